@@ -1,0 +1,47 @@
+/* The graphs of a trace: which records hold one, and their parsed form.
+ *
+ * A graph record is one of the graph events, or an artifact that holds a readable graph (told by
+ * its text, "class NAME(torch.nn.Module):", not by a list of names), or the program of a .pt2.
+ * Kinds group what PyTorch calls by several names in several versions. */
+#ifndef SYMTAPE_TRACE_GRAPHS_H
+#define SYMTAPE_TRACE_GRAPHS_H
+
+#include "trace/graph.h"
+#include "trace/trace.h"
+
+enum graph_kind {
+    GRAPH_DYNAMO,
+    GRAPH_JOINT,
+    GRAPH_FORWARD,
+    GRAPH_BACKWARD,
+    GRAPH_INFERENCE,
+    GRAPH_PRE_GRAD,  /* inductor_pre_grad_graph; before_ and after_pre_grad_graph */
+    GRAPH_POST_GRAD, /* inductor_post_grad_graph; before_ and after_post_grad_graph */
+    GRAPH_EXPORTED,  /* exported_program, .pt2 */
+    GRAPH_ANY,       /* some other readable graph: the name tells */
+    GRAPH_KINDS
+};
+
+struct graph_ref {
+    uint32_t record, attempt; /* attempt may be TRACE_NONE */
+    enum graph_kind kind;
+    struct str name; /* event or artifact name: "aot_forward_graph", "before_post_grad_graph" */
+    uint32_t index;  /* the how-manieth of this name in its attempt, from 0 */
+    bool is_event;   /* one of the five events that DESIGN.md counts (dynamo, aot_*) */
+};
+
+struct graph_list {
+    const struct graph_ref *refs; /* in the order of their records */
+    uint32_t n;
+};
+
+/* Built once per trace on first use, nothing parsed yet; belongs to it. */
+const struct graph_list *trace_graphs(struct trace *trace, struct err *err);
+
+/* Parses one; cached, belongs to the trace. NULL with err set when the payload cannot be read;
+ * statements that the grammar does not know are opaque nodes, not errors. */
+const struct graph *trace_graph(struct trace *trace, uint32_t ref, struct err *err);
+
+const char *graph_kind_name(enum graph_kind kind); /* "dynamo", "joint", ... as in selectors */
+
+#endif

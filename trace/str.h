@@ -1,0 +1,71 @@
+/* A borrowed run of bytes: not terminated, never freed; whoever made it says how long it lives.
+ * Text from logs is arbitrary bytes: nothing here assumes UTF-8. */
+#ifndef SYMTAPE_TRACE_STR_H
+#define SYMTAPE_TRACE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct str {
+    const char *p;
+    size_t n;
+};
+
+#define STR(literal) ((struct str){ (literal), sizeof(literal) - 1 })
+/* For printf: "%.*s", STR_ARG(s). Cut at 2^30, since a precision is an int. */
+#define STR_ARG(s) (int)((s).n < (1u << 30) ? (s).n : (1u << 30)), (s).p
+
+static inline struct str str_of(const char *z)
+{
+    return (struct str){ z, z ? strlen(z) : 0 };
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool str_is(struct str a, const char *z)
+{
+    return str_eq(a, str_of(z));
+}
+
+static inline bool str_starts(struct str a, struct str prefix)
+{
+    return a.n >= prefix.n && memcmp(a.p, prefix.p, prefix.n) == 0;
+}
+
+static inline bool str_ends(struct str a, struct str suffix)
+{
+    return a.n >= suffix.n && memcmp(a.p + a.n - suffix.n, suffix.p, suffix.n) == 0;
+}
+
+/* From byte `from` on; empty when past the end. */
+static inline struct str str_from(struct str a, size_t from)
+{
+    return from < a.n ? (struct str){ a.p + from, a.n - from } : (struct str){ a.p + a.n, 0 };
+}
+
+/* The first `n` bytes, or all. */
+static inline struct str str_first(struct str a, size_t n)
+{
+    return (struct str){ a.p, n < a.n ? n : a.n };
+}
+
+/* Position of the first match, or a.n. */
+size_t str_find_char(struct str a, char c);
+size_t str_find(struct str a, struct str what);
+/* memcmp order, the shorter first. */
+int str_cmp(struct str a, struct str b);
+/* The part after the last '/'. */
+struct str str_basename(struct str path);
+/* Without white space at both ends. */
+struct str str_trim(struct str a);
+/* Decimal digits only, the whole string, no overflow; false otherwise and *ret untouched. */
+bool str_to_u64(struct str a, uint64_t *ret);
+/* As above with an optional leading '-'. */
+bool str_to_i64(struct str a, int64_t *ret);
+
+#endif

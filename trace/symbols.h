@@ -1,0 +1,40 @@
+/* Symbols and their specialisations, as recorded.
+ *
+ * Built once per trace on first use from create_symbol, create_unbacked_symbol and
+ * symbolic_shape_specialization records (torch/fx/experimental/symbolic_shapes.py, ShapeEnv). The
+ * arrays belong to the trace. NULL with err set only when memory ran out. */
+#ifndef SYMTAPE_TRACE_SYMBOLS_H
+#define SYMTAPE_TRACE_SYMBOLS_H
+
+#include "trace/trace.h"
+
+struct symbol {
+    uint32_t record, attempt; /* attempt may be TRACE_NONE */
+    struct str name;          /* "s77", "u0", "zf1" */
+    struct str value;         /* the hint, as printed; "" for an unbacked symbol */
+    struct str range;         /* "[2, int_oo]" */
+    struct str source;        /* "L['x'].size()[0]"; "" for an unbacked symbol */
+    bool unbacked;
+    stack_id user_stack, stack;
+    uint32_t specialization; /* index of the first one of this symbol, or TRACE_NONE */
+};
+
+struct specialization {
+    uint32_t record, attempt;
+    struct str symbol;
+    struct str value;
+    struct str reason; /* "range_refined_to_singleton", ... */
+    struct str source; /* the first of its sources */
+    stack_id user_stack, stack;
+};
+
+struct symbol_table {
+    const struct symbol *symbols;
+    uint32_t n_symbols;
+    const struct specialization *specializations;
+    uint32_t n_specializations;
+};
+
+const struct symbol_table *trace_symbols(struct trace *trace, struct err *err);
+
+#endif
