@@ -16,23 +16,25 @@
 typedef uint32_t expr_id;
 #define EXPR_NONE UINT32_MAX
 
+enum { EXPR_MAX_DEPTH = 500 }; /* of any tree; chains (a + b + c) count, being trees of two children */
+
 enum expr_kind {
-    EXPR_INT,    /* text holds the digits (any length); value holds them when they fit, else fits is
-                    false */
-    EXPR_FLOAT,  /* text as printed */
+    EXPR_INT,    /* text holds the digits (any length), with the sign; value holds them when they
+                    fit, else fits is false */
+    EXPR_FLOAT,  /* text as printed, with the sign */
     EXPR_BOOL,   /* value 0 or 1 */
-    EXPR_SYMBOL, /* text is its name; int_oo, -int_oo, oo, zoo and nan are symbols too */
+    EXPR_SYMBOL, /* text is its name; int_oo, -int_oo, oo, -oo, zoo and nan are symbols too */
     EXPR_STRING, /* text as printed, with its quotes */
     EXPR_OP,     /* text is the operator ("+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=",
-                    ">", ">=", "&", "|", "~", "<<", ">>", "neg" for unary minus); two children, or one
-                    for "~" and "neg" */
-    EXPR_CALL,   /* text is the function: "Mod", "Max", "CeilToInt", "Piecewise" ... */
+                    ">", ">=", "&", "|", "^", "~", "<<", ">>", "neg" for unary minus); two children,
+                    or one for "~" and "neg". "and", "or" and "not" are read as "&", "|" and "~" */
+    EXPR_CALL,   /* text is the function: "Mod", "Max", "CeilToInt", "math.trunc" ... */
     EXPR_TUPLE   /* "(x, c)" inside Piecewise; "(x,)"; a list */
 };
 
 struct expr {
     enum expr_kind kind;
-    bool fits;
+    bool fits; /* an EXPR_INT's value */
     struct str text;
     int64_t value;
     uint32_t first_child, n_children; /* in pool->children */
@@ -44,8 +46,10 @@ struct expr_pool {
 };
 
 /* `text` must outlive the pool: the nodes point into it. EXPR_NONE with err set ("offset N: ...",
- * ERR_INPUT) when it is not an expression; nesting is bounded at 500. */
+ * ERR_INPUT) when it is not an expression or nests deeper than EXPR_MAX_DEPTH. */
 expr_id expr_parse(struct expr_pool *pool, struct str text, struct err *err);
+/* The expression at the start of text; *used is where it ends (a ',' or ')' of whoever calls). */
+expr_id expr_parse_start(struct expr_pool *pool, struct str text, size_t *used, struct err *err);
 /* The srepr() spelling, into the same kind of tree: Add and Mul become "+" and "*" chains, Pow "**",
  * Integer, Rational ("/" of two integers), Symbol, relational classes their operators. */
 expr_id expr_parse_srepr(struct expr_pool *pool, struct str text, struct err *err);

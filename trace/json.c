@@ -415,12 +415,18 @@ static void put_utf8(struct buf *out, unsigned c)
     }
 }
 
-/* At a 'u'; returns how many bytes behind the backslash were taken. */
+static bool has_hex4(struct str inside, size_t at)
+{
+    return at + 4 <= inside.n && is_hex(inside.p[at]) && is_hex(inside.p[at + 1]) &&
+           is_hex(inside.p[at + 2]) && is_hex(inside.p[at + 3]);
+}
+
+/* At a 'u' with four digits; returns how many bytes behind the backslash were taken. */
 static size_t unescape_unicode(struct str inside, size_t at, struct buf *out)
 {
     unsigned c = hex4(inside.p + at + 1);
-    bool pair = c >= 0xD800 && c < 0xDC00 && at + 11 <= inside.n && inside.p[at + 5] == '\\' &&
-                inside.p[at + 6] == 'u';
+    bool pair = c >= 0xD800 && c < 0xDC00 && has_hex4(inside, at + 7) &&
+                inside.p[at + 5] == '\\' && inside.p[at + 6] == 'u';
     unsigned low = pair ? hex4(inside.p + at + 7) : 0;
     pair = pair && low >= 0xDC00 && low < 0xE000;
     put_utf8(out, pair ? 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00) : c);
@@ -437,7 +443,7 @@ void json_unescape(struct str inside, struct buf *out)
         if (i >= inside.n)
             return;
         const char *name = memchr(names, inside.p[i], sizeof names - 1);
-        if (inside.p[i] == 'u') {
+        if (inside.p[i] == 'u' && has_hex4(inside, i + 1)) {
             i += unescape_unicode(inside, i, out);
         } else {
             buf_putc(out, name ? values[name - names] : inside.p[i]);

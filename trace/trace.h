@@ -48,6 +48,8 @@ enum record_flag {
     RECORD_BAD_CHECKSUM = 1 << 0, /* the payload's MD5 is not the header's has_payload */
     RECORD_NO_PAYLOAD = 1 << 1,   /* has_payload is there, the payload is not */
     RECORD_ODD_LAYOUT = 1 << 2,   /* read, but not laid out as PyTorch does; its bytes are kept too */
+    RECORD_UNANNOUNCED = 1 << 3,  /* a payload without has_payload */
+    RECORD_LOST_META = 1 << 4,    /* the metadata is lost to damage of the tape; meta is "{}" */
 };
 
 /* One line of a log, with its payload. */
@@ -172,14 +174,19 @@ struct frame stack_frame(const struct trace *trace, uint32_t recording, stack_id
 /* An id of the frame's text alone, the same wherever the frame occurs; for caches by frame. */
 uint32_t stack_frame_id(const struct trace *trace, stack_id stack);
 uint32_t trace_n_stacks(const struct trace *trace); /* ids are below this */
+uint32_t trace_n_frames(const struct trace *trace);
 
 /* One place that could not be read as it should. */
 struct damage {
-    uint32_t recording;
-    uint64_t line, offset;
+    uint32_t recording; /* TRACE_NONE: the tape itself */
+    struct str source;  /* path of the log, or of the tape */
+    uint64_t line;      /* 0: not a line but the offset tells */
+    uint64_t offset;
     struct str what; /* "payload does not match its checksum", ... */
 };
-/* At most `max` places, in order; returns how many there are in all. */
+/* What is wrong with a record; NULL when nothing is. */
+const char *record_damage(const struct trace *trace, uint32_t record);
+/* At most `max` places; returns how many there are in all. */
 uint64_t trace_damage(const struct trace *trace, struct damage *ret, uint64_t max);
 
 #endif

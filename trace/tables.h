@@ -1,0 +1,41 @@
+/* Inside the trace room: what hangs on an open trace. */
+#ifndef SYMTAPE_TRACE_TABLES_H
+#define SYMTAPE_TRACE_TABLES_H
+
+#include "trace/graphs.h"
+#include "trace/guards.h"
+#include "trace/symbols.h"
+#include "trace/tape_read.h"
+#include "trace/trace.h"
+
+/* File names of one process, by the number that its frames use. */
+struct file_table {
+    struct str *paths;
+    size_t n;
+};
+
+/* A frame's texts, decoded when first asked for. */
+struct frame_text {
+    struct str function, code;
+    bool known;
+};
+
+struct trace_tables {
+    struct tape *tape;
+    struct buf bytes;   /* the tape's file */
+    struct arena arena; /* everything below */
+    struct file_table *files; /* one a recording */
+    struct frame_text *frames;
+    struct symbol_table *symbols;
+    struct guard_list *guards;
+    struct graph_list *graphs;
+    struct graph **parsed; /* one a graph_ref; NULL: not yet */
+};
+
+/* Groups records by compile and attempt, and tells how each ended. Sets trace->attempts and
+ * records[].attempt. */
+bool trace_find_attempts(struct trace *trace, struct record *records, struct err *err);
+/* Reads the string tables of the processes. */
+bool trace_find_files(struct trace *trace, struct err *err);
+
+#endif

@@ -1,0 +1,327 @@
+#include "trace/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "trace/import.h"
+#include "trace/source.h"
+#include "trace/tables.h"
+
+enum { RAW_SHOWN = 1 << 20 };
+
+static const struct str event_names[EVENT_COUNT] = {
+#define EVENT(id, name) [EVENT_##id] = { name, sizeof name - 1 },
+#include "trace/events.def"
+#undef EVENT
+};
+
+struct str event_name(enum event event)
+{
+    return event < EVENT_COUNT && event_names[event].p ? event_names[event] : STR("");
+}
+
+static enum event event_by_name(struct str name)
+{
+    for (int id = EVENT_OTHER + 1; id < EVENT_COUNT; id++)
+        if (str_eq(event_names[id], name))
+            return (enum event)id;
+    return EVENT_OTHER;
+}
+
+struct str trace_string(const struct trace *trace, uint32_t id)
+{
+    return tape_string(trace->tables->tape, id);
+}
+
+static bool read_all(struct source *source, struct buf *out, struct err *err)
+{
+    size_t n = 0;
+    do {
+        out->n += n;
+        if (!buf_reserve(out, SOURCE_READ_SIZE))
+            return err_nomem(err);
+        if (!source_read(source, out->p + out->n, out->cap - out->n, &n, err))
+            return false;
+    } while (n > 0);
+    return true;
+}
+
+/* The tape's bytes: read, or imported when `path` is something else. */
+static bool load(const char *path, const struct trace_options *options, struct buf *out,
+                 bool *is_tape, struct err *err)
+{
+    struct import_options import = { 0 };
+    struct import_result result = { 0 };
+    struct stat st;
+    if (options) {
+        import.strict = options->strict;
+        import.redact = options->redact;
+    }
+    bool folder = strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    struct source *source = folder ? NULL : source_open(path, err);
+    *is_tape = source && source->kind == SOURCE_TAPE;
+    bool ok = folder || source;
+    if (ok && *is_tape)
+        ok = read_all(source, out, err);
+    else if (ok)
+        ok = import_to_memory(path, source, &import, out, &result, err);
+    import_result_release(&result);
+    source_close(source);
+    return ok;
+}
+
+/* A context is the end of a JSON object; it is read as a whole one. */
+static bool read_context(struct str text, struct buf *scratch, struct json *doc,
+                         struct context *ret, struct err *err)
+{
+    static const char *const keys[] = { "compiled_autograd_id", "frame_id", "frame_compile_id",
+                                        "rank", "attempt" };
+    int64_t *const values[] = { &ret->compiled_autograd_id, &ret->frame_id, &ret->frame_compile_id,
+                                &ret->rank, &ret->attempt };
+    struct err ignored = { 0 };
+    *ret = (struct context){ -1, -1, -1, -1, -1, 0 };
+    buf_clear(scratch);
+    buf_puts(scratch, "{\"event\": 0");
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] != 2) /* the mark of a checksum that is right */
+            buf_putc(scratch, text.p[i]);
+    if (scratch->failed)
+        return err_nomem(err);
+    if (!json_parse(doc, buf_str(scratch), &ignored))
+        return ignored.kind == ERR_INPUT || err_nomem(err);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        int64_t v;
+        if (json_i64(doc, json_get(doc, JSON_ROOT, str_of(keys[i])), &v) && v >= 0)
+            *values[i] = v;
+    }
+    json_ref(doc, json_get(doc, JSON_ROOT, STR("stack")), &ret->stack);
+    return true;
+}
+
+static bool read_contexts(struct trace *trace, struct err *err)
+{
+    struct tape *tape = trace->tables->tape;
+    struct context *contexts = arena_array(&trace->tables->arena, struct context, tape->contexts.n + 1);
+    struct buf scratch = BUF_INIT;
+    struct json doc = { 0 };
+    bool ok = contexts || err_nomem(err);
+    for (size_t i = 0; i < tape->contexts.n && ok; i++)
+        ok = read_context(tape->contexts.v[i], &scratch, &doc, &contexts[i], err);
+    /* One more, for records whose context is lost. */
+    ok = ok && read_context(STR("}"), &scratch, &doc, &contexts[tape->contexts.n], err);
+    buf_release(&scratch);
+    json_release(&doc);
+    trace->contexts = contexts;
+    trace->n_contexts = (uint32_t)tape->contexts.n + 1;
+    return ok;
+}
+
+static uint32_t shown_flags(uint32_t flags)
+{
+    return (flags & TAPE_RECORD_BAD_CHECKSUM ? RECORD_BAD_CHECKSUM : 0) |
+           (flags & TAPE_RECORD_NO_PAYLOAD ? RECORD_NO_PAYLOAD : 0) |
+           (flags & (TAPE_RECORD_ODD_HEADER | TAPE_RECORD_ODD_PAYLOAD) ? RECORD_ODD_LAYOUT : 0) |
+           (flags & TAPE_RECORD_UNANNOUNCED ? RECORD_UNANNOUNCED : 0);
+}
+
+/* Texts that are too long for a row lie in a stream; a lost one reads as "{}". */
+static bool find_meta(struct trace *trace, const struct tape_record *row, struct record *ret,
+                      struct err *err)
+{
+    struct err lost = { 0 };
+    struct str text;
+    ret->meta = row->meta;
+    if (!(row->flags & TAPE_RECORD_META_STORED))
+        return true;
+    if (!tape_payload(trace->tables->tape, row->meta_id, &text, &lost)) {
+        ret->meta = STR("{}");
+        ret->flags |= RECORD_LOST_META;
+        return lost.kind == ERR_INPUT || (*err = lost, false);
+    }
+    ret->meta = arena_copy(&trace->tables->arena,
+                           row->flags & TAPE_RECORD_RAW ? str_first(text, RAW_SHOWN) : text);
+    return ret->meta.p || err_nomem(err);
+}
+
+static bool convert(struct trace *trace, const struct tape_record *row, uint8_t *events,
+                    struct record *ret, struct err *err)
+{
+    struct tape *tape = trace->tables->tape;
+    *ret = (struct record){
+        .name = TRACE_NONE, .recording = row->recording, .attempt = TRACE_NONE,
+        .context = trace->n_contexts - 1, .payload = row->payload_id, .flags = shown_flags(row->flags),
+        .path = row->path_id, .path_line = row->glog.path_line, .month_day = row->glog.month_day,
+        .time_us = row->glog.time_us, .pid = row->glog.pid,
+    };
+    if (!(row->flags & TAPE_RECORD_RAW)) {
+        ret->name = row->event_id;
+        ret->event = EVENT_OTHER;
+        if (row->event_id < tape->strings.texts.n) {
+            uint8_t *known = &events[row->event_id];
+            *known = *known ? *known : (uint8_t)event_by_name(tape_string(tape, row->event_id));
+            ret->event = *known;
+        }
+        if (row->context_id < tape->contexts.n)
+            ret->context = row->context_id;
+    }
+    return find_meta(trace, row, ret, err);
+}
+
+static struct recording describe(const struct tape_recording *row)
+{
+    return (struct recording){
+        .kind = row->kind == RECORDING_PT2 ? RECORDING_PT2 : RECORDING_LOG, .name = row->name,
+        .source = row->source, .rank = -1, .torch_version = STR(""), .bytes = row->bytes,
+        .complete = row->complete && row->name.n,
+    };
+}
+
+/* torch_version is a JSON artifact that torch writes from 2.12 on, right after its first record. */
+static bool read_version(struct trace *trace, uint32_t record, struct recording *to, struct err *err)
+{
+    static const char key[] = "\"pytorch_version\": \"";
+    struct str text;
+    if (to->torch_version.n || trace->records[record].event != EVENT_ARTIFACT ||
+        str_find(trace->records[record].meta, STR("\"torch_version\"")) ==
+            trace->records[record].meta.n)
+        return true;
+    struct err ignored = { 0 };
+    if (!trace_payload(trace, record, &text, &ignored))
+        return true;
+    text = str_from(text, str_find(text, STR(key)) + sizeof key - 1);
+    to->torch_version = arena_copy(&trace->tables->arena, str_first(text, str_find_char(text, '"')));
+    return to->torch_version.p || err_nomem(err);
+}
+
+/* Adds a record to its recording's figures. */
+static bool count(struct trace *trace, struct recording *recordings, uint32_t i, struct err *err)
+{
+    const struct record *record = &trace->records[i];
+    struct recording *to = &recordings[record->recording];
+    const struct context *context = &trace->contexts[record->context];
+    if (to->n_records++ == 0)
+        to->first_record = i;
+    to->payloads += record->payload != TRACE_NONE;
+    to->damaged += record_damage(trace, i) != NULL;
+    if (record->event == EVENT_RAW)
+        return true;
+    if (to->pid == 0)
+        to->pid = record->pid;
+    if (to->rank < 0)
+        to->rank = context->rank;
+    return read_version(trace, i, to, err);
+}
+
+static bool read_recordings(struct trace *trace, struct err *err)
+{
+    struct tape *tape = trace->tables->tape;
+    size_t n = tape->recordings.n;
+    struct recording *recordings = arena_array(&trace->tables->arena, struct recording, n + 1);
+    trace->recordings = recordings;
+    trace->n_recordings = (uint32_t)n;
+    if (!recordings)
+        return err_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        recordings[i] = describe(&tape->recordings.v[i]);
+    for (uint32_t i = 0; i < trace->n_records; i++)
+        if (!count(trace, recordings, i, err))
+            return false;
+    return true;
+}
+
+/* Recordings follow each other on a tape; a record that says otherwise, or names none, is put under
+ * the last one seen, so that first_record and n_records tell the truth. */
+static uint32_t settle_recording(uint32_t named, uint32_t current, size_t n)
+{
+    return named >= current && named < n ? named : current;
+}
+
+static bool read_records(struct trace *trace, struct record **ret, struct err *err)
+{
+    struct tape *tape = trace->tables->tape;
+    size_t n = tape->recordings.n ? tape->records.n : 0, n_strings = tape->strings.texts.n;
+    struct record *records = arena_array(&trace->tables->arena, struct record, n);
+    uint8_t *events = arena_array(&trace->tables->arena, uint8_t, n_strings);
+    uint64_t line = 1, offset = 0;
+    if (n >= TRACE_NONE)
+        return err_set(err, ERR_INPUT, "a tape of %zu records", n);
+    if ((n && !records) || (n_strings && !events))
+        return err_nomem(err);
+    trace->records = *ret = records;
+    trace->n_records = (uint32_t)n;
+    for (size_t i = 0; i < n; i++) {
+        const struct tape_record *row = &tape->records.v[i];
+        uint32_t before = i ? records[i - 1].recording : 0;
+        if (!convert(trace, row, events, &records[i], err))
+            return false;
+        records[i].recording = settle_recording(row->recording, before, tape->recordings.n);
+        if (records[i].recording != before)
+            line = 1, offset = 0;
+        records[i].line = line;
+        records[i].offset = offset;
+        line += row->lines;
+        offset += row->bytes;
+    }
+    return true;
+}
+
+static bool build(struct trace *trace, struct err *err)
+{
+    struct record *records = NULL;
+    return read_contexts(trace, err) && read_records(trace, &records, err) &&
+           read_recordings(trace, err) && trace_find_files(trace, err) &&
+           trace_find_attempts(trace, records, err);
+}
+
+static bool check_strict(struct trace *trace, struct err *err)
+{
+    struct damage first;
+    if (trace_damage(trace, &first, 1) == 0)
+        return true;
+    return err_set(err, ERR_INPUT, "%.*s:%llu: offset %llu: %.*s", STR_ARG(first.source),
+                   (unsigned long long)first.line, (unsigned long long)first.offset,
+                   STR_ARG(first.what));
+}
+
+struct trace *trace_open(const char *path, const struct trace_options *options, struct err *err)
+{
+    struct trace *trace = calloc(1, sizeof *trace);
+    struct trace_tables *tables = calloc(1, sizeof *tables);
+    bool is_tape = false;
+    if (!trace || !tables) {
+        free(trace);
+        free(tables);
+        err_nomem(err);
+        return NULL;
+    }
+    trace->tables = tables;
+    trace->path = arena_copy(&tables->arena, str_of(path));
+    bool ok = (trace->path.p || err_nomem(err)) && load(path, options, &tables->bytes, &is_tape, err);
+    if (ok) {
+        tables->tape = tape_read(buf_str(&tables->bytes), err);
+        trace->tape_bytes = is_tape ? tables->bytes.n : 0;
+        ok = tables->tape && build(trace, err) &&
+             (!options || !options->strict || check_strict(trace, err));
+        if (!ok)
+            err_at(err, "%s", path);
+    }
+    if (ok)
+        return trace;
+    trace_close(trace);
+    return NULL;
+}
+
+void trace_close(struct trace *trace)
+{
+    if (!trace)
+        return;
+    struct trace_tables *tables = trace->tables;
+    for (uint32_t i = 0; tables->parsed && i < tables->graphs->n; i++)
+        graph_free(tables->parsed[i]);
+    tape_close(tables->tape);
+    arena_release(&tables->arena);
+    buf_release(&tables->bytes);
+    free(tables);
+    free(trace);
+}
