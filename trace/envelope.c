@@ -32,7 +32,7 @@ static bool cut_stacks(struct envelope_reader *reader, struct stack_table *stack
         const char *hit = memmem(json.p + from, json.n - from, start, sizeof start - 1);
         size_t at = hit ? (size_t)(hit - json.p) : json.n, used = 0;
         uint32_t node = 0;
-        if (hit && !stacks_read(stacks, str_from(json, at), &node, &used, err)) {
+        if (hit && !stacks_read(stacks, reader->root, str_from(json, at), &node, &used, err)) {
             if (err_is_set(err))
                 return false;
             from = at + 1;

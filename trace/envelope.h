@@ -26,6 +26,7 @@ struct envelope {
 struct envelope_reader {
     struct buf text;    /* the line with stacks replaced; meta and context point into it */
     struct buf context; /* a context that had to be put together */
+    uint32_t root;      /* what stacks grow from: see stacks_root() */
     struct json doc;
 };
 

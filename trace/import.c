@@ -60,6 +60,7 @@ bool importing_begin(struct importing *in, uint32_t kind, const char *source, st
     struct str copy = arena_copy(&in->arena, str_of(source));
     in->recording = (struct tape_recording){ .kind = kind, .name = copy, .source = copy };
     in->rank = -1;
+    in->spaces.pids.n = 0;
     if (!copy.p)
         return err_nomem(err);
     if (in->options->redact) {
@@ -147,6 +148,7 @@ static void release(struct importing *in)
     envelope_release(&in->envelope);
     intern_release(&in->names);
     arena_release(&in->arena);
+    vec_release(&in->spaces.pids);
     buf_release(&in->payload);
     buf_release(&in->header);
     buf_release(&in->context);

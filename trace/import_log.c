@@ -121,6 +121,16 @@ static void keep_odd_header(struct importing *in, struct str header, size_t pref
         row->context = STR("}");
 }
 
+/* Stacks are read in the space of the process that logged them. */
+static bool read_envelope(struct importing *in, const struct glog *glog, struct str json,
+                          struct envelope *ret, struct err *err)
+{
+    struct stack_table *stacks = tape_writer_stacks(in->tape);
+    in->envelope.root = stacks_root(stacks, spaces_of(&in->spaces, glog->pid));
+    return in->envelope.root == UINT32_MAX ? err_nomem(err)
+                                           : envelope_read(&in->envelope, stacks, json, ret, err);
+}
+
 enum outcome { IS_RECORD, IS_NONE, FAILED };
 
 /* Reads the piece as a record and writes it. IS_NONE, with `why` set, when it is not one. */
@@ -132,8 +142,7 @@ static enum outcome add_record(struct importing *in, const struct log_piece *pie
     size_t prefix = glog_parse(piece->header, &row.glog);
     if (prefix == 0)
         return err_set(why, ERR_INPUT, "not a record"), IS_NONE;
-    if (!envelope_read(&in->envelope, tape_writer_stacks(in->tape), str_from(piece->header, prefix),
-                       &envelope, why))
+    if (!read_envelope(in, &row.glog, str_from(piece->header, prefix), &envelope, why))
         return why->kind == ERR_INPUT ? IS_NONE : (*err = *why, FAILED);
     if (envelope.event.n > EVENT_LIMIT)
         return err_set(why, ERR_INPUT, "an event name of %zu bytes", envelope.event.n), IS_NONE;
@@ -144,6 +153,8 @@ static enum outcome add_record(struct importing *in, const struct log_piece *pie
         return FAILED;
     keep_odd_header(in, piece->header, prefix, &envelope, &row);
     note_rank(in, row.context);
+    if (str_is(row.event, "str") && !spaces_add(&in->spaces, row.glog.pid))
+        return err_nomem(err), FAILED;
     in->result->records++;
     in->result->payloads += piece->has_payload;
     const char *damage = damage_of(row.flags);
@@ -162,11 +173,10 @@ static enum outcome add_later_record(struct importing *in, const struct log_piec
     tail.header = str_from(piece->header, from);
     tail.whole = str_from(piece->whole, from);
     tail.offset += from;
-    struct tape_record probe;
+    struct glog probe;
     struct envelope envelope;
-    size_t prefix = glog_parse(tail.header, &probe.glog);
-    if (!envelope_read(&in->envelope, tape_writer_stacks(in->tape), str_from(tail.header, prefix),
-                       &envelope, &why))
+    size_t prefix = glog_parse(tail.header, &probe);
+    if (!read_envelope(in, &probe, str_from(tail.header, prefix), &envelope, &why))
         return why.kind == ERR_INPUT ? IS_NONE : (*err = why, FAILED);
     if (!add_raw(in, str_first(piece->whole, from), 0, err))
         return FAILED;

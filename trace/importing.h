@@ -8,6 +8,7 @@
 #include "trace/log_split.h"
 #include "trace/md5.h"
 #include "trace/redact.h"
+#include "trace/spaces.h"
 #include "trace/tape_write.h"
 
 struct importing {
@@ -21,6 +22,7 @@ struct importing {
     struct tape_recording recording; /* the current one */
     struct arena arena;    /* its texts */
     int64_t rank;          /* of the current recording; -1 while unknown */
+    struct spaces spaces;  /* of the current recording */
     struct buf payload, header, context, scratch;
 };
 

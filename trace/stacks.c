@@ -138,6 +138,17 @@ static bool grow_slots(struct stack_table *table)
     return true;
 }
 
+bool stacks_add_node(struct stack_table *table, uint32_t parent, uint32_t frame)
+{
+    const struct stack_node *caller = &table->nodes.v[parent];
+    struct stack_node node = { .parent = parent, .frame = frame, .space = caller->space };
+    bool is_root = frame >= STACK_ROOT;
+    node.depth = caller->depth + !is_root;
+    if (is_root)
+        node.space = (uint16_t)(frame - STACK_ROOT);
+    return vec_push(&table->nodes, node);
+}
+
 uint32_t stacks_child(struct stack_table *table, uint32_t parent, uint32_t frame)
 {
     if (!grow_slots(table) || table->nodes.n >= UINT32_MAX)
@@ -145,15 +156,18 @@ uint32_t stacks_child(struct stack_table *table, uint32_t parent, uint32_t frame
     size_t slot = slot_of(table, parent, frame);
     uint32_t id = table->slots[slot];
     if (id == 0) {
-        struct stack_node node = { .parent = parent, .frame = frame };
-        node.depth = table->nodes.v[parent].depth + 1;
-        if (!vec_push(&table->nodes, node))
+        if (!stacks_add_node(table, parent, frame))
             return UINT32_MAX;
         id = (uint32_t)table->nodes.n - 1;
         table->slots[slot] = id;
     }
     table->nodes.v[parent].recent = id;
     return id;
+}
+
+uint32_t stacks_root(struct stack_table *table, uint16_t space)
+{
+    return space ? stacks_child(table, 0, STACK_ROOT + space) : 0;
 }
 
 bool stacks_init(struct stack_table *table, struct intern *strings)
@@ -175,7 +189,8 @@ void stacks_release(struct stack_table *table)
 static bool step(struct stack_table *table, struct scan *in, uint32_t *node, struct err *err)
 {
     uint32_t guess = table->nodes.v[*node].recent;
-    if (guess && take(in, intern_text(&table->texts, table->nodes.v[guess].frame))) {
+    if (guess && table->nodes.v[guess].frame < STACK_ROOT &&
+        take(in, intern_text(&table->texts, table->nodes.v[guess].frame))) {
         *node = guess;
         return true;
     }
@@ -191,11 +206,11 @@ static bool step(struct stack_table *table, struct scan *in, uint32_t *node, str
     return *node != UINT32_MAX || err_nomem(err);
 }
 
-bool stacks_read(struct stack_table *table, struct str text, uint32_t *node, size_t *used,
-                 struct err *err)
+bool stacks_read(struct stack_table *table, uint32_t root, struct str text, uint32_t *node,
+                 size_t *used, struct err *err)
 {
     struct scan in = { text.p, text.p + text.n };
-    uint32_t at = 0;
+    uint32_t at = root;
     *used = 0;
     if (!take(&in, STR("[")))
         return false;
@@ -243,7 +258,7 @@ void stacks_print(const struct stack_table *table, uint32_t node, struct buf *ou
 {
     vec_of(uint32_t) path = { 0 };
     for (; node && node < table->nodes.n; node = table->nodes.v[node].parent)
-        if (!vec_push(&path, node)) {
+        if (table->nodes.v[node].frame < STACK_ROOT && !vec_push(&path, node)) {
             out->failed = true;
             break;
         }

@@ -4,7 +4,11 @@
  * Three quarters of a log are stacks as JSON text, nearly all of it seen before, so reading one is
  * a walk down the trie that compares text with the frame expected next; a frame is taken apart only
  * the first time. Frames name their file by the number of the process's own string table ("str"
- * records), and keep it: equal text means equal frame, and the text can be written back exactly. */
+ * records), and keep it: equal text means equal frame, and the text can be written back exactly.
+ *
+ * Processes that share a log (a fork inherits its parent's file) number their files apart. Each such
+ * process is a *space*: its stacks grow from a root of their own, which is no frame and is passed
+ * over by everything but stacks_root(). Space 0 grows from node 0. */
 #ifndef SYMTAPE_TRACE_STACKS_H
 #define SYMTAPE_TRACE_STACKS_H
 
@@ -22,10 +26,14 @@ struct stack_frame_row {
 #define LOC_ABSENT (UINT32_MAX - 1)
 #define LOC_NULL   UINT32_MAX
 
+/* A root's frame is STACK_ROOT plus its space. */
+#define STACK_ROOT (UINT32_MAX - UINT16_MAX)
+
 struct stack_node {
     uint32_t parent, frame;
-    uint32_t depth;
+    uint32_t depth;  /* frames on the stack */
     uint32_t recent; /* the child that was taken last: the first guess */
+    uint16_t space;
 };
 
 struct stack_table {
@@ -41,16 +49,21 @@ struct stack_table {
 bool stacks_init(struct stack_table *table, struct intern *strings);
 void stacks_release(struct stack_table *table);
 
-/* Reads a JSON array of frames at the start of `text`. True and the stack's node and the number of
+/* The node that stacks of a space grow from; UINT32_MAX when memory ran out. */
+uint32_t stacks_root(struct stack_table *table, uint16_t space);
+
+/* Reads a JSON array of frames at the start of `text`, below `root`. True and the stack's node and the number of
  * bytes read (through the ']') when it is one, laid out as json.dumps does; false with *used 0 when
  * it is not, and err set only when memory ran out. */
-bool stacks_read(struct stack_table *table, struct str text, uint32_t *node, size_t *used,
-                 struct err *err);
+bool stacks_read(struct stack_table *table, uint32_t root, struct str text, uint32_t *node,
+                 size_t *used, struct err *err);
 
 /* The node for `frame` called from `parent`; UINT32_MAX when memory ran out. */
 uint32_t stacks_child(struct stack_table *table, uint32_t parent, uint32_t frame);
-/* For a tape's reader: adds a row as the next frame id. The row's strings need not exist yet. */
+/* For a tape's reader: adds a row as the next frame or node. What it refers to need not exist, but a
+ * parent must. */
 bool stacks_add_frame(struct stack_table *table, struct stack_frame_row row);
+bool stacks_add_node(struct stack_table *table, uint32_t parent, uint32_t frame);
 
 /* The JSON array again. A node that does not exist, or strings that do not, print as "[]" and "". */
 void stacks_print(const struct stack_table *table, uint32_t node, struct buf *out);

@@ -8,10 +8,10 @@
 #include "trace/tape_read.h"
 #include "trace/trace.h"
 
-/* File names of one process, by the number that its frames use. */
+/* File names of the processes of a recording, by space and the number that their frames use. */
 struct file_table {
-    struct str *paths;
-    size_t n;
+    struct str *paths; /* n_files of each space; .p is NULL where there is none */
+    size_t n_files, n_spaces;
 };
 
 /* A frame's texts, decoded when first asked for. */

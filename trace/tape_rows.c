@@ -56,10 +56,9 @@ static bool read_frame(struct tape *tape, struct bytes *in)
 static bool read_stack(struct tape *tape, struct bytes *in)
 {
     uint64_t id = tape->stacks.nodes.n, back = bytes_varint(in);
-    struct stack_node node = { .frame = (uint32_t)bytes_varint_max(in, UINT32_MAX) };
-    node.parent = back == 0 || back > id ? 0 : (uint32_t)(id - back);
-    node.depth = tape->stacks.nodes.v[node.parent].depth + 1;
-    return vec_push(&tape->stacks.nodes, node);
+    uint32_t frame = (uint32_t)bytes_varint_max(in, UINT32_MAX);
+    uint32_t parent = back == 0 || back > id ? 0 : (uint32_t)(id - back);
+    return stacks_add_node(&tape->stacks, parent, frame);
 }
 
 static bool read_payload(struct tape *tape, struct bytes *in)

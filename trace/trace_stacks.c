@@ -1,10 +1,14 @@
 /* Stacks of an open trace: which file a frame's number stands for, its texts decoded. */
+#include "trace/spaces.h"
 #include "trace/tables.h"
 
 stack_id stack_parent(const struct trace *trace, stack_id stack)
 {
     const struct stack_table *table = &trace->tables->tape->stacks;
-    return stack < table->nodes.n ? table->nodes.v[stack].parent : 0;
+    if (stack >= table->nodes.n)
+        return 0;
+    uint32_t parent = table->nodes.v[stack].parent;
+    return table->nodes.v[parent].frame >= STACK_ROOT ? 0 : parent;
 }
 
 uint32_t stack_depth(const struct trace *trace, stack_id stack)
@@ -53,6 +57,18 @@ static const struct frame_text *texts_of(const struct trace *trace, uint32_t fra
     return text;
 }
 
+/* What a process inherited stands in the first space. */
+static struct str path_of(const struct file_table *files, uint16_t space, int32_t file)
+{
+    for (size_t s = space < files->n_spaces ? space : 0;; s = 0) {
+        struct str path = { 0 };
+        if (file >= 0 && (size_t)file < files->n_files && s < files->n_spaces)
+            path = files->paths[s * files->n_files + (size_t)file];
+        if (path.p || s == 0)
+            return path.p ? path : STR("");
+    }
+}
+
 struct frame stack_frame(const struct trace *trace, uint32_t recording, stack_id stack)
 {
     const struct stack_table *table = &trace->tables->tape->stacks;
@@ -60,64 +76,79 @@ struct frame stack_frame(const struct trace *trace, uint32_t recording, stack_id
     if (stack == 0 || stack >= table->nodes.n || recording >= trace->n_recordings ||
         table->nodes.v[stack].frame >= table->frames.n)
         return frame;
-    const struct stack_frame_row *row = &table->frames.v[table->nodes.v[stack].frame];
-    const struct file_table *files = &trace->tables->files[recording];
-    const struct frame_text *text = texts_of(trace, table->nodes.v[stack].frame);
+    const struct stack_node *node = &table->nodes.v[stack];
+    const struct stack_frame_row *row = &table->frames.v[node->frame];
+    const struct frame_text *text = texts_of(trace, node->frame);
     frame.line = row->line;
     frame.function = text->function;
     frame.code = text->code;
-    if (row->file >= 0 && (size_t)row->file < files->n && files->paths[row->file].p)
-        frame.file = files->paths[row->file];
+    frame.file = path_of(&trace->tables->files[recording], node->space, row->file);
     return frame;
 }
 
 /* {"str": ["/abs/file.py", 7]}: number 7 is this file (torch/_logging/structured.py, intern_string).
  * Numbers are dense, so one far beyond the number of such records is a lie. */
-static bool add_file(struct trace *trace, struct file_table *table, struct json *doc, size_t limit,
-                     struct err *err)
+static bool add_file(struct trace *trace, struct file_table *table, uint16_t space,
+                     const struct json *doc, struct err *err)
 {
     json_id name = json_first(doc, JSON_ROOT);
     uint64_t id;
-    if (!json_u64(doc, json_next(doc, name), &id) || id >= limit)
+    if (!json_u64(doc, json_next(doc, name), &id) || id >= table->n_files)
         return true;
     struct str path = json_decoded(doc, name, &trace->tables->arena);
+    struct str *slot = &table->paths[space * table->n_files + id];
     if (!path.p)
         return err_nomem(err);
-    if (!table->paths[id].p)
-        table->paths[id] = path;
-    table->n = table->n > id ? table->n : id + 1;
+    if (!slot->p)
+        *slot = path;
     return true;
 }
 
-static bool read_files(struct trace *trace, uint32_t recording, struct json *doc, struct err *err)
+/* Room for the files that there can be: as many as "str" records, and some whose record is lost. */
+static bool size_files(struct trace *trace, const struct recording *recording,
+                       struct file_table *table, struct spaces *spaces, struct err *err)
 {
-    const struct recording *r = &trace->recordings[recording];
-    struct file_table *table = &trace->tables->files[recording];
-    struct err ignored = { 0 };
-    size_t limit = 0;
-    for (uint32_t i = 0; i < r->n_records; i++)
-        limit += trace->records[r->first_record + i].event == EVENT_STR;
-    limit += 1000; /* some may be lost to damage */
-    table->paths = arena_array(&trace->tables->arena, struct str, limit);
-    if (!table->paths)
-        return err_nomem(err);
-    for (uint32_t i = 0; i < r->n_records; i++)
-        if (trace->records[r->first_record + i].event == EVENT_STR &&
-            record_json(trace, r->first_record + i, doc, &ignored) &&
-            !add_file(trace, table, doc, limit, err))
-            return false;
-    return true;
+    table->n_files = 1000;
+    for (uint32_t i = 0; i < recording->n_records; i++) {
+        const struct record *record = &trace->records[recording->first_record + i];
+        if (record->event != EVENT_STR)
+            continue;
+        table->n_files++;
+        if (!spaces_add(spaces, record->pid))
+            return err_nomem(err);
+    }
+    table->n_spaces = spaces->pids.n;
+    if (table->n_spaces > 1 && table->n_files > 100000)
+        table->n_files = 100000;
+    table->paths = arena_array(&trace->tables->arena, struct str, table->n_spaces * table->n_files);
+    return table->paths || err_nomem(err);
+}
+
+static bool read_files(struct trace *trace, const struct recording *recording,
+                       struct file_table *table, struct spaces *spaces, struct err *err)
+{
+    struct json doc = { 0 };
+    bool ok = size_files(trace, recording, table, spaces, err);
+    for (uint32_t i = 0; i < recording->n_records && ok; i++) {
+        uint32_t record = recording->first_record + i;
+        struct err ignored = { 0 };
+        if (trace->records[record].event == EVENT_STR && record_json(trace, record, &doc, &ignored))
+            ok = add_file(trace, table, spaces_of(spaces, trace->records[record].pid), &doc, err);
+    }
+    json_release(&doc);
+    return ok;
 }
 
 bool trace_find_files(struct trace *trace, struct err *err)
 {
     struct trace_tables *tables = trace->tables;
-    struct json doc = { 0 };
     tables->files = arena_array(&tables->arena, struct file_table, trace->n_recordings + 1);
-    tables->frames = arena_array(&tables->arena, struct frame_text, tables->tape->stacks.frames.n + 1);
+    tables->frames = arena_array(&tables->arena, struct frame_text, trace_n_frames(trace) + 1);
     bool ok = (tables->files && tables->frames) || err_nomem(err);
-    for (uint32_t i = 0; i < trace->n_recordings && ok; i++)
-        ok = read_files(trace, i, &doc, err);
-    json_release(&doc);
+    for (uint32_t i = 0; i < trace->n_recordings && ok; i++) {
+        struct spaces spaces = { 0 };
+        ok = read_files(trace, &trace->recordings[i], &tables->files[i], &spaces, err);
+        vec_release(&spaces.pids);
+    }
     return ok;
 }
