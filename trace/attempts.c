@@ -13,6 +13,7 @@ struct grouping {
     struct trace *trace;
     vec_of(struct key) keys;     /* one an attempt */
     vec_of(uint32_t) counts;     /* records of each */
+    vec_of(uint32_t) latest;     /* of attempt 0: the latest attempt known; of others not used */
     uint32_t *slots;             /* attempt + 1 by key; open addressing */
     size_t n_slots;
 };
@@ -54,34 +55,42 @@ static bool grow(struct grouping *g)
     return true;
 }
 
-/* TRACE_NONE when it is not known (and `add` is false), or memory ran out. */
-static uint32_t attempt_of(struct grouping *g, const struct key *key, bool add)
+/* TRACE_NONE when it is not known. */
+static uint32_t find_attempt(struct grouping *g, const struct key *key)
+{
+    return g->n_slots ? *find_slot(g, key) - 1 : TRACE_NONE;
+}
+
+/* The attempt, added if it is not known; TRACE_NONE when memory ran out. */
+static uint32_t attempt_of(struct grouping *g, const struct key *key)
 {
     if (!grow(g))
         return TRACE_NONE;
-    uint32_t *slot = find_slot(g, key);
+    uint32_t *slot = find_slot(g, key), id = (uint32_t)g->keys.n;
     if (*slot)
         return *slot - 1;
-    if (!add || g->keys.n >= TRACE_NONE - 1 || !vec_reserve(&g->counts, 1) || !vec_push(&g->keys, *key))
+    if (id >= TRACE_NONE - 1 || !vec_reserve(&g->counts, 1) || !vec_reserve(&g->latest, 1) ||
+        !vec_push(&g->keys, *key))
         return TRACE_NONE;
     g->counts.v[g->counts.n++] = 0;
-    return (*slot = (uint32_t)g->keys.n) - 1;
+    g->latest.v[g->latest.n++] = id;
+    *slot = id + 1;
+    return id;
 }
 
 /* A record without an attempt number (what a compiled graph logs when it runs) belongs to the
- * latest attempt so far. */
+ * latest attempt so far, numbers counted without a gap. */
 static uint32_t latest_attempt(struct grouping *g, struct key key)
 {
-    uint32_t found = attempt_of(g, &key, false), next;
-    while (found != TRACE_NONE) {
-        key.number++;
-        next = attempt_of(g, &key, false);
-        if (next == TRACE_NONE)
-            return found;
-        found = next;
+    uint32_t first = find_attempt(g, &key);
+    if (first == TRACE_NONE)
+        return attempt_of(g, &key);
+    uint32_t latest = g->latest.v[first], next = latest;
+    for (; next != TRACE_NONE; next = find_attempt(g, &key)) {
+        latest = next;
+        key.number = g->keys.v[latest].number + 1;
     }
-    key.number = 0;
-    return attempt_of(g, &key, true);
+    return g->latest.v[first] = latest;
 }
 
 static bool assign(struct grouping *g, struct record *record, struct err *err)
@@ -92,7 +101,7 @@ static bool assign(struct grouping *g, struct record *record, struct err *err)
     struct key key = { .recording = record->recording, .autograd = c->compiled_autograd_id,
                        .frame = c->frame_id, .compile = c->frame_compile_id };
     key.number = c->attempt > 0 && c->attempt < UINT32_MAX ? (uint32_t)c->attempt : 0;
-    record->attempt = c->attempt < 0 ? latest_attempt(g, key) : attempt_of(g, &key, true);
+    record->attempt = c->attempt < 0 ? latest_attempt(g, key) : attempt_of(g, &key);
     if (record->attempt == TRACE_NONE)
         return err_nomem(err);
     g->counts.v[record->attempt]++;
@@ -144,7 +153,7 @@ static void link_attempts(struct grouping *g, struct attempt *attempts)
             if (key.number > UINT32_MAX - up)
                 break;
             key.number += up;
-            uint32_t next = attempt_of(g, &key, false);
+            uint32_t next = find_attempt(g, &key);
             if (next == TRACE_NONE)
                 continue;
             attempts[i].next = next;
@@ -205,6 +214,7 @@ bool trace_find_attempts(struct trace *trace, struct record *records, struct err
     }
     vec_release(&g.keys);
     vec_release(&g.counts);
+    vec_release(&g.latest);
     free(g.slots);
     return ok;
 }

@@ -19,6 +19,14 @@ static bool no_marks(struct str text, struct err *err)
     return true;
 }
 
+/* A digit right behind a stack would become a part of its reference. */
+static bool no_digit(struct str rest, struct err *err)
+{
+    if (rest.n && rest.p[0] >= '0' && rest.p[0] <= '9')
+        return err_set(err, ERR_INPUT, "a digit behind a stack");
+    return true;
+}
+
 /* Copies `json`, each stack replaced. Inside a JSON string every quote has a backslash in front, so
  * the text looked for cannot be part of one. */
 static bool cut_stacks(struct envelope_reader *reader, struct stack_table *stacks, struct str json,
@@ -47,6 +55,8 @@ static bool cut_stacks(struct envelope_reader *reader, struct stack_table *stack
         buf_putc(out, JSON_REF_MARK);
         buf_u64(out, node);
         copied = from = at + used;
+        if (!no_digit(str_from(json, from), err))
+            return false;
     }
     return !out->failed || err_nomem(err);
 }
@@ -122,21 +132,22 @@ bool envelope_read(struct envelope_reader *reader, struct stack_table *stacks, s
         return err_set(err, ERR_INPUT, "no event");
     ret->event = json_text(doc, key);
     ret->meta = whole_text(doc, key + 1);
-    ret->checksum = json_text(doc, json_get(doc, JSON_ROOT, STR("has_payload")));
+    json_id checksum = json_get(doc, JSON_ROOT, STR("has_payload"));
+    ret->checksum = json_kind_of(doc, checksum) == JSON_NULL ? STR("") : json_text(doc, checksum);
     ret->odd = !laid_out_as_usual(text, ret->event, ret->meta);
     ret->context = ret->odd ? collect_context(reader, key)
                             : str_from(text, (size_t)(ret->meta.p + ret->meta.n - text.p));
     return !reader->context.failed || err_nomem(err);
 }
 
+/* Wherever in the context the text stands first: printing puts the same text there again. */
 void envelope_mark_checksum(const struct envelope *envelope, struct buf *out)
 {
-    size_t at = str_find(envelope->context, STR("\"has_payload\": \""));
-    size_t value = at + sizeof "\"has_payload\": \"" - 1;
-    buf_put(out, str_first(envelope->context, value));
-    if (value <= envelope->context.n) {
+    size_t at = str_find(envelope->context, envelope->checksum);
+    buf_put(out, str_first(envelope->context, at));
+    if (at < envelope->context.n) {
         buf_putc(out, ENVELOPE_MD5_MARK);
-        buf_put(out, str_from(envelope->context, value + envelope->checksum.n));
+        buf_put(out, str_from(envelope->context, at + envelope->checksum.n));
     }
 }
 

@@ -56,7 +56,7 @@ static bool put_parts(struct exporting *ex, const struct tape_record *row, const
     glog.path = tape_string(tape, row->path_id);
     if (row->flags & TAPE_RECORD_META_STORED && !tape_payload(tape, row->meta_id, &meta, err))
         return false;
-    if (row->context_id >= tape->contexts.n)
+    if (row->context_id >= tape->contexts.n || tape->contexts.v[row->context_id].n == 0)
         return err_set(err, ERR_INPUT, "the record's context is lost");
     glog_print(&glog, &ex->out);
     buf_puts(&ex->out, "{\"");
@@ -108,16 +108,37 @@ static bool put_record(struct exporting *ex, const struct tape_record *row, stru
     return true;
 }
 
+/* A row knows how long its record was: what reads otherwise refers to something that is lost. */
+static bool put_whole_record(struct exporting *ex, const struct tape_record *row, struct err *err)
+{
+    size_t before = ex->out.n;
+    if (put_record(ex, row, err) && !ex->out.failed && ex->out.n - before != row->bytes)
+        err_set(err, ERR_INPUT, "parts of the record are lost on the tape");
+    if (err_is_set(err))
+        ex->out.n = before;
+    return !err_is_set(err);
+}
+
+/* Records that are gone altogether. */
+static bool check_size(const struct recording *recording, uint64_t bytes, struct err *err)
+{
+    if (bytes == recording->bytes)
+        return true;
+    return err_set(err, ERR_INPUT, "%.*s: the tape holds %llu bytes of the log, which had %llu",
+                   STR_ARG(recording->source), (unsigned long long)bytes,
+                   (unsigned long long)recording->bytes);
+}
+
 /* Goes on after a record that is damaged on the tape, and remembers the first. */
 static bool put_all(struct exporting *ex, const struct recording *recording, struct err *err)
 {
     struct err damage = { 0 };
+    uint64_t bytes = 0;
     for (uint32_t i = 0; i < recording->n_records; i++) {
         uint32_t record = recording->first_record + i;
         struct err failure = { 0 };
-        size_t before = ex->out.n;
-        if (!put_record(ex, &tape_of(ex)->records.v[record], &failure)) {
-            ex->out.n = before;
+        bytes += tape_of(ex)->records.v[record].bytes;
+        if (!put_whole_record(ex, &tape_of(ex)->records.v[record], &failure)) {
             err_at(&failure, "%.*s:%llu", STR_ARG(recording->source),
                    (unsigned long long)ex->trace->records[record].line);
             if (failure.kind != ERR_INPUT) {
@@ -132,6 +153,8 @@ static bool put_all(struct exporting *ex, const struct recording *recording, str
     }
     if (!send(ex, err))
         return false;
+    if (!err_is_set(&damage))
+        check_size(recording, bytes, &damage);
     if (err_is_set(&damage))
         *err = damage;
     return !err_is_set(&damage);

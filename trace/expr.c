@@ -91,16 +91,22 @@ static struct term read_call(struct expr_reader *in, struct str name)
     return read_items(in, ')', &trailing_comma) ? expr_group(in, EXPR_CALL, name, mark) : TERM_NONE;
 }
 
+static bool is_keyword(struct str name)
+{
+    return str_is(name, "and") || str_is(name, "or") || str_is(name, "not") ||
+           str_is(name, "if") || str_is(name, "else");
+}
+
 static struct term read_named(struct expr_reader *in)
 {
     struct str name = expr_name(in);
+    if (name.n == 0 || is_keyword(name))
+        return expr_fail(in, "expected an operand");
     if (in->p < in->end && *in->p == '(')
         return read_call(in, name);
     bool is_true = str_is(name, "True") || str_is(name, "true");
     if (is_true || str_is(name, "False") || str_is(name, "false"))
         return expr_leaf(in, (struct expr){ .kind = EXPR_BOOL, .text = name, .value = is_true });
-    if (str_is(name, "and") || str_is(name, "or") || str_is(name, "if") || str_is(name, "else"))
-        return expr_fail(in, "expected an operand");
     return expr_leaf(in, (struct expr){ .kind = EXPR_SYMBOL, .text = name });
 }
 
@@ -118,14 +124,10 @@ static struct term read_atom(struct expr_reader *in)
         return text.n ? expr_leaf(in, (struct expr){ .kind = EXPR_STRING, .text = text })
                       : expr_fail(in, "a string does not end");
     }
-    if ((c >= '0' && c <= '9') || (c == '.' && in->end - in->p > 1))
+    bool fraction = c == '.' && in->end - in->p > 1 && in->p[1] >= '0' && in->p[1] <= '9';
+    if ((c >= '0' && c <= '9') || fraction)
         return expr_number(in, in->p);
-    struct term named = c == '.' ? TERM_NONE : read_named(in);
-    if (named.id != EXPR_NONE && expr_at(in->pool, named.id)->text.n == 0 &&
-        expr_at(in->pool, named.id)->kind == EXPR_SYMBOL)
-        return expr_fail(in, "expected an operand");
-    return named.id == EXPR_NONE && !err_is_set(in->err) ? expr_fail(in, "expected an operand")
-                                                         : named;
+    return read_named(in);
 }
 
 /* "-2" and "-oo" are leaves, unless a power follows: -2**x is -(2**x). */
@@ -155,12 +157,11 @@ static bool starts_word(const struct expr_reader *in, struct str word)
 
 static struct term read_operand(struct expr_reader *in)
 {
-    const char *from = in->p;
     struct term leaf;
     expr_skip_space(in);
+    const char *from = in->p;
     if (in->p == in->end)
         return expr_fail(in, "expected an operand");
-    from = in->p;
     if (*in->p == '-') {
         in->p++;
         if (read_negative_leaf(in, from, &leaf))
@@ -175,8 +176,8 @@ static struct term read_operand(struct expr_reader *in)
         in->p++;
         return expr_op1(in, STR("~"), read_expr(in, PRECEDENCE_UNARY));
     }
-    if (starts_word(in, STR("not "))) {
-        in->p += 4;
+    if (starts_word(in, STR("not ")) || starts_word(in, STR("not("))) {
+        in->p += 3;
         return expr_op1(in, STR("~"), read_expr(in, PRECEDENCE_NOT));
     }
     return read_atom(in);

@@ -44,7 +44,7 @@ enum dtype dtype_by_scalar_type(int64_t number);
 enum meta_kind {
     META_TENSOR,
     META_SYM,   /* sizes[0] is the expression */
-    META_OTHER, /* an annotation that is neither (a Python type, say); text tells */
+    META_OTHER /* an annotation that is neither (a Python type, say); text tells */
 };
 
 struct meta {
@@ -105,7 +105,7 @@ enum node_op {
     NODE_GET_ATTR,      /* target is the path below self */
     NODE_ALIAS,         /* "l_x_ = L_x_": another name for args[0]; no call */
     NODE_OUTPUT,        /* args are the outputs, in order; one only, last */
-    NODE_OPAQUE         /* text of the statement in `target` */
+    NODE_OPAQUE         /* text of the statement in `target`; name and meta where it has them */
 };
 
 /* How a call was printed, when not as target(args). */
@@ -123,10 +123,16 @@ enum node_form {
 /* A user line. */
 struct location {
     struct str file, function, code;
-    struct str annotation; /* "#[ Annotation: {...}]" or other meta in front of File:, or "" */
+    struct str annotation; /* "Annotation: {...}" or other meta in front of File:, or "" */
     uint32_t line;
     uint32_t caller; /* LOCATION_NONE, or the location that called this one (.pt2 has whole stacks) */
 };
+
+/* False of one that has an annotation only: no stack trace was found. */
+static inline bool location_has_place(const struct location *location)
+{
+    return location->file.n || location->function.n || location->code.n || location->line;
+}
 
 struct node {
     enum node_op op;
@@ -167,7 +173,7 @@ struct graph {
     struct graph **children;
     uint32_t n_children;
     uint32_t n_opaque;       /* here, children not included */
-    bool returns_tuple;      /* "return (x,)" against "return x" */
+    bool returns_tuple;      /* "return (x,)", a list or a pytree, against "return x" */
     const struct graph_signature *signature; /* NULL when read from text */
 };
 
@@ -179,10 +185,12 @@ void graph_free(struct graph *graph);
 bool graph_looks_like(struct str text);
 
 struct buf;
-/* The readable text again, one statement a line; parses to an equal graph. */
+/* The readable text again, one statement a line; parses to an equal graph (unless it has opaque
+ * nodes, which are printed as they stood). */
 void graph_print(const struct graph *graph, struct buf *out);
-/* Structure, names, arguments, metas, locations: all but spelling and line numbers. On a difference
- * *node (may be NULL) is the first node that differs. */
+/* Structure, names, arguments, metas, locations: all but spelling, line numbers and what a text does
+ * not tell (callers of a location, signature). On a difference *node (may be NULL) is the first node
+ * of the root that differs, or NODE_NONE when something else does. */
 bool graph_equal(const struct graph *a, const struct graph *b, node_id *node);
 
 /* call_function, call_method, call_module; getitem and infix included. */

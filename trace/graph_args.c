@@ -179,7 +179,6 @@ static bool read_dict(struct graph_reader *in)
     size_t mark = build_mark(in->b);
     in->p++;
     while (!lex_char(in, '}')) {
-        lex_skip_indent(in);
         if (!read_item(in) || !lex_take(in, STR(": ")) || !read_item(in))
             return false;
         if (!lex_char(in, ',') && *in->p != '}')
@@ -229,11 +228,15 @@ static bool at_delimiter(const struct graph_reader *in)
 bool read_item(struct graph_reader *in)
 {
     struct graph_builder *b = in->b;
+    lex_skip_indent(in);
     const char *from = in->p;
     size_t mark = build_mark(b), args = b->args.n;
     struct str text;
-    if (read_value(in) && at_delimiter(in))
-        return true;
+    if (read_value(in)) {
+        lex_skip_indent(in);
+        if (at_delimiter(in))
+            return true;
+    }
     in->p = from;
     b->stack.n = mark;
     b->args.n = args;
@@ -259,6 +262,7 @@ bool read_items(struct graph_reader *in, char close, bool *comma)
 /* A value, or "dim = " of a call's keyword arguments or "index=" of a repr's in front of one. */
 static bool read_argument(struct graph_reader *in)
 {
+    lex_skip_indent(in);
     const char *from = in->p;
     struct str name = lex_name(in);
     if (name.n && (*in->p == ',' || *in->p == ')'))
@@ -279,7 +283,6 @@ bool read_call_arguments(struct graph_reader *in)
     in->nesting++;
     while (good && !lex_char(in, ')')) {
         good = read_argument(in) && (lex_char(in, ',') || *in->p == ')');
-        lex_skip_indent(in);
     }
     in->nesting--;
     return good;

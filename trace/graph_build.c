@@ -130,6 +130,8 @@ static void hand_over(struct graph_builder *b)
     graph->n_deleted = (uint32_t)b->deleted.n;
     graph->locations = b->locations.v;
     graph->n_locations = (uint32_t)b->locations.n;
+    if (b->descriptors.n == 0)
+        vec_release(&b->descriptors);
     graph->output_descriptors = b->descriptors.v;
     graph->children = b->children.v;
     graph->n_children = (uint32_t)b->children.n;

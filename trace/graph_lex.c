@@ -1,11 +1,14 @@
 #include "trace/graph_read.h"
 
-enum { NAME = 1, DIGIT = 2, NUMBER = 4 };
+/* How often the bytes of a line may be read again by lex_opaque(), on average. */
+enum { OPAQUE_EFFORT = 8 };
+
+enum { NAME = 1, DIGIT = 2 };
 
 /* Any byte of a character beyond ASCII may be in a name: Python allows letters of all scripts. */
 #define NAME_16                                                                                    \
     NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME
-#define DIGITS (NAME | DIGIT | NUMBER)
+#define DIGITS (NAME | DIGIT)
 
 static const uint8_t classes[256] = {
     ['0'] = DIGITS,        ['1'] = DIGITS, ['2'] = DIGITS, ['3'] = DIGITS, ['4'] = DIGITS,
@@ -41,6 +44,7 @@ bool lex_next_line(struct graph_reader *in)
     while (in->eol > in->p && in->eol[-1] == '\r')
         in->eol--;
     in->line++;
+    in->effort = OPAQUE_EFFORT * (size_t)(in->eol - in->p);
     return true;
 }
 
@@ -68,14 +72,6 @@ struct str lex_name(struct graph_reader *in)
         in->p = p;
     }
     return (struct str){ from, (size_t)(in->p - from) };
-}
-
-bool lex_is_name(struct str text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        if (!is_class(text.p[i], NAME))
-            return false;
-    return text.n && !is_class(text.p[0], DIGIT);
 }
 
 bool lex_at_end(struct graph_reader *in)
@@ -158,22 +154,31 @@ static struct str unescape_all(struct graph_builder *b, struct str raw)
     return (struct str){ out, n };
 }
 
-bool lex_string(struct graph_reader *in, struct str *ret)
+/* From the opening quote over the closing one. *ret is the text between them, as written. */
+static bool scan_string(struct graph_reader *in, struct str *ret, bool *escaped)
 {
     char quote = *in->p;
     const char *from = ++in->p;
-    bool escaped = false;
+    *escaped = false;
     while (in->p < in->eol && *in->p != quote) {
         bool backslash = *in->p == '\\';
-        escaped = escaped || backslash;
+        *escaped = *escaped || backslash;
         in->p += backslash && in->eol - in->p > 1 ? 2 : 1;
     }
     if (in->p >= in->eol)
         return false;
     *ret = (struct str){ from, (size_t)(in->p - from) };
+    in->p++;
+    return true;
+}
+
+bool lex_string(struct graph_reader *in, struct str *ret)
+{
+    bool escaped;
+    if (!scan_string(in, ret, &escaped))
+        return false;
     if (escaped)
         *ret = unescape_all(in->b, *ret);
-    in->p++;
     return true;
 }
 
@@ -242,31 +247,46 @@ bool lex_number(struct graph_reader *in, struct arg *ret)
 
 /* ---- anything ---- */
 
+/* To a comma, colon or closing bracket that no bracket and no <> encloses; false when a bracket or
+ * quote stays open. */
+static bool scan_opaque(struct graph_reader *in)
+{
+    size_t brackets = 0, angles = 0;
+    struct str ignored;
+    bool escaped;
+    while (in->p < in->eol) {
+        char c = *in->p;
+        if (c == '\'' || c == '"') {
+            if (!scan_string(in, &ignored, &escaped))
+                return false;
+            continue;
+        }
+        if (c == '(' || c == '[' || c == '{')
+            brackets++;
+        else if ((c == ')' || c == ']' || c == '}') && brackets-- == 0)
+            return true;
+        else if (c == '<')
+            angles++;
+        else if (c == '>')
+            angles -= angles > 0;
+        else if (brackets + angles == 0 && (c == ',' || (c == ':' && in->p[1] == ' ')))
+            return true;
+        in->p++;
+    }
+    return brackets == 0;
+}
+
 bool lex_opaque(struct graph_reader *in, struct str *ret)
 {
     const char *from = in->p;
-    size_t brackets = 0, angles = 0;
-    struct str ignored;
-    for (; in->p < in->eol; in->p++) {
-        char c = *in->p;
-        if (c == '\'' || c == '"') {
-            if (!lex_string(in, &ignored))
-                return false;
-            in->p--;
-        } else if (c == '(' || c == '[' || c == '{') {
-            brackets++;
-        } else if (c == ')' || c == ']' || c == '}') {
-            if (brackets == 0)
-                break;
-            brackets--;
-        } else if (c == '<') {
-            angles++;
-        } else if (c == '>') {
-            angles -= angles > 0;
-        } else if (brackets + angles == 0 && (c == ',' || (c == ':' && in->p[1] == ' '))) {
-            break;
-        }
+    if (in->effort == 0 || !scan_opaque(in)) {
+        in->effort = 0;
+        return false;
     }
-    *ret = str_trim((struct str){ from, (size_t)(in->p - from) });
-    return brackets == 0 && ret->n;
+    size_t n = (size_t)(in->p - from);
+    in->effort -= n < in->effort ? n : in->effort;
+    while (n > 0 && (from[n - 1] == ' ' || from[n - 1] == '\t'))
+        n--;
+    *ret = (struct str){ from, n };
+    return n;
 }

@@ -19,6 +19,7 @@ struct graph_reader {
     uint32_t line;     /* number of the cursor's line, from 1 */
     uint32_t location; /* of the statements that follow */
     uint32_t nesting;  /* of arguments */
+    size_t effort;     /* bytes of this line that lex_opaque() may still read */
     uint32_t n_leaves; /* inputs of an exported graph, which its output statement repeats */
     bool prologue;     /* nothing but inputs so far */
     bool returned;
@@ -35,14 +36,14 @@ void lex_skip_indent(struct graph_reader *in);
 bool lex_take(struct graph_reader *in, struct str literal);
 /* A Python identifier; empty when there is none. */
 struct str lex_name(struct graph_reader *in);
-/* Whether the text is one. */
-bool lex_is_name(struct str text);
 /* Over a string of Python's, at whose opening quote the cursor is. *ret is its value, which is in
  * the text or kept by the builder. */
 bool lex_string(struct graph_reader *in, struct str *ret);
 /* Over an integer, a float or an imaginary number, sign included. */
 bool lex_number(struct graph_reader *in, struct arg *ret);
-/* Over anything with matching brackets and quotes, up to a comma, a colon or a closing bracket. */
+/* Over anything with matching brackets and quotes, up to a comma, a colon or a closing bracket. What
+ * it may read of a line is bounded, and nothing once a match was missing, since that is missing
+ * around it as well: brackets in brackets would be read again and again. */
 bool lex_opaque(struct graph_reader *in, struct str *ret);
 
 static inline bool lex_char(struct graph_reader *in, char c)

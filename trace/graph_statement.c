@@ -26,9 +26,14 @@ static struct str read_type(struct graph_reader *in, bool parameter)
     return str_trim(text_since(in, from));
 }
 
+static bool at_quoted_annotation(const struct graph_reader *in)
+{
+    return in->p[0] == ':' && in->p[1] == ' ' && in->p[2] == '"';
+}
+
 bool read_annotation(struct graph_reader *in, bool parameter, uint32_t *ret)
 {
-    if (in->p[0] == ':' && in->p[1] == ' ' && in->p[2] == '"') {
+    if (at_quoted_annotation(in)) {
         const char *from = in->p + 3;
         const char *quote = memchr(from, '"', (size_t)(in->eol - from));
         if (!quote)
@@ -151,6 +156,15 @@ static bool read_dotted(struct graph_reader *in, struct str head, struct node *n
     return at_rhs_end(in);
 }
 
+static bool put_part(struct buf *path, struct str part)
+{
+    if (part.n == 0 || memchr(part.p, '.', part.n))
+        return false;
+    buf_puts(path, path->n ? "." : "");
+    buf_put(path, part);
+    return true;
+}
+
 /* getattr(self.layers, "0").weight: a path with parts that are no identifiers (_format_target).
  * From "getattr(" on; the path's parts are appended to `path`. */
 static bool read_getattr_path(struct graph_reader *in, struct buf *path, unsigned depth)
@@ -159,20 +173,14 @@ static bool read_getattr_path(struct graph_reader *in, struct buf *path, unsigne
         struct str part;
         if (depth == GRAPH_MAX_DEPTH || !read_getattr_path(in, path, depth + 1) ||
             !lex_take(in, STR(", ")) || *in->p != '"' || !lex_string(in, &part) ||
-            !lex_char(in, ')'))
+            !lex_char(in, ')') || !put_part(path, part))
             return false;
-        buf_puts(path, path->n ? "." : "");
-        buf_put(path, part);
     } else if (!str_is(lex_name(in), "self")) {
         return false;
     }
-    while (lex_char(in, '.')) {
-        struct str part = lex_name(in);
-        if (part.n == 0)
+    while (lex_char(in, '.'))
+        if (!put_part(path, lex_name(in)))
             return false;
-        buf_puts(path, path->n ? "." : "");
-        buf_put(path, part);
-    }
     return true;
 }
 
@@ -206,20 +214,17 @@ static bool read_rhs(struct graph_reader *in, struct node *node)
     const char *from = in->p;
     size_t mark = build_mark(in->b), n_args = in->b->args.n;
     struct str head = lex_name(in);
-    if (*in->p == '.' && head.n && read_dotted(in, head, node))
+    bool dotted = head.n && *in->p == '.', call = head.n && *in->p == '(';
+    if (dotted && read_dotted(in, head, node))
         return true;
-    if (*in->p == '(' && str_is(head, "getattr")) {
+    if (call && str_is(head, "getattr")) {
         in->p = from;
         if (read_getattr(in, node))
             return true;
-        rewind_to(in, from, mark, n_args);
-        lex_name(in);
+        rewind_to(in, head.p + head.n, mark, n_args);
     }
-    if (*in->p == '(' && head.n) {
-        in->p++;
-        if (finish_call(in, node, NODE_CALL_FUNCTION, head))
-            return true;
-    }
+    if (call && lex_char(in, '(') && finish_call(in, node, NODE_CALL_FUNCTION, head))
+        return true;
     rewind_to(in, from, mark, n_args);
     node->form = FORM_PLAIN;
     node->target = STR("");
@@ -262,66 +267,59 @@ static bool add_node(struct graph_reader *in, struct node node, size_t mark)
 
 /* ---- inputs that are bound in the body ---- */
 
+static void add_input(struct graph_reader *in, struct node input, struct str name)
+{
+    input.op = NODE_PLACEHOLDER;
+    input.name = input.target = name;
+    input.location = LOCATION_NONE;
+    build_node(in->b, input, build_mark(in->b));
+}
+
 /* args_iter = iter(args_list), x = next(args_iter): graphs that take their inputs as one list
  * (_BoxedCodeGen). From behind " = ". */
-static bool read_boxed(struct graph_reader *in, struct str name)
+static bool read_boxed(struct graph_reader *in, struct node node)
 {
+    struct graph_builder *b = in->b;
     const char *from = in->p;
     bool iter = lex_take(in, STR("iter("));
-    if (iter || lex_take(in, STR("next("))) {
-        struct str what = lex_name(in);
-        if (lex_char(in, ')') && lex_at_end(in)) {
-            if (iter) {
-                in->boxed = name;
-                build_drop_first(in->b, (uint32_t)in->b->nodes.n);
-                return true;
-            }
-            if (str_eq(what, in->boxed)) {
-                build_node(in->b,
-                           (struct node){ .op = NODE_PLACEHOLDER,
-                                          .name = name,
-                                          .target = name,
-                                          .descriptor = STR(""),
-                                          .meta = META_NONE,
-                                          .location = LOCATION_NONE,
-                                          .line = in->line },
-                           build_mark(in->b));
-                return true;
-            }
-        }
+    struct str what = iter || lex_take(in, STR("next(")) ? lex_name(in) : STR("");
+    bool good = what.n && lex_char(in, ')') && lex_at_end(in);
+    if (good && iter && b->nodes.n == 1 && str_eq(b->nodes.v[0].name, what)) {
+        in->boxed = node.name;
+        build_drop_first(b, 1);
+        return true;
+    }
+    if (good && !iter && in->boxed.n && str_eq(what, in->boxed)) {
+        add_input(in, node, node.name);
+        return true;
     }
     in->p = from;
     return false;
 }
 
 /* Inputs that come out of a pytree (_PyTreeCodeGen, _ExportCodeGen): "a, b, = ...". The function's
- * parameters were containers; the inputs' annotations may stand on lines of their own before. */
-static bool read_unpacking(struct graph_reader *in, struct str name)
+ * parameters were containers; the inputs' annotations may stand on lines of their own before. From
+ * behind the first name. */
+static bool read_unpacking(struct graph_reader *in, struct node node)
 {
+    static const char *const sources[] = { "fx_pytree.tree_flatten_spec(", "pytree.tree_leaves(",
+                                           "self._in_shuffle_graph(" };
+    struct str rest = lex_rest(in), source = str_from(rest, str_find(rest, STR(" = ")) + 3);
     uint32_t n_before = (uint32_t)in->b->nodes.n, n = 0;
-    for (; name.n; name = lex_name(in), n++) {
+    bool known = false;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        known = known || str_starts(source, str_of(sources[i]));
+    for (struct str name = node.name; known && name.n && !in->b->failed; name = lex_name(in), n++) {
         node_id old = build_find(in->b, name);
-        struct node input = old != NODE_NONE ? in->b->nodes.v[old] : (struct node){
-            .meta = META_NONE, .descriptor = STR(""), .line = in->line };
-        input.op = NODE_PLACEHOLDER;
-        input.name = input.target = name;
-        input.location = LOCATION_NONE;
-        build_node(in->b, input, build_mark(in->b));
+        add_input(in, old == NODE_NONE ? node : in->b->nodes.v[old], name);
         if (lex_char(in, ','))
             lex_skip_indent(in);
     }
-    lex_skip_indent(in);
-    bool leaves = false;
-    if (!lex_take(in, STR("= ")) || in->b->failed)
-        return false;
-    if (lex_take(in, STR("pytree.tree_leaves(")))
-        leaves = true;
-    else if (!lex_take(in, STR("fx_pytree.tree_flatten_spec(")) &&
-             !lex_take(in, STR("self._in_shuffle_graph(")))
-        return false;
-    in->n_leaves = leaves ? n : in->n_leaves;
-    build_drop_first(in->b, n_before);
-    return true;
+    if (known)
+        build_drop_first(in->b, n_before);
+    if (str_starts(source, STR("pytree.tree_leaves(")))
+        in->n_leaves = n;
+    return known;
 }
 
 /* 'x: "f32[2]"', 'x: "f32[2]"; y: "f32[2]"; ' and 'x: "f32[2]"  # PlainAOTInput(idx=0)'. From
@@ -329,17 +327,14 @@ static bool read_unpacking(struct graph_reader *in, struct str name)
 static bool read_annotated_inputs(struct graph_reader *in, struct node input)
 {
     for (;;) {
-        input.op = NODE_PLACEHOLDER;
-        input.target = input.name;
-        input.location = LOCATION_NONE;
-        build_node(in->b, input, build_mark(in->b));
+        add_input(in, input, input.name);
         if (lex_char(in, ';'))
             lex_skip_indent(in);
         if (lex_at_end(in))
             break;
         input.name = lex_name(in);
-        input.meta = META_NONE;
-        if (input.name.n == 0 || !read_annotation(in, false, &input.meta))
+        if (input.name.n == 0 || !at_quoted_annotation(in) ||
+            !read_annotation(in, false, &input.meta))
             return false;
     }
     if (*in->p == '#' && !in->b->failed)
@@ -415,19 +410,18 @@ bool read_statement(struct graph_reader *in)
     if (node.name.n == 0 || in->returned)
         return false;
     if (*in->p == ',')
-        return in->prologue && lex_char(in, ',') && (lex_skip_indent(in), true) &&
-               read_unpacking(in, node.name);
+        return in->prologue && read_unpacking(in, node);
     if (*in->p == '(' || *in->p == '.' || in->p == in->eol)
         return read_bare(in, node.name);
-    bool colon = *in->p == ':' || (in->p[0] == ' ' && in->p[1] == ':');
+    bool quoted = at_quoted_annotation(in);
     if (!read_annotation(in, false, &node.meta))
         return false;
     if (!lex_take(in, STR(" = "))) {
-        if (colon)
+        if (quoted)
             return in->prologue && read_annotated_inputs(in, node);
         return read_mutation(in, node.name, node);
     }
-    if (in->prologue && read_boxed(in, node.name))
+    if (in->prologue && read_boxed(in, node))
         return true;
     if (!read_rhs(in, &node))
         return false;

@@ -184,20 +184,17 @@ static bool is_word(char c)
 
 void guard_symbols(struct str expr, void (*fn)(void *user, struct str symbol), void *user)
 {
-    vec_of(struct str) seen = { 0 };
+    struct intern seen = INTERN_INIT;
     for (size_t at = 0; at < expr.n;) {
         size_t n = 0;
         while (at + n < expr.n && is_word(expr.p[at + n]))
             n++;
         struct str word = { expr.p + at, n };
-        bool again = n == 0 || !is_symbol_name(word);
-        for (size_t i = 0; i < seen.n && !again; i++)
-            again = str_eq(seen.v[i], word);
-        if (!again) {
+        if (n && is_symbol_name(word) && intern_find(&seen, word) == INTERN_NONE) {
             fn(user, word);
-            (void)vec_push(&seen, word); /* without memory a symbol may be told twice */
+            (void)intern(&seen, word); /* without memory a symbol may be told twice */
         }
         at += n ? n : 1;
     }
-    vec_release(&seen);
+    intern_release(&seen);
 }

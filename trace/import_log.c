@@ -133,54 +133,70 @@ static bool read_envelope(struct importing *in, const struct glog *glog, struct 
 
 enum outcome { IS_RECORD, IS_NONE, FAILED };
 
-/* Reads the piece as a record and writes it. IS_NONE, with `why` set, when it is not one. */
-static enum outcome add_record(struct importing *in, const struct log_piece *piece, struct err *why,
-                               struct err *err)
-{
-    struct tape_record row = { .recording = in->recording.index };
+/* A header line, taken apart. */
+struct header {
+    struct tape_record row;
     struct envelope envelope;
-    size_t prefix = glog_parse(piece->header, &row.glog);
-    if (prefix == 0)
+    size_t prefix; /* bytes in front of the JSON */
+};
+
+/* Writes nothing. IS_NONE, with `why` set, when the line is not a header. */
+static enum outcome read_header(struct importing *in, struct str line, struct header *ret,
+                                struct err *why, struct err *err)
+{
+    ret->row = (struct tape_record){ .recording = in->recording.index };
+    ret->prefix = glog_parse(line, &ret->row.glog);
+    if (ret->prefix == 0)
         return err_set(why, ERR_INPUT, "not a record"), IS_NONE;
-    if (!read_envelope(in, &row.glog, str_from(piece->header, prefix), &envelope, why))
+    if (!read_envelope(in, &ret->row.glog, str_from(line, ret->prefix), &ret->envelope, why))
         return why->kind == ERR_INPUT ? IS_NONE : (*err = *why, FAILED);
-    if (envelope.event.n > EVENT_LIMIT)
-        return err_set(why, ERR_INPUT, "an event name of %zu bytes", envelope.event.n), IS_NONE;
-    describe_line(&row, piece);
-    row.event = envelope.event;
-    row.meta = envelope.meta;
-    if (!check_payload(in, piece, &envelope, &row, err))
-        return FAILED;
-    keep_odd_header(in, piece->header, prefix, &envelope, &row);
-    note_rank(in, row.context);
-    if (str_is(row.event, "str") && !spaces_add(&in->spaces, row.glog.pid))
-        return err_nomem(err), FAILED;
+    if (ret->envelope.event.n > EVENT_LIMIT)
+        return err_set(why, ERR_INPUT, "an event name of %zu bytes", ret->envelope.event.n), IS_NONE;
+    ret->row.event = ret->envelope.event;
+    ret->row.meta = ret->envelope.meta;
+    return IS_RECORD;
+}
+
+static bool add_record(struct importing *in, const struct log_piece *piece, struct header *header,
+                       struct err *err)
+{
+    struct tape_record *row = &header->row;
+    describe_line(row, piece);
+    if (!check_payload(in, piece, &header->envelope, row, err))
+        return false;
+    keep_odd_header(in, piece->header, header->prefix, &header->envelope, row);
+    note_rank(in, row->context);
+    if (str_is(row->event, "str") && !spaces_add(&in->spaces, row->glog.pid))
+        return err_nomem(err);
     in->result->records++;
     in->result->payloads += piece->has_payload;
-    const char *damage = damage_of(row.flags);
+    const char *damage = damage_of(row->flags);
     if (damage && !importing_damage(in, piece->line, piece->offset, damage, err))
-        return FAILED;
-    return tape_add_record(in->tape, &row, lane_of(row.event, row.payload), err) ? IS_RECORD : FAILED;
+        return false;
+    return tape_add_record(in->tape, row, lane_of(row->event, row->payload), err);
 }
 
 /* A line that was cut, with the next one behind it: processes that share a file write like that.
- * `from` is where in the piece a record may start. */
+ * `from` is where in the piece a record may start. Its JSON is checked as it stands first, which
+ * stops at the first fault and so keeps a line of many beginnings from being copied for each. */
 static enum outcome add_later_record(struct importing *in, const struct log_piece *piece,
                                      size_t from, struct err *err)
 {
     struct log_piece tail = *piece;
     struct err why = { 0 };
+    struct header header;
     tail.header = str_from(piece->header, from);
     tail.whole = str_from(piece->whole, from);
     tail.offset += from;
-    struct glog probe;
-    struct envelope envelope;
-    size_t prefix = glog_parse(tail.header, &probe);
-    if (!read_envelope(in, &probe, str_from(tail.header, prefix), &envelope, &why))
+    struct str json = str_from(tail.header, glog_parse(tail.header, &header.row.glog));
+    if (!json_parse(&in->envelope.doc, json, &why))
         return why.kind == ERR_INPUT ? IS_NONE : (*err = why, FAILED);
+    enum outcome outcome = read_header(in, tail.header, &header, &why, err);
+    if (outcome != IS_RECORD)
+        return outcome;
     if (!add_raw(in, str_first(piece->whole, from), 0, err))
         return FAILED;
-    return add_record(in, &tail, &why, err);
+    return add_record(in, &tail, &header, err) ? IS_RECORD : FAILED;
 }
 
 static bool is_blank(struct str line)
@@ -211,26 +227,28 @@ static bool add_piece(struct importing *in, struct log_piece *piece, struct buf 
                       struct err *err)
 {
     struct err why = { 0 };
-    in->recording.bytes += piece->whole.n;
+    struct header header;
     if (in->options->redact && !import_redact(in, piece, redacted, err))
         return false;
-    enum outcome outcome = add_record(in, piece, &why, err);
+    in->recording.bytes += piece->whole.n;
+    enum outcome outcome = read_header(in, piece->header, &header, &why, err);
     if (outcome == IS_NONE)
         return add_unreadable(in, piece, &why, err);
-    return outcome == IS_RECORD;
+    return outcome == IS_RECORD && add_record(in, piece, &header, err);
 }
 
 /* Damage of the compressed file itself: what came before it is kept, the rest is lost. */
-static bool end_early(struct importing *in, const struct source *source, uint64_t line,
-                      struct err *why, struct err *err)
+static bool end_early(struct importing *in, const struct log_split *split, struct err *why,
+                      struct err *err)
 {
+    const struct source *source = split->source;
     if (!source->damage) {
         *err = *why;
         return false;
     }
     in->recording.damage = arena_copy(&in->arena, str_of(source->damage));
     return (in->recording.damage.p || err_nomem(err)) &&
-           importing_damage(in, line, in->recording.bytes, source->damage, err);
+           importing_damage(in, split->line + 1, split->offset, source->damage, err);
 }
 
 static bool read_pieces(struct importing *in, struct log_split *split, struct err *err)
@@ -244,7 +262,7 @@ static bool read_pieces(struct importing *in, struct log_split *split, struct er
         struct err why = { 0 };
         if (!log_split_next(split, &piece, &why)) {
             in->recording.complete = false;
-            ok = end_early(in, split->source, split->line + 1, &why, err);
+            ok = end_early(in, split, &why, err);
             break;
         }
         if (piece.whole.n == 0)

@@ -66,14 +66,12 @@ static bool skip_blank_lines(struct cursor *c, uint64_t *lines)
     struct cursor ahead = *c;
     uint64_t n = 0;
     for (;;) {
-        int byte = peek(&ahead);
-        if (byte == '\r') {
-            ahead.at++;
-            byte = peek(&ahead);
-        }
-        if (byte != '\n')
+        struct cursor line = ahead;
+        line.at += peek(&line) == '\r';
+        if (peek(&line) != '\n')
             break;
-        ahead.at++;
+        line.at++;
+        ahead = line;
         n++;
     }
     if (n == 0 || peek(&ahead) != '\t')

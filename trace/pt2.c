@@ -18,7 +18,8 @@ struct opening {
 
 /* ---- members ------------------------------------------------------------------------------- */
 
-/* The member ROOT BEFORE MIDDLE AFTER; its name stays in in->name until the next call. */
+/* The member ROOT BEFORE MIDDLE AFTER; its name stays in in->name until the next call. NULL with the
+ * error set when memory ran out. */
 static const struct zip_member *find(struct opening *in, const char *before, struct str middle,
                                      const char *after)
 {
@@ -27,7 +28,10 @@ static const struct zip_member *find(struct opening *in, const char *before, str
     buf_puts(&in->name, before);
     buf_put(&in->name, middle);
     buf_puts(&in->name, after);
-    return in->name.failed ? NULL : zip_find(&in->pt2->zip, buf_str(&in->name));
+    if (!in->name.failed)
+        return zip_find(&in->pt2->zip, buf_str(&in->name));
+    err_nomem(in->err);
+    return NULL;
 }
 
 static struct str copy(struct opening *in, struct str text)
@@ -339,7 +343,7 @@ bool pt2_open(struct pt2 *pt2, struct str bytes, const struct zip_limits *limits
     *pt2 = (struct pt2){ 0 };
     if (!zip_open(&pt2->zip, bytes, limits, err))
         return false;
-    bool ok = read_container(&in) && (!in.name.failed || err_nomem(err));
+    bool ok = read_container(&in) && !err_is_set(err); /* find() may have run out of memory */
     vec_release(&in.weights);
     buf_release(&in.name);
     buf_release(&in.scratch);

@@ -21,11 +21,12 @@ static void note_symbol(struct program *program, struct str name, struct str sre
                         struct str hint)
 {
     uint32_t id = intern(&program->symbol_names, name);
-    if (id == INTERN_NONE ||
-        (id == program->symbols.n &&
-         !vec_push(&program->symbols, (struct program_symbol){ program_copy(program, name),
-                                                               STR(""), STR("") }))) {
-        program->failed = true;
+    struct program_symbol fresh = { .hint = STR(""), .srepr = STR("") };
+    if (id == program->symbols.n)
+        fresh.name = program_copy(program, name);
+    if (id > program->symbols.n ||
+        (id == program->symbols.n && !vec_push(&program->symbols, fresh))) {
+        program->failed = true; /* id is INTERN_NONE, or an earlier push failed */
         return;
     }
     struct program_symbol *symbol = &program->symbols.v[id];

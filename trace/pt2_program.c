@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "trace/graph_operator.h"
 #include "trace/pt2.h"
 #include "trace/traceback.h"
 
@@ -234,35 +235,16 @@ static json_id single_result(const struct json *doc, json_id node, struct str ta
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
-/* Is this Python operator printed between, or in front of, that many operands? */
-static bool is_infix(struct str operator, uint32_t operands)
-{
-    static const struct {
-        const char *name;
-        uint32_t operands;
-    } OPERATORS[] = {
-        { "add", 2 },    { "sub", 2 },    { "mul", 2 }, { "truediv", 2 }, { "floordiv", 2 },
-        { "mod", 2 },    { "pow", 2 },    { "eq", 2 },  { "ne", 2 },      { "lt", 2 },
-        { "le", 2 },     { "gt", 2 },     { "ge", 2 },  { "and_", 2 },    { "or_", 2 },
-        { "xor", 2 },    { "lshift", 2 }, { "rshift", 2 }, { "matmul", 2 }, { "neg", 1 },
-        { "pos", 1 },    { "invert", 1 },
-    };
-    for (size_t i = 0; i < sizeof OPERATORS / sizeof *OPERATORS; i++)
-        if (str_is(operator, OPERATORS[i].name))
-            return OPERATORS[i].operands == operands;
-    return false;
-}
-
 /* "_operator.add" is operator.add, and "a + b" where text would print it so. */
 static void normalize_operator(struct program *program, struct node *node, uint32_t operands)
 {
-    static const struct str MODULE = { "_operator.", 10 };
-    if (!str_starts(node->target, MODULE))
+    if (!str_starts(node->target, STR("_operator.")))
         return;
-    struct str operator = str_from(node->target, MODULE.n);
-    if (is_infix(operator, operands))
-        node->form = FORM_INFIX;
     node->target = program_copy(program, str_from(node->target, 1));
+    const struct graph_operator *operator = graph_operator_by_target(node->target);
+    if (operator && ((operands == 2 && str_eq(node->target, operator->infix)) ||
+                     (operands == 1 && str_eq(node->target, operator->prefix))))
+        node->form = FORM_INFIX;
 }
 
 /* NamedArgument.kind; where it is missing, see pt2.h. */
@@ -298,7 +280,6 @@ static uint32_t push_inputs(struct program_graph *g, json_id inputs, struct str 
 static void add_opaque(struct program_graph *g, json_id json)
 {
     struct str text = program_copy(g->program, json_text(g->program->doc, json));
-    g->builder.graph->n_opaque++;
     add_node(g, (struct node){ .op = NODE_OPAQUE, .name = STR(""), .target = text,
                                .meta = META_NONE, .location = LOCATION_NONE },
              build_mark(&g->builder), NO_ORIGIN);
@@ -447,7 +428,7 @@ static node_id find_nested(const struct program_graph *g, struct str name, json_
 {
     const struct json *doc = g->program->doc;
     uint32_t id = intern_find(&g->child_names, name);
-    if (id == INTERN_NONE || !str_eq(json_text(doc, g->nested.v[id].body), json_text(doc, body)))
+    if (id >= g->nested.n || !str_eq(json_text(doc, g->nested.v[id].body), json_text(doc, body)))
         return NODE_NONE;
     return g->nested.v[id].node;
 }

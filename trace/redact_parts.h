@@ -37,6 +37,15 @@ static inline struct str str_between(struct str s, size_t from, size_t to)
     return str_first(str_from(s, from), to - from);
 }
 
+static inline bool is_any(struct str s, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_is(s, list[i]))
+            return true;
+    return false;
+}
+#define IS_ANY(s, list) is_any((s), (list), sizeof(list) / sizeof *(list))
+
 static inline bool is_digit(char c)
 {
     return c >= '0' && c <= '9';

@@ -62,32 +62,20 @@ static bool is_spaced_path(struct str s)
 /* What surrounds the path may say where it ends, spaces or not: 0 if it does not. */
 static size_t enclosed_end(struct str in, size_t start)
 {
-    struct str before = str_first(in, start),
-               rest = str_first(str_from(in, start), MAX_QUOTED_PATH);
-    size_t end = str_find_char(rest, '\n');
-    rest.n = end;
-    if (start == 0 && end == in.n)
-        end = rest.n;
-    else if (str_ends(before, STR("'")) || str_ends(before, STR("\"")))
-        end = str_find_char(rest, before.p[before.n - 1]);
+    struct str before = str_first(in, start);
+    struct str line = str_first(str_from(in, start), MAX_QUOTED_PATH);
+    line.n = str_find_char(line, '\n');
+    if (str_ends(before, STR("'")) || str_ends(before, STR("\"")))
+        line.n = str_find_char(line, before.p[before.n - 1]);
     else if (str_ends(before, STR("File: ")) || str_ends(before, STR("Filename: ")))
-        end = str_find_char(str_from(rest, 2), ':') + 2; /* not the colon of C:\ */
-    else
+        line.n = str_find_char(str_from(line, 2), ':') + 2; /* not the colon of C:\ */
+    else if (start > 0 || line.n < in.n)
         return 0;
-    rest = str_first(rest, end);
-    return memchr(rest.p, ' ', rest.n) && is_spaced_path(rest) ? start + rest.n : 0;
+    line = str_first(str_from(in, start), line.n);
+    return memchr(line.p, ' ', line.n) && is_spaced_path(line) ? start + line.n : 0;
 }
 
 /* --- what it is made of --- */
-
-static bool is_any(struct str s, const char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_is(s, list[i]))
-            return true;
-    return false;
-}
-#define IS_ANY(s, list) is_any((s), (list), sizeof(list) / sizeof *(list))
 
 static bool is_home_of_users(struct str part)
 {
@@ -169,7 +157,8 @@ static void look_for_tail(struct path *path, struct str grandparent, struct str 
     } else if (path->tail < TAIL_PACKAGES && is_python_library(grandparent, parent)) {
         path->tail = TAIL_PYTHON;
         path->keep = offset_of(path, parent);
-    } else if (path->tail == TAIL_LAST && str_is(parent, "torch") && is_in_torch(part)) {
+    } else if (path->tail == TAIL_LAST && str_is(parent, "torch") && is_in_torch(part) &&
+               !is_home_of_users(grandparent)) {
         path->tail = TAIL_TORCH;
         path->keep = offset_of(path, parent);
     } else if (path->tail == TAIL_LAST) {

@@ -36,14 +36,6 @@ static size_t skip_literal(struct str in, size_t at, struct str *inside)
     return 0;
 }
 
-static bool is_any(struct str s, const char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_is(s, list[i]))
-            return true;
-    return false;
-}
-
 static void learn_paths(struct redact *redact, struct str value)
 {
     while (value.n > 0) {
@@ -62,9 +54,9 @@ void redact_learn_variable(struct redact *redact, struct str name, struct str va
     static const char *const hosts[] = { "HOSTNAME", "HOST" };
     if (value.n == 0 || str_is(value, REDACT_VALUE))
         return;
-    if (is_any(name, users, sizeof users / sizeof *users))
+    if (IS_ANY(name, users))
         redact_user(redact, value);
-    else if (is_any(name, hosts, sizeof hosts / sizeof *hosts))
+    else if (IS_ANY(name, hosts))
         redact_host(redact, value);
     else
         learn_paths(redact, value);
@@ -176,7 +168,7 @@ size_t redact_variables(struct redact *redact, struct edit *edit, size_t at, siz
         return after_environ(redact, edit, end);
     if (str_is(word, "export") && is_first_on_line(edit->in, at))
         return after_export(redact, edit, end);
-    if (is_any(word, setters, 2) && char_at(edit->in, end) == '(')
+    if (IS_ANY(word, setters) && char_at(edit->in, end) == '(')
         return name_and_value(redact, edit, end + 1, ",");
-    return is_any(word, hosts, 2) ? after_hostname(redact, edit, end) : 0;
+    return IS_ANY(word, hosts) ? after_hostname(redact, edit, end) : 0;
 }

@@ -67,7 +67,8 @@ void source_close(struct source *source); /* NULL is fine */
 
 /* Up to `size` bytes; true with *ret_n == 0 is the end. Everything that could be decoded is handed
  * out before a failure is told, and a failure is told again by every later call:
- *   source->damage set    ERR_INPUT: truncated or damaged; what came before it is good, and a
+ *   source->damage set    ERR_INPUT: truncated or damaged; what came before it is as good
+ *                         as can be told (a wrong checksum shows after its bytes), and a
  *                         caller that lives with damage may take this as the end;
  *   source->damage NULL   ERR_INPUT for a frame whose window is too large, ERR_ENV for I/O and
  *                         memory, ERR_INTERRUPTED when a signal (installed without SA_RESTART)

@@ -4,11 +4,11 @@
 
 #include "trace/source_codec.h"
 
-enum { FIRST_BYTES = 5 }; /* of a frame: what tells zstd how long its header is */
+enum { FIRST_BYTES = 5, BLOCK_HEADER = 3 };
 
 struct zstd_decoder {
     ZSTD_DCtx *context;
-    size_t wanted; /* bytes that complete the next block; never 0 */
+    size_t wanted; /* zstd's hint: bytes of the next block and of the header after it; never 0 */
     bool inside;   /* a frame has begun and has not ended */
     bool pending;  /* the output was too small for what is decoded */
 };
@@ -52,14 +52,21 @@ static enum source_step explain(size_t code, const char **why)
 }
 
 /* A failing ZSTD_decompressStream forgets what it decoded before in the same call. So that nothing
- * is lost, a call gets one block at most, and none while output is pending. */
+ * is lost, a call gets a block or a header, and nothing while output is pending. */
+static size_t next_piece(const struct zstd_decoder *zstd, const struct source_input *in)
+{
+    size_t piece = zstd->wanted > BLOCK_HEADER ? zstd->wanted - BLOCK_HEADER : zstd->wanted;
+    if (zstd->pending)
+        return 0;
+    return in->n < piece ? in->n : piece;
+}
+
 static enum source_step zstd_step(void *decoder, struct source_input *in, char *out, size_t size,
                                   size_t *made, const char **why)
 {
     struct zstd_decoder *zstd = decoder;
     bool at_end = in->n == 0;
-    size_t give = zstd->pending ? 0 : in->n < zstd->wanted ? in->n : zstd->wanted;
-    ZSTD_inBuffer from = { in->p, give, 0 };
+    ZSTD_inBuffer from = { in->p, next_piece(zstd, in), 0 };
     ZSTD_outBuffer to = { out, size, 0 };
 
     *made = 0;

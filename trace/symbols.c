@@ -82,31 +82,37 @@ static bool allocate(struct building *b, struct err *err)
     return (b->symbols && b->specializations) || err_nomem(err);
 }
 
+/* The slot of the specialisation of `name` in `attempt`, or the free one where it goes. */
+static size_t find_slot(const struct building *b, const uint32_t *slots, size_t n, struct str name,
+                        uint32_t attempt)
+{
+    size_t at = hash_mix(hash_str(name), attempt) & (n - 1);
+    for (; slots[at]; at = (at + 1) & (n - 1)) {
+        const struct specialization *s = &b->specializations[slots[at] - 1];
+        if (s->attempt == attempt && str_eq(s->symbol, name))
+            break;
+    }
+    return at;
+}
+
 /* Joins symbols to the first specialisation of their name in their attempt, by a small hash table
- * over the symbols. */
+ * over the specialisations. */
 static bool link_specializations(struct building *b, struct err *err)
 {
     size_t n = 64;
-    while (n < (size_t)b->n_symbols * 2)
+    while (n < (size_t)b->n_specializations * 2)
         n *= 2;
-    uint32_t *slots = calloc(n, sizeof *slots); /* symbol + 1 */
+    uint32_t *slots = calloc(n, sizeof *slots); /* specialisation + 1 */
     if (!slots)
         return err_nomem(err);
-    for (uint32_t i = 0; i < b->n_symbols; i++) {
-        size_t at = hash_mix(hash_str(b->symbols[i].name), b->symbols[i].attempt) & (n - 1);
-        while (slots[at])
-            at = (at + 1) & (n - 1);
-        slots[at] = i + 1;
-    }
     for (uint32_t i = 0; i < b->n_specializations; i++) {
         const struct specialization *s = &b->specializations[i];
-        size_t at = hash_mix(hash_str(s->symbol), s->attempt) & (n - 1);
-        for (; slots[at]; at = (at + 1) & (n - 1)) {
-            struct symbol *symbol = &b->symbols[slots[at] - 1];
-            if (symbol->attempt == s->attempt && str_eq(symbol->name, s->symbol) &&
-                symbol->specialization == TRACE_NONE)
-                symbol->specialization = i;
-        }
+        size_t at = find_slot(b, slots, n, s->symbol, s->attempt);
+        slots[at] = slots[at] ? slots[at] : i + 1;
+    }
+    for (uint32_t i = 0; i < b->n_symbols; i++) {
+        struct symbol *symbol = &b->symbols[i];
+        symbol->specialization = slots[find_slot(b, slots, n, symbol->name, symbol->attempt)] - 1;
     }
     free(slots);
     return true;

@@ -26,6 +26,7 @@ struct trace_tables {
     struct arena arena; /* everything below */
     struct file_table *files; /* one a recording */
     struct frame_text *frames;
+    struct str *long_metas; /* by payload number; NULL: there is none */
     struct symbol_table *symbols;
     struct guard_list *guards;
     struct graph_list *graphs;

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-enum { LEVEL = 3 };
+enum {
+    LEVEL = 3,
+    MOST_STORED = TAPE_BLOCK_LIMIT + (1 << 20), /* of a zstd frame: at worst it grows a little */
+};
 
 struct frame_codec {
     ZSTD_CCtx *compress;
@@ -72,7 +75,7 @@ static bool decompress(struct frame_codec *codec, struct str frame, char *to, si
 
 bool frame_decompress(struct frame_codec *codec, struct str frame, struct buf *out, struct err *err)
 {
-    size_t size;
+    size_t size = 0;
     if (!content_size(frame, &size, err))
         return false;
     if (!buf_reserve(out, size))
@@ -86,7 +89,7 @@ bool frame_decompress(struct frame_codec *codec, struct str frame, struct buf *o
 bool frame_decompress_to(struct frame_codec *codec, struct str frame, struct arena *arena,
                          struct str *ret, struct err *err)
 {
-    size_t size;
+    size_t size = 0;
     if (!content_size(frame, &size, err))
         return false;
     char *to = arena_alloc(arena, size + 1, 1);
@@ -116,9 +119,8 @@ bool frame_next(struct str bytes, struct frame_place *ret)
     }
     if (magic != ZSTD_MAGICNUMBER)
         return false;
-    size_t n = ZSTD_findFrameCompressedSize(bytes.p, bytes.n);
-    ret->size = n;
-    return !ZSTD_isError(n);
+    ret->size = ZSTD_findFrameCompressedSize(bytes.p, str_first(bytes, MOST_STORED).n);
+    return !ZSTD_isError(ret->size);
 }
 
 size_t frame_resync(struct str bytes, size_t from)

@@ -6,7 +6,10 @@
 #include "trace/tape_frame.h"
 #include "trace/tape_rows.h"
 
-enum { HEADER_SIZE = 8 + 8 + 16, MOST_DAMAGE = 10000 };
+enum {
+    MOST_DAMAGE = 10000, /* places that are noted */
+    MOST_RESYNCS = 1000, /* beginnings of a frame tried that were none, before giving up */
+};
 
 bool tape_recognise(struct str bytes)
 {
@@ -49,10 +52,11 @@ static bool note(struct tape *tape, uint64_t offset, const char *what)
 /* Turns an input error into a note; any other stays. */
 static bool forgive(struct tape *tape, uint64_t offset, struct err *err)
 {
-    if (err->kind != ERR_INPUT || !note(tape, offset, err->text))
-        return err_is_set(err) && err->kind != ERR_INPUT ? false : err_nomem(err);
+    struct err damage = *err;
+    if (damage.kind != ERR_INPUT)
+        return false;
     *err = (struct err){ 0 };
-    return true;
+    return note(tape, offset, damage.text) || err_nomem(err);
 }
 
 static bool add_stream_block(struct tape *tape, enum tape_lane lane, struct stream_block block)
@@ -92,12 +96,13 @@ static bool forgiving_block(struct tape *tape, struct str frame, uint64_t offset
 static bool read_by_scanning(struct tape *tape, struct err *err)
 {
     struct str bytes = tape->bytes;
+    int resyncs = 0;
     for (size_t at = 0; at < bytes.n;) {
         struct frame_place place;
         if (!frame_next(str_from(bytes, at), &place)) {
             if (!note(tape, at, "not a whole frame"))
                 return err_nomem(err);
-            at = frame_resync(bytes, at + 1);
+            at = ++resyncs < MOST_RESYNCS ? frame_resync(bytes, at + 1) : bytes.n;
             continue;
         }
         struct str frame = { bytes.p + at, place.size };
@@ -160,8 +165,6 @@ static struct index_row take_index_row(struct bytes *in)
 
 static bool read_indexed_frame(struct tape *tape, const struct index_row *row, struct err *err)
 {
-    if (row->offset > tape->bytes.n || row->stored > tape->bytes.n - row->offset)
-        return note(tape, row->offset, "the index names a frame behind the end") || err_nomem(err);
     struct str frame = { tape->bytes.p + row->offset, (size_t)row->stored };
     if (!tape_lane_is_stream(row->lane))
         return forgiving_block(tape, frame, row->offset, err);
@@ -173,13 +176,18 @@ static bool read_indexed_frame(struct tape *tape, const struct index_row *row, s
     return add_stream_block(tape, row->lane, block) || err_nomem(err);
 }
 
+/* Frames are named in the order in which they lie there, so none can be read twice. */
 static bool read_by_index(struct tape *tape, struct str index, struct err *err)
 {
     struct bytes in = bytes_of(index);
-    uint64_t n = bytes_varint(&in);
+    uint64_t n = bytes_varint(&in), end = 0;
     for (uint64_t i = 0; i < n && bytes_left(&in); i++) {
         struct index_row row = take_index_row(&in);
-        if (row.known && !in.failed && !read_indexed_frame(tape, &row, err))
+        if (in.failed || row.offset < end || row.offset > tape->bytes.n ||
+            row.stored > tape->bytes.n - row.offset)
+            return note(tape, end, "the index does not fit the tape") || err_nomem(err);
+        end = row.offset + row.stored;
+        if (row.known && !read_indexed_frame(tape, &row, err))
             return false;
     }
     return true;
@@ -263,7 +271,8 @@ static bool load_block(struct tape *tape, uint8_t lane, const struct stream_bloc
     struct str frame = { tape->bytes.p + block->offset, (size_t)block->stored };
     enum tape_lane found;
     uint64_t first, count;
-    slot->used = 0;
+    slot->block = NULL;
+    slot->content.failed = false;
     buf_clear(&slot->content);
     if (!frame_decompress(tape->codec, frame, &slot->content, err))
         return err_at(err, "offset %llu", (unsigned long long)block->offset);
@@ -272,20 +281,19 @@ static bool load_block(struct tape *tape, uint8_t lane, const struct stream_bloc
         count != block->count || count != bytes_left(&in))
         return err_set(err, ERR_INPUT, "offset %llu: the index does not fit the frame",
                        (unsigned long long)block->offset);
-    slot->lane = lane;
-    slot->first = first;
+    slot->block = block;
     slot->skip = slot->content.n - bytes_left(&in);
     return true;
 }
 
 /* The slot that holds the block, or else the one used longest ago, among slots [low, high). */
-static struct cached_block *choose_slot(struct tape *tape, int low, int high, uint8_t lane,
+static struct cached_block *choose_slot(struct tape *tape, int low, int high,
                                         const struct stream_block *block)
 {
     struct cached_block *oldest = &tape->cache[low];
     for (int i = low; i < high; i++) {
         struct cached_block *slot = &tape->cache[i];
-        if (slot->used && slot->lane == lane && slot->first == block->first)
+        if (slot->block == block)
             return slot;
         oldest = slot->used < oldest->used ? slot : oldest;
     }
@@ -299,9 +307,8 @@ static bool stream_at(struct tape *tape, int low, int high, uint8_t lane, uint64
     const struct stream_block *block = find_block(tape, lane, at);
     if (!block)
         return err_set(err, ERR_INPUT, "the payload's bytes are missing on the tape");
-    struct cached_block *slot = choose_slot(tape, low, high, lane, block);
-    bool hit = slot->used && slot->lane == lane && slot->first == block->first;
-    if (!hit && !load_block(tape, lane, block, slot, err))
+    struct cached_block *slot = choose_slot(tape, low, high, block);
+    if (slot->block != block && !load_block(tape, lane, block, slot, err))
         return false;
     slot->used = ++tape->clock;
     *ret = str_from(buf_str(&slot->content), slot->skip + (size_t)(at - block->first));
@@ -320,7 +327,7 @@ static bool join(struct tape *tape, const struct tape_payload *row, struct str *
     buf_clear(out);
     out->failed = false;
     while (out->n < row->size) {
-        struct str part;
+        struct str part = STR("");
         if (!stream_at(tape, TAPE_CACHED_BLOCKS - 1, TAPE_CACHED_BLOCKS, row->lane,
                        row->offset + out->n, &part, err))
             return false;

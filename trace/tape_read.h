@@ -21,8 +21,8 @@ struct stream_block {
 enum { TAPE_CACHED_BLOCKS = 8 };
 
 struct cached_block {
-    uint8_t lane;
-    uint64_t first, used; /* used: when, for the least recent; 0: empty */
+    const struct stream_block *block; /* NULL: empty */
+    uint64_t used; /* when, for the least recent */
     struct buf content;
     size_t skip; /* bytes of the block's head */
 };

@@ -98,7 +98,7 @@ static bool read_recording(struct tape *tape, struct bytes *in)
 static void read_prefix(struct tape_record *row, const struct tape_record *last, struct bytes *in)
 {
     row->glog.level = (char)bytes_u8(in);
-    row->glog.month_day = (uint16_t)(last->glog.month_day + bytes_zigzag(in));
+    row->glog.month_day = (uint16_t)(last->glog.month_day + (uint64_t)bytes_zigzag(in));
     row->glog.time_us = last->glog.time_us + (uint64_t)bytes_zigzag(in);
     row->glog.pid = last->glog.pid + (uint64_t)bytes_zigzag(in);
     row->path_id = (uint32_t)bytes_varint_max(in, UINT32_MAX);
@@ -157,7 +157,17 @@ static bool read_row(struct tape *tape, enum tape_lane lane, struct bytes *in,
     }
 }
 
-/* A row of which nothing is known: what an empty text decodes to. */
+/* A row of which nothing is known: empty, and in front of nothing that exists. */
+static struct str lost_row(enum tape_lane lane)
+{
+    switch (lane) {
+    case TAPE_LANE_FRAMES: return STR("\0" /* no name */ "\xFF\xFF\xFF\xFF\x0F" /* file -1 */ "\1\0");
+    case TAPE_LANE_STACKS: return STR("\0" /* STACK_ROOT */ "\x80\x80\xFC\xFF\x0F");
+    case TAPE_LANE_PAYLOADS: return STR("\x0B" /* in no stream */ "\0\0");
+    default: return STR("\0");
+    }
+}
+
 static bool fill_gap(struct tape *tape, enum tape_lane lane, uint64_t first, struct err *err)
 {
     uint64_t have = rows_of(tape, lane);
@@ -169,7 +179,7 @@ static bool fill_gap(struct tape *tape, enum tape_lane lane, uint64_t first, str
         return err_set(err, ERR_INPUT, "too many rows are missing in front");
     tape->lost_rows += first - have;
     for (; have < first; have++) {
-        struct bytes nothing = bytes_of(STR("\0\0\0\0\0\0\0\0"));
+        struct bytes nothing = bytes_of(lost_row(lane));
         if (!read_row(tape, lane, &nothing, NULL))
             return err_nomem(err);
     }
@@ -188,6 +198,9 @@ bool tape_read_rows(struct tape *tape, enum tape_lane lane, uint64_t first, uint
                            (unsigned long long)count);
         if (!read_row(tape, lane, in, &last))
             return err_nomem(err);
+        if (in->failed)
+            return err_set(err, ERR_INPUT, "damaged in row %llu of %llu", (unsigned long long)i + 1,
+                           (unsigned long long)count);
     }
     return true;
 }

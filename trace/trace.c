@@ -8,7 +8,7 @@
 #include "trace/source.h"
 #include "trace/tables.h"
 
-enum { RAW_SHOWN = 1 << 20 };
+enum { RAW_SHOWN = 1 << 20, VERSION_LIMIT = 64 << 10 };
 
 static const struct str event_names[EVENT_COUNT] = {
 #define EVENT(id, name) [EVENT_##id] = { name, sizeof name - 1 },
@@ -125,23 +125,42 @@ static uint32_t shown_flags(uint32_t flags)
            (flags & TAPE_RECORD_UNANNOUNCED ? RECORD_UNANNOUNCED : 0);
 }
 
-/* Texts that are too long for a row lie in a stream; a lost one reads as "{}". */
+/* A metadata text that was too long for a row, read once for all records that share it. A raw
+ * record shows only the start of its bytes. */
+static bool read_long_meta(struct trace *trace, const struct tape_record *row, struct str *ret,
+                           struct err *err)
+{
+    struct trace_tables *tables = trace->tables;
+    size_t n = tables->tape->payloads.n;
+    if (row->meta_id >= n)
+        return err_set(err, ERR_INPUT, "the metadata is lost on the tape");
+    if (!tables->long_metas)
+        tables->long_metas = arena_array(&tables->arena, struct str, n);
+    if (!tables->long_metas)
+        return err_nomem(err);
+    struct str text, *known = &tables->long_metas[row->meta_id];
+    uint64_t size = tape_payload_size(tables->tape, row->meta_id);
+    size_t shown = row->flags & TAPE_RECORD_RAW && size > RAW_SHOWN ? RAW_SHOWN : (size_t)size;
+    if (!known->p || known->n < shown) {
+        if (!tape_payload(tables->tape, row->meta_id, &text, err))
+            return false;
+        *known = arena_copy(&tables->arena, str_first(text, shown));
+    }
+    *ret = str_first(*known, shown);
+    return known->p || err_nomem(err);
+}
+
+/* A lost one reads as "{}". */
 static bool find_meta(struct trace *trace, const struct tape_record *row, struct record *ret,
                       struct err *err)
 {
     struct err lost = { 0 };
-    struct str text;
     ret->meta = row->meta;
-    if (!(row->flags & TAPE_RECORD_META_STORED))
+    if (!(row->flags & TAPE_RECORD_META_STORED) || read_long_meta(trace, row, &ret->meta, &lost))
         return true;
-    if (!tape_payload(trace->tables->tape, row->meta_id, &text, &lost)) {
-        ret->meta = STR("{}");
-        ret->flags |= RECORD_LOST_META;
-        return lost.kind == ERR_INPUT || (*err = lost, false);
-    }
-    ret->meta = arena_copy(&trace->tables->arena,
-                           row->flags & TAPE_RECORD_RAW ? str_first(text, RAW_SHOWN) : text);
-    return ret->meta.p || err_nomem(err);
+    ret->meta = STR("{}");
+    ret->flags |= RECORD_LOST_META;
+    return lost.kind == ERR_INPUT || (*err = lost, false);
 }
 
 static bool convert(struct trace *trace, const struct tape_record *row, uint8_t *events,
@@ -182,13 +201,14 @@ static bool read_version(struct trace *trace, uint32_t record, struct recording 
 {
     static const char key[] = "\"pytorch_version\": \"";
     struct str text;
-    if (to->torch_version.n || trace->records[record].event != EVENT_ARTIFACT ||
-        str_find(trace->records[record].meta, STR("\"torch_version\"")) ==
-            trace->records[record].meta.n)
+    const struct record *r = &trace->records[record];
+    if (to->torch_version.n || r->event != EVENT_ARTIFACT ||
+        trace_payload_size(trace, record) > VERSION_LIMIT ||
+        str_find(r->meta, STR("\"torch_version\"")) == r->meta.n)
         return true;
-    struct err ignored = { 0 };
-    if (!trace_payload(trace, record, &text, &ignored))
-        return true;
+    struct err lost = { 0 };
+    if (!trace_payload(trace, record, &text, &lost))
+        return lost.kind != ERR_ENV || (*err = lost, false);
     text = str_from(text, str_find(text, STR(key)) + sizeof key - 1);
     to->torch_version = arena_copy(&trace->tables->arena, str_first(text, str_find_char(text, '"')));
     return to->torch_version.p || err_nomem(err);

@@ -92,7 +92,7 @@ struct recording {
     uint32_t first_record, n_records; /* contiguous in records */
     uint64_t payloads;        /* records that have one */
     uint64_t damaged;         /* places that could not be read as they should */
-    uint64_t bytes;           /* size of the (uncompressed) log */
+    uint64_t bytes;           /* size of the (uncompressed, redacted) log */
     bool complete;            /* its import came to the end of the input */
 };
 
@@ -171,10 +171,11 @@ stack_id stack_parent(const struct trace *trace, stack_id stack);
 uint32_t stack_depth(const struct trace *trace, stack_id stack);
 /* The innermost frame as process `recording` recorded it. All empty for stack 0. */
 struct frame stack_frame(const struct trace *trace, uint32_t recording, stack_id stack);
-/* An id of the frame's text alone, the same wherever the frame occurs; for caches by frame. */
+/* An id of the frame's text alone, the same wherever the frame occurs; for caches by frame. At most
+ * trace_n_frames(), which stands for a frame that is not known. */
 uint32_t stack_frame_id(const struct trace *trace, stack_id stack);
 uint32_t trace_n_stacks(const struct trace *trace); /* ids are below this */
-uint32_t trace_n_frames(const struct trace *trace);
+uint32_t trace_n_frames(const struct trace *trace); /* ids of known frames are below this */
 
 /* One place that could not be read as it should. */
 struct damage {

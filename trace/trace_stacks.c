@@ -20,7 +20,8 @@ uint32_t stack_depth(const struct trace *trace, stack_id stack)
 uint32_t stack_frame_id(const struct trace *trace, stack_id stack)
 {
     const struct stack_table *table = &trace->tables->tape->stacks;
-    return stack < table->nodes.n ? table->nodes.v[stack].frame : 0;
+    uint32_t frame = stack && stack < table->nodes.n ? table->nodes.v[stack].frame : UINT32_MAX;
+    return frame < table->frames.n ? frame : (uint32_t)table->frames.n;
 }
 
 uint32_t trace_n_stacks(const struct trace *trace)
@@ -40,7 +41,7 @@ static struct str decoded(const struct trace *trace, uint32_t string)
         return raw;
     struct buf text = BUF_INIT;
     json_unescape(raw, &text);
-    struct str copy = arena_copy(&trace->tables->arena, buf_str(&text));
+    struct str copy = text.failed ? raw : arena_copy(&trace->tables->arena, buf_str(&text));
     buf_release(&text);
     return copy.p ? copy : raw;
 }
