@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Every allocation, read and write fails once: commands run with the first, the second, ... call of
+a kind failing, once or from there on.
+
+A command whose call failed either does what it would have done (some failures can be borne), or
+leaves with exit code 4 and a message. It never crashes or hangs, and where a file was to be written
+there is the whole new one or what was there before, and nothing else.
+
+usage: run.py [--all] [--sample N] [--seed S] [--valgrind N] FAIL_LIBRARY
+"""
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import cases  # noqa: E402
+
+ENOSPC, EIO = 28, 5
+KINDS = ["alloc", "open", "read", "write", "sync", "rename", "truncate", "map"]
+
+# Name, arguments ({log}, {tape}: inputs), the file written.
+COMMANDS = [
+    ("import", ["import", "{log}", "-o", "out.tape"], "out.tape"),
+    ("import over", ["import", "--overwrite", "{log}", "-o", "old.tape"], "old.tape"),
+    ("import folder", ["import", "{folder}", "-o", "out.tape"], "out.tape"),
+    ("export", ["export", "--log", "{tape}", "-o", "out.log"], "out.log"),
+    ("info", ["info", "--json", "{tape}"], None),
+    ("info of a log", ["info", "--json", "{log}"], None),
+    ("show graphs", ["show", "--graphs", "{tape}"], None),
+    ("show guards", ["show", "--guards", "--json", "{tape}"], None),
+    ("show events", ["show", "--events", "{tape}"], None),
+    ("profile", ["profile", "{tape}"], None),
+    ("profile json", ["profile", "--json", "{tape}"], None),
+]
+
+
+class Bench:
+    """One command in a folder of its own, run again and again."""
+
+    def __init__(self, name, args, output, inputs, library):
+        self.name, self.output, self.library = name, output, library
+        self.args = [a.format(**inputs) for a in args]
+        self.calls, self.good = {}, None
+
+    def play(self, plan):
+        """Returns the run, whether the planned failure happened, and the files left."""
+        with tempfile.TemporaryDirectory(prefix="symtape-fault-") as folder:
+            work = Path(folder) / "work"
+            work.mkdir()
+            (work / "old.tape").write_bytes(b"what was there before")
+            report = Path(folder) / "report"
+            env = {"LD_PRELOAD": str(self.library), "SYMTAPE_FAIL": plan,
+                   "SYMTAPE_FAIL_REPORT": str(report)}
+            run = cases.run(self.args, cwd=work, env=env, timeout=60)
+            files = {p.name: p.read_bytes() for p in sorted(work.iterdir())}
+            counts = [line.split() for line in report.read_text().splitlines()] if (
+                report.exists()) else []
+        return run, {k: (int(c), int(f)) for k, c, f in counts}, files
+
+    def learn(self):
+        run, counts, files = self.play("")
+        self.good = run, files
+        self.calls = {k: c for k, (c, _) in counts.items()}
+        return run
+
+    def problems(self, plan):
+        run, counts, files = self.play(plan)
+        good_run, good_files = self.good
+        kind = plan.split(":")[0]
+        if run.crashed() or not counts:
+            return [f"{plan}: {run.told()}"]
+        if counts[kind][1] == 0 or (run.code, run.out, files) == (good_run.code, good_run.out,
+                                                                 good_files):
+            return []
+        found = []
+        if run.code != 4:
+            found.append(f"{plan}: {run.told()}, not exit 4")
+        elif not run.err.startswith(b"symtape: "):
+            found.append(f"{plan}: exit 4 without a message")
+        before = {"old.tape": b"what was there before"}
+        left = {n: b for n, b in files.items() if before.get(n) != b and good_files.get(n) != b}
+        # A temporary can be left only where removing it is what failed; nothing here fails that.
+        if left:
+            found.append(f"{plan}: left {', '.join(left)}")
+        return found
+
+
+def plans_of(calls, kind, sample, rng):
+    for onwards in ("", "+"):
+        numbers = list(range(1, calls + 1))
+        if sample and calls > sample:
+            # The first few, which open and set up, and a sample of the rest.
+            numbers = numbers[:sample // 3] + sorted(rng.sample(numbers[sample // 3:],
+                                                                sample - sample // 3))
+        error = ENOSPC if kind in ("write", "truncate") else EIO
+        for n in numbers:
+            yield f"{kind}:{n}{onwards}:{error}"
+
+
+def check(bench, sample, rng, tell, pool):
+    run = bench.learn()
+    if run.code != 0:
+        tell.fail(bench.name, f"fails by itself: {run.told()}")
+        return
+    for kind in KINDS:
+        calls = bench.calls.get(kind, 0)
+        if calls == 0:
+            continue
+        plans = list(plans_of(calls, kind, sample, rng))
+        found = [p for ps in pool.map(bench.problems, plans) for p in ps]
+        more = [f"and {len(found) - 4} more"] if len(found) > 4 else []
+        tell.check(f"{bench.name}: {kind} ({len(plans)} failures, {calls} calls)", found[:4] + more)
+
+
+def check_leaks(bench, number, rng, tell):
+    """A few allocation failures under valgrind: nothing is lost on the way out."""
+    calls = bench.calls.get("alloc", 0)
+    found = []
+    for n in sorted(rng.sample(range(1, calls + 1), min(number, calls))):
+        with tempfile.TemporaryDirectory(prefix="symtape-fault-") as folder:
+            args = ["valgrind", "-q", "--leak-check=full", "--show-leak-kinds=definite,indirect",
+                    "--errors-for-leak-kinds=definite,indirect", "--error-exitcode=99",
+                    "--soname-synonyms=somalloc=nouserintercepts", cases.SYMTAPE, *bench.args]
+            env = {**os.environ, "LD_PRELOAD": str(bench.library), "SYMTAPE_FAIL": f"alloc:{n}",
+                   "SYMTAPE_FAIL_IN": cases.SYMTAPE.name}
+            done = subprocess.run(args, cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            if done.returncode == 99 or done.returncode < 0:
+                lines = [line for line in done.stderr.decode(errors="replace").splitlines()
+                         if "lost" in line or " by " in line or " at " in line or "nvalid" in line]
+                found.append(f"alloc:{n}: " + " | ".join(lines[:6]))
+    tell.check(f"{bench.name}: no leak ({number} allocations failed)", found[:3])
+
+
+def make_inputs(folder):
+    log = min(cases.RECORDINGS.glob("*.log.zst"), key=lambda p: p.stat().st_size)
+    logs = folder / "logs"
+    logs.mkdir()
+    shutil.copy(log, logs)
+    tape = folder / "in.tape"
+    run = cases.run(["import", log, "-o", tape])
+    if run.code != 0:
+        sys.exit(f"cannot make a tape to test with: {run.told()}")
+    return {"log": str(log), "tape": str(tape), "folder": str(logs)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--all", action="store_true", help="every call, not a sample")
+    parser.add_argument("--sample", type=int, default=24, help="failures a kind and mode")
+    parser.add_argument("--seed", type=int, default=int(time.strftime("%Y%m")),
+                        help="of the sample; changes every month")
+    parser.add_argument("--valgrind", type=int, default=0, metavar="N",
+                        help="also look for leaks after N failed allocations a command")
+    parser.add_argument("library", type=Path)
+    args = parser.parse_args()
+    tell = cases.Cases()
+    if cases.is_sanitized():
+        tell.skip("fault", "a sanitizer build does not take preloaded allocators")
+        tell.finish()
+    print(f"seed {args.seed}")
+    rng = random.Random(args.seed)
+    with tempfile.TemporaryDirectory(prefix="symtape-fault-") as folder, \
+            ThreadPoolExecutor(cases.jobs()) as pool:
+        inputs = make_inputs(Path(folder))
+        for command in COMMANDS:
+            bench = Bench(*command, inputs, args.library.resolve())
+            check(bench, 0 if args.all else args.sample, rng, tell, pool)
+            if args.valgrind and shutil.which("valgrind"):
+                check_leaks(bench, args.valgrind, rng, tell)
+    tell.finish()
+
+
+if __name__ == "__main__":
+    main()

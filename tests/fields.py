@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Every field of every JSON document is told in the manual page of its command.
+
+Runs the reporting commands on the project's own recordings, collects the keys of what they print, and
+looks for each as *key* in the page's JSON section. Objects whose keys are names of something else
+(operators, events, libraries) are told as such and not looked into.
+"""
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from cases import RECORDINGS, ROOT, SYMTAPE
+
+SHOW = ["--graphs", "--guards", "--symbols", "--specializations", "--events", "--restarts", "--recompiles",
+        "--breaks", "--caches", "--failures", "--stack"]
+# Keys of objects below these are names of something else, or an event's own.
+FREE = {"info": {"events"}, "version": {"libraries"}, "show": {"kwargs"}, "events": {"meta"}}
+
+
+def documents(folder):
+    """(command, what to look for, argument lists) for each document."""
+    recordings = sorted(RECORDINGS.glob("**/*.log.zst"))
+    tape = folder / "all.tape"
+    yield "import", [["import", "--json", "-o", str(tape), *map(str, recordings)]]
+    yield "info", [["info", "--json", str(r)] for r in recordings]
+    yield "version", [["version", "--json"]]
+    yield "profile", [["profile", "--json", str(r)] for r in recordings] + [
+        ["profile", "--json", *map(str, recordings[-2:])]]
+    yield "show", [["show", "--json", str(r), *SHOW] for r in recordings]
+    yield "show", [["show", "--json", str(recordings[0]), "--graph", "dynamo"],
+                   ["show", "--json", str(recordings[0]), "--artifact", "chromium_event"]]
+
+
+def keys_of(value, free, found):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            found.add(key)
+            if key not in free or not isinstance(inner, dict):
+                keys_of(inner, free, found)
+    elif isinstance(value, list):
+        for inner in value:
+            keys_of(inner, free, found)
+    return found
+
+
+def documented(command):
+    page = (ROOT / "man" / f"symtape-{command}.1.scd").read_text()
+    section = page.partition("\n# JSON\n")[2].partition("\n# ")[0]
+    return set(re.findall(r"\*([a-z_0-9]+)\*", section.replace("\\", "")))
+
+
+def check(command, arguments):
+    """The fields that the page lacks; a program that fails lacks all."""
+    run = subprocess.run([SYMTAPE, *arguments], capture_output=True, text=True)
+    if run.returncode:
+        return {f"exit {run.returncode}: {run.stderr.strip()}"}
+    document = json.loads(run.stdout)
+    if document.get("schema") != f"symtape.{command}/1":
+        return {"schema"}
+    free = FREE.get("events" if "--events" in arguments else command, set())
+    return keys_of(document, free, set()) - documented(command)
+
+
+def main():
+    failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        for command, runs in documents(Path(folder)):
+            missing = set().union(*(check(command, arguments) for arguments in runs))
+            failed |= bool(missing)
+            told = f"not ok - {command}: not in its page: {', '.join(sorted(missing))}"
+            print(told if missing else f"ok - {command}: every field is told ({len(runs)} documents)")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
