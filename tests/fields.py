@@ -17,7 +17,9 @@ from cases import RECORDINGS, ROOT, SYMTAPE
 SHOW = ["--graphs", "--guards", "--symbols", "--specializations", "--events", "--restarts", "--recompiles",
         "--breaks", "--caches", "--failures", "--stack"]
 # Keys of objects below these are names of something else, or an event's own.
-FREE = {"info": {"events"}, "version": {"libraries"}, "show": {"kwargs"}, "events": {"meta"}}
+FREE = {"info": {"events"}, "version": {"libraries"}, "show": {"kwargs"}, "events": {"meta"},
+        "profile": {"parts", "by_class", "calls", "thrown_calls", "nodes_by_level",
+                    "kept_nodes_by_level"}}
 
 
 def documents(folder):
@@ -25,6 +27,7 @@ def documents(folder):
     recordings = sorted(RECORDINGS.glob("**/*.log.zst"))
     tape = folder / "all.tape"
     yield "import", [["import", "--json", "-o", str(tape), *map(str, recordings)]]
+    yield "record", [["record", "--json", "-o", str(folder / "record.tape"), "--", "true"]]
     yield "info", [["info", "--json", str(r)] for r in recordings]
     yield "version", [["version", "--json"]]
     yield "profile", [["profile", "--json", str(r)] for r in recordings] + [

@@ -4,7 +4,7 @@
 # README.md has a section for it. usage: help.sh SYMTAPE
 # shellcheck disable=SC2317 # functions are called through check
 set -u
-symtape=$1
+symtape=$(realpath "$1")
 cd "${SYMTAPE_ROOT:-.}" || exit 1
 failed=0
 

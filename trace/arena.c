@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { FIRST_BLOCK = 16 << 10, LARGEST_BLOCK = 1 << 20 };
+enum { FIRST_BLOCK = 1 << 10, LARGEST_BLOCK = 1 << 20 };
 
 struct arena_block {
     struct arena_block *next;

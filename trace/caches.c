@@ -6,7 +6,7 @@
 struct reading {
     struct cache_list list; /* first: what the caller sees and frees */
     vec_of(struct cache_event) events;
-    uint32_t *unpaired; /* artifacts that no instant event has claimed, by attempt, kind and state */
+    uint32_t *unpaired; /* artifacts that no instant event has claimed: by attempt, kind, state */
     struct arena arena;
     struct json doc;
 };
@@ -100,18 +100,20 @@ static bool add_artifact(struct reading *r, struct cache_event event, struct str
             event.detail = keep(r, JSON_ROOT, STR("cache_bypass_exception_type"));
         if (!keep_number(r, JSON_ROOT, STR("time_taken_ns"), 0, &event.taken_ns))
             keep_number(r, JSON_ROOT, STR("time_saved_ns"), 0, &event.taken_ns);
+    } else if (unreadable.kind == ERR_ENV) {
+        return false;
     } else if (event.state == CACHE_BYPASS) {
         event.reason = arena_copy(&r->arena, str_first(payload, str_find_char(payload, '\n')));
     }
     return event.key.p && event.reason.p && event.detail.p && add(r, event);
 }
 
-/* triton_kernel_info: {kernel: {"autotune_cache_state": "miss", "compile_time_us": 108367, ...}}. */
+/* triton_kernel_info: {kernel: {"autotune_cache_state": "miss", "compile_time_us": 108367}}. */
 static bool add_kernels(struct reading *r, struct cache_event event, struct str payload)
 {
     struct err unreadable = { 0 };
     if (!json_parse(&r->doc, payload, &unreadable))
-        return true;
+        return unreadable.kind != ERR_ENV;
     json_id name = json_first(&r->doc, JSON_ROOT);
     while (json_kind_of(&r->doc, JSON_ROOT) == JSON_OBJECT && name != JSON_NONE) {
         json_id value = json_next(&r->doc, name);

@@ -4,7 +4,7 @@
  * torch/_dynamo/pgo.py).
  *
  * An artifact and an instant event report one and the same look-up and are listed once: an instant
- * event is left out when an artifact of the same attempt, cache and state is there to pair with it. */
+ * event is left out when an artifact of the same attempt, cache and state is there to go with it. */
 #ifndef SYMTAPE_TRACE_CACHES_H
 #define SYMTAPE_TRACE_CACHES_H
 
@@ -34,11 +34,11 @@ struct cache_event {
     uint32_t record, attempt; /* attempt may be TRACE_NONE */
     enum cache_kind kind;
     enum cache_state state;
-    struct str name;   /* as recorded: "aotautograd_cache_bypass"; a kernel's name for CACHE_TRITON */
+    struct str name;   /* as recorded: "aotautograd_cache_bypass"; for CACHE_TRITON the kernel's */
     struct str key;    /* "" when not told */
     struct str reason; /* of a bypass; "" */
     struct str detail; /* cache_status_detailed: "full_miss"; exception type of a bypass; "" */
-    int64_t taken_ns;  /* what the compile took (miss) or had taken (hit: saved); -1 when not told */
+    int64_t taken_ns;  /* what the compile took (miss) or had taken (hit: saved); -1: not told */
 };
 
 struct cache_list {

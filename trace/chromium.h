@@ -7,8 +7,8 @@
  *   "X"           a whole phase, with its duration
  *   "i"           something happened: a cache hit, say; whatever it carries is in its arguments
  * Everything else is kept with its letter. Times are microseconds with a fraction, as decimal text;
- * they are converted from that text to nanoseconds exactly. PyTorch rounds them to a double first, so
- * an absolute time is good to 0.25 us. */
+ * they are converted from that text to nanoseconds exactly. PyTorch rounds them to a double first,
+ * so an absolute time is good to 0.25 us. */
 #ifndef SYMTAPE_TRACE_CHROMIUM_H
 #define SYMTAPE_TRACE_CHROMIUM_H
 

@@ -7,8 +7,8 @@
 
 #include "trace/str.h"
 
-/* The number `text` (JSON's grammar: sign, digits, fraction, exponent) times 10 to the power `scale`,
- * cut towards zero. False when it is no such number or does not fit; *ret is untouched then. */
+/* The number `text` (JSON's grammar: sign, digits, fraction, exponent) times 10 to the power
+ * `scale`, cut towards zero. False when it is no such number or does not fit; *ret is untouched then. */
 bool decimal_scaled(struct str text, int scale, int64_t *ret);
 
 #endif

@@ -133,7 +133,7 @@ bool envelope_read(struct envelope_reader *reader, struct stack_table *stacks, s
     ret->event = json_text(doc, key);
     ret->meta = whole_text(doc, key + 1);
     json_id checksum = json_get(doc, JSON_ROOT, STR("has_payload"));
-    ret->checksum = json_kind_of(doc, checksum) == JSON_NULL ? STR("") : json_text(doc, checksum);
+    ret->checksum = json_kind_of(doc, checksum) == JSON_STRING ? json_text(doc, checksum) : STR("");
     ret->odd = !laid_out_as_usual(text, ret->event, ret->meta);
     ret->context = ret->odd ? collect_context(reader, key)
                             : str_from(text, (size_t)(ret->meta.p + ret->meta.n - text.p));

@@ -16,7 +16,8 @@
 typedef uint32_t expr_id;
 #define EXPR_NONE UINT32_MAX
 
-enum { EXPR_MAX_DEPTH = 500 }; /* of any tree; chains (a + b + c) count, being trees of two children */
+/* Of any tree. Chains (a + b + c) count too, being trees of two children a node. */
+enum { EXPR_MAX_DEPTH = 500 };
 
 enum expr_kind {
     EXPR_INT,    /* text holds the digits (any length), with the sign; value holds them when they
@@ -25,9 +26,10 @@ enum expr_kind {
     EXPR_BOOL,   /* value 0 or 1 */
     EXPR_SYMBOL, /* text is its name; int_oo, -int_oo, oo, -oo, zoo and nan are symbols too */
     EXPR_STRING, /* text as printed, with its quotes */
-    EXPR_OP,     /* text is the operator ("+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=",
-                    ">", ">=", "&", "|", "^", "~", "<<", ">>", "neg" for unary minus); two children,
-                    or one for "~" and "neg". "and", "or" and "not" are read as "&", "|" and "~" */
+    EXPR_OP,     /* text is the operator ("+", "-", "*", "/", "//", "%", "**", "==", "!=", "<",
+                    "<=", ">", ">=", "&", "|", "^", "~", "<<", ">>", "neg" for unary minus); two
+                    children, or one for "~" and "neg". "and", "or" and "not" are read as "&", "|"
+                    and "~" */
     EXPR_CALL,   /* text is the function: "Mod", "Max", "CeilToInt", "math.trunc" ... */
     EXPR_TUPLE   /* "(x, c)" inside Piecewise; "(x,)"; a list */
 };
@@ -50,8 +52,8 @@ struct expr_pool {
 expr_id expr_parse(struct expr_pool *pool, struct str text, struct err *err);
 /* The expression at the start of text; *used is where it ends (a ',' or ')' of whoever calls). */
 expr_id expr_parse_start(struct expr_pool *pool, struct str text, size_t *used, struct err *err);
-/* The srepr() spelling, into the same kind of tree: Add and Mul become "+" and "*" chains, Pow "**",
- * Integer, Rational ("/" of two integers), Symbol, relational classes their operators. */
+/* The srepr() spelling, into the same kind of tree: Add and Mul become "+" and "*" chains, Pow
+ * "**", Integer, Rational ("/" of two integers), Symbol, relational classes their operators. */
 expr_id expr_parse_srepr(struct expr_pool *pool, struct str text, struct err *err);
 void expr_pool_release(struct expr_pool *pool);
 

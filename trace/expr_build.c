@@ -130,7 +130,7 @@ struct term expr_group(struct expr_reader *in, enum expr_kind kind, struct str t
     if (n > UINT32_MAX / 2)
         return expr_fail(in, "too many arguments");
     struct expr expr = { .kind = kind, .text = text };
-    struct term group = add_parent(in, expr, in->open.v + mark, (uint32_t)n);
+    struct term group = add_parent(in, expr, n ? &in->open.v[mark] : NULL, (uint32_t)n);
     in->open.n = mark;
     return group;
 }

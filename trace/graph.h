@@ -77,8 +77,8 @@ enum arg_kind {
     ARG_SLICE,         /* three items */
     ARG_ELLIPSIS,
     ARG_TARGET,        /* an operator or function as a value: text "torch.ops.aten.add.Tensor" */
-    ARG_CALL,          /* a repr that looks like a call, namedtuples too: text is its name, items its
-                          arguments, keys for those that have one */
+    ARG_CALL,          /* a repr that looks like a call, namedtuples too: text is its name, items
+                          its arguments, with keys for those that have one */
     ARG_GRAPH,         /* a nested graph passed by value (.pt2): text is its name in children */
     ARG_OPAQUE         /* some other repr; text */
 };
@@ -125,7 +125,7 @@ struct location {
     struct str file, function, code;
     struct str annotation; /* "Annotation: {...}" or other meta in front of File:, or "" */
     uint32_t line;
-    uint32_t caller; /* LOCATION_NONE, or the location that called this one (.pt2 has whole stacks) */
+    uint32_t caller; /* the location that called this one (in .pt2), or LOCATION_NONE */
 };
 
 /* False of one that has an annotation only: no stack trace was found. */
@@ -169,7 +169,7 @@ struct graph {
     uint32_t n_deleted;
     struct location *locations;
     uint32_t n_locations;
-    struct str *output_descriptors; /* "PlainAOTOutput(idx=0)" by output; NULL when none was printed */
+    struct str *output_descriptors; /* "PlainAOTOutput(idx=0)" by output; NULL if none printed */
     struct graph **children;
     uint32_t n_children;
     uint32_t n_opaque;       /* here, children not included */
@@ -188,9 +188,9 @@ struct buf;
 /* The readable text again, one statement a line; parses to an equal graph (unless it has opaque
  * nodes, which are printed as they stood). */
 void graph_print(const struct graph *graph, struct buf *out);
-/* Structure, names, arguments, metas, locations: all but spelling, line numbers and what a text does
- * not tell (callers of a location, signature). On a difference *node (may be NULL) is the first node
- * of the root that differs, or NODE_NONE when something else does. */
+/* Structure, names, arguments, metas, locations: all but spelling, line numbers and what a text
+ * does not tell (callers of a location, signature). On a difference *node (may be NULL) is the first
+ * node of the root that differs, or NODE_NONE when something else does. */
 bool graph_equal(const struct graph *a, const struct graph *b, node_id *node);
 
 /* call_function, call_method, call_module; getitem and infix included. */

@@ -56,8 +56,8 @@ static bool push_target(struct graph_reader *in, struct str text)
 /* device(type='cuda', index=0) becomes "cuda:0"; false when the arguments are others. */
 static bool device_text(struct graph_builder *b, size_t mark, struct str *ret)
 {
-    const struct arg *args = b->stack.v + mark;
     size_t n = b->stack.n - mark;
+    const struct arg *args = n ? &b->stack.v[mark] : NULL;
     if (n < 1 || n > 2 || args[0].kind != ARG_STRING || !str_is(args[0].key, "type") ||
         str_find_char(args[0].text, ':') < args[0].text.n)
         return false;
@@ -222,7 +222,7 @@ bool read_value(struct graph_reader *in)
 static bool at_delimiter(const struct graph_reader *in)
 {
     return *in->p == ',' || *in->p == ')' || *in->p == ']' || *in->p == '}' ||
-           (*in->p == ':' && in->p[1] == ' ');
+           (*in->p == ':' && in->p[1] == ' ') || in->p == in->eol;
 }
 
 bool read_item(struct graph_reader *in)

@@ -3,8 +3,8 @@
 #include "trace/annotation.h"
 #include "trace/hash.h"
 
-/* Places of `hash` in a table, one after the other:
- *     for (size_t at = probe_start(t, hash); probe(t, hash, &at, &value); ) if (...) return value; */
+/* What a table holds under `hash`, one after the other:
+ *     for (size_t at = probe_start(t, hash); probe(t, hash, &at, &value);) ... */
 static size_t probe_start(const struct index_table *table, uint32_t hash)
 {
     return table->n_slots ? hash & (table->n_slots - 1) : 0;
@@ -286,7 +286,8 @@ static bool location_equal(const struct location *a, const struct location *b)
 
 uint32_t build_location(struct graph_builder *b, struct location location)
 {
-    uint64_t mixed = hash_mix(hash_str(location.file), (uint64_t)location.line << 32 | location.caller);
+    uint64_t numbers = (uint64_t)location.line << 32 | location.caller;
+    uint64_t mixed = hash_mix(hash_str(location.file), numbers);
     mixed = hash_mix(hash_mix(mixed, hash_str(location.code)), hash_str(location.annotation));
     uint32_t hash = (uint32_t)mixed, index;
     for (size_t at = probe_start(&b->places, hash); probe(&b->places, hash, &at, &index);)

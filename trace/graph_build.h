@@ -4,7 +4,7 @@
  *     struct tree_builder tree;
  *     struct graph_builder b;
  *     struct graph *graph = NULL;
- *     if (tree_builder_init(&tree, err) && graph_builder_init(&b, &tree, STR("GraphModule"), err)) {
+ *     if (tree_builder_init(&tree, err) && graph_builder_init(&b, &tree, name, err)) {
  *         size_t mark = build_mark(&b);
  *         build_push(&b, (struct arg){ .kind = ARG_NODE, .u.node = build_find(&b, STR("x")) });
  *         build_node(&b, (struct node){ .op = NODE_CALL_FUNCTION, .name = ..., ... }, mark);

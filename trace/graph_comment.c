@@ -5,7 +5,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The first ":LINE in " of `text`, at *at; *ret is the line and *after where what follows begins. */
+/* The first ":LINE in " of `text`, at *at; *ret is the line, *after where what follows begins. */
 static bool find_line(struct str text, size_t *at, uint32_t *ret, size_t *after)
 {
     for (size_t i = 0; i < text.n; i++) {

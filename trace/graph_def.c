@@ -62,8 +62,8 @@ static bool read_parameters(struct graph_reader *in)
         if (!(first && take_self(in)) && !read_parameter(in))
             return false;
         first = false;
-        lex_char(in, ',');
-        if (!skip_to_token(in, &descriptor))
+        bool comma = lex_char(in, ',');
+        if (!skip_to_token(in, &descriptor) || (!comma && *in->p != ')'))
             return false;
         if (b->nodes.n > n)
             b->nodes.v[n].descriptor = descriptor;

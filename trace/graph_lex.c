@@ -114,8 +114,8 @@ static size_t put_character(uint32_t c, char *out)
     return n;
 }
 
-/* One escape, from behind its backslash; returns how many bytes it is long. One that Python's repr()
- * does not write stands for itself. */
+/* One escape, from behind its backslash; returns how many bytes it is long. One that Python's
+ * repr() does not write stands for itself. */
 static size_t unescape(const char *p, const char *end, char *out, size_t *n_out)
 {
     static const char letters[] = "nrt\\'\"", meant[] = "\n\r\t\\'\"";

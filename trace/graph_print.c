@@ -13,16 +13,22 @@ struct printer {
     unsigned indent; /* of the class */
 };
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_identifier_char(char c)
+{
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c < 0;
+}
+
 static bool is_identifier(struct str text)
 {
-    for (size_t i = 0; i < text.n; i++) {
-        char c = text.p[i];
-        bool digit = c >= '0' && c <= '9';
-        if (!(c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c < 0 ||
-              (digit && i > 0)))
+    for (size_t i = 0; i < text.n; i++)
+        if (!is_identifier_char(text.p[i]))
             return false;
-    }
-    return text.n;
+    return text.n && !is_digit(text.p[0]);
 }
 
 static void put_indent(const struct printer *p, unsigned more)
@@ -146,15 +152,31 @@ static void put_arg(const struct printer *p, const struct arg *arg)
 
 /* ---- nodes ---- */
 
-/* Quoted; a type of Python's that holds quotes itself is printed as one. */
-static void put_annotation(const struct printer *p, uint32_t meta)
+/* int, typing.List[torch.Tensor]. */
+static bool is_python_type(struct str text)
 {
-    if (meta == META_NONE)
+    size_t brackets = 0;
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+        if (c == ']' && brackets == 0)
+            return false;
+        brackets += (c == '[') - (c == ']');
+        bool comma = c == ',' && brackets > 0;
+        if (!comma && c != '[' && c != ']' && c != '.' && c != '|' && !is_identifier_char(c))
+            return false;
+    }
+    return brackets == 0;
+}
+
+static void put_annotation(const struct printer *p, uint32_t index)
+{
+    if (index == META_NONE)
         return;
-    struct str text = p->graph->pool->metas[meta].text;
-    bool type = str_find_char(text, '"') < text.n;
+    const struct meta *meta = &p->graph->pool->metas[index];
+    bool type = meta->kind == META_OTHER &&
+                (is_python_type(meta->text) || str_find_char(meta->text, '"') < meta->text.n);
     buf_puts(p->out, type ? " : " : ": \"");
-    buf_put(p->out, text);
+    buf_put(p->out, meta->text);
     buf_puts(p->out, type ? "" : "\"");
 }
 

@@ -1,4 +1,4 @@
-/* Reading the text of print_readable(): what the files graph_{lex,args,statement,def,parse}.c share.
+/* Reading the text of print_readable(): what graph_{lex,args,statement,def,comment,parse}.c share.
  * Private to them.
  *
  * The text ends with a NUL, and every reader stops at the end of its line, so none needs to look
@@ -41,8 +41,8 @@ struct str lex_name(struct graph_reader *in);
 bool lex_string(struct graph_reader *in, struct str *ret);
 /* Over an integer, a float or an imaginary number, sign included. */
 bool lex_number(struct graph_reader *in, struct arg *ret);
-/* Over anything with matching brackets and quotes, up to a comma, a colon or a closing bracket. What
- * it may read of a line is bounded, and nothing once a match was missing, since that is missing
+/* Over anything with matching brackets and quotes, up to a comma, a colon or a closing bracket.
+ * What it may read of a line is bounded, and nothing once a match was missing, since that is missing
  * around it as well: brackets in brackets would be read again and again. */
 bool lex_opaque(struct graph_reader *in, struct str *ret);
 
@@ -66,8 +66,8 @@ bool lex_at_end(struct graph_reader *in);
 
 /* One value, pushed on the builder's stack. */
 bool read_value(struct graph_reader *in);
-/* The same for an element of something: a comma, a colon or a closing bracket has to follow, and
- * what is no value of the grammar is an ARG_OPAQUE up to there. */
+/* The same for an element of something: a comma, a colon, a closing bracket or the line's end has
+ * to follow, and what is no value of the grammar is an ARG_OPAQUE up to there. */
 bool read_item(struct graph_reader *in);
 /* Elements up to the bracket `close`, and over it. *comma (may be NULL): whether one stood before
  * it. */

@@ -16,9 +16,10 @@ static struct str read_type(struct graph_reader *in, bool parameter)
 {
     const char *from = in->p;
     size_t brackets = 0;
-    for (; in->p < in->eol && !str_starts(lex_rest(in), STR(" = ")); in->p++) {
+    for (; in->p < in->eol; in->p++) {
         char c = *in->p;
-        if (parameter && brackets == 0 && (c == ',' || c == ')'))
+        if (brackets == 0 && (str_starts(lex_rest(in), STR(" = ")) ||
+                              (parameter && (c == ',' || c == ')'))))
             break;
         brackets += c == '(' || c == '[';
         brackets -= brackets && (c == ')' || c == ']');
@@ -123,8 +124,8 @@ static bool finish_call(struct graph_reader *in, struct node *node, enum node_op
     return read_call_arguments(in) && at_rhs_end(in);
 }
 
-/* x.sum(), x.shape, self.conv1(x), self.weight, torch.ops.aten.mm.default(x, y): from behind `head`,
- * at the dot. */
+/* x.sum(), x.shape, self.conv1(x), self.weight, torch.ops.aten.mm.default(x, y): from behind
+ * `head`, at the dot. */
 static bool read_dotted(struct graph_reader *in, struct str head, struct node *node)
 {
     const char *tail = in->p + 1;
@@ -363,13 +364,15 @@ static bool read_augmented(struct graph_reader *in, struct str base, struct node
     struct str sign = str_first(rest, str_find_char(str_first(rest, 4), '='));
     const struct graph_operator *op = graph_operator_by_sign(sign);
     node_id id = build_find(in->b, base);
-    if (*in->p != ' ' || !op || op->inplace.n == 0 || id == NODE_NONE)
+    if (*in->p != ' ' || !op || op->inplace.n == 0 || id == NODE_NONE || sign.n == rest.n)
         return false;
-    in->p += sign.n + 2;
+    in->p += 1 + sign.n;
+    if (!lex_take(in, STR("= ")))
+        return false;
     build_push(in->b, (struct arg){ .kind = ARG_NODE, .u.node = id });
     node->form = FORM_INPLACE;
     node->target = op->inplace;
-    return lex_char(in, ' ') && read_value(in);
+    return read_value(in);
 }
 
 /* A statement that changes `base` and then gives it a new name. */

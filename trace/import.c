@@ -125,6 +125,10 @@ static bool import_all(struct importing *in, const struct inputs *inputs, struct
     if (ok && inputs->open)
         ok = import_source(in, inputs->open, err);
     in->result->interrupted = importing_stopped(in);
+    const char *first = inputs->open ? inputs->open->path : list.paths.n ? list.paths.v[0] : "";
+    if (ok && in->result->records == 0 && !in->result->interrupted)
+        ok = err_set(err, ERR_INPUT, "%s: no record of TORCH_TRACE in it%s", first,
+                     list.paths.n > 1 ? ", nor in the others" : "");
     source_list_release(&list);
     return ok;
 }

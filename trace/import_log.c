@@ -5,11 +5,13 @@
 /* Event names and contexts longer than this are not PyTorch's. */
 enum { EVENT_LIMIT = 1000, CONTEXT_LIMIT = TAPE_INLINE_LIMIT };
 
-/* The checksum of a payload whose lines were given \r\n ends on the way. */
+/* The checksum of a payload whose lines were given \r\n ends on the way; its last line's \n is not
+ * part of the text. */
 static bool digest_without_cr(struct importing *in, struct str text, char hex[MD5_HEX],
                               struct err *err)
 {
     unsigned char digest[MD5_BYTES];
+    text.n -= text.n && text.p[text.n - 1] == '\r';
     for (;;) {
         size_t n = str_find(text, STR("\r\n"));
         md5_update(&in->md5, str_first(text, n));
@@ -176,51 +178,55 @@ static bool add_record(struct importing *in, const struct log_piece *piece, stru
     return tape_add_record(in->tape, row, lane_of(row->event, row->payload), err);
 }
 
+/* Keeps bytes that are no record. Blank lines are no damage; see record_damage() too. */
+static bool add_unreadable(struct importing *in, const struct log_piece *piece, struct str bytes,
+                           uint64_t lines, const struct err *why, struct err *err)
+{
+    bool headless = bytes.n && bytes.p[0] == '\t';
+    if ((headless || str_trim(bytes).n) &&
+        !importing_damage(in, piece->line, piece->offset,
+                          headless ? "a payload without a header" : why->text, err))
+        return false;
+    return add_raw(in, bytes, lines, err);
+}
+
 /* A line that was cut, with the next one behind it: processes that share a file write like that.
  * `from` is where in the piece a record may start. Its JSON is checked as it stands first, which
  * stops at the first fault and so keeps a line of many beginnings from being copied for each. */
 static enum outcome add_later_record(struct importing *in, const struct log_piece *piece,
-                                     size_t from, struct err *err)
+                                     size_t from, const struct err *why, struct err *err)
 {
     struct log_piece tail = *piece;
-    struct err why = { 0 };
+    struct err not_this = { 0 };
     struct header header;
     tail.header = str_from(piece->header, from);
     tail.whole = str_from(piece->whole, from);
     tail.offset += from;
     struct str json = str_from(tail.header, glog_parse(tail.header, &header.row.glog));
-    if (!json_parse(&in->envelope.doc, json, &why))
-        return why.kind == ERR_INPUT ? IS_NONE : (*err = why, FAILED);
-    enum outcome outcome = read_header(in, tail.header, &header, &why, err);
+    if (!json_parse(&in->envelope.doc, json, &not_this))
+        return not_this.kind == ERR_INPUT ? IS_NONE : (*err = not_this, FAILED);
+    enum outcome outcome = read_header(in, tail.header, &header, &not_this, err);
     if (outcome != IS_RECORD)
         return outcome;
-    if (!add_raw(in, str_first(piece->whole, from), 0, err))
-        return FAILED;
-    return add_record(in, &tail, &header, err) ? IS_RECORD : FAILED;
+    return add_unreadable(in, piece, str_first(piece->whole, from), 0, why, err) &&
+                   add_record(in, &tail, &header, err)
+               ? IS_RECORD
+               : FAILED;
 }
 
-static bool is_blank(struct str line)
+/* A line that is no header: there may be one further on in it. */
+static bool add_cut_line(struct importing *in, const struct log_piece *piece,
+                         const struct err *why, struct err *err)
 {
-    return str_trim(line).n == 0;
-}
-
-static bool add_unreadable(struct importing *in, const struct log_piece *piece,
-                           const struct err *why, struct err *err)
-{
-    bool told = (is_blank(piece->header) && !piece->has_payload) ||
-                importing_damage(in, piece->line, piece->offset,
-                                 piece->header.n ? why->text : "a payload without a header", err);
-    if (!told)
-        return false;
     for (size_t at = 1; at < piece->header.n; at++) {
         at = glog_find(piece->header, at);
         if (at == piece->header.n)
             break;
-        enum outcome outcome = add_later_record(in, piece, at, err);
+        enum outcome outcome = add_later_record(in, piece, at, why, err);
         if (outcome != IS_NONE)
             return outcome == IS_RECORD;
     }
-    return add_raw(in, piece->whole, piece->lines, err);
+    return add_unreadable(in, piece, piece->whole, piece->lines, why, err);
 }
 
 static bool add_piece(struct importing *in, struct log_piece *piece, struct buf *redacted,
@@ -233,7 +239,7 @@ static bool add_piece(struct importing *in, struct log_piece *piece, struct buf 
     in->recording.bytes += piece->whole.n;
     enum outcome outcome = read_header(in, piece->header, &header, &why, err);
     if (outcome == IS_NONE)
-        return add_unreadable(in, piece, &why, err);
+        return add_cut_line(in, piece, &why, err);
     return outcome == IS_RECORD && add_record(in, piece, &header, err);
 }
 

@@ -1,9 +1,9 @@
 #include "trace/incident_reading.h"
 #include "trace/incident_text.h"
 
-/* Calls between the compiled frame and the line that broke the graph. Both stacks begin with callers
- * of the compiled frame that may carry its name, so it is the one with as many of that name above it
- * as in the dynamo_start stack. */
+/* Calls between the compiled frame and the line that broke the graph. Both stacks begin with
+ * callers of the compiled frame that may carry its name, so it is the one with as many of that name
+ * above it as in the dynamo_start stack. */
 static int break_depth(struct incident_reading *r, uint32_t record, struct str traceback)
 {
     const struct record *where = &r->trace->records[record];
@@ -75,7 +75,8 @@ static bool is_inside(const struct blame *b, uint32_t attempt, uint32_t graph_br
 {
     const struct trace *trace = b->r->trace;
     const struct graph_break *g = &b->r->breaks.v[graph_break];
-    const struct attempt *broken = &trace->attempts[g->attempt], *compile = &trace->attempts[attempt];
+    const struct attempt *broken = &trace->attempts[g->attempt],
+                         *compile = &trace->attempts[attempt];
     if (broken->recording != compile->recording || str_eq(broken->compile, compile->compile))
         return false;
     if (!directly)

@@ -47,8 +47,8 @@ static bool add_from_metrics(struct incident_reading *r, const struct metrics *m
     failure.summary = text_summary(failure.reason);
     place(&failure, failure.reason);
     place(&failure, text);
-    uint32_t graph_break = m->attempt == TRACE_NONE ? TRACE_NONE
-                                                    : r->attempts[m->attempt].graph_break;
+    uint32_t graph_break =
+        m->attempt == TRACE_NONE ? TRACE_NONE : r->attempts[m->attempt].graph_break;
     if (graph_break != TRACE_NONE) {
         const struct graph_break *g = &r->breaks.v[graph_break];
         failure.is_break = g->skipped;

@@ -16,8 +16,10 @@ static struct recompile_reason reason_of(struct str text)
 static bool read_reasons(struct incident_reading *r, struct str payload, struct recompile *ret)
 {
     struct err not_json = { 0 };
-    bool list = json_parse(&r->doc, payload, &not_json) &&
-                json_kind_of(&r->doc, JSON_ROOT) == JSON_ARRAY;
+    bool list =
+        json_parse(&r->doc, payload, &not_json) && json_kind_of(&r->doc, JSON_ROOT) == JSON_ARRAY;
+    if (not_json.kind == ERR_ENV)
+        return false;
     size_t n = list ? json_count(&r->doc, JSON_ROOT) : 1;
     struct recompile_reason *reasons = arena_array(&r->arena, struct recompile_reason, n + 1);
     if (!reasons)

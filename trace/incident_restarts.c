@@ -17,7 +17,7 @@ static int64_t span_ns(const struct trace *trace, uint32_t attempt, uint32_t nex
 }
 
 /* PyTorch keeps a compile's reasons as a set, so they do not line up with its attempts. An attempt
- * that broke its graph was restarted for that; the others for a reason that is no break of theirs. */
+ * that broke its graph was restarted for that; the others for a reason that is no break. */
 static struct str reason_of(const struct incident_reading *r, uint32_t attempt)
 {
     const struct metrics *m = r->attempts[incident_last_attempt(r->trace, attempt)].metrics;

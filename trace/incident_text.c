@@ -35,8 +35,7 @@ struct str text_summary(struct str text)
     return STR("");
 }
 
-/* The cause is a paragraph of its own in versions that explain, and follows "Reason:" in older ones.
- */
+/* The cause is a paragraph of its own in versions that explain; it follows "Reason:" before. */
 static struct str break_summary(struct str reason)
 {
     struct str explained = str_from(reason, str_find(reason, STR("\n\n")));
@@ -53,7 +52,8 @@ struct break_text break_text_parse(struct str text)
     size_t end = str_find(text, STR("\nUser code traceback:"));
     b.traceback = traceback_of_user(text);
     b.reason = str_trim(str_first(text, end));
-    split_place(between(b.reason, STR("Graph break in user code at "), STR("\n")), &b.file, &b.line);
+    split_place(between(b.reason, STR("Graph break in user code at "), STR("\n")), &b.file,
+                &b.line);
     b.summary = break_summary(b.reason);
     b.explanation = between(b.reason, STR("Explanation: "), STR("\n  "));
     b.hint = between(b.reason, STR("Hint: "), STR("\n"));
@@ -121,7 +121,10 @@ struct str restart_summary(struct str reason)
 static const struct {
     struct str exception, meaning;
 } RESTARTS[] = {
-#define TEXT(literal) { literal, sizeof literal - 1 }
+#define TEXT(literal)               \
+    {                               \
+        literal, sizeof literal - 1 \
+    }
     { TEXT("TensorifyScalarRestartAnalysis"), TEXT("a float was specialised") },
     { TEXT("SpeculationRestartAnalysis"), TEXT("a graph break was found further on") },
     { TEXT("UnspecializeRestartAnalysis"), TEXT("a module is to be treated as an object") },

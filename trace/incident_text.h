@@ -2,8 +2,8 @@
  *
  * They are meant for people and change between versions; a part that is not found is "" and the
  * whole text is kept beside it. Everything points into the text that was given.
- * Sources: torch/_dynamo/symbolic_convert.py (log_graph_break), torch/_dynamo/exc.py (unimplemented,
- * format_error_msg), torch/_dynamo/guards.py (get_guard_fail_reason). */
+ * Sources: torch/_dynamo/symbolic_convert.py (log_graph_break), torch/_dynamo/exc.py
+ * (unimplemented, format_error_msg), torch/_dynamo/guards.py (get_guard_fail_reason). */
 #ifndef SYMTAPE_TRACE_INCIDENT_TEXT_H
 #define SYMTAPE_TRACE_INCIDENT_TEXT_H
 
@@ -22,7 +22,7 @@ struct break_text {
 };
 struct break_text break_text_parse(struct str text);
 
-/* One of a recompile's reasons: `0/0: tensor 'x' size mismatch ...  # code  # file.py:86 in hook`. */
+/* One of a recompile's reasons: `0/0: tensor 'x' size mismatch  # code  # file.py:86 in hook`. */
 struct recompile_text {
     struct str compile; /* "0/0" */
     struct str guard;   /* the guard alone */

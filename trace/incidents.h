@@ -13,15 +13,14 @@
 #include "trace/trace.h"
 
 /* An attempt that was thrown away. It has no end of its own: that a later attempt of the same
- * compile exists tells it (torch/_dynamo/convert_frame.py, the loop over attempts in compile_frame).
- */
+ * compile exists tells it (torch/_dynamo/convert_frame.py, the attempts of compile_frame). */
 struct restart {
     uint32_t attempt; /* the one that was thrown away */
     uint32_t next;    /* the one that replaced it */
     struct str reason;  /* restart_reasons[] of the compile's metrics; "" when none was recorded */
     struct str summary; /* "TensorifyScalarRestartAnalysis", or the reason's first line */
-    struct str meaning; /* what that exception stands for, in words; "" when it is not one we know */
-    int64_t ns;       /* its compile_attempt_N phase; without one, to the next attempt's first record */
+    struct str meaning; /* what that exception stands for, in words; "" when we do not know it */
+    int64_t ns;         /* its compile_attempt_N phase, or to the next attempt's first record */
     uint32_t n_records, n_graphs, n_symbols, n_guards; /* what was thrown away with it */
 };
 
@@ -51,7 +50,7 @@ struct graph_break {
     int depth;     /* calls between the compiled frame (0) and that line; -1 when not known */
     bool skipped;  /* Dynamo gave up on the whole frame and ran it eagerly */
     /* By rule: a compile that starts later, inside the broken frame (its dynamo_start stack extends
-     * the broken frame's callers; the innermost and latest break gets it) is there because of it. */
+     * the broken frame's callers; the innermost, latest break gets it) is there because of it. */
     const uint32_t *caused; /* last attempts of these compiles */
     uint32_t n_caused;
     uint32_t n_graphs;      /* dynamo graphs of those, and of the broken frame's own last attempt */
@@ -64,7 +63,7 @@ struct failure {
     struct str file;          /* the user's frame; "" when not told */
     uint32_t line;
     struct str code;          /* "" when not found */
-    bool is_break; /* the failure of a frame that was skipped after a graph break: the program went on */
+    bool is_break; /* of a frame that was given up after a graph break: the program went on */
 };
 
 struct incidents {

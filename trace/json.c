@@ -248,6 +248,8 @@ static bool parse_value(struct parser *in, bool *whole)
 
 bool json_parse(struct json *doc, struct str text, struct err *err)
 {
+    if (!text.p)
+        text = STR("");
     struct parser in = { .doc = doc, .p = text.p, .end = text.p + text.n, .err = err };
     doc->text = text;
     doc->nodes.n = 0;

@@ -37,8 +37,8 @@ struct metrics_list {
     uint32_t n;
 };
 
-/* The caller frees, before the trace: strings belong to the two of them. A record that is no JSON is
- * left out (the trace counts it as damage). NULL with err set when memory ran out. */
+/* The caller frees, before the trace: strings belong to the two of them. A record that is no JSON
+ * is left out (the trace counts it as damage). NULL with err set when memory ran out. */
 struct metrics_list *metrics_read(struct trace *trace, struct err *err);
 void metrics_free(struct metrics_list *list); /* NULL is fine */
 

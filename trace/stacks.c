@@ -141,11 +141,14 @@ static bool grow_slots(struct stack_table *table)
 bool stacks_add_node(struct stack_table *table, uint32_t parent, uint32_t frame)
 {
     const struct stack_node *caller = &table->nodes.v[parent];
-    struct stack_node node = { .parent = parent, .frame = frame, .space = caller->space };
-    bool is_root = frame >= STACK_ROOT;
-    node.depth = caller->depth + !is_root;
-    if (is_root)
+    struct stack_node node = { .frame = frame };
+    if (frame >= STACK_ROOT) {
         node.space = (uint16_t)(frame - STACK_ROOT);
+    } else {
+        node.parent = parent;
+        node.depth = caller->depth + 1;
+        node.space = caller->space;
+    }
     return vec_push(&table->nodes, node);
 }
 

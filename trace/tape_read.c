@@ -265,8 +265,16 @@ static const struct stream_block *find_block(const struct tape *tape, uint8_t la
     return NULL;
 }
 
-static bool load_block(struct tape *tape, uint8_t lane, const struct stream_block *block,
-                       struct cached_block *slot, struct err *err)
+static bool is_noted(const struct tape *tape, uint64_t offset)
+{
+    for (size_t i = 0; i < tape->damage.n; i++)
+        if (tape->damage.v[i].offset == offset)
+            return true;
+    return false;
+}
+
+static bool decode_block(struct tape *tape, uint8_t lane, const struct stream_block *block,
+                         struct cached_block *slot, struct err *err)
 {
     struct str frame = { tape->bytes.p + block->offset, (size_t)block->stored };
     enum tape_lane found;
@@ -284,6 +292,18 @@ static bool load_block(struct tape *tape, uint8_t lane, const struct stream_bloc
     slot->block = block;
     slot->skip = slot->content.n - bytes_left(&in);
     return true;
+}
+
+/* A block that cannot be read is damage of the tape, whether or not the caller can do without. */
+static bool load_block(struct tape *tape, uint8_t lane, const struct stream_block *block,
+                       struct cached_block *slot, struct err *err)
+{
+    struct err why = { 0 };
+    if (decode_block(tape, lane, block, slot, &why))
+        return true;
+    if (why.kind == ERR_INPUT && !is_noted(tape, block->offset) && !note(tape, block->offset, why.text))
+        return err_nomem(err);
+    return err_set(err, why.kind, "%s", why.text);
 }
 
 /* The slot that holds the block, or else the one used longest ago, among slots [low, high). */

@@ -289,6 +289,8 @@ static bool read_records(struct trace *trace, struct record **ret, struct err *e
 static bool build(struct trace *trace, struct err *err)
 {
     struct record *records = NULL;
+    if (trace->tables->tape->recordings.n == 0)
+        return err_set(err, ERR_INPUT, "the tape holds no recording");
     return read_contexts(trace, err) && read_records(trace, &records, err) &&
            read_recordings(trace, err) && trace_find_files(trace, err) &&
            trace_find_attempts(trace, records, err);

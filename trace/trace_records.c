@@ -90,9 +90,11 @@ const char *record_damage(const struct trace *trace, uint32_t record)
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (r->flags & flags[i].flag)
             return flags[i].what;
-    if (r->event != EVENT_RAW || str_trim(r->meta).n == 0)
+    if (r->event != EVENT_RAW || r->meta.n == 0)
         return NULL;
-    return r->meta.p[0] == '\t' ? "a payload without a header" : "not a record";
+    if (r->meta.p[0] == '\t')
+        return "a payload without a header";
+    return str_trim(r->meta).n ? "not a record" : NULL;
 }
 
 static void add_damage(struct damage *ret, uint64_t max, uint64_t *n, struct damage place)

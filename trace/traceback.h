@@ -21,8 +21,8 @@ struct traceback_frame {
 bool traceback_next(struct str *text, struct traceback_frame *ret);
 
 /* The user's traceback inside a text: what follows "User code traceback:", "User stack:", "User
- * Stack (most recent call last):" or "from user code:", up to the next line that is neither indented
- * nor empty. "" when there is none; the last one when there are several. */
+ * Stack (most recent call last):" or "from user code:", up to the next line that is neither
+ * indented nor empty. "" when there is none; the last one when there are several. */
 struct str traceback_of_user(struct str text);
 
 /* The innermost frame of a traceback; false when it has none. */

@@ -157,6 +157,25 @@ static void test_styles(void **state)
     close_streams(&s);
 }
 
+static void test_progress_is_for_terminals(void **state)
+{
+    (void)state;
+    struct streams s;
+    open_streams(&s, COLOR_NEVER);
+    out_progress(&s.out, "%d MB", 1);
+    out_progress_end(&s.out);
+    flush_streams(&s);
+    assert_string_equal(s.notes_text, "");
+    s.out.notes_tty = true;
+    out_progress(&s.out, "%d MB", 1);
+    out_progress(&s.out, "%d MB", 2); /* too soon */
+    out_progress_end(&s.out);
+    out_progress_end(&s.out);
+    flush_streams(&s);
+    assert_string_equal(s.notes_text, "\r\033[Ksymtape: 1 MB\r\033[K");
+    close_streams(&s);
+}
+
 static void test_a_full_disk_is_found_at_the_end(void **state)
 {
     (void)state;
@@ -221,6 +240,7 @@ int main(void)
         cmocka_unit_test(test_messages_are_one_printable_line),
         cmocka_unit_test(test_text_is_exact_on_files_and_harmless_on_terminals),
         cmocka_unit_test(test_styles),
+        cmocka_unit_test(test_progress_is_for_terminals),
         cmocka_unit_test(test_a_full_disk_is_found_at_the_end),
         cmocka_unit_test(test_finish_keeps_the_code),
         cmocka_unit_test(test_a_failed_buffer_is_an_error),

@@ -1,5 +1,5 @@
-/* The reader of graph texts: whatever it accepts is consistent, and prints to a text that is accepted
- * again and, where nothing was opaque, is the same graph. */
+/* The reader of graph texts: whatever it accepts is consistent, and prints to a text that is
+ * accepted again and, where nothing was opaque, is the same graph. */
 #include "tests/fuzz/fuzz.h"
 
 #include "trace/buf.h"

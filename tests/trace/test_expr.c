@@ -60,7 +60,7 @@ static const struct {
     { "[x, y]", "(tuple x y)", "(x, y)" },
     { "math.trunc(s0 / 2)", "(math.trunc (/ s0 2))", "math.trunc(s0/2)" },
     { "f('it, (s', 1)", "(f 'it, (s' 1)", NULL },
-    { "a << 2 >> b ^ c % 3", "(^ (>> (<< a 2) b) (% c 3))", NULL },
+    { "a << 2 >> b ^ c % 3", "(^ (>> (<< a 2) b) (% c 3))", "a << 2 >> b ^ c%3" },
 };
 
 static void test_trees_and_print(void **state)

@@ -1,0 +1,110 @@
+/* The cmd room's manual: commands, and what they have in common.
+ *
+ * A command is one short file, cmd_NAME.c: a struct for its options, a table that describes them
+ * (cmd/opt.h), a `run` function, and one `const struct command`. It parses nothing itself, calls a
+ * library, and prints through struct out (cmd/out.h). The table COMMANDS gives dispatch, `symtape
+ * help` and the shell completions.
+ *
+ * Adding a command: a row in COMMANDS, cmd/cmd_NAME.c in cmd/meson.build, man/symtape-NAME.1.scd in
+ * man/meson.build, a section in README.md. tests/help.sh finds whatever was forgotten.
+ *
+ *     struct info_args { bool json; };
+ *     static const struct opt options[] = { OPT_JSON(struct info_args, json), OPT_END };
+ *     static int run(struct cmd *cmd) { const struct info_args *args = cmd->args; ... }
+ *     const struct command command_info = {
+ *         .synopsis = "[options] TAPE...", .description = "...", .options = options,
+ *         .args_size = sizeof(struct info_args), .min_operands = 1, .max_operands = OPERANDS_ANY,
+ *         .run = run,
+ *     };
+ */
+#ifndef SYMTAPE_CMD_CMD_H
+#define SYMTAPE_CMD_CMD_H
+
+#include <stdint.h>
+
+#include "cmd/opt.h"
+#include "cmd/out.h"
+
+/*  COMMAND(name, "what it does, as `symtape help` lists it") */
+#define COMMANDS(COMMAND)                                                             \
+    COMMAND(record, "run a program and pack what its compiles recorded into a tape")  \
+    COMMAND(import, "pack logs, folders of logs and .pt2 archives into a tape")       \
+    COMMAND(export, "write a recording's log back, byte for byte")                    \
+    COMMAND(info, "what is on a tape: recordings, compiles, graphs, counts")          \
+    COMMAND(show, "graphs, guards, symbols and other records, for reading")           \
+    COMMAND(profile, "where compile time, operators and guards went")                 \
+    COMMAND(completions, "print a shell's completion script")                         \
+    COMMAND(help, "how to use a command")                                             \
+    COMMAND(version, "version of symtape and of the libraries in use")
+
+/* Exit codes (DESIGN.md); the same for every command. */
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_DIFFERS = 1,        /* differs, regressed, not reproduced */
+    EXIT_USAGE = 2,          /* what was asked for makes no sense, or is not on the tape */
+    EXIT_INPUT = 3,          /* a file is damaged or is not what it claims to be */
+    EXIT_ENV = 4,            /* I/O, memory, a missing library or device */
+    EXIT_CANNOT_TELL = 125,  /* git bisect's "skip" */
+    EXIT_INTERRUPTED = 130,  /* the best so far was kept */
+    EXIT_BROKEN_PIPE = 141,  /* the reader of stdout went away; said by the shell for SIGPIPE too */
+};
+
+/* Names of the JSON documents. Fields may be added to one, never renamed; a change that breaks
+ * scripts is a new number. */
+#define SCHEMA_INFO    "symtape.info/1"
+#define SCHEMA_SHOW    "symtape.show/1"
+#define SCHEMA_PROFILE "symtape.profile/1"
+#define SCHEMA_IMPORT  "symtape.import/1"
+#define SCHEMA_RECORD  "symtape.record/1"
+#define SCHEMA_VERSION "symtape.version/1"
+
+#define OPERANDS_ANY SIZE_MAX
+
+/* One run of one command: what its run function is given. */
+struct cmd {
+    const struct command *command;
+    struct out *out;
+    const void *args;             /* the command's own options struct, filled in from argv */
+    const char *const *operands;  /* NULL-terminated: they can go to execvp() */
+    size_t n_operands;
+};
+
+struct command {
+    const char *synopsis;       /* what follows "symtape NAME"; several forms are separated by \n */
+    const char *description;    /* one paragraph; wrapped when printed */
+    const char *examples;       /* one a line */
+    const struct opt *options;  /* ends with OPT_END */
+    size_t args_size;           /* of the options struct */
+    size_t min_operands, max_operands;
+    bool options_first;         /* the first operand ends the options: the rest is CMD ARG... */
+    int (*run)(struct cmd *cmd); /* returns the exit code; prints its own errors with out_error() */
+};
+
+#define COMMAND(name, summary) extern const struct command command_##name;
+COMMANDS(COMMAND)
+#undef COMMAND
+
+struct command_row {
+    const char *name, *summary;
+    const struct command *command;
+};
+
+/* In the order of COMMANDS; ends with a row without a name. */
+extern const struct command_row command_table[];
+/* NULL when there is none of that name. */
+const struct command_row *command_find(const char *name);
+/* Says so, with the nearest name: EXIT_USAGE. */
+int unknown_command(struct out *out, const char *name);
+
+/* Options that every command takes; listed in each command's help. */
+struct common_args {
+    bool help, quiet;
+    const char *color;
+};
+extern const struct opt common_options[];
+
+/* `symtape NAME -h`, and `symtape help`: appended to out, at most 80 columns wide. */
+void help_of_command(const struct command_row *row, struct buf *out);
+void help_overview(struct buf *out);
+
+#endif

@@ -1,0 +1,137 @@
+#include <inttypes.h>
+
+#include "cmd/cmd.h"
+#include "cmd/human.h"
+#include "cmd/interrupt.h"
+#include "trace/import.h"
+#include "trace/json_write.h"
+
+struct import_args {
+    const char *output;
+    bool overwrite, redact, strict, json;
+};
+
+static const struct opt options[] = {
+    OPT_STRING('o', "output", "TAPE", struct import_args, output,
+               "write the tape here; - is standard output"),
+    OPT_OVERWRITE(struct import_args, overwrite),
+    OPT_REDACT(struct import_args, redact),
+    OPT_STRICT(struct import_args, strict),
+    OPT_JSON(struct import_args, json),
+    OPT_END,
+};
+
+enum { DAMAGE_SHOWN = 3 };
+
+static void note_damage(struct out *out, const struct import_result *result)
+{
+    if (result->damaged == 0)
+        return;
+    out_note(out, "%" PRIu64 " damaged %s; kept as raw bytes, the rest was read", result->damaged,
+             result->damaged == 1 ? "place" : "places");
+    for (size_t i = 0; i < result->n_damage && i < DAMAGE_SHOWN; i++)
+        out_note(out, "%s:%" PRIu64 ": offset %" PRIu64 ": %s", result->damage[i].source,
+                 result->damage[i].line, result->damage[i].offset, result->damage[i].what);
+    if (result->damaged > DAMAGE_SHOWN)
+        out_note(out, "... and %" PRIu64 " more", result->damaged - DAMAGE_SHOWN);
+}
+
+static void put_json(const struct import_result *result, const char *output, struct json_writer *w)
+{
+    json_open_object(w, NULL);
+    json_put_cstr(w, "schema", SCHEMA_IMPORT);
+    json_put_cstr(w, "tape", output);
+    json_put_u64(w, "recordings", result->recordings);
+    json_put_u64(w, "records", result->records);
+    json_put_u64(w, "payloads", result->payloads);
+    json_put_u64(w, "damaged", result->damaged);
+    json_put_u64(w, "bytes", result->log_bytes);
+    json_put_u64(w, "input_bytes", result->input_bytes);
+    json_put_u64(w, "tape_bytes", result->tape_bytes);
+    json_open_array(w, "damage");
+    for (size_t i = 0; i < result->n_damage; i++) {
+        json_open_object(w, NULL);
+        json_put_cstr(w, "source", result->damage[i].source);
+        json_put_u64(w, "line", result->damage[i].line);
+        json_put_u64(w, "offset", result->damage[i].offset);
+        json_put_cstr(w, "what", result->damage[i].what);
+        json_close(w);
+    }
+    json_close(w);
+    json_put_bool(w, "interrupted", result->interrupted);
+    json_close(w);
+}
+
+static int print_json(struct out *out, const struct import_result *result, const char *output)
+{
+    struct buf text = BUF_INIT;
+    struct json_writer w = json_writer_of(&text);
+    put_json(result, output, &w);
+    buf_putc(&text, '\n');
+    int code = out_buf(out, &text);
+    buf_release(&text);
+    return code;
+}
+
+static void note_result(struct out *out, const struct import_result *result, const char *output)
+{
+    char records[HUMAN_SIZE], log[HUMAN_SIZE], tape[HUMAN_SIZE];
+    if (result->records == 0)
+        out_note(out, "no records were found: PyTorch logged nothing there");
+    out_note(out, "%s: %s records of %" PRIu64 " %s, %s of log in %s of tape", output,
+             human_count(records, result->records), result->recordings,
+             result->recordings == 1 ? "recording" : "recordings",
+             human_bytes(log, result->log_bytes), human_bytes(tape, result->tape_bytes));
+}
+
+static void show_progress(void *user, uint64_t log_bytes)
+{
+    char bytes[HUMAN_SIZE];
+    out_progress(user, "%s of log read", human_bytes(bytes, log_bytes));
+}
+
+static int run(struct cmd *cmd)
+{
+    const struct import_args *args = cmd->args;
+    struct import_result result = { 0 };
+    struct err err = { 0 };
+    struct interrupt saved;
+    if (!args->output)
+        return out_usage(cmd->out, "import: -o TAPE is missing: where to write");
+    if (args->json && strcmp(args->output, "-") == 0)
+        return out_usage(cmd->out, "import: --json and -o - both write to standard output");
+    const struct import_options import = { .overwrite = args->overwrite, .strict = args->strict,
+                                           .redact = args->redact, .stop = interrupt_begin(&saved),
+                                           .progress = show_progress, .user = cmd->out };
+    bool ok = import_paths(cmd->operands, cmd->n_operands, args->output, &import, &result, &err);
+    interrupt_end(&saved);
+    out_progress_end(cmd->out);
+    int code = EXIT_DONE;
+    note_damage(cmd->out, &result);
+    if (!ok)
+        code = out_error(cmd->out, &err);
+    else if (args->json)
+        code = print_json(cmd->out, &result, args->output);
+    else
+        note_result(cmd->out, &result, args->output);
+    if (code == EXIT_DONE && result.interrupted) {
+        out_note(cmd->out, "interrupted: what was read until then is on the tape");
+        code = EXIT_INTERRUPTED;
+    }
+    import_result_release(&result);
+    return code;
+}
+
+const struct command command_import = {
+    .synopsis = "[options] -o TAPE INPUT...",
+    .description = "Packs TORCH_TRACE logs (plain, .zst, .gz), folders of logs, .pt2 archives and "
+                   "standard input (-) into one tape. Every byte is kept; symtape export gives a log "
+                   "back.",
+    .examples = "  symtape import -o bert.tape /tmp/torch_trace\n"
+                "  zstdcat bert.log.zst | symtape import -o bert.tape -\n",
+    .options = options,
+    .args_size = sizeof(struct import_args),
+    .min_operands = 1,
+    .max_operands = OPERANDS_ANY,
+    .run = run,
+};

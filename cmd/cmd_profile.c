@@ -1,0 +1,183 @@
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "cmd/tape_arg.h"
+#include "profile/report.h"
+#include "trace/output.h"
+
+struct profile_args {
+    const char *format, *output;
+    bool json, overwrite, strict;
+    struct opt_number limit;
+    const char *compile, *recording, *file;
+};
+
+static const struct opt options[] = {
+    OPT_CHOICE('f', "format", "text|json|folded|chrome", struct profile_args, format,
+               "what to print; the default is text, or what FILE's suffix says (.json, .folded, "
+               ".trace)"),
+    OPT_JSON(struct profile_args, json),
+    OPT_STRING('o', "output", "FILE", struct profile_args, output,
+               "write to this file instead of standard output"),
+    OPT_OVERWRITE(struct profile_args, overwrite),
+    OPT_NUMBER('n', "limit", "N", struct profile_args, limit,
+               "rows of each table; 0 is all (default: 10 in text, all in JSON)"),
+    OPT_STRING(0, "compile", "ID[_N]", struct profile_args, compile,
+               "only this compile (0/0), or one attempt of it (0/0_1)"),
+    OPT_STRING(0, "recording", "NAME", struct profile_args, recording, "only this recording"),
+    OPT_STRING(0, "file", "TEXT", struct profile_args, file,
+               "only user lines whose file has TEXT in its path"),
+    OPT_STRICT(struct profile_args, strict),
+    OPT_END,
+};
+
+enum { TEXT_ROWS = 10 };
+
+/* What the file's name asks for, where no format was given. */
+static const char *format_of(const struct profile_args *args)
+{
+    struct str name = str_of(args->output ? args->output : "");
+    if (args->format)
+        return args->format;
+    if (args->json || str_ends(name, STR(".json")))
+        return "json";
+    if (str_ends(name, STR(".folded")))
+        return "folded";
+    return str_ends(name, STR(".trace")) ? "chrome" : "text";
+}
+
+static int write_out(struct out *out, const struct profile_args *args, const struct buf *text)
+{
+    struct err err = { 0 };
+    if (!args->output || strcmp(args->output, "-") == 0 || text->failed)
+        return out_buf(out, text);
+    struct output *output =
+        output_open(args->output, args->overwrite ? OUTPUT_REPLACE : OUTPUT_NEW, &err);
+    if (!output)
+        return out_error(out, &err);
+    if (!output_write(output, buf_str(text), &err)) {
+        output_abort(output);
+        return out_error(out, &err);
+    }
+    return output_commit(output, &err) ? EXIT_DONE : out_error(out, &err);
+}
+
+static int report(struct out *out, const struct profile_args *args, const struct profile *profile)
+{
+    struct buf text = BUF_INIT;
+    const char *format = format_of(args);
+    bool to_file = args->output && strcmp(args->output, "-") != 0;
+    bool people = strcmp(format, "text") == 0;
+    uint64_t rows = args->limit.given ? args->limit.value : people ? TEXT_ROWS : 0;
+    const struct report_options how = {
+        .width = to_file ? 0 : out->width,
+        .color = !to_file && out->data_color,
+        .limit = rows > UINT32_MAX ? 0 : (uint32_t)rows,
+    };
+    if (people)
+        report_text(profile, &how, &text);
+    else if (strcmp(format, "json") == 0)
+        report_json(profile, &how, &text);
+    else if (strcmp(format, "folded") == 0)
+        report_folded(profile, &text);
+    else
+        report_chrome(profile, &text);
+    int code = write_out(out, args, &text);
+    buf_release(&text);
+    return code;
+}
+
+/* What the options and, for a single tape, its selector narrow the profile to. */
+static struct profile_options filters(const struct profile_args *args, const struct selector *only,
+                                      struct buf *compile)
+{
+    struct profile_options ret = {
+        .compile = str_of(args->compile ? args->compile : ""),
+        .recording = str_of(args->recording ? args->recording : ""),
+        .file = str_of(args->file ? args->file : ""),
+    };
+    if (only && only->recording.n)
+        ret.recording = only->recording;
+    if (only && only->compile.n) {
+        buf_put(compile, only->compile);
+        if (only->attempt >= 0)
+            buf_printf(compile, "_%lld", (long long)only->attempt);
+        ret.compile = buf_str(compile);
+    }
+    return ret;
+}
+
+static int profile_tapes(struct cmd *cmd, const struct tape_arg *tapes, struct trace *const *traces)
+{
+    struct err err = { 0 };
+    struct buf compile = BUF_INIT;
+    const struct selector *only = cmd->n_operands == 1 ? &tapes[0].selector : NULL;
+    struct profile_options what = filters(cmd->args, only, &compile);
+    struct profile *profile = NULL;
+    int code;
+    if (compile.failed)
+        err_nomem(&err);
+    else
+        profile = profile_build(traces, (uint32_t)cmd->n_operands, &what, &err);
+    code = profile ? report(cmd->out, cmd->args, profile) : out_error(cmd->out, &err);
+    profile_free(profile);
+    buf_release(&compile);
+    return code;
+}
+
+/* Opens one operand; of several, each is a whole tape, since the filters hold for all. */
+static int open_tape(struct cmd *cmd, size_t i, struct tape_arg *tape)
+{
+    const struct profile_args *args = cmd->args;
+    int code = tape_arg_open(tape, cmd->out, cmd->operands[i], args->strict ? TAPE_ARG_STRICT : 0);
+    if (code != EXIT_DONE)
+        return code;
+    const struct selector *selector = &tape->selector;
+    if (selector->kind.n || (cmd->n_operands > 1 && (selector->recording.n || selector->compile.n)))
+        return out_usage(cmd->out, "profile: %s: name whole tapes here; --recording and --compile "
+                         "narrow", cmd->operands[i]);
+    return EXIT_DONE;
+}
+
+static int run(struct cmd *cmd)
+{
+    const struct profile_args *args = cmd->args;
+    size_t n = cmd->n_operands;
+    struct tape_arg *tapes = calloc(n, sizeof *tapes);
+    struct trace **traces = calloc(n, sizeof *traces);
+    struct err err = { 0 };
+    int code = EXIT_DONE;
+    if (args->json && args->format && strcmp(args->format, "json") != 0) {
+        code = out_usage(cmd->out, "profile: --json and --format %s exclude each other",
+                         args->format);
+    } else if (!tapes || !traces) {
+        err_nomem(&err);
+        code = out_error(cmd->out, &err);
+    }
+    for (size_t i = 0; i < n && code == EXIT_DONE; i++) {
+        code = open_tape(cmd, i, &tapes[i]);
+        traces[i] = tapes[i].trace;
+    }
+    if (code == EXIT_DONE)
+        code = profile_tapes(cmd, tapes, traces);
+    for (size_t i = 0; tapes && i < n; i++)
+        tape_arg_close(&tapes[i]);
+    free(tapes);
+    free(traces);
+    return code;
+}
+
+const struct command command_profile = {
+    .synopsis = "[options] TAPE[@RECORDING][:COMPILE[_ATTEMPT]]...",
+    .description = "Tells where compile time went: phases, operators by level, user lines, guards, "
+                   "restarts, recompiles, graph breaks, failures and caches. Several tapes or ranks "
+                   "are put side by side.",
+    .examples = "  symtape profile bert.tape\n"
+                "  symtape profile rank0.tape rank1.tape --limit 5\n"
+                "  symtape profile bert.tape -o bert.folded\n",
+    .options = options,
+    .args_size = sizeof(struct profile_args),
+    .min_operands = 1,
+    .max_operands = OPERANDS_ANY,
+    .run = run,
+};

@@ -1,0 +1,128 @@
+#include <time.h>
+
+#include "cmd/cmd.h"
+#include "cmd/record.h"
+#include "trace/output.h"
+
+struct record_args {
+    const char *output, *grace;
+    bool overwrite, redact, expensive, keep_logs, json;
+};
+
+static const struct opt options[] = {
+    OPT_STRING('o', "output", "TAPE", struct record_args, output,
+               "write the tape here (default: record.tape)"),
+    OPT_OVERWRITE(struct record_args, overwrite),
+    OPT_REDACT(struct record_args, redact),
+    OPT_FLAG(0, "expensive", struct record_args, expensive,
+             "record every expression and guard in full (TORCH_DTRACE): slow"),
+    OPT_FLAG(0, "keep-logs", struct record_args, keep_logs, "leave the logs, and say where"),
+    OPT_STRING(0, "grace", "MS", struct record_args, grace,
+               "wait this long for processes that outlive CMD (default: 2000)"),
+    OPT_FLAG(0, "json", struct record_args, json,
+             "print one JSON object, the last line of standard output"),
+    OPT_END,
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Hours of training are not spent before it turns out that the tape cannot be written. */
+static bool check_output(const struct record_args *args, const char *tape, struct err *err)
+{
+    if (str_is(str_of(tape), "-"))
+        return err_set(err, ERR_USAGE, "record: -o -: standard output is the program's");
+    struct output *output = output_open(tape, args->overwrite ? OUTPUT_REPLACE : OUTPUT_NEW, err);
+    output_abort(output);
+    return output != NULL;
+}
+
+static bool read_grace(const char *text, unsigned *ret, struct err *err)
+{
+    enum { DAY_MS = 24 * 60 * 60 * 1000 };
+    uint64_t ms = RECORD_GRACE_MS;
+    if (text && (!str_to_u64(str_of(text), &ms) || ms > DAY_MS))
+        return err_set(err, ERR_USAGE, "record: --grace %s: not milliseconds, at most a day", text);
+    *ret = (unsigned)ms;
+    return true;
+}
+
+static bool read_cost(struct record_report *report, struct err *err)
+{
+    struct trace *trace = trace_open(report->tape, NULL, err);
+    report->counted = trace && record_cost_read(trace, &report->cost, err);
+    trace_close(trace);
+    return report->counted;
+}
+
+/* Logs that could not be packed are all there is: they are kept. */
+static bool pack(struct record_report *report, const struct record_args *args, struct err *err)
+{
+    const struct import_options import = { .overwrite = args->overwrite, .redact = args->redact };
+    struct record_run *run = &report->run;
+    uint64_t began = now_ns();
+    if (run->n_logs == 0)
+        return true;
+    report->packed = import_paths((const char *const *)run->logs, run->n_logs, report->tape,
+                                  &import, &report->import, err);
+    report->pack_ns = now_ns() - began;
+    run->keep_logs |= !report->packed;
+    return report->packed && read_cost(report, err);
+}
+
+static int report_all(const struct record_report *report, const struct record_args *args)
+{
+    record_note_text(report);
+    return args->json ? record_print_json(report) : EXIT_DONE;
+}
+
+/* The program's exit status; ours only where it ended well and we did not. */
+static int run_and_pack(struct record_report *report, const struct record_args *args,
+                        const struct record_options *how, const char *const *argv)
+{
+    struct err err = { 0 };
+    int code = EXIT_DONE;
+    bool ran = record_run(argv, how, &report->run, &err);
+    if (!ran || !pack(report, args, &err))
+        code = out_error(report->out, &err);
+    if (ran) {
+        int printed = report_all(report, args);
+        code = code == EXIT_DONE ? printed : code;
+    }
+    err = (struct err){ 0 };
+    if (!record_finish(&report->run, &err))
+        code = out_error(report->out, &err);
+    import_result_release(&report->import);
+    return report->run.end.status != 0 ? report->run.end.status : code;
+}
+
+static int run(struct cmd *cmd)
+{
+    const struct record_args *args = cmd->args;
+    struct record_report report = { .out = cmd->out,
+                                    .tape = args->output ? args->output : "record.tape" };
+    struct record_options how = { .expensive = args->expensive, .keep_logs = args->keep_logs };
+    struct err err = { 0 };
+    if (!read_grace(args->grace, &how.grace_ms, &err) || !check_output(args, report.tape, &err))
+        return out_error(cmd->out, &err);
+    return run_and_pack(&report, args, &how, cmd->operands);
+}
+
+const struct command command_record = {
+    .synopsis = "[options] [--] CMD [ARG...]",
+    .description = "Runs CMD with PyTorch's compile log switched on (TORCH_TRACE) and packs what "
+                   "every process of it logged into a tape, also when CMD fails, is killed or "
+                   "interrupted. Streams, signals and the exit status are CMD's own.",
+    .examples = "  symtape record -o bert.tape -- python train.py\n"
+                "  symtape record -o dist.tape -- torchrun --nproc-per-node 2 train.py\n",
+    .options = options,
+    .args_size = sizeof(struct record_args),
+    .min_operands = 1,
+    .max_operands = OPERANDS_ANY,
+    .options_first = true,
+    .run = run,
+};

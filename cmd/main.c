@@ -1,0 +1,126 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+
+/* Options in front of the command: `symtape --version --json`, `symtape -q info T`. */
+struct front_args {
+    bool version, json;
+};
+
+static const struct opt front_options[] = {
+    OPT_FLAG('V', "version", struct front_args, version, "print versions"),
+    OPT_JSON(struct front_args, json),
+    OPT_END,
+};
+
+/* A file opened later must not become standard output because that was closed: a closed stream
+ * becomes one that cannot be used, so that its failure is seen. */
+static void reserve_standard_streams(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
+static enum color_when color_of(const char *word)
+{
+    if (word && strcmp(word, "always") == 0)
+        return COLOR_ALWAYS;
+    return word && strcmp(word, "never") == 0 ? COLOR_NEVER : COLOR_AUTO;
+}
+
+static int print_help(struct out *out, const struct command_row *row)
+{
+    struct buf text = BUF_INIT;
+    if (row)
+        help_of_command(row, &text);
+    else
+        help_overview(&text);
+    int code = out_buf(out, &text);
+    buf_release(&text);
+    return code;
+}
+
+static int check_operands(struct out *out, const struct command_row *row, size_t n)
+{
+    const struct command *command = row->command;
+    if (n >= command->min_operands && n <= command->max_operands)
+        return EXIT_DONE;
+    return out_usage(out, "%s: %s; usage: symtape %s %.*s", row->name,
+                     n < command->min_operands ? "an argument is missing" : "too many arguments",
+                     row->name, (int)strcspn(command->synopsis, "\n"), command->synopsis);
+}
+
+static int usage_error(struct out *out, const struct command_row *row, struct err *err)
+{
+    if (row)
+        err_at(err, "%s", row->name);
+    return out_error(out, err);
+}
+
+/* Everything behind "symtape": parses, and runs the command. */
+static int run_command(struct out *out, const struct command_row *row, struct common_args common,
+                       int argc, const char *const *argv)
+{
+    const struct command *command = row->command;
+    struct err err = { 0 };
+    void *args = calloc(1, command->args_size ? command->args_size : 1);
+    const struct opt_target targets[] = { { command->options, args }, { common_options, &common } };
+    struct opt_parse parse = { .options_first = command->options_first,
+                               .targets = targets, .n_targets = 2 };
+    int code;
+    if (!args)
+        err_nomem(&err);
+    if (!args || !opt_parse(&parse, argc, argv, &err)) {
+        code = usage_error(out, row, &err);
+    } else {
+        out_init(out, stdout, stderr, color_of(common.color));
+        out->quiet = common.quiet;
+        code = common.help ? print_help(out, row) : check_operands(out, row, parse.operands.n);
+        if (!common.help && code == EXIT_DONE)
+            code = command->run(&(struct cmd){ command, out, args, parse.operands.v,
+                                               parse.operands.n });
+    }
+    if (args)
+        opt_release(&parse);
+    free(args);
+    return code;
+}
+
+static int dispatch(struct out *out, int argc, const char *const *argv)
+{
+    struct front_args front = { 0 };
+    struct common_args common = { 0 };
+    struct err err = { 0 };
+    const struct opt_target targets[] = { { front_options, &front }, { common_options, &common } };
+    struct opt_parse parse = { .options_first = true, .targets = targets, .n_targets = 2 };
+    int code;
+    if (!opt_parse(&parse, argc, argv, &err)) {
+        code = usage_error(out, NULL, &err);
+    } else if (common.help) {
+        code = print_help(out, NULL);
+    } else if (front.version) {
+        const char *const json[] = { "--json" };
+        code = run_command(out, command_find("version"), common, front.json, json);
+    } else if (parse.operands.n == 0) {
+        code = out_usage(out, "a command is missing; symtape help lists them");
+    } else {
+        const struct command_row *row = command_find(parse.operands.v[0]);
+        code = row ? run_command(out, row, common, (int)parse.operands.n - 1, parse.operands.v + 1)
+                   : unknown_command(out, parse.operands.v[0]);
+    }
+    opt_release(&parse);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct out out;
+    reserve_standard_streams();
+    out_init(&out, stdout, stderr, COLOR_AUTO);
+    int code = argc > 0 ? dispatch(&out, argc - 1, (const char *const *)argv + 1) : EXIT_USAGE;
+    return out_finish(&out, code);
+}

@@ -1,0 +1,25 @@
+/* What `symtape record` has to say, shared by its two printers. */
+#ifndef SYMTAPE_CMD_RECORD_H
+#define SYMTAPE_CMD_RECORD_H
+
+#include "cmd/out.h"
+#include "trace/import.h"
+#include "trace/record.h"
+#include "trace/record_cost.h"
+
+struct record_report {
+    struct out *out;
+    const char *tape;           /* where it was to go */
+    struct record_run run;
+    bool packed;                /* the tape is there, and: */
+    struct import_result import;
+    uint64_t pack_ns;
+    bool counted;               /* the tape could be read again, and: */
+    struct record_cost cost;
+};
+
+void record_note_text(const struct record_report *report); /* to the notes */
+/* One line to the data, after what the program printed. The exit code so far. */
+int record_print_json(const struct record_report *report);
+
+#endif

@@ -1,0 +1,93 @@
+#include "cmd/show.h"
+#include "trace/graphs.h"
+
+/* --graphs: a list of what there is, spelt as --graph takes it. */
+
+static bool load(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
+{
+    const struct graph_list *list = trace_graphs(show->trace, err);
+    if (!list)
+        return false;
+    *ret = (void *)(uintptr_t)list;
+    *ret_n = list->n;
+    return true;
+}
+
+static struct show_place place(const struct show *show, const void *items, uint32_t i)
+{
+    (void)show;
+    const struct graph_ref *ref = &((const struct graph_list *)items)->refs[i];
+    return (struct show_place){ .record = ref->record, .attempt = ref->attempt };
+}
+
+static bool wanted(const struct show *show, const void *items, uint32_t i)
+{
+    const struct graph_ref *ref = &((const struct graph_list *)items)->refs[i];
+    struct str kind = show->selector.kind;
+    return kind.n == 0 || str_eq(kind, ref->name) || str_is(kind, graph_kind_name(ref->kind));
+}
+
+static void row(struct show *show, const void *items, uint32_t i, struct table *table)
+{
+    const struct graph_list *list = items;
+    struct err err = { 0 };
+    struct buf name = BUF_INIT;
+    const struct graph *graph = trace_graph(show->trace, i, &err);
+    struct graph_counts counts = { 0 };
+    if (graph)
+        counts = graph_counts(graph);
+    selector_print_graph(show->trace, list, i, &name);
+    table_text(table, buf_str(&name));
+    if (name.failed)
+        table->failed = true;
+    table_text(table, str_of(graph_kind_name(list->refs[i].kind)));
+    table_u64(table, counts.inputs);
+    table_u64(table, counts.nodes);
+    table_u64(table, counts.calls);
+    table_u64(table, counts.outputs);
+    table_u64(table, counts.graphs ? counts.graphs - 1 : 0);
+    table_u64(table, counts.opaque);
+    buf_release(&name);
+    if (!graph)
+        out_error(show->out, &err);
+}
+
+static void json(struct show *show, const void *items, uint32_t i)
+{
+    const struct graph_ref *ref = &((const struct graph_list *)items)->refs[i];
+    struct json_writer *w = &show->w;
+    struct err err = { 0 };
+    const struct graph *graph = trace_graph(show->trace, i, &err);
+    json_put_str(w, "kind", ref->name);
+    json_put_cstr(w, "group", graph_kind_name(ref->kind));
+    json_put_u64(w, "index", ref->index);
+    if (!graph) {
+        json_put_cstr(w, "error", err.text);
+        return;
+    }
+    struct graph_counts counts = graph_counts(graph);
+    json_put_u64(w, "inputs", counts.inputs);
+    json_put_u64(w, "nodes", counts.nodes);
+    json_put_u64(w, "calls", counts.calls);
+    json_put_u64(w, "outputs", counts.outputs);
+    json_put_u64(w, "subgraphs", counts.graphs ? counts.graphs - 1 : 0);
+    json_put_u64(w, "opaque", counts.opaque);
+}
+
+static const struct column columns[] = {
+    { "graph", COLUMN_WIDE },     { "kind", COLUMN_LEFT },       { "inputs", COLUMN_RIGHT },
+    { "nodes", COLUMN_RIGHT },    { "calls", COLUMN_RIGHT },     { "outputs", COLUMN_RIGHT },
+    { "subgraphs", COLUMN_RIGHT }, { "opaque", COLUMN_RIGHT },
+};
+
+const struct show_view show_graphs = {
+    .key = "graphs",
+    .none = "no graphs",
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof columns[0],
+    .load = load,
+    .place = place,
+    .wanted = wanted,
+    .row = row,
+    .json = json,
+};

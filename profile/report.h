@@ -1,0 +1,27 @@
+/* A profile written out. Each writer appends to a buffer; check out->failed at the end.
+ *
+ *   text    for people: headlines first, then a table for each part
+ *   json    "symtape.profile/1": all of it; every number an integer, times in nanoseconds
+ *   folded  collapsed stacks, "root;child;leaf 1234" with exclusive microseconds, as flamegraph.pl,
+ *           speedscope and Perfetto read them
+ *   chrome  the phases as a trace of complete ("X") events, for Perfetto, speedscope and HTA */
+#ifndef SYMTAPE_PROFILE_REPORT_H
+#define SYMTAPE_PROFILE_REPORT_H
+
+#include "profile/profile.h"
+#include "trace/buf.h"
+
+struct report_options {
+    unsigned width; /* columns to fit text into; 0: lines are whole */
+    bool color;     /* escape sequences in text */
+    uint32_t limit; /* rows of a table, 0: all; of json: of phases, operators, lines, guards */
+};
+
+void report_text(const struct profile *profile, const struct report_options *options,
+                 struct buf *out);
+void report_json(const struct profile *profile, const struct report_options *options,
+                 struct buf *out);
+void report_folded(const struct profile *profile, struct buf *out);
+void report_chrome(const struct profile *profile, struct buf *out);
+
+#endif
