@@ -1,8 +1,8 @@
 #include <inttypes.h>
 
 #include "cmd/cmd.h"
-#include "cmd/human.h"
 #include "cmd/interrupt.h"
+#include "profile/human.h"
 #include "trace/import.h"
 #include "trace/json_write.h"
 

@@ -70,6 +70,12 @@ static bool count_shapes(struct info *info, struct info_tape *tape, struct err *
     return true;
 }
 
+static bool count_graph(void *user, const struct graph *graph)
+{
+    *(struct graph_counts *)user = graph_counts(graph);
+    return true;
+}
+
 static bool count_graphs(struct info *info, struct info_tape *tape, struct err *err)
 {
     struct trace *trace = tape->arg.trace;
@@ -79,12 +85,9 @@ static bool count_graphs(struct info *info, struct info_tape *tape, struct err *
         struct err why = { 0 };
         if (!info_in_view(tape, trace->records[row.ref->record].recording))
             continue;
-        const struct graph *graph = trace_graph(trace, i, &why);
-        if (graph)
-            row.counts = graph_counts(graph);
-        else
+        row.unreadable = !trace_visit_graph(trace, i, count_graph, &row.counts, &why);
+        if (row.unreadable)
             out_error(info->out, &why);
-        row.unreadable = !graph;
         if (row.ref->is_event && row.ref->attempt != TRACE_NONE) {
             tape->sums[row.ref->attempt].graphs++;
             tape->sums[row.ref->attempt].calls += row.counts.calls;

@@ -9,8 +9,11 @@ struct profile_args {
     const char *format, *output;
     bool json, overwrite, strict;
     struct opt_number limit;
-    const char *compile, *recording, *file;
+    const char *sort, *compile, *recording, *file;
 };
+
+/* In the order of enum profile_sort. */
+#define SORT_KEYS "time|inclusive|calls|guards|symbols|name"
 
 static const struct opt options[] = {
     OPT_CHOICE('f', "format", "text|json|folded|chrome", struct profile_args, format,
@@ -22,6 +25,8 @@ static const struct opt options[] = {
     OPT_OVERWRITE(struct profile_args, overwrite),
     OPT_NUMBER('n', "limit", "N", struct profile_args, limit,
                "rows of each table; 0 is all (default: 10 in text, all in JSON)"),
+    OPT_CHOICE('s', "sort", SORT_KEYS, struct profile_args, sort,
+               "order of phases, lines, operators and guards (default: time)"),
     OPT_STRING(0, "compile", "ID[_N]", struct profile_args, compile,
                "only this compile (0/0), or one attempt of it (0/0_1)"),
     OPT_STRING(0, "recording", "NAME", struct profile_args, recording, "only this recording"),
@@ -87,6 +92,15 @@ static int report(struct out *out, const struct profile_args *args, const struct
     return code;
 }
 
+static enum profile_sort sort_of(const char *key)
+{
+    const char *rest = SORT_KEYS;
+    int sort = PROFILE_BY_TIME;
+    while (key && !str_is(opt_next_word(&rest), key))
+        sort++;
+    return (enum profile_sort)sort;
+}
+
 /* What the options and, for a single tape, its selector narrow the profile to. */
 static struct profile_options filters(const struct profile_args *args, const struct selector *only,
                                       struct buf *compile)
@@ -95,6 +109,7 @@ static struct profile_options filters(const struct profile_args *args, const str
         .compile = str_of(args->compile ? args->compile : ""),
         .recording = str_of(args->recording ? args->recording : ""),
         .file = str_of(args->file ? args->file : ""),
+        .sort = sort_of(args->sort),
     };
     if (only && only->recording.n)
         ret.recording = only->recording;

@@ -108,7 +108,7 @@ static int close_json(struct show *show)
 static void print_title(struct show *show, const char *title, bool first)
 {
     if (!show->args->json)
-        out_printf(show->out, "%s%s%s%s\n", first ? "" : "\n", out_style(show->out, STYLE_CYAN), title,
+        out_printf(show->out, "%s%s%s%s\n", first ? "" : "\n", out_style(show->out, STYLE_BOLD), title,
                    out_style(show->out, STYLE_NONE));
 }
 

@@ -9,7 +9,7 @@ const struct command_row command_table[] = {
 
 const struct opt common_options[] = {
     OPT_CHOICE(0, "color", "auto|always|never", struct common_args, color,
-               "colour the output; auto obeys NO_COLOR, CLICOLOR_FORCE and TERM"),
+               "color the output; auto obeys NO_COLOR, CLICOLOR_FORCE and TERM"),
     OPT_FLAG('q', "quiet", struct common_args, quiet, "print errors only, no notes"),
     OPT_FLAG('h', "help", struct common_args, help, "print this help"),
     OPT_END,

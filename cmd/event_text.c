@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "cmd/place.h"
+#include "profile/format.h"
 
 struct meta_writer {
     const struct trace *trace;
@@ -25,7 +26,9 @@ static void put_stack(struct meta_writer *m, json_id id)
         place_json(m->trace, m->recording, stack, &w, NULL);
     } else {
         buf_clear(&m->scratch);
-        place_short(m->trace, m->recording, stack, &m->scratch);
+        struct frame frame = stack_frame(m->trace, m->recording, stack);
+        if (stack != 0)
+            format_place(&m->scratch, frame.file, frame.line);
         json_quote(m->out, buf_str(&m->scratch));
     }
 }

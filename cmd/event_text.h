@@ -7,7 +7,7 @@
 enum stack_form {
     STACK_WHOLE,     /* arrays of frames, outermost first */
     STACK_INNERMOST, /* the innermost frame's object, or null */
-    STACK_SHORT,     /* the string "model.py:143" */
+    STACK_SHORT,     /* the string "models/bert.py:143" */
 };
 
 /* The metadata with the tape's references to stacks written out: valid JSON whatever the log held

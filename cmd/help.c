@@ -1,4 +1,5 @@
 #include "cmd/cmd.h"
+#include "profile/format.h"
 
 /* "Usage: symtape info [options] TAPE...", further forms below the first. */
 static void synopsis(const struct command_row *row, struct buf *out)
@@ -11,7 +12,8 @@ static void synopsis(const struct command_row *row, struct buf *out)
         rest = str_from(rest, form.n + 1);
         snprintf(words, sizeof words, "symtape %s %.*s", row->name, STR_ARG(form));
         buf_puts(out, lead);
-        opt_help_wrap(words, strlen(lead), strlen("Usage: symtape "), out);
+        format_wrapped(out, str_of(words), OPT_HELP_COLUMNS, strlen(lead),
+                       strlen("Usage: symtape "));
         lead = "       ";
     }
 }
@@ -21,7 +23,7 @@ void help_of_command(const struct command_row *row, struct buf *out)
     const struct command *command = row->command;
     synopsis(row, out);
     buf_putc(out, '\n');
-    opt_help_wrap(command->description, 0, 0, out);
+    format_wrapped(out, str_of(command->description), OPT_HELP_COLUMNS, 0, 0);
     if (command->options && command->options->kind != OPT_KIND_END) {
         buf_puts(out, "\nOptions:\n");
         opt_help(command->options, out);
@@ -35,10 +37,11 @@ void help_of_command(const struct command_row *row, struct buf *out)
 
 void help_overview(struct buf *out)
 {
-    buf_puts(out, "Usage: symtape COMMAND [options] ...\n"
-                  "       symtape COMMAND --help | --version [--json]\n\n"
-                  "Records what PyTorch's compiler did, and tells where time, guards and operators\n"
-                  "went.\n\nCommands:\n");
+    buf_puts(out,
+             "Usage: symtape COMMAND [options] ...\n"
+             "       symtape COMMAND --help | --version [--json]\n\n"
+             "Records what PyTorch's compiler did, and tells where time, guards and operators\n"
+             "went.\n\nCommands:\n");
     for (const struct command_row *row = command_table; row->name; row++)
         buf_printf(out, "  %-13s %s\n", row->name, row->summary);
     buf_puts(out, "\nA TAPE may also be a TORCH_TRACE log (plain, .zst, .gz), a folder of logs, a\n"

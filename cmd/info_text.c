@@ -1,26 +1,50 @@
 #include <inttypes.h>
 
 #include "cmd/cmd.h"
-#include "cmd/human.h"
 #include "cmd/info.h"
 #include "cmd/place.h"
-#include "cmd/table.h"
+#include "profile/format.h"
+#include "profile/human.h"
+#include "profile/table.h"
 
-static void print_totals(const struct info *info)
+static void put_sizes(const struct info *info, struct buf *text)
 {
-    char records[HUMAN_SIZE], payloads[HUMAN_SIZE], bytes[HUMAN_SIZE], tape[HUMAN_SIZE];
-    struct out *out = info->out;
-    out_printf(out, "%s records, %s payloads, %s of log", human_count(records, info->records),
-               human_count(payloads, info->payloads), human_bytes(bytes, info->bytes));
+    char bytes[HUMAN_SIZE];
+    format_plural(text, info->records, "record");
+    buf_puts(text, ", ");
+    format_plural(text, info->payloads, "payload");
+    buf_printf(text, ", %s of log", human_bytes(bytes, info->bytes));
     if (info->tape_bytes)
-        out_printf(out, " in %s of tape (1/%.0f)", human_bytes(tape, info->tape_bytes),
+        buf_printf(text, " in %s of tape (1/%.0f)", human_bytes(bytes, info->tape_bytes),
                    (double)info->bytes / (double)info->tape_bytes);
-    out_printf(out, "\n%" PRIu64 " symbols, %" PRIu64 " guards (%" PRIu64 " suppressed, %" PRIu64
-                    " runtime asserts)\n", info->symbols, info->guards[GUARD_EVAL],
-               info->guards[GUARD_SUPPRESSED], info->guards[GUARD_RUNTIME_ASSERT]);
-    if (info->damaged)
-        out_printf(out, "%s%" PRIu64 " damaged %s%s\n", out_style(out, STYLE_RED), info->damaged,
-                   info->damaged == 1 ? "place" : "places", out_style(out, STYLE_NONE));
+    buf_putc(text, '\n');
+}
+
+static void put_guards(const struct info *info, struct buf *text)
+{
+    format_plural(text, info->symbols, "symbol");
+    buf_puts(text, ", ");
+    format_plural(text, info->guards[GUARD_EVAL], "guard");
+    buf_puts(text, " (besides, ");
+    format_count(text, info->guards[GUARD_SUPPRESSED]);
+    buf_puts(text, " suppressed, ");
+    format_plural(text, info->guards[GUARD_RUNTIME_ASSERT], "runtime assert");
+    buf_puts(text, ")\n");
+}
+
+static int print_totals(const struct info *info)
+{
+    struct buf text = BUF_INIT;
+    put_sizes(info, &text);
+    put_guards(info, &text);
+    if (info->damaged) {
+        buf_puts(&text, out_style(info->out, STYLE_RED));
+        format_plural(&text, info->damaged, "damaged place");
+        buf_printf(&text, "%s\n", out_style(info->out, STYLE_NONE));
+    }
+    int code = out_buf(info->out, &text);
+    buf_release(&text);
+    return code;
 }
 
 static void recording_rows(const struct info_tape *tape, struct table *table)
@@ -37,7 +61,7 @@ static void recording_rows(const struct info_tape *tape, struct table *table)
         else
             table_u64(table, (uint64_t)recording->rank);
         table_printf(table, "%" PRIu64, recording->pid);
-        table_text(table, recording->torch_version.n ? recording->torch_version : STR("-"));
+        table_text(table, recording->torch_version);
         table_u64(table, recording->n_records);
         table_u64(table, recording->payloads);
         table_u64(table, recording->damaged);
@@ -48,15 +72,17 @@ static void recording_rows(const struct info_tape *tape, struct table *table)
 static int print_recordings(const struct info *info)
 {
     static const struct column columns[] = {
-        { "tape", COLUMN_WIDE },     { "recording", COLUMN_WIDE }, { "rank", COLUMN_RIGHT },
-        { "pid", COLUMN_RIGHT },     { "torch", COLUMN_LEFT },     { "records", COLUMN_RIGHT },
-        { "payloads", COLUMN_RIGHT }, { "damaged", COLUMN_RIGHT }, { "whole", COLUMN_LEFT },
+        { "tape", COLUMN_PATH },         { "recording", COLUMN_PATH },
+        { "rank", COLUMN_RIGHT },        { "pid", COLUMN_RIGHT, 2 },
+        { "torch", COLUMN_LEFT },        { "records", COLUMN_RIGHT },
+        { "payloads", COLUMN_RIGHT, 1 }, { "damaged", COLUMN_RIGHT },
+        { "whole", COLUMN_LEFT },
     };
-    struct table table = table_of(columns, sizeof columns / sizeof columns[0]);
+    struct table table = TABLE(columns);
     for (size_t i = 0; i < info->n_tapes; i++)
         recording_rows(&info->tapes[i], &table);
     out_printf(info->out, "\n");
-    int code = table_print(&table, info->out);
+    int code = out_table(info->out, &table);
     table_release(&table);
     return code;
 }
@@ -83,15 +109,15 @@ static void compile_rows(const struct info_tape *tape, struct table *table)
 static int print_compiles(const struct info *info)
 {
     static const struct column columns[] = {
-        { "recording", COLUMN_WIDE }, { "compile", COLUMN_LEFT },  { "attempt", COLUMN_RIGHT },
-        { "status", COLUMN_LEFT },    { "records", COLUMN_RIGHT }, { "symbols", COLUMN_RIGHT },
-        { "guards", COLUMN_RIGHT },   { "graphs", COLUMN_RIGHT },  { "calls", COLUMN_RIGHT },
+        { "recording", COLUMN_PATH }, { "compile", COLUMN_LEFT },     { "attempt", COLUMN_RIGHT },
+        { "status", COLUMN_LEFT },    { "records", COLUMN_RIGHT, 1 }, { "symbols", COLUMN_RIGHT, 2 },
+        { "guards", COLUMN_RIGHT },   { "graphs", COLUMN_RIGHT },     { "calls", COLUMN_RIGHT },
     };
-    struct table table = table_of(columns, sizeof columns / sizeof columns[0]);
+    struct table table = TABLE(columns);
     for (size_t i = 0; i < info->n_tapes; i++)
         compile_rows(&info->tapes[i], &table);
     out_printf(info->out, "%s", table_rows(&table) ? "\n" : "\nno compile was recorded\n");
-    int code = table_print(&table, info->out);
+    int code = out_table(info->out, &table);
     table_release(&table);
     return code;
 }
@@ -120,11 +146,11 @@ static int print_outside(const struct info *info)
         { "inputs", COLUMN_RIGHT },   { "nodes", COLUMN_RIGHT },
         { "calls", COLUMN_RIGHT },    { "outputs", COLUMN_RIGHT },
     };
-    struct table table = table_of(columns, sizeof columns / sizeof columns[0]);
+    struct table table = TABLE(columns);
     for (size_t i = 0; i < info->n_tapes; i++)
         outside_rows(&info->tapes[i], &table);
     out_printf(info->out, "%s", table_rows(&table) ? "\n" : "");
-    int code = table_print(&table, info->out);
+    int code = out_table(info->out, &table);
     table_release(&table);
     return code;
 }
@@ -132,21 +158,22 @@ static int print_outside(const struct info *info)
 static int print_events(const struct info *info)
 {
     static const struct column columns[] = { { "count", COLUMN_RIGHT }, { "event", COLUMN_WIDE } };
-    struct table table = table_of(columns, sizeof columns / sizeof columns[0]);
+    struct table table = TABLE(columns);
     for (size_t i = 0; i < info->event_counts.n; i++) {
         table_u64(&table, info->event_counts.v[info->events[i]]);
         table_text(&table, intern_text(&info->event_names, info->events[i]));
     }
     out_printf(info->out, "\n");
-    int code = table_print(&table, info->out);
+    int code = out_table(info->out, &table);
     table_release(&table);
     return code;
 }
 
 int info_print_text(const struct info *info)
 {
-    print_totals(info);
-    int code = print_recordings(info);
+    int code = print_totals(info);
+    if (code == EXIT_DONE)
+        code = print_recordings(info);
     if (code == EXIT_DONE)
         code = print_compiles(info);
     if (code == EXIT_DONE)

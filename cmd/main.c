@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -116,9 +117,21 @@ static int dispatch(struct out *out, int argc, const char *const *argv)
     return code;
 }
 
+/* A command runs once and ends. Memory that it frees it soon wants again; giving it back to the system
+ * in between costs a page fault for each 4 KiB, a third of the time of `symtape profile`. */
+static void keep_freed_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    mallopt(M_TOP_PAD, 4 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     struct out out;
+    keep_freed_memory();
     reserve_standard_streams();
     out_init(&out, stdout, stderr, COLOR_AUTO);
     int code = argc > 0 ? dispatch(&out, argc - 1, (const char *const *)argv + 1) : EXIT_USAGE;

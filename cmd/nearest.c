@@ -8,7 +8,7 @@ static size_t least(size_t a, size_t b, size_t c)
     return ab < c ? ab : c;
 }
 
-/* Damerau's edit distance, neighbours swapped counting as one edit. Both at most NEAREST_MAX. */
+/* Damerau's edit distance, neighbors swapped counting as one edit. Both at most NEAREST_MAX. */
 static size_t edits(struct str a, struct str b)
 {
     size_t rows[3][NEAREST_MAX + 1];

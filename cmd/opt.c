@@ -59,13 +59,19 @@ static bool unknown_name(const struct opt_parse *parse, struct str name, struct 
 
 static bool store_choice(const struct opt *opt, char *field, const char *value, struct err *err)
 {
+    struct nearest search = nearest_of(str_of(value));
     const char *rest = opt->value;
     while (*rest) {
-        if (!str_is(opt_next_word(&rest), value))
+        struct str word = opt_next_word(&rest);
+        nearest_offer(&search, word);
+        if (!str_is(word, value))
             continue;
         *(const char **)(void *)field = value;
         return true;
     }
+    if (search.best.n)
+        return err_set(err, ERR_USAGE, "--%s: \"%s\" is not one of %s; did you mean \"%.*s\"?",
+                       opt->name, value, opt->value, STR_ARG(search.best));
     return err_set(err, ERR_USAGE, "--%s: \"%s\" is not one of %s", opt->name, value, opt->value);
 }
 

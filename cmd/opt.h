@@ -92,11 +92,9 @@ bool opt_parse(struct opt_parse *parse, int argc, const char *const *argv, struc
 /* Frees the array of operands; the strings belong to argv. */
 void opt_release(struct opt_parse *parse);
 
-/* The lines of a help text, 80 columns at most: "  -o, --output TAPE   write the tape here". */
+/* The lines of a help text, as wide as help is: "  -o, --output TAPE   write the tape here". */
+enum { OPT_HELP_COLUMNS = 80 };
 void opt_help(const struct opt *options, struct buf *out);
-/* Words of `text` folded to 80 columns: the first line starts at column `at`, the others at
- * `indent`. Ends with a line feed. */
-void opt_help_wrap(const char *text, size_t at, size_t indent, struct buf *out);
 
 /* Words of a "a|b|c" choice: advances *rest past the word returned; "" at the end. */
 struct str opt_next_word(const char **rest);

@@ -1,34 +1,7 @@
 #include "cmd/opt.h"
+#include "profile/format.h"
 
-enum { COLUMNS = 80, HELP_AT = 28 };
-
-static void spaces(struct buf *out, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        buf_putc(out, ' ');
-}
-
-void opt_help_wrap(const char *text, size_t at, size_t indent, struct buf *out)
-{
-    struct str rest = str_trim(str_of(text));
-    bool first = true; /* on its line */
-    while (rest.n) {
-        struct str word = str_first(rest, str_find_char(rest, ' '));
-        rest = str_trim(str_from(rest, word.n));
-        if (!first && at + 1 + word.n > COLUMNS) {
-            buf_putc(out, '\n');
-            spaces(out, indent);
-            at = indent;
-            first = true;
-        }
-        if (!first)
-            buf_putc(out, ' ');
-        buf_put(out, word);
-        at += word.n + !first;
-        first = false;
-    }
-    buf_putc(out, '\n');
-}
+enum { HELP_AT = 28 };
 
 /* "  -o, --output TAPE", "      --events[=NAME]" */
 static size_t option_names(const struct opt *opt, struct buf *out)
@@ -53,7 +26,7 @@ void opt_help(const struct opt *options, struct buf *out)
             buf_putc(out, '\n');
             at = 0;
         }
-        spaces(out, HELP_AT - at);
-        opt_help_wrap(o->help, HELP_AT, HELP_AT, out);
+        format_spaces(out, HELP_AT - at);
+        format_wrapped(out, str_of(o->help), OPT_HELP_COLUMNS, HELP_AT, HELP_AT);
     }
 }

@@ -134,6 +134,16 @@ int out_buf(struct out *out, const struct buf *buf)
     return EXIT_DONE;
 }
 
+int out_table(struct out *out, const struct table *table)
+{
+    const struct table_layout layout = { .width = out->width, .color = out->data_color };
+    struct buf text = BUF_INIT;
+    table_print(table, &layout, &text);
+    int code = out_buf(out, &text);
+    buf_release(&text);
+    return code;
+}
+
 /* One line; what a message quotes from a file must not start another or drive the terminal. */
 static void put_message(struct out *out, enum style style, const char *text)
 {

@@ -1,19 +1,20 @@
 /* What a command prints, and where.
  *
  * Data goes to out->data (standard output), everything said about the work to out->notes (standard
- * error). Colour and width are decided for each stream by itself: nothing is coloured or shortened
+ * error). Color and width are decided for each stream by itself: nothing is colored or shortened
  * unless that stream is a terminal or the user asked. --color, then NO_COLOR, CLICOLOR_FORCE,
  * CLICOLOR=0, TERM=dumb, then whether it is a terminal. A failure to write is kept by the stream and
  * found at the end by out_finish(), so printing code does not check.
  *
  * Text of a log may hold anything, terminal escapes too: print it with out_text(), or in a table
- * (cmd/table.h), not with fprintf. */
+ * (profile/table.h), not with fprintf. */
 #ifndef SYMTAPE_CMD_OUT_H
 #define SYMTAPE_CMD_OUT_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "profile/table.h"
 #include "trace/buf.h"
 #include "trace/err.h"
 #include "trace/str.h"
@@ -35,7 +36,7 @@ struct out {
 /* Looks at the two streams and the environment. Streams stay the caller's. */
 void out_init(struct out *out, FILE *data, FILE *notes, enum color_when color);
 
-/* Starts and ends a style on the data stream, "" when it has no colour. */
+/* Starts and ends a style on the data stream, "" when it has no color. */
 const char *out_style(const struct out *out, enum style style);
 
 /* To the data stream. out_text() shows control characters as \xNN where data is a terminal and is
@@ -46,6 +47,8 @@ void out_raw(struct out *out, struct str bytes);
 /* A finished buffer (JSON, help); an allocation that failed while it was filled is an error. The
  * exit code so far: EXIT_DONE or EXIT_ENV. */
 int out_buf(struct out *out, const struct buf *buf);
+/* A table, made to fit the terminal that data goes to. The same codes. */
+int out_table(struct out *out, const struct table *table);
 
 /* "symtape: ..." on the notes stream, one line, printable. Not with -q. */
 void out_note(struct out *out, const char *fmt, ...) ERR_PRINTF(2, 3);

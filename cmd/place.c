@@ -3,15 +3,6 @@
 /* Deeper stacks than any Python has; a longer chain is cut at its outer end. */
 enum { STACK_MAX = 5000 };
 
-void place_short(const struct trace *trace, uint32_t recording, stack_id stack, struct buf *out)
-{
-    if (stack == 0)
-        return;
-    struct frame frame = stack_frame(trace, recording, stack);
-    buf_put(out, str_basename(frame.file));
-    buf_printf(out, ":%u", (unsigned)frame.line);
-}
-
 static void frame_json(struct frame frame, struct json_writer *w, const char *key)
 {
     json_open_object(w, key);
@@ -75,15 +66,4 @@ void place_attempt_json(const struct trace *trace, uint32_t record, uint32_t att
     }
     json_put_str(w, "compile", trace->attempts[attempt].compile);
     json_put_u64(w, "attempt", trace->attempts[attempt].number);
-}
-
-const char *attempt_status_name(enum attempt_status status)
-{
-    switch (status) {
-    case ATTEMPT_OK: return "ok";
-    case ATTEMPT_FAILED: return "failed";
-    case ATTEMPT_RESTARTED: return "restarted";
-    case ATTEMPT_UNFINISHED: return "unfinished";
-    }
-    return "unfinished";
 }

@@ -5,8 +5,6 @@
 #include "trace/json_write.h"
 #include "trace/trace.h"
 
-/* "model.py:143", without the folders; nothing for stack 0. */
-void place_short(const struct trace *trace, uint32_t recording, stack_id stack, struct buf *out);
 /* {"file": "...", "line": 143, "function": "...", "code": "..."} of the innermost frame, or null. */
 void place_json(const struct trace *trace, uint32_t recording, stack_id stack,
                 struct json_writer *w, const char *key);
@@ -16,8 +14,6 @@ void place_stack_json(const struct trace *trace, uint32_t recording, stack_id st
 /* One frame a line as Python prints them, outermost first, each line behind `indent`. */
 void place_stack(const struct trace *trace, uint32_t recording, stack_id stack, const char *indent,
                  struct buf *out);
-
-const char *attempt_status_name(enum attempt_status status); /* "ok", "failed", ... */
 
 /* "recording", "compile" and "attempt" of a record; compile is null for TRACE_NONE. */
 void place_attempt_json(const struct trace *trace, uint32_t record, uint32_t attempt,

@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/human.h"
 #include "cmd/record.h"
+#include "profile/human.h"
 #include "trace/json_write.h"
 
 static const char *plural(uint64_t n)

@@ -9,8 +9,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/place.h"
-#include "cmd/table.h"
 #include "cmd/tape_arg.h"
+#include "profile/table.h"
 #include "trace/json_write.h"
 
 struct show_args {

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
-#include "cmd/nearest.h"
 #include "cmd/event_text.h"
+#include "cmd/nearest.h"
 #include "cmd/show.h"
 #include "trace/intern.h"
 

@@ -1,7 +1,7 @@
-#include "cmd/human.h"
-#include "cmd/nearest.h"
 #include "cmd/event_text.h"
+#include "cmd/nearest.h"
 #include "cmd/show.h"
+#include "profile/human.h"
 
 static struct str event_of(const struct trace *trace, uint32_t record)
 {
@@ -56,7 +56,7 @@ static void cell_meta(struct show *show, uint32_t record, struct table *table)
     if (r->event == EVENT_RAW || !record_meta_json(show->trace, record, STACK_SHORT, &text, &err))
         buf_put(&text, r->meta);
     if (text.failed)
-        table->failed = true;
+        table->text.failed = true;
     table_text(table, buf_str(&text));
     buf_release(&text);
 }
@@ -68,7 +68,7 @@ static void row(struct show *show, const void *items, uint32_t i, struct table *
     struct buf time = BUF_INIT;
     record_time(record, &time);
     if (time.failed)
-        table->failed = true;
+        table->text.failed = true;
     table_printf(table, "%llu", (unsigned long long)record->line);
     table_text(table, record->event == EVENT_RAW ? STR("-") : buf_str(&time));
     show_cell_compile(show, place(show, items, i), table);

@@ -39,7 +39,7 @@ static void row(struct show *show, const void *items, uint32_t i, struct table *
     selector_print_graph(show->trace, list, i, &name);
     table_text(table, buf_str(&name));
     if (name.failed)
-        table->failed = true;
+        table->text.failed = true;
     table_text(table, str_of(graph_kind_name(list->refs[i].kind)));
     table_u64(table, counts.inputs);
     table_u64(table, counts.nodes);
@@ -75,9 +75,10 @@ static void json(struct show *show, const void *items, uint32_t i)
 }
 
 static const struct column columns[] = {
-    { "graph", COLUMN_WIDE },     { "kind", COLUMN_LEFT },       { "inputs", COLUMN_RIGHT },
-    { "nodes", COLUMN_RIGHT },    { "calls", COLUMN_RIGHT },     { "outputs", COLUMN_RIGHT },
-    { "subgraphs", COLUMN_RIGHT }, { "opaque", COLUMN_RIGHT },
+    { "graph", COLUMN_LEFT },         { "kind", COLUMN_LEFT, 4 },
+    { "inputs", COLUMN_RIGHT },       { "nodes", COLUMN_RIGHT },
+    { "calls", COLUMN_RIGHT },        { "outputs", COLUMN_RIGHT, 1 },
+    { "subgraphs", COLUMN_RIGHT, 2 }, { "opaque", COLUMN_RIGHT, 3 },
 };
 
 const struct show_view show_graphs = {

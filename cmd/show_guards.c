@@ -46,7 +46,7 @@ struct each_symbol {
     struct buf *values; /* for the table; NULL when writing JSON */
 };
 
-/* "s97=2", "s97=2!" once it was specialised. */
+/* "s97=2", "s97=2!" once it was specialized. */
 static void symbol_value(void *user, struct str name)
 {
     struct each_symbol *each = user;
@@ -94,7 +94,7 @@ static void row(struct show *show, const void *items, uint32_t i, struct table *
     table_text(table, str_of(guard_class_name(guard->asked_by)));
     table_text(table, guard->expr);
     if (values.failed)
-        table->failed = true;
+        table->text.failed = true;
     table_text(table, buf_str(&values));
     buf_release(&values);
     show_cells_line(show, place(show, items, i), table);
@@ -117,9 +117,9 @@ static void json(struct show *show, const void *items, uint32_t i)
 }
 
 static const struct column columns[] = {
-    { "compile", COLUMN_LEFT },   { "kind", COLUMN_LEFT },      { "asked by", COLUMN_LEFT },
-    { "guard", COLUMN_WIDE },     { "values", COLUMN_WIDE },    { "user line", COLUMN_WIDE },
-    { "code", COLUMN_WIDE },
+    { "compile", COLUMN_LEFT },     { "kind", COLUMN_LEFT, 1 },   { "asked by", COLUMN_LEFT, 2 },
+    { "guard", COLUMN_WIDE },       { "values", COLUMN_WIDE, 3 }, { "user line", COLUMN_PATH },
+    { "code", COLUMN_WIDE, 4 },
 };
 
 const struct show_view show_guards = {

@@ -1,7 +1,7 @@
 #include "trace/incidents.h"
 
-#include "cmd/human.h"
 #include "cmd/show.h"
+#include "profile/incident_json.h"
 
 /* Four views over one list: --restarts, --recompiles, --breaks, --failures. */
 
@@ -15,43 +15,6 @@ static struct incidents *read_all(struct show *show, void **ret, struct err *err
     struct incidents *incidents = incidents_read(show->trace, NULL, err);
     *ret = incidents;
     return incidents;
-}
-
-static void cell_ns(struct table *table, int64_t ns)
-{
-    char text[HUMAN_SIZE];
-    table_text(table, str_of(ns < 0 ? "-" : human_ns(text, (uint64_t)ns)));
-}
-
-static void cell_line(struct table *table, struct str file, uint32_t line)
-{
-    struct str name = str_basename(file);
-    if (file.n)
-        table_printf(table, "%.*s:%u", STR_ARG(name), (unsigned)line);
-    else
-        table_text(table, STR("-"));
-}
-
-static void json_ns(struct json_writer *w, const char *key, int64_t ns)
-{
-    if (ns < 0)
-        json_put_null(w, key);
-    else
-        json_put_i64(w, key, ns);
-}
-
-static void json_line(struct json_writer *w, const char *key, struct str file, uint32_t line,
-                      struct str code)
-{
-    if (file.n == 0) {
-        json_put_null(w, key);
-        return;
-    }
-    json_open_object(w, key);
-    json_put_str(w, "file", file);
-    json_put_u64(w, "line", line);
-    json_put_str(w, "code", code);
-    json_close(w);
 }
 
 static uint32_t first_record(const struct show *show, uint32_t attempt)
@@ -79,8 +42,8 @@ static void row_restart(struct show *show, const void *items, uint32_t i, struct
 {
     const struct restart *r = &((const struct incidents *)items)->restarts[i];
     show_cell_compile(show, place_restart(show, items, i), table);
-    cell_ns(table, r->ns);
-    table_text(table, r->summary.n ? r->summary : STR("-"));
+    table_ns(table, r->ns);
+    table_text(table, r->summary);
     table_u64(table, r->n_records);
     table_u64(table, r->n_graphs);
     table_u64(table, r->n_symbols);
@@ -90,22 +53,13 @@ static void row_restart(struct show *show, const void *items, uint32_t i, struct
 
 static void json_restart(struct show *show, const void *items, uint32_t i)
 {
-    const struct restart *r = &((const struct incidents *)items)->restarts[i];
-    struct json_writer *w = &show->w;
-    json_put_str(w, "reason", r->reason);
-    json_put_str(w, "summary", r->summary);
-    json_put_str(w, "meaning", r->meaning);
-    json_ns(w, "ns", r->ns);
-    json_put_u64(w, "records", r->n_records);
-    json_put_u64(w, "graphs", r->n_graphs);
-    json_put_u64(w, "symbols", r->n_symbols);
-    json_put_u64(w, "guards", r->n_guards);
+    json_put_restart(&show->w, &((const struct incidents *)items)->restarts[i]);
 }
 
 static const struct column restart_columns[] = {
-    { "thrown away", COLUMN_LEFT }, { "took", COLUMN_RIGHT },    { "reason", COLUMN_WIDE },
-    { "records", COLUMN_RIGHT },    { "graphs", COLUMN_RIGHT },  { "symbols", COLUMN_RIGHT },
-    { "guards", COLUMN_RIGHT },     { "meaning", COLUMN_WIDE },
+    { "compile", COLUMN_LEFT },     { "time", COLUMN_RIGHT },      { "reason", COLUMN_WIDE },
+    { "records", COLUMN_RIGHT, 4 }, { "graphs", COLUMN_RIGHT, 2 }, { "symbols", COLUMN_RIGHT, 3 },
+    { "guards", COLUMN_RIGHT, 1 },  { "meaning", COLUMN_WIDE },
 };
 
 const struct show_view show_restarts = {
@@ -142,33 +96,22 @@ static void row_recompile(struct show *show, const void *items, uint32_t i, stru
     const struct recompile *r = &((const struct incidents *)items)->recompiles[i];
     const struct recompile_reason none = { 0 }, *first = r->n_reasons ? &r->reasons[0] : &none;
     show_cell_compile(show, place_recompile(show, items, i), table);
-    cell_ns(table, r->ns);
+    table_ns(table, r->ns);
     table_u64(table, r->n_reasons);
-    table_text(table, first->compile.n ? first->compile : STR("-"));
+    table_text(table, first->compile);
     table_text(table, first->guard);
-    cell_line(table, first->file, first->line);
+    table_place(table, first->file, first->line);
 }
 
 static void json_recompile(struct show *show, const void *items, uint32_t i)
 {
-    const struct recompile *r = &((const struct incidents *)items)->recompiles[i];
-    struct json_writer *w = &show->w;
-    json_ns(w, "ns", r->ns);
-    json_open_array(w, "reasons");
-    for (uint32_t k = 0; k < r->n_reasons; k++) {
-        json_open_object(w, NULL);
-        json_put_str(w, "compile", r->reasons[k].compile);
-        json_put_str(w, "guard", r->reasons[k].guard);
-        json_line(w, "line", r->reasons[k].file, r->reasons[k].line, STR(""));
-        json_close(w);
-    }
-    json_close(w);
+    json_put_recompile(&show->w, &((const struct incidents *)items)->recompiles[i]);
 }
 
 static const struct column recompile_columns[] = {
-    { "compile", COLUMN_LEFT },       { "took", COLUMN_RIGHT },  { "failed", COLUMN_RIGHT },
-    { "last tried", COLUMN_LEFT },    { "guard that did not hold", COLUMN_WIDE },
-    { "user line", COLUMN_WIDE },
+    { "compile", COLUMN_LEFT },  { "time", COLUMN_RIGHT },
+    { "reasons", COLUMN_RIGHT, 1 }, { "guard of", COLUMN_LEFT },
+    { "guard that failed", COLUMN_WIDE }, { "used at", COLUMN_PATH },
 };
 
 const struct show_view show_recompiles = {
@@ -208,35 +151,21 @@ static void row_break(struct show *show, const void *items, uint32_t i, struct t
     else
         table_u64(table, (uint64_t)b->depth);
     table_u64(table, b->n_graphs);
-    cell_line(table, b->file, b->line);
-    table_text(table, str_trim(b->code));
+    table_place(table, b->file, b->line);
+    table_text(table, b->code);
     table_text(table, b->summary);
     table_text(table, b->skipped ? STR("frame not compiled") : b->hint);
 }
 
 static void json_break(struct show *show, const void *items, uint32_t i)
 {
-    const struct graph_break *b = &((const struct incidents *)items)->breaks[i];
-    struct json_writer *w = &show->w;
-    json_put_str(w, "summary", b->summary);
-    json_put_str(w, "explanation", b->explanation);
-    json_put_str(w, "hint", b->hint);
-    json_put_str(w, "reason", b->reason);
-    json_line(w, "line", b->file, b->line, b->code);
-    json_put_str(w, "function", b->function);
-    json_ns(w, "depth", b->depth);
-    json_put_bool(w, "skipped", b->skipped);
-    json_put_u64(w, "graphs", b->n_graphs);
-    json_open_array(w, "caused");
-    for (uint32_t k = 0; k < b->n_caused; k++)
-        json_put_str(w, NULL, show->trace->attempts[b->caused[k]].compile);
-    json_close(w);
+    json_put_break(&show->w, show->trace, &((const struct incidents *)items)->breaks[i]);
 }
 
 static const struct column break_columns[] = {
-    { "compile", COLUMN_LEFT },   { "depth", COLUMN_RIGHT }, { "graphs", COLUMN_RIGHT },
-    { "user line", COLUMN_WIDE }, { "code", COLUMN_WIDE },   { "why", COLUMN_WIDE },
-    { "what helps", COLUMN_WIDE },
+    { "compile", COLUMN_LEFT },      { "depth", COLUMN_RIGHT, 1 }, { "graphs", COLUMN_RIGHT, 2 },
+    { "user line", COLUMN_PATH },    { "code", COLUMN_WIDE, 3 },   { "why", COLUMN_WIDE },
+    { "what helps", COLUMN_WIDE, 4 },
 };
 
 const struct show_view show_breaks = {
@@ -272,25 +201,19 @@ static void row_failure(struct show *show, const void *items, uint32_t i, struct
     const struct failure *f = &((const struct incidents *)items)->failures[i];
     show_cell_compile(show, place_failure(show, items, i), table);
     table_text(table, f->type);
-    cell_line(table, f->file, f->line);
-    table_text(table, str_trim(f->code));
+    table_place(table, f->file, f->line);
+    table_text(table, f->code);
     table_text(table, f->summary);
 }
 
 static void json_failure(struct show *show, const void *items, uint32_t i)
 {
-    const struct failure *f = &((const struct incidents *)items)->failures[i];
-    struct json_writer *w = &show->w;
-    json_put_str(w, "type", f->type);
-    json_put_str(w, "summary", f->summary);
-    json_put_str(w, "reason", f->reason);
-    json_line(w, "line", f->file, f->line, f->code);
-    json_put_bool(w, "graph_break", f->is_break);
+    json_put_failure(&show->w, &((const struct incidents *)items)->failures[i]);
 }
 
 static const struct column failure_columns[] = {
-    { "compile", COLUMN_LEFT }, { "type", COLUMN_LEFT },    { "user line", COLUMN_WIDE },
-    { "code", COLUMN_WIDE },    { "message", COLUMN_WIDE },
+    { "compile", COLUMN_LEFT }, { "type", COLUMN_LEFT },    { "user line", COLUMN_PATH },
+    { "code", COLUMN_WIDE, 1 }, { "message", COLUMN_WIDE },
 };
 
 const struct show_view show_failures = {

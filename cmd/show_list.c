@@ -1,8 +1,8 @@
 #include <inttypes.h>
 
-#include "cmd/human.h"
 #include "cmd/show.h"
-#include "profile/line_table.h"
+#include "profile/human.h"
+#include "trace/user_line.h"
 
 enum { FLUSH_AT = 1 << 16 };
 
@@ -31,12 +31,12 @@ static stack_id user_frame(const struct show *show, struct show_place place)
 {
     return place.user_stack == 0
                ? 0
-               : line_user_frame(show->trace, recording_of(show, place), place.user_stack);
+               : user_line(show->trace, recording_of(show, place), place.user_stack);
 }
 
 void show_line_json(struct show *show, uint32_t recording, stack_id user_stack)
 {
-    stack_id line = user_stack ? line_user_frame(show->trace, recording, user_stack) : 0;
+    stack_id line = user_stack ? user_line(show->trace, recording, user_stack) : 0;
     place_json(show->trace, recording, line, &show->w, "line");
 }
 
@@ -48,7 +48,7 @@ void show_cell_compile(const struct show *show, struct show_place place, struct 
     else
         selector_print_attempt(show->trace, recording_of(show, place), place.attempt, &text);
     if (text.failed)
-        table->failed = true;
+        table->text.failed = true;
     struct str cell = buf_str(&text);
     table_text(table, cell.n && cell.p[0] == ':' ? str_from(cell, 1) : cell);
     buf_release(&text);
@@ -56,15 +56,10 @@ void show_cell_compile(const struct show *show, struct show_place place, struct 
 
 void show_cells_line(const struct show *show, struct show_place place, struct table *table)
 {
-    struct buf text = BUF_INIT;
-    stack_id line = user_frame(show, place);
-    struct frame frame = stack_frame(show->trace, recording_of(show, place), line);
-    place_short(show->trace, recording_of(show, place), line, &text);
-    if (text.failed)
-        table->failed = true;
-    table_text(table, text.n ? buf_str(&text) : STR("-"));
-    table_text(table, str_trim(frame.code));
-    buf_release(&text);
+    struct frame frame =
+        stack_frame(show->trace, recording_of(show, place), user_frame(show, place));
+    table_place(table, frame.file, frame.line);
+    table_text(table, frame.code);
 }
 
 static bool has_file(const struct show *show, struct show_place place)
@@ -106,7 +101,9 @@ static void print_block(struct show *show, const struct table *table, struct sho
 {
     struct buf text = BUF_INIT;
     uint32_t recording = recording_of(show, place);
-    table_print_block(table, table_rows(table) - 1, show->out);
+    table_print_block(table, table_rows(table) - 1, show->out->data_color, &text);
+    out_raw(show->out, buf_str(&text));
+    buf_clear(&text);
     if (place.user_stack) {
         buf_puts(&text, "  user stack:\n");
         place_stack(show->trace, recording, place.user_stack, "    ", &text);
@@ -124,7 +121,7 @@ static int print_table(struct show *show, const struct show_view *view, const st
 {
     if (table_rows(table) == 0)
         out_printf(show->out, "%s\n", view->none);
-    return show->args->stack ? EXIT_DONE : table_print(table, show->out);
+    return show->args->stack ? EXIT_DONE : out_table(show->out, table);
 }
 
 void show_omitted(struct show *show, const char *key, uint64_t n)
@@ -140,7 +137,7 @@ void show_omitted(struct show *show, const char *key, uint64_t n)
 static int print_items(struct show *show, const struct show_view *view, const void *items,
                        uint32_t n)
 {
-    struct table table = table_of(view->columns, view->n_columns);
+    struct table table = { .columns = view->columns, .n_columns = view->n_columns };
     uint64_t shown = 0, omitted = 0;
     int code = EXIT_DONE;
     if (show->args->json)

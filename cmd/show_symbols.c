@@ -42,13 +42,13 @@ static void row_symbol(struct show *show, const void *items, uint32_t i, struct 
     struct show_place place = place_symbol(show, items, i);
     show_cell_compile(show, place, table);
     table_text(table, s->name);
-    table_text(table, s->value.n ? s->value : STR("-"));
+    table_text(table, s->value);
     table_text(table, s->range);
     if (made)
         table_printf(table, "%.*s (%.*s)", STR_ARG(made->value), STR_ARG(made->reason));
     else
         table_text(table, STR("-"));
-    table_text(table, s->source.n ? s->source : STR("-"));
+    table_text(table, s->source);
     show_cells_line(show, place, table);
 }
 
@@ -82,9 +82,9 @@ static void json_symbol(struct show *show, const void *items, uint32_t i)
 }
 
 static const struct column symbol_columns[] = {
-    { "compile", COLUMN_LEFT },     { "symbol", COLUMN_LEFT }, { "value", COLUMN_RIGHT },
-    { "range", COLUMN_LEFT },       { "specialized", COLUMN_WIDE }, { "source", COLUMN_WIDE },
-    { "user line", COLUMN_WIDE },   { "code", COLUMN_WIDE },
+    { "compile", COLUMN_LEFT },   { "symbol", COLUMN_LEFT },      { "value", COLUMN_RIGHT },
+    { "range", COLUMN_LEFT, 2 },  { "specialized", COLUMN_WIDE }, { "source", COLUMN_PATH, 1 },
+    { "user line", COLUMN_PATH }, { "code", COLUMN_WIDE, 3 },
 };
 
 const struct show_view show_symbols = {
@@ -125,7 +125,7 @@ static void row_specialization(struct show *show, const void *items, uint32_t i,
     table_text(table, s->symbol);
     table_text(table, s->value);
     table_text(table, s->reason);
-    table_text(table, s->source.n ? s->source : STR("-"));
+    table_text(table, s->source);
     show_cells_line(show, place, table);
 }
 
@@ -139,9 +139,9 @@ static void json_specialization(struct show *show, const void *items, uint32_t i
 }
 
 static const struct column specialization_columns[] = {
-    { "compile", COLUMN_LEFT }, { "symbol", COLUMN_LEFT },    { "value", COLUMN_RIGHT },
-    { "reason", COLUMN_WIDE },  { "source", COLUMN_WIDE },    { "user line", COLUMN_WIDE },
-    { "code", COLUMN_WIDE },
+    { "compile", COLUMN_LEFT },  { "symbol", COLUMN_LEFT },    { "value", COLUMN_RIGHT },
+    { "reason", COLUMN_WIDE, 2 }, { "source", COLUMN_PATH, 1 }, { "user line", COLUMN_PATH },
+    { "code", COLUMN_WIDE, 3 },
 };
 
 const struct show_view show_specializations = {

@@ -1,5 +1,6 @@
 /* Which recordings and compiles a profile is of, and how long each took. */
 #include "profile/build.h"
+#include "trace/selector.h"
 
 /* "0/0" names a compile with all its attempts, "0/0_1" one attempt. */
 static bool attempt_asked(const struct profile_options *options, const struct attempt *attempt)
@@ -48,6 +49,19 @@ static bool add_recordings(struct profile_build *b, uint32_t input)
             return false;
     }
     return true;
+}
+
+/* Without folders, where that still tells all recordings apart. */
+static void shorten_names(struct profile_build *b)
+{
+    for (size_t i = 0; i < b->recordings.n; i++) {
+        struct str name = b->recordings.v[i].name, tail = str_basename(name);
+        bool clear = b->profile.n_traces > 1;
+        for (size_t k = 0; k < b->recordings.n && clear; k++)
+            clear = str_eq(b->recordings.v[k].name, name) ||
+                    !str_eq(str_basename(b->recordings.v[k].name), tail);
+        b->recordings.v[i].short_name = clear ? tail : name;
+    }
 }
 
 /* What the metrics say of the function that was compiled. */
@@ -159,6 +173,25 @@ static bool add_compiles(struct profile_build *b, struct build_input *in, struct
     return name_unfinished(b, in, err);
 }
 
+/* Filters must leave something. What is there instead is told of the first trace. */
+static bool check_filters(const struct profile_build *b, struct err *err)
+{
+    const struct profile_options *asked = &b->profile.options;
+    struct selector selector = SELECTOR_ALL;
+    if ((asked->recording.n == 0 || b->recordings.n > 0) &&
+        (asked->compile.n == 0 || b->compiles.n > 0))
+        return true;
+    if (asked->compile.n > 0 && !selector_parse_part(&selector, asked->compile, err))
+        return false;
+    if (asked->compile.n > 0 && (selector.compile.n == 0 || selector.kind.n > 0))
+        return err_set(err, ERR_USAGE, "\"%.*s\" is not a compile id, as 0/0 or 0/0_1",
+                       STR_ARG(asked->compile));
+    selector.recording = asked->recording;
+    if (b->profile.n_traces > 0 && !selector_check(b->inputs[0].trace, &selector, err))
+        return false;
+    return err_set(err, ERR_USAGE, "no compile %.*s", STR_ARG(asked->compile));
+}
+
 bool build_compiles(struct profile_build *b, struct err *err)
 {
     for (uint32_t i = 0; i < b->profile.n_traces; i++)
@@ -167,12 +200,9 @@ bool build_compiles(struct profile_build *b, struct err *err)
     for (uint32_t i = 0; i < b->profile.n_traces; i++)
         if (!add_compiles(b, &b->inputs[i], err))
             return false;
-    const struct profile_options *asked = &b->profile.options;
-    if (asked->recording.n > 0 && b->recordings.n == 0)
-        return err_set(err, ERR_USAGE, "no recording is called \"%.*s\"",
-                       STR_ARG(asked->recording));
-    if (asked->compile.n > 0 && b->compiles.n == 0)
-        return err_set(err, ERR_USAGE, "no compile is called \"%.*s\"", STR_ARG(asked->compile));
+    shorten_names(b);
+    if (!check_filters(b, err))
+        return false;
     b->profile.recordings = b->recordings.v;
     b->profile.n_recordings = (uint32_t)b->recordings.n;
     b->profile.compiles = b->compiles.v;

@@ -1,41 +1,17 @@
 #include "profile/format.h"
 
-#include <stdio.h>
-
-static void put_scaled(struct buf *out, double value, const char *unit)
-{
-    int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-    buf_printf(out, "%.*f %s", decimals, value, unit);
-}
+#include "profile/human.h"
 
 void format_ns(struct buf *out, int64_t ns)
 {
-    if (ns >= INT64_C(100) * 1000000000) {
-        int64_t seconds = ns / 1000000000, minutes = seconds / 60;
-        if (minutes >= 60)
-            buf_printf(out, "%lld h %02d min", (long long)(minutes / 60), (int)(minutes % 60));
-        else
-            buf_printf(out, "%lld min %02d s", (long long)minutes, (int)(seconds % 60));
-    } else if (ns >= 999500000) {
-        put_scaled(out, (double)ns / 1e9, "s");
-    } else if (ns >= 999500) {
-        put_scaled(out, (double)ns / 1e6, "ms");
-    } else if (ns >= 1000) {
-        put_scaled(out, (double)ns / 1e3, "us");
-    } else {
-        buf_printf(out, "%lld ns", (long long)ns);
-    }
+    char text[HUMAN_SIZE];
+    buf_puts(out, human_ns(text, ns));
 }
 
 void format_count(struct buf *out, uint64_t count)
 {
-    char digits[24];
-    size_t n = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0 && (n - i) % 3 == 0)
-            buf_putc(out, ',');
-        buf_putc(out, digits[i]);
-    }
+    char text[HUMAN_SIZE];
+    buf_puts(out, human_count(text, count));
 }
 
 void format_share(struct buf *out, int64_t part, int64_t whole)
@@ -67,21 +43,24 @@ void format_place(struct buf *out, struct str file, uint32_t line)
         buf_printf(out, ":%u", line);
 }
 
-/* Length of a valid UTF-8 sequence at the start, 0 when it is none. */
-static size_t sequence(struct str text)
+/* Length of the UTF-8 sequence at the start of `text`; 0 when it is none, or a control. */
+static size_t printable(struct str text)
 {
-    unsigned char c = (unsigned char)text.p[0];
-    size_t n = c < 0x80                ? 1
-               : c >= 0xC2 && c < 0xE0 ? 2
-               : c >= 0xE0 && c < 0xF0 ? 3
-               : c >= 0xF0 && c < 0xF5 ? 4
-                                       : 0;
-    if (n > text.n)
+    const unsigned char *p = (const unsigned char *)text.p;
+    if (p[0] < 0x80)
+        return p[0] >= 0x20 && p[0] != 0x7F;
+    size_t n = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
+    uint32_t code = p[0] & (0x7Fu >> n);
+    static const uint32_t least[] = { 0, 0, 0xA0, 0x800, 0x10000 }; /* C1 controls end at 0x9F */
+    if (p[0] < 0xC2 || p[0] > 0xF4 || n > text.n)
         return 0;
-    for (size_t i = 1; i < n; i++)
-        if (((unsigned char)text.p[i] & 0xC0) != 0x80)
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xC0) != 0x80)
             return 0;
-    return n;
+        code = code << 6 | (p[i] & 0x3Fu);
+    }
+    bool surrogate = code >= 0xD800 && code < 0xE000;
+    return code >= least[n] && code <= 0x10FFFF && !surrogate ? n : 0;
 }
 
 static bool is_space(char c)
@@ -90,37 +69,35 @@ static bool is_space(char c)
 }
 
 /* Appends what stands for the start of `text` and returns how much of it that was. */
-static size_t put_one(struct buf *out, struct str text)
+static size_t put_one(struct buf *out, struct str text, size_t *columns)
 {
     size_t n = 0;
     while (n < text.n && is_space(text.p[n]))
         n++;
     if (n > 0) {
         buf_putc(out, ' ');
+        *columns += 1;
         return n;
     }
-    unsigned char c = (unsigned char)text.p[0];
-    n = sequence(text);
-    if (n == 0 || c < 0x20 || c == 0x7F || (c == 0xC2 && (unsigned char)text.p[1] < 0xA0)) {
-        buf_printf(out, "\\x%02x", c);
-        return n > 1 ? n : 1;
-    }
-    buf_put(out, str_first(text, n));
-    return n;
+    n = printable(text);
+    if (n > 0)
+        buf_put(out, str_first(text, n));
+    else
+        buf_printf(out, "\\x%02x", (unsigned char)text.p[0]);
+    *columns += n > 0 ? 1 : 4;
+    return n > 0 ? n : 1;
 }
 
 void format_text(struct buf *out, struct str text, size_t columns)
 {
     text = str_trim(text);
-    size_t start = out->n, cut = out->n, used = 0;
+    size_t cut = out->n, used = 0;
     while (text.n > 0 && !out->failed) {
-        size_t before = out->n;
-        text = str_from(text, put_one(out, text));
-        used += format_columns((struct str){ out->p + before, out->n - before });
+        text = str_from(text, put_one(out, text, &used));
         if (columns > 0 && used + 3 <= columns)
             cut = out->n;
         if (columns > 0 && used > columns) {
-            out->n = cut > start ? cut : start;
+            out->n = cut;
             buf_puts(out, "...");
             return;
         }
@@ -139,4 +116,54 @@ size_t format_columns(struct str text)
     for (size_t i = 0; i < text.n; i++)
         n += ((unsigned char)text.p[i] & 0xC0) != 0x80;
     return n;
+}
+
+size_t format_first(struct str text, size_t columns)
+{
+    size_t i = 0;
+    while (i < text.n && (columns > 0 || ((unsigned char)text.p[i] & 0xC0) == 0x80))
+        columns -= ((unsigned char)text.p[i++] & 0xC0) != 0x80;
+    return i;
+}
+
+size_t format_last(struct str text, size_t columns)
+{
+    size_t all = format_columns(text);
+    return all <= columns ? text.n : text.n - format_first(text, all - columns);
+}
+
+void format_spaces(struct buf *out, size_t n)
+{
+    while (n-- > 0)
+        buf_putc(out, ' ');
+}
+
+/* The next word; of one that fills more than a line, as much as a line holds. */
+static struct str take_word(struct str *text, size_t width, size_t indent)
+{
+    struct str word = str_first(*text, str_find_char(*text, ' '));
+    if (width > indent)
+        word.n = format_first(word, width - indent);
+    *text = str_trim(str_from(*text, word.n));
+    return word;
+}
+
+void format_wrapped(struct buf *out, struct str text, size_t width, size_t at, size_t indent)
+{
+    bool first = true; /* on its line */
+    for (text = str_trim(text); text.n > 0; first = false) {
+        struct str word = take_word(&text, width, indent);
+        size_t columns = format_columns(word);
+        if (!first && width > 0 && at + 1 + columns > width) {
+            buf_putc(out, '\n');
+            format_spaces(out, indent);
+            at = indent;
+            first = true;
+        }
+        if (!first)
+            buf_putc(out, ' ');
+        buf_put(out, word);
+        at += columns + !first;
+    }
+    buf_putc(out, '\n');
 }

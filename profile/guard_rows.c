@@ -1,5 +1,6 @@
 /* Guards by user line and class, by expression, and by symbol. */
-#include "profile/line_table.h"
+#include "profile/build.h"
+#include "trace/user_line.h"
 
 struct grouping {
     struct profile_build *b;
@@ -22,7 +23,7 @@ static bool place_of(struct grouping *g, const struct build_input *in, const str
 {
     const struct trace *trace = in->trace;
     uint32_t recording = trace->records[guard->record].recording;
-    stack_id frame_id = line_user_frame(trace, recording, guard->user_stack);
+    stack_id frame_id = user_line(trace, recording, guard->user_stack);
     *ret = (struct place){ PROFILE_NONE, 0, STR("") };
     if (frame_id == 0)
         return true;

@@ -33,7 +33,7 @@ static void put_compile(struct buf *out, const struct profile *p, uint32_t compi
     format_text(out, c->id, 0);
     if (p->n_recordings > 1) {
         buf_puts(out, " of ");
-        format_text(out, p->recordings[c->recording].name, 0);
+        format_text(out, p->recordings[c->recording].short_name, 0);
     }
     if (c->function.n == 0)
         return;
@@ -353,12 +353,34 @@ static void recordings(const struct profile *p, struct buf *out)
     const struct profile_recording *slow = &p->recordings[p->slowest];
     format_plural(out, p->n_recordings, "recording");
     buf_puts(out, "; the slowest is ");
-    format_text(out, slow->name, 0);
+    format_text(out, slow->short_name, 0);
     buf_puts(out, " with ");
     format_ns(out, slow->compile_ns);
-    buf_puts(out, p->n_differences > 0 ? "; they differ in " : "; their compiles do not differ");
-    if (p->n_differences > 0)
-        format_plural(out, p->n_differences, "thing");
+    if (p->n_differences == 0) {
+        buf_puts(out, "; their compiles do not differ");
+    } else {
+        buf_puts(out, p->n_differences == 1 ? "; there is " : "; there are ");
+        format_plural(out, p->n_differences, "difference");
+        buf_puts(out, " between them");
+    }
+}
+
+/* What to expect of a profile that holds less than others. */
+static void nothing_there(const struct profile *p, struct buf *out)
+{
+    if (p->n_compiles == 0 && p->operators.graphs[GRAPH_EXPORTED] > 0) {
+        buf_puts(out, "an exported program, ");
+        format_plural(out, p->operators.calls[GRAPH_EXPORTED], "call");
+        buf_puts(out, " in ");
+        format_plural(out, p->operators.graphs[GRAPH_EXPORTED], "graph");
+        buf_puts(out, "; an archive (.pt2) tells no times, guards or phases");
+    } else if (p->n_compiles == 0) {
+        buf_puts(out, "no compile was recorded");
+    } else if (p->options.file.n > 0 && p->lines.n_lines == 0) {
+        buf_puts(out, "no user line has \"");
+        format_text(out, p->options.file, TEXT_COLUMNS);
+        buf_puts(out, "\" in the path of its file");
+    }
 }
 
 struct telling {
@@ -381,6 +403,8 @@ bool headlines(const struct profile *p, void (*each)(void *user, struct str text
     };
     struct telling t = { .each = each, .user = user };
     recordings(p, &t.text);
+    tell(&t);
+    nothing_there(p, &t.text);
     tell(&t);
     for (uint32_t i = 0; i < p->n_compiles; i++) {
         unfinished(p, i, &t.text);

@@ -1,28 +1,6 @@
 #include "profile/line_table.h"
 
-/* What follows torch/ in the path of one of PyTorch's own files: its packages and modules that call
- * or are called while a model runs. */
-static const char *const TORCH_PARTS[] = {
-    "nn/", "_dynamo/", "_inductor/", "_functorch/", "_higher_order_ops/", "fx/", "optim/", "utils/",
-    "autograd/", "distributed/", "functional.py", "_tensor.py", "overrides.py", "_refs/", "_prims/",
-    "_prims_common/", "_decomp/", "_meta_registrations.py", "_subclasses/", "__init__.py", "func/",
-    "sparse/", "nested/", "distributions/", "ao/", "amp/", "cuda/", "library.py", "_library/",
-    "_ops.py", "_compile.py", "compiler/", "export/", "_export/", "_utils.py", "random.py",
-    "_jit_internal.py", "jit/", "special/", "linalg/", "fft/", "_lowrank.py", "_linalg_utils.py",
-    "masked/", "testing/", "_logging/", "_tensor_str.py", "serialization.py", "storage.py",
-};
-
-bool line_is_library(struct str file)
-{
-    static const struct str TORCH = { "/torch/", 7 };
-    for (size_t at = str_find(file, TORCH); at < file.n; at = str_find(file, TORCH)) {
-        file = str_from(file, at + TORCH.n);
-        for (size_t i = 0; i < sizeof TORCH_PARTS / sizeof *TORCH_PARTS; i++)
-            if (str_starts(file, str_of(TORCH_PARTS[i])))
-                return true;
-    }
-    return false;
-}
+#include "trace/user_line.h"
 
 static bool file_asked(const struct line_table *table, struct str file)
 {
@@ -78,7 +56,7 @@ static bool find_row(struct line_table *table, bool library, struct str file, ui
 static const struct location *user_location(const struct graph *graph, uint32_t location)
 {
     const struct location *inner = &graph->locations[location], *at = inner;
-    for (uint32_t left = graph->n_locations; line_is_library(at->file); left--) {
+    for (uint32_t left = graph->n_locations; torch_is_own_file(at->file); left--) {
         if (at->caller >= graph->n_locations || left == 0) /* a loop cannot be, but files lie */
             return inner;
         at = &graph->locations[at->caller];
@@ -100,26 +78,18 @@ bool line_table_node(struct line_table *table, const struct graph *graph, uint32
     return true;
 }
 
-stack_id line_user_frame(const struct trace *trace, uint32_t recording, stack_id stack)
-{
-    for (stack_id s = stack; s != 0; s = stack_parent(trace, s))
-        if (!line_is_library(stack_frame(trace, recording, s).file))
-            return s;
-    return stack;
-}
-
 static bool look_up(struct line_table *table, const struct build_input *input, uint32_t recording,
                     stack_id stack, uint32_t *line, uint32_t *library_line)
 {
     struct frame inner = stack_frame(input->trace, recording, stack);
     struct frame user =
-        stack_frame(input->trace, recording, line_user_frame(input->trace, recording, stack));
+        stack_frame(input->trace, recording, user_line(input->trace, recording, stack));
     *line = *library_line = LINE_NOBODY;
     if (!file_asked(table, user.file))
         return true;
     if (!find_row(table, false, user.file, user.line, user.function, user.code, line))
         return false;
-    return !line_is_library(inner.file) ||
+    return !torch_is_own_file(inner.file) ||
            find_row(table, true, inner.file, inner.line, inner.function, inner.code, library_line);
 }
 

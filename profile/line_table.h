@@ -17,12 +17,6 @@ struct line_table {
 };
 #define LINE_NOBODY UINT32_MAX
 
-/* Is this one of PyTorch's own files? torch/ followed by one of its packages. */
-bool line_is_library(struct str file);
-
-/* The innermost frame outside PyTorch's own files; the innermost of all when there is none. */
-stack_id line_user_frame(const struct trace *trace, uint32_t recording, stack_id stack);
-
 /* A node of a graph: its user line, by the same rule where the graph has whole stacks (.pt2), else
  * the place that its comment names. `location` is an index, not LOCATION_NONE. False when memory
  * ran out. */

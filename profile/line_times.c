@@ -1,4 +1,4 @@
-/* Guards, symbols and specialisations of user lines, and the estimate of their time. profile.h says
+/* Guards, symbols and specializations of user lines, and the estimate of their time. profile.h says
  * what the estimate is worth. */
 #include "profile/line_table.h"
 
@@ -8,7 +8,7 @@ struct estimate {
     struct profile_build *b;
     struct line_table *lines;
     const struct build_input *in;
-    stack_id *user_stacks;  /* by record: of guards, symbols and specialisations; 0 */
+    stack_id *user_stacks;  /* by record: of guards, symbols and specializations; 0 */
     unsigned char *backend; /* by record: 'B' or 'E' of a phase without user lines; 0 */
 };
 

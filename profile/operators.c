@@ -76,28 +76,41 @@ static bool count_nodes(struct counting *c, const struct graph *graph, const str
     return true;
 }
 
+/* What count_visited() needs to know of the graph that it is shown. */
+struct visit {
+    struct counting *c;
+    const struct graph_ref *ref;
+    bool kept, visited;
+    uint64_t calls;
+};
+
+static bool count_visited(void *user, const struct graph *graph)
+{
+    struct visit *visit = user;
+    visit->visited = true;
+    return count_nodes(visit->c, graph, visit->ref, visit->kept, &visit->calls);
+}
+
 static bool count_graph(struct counting *c, const struct build_input *in, uint32_t index)
 {
     const struct graph_ref *ref = &in->graphs->refs[index];
     struct profile_operators *all = &c->b->profile.operators;
+    struct visit visit = { .c = c, .ref = ref, .kept = build_kept(in, ref->attempt) };
     struct err unreadable = { 0 };
-    const struct graph *graph = trace_graph(in->trace, index, &unreadable);
-    if (!graph) {
+    if (!trace_visit_graph(in->trace, index, count_visited, &visit, &unreadable)) {
+        if (visit.visited)
+            return false;
         all->unreadable++;
         return unreadable.kind != ERR_ENV || err_set(c->err, ERR_ENV, "%s", unreadable.text);
     }
-    bool kept = build_kept(in, ref->attempt);
-    uint64_t calls = 0;
-    if (!count_nodes(c, graph, ref, kept, &calls))
-        return false;
     all->graphs[ref->kind]++;
-    all->kept_graphs[ref->kind] += kept;
-    all->calls[ref->kind] += calls;
-    all->kept[ref->kind] += kept ? calls : 0;
+    all->kept_graphs[ref->kind] += visit.kept;
+    all->calls[ref->kind] += visit.calls;
+    all->kept[ref->kind] += visit.kept ? visit.calls : 0;
     uint32_t compile = build_compile(in, ref->attempt);
     if (compile != PROFILE_NONE) {
         struct profile_compile *row = &c->b->compiles.v[compile];
-        *(kept ? &row->calls[ref->kind] : &row->thrown_calls[ref->kind]) += calls;
+        *(visit.kept ? &row->calls[ref->kind] : &row->thrown_calls[ref->kind]) += visit.calls;
     }
     return true;
 }

@@ -34,9 +34,10 @@
 
 /* ---- What is asked for ---- */
 
-/* What tables are sorted by; one that has no such column keeps the order of PROFILE_BY_TIME. */
+/* What tables are sorted by; one that has no such column keeps the order of PROFILE_BY_TIME. The
+ * tree of phases always has the slowest first. */
 enum profile_sort {
-    PROFILE_BY_TIME,      /* phases: exclusive; lines: estimated; then the other counts */
+    PROFILE_BY_TIME,      /* phases: exclusive; lines: estimated; operators and guards: count */
     PROFILE_BY_INCLUSIVE, /* phases */
     PROFILE_BY_CALLS,     /* phases; lines: nodes */
     PROFILE_BY_GUARDS,    /* lines */
@@ -56,7 +57,8 @@ struct profile_options {
 
 struct profile_recording {
     uint32_t input, recording; /* which trace, and index into its recordings */
-    struct str name;           /* with several traces: "bert.tape@rank0" */
+    struct str name;           /* with several traces: "runs/bert.tape@rank0" */
+    struct str short_name;     /* for reading, without folders: "bert.tape@rank0" */
     int64_t rank;              /* -1: not distributed */
     uint32_t n_compiles, n_attempts, n_graphs, n_guards;
     uint32_t n_restarts, n_recompiles, n_breaks, n_failures, n_unfinished;
@@ -266,7 +268,10 @@ struct profile_cache {
 /* Something about a compile that is not the same in all recordings. */
 struct profile_difference {
     struct str compile;
-    const char *what;     /* "present", "attempts", "graphs", "guards", "ns", "status" */
+    /* "present" (0 or 1: not all have such a compile), "attempts", "status" (enum attempt_status),
+     * "graphs", "guards", "symbols", "specializations", "ns" (only when it differs by more than
+     * 10 ms and a tenth of the greatest: times are never the same twice) */
+    const char *what;
     const int64_t *values; /* one for each recording; PROFILE_ABSENT where it has no such compile */
 };
 #define PROFILE_ABSENT INT64_MIN

@@ -17,6 +17,12 @@ struct report_options {
     uint32_t limit; /* rows of a table, 0: all; of json: of phases, operators, lines, guards */
 };
 
+/* How many of `n` rows to show. */
+static inline uint32_t report_shown(const struct report_options *options, uint32_t n)
+{
+    return options->limit > 0 && n > options->limit ? options->limit : n;
+}
+
 void report_text(const struct profile *profile, const struct report_options *options,
                  struct buf *out);
 void report_json(const struct profile *profile, const struct report_options *options,

@@ -1,4 +1,5 @@
 #include "profile/headlines.h"
+#include "profile/incident_json.h"
 #include "profile/report.h"
 #include "trace/json_write.h"
 
@@ -7,37 +8,6 @@ struct json_report {
     const struct report_options *options;
     struct json_writer w;
 };
-
-static uint32_t shown(const struct json_report *r, uint32_t n)
-{
-    return r->options->limit > 0 && n > r->options->limit ? r->options->limit : n;
-}
-
-static const char *status_name(enum attempt_status status)
-{
-    static const char *const NAMES[] = {
-        [ATTEMPT_OK] = "ok",
-        [ATTEMPT_FAILED] = "failed",
-        [ATTEMPT_RESTARTED] = "restarted",
-        [ATTEMPT_UNFINISHED] = "unfinished",
-    };
-    return NAMES[status];
-}
-
-/* A user line, {"file", "line", "code"}; null where there is none. */
-static void put_line(struct json_report *r, const char *key, struct str file, uint32_t line,
-                     struct str code)
-{
-    if (file.n == 0) {
-        json_put_null(&r->w, key);
-        return;
-    }
-    json_open_object(&r->w, key);
-    json_put_str(&r->w, "file", file);
-    json_put_u64(&r->w, "line", line);
-    json_put_str(&r->w, "code", code);
-    json_close(&r->w);
-}
 
 /* The fields that say which compile a row is about. */
 static void put_where(struct json_report *r, uint32_t recording, uint32_t compile)
@@ -126,7 +96,7 @@ static void put_differences(struct json_report *r)
             if (d->values[k] == PROFILE_ABSENT)
                 json_put_null(&r->w, NULL);
             else if (strcmp(d->what, "status") == 0)
-                json_put_cstr(&r->w, NULL, status_name((enum attempt_status)d->values[k]));
+                json_put_cstr(&r->w, NULL, attempt_status_name((enum attempt_status)d->values[k]));
             else
                 json_put_i64(&r->w, NULL, d->values[k]);
         }
@@ -144,10 +114,10 @@ static void put_compiles(struct json_report *r)
         json_open_object(&r->w, NULL);
         json_put_str(&r->w, "recording", r->p->recordings[c->recording].name);
         json_put_str(&r->w, "id", c->id);
-        json_put_cstr(&r->w, "status", status_name(c->status));
+        json_put_cstr(&r->w, "status", attempt_status_name(c->status));
         json_put_u64(&r->w, "attempts", c->n_attempts);
         json_put_str(&r->w, "function", c->function);
-        put_line(r, "line", c->file, c->line, STR(""));
+        json_put_line(&r->w, "line", c->file, c->line, STR(""));
         json_put_i64(&r->w, "ns", c->ns);
         json_put_i64(&r->w, "restarted_ns", c->restarted_ns);
         json_put_u64(&r->w, "records", c->n_records);
@@ -191,7 +161,7 @@ static void put_times(struct json_report *r, uint64_t calls, int64_t inclusive, 
 static void put_totals(struct json_report *r)
 {
     json_open_array(&r->w, "phases");
-    for (uint32_t i = 0; i < shown(r, r->p->phases.n_totals); i++) {
+    for (uint32_t i = 0; i < report_shown(r->options, r->p->phases.n_totals); i++) {
         const struct phase_total *total = &r->p->phases.totals[i];
         struct str name = profile_name(r->p, total->name);
         json_open_object(&r->w, NULL);
@@ -259,7 +229,7 @@ static void put_parts(struct json_report *r)
 static void put_operators(struct json_report *r)
 {
     json_open_array(&r->w, "operators");
-    for (uint32_t i = 0; i < shown(r, r->p->operators.n_rows); i++) {
+    for (uint32_t i = 0; i < report_shown(r->options, r->p->operators.n_rows); i++) {
         const struct operator_row *row = &r->p->operators.rows[i];
         json_open_object(&r->w, NULL);
         json_put_cstr(&r->w, "level", graph_kind_name(row->level));
@@ -289,7 +259,7 @@ static void put_line_rows(struct json_report *r, const char *key, const struct p
                           uint32_t n)
 {
     json_open_array(&r->w, key);
-    for (uint32_t i = 0; i < shown(r, n); i++) {
+    for (uint32_t i = 0; i < report_shown(r->options, n); i++) {
         const struct profile_line *line = &lines[i];
         json_open_object(&r->w, NULL);
         json_put_str(&r->w, "file", profile_name(r->p, line->file));
@@ -332,7 +302,7 @@ static void put_guard_rows(struct json_report *r, const char *key, enum guard_ki
         json_put_cstr(&r->w, "class", guard_class_name(row->asked_by));
         json_put_u64(&r->w, "count", row->count);
         json_put_u64(&r->w, "kept", row->kept);
-        put_line(r, "line", profile_name(r->p, row->file), row->line, row->code);
+        json_put_line(&r->w, "line", profile_name(r->p, row->file), row->line, row->code);
         json_close(&r->w);
     }
     json_close(&r->w);
@@ -363,7 +333,7 @@ static void put_guards(struct json_report *r)
     put_guard_rows(r, "runtime_asserts", GUARD_RUNTIME_ASSERT);
     put_guard_counts(r);
     json_open_array(&r->w, "guard_expressions");
-    for (uint32_t i = 0; i < shown(r, guards->n_exprs); i++) {
+    for (uint32_t i = 0; i < report_shown(r->options, guards->n_exprs); i++) {
         json_open_object(&r->w, NULL);
         json_put_str(&r->w, "expr", guards->exprs[i].expr);
         json_put_u64(&r->w, "count", guards->exprs[i].count);
@@ -373,7 +343,7 @@ static void put_guards(struct json_report *r)
     }
     json_close(&r->w);
     json_open_array(&r->w, "guard_symbols");
-    for (uint32_t i = 0; i < shown(r, guards->n_symbols); i++) {
+    for (uint32_t i = 0; i < report_shown(r->options, guards->n_symbols); i++) {
         json_open_object(&r->w, NULL);
         json_put_str(&r->w, "symbol", guards->symbols[i].symbol);
         json_put_u64(&r->w, "guards", guards->symbols[i].guards);
@@ -392,14 +362,7 @@ static void put_restarts(struct json_report *r)
         json_open_object(&r->w, NULL);
         put_where(r, row->recording, row->compile);
         put_attempt(r, row->recording, row->is->attempt);
-        json_put_str(&r->w, "reason", row->is->reason);
-        json_put_str(&r->w, "summary", row->is->summary);
-        json_put_str(&r->w, "meaning", row->is->meaning);
-        json_put_i64(&r->w, "ns", row->is->ns);
-        json_put_u64(&r->w, "records", row->is->n_records);
-        json_put_u64(&r->w, "graphs", row->is->n_graphs);
-        json_put_u64(&r->w, "symbols", row->is->n_symbols);
-        json_put_u64(&r->w, "guards", row->is->n_guards);
+        json_put_restart(&r->w, row->is);
         json_close(&r->w);
     }
     json_close(&r->w);
@@ -412,34 +375,10 @@ static void put_recompiles(struct json_report *r)
         const struct profile_recompile *row = &r->p->recompiles[i];
         json_open_object(&r->w, NULL);
         put_where(r, row->recording, row->compile);
-        if (row->is->ns < 0)
-            json_put_null(&r->w, "ns");
-        else
-            json_put_i64(&r->w, "ns", row->is->ns);
-        json_open_array(&r->w, "reasons");
-        for (uint32_t k = 0; k < row->is->n_reasons; k++) {
-            const struct recompile_reason *reason = &row->is->reasons[k];
-            json_open_object(&r->w, NULL);
-            json_put_str(&r->w, "compile", reason->compile);
-            json_put_str(&r->w, "guard", reason->guard);
-            put_line(r, "line", reason->file, reason->line, STR(""));
-            json_close(&r->w);
-        }
-        json_close(&r->w);
+        json_put_recompile(&r->w, row->is);
         json_close(&r->w);
     }
     json_close(&r->w);
-}
-
-static void put_caused(struct json_report *r, const struct profile_break *row)
-{
-    const struct trace *trace = r->p->traces[r->p->recordings[row->recording].input];
-    json_open_array(&r->w, "caused");
-    for (uint32_t i = 0; i < row->is->n_caused; i++)
-        json_put_str(&r->w, NULL, trace->attempts[row->is->caused[i]].compile);
-    json_close(&r->w);
-    json_put_i64(&r->w, "caused_ns", row->caused_ns);
-    json_put_u64(&r->w, "graphs", row->is->n_graphs);
 }
 
 static void put_breaks(struct json_report *r)
@@ -447,21 +386,12 @@ static void put_breaks(struct json_report *r)
     json_open_array(&r->w, "breaks");
     for (uint32_t i = 0; i < r->p->n_breaks; i++) {
         const struct profile_break *row = &r->p->breaks[i];
+        const struct trace *trace = r->p->traces[r->p->recordings[row->recording].input];
         json_open_object(&r->w, NULL);
         put_where(r, row->recording, row->compile);
         put_attempt(r, row->recording, row->is->attempt);
-        json_put_str(&r->w, "reason", row->is->reason);
-        json_put_str(&r->w, "summary", row->is->summary);
-        json_put_str(&r->w, "explanation", row->is->explanation);
-        json_put_str(&r->w, "hint", row->is->hint);
-        put_line(r, "line", row->is->file, row->is->line, row->is->code);
-        json_put_str(&r->w, "function", row->is->function);
-        if (row->is->depth < 0)
-            json_put_null(&r->w, "depth");
-        else
-            json_put_i64(&r->w, "depth", row->is->depth);
-        json_put_bool(&r->w, "skipped", row->is->skipped);
-        put_caused(r, row);
+        json_put_break(&r->w, trace, row->is);
+        json_put_i64(&r->w, "caused_ns", row->caused_ns);
         json_close(&r->w);
     }
     json_close(&r->w);
@@ -475,11 +405,7 @@ static void put_failures(struct json_report *r)
         json_open_object(&r->w, NULL);
         put_where(r, row->recording, row->compile);
         put_attempt(r, row->recording, row->is->attempt);
-        json_put_str(&r->w, "type", row->is->type);
-        json_put_str(&r->w, "reason", row->is->reason);
-        json_put_str(&r->w, "summary", row->is->summary);
-        put_line(r, "line", row->is->file, row->is->line, row->is->code);
-        json_put_bool(&r->w, "graph_break", row->is->is_break);
+        json_put_failure(&r->w, row->is);
         json_close(&r->w);
     }
     json_close(&r->w);
@@ -493,16 +419,7 @@ static void put_caches(struct json_report *r)
         json_open_object(&r->w, NULL);
         put_where(r, row->recording, row->compile);
         put_attempt(r, row->recording, row->is->attempt);
-        json_put_cstr(&r->w, "cache", cache_kind_name(row->is->kind));
-        json_put_cstr(&r->w, "result", cache_state_name(row->is->state));
-        json_put_str(&r->w, "name", row->is->name);
-        json_put_str(&r->w, "key", row->is->key);
-        json_put_str(&r->w, "reason", row->is->reason);
-        json_put_str(&r->w, "detail", row->is->detail);
-        if (row->is->taken_ns < 0)
-            json_put_null(&r->w, "ns");
-        else
-            json_put_i64(&r->w, "ns", row->is->taken_ns);
+        json_put_cache(&r->w, row->is);
         json_close(&r->w);
     }
     json_close(&r->w);

@@ -2,9 +2,39 @@
 #include "profile/headlines.h"
 #include "profile/text_report.h"
 
-uint32_t text_shown(const struct text_report *r, uint32_t n)
+enum { INDENT = 2 }; /* of what stands below a title */
+
+struct timed {
+    int64_t ns;
+    uint32_t index;
+};
+
+static int by_time(const void *a, const void *b)
 {
-    return r->options->limit > 0 && n > r->options->limit ? r->options->limit : n;
+    const struct timed *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns > y->ns ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+uint32_t *text_slowest_first(const struct text_report *r, uint32_t n,
+                             int64_t (*ns)(const struct profile *profile, uint32_t i))
+{
+    struct timed *rows = calloc((size_t)n + 1, sizeof *rows);
+    uint32_t *order = calloc((size_t)n + 1, sizeof *order);
+    if (!rows || !order) {
+        r->out->failed = true;
+        free(rows);
+        free(order);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        rows[i] = (struct timed){ ns(r->p, i), i };
+    qsort(rows, n, sizeof *rows, by_time);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = rows[i].index;
+    free(rows);
+    return order;
 }
 
 void text_title(const struct text_report *r, const char *text)
@@ -13,112 +43,74 @@ void text_title(const struct text_report *r, const char *text)
                r->options->color ? "\033[0m" : "");
 }
 
-void text_finish(const struct text_report *r, struct text_table *table, uint32_t n)
+void text_finish(const struct text_report *r, struct table *table, uint32_t n)
 {
-    uint32_t rows = (uint32_t)text_table_rows(table);
-    text_table_print(table, r->options->width, 2, r->options->color, r->out);
+    uint32_t rows = (uint32_t)table_rows(table);
+    const struct table_layout layout = { r->options->width, INDENT, r->options->color };
+    table_print(table, &layout, r->out);
     if (rows < n)
         buf_printf(r->out, "  ... and %u more\n", n - rows);
-    text_table_release(table);
+    table_release(table);
 }
 
-void text_ns(struct text_table *table, int64_t ns)
-{
-    if (ns < 0)
-        buf_putc(&table->text, '-');
-    else
-        format_ns(&table->text, ns);
-    text_table_cell(table);
-}
-
-void text_count(struct text_table *table, uint64_t count)
-{
-    if (count == 0)
-        buf_putc(&table->text, '-');
-    else
-        format_count(&table->text, count);
-    text_table_cell(table);
-}
-
-void text_text(struct text_table *table, struct str text)
-{
-    if (text.n == 0)
-        buf_putc(&table->text, '-');
-    else
-        format_text(&table->text, text, 0);
-    text_table_cell(table);
-}
-
-void text_place(struct text_table *table, struct str file, uint32_t line)
-{
-    format_place(&table->text, file, line);
-    text_table_cell(table);
-}
-
-void text_compile(const struct text_report *r, struct text_table *table, uint32_t recording,
+void text_compile(const struct text_report *r, struct table *table, uint32_t recording,
                   uint32_t compile)
 {
     format_text(&table->text, compile == PROFILE_NONE ? STR("-") : r->p->compiles[compile].id, 0);
     if (r->p->n_recordings > 1) {
         buf_putc(&table->text, ' ');
-        format_text(&table->text, str_basename(r->p->recordings[recording].name), 0);
+        format_text(&table->text, r->p->recordings[recording].short_name, 0);
     }
-    text_table_cell(table);
+    table_cell(table);
 }
 
-const char *text_status(enum attempt_status status)
+/* Releases the text. */
+static void put_wrapped(const struct text_report *r, struct buf *text, size_t indent)
 {
-    static const char *const NAMES[] = {
-        [ATTEMPT_OK] = "ok",
-        [ATTEMPT_FAILED] = "failed",
-        [ATTEMPT_RESTARTED] = "restarted",
-        [ATTEMPT_UNFINISHED] = "unfinished",
-    };
-    return NAMES[status];
+    r->out->failed |= text->failed;
+    if (text->n > 0) {
+        format_spaces(r->out, indent);
+        format_wrapped(r->out, buf_str(text), r->options->width, indent, indent);
+    }
+    buf_release(text);
 }
 
-/* One paragraph, wrapped, with a bullet. */
+void text_paragraph(const struct text_report *r, struct buf *text)
+{
+    put_wrapped(r, text, INDENT);
+}
+
 static void put_headline(void *user, struct str text)
 {
     const struct text_report *r = user;
-    size_t width = r->options->width, column = 3;
-    buf_puts(r->out, "  *");
-    while (text.n > 0) {
-        struct str word = str_first(text, str_find_char(text, ' '));
-        text = str_from(text, word.n + 1);
-        size_t columns = format_columns(word);
-        if (width > 0 && column > 4 && column + 1 + columns > width) {
-            buf_puts(r->out, "\n   ");
-            column = 3;
-        }
-        buf_putc(r->out, ' ');
-        buf_put(r->out, word);
-        column += 1 + columns;
-    }
-    buf_putc(r->out, '\n');
+    buf_puts(r->out, "  * ");
+    format_wrapped(r->out, text, r->options->width, 4, 4);
 }
 
 static void put_summary(const struct text_report *r)
 {
     const struct profile *p = r->p;
     uint64_t records = 0, graphs = 0, attempts = 0;
+    struct buf text = BUF_INIT;
     for (uint32_t i = 0; i < p->n_recordings; i++) {
         records += p->recordings[i].n_records;
         graphs += p->recordings[i].n_graphs;
         attempts += p->recordings[i].n_attempts;
     }
-    format_ns(r->out, p->compile_ns);
-    buf_puts(r->out, " of compiling: ");
-    format_plural(r->out, p->n_compiles, "compile");
-    buf_puts(r->out, ", ");
-    format_plural(r->out, attempts, "attempt");
-    buf_puts(r->out, ", ");
-    format_plural(r->out, graphs, "graph");
-    buf_puts(r->out, ", ");
-    format_plural(r->out, p->guards.by_kind[GUARD_EVAL], "guard");
-    buf_puts(r->out, "; ");
-    format_plural(r->out, records, "record");
-    buf_putc(r->out, '\n');
+    if (p->n_compiles > 0) {
+        format_ns(&text, p->compile_ns);
+        buf_puts(&text, " of compiling: ");
+        format_plural(&text, p->n_compiles, "compile");
+        buf_puts(&text, ", ");
+        format_plural(&text, attempts, "attempt");
+        buf_puts(&text, ", ");
+        format_plural(&text, graphs, "graph");
+        buf_puts(&text, ", ");
+        format_plural(&text, p->guards.by_kind[GUARD_EVAL], "guard");
+        buf_puts(&text, "; ");
+    }
+    format_plural(&text, records, "record");
+    put_wrapped(r, &text, 0);
     if (!headlines(p, put_headline, (void *)(uintptr_t)r))
         r->out->failed = true;
 }
@@ -127,10 +119,10 @@ void report_text(const struct profile *profile, const struct report_options *opt
                  struct buf *out)
 {
     static void (*const SECTIONS[])(const struct text_report *) = {
-        put_summary,   text_unfinished, text_recordings, text_differences,
-        text_compiles, text_restarts,   text_phases,     text_failures,
-        text_breaks,   text_recompiles, text_lines,      text_guards,
-        text_symbols,  text_expansion,  text_operators,  text_caches,
+        put_summary,     text_unfinished, text_recordings,   text_differences, text_compiles,
+        text_restarts,   text_phases,     text_phase_totals, text_failures,    text_breaks,
+        text_recompiles, text_lines,      text_guards,       text_symbols,     text_expansion,
+        text_operators,  text_caches,
     };
     struct text_report r = { profile, options, out };
     for (size_t i = 0; i < sizeof SECTIONS / sizeof *SECTIONS; i++)

@@ -4,29 +4,31 @@
 
 void text_recordings(const struct text_report *r)
 {
-    static const struct text_column COLUMNS[] = {
-        { "time", true },     { "thrown away", true }, { "compiles", true }, { "attempts", true },
-        { "graphs", true },   { "guards", true },      { "breaks", true },   { "recompiles", true },
-        { "failures", true }, { "recording", false },
+    static const struct column COLUMNS[] = {
+        { "time", COLUMN_RIGHT },        { "thrown away", COLUMN_RIGHT, 1 },
+        { "compiles", COLUMN_RIGHT },    { "attempts", COLUMN_RIGHT, 5 },
+        { "graphs", COLUMN_RIGHT, 4 },   { "guards", COLUMN_RIGHT },
+        { "breaks", COLUMN_RIGHT, 2 },   { "recompiles", COLUMN_RIGHT, 3 },
+        { "failures", COLUMN_RIGHT, 1 }, { "recording", COLUMN_PATH },
     };
     if (r->p->n_recordings < 2)
         return;
     text_title(r, "Recordings");
-    struct text_table table = TEXT_TABLE(COLUMNS);
+    struct table table = TABLE(COLUMNS);
     for (uint32_t i = 0; i < r->p->n_recordings; i++) {
         const struct profile_recording *row = &r->p->recordings[i];
-        text_ns(&table, row->compile_ns);
-        text_ns(&table, row->restarted_ns > 0 ? row->restarted_ns : -1);
-        text_count(&table, row->n_compiles);
-        text_count(&table, row->n_attempts);
-        text_count(&table, row->n_graphs);
-        text_count(&table, row->n_guards);
-        text_count(&table, row->n_breaks);
-        text_count(&table, row->n_recompiles);
-        text_count(&table, row->n_failures);
+        table_ns(&table, row->compile_ns);
+        table_ns(&table, row->restarted_ns > 0 ? row->restarted_ns : -1);
+        table_count(&table, row->n_compiles);
+        table_count(&table, row->n_attempts);
+        table_count(&table, row->n_graphs);
+        table_count(&table, row->n_guards);
+        table_count(&table, row->n_breaks);
+        table_count(&table, row->n_recompiles);
+        table_count(&table, row->n_failures);
         format_text(&table.text, row->name, 0);
         buf_puts(&table.text, i == r->p->slowest ? " (slowest)" : "");
-        text_table_cell(&table);
+        table_cell(&table);
     }
     text_finish(r, &table, 0);
 }
@@ -36,14 +38,14 @@ static void put_values(const struct text_report *r, struct buf *out,
 {
     for (uint32_t i = 0; i < r->p->n_recordings; i++) {
         buf_puts(out, i > 0 ? ", " : "");
-        format_text(out, str_basename(r->p->recordings[i].name), 0);
+        format_text(out, r->p->recordings[i].short_name, 0);
         buf_putc(out, ' ');
         if (d->values[i] == PROFILE_ABSENT)
             buf_putc(out, '-');
         else if (strcmp(d->what, "ns") == 0)
             format_ns(out, d->values[i]);
         else if (strcmp(d->what, "status") == 0)
-            buf_puts(out, text_status((enum attempt_status)d->values[i]));
+            buf_puts(out, attempt_status_name((enum attempt_status)d->values[i]));
         else if (strcmp(d->what, "present") == 0)
             buf_puts(out, d->values[i] ? "yes" : "no");
         else
@@ -53,47 +55,58 @@ static void put_values(const struct text_report *r, struct buf *out,
 
 void text_differences(const struct text_report *r)
 {
-    static const struct text_column COLUMNS[] = {
-        { "compile", false },
-        { "differs in", false },
-        { "recordings", false },
+    static const struct column COLUMNS[] = {
+        { "compile", COLUMN_LEFT },
+        { "differs in", COLUMN_LEFT },
+        { "recordings", COLUMN_WIDE },
     };
     if (r->p->n_differences == 0)
         return;
     text_title(r, "Where the recordings differ");
-    struct text_table table = TEXT_TABLE(COLUMNS);
+    struct table table = TABLE(COLUMNS);
     for (uint32_t i = 0; i < text_shown(r, r->p->n_differences); i++) {
         const struct profile_difference *d = &r->p->differences[i];
-        text_text(&table, d->compile);
-        text_text(&table, strcmp(d->what, "ns") == 0 ? STR("time") : str_of(d->what));
+        table_text(&table, d->compile);
+        table_text(&table, strcmp(d->what, "ns") == 0 ? STR("time") : str_of(d->what));
         put_values(r, &table.text, d);
-        text_table_cell(&table);
+        table_cell(&table);
     }
     text_finish(r, &table, r->p->n_differences);
 }
 
+static int64_t compile_ns(const struct profile *profile, uint32_t i)
+{
+    return profile->compiles[i].ns;
+}
+
 void text_compiles(const struct text_report *r)
 {
-    static const struct text_column COLUMNS[] = {
-        { "time", true },    { "thrown away", true }, { "attempts", true },
-        { "graphs", true },  { "guards", true },      { "symbols", true },
-        { "status", false }, { "compile", false },    { "function", false },
+    static const struct column COLUMNS[] = {
+        { "time", COLUMN_RIGHT },        { "thrown away", COLUMN_RIGHT },
+        { "attempts", COLUMN_RIGHT, 1 }, { "graphs", COLUMN_RIGHT, 2 },
+        { "guards", COLUMN_RIGHT },      { "symbols", COLUMN_RIGHT, 3 },
+        { "status", COLUMN_LEFT },       { "compile", COLUMN_LEFT },
+        { "function", COLUMN_WIDE },
     };
-    text_title(r, "Compiles");
-    struct text_table table = TEXT_TABLE(COLUMNS);
-    for (uint32_t i = 0; i < text_shown(r, r->p->n_compiles); i++) {
-        const struct profile_compile *c = &r->p->compiles[i];
-        text_ns(&table, c->ns);
-        text_ns(&table, c->restarted_ns > 0 ? c->restarted_ns : -1);
-        text_count(&table, c->n_attempts);
-        text_count(&table, c->n_graphs);
-        text_count(&table, c->n_guards);
-        text_count(&table, c->n_symbols);
-        text_text(&table, str_of(text_status(c->status)));
-        text_compile(r, &table, c->recording, i);
+    if (r->p->n_compiles == 0)
+        return;
+    text_title(r, "Compiles, slowest first");
+    struct table table = TABLE(COLUMNS);
+    uint32_t *order = text_slowest_first(r, r->p->n_compiles, compile_ns);
+    for (uint32_t i = 0; order && i < text_shown(r, r->p->n_compiles); i++) {
+        const struct profile_compile *c = &r->p->compiles[order[i]];
+        table_ns(&table, c->ns);
+        table_ns(&table, c->restarted_ns > 0 ? c->restarted_ns : -1);
+        table_count(&table, c->n_attempts);
+        table_count(&table, c->n_graphs);
+        table_count(&table, c->n_guards);
+        table_count(&table, c->n_symbols);
+        table_text(&table, str_of(attempt_status_name(c->status)));
+        text_compile(r, &table, c->recording, order[i]);
         format_text(&table.text, c->function, 0);
-        buf_putc(&table.text, ' ');
-        text_place(&table, c->file, c->line);
+        buf_puts(&table.text, c->function.n > 0 ? " " : "");
+        table_place(&table, c->file, c->line);
     }
+    free(order);
     text_finish(r, &table, r->p->n_compiles);
 }

@@ -2,68 +2,88 @@
 #include "profile/format.h"
 #include "profile/text_report.h"
 
+static int64_t restart_ns(const struct profile *profile, uint32_t i)
+{
+    return profile->restarts[i].is->ns;
+}
+
+static int64_t recompile_ns(const struct profile *profile, uint32_t i)
+{
+    return profile->recompiles[i].is->ns;
+}
+
 void text_restarts(const struct text_report *r)
 {
-    static const struct text_column COLUMNS[] = {
-        { "thrown away", true }, { "compile", false }, { "attempt", true }, { "records", true },
-        { "graphs", true },      { "symbols", true },  { "guards", true },  { "reason", false },
+    static const struct column COLUMNS[] = {
+        { "thrown away", COLUMN_RIGHT }, { "compile", COLUMN_LEFT },
+        { "attempt", COLUMN_RIGHT },     { "records", COLUMN_RIGHT, 4 },
+        { "graphs", COLUMN_RIGHT, 2 },   { "symbols", COLUMN_RIGHT, 3 },
+        { "guards", COLUMN_RIGHT, 1 },   { "reason", COLUMN_WIDE },
     };
     if (r->p->n_restarts == 0)
         return;
     text_title(r, "Restarts (attempts that were thrown away)");
-    struct text_table table = TEXT_TABLE(COLUMNS);
-    for (uint32_t i = 0; i < text_shown(r, r->p->n_restarts); i++) {
-        const struct profile_restart *row = &r->p->restarts[i];
+    struct table table = TABLE(COLUMNS);
+    uint32_t *order = text_slowest_first(r, r->p->n_restarts, restart_ns);
+    for (uint32_t i = 0; order && i < text_shown(r, r->p->n_restarts); i++) {
+        const struct profile_restart *row = &r->p->restarts[order[i]];
         const struct trace *trace = r->p->traces[r->p->recordings[row->recording].input];
-        text_ns(&table, row->is->ns);
+        table_ns(&table, row->is->ns);
         text_compile(r, &table, row->recording, row->compile);
         buf_printf(&table.text, "%u", trace->attempts[row->is->attempt].number);
-        text_table_cell(&table);
-        text_count(&table, row->is->n_records);
-        text_count(&table, row->is->n_graphs);
-        text_count(&table, row->is->n_symbols);
-        text_count(&table, row->is->n_guards);
+        table_cell(&table);
+        table_count(&table, row->is->n_records);
+        table_count(&table, row->is->n_graphs);
+        table_count(&table, row->is->n_symbols);
+        table_count(&table, row->is->n_guards);
         buf_put(&table.text, row->is->meaning);
         buf_puts(&table.text, row->is->meaning.n > 0 ? ": " : "");
-        text_text(&table, row->is->summary);
+        table_text(&table, row->is->summary);
     }
+    free(order);
     text_finish(r, &table, r->p->n_restarts);
 }
 
 void text_recompiles(const struct text_report *r)
 {
-    static const struct text_column COLUMNS[] = {
-        { "time", true },     { "compile", false },           { "guard of", false },
-        { "used at", false }, { "guard that failed", false },
+    static const struct column COLUMNS[] = {
+        { "time", COLUMN_RIGHT },
+        { "compile", COLUMN_LEFT },
+        { "guard of", COLUMN_LEFT },
+        { "used at", COLUMN_PATH },
+        { "guard that failed", COLUMN_WIDE },
     };
     if (r->p->n_recompiles == 0)
         return;
     text_title(r, "Recompiles (a function compiled again because guards failed)");
-    struct text_table table = TEXT_TABLE(COLUMNS);
-    for (uint32_t i = 0; i < text_shown(r, r->p->n_recompiles); i++) {
-        const struct profile_recompile *row = &r->p->recompiles[i];
+    struct table table = TABLE(COLUMNS);
+    uint32_t *order = text_slowest_first(r, r->p->n_recompiles, recompile_ns);
+    for (uint32_t i = 0; order && i < text_shown(r, r->p->n_recompiles); i++) {
+        const struct profile_recompile *row = &r->p->recompiles[order[i]];
         struct recompile_reason none = { STR(""), STR(""), STR(""), 0 };
         const struct recompile_reason *reason = row->is->n_reasons ? &row->is->reasons[0] : &none;
-        text_ns(&table, row->is->ns);
+        table_ns(&table, row->is->ns);
         text_compile(r, &table, row->recording, row->compile);
-        text_text(&table, reason->compile);
-        text_place(&table, reason->file, reason->line);
-        text_text(&table, reason->guard);
+        table_text(&table, reason->compile);
+        table_place(&table, reason->file, reason->line);
+        table_text(&table, reason->guard);
     }
+    free(order);
     text_finish(r, &table, r->p->n_recompiles);
 }
 
 void text_breaks(const struct text_report *r)
 {
-    static const struct text_column COLUMNS[] = {
-        { "compile", false },   { "depth", true },      { "more compiles", true },
-        { "graphs", true },     { "their time", true }, { "function", false },
-        { "user line", false }, { "why", false },
+    static const struct column COLUMNS[] = {
+        { "compile", COLUMN_LEFT },           { "depth", COLUMN_RIGHT, 4 },
+        { "more compiles", COLUMN_RIGHT, 2 }, { "graphs", COLUMN_RIGHT, 3 },
+        { "their time", COLUMN_RIGHT, 1 },    { "function", COLUMN_LEFT },
+        { "user line", COLUMN_PATH },         { "why", COLUMN_WIDE },
     };
     if (r->p->n_breaks == 0)
         return;
     text_title(r, "Graph breaks (depth: calls below the compiled function)");
-    struct text_table table = TEXT_TABLE(COLUMNS);
+    struct table table = TABLE(COLUMNS);
     for (uint32_t i = 0; i < text_shown(r, r->p->n_breaks); i++) {
         const struct profile_break *row = &r->p->breaks[i];
         text_compile(r, &table, row->recording, row->compile);
@@ -71,60 +91,60 @@ void text_breaks(const struct text_report *r)
             buf_printf(&table.text, "%d", row->is->depth);
         else
             buf_putc(&table.text, '-');
-        text_table_cell(&table);
-        text_count(&table, row->is->n_caused);
-        text_count(&table, row->is->n_graphs);
-        text_ns(&table, row->caused_ns > 0 ? row->caused_ns : -1);
-        text_text(&table, row->is->skipped ? STR("given up") : STR("split"));
-        text_place(&table, row->is->file, row->is->line);
+        table_cell(&table);
+        table_count(&table, row->is->n_caused);
+        table_count(&table, row->is->n_graphs);
+        table_ns(&table, row->caused_ns > 0 ? row->caused_ns : -1);
+        table_text(&table, row->is->skipped ? STR("given up") : STR("split"));
+        table_place(&table, row->is->file, row->is->line);
         format_text(&table.text, row->is->summary, 0);
         buf_puts(&table.text, row->is->code.n > 0 ? ": " : "");
-        text_text(&table, row->is->code);
+        table_text(&table, row->is->code);
     }
     text_finish(r, &table, r->p->n_breaks);
 }
 
 void text_failures(const struct text_report *r)
 {
-    static const struct text_column COLUMNS[] = {
-        { "compile", false },
-        { "error", false },
-        { "user line", false },
-        { "message", false },
+    static const struct column COLUMNS[] = {
+        { "compile", COLUMN_LEFT },
+        { "error", COLUMN_LEFT },
+        { "user line", COLUMN_PATH },
+        { "message", COLUMN_WIDE },
     };
     if (r->p->n_failures == 0)
         return;
     text_title(r, "Failures");
-    struct text_table table = TEXT_TABLE(COLUMNS);
+    struct table table = TABLE(COLUMNS);
     for (uint32_t i = 0; i < text_shown(r, r->p->n_failures); i++) {
         const struct profile_failure *row = &r->p->failures[i];
         text_compile(r, &table, row->recording, row->compile);
-        text_text(&table, row->is->type);
-        text_place(&table, row->is->file, row->is->line);
-        text_text(&table, row->is->summary);
+        table_text(&table, row->is->type);
+        table_place(&table, row->is->file, row->is->line);
+        table_text(&table, row->is->summary);
     }
     text_finish(r, &table, r->p->n_failures);
 }
 
 void text_caches(const struct text_report *r)
 {
-    static const struct text_column COLUMNS[] = {
-        { "cache", false }, { "result", false },      { "compile", false },
-        { "time", true },   { "why, or key", false },
+    static const struct column COLUMNS[] = {
+        { "cache", COLUMN_LEFT }, { "result", COLUMN_LEFT },      { "compile", COLUMN_LEFT },
+        { "time", COLUMN_RIGHT }, { "why, or key", COLUMN_WIDE },
     };
     if (r->p->n_caches == 0)
         return;
     text_title(r, "Caches (time: what the entry took to make)");
-    struct text_table table = TEXT_TABLE(COLUMNS);
+    struct table table = TABLE(COLUMNS);
     for (uint32_t i = 0; i < text_shown(r, r->p->n_caches); i++) {
         const struct profile_cache *row = &r->p->caches[i];
-        text_text(&table, str_of(cache_kind_name(row->is->kind)));
-        text_text(&table, str_of(cache_state_name(row->is->state)));
+        table_text(&table, str_of(cache_kind_name(row->is->kind)));
+        table_text(&table, str_of(cache_state_name(row->is->state)));
         text_compile(r, &table, row->recording, row->compile);
-        text_ns(&table, row->is->taken_ns);
-        text_text(&table, row->is->reason.n > 0 ? row->is->reason
-                          : row->is->key.n > 0  ? row->is->key
-                                                : row->is->name);
+        table_ns(&table, row->is->taken_ns);
+        table_text(&table, row->is->reason.n > 0 ? row->is->reason
+                           : row->is->key.n > 0  ? row->is->key
+                                                 : row->is->name);
     }
     text_finish(r, &table, r->p->n_caches);
 }

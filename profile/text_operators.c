@@ -4,22 +4,22 @@
 
 static void put_level(const struct text_report *r, enum graph_kind level)
 {
-    static const struct text_column COLUMNS[] = {
-        { "calls", true },
-        { "kept", true },
-        { "operator", false },
+    static const struct column COLUMNS[] = {
+        { "calls", COLUMN_RIGHT },
+        { "kept", COLUMN_RIGHT },
+        { "operator", COLUMN_WIDE },
     };
     const struct profile_operators *all = &r->p->operators;
     if (all->graphs[level] == 0)
         return;
-    struct text_table table = TEXT_TABLE(COLUMNS);
+    struct table table = TABLE(COLUMNS);
     uint32_t n = 0;
     for (uint32_t i = 0; i < all->n_rows; i++) {
         if (all->rows[i].level != level || (r->options->limit > 0 && n++ >= r->options->limit))
             continue;
-        text_count(&table, all->rows[i].calls);
-        text_count(&table, all->rows[i].kept);
-        text_text(&table, profile_name(r->p, all->rows[i].op));
+        table_count(&table, all->rows[i].calls);
+        table_count(&table, all->rows[i].kept);
+        table_text(&table, profile_name(r->p, all->rows[i].op));
     }
     buf_printf(r->out, "  %s: ", graph_kind_name(level));
     format_plural(r->out, all->graphs[level], "graph");
@@ -44,41 +44,43 @@ void text_operators(const struct text_report *r)
         put_level(r, (enum graph_kind)i);
 }
 
-static void cell_ratio(struct text_table *table, uint64_t calls, uint64_t base)
+static void cell_ratio(struct table *table, uint64_t calls, uint64_t base)
 {
     if (base > 0 && calls > 0)
         buf_printf(&table->text, "%.2f", (double)calls / (double)base);
     else
         buf_putc(&table->text, '-');
-    text_table_cell(table);
+    table_cell(table);
 }
 
 void text_expansion(const struct text_report *r)
 {
-    static const struct text_column COLUMNS[] = {
-        { "Dynamo", true },  { "joint", true },     { "x", true },
-        { "forward", true }, { "backward", true },  { "inference", true },
-        { "x", true },       { "post-grad", true }, { "compile", false },
+    static const struct column COLUMNS[] = {
+        { "Dynamo", COLUMN_RIGHT },   { "joint", COLUMN_RIGHT },
+        { "x", COLUMN_RIGHT, 1 },     { "forward", COLUMN_RIGHT },
+        { "backward", COLUMN_RIGHT }, { "inference", COLUMN_RIGHT },
+        { "x", COLUMN_RIGHT },        { "post-grad", COLUMN_RIGHT, 2 },
+        { "compile", COLUMN_LEFT },
     };
-    struct text_table table = TEXT_TABLE(COLUMNS);
+    struct table table = TABLE(COLUMNS);
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->p->n_compiles; i++) {
         const struct profile_compile *c = &r->p->compiles[i];
         if (c->calls[GRAPH_DYNAMO] == 0 || (r->options->limit > 0 && n++ >= r->options->limit))
             continue;
-        text_count(&table, c->calls[GRAPH_DYNAMO]);
-        text_count(&table, c->calls[GRAPH_JOINT]);
+        table_count(&table, c->calls[GRAPH_DYNAMO]);
+        table_count(&table, c->calls[GRAPH_JOINT]);
         cell_ratio(&table, c->calls[GRAPH_JOINT], c->calls[GRAPH_DYNAMO]);
-        text_count(&table, c->calls[GRAPH_FORWARD]);
-        text_count(&table, c->calls[GRAPH_BACKWARD]);
-        text_count(&table, c->calls[GRAPH_INFERENCE]);
+        table_count(&table, c->calls[GRAPH_FORWARD]);
+        table_count(&table, c->calls[GRAPH_BACKWARD]);
+        table_count(&table, c->calls[GRAPH_INFERENCE]);
         cell_ratio(&table,
                    c->calls[GRAPH_FORWARD] + c->calls[GRAPH_BACKWARD] + c->calls[GRAPH_INFERENCE],
                    c->calls[GRAPH_DYNAMO]);
-        text_count(&table, c->calls[GRAPH_POST_GRAD]);
+        table_count(&table, c->calls[GRAPH_POST_GRAD]);
         text_compile(r, &table, c->recording, i);
     }
-    if (text_table_rows(&table) > 0)
+    if (table_rows(&table) > 0)
         text_title(r, "Expansion: calls by level in each compile's last attempt (x: of Dynamo's)");
     text_finish(r, &table, n);
 }

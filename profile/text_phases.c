@@ -4,37 +4,37 @@
 
 void text_unfinished(const struct text_report *r)
 {
-    static const struct text_column COLUMNS[] = {
-        { "elapsed", true },
-        { "compile", false },
-        { "ended by", false },
-        { "phase", false },
+    static const struct column COLUMNS[] = {
+        { "elapsed", COLUMN_RIGHT },
+        { "compile", COLUMN_LEFT },
+        { "ended by", COLUMN_LEFT },
+        { "phase", COLUMN_WIDE },
     };
     const struct profile_phases *phases = &r->p->phases;
     if (phases->n_unfinished == 0)
         return;
     text_title(r, "Phases that never ended (time until the log's last record)");
-    struct text_table table = TEXT_TABLE(COLUMNS);
+    struct table table = TABLE(COLUMNS);
     for (uint32_t i = 0; i < text_shown(r, phases->n_unfinished); i++) {
         const struct phase_span *span = &phases->spans[phases->unfinished[i]];
-        text_ns(&table, span->end_ns - span->start_ns);
+        table_ns(&table, span->end_ns - span->start_ns);
         text_compile(r, &table, span->recording, span->compile);
-        text_text(&table, span->open ? STR("end of log") : STR("the phase around it"));
-        text_text(&table, profile_name(r->p, span->name));
+        table_text(&table, span->open ? STR("end of log") : STR("the phase around it"));
+        table_text(&table, profile_name(r->p, span->name));
     }
     text_finish(r, &table, phases->n_unfinished);
 }
 
-static void tree_row(const struct text_report *r, struct text_table *table, uint32_t index,
+static void tree_row(const struct text_report *r, struct table *table, uint32_t index,
                      unsigned depth)
 {
     const struct phase_node *node = &r->p->phases.nodes[index];
     struct str name = profile_name(r->p, node->name);
-    text_ns(table, node->inclusive_ns);
+    table_ns(table, node->inclusive_ns);
     format_share(&table->text, node->inclusive_ns, r->p->phases.total_ns);
-    text_table_cell(table);
-    text_ns(table, node->exclusive_ns);
-    text_count(table, node->calls);
+    table_cell(table);
+    table_ns(table, node->exclusive_ns);
+    table_count(table, node->calls);
     for (unsigned i = 0; i < depth; i++)
         buf_puts(&table->text, "| ");
     format_text(&table->text, name, 0);
@@ -43,11 +43,11 @@ static void tree_row(const struct text_report *r, struct text_table *table, uint
     const char *meaning = phase_meaning(name);
     if (*meaning)
         buf_printf(&table->text, ": %s", meaning);
-    text_table_cell(table);
+    table_cell(table);
 }
 
 /* Depth first, without what is too small to matter (half a percent) unless all was asked for. */
-static uint32_t put_nodes(const struct text_report *r, struct text_table *table)
+static uint32_t put_nodes(const struct text_report *r, struct table *table)
 {
     enum { DEEPEST = 30 };
     const struct profile_phases *phases = &r->p->phases;
@@ -75,16 +75,39 @@ static uint32_t put_nodes(const struct text_report *r, struct text_table *table)
     return left_out;
 }
 
+void text_phase_totals(const struct text_report *r)
+{
+    static const struct column COLUMNS[] = {
+        { "exclusive", COLUMN_RIGHT }, { "share", COLUMN_RIGHT }, { "inclusive", COLUMN_RIGHT },
+        { "calls", COLUMN_RIGHT },     { "phase", COLUMN_WIDE },
+    };
+    const struct profile_phases *phases = &r->p->phases;
+    if (phases->n_totals == 0)
+        return;
+    text_title(r, "Phases by name, wherever they run");
+    struct table table = TABLE(COLUMNS);
+    for (uint32_t i = 0; i < text_shown(r, phases->n_totals); i++) {
+        const struct phase_total *total = &phases->totals[i];
+        table_ns(&table, total->exclusive_ns);
+        format_share(&table.text, total->exclusive_ns, phases->total_ns);
+        table_cell(&table);
+        table_ns(&table, total->inclusive_ns);
+        table_count(&table, total->calls);
+        table_text(&table, profile_name(r->p, total->name));
+    }
+    text_finish(r, &table, phases->n_totals);
+}
+
 void text_phases(const struct text_report *r)
 {
-    static const struct text_column COLUMNS[] = {
-        { "inclusive", true }, { "", true },       { "exclusive", true },
-        { "calls", true },     { "phase", false },
+    static const struct column COLUMNS[] = {
+        { "inclusive", COLUMN_RIGHT }, { "share", COLUMN_RIGHT }, { "exclusive", COLUMN_RIGHT },
+        { "calls", COLUMN_RIGHT },     { "phase", COLUMN_WIDE },
     };
     if (r->p->phases.n_nodes == 0)
         return;
     text_title(r, "Phases (inclusive: with what runs inside; exclusive: itself)");
-    struct text_table table = TEXT_TABLE(COLUMNS);
+    struct table table = TABLE(COLUMNS);
     uint32_t left_out = put_nodes(r, &table);
     text_finish(r, &table, 0);
     if (left_out > 0) {

@@ -3,7 +3,7 @@
 #define SYMTAPE_PROFILE_TEXT_REPORT_H
 
 #include "profile/report.h"
-#include "profile/text_table.h"
+#include "profile/table.h"
 
 struct text_report {
     const struct profile *p;
@@ -11,29 +11,32 @@ struct text_report {
     struct buf *out;
 };
 
-/* A table over an array of struct text_column. */
-#define TEXT_TABLE(columns_)                                                                  \
-    { .columns = (columns_), .n_columns = sizeof(columns_) / sizeof *(columns_) }
-
 /* How many of `n` rows to show. */
-uint32_t text_shown(const struct text_report *r, uint32_t n);
+static inline uint32_t text_shown(const struct text_report *r, uint32_t n)
+{
+    return report_shown(r->options, n);
+}
+
 void text_title(const struct text_report *r, const char *text);
 /* Prints and releases a table; says how many of `n` rows are not in it. */
-void text_finish(const struct text_report *r, struct text_table *table, uint32_t n);
+void text_finish(const struct text_report *r, struct table *table, uint32_t n);
 
-/* Cells; what is nothing is "-". */
-void text_ns(struct text_table *table, int64_t ns); /* negative: nothing */
-void text_count(struct text_table *table, uint64_t count);
-void text_text(struct text_table *table, struct str text);
-void text_place(struct text_table *table, struct str file, uint32_t line);
-/* "0/0", or "0/0 rank1" when there are several recordings. */
-void text_compile(const struct text_report *r, struct text_table *table, uint32_t recording,
+/* The numbers 0 ... n-1, the slowest first; `ns` says how long the i-th took. NULL when memory ran
+ * out (then r->out has failed). The caller frees. */
+uint32_t *text_slowest_first(const struct text_report *r, uint32_t n,
+                             int64_t (*ns)(const struct profile *profile, uint32_t i));
+
+/* Sentences, if any, wrapped below a title; releases their buffer. */
+void text_paragraph(const struct text_report *r, struct buf *text);
+
+/* Cell "0/0", or "0/0 rank1" when there are several recordings. */
+void text_compile(const struct text_report *r, struct table *table, uint32_t recording,
                   uint32_t compile);
-const char *text_status(enum attempt_status status);
 
 /* The sections, each nothing where it has nothing to show. */
 void text_unfinished(const struct text_report *r);
 void text_phases(const struct text_report *r);
+void text_phase_totals(const struct text_report *r);
 void text_recordings(const struct text_report *r);
 void text_differences(const struct text_report *r);
 void text_compiles(const struct text_report *r);

@@ -2,7 +2,7 @@
  *
  * An arena hands out zeroed memory that is freed as a whole by arena_release(). A NULL result means
  * that memory ran out; the arena stays usable. Under AddressSanitizer every object is a malloc of
- * its own, so that overruns between neighbours are seen. Not for use by two threads at once. */
+ * its own, so that overruns between neighbors are seen. Not for use by two threads at once. */
 #ifndef SYMTAPE_TRACE_ARENA_H
 #define SYMTAPE_TRACE_ARENA_H
 

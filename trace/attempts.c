@@ -162,25 +162,35 @@ static void link_attempts(struct grouping *g, struct attempt *attempts)
         }
 }
 
-/* The metrics say how a compile ended: fail_type is null, or names an exception
+/* Whether a metrics record tells of a failure: fail_type is null, or names an exception
  * (CompilationMetrics in torch/_dynamo/utils.py; logged in a finally clause). */
-static enum attempt_status status_of(struct trace *trace, const struct attempt *attempt,
-                                     struct json *doc)
+static bool read_end(struct trace *trace, uint32_t record, struct json *doc, bool *failed,
+                     struct err *err)
 {
-    enum attempt_status status = attempt->next != TRACE_NONE ? ATTEMPT_RESTARTED : ATTEMPT_UNFINISHED;
-    struct err ignored = { 0 };
-    for (uint32_t i = 0; i < attempt->n_records && status != ATTEMPT_RESTARTED; i++) {
-        uint32_t record = attempt->records[i];
-        enum event event = trace->records[record].event;
+    bool readable;
+    *failed = false;
+    if (!record_try_json(trace, record, doc, &readable, err))
+        return false;
+    if (readable)
+        *failed = json_kind_of(doc, json_get(doc, JSON_ROOT, STR("fail_type"))) == JSON_STRING;
+    return true;
+}
+
+static bool find_status(struct trace *trace, struct attempt *attempt, struct json *doc,
+                        struct err *err)
+{
+    attempt->status = attempt->next != TRACE_NONE ? ATTEMPT_RESTARTED : ATTEMPT_UNFINISHED;
+    for (uint32_t i = 0; i < attempt->n_records && attempt->status != ATTEMPT_RESTARTED; i++) {
+        enum event event = trace->records[attempt->records[i]].event;
+        bool failed;
         if (event != EVENT_COMPILATION_METRICS && event != EVENT_BWD_COMPILATION_METRICS)
             continue;
-        bool failed = record_json(trace, record, doc, &ignored) &&
-                      json_kind_of(doc, json_get(doc, JSON_ROOT, STR("fail_type"))) == JSON_STRING;
-        if (failed || status != ATTEMPT_FAILED)
-            status = failed ? ATTEMPT_FAILED : ATTEMPT_OK;
-        ignored = (struct err){ 0 };
+        if (!read_end(trace, attempt->records[i], doc, &failed, err))
+            return false;
+        if (failed || attempt->status != ATTEMPT_FAILED)
+            attempt->status = failed ? ATTEMPT_FAILED : ATTEMPT_OK;
     }
-    return status;
+    return true;
 }
 
 static bool finish(struct grouping *g, struct attempt *attempts, const struct record *records,
@@ -194,7 +204,7 @@ static bool finish(struct grouping *g, struct attempt *attempts, const struct re
     if (ok)
         link_attempts(g, attempts);
     for (uint32_t i = 0; i < g->keys.n && ok; i++)
-        attempts[i].status = status_of(g->trace, &attempts[i], &doc);
+        ok = find_status(g->trace, &attempts[i], &doc, err);
     json_release(&doc);
     return ok;
 }

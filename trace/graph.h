@@ -179,6 +179,8 @@ struct graph {
 
 /* `text` is copied where it is kept. Frees as a whole, children too; only for the root. */
 struct graph *graph_parse(struct str text, struct err *err);
+/* The same over a text that outlives the graph: nothing is copied. */
+struct graph *graph_parse_in_place(struct str text, struct err *err);
 void graph_free(struct graph *graph);
 
 /* Does a payload look like one of the texts that graph_parse takes? Cheap; looks at its start. */
@@ -189,8 +191,8 @@ struct buf;
  * nodes, which are printed as they stood). */
 void graph_print(const struct graph *graph, struct buf *out);
 /* Structure, names, arguments, metas, locations: all but spelling, line numbers and what a text
- * does not tell (callers of a location, signature). On a difference *node (may be NULL) is the first
- * node of the root that differs, or NODE_NONE when something else does. */
+ * does not tell (callers of a location, signature). On a difference *node (may be NULL) is the
+ * first node of the root that differs, or NODE_NONE when something else does. */
 bool graph_equal(const struct graph *a, const struct graph *b, node_id *node);
 
 /* call_function, call_method, call_module; getitem and infix included. */

@@ -2,6 +2,9 @@
 #include "trace/buf.h"
 #include "trace/graph_read.h"
 
+/* Of one statement, nested ones included; a graph that PyTorch made has thousands at most. */
+enum { MAX_ARGUMENTS = 1 << 20 };
+
 static struct str text_since(const struct graph_reader *in, const char *from)
 {
     return (struct str){ from, (size_t)(in->p - from) };
@@ -204,6 +207,8 @@ static bool read_simple(struct graph_reader *in)
 
 bool read_value(struct graph_reader *in)
 {
+    if (in->n_arguments++ >= MAX_ARGUMENTS)
+        return false;
     struct str name = lex_name(in);
     if (name.n)
         return read_named(in, name);
@@ -237,6 +242,8 @@ bool read_item(struct graph_reader *in)
         if (at_delimiter(in))
             return true;
     }
+    if (in->n_arguments >= MAX_ARGUMENTS)
+        return false;
     in->p = from;
     b->stack.n = mark;
     b->args.n = args;
@@ -266,7 +273,7 @@ static bool read_argument(struct graph_reader *in)
     const char *from = in->p;
     struct str name = lex_name(in);
     if (name.n && (*in->p == ',' || *in->p == ')'))
-        return push_name(in, name);
+        return in->n_arguments++ < MAX_ARGUMENTS && push_name(in, name);
     bool spaced = name.n && in->p[0] == ' ' && in->p[1] == '=' && in->p[2] == ' ';
     bool key = spaced || (name.n && in->p[0] == '=' && in->p[1] != '=');
     in->p = !key ? from : in->p + (spaced ? 3 : 1);

@@ -34,13 +34,14 @@ static bool parse_place(struct str text, struct location *ret)
     if (!find_line(text, &colon, &line, &function))
         return false;
     struct str rest = str_from(text, function);
-    size_t code = str_find(rest, STR(", code: "));
+    size_t code = str_find(rest, STR(", code:")); /* where the source is unknown, nothing follows */
     if (code == rest.n)
         return false;
     ret->file = str_first(text, colon);
     ret->line = line;
     ret->function = str_first(rest, code);
-    ret->code = str_from(rest, code + 8);
+    ret->code = str_from(rest, code + 7);
+    ret->code = str_from(ret->code, str_starts(ret->code, STR(" ")));
     return true;
 }
 

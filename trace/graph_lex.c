@@ -44,6 +44,7 @@ bool lex_next_line(struct graph_reader *in)
     while (in->eol > in->p && in->eol[-1] == '\r')
         in->eol--;
     in->line++;
+    in->n_arguments = 0;
     in->effort = OPAQUE_EFFORT * (size_t)(in->eol - in->p);
     return true;
 }
@@ -247,8 +248,8 @@ bool lex_number(struct graph_reader *in, struct arg *ret)
 
 /* ---- anything ---- */
 
-/* To a comma, colon or closing bracket that no bracket and no <> encloses; false when a bracket or
- * quote stays open. */
+/* To a comma, colon or closing bracket that no bracket and no <> encloses; false when one of them
+ * or a quote stays open. */
 static bool scan_opaque(struct graph_reader *in)
 {
     size_t brackets = 0, angles = 0;
@@ -264,7 +265,7 @@ static bool scan_opaque(struct graph_reader *in)
         if (c == '(' || c == '[' || c == '{')
             brackets++;
         else if ((c == ')' || c == ']' || c == '}') && brackets-- == 0)
-            return true;
+            return angles == 0;
         else if (c == '<')
             angles++;
         else if (c == '>')
@@ -273,7 +274,7 @@ static bool scan_opaque(struct graph_reader *in)
             return true;
         in->p++;
     }
-    return brackets == 0;
+    return brackets + angles == 0;
 }
 
 bool lex_opaque(struct graph_reader *in, struct str *ret)

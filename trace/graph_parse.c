@@ -2,6 +2,9 @@
  * indentation, and in each a def, statements and comments. */
 #include "trace/graph_read.h"
 
+/* Far above what PyTorch compiles; a text of a gigabyte may hold more, which memory does not. */
+enum { MAX_NODES = 1 << 24, MAX_ARGS = 1 << 26 };
+
 struct open_class {
     struct graph_builder b;
     size_t indent;
@@ -114,9 +117,10 @@ static void add_opaque(struct graph_reader *in, const char *from, size_t n_nodes
 static void parse_comment(struct graph_reader *in)
 {
     struct location location;
-    struct str comment = str_trim(lex_rest(in));
-    while (comment.n && comment.p[0] == '#')
-        comment = str_trim(str_from(comment, 1));
+    struct str comment = lex_rest(in);
+    while (comment.n && (comment.p[0] == '#' || comment.p[0] == ' ' ||
+                         (comment.p[0] >= '\t' && comment.p[0] <= '\r')))
+        comment = str_from(comment, 1); /* but nothing from its end: the code may be "" */
     if (!location_parse(comment, &location))
         return;
     bool known = location_has_place(&location) || location.annotation.n;
@@ -176,34 +180,54 @@ static bool parse_line(struct parser *p, bool *more)
     return true;
 }
 
-static bool parse(struct parser *p, struct str text)
+static bool check_size(struct parser *p)
+{
+    const struct graph_builder *b = p->open.n ? &p->open.v[p->open.n - 1].b : NULL;
+    if (!b || (b->nodes.n <= MAX_NODES && b->args.n <= MAX_ARGS))
+        return true;
+    return err_set(p->err, ERR_INPUT, "line %u: more than %d nodes or %d arguments in a graph",
+                   (unsigned)p->in.line, MAX_NODES, MAX_ARGS);
+}
+
+static bool parse(struct parser *p, struct str text, bool copy)
 {
     if (!tree_builder_init(&p->tree, p->err))
         return false;
-    struct str copy = arena_copy(&p->tree.pool->arena, text);
-    if (!copy.p)
+    if (copy)
+        text = arena_copy(&p->tree.pool->arena, text);
+    if (!text.p)
         return err_nomem(p->err);
-    p->in.next = copy.p;
-    p->in.end = copy.p + copy.n;
+    p->in.next = text.p;
+    p->in.end = text.p + text.n;
     bool good = true, more = true;
     while (good && more && lex_next_line(&p->in))
-        good = parse_line(p, &more);
+        good = parse_line(p, &more) && check_size(p);
     while (good && p->open.n)
         good = close_class(p);
     return good && (p->root || err_set(p->err, ERR_INPUT, "not a graph: no class in it"));
 }
 
-struct graph *graph_parse(struct str text, struct err *err)
+static struct graph *parse_whole(struct str text, bool copy, struct err *err)
 {
     struct parser p = { .err = err };
     if (!graph_looks_like(text)) {
         err_set(err, ERR_INPUT, "not a graph: no \"class NAME(torch.nn.Module):\" at its start");
         return NULL;
     }
-    parse(&p, text);
+    parse(&p, text, copy);
     while (p.open.n)
         graph_builder_abandon(&p.open.v[--p.open.n].b);
     vec_release(&p.open);
     tree_builder_finish(&p.tree, p.root);
     return p.root;
+}
+
+struct graph *graph_parse(struct str text, struct err *err)
+{
+    return parse_whole(text, true, err);
+}
+
+struct graph *graph_parse_in_place(struct str text, struct err *err)
+{
+    return parse_whole(text, false, err);
 }

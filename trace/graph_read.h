@@ -12,18 +12,19 @@
 
 struct graph_reader {
     struct graph_builder *b;
-    const char *p;     /* the cursor */
-    const char *eol;   /* end of its line, carriage returns not included */
-    const char *next;  /* start of the next line */
-    const char *end;   /* of the text */
-    uint32_t line;     /* number of the cursor's line, from 1 */
-    uint32_t location; /* of the statements that follow */
-    uint32_t nesting;  /* of arguments */
-    size_t effort;     /* bytes of this line that lex_opaque() may still read */
-    uint32_t n_leaves; /* inputs of an exported graph, which its output statement repeats */
-    bool prologue;     /* nothing but inputs so far */
+    const char *p;      /* the cursor */
+    const char *eol;    /* end of its line, carriage returns not included */
+    const char *next;   /* start of the next line */
+    const char *end;    /* of the text */
+    uint32_t line;      /* number of the cursor's line, from 1 */
+    uint32_t location;  /* of the statements that follow */
+    uint32_t nesting;   /* of arguments */
+    size_t n_arguments; /* read of this line so far */
+    size_t effort;      /* bytes of this line that lex_opaque() may still read */
+    uint32_t n_leaves;  /* inputs of an exported graph, which its output statement repeats */
+    bool prologue;      /* nothing but inputs so far */
     bool returned;
-    struct str boxed;  /* iterator over the inputs, in graphs that take them as one list */
+    struct str boxed;   /* iterator over the inputs, in graphs that take them as one list */
 };
 
 /* ---- lines and words: graph_lex.c ---- */
@@ -42,8 +43,8 @@ bool lex_string(struct graph_reader *in, struct str *ret);
 /* Over an integer, a float or an imaginary number, sign included. */
 bool lex_number(struct graph_reader *in, struct arg *ret);
 /* Over anything with matching brackets and quotes, up to a comma, a colon or a closing bracket.
- * What it may read of a line is bounded, and nothing once a match was missing, since that is missing
- * around it as well: brackets in brackets would be read again and again. */
+ * What it may read of a line is bounded, and nothing once a match was missing, since that is
+ * missing around it as well: brackets in brackets would be read again and again. */
 bool lex_opaque(struct graph_reader *in, struct str *ret);
 
 static inline bool lex_char(struct graph_reader *in, char c)

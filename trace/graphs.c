@@ -43,11 +43,13 @@ static bool holds_graph(const struct trace *trace, const struct record *record)
 static bool find_name(struct listing *l, uint32_t record, struct str *ret, struct err *err)
 {
     enum event event = l->trace->records[record].event;
-    struct err ignored = { 0 };
+    bool readable;
     *ret = trace_string(l->trace, l->trace->records[record].name);
     if (event != EVENT_ARTIFACT && event != EVENT_GRAPH_DUMP && event != EVENT_PT2_MEMBER)
         return true;
-    if (record_json(l->trace, record, &l->doc, &ignored))
+    if (!record_try_json(l->trace, record, &l->doc, &readable, err))
+        return false;
+    if (readable)
         *ret = json_decoded(&l->doc, json_get(&l->doc, JSON_ROOT, STR("name")),
                             &l->trace->tables->arena);
     return ret->p || err_nomem(err);
@@ -126,22 +128,40 @@ const struct graph_list *trace_graphs(struct trace *trace, struct err *err)
     return ok ? list : NULL;
 }
 
+static struct graph *parse(struct trace *trace, const struct graph_ref *ref, bool in_place,
+                           struct err *err)
+{
+    const struct record *record = &trace->records[ref->record];
+    struct graph *graph = NULL;
+    struct str text;
+    if (trace_payload(trace, ref->record, &text, err))
+        graph = record->event == EVENT_PT2_MEMBER ? pt2_program_parse(text, err)
+                : in_place                        ? graph_parse_in_place(text, err)
+                                                  : graph_parse(text, err);
+    if (!graph)
+        err_at(err, "%.*s:%llu: graph %.*s", STR_ARG(trace->recordings[record->recording].source),
+               (unsigned long long)record->line, STR_ARG(ref->name));
+    return graph;
+}
+
 const struct graph *trace_graph(struct trace *trace, uint32_t ref, struct err *err)
 {
-    struct trace_tables *tables = trace->tables;
-    if (!trace_graphs(trace, err))
+    const struct graph_list *list = trace_graphs(trace, err);
+    if (!list)
         return NULL;
-    const struct graph_ref *what = &tables->graphs->refs[ref];
-    struct str text;
-    if (tables->parsed[ref])
-        return tables->parsed[ref];
-    if (trace_payload(trace, what->record, &text, err))
-        tables->parsed[ref] = trace->records[what->record].event == EVENT_PT2_MEMBER
-                                  ? pt2_program_parse(text, err)
-                                  : graph_parse(text, err);
-    if (!tables->parsed[ref])
-        err_at(err, "%.*s:%llu: graph %.*s",
-               STR_ARG(trace->recordings[trace->records[what->record].recording].source),
-               (unsigned long long)trace->records[what->record].line, STR_ARG(what->name));
-    return tables->parsed[ref];
+    struct graph **parsed = &trace->tables->parsed[ref];
+    if (!*parsed)
+        *parsed = parse(trace, &list->refs[ref], false, err);
+    return *parsed;
+}
+
+bool trace_visit_graph(struct trace *trace, uint32_t ref,
+                       bool (*visit)(void *user, const struct graph *graph), void *user,
+                       struct err *err)
+{
+    const struct graph_list *list = trace_graphs(trace, err);
+    struct graph *graph = list ? parse(trace, &list->refs[ref], true, err) : NULL;
+    bool ok = graph && visit(user, graph);
+    graph_free(graph);
+    return ok;
 }

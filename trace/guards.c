@@ -55,12 +55,15 @@ struct building {
     struct trace *trace;
     struct json doc;
     struct guard *guards;
-    uint8_t *classes; /* by frame, class + 1; of one recording */
+    uint8_t *classes; /* by frame, class + 1; of one recording, its first process */
     uint32_t recording;
 };
 
+/* Processes that share a log number their files apart: a frame's text alone does not tell. */
 static uint8_t class_of_frame(struct building *b, stack_id stack)
 {
+    if (b->trace->tables->tape->stacks.nodes.v[stack].space)
+        return class_of_file(stack_frame(b->trace, b->recording, stack).file);
     uint8_t *known = &b->classes[stack_frame_id(b->trace, stack)];
     if (*known == 0)
         *known = (uint8_t)(class_of_file(stack_frame(b->trace, b->recording, stack).file) + 1);
@@ -127,15 +130,14 @@ static bool read_all(struct building *b, struct guard_list *list, struct err *er
 {
     struct trace *trace = b->trace;
     for (uint32_t i = 0; i < trace->n_records; i++) {
-        struct err ignored = { 0 };
+        bool readable;
         if (trace->records[i].event != EVENT_GUARD_ADDED_FAST)
             continue;
         use_recording(b, trace->records[i].recording);
-        if (!record_json(trace, i, &b->doc, &ignored)) {
-            if (ignored.kind != ERR_INPUT)
-                return err_nomem(err);
+        if (!record_try_json(trace, i, &b->doc, &readable, err))
+            return false;
+        if (!readable)
             continue;
-        }
         if (!add_guard(b, i, &b->guards[list->n]))
             return err_nomem(err);
         list->by_kind[b->guards[list->n++].kind]++;

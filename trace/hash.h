@@ -13,9 +13,11 @@ static inline uint64_t hash_str(struct str text)
     return XXH3_64bits(text.p ? text.p : "", text.n);
 }
 
+/* For pairs of small numbers that often grow together. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
-    uint64_t x = (a ^ (b + UINT64_C(0x9E3779B97F4A7C15))) * UINT64_C(0xD6E8FEB86659FD93);
+    uint64_t x = a * UINT64_C(0x9E3779B97F4A7C15) + b;
+    x = (x ^ (x >> 32)) * UINT64_C(0xD6E8FEB86659FD93);
     return x ^ (x >> 32);
 }
 

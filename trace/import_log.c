@@ -2,8 +2,8 @@
 
 #include "trace/graph.h"
 
-/* Event names and contexts longer than this are not PyTorch's. */
-enum { EVENT_LIMIT = 1000, CONTEXT_LIMIT = TAPE_INLINE_LIMIT };
+/* Lines, event names and contexts longer than this are not PyTorch's. */
+enum { HEADER_LIMIT = 256 << 20, EVENT_LIMIT = 1000, CONTEXT_LIMIT = TAPE_INLINE_LIMIT };
 
 /* The checksum of a payload whose lines were given \r\n ends on the way; its last line's \n is not
  * part of the text. */
@@ -108,19 +108,23 @@ static bool add_raw(struct importing *in, struct str bytes, uint64_t lines, stru
 }
 
 /* Whether the parts print as the line was; if not, the line itself is kept beside them. */
-static void keep_odd_header(struct importing *in, struct str header, size_t prefix,
-                            const struct envelope *envelope, struct tape_record *row)
+static bool keep_odd_header(struct importing *in, struct str header, size_t prefix,
+                            const struct envelope *envelope, struct tape_record *row,
+                            struct err *err)
 {
     buf_clear(&in->header);
     glog_print(&row->glog, &in->header);
+    if (in->header.failed)
+        return err_nomem(err);
     bool odd = envelope->odd || envelope->context.n > CONTEXT_LIMIT ||
                !str_eq(buf_str(&in->header), str_first(header, prefix));
     if (!odd)
-        return;
+        return true;
     row->flags |= TAPE_RECORD_ODD_HEADER;
     row->header = header;
     if (row->context.n > CONTEXT_LIMIT)
         row->context = STR("}");
+    return true;
 }
 
 /* Stacks are read in the space of the process that logged them. */
@@ -150,6 +154,8 @@ static enum outcome read_header(struct importing *in, struct str line, struct he
     ret->prefix = glog_parse(line, &ret->row.glog);
     if (ret->prefix == 0)
         return err_set(why, ERR_INPUT, "not a record"), IS_NONE;
+    if (line.n > HEADER_LIMIT)
+        return err_set(why, ERR_INPUT, "a header line of %zu bytes", line.n), IS_NONE;
     if (!read_envelope(in, &ret->row.glog, str_from(line, ret->prefix), &ret->envelope, why))
         return why->kind == ERR_INPUT ? IS_NONE : (*err = *why, FAILED);
     if (ret->envelope.event.n > EVENT_LIMIT)
@@ -164,9 +170,9 @@ static bool add_record(struct importing *in, const struct log_piece *piece, stru
 {
     struct tape_record *row = &header->row;
     describe_line(row, piece);
-    if (!check_payload(in, piece, &header->envelope, row, err))
+    if (!check_payload(in, piece, &header->envelope, row, err) ||
+        !keep_odd_header(in, piece->header, header->prefix, &header->envelope, row, err))
         return false;
-    keep_odd_header(in, piece->header, header->prefix, &header->envelope, row);
     note_rank(in, row->context);
     if (str_is(row->event, "str") && !spaces_add(&in->spaces, row->glog.pid))
         return err_nomem(err);

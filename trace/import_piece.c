@@ -47,11 +47,11 @@ bool import_learn(struct importing *in, const char *path, struct err *err)
     struct source *source = strcmp(path, "-") == 0 ? NULL : source_open(path, err);
     struct log_split split = { .source = source };
     struct log_piece piece;
-    struct err ignored = { 0 };
+    struct err damage = { 0 }; /* is told when the log is imported */
     if (!source)
         return !err_is_set(err);
     bool ok = true, log = source->kind != SOURCE_ZIP && source->kind != SOURCE_TAPE;
-    while (ok && log && !importing_stopped(in) && log_split_next(&split, &piece, &ignored) &&
+    while (ok && log && !importing_stopped(in) && log_split_next(&split, &piece, &damage) &&
            piece.whole.n) {
         import_strip_tabs(piece.payload, &in->payload);
         ok = redact_learn(&in->redact, json_of(piece.header), err) &&

@@ -125,7 +125,7 @@ static const struct {
     {                               \
         literal, sizeof literal - 1 \
     }
-    { TEXT("TensorifyScalarRestartAnalysis"), TEXT("a float was specialised") },
+    { TEXT("TensorifyScalarRestartAnalysis"), TEXT("a float was specialized") },
     { TEXT("SpeculationRestartAnalysis"), TEXT("a graph break was found further on") },
     { TEXT("UnspecializeRestartAnalysis"), TEXT("a module is to be treated as an object") },
     { TEXT("CompileCollectiveRestartAnalysis"), TEXT("ranks agreed on the dynamic sizes") },

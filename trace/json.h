@@ -83,7 +83,7 @@ void json_decode(const struct json *doc, json_id id, struct buf *out);
 struct arena;
 struct str json_decoded(const struct json *doc, json_id id, struct arena *arena);
 
-/* Decodes a JSON string's inside (between the quotes). What is no escape stays as it is. */
+/* Decodes a JSON string's inside (between the quotes). The backslash of what is no escape goes. */
 void json_unescape(struct str inside, struct buf *out);
 
 #endif

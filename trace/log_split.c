@@ -53,7 +53,7 @@ static bool skip_line(struct cursor *c)
         size_t left = split->end - split->start - c->at;
         const char *hit = left ? memchr(from, '\n', left) : NULL;
         c->at += hit ? (size_t)(hit - from) + 1 : left;
-        if (hit || split->at_end)
+        if (hit || split->at_end || c->at >= LOG_PIECE_LIMIT)
             return true;
         if (!fill(split, c->err))
             return false;
@@ -83,7 +83,7 @@ static bool skip_blank_lines(struct cursor *c, uint64_t *lines)
 
 static bool skip_payload(struct cursor *c, struct log_piece *ret)
 {
-    for (;;) {
+    while (c->at < LOG_PIECE_LIMIT) {
         int byte = peek(c);
         if (byte == -2)
             return false;
@@ -98,6 +98,7 @@ static bool skip_payload(struct cursor *c, struct log_piece *ret)
             return !err_is_set(c->err);
         }
     }
+    return true;
 }
 
 static struct str without_newline(struct str line)

@@ -4,12 +4,15 @@
  * say. Blank lines between TAB lines belong to the payload (logs that went through an editor have
  * them). TAB lines in front of any line are a piece with an empty header.
  *
- * Memory: one buffer that grows to the largest piece. */
+ * Memory: one buffer that grows to the largest piece, of LOG_PIECE_LIMIT bytes at most: a longer one
+ * comes in parts. */
 #ifndef SYMTAPE_TRACE_LOG_SPLIT_H
 #define SYMTAPE_TRACE_LOG_SPLIT_H
 
 #include "trace/buf.h"
 #include "trace/source.h"
+
+#define LOG_PIECE_LIMIT (UINT64_C(1) << 30)
 
 struct log_piece {
     struct str whole;   /* every byte, line ends too */

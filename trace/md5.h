@@ -8,7 +8,7 @@
  *     if (!md5_final(&md5, digest, err)) ...        and the next message may begin
  *     md5_release(&md5);
  *
- * libcrypto's implementation is fetched once, by md5_init(); a message costs no allocation. */
+ * libcrypto does the work; a message costs no allocation. */
 #ifndef SYMTAPE_TRACE_MD5_H
 #define SYMTAPE_TRACE_MD5_H
 
@@ -20,11 +20,11 @@
 enum { MD5_BYTES = 16, MD5_HEX = 32 };
 
 struct md5 {
-    void *algorithm, *context; /* libcrypto's; NULL after md5_release */
-    bool failed;               /* since the message began */
+    void *context; /* libcrypto's; NULL after md5_release */
+    bool failed;   /* since the message began */
 };
 
-/* ERR_ENV when libcrypto offers no MD5 (a FIPS-only set-up) or memory ran out; needs no release. */
+/* False when memory ran out; needs no release then. */
 bool md5_init(struct md5 *md5, struct err *err);
 void md5_update(struct md5 *md5, struct str bytes); /* a failure is told by md5_final */
 /* The digest of what came since md5_init or the last md5_final. */

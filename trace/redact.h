@@ -23,7 +23,7 @@
  *              export X=...; the values of an "env"-like JSON object; X=redacted in such an array.
  *
  * HASH is 40 bits of the folder's path, its user taken out first: files of two folders stay apart,
- * and one path reads the same wherever it occurs. Tails that PyTorch's own paths are recognised by
+ * and one path reads the same wherever it occurs. Tails that PyTorch's own paths are recognized by
  * (torch/_dynamo/...) are kept, as are line numbers.
  *
  * Text that is JSON is rewritten string by string, decoded first, JSON inside strings likewise, and
@@ -35,7 +35,7 @@
  * bare word that comes before the first path that gives it away. Who can read the input twice calls
  * redact_learn on all of it first; who cannot adds the names that are likely ($USER, the host's).
  *
- * Limits. This takes out what is recognised, and is no proof that nothing else is left:
+ * Limits. This takes out what is recognized, and is no proof that nothing else is left:
  *   - names within longer words (ann_model), in relative paths before they are learnt, e-mail
  *     domains, addresses, URLs and their secrets;
  *   - names, folders and file names that mean something: the last component of a path is kept;

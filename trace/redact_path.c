@@ -1,5 +1,6 @@
 #include "trace/hash.h"
 #include "trace/redact_parts.h"
+#include "trace/user_line.h"
 
 enum { MAX_QUOTED_PATH = 4096, MAX_EXTENSION = 5, HASH_DIGITS = 10 };
 
@@ -97,26 +98,6 @@ static bool is_python_library(struct str parent, struct str part)
            is_digit(char_at(part, 6));
 }
 
-/* Is torch/PART PyTorch's own, rather than a user's folder that is called torch? */
-static bool is_in_torch(struct str part)
-{
-    static const char *const own[] = {
-        "amp",           "ao",       "autograd",
-        "backends",      "compiler", "cpu",
-        "csrc",          "cuda",     "export",
-        "distributed",   "fft",      "func",
-        "futures",       "fx",       "jit",
-        "linalg",        "masked",   "mps",
-        "mtia",          "nested",   "nn",
-        "onnx",          "optim",    "package",
-        "profiler",      "signal",   "sparse",
-        "special",       "testing",  "utils",
-        "xpu",           "monitor",  "multiprocessing",
-        "distributions",
-    };
-    return char_at(part, 0) == '_' || str_ends(part, STR(".py")) || IS_ANY(part, own);
-}
-
 static struct str next_part(const struct path *path, size_t *at)
 {
     while (*at < path->text.n && is_separator(path->text.p[*at], path->windows))
@@ -157,7 +138,7 @@ static void look_for_tail(struct path *path, struct str grandparent, struct str 
     } else if (path->tail < TAIL_PACKAGES && is_python_library(grandparent, parent)) {
         path->tail = TAIL_PYTHON;
         path->keep = offset_of(path, parent);
-    } else if (path->tail == TAIL_LAST && str_is(parent, "torch") && is_in_torch(part) &&
+    } else if (path->tail == TAIL_LAST && str_is(parent, "torch") && torch_is_own(part) &&
                !is_home_of_users(grandparent)) {
         path->tail = TAIL_TORCH;
         path->keep = offset_of(path, parent);

@@ -193,8 +193,8 @@ static bool offer_error(struct offer *list, struct err *err, const char *lead, s
     if (list->text.failed)
         err_nomem(err);
     else if (list->n)
-        err_set(err, ERR_USAGE, "%s%.*s; there are %.*s", lead, STR_ARG(what),
-                STR_ARG(buf_str(&list->text)));
+        err_set(err, ERR_USAGE, "%s%.*s; there %s %.*s", lead, STR_ARG(what),
+                list->n == 1 ? "is" : "are", STR_ARG(buf_str(&list->text)));
     else
         err_set(err, ERR_USAGE, "%s%.*s", lead, STR_ARG(what));
     buf_release(&list->text);

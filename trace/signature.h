@@ -17,7 +17,7 @@ enum input_kind {
     INPUT_TENSOR_CONSTANT,
     INPUT_CUSTOM_OBJ,
     INPUT_TOKEN,
-    INPUT_CONSTANT, /* a number, string, bool or None that the export specialised on; see value */
+    INPUT_CONSTANT, /* a number, string, bool or None that the export specialized on; see value */
     INPUT_OTHER     /* a kind that this reader does not know */
 };
 

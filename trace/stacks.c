@@ -218,7 +218,7 @@ bool stacks_read(struct stack_table *table, uint32_t root, struct str text, uint
     if (!take(&in, STR("[")))
         return false;
     do
-        if (!step(table, &in, &at, err))
+        if (table->nodes.v[at].depth == STACK_DEPTH_LIMIT || !step(table, &in, &at, err))
             return false;
     while (take(&in, STR(", ")));
     if (!take(&in, STR("]")))

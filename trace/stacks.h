@@ -26,6 +26,10 @@ struct stack_frame_row {
 #define LOC_ABSENT (UINT32_MAX - 1)
 #define LOC_NULL   UINT32_MAX
 
+/* Deeper stacks than any interpreter makes stay text: a trie makes each of them short, and printing
+ * long. */
+enum { STACK_DEPTH_LIMIT = 10000 };
+
 /* A root's frame is STACK_ROOT plus its space. */
 #define STACK_ROOT (UINT32_MAX - UINT16_MAX)
 

@@ -45,7 +45,9 @@ static inline bool str_ends(struct str a, struct str suffix)
 /* From byte `from` on; empty when past the end. */
 static inline struct str str_from(struct str a, size_t from)
 {
-    return from < a.n ? (struct str){ a.p + from, a.n - from } : (struct str){ a.p + a.n, 0 };
+    if (from < a.n)
+        return (struct str){ a.p + from, a.n - from };
+    return (struct str){ a.n ? a.p + a.n : a.p, 0 }; /* NULL + 0 is undefined */
 }
 
 /* The first `n` bytes, or all. */

@@ -55,14 +55,13 @@ static bool read_all(struct building *b, struct err *err)
 {
     for (uint32_t i = 0; i < b->trace->n_records; i++) {
         enum event event = b->trace->records[i].event;
-        struct err ignored = { 0 };
+        bool readable;
         if (!is_symbol(event) && event != EVENT_SYMBOLIC_SHAPE_SPECIALIZATION)
             continue;
-        if (!record_json(b->trace, i, &b->doc, &ignored)) {
-            if (ignored.kind != ERR_INPUT)
-                return err_nomem(err);
+        if (!record_try_json(b->trace, i, &b->doc, &readable, err))
+            return false;
+        if (!readable)
             continue;
-        }
         if (!(is_symbol(event) ? add_symbol(b, i) : add_specialization(b, i)))
             return err_nomem(err);
     }
@@ -82,7 +81,7 @@ static bool allocate(struct building *b, struct err *err)
     return (b->symbols && b->specializations) || err_nomem(err);
 }
 
-/* The slot of the specialisation of `name` in `attempt`, or the free one where it goes. */
+/* The slot of the specialization of `name` in `attempt`, or the free one where it goes. */
 static size_t find_slot(const struct building *b, const uint32_t *slots, size_t n, struct str name,
                         uint32_t attempt)
 {
@@ -95,14 +94,14 @@ static size_t find_slot(const struct building *b, const uint32_t *slots, size_t 
     return at;
 }
 
-/* Joins symbols to the first specialisation of their name in their attempt, by a small hash table
- * over the specialisations. */
+/* Joins symbols to the first specialization of their name in their attempt, by a small hash table
+ * over the specializations. */
 static bool link_specializations(struct building *b, struct err *err)
 {
     size_t n = 64;
     while (n < (size_t)b->n_specializations * 2)
         n *= 2;
-    uint32_t *slots = calloc(n, sizeof *slots); /* specialisation + 1 */
+    uint32_t *slots = calloc(n, sizeof *slots); /* specialization + 1 */
     if (!slots)
         return err_nomem(err);
     for (uint32_t i = 0; i < b->n_specializations; i++) {

@@ -1,4 +1,4 @@
-/* Symbols and their specialisations, as recorded.
+/* Symbols and their specializations, as recorded.
  *
  * Built once per trace on first use from create_symbol, create_unbacked_symbol and
  * symbolic_shape_specialization records (torch/fx/experimental/symbolic_shapes.py, ShapeEnv). The

@@ -14,10 +14,9 @@ struct file_table {
     size_t n_files, n_spaces;
 };
 
-/* A frame's texts, decoded when first asked for. */
+/* A frame's texts, decoded. */
 struct frame_text {
     struct str function, code;
-    bool known;
 };
 
 struct trace_tables {
@@ -33,6 +32,10 @@ struct trace_tables {
     struct graph **parsed; /* one a graph_ref; NULL: not yet */
 };
 
+/* As record_json(), but metadata that is no JSON is no failure: *readable tells. False only when
+ * memory ran out. */
+bool record_try_json(const struct trace *trace, uint32_t record, struct json *doc, bool *readable,
+                     struct err *err);
 /* Groups records by compile and attempt, and tells how each ended. Sets trace->attempts and
  * records[].attempt. */
 bool trace_find_attempts(struct trace *trace, struct record *records, struct err *err);

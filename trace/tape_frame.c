@@ -55,7 +55,7 @@ bool frame_compress(struct frame_codec *codec, struct str content, struct buf *o
     return true;
 }
 
-static bool content_size(struct str frame, size_t *ret, struct err *err)
+bool frame_content_size(struct str frame, size_t *ret, struct err *err)
 {
     unsigned long long size = ZSTD_getFrameContentSize(frame.p, frame.n);
     if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
@@ -76,7 +76,7 @@ static bool decompress(struct frame_codec *codec, struct str frame, char *to, si
 bool frame_decompress(struct frame_codec *codec, struct str frame, struct buf *out, struct err *err)
 {
     size_t size = 0;
-    if (!content_size(frame, &size, err))
+    if (!frame_content_size(frame, &size, err))
         return false;
     if (!buf_reserve(out, size))
         return err_nomem(err);
@@ -90,7 +90,7 @@ bool frame_decompress_to(struct frame_codec *codec, struct str frame, struct are
                          struct str *ret, struct err *err)
 {
     size_t size = 0;
-    if (!content_size(frame, &size, err))
+    if (!frame_content_size(frame, &size, err))
         return false;
     char *to = arena_alloc(arena, size + 1, 1);
     *ret = (struct str){ to, size };

@@ -10,6 +10,8 @@ struct frame_codec; /* contexts for both directions, reused from frame to frame 
 struct frame_codec *frame_codec_new(struct err *err);
 void frame_codec_free(struct frame_codec *codec);
 
+/* Bytes that a frame claims to hold; ERR_INPUT when it does not say, or more than TAPE_BLOCK_LIMIT. */
+bool frame_content_size(struct str frame, size_t *ret, struct err *err);
 /* Appends one zstd frame (level 3, content size and checksum) that holds `content`. */
 bool frame_compress(struct frame_codec *codec, struct str content, struct buf *out, struct err *err);
 /* Appends the content of the zstd frame at the start of `frame`. More than TAPE_BLOCK_LIMIT bytes,

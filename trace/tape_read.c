@@ -65,9 +65,23 @@ static bool add_stream_block(struct tape *tape, enum tape_lane lane, struct stre
 }
 
 /* Decodes one frame. Table rows point into its content, which stays in the arena. */
+/* Tables are held in memory, so a small file must not claim that they are huge: real ones compress
+ * 5 to 50 times. Streams are read block by block and are not counted. */
+static bool may_expand(struct tape *tape, struct str frame, struct err *err)
+{
+    uint64_t limit = (UINT64_C(64) << 20) + 1000 * (uint64_t)tape->bytes.n;
+    size_t size;
+    if (!frame_content_size(frame, &size, err))
+        return false;
+    tape->expanded += size;
+    return tape->expanded <= limit || err_set(err, ERR_INPUT, "the tape expands to too much");
+}
+
 static bool read_block(struct tape *tape, struct str frame, uint64_t offset, struct err *err)
 {
     struct str content;
+    if (!may_expand(tape, frame, err))
+        return false;
     if (!frame_decompress_to(tape->codec, frame, &tape->arena, &content, err))
         return false;
     struct bytes in = bytes_of(content);

@@ -18,7 +18,7 @@ struct stream_block {
     uint64_t offset, stored; /* the frame in the tape */
 };
 
-enum { TAPE_CACHED_BLOCKS = 8 };
+enum { TAPE_CACHED_BLOCKS = 5 };
 
 struct cached_block {
     const struct stream_block *block; /* NULL: empty */
@@ -39,6 +39,7 @@ struct tape {
     vec_of(struct stream_block) streams[TAPE_LANES];
     vec_of(struct tape_damage) damage;
     struct tape_part parts[TAPE_LANES];
+    uint64_t expanded;  /* bytes of table blocks, decompressed */
     uint64_t lost_rows; /* places filled in for what damaged blocks held */
     struct frame_codec *codec;
     struct cached_block cache[TAPE_CACHED_BLOCKS];

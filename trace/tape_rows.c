@@ -58,6 +58,8 @@ static bool read_stack(struct tape *tape, struct bytes *in)
     uint64_t id = tape->stacks.nodes.n, back = bytes_varint(in);
     uint32_t frame = (uint32_t)bytes_varint_max(in, UINT32_MAX);
     uint32_t parent = back == 0 || back > id ? 0 : (uint32_t)(id - back);
+    if (tape->stacks.nodes.v[parent].depth >= STACK_DEPTH_LIMIT)
+        parent = 0;
     return stacks_add_node(&tape->stacks, parent, frame);
 }
 

@@ -21,6 +21,17 @@ struct str event_name(enum event event)
     return event < EVENT_COUNT && event_names[event].p ? event_names[event] : STR("");
 }
 
+const char *attempt_status_name(enum attempt_status status)
+{
+    static const char *const names[] = {
+        [ATTEMPT_OK] = "ok",
+        [ATTEMPT_FAILED] = "failed",
+        [ATTEMPT_RESTARTED] = "restarted",
+        [ATTEMPT_UNFINISHED] = "unfinished",
+    };
+    return names[status];
+}
+
 static enum event event_by_name(struct str name)
 {
     for (int id = EVENT_OTHER + 1; id < EVENT_COUNT; id++)

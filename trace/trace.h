@@ -102,6 +102,7 @@ enum attempt_status {
     ATTEMPT_RESTARTED, /* the same compile has a later attempt */
     ATTEMPT_UNFINISHED /* neither an end nor a next attempt was recorded */
 };
+const char *attempt_status_name(enum attempt_status status); /* "ok", "failed", ... */
 
 /* One attempt of one compile. */
 struct attempt {

@@ -68,6 +68,14 @@ bool record_json(const struct trace *trace, uint32_t record, struct json *doc, s
     return json_parse(doc, trace->records[record].meta, err);
 }
 
+bool record_try_json(const struct trace *trace, uint32_t record, struct json *doc, bool *readable,
+                     struct err *err)
+{
+    struct err why = { 0 };
+    *readable = record_json(trace, record, doc, &why);
+    return *readable || why.kind == ERR_INPUT || err_nomem(err);
+}
+
 stack_id record_stack(struct trace *trace, const struct json *doc, struct str key)
 {
     stack_id stack = 0;

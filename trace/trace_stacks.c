@@ -34,28 +34,32 @@ uint32_t trace_n_frames(const struct trace *trace)
     return (uint32_t)trace->tables->tape->stacks.frames.n;
 }
 
-static struct str decoded(const struct trace *trace, uint32_t string)
+/* A string of a frame, without its JSON escapes. */
+static bool decode(struct trace *trace, uint32_t string, struct str *ret, struct err *err)
 {
-    struct str raw = tape_string(trace->tables->tape, string);
-    if (raw.n == 0 || !memchr(raw.p, '\\', raw.n))
-        return raw;
+    *ret = tape_string(trace->tables->tape, string);
+    if (ret->n == 0 || !memchr(ret->p, '\\', ret->n))
+        return true;
     struct buf text = BUF_INIT;
-    json_unescape(raw, &text);
-    struct str copy = text.failed ? raw : arena_copy(&trace->tables->arena, buf_str(&text));
+    json_unescape(*ret, &text);
+    *ret = text.failed ? (struct str){ 0 } : arena_copy(&trace->tables->arena, buf_str(&text));
     buf_release(&text);
-    return copy.p ? copy : raw;
+    return ret->p || err_nomem(err);
 }
 
-static const struct frame_text *texts_of(const struct trace *trace, uint32_t frame)
+/* LOC_ABSENT and LOC_NULL are no strings: they decode to "". */
+static bool decode_frames(struct trace *trace, struct err *err)
 {
-    struct frame_text *text = &trace->tables->frames[frame];
-    if (!text->known) {
-        const struct stack_frame_row *row = &trace->tables->tape->stacks.frames.v[frame];
-        text->function = decoded(trace, row->name);
-        text->code = row->loc == LOC_NULL || row->loc == LOC_ABSENT ? STR("") : decoded(trace, row->loc);
-        text->known = true;
-    }
-    return text;
+    const struct stack_table *table = &trace->tables->tape->stacks;
+    struct frame_text *texts = arena_array(&trace->tables->arena, struct frame_text, table->frames.n + 1);
+    if (!texts)
+        return err_nomem(err);
+    trace->tables->frames = texts;
+    for (size_t i = 0; i < table->frames.n; i++)
+        if (!decode(trace, table->frames.v[i].name, &texts[i].function, err) ||
+            !decode(trace, table->frames.v[i].loc, &texts[i].code, err))
+            return false;
+    return true;
 }
 
 /* What a process inherited stands in the first space. */
@@ -79,10 +83,9 @@ struct frame stack_frame(const struct trace *trace, uint32_t recording, stack_id
         return frame;
     const struct stack_node *node = &table->nodes.v[stack];
     const struct stack_frame_row *row = &table->frames.v[node->frame];
-    const struct frame_text *text = texts_of(trace, node->frame);
     frame.line = row->line;
-    frame.function = text->function;
-    frame.code = text->code;
+    frame.function = trace->tables->frames[node->frame].function;
+    frame.code = trace->tables->frames[node->frame].code;
     frame.file = path_of(&trace->tables->files[recording], node->space, row->file);
     return frame;
 }
@@ -109,7 +112,7 @@ static bool add_file(struct trace *trace, struct file_table *table, uint16_t spa
 static bool size_files(struct trace *trace, const struct recording *recording,
                        struct file_table *table, struct spaces *spaces, struct err *err)
 {
-    table->n_files = 1000;
+    table->n_files = recording->n_records < 1000 ? recording->n_records : 1000;
     for (uint32_t i = 0; i < recording->n_records; i++) {
         const struct record *record = &trace->records[recording->first_record + i];
         if (record->event != EVENT_STR)
@@ -132,8 +135,10 @@ static bool read_files(struct trace *trace, const struct recording *recording,
     bool ok = size_files(trace, recording, table, spaces, err);
     for (uint32_t i = 0; i < recording->n_records && ok; i++) {
         uint32_t record = recording->first_record + i;
-        struct err ignored = { 0 };
-        if (trace->records[record].event == EVENT_STR && record_json(trace, record, &doc, &ignored))
+        bool readable = false;
+        if (trace->records[record].event == EVENT_STR)
+            ok = record_try_json(trace, record, &doc, &readable, err);
+        if (readable)
             ok = add_file(trace, table, spaces_of(spaces, trace->records[record].pid), &doc, err);
     }
     json_release(&doc);
@@ -144,8 +149,7 @@ bool trace_find_files(struct trace *trace, struct err *err)
 {
     struct trace_tables *tables = trace->tables;
     tables->files = arena_array(&tables->arena, struct file_table, trace->n_recordings + 1);
-    tables->frames = arena_array(&tables->arena, struct frame_text, trace_n_frames(trace) + 1);
-    bool ok = (tables->files && tables->frames) || err_nomem(err);
+    bool ok = (tables->files || err_nomem(err)) && decode_frames(trace, err);
     for (uint32_t i = 0; i < trace->n_recordings && ok; i++) {
         struct spaces spaces = { 0 };
         ok = read_files(trace, &trace->recordings[i], &tables->files[i], &spaces, err);

@@ -374,7 +374,7 @@ bool zip_looks_like(struct str bytes)
 
 bool zip_open(struct zip *zip, struct str bytes, const struct zip_limits *limits, struct err *err)
 {
-    struct directory dir;
+    struct directory dir = { 0 };
     *zip = (struct zip){ .bytes = bytes, .limits = limits ? *limits : ZIP_LIMITS_DEFAULT };
     if (zip->limits.ratio == 0)
         zip->limits.ratio = 1;

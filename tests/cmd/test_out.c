@@ -59,7 +59,7 @@ static bool is_colored(enum color_when color)
     return colored;
 }
 
-static void test_colour_precedence(void **state)
+static void test_color_precedence(void **state)
 {
     (void)state;
     set_variables(NULL, NULL, NULL, "xterm");
@@ -233,7 +233,7 @@ static void test_codes_of_kinds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_colour_precedence),
+        cmocka_unit_test(test_color_precedence),
         cmocka_unit_test(test_no_width_without_a_terminal),
         cmocka_unit_test(test_data_and_notes_are_apart),
         cmocka_unit_test(test_quiet_drops_notes_not_errors),

@@ -1,5 +1,5 @@
-/* The log splitter and the importer: any bytes become a tape that reads, and whose export is the
- * bytes again. */
+/* The log splitter and the importer: any bytes with a record in them become a tape that reads, and
+ * whose export is the bytes again. */
 #include "tests/fuzz/walk.h"
 
 #include "trace/import.h"

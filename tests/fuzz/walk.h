@@ -66,11 +66,10 @@ static inline void walk_record(struct walk *w, uint32_t i)
     FUZZ_CHECK(i - trace->recordings[r->recording].first_record <
                trace->recordings[r->recording].n_records);
     FUZZ_CHECK(r->attempt == TRACE_NONE || r->attempt < trace->n_attempts);
-    FUZZ_CHECK((r->event == EVENT_RAW) == (r->name == TRACE_NONE));
+    FUZZ_CHECK(r->event != EVENT_RAW || r->name == TRACE_NONE);
     FUZZ_CHECK(trace_string(trace, r->name).p && trace_string(trace, r->path).p);
     FUZZ_CHECK(context_compile_id(&trace->contexts[r->context], id).n < sizeof id);
-    bool read = trace_payload_size(trace, i) < w->budget &&
-                trace_payload(w->trace, i, &text, &err);
+    bool read = trace_payload_size(trace, i) < w->budget && trace_payload(w->trace, i, &text, &err);
     FUZZ_CHECK(!read || text.p);
     walk_spend(w, r->meta.n + (read ? text.n : 0));
     err = (struct err){ .kind = ERR_NONE };

@@ -64,7 +64,7 @@ A flag is switched off by --no-; options may follow operands.
     $ symtape show $RECORDINGS/mlp.log.zst --json --restarts
     {"schema":"symtape.show/1","tape":"$RECORDINGS/mlp.log.zst","restarts":[],"omitted":{}}
 
-Nothing is coloured unless it is asked for.
+Nothing is colored unless it is asked for.
 
     $ symtape info $RECORDINGS/mlp.log.zst | grep -c $'\033'
     0

@@ -68,8 +68,8 @@ Symbols, and what became of them.
 
     $ symtape show $RECORDINGS/mlp.log.zst --symbols --specializations
     symbols
-    compile  symbol  value  range        specialized  source            user line  code
-    0/1_0    s77         6  [2, int_oo]  -            L['x'].size()[0]  mlp.py:15  return x + self.outer(torch.relu(self.inner(x)))
+    compile  symbol  value  range        specialized  source            user line       code
+    0/1_0    s77         6  [2, int_oo]  -            L['x'].size()[0]  demo/mlp.py:15  return x + self.outer(torch.relu(self.inner(x)))
 
     specializations
     no specializations
@@ -77,23 +77,23 @@ Symbols, and what became of them.
 Guards of all kinds.
 
     $ symtape show $RECORDINGS/data_dependent.log.zst --guards
-    compile  kind    asked by  guard      values      user line             code
-    0/0_0    assert  kernel    u1 >= 0    u1=?        data_dependent.py:12  y = x[:kept]
-    0/0_0    assert  kernel    u1 <= s77  u1=? s77=9  data_dependent.py:12  y = x[:kept]
+    compile  kind    asked by  guard      values      user line                  code
+    0/0_0    assert  kernel    u1 >= 0    u1=?        demo/data_dependent.py:12  y = x[:kept]
+    0/0_0    assert  kernel    u1 <= s77  u1=? s77=9  demo/data_dependent.py:12  y = x[:kept]
 
     $ symtape show $RECORDINGS/encoder.log.zst --guards --compile 0/1 --file encoder --limit 2
-    compile  kind   asked by        guard             values       user line      code
-    0/1_0    guard  torch function  Eq(zf14, 1.0e-5)  zf14=1e-05!  encoder.py:46  x = x + self.attention(self.norm1(x))
-    0/1_0    guard  kernel          Eq(s53, 32)       s53=32!      encoder.py:46  x = x + self.attention(self.norm1(x))
+    compile  kind   asked by        guard             values       user line           code
+    0/1_0    guard  torch function  Eq(zf14, 1.0e-5)  zf14=1e-05!  demo/encoder.py:46  x = x + self.attention(self.norm1(x))
+    0/1_0    guard  kernel          Eq(s53, 32)       s53=32!      demo/encoder.py:46  x = x + self.attention(self.norm1(x))
     2> symtape: guards: 41 more not shown (--limit)
 
-    $ symtape show $RECORDINGS/encoder.log.zst --guards --limit 1 --stack | head -12
+    $ symtape show $RECORDINGS/encoder.log.zst --guards --limit 1 --stack | sed -n 1,12p
     compile    0/0_0
     kind       guard
     asked by   torch function
     guard      Eq(zf14, 1.0e-5)
     values     zf14=1e-05!
-    user line  encoder.py:46
+    user line  demo/encoder.py:46
     code       x = x + self.attention(self.norm1(x))
       user stack:
         File "/home/user/demo/encoder.py", line 57, in forward
@@ -106,27 +106,27 @@ Incidents.
 
     $ symtape show $RECORDINGS/encoder.log.zst --restarts --recompiles
     restarts
-    thrown away    took  reason                          records  graphs  symbols  guards  meaning
-    0/0_0        4.42 s  TensorifyScalarRestartAnalysis      278       2       12      77  a float was specialised
+    compile    time  reason                          records  graphs  symbols  guards  meaning
+    0/0_0    4.42 s  TensorifyScalarRestartAnalysis      278       2       12      77  a float was specialized
 
     recompiles
-    compile    took  failed  last tried  guard that did not hold  user line
-    0/1_0    2.55 s       1  0/0         (x.size()[1] % 8) != 0   encoder.py:25
+    compile    time  reasons  guard of  guard that failed       used at
+    0/1_0    2.55 s        1  0/0       (x.size()[1] % 8) != 0  demo/encoder.py:25
 
     $ symtape show $RECORDINGS/data_dependent.log.zst --failures
-    compile  type       user line             code                message
-    0/0_0    UserError  data_dependent.py:13  if y.shape[0] > 4:  Consider annotating your code using torch._check*(). Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4).  (Size-like symbols: none)
+    compile  type       user line                  code                message
+    0/0_0    UserError  demo/data_dependent.py:13  if y.shape[0] > 4:  Consider annotating your code using torch._check*(). Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4). (Size-like symbols: none)
 
     $ symtape show $RECORDINGS/inductor.log.zst --caches
-    compile  cache        state    took  name  key                                                   why
-    0/0_0    AOTAutograd  miss        -        afwed4leexlgv3k6k7wpcgd5o33et5xvcvni5eac2hmbz42k3ksg  full_miss
-    0/0_0    FX graph     miss   10.1 s        f3llzb6un3rem6wspgpskalnlzbw4doj2jmhyxuxjhwlgte4iumn  full_miss
+    compile  cache        result    time  name  key                                                   why
+    0/0_0    AOTAutograd  miss         -  -     afwed4leexlgv3k6k7wpcgd5o33et5xvcvni5eac2hmbz42k3ksg  full_miss
+    0/0_0    FX graph     miss    10.1 s  -     f3llzb6un3rem6wspgpskalnlzbw4doj2jmhyxuxjhwlgte4iumn  full_miss
 
 Events and payloads.
 
     $ symtape show $RECORDINGS/mlp.log.zst --events create_symbol --limit 2
     log line  time             compile  event          payload  metadata
-         694  09:49:33.258000  0/1_0    create_symbol        -  {"symbol": "s77", "val": "6", "vr": "[2, int_oo]", "source": "L['x'].size()[0]", "user_stack": "linear.py:134", "stack": "_internal.py:1497"}
+         694  09:49:33.258000  0/1_0    create_symbol        -  {"symbol": "s77", "val": "6", "vr": "[2, int_oo]", "source": "L['x'].size()[0]", "user_stack": "modules/linear.py:134", "stack": "_logging/_internal.py:1497"}
 
     $ symtape show $RECORDINGS/mlp.log.zst --events create_smybol
     2> symtape: no event "create_smybol"; did you mean "create_symbol"?

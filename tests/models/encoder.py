@@ -1,7 +1,7 @@
 """An encoder with window attention over sequences of any length.
 
 What there is to find in its recording: the temperature, a float attribute, is traced as a symbol,
-then specialised, and everything traced before that is thrown away (a restart); padding to whole
+then specialized, and everything traced before that is thrown away (a restart); padding to whole
 windows "only when needed" guards on a remainder, so a length that is a multiple of the window
 compiles again (a recompile).
 """

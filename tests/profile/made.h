@@ -30,10 +30,6 @@ static inline void made_drop(struct made *made)
     "{\"line\": 12, \"name\": \"forward\", \"filename\": 1, \"loc\": \"x = self.bn(x)\"}"
 #define MADE_TORCH \
     "{\"line\": 194, \"name\": \"forward\", \"filename\": 2, \"loc\": \"return F.bn(\"}"
-#define MADE_LOGS(kind)                                                     \
-    "{\"line\": 5, \"name\": \"evaluate_expr\", \"filename\": 3, \"loc\": " \
-    "\"self._log_guard(\\\"" kind "\\\", g)\"}"
-
 /* A guard on line 12, asked for by PyTorch's own line 194 below it. */
 static inline void made_guard(struct log_make *log, const char *expr, const char *kind)
 {

@@ -1,19 +1,6 @@
 #include "profile/line_table.h"
 #include "tests/profile/made.h"
 
-static void test_library(void **state)
-{
-    (void)state;
-    assert_true(line_is_library(STR("/env/lib/python3.12/site-packages/torch/nn/modules/conv.py")));
-    assert_true(line_is_library(STR("/env/torch/_dynamo/eval_frame.py")));
-    assert_true(line_is_library(STR("/home/torch/project/torch/functional.py")));
-    assert_false(line_is_library(STR("/home/u/torch/project/model.py")));
-    assert_false(line_is_library(STR("/env/timm/models/hrnet.py")));
-    assert_false(line_is_library(STR("/env/torchvision/nn/x.py")));
-    assert_false(line_is_library(STR("torch/nn/x.py"))); /* no path of an installation */
-    assert_false(line_is_library(STR("")));
-}
-
 /* A stack of PyTorch's frames only has its innermost one for a user line. */
 static void test_all_library(void **state)
 {
@@ -38,7 +25,6 @@ static void test_all_library(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_library),
         cmocka_unit_test(test_all_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,7 +135,7 @@ static void test_stories(void **state)
     (void)state;
     CHECK_STORY("traces/hrnet_w18.eval.aot_eager.log.zst",
                 "about half of the time (31.0 s of 64.5 s) went into attempt 0",
-                "thrown away because a float was specialised (TensorifyScalarRestartAnalysis)",
+                "thrown away because a float was specialized (TensorifyScalarRestartAnalysis)",
                 "modules/batchnorm.py:194");
     CHECK_STORY("traces/tf_mixnet_l.eval.aot_eager.log.zst", "never finished",
                 "7 min 33 s of it in bytecode_tracing", "layers/conv2d_same.py:28",

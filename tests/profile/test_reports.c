@@ -146,7 +146,7 @@ static void test_text(void **state)
     assert_true(has(&out, "180 ms of compiling: 1 compile, 2 attempts, 4 graphs, 3 guards"));
     assert_true(
         has(&out, "50.0 ms of 180 ms went into attempt 0 of 0/0 (forward, zoo/model.py:10)"));
-    assert_true(has(&out, "a float was specialised (TensorifyScalarRestartAnalysis)"));
+    assert_true(has(&out, "a float was specialized (TensorifyScalarRestartAnalysis)"));
     assert_true(has(&out, "zoo/model.py:12"));
     assert_false(has(&out, "\033"));
     struct str text = buf_str(&out);

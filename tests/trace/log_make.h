@@ -111,7 +111,8 @@ static inline void check_bytes(struct str actual, struct str expected, const cha
     while (i < actual.n && i < expected.n && actual.p[i] == expected.p[i])
         i++;
     if (actual.n != expected.n || i < actual.n)
-        fail_msg("%s: %zu bytes, not %zu, different from byte %zu on", name, actual.n, expected.n, i);
+        fail_msg("%s: %zu bytes, not %zu, different from byte %zu on", name, actual.n, expected.n,
+                 i);
 }
 
 /* Import, then export, is the identity. */

@@ -78,7 +78,9 @@ static void test_locations(void **state)
                                         "# unrelated\n"
                                         "f = f(x)\n"
                                         " # File: m.py:7 in <lambda>, code: a  # b, code: c\n"
-                                        "g = f(x)\n");
+                                        "g = f(x)\n"
+                                        "# File: n.py:8 in h, code: \n"
+                                        "h = f(x)\n");
     const struct node *nodes = &graph->nodes[3];
     assert_int_equal(nodes[0].location, LOCATION_NONE);
     const struct location *at = &graph->locations[nodes[1].location];
@@ -93,6 +95,8 @@ static void test_locations(void **state)
     assert_int_equal(nodes[5].location, nodes[4].location);
     assert_int_equal(nodes[6].location, nodes[1].location);
     assert_int_equal(nodes[6].line, 15);
+    assert_str_is(graph->locations[nodes[7].location].file, "n.py");
+    assert_str_is(graph->locations[nodes[7].location].code, "");
     assert_survives_printing(graph);
     graph_free(graph);
 }

@@ -99,7 +99,7 @@ static void test_restart(void **state)
     (void)state;
     struct str class_ = STR("<class 'torch._dynamo.exc.TensorifyScalarRestartAnalysis'>");
     assert_str_is(restart_summary(class_), "TensorifyScalarRestartAnalysis");
-    assert_str_is(restart_meaning(restart_summary(class_)), "a float was specialised");
+    assert_str_is(restart_meaning(restart_summary(class_)), "a float was specialized");
     assert_str_is(restart_summary(STR("\n Failed to trace\n  Explanation: y")), "Failed to trace");
     assert_str_is(restart_summary(STR("<class ''>")), "<class ''>");
     assert_str_is(restart_meaning(STR("Failed to trace")), "");

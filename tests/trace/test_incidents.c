@@ -99,7 +99,7 @@ static void test_restart(void **state)
     assert_int_equal(trace->attempts[r->attempt].number, 0);
     assert_int_equal(trace->attempts[r->next].number, 1);
     assert_str_is(r->summary, "TensorifyScalarRestartAnalysis");
-    assert_str_is(r->meaning, "a float was specialised");
+    assert_str_is(r->meaning, "a float was specialized");
     assert_int_equal(r->ns, 2500000);
     assert_int_equal(r->n_records, 3);
     assert_int_equal(r->n_symbols, 1);

@@ -126,7 +126,8 @@ static void test_large(void **state)
     buf_release(&whole);
 }
 
-/* What a damaged file still gave is handed out, the last piece as far as it goes; then the error. */
+/* What a damaged file still gave is handed out, the last piece as far as it goes; then the error.
+ */
 static void test_damaged_source(void **state)
 {
     (void)state;

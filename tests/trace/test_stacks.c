@@ -86,7 +86,8 @@ static void test_forms(void **state)
         "[{\"line\": 1, \"name\": \"x\", \"filename\": 1, \"loc\": \"\"}]",
         "[{\"line\": 0, \"name\": \"\", \"filename\": -1, \"loc\": \"\"}]",
         "[{\"line\": 4294967295, \"name\": \"x\", \"filename\": 2147483647, \"loc\": \"x\"}]",
-        "[{\"line\": 1, \"name\": \"\\\"\\\\\", \"filename\": 1, \"loc\": \"\\ud800 \\u00e9 \\\\\"}]",
+        ("[{\"line\": 1, \"name\": \"\\\"\\\\\", \"filename\": 1, \"loc\": \"\\ud800 \\u00e9 "
+         "\\\\\"}]"),
         "[{\"line\": 1, \"name\": \"x\xFF\xFE\", \"filename\": 1, \"loc\": \"\xC3\"}]",
     };
     for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++)

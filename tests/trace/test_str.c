@@ -30,6 +30,8 @@ static void test_slices_stay_inside(void **state)
     assert_str_is(str_from(STR("abc"), 1), "bc");
     assert_str_is(str_from(STR("abc"), 3), "");
     assert_str_is(str_from(STR("abc"), 99), "");
+    assert_str_is(str_from((struct str){ NULL, 0 }, 0), "");
+    assert_str_is(str_trim((struct str){ NULL, 0 }), "");
     assert_str_is(str_first(STR("abc"), 2), "ab");
     assert_str_is(str_first(STR("abc"), 99), "abc");
 }

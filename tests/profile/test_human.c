@@ -1,4 +1,4 @@
-#include "cmd/human.h"
+#include "profile/human.h"
 
 #include "tests/harness.h"
 
@@ -22,8 +22,15 @@ static void test_times(void **state)
     assert_string_equal(human_ns(text, 1), "1 ns");
     assert_string_equal(human_ns(text, 870000), "870 us");
     assert_string_equal(human_ns(text, 3410000000), "3.41 s");
-    assert_string_equal(human_ns(text, 540000000000), "540 s");
-    assert_string_equal(human_ns(text, 123456000000000), "123456 s");
+    assert_string_equal(human_ns(text, 0), "0 ns");
+    assert_string_equal(human_ns(text, 1500), "1.50 us");
+    assert_string_equal(human_ns(text, 12345678), "12.3 ms");
+    assert_string_equal(human_ns(text, 999499999), "999 ms");
+    assert_string_equal(human_ns(text, 999500000), "1.00 s");
+    assert_string_equal(human_ns(text, 64453738000), "64.5 s");
+    assert_string_equal(human_ns(text, 453006000000), "7 min 33 s");
+    assert_string_equal(human_ns(text, 7500000000000), "2 h 05 min");
+    assert_string_equal(human_ns(text, INT64_MAX), "2562047 h 47 min");
 }
 
 static void test_counts(void **state)

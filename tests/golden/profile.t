@@ -1,0 +1,132 @@
+# symtape profile
+
+Sort keys, and a misspelt one.
+
+    $ symtape profile -n 2 --sort guards $RECORDINGS/encoder.log.zst | grep -A 3 '^User lines'
+    User lines (time is estimated from gaps between records)
+      est. time  guards  symbols  specialized  Dynamo nodes  ATen nodes  line                code
+         581 ms      52        -            -            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
+         1.57 s      42        9            -            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
+
+    $ symtape profile -n 2 --sort name $RECORDINGS/encoder.log.zst | grep -A 3 -E '^(User lines|Phases by name)'
+    Phases by name, wherever they run
+      exclusive  share  inclusive  calls  phase
+         1.43 s   13 %     1.43 s      3  aot_collect_metadata
+        70.5 ms    1 %     5.04 s      3  backend_compile
+    --
+    User lines (time is estimated from gaps between records)
+      est. time  guards  symbols  specialized  Dynamo nodes  ATen nodes  line                code
+        82.0 ms       3        -            -             1           1  demo/encoder.py:25  if length % WINDOW:
+              -       -        -            -             1           1  demo/encoder.py:26  x = F.pad(x, (0, 0, 0, WINDOW - length % WINDOW))
+
+    $ symtape profile -n 3 --sort inclusive $RECORDINGS/encoder.log.zst | grep -A 4 '^Phases by name'
+    Phases by name, wherever they run
+      exclusive  share  inclusive  calls  phase
+        4.43 ms   <1 %     10.7 s      2  dynamo
+        35.6 ms   <1 %     10.7 s      2  entire_frame_compile
+         134 ms    1 %     6.88 s      2  compile_attempt_0
+
+    $ symtape profile --json --sort calls $RECORDINGS/encoder.log.zst | python3 -c 'import json, sys
+    > p = json.load(sys.stdin)
+    > print([(x["name"], x["calls"]) for x in p["phases"][:3]])
+    > print([(x["line"], x["nodes"]) for x in p["lines"][:3]])'
+    [('bytecode_tracing', 3), ('create_aot_dispatcher_function', 3), ('aot_collect_metadata', 3)]
+    [(29, 250), (32, 198), (31, 166)]
+
+    $ symtape profile --sort naem $RECORDINGS/encoder.log.zst
+    2> symtape: profile: --sort: "naem" is not one of time|inclusive|calls|guards|symbols|name; did you mean "name"?
+    [exit 2]
+
+Filters that leave nothing say what there is instead.
+
+    $ symtape profile --compile 9/9 $RECORDINGS/encoder.log.zst
+    2> symtape: no compile 9/9; there are 0/0_0, 0/0_1, 0/1_0
+    [exit 2]
+
+    $ symtape profile --compile 0/0_7 --json $RECORDINGS/encoder.log.zst $RECORDINGS/mlp.log.zst
+    2> symtape: no compile 0/0_7; there are 0/0_0, 0/0_1, 0/1_0
+    [exit 2]
+
+    $ symtape profile --compile forward $RECORDINGS/encoder.log.zst
+    2> symtape: "forward" is not a compile id, as 0/0 or 0/0_1
+    [exit 2]
+
+    $ symtape profile --recording rank7 $RECORDINGS/two_ranks
+    2> symtape: no recording rank7; there are rank0, rank1
+    [exit 2]
+
+    $ symtape profile $RECORDINGS/two_ranks@rank0 $RECORDINGS/mlp.log.zst
+    2> symtape: profile: $RECORDINGS/two_ranks@rank0: name whole tapes here; --recording and --compile narrow
+    [exit 2]
+
+    $ symtape profile --file nowhere $RECORDINGS/encoder.log.zst | head -2
+    10.7 s of compiling: 2 compiles, 3 attempts, 6 graphs, 0 guards; 858 records
+      * no user line has "nowhere" in the path of its file
+
+Two ranks, and two tapes, side by side.
+
+    $ symtape profile $RECORDINGS/two_ranks | head -17
+    948 ms of compiling: 2 compiles, 2 attempts, 4 graphs, 0 guards; 106 records
+      * 2 recordings; the slowest is rank1 with 477 ms; their compiles do not differ
+      * an estimated 220 ms (23 %) went into one user line, demo/two_ranks.py:13 `return collectives.all_reduce(x * x.shape[0], "sum", dist.group.WOR...`; 107 ms of that passed before a single create_symbol record (line 79 of the log)
+      * by part: 57 % AOTAutograd (tracing ATen graphs), 38 % Dynamo (tracing Python), 5 % building guards
+      * 8 calls that Dynamo captured became 8 ATen calls (1.0 times as many)
+
+    Recordings
+        time  thrown away  compiles  attempts  graphs  guards  breaks  recompiles  failures  recording
+      470 ms            -         1         1       2       -       -           -         -  rank0
+      477 ms            -         1         1       2       -       -           -         -  rank1 (slowest)
+
+    Compiles, slowest first
+        time  thrown away  attempts  graphs  guards  symbols  status  compile    function
+      477 ms            -         1       2       -        2  ok      0/0 rank1  average demo/two_ranks.py:12
+      470 ms            -         1       2       -        2  ok      0/0 rank0  average demo/two_ranks.py:12
+
+    Phases (inclusive: with what runs inside; exclusive: itself)
+
+    $ symtape profile -n 4 $RECORDINGS/graph_break.log.zst $RECORDINGS/mlp.log.zst | grep -A 17 '^Recordings'
+    Recordings
+        time  thrown away  compiles  attempts  graphs  guards  breaks  recompiles  failures  recording
+      466 ms       112 ms         4         5       8       -       1           2         -  $RECORDINGS/graph_break.log.zst
+      779 ms            -         2         2       4       -       -           1         -  $RECORDINGS/mlp.log.zst (slowest)
+
+    Where the recordings differ
+      compile  differs in  recordings
+      0/0      attempts    graph_break.log.zst 2, mlp.log.zst 1
+      0/0      symbols     graph_break.log.zst 4, mlp.log.zst 0
+      0/0      time        graph_break.log.zst 236 ms, mlp.log.zst 401 ms
+      1/0      present     graph_break.log.zst yes, mlp.log.zst no
+      ... and 3 more
+
+    Compiles, slowest first
+         time  thrown away  attempts  graphs  guards  symbols  status  compile                  function
+       401 ms            -         1       2       -        -  ok      0/0 mlp.log.zst          forward demo/mlp.py:14
+       378 ms            -         1       2       -        1  ok      0/1 mlp.log.zst          forward demo/mlp.py:14
+       236 ms       112 ms         2       2       -        4  ok      0/0 graph_break.log.zst  normalise demo/graph_break.py:8
+
+What goes wrong has a headline.
+
+    $ symtape profile $RECORDINGS/data_dependent.log.zst | head -3
+    165 ms of compiling: 1 compile, 1 attempt, 0 graphs, 0 guards; 45 records
+      * 0/0 (keep_large, demo/data_dependent.py:10) failed: UserError: Consider annotating your code using torch._check*(). Could not guard on data-dependent expression u1 > 4 (u..., at demo/data_dependent.py:13 `if y.shape[0] > 4:`
+      * an estimated 98.0 ms (59 %) went into one user line, demo/data_dependent.py:11 `kept = (x.abs().mean(-1) > 0.5).sum().item()`; 52.0 ms of that passed before a single create_unbacked_symbol record (line 81 of the log)
+
+    $ symtape profile $RECORDINGS/graph_break.log.zst | grep -A 3 '^Graph breaks'
+    Graph breaks (depth: calls below the compiled function)
+      compile  depth  more compiles  graphs  their time  function  user line               why
+      0/0          0              -       1           -  split     demo/graph_break.py:10  Failed to trace builtin operator: print("rows", x.shape[0])
+
+The other formats; the suffix of a file names one.
+
+    $ symtape profile -o x.folded $RECORDINGS/mlp.log.zst && sort -t' ' -k2nr x.folded | head -2
+    dynamo;entire_frame_compile;compile_attempt_0;bytecode_tracing 380889
+    dynamo;entire_frame_compile;build_guards 149306
+
+    $ symtape profile -o x.trace $RECORDINGS/mlp.log.zst && python3 -c 'import json
+    > events = json.load(open("x.trace"))["traceEvents"]
+    > print(sorted({e["ph"] for e in events}), [e["name"] for e in events if e["ph"] == "X"][0])'
+    ['M', 'X'] dynamo
+
+    $ symtape profile -o x.trace $RECORDINGS/mlp.log.zst
+    2> symtape: x.trace: exists already
+    [exit 2]
