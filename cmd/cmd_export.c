@@ -5,8 +5,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/tape_arg.h"
-#include "trace/export.h"
-#include "trace/output.h"
+#include "trace/base/output.h"
+#include "trace/log/export.h"
 
 struct export_args {
     bool log, overwrite, strict;

@@ -3,8 +3,8 @@
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "profile/human.h"
-#include "trace/import.h"
-#include "trace/json_write.h"
+#include "trace/base/json_write.h"
+#include "trace/log/import.h"
 
 struct import_args {
     const char *output;

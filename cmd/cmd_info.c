@@ -2,7 +2,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/info.h"
-#include "trace/symbols.h"
+#include "trace/events/symbols.h"
 
 struct info_args {
     bool json, strict;

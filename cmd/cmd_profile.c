@@ -3,7 +3,7 @@
 #include "cmd/cmd.h"
 #include "cmd/tape_arg.h"
 #include "profile/report.h"
-#include "trace/output.h"
+#include "trace/base/output.h"
 
 struct profile_args {
     const char *format, *output;

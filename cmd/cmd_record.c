@@ -2,7 +2,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/record.h"
-#include "trace/output.h"
+#include "trace/base/output.h"
 
 struct record_args {
     const char *output, *grace;

@@ -3,10 +3,10 @@
 #define SYMTAPE_CMD_INFO_H
 
 #include "cmd/tape_arg.h"
+#include "trace/base/intern.h"
+#include "trace/base/vec.h"
+#include "trace/events/guards.h"
 #include "trace/graphs.h"
-#include "trace/guards.h"
-#include "trace/intern.h"
-#include "trace/vec.h"
 
 /* One graph, counted; what could not be read has no counts. */
 struct graph_row {

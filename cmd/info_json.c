@@ -2,7 +2,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/place.h"
-#include "trace/json_write.h"
+#include "trace/base/json_write.h"
 
 static void recordings_json(const struct info_tape *tape, struct json_writer *w)
 {

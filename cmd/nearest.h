@@ -2,7 +2,7 @@
 #ifndef SYMTAPE_CMD_NEAREST_H
 #define SYMTAPE_CMD_NEAREST_H
 
-#include "trace/str.h"
+#include "trace/base/str.h"
 
 struct nearest {
     struct str word; /* what was typed */

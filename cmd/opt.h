@@ -21,9 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/buf.h"
-#include "trace/err.h"
-#include "trace/vec.h"
+#include "trace/base/buf.h"
+#include "trace/base/err.h"
+#include "trace/base/vec.h"
 
 enum opt_kind {
     OPT_KIND_END,

@@ -15,9 +15,9 @@
 #include <stdio.h>
 
 #include "profile/table.h"
-#include "trace/buf.h"
-#include "trace/err.h"
-#include "trace/str.h"
+#include "trace/base/buf.h"
+#include "trace/base/err.h"
+#include "trace/base/str.h"
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 

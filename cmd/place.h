@@ -2,7 +2,7 @@
 #ifndef SYMTAPE_CMD_PLACE_H
 #define SYMTAPE_CMD_PLACE_H
 
-#include "trace/json_write.h"
+#include "trace/base/json_write.h"
 #include "trace/trace.h"
 
 /* {"file": "...", "line": 143, "function": "...", "code": "..."} of the innermost frame, or null. */

@@ -3,9 +3,9 @@
 #define SYMTAPE_CMD_RECORD_H
 
 #include "cmd/out.h"
-#include "trace/import.h"
-#include "trace/record.h"
-#include "trace/record_cost.h"
+#include "trace/log/import.h"
+#include "trace/record/record.h"
+#include "trace/record/record_cost.h"
 
 struct record_report {
     struct out *out;

@@ -3,7 +3,7 @@
 #include "cmd/cmd.h"
 #include "cmd/record.h"
 #include "profile/human.h"
-#include "trace/json_write.h"
+#include "trace/base/json_write.h"
 
 static const char *plural(uint64_t n)
 {

@@ -11,7 +11,7 @@
 #include "cmd/place.h"
 #include "cmd/tape_arg.h"
 #include "profile/table.h"
-#include "trace/json_write.h"
+#include "trace/base/json_write.h"
 
 struct show_args {
     bool json, strict, stack;

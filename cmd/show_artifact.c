@@ -3,7 +3,7 @@
 #include "cmd/event_text.h"
 #include "cmd/nearest.h"
 #include "cmd/show.h"
-#include "trace/intern.h"
+#include "trace/base/intern.h"
 
 /* --artifact: payloads by the name of their artifact or event. */
 

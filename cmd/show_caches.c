@@ -1,4 +1,4 @@
-#include "trace/caches.h"
+#include "trace/events/caches.h"
 
 #include "cmd/show.h"
 #include "profile/incident_json.h"

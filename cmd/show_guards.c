@@ -1,4 +1,4 @@
-#include "trace/guards.h"
+#include "trace/events/guards.h"
 
 #include "cmd/show.h"
 #include "cmd/show_symbols.h"

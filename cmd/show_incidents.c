@@ -1,4 +1,4 @@
-#include "trace/incidents.h"
+#include "trace/events/incidents.h"
 
 #include "cmd/show.h"
 #include "profile/incident_json.h"

@@ -2,7 +2,7 @@
 
 #include "cmd/show.h"
 #include "profile/human.h"
-#include "trace/user_line.h"
+#include "trace/events/user_line.h"
 
 enum { FLUSH_AT = 1 << 16 };
 

@@ -2,8 +2,8 @@
 #ifndef SYMTAPE_CMD_SHOW_SYMBOLS_H
 #define SYMTAPE_CMD_SHOW_SYMBOLS_H
 
-#include "trace/intern.h"
-#include "trace/symbols.h"
+#include "trace/base/intern.h"
+#include "trace/events/symbols.h"
 
 /* Names are unique within an attempt. */
 struct symbol_index {

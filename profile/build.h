@@ -3,10 +3,10 @@
 #define SYMTAPE_PROFILE_BUILD_H
 
 #include "profile/profile.h"
-#include "trace/arena.h"
-#include "trace/intern.h"
-#include "trace/symbols.h"
-#include "trace/vec.h"
+#include "trace/base/arena.h"
+#include "trace/base/intern.h"
+#include "trace/base/vec.h"
+#include "trace/events/symbols.h"
 
 /* What was read of one trace. */
 struct build_input {

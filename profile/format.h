@@ -2,7 +2,7 @@
 #ifndef SYMTAPE_PROFILE_FORMAT_H
 #define SYMTAPE_PROFILE_FORMAT_H
 
-#include "trace/buf.h"
+#include "trace/base/buf.h"
 
 void format_ns(struct buf *out, int64_t ns);        /* as human_ns() */
 void format_count(struct buf *out, uint64_t count); /* as human_count() */

@@ -1,6 +1,6 @@
 /* Guards by user line and class, by expression, and by symbol. */
 #include "profile/build.h"
-#include "trace/user_line.h"
+#include "trace/events/user_line.h"
 
 struct grouping {
     struct profile_build *b;

@@ -3,9 +3,9 @@
 #ifndef SYMTAPE_PROFILE_INCIDENT_JSON_H
 #define SYMTAPE_PROFILE_INCIDENT_JSON_H
 
-#include "trace/caches.h"
-#include "trace/incidents.h"
-#include "trace/json_write.h"
+#include "trace/base/json_write.h"
+#include "trace/events/caches.h"
+#include "trace/events/incidents.h"
 
 void json_put_restart(struct json_writer *w, const struct restart *restart);
 void json_put_recompile(struct json_writer *w, const struct recompile *recompile);

@@ -1,6 +1,6 @@
 #include "profile/line_table.h"
 
-#include "trace/user_line.h"
+#include "trace/events/user_line.h"
 
 static bool file_asked(const struct line_table *table, struct str file)
 {

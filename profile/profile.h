@@ -24,11 +24,11 @@
 #ifndef SYMTAPE_PROFILE_PROFILE_H
 #define SYMTAPE_PROFILE_PROFILE_H
 
-#include "trace/caches.h"
+#include "trace/events/caches.h"
+#include "trace/events/guards.h"
+#include "trace/events/incidents.h"
+#include "trace/events/metrics.h"
 #include "trace/graphs.h"
-#include "trace/guards.h"
-#include "trace/incidents.h"
-#include "trace/metrics.h"
 
 #define PROFILE_NONE UINT32_MAX
 
@@ -238,7 +238,7 @@ struct profile_guards {
     uint64_t duplicates; /* GUARD_EVAL records whose expression their attempt had before */
 };
 
-/* ---- Incidents, as in trace/incidents.h and trace/caches.h ---- */
+/* ---- Incidents, as in trace/events/incidents.h and trace/events/caches.h ---- */
 
 /* `compile` is an index into profile->compiles, or PROFILE_NONE. */
 struct profile_restart {

@@ -9,7 +9,7 @@
 #define SYMTAPE_PROFILE_REPORT_H
 
 #include "profile/profile.h"
-#include "trace/buf.h"
+#include "trace/base/buf.h"
 
 struct report_options {
     unsigned width; /* columns to fit text into; 0: lines are whole */

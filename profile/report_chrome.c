@@ -1,6 +1,6 @@
 #include "profile/report.h"
-#include "trace/json_write.h"
-#include "trace/vec.h"
+#include "trace/base/json_write.h"
+#include "trace/base/vec.h"
 
 /* Viewers take complete events of one thread only if they nest. Phases of one track that overlap
  * without nesting go to lanes of their own, each a thread of the process that is the recording. */

@@ -1,7 +1,7 @@
 #include "profile/headlines.h"
 #include "profile/incident_json.h"
 #include "profile/report.h"
-#include "trace/json_write.h"
+#include "trace/base/json_write.h"
 
 struct json_report {
     const struct profile *p;

@@ -15,9 +15,9 @@
 #ifndef SYMTAPE_PROFILE_TABLE_H
 #define SYMTAPE_PROFILE_TABLE_H
 
-#include "trace/buf.h"
-#include "trace/err.h"
-#include "trace/vec.h"
+#include "trace/base/buf.h"
+#include "trace/base/err.h"
+#include "trace/base/vec.h"
 
 enum column_kind {
     COLUMN_LEFT,

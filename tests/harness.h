@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "trace/buf.h"
-#include "trace/err.h"
-#include "trace/str.h"
+#include "trace/base/buf.h"
+#include "trace/base/err.h"
+#include "trace/base/str.h"
 
 /* An error that is not set. */
 #define ERR_INIT ((struct err){ .kind = ERR_NONE })

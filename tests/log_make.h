@@ -3,7 +3,7 @@
 #define SYMTAPE_TESTS_LOG_MAKE_H
 
 #include "tests/harness.h"
-#include "trace/md5.h"
+#include "trace/base/md5.h"
 #include "trace/trace.h"
 
 struct log_make {

@@ -1,7 +1,7 @@
 /* Which records make up an attempt of a compile, and how it ended. */
 #include <stdlib.h>
 
-#include "trace/hash.h"
+#include "trace/base/hash.h"
 #include "trace/tables.h"
 
 struct key {

@@ -1,6 +1,6 @@
 #include "trace/graphs.h"
 
-#include "trace/pt2.h"
+#include "trace/pt2/pt2.h"
 #include "trace/tables.h"
 
 const char *graph_kind_name(enum graph_kind kind)

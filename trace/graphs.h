@@ -6,7 +6,7 @@
 #ifndef SYMTAPE_TRACE_GRAPHS_H
 #define SYMTAPE_TRACE_GRAPHS_H
 
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 #include "trace/trace.h"
 
 enum graph_kind {

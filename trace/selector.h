@@ -15,7 +15,7 @@
 #ifndef SYMTAPE_TRACE_SELECTOR_H
 #define SYMTAPE_TRACE_SELECTOR_H
 
-#include "trace/buf.h"
+#include "trace/base/buf.h"
 #include "trace/graphs.h"
 #include "trace/trace.h"
 

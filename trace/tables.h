@@ -2,10 +2,10 @@
 #ifndef SYMTAPE_TRACE_TABLES_H
 #define SYMTAPE_TRACE_TABLES_H
 
+#include "trace/events/guards.h"
+#include "trace/events/symbols.h"
 #include "trace/graphs.h"
-#include "trace/guards.h"
-#include "trace/symbols.h"
-#include "trace/tape_read.h"
+#include "trace/tape/tape_read.h"
 #include "trace/trace.h"
 
 /* File names of the processes of a recording, by space and the number that their frames use. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "trace/import.h"
-#include "trace/source.h"
+#include "trace/log/import.h"
+#include "trace/log/source.h"
 #include "trace/tables.h"
 
 enum { RAW_SHOWN = 1 << 20, VERSION_LIMIT = 64 << 10 };

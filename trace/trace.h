@@ -25,10 +25,10 @@
 
 #include <stdio.h>
 
-#include "trace/arena.h"
-#include "trace/err.h"
-#include "trace/json.h"
-#include "trace/str.h"
+#include "trace/base/arena.h"
+#include "trace/base/err.h"
+#include "trace/base/json.h"
+#include "trace/base/str.h"
 
 #define TRACE_NONE UINT32_MAX
 

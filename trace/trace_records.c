@@ -1,7 +1,7 @@
 /* Reading one record: its metadata, its payload, its damage. */
 #include <stdio.h>
 
-#include "trace/import_piece.h"
+#include "trace/log/import_piece.h"
 #include "trace/tables.h"
 
 struct str context_compile_id(const struct context *context, char *out)

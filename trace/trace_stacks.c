@@ -1,6 +1,6 @@
 /* Stacks of an open trace: which file a frame's number stands for, its texts decoded. */
-#include "trace/spaces.h"
 #include "trace/tables.h"
+#include "trace/tape/spaces.h"
 
 stack_id stack_parent(const struct trace *trace, stack_id stack)
 {

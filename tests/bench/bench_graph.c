@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "trace/base/vec.h"
 #include "trace/graphs.h"
-#include "trace/vec.h"
 
 enum { ROUNDS = 9 };
 

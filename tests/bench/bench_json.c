@@ -1,6 +1,6 @@
 /* usage: bench_json LOG
  *
- * The JSON of a log's header lines, read by trace/json.c and by json-c in turn: MB/s of each, the
+ * The JSON of a log's header lines, read by trace/base/json.c and by json-c in turn: MB/s of each, the
  * median of nine rounds. Both parse a line whole and look up one key. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include <json-c/json.h>
 
-#include "trace/json.h"
+#include "trace/base/json.h"
 
 enum { ROUNDS = 9 };
 

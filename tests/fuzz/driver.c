@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "trace/vec.h"
+#include "trace/base/vec.h"
 
 enum { MAX_FILE = 64 << 20, MAX_MUTATED = 1 << 20, CUT_EVERY_BYTE_BELOW = 4096 };
 

@@ -2,7 +2,7 @@
  * checksum at its mark too; read again, it has the same parts. */
 #include "tests/fuzz/fuzz.h"
 
-#include "trace/envelope.h"
+#include "trace/log/envelope.h"
 
 static void check_print(const struct stack_table *stacks, const struct envelope *envelope,
                         struct str json)

@@ -2,8 +2,8 @@
  * too deep; str()'s spelling prints to a text that is the same tree again. */
 #include "tests/fuzz/fuzz.h"
 
-#include "trace/buf.h"
-#include "trace/expr.h"
+#include "trace/base/buf.h"
+#include "trace/graph/expr.h"
 
 static void check_tree(const struct expr_pool *pool, expr_id id, unsigned depth)
 {

@@ -2,8 +2,8 @@
  * accepted again and, where nothing was opaque, is the same graph. */
 #include "tests/fuzz/fuzz.h"
 
-#include "trace/buf.h"
-#include "trace/graph.h"
+#include "trace/base/buf.h"
+#include "trace/graph/graph.h"
 
 static void check_args(const struct graph *graph, uint32_t first, uint32_t n)
 {

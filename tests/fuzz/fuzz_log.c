@@ -2,8 +2,8 @@
  * whose export is the bytes again. */
 #include "tests/fuzz/walk.h"
 
-#include "trace/import.h"
-#include "trace/source.h"
+#include "trace/log/import.h"
+#include "trace/log/source.h"
 
 static void check_export(struct trace *trace, struct str log)
 {

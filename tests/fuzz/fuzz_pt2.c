@@ -3,7 +3,7 @@
  * other, and which prints. */
 #include "tests/fuzz/fuzz.h"
 
-#include "trace/pt2.h"
+#include "trace/pt2/pt2.h"
 
 static void use_args(const struct graph *graph, uint32_t first, uint32_t n)
 {

@@ -2,8 +2,8 @@
  * it fail. */
 #include "tests/fuzz/fuzz.h"
 
-#include "trace/json.h"
-#include "trace/redact.h"
+#include "trace/base/json.h"
+#include "trace/log/redact.h"
 
 /* The same kinds in the same order; everything but strings is the same text. */
 static void check_same_shape(struct str in, struct str out)

@@ -3,9 +3,9 @@
  * bytes, low first, and its bytes; that way mutations get past zstd and its checksums. */
 #include "tests/fuzz/walk.h"
 
-#include "trace/hash.h"
-#include "trace/tape_frame.h"
-#include "trace/tape_read.h"
+#include "trace/base/hash.h"
+#include "trace/tape/tape_frame.h"
+#include "trace/tape/tape_read.h"
 
 static void put_header(struct buf *out)
 {

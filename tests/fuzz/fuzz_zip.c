@@ -2,7 +2,7 @@
  * another, and are found by their names; what it reads has the size that it said. */
 #include "tests/fuzz/fuzz.h"
 
-#include "trace/zip.h"
+#include "trace/pt2/zip.h"
 
 static void use_member(const struct zip *zip, const struct zip_member *m, struct buf *scratch)
 {

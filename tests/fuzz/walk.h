@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "trace/export.h"
+#include "trace/events/guards.h"
+#include "trace/events/symbols.h"
 #include "trace/graphs.h"
-#include "trace/guards.h"
-#include "trace/symbols.h"
+#include "trace/log/export.h"
 #include "trace/trace.h"
 
 enum { WALK_BUDGET = 32 << 20 };

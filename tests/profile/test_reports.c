@@ -1,7 +1,7 @@
 /* Every format, over a small log: what stands in it, to the byte where others read it. */
 #include "profile/report.h"
 #include "tests/profile/made.h"
-#include "trace/json.h"
+#include "trace/base/json.h"
 
 static bool has(const struct buf *out, const char *part)
 {

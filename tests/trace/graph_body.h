@@ -3,7 +3,7 @@
 #define SYMTAPE_TESTS_TRACE_GRAPH_BODY_H
 
 #include "tests/harness.h"
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 static inline struct graph *graph_of(const char *text)
 {

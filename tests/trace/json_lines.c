@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "trace/json.h"
+#include "trace/base/json.h"
 
 static void put_value(const struct json *doc, json_id id, struct buf *out)
 {

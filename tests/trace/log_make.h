@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "tests/harness.h"
-#include "trace/export.h"
-#include "trace/import.h"
-#include "trace/import_piece.h"
-#include "trace/md5.h"
+#include "trace/base/md5.h"
+#include "trace/log/export.h"
+#include "trace/log/import.h"
+#include "trace/log/import_piece.h"
 #include "trace/trace.h"
 
 #define PREFIX  "V1120 07:34:58.618000 673 torch/_dynamo/utils.py:2126] "

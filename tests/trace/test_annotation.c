@@ -1,4 +1,4 @@
-#include "trace/annotation.h"
+#include "trace/graph/annotation.h"
 
 #include <stdlib.h>
 

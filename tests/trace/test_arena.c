@@ -1,4 +1,4 @@
-#include "trace/arena.h"
+#include "trace/base/arena.h"
 
 #include "tests/harness.h"
 

@@ -1,4 +1,4 @@
-#include "trace/buf.h"
+#include "trace/base/buf.h"
 
 #include "tests/harness.h"
 

@@ -1,5 +1,5 @@
 #include "tests/log_make.h"
-#include "trace/caches.h"
+#include "trace/events/caches.h"
 
 static struct cache_list *read_made(struct log_make *log, struct trace **trace)
 {

@@ -1,5 +1,5 @@
 #include "tests/log_make.h"
-#include "trace/chromium.h"
+#include "trace/events/chromium.h"
 
 static void test_fields(void **state)
 {

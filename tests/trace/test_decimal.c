@@ -1,5 +1,5 @@
 #include "tests/harness.h"
-#include "trace/decimal.h"
+#include "trace/base/decimal.h"
 
 static int64_t scaled(const char *text, int scale)
 {

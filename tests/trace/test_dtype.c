@@ -1,5 +1,5 @@
 #include "tests/harness.h"
-#include "trace/graph.h"
+#include "trace/graph/graph.h"
 
 static void test_names_lead_back(void **state)
 {

@@ -1,5 +1,5 @@
 #include "tests/harness.h"
-#include "trace/envelope.h"
+#include "trace/log/envelope.h"
 
 #define FRAME "{\"line\": 7, \"name\": \"f\", \"filename\": 2, \"loc\": \"return x\"}"
 #define MD5   "d41d8cd98f00b204e9800998ecf8427e"

@@ -1,4 +1,4 @@
-#include "trace/err.h"
+#include "trace/base/err.h"
 
 #include <errno.h>
 

@@ -2,9 +2,9 @@
 
 #include "tests/harness.h"
 #include "tests/trace/log_make.h"
-#include "trace/source.h"
+#include "trace/log/source.h"
 #include "trace/tables.h"
-#include "trace/tape_write.h"
+#include "trace/tape/tape_write.h"
 
 #define FRAME "{\"line\": 7, \"name\": \"f\", \"filename\": 2, \"loc\": \"return x\"}"
 #define MD5   "d41d8cd98f00b204e9800998ecf8427e"

@@ -1,4 +1,4 @@
-#include "trace/expr.h"
+#include "trace/graph/expr.h"
 
 #include <stdlib.h>
 

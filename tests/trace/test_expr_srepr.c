@@ -1,5 +1,5 @@
 #include "tests/harness.h"
-#include "trace/expr.h"
+#include "trace/graph/expr.h"
 
 static void test_is_the_tree_of_the_other_spelling(void **state)
 {

@@ -1,5 +1,5 @@
 #include "tests/harness.h"
-#include "trace/glog.h"
+#include "trace/log/glog.h"
 
 #define LINE "V1120 07:34:58.618001 673 torch/_dynamo/utils.py:2126] {\"a\": 1}"
 

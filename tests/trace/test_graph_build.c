@@ -1,4 +1,4 @@
-#include "trace/graph_build.h"
+#include "trace/graph/graph_build.h"
 
 #include "tests/harness.h"
 

@@ -2,7 +2,7 @@
 
 #include "tests/harness.h"
 #include "tests/trace/log_make.h"
-#include "trace/guards.h"
+#include "trace/events/guards.h"
 
 /* Files that frames name by number. */
 static const char *const files[] = {

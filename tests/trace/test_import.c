@@ -5,7 +5,7 @@
 
 #include "tests/harness.h"
 #include "tests/trace/log_make.h"
-#include "trace/tape_read.h"
+#include "trace/tape/tape_read.h"
 
 #define EMPTY_MD5 "d41d8cd98f00b204e9800998ecf8427e"
 #define ARTIFACT  "\"artifact\": {\"name\": \"x\", \"encoding\": \"string\"}"

@@ -1,5 +1,5 @@
 #include "tests/harness.h"
-#include "trace/incident_text.h"
+#include "trace/events/incident_text.h"
 
 static void test_break(void **state)
 {

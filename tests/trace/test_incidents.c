@@ -1,5 +1,5 @@
 #include "tests/log_make.h"
-#include "trace/incidents.h"
+#include "trace/events/incidents.h"
 
 #define FRAME(line, name, loc) \
     "{\"line\": " #line ", \"name\": \"" name "\", \"filename\": 1, \"loc\": \"" loc "\"}"

@@ -1,4 +1,4 @@
-#include "trace/intern.h"
+#include "trace/base/intern.h"
 
 #include "tests/harness.h"
 

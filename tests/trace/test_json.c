@@ -1,10 +1,10 @@
-#include "trace/json.h"
+#include "trace/base/json.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "tests/harness.h"
-#include "trace/arena.h"
+#include "trace/base/arena.h"
 
 static bool accepts(const char *text)
 {

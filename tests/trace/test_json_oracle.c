@@ -6,7 +6,7 @@
 #include <json-c/json.h>
 
 #include "tests/harness.h"
-#include "trace/json.h"
+#include "trace/base/json.h"
 
 static json_object *oracle_parse(struct str text)
 {

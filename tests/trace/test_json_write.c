@@ -1,11 +1,11 @@
-#include "trace/json_write.h"
+#include "trace/base/json_write.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "tests/harness.h"
-#include "trace/json.h"
+#include "trace/base/json.h"
 
 static void test_commas_and_nesting(void **state)
 {

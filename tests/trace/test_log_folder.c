@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
-#include "trace/log_folder.h"
+#include "trace/record/log_folder.h"
 
 static char *make(void)
 {

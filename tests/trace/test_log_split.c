@@ -3,7 +3,7 @@
 
 #include "tests/harness.h"
 #include "tests/trace/log_make.h"
-#include "trace/log_split.h"
+#include "trace/log/log_split.h"
 
 /* A piece as one line: header|payload|flags, where the flags are c(rlf), u(nterminated), b(lank
  * inside), then @line:offset. */

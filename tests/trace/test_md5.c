@@ -1,5 +1,5 @@
 #include "tests/harness.h"
-#include "trace/md5.h"
+#include "trace/base/md5.h"
 
 /* The messages of RFC 1321, A.5. */
 static const struct {

@@ -1,5 +1,5 @@
 #include "tests/log_make.h"
-#include "trace/metrics.h"
+#include "trace/events/metrics.h"
 
 static void test_fields(void **state)
 {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
-#include "trace/output.h"
+#include "trace/base/output.h"
 
 static const char *fresh_folder(const char *name)
 {

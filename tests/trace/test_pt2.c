@@ -1,5 +1,5 @@
 /* .pt2 archives: both containers, and the archives of ../shared/exports. */
-#include "trace/pt2.h"
+#include "trace/pt2/pt2.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Programs of .pt2 archives as JSON, of every form that the schema has. */
-#include "trace/pt2.h"
+#include "trace/pt2/pt2.h"
 
 #include <stdlib.h>
 

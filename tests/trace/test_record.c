@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
-#include "trace/record.h"
+#include "trace/record/record.h"
 
 #define LOG "\"$TORCH_TRACE\"/dedicated_log_torch_trace_"
 

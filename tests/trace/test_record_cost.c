@@ -1,5 +1,5 @@
 #include "tests/harness.h"
-#include "trace/record_cost.h"
+#include "trace/record/record_cost.h"
 
 static struct record_cost cost_of(const char *recording)
 {

@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "tests/harness.h"
-#include "trace/json.h"
-#include "trace/redact.h"
+#include "trace/base/json.h"
+#include "trace/log/redact.h"
 
 struct pair {
     const char *in, *out;

@@ -9,7 +9,7 @@
 #include <zstd.h>
 
 #include "tests/harness.h"
-#include "trace/source.h"
+#include "trace/log/source.h"
 
 #define HEADER "V1120 07:39:42.757000 901 torch/_dynamo/utils.py:2126] {\"str\": [\"a\", 0]}\n"
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
-#include "trace/source_list.h"
+#include "trace/log/source_list.h"
 
 #define HEADER "V1120 07:39:42.757000 901 torch/_dynamo/utils.py:2126] {\"str\": [\"a\", 0]}\n"
 

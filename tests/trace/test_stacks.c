@@ -1,5 +1,5 @@
 #include "tests/harness.h"
-#include "trace/stacks.h"
+#include "trace/tape/stacks.h"
 
 #define OUTER "{\"line\": 143, \"name\": \"<module>\", \"filename\": 1, \"loc\": \"o = f(*x)\"}"
 #define INNER "{\"line\": 7, \"name\": \"f\", \"filename\": 2, \"loc\": \"return x\"}"

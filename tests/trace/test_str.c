@@ -1,4 +1,4 @@
-#include "trace/str.h"
+#include "trace/base/str.h"
 
 #include "tests/harness.h"
 

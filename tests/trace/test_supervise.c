@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
-#include "trace/supervise.h"
+#include "trace/record/supervise.h"
 
 /* Runs argv with signals held; they are released again. */
 static bool run(const char *const *argv, struct supervise_end *end, struct err *err)

@@ -2,7 +2,7 @@
 
 #include "tests/harness.h"
 #include "tests/trace/log_make.h"
-#include "trace/symbols.h"
+#include "trace/events/symbols.h"
 
 #define USER "[{\"line\": 3, \"name\": \"f\", \"filename\": 0, \"loc\": \"f(x)\"}]"
 #define STACK                                                               \

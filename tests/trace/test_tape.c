@@ -6,9 +6,9 @@
 
 #include "tests/harness.h"
 #include "tests/trace/log_make.h"
-#include "trace/tape_frame.h"
-#include "trace/tape_read.h"
-#include "trace/tape_write.h"
+#include "trace/tape/tape_frame.h"
+#include "trace/tape/tape_read.h"
+#include "trace/tape/tape_write.h"
 
 #define STACK "[{\"line\": 7, \"name\": \"f\", \"filename\": 2, \"loc\": \"return x\"}]"
 

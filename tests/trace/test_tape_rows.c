@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "tests/harness.h"
-#include "trace/hash.h"
-#include "trace/tape_frame.h"
-#include "trace/tape_read.h"
-#include "trace/tape_write.h"
+#include "trace/base/hash.h"
+#include "trace/tape/tape_frame.h"
+#include "trace/tape/tape_read.h"
+#include "trace/tape/tape_write.h"
 
 static struct tape *reading(struct str bytes)
 {

@@ -3,7 +3,7 @@
 
 #include "tests/harness.h"
 #include "tests/trace/log_make.h"
-#include "trace/tape_write.h"
+#include "trace/tape/tape_write.h"
 
 #define OUTER "{\"line\": 3, \"name\": \"<module>\", \"filename\": 0, \"loc\": \"f(x)\"}"
 #define INNER \

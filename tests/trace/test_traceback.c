@@ -1,5 +1,5 @@
 #include "tests/harness.h"
-#include "trace/traceback.h"
+#include "trace/events/traceback.h"
 
 static const char TEXT[] = "Something failed\n"
                            "\n"

@@ -1,7 +1,7 @@
-#include "trace/user_line.h"
+#include "trace/events/user_line.h"
 
 #include "tests/log_make.h"
-#include "trace/symbols.h"
+#include "trace/events/symbols.h"
 
 static void test_own_files(void **state)
 {

@@ -1,4 +1,4 @@
-#include "trace/vec.h"
+#include "trace/base/vec.h"
 
 #include "tests/harness.h"
 

@@ -1,4 +1,4 @@
-#include "trace/zip.h"
+#include "trace/pt2/zip.h"
 
 #include <stdlib.h>
 

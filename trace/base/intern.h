@@ -1,0 +1,35 @@
+/* Interning: equal strings get the same small id, dense from 0 in the order of first sight.
+ *
+ * The table owns its strings; a struct str from intern_text() lives as long as the table. Each is
+ * terminated, so that .p can be handed to C where it holds no NUL. */
+#ifndef SYMTAPE_TRACE_INTERN_H
+#define SYMTAPE_TRACE_INTERN_H
+
+#include <stdint.h>
+
+#include "trace/base/arena.h"
+#include "trace/base/vec.h"
+
+#define INTERN_NONE UINT32_MAX
+
+struct intern {
+    struct arena arena;
+    vec_of(struct str) texts;
+    uint32_t *slots; /* id + 1, or 0; open addressing, a power of two */
+    size_t n_slots;
+};
+
+#define INTERN_INIT ((struct intern){ 0 })
+
+/* INTERN_NONE when memory ran out. */
+uint32_t intern(struct intern *table, struct str text);
+/* INTERN_NONE when it was never interned. */
+uint32_t intern_find(const struct intern *table, struct str text);
+void intern_release(struct intern *table);
+
+static inline struct str intern_text(const struct intern *table, uint32_t id)
+{
+    return table->texts.v[id];
+}
+
+#endif

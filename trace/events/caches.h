@@ -1,0 +1,58 @@
+/* What the compiler's caches did, as recorded: artifacts fx_graph_cache_*, aotautograd_cache_*,
+ * dynamo_cache_*, precompile_cache_*, and instant chromium events of the same names
+ * (torch/_inductor/codecache.py, torch/_functorch/_aot_autograd/autograd_cache.py,
+ * torch/_dynamo/pgo.py).
+ *
+ * An artifact and an instant event report one and the same look-up and are listed once: an instant
+ * event is left out when an artifact of the same attempt, cache and state is there to go with it. */
+#ifndef SYMTAPE_TRACE_CACHES_H
+#define SYMTAPE_TRACE_CACHES_H
+
+#include "trace/events/chromium.h"
+#include "trace/trace.h"
+
+enum cache_kind {
+    CACHE_FX_GRAPH,    /* Inductor's cache of compiled FX graphs */
+    CACHE_AOTAUTOGRAD, /* AOTAutograd's cache, which wraps the above */
+    CACHE_DYNAMO,      /* code state (profile-guided), and Dynamo's guarded code */
+    CACHE_PRECOMPILE,
+    CACHE_TRITON,      /* autotuning results of one kernel (triton_kernel_info) */
+    CACHE_OTHER,       /* some other "..._cache_..." artifact: `name` tells */
+    CACHE_KINDS
+};
+
+enum cache_state {
+    CACHE_HIT,
+    CACHE_MISS,
+    CACHE_BYPASS,   /* not looked up, for a reason */
+    CACHE_DISABLED, /* switched off */
+    CACHE_UNKNOWN,  /* something else: `name` tells ("hash", "put") */
+    CACHE_STATES
+};
+
+struct cache_event {
+    uint32_t record, attempt; /* attempt may be TRACE_NONE */
+    enum cache_kind kind;
+    enum cache_state state;
+    struct str name;   /* as recorded: "aotautograd_cache_bypass"; for CACHE_TRITON the kernel's */
+    struct str key;    /* "" when not told */
+    struct str reason; /* of a bypass; "" */
+    struct str detail; /* cache_status_detailed: "full_miss"; exception type of a bypass; "" */
+    int64_t taken_ns;  /* what the compile took (miss) or had taken (hit: saved); -1: not told */
+};
+
+struct cache_list {
+    const struct cache_event *events; /* in the order of their records */
+    uint32_t n;
+    uint32_t counts[CACHE_KINDS][CACHE_STATES];
+};
+
+/* `events` may be NULL (they are read then). Caller frees; strings live as long as the list. */
+struct cache_list *caches_read(struct trace *trace, const struct chromium_list *events,
+                               struct err *err);
+void caches_free(struct cache_list *list); /* NULL is fine */
+
+const char *cache_kind_name(enum cache_kind kind);    /* "FX graph", "AOTAutograd", "Dynamo", ... */
+const char *cache_state_name(enum cache_state state); /* "hit", "miss", "bypass", ... */
+
+#endif

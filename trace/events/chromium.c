@@ -1,0 +1,123 @@
+#include "trace/events/chromium.h"
+
+#include "trace/base/decimal.h"
+#include "trace/base/intern.h"
+
+struct reading {
+    struct chromium_list list; /* first: what the caller sees and frees */
+    vec_of(struct chromium_event) events;
+    struct intern strings;
+};
+
+/* Microseconds, with a fraction, to nanoseconds. */
+static bool microseconds(const struct json *doc, json_id id, int64_t *ret)
+{
+    return json_kind_of(doc, id) == JSON_NUMBER && decimal_scaled(json_text(doc, id), 3, ret);
+}
+
+/* The string under `id`, decoded and kept; anything that is no string is "". */
+static bool keep_string(struct reading *r, const struct json *doc, json_id id, struct str *ret)
+{
+    *ret = STR("");
+    if (json_kind_of(doc, id) != JSON_STRING)
+        return true;
+    struct buf decoded = BUF_INIT;
+    json_decode(doc, id, &decoded);
+    uint32_t string = decoded.failed ? INTERN_NONE : intern(&r->strings, buf_str(&decoded));
+    buf_release(&decoded);
+    if (string == INTERN_NONE)
+        return false;
+    *ret = intern_text(&r->strings, string);
+    return true;
+}
+
+/* Ids of asynchronous events are strings or numbers. */
+static bool keep_id(struct reading *r, const struct json *doc, json_id id, struct str *ret)
+{
+    if (json_kind_of(doc, id) != JSON_NUMBER)
+        return keep_string(r, doc, id, ret);
+    uint32_t string = intern(&r->strings, json_text(doc, id));
+    if (string == INTERN_NONE)
+        return false;
+    *ret = intern_text(&r->strings, string);
+    return true;
+}
+
+static bool keep_arguments(struct reading *r, const struct json *doc, json_id args,
+                           struct chromium_event *event)
+{
+    json_id detail = json_get(doc, args, STR("fn_name"));
+    if (detail == JSON_NONE)
+        detail = json_get(doc, args, STR("kernel_name"));
+    json_id backward = json_get(doc, args, STR("is_backward"));
+    event->backward = json_kind_of(doc, backward) == JSON_TRUE;
+    return keep_string(r, doc, json_get(doc, args, STR("compile_id")), &event->compile) &&
+           keep_string(r, doc, detail, &event->detail);
+}
+
+static bool keep_event(struct reading *r, const struct json *doc, struct chromium_event *event)
+{
+    struct str phase = json_str(doc, json_get(doc, JSON_ROOT, STR("ph")));
+    event->phase = phase.n > 0 ? phase.p[0] : 0;
+    event->timed = microseconds(doc, json_get(doc, JSON_ROOT, STR("ts")), &event->time_ns);
+    microseconds(doc, json_get(doc, JSON_ROOT, STR("dur")), &event->duration_ns);
+    if (event->duration_ns < 0)
+        event->duration_ns = 0;
+    json_u64(doc, json_get(doc, JSON_ROOT, STR("pid")), &event->pid);
+    json_u64(doc, json_get(doc, JSON_ROOT, STR("tid")), &event->tid);
+    return keep_string(r, doc, json_get(doc, JSON_ROOT, STR("name")), &event->name) &&
+           keep_string(r, doc, json_get(doc, JSON_ROOT, STR("cat")), &event->category) &&
+           keep_id(r, doc, json_get(doc, JSON_ROOT, STR("id")), &event->id) &&
+           keep_arguments(r, doc, json_get(doc, JSON_ROOT, STR("args")), event) &&
+           vec_push(&r->events, *event);
+}
+
+/* A payload that cannot be read is counted, not an error: the rest of the story stands. */
+static bool read_record(struct reading *r, struct trace *trace, uint32_t record, struct json *doc,
+                        struct err *err)
+{
+    struct str payload;
+    struct err unreadable = { 0 };
+    if (!trace_payload(trace, record, &payload, &unreadable) ||
+        !json_parse(doc, payload, &unreadable) ||
+        json_kind_of(doc, JSON_ROOT) != JSON_OBJECT) {
+        r->list.n_unreadable++;
+        return unreadable.kind != ERR_ENV || err_set(err, ERR_ENV, "%s", unreadable.text);
+    }
+    struct chromium_event event = {
+        .record = record,
+        .attempt = trace->records[record].attempt,
+    };
+    return keep_event(r, doc, &event) || err_nomem(err);
+}
+
+struct chromium_list *chromium_read(struct trace *trace, struct err *err)
+{
+    struct reading *r = calloc(1, sizeof *r);
+    if (!r) {
+        err_nomem(err);
+        return NULL;
+    }
+    struct json doc = { 0 };
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < trace->n_records; i++)
+        if (trace->records[i].event == EVENT_CHROMIUM_EVENT)
+            ok = read_record(r, trace, i, &doc, err);
+    json_release(&doc);
+    r->list.events = r->events.v;
+    r->list.n = (uint32_t)r->events.n;
+    if (ok)
+        return &r->list;
+    chromium_free(&r->list);
+    return NULL;
+}
+
+void chromium_free(struct chromium_list *list)
+{
+    struct reading *r = (struct reading *)list;
+    if (!r)
+        return;
+    vec_release(&r->events);
+    intern_release(&r->strings);
+    free(r);
+}

@@ -1,0 +1,202 @@
+#include "trace/events/guards.h"
+
+#include <ctype.h>
+
+#include "trace/tables.h"
+
+const char *guard_kind_name(enum guard_kind kind)
+{
+    static const char *const names[GUARD_KINDS] = { "guard", "suppressed", "assert" };
+    return kind < GUARD_KINDS ? names[kind] : "";
+}
+
+const char *guard_class_name(enum guard_class class_)
+{
+    static const char *const names[GUARD_CLASSES] = { "kernel", "torch function", "dynamo",
+                                                      "backend", "user" };
+    return class_ < GUARD_CLASSES ? names[class_] : "";
+}
+
+enum { SKIP = GUARD_CLASSES, UNKNOWN };
+
+static const struct {
+    struct str part;
+    uint8_t class_;
+} files[] = {
+#define GUARD_FILE(part, class_) { { part, sizeof part - 1 }, class_ },
+#include "trace/events/guard_classes.def"
+#undef GUARD_FILE
+};
+
+/* Is a path torch's own? Its packages lie in a folder called torch, and so do its guarded rows. */
+static bool has_component(struct str path, struct str part)
+{
+    for (size_t at = 0; at < path.n; at++) {
+        at += str_find(str_from(path, at), part);
+        if (at >= path.n)
+            return false;
+        if (at == 0 || path.p[at - 1] == '/')
+            return true;
+    }
+    return false;
+}
+
+static uint8_t class_of_file(struct str path)
+{
+    if (!has_component(path, STR("torch/")))
+        return GUARD_BY_USER;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (has_component(path, files[i].part))
+            return files[i].class_;
+    return GUARD_BY_TORCH_FUNCTION;
+}
+
+struct building {
+    struct trace *trace;
+    struct json doc;
+    struct guard *guards;
+    uint8_t *classes; /* by frame, class + 1; of one recording, its first process */
+    uint32_t recording;
+};
+
+/* Processes that share a log number their files apart: a frame's text alone does not tell. */
+static uint8_t class_of_frame(struct building *b, stack_id stack)
+{
+    if (b->trace->tables->tape->stacks.nodes.v[stack].space)
+        return class_of_file(stack_frame(b->trace, b->recording, stack).file);
+    uint8_t *known = &b->classes[stack_frame_id(b->trace, stack)];
+    if (*known == 0)
+        *known = (uint8_t)(class_of_file(stack_frame(b->trace, b->recording, stack).file) + 1);
+    return (uint8_t)(*known - 1);
+}
+
+static void find_asker(struct building *b, struct guard *guard)
+{
+    guard->asked_by = GUARD_BY_USER;
+    for (stack_id at = guard->stack; at; at = stack_parent(b->trace, at)) {
+        uint8_t class_ = class_of_frame(b, at);
+        if (class_ == SKIP)
+            continue;
+        guard->asked_by = (enum guard_class)class_;
+        guard->asker = at;
+        return;
+    }
+}
+
+/* What the frame that calls _log_guard passes first. Where its line was recorded without the
+ * arguments (a call over several lines), the method that it stands in tells asserts apart. */
+static enum guard_kind kind_of_frame(const struct frame *frame)
+{
+    struct str call = str_from(frame->code, str_find(frame->code, STR("_log_guard")));
+    if (str_find(call, STR("runtime_assert")) < call.n)
+        return GUARD_RUNTIME_ASSERT;
+    if (str_find(call, STR("suppressed")) < call.n)
+        return GUARD_SUPPRESSED;
+    bool told = str_find(call, STR("eval")) < call.n;
+    return !told && str_ends(frame->function, STR("defer_runtime_assert")) ? GUARD_RUNTIME_ASSERT
+                                                                           : GUARD_EVAL;
+}
+
+static enum guard_kind kind_of(struct building *b, stack_id stack)
+{
+    for (int i = 0; stack && i < 8; i++, stack = stack_parent(b->trace, stack)) {
+        struct frame frame = stack_frame(b->trace, b->recording, stack);
+        if (str_find(frame.code, STR("_log_guard(")) < frame.code.n)
+            return kind_of_frame(&frame);
+    }
+    return GUARD_EVAL;
+}
+
+static bool add_guard(struct building *b, uint32_t record, struct guard *guard)
+{
+    json_id expr = json_get(&b->doc, JSON_ROOT, STR("expr"));
+    *guard = (struct guard){ .record = record, .attempt = b->trace->records[record].attempt };
+    guard->expr = json_decoded(&b->doc, expr, &b->trace->tables->arena);
+    guard->stack = record_stack(b->trace, &b->doc, STR("stack"));
+    guard->user_stack = record_stack(b->trace, &b->doc, STR("user_stack"));
+    guard->kind = kind_of(b, guard->stack);
+    find_asker(b, guard);
+    return guard->expr.p != NULL;
+}
+
+static void use_recording(struct building *b, uint32_t recording)
+{
+    if (b->recording != recording)
+        memset(b->classes, 0, trace_n_frames(b->trace) + 1);
+    b->recording = recording;
+}
+
+static bool read_all(struct building *b, struct guard_list *list, struct err *err)
+{
+    struct trace *trace = b->trace;
+    for (uint32_t i = 0; i < trace->n_records; i++) {
+        bool readable;
+        if (trace->records[i].event != EVENT_GUARD_ADDED_FAST)
+            continue;
+        use_recording(b, trace->records[i].recording);
+        if (!record_try_json(trace, i, &b->doc, &readable, err))
+            return false;
+        if (!readable)
+            continue;
+        if (!add_guard(b, i, &b->guards[list->n]))
+            return err_nomem(err);
+        list->by_kind[b->guards[list->n++].kind]++;
+    }
+    return true;
+}
+
+const struct guard_list *trace_guards(struct trace *trace, struct err *err)
+{
+    struct trace_tables *tables = trace->tables;
+    struct building b = { .trace = trace, .recording = TRACE_NONE };
+    size_t n = 1;
+    if (tables->guards)
+        return tables->guards;
+    for (uint32_t i = 0; i < trace->n_records; i++)
+        n += trace->records[i].event == EVENT_GUARD_ADDED_FAST;
+    struct guard_list *list = arena_new(&tables->arena, struct guard_list);
+    b.guards = arena_array(&tables->arena, struct guard, n);
+    b.classes = arena_array(&tables->arena, uint8_t, trace_n_frames(trace) + 1);
+    bool ok = (list && b.guards && b.classes) || err_nomem(err);
+    ok = ok && read_all(&b, list, err);
+    json_release(&b.doc);
+    if (!ok)
+        return NULL;
+    list->guards = b.guards;
+    return tables->guards = list;
+}
+
+/* Names of symbols: s, u, zf, zuf and i of SymT (torch/utils/_sympy/symbol.py), then digits. */
+static bool is_symbol_name(struct str word)
+{
+    static const char *const prefixes[] = { "zuf", "zf", "s", "u", "i" };
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        struct str rest = str_from(word, strlen(prefixes[i]));
+        uint64_t ignored;
+        if (str_starts(word, str_of(prefixes[i])) && str_to_u64(rest, &ignored))
+            return true;
+    }
+    return false;
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+void guard_symbols(struct str expr, void (*fn)(void *user, struct str symbol), void *user)
+{
+    struct intern seen = INTERN_INIT;
+    for (size_t at = 0; at < expr.n;) {
+        size_t n = 0;
+        while (at + n < expr.n && is_word(expr.p[at + n]))
+            n++;
+        struct str word = { expr.p + at, n };
+        if (n && is_symbol_name(word) && intern_find(&seen, word) == INTERN_NONE) {
+            fn(user, word);
+            (void)intern(&seen, word); /* without memory a symbol may be told twice */
+        }
+        at += n ? n : 1;
+    }
+    intern_release(&seen);
+}

@@ -1,0 +1,65 @@
+/* Private to incidents: what the parts of the reading share. */
+#ifndef SYMTAPE_TRACE_INCIDENT_READING_H
+#define SYMTAPE_TRACE_INCIDENT_READING_H
+
+#include "trace/base/vec.h"
+#include "trace/events/incidents.h"
+#include "trace/events/metrics.h"
+
+struct incident_reading {
+    struct incidents incidents; /* first: what the caller sees and frees */
+    struct trace *trace;
+    const struct chromium_list *events;
+    const struct metrics_list *metrics;
+    struct arena arena; /* of what stays */
+    struct json doc;
+    /* One element for each attempt of the trace. */
+    struct incident_attempt {
+        const struct metrics *metrics; /* of the forward compile that ended here, or NULL */
+        stack_id start;                /* dynamo_start: down to the compiled frame; 0 */
+        uint32_t n_graphs, n_dynamo_graphs, n_symbols, n_guards;
+        uint32_t graph_break; /* index into breaks of the last one here, or TRACE_NONE */
+        uint32_t error;       /* record of a dynamo_error artifact, or TRACE_NONE */
+        int64_t phase_ns;     /* its compile_attempt_N phase, or -1 */
+    } *attempts;
+    vec_of(struct restart) restarts;
+    vec_of(struct recompile) recompiles;
+    vec_of(struct graph_break) breaks;
+    vec_of(struct failure) failures;
+};
+
+/* Each returns false with err set when memory ran out or the tape could not be read. */
+bool incident_read_break(struct incident_reading *r, uint32_t record, struct err *err);
+bool incident_read_recompile(struct incident_reading *r, uint32_t record, struct err *err);
+/* After all records: what follows from several of them. */
+bool incident_blame_breaks(struct incident_reading *r, struct err *err);
+bool incident_find_restarts(struct incident_reading *r, struct err *err);
+bool incident_find_failures(struct incident_reading *r, struct err *err);
+
+/* A record that cannot be read is passed over; only memory and I/O end the reading. */
+static inline bool incident_pass_over(const struct err *unreadable, struct err *err)
+{
+    return unreadable->kind != ERR_ENV || err_set(err, ERR_ENV, "%s", unreadable->text);
+}
+
+static inline uint32_t incident_first_attempt(const struct trace *trace, uint32_t attempt)
+{
+    uint32_t previous = trace->attempts[attempt].previous;
+    while (previous != TRACE_NONE && previous < attempt) {
+        attempt = previous;
+        previous = trace->attempts[attempt].previous;
+    }
+    return attempt;
+}
+
+static inline uint32_t incident_last_attempt(const struct trace *trace, uint32_t attempt)
+{
+    uint32_t next = trace->attempts[attempt].next;
+    while (next != TRACE_NONE && next > attempt) {
+        attempt = next;
+        next = trace->attempts[attempt].next;
+    }
+    return attempt;
+}
+
+#endif

@@ -1,0 +1,57 @@
+#include "trace/events/incident_reading.h"
+#include "trace/events/incident_text.h"
+
+static struct recompile_reason reason_of(struct str text)
+{
+    struct recompile_text parsed = recompile_text_parse(text);
+    return (struct recompile_reason){
+        .compile = parsed.compile,
+        .guard = parsed.guard,
+        .file = parsed.file,
+        .line = parsed.line,
+    };
+}
+
+/* A JSON list of strings, or the one reason as it is. */
+static bool read_reasons(struct incident_reading *r, struct str payload, struct recompile *ret)
+{
+    struct err not_json = { 0 };
+    bool list =
+        json_parse(&r->doc, payload, &not_json) && json_kind_of(&r->doc, JSON_ROOT) == JSON_ARRAY;
+    if (not_json.kind == ERR_ENV)
+        return false;
+    size_t n = list ? json_count(&r->doc, JSON_ROOT) : 1;
+    struct recompile_reason *reasons = arena_array(&r->arena, struct recompile_reason, n + 1);
+    if (!reasons)
+        return false;
+    ret->reasons = reasons;
+    if (!list)
+        reasons[ret->n_reasons++] = reason_of(payload);
+    for (json_id id = list ? json_first(&r->doc, JSON_ROOT) : JSON_NONE; id != JSON_NONE;
+         id = json_next(&r->doc, id)) {
+        struct str text = json_decoded(&r->doc, id, &r->arena); /* or inside the payload's copy */
+        if (!text.p)
+            return false;
+        reasons[ret->n_reasons++] = reason_of(text);
+    }
+    return true;
+}
+
+bool incident_read_recompile(struct incident_reading *r, uint32_t record, struct err *err)
+{
+    struct str payload;
+    struct err unreadable = { 0 };
+    if (!trace_payload_copy(r->trace, record, &r->arena, &payload, &unreadable))
+        return incident_pass_over(&unreadable, err);
+    struct recompile recompile = {
+        .record = record,
+        .attempt = r->trace->records[record].attempt,
+        .ns = -1,
+    };
+    uint32_t last = incident_last_attempt(r->trace, recompile.attempt);
+    const struct metrics *metrics = r->attempts[last].metrics;
+    if (metrics && metrics->values[METRIC_ENTIRE_FRAME_COMPILE] != METRIC_ABSENT)
+        recompile.ns = metrics->values[METRIC_ENTIRE_FRAME_COMPILE];
+    return (read_reasons(r, payload, &recompile) && vec_push(&r->recompiles, recompile)) ||
+           err_nomem(err);
+}

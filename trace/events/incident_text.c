@@ -1,0 +1,180 @@
+#include "trace/events/incident_text.h"
+
+/* What stands between two marks; to the end of the text where the second is missing. */
+static struct str between(struct str text, struct str from, struct str to)
+{
+    size_t start = str_find(text, from);
+    if (start == text.n)
+        return STR("");
+    text = str_from(text, start + from.n);
+    return str_trim(str_first(text, str_find(text, to)));
+}
+
+/* Splits "FILE:LINE"; false when there is no line number at the end. */
+static bool split_place(struct str place, struct str *file, uint32_t *line)
+{
+    size_t colon = place.n;
+    while (colon > 0 && place.p[colon - 1] != ':')
+        colon--;
+    uint64_t number;
+    if (colon == 0 || !str_to_u64(str_from(place, colon), &number) || number > UINT32_MAX)
+        return false;
+    *file = str_first(place, colon - 1);
+    *line = (uint32_t)number;
+    return true;
+}
+
+struct str text_summary(struct str text)
+{
+    struct str line;
+    while (text_next_line(&text, &line)) {
+        line = str_trim(line);
+        if (line.n > 0)
+            return line;
+    }
+    return STR("");
+}
+
+/* The cause is a paragraph of its own in versions that explain; it follows "Reason:" before. */
+static struct str break_summary(struct str reason)
+{
+    struct str explained = str_from(reason, str_find(reason, STR("\n\n")));
+    struct str summary = text_summary(explained);
+    if (summary.n > 0)
+        return summary;
+    summary = between(reason, STR("Reason:"), STR("\n"));
+    return summary.n > 0 ? summary : text_summary(reason);
+}
+
+struct break_text break_text_parse(struct str text)
+{
+    struct break_text b = { .reason = text, .file = STR("") };
+    size_t end = str_find(text, STR("\nUser code traceback:"));
+    b.traceback = traceback_of_user(text);
+    b.reason = str_trim(str_first(text, end));
+    split_place(between(b.reason, STR("Graph break in user code at "), STR("\n")), &b.file,
+                &b.line);
+    b.summary = break_summary(b.reason);
+    b.explanation = between(b.reason, STR("Explanation: "), STR("\n  "));
+    b.hint = between(b.reason, STR("Hint: "), STR("\n"));
+    b.skipped = str_find(b.reason, STR("falling back to eager")) < b.reason.n;
+    return b;
+}
+
+static bool is_compile_id(struct str text)
+{
+    bool slash = false;
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+        if (c == '/')
+            slash = true;
+        else if (c != '!' && (c < '0' || c > '9'))
+            return false;
+    }
+    return slash;
+}
+
+/* A guard's comment ends in "# FILE:LINE in FUNCTION". */
+static void place_in_comment(struct str text, struct recompile_text *ret)
+{
+    for (size_t hash = str_find_char(text, '#'); hash < text.n; hash = str_find_char(text, '#')) {
+        text = str_trim(str_from(text, hash + 1));
+        struct str place = str_first(text, str_find(text, STR(" in ")));
+        if (place.n < text.n && str_find_char(place, ' ') == place.n &&
+            split_place(place, &ret->file, &ret->line))
+            return;
+    }
+}
+
+struct recompile_text recompile_text_parse(struct str text)
+{
+    struct recompile_text r = { .compile = STR(""), .guard = str_trim(text), .file = STR("") };
+    size_t colon = str_find(r.guard, STR(": "));
+    if (colon < r.guard.n && is_compile_id(str_first(r.guard, colon))) {
+        r.compile = str_first(r.guard, colon);
+        r.guard = str_trim(str_from(r.guard, colon + 2));
+    }
+    struct traceback_frame frame;
+    if (traceback_last(traceback_of_user(text), &frame)) {
+        r.file = frame.file;
+        r.line = frame.line;
+    } else {
+        place_in_comment(r.guard, &r);
+    }
+    struct str line = text_summary(r.guard);
+    r.guard = str_trim(str_first(line, str_find(line, STR("  # "))));
+    return r;
+}
+
+struct str restart_summary(struct str reason)
+{
+    struct str class_ = between(reason, STR("<class '"), STR("'>"));
+    if (!str_starts(str_trim(reason), STR("<class '")) || class_.n == 0)
+        return text_summary(reason);
+    size_t dot = class_.n;
+    while (dot > 0 && class_.p[dot - 1] != '.')
+        dot--;
+    return str_from(class_, dot);
+}
+
+/* torch/_dynamo/exc.py and who raises them. */
+static const struct {
+    struct str exception, meaning;
+} RESTARTS[] = {
+#define TEXT(literal)               \
+    {                               \
+        literal, sizeof literal - 1 \
+    }
+    { TEXT("TensorifyScalarRestartAnalysis"), TEXT("a float was specialized") },
+    { TEXT("SpeculationRestartAnalysis"), TEXT("a graph break was found further on") },
+    { TEXT("UnspecializeRestartAnalysis"), TEXT("a module is to be treated as an object") },
+    { TEXT("CompileCollectiveRestartAnalysis"), TEXT("ranks agreed on the dynamic sizes") },
+    { TEXT("AutogradGradRestartAnalysis"), TEXT("autograd.grad used a graph that is returned") },
+    { TEXT("RequiresGradRestartAnalysis"), TEXT("the result of requires_grad_() is returned") },
+    { TEXT("Unknown fail_and_restart_analysis"), TEXT("tracing failed and was tried differently") },
+#undef TEXT
+};
+
+struct str restart_meaning(struct str summary)
+{
+    for (size_t i = 0; i < sizeof RESTARTS / sizeof *RESTARTS; i++)
+        if (str_eq(RESTARTS[i].exception, summary))
+            return RESTARTS[i].meaning;
+    return STR("");
+}
+
+/* "torch._dynamo.exc.UserError: message": a dotted name, nothing else, then a colon or the end. */
+static bool is_exception_line(struct str line, size_t *name_end)
+{
+    size_t n = 0;
+    for (; n < line.n; n++) {
+        char c = line.p[n];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!letter && c != '.' && !(n > 0 && c >= '0' && c <= '9'))
+            break;
+    }
+    *name_end = n;
+    return n > 0 && (n == line.n || line.p[n] == ':');
+}
+
+bool exception_parse(struct str text, struct str *type, struct str *message)
+{
+    struct str line, name = STR("");
+    bool traced = false;
+    while (text_next_line(&text, &line)) {
+        size_t end;
+        if (str_starts(line, STR("Traceback (most recent call last)"))) {
+            traced = true;
+        } else if (traced && line.n > 0 && line.p[0] != ' ' && is_exception_line(line, &end)) {
+            name = str_first(line, end);
+            struct str rest = str_from(line, end + 1);
+            *message = str_trim((struct str){ rest.p, rest.n + (text.n ? text.n + 1 : 0) });
+            traced = false;
+        }
+    }
+    size_t dot = name.n;
+    while (dot > 0 && name.p[dot - 1] != '.')
+        dot--;
+    *type = str_from(name, dot);
+    return name.n > 0;
+}

@@ -1,0 +1,47 @@
+/* What the texts say that PyTorch writes about graph breaks, recompiles, restarts and errors.
+ *
+ * They are meant for people and change between versions; a part that is not found is "" and the
+ * whole text is kept beside it. Everything points into the text that was given.
+ * Sources: torch/_dynamo/symbolic_convert.py (log_graph_break), torch/_dynamo/exc.py
+ * (unimplemented, format_error_msg), torch/_dynamo/guards.py (get_guard_fail_reason). */
+#ifndef SYMTAPE_TRACE_INCIDENT_TEXT_H
+#define SYMTAPE_TRACE_INCIDENT_TEXT_H
+
+#include "trace/events/traceback.h"
+
+/* Payload of a dynamo_graph_break_reason artifact. */
+struct break_text {
+    struct str file;        /* "Graph break in user code at FILE:LINE" */
+    uint32_t line;
+    struct str reason;      /* from there to the traceback */
+    struct str summary;     /* "Failed to trace builtin operator" */
+    struct str explanation; /* "Dynamo does not know how to ..." */
+    struct str hint;
+    struct str traceback;   /* the user's; frames by traceback_next() */
+    bool skipped;           /* the whole frame runs eagerly */
+};
+struct break_text break_text_parse(struct str text);
+
+/* One of a recompile's reasons: `0/0: tensor 'x' size mismatch  # code  # file.py:86 in hook`. */
+struct recompile_text {
+    struct str compile; /* "0/0" */
+    struct str guard;   /* the guard alone */
+    struct str file;    /* where the value that it guards was used */
+    uint32_t line;
+};
+struct recompile_text recompile_text_parse(struct str text);
+
+/* "<class 'torch._dynamo.exc.TensorifyScalarRestartAnalysis'>" -> "TensorifyScalarRestartAnalysis";
+ * of anything else the first line that is not empty. */
+struct str restart_summary(struct str reason);
+/* What a restart's exception stands for, in words; "" for a summary that is not one we know. */
+struct str restart_meaning(struct str summary);
+
+/* The first line that is not empty, trimmed. */
+struct str text_summary(struct str text);
+
+/* The exception at the end of a printed Python traceback: "UserError" and its message (all lines,
+ * to the end). False when there is none. */
+bool exception_parse(struct str text, struct str *type, struct str *message);
+
+#endif

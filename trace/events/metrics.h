@@ -1,0 +1,47 @@
+/* What PyTorch summed up at the end of each compile: compilation_metrics records and their backward
+ * and run-time kin (class CompilationMetrics in torch/_dynamo/utils.py).
+ *
+ * Every field may be absent: versions differ, and a compile that failed leaves many out. */
+#ifndef SYMTAPE_TRACE_METRICS_H
+#define SYMTAPE_TRACE_METRICS_H
+
+#include "trace/trace.h"
+
+enum metric {
+#define METRIC(id, name, unit) METRIC_##id,
+#include "trace/events/metrics.def"
+#undef METRIC
+    METRIC_COUNT
+};
+
+#define METRIC_ABSENT INT64_MIN
+
+struct metrics {
+    uint32_t record, attempt; /* attempt may be TRACE_NONE: some name no compile */
+    bool backward;            /* bwd_...: of a backward compiled after its forward */
+    bool runtime;             /* ..._runtime: what was left for the first call, autotuning say */
+    int64_t values[METRIC_COUNT]; /* METRIC_ABSENT, or a count, bytes or nanoseconds */
+    struct str function, file;    /* co_name, co_filename: the frame that was compiled */
+    uint32_t line;                /* co_firstlineno; 0 when absent */
+    struct str fail_type, fail_reason; /* "" unless the compile failed */
+    struct str fail_file;              /* the user's frame in which it did */
+    uint32_t fail_line;
+    const struct str *restart_reasons; /* one for each attempt that was thrown away */
+    uint32_t n_restart_reasons;
+    struct str recompile_reason;
+    struct str cudagraph_skip_reason;
+};
+
+struct metrics_list {
+    const struct metrics *metrics; /* in the order of their records */
+    uint32_t n;
+};
+
+/* The caller frees, before the trace: strings belong to the two of them. A record that is no JSON
+ * is left out (the trace counts it as damage). NULL with err set when memory ran out. */
+struct metrics_list *metrics_read(struct trace *trace, struct err *err);
+void metrics_free(struct metrics_list *list); /* NULL is fine */
+
+const char *metric_name(enum metric metric); /* as in the record */
+
+#endif

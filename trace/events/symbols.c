@@ -1,0 +1,134 @@
+#include "trace/events/symbols.h"
+
+#include "trace/base/hash.h"
+#include "trace/tables.h"
+
+struct building {
+    struct trace *trace;
+    struct json doc;
+    struct symbol *symbols;
+    struct specialization *specializations;
+    uint32_t n_symbols, n_specializations;
+};
+
+/* A string member, decoded; "" when absent or null. Numbers as they are written. */
+static bool take_text(struct building *b, const char *key, struct str *ret)
+{
+    json_id id = json_get(&b->doc, JSON_ROOT, str_of(key));
+    enum json_kind kind = json_kind_of(&b->doc, id);
+    *ret = kind == JSON_STRING   ? json_decoded(&b->doc, id, &b->trace->tables->arena)
+           : kind == JSON_NUMBER ? json_text(&b->doc, id)
+                                 : STR("");
+    return ret->p != NULL;
+}
+
+static bool add_symbol(struct building *b, uint32_t record)
+{
+    struct symbol *s = &b->symbols[b->n_symbols++];
+    *s = (struct symbol){ .record = record, .attempt = b->trace->records[record].attempt,
+                          .specialization = TRACE_NONE };
+    s->unbacked = b->trace->records[record].event == EVENT_CREATE_UNBACKED_SYMBOL;
+    s->user_stack = record_stack(b->trace, &b->doc, STR("user_stack"));
+    s->stack = record_stack(b->trace, &b->doc, STR("stack"));
+    return take_text(b, "symbol", &s->name) && take_text(b, "val", &s->value) &&
+           take_text(b, "vr", &s->range) && take_text(b, "source", &s->source);
+}
+
+static bool add_specialization(struct building *b, uint32_t record)
+{
+    struct specialization *s = &b->specializations[b->n_specializations++];
+    json_id sources = json_get(&b->doc, JSON_ROOT, STR("sources"));
+    *s = (struct specialization){ .record = record, .attempt = b->trace->records[record].attempt };
+    s->user_stack = record_stack(b->trace, &b->doc, STR("user_stack"));
+    s->stack = record_stack(b->trace, &b->doc, STR("stack"));
+    s->source = json_decoded(&b->doc, json_first(&b->doc, sources), &b->trace->tables->arena);
+    return s->source.p && take_text(b, "symbol", &s->symbol) && take_text(b, "value", &s->value) &&
+           take_text(b, "reason", &s->reason);
+}
+
+static bool is_symbol(enum event event)
+{
+    return event == EVENT_CREATE_SYMBOL || event == EVENT_CREATE_UNBACKED_SYMBOL;
+}
+
+static bool read_all(struct building *b, struct err *err)
+{
+    for (uint32_t i = 0; i < b->trace->n_records; i++) {
+        enum event event = b->trace->records[i].event;
+        bool readable;
+        if (!is_symbol(event) && event != EVENT_SYMBOLIC_SHAPE_SPECIALIZATION)
+            continue;
+        if (!record_try_json(b->trace, i, &b->doc, &readable, err))
+            return false;
+        if (!readable)
+            continue;
+        if (!(is_symbol(event) ? add_symbol(b, i) : add_specialization(b, i)))
+            return err_nomem(err);
+    }
+    return true;
+}
+
+static bool allocate(struct building *b, struct err *err)
+{
+    size_t symbols = 1, specializations = 1;
+    for (uint32_t i = 0; i < b->trace->n_records; i++) {
+        symbols += is_symbol(b->trace->records[i].event);
+        specializations += b->trace->records[i].event == EVENT_SYMBOLIC_SHAPE_SPECIALIZATION;
+    }
+    struct arena *arena = &b->trace->tables->arena;
+    b->symbols = arena_array(arena, struct symbol, symbols);
+    b->specializations = arena_array(arena, struct specialization, specializations);
+    return (b->symbols && b->specializations) || err_nomem(err);
+}
+
+/* The slot of the specialization of `name` in `attempt`, or the free one where it goes. */
+static size_t find_slot(const struct building *b, const uint32_t *slots, size_t n, struct str name,
+                        uint32_t attempt)
+{
+    size_t at = hash_mix(hash_str(name), attempt) & (n - 1);
+    for (; slots[at]; at = (at + 1) & (n - 1)) {
+        const struct specialization *s = &b->specializations[slots[at] - 1];
+        if (s->attempt == attempt && str_eq(s->symbol, name))
+            break;
+    }
+    return at;
+}
+
+/* Joins symbols to the first specialization of their name in their attempt, by a small hash table
+ * over the specializations. */
+static bool link_specializations(struct building *b, struct err *err)
+{
+    size_t n = 64;
+    while (n < (size_t)b->n_specializations * 2)
+        n *= 2;
+    uint32_t *slots = calloc(n, sizeof *slots); /* specialization + 1 */
+    if (!slots)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < b->n_specializations; i++) {
+        const struct specialization *s = &b->specializations[i];
+        size_t at = find_slot(b, slots, n, s->symbol, s->attempt);
+        slots[at] = slots[at] ? slots[at] : i + 1;
+    }
+    for (uint32_t i = 0; i < b->n_symbols; i++) {
+        struct symbol *symbol = &b->symbols[i];
+        symbol->specialization = slots[find_slot(b, slots, n, symbol->name, symbol->attempt)] - 1;
+    }
+    free(slots);
+    return true;
+}
+
+const struct symbol_table *trace_symbols(struct trace *trace, struct err *err)
+{
+    struct trace_tables *tables = trace->tables;
+    struct building b = { .trace = trace };
+    if (tables->symbols)
+        return tables->symbols;
+    struct symbol_table *table = arena_new(&tables->arena, struct symbol_table);
+    bool ok = (table || err_nomem(err)) && allocate(&b, err) && read_all(&b, err) &&
+              link_specializations(&b, err);
+    json_release(&b.doc);
+    if (!ok)
+        return NULL;
+    *table = (struct symbol_table){ b.symbols, b.n_symbols, b.specializations, b.n_specializations };
+    return tables->symbols = table;
+}

@@ -1,0 +1,45 @@
+#include "trace/events/user_line.h"
+
+/* Public packages and modules of torch 2.7 to 2.13. */
+/* clang-format off */
+static const char *const OWN[] = {
+    "accelerator", "amp", "ao", "autograd", "backends", "bin", "compiler", "contrib", "cpu", "csrc",
+    "cuda", "distributed", "distributions", "export", "fft", "func", "functional.py", "futures",
+    "fx", "hub.py", "jit", "library.py", "linalg", "masked", "monitor", "mps", "mtia",
+    "multiprocessing", "nativert", "nested", "nn", "numa", "onnx", "optim", "overrides.py",
+    "package", "profiler", "quantization", "quasirandom.py", "random.py", "return_types.py",
+    "serialization.py", "signal", "sparse", "special", "storage.py", "testing", "torch_version.py",
+    "types.py", "utils", "version.py", "xpu",
+};
+/* clang-format on */
+
+bool torch_is_own(struct str name)
+{
+    if (str_starts(name, STR("_")))
+        return true;
+    for (size_t i = 0; i < sizeof OWN / sizeof *OWN; i++)
+        if (str_is(name, OWN[i]))
+            return true;
+    return false;
+}
+
+bool torch_is_own_file(struct str file)
+{
+    static const struct str TORCH = { "/torch/", 7 };
+    for (size_t at = str_find(file, TORCH); at < file.n; at = str_find(file, TORCH)) {
+        struct str folder = str_first(file, at);
+        file = str_from(file, at + TORCH.n);
+        if (str_ends(folder, STR("/site-packages")) || str_ends(folder, STR("/dist-packages")) ||
+            torch_is_own(str_first(file, str_find_char(file, '/'))))
+            return true;
+    }
+    return false;
+}
+
+stack_id user_line(const struct trace *trace, uint32_t recording, stack_id stack)
+{
+    for (stack_id s = stack; s != 0; s = stack_parent(trace, s))
+        if (!torch_is_own_file(stack_frame(trace, recording, s).file))
+            return s;
+    return stack;
+}

@@ -1,0 +1,13 @@
+/* What print_readable() writes behind a name (CodeGen._gen_python_code in torch/fx/graph.py):
+ * "f32[s77, 64][64, 1]cuda:0", "Sym(s77 + 1)", "DTensor(f32[8][1]cuda:0, S(0))". Private to the
+ * trace room. */
+#ifndef SYMTAPE_TRACE_ANNOTATION_H
+#define SYMTAPE_TRACE_ANNOTATION_H
+
+#include "trace/graph/graph.h"
+
+/* `text` must live as long as the pool. What is no tensor and no symbol becomes META_OTHER; false
+ * only when memory ran out. */
+bool annotation_parse(struct graph_pool *pool, struct str text, struct meta *ret);
+
+#endif

@@ -1,0 +1,60 @@
+/* Building expression trees: what the readers of both spellings share. Private to trace/expr*.c. */
+#ifndef SYMTAPE_TRACE_EXPR_BUILD_H
+#define SYMTAPE_TRACE_EXPR_BUILD_H
+
+#include "trace/graph/expr.h"
+
+/* Python's operators, loosest first (the Python Language Reference, "Operator precedence"). */
+enum expr_precedence {
+    PRECEDENCE_OR = 1,
+    PRECEDENCE_AND,
+    PRECEDENCE_NOT,
+    PRECEDENCE_COMPARE, /* a < b < c is refused: it would not mean what the tree says */
+    PRECEDENCE_BIT_OR,
+    PRECEDENCE_BIT_XOR,
+    PRECEDENCE_BIT_AND,
+    PRECEDENCE_SHIFT,
+    PRECEDENCE_SUM,
+    PRECEDENCE_PRODUCT,
+    PRECEDENCE_UNARY,
+    PRECEDENCE_POWER,
+    PRECEDENCE_ATOM
+};
+
+/* A tree in the making. */
+struct term {
+    expr_id id; /* EXPR_NONE: failed, the reader's error is set */
+    uint32_t depth;
+};
+
+#define TERM_NONE ((struct term){ EXPR_NONE, 0 })
+
+struct expr_reader {
+    struct expr_pool *pool;
+    const char *start, *p, *end;
+    struct err *err;
+    uint32_t nesting;         /* of calls of the reader */
+    vec_of(struct term) open; /* arguments of calls that are not closed yet */
+};
+
+struct term expr_fail(struct expr_reader *in, const char *what);
+void expr_skip_space(struct expr_reader *in);
+/* An identifier, dots included ("math.trunc"); empty when there is none. Moves past it. */
+struct str expr_name(struct expr_reader *in);
+/* A run of digits with fraction and exponent, from `from` (its sign) on; moves past it. */
+struct term expr_number(struct expr_reader *in, const char *from);
+/* Names that a minus sign in front makes another symbol: int_oo and -int_oo. */
+bool expr_is_infinity(struct str name);
+/* 'text' or "text", quotes included; empty when it does not end. Moves past it. */
+struct str expr_quoted(struct expr_reader *in);
+
+struct term expr_leaf(struct expr_reader *in, struct expr expr);
+struct term expr_op1(struct expr_reader *in, struct str op, struct term a);
+struct term expr_op2(struct expr_reader *in, struct str op, struct term a, struct term b);
+/* A call or tuple of what was opened since `mark`. */
+struct term expr_group(struct expr_reader *in, enum expr_kind kind, struct str text, size_t mark);
+
+/* The operators of an infix or prefix EXPR_OP, for the printer. */
+enum expr_precedence expr_op_precedence(struct str op, bool unary);
+
+#endif

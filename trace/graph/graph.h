@@ -1,0 +1,216 @@
+/* FX graphs as recorded.
+ *
+ * A graph is read from the text that GraphModule.print_readable() writes (torch/fx/graph.py,
+ * CodeGen._gen_python_code) or from the JSON of a .pt2 archive (torch/_export/serde), and has one
+ * form for both: a list of nodes with arguments, the recorded meta of each result, and the user
+ * line it came from. Nothing is evaluated; names, targets and numbers keep their spelling.
+ *
+ *     struct graph *graph = graph_parse(text, &err);
+ *     for (uint32_t i = 0; i < graph->n_nodes; i++)
+ *         if (node_is_call(&graph->nodes[i])) puts(node_op_name(...));
+ *     graph_free(graph);
+ *
+ * Graphs nest: a higher-order operator's bodies are graph->children, named by the get_attr that
+ * refers to them. Node ids, args and locations are local to one graph; metas and exprs are shared
+ * by a whole tree (graph->pool).
+ *
+ * What the parser does not understand becomes a NODE_OPAQUE with its text, and is counted in
+ * graph->n_opaque; it never fails the graph. A text that is no graph at all is an error. */
+#ifndef SYMTAPE_TRACE_GRAPH_H
+#define SYMTAPE_TRACE_GRAPH_H
+
+#include "trace/base/arena.h"
+#include "trace/graph/expr.h"
+
+typedef uint32_t node_id;
+#define NODE_NONE UINT32_MAX
+
+enum dtype {
+    DTYPE_NONE,
+#define DTYPE(id, short_name, python_name, size, scalar_type) DTYPE_##id,
+#include "trace/graph/dtypes.def"
+#undef DTYPE
+    DTYPE_COUNT
+};
+
+const char *dtype_short_name(enum dtype dtype);     /* "f32" */
+const char *dtype_python_name(enum dtype dtype);    /* "torch.float32" */
+unsigned dtype_size(enum dtype dtype);              /* bytes an element */
+enum dtype dtype_by_short_name(struct str name);    /* DTYPE_NONE when unknown */
+enum dtype dtype_by_python_name(struct str name);
+enum dtype dtype_by_scalar_type(int64_t number);
+
+/* What was recorded of a result: f32[s77, 64][64, 1]cuda:0, or Sym(s77), or nothing. */
+enum meta_kind {
+    META_TENSOR,
+    META_SYM,   /* sizes[0] is the expression */
+    META_OTHER /* an annotation that is neither (a Python type, say); text tells */
+};
+
+struct meta {
+    enum meta_kind kind;
+    enum dtype dtype;
+    struct str text;       /* the annotation as printed; equal texts are one meta */
+    struct str wrapper;    /* "Parameter", "DTensor" or another class around the tensor; "" */
+    struct str placement;  /* what followed the tensor inside the wrapper: "S(0)"; "" */
+    struct str device;     /* "cuda:0", "cpu"; "" when not printed */
+    bool has_strides;
+    uint32_t n_sizes;
+    const expr_id *sizes, *strides; /* in pool->exprs; strides has n_sizes elements or is NULL */
+};
+
+enum arg_kind {
+    ARG_NONE,
+    ARG_NODE,          /* node */
+    ARG_INT,           /* integer; text holds the digits */
+    ARG_FLOAT,         /* number; text as printed ("inf", "1e-05") */
+    ARG_BOOL,          /* integer 0 or 1 */
+    ARG_STRING,        /* text: the value, unescaped */
+    ARG_COMPLEX,       /* text as printed: "(1+2j)" */
+    ARG_DTYPE,         /* dtype in `integer`; text "torch.float32" */
+    ARG_LAYOUT,        /* text "torch.strided" */
+    ARG_MEMORY_FORMAT, /* text "torch.channels_last" */
+    ARG_DEVICE,        /* text "cuda:0", "cpu", "cuda": without quotes and keywords */
+    ARG_LIST,          /* items */
+    ARG_TUPLE,         /* items */
+    ARG_DICT,          /* items are key, value, key, value ... */
+    ARG_SLICE,         /* three items */
+    ARG_ELLIPSIS,
+    ARG_TARGET,        /* an operator or function as a value: text "torch.ops.aten.add.Tensor" */
+    ARG_CALL,          /* a repr that looks like a call, namedtuples too: text is its name, items
+                          its arguments, with keys for those that have one */
+    ARG_GRAPH,         /* a nested graph passed by value (.pt2): text is its name in children */
+    ARG_OPAQUE         /* some other repr; text */
+};
+
+struct arg {
+    enum arg_kind kind;
+    struct str key; /* of a keyword argument; "" otherwise */
+    struct str text;
+    union {
+        node_id node;
+        int64_t integer; /* ARG_INT beyond 64 bits saturates; text is right */
+        double number;
+        struct {
+            uint32_t first, n; /* in graph->args */
+        } items;
+    } u;
+};
+
+enum node_op {
+    NODE_PLACEHOLDER,
+    NODE_CALL_FUNCTION, /* target "torch.ops.aten.mm.default", "torch.addmm", "operator.getitem" */
+    NODE_CALL_METHOD,   /* target is the method; args[0] its self */
+    NODE_CALL_MODULE,   /* target is the path below self */
+    NODE_GET_ATTR,      /* target is the path below self */
+    NODE_ALIAS,         /* "l_x_ = L_x_": another name for args[0]; no call */
+    NODE_OUTPUT,        /* args are the outputs, in order; one only, last */
+    NODE_OPAQUE         /* text of the statement in `target`; name and meta where it has them */
+};
+
+/* How a call was printed, when not as target(args). */
+enum node_form {
+    FORM_PLAIN,
+    FORM_INFIX,   /* a + b;    target operator.add; +, -, ~ with one operand are prefix */
+    FORM_GETITEM, /* a[b];     target operator.getitem */
+    FORM_SETITEM, /* a[b] = c; target operator.setitem */
+    FORM_INPLACE, /* a += b;   target operator.iadd */
+    FORM_ATTRIBUTE /* a.b;     target getattr, args a and the string b */
+};
+
+#define LOCATION_NONE UINT32_MAX
+
+/* A user line. */
+struct location {
+    struct str file, function, code;
+    struct str annotation; /* "Annotation: {...}" or other meta in front of File:, or "" */
+    uint32_t line;
+    uint32_t caller; /* the location that called this one (in .pt2), or LOCATION_NONE */
+};
+
+/* False of one that has an annotation only: no stack trace was found. */
+static inline bool location_has_place(const struct location *location)
+{
+    return location->file.n || location->function.n || location->code.n || location->line;
+}
+
+struct node {
+    enum node_op op;
+    enum node_form form;
+    struct str name;
+    struct str target;
+    struct str descriptor;      /* "PlainAOTInput(idx=0)" of an input; "" */
+    uint32_t meta;              /* index into pool->metas, or META_NONE */
+    uint32_t location;          /* index into graph->locations, or LOCATION_NONE */
+    uint32_t first_arg, n_args; /* in graph->args; keyword ones come last */
+    uint32_t first_deleted, n_deleted; /* in graph->deleted: names set to None after this node */
+    uint32_t line;              /* of the statement in the text, from 1; 0 in .pt2 */
+};
+#define META_NONE UINT32_MAX
+
+struct graph_pool {
+    struct arena arena;
+    struct expr_pool exprs;
+    struct meta *metas;
+    uint32_t n_metas;
+};
+
+/* Only graphs of a .pt2 have these. */
+struct graph_signature;
+
+struct graph {
+    struct str name;   /* class name: "GraphModule", "<lambda>", "true_graph_0" */
+    struct graph_pool *pool;
+    struct node *nodes;
+    uint32_t n_nodes;
+    struct arg *args;
+    uint32_t n_args;
+    node_id *deleted;
+    uint32_t n_deleted;
+    struct location *locations;
+    uint32_t n_locations;
+    struct str *output_descriptors; /* "PlainAOTOutput(idx=0)" by output; NULL if none printed */
+    struct graph **children;
+    uint32_t n_children;
+    uint32_t n_opaque;       /* here, children not included */
+    bool returns_tuple;      /* "return (x,)", a list or a pytree, against "return x" */
+    const struct graph_signature *signature; /* NULL when read from text */
+};
+
+/* `text` is copied where it is kept. Frees as a whole, children too; only for the root. */
+struct graph *graph_parse(struct str text, struct err *err);
+/* The same over a text that outlives the graph: nothing is copied. */
+struct graph *graph_parse_in_place(struct str text, struct err *err);
+void graph_free(struct graph *graph);
+
+/* Does a payload look like one of the texts that graph_parse takes? Cheap; looks at its start. */
+bool graph_looks_like(struct str text);
+
+struct buf;
+/* The readable text again, one statement a line; parses to an equal graph (unless it has opaque
+ * nodes, which are printed as they stood). */
+void graph_print(const struct graph *graph, struct buf *out);
+/* Structure, names, arguments, metas, locations: all but spelling, line numbers and what a text
+ * does not tell (callers of a location, signature). On a difference *node (may be NULL) is the
+ * first node of the root that differs, or NODE_NONE when something else does. */
+bool graph_equal(const struct graph *a, const struct graph *b, node_id *node);
+
+/* call_function, call_method, call_module; getitem and infix included. */
+static inline bool node_is_call(const struct node *node)
+{
+    return node->op == NODE_CALL_FUNCTION || node->op == NODE_CALL_METHOD ||
+           node->op == NODE_CALL_MODULE;
+}
+
+/* What profiles and dispatch tables call it: "aten.mm.default" without "torch.ops.", methods as
+ * "Tensor.sum", modules as "module conv1". Appended to out. */
+void node_op_name(const struct node *node, struct buf *out);
+
+struct graph_counts {
+    uint32_t inputs, nodes, calls, outputs, opaque, graphs;
+};
+/* Inputs and outputs of the root; the rest over the whole tree, each subgraph once. Aliases are not
+ * nodes of the FX graph and are not counted. */
+struct graph_counts graph_counts(const struct graph *graph);
+
+#endif

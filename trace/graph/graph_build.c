@@ -1,0 +1,314 @@
+#include "trace/graph/graph_build.h"
+
+#include "trace/base/hash.h"
+#include "trace/graph/annotation.h"
+
+/* What a table holds under `hash`, one after the other:
+ *     for (size_t at = probe_start(t, hash); probe(t, hash, &at, &value);) ... */
+static size_t probe_start(const struct index_table *table, uint32_t hash)
+{
+    return table->n_slots ? hash & (table->n_slots - 1) : 0;
+}
+
+static bool probe(const struct index_table *table, uint32_t hash, size_t *at, uint32_t *value)
+{
+    if (!table->n_slots)
+        return false;
+    for (;;) {
+        struct index_slot slot = table->slots[*at];
+        if (!slot.value)
+            return false;
+        *at = (*at + 1) & (table->n_slots - 1);
+        if (slot.hash == hash) {
+            *value = slot.value - 1;
+            return true;
+        }
+    }
+}
+
+static void insert(struct index_table *table, struct index_slot slot)
+{
+    size_t mask = table->n_slots - 1, at = slot.hash & mask;
+    while (table->slots[at].value)
+        at = (at + 1) & mask;
+    table->slots[at] = slot;
+}
+
+static bool add_index(struct index_table *table, uint32_t hash, uint32_t value)
+{
+    if (table->n_slots <= table->n_used * 2) {
+        struct index_table grown = { .n_slots = table->n_slots ? table->n_slots * 4 : 64 };
+        grown.slots = calloc(grown.n_slots, sizeof *grown.slots);
+        if (!grown.slots)
+            return false;
+        for (size_t i = 0; i < table->n_slots; i++)
+            if (table->slots[i].value)
+                insert(&grown, table->slots[i]);
+        grown.n_used = table->n_used;
+        free(table->slots);
+        *table = grown;
+    }
+    insert(table, (struct index_slot){ hash, value + 1 });
+    table->n_used++;
+    return true;
+}
+
+static void release_index(struct index_table *table)
+{
+    free(table->slots);
+    *table = (struct index_table){ 0 };
+}
+
+/* ---- the tree ---- */
+
+static void free_pool(struct graph_pool *pool)
+{
+    arena_release(&pool->arena);
+    expr_pool_release(&pool->exprs);
+    free(pool->metas);
+    free(pool);
+}
+
+bool tree_builder_init(struct tree_builder *tree, struct err *err)
+{
+    *tree = (struct tree_builder){ .pool = calloc(1, sizeof *tree->pool) };
+    return tree->pool || err_nomem(err);
+}
+
+void tree_builder_finish(struct tree_builder *tree, struct graph *root)
+{
+    release_index(&tree->metas);
+    if (!root && tree->pool)
+        free_pool(tree->pool);
+    tree->pool = NULL;
+}
+
+static void free_arrays(struct graph *graph)
+{
+    for (uint32_t i = 0; i < graph->n_children; i++)
+        free_arrays(graph->children[i]);
+    free(graph->nodes);
+    free(graph->args);
+    free(graph->deleted);
+    free(graph->locations);
+    free(graph->output_descriptors);
+    free(graph->children);
+}
+
+void graph_free(struct graph *graph)
+{
+    if (!graph)
+        return;
+    struct graph_pool *pool = graph->pool;
+    free_arrays(graph);
+    free_pool(pool);
+}
+
+/* ---- one graph ---- */
+
+bool graph_builder_init(struct graph_builder *b, struct tree_builder *tree, struct str name,
+                        struct err *err)
+{
+    *b = (struct graph_builder){ .tree = tree };
+    b->graph = arena_new(&tree->pool->arena, struct graph);
+    if (!b->graph)
+        return err_nomem(err);
+    b->graph->name = name;
+    b->graph->pool = tree->pool;
+    return true;
+}
+
+/* The graph takes the arrays over. */
+static void hand_over(struct graph_builder *b)
+{
+    struct graph *graph = b->graph;
+    graph->nodes = b->nodes.v;
+    graph->n_nodes = (uint32_t)b->nodes.n;
+    graph->args = b->args.v;
+    graph->n_args = (uint32_t)b->args.n;
+    graph->deleted = b->deleted.v;
+    graph->n_deleted = (uint32_t)b->deleted.n;
+    graph->locations = b->locations.v;
+    graph->n_locations = (uint32_t)b->locations.n;
+    if (b->descriptors.n == 0)
+        vec_release(&b->descriptors);
+    graph->output_descriptors = b->descriptors.v;
+    graph->children = b->children.v;
+    graph->n_children = (uint32_t)b->children.n;
+    vec_release(&b->stack);
+    release_index(&b->names);
+    release_index(&b->places);
+}
+
+struct graph *graph_builder_finish(struct graph_builder *b, struct err *err)
+{
+    struct graph *graph = b->graph;
+    if (b->failed) {
+        graph_builder_abandon(b);
+        err_nomem(err);
+        return NULL;
+    }
+    for (size_t i = 0; i < b->nodes.n; i++)
+        graph->n_opaque += b->nodes.v[i].op == NODE_OPAQUE;
+    hand_over(b);
+    return graph;
+}
+
+void graph_builder_abandon(struct graph_builder *b)
+{
+    hand_over(b);
+    free_arrays(b->graph);
+}
+
+struct str build_keep(struct graph_builder *b, struct str text)
+{
+    struct str copy = arena_copy(&b->tree->pool->arena, text);
+    if (!copy.p) {
+        b->failed = true;
+        return STR("");
+    }
+    return copy;
+}
+
+/* Moves what is above `mark` from the stack to graph->args. */
+static bool settle(struct graph_builder *b, size_t mark, uint32_t *first, uint32_t *n)
+{
+    size_t count = b->stack.n - mark;
+    *first = (uint32_t)b->args.n;
+    *n = (uint32_t)count;
+    if (b->args.n + count >= UINT32_MAX || !vec_reserve(&b->args, count))
+        return false;
+    if (count)
+        memcpy(b->args.v + b->args.n, b->stack.v + mark, count * sizeof *b->args.v);
+    b->args.n += count;
+    b->stack.n = mark;
+    return true;
+}
+
+void build_wrap(struct graph_builder *b, struct arg container, size_t mark)
+{
+    if (b->failed || !settle(b, mark, &container.u.items.first, &container.u.items.n))
+        b->failed = true;
+    else
+        build_push(b, container);
+}
+
+static node_id find_hashed(const struct graph_builder *b, struct str name, uint32_t hash)
+{
+    uint32_t id;
+    for (size_t at = probe_start(&b->names, hash); probe(&b->names, hash, &at, &id);)
+        if (str_eq(b->nodes.v[id].name, name))
+            return id;
+    return NODE_NONE;
+}
+
+node_id build_find(const struct graph_builder *b, struct str name)
+{
+    return find_hashed(b, name, (uint32_t)hash_str(name));
+}
+
+/* Makes `id`, whose name is `name`, what the name finds. */
+static bool add_name(struct graph_builder *b, struct str name, node_id id)
+{
+    uint32_t hash = (uint32_t)hash_str(name);
+    node_id old = find_hashed(b, name, hash);
+    if (old == NODE_NONE)
+        return add_index(&b->names, hash, id);
+    size_t mask = b->names.n_slots - 1, at = hash & mask;
+    while (b->names.slots[at].value != old + 1)
+        at = (at + 1) & mask;
+    b->names.slots[at].value = id + 1;
+    return true;
+}
+
+node_id build_node(struct graph_builder *b, struct node node, size_t mark)
+{
+    node.first_deleted = (uint32_t)b->deleted.n;
+    node.n_deleted = 0;
+    b->failed = b->failed || b->nodes.n >= NODE_NONE - 1 ||
+                !settle(b, mark, &node.first_arg, &node.n_args) || !vec_reserve(&b->nodes, 1) ||
+                (node.name.n && !add_name(b, node.name, (node_id)b->nodes.n));
+    if (b->failed)
+        return NODE_NONE;
+    b->nodes.v[b->nodes.n++] = node;
+    return (node_id)b->nodes.n - 1;
+}
+
+void build_delete(struct graph_builder *b, node_id deleted)
+{
+    if (b->failed || b->nodes.n == 0)
+        return;
+    b->failed = b->deleted.n >= UINT32_MAX || !vec_push(&b->deleted, deleted);
+    if (!b->failed)
+        b->nodes.v[b->nodes.n - 1].n_deleted++;
+}
+
+void build_drop_first(struct graph_builder *b, uint32_t n)
+{
+    if (b->failed || n == 0)
+        return;
+    b->nodes.n -= n;
+    memmove(b->nodes.v, b->nodes.v + n, b->nodes.n * sizeof *b->nodes.v);
+    release_index(&b->names);
+    for (uint32_t id = 0; id < b->nodes.n && !b->failed; id++)
+        b->failed = b->nodes.v[id].name.n && !add_name(b, b->nodes.v[id].name, id);
+}
+
+uint32_t build_meta(struct graph_builder *b, struct str text)
+{
+    struct tree_builder *tree = b->tree;
+    struct graph_pool *pool = tree->pool;
+    uint32_t hash = (uint32_t)hash_str(text), index;
+    if (text.n == 0 || b->failed)
+        return META_NONE;
+    for (size_t at = probe_start(&tree->metas, hash); probe(&tree->metas, hash, &at, &index);)
+        if (str_eq(pool->metas[index].text, text))
+            return index;
+    index = pool->n_metas;
+    struct str copy = build_keep(b, text);
+    b->failed =
+        b->failed || index >= META_NONE - 1 ||
+        (index == tree->cap_metas && !vec_grow((void **)&pool->metas, &tree->cap_metas, index, 1,
+                                               sizeof *pool->metas)) ||
+        !annotation_parse(pool, copy, &pool->metas[index]) || !add_index(&tree->metas, hash, index);
+    if (b->failed)
+        return META_NONE;
+    pool->n_metas++;
+    return index;
+}
+
+static bool location_equal(const struct location *a, const struct location *b)
+{
+    return a->line == b->line && a->caller == b->caller && str_eq(a->file, b->file) &&
+           str_eq(a->function, b->function) && str_eq(a->code, b->code) &&
+           str_eq(a->annotation, b->annotation);
+}
+
+uint32_t build_location(struct graph_builder *b, struct location location)
+{
+    uint64_t numbers = (uint64_t)location.line << 32 | location.caller;
+    uint64_t mixed = hash_mix(hash_str(location.file), numbers);
+    mixed = hash_mix(hash_mix(mixed, hash_str(location.code)), hash_str(location.annotation));
+    uint32_t hash = (uint32_t)mixed, index;
+    for (size_t at = probe_start(&b->places, hash); probe(&b->places, hash, &at, &index);)
+        if (location_equal(&b->locations.v[index], &location))
+            return index;
+    index = (uint32_t)b->locations.n;
+    b->failed = b->failed || b->locations.n >= LOCATION_NONE - 1 ||
+                !vec_push(&b->locations, location) || !add_index(&b->places, hash, index);
+    return b->failed ? LOCATION_NONE : index;
+}
+
+void build_output_descriptor(struct graph_builder *b, struct str descriptor)
+{
+    b->failed = b->failed || !vec_push(&b->descriptors, descriptor);
+}
+
+void build_child(struct graph_builder *b, struct graph *child)
+{
+    b->failed = b->failed || !vec_reserve(&b->children, 1);
+    if (b->failed)
+        free_arrays(child);
+    else
+        b->children.v[b->children.n++] = child;
+}

@@ -1,0 +1,39 @@
+#include "trace/base/buf.h"
+#include "trace/graph/graph.h"
+
+static void count(const struct graph *graph, struct graph_counts *counts)
+{
+    counts->graphs++;
+    counts->opaque += graph->n_opaque;
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        counts->nodes += graph->nodes[i].op != NODE_ALIAS;
+        counts->calls += node_is_call(&graph->nodes[i]);
+    }
+    for (uint32_t i = 0; i < graph->n_children; i++)
+        count(graph->children[i], counts);
+}
+
+struct graph_counts graph_counts(const struct graph *graph)
+{
+    struct graph_counts counts = { 0 };
+    count(graph, &counts);
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        const struct node *node = &graph->nodes[i];
+        counts.inputs += node->op == NODE_PLACEHOLDER;
+        if (node->op == NODE_OUTPUT)
+            counts.outputs = node->n_args;
+    }
+    return counts;
+}
+
+void node_op_name(const struct node *node, struct buf *out)
+{
+    struct str target = node->target;
+    if (node->op == NODE_CALL_METHOD)
+        buf_puts(out, "Tensor.");
+    else if (node->op == NODE_CALL_MODULE)
+        buf_puts(out, "module ");
+    else if (str_starts(target, STR("torch.ops.")))
+        target = str_from(target, 10);
+    buf_put(out, target);
+}

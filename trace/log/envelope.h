@@ -1,0 +1,48 @@
+/* The JSON of a header line, taken apart (trace_structured() in torch/_logging/_internal.py):
+ *
+ *     {"create_symbol": {"symbol": "s77", ..., "stack": [...]}, "frame_id": 0, "has_payload": "..."}
+ *       event            metadata                             context
+ *
+ * Stacks go to the stack table and leave a reference (JSON_REF_MARK and the node's number) in the
+ * text; the checksum, when it is the payload's own, leaves ENVELOPE_MD5_MARK in the context, so that
+ * equal contexts are equal texts. Event, metadata and context put together again, with the stacks
+ * and the checksum printed, are the line's JSON, unless `odd`. */
+#ifndef SYMTAPE_TRACE_ENVELOPE_H
+#define SYMTAPE_TRACE_ENVELOPE_H
+
+#include "trace/base/json.h"
+#include "trace/tape/stacks.h"
+
+enum { ENVELOPE_MD5_MARK = 2 };
+
+struct envelope {
+    struct str event;    /* name of the event, undecoded */
+    struct str meta;     /* JSON, stacks as references */
+    struct str context;  /* from behind the metadata to the end: ", "frame_id": 0, ...}" */
+    struct str checksum; /* has_payload's text, lower-case hex; "" when there is none */
+    bool odd;            /* spaced or ordered otherwise: the parts do not print as the line was */
+};
+
+struct envelope_reader {
+    struct buf text;    /* the line with stacks replaced; meta and context point into it */
+    struct buf context; /* a context that had to be put together */
+    uint32_t root;      /* what stacks grow from: see stacks_root() */
+    struct json doc;
+};
+
+void envelope_release(struct envelope_reader *reader);
+
+/* False and err set (ERR_INPUT "offset N: ...", or memory) when `json` is no envelope. The parts are
+ * valid until the next call. */
+bool envelope_read(struct envelope_reader *reader, struct stack_table *stacks, struct str json,
+                   struct envelope *ret, struct err *err);
+
+/* Replaces the checksum in a context by ENVELOPE_MD5_MARK: what to store when it is right. */
+void envelope_mark_checksum(const struct envelope *envelope, struct buf *out);
+
+/* Prints `text` (metadata or a context) with its stacks written out, and the checksum `md5_hex` at
+ * its mark. */
+void envelope_expand(const struct stack_table *stacks, struct str text, struct str md5_hex,
+                     struct buf *out);
+
+#endif

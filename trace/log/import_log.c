@@ -1,0 +1,320 @@
+#include "trace/log/importing.h"
+
+#include "trace/graph/graph.h"
+
+/* Lines, event names and contexts longer than this are not PyTorch's. */
+enum { HEADER_LIMIT = 256 << 20, EVENT_LIMIT = 1000, CONTEXT_LIMIT = TAPE_INLINE_LIMIT };
+
+/* The checksum of a payload whose lines were given \r\n ends on the way; its last line's \n is not
+ * part of the text. */
+static bool digest_without_cr(struct importing *in, struct str text, char hex[MD5_HEX],
+                              struct err *err)
+{
+    unsigned char digest[MD5_BYTES];
+    text.n -= text.n && text.p[text.n - 1] == '\r';
+    for (;;) {
+        size_t n = str_find(text, STR("\r\n"));
+        md5_update(&in->md5, str_first(text, n));
+        if (n == text.n)
+            break;
+        text = str_from(text, n + 1);
+    }
+    if (!md5_final(&in->md5, digest, err))
+        return false;
+    md5_hex(digest, hex);
+    return true;
+}
+
+static enum tape_lane lane_of(struct str event, struct str payload)
+{
+    if (str_is(event, "chromium_event"))
+        return TAPE_LANE_EVENTS;
+    if (str_is(event, "dynamo_cpp_guards_str"))
+        return TAPE_LANE_GUARDS;
+    return graph_looks_like(payload) ? TAPE_LANE_GRAPHS : TAPE_LANE_OTHER;
+}
+
+static const char *damage_of(uint32_t flags)
+{
+    return flags & TAPE_RECORD_BAD_CHECKSUM ? "the payload does not match its checksum"
+           : flags & TAPE_RECORD_NO_PAYLOAD ? "the payload is missing"
+           : flags & TAPE_RECORD_UNANNOUNCED ? "a payload that its header does not announce"
+                                             : NULL;
+}
+
+/* Fills in payload and context, and the flags that say how the two agree. */
+static bool check_payload(struct importing *in, const struct log_piece *piece,
+                          const struct envelope *envelope, struct tape_record *row, struct err *err)
+{
+    row->context = envelope->context;
+    if (!piece->has_payload) {
+        row->flags |= envelope->checksum.n ? TAPE_RECORD_NO_PAYLOAD : 0;
+        return true;
+    }
+    char hex[MD5_HEX];
+    import_strip_tabs(piece->payload, &in->payload);
+    if (in->payload.failed)
+        return err_nomem(err);
+    struct str text = buf_str(&in->payload);
+    row->payload = piece->blank_inside ? piece->payload : text;
+    row->flags |= TAPE_RECORD_PAYLOAD | (piece->blank_inside ? TAPE_RECORD_ODD_PAYLOAD : 0);
+    if (envelope->checksum.n == 0) {
+        row->flags |= TAPE_RECORD_UNANNOUNCED;
+        return true;
+    }
+    if (!import_digest(in, text, hex, err))
+        return false;
+    if (str_eq((struct str){ hex, MD5_HEX }, envelope->checksum)) {
+        buf_clear(&in->context);
+        envelope_mark_checksum(envelope, &in->context);
+        row->context = buf_str(&in->context);
+        return !in->context.failed || err_nomem(err);
+    }
+    if (text.n && memchr(text.p, '\r', text.n) && !digest_without_cr(in, text, hex, err))
+        return false;
+    if (!str_eq((struct str){ hex, MD5_HEX }, envelope->checksum))
+        row->flags |= TAPE_RECORD_BAD_CHECKSUM;
+    return true;
+}
+
+/* The rank that a context names. */
+static void note_rank(struct importing *in, struct str context)
+{
+    static const char key[] = "\"rank\": ";
+    struct str value = str_from(context, str_find(context, STR(key)) + sizeof key - 1);
+    size_t n = 0;
+    while (n < value.n && value.p[n] >= '0' && value.p[n] <= '9')
+        n++;
+    int64_t rank;
+    if (in->rank < 0 && str_to_i64(str_first(value, n), &rank))
+        in->rank = rank;
+}
+
+static void describe_line(struct tape_record *row, const struct log_piece *piece)
+{
+    row->lines = piece->lines;
+    row->bytes = piece->whole.n;
+    row->flags |= (piece->crlf ? TAPE_RECORD_CRLF : 0) |
+                  (piece->unterminated ? TAPE_RECORD_NO_NEWLINE : 0);
+}
+
+static bool add_raw(struct importing *in, struct str bytes, uint64_t lines, struct err *err)
+{
+    struct tape_record row = { .flags = TAPE_RECORD_RAW, .recording = in->recording.index };
+    row.meta = bytes;
+    row.lines = lines;
+    row.bytes = bytes.n;
+    return tape_add_record(in->tape, &row, TAPE_LANE_OTHER, err);
+}
+
+/* Whether the parts print as the line was; if not, the line itself is kept beside them. */
+static bool keep_odd_header(struct importing *in, struct str header, size_t prefix,
+                            const struct envelope *envelope, struct tape_record *row,
+                            struct err *err)
+{
+    buf_clear(&in->header);
+    glog_print(&row->glog, &in->header);
+    if (in->header.failed)
+        return err_nomem(err);
+    bool odd = envelope->odd || envelope->context.n > CONTEXT_LIMIT ||
+               !str_eq(buf_str(&in->header), str_first(header, prefix));
+    if (!odd)
+        return true;
+    row->flags |= TAPE_RECORD_ODD_HEADER;
+    row->header = header;
+    if (row->context.n > CONTEXT_LIMIT)
+        row->context = STR("}");
+    return true;
+}
+
+/* Stacks are read in the space of the process that logged them. */
+static bool read_envelope(struct importing *in, const struct glog *glog, struct str json,
+                          struct envelope *ret, struct err *err)
+{
+    struct stack_table *stacks = tape_writer_stacks(in->tape);
+    in->envelope.root = stacks_root(stacks, spaces_of(&in->spaces, glog->pid));
+    return in->envelope.root == UINT32_MAX ? err_nomem(err)
+                                           : envelope_read(&in->envelope, stacks, json, ret, err);
+}
+
+enum outcome { IS_RECORD, IS_NONE, FAILED };
+
+/* A header line, taken apart. */
+struct header {
+    struct tape_record row;
+    struct envelope envelope;
+    size_t prefix; /* bytes in front of the JSON */
+};
+
+/* Writes nothing. IS_NONE, with `why` set, when the line is not a header. */
+static enum outcome read_header(struct importing *in, struct str line, struct header *ret,
+                                struct err *why, struct err *err)
+{
+    ret->row = (struct tape_record){ .recording = in->recording.index };
+    ret->prefix = glog_parse(line, &ret->row.glog);
+    if (ret->prefix == 0)
+        return err_set(why, ERR_INPUT, "not a record"), IS_NONE;
+    if (line.n > HEADER_LIMIT)
+        return err_set(why, ERR_INPUT, "a header line of %zu bytes", line.n), IS_NONE;
+    if (!read_envelope(in, &ret->row.glog, str_from(line, ret->prefix), &ret->envelope, why))
+        return why->kind == ERR_INPUT ? IS_NONE : (*err = *why, FAILED);
+    if (ret->envelope.event.n > EVENT_LIMIT)
+        return err_set(why, ERR_INPUT, "an event name of %zu bytes", ret->envelope.event.n), IS_NONE;
+    ret->row.event = ret->envelope.event;
+    ret->row.meta = ret->envelope.meta;
+    return IS_RECORD;
+}
+
+static bool add_record(struct importing *in, const struct log_piece *piece, struct header *header,
+                       struct err *err)
+{
+    struct tape_record *row = &header->row;
+    describe_line(row, piece);
+    if (!check_payload(in, piece, &header->envelope, row, err) ||
+        !keep_odd_header(in, piece->header, header->prefix, &header->envelope, row, err))
+        return false;
+    note_rank(in, row->context);
+    if (str_is(row->event, "str") && !spaces_add(&in->spaces, row->glog.pid))
+        return err_nomem(err);
+    in->result->records++;
+    in->result->payloads += piece->has_payload;
+    const char *damage = damage_of(row->flags);
+    if (damage && !importing_damage(in, piece->line, piece->offset, damage, err))
+        return false;
+    return tape_add_record(in->tape, row, lane_of(row->event, row->payload), err);
+}
+
+/* Keeps bytes that are no record. Blank lines are no damage; see record_damage() too. */
+static bool add_unreadable(struct importing *in, const struct log_piece *piece, struct str bytes,
+                           uint64_t lines, const struct err *why, struct err *err)
+{
+    bool headless = bytes.n && bytes.p[0] == '\t';
+    if ((headless || str_trim(bytes).n) &&
+        !importing_damage(in, piece->line, piece->offset,
+                          headless ? "a payload without a header" : why->text, err))
+        return false;
+    return add_raw(in, bytes, lines, err);
+}
+
+/* A line that was cut, with the next one behind it: processes that share a file write like that.
+ * `from` is where in the piece a record may start. Its JSON is checked as it stands first, which
+ * stops at the first fault and so keeps a line of many beginnings from being copied for each. */
+static enum outcome add_later_record(struct importing *in, const struct log_piece *piece,
+                                     size_t from, const struct err *why, struct err *err)
+{
+    struct log_piece tail = *piece;
+    struct err not_this = { 0 };
+    struct header header;
+    tail.header = str_from(piece->header, from);
+    tail.whole = str_from(piece->whole, from);
+    tail.offset += from;
+    struct str json = str_from(tail.header, glog_parse(tail.header, &header.row.glog));
+    if (!json_parse(&in->envelope.doc, json, &not_this))
+        return not_this.kind == ERR_INPUT ? IS_NONE : (*err = not_this, FAILED);
+    enum outcome outcome = read_header(in, tail.header, &header, &not_this, err);
+    if (outcome != IS_RECORD)
+        return outcome;
+    return add_unreadable(in, piece, str_first(piece->whole, from), 0, why, err) &&
+                   add_record(in, &tail, &header, err)
+               ? IS_RECORD
+               : FAILED;
+}
+
+/* A line that is no header: there may be one further on in it. */
+static bool add_cut_line(struct importing *in, const struct log_piece *piece,
+                         const struct err *why, struct err *err)
+{
+    for (size_t at = 1; at < piece->header.n; at++) {
+        at = glog_find(piece->header, at);
+        if (at == piece->header.n)
+            break;
+        enum outcome outcome = add_later_record(in, piece, at, why, err);
+        if (outcome != IS_NONE)
+            return outcome == IS_RECORD;
+    }
+    return add_unreadable(in, piece, piece->whole, piece->lines, why, err);
+}
+
+static bool add_piece(struct importing *in, struct log_piece *piece, struct buf *redacted,
+                      struct err *err)
+{
+    struct err why = { 0 };
+    struct header header;
+    if (in->options->redact && !import_redact(in, piece, redacted, err))
+        return false;
+    in->recording.bytes += piece->whole.n;
+    enum outcome outcome = read_header(in, piece->header, &header, &why, err);
+    if (outcome == IS_NONE)
+        return add_cut_line(in, piece, &why, err);
+    return outcome == IS_RECORD && add_record(in, piece, &header, err);
+}
+
+/* Damage of the compressed file itself: what came before it is kept, the rest is lost. */
+static bool end_early(struct importing *in, const struct log_split *split, struct err *why,
+                      struct err *err)
+{
+    const struct source *source = split->source;
+    if (!source->damage) {
+        *err = *why;
+        return false;
+    }
+    in->recording.damage = arena_copy(&in->arena, str_of(source->damage));
+    return (in->recording.damage.p || err_nomem(err)) &&
+           importing_damage(in, split->line + 1, split->offset, source->damage, err);
+}
+
+static bool read_pieces(struct importing *in, struct log_split *split, struct err *err)
+{
+    struct buf redacted = BUF_INIT;
+    uint64_t told = 0;
+    bool ok = true;
+    in->recording.complete = true;
+    while (ok && !importing_stopped(in)) {
+        struct log_piece piece;
+        struct err why = { 0 };
+        if (!log_split_next(split, &piece, &why)) {
+            in->recording.complete = false;
+            ok = end_early(in, split, &why, err);
+            break;
+        }
+        if (piece.whole.n == 0)
+            break;
+        ok = add_piece(in, &piece, &redacted, err);
+        if (in->options->progress && in->recording.bytes - told > (8 << 20)) {
+            told = in->recording.bytes;
+            in->options->progress(in->options->user, in->result->log_bytes + told);
+        }
+    }
+    if (importing_stopped(in))
+        in->recording.complete = false;
+    buf_release(&redacted);
+    return ok;
+}
+
+/* "dedicated_log_torch_trace_rank_3_x8_k2j1f.log.zst" is rank 3, otherwise the file's name less its
+ * endings, and less PyTorch's prefix when something is left. */
+static struct str log_name(struct importing *in)
+{
+    static const char *const endings[] = { ".zst", ".gz", ".log" };
+    struct str name = str_basename(in->recording.source);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (str_ends(name, str_of(endings[i])) && name.n > strlen(endings[i]))
+            name.n -= strlen(endings[i]);
+    struct str prefix = STR("dedicated_log_torch_trace_");
+    struct str rest = str_starts(name, prefix) ? str_from(name, prefix.n) : name;
+    buf_clear(&in->payload);
+    if (in->rank >= 0)
+        buf_printf(&in->payload, "rank%lld", (long long)in->rank);
+    else
+        buf_put(&in->payload, rest);
+    return buf_str(&in->payload);
+}
+
+bool import_log(struct importing *in, struct source *source, struct err *err)
+{
+    struct log_split split = { .source = source };
+    bool ok = importing_begin(in, 0, source->path, err) && read_pieces(in, &split, err);
+    in->recording.input_bytes = source->file_bytes;
+    log_split_release(&split);
+    return ok && importing_end(in, log_name(in), err);
+}

@@ -1,0 +1,117 @@
+#include "trace/log/importing.h"
+
+void import_strip_tabs(struct str lines, struct buf *out)
+{
+    buf_clear(out);
+    while (lines.n) {
+        size_t n = str_find_char(lines, '\n');
+        n += n < lines.n;
+        struct str line = str_first(lines, n);
+        buf_put(out, str_from(line, line.p[0] == '\t'));
+        lines = str_from(lines, n);
+    }
+}
+
+void import_put_tabs(struct str text, struct buf *out)
+{
+    for (;;) {
+        size_t n = str_find_char(text, '\n');
+        buf_putc(out, '\t');
+        buf_put(out, str_first(text, n));
+        if (n == text.n)
+            return;
+        buf_putc(out, '\n');
+        text = str_from(text, n + 1);
+    }
+}
+
+bool import_digest(struct importing *in, struct str text, char hex[MD5_HEX], struct err *err)
+{
+    unsigned char digest[MD5_BYTES];
+    md5_update(&in->md5, text);
+    if (!md5_final(&in->md5, digest, err))
+        return false;
+    md5_hex(digest, hex);
+    return true;
+}
+
+/* A header is a prefix and JSON, which is rewritten string by string. */
+static struct str json_of(struct str header)
+{
+    struct glog ignored;
+    return str_from(header, glog_parse(header, &ignored));
+}
+
+bool import_learn(struct importing *in, const char *path, struct err *err)
+{
+    struct source *source = strcmp(path, "-") == 0 ? NULL : source_open(path, err);
+    struct log_split split = { .source = source };
+    struct log_piece piece;
+    struct err damage = { 0 }; /* is told when the log is imported */
+    if (!source)
+        return !err_is_set(err);
+    bool ok = true, log = source->kind != SOURCE_ZIP && source->kind != SOURCE_TAPE;
+    while (ok && log && !importing_stopped(in) && log_split_next(&split, &piece, &damage) &&
+           piece.whole.n) {
+        import_strip_tabs(piece.payload, &in->payload);
+        ok = redact_learn(&in->redact, json_of(piece.header), err) &&
+             redact_learn(&in->redact, buf_str(&in->payload), err);
+    }
+    log_split_release(&split);
+    source_close(source);
+    return ok;
+}
+
+static void redact_header(struct importing *in, const struct log_piece *piece, struct buf *out)
+{
+    struct str json = json_of(piece->header);
+    redact_text(&in->redact, str_first(piece->header, piece->header.n - json.n), out);
+    redact_text(&in->redact, json, out);
+}
+
+/* Writes the payload's lines anew and corrects the checksum in `storage`, which holds the header. */
+static bool redact_payload(struct importing *in, struct str payload, struct buf *storage,
+                           struct err *err)
+{
+    char before[MD5_HEX], after[MD5_HEX];
+    struct buf *text = &in->scratch;
+    size_t header = storage->n;
+    import_strip_tabs(payload, &in->payload);
+    buf_clear(text);
+    redact_text(&in->redact, buf_str(&in->payload), text);
+    import_put_tabs(buf_str(text), storage);
+    if (in->payload.failed || text->failed || storage->failed)
+        return err_nomem(err);
+    if (!import_digest(in, buf_str(&in->payload), before, err) ||
+        !import_digest(in, buf_str(text), after, err))
+        return false;
+    size_t at = str_find((struct str){ storage->p, header }, (struct str){ before, MD5_HEX });
+    if (at < header)
+        memcpy(storage->p + at, after, MD5_HEX);
+    return true;
+}
+
+bool import_redact(struct importing *in, struct log_piece *piece, struct buf *storage,
+                   struct err *err)
+{
+    bool line_end = piece->has_payload || !piece->unterminated;
+    size_t header, payload;
+    buf_clear(storage);
+    redact_header(in, piece, storage);
+    header = storage->n;
+    if (piece->header.n && line_end)
+        buf_puts(storage, piece->crlf ? "\r\n" : "\n");
+    payload = storage->n;
+    if (piece->has_payload && !redact_payload(in, piece->payload, storage, err))
+        return false;
+    size_t end = storage->n;
+    if (piece->has_payload && !piece->unterminated)
+        buf_putc(storage, '\n');
+    if (storage->failed)
+        return err_nomem(err);
+    piece->whole = buf_str(storage);
+    piece->header = str_first(piece->whole, header);
+    piece->payload = (struct str){ storage->p + payload, end - payload };
+    piece->blank_inside = false;
+    return true;
+}

@@ -1,0 +1,128 @@
+#include "trace/log/importing.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/base/json_write.h"
+#include "trace/pt2/pt2.h"
+
+/* A whole file, mapped. */
+static bool map_file(const char *path, struct str *ret, struct err *err)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        err_errno(err, "%s", path);
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    void *p = st.st_size > 0 ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    if (p == MAP_FAILED)
+        err_errno(err, "%s", path);
+    close(fd);
+    *ret = (struct str){ p, (size_t)st.st_size };
+    return p != MAP_FAILED;
+}
+
+/* The program and what describes the archive go onto the tape; weights, pickles and code stay where
+ * they are and are named by their place. */
+static bool is_kept(const struct pt2 *pt2, struct str name)
+{
+    static const char *const files[] = { "version", "byteorder", "archive_format", "archive_version",
+                                         "serialization_id" };
+    struct str base = str_basename(name);
+    bool kept = str_ends(name, STR(".json"));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        kept |= str_is(base, files[i]);
+    return kept && str_find(str_from(name, pt2->root.n), STR("extra/")) != 0;
+}
+
+/* What the record says of a member; sizes in bytes, offset in the archive. */
+static void describe_member(const struct zip_member *member, struct str name, struct buf *out)
+{
+    struct json_writer w = json_writer_of(out);
+    buf_clear(out);
+    json_open_object(&w, NULL);
+    json_put_str(&w, "name", name);
+    json_put_cstr(&w, "method", member->method == ZIP_STORED ? "stored" : "deflated");
+    json_put_u64(&w, "offset", member->data);
+    json_put_u64(&w, "packed", member->packed);
+    json_put_u64(&w, "size", member->size);
+    json_put_u64(&w, "crc32", member->crc);
+    json_close(&w);
+}
+
+static bool read_member(struct importing *in, const struct pt2 *pt2, const struct zip_member *member,
+                        struct tape_record *row, struct err *err)
+{
+    struct err why = { 0 };
+    struct str text;
+    if (!zip_read(&pt2->zip, member, &in->payload, &text, &why)) {
+        if (why.kind == ERR_INPUT)
+            return importing_damage(in, 0, member->data, why.text, err);
+        *err = why;
+        return false;
+    }
+    if (in->options->redact) {
+        buf_clear(&in->context);
+        redact_text(&in->redact, text, &in->context);
+        text = buf_str(&in->context);
+    }
+    row->payload = text;
+    row->flags |= TAPE_RECORD_PAYLOAD;
+    return !in->context.failed || err_nomem(err);
+}
+
+static bool add_member(struct importing *in, const struct pt2 *pt2, const struct zip_member *member,
+                       struct err *err)
+{
+    struct tape_record row = { .recording = in->recording.index, .event = STR("pt2_member"),
+                               .context = STR("}"), .glog = { .level = 'V', .path = STR("") } };
+    if (is_kept(pt2, member->name) && !read_member(in, pt2, member, &row, err))
+        return false;
+    describe_member(member, member->name, &in->header);
+    row.meta = buf_str(&in->header);
+    if (in->header.failed)
+        return err_nomem(err);
+    in->result->records++;
+    in->result->payloads += (row.flags & TAPE_RECORD_PAYLOAD) != 0;
+    return tape_add_record(in->tape, &row, TAPE_LANE_OTHER, err);
+}
+
+static struct str archive_name(const struct importing *in)
+{
+    struct str name = str_basename(in->recording.source);
+    if (str_ends(name, STR(".pt2")))
+        name.n -= 4;
+    return name;
+}
+
+static bool add_members(struct importing *in, const struct pt2 *pt2, struct err *err)
+{
+    for (uint32_t i = 0; i < pt2->zip.n_members; i++)
+        if (!add_member(in, pt2, &pt2->zip.members[i], err))
+            return false;
+    in->recording.complete = true;
+    in->recording.bytes = in->recording.input_bytes = pt2->zip.bytes.n;
+    return importing_end(in, archive_name(in), err);
+}
+
+bool import_pt2(struct importing *in, const char *path, struct err *err)
+{
+    struct str bytes;
+    struct pt2 pt2;
+    if (!map_file(path, &bytes, err))
+        return false;
+    bool ok = pt2_open(&pt2, bytes, NULL, err);
+    if (ok) {
+        ok = importing_begin(in, 1, path, err) && add_members(in, &pt2, err);
+        pt2_close(&pt2);
+    } else {
+        err_at(err, "%s", path);
+    }
+    munmap((void *)bytes.p, bytes.n);
+    return ok;
+}

@@ -1,0 +1,51 @@
+/* Inside the importer: what its parts share. */
+#ifndef SYMTAPE_TRACE_IMPORTING_H
+#define SYMTAPE_TRACE_IMPORTING_H
+
+#include "trace/base/md5.h"
+#include "trace/log/envelope.h"
+#include "trace/log/import.h"
+#include "trace/log/import_piece.h"
+#include "trace/log/log_split.h"
+#include "trace/log/redact.h"
+#include "trace/tape/spaces.h"
+#include "trace/tape/tape_write.h"
+
+struct importing {
+    const struct import_options *options;
+    struct import_result *result;
+    struct tape_writer *tape;
+    struct envelope_reader envelope;
+    struct md5 md5;
+    struct redact redact;  /* used when options->redact */
+    struct intern names;   /* of the recordings so far: they are unique */
+    struct tape_recording recording; /* the current one */
+    struct arena arena;    /* its texts */
+    int64_t rank;          /* of the current recording; -1 while unknown */
+    struct spaces spaces;  /* of the current recording */
+    struct buf payload, header, context, scratch;
+};
+
+/* One log, already open. The recording is added and completed here. */
+bool import_log(struct importing *in, struct source *source, struct err *err);
+/* One .pt2 archive. */
+bool import_pt2(struct importing *in, const char *path, struct err *err);
+
+/* Learns the names that a log gives away; what cannot be read twice is left alone. */
+bool import_learn(struct importing *in, const char *path, struct err *err);
+/* Rewrites a piece; the checksum in its header follows its payload where it was right. The piece's
+ * bytes are then in `storage`. */
+bool import_redact(struct importing *in, struct log_piece *piece, struct buf *storage,
+                   struct err *err);
+bool import_digest(struct importing *in, struct str text, char hex[MD5_HEX], struct err *err);
+
+/* Counts a place that could not be read; ERR_INPUT when the options say strict. */
+bool importing_damage(struct importing *in, uint64_t line, uint64_t offset, const char *what,
+                      struct err *err);
+/* Starts a recording that will be named when it is complete. */
+bool importing_begin(struct importing *in, uint32_t kind, const char *source, struct err *err);
+/* Names it `wanted`, with "#2" and so on behind when that is taken, and writes its last row. */
+bool importing_end(struct importing *in, struct str wanted, struct err *err);
+bool importing_stopped(const struct importing *in);
+
+#endif

@@ -1,0 +1,248 @@
+#include "trace/base/hash.h"
+#include "trace/events/user_line.h"
+#include "trace/log/redact_parts.h"
+
+enum { MAX_QUOTED_PATH = 4096, MAX_EXTENSION = 5, HASH_DIGITS = 10 };
+
+enum tail {
+    TAIL_LAST,     /* the last component, behind the hash of the rest */
+    TAIL_TORCH,    /* from torch/ on, behind the hash of what is before */
+    TAIL_PYTHON,   /* from python3.11/ on */
+    TAIL_PACKAGES, /* what follows site-packages/ */
+};
+
+struct path {
+    struct str text;
+    bool windows;     /* both slashes separate; the text begins with the drive's letter */
+    size_t n;         /* components */
+    struct str first; /* component */
+    enum tail tail;
+    size_t keep; /* where the tail begins */
+    size_t user; /* where a user's name begins, and ends; equal when there is none */
+    size_t user_end;
+};
+
+static bool is_separator(char c, bool windows)
+{
+    return c == '/' || (windows && c == '\\');
+}
+
+/* In text without quotes; a path's end is guessed there. */
+static bool is_path_char(char c, bool windows)
+{
+    return is_word_char(c) || (unsigned char)c >= 0x80 || (c && strchr("./-+~@%#=", c)) ||
+           is_separator(c, windows);
+}
+
+/* --- where a path begins and ends --- */
+
+static size_t unquoted_end(struct str in, size_t at, bool windows)
+{
+    while (at < in.n && is_path_char(in.p[at], windows))
+        at++;
+    return at;
+}
+
+/* "/home/Ann Lee/train.py": one path with spaces, or a sentence? It is a path if nothing in it is
+ * foreign to paths and its last component ends like a file's name. */
+static bool is_spaced_path(struct str s)
+{
+    size_t dot = s.n;
+    for (size_t i = 0; i < s.n; i++) {
+        bool odd_space = s.p[i] == ' ' && (char_at(s, i + 1) == '/' || char_at(s, i + 1) == '-');
+        if (odd_space || (s.p[i] != ' ' && !is_path_char(s.p[i], true)))
+            return false;
+        if (s.p[i] == '.')
+            dot = i;
+        else if (!is_word_char(s.p[i]))
+            dot = s.n;
+    }
+    return dot + 1 < s.n && s.n - dot - 1 <= MAX_EXTENSION;
+}
+
+/* What surrounds the path may say where it ends, spaces or not: 0 if it does not. */
+static size_t enclosed_end(struct str in, size_t start)
+{
+    struct str before = str_first(in, start);
+    struct str line = str_first(str_from(in, start), MAX_QUOTED_PATH);
+    line.n = str_find_char(line, '\n');
+    if (str_ends(before, STR("'")) || str_ends(before, STR("\"")))
+        line.n = str_find_char(line, before.p[before.n - 1]);
+    else if (str_ends(before, STR("File: ")) || str_ends(before, STR("Filename: ")))
+        line.n = str_find_char(str_from(line, 2), ':') + 2; /* not the colon of C:\ */
+    else if (start > 0 || line.n < in.n)
+        return 0;
+    line = str_first(str_from(in, start), line.n);
+    return memchr(line.p, ' ', line.n) && is_spaced_path(line) ? start + line.n : 0;
+}
+
+/* --- what it is made of --- */
+
+static bool is_home_of_users(struct str part)
+{
+    static const char *const homes[] = { "home", "homes", "Users", "users" };
+    return IS_ANY(part, homes);
+}
+
+static bool is_packages(struct str part)
+{
+    static const char *const packages[] = { "site-packages", "dist-packages" };
+    return IS_ANY(part, packages);
+}
+
+/* python3 or python3.11, below lib, lib64 or Lib. */
+static bool is_python_library(struct str parent, struct str part)
+{
+    static const char *const libraries[] = { "lib", "lib64", "Lib" };
+    return IS_ANY(parent, libraries) && str_starts(part, STR("python")) &&
+           is_digit(char_at(part, 6));
+}
+
+static struct str next_part(const struct path *path, size_t *at)
+{
+    while (*at < path->text.n && is_separator(path->text.p[*at], path->windows))
+        ++*at;
+    size_t from = *at;
+    while (*at < path->text.n && !is_separator(path->text.p[*at], path->windows))
+        ++*at;
+    return str_between(path->text, from, *at);
+}
+
+static size_t offset_of(const struct path *path, struct str part)
+{
+    return (size_t)(part.p - path->text.p);
+}
+
+/* Nobody is called what follows home/ deep in a package, or home/index.html. */
+static void look_for_user(struct path *path, struct str parent, struct str part, bool more)
+{
+    static const char inductor[] =
+        "torchinductor_"; /* torch/_inductor/runtime/cache_dir_utils.py */
+    if (path->user < path->user_end || path->tail >= TAIL_PYTHON)
+        return;
+    if (is_home_of_users(parent) && (path->n == 2 || more))
+        path->user = offset_of(path, part);
+    else if (str_starts(part, str_of(inductor)))
+        path->user = offset_of(path, part) + strlen(inductor);
+    else
+        return;
+    path->user_end = offset_of(path, part) + part.n;
+}
+
+static void look_for_tail(struct path *path, struct str grandparent, struct str parent,
+                          struct str part)
+{
+    if (is_packages(parent)) {
+        path->tail = TAIL_PACKAGES;
+        path->keep = offset_of(path, part);
+    } else if (path->tail < TAIL_PACKAGES && is_python_library(grandparent, parent)) {
+        path->tail = TAIL_PYTHON;
+        path->keep = offset_of(path, parent);
+    } else if (path->tail == TAIL_LAST && str_is(parent, "torch") && torch_is_own(part) &&
+               !is_home_of_users(grandparent)) {
+        path->tail = TAIL_TORCH;
+        path->keep = offset_of(path, parent);
+    } else if (path->tail == TAIL_LAST) {
+        path->keep = offset_of(path, part);
+    }
+}
+
+static void take_apart(struct path *path)
+{
+    struct str grandparent = STR(""), parent = STR(""), part;
+    size_t at = path->windows ? 2 : 0;
+    while ((part = next_part(path, &at)).n > 0) {
+        if (path->n++ == 0)
+            path->first = part;
+        look_for_tail(path, grandparent, parent, part);
+        look_for_user(path, parent, part, at < path->text.n);
+        grandparent = parent;
+        parent = part;
+    }
+}
+
+/* --- what it becomes --- */
+
+/* path->text[from .. to), its user replaced or, without one there, every word that is a name. */
+static void put_part(const struct redact *redact, const struct path *path, size_t from, size_t to,
+                     struct str user, struct buf *out)
+{
+    if (user.n > 0 && path->user >= from && path->user_end <= to) {
+        buf_put(out, str_between(path->text, from, path->user));
+        buf_put(out, user);
+        from = path->user_end;
+    }
+    redact_words(redact, str_between(path->text, from, to), out);
+}
+
+static void use_slashes(struct buf *out, size_t from)
+{
+    size_t to = from;
+    if (out->failed)
+        return;
+    for (size_t i = from; i < out->n; i++) {
+        char c = out->p[i] == '\\' ? '/' : out->p[i];
+        if (c != '/' || to == from || out->p[to - 1] != '/')
+            out->p[to++] = c;
+    }
+    out->n = to;
+}
+
+/* Names that were learnt elsewhere stay in what is hashed: the hash must not depend on what was
+ * read before. */
+static void put_folder_hash(struct redact *redact, const struct path *path, struct str user,
+                            struct buf *out)
+{
+    struct buf *folder = &redact->scratch;
+    size_t end = path->keep;
+    buf_clear(folder);
+    if (user.n > 0 && path->user_end <= end) {
+        buf_put(folder, str_first(path->text, path->user));
+        buf_put(folder, user);
+        buf_put(folder, str_between(path->text, path->user_end, end));
+    } else {
+        buf_put(folder, str_first(path->text, end));
+    }
+    use_slashes(folder, 0);
+    out->failed |= folder->failed;
+    uint64_t hash = hash_str(buf_str(folder)) >> (64 - 4 * HASH_DIGITS);
+    buf_printf(out, "%0*llx/", HASH_DIGITS, (unsigned long long)hash);
+}
+
+static void put_path(struct redact *redact, const struct path *path, struct buf *out)
+{
+    struct str user = STR("");
+    if (path->user < path->user_end)
+        user = redact_user(redact, str_between(path->text, path->user, path->user_end));
+    buf_puts(out, REDACT_MARK);
+    if (path->tail <= TAIL_TORCH)
+        put_folder_hash(redact, path, user, out);
+    size_t tail = out->n;
+    put_part(redact, path, path->keep, path->text.n, user, out);
+    if (path->windows)
+        use_slashes(out, tail);
+}
+
+static bool is_number(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!is_digit(s.p[i]))
+            return false;
+    return true;
+}
+
+size_t redact_path(struct redact *redact, struct edit *edit, size_t at)
+{
+    struct path path = { .windows = is_letter(edit->in.p[at]) };
+    size_t end = enclosed_end(edit->in, at);
+    if (end == 0)
+        end = unquoted_end(edit->in, path.windows ? at + 2 : at, path.windows);
+    path.text = str_between(edit->in, at, end);
+    take_apart(&path);
+    /* /tmp tells nothing; x /2/y divides. */
+    if (path.n < 2 || is_number(path.first))
+        return 0;
+    if (!str_is(path.first, REDACT_VALUE))
+        put_path(redact, &path, edit_replace(edit, at, end));
+    return end;
+}

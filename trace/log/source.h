@@ -1,0 +1,79 @@
+/* The bytes of an input: a file or standard input, decompressed, told apart by content.
+ *
+ *     struct source *in = source_open("bert.log.zst", err);
+ *     while (source_read(in, buffer, sizeof buffer, &n, err) && n > 0) ...
+ *     source_close(in);
+ *
+ * zstd: any number of frames in a row, skippable ones skipped, windows to 2^27 bytes (zstd
+ * --long=27). gzip: any number of members in a row. Everything else is handed out as it is: a log
+ * in plain text, but also a tape and a zip, which have readers of their own (look at source->kind
+ * first).
+ *
+ * Nothing grows with the input: a plain file goes straight into the caller's buffer (make it
+ * SOURCE_READ_SIZE), compressed data through a fixed buffer and the frame's window (128 MiB at
+ * most).
+ *
+ * A file that grows while it is read is read to where it ended when its first end was reached, so
+ * that a busy writer cannot keep us for ever. */
+#ifndef SYMTAPE_TRACE_SOURCE_H
+#define SYMTAPE_TRACE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
+#include "trace/base/str.h"
+
+enum { SOURCE_READ_SIZE = 1 << 20, SOURCE_MAX_WINDOW_LOG = 27 };
+
+enum source_kind {
+    SOURCE_EMPTY, /* no bytes at all */
+    SOURCE_LOG,   /* plain text that begins with a header line of TORCH_TRACE */
+    SOURCE_ZSTD,
+    SOURCE_GZIP,
+    SOURCE_TAPE,  /* a skippable zstd frame whose content begins with "symtape" and a NUL */
+    SOURCE_ZIP,   /* .pt2 archives */
+    SOURCE_OTHER, /* anything else; a log whose beginning is lost looks like this */
+};
+
+/* What source_kind_of needs to see to be sure, where the input is that long. */
+enum { SOURCE_KIND_BYTES = 64 };
+
+enum source_kind source_kind_of(struct str first_bytes);
+/* "gzip data", "zip archive" ...; for messages */
+const char *source_kind_name(enum source_kind kind);
+
+struct source_state;
+
+struct source {
+    const char *path;      /* as given; "standard input" for "-"; owned by the source */
+    enum source_kind kind; /* of the file itself, before decompression */
+    uint64_t offset;       /* of the next byte that source_read hands out */
+    uint64_t file_bytes;   /* taken from the file so far, compressed if it is */
+
+    /* NULL, or why compressed data could not be read to its end ("zstd: ends inside a frame"), and
+     * where, counted in the file's own bytes. Set when source_read fails for that reason. */
+    const char *damage;
+    uint64_t damage_offset;
+
+    struct source_state *state; /* private */
+};
+
+/* Opens `path`, or standard input for "-", and looks at its first bytes. NULL on failure: it does
+ * not exist, is a folder, ... The text names the path. */
+struct source *source_open(const char *path, struct err *err);
+void source_close(struct source *source); /* NULL is fine */
+
+/* Up to `size` bytes; true with *ret_n == 0 is the end. Everything that could be decoded is handed
+ * out before a failure is told, and a failure is told again by every later call:
+ *   source->damage set    ERR_INPUT: truncated or damaged; what came before it is as good
+ *                         as can be told (a wrong checksum shows after its bytes), and a
+ *                         caller that lives with damage may take this as the end;
+ *   source->damage NULL   ERR_INPUT for a frame whose window is too large, ERR_ENV for I/O and
+ *                         memory, ERR_INTERRUPTED when a signal (installed without SA_RESTART)
+ *                         interrupted the read.
+ * The text names the path and, for compressed data, the offset in the file. */
+bool source_read(struct source *source, void *buffer, size_t size, size_t *ret_n, struct err *err);
+
+#endif

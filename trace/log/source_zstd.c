@@ -1,0 +1,90 @@
+#include <stdlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "trace/log/source_codec.h"
+
+enum { FIRST_BYTES = 5, BLOCK_HEADER = 3 };
+
+struct zstd_decoder {
+    ZSTD_DCtx *context;
+    size_t wanted; /* zstd's hint: bytes of the next block and of the header after it; never 0 */
+    bool inside;   /* a frame has begun and has not ended */
+    bool pending;  /* the output was too small for what is decoded */
+};
+
+static void zstd_close(void *decoder)
+{
+    struct zstd_decoder *zstd = decoder;
+    ZSTD_freeDCtx(zstd->context);
+    free(zstd);
+}
+
+static void *zstd_open(void)
+{
+    struct zstd_decoder *zstd = calloc(1, sizeof *zstd);
+    if (!zstd)
+        return NULL;
+    zstd->context = ZSTD_createDCtx();
+    zstd->wanted = FIRST_BYTES;
+    if (zstd->context && !ZSTD_isError(ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax,
+                                                              SOURCE_MAX_WINDOW_LOG)))
+        return zstd;
+    zstd_close(zstd);
+    return NULL;
+}
+
+static enum source_step explain(size_t code, const char **why)
+{
+    switch (ZSTD_getErrorCode(code)) {
+    case ZSTD_error_memory_allocation: return STEP_NOMEM;
+    case ZSTD_error_frameParameter_windowTooLarge:
+        *why = "zstd: needs a window of more than 128 MiB; recompress it with --long=27 at most";
+        return STEP_REFUSE;
+    case ZSTD_error_prefix_unknown:
+        *why = "zstd: what follows the last frame is not a frame";
+        return STEP_DAMAGE;
+    case ZSTD_error_checksum_wrong:
+        *why = "zstd: a frame does not match its checksum";
+        return STEP_DAMAGE;
+    default: *why = "zstd: damaged data"; return STEP_DAMAGE;
+    }
+}
+
+/* A failing ZSTD_decompressStream forgets what it decoded before in the same call. So that nothing
+ * is lost, a call gets a block or a header, and nothing while output is pending. */
+static size_t next_piece(const struct zstd_decoder *zstd, const struct source_input *in)
+{
+    size_t piece = zstd->wanted > BLOCK_HEADER ? zstd->wanted - BLOCK_HEADER : zstd->wanted;
+    if (zstd->pending)
+        return 0;
+    return in->n < piece ? in->n : piece;
+}
+
+static enum source_step zstd_step(void *decoder, struct source_input *in, char *out, size_t size,
+                                  size_t *made, const char **why)
+{
+    struct zstd_decoder *zstd = decoder;
+    bool at_end = in->n == 0;
+    ZSTD_inBuffer from = { in->p, next_piece(zstd, in), 0 };
+    ZSTD_outBuffer to = { out, size, 0 };
+
+    *made = 0;
+    if (at_end && !zstd->inside)
+        return STEP_MORE;
+    size_t left = ZSTD_decompressStream(zstd->context, &to, &from);
+    in->p += from.pos;
+    in->n -= from.pos;
+    *made = to.pos;
+    if (ZSTD_isError(left))
+        return explain(left, why);
+    zstd->pending = to.pos == size;
+    zstd->inside = left != 0;
+    zstd->wanted = left ? left : FIRST_BYTES;
+    if (!at_end || to.pos > 0 || !zstd->inside)
+        return STEP_MORE;
+    *why = "zstd: ends inside a frame";
+    return STEP_DAMAGE;
+}
+
+const struct source_codec source_zstd = { zstd_open, zstd_step, zstd_close };

@@ -1,0 +1,234 @@
+/* Metas of a program: TensorMeta, SymInt, SymFloat, SymBool and CustomObjArgument of
+ * torch/_export/serde/schema.py, printed as the annotations of readable graphs. */
+#include "trace/pt2/pt2_program.h"
+
+/* ---- expressions --------------------------------------------------------------------------- */
+
+static bool contains(struct str text, struct str what)
+{
+    return str_find(text, what) < text.n;
+}
+
+/* srepr() names the class of every atom; str(), which archives before torch 2.5 hold, does not. */
+static bool is_srepr(struct str text)
+{
+    return contains(text, STR("Symbol('")) || contains(text, STR("Integer(")) ||
+           contains(text, STR("Float(")) || str_is(text, "true") || str_is(text, "false");
+}
+
+/* Adds the symbol where it is new, and its hint where it had none. */
+static void note_symbol(struct program *program, struct str name, struct str srepr,
+                        struct str hint)
+{
+    uint32_t id = intern(&program->symbol_names, name);
+    struct program_symbol fresh = { .hint = STR(""), .srepr = STR("") };
+    if (id == program->symbols.n)
+        fresh.name = program_copy(program, name);
+    if (id > program->symbols.n ||
+        (id == program->symbols.n && !vec_push(&program->symbols, fresh))) {
+        program->failed = true; /* id is INTERN_NONE, or an earlier push failed */
+        return;
+    }
+    struct program_symbol *symbol = &program->symbols.v[id];
+    if (symbol->hint.n == 0 && hint.n > 0)
+        symbol->hint = program_copy(program, hint);
+    if (symbol->srepr.n == 0 && srepr.n > 0)
+        symbol->srepr = program_copy(program, srepr);
+}
+
+static bool is_number_name(struct str name)
+{
+    static const char *const names[] = { "int_oo", "-int_oo", "oo", "-oo", "zoo", "nan",
+                                         "true",   "false" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(name, names[i]))
+            return true;
+    return false;
+}
+
+static void note_symbols(struct program *program, const struct expr_pool *pool, expr_id root,
+                         struct str text, struct str hint)
+{
+    for (expr_id i = 0; i < pool->exprs.n; i++) {
+        const struct expr *e = expr_at(pool, i);
+        if (e->kind != EXPR_SYMBOL || is_number_name(e->text))
+            continue;
+        bool alone = i == root;
+        note_symbol(program, e->text, alone && is_srepr(text) ? text : STR(""),
+                    alone ? hint : STR(""));
+    }
+}
+
+/* `text` as Python prints it, in the pool; as it is where it is no expression. */
+static struct str print_expression(struct program *program, struct str text, struct str hint)
+{
+    struct expr_pool pool = { 0 };
+    struct err ignored = { 0 };
+    struct buf out = BUF_INIT;
+    expr_id root = is_srepr(text) ? expr_parse_srepr(&pool, text, &ignored)
+                                  : expr_parse(&pool, text, &ignored);
+    if (root == EXPR_NONE) {
+        program->failed |= ignored.kind == ERR_ENV;
+        buf_put(&out, text);
+    } else {
+        note_symbols(program, &pool, root, text, hint);
+        expr_print(&pool, root, &out);
+    }
+    struct str printed = program_copy(program, buf_str(&out));
+    program->failed |= out.failed;
+    buf_release(&out);
+    expr_pool_release(&pool);
+    return printed;
+}
+
+/* A SymExpr {expr_str, hint}: printed once for equal texts. A hint counts where it comes with the
+ * first sight of its text, which is how the exporter writes them. */
+static struct str expression_text(struct program *program, json_id sym_expr)
+{
+    struct str unused;
+    struct str text = program_keep(program, json_get(program->doc, sym_expr, STR("expr_str")));
+    json_id hint = program_union(program->doc, json_get(program->doc, sym_expr, STR("hint")),
+                                 &unused);
+    uint32_t id = intern(&program->exprs, text);
+    if (id < program->printed.n)
+        return program->printed.v[id];
+    struct str printed = print_expression(program, text, json_text(program->doc, hint));
+    if (id == INTERN_NONE || !vec_push(&program->printed, printed))
+        program->failed = true;
+    return printed;
+}
+
+/* A SymInt, SymFloat or SymBool. */
+static void put_sym(struct program *program, json_id sym, struct buf *out)
+{
+    struct str key;
+    json_id value = program_union(program->doc, sym, &key);
+    if (str_is(key, "as_expr"))
+        buf_put(out, expression_text(program, value));
+    else if (json_kind_of(program->doc, value) == JSON_TRUE)
+        buf_puts(out, "True");
+    else if (json_kind_of(program->doc, value) == JSON_FALSE)
+        buf_puts(out, "False");
+    else if (value != JSON_NONE)
+        buf_put(out, json_text(program->doc, value));
+    else /* the bare integer that the oldest archives have */
+        buf_put(out, json_text(program->doc, sym));
+}
+
+static void put_syms(struct program *program, json_id list, struct buf *out)
+{
+    buf_putc(out, '[');
+    json_id first = json_first(program->doc, list);
+    for (json_id s = first; s != JSON_NONE; s = json_next(program->doc, s)) {
+        if (s != first)
+            buf_puts(out, ", ");
+        put_sym(program, s, out);
+    }
+    buf_putc(out, ']');
+}
+
+/* ---- metas --------------------------------------------------------------------------------- */
+
+void program_put_device(const struct json *doc, json_id device, struct buf *out)
+{
+    json_id index = json_get(doc, device, STR("index"));
+    json_decode(doc, json_get(doc, device, STR("type")), out);
+    if (json_kind_of(doc, index) == JSON_NUMBER) {
+        buf_putc(out, ':');
+        buf_put(out, json_text(doc, index));
+    }
+}
+
+static void put_tensor(struct program *program, json_id meta, struct buf *out)
+{
+    enum { LAYOUT_STRIDED = 7 };
+    const struct json *doc = program->doc;
+    int64_t number = 0, layout = LAYOUT_STRIDED;
+    json_i64(doc, json_get(doc, meta, STR("dtype")), &number);
+    json_i64(doc, json_get(doc, meta, STR("layout")), &layout);
+    enum dtype dtype = dtype_by_scalar_type(number);
+    buf_puts(out, dtype == DTYPE_NONE ? "unknown" : dtype_short_name(dtype));
+    put_syms(program, json_get(doc, meta, STR("sizes")), out);
+    if (layout == LAYOUT_STRIDED)
+        put_syms(program, json_get(doc, meta, STR("strides")), out);
+    program_put_device(doc, json_get(doc, meta, STR("device")), out);
+}
+
+static expr_id storage_offset(struct program_graph *g, json_id meta)
+{
+    struct program *program = g->program;
+    struct err ignored = { 0 };
+    json_id offset = json_get(program->doc, meta, STR("storage_offset"));
+    buf_clear(&program->scratch);
+    put_sym(program, offset, &program->scratch);
+    if (program->scratch.n == 0 || str_is(buf_str(&program->scratch), "0"))
+        return EXPR_NONE;
+    struct str text = program_copy(program, buf_str(&program->scratch));
+    expr_id id = expr_parse(&program->tree.pool->exprs, text, &ignored);
+    program->failed |= ignored.kind == ERR_ENV;
+    return id;
+}
+
+static bool value_of(const struct program_graph *g, json_id name, struct value *ret)
+{
+    uint32_t id = intern_find(&g->value_names, json_text(g->program->doc, name));
+    if (name == JSON_NONE || id == INTERN_NONE)
+        return false;
+    *ret = g->values.v[id];
+    return true;
+}
+
+uint32_t program_meta(struct program_graph *g, json_id name, struct node_origin *origin)
+{
+    struct program *program = g->program;
+    const struct json *doc = program->doc;
+    struct value value;
+    if (!value_of(g, name, &value))
+        return META_NONE;
+    if (value.kind == VALUE_TENSOR) {
+        json_id grad = json_get(doc, value.meta, STR("requires_grad"));
+        origin->requires_grad = json_kind_of(doc, grad) == JSON_TRUE;
+        origin->storage_offset = storage_offset(g, value.meta);
+    }
+    struct buf out = BUF_INIT;
+    if (value.kind == VALUE_TENSOR) {
+        put_tensor(program, value.meta, &out);
+    } else if (value.kind == VALUE_CUSTOM_OBJ) {
+        json_decode(doc, json_get(doc, value.meta, STR("class_fqn")), &out);
+    } else {
+        buf_puts(&out, "Sym(");
+        put_sym(program, value.meta, &out);
+        buf_putc(&out, ')');
+    }
+    uint32_t meta = build_meta(&g->builder, buf_str(&out));
+    program->failed |= out.failed;
+    buf_release(&out);
+    return meta;
+}
+
+bool program_read_values(struct program_graph *g, json_id graph)
+{
+    static const struct {
+        const char *key;
+        enum value_kind kind;
+    } TABLES[] = {
+        { "tensor_values", VALUE_TENSOR },       { "sym_int_values", VALUE_SYM_INT },
+        { "sym_float_values", VALUE_SYM_FLOAT }, { "sym_bool_values", VALUE_SYM_BOOL },
+        { "custom_obj_values", VALUE_CUSTOM_OBJ },
+    };
+    const struct json *doc = g->program->doc;
+    for (size_t i = 0; i < sizeof TABLES / sizeof *TABLES; i++) {
+        json_id table = json_get(doc, graph, str_of(TABLES[i].key));
+        if (json_kind_of(doc, table) != JSON_OBJECT)
+            continue;
+        for (json_id key = json_first(doc, table); key != JSON_NONE;) {
+            json_id meta = json_next(doc, key);
+            uint32_t id = intern(&g->value_names, json_text(doc, key));
+            struct value value = { TABLES[i].kind, meta };
+            if (id == INTERN_NONE || (id == g->values.n && !vec_push(&g->values, value)))
+                return err_nomem(g->program->err);
+            key = json_next(doc, meta);
+        }
+    }
+    return true;
+}

@@ -1,0 +1,477 @@
+#include "trace/pt2/zip.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+enum {
+    LOCAL_SIGNATURE = 0x04034b50,
+    ENTRY_SIGNATURE = 0x02014b50,
+    END_SIGNATURE = 0x06054b50,
+    END64_SIGNATURE = 0x06064b50,
+    LOCATOR_SIGNATURE = 0x07064b50,
+
+    LOCAL_SIZE = 30,
+    ENTRY_SIZE = 46,
+    END_SIZE = 22,
+    END64_SIZE = 56,
+    LOCATOR_SIZE = 20,
+
+    EXTRA_ZIP64 = 1,
+
+    FLAG_ENCRYPTED = 1 << 0,
+    FLAG_DESCRIPTOR = 1 << 3, /* sizes and checksum follow the data; the local header has none */
+    FLAG_PATCH = 1 << 5,
+    FLAG_STRONG_ENCRYPTION = 1 << 6,
+    FLAG_MASKED = 1 << 13,
+    FLAGS_REFUSED = FLAG_ENCRYPTED | FLAG_PATCH | FLAG_STRONG_ENCRYPTION | FLAG_MASKED,
+
+    RATIO_FROM = 64 << 10, /* uncompressed bytes from which limits.ratio is asked */
+    INFLATE_STEP = 1 << 20,
+};
+
+#define IN_ZIP64_32 UINT32_C(0xFFFFFFFF)
+#define IN_ZIP64_16 UINT32_C(0xFFFF)
+
+/* The end of the central directory, ZIP64 already folded in. */
+struct directory {
+    uint64_t offset, size, entries;
+    uint64_t limit; /* where its end records begin: nothing of the archive lies past this */
+};
+
+/* The fields that a directory entry and a local header share. */
+struct header {
+    uint32_t flags, method, crc, name_n, extra_n;
+    uint64_t packed, size;
+};
+
+static uint32_t u16_at(const char *p)
+{
+    const unsigned char *u = (const unsigned char *)p;
+    return (uint32_t)u[0] | (uint32_t)u[1] << 8;
+}
+
+static uint32_t u32_at(const char *p)
+{
+    return u16_at(p) | u16_at(p + 2) << 16;
+}
+
+static uint64_t u64_at(const char *p)
+{
+    return u32_at(p) | (uint64_t)u32_at(p + 4) << 32;
+}
+
+/* Do `n` bytes from `offset` on lie before `limit`? */
+static bool fits(uint64_t offset, uint64_t n, uint64_t limit)
+{
+    return offset <= limit && n <= limit - offset;
+}
+
+/* ---- errors -------------------------------------------------------------------------------- */
+
+/* A name as it can be printed: control and non-ASCII bytes become '?', long ones are cut. */
+struct shown {
+    char text[121];
+};
+
+static struct shown show(struct str name)
+{
+    struct shown out = { { 0 } };
+    name = str_first(name, sizeof out.text - 1);
+    for (size_t i = 0; i < name.n; i++)
+        out.text[i] = isprint((unsigned char)name.p[i]) ? name.p[i] : '?';
+    return out;
+}
+
+static bool refuse(struct err *err, const struct zip_member *member, uint64_t offset,
+                   const char *what)
+{
+    return err_set(err, ERR_INPUT, "member %s: offset %llu: %s", show(member->name).text,
+                   (unsigned long long)offset, what);
+}
+
+bool zip_err_at(const struct zip_member *member, struct err *err)
+{
+    return err_at(err, "member %s", show(member->name).text);
+}
+
+static bool refuse_archive(struct err *err, uint64_t offset, const char *what)
+{
+    return err_set(err, ERR_INPUT, "offset %llu: %s", (unsigned long long)offset, what);
+}
+
+/* ---- end of central directory -------------------------------------------------------------- */
+
+/* The last record whose comment ends where the file does; SIZE_MAX when there is none. */
+static size_t find_end(struct str bytes)
+{
+    if (bytes.n < END_SIZE)
+        return SIZE_MAX;
+    size_t last = bytes.n - END_SIZE;
+    size_t first = last > IN_ZIP64_16 ? last - IN_ZIP64_16 : 0;
+    for (size_t at = last + 1; at-- > first;) {
+        const char *p = bytes.p + at;
+        if (u32_at(p) == END_SIGNATURE && u16_at(p + 20) == bytes.n - at - END_SIZE)
+            return at;
+    }
+    return SIZE_MAX;
+}
+
+/* Is a 16- or 32-bit field of the old record free to differ, or the same? */
+static bool agrees(uint64_t narrow, uint64_t saturated, uint64_t wide)
+{
+    return narrow == saturated || narrow == wide;
+}
+
+/* Replaces *dir, which holds the fields of the old record at `end`, where a locator stands in front
+ * of that. */
+static bool read_end64(struct str bytes, size_t end, struct directory *dir, struct err *err)
+{
+    if (end < LOCATOR_SIZE || u32_at(bytes.p + end - LOCATOR_SIZE) != LOCATOR_SIGNATURE)
+        return true;
+    const char *locator = bytes.p + end - LOCATOR_SIZE;
+    uint64_t at = u64_at(locator + 8), locator_at = end - LOCATOR_SIZE;
+    if (u32_at(locator + 4) != 0 || u32_at(locator + 16) > 1)
+        return refuse_archive(err, locator_at, "archive of several disks");
+    if (!fits(at, END64_SIZE, locator_at) || u32_at(bytes.p + at) != END64_SIGNATURE)
+        return refuse_archive(err, locator_at, "no ZIP64 end of central directory where it says");
+    const char *p = bytes.p + at;
+    struct directory wide = {
+        .entries = u64_at(p + 32), .size = u64_at(p + 40), .offset = u64_at(p + 48), .limit = at
+    };
+    if (u32_at(p + 16) != 0 || u32_at(p + 20) != 0 || u64_at(p + 24) != wide.entries)
+        return refuse_archive(err, at, "archive of several disks");
+    if (!agrees(dir->entries, IN_ZIP64_16, wide.entries) ||
+        !agrees(dir->size, IN_ZIP64_32, wide.size) ||
+        !agrees(dir->offset, IN_ZIP64_32, wide.offset))
+        return refuse_archive(err, at, "the two ends of the central directory disagree");
+    *dir = wide;
+    return true;
+}
+
+static bool read_end(struct str bytes, uint32_t max_members, struct directory *dir,
+                     struct err *err)
+{
+    size_t end = find_end(bytes);
+    if (end == SIZE_MAX)
+        return refuse_archive(err, bytes.n, "no end of central directory: not a whole ZIP archive");
+    const char *p = bytes.p + end;
+    *dir = (struct directory){
+        .entries = u16_at(p + 10), .size = u32_at(p + 12), .offset = u32_at(p + 16), .limit = end
+    };
+    if (u16_at(p + 4) != 0 || u16_at(p + 6) != 0 || u16_at(p + 8) != dir->entries)
+        return refuse_archive(err, end, "archive of several disks");
+    if (!read_end64(bytes, end, dir, err))
+        return false;
+    if (!fits(dir->offset, dir->size, dir->limit))
+        return refuse_archive(err, end, "central directory lies outside the file");
+    if (dir->entries > dir->size / ENTRY_SIZE)
+        return refuse_archive(err, end, "central directory is too small for its entries");
+    if (dir->entries > max_members)
+        return err_set(err, ERR_INPUT, "offset %zu: %llu members, more than the limit of %u", end,
+                       (unsigned long long)dir->entries, max_members);
+    return true;
+}
+
+/* ---- entries and local headers ------------------------------------------------------------- */
+
+/* Takes the next 64-bit field of a ZIP64 extra when *field is saturated. */
+static void widen(uint64_t *field, struct bytes *extra)
+{
+    if (*field == IN_ZIP64_32)
+        *field = bytes_le64(extra);
+}
+
+/* Finds the ZIP64 block of an extra field and widens `fields` from it, in order. False when a field
+ * needs one that is missing or short. */
+static bool read_zip64_extra(struct str extra, uint64_t *fields[], size_t n)
+{
+    bool needed = false;
+    for (size_t i = 0; i < n; i++)
+        needed |= *fields[i] == IN_ZIP64_32;
+    while (needed && extra.n >= 4) {
+        size_t size = u16_at(extra.p + 2);
+        if (size > extra.n - 4)
+            return false;
+        if (u16_at(extra.p) == EXTRA_ZIP64) {
+            struct bytes in = bytes_of((struct str){ extra.p + 4, size });
+            for (size_t i = 0; i < n; i++)
+                widen(fields[i], &in);
+            return !in.failed;
+        }
+        extra = str_from(extra, 4 + size);
+    }
+    return !needed;
+}
+
+/* `p` is at the flags: from there on the two headers look alike for 24 bytes. */
+static struct header read_header(const char *p)
+{
+    return (struct header){
+        .flags = u16_at(p),
+        .method = u16_at(p + 2),
+        .crc = u32_at(p + 8),
+        .packed = u32_at(p + 12),
+        .size = u32_at(p + 16),
+        .name_n = u16_at(p + 20),
+        .extra_n = u16_at(p + 22),
+    };
+}
+
+static bool name_is_safe(struct str name)
+{
+    if (name.n == 0 || name.p[0] == '/' || name.p[0] == '\\' || memchr(name.p, '\0', name.n))
+        return false;
+    for (size_t from = 0; from <= name.n;) {
+        size_t to = from;
+        while (to < name.n && name.p[to] != '/' && name.p[to] != '\\')
+            to++;
+        if (str_is((struct str){ name.p + from, to - from }, ".."))
+            return false;
+        from = to + 1;
+    }
+    return true;
+}
+
+static bool check_member(const struct zip *zip, const struct zip_member *m, uint32_t flags,
+                         uint64_t at, struct err *err)
+{
+    if (!name_is_safe(m->name))
+        return refuse(err, m, at, "name is absolute, empty or leads outside");
+    if (flags & FLAGS_REFUSED)
+        return refuse(err, m, at, "encrypted or patched");
+    if (m->method != ZIP_STORED && m->method != ZIP_DEFLATED)
+        return refuse(err, m, at, "compressed by a method other than deflate");
+    if (m->method == ZIP_STORED && m->packed != m->size)
+        return refuse(err, m, at, "stored, but its two sizes differ");
+    if (m->method == ZIP_DEFLATED && m->size >= RATIO_FROM &&
+        m->size / zip->limits.ratio >= m->packed)
+        return err_set(err, ERR_INPUT,
+                       "member %s: offset %llu: %llu bytes from %llu, "
+                       "more than the limit of %u to 1",
+                       show(m->name).text, (unsigned long long)at, (unsigned long long)m->size,
+                       (unsigned long long)m->packed, zip->limits.ratio);
+    return true;
+}
+
+/* Sets data. A header that leaves sizes and checksum to a descriptor has 0 in their place, though
+ * some writers put the right values there all the same. */
+static bool check_local(struct str bytes, uint64_t limit, struct zip_member *m, uint32_t flags,
+                        struct err *err)
+{
+    if (!fits(m->header, LOCAL_SIZE, limit) || u32_at(bytes.p + m->header) != LOCAL_SIGNATURE)
+        return refuse(err, m, m->header, "no local header here");
+    const char *p = bytes.p + m->header;
+    struct header local = read_header(p + 6);
+    if (!fits(m->header + LOCAL_SIZE, (uint64_t)local.name_n + local.extra_n, limit))
+        return refuse(err, m, m->header, "local header reaches past the members");
+    struct str extra = { p + LOCAL_SIZE + local.name_n, local.extra_n };
+    uint64_t *fields[] = { &local.size, &local.packed };
+    if (!read_zip64_extra(extra, fields, 2))
+        return refuse(err, m, m->header, "damaged ZIP64 sizes in the local header");
+    bool later = (flags & FLAG_DESCRIPTOR) != 0;
+    if (!str_eq((struct str){ p + LOCAL_SIZE, local.name_n }, m->name) ||
+        local.method != (uint32_t)m->method || ((local.flags ^ flags) & FLAG_DESCRIPTOR) ||
+        !(local.crc == m->crc || (later && local.crc == 0)) ||
+        !(local.size == m->size || (later && local.size == 0)) ||
+        !(local.packed == m->packed || (later && local.packed == 0)))
+        return refuse(err, m, m->header, "local header and central directory disagree");
+    m->data = m->header + LOCAL_SIZE + local.name_n + local.extra_n;
+    if (!fits(m->data, m->packed, limit))
+        return refuse(err, m, m->header, "reaches past the end of the members");
+    return true;
+}
+
+/* The entry at *at, which moves behind it. */
+static bool read_entry(const struct zip *zip, const struct directory *dir, uint64_t *at,
+                       struct zip_member *m, struct err *err)
+{
+    uint64_t end = dir->offset + dir->size;
+    const char *p = zip->bytes.p + *at;
+    if (!fits(*at, ENTRY_SIZE, end) || u32_at(p) != ENTRY_SIGNATURE)
+        return refuse_archive(err, *at, "no entry of the central directory here");
+    struct header h = read_header(p + 8);
+    uint64_t tail = (uint64_t)h.name_n + h.extra_n + u16_at(p + 32);
+    if (!fits(*at + ENTRY_SIZE, tail, end))
+        return refuse_archive(err, *at, "entry reaches past the central directory");
+    uint64_t header = u32_at(p + 42);
+    uint64_t *fields[] = { &h.size, &h.packed, &header };
+    *m = (struct zip_member){ .name = { p + ENTRY_SIZE, h.name_n } };
+    if (!read_zip64_extra((struct str){ p + ENTRY_SIZE + h.name_n, h.extra_n }, fields, 3))
+        return refuse(err, m, *at, "damaged ZIP64 sizes");
+    if (u16_at(p + 34) != 0)
+        return refuse(err, m, *at, "on another disk");
+    m->method = (enum zip_method)h.method;
+    m->crc = h.crc;
+    m->packed = h.packed;
+    m->size = h.size;
+    m->header = header;
+    uint64_t entry_at = *at;
+    *at += ENTRY_SIZE + tail;
+    return check_member(zip, m, h.flags, entry_at, err) &&
+           check_local(zip->bytes, dir->offset, m, h.flags, err);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct zip_member *const *x = a, *const *y = b;
+    return str_cmp((*x)->name, (*y)->name);
+}
+
+static int by_header(const void *a, const void *b)
+{
+    const struct zip_member *const *x = a, *const *y = b;
+    return (*x)->header < (*y)->header ? -1 : (*x)->header > (*y)->header;
+}
+
+static bool check_overlap(struct zip *zip, struct err *err)
+{
+    const struct zip_member **order = zip->by_name;
+    qsort(order, zip->n_members, sizeof(const struct zip_member *), by_header);
+    for (uint32_t i = 1; i < zip->n_members; i++) {
+        const struct zip_member *before = order[i - 1], *m = order[i];
+        if (before->data + before->packed > m->header)
+            return err_set(err, ERR_INPUT, "member %s: offset %llu: overlaps member %s",
+                           show(m->name).text, (unsigned long long)m->header,
+                           show(before->name).text);
+    }
+    return true;
+}
+
+static bool check_names(struct zip *zip, struct err *err)
+{
+    const struct zip_member **order = zip->by_name;
+    qsort(order, zip->n_members, sizeof(const struct zip_member *), by_name);
+    for (uint32_t i = 1; i < zip->n_members; i++)
+        if (str_eq(order[i - 1]->name, order[i]->name))
+            return refuse(err, order[i], order[i]->header, "a second member of this name");
+    return true;
+}
+
+static bool read_directory(struct zip *zip, const struct directory *dir, struct err *err)
+{
+    /* One more: calloc(0) may answer NULL. entries is bounded by the size of the file. */
+    zip->members = calloc((size_t)dir->entries + 1, sizeof *zip->members);
+    zip->by_name = calloc((size_t)dir->entries + 1, sizeof *zip->by_name);
+    if (!zip->members || !zip->by_name)
+        return err_nomem(err);
+    uint64_t at = dir->offset;
+    for (; zip->n_members < dir->entries; zip->n_members++) {
+        if (!read_entry(zip, dir, &at, &zip->members[zip->n_members], err))
+            return false;
+        zip->by_name[zip->n_members] = &zip->members[zip->n_members];
+    }
+    return check_overlap(zip, err) && check_names(zip, err);
+}
+
+bool zip_looks_like(struct str bytes)
+{
+    return bytes.n >= END_SIZE &&
+           (u32_at(bytes.p) == LOCAL_SIGNATURE || u32_at(bytes.p) == END_SIGNATURE);
+}
+
+bool zip_open(struct zip *zip, struct str bytes, const struct zip_limits *limits, struct err *err)
+{
+    struct directory dir = { 0 };
+    *zip = (struct zip){ .bytes = bytes, .limits = limits ? *limits : ZIP_LIMITS_DEFAULT };
+    if (zip->limits.ratio == 0)
+        zip->limits.ratio = 1;
+    if (read_end(bytes, zip->limits.members, &dir, err) && read_directory(zip, &dir, err))
+        return true;
+    zip_close(zip);
+    return false;
+}
+
+void zip_close(struct zip *zip)
+{
+    free(zip->members);
+    free(zip->by_name);
+    *zip = (struct zip){ 0 };
+}
+
+const struct zip_member *zip_find(const struct zip *zip, struct str name)
+{
+    const struct zip_member key = { .name = name }, *wanted = &key;
+    if (zip->n_members == 0)
+        return NULL;
+    const struct zip_member **hit = bsearch(&wanted, zip->by_name, zip->n_members,
+                                            sizeof(const struct zip_member *), by_name);
+    return hit ? *hit : NULL;
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+/* Gives the stream its next input and room for output; zlib counts both in unsigned int. */
+static bool feed(z_stream *z, struct str *left, struct buf *out, uint64_t size)
+{
+    if (z->avail_in == 0) {
+        size_t n = left->n < UINT32_C(1) << 30 ? left->n : UINT32_C(1) << 30;
+        z->next_in = (Bytef *)(uintptr_t)left->p;
+        z->avail_in = (uInt)n;
+        *left = str_from(*left, n);
+    }
+    /* One byte more than the size: what inflates to more is seen to. */
+    uint64_t room = size - out->n + 1 < INFLATE_STEP ? size - out->n + 1 : INFLATE_STEP;
+    if (!buf_reserve(out, (size_t)room))
+        return false;
+    z->next_out = (Bytef *)out->p + out->n;
+    z->avail_out = (uInt)room;
+    return true;
+}
+
+static bool inflate_all(z_stream *z, const struct zip *zip, const struct zip_member *m,
+                        struct buf *out, struct err *err)
+{
+    struct str left = { zip->bytes.p + m->data, (size_t)m->packed };
+    for (;;) {
+        if (!feed(z, &left, out, m->size))
+            return err_nomem(err);
+        uInt room = z->avail_out;
+        int code = inflate(z, Z_NO_FLUSH);
+        out->n += room - z->avail_out;
+        if (out->n > m->size)
+            return refuse(err, m, m->data, "inflates to more bytes than it says");
+        if (code == Z_STREAM_END)
+            break;
+        if (code != Z_OK)
+            return refuse(err, m, m->data, z->msg ? z->msg : "its deflated data ends early");
+    }
+    if (out->n != m->size || z->avail_in != 0 || left.n != 0)
+        return refuse(err, m, m->data, "inflates to fewer bytes than it says");
+    return true;
+}
+
+static bool read_deflated(const struct zip *zip, const struct zip_member *m, struct buf *scratch,
+                          struct err *err)
+{
+    z_stream z = { 0 };
+    buf_clear(scratch);
+    if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
+        return err_nomem(err);
+    bool ok = inflate_all(&z, zip, m, scratch, err);
+    inflateEnd(&z);
+    return ok;
+}
+
+bool zip_read(const struct zip *zip, const struct zip_member *member, struct buf *scratch,
+              struct str *ret, struct err *err)
+{
+    struct str out = { zip->bytes.p + member->data, (size_t)member->packed };
+    if (member->size > zip->limits.member_bytes)
+        return err_set(err, ERR_INPUT,
+                       "member %s: offset %llu: %llu bytes, more than the limit of %llu",
+                       show(member->name).text, (unsigned long long)member->header,
+                       (unsigned long long)member->size,
+                       (unsigned long long)zip->limits.member_bytes);
+    if (member->method == ZIP_DEFLATED) {
+        if (!read_deflated(zip, member, scratch, err))
+            return false;
+        out = buf_str(scratch);
+    }
+    if (crc32_z(0, (const Bytef *)(out.p ? out.p : ""), out.n) != member->crc)
+        return refuse(err, member, member->data, "checksum (CRC-32) does not match");
+    *ret = out;
+    return true;
+}

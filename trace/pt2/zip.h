@@ -1,0 +1,80 @@
+/* Reading a ZIP archive that lies in memory (a mapped file, say).
+ *
+ *     struct zip zip = { 0 };
+ *     if (!zip_open(&zip, bytes, NULL, &err))
+ *         return false;
+ *     const struct zip_member *m = zip_find(&zip, STR("model/models/model.json"));
+ *     struct buf scratch = BUF_INIT;
+ *     struct str text;
+ *     if (m && zip_read(&zip, m, &scratch, &text, &err)) use(text);
+ *     buf_release(&scratch);
+ *     zip_close(&zip);
+ *
+ * Our own because weights are referred to by where they lie in the file (member->data), which
+ * libzip does not tell. Layout: PKWARE's APPNOTE.TXT, sections 4.3 and 4.5.3 (ZIP64). Members are
+ * stored or deflated; encryption, several disks and other methods are refused.
+ *
+ * zip_open() looks at every header before it believes any: the central directory and each local
+ * header must agree, members must lie before the directory and not overlap one another, names must
+ * be unique, relative and without "..", sizes must fit the file. What a data descriptor says is not
+ * read: the directory says it too. Nothing is decompressed or checksummed until zip_read(). */
+#ifndef SYMTAPE_TRACE_ZIP_H
+#define SYMTAPE_TRACE_ZIP_H
+
+#include "trace/base/buf.h"
+#include "trace/base/err.h"
+#include "trace/base/str.h"
+
+/* What the caller is ready to take from a stranger's archive. */
+struct zip_limits {
+    uint32_t members;      /* in the archive */
+    uint32_t ratio;        /* uncompressed to compressed bytes of a deflated member; not asked of
+                              members below 64 KiB, where it says little */
+    uint64_t member_bytes; /* uncompressed size of a member that zip_read() takes; a stored one may
+                              be larger as long as nobody reads it */
+};
+
+/* Deflate itself cannot exceed 1032 to 1; JSON of a compiler stays below 50 to 1. */
+#define ZIP_LIMITS_DEFAULT \
+    ((struct zip_limits){ .members = 1u << 20, .ratio = 300, .member_bytes = UINT64_C(1) << 31 })
+
+enum zip_method { ZIP_STORED = 0, ZIP_DEFLATED = 8 };
+
+struct zip_member {
+    struct str name;     /* points into the archive */
+    enum zip_method method;
+    uint32_t crc;        /* CRC-32 of the uncompressed bytes */
+    uint64_t header;     /* offset of its local header in the archive */
+    uint64_t data;       /* offset of its (compressed) bytes in the archive */
+    uint64_t packed;     /* how many those are */
+    uint64_t size;       /* uncompressed bytes; equal to packed when stored */
+};
+
+struct zip {
+    struct str bytes; /* borrowed: must outlive the zip */
+    struct zip_limits limits;
+    struct zip_member *members; /* in the directory's order */
+    uint32_t n_members;
+    const struct zip_member **by_name; /* private */
+};
+
+/* Does it begin like an archive with members, or like an empty one? */
+bool zip_looks_like(struct str bytes);
+
+/* `limits` may be NULL for ZIP_LIMITS_DEFAULT. On failure (ERR_INPUT: "member NAME: offset N:
+ * what") there is nothing to close. */
+bool zip_open(struct zip *zip, struct str bytes, const struct zip_limits *limits, struct err *err);
+void zip_close(struct zip *zip);
+
+/* NULL when there is none of that name. */
+const struct zip_member *zip_find(const struct zip *zip, struct str name);
+
+/* Uncompressed bytes of a member, checked against its size and CRC-32. *ret points into the archive
+ * when the member is stored, into `scratch` (cleared first) when it is deflated. */
+bool zip_read(const struct zip *zip, const struct zip_member *member, struct buf *scratch,
+              struct str *ret, struct err *err);
+
+/* Puts "member NAME" in front of a set error, control characters as '?'. Returns false. */
+bool zip_err_at(const struct zip_member *member, struct err *err);
+
+#endif

@@ -1,0 +1,31 @@
+/* The private folder that the programs of one recording log into. */
+#ifndef SYMTAPE_TRACE_LOG_FOLDER_H
+#define SYMTAPE_TRACE_LOG_FOLDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/err.h"
+
+/* A fresh folder below $TMPDIR (or /tmp) that only its owner can use. Absolute, since programs
+ * change their working directory. The caller frees; NULL on failure. */
+char *log_folder_make(struct err *err);
+
+struct log_list {
+    char **paths; /* by name, digits in it as numbers: rank_10 comes after rank_9 */
+    size_t n;
+    uint64_t bytes;
+};
+
+/* The logs in it; those that are still empty are left out. */
+bool log_folder_list(const char *folder, struct log_list *ret, struct err *err);
+void log_list_release(struct log_list *list);
+
+/* How many other processes have a file in it open, as far as /proc shows: processes of other users
+ * may be hidden. 0 where there is no /proc. */
+size_t log_folder_writers(const char *folder);
+
+/* With everything in it. */
+bool log_folder_remove(const char *folder, struct err *err);
+
+#endif

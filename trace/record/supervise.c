@@ -1,0 +1,214 @@
+#include "trace/record/supervise.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    POLL_MS = 1000,        /* by this much a SIGCHLD that another thread swallowed delays the end */
+    STOP_SETTLE_MS = 50,   /* Ctrl-Z and `fg` reach two processes one after the other */
+    NO_RESOURCES = 4,      /* DESIGN.md: environment */
+    CANNOT_EXECUTE = 126,  /* these two as POSIX shells say it */
+    NO_SUCH_PROGRAM = 127,
+};
+
+/* Signals that are passed on. Those of the terminal only when a process sent them. */
+static const struct {
+    int number;
+    bool of_terminal, ends;
+} passed_on[] = {
+    { .number = SIGINT, .of_terminal = true, .ends = true },
+    { .number = SIGQUIT, .of_terminal = true, .ends = true },
+    { .number = SIGTERM, .ends = true },
+    { .number = SIGHUP, .ends = true },
+    { .number = SIGUSR1 },
+    { .number = SIGUSR2 },
+    { .number = SIGCONT },
+    { .number = SIGWINCH, .of_terminal = true },
+};
+enum { N_PASSED_ON = sizeof passed_on / sizeof *passed_on };
+
+struct program {
+    pid_t pid;
+    const struct held_signals *held;
+    unsigned terminations; /* SIGTERM so far */
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static struct timespec timespec_of_ms(unsigned milliseconds)
+{
+    return (struct timespec){ milliseconds / 1000, (long)(milliseconds % 1000) * 1000000 };
+}
+
+static sigset_t ending_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < N_PASSED_ON; i++)
+        if (passed_on[i].ends)
+            sigaddset(&set, passed_on[i].number);
+    return set;
+}
+
+void signals_hold(struct held_signals *held)
+{
+    sigemptyset(&held->set);
+    for (int i = 0; i < N_PASSED_ON; i++)
+        sigaddset(&held->set, passed_on[i].number);
+    sigaddset(&held->set, SIGCHLD);
+    pthread_sigmask(SIG_BLOCK, &held->set, &held->mask_before);
+    struct sigaction children = { .sa_handler = SIG_DFL };
+    sigaction(SIGCHLD, &children, &held->children_before);
+}
+
+void signals_release(const struct held_signals *held)
+{
+    sigset_t ending = ending_signals();
+    while (sigtimedwait(&ending, NULL, &(struct timespec){ 0 }) > 0)
+        ;
+    sigaction(SIGCHLD, &held->children_before, NULL);
+    pthread_sigmask(SIG_SETMASK, &held->mask_before, NULL);
+}
+
+bool signals_pause(const struct held_signals *held, unsigned milliseconds)
+{
+    (void)held; /* they have to be held for this to work */
+    sigset_t ending = ending_signals();
+    struct timespec time = timespec_of_ms(milliseconds);
+    return sigtimedwait(&ending, NULL, &time) > 0;
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * Starting it. */
+
+static bool not_started(int code, const char *name, struct supervise_end *end, struct err *err)
+{
+    errno = code;
+    if (code == ENOMEM || code == EAGAIN) {
+        end->status = NO_RESOURCES;
+        return err_errno(err, "cannot start %s", name);
+    }
+    end->status = code == ENOENT ? NO_SUCH_PROGRAM : CANNOT_EXECUTE;
+    if (code == ENOEXEC)
+        return err_set(err, ERR_USAGE, "cannot run %s: neither a program nor a script with #!",
+                       name);
+    return err_set(err, ERR_USAGE, "cannot run %s: %s", name, strerror(code));
+}
+
+static bool start(struct program *program, const char *const *argv, char *const *environment,
+                  struct supervise_end *end, struct err *err)
+{
+    posix_spawnattr_t attributes;
+    int code = posix_spawnattr_init(&attributes);
+    if (code != 0)
+        return not_started(code, argv[0], end, err);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&attributes, &program->held->mask_before);
+    code = posix_spawnp(&program->pid, argv[0], NULL, &attributes, (char *const *)(uintptr_t)argv,
+                        environment); /* its type is that of execve(), which changes nothing */
+    posix_spawnattr_destroy(&attributes);
+    return code == 0 || not_started(code, argv[0], end, err);
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * Waiting for it. */
+
+enum state { RUNNING, STOPPED, ENDED, LOST };
+
+/* Without `consume` the state can be asked again. */
+static enum state program_state(const struct program *program, bool consume)
+{
+    siginfo_t info = { .si_pid = 0 };
+    int flags = WNOHANG | WSTOPPED | (consume ? 0 : WEXITED | WNOWAIT);
+    if (waitid(P_PID, (id_t)program->pid, &info, flags) != 0)
+        return errno == EINTR ? RUNNING : LOST;
+    if (info.si_pid == 0)
+        return RUNNING;
+    return info.si_code == CLD_STOPPED ? STOPPED : ENDED;
+}
+
+/* SIGTSTP is what the kernel drops where nobody could continue us (an orphaned process group). The
+ * SIGCONT that continues us is passed on to the program. */
+static void stop_with_program(const struct program *program)
+{
+    struct timespec settle = timespec_of_ms(STOP_SETTLE_MS);
+    nanosleep(&settle, NULL);
+    if (program_state(program, true) == STOPPED)
+        kill(getpid(), SIGTSTP);
+}
+
+static void pass_on(struct program *program, const siginfo_t *info)
+{
+    if (info->si_signo == SIGTERM)
+        program->terminations++;
+    for (int i = 0; i < N_PASSED_ON; i++)
+        if (passed_on[i].number == info->si_signo &&
+            !(passed_on[i].of_terminal && info->si_code == SI_KERNEL))
+            kill(program->pid, info->si_signo);
+}
+
+/* Until it ended, or the caller was told twice to end. */
+static enum state attend(struct program *program)
+{
+    const struct timespec poll = timespec_of_ms(POLL_MS);
+    for (;;) {
+        enum state state = program_state(program, false);
+        if (state == ENDED || state == LOST || program->terminations >= 2)
+            return state;
+        if (state == STOPPED)
+            stop_with_program(program);
+        siginfo_t info;
+        int number = sigtimedwait(&program->held->set, &info, &poll);
+        if (number > 0 && number != SIGCHLD)
+            pass_on(program, &info);
+    }
+}
+
+static uint64_t timeval_ns(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+}
+
+static bool collect(const struct program *program, struct supervise_end *end, struct err *err)
+{
+    int status;
+    struct rusage usage;
+    pid_t got;
+    do {
+        got = wait4(program->pid, &status, 0, &usage);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return err_errno(err, "cannot wait for process %ld", (long)program->pid);
+    end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    end->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    end->cpu_ns = timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime);
+    return true;
+}
+
+bool supervise(const char *const *argv, char *const *environment, const struct held_signals *held,
+               struct supervise_end *end, struct err *err)
+{
+    *end = (struct supervise_end){ 0 };
+    struct program program = { .held = held };
+    uint64_t began = now_ns();
+    if (!start(&program, argv, environment, end, err))
+        return false;
+    enum state state = attend(&program);
+    end->wall_ns = now_ns() - began;
+    if (state == ENDED || state == LOST)
+        return collect(&program, end, err);
+    end->abandoned = true;
+    end->status = 128 + SIGTERM;
+    return true;
+}

@@ -1,0 +1,35 @@
+/* Processes that share one log, each with a string table of its own (see trace/tape/stacks.h).
+ *
+ * Spaces are numbered as their processes first log a "str" record; the importer and the reader of a
+ * tape both count this way. A process that logs none reads with the first one's table, which it
+ * inherited. */
+#ifndef SYMTAPE_TRACE_SPACES_H
+#define SYMTAPE_TRACE_SPACES_H
+
+#include <stdint.h>
+
+#include "trace/base/vec.h"
+
+struct spaces {
+    vec_of(uint64_t) pids;
+};
+
+/* The process's space; 0 also for one that has none. */
+static inline uint16_t spaces_of(const struct spaces *spaces, uint64_t pid)
+{
+    for (size_t i = 0; i < spaces->pids.n; i++)
+        if (spaces->pids.v[i] == pid)
+            return (uint16_t)i;
+    return 0;
+}
+
+enum { SPACES_LIMIT = 1000 };
+
+/* Gives the process of a "str" record its space. False when memory ran out. */
+static inline bool spaces_add(struct spaces *spaces, uint64_t pid)
+{
+    bool known = spaces->pids.n && (spaces_of(spaces, pid) || spaces->pids.v[0] == pid);
+    return known || spaces->pids.n == SPACES_LIMIT || vec_push(&spaces->pids, pid);
+}
+
+#endif

@@ -1,0 +1,275 @@
+#include "trace/tape/stacks.h"
+
+#include <stdlib.h>
+
+#include "trace/base/hash.h"
+
+/* Walks one text; every take_* leaves `p` alone when it does not match. */
+struct scan {
+    const char *p, *end;
+};
+
+static bool take(struct scan *in, struct str what)
+{
+    if ((size_t)(in->end - in->p) < what.n || memcmp(in->p, what.p, what.n) != 0)
+        return false;
+    in->p += what.n;
+    return true;
+}
+
+static bool take_number(struct scan *in, int64_t limit, int64_t *ret)
+{
+    const char *from = in->p;
+    const char *p = from + (from < in->end && *from == '-');
+    while (p < in->end && *p >= '0' && *p <= '9')
+        p++;
+    struct str text = { from, (size_t)(p - from) };
+    bool padded = text.n > 1 && (text.p[0] == '0' || (text.p[0] == '-' && text.p[1] <= '0'));
+    if (padded || !str_to_i64(text, ret) || *ret < -1 || *ret > limit)
+        return false;
+    in->p = p;
+    return true;
+}
+
+/* The inside of a JSON string and its closing quote. */
+static bool take_string(struct scan *in, struct str *ret)
+{
+    const char *p = in->p;
+    for (;;) {
+        const char *quote = memchr(p, '"', (size_t)(in->end - p));
+        if (!quote)
+            return false;
+        size_t slashes = 0;
+        while (quote - slashes > in->p && quote[-1 - (ptrdiff_t)slashes] == '\\')
+            slashes++;
+        p = quote + 1;
+        if (slashes % 2 == 0) {
+            *ret = (struct str){ in->p, (size_t)(quote - in->p) };
+            in->p = p;
+            return true;
+        }
+    }
+}
+
+struct frame_text {
+    int64_t line, file;
+    struct str name, loc;
+    uint32_t loc_kind; /* LOC_ABSENT, LOC_NULL, or 0 for text */
+};
+
+static bool take_frame(struct scan *in, struct frame_text *ret)
+{
+    struct scan s = *in;
+    if (!take(&s, STR("{\"line\": ")) || !take_number(&s, UINT32_MAX, &ret->line) ||
+        ret->line < 0 || !take(&s, STR(", \"name\": \"")) || !take_string(&s, &ret->name) ||
+        !take(&s, STR(", \"filename\": ")) || !take_number(&s, INT32_MAX, &ret->file))
+        return false;
+    ret->loc_kind = LOC_ABSENT;
+    if (take(&s, STR(", \"loc\": "))) {
+        ret->loc_kind = take(&s, STR("null")) ? LOC_NULL : 0;
+        if (ret->loc_kind == 0 && !(take(&s, STR("\"")) && take_string(&s, &ret->loc)))
+            return false;
+    }
+    if (!take(&s, STR("}")))
+        return false;
+    *in = s;
+    return true;
+}
+
+/* A frame that a tape can hold as a row: the rest stays text. */
+enum { FRAME_LIMIT = 64 << 10 };
+
+static bool has_control(struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if ((unsigned char)text.p[i] < 0x20)
+            return true;
+    return false;
+}
+
+bool stacks_add_frame(struct stack_table *table, struct stack_frame_row row)
+{
+    return vec_push(&table->frames, row);
+}
+
+/* Id of the frame whose text is [from, in->p). */
+static uint32_t frame_of(struct stack_table *table, struct str text, const struct frame_text *parts)
+{
+    uint32_t known = intern_find(&table->texts, text);
+    if (known != INTERN_NONE)
+        return known;
+    struct stack_frame_row row = { .line = (uint32_t)parts->line, .file = (int32_t)parts->file };
+    row.name = intern(table->strings, parts->name);
+    row.loc = parts->loc_kind ? parts->loc_kind : intern(table->strings, parts->loc);
+    if (row.name == INTERN_NONE || (!parts->loc_kind && row.loc == INTERN_NONE) ||
+        !vec_reserve(&table->frames, 1))
+        return INTERN_NONE;
+    uint32_t id = intern(&table->texts, text);
+    if (id != INTERN_NONE)
+        table->frames.v[table->frames.n++] = row;
+    return id;
+}
+
+static size_t slot_of(const struct stack_table *table, uint32_t parent, uint32_t frame)
+{
+    size_t mask = table->n_slots - 1;
+    size_t i = hash_mix(parent, frame) & mask;
+    for (; table->slots[i]; i = (i + 1) & mask) {
+        const struct stack_node *node = &table->nodes.v[table->slots[i]];
+        if (node->parent == parent && node->frame == frame)
+            break;
+    }
+    return i;
+}
+
+static bool grow_slots(struct stack_table *table)
+{
+    if (table->n_slots > table->nodes.n * 2)
+        return true;
+    size_t n = table->n_slots ? table->n_slots * 2 : 256;
+    uint32_t *slots = calloc(n, sizeof *slots);
+    if (!slots)
+        return false;
+    free(table->slots);
+    table->slots = slots;
+    table->n_slots = n;
+    for (uint32_t id = 1; id < table->nodes.n; id++)
+        slots[slot_of(table, table->nodes.v[id].parent, table->nodes.v[id].frame)] = id;
+    return true;
+}
+
+bool stacks_add_node(struct stack_table *table, uint32_t parent, uint32_t frame)
+{
+    const struct stack_node *caller = &table->nodes.v[parent];
+    struct stack_node node = { .frame = frame };
+    if (frame >= STACK_ROOT) {
+        node.space = (uint16_t)(frame - STACK_ROOT);
+    } else {
+        node.parent = parent;
+        node.depth = caller->depth + 1;
+        node.space = caller->space;
+    }
+    return vec_push(&table->nodes, node);
+}
+
+uint32_t stacks_child(struct stack_table *table, uint32_t parent, uint32_t frame)
+{
+    if (!grow_slots(table) || table->nodes.n >= UINT32_MAX)
+        return UINT32_MAX;
+    size_t slot = slot_of(table, parent, frame);
+    uint32_t id = table->slots[slot];
+    if (id == 0) {
+        if (!stacks_add_node(table, parent, frame))
+            return UINT32_MAX;
+        id = (uint32_t)table->nodes.n - 1;
+        table->slots[slot] = id;
+    }
+    table->nodes.v[parent].recent = id;
+    return id;
+}
+
+uint32_t stacks_root(struct stack_table *table, uint16_t space)
+{
+    return space ? stacks_child(table, 0, STACK_ROOT + space) : 0;
+}
+
+bool stacks_init(struct stack_table *table, struct intern *strings)
+{
+    *table = (struct stack_table){ .strings = strings };
+    return vec_push(&table->nodes, (struct stack_node){ 0 });
+}
+
+void stacks_release(struct stack_table *table)
+{
+    vec_release(&table->frames);
+    vec_release(&table->nodes);
+    intern_release(&table->texts);
+    free(table->slots);
+    *table = (struct stack_table){ 0 };
+}
+
+/* One frame below `node`: the guess first. False with err untouched when the text is no frame. */
+static bool step(struct stack_table *table, struct scan *in, uint32_t *node, struct err *err)
+{
+    uint32_t guess = table->nodes.v[*node].recent;
+    if (guess && table->nodes.v[guess].frame < STACK_ROOT &&
+        take(in, intern_text(&table->texts, table->nodes.v[guess].frame))) {
+        *node = guess;
+        return true;
+    }
+    const char *from = in->p;
+    struct frame_text parts;
+    if (!take_frame(in, &parts))
+        return false;
+    struct str text = { from, (size_t)(in->p - from) };
+    if (text.n > FRAME_LIMIT || has_control(text))
+        return false;
+    uint32_t frame = frame_of(table, text, &parts);
+    *node = frame == INTERN_NONE ? UINT32_MAX : stacks_child(table, *node, frame);
+    return *node != UINT32_MAX || err_nomem(err);
+}
+
+bool stacks_read(struct stack_table *table, uint32_t root, struct str text, uint32_t *node,
+                 size_t *used, struct err *err)
+{
+    struct scan in = { text.p, text.p + text.n };
+    uint32_t at = root;
+    *used = 0;
+    if (!take(&in, STR("[")))
+        return false;
+    do
+        if (table->nodes.v[at].depth == STACK_DEPTH_LIMIT || !step(table, &in, &at, err))
+            return false;
+    while (take(&in, STR(", ")));
+    if (!take(&in, STR("]")))
+        return false;
+    *node = at;
+    *used = (size_t)(in.p - text.p);
+    return true;
+}
+
+static struct str string_of(const struct stack_table *table, uint32_t id)
+{
+    return id < table->strings->texts.n ? intern_text(table->strings, id) : STR("");
+}
+
+static void print_frame(const struct stack_table *table, uint32_t frame, struct buf *out)
+{
+    static const struct stack_frame_row unknown = { .name = LOC_NULL, .loc = LOC_ABSENT };
+    const struct stack_frame_row *row =
+        frame < table->frames.n ? &table->frames.v[frame] : &unknown;
+    buf_puts(out, "{\"line\": ");
+    buf_u64(out, row->line);
+    buf_puts(out, ", \"name\": \"");
+    buf_put(out, string_of(table, row->name));
+    buf_puts(out, "\", \"filename\": ");
+    if (row->file < 0)
+        buf_puts(out, "-1");
+    else
+        buf_u64(out, (uint64_t)row->file);
+    if (row->loc == LOC_NULL) {
+        buf_puts(out, ", \"loc\": null");
+    } else if (row->loc != LOC_ABSENT) {
+        buf_puts(out, ", \"loc\": \"");
+        buf_put(out, string_of(table, row->loc));
+        buf_putc(out, '"');
+    }
+    buf_putc(out, '}');
+}
+
+void stacks_print(const struct stack_table *table, uint32_t node, struct buf *out)
+{
+    vec_of(uint32_t) path = { 0 };
+    for (; node && node < table->nodes.n; node = table->nodes.v[node].parent)
+        if (table->nodes.v[node].frame < STACK_ROOT && !vec_push(&path, node)) {
+            out->failed = true;
+            break;
+        }
+    buf_putc(out, '[');
+    for (size_t i = path.n; i > 0; i--) {
+        print_frame(table, table->nodes.v[path.v[i - 1]].frame, out);
+        buf_puts(out, i > 1 ? ", " : "");
+    }
+    buf_putc(out, ']');
+    vec_release(&path);
+}

@@ -1,0 +1,444 @@
+#include "trace/tape/tape_write.h"
+
+#include <stdlib.h>
+
+#include "trace/base/hash.h"
+#include "trace/tape/tape_frame.h"
+
+/* Blocks of tables leave together once they hold this much. */
+enum { COMMIT_SIZE = 4 << 20 };
+
+struct lane {
+    struct buf items;
+    uint64_t first, count; /* of the block being filled */
+};
+
+/* A payload that is on the tape already, by content. */
+struct known {
+    uint64_t hash[2];
+    uint64_t size;
+    uint32_t id; /* + 1; 0 marks a free slot */
+};
+
+struct frame_entry {
+    uint64_t offset, stored, content;
+    uint8_t lane;
+    uint64_t first, count;
+};
+
+struct tape_writer {
+    struct tape_sink sink;
+    struct frame_codec *codec;
+    struct intern strings, contexts;
+    struct stack_table stacks;
+    uint32_t strings_out, frames_out, stacks_out, contexts_out; /* rows in the lanes so far */
+    uint32_t n_payloads, n_recordings;
+    struct known *known;
+    size_t n_slots;
+    struct lane lanes[TAPE_LANES];
+    struct tape_record last; /* rows hold differences to it */
+    vec_of(struct frame_entry) frames;
+    struct buf block, out;
+    uint64_t written;
+    bool failed;
+};
+
+static const struct {
+    char letter;
+    bool is_stream;
+} lane_rows[] = {
+#define LANE(id, letter, is_stream, holds) [TAPE_LANE_##id] = { letter, is_stream },
+#include "trace/tape/tape_lanes.def"
+#undef LANE
+};
+
+static bool fail(struct tape_writer *tape)
+{
+    tape->failed = true;
+    return false;
+}
+
+static bool send(struct tape_writer *tape, struct err *err)
+{
+    if (tape->out.failed)
+        return err_nomem(err);
+    if (!tape->sink.write(tape->sink.user, buf_str(&tape->out), err))
+        return fail(tape);
+    tape->written += tape->out.n;
+    buf_clear(&tape->out);
+    return true;
+}
+
+static void put_header(struct buf *out)
+{
+    struct buf content = BUF_INIT;
+    uint64_t bits;
+    double check = TAPE_CHECK_FLOAT;
+    memcpy(&bits, &check, sizeof bits);
+    buf_put(&content, (struct str){ TAPE_MAGIC, sizeof TAPE_MAGIC });
+    buf_le32(&content, TAPE_VERSION);
+    buf_le32(&content, 0);
+    buf_le32(&content, TAPE_CHECK_INT);
+    buf_le64(&content, bits);
+    frame_skippable(TAPE_HEADER_MAGIC, buf_str(&content), out);
+    out->failed |= content.failed;
+    buf_release(&content);
+}
+
+struct tape_writer *tape_create(struct tape_sink sink, struct err *err)
+{
+    struct tape_writer *tape = calloc(1, sizeof *tape);
+    if (!tape) {
+        err_nomem(err);
+        return NULL;
+    }
+    tape->sink = sink;
+    tape->codec = frame_codec_new(err);
+    if (tape->codec && (stacks_init(&tape->stacks, &tape->strings) || err_nomem(err))) {
+        put_header(&tape->out);
+        if (send(tape, err))
+            return tape;
+    }
+    tape_free(tape);
+    return NULL;
+}
+
+void tape_free(struct tape_writer *tape)
+{
+    if (!tape)
+        return;
+    frame_codec_free(tape->codec);
+    intern_release(&tape->strings);
+    intern_release(&tape->contexts);
+    stacks_release(&tape->stacks);
+    free(tape->known);
+    for (size_t i = 0; i < TAPE_LANES; i++)
+        buf_release(&tape->lanes[i].items);
+    vec_release(&tape->frames);
+    buf_release(&tape->block);
+    buf_release(&tape->out);
+    free(tape);
+}
+
+struct stack_table *tape_writer_stacks(struct tape_writer *tape)
+{
+    return &tape->stacks;
+}
+
+uint64_t tape_written(const struct tape_writer *tape)
+{
+    return tape->written;
+}
+
+/* Sends what the lane holds as one frame. */
+static bool flush_lane(struct tape_writer *tape, enum tape_lane id, struct err *err)
+{
+    struct lane *lane = &tape->lanes[id];
+    struct buf *block = &tape->block;
+    if (tape->failed || lane->items.failed)
+        return err_is_set(err) ? false : err_nomem(err);
+    if (lane->count == 0)
+        return true;
+    buf_clear(block);
+    buf_putc(block, lane_rows[id].letter);
+    buf_varint(block, lane->first);
+    buf_varint(block, lane->count);
+    buf_put(block, buf_str(&lane->items));
+    struct frame_entry entry = {
+        .offset = tape->written, .content = block->n, .lane = (uint8_t)lane_rows[id].letter,
+        .first = lane->first, .count = lane->count,
+    };
+    if (block->failed || !vec_reserve(&tape->frames, 1))
+        return err_nomem(err) || fail(tape);
+    if (!frame_compress(tape->codec, buf_str(block), &tape->out, err) || !send(tape, err))
+        return fail(tape);
+    entry.stored = tape->written - entry.offset;
+    tape->frames.v[tape->frames.n++] = entry;
+    lane->first += lane->count;
+    lane->count = 0;
+    buf_clear(&lane->items);
+    return true;
+}
+
+bool tape_flush(struct tape_writer *tape, struct err *err)
+{
+    for (int id = 0; id < TAPE_LANES; id++)
+        if (!flush_lane(tape, (enum tape_lane)id, err))
+            return false;
+    tape->last = (struct tape_record){ 0 };
+    return true;
+}
+
+/* The lane's buffer, with one more row counted. */
+static struct buf *add_row(struct tape_writer *tape, enum tape_lane id)
+{
+    tape->lanes[id].count++;
+    return &tape->lanes[id].items;
+}
+
+static void put_text(struct buf *out, struct str text)
+{
+    buf_varint(out, text.n);
+    buf_put(out, text);
+}
+
+static size_t held_back(const struct tape_writer *tape)
+{
+    size_t n = 0;
+    for (int id = TAPE_LANE_STRINGS; id < TAPE_LANES; id++)
+        n += tape->lanes[id].items.n;
+    return n;
+}
+
+static bool flush_when_full(struct tape_writer *tape, struct err *err)
+{
+    return held_back(tape) < COMMIT_SIZE || tape_flush(tape, err);
+}
+
+static void put_frame(struct buf *out, const struct stack_frame_row *row)
+{
+    buf_varint(out, row->line);
+    buf_varint(out, row->name);
+    buf_zigzag(out, row->file);
+    buf_varint(out, (uint32_t)(row->loc + 2)); /* LOC_ABSENT is 0, LOC_NULL 1 */
+}
+
+static void put_stack(struct buf *out, uint32_t id, const struct stack_node *node)
+{
+    buf_varint(out, id - node->parent);
+    buf_varint(out, node->frame);
+}
+
+/* Tables grow in memory as records are read; here their new rows follow on the tape, a row in a
+ * later lane only after what it refers to. One record may bring any number of them. */
+static bool write_new_rows(struct tape_writer *tape, struct err *err)
+{
+    const struct stack_table *stacks = &tape->stacks;
+    bool ok = true;
+    while (ok && tape->strings_out < tape->strings.texts.n) {
+        put_text(add_row(tape, TAPE_LANE_STRINGS), intern_text(&tape->strings, tape->strings_out++));
+        ok = flush_when_full(tape, err);
+    }
+    while (ok && tape->frames_out < stacks->frames.n) {
+        put_frame(add_row(tape, TAPE_LANE_FRAMES), &stacks->frames.v[tape->frames_out++]);
+        ok = flush_when_full(tape, err);
+    }
+    while (ok && tape->stacks_out + 1 < stacks->nodes.n) { /* node 0 is everybody's */
+        uint32_t id = ++tape->stacks_out;
+        put_stack(add_row(tape, TAPE_LANE_STACKS), id, &stacks->nodes.v[id]);
+        ok = flush_when_full(tape, err);
+    }
+    while (ok && tape->contexts_out < tape->contexts.texts.n) {
+        put_text(add_row(tape, TAPE_LANE_CONTEXTS),
+                 intern_text(&tape->contexts, tape->contexts_out++));
+        ok = flush_when_full(tape, err);
+    }
+    return ok;
+}
+
+static struct known *find_known(struct known *slots, size_t n, const struct known *what)
+{
+    size_t i = what->hash[0] & (n - 1);
+    while (slots[i].id && (slots[i].hash[0] != what->hash[0] || slots[i].hash[1] != what->hash[1] ||
+                           slots[i].size != what->size))
+        i = (i + 1) & (n - 1);
+    return &slots[i];
+}
+
+static bool grow_known(struct tape_writer *tape)
+{
+    if (tape->n_slots > (size_t)tape->n_payloads * 2)
+        return true;
+    size_t n = tape->n_slots ? tape->n_slots * 2 : 256;
+    struct known *slots = calloc(n, sizeof *slots);
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < tape->n_slots; i++)
+        if (tape->known[i].id)
+            *find_known(slots, n, &tape->known[i]) = tape->known[i];
+    free(tape->known);
+    tape->known = slots;
+    tape->n_slots = n;
+    return true;
+}
+
+/* Appends bytes to a stream, cutting blocks at TAPE_BLOCK_SIZE. */
+static bool append_stream(struct tape_writer *tape, enum tape_lane id, struct str bytes,
+                          struct err *err)
+{
+    struct lane *lane = &tape->lanes[id];
+    while (bytes.n) {
+        struct str part = str_first(bytes, TAPE_BLOCK_SIZE - lane->items.n);
+        buf_put(&lane->items, part);
+        lane->count += part.n;
+        bytes = str_from(bytes, part.n);
+        if (lane->items.n == TAPE_BLOCK_SIZE && !flush_lane(tape, id, err))
+            return false;
+    }
+    return !lane->items.failed || err_nomem(err);
+}
+
+/* Number of the payload with this content, stored now unless it was before. */
+static bool store(struct tape_writer *tape, enum tape_lane id, struct str bytes, uint32_t *ret,
+                  struct err *err)
+{
+    if (!grow_known(tape) || tape->n_payloads == TAPE_NONE - 1)
+        return err_nomem(err);
+    XXH128_hash_t hash = XXH3_128bits(bytes.p ? bytes.p : "", bytes.n);
+    struct known what = { { hash.low64, hash.high64 }, bytes.n, 0 };
+    struct known *slot = find_known(tape->known, tape->n_slots, &what);
+    if (slot->id == 0) {
+        struct lane *lane = &tape->lanes[id];
+        uint64_t offset = lane->first + lane->count;
+        if (!append_stream(tape, id, bytes, err))
+            return false;
+        struct buf *out = add_row(tape, TAPE_LANE_PAYLOADS);
+        buf_varint(out, id);
+        buf_varint(out, offset);
+        buf_varint(out, bytes.n);
+        what.id = ++tape->n_payloads;
+        *slot = what;
+    }
+    *ret = slot->id - 1;
+    return true;
+}
+
+static bool put_recording(struct tape_writer *tape, const struct tape_recording *row,
+                          struct err *err)
+{
+    struct buf *out = add_row(tape, TAPE_LANE_RECORDINGS);
+    buf_varint(out, row->index);
+    buf_varint(out, row->kind);
+    buf_varint(out, row->complete);
+    put_text(out, row->name);
+    put_text(out, row->source);
+    buf_varint(out, row->bytes);
+    buf_varint(out, row->input_bytes);
+    put_text(out, row->damage);
+    return !out->failed || err_nomem(err);
+}
+
+bool tape_add_recording(struct tape_writer *tape, struct tape_recording *row, struct err *err)
+{
+    row->index = tape->n_recordings++;
+    return put_recording(tape, row, err);
+}
+
+bool tape_update_recording(struct tape_writer *tape, const struct tape_recording *row,
+                           struct err *err)
+{
+    return put_recording(tape, row, err);
+}
+
+static bool intern_names(struct tape_writer *tape, struct tape_record *row, struct err *err)
+{
+    row->path_id = intern(&tape->strings, row->glog.path);
+    row->event_id = intern(&tape->strings, row->event);
+    row->context_id = intern(&tape->contexts, row->context);
+    return (row->path_id != INTERN_NONE && row->event_id != INTERN_NONE &&
+            row->context_id != INTERN_NONE) || err_nomem(err);
+}
+
+static bool store_texts(struct tape_writer *tape, struct tape_record *row, enum tape_lane lane,
+                        struct err *err)
+{
+    if (row->meta.n > TAPE_INLINE_LIMIT)
+        row->flags |= TAPE_RECORD_META_STORED;
+    return (!(row->flags & TAPE_RECORD_META_STORED) ||
+            store(tape, TAPE_LANE_HEADERS, row->meta, &row->meta_id, err)) &&
+           (!(row->flags & TAPE_RECORD_PAYLOAD) ||
+            store(tape, lane, row->payload, &row->payload_id, err)) &&
+           (!(row->flags & TAPE_RECORD_ODD_HEADER) ||
+            store(tape, TAPE_LANE_HEADERS, row->header, &row->header_id, err));
+}
+
+static void put_row(struct buf *out, const struct tape_record *row, const struct tape_record *last)
+{
+    buf_varint(out, row->flags);
+    buf_varint(out, row->recording);
+    if (!(row->flags & TAPE_RECORD_RAW)) {
+        buf_putc(out, row->glog.level);
+        buf_zigzag(out, (int64_t)row->glog.month_day - last->glog.month_day);
+        buf_zigzag(out, (int64_t)(row->glog.time_us - last->glog.time_us));
+        buf_zigzag(out, (int64_t)(row->glog.pid - last->glog.pid));
+        buf_varint(out, row->path_id);
+        buf_varint(out, row->glog.path_line);
+        buf_varint(out, row->event_id);
+        buf_varint(out, row->context_id);
+    }
+    if (row->flags & TAPE_RECORD_META_STORED)
+        buf_varint(out, row->meta_id);
+    else
+        put_text(out, row->meta);
+    if (row->flags & TAPE_RECORD_PAYLOAD)
+        buf_varint(out, row->payload_id);
+    if (row->flags & TAPE_RECORD_ODD_HEADER)
+        buf_varint(out, row->header_id);
+    buf_varint(out, row->lines);
+    buf_varint(out, row->bytes);
+}
+
+bool tape_add_record(struct tape_writer *tape, const struct tape_record *record,
+                     enum tape_lane lane, struct err *err)
+{
+    struct tape_record row = *record;
+    if (tape->failed)
+        return err_is_set(err) ? false : err_set(err, ERR_ENV, "the tape could not be written");
+    if (!(row.flags & TAPE_RECORD_RAW) && !intern_names(tape, &row, err))
+        return false;
+    if (!store_texts(tape, &row, lane, err) || !write_new_rows(tape, err))
+        return false;
+    put_row(add_row(tape, TAPE_LANE_RECORDS), &row, &tape->last);
+    if (!(row.flags & TAPE_RECORD_RAW))
+        tape->last = row;
+    return flush_when_full(tape, err);
+}
+
+static void put_index(const struct tape_writer *tape, struct buf *out)
+{
+    struct buf content = BUF_INIT;
+    buf_varint(&content, tape->frames.n);
+    for (size_t i = 0; i < tape->frames.n; i++) {
+        const struct frame_entry *entry = &tape->frames.v[i];
+        buf_putc(&content, (char)entry->lane);
+        buf_varint(&content, entry->offset);
+        buf_varint(&content, entry->stored);
+        buf_varint(&content, entry->content);
+        buf_varint(&content, entry->first);
+        buf_varint(&content, entry->count);
+    }
+    buf_le64(&content, hash_str(buf_str(&content)));
+    frame_skippable(TAPE_INDEX_MAGIC, buf_str(&content), out);
+    out->failed |= content.failed;
+    buf_release(&content);
+}
+
+/* zstd's seekable format, every frame of the file, skippable ones with no content. */
+static void put_seek_table(const struct tape_writer *tape, uint64_t index_size, struct buf *out)
+{
+    struct buf content = BUF_INIT;
+    uint64_t header_size = tape->frames.n ? tape->frames.v[0].offset : tape->written;
+    buf_le32(&content, (uint32_t)header_size);
+    buf_le32(&content, 0);
+    for (size_t i = 0; i < tape->frames.n; i++) {
+        buf_le32(&content, (uint32_t)tape->frames.v[i].stored);
+        buf_le32(&content, (uint32_t)tape->frames.v[i].content);
+    }
+    buf_le32(&content, (uint32_t)index_size);
+    buf_le32(&content, 0);
+    buf_le32(&content, (uint32_t)tape->frames.n + 2);
+    buf_putc(&content, 0); /* no checksums here: every frame has its own */
+    buf_le32(&content, UINT32_C(0x8F92EAB1));
+    frame_skippable(TAPE_SEEK_TABLE_MAGIC, buf_str(&content), out);
+    out->failed |= content.failed;
+    buf_release(&content);
+}
+
+bool tape_finish(struct tape_writer *tape, struct err *err)
+{
+    if (!tape_flush(tape, err))
+        return false;
+    put_index(tape, &tape->out);
+    put_seek_table(tape, tape->out.n, &tape->out);
+    return send(tape, err);
+}
