@@ -128,15 +128,13 @@ const struct graph_list *trace_graphs(struct trace *trace, struct err *err)
     return ok ? list : NULL;
 }
 
-static struct graph *parse(struct trace *trace, const struct graph_ref *ref, bool in_place,
-                           struct err *err)
+static struct graph *parse(struct trace *trace, const struct graph_ref *ref, struct err *err)
 {
     const struct record *record = &trace->records[ref->record];
     struct graph *graph = NULL;
     struct str text;
     if (trace_payload(trace, ref->record, &text, err))
         graph = record->event == EVENT_PT2_MEMBER ? pt2_program_parse(text, err)
-                : in_place                        ? graph_parse_in_place(text, err)
                                                   : graph_parse(text, err);
     if (!graph)
         err_at(err, "%.*s:%llu: graph %.*s", STR_ARG(trace->recordings[record->recording].source),
@@ -151,7 +149,7 @@ const struct graph *trace_graph(struct trace *trace, uint32_t ref, struct err *e
         return NULL;
     struct graph **parsed = &trace->tables->parsed[ref];
     if (!*parsed)
-        *parsed = parse(trace, &list->refs[ref], false, err);
+        *parsed = parse(trace, &list->refs[ref], err);
     return *parsed;
 }
 
@@ -160,7 +158,7 @@ bool trace_visit_graph(struct trace *trace, uint32_t ref,
                        struct err *err)
 {
     const struct graph_list *list = trace_graphs(trace, err);
-    struct graph *graph = list ? parse(trace, &list->refs[ref], true, err) : NULL;
+    struct graph *graph = list ? parse(trace, &list->refs[ref], err) : NULL;
     bool ok = graph && visit(user, graph);
     graph_free(graph);
     return ok;

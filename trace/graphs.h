@@ -42,9 +42,8 @@ const struct graph_list *trace_graphs(struct trace *trace, struct err *err);
  * statements that the grammar does not know are opaque nodes, not errors. */
 const struct graph *trace_graph(struct trace *trace, uint32_t ref, struct err *err);
 
-/* The same for who looks at each graph once: nothing is kept or copied, and the graph with all its
- * texts is gone when `visit` returns, which may not read another payload. False when the graph cannot
- * be read (err is set) or visit says so. */
+/* The same for who looks at each graph once: it is not kept, and is gone with all its texts when
+ * `visit` returns. False when the graph cannot be read (err is set) or visit says so. */
 bool trace_visit_graph(struct trace *trace, uint32_t ref,
                        bool (*visit)(void *user, const struct graph *graph), void *user,
                        struct err *err);

@@ -93,6 +93,35 @@ static void test_parse(void **state)
 }
 
 /* The index counts by name and attempt. */
+static bool count_nodes(void *user, const struct graph *graph)
+{
+    *(uint32_t *)user += graph->n_nodes;
+    return graph->n_nodes != 0;
+}
+
+/* What is visited is what would be parsed, and nothing of it is kept. */
+static void test_visit(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct buf log = BUF_INIT;
+    log_payload(&log, "\"aot_forward_graph\": {}, " COMPILE, STR(GRAPH("mul")));
+    log_payload(&log, "\"aot_backward_graph\": {}, " COMPILE, STR(GRAPH("sub")));
+    struct trace *trace = open_text(buf_str(&log));
+    const struct graph_list *list = graphs_of(trace);
+    uint32_t visited = 0, parsed = 0;
+    for (uint32_t i = 0; i < list->n; i++) {
+        assert_true(trace_visit_graph(trace, i, count_nodes, &visited, &err));
+        parsed += trace_graph(trace, i, &err)->n_nodes;
+    }
+    assert_int_equal(list->n, 2);
+    assert_int_equal(visited, 6);
+    assert_int_equal(visited, parsed);
+    assert_no_err(&err);
+    trace_close(trace);
+    buf_release(&log);
+}
+
 static void test_index(void **state)
 {
     (void)state;
@@ -176,7 +205,8 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refs), cmocka_unit_test(test_parse),  cmocka_unit_test(test_index),
+        cmocka_unit_test(test_refs), cmocka_unit_test(test_parse),  cmocka_unit_test(test_visit),
+        cmocka_unit_test(test_index),
         cmocka_unit_test(test_lost), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ struct arena_block {
 
 static struct arena_block *add_block(struct arena *arena, size_t size)
 {
-    struct arena_block *block = size > SIZE_MAX - sizeof *block ? NULL : calloc(1, sizeof *block + size);
+    struct arena_block *block = size > SIZE_MAX - sizeof *block ? NULL : malloc(sizeof *block + size);
     if (!block)
         return NULL;
     block->size = size;
@@ -52,7 +52,7 @@ static void *alloc_slow(struct arena *arena, size_t size)
     return block->data;
 }
 
-void *arena_alloc(struct arena *arena, size_t size, size_t align)
+static void *take(struct arena *arena, size_t size, size_t align)
 {
     size_t pad = (size_t)(-(uintptr_t)arena->next & (align - 1));
     size_t left = (size_t)(arena->end - arena->next);
@@ -68,6 +68,17 @@ void *arena_alloc(struct arena *arena, size_t size, size_t align)
     return p;
 }
 
+void *arena_alloc(struct arena *arena, size_t size, size_t align)
+{
+    void *p = take(arena, size, align);
+    return p ? memset(p, 0, size) : NULL;
+}
+
+char *arena_bytes(struct arena *arena, size_t size)
+{
+    return take(arena, size, 1);
+}
+
 void *arena_alloc_array(struct arena *arena, size_t count, size_t size, size_t align)
 {
     size_t bytes;
@@ -78,9 +89,11 @@ void *arena_alloc_array(struct arena *arena, size_t count, size_t size, size_t a
 
 struct str arena_copy(struct arena *arena, struct str text)
 {
-    char *p = text.n < SIZE_MAX ? arena_alloc(arena, text.n + 1, 1) : NULL;
+    char *p = text.n < SIZE_MAX ? arena_bytes(arena, text.n + 1) : NULL;
     if (p && text.n)
         memcpy(p, text.p, text.n);
+    if (p)
+        p[text.n] = '\0';
     return (struct str){ p, p ? text.n : 0 };
 }
 

@@ -22,6 +22,8 @@ struct arena {
 #define ARENA_INIT ((struct arena){ 0 })
 
 void *arena_alloc(struct arena *arena, size_t size, size_t align);
+/* Not zeroed: for texts that are about to be written. */
+char *arena_bytes(struct arena *arena, size_t size);
 void arena_release(struct arena *arena);
 
 /* A terminated copy; .p is NULL when memory ran out. */

@@ -179,8 +179,6 @@ struct graph {
 
 /* `text` is copied where it is kept. Frees as a whole, children too; only for the root. */
 struct graph *graph_parse(struct str text, struct err *err);
-/* The same over a text that outlives the graph: nothing is copied. */
-struct graph *graph_parse_in_place(struct str text, struct err *err);
 void graph_free(struct graph *graph);
 
 /* Does a payload look like one of the texts that graph_parse takes? Cheap; looks at its start. */

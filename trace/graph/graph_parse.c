@@ -189,16 +189,15 @@ static bool check_size(struct parser *p)
                    (unsigned)p->in.line, MAX_NODES, MAX_ARGS);
 }
 
-static bool parse(struct parser *p, struct str text, bool copy)
+static bool parse(struct parser *p, struct str text)
 {
     if (!tree_builder_init(&p->tree, p->err))
         return false;
-    if (copy)
-        text = arena_copy(&p->tree.pool->arena, text);
-    if (!text.p)
+    struct str copy = arena_copy(&p->tree.pool->arena, text);
+    if (!copy.p)
         return err_nomem(p->err);
-    p->in.next = text.p;
-    p->in.end = text.p + text.n;
+    p->in.next = copy.p;
+    p->in.end = copy.p + copy.n;
     bool good = true, more = true;
     while (good && more && lex_next_line(&p->in))
         good = parse_line(p, &more) && check_size(p);
@@ -207,27 +206,17 @@ static bool parse(struct parser *p, struct str text, bool copy)
     return good && (p->root || err_set(p->err, ERR_INPUT, "not a graph: no class in it"));
 }
 
-static struct graph *parse_whole(struct str text, bool copy, struct err *err)
+struct graph *graph_parse(struct str text, struct err *err)
 {
     struct parser p = { .err = err };
     if (!graph_looks_like(text)) {
         err_set(err, ERR_INPUT, "not a graph: no \"class NAME(torch.nn.Module):\" at its start");
         return NULL;
     }
-    parse(&p, text, copy);
+    parse(&p, text);
     while (p.open.n)
         graph_builder_abandon(&p.open.v[--p.open.n].b);
     vec_release(&p.open);
     tree_builder_finish(&p.tree, p.root);
     return p.root;
-}
-
-struct graph *graph_parse(struct str text, struct err *err)
-{
-    return parse_whole(text, true, err);
-}
-
-struct graph *graph_parse_in_place(struct str text, struct err *err)
-{
-    return parse_whole(text, false, err);
 }

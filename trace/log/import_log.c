@@ -1,6 +1,7 @@
 #include "trace/log/importing.h"
 
 #include "trace/graph/graph.h"
+#include "trace/trace.h"
 
 /* Lines, event names and contexts longer than this are not PyTorch's. */
 enum { HEADER_LIMIT = 256 << 20, EVENT_LIMIT = 1000, CONTEXT_LIMIT = TAPE_INLINE_LIMIT };
@@ -77,11 +78,10 @@ static bool check_payload(struct importing *in, const struct log_piece *piece,
     return true;
 }
 
-/* The rank that a context names. */
-static void note_rank(struct importing *in, struct str context)
+/* Takes the rank that stands behind `key` in a text, unless one is known. */
+static void note_rank(struct importing *in, struct str text, struct str key)
 {
-    static const char key[] = "\"rank\": ";
-    struct str value = str_from(context, str_find(context, STR(key)) + sizeof key - 1);
+    struct str value = str_from(text, str_find(text, key) + key.n);
     size_t n = 0;
     while (n < value.n && value.p[n] >= '0' && value.p[n] <= '9')
         n++;
@@ -173,7 +173,7 @@ static bool add_record(struct importing *in, const struct log_piece *piece, stru
     if (!check_payload(in, piece, &header->envelope, row, err) ||
         !keep_odd_header(in, piece->header, header->prefix, &header->envelope, row, err))
         return false;
-    note_rank(in, row->context);
+    note_rank(in, row->context, STR("\"rank\": "));
     if (str_is(row->event, "str") && !spaces_add(&in->spaces, row->glog.pid))
         return err_nomem(err);
     in->result->records++;
@@ -291,8 +291,8 @@ static bool read_pieces(struct importing *in, struct log_split *split, struct er
     return ok;
 }
 
-/* "dedicated_log_torch_trace_rank_3_x8_k2j1f.log.zst" is rank 3, otherwise the file's name less its
- * endings, and less PyTorch's prefix when something is left. */
+/* "rank3" where its records or its file's name, dedicated_log_torch_trace_rank_3_x8k2j1fq.log, say so;
+ * otherwise the file's name less its endings, and less PyTorch's prefix when something is left. */
 static struct str log_name(struct importing *in)
 {
     static const char *const endings[] = { ".zst", ".gz", ".log" };
@@ -302,6 +302,8 @@ static struct str log_name(struct importing *in)
             name.n -= strlen(endings[i]);
     struct str prefix = STR("dedicated_log_torch_trace_");
     struct str rest = str_starts(name, prefix) ? str_from(name, prefix.n) : name;
+    if (rest.p != name.p)
+        note_rank(in, rest, STR("rank_"));
     buf_clear(&in->payload);
     if (in->rank >= 0)
         buf_printf(&in->payload, "rank%lld", (long long)in->rank);
@@ -313,7 +315,7 @@ static struct str log_name(struct importing *in)
 bool import_log(struct importing *in, struct source *source, struct err *err)
 {
     struct log_split split = { .source = source };
-    bool ok = importing_begin(in, 0, source->path, err) && read_pieces(in, &split, err);
+    bool ok = importing_begin(in, RECORDING_LOG, source->path, err) && read_pieces(in, &split, err);
     in->recording.input_bytes = source->file_bytes;
     log_split_release(&split);
     return ok && importing_end(in, log_name(in), err);

@@ -23,8 +23,8 @@
 
 enum {
     TAPE_VERSION = 1,
-    TAPE_BLOCK_SIZE = 4 << 20,                      /* a stream is cut at this size */
-    TAPE_BLOCK_LIMIT = TAPE_BLOCK_SIZE + (1 << 20), /* a reader refuses more */
+    TAPE_BLOCK_SIZE = 2 << 20,  /* a stream is cut at this size */
+    TAPE_BLOCK_LIMIT = 5 << 20, /* a reader refuses more */
     TAPE_INLINE_LIMIT = 64 << 10, /* a longer metadata text goes to a stream; no string, context or
                                      stack frame is longer */
     TAPE_HEADER_MAGIC = 0x184D2A50,

@@ -92,7 +92,7 @@ bool frame_decompress_to(struct frame_codec *codec, struct str frame, struct are
     size_t size = 0;
     if (!frame_content_size(frame, &size, err))
         return false;
-    char *to = arena_alloc(arena, size + 1, 1);
+    char *to = arena_bytes(arena, size + 1);
     *ret = (struct str){ to, size };
     return to ? decompress(codec, frame, to, size, err) : err_nomem(err);
 }

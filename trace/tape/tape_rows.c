@@ -194,6 +194,10 @@ bool tape_read_rows(struct tape *tape, enum tape_lane lane, uint64_t first, uint
     struct tape_record last = { 0 };
     if (!fill_gap(tape, lane, first, err))
         return false;
+    /* The largest table: its rows are reserved at once, as far as the block can hold them. */
+    if (lane == TAPE_LANE_RECORDS && count <= bytes_left(in) / 5 &&
+        !vec_reserve(&tape->records, (size_t)count))
+        return err_nomem(err);
     for (uint64_t i = 0; i < count; i++) {
         if (bytes_left(in) == 0)
             return err_set(err, ERR_INPUT, "ends after %llu of %llu rows", (unsigned long long)i,
