@@ -72,8 +72,12 @@ static void unfinished(const struct profile *p, uint32_t compile, struct buf *ou
         return;
     const struct phase_span *s = &p->phases.spans[span];
     buf_puts(out, ", ");
-    format_ns(out, s->end_ns - s->start_ns);
-    buf_puts(out, " of it in ");
+    if (s->end_ns > s->start_ns) {
+        format_ns(out, s->end_ns - s->start_ns);
+        buf_puts(out, " of it in ");
+    } else { /* how long it was at it, the log does not tell */
+        buf_puts(out, "and the last it told was that it began ");
+    }
     format_text(out, profile_name(p, s->name), 0);
     const char *meaning = phase_meaning(profile_name(p, s->name));
     if (*meaning)
