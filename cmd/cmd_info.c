@@ -86,6 +86,8 @@ static bool count_graphs(struct info *info, struct info_tape *tape, struct err *
         if (!info_in_view(tape, trace->records[row.ref->record].recording))
             continue;
         row.unreadable = !trace_visit_graph(trace, i, count_graph, &row.counts, &why);
+        if (why.kind == ERR_ENV)
+            return *err = why, false;
         if (row.unreadable)
             out_error(info->out, &why);
         if (row.ref->is_event && row.ref->attempt != TRACE_NONE) {

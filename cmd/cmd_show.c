@@ -11,6 +11,10 @@ static const struct opt options[] = {
              "symbols: value, range, source, user line, what specialized them"),
     OPT_FLAG(0, "specializations", struct show_args, specializations,
              "symbols that became numbers, and why"),
+    OPT_FLAG(0, "signature", struct show_args, signature,
+             "what a .pt2's program takes, returns and demands"),
+    OPT_FLAG(0, "weights", struct show_args, weights,
+             "a .pt2's tensors: dtype, sizes, and where they lie in the archive"),
     OPT_OPTIONAL(0, "events", "NAME", struct show_args, events,
                  "every record, or those of one event"),
     OPT_STRING(0, "artifact", "NAME[#I]", struct show_args, artifact,
@@ -46,6 +50,11 @@ static size_t chosen_views(const struct show_args *args, const struct show_view 
         { args->guards, &show_guards },
         { args->symbols, &show_symbols },
         { args->specializations, &show_specializations },
+        { args->signature, &show_inputs },
+        { args->signature, &show_outputs },
+        { args->signature, &show_ranges },
+        { args->signature, &show_guards_code },
+        { args->weights, &show_weights },
         { args->restarts, &show_restarts },
         { args->recompiles, &show_recompiles },
         { args->breaks, &show_breaks },
@@ -166,7 +175,8 @@ const struct command command_show = {
                    "single graphs, single payloads. Several lists can be asked for at once.",
     .examples = "  symtape show bert.tape --guards --file model.py\n"
                 "  symtape show bert.tape:0/0:forward\n"
-                "  symtape show bert.tape --artifact fx_graph_cache_miss --json\n",
+                "  symtape show bert.tape --artifact fx_graph_cache_miss --json\n"
+                "  symtape show moe.pt2 --signature --weights\n",
     .options = options,
     .args_size = sizeof(struct show_args),
     .min_operands = 1,

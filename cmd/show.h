@@ -16,6 +16,7 @@
 struct show_args {
     bool json, strict, stack;
     bool graphs, guards, symbols, specializations, restarts, recompiles, breaks, caches, failures;
+    bool signature, weights;
     const char *graph, *events;   /* NULL: not asked for; "": without a value */
     const char *artifact;
     const char *compile, *recording, *file;
@@ -60,7 +61,10 @@ struct show_view {
 int show_list(struct show *show, const struct show_view *view);
 
 extern const struct show_view show_graphs, show_guards, show_symbols, show_specializations,
-    show_events, show_restarts, show_recompiles, show_breaks, show_caches, show_failures;
+    show_events, show_restarts, show_recompiles, show_breaks, show_caches, show_failures,
+    show_weights;
+/* Together they are --signature. */
+extern const struct show_view show_inputs, show_outputs, show_ranges, show_guards_code;
 
 int show_graph(struct show *show);
 int show_artifact(struct show *show);
@@ -81,5 +85,10 @@ void show_line_json(struct show *show, uint32_t recording, stack_id user_stack);
  * line's place and code. */
 void show_cell_compile(const struct show *show, struct show_place place, struct table *table);
 void show_cells_line(const struct show *show, struct show_place place, struct table *table);
+
+/* A cell with the program of an archive that an item belongs to, which is the name of its member,
+ * behind the recording's on a tape of several. */
+void show_cell_program(const struct show *show, uint32_t record, struct str program,
+                       struct table *table);
 
 #endif

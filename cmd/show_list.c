@@ -54,6 +54,17 @@ void show_cell_compile(const struct show *show, struct show_place place, struct 
     buf_release(&text);
 }
 
+void show_cell_program(const struct show *show, uint32_t record, struct str program,
+                       struct table *table)
+{
+    const struct trace *trace = show->trace;
+    struct str recording = trace->recordings[trace->records[record].recording].name;
+    if (trace->n_recordings == 1)
+        table_text(table, program);
+    else
+        table_printf(table, "%.*s:%.*s", STR_ARG(recording), STR_ARG(program));
+}
+
 void show_cells_line(const struct show *show, struct show_place place, struct table *table)
 {
     struct frame frame =

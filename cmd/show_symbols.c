@@ -9,6 +9,9 @@ static bool load_symbols(struct show *show, void **ret, uint32_t *ret_n, struct 
     const struct symbol_table *table = trace_symbols(show->trace, err);
     if (!table)
         return false;
+    if (table->n_unreadable)
+        out_note(show->out, "symbols: programs that cannot be read: %u",
+                 (unsigned)table->n_unreadable);
     *ret = (void *)(uintptr_t)table;
     *ret_n = table->n_symbols;
     return true;
@@ -171,6 +174,8 @@ bool symbol_index_init(struct symbol_index *index, struct trace *trace, struct e
     *index = (struct symbol_index){ .table = trace_symbols(trace, err) };
     for (uint32_t i = 0; index->table && ok && i < index->table->n_symbols; i++) {
         const struct symbol *s = &index->table->symbols[i];
+        if (trace->records[s->record].event == EVENT_PT2_MEMBER)
+            continue; /* no log's guards are about it */
         key_of(&key, s->attempt, s->name);
         uint32_t id = key.failed ? INTERN_NONE : intern(&index->keys, buf_str(&key));
         ok = id != INTERN_NONE && (id < index->symbols.n || vec_push(&index->symbols, i));

@@ -16,6 +16,7 @@ from cases import RECORDINGS, ROOT, SYMTAPE
 
 SHOW = ["--graphs", "--guards", "--symbols", "--specializations", "--events", "--restarts", "--recompiles",
         "--breaks", "--caches", "--failures", "--stack"]
+EXPORTED = ["--graphs", "--symbols", "--signature", "--weights", "--events"]
 # Keys of objects below these are names of something else, or an event's own.
 FREE = {"info": {"events"}, "version": {"libraries"}, "show": {"kwargs"}, "events": {"meta"},
         "profile": {"parts", "by_class", "calls", "thrown_calls", "nodes_by_level",
@@ -33,6 +34,9 @@ def documents(folder):
     yield "profile", [["profile", "--json", str(r)] for r in recordings] + [
         ["profile", "--json", *map(str, recordings[-2:])]]
     yield "show", [["show", "--json", str(r), *SHOW] for r in recordings]
+    archives = sorted(RECORDINGS.glob("**/*.pt2"))
+    yield "info", [["info", "--json", str(a)] for a in archives]
+    yield "show", [["show", "--json", str(a), *EXPORTED] for a in archives]
     yield "show", [["show", "--json", str(recordings[0]), "--graph", "dynamo"],
                    ["show", "--json", str(recordings[0]), "--artifact", "chromium_event"]]
 

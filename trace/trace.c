@@ -207,15 +207,26 @@ static struct recording describe(const struct tape_recording *row)
     };
 }
 
+/* A program of an archive: import puts its version into the metadata. */
+static bool read_exported_version(struct trace *trace, uint32_t record, struct recording *to,
+                                  struct err *err)
+{
+    struct json doc = { 0 };
+    bool readable, ok = record_try_json(trace, record, &doc, &readable, err);
+    if (ok && readable)
+        to->torch_version = json_decoded(&doc, json_get(&doc, JSON_ROOT, STR("torch_version")),
+                                         &trace->tables->arena);
+    json_release(&doc);
+    return ok && (to->torch_version.p || err_nomem(err));
+}
+
 /* torch_version is a JSON artifact that torch writes from 2.12 on, right after its first record. */
-static bool read_version(struct trace *trace, uint32_t record, struct recording *to, struct err *err)
+static bool read_logged_version(struct trace *trace, uint32_t record, struct recording *to,
+                                struct err *err)
 {
     static const char key[] = "\"pytorch_version\": \"";
     struct str text;
-    const struct record *r = &trace->records[record];
-    if (to->torch_version.n || r->event != EVENT_ARTIFACT ||
-        trace_payload_size(trace, record) > VERSION_LIMIT ||
-        str_find(r->meta, STR("\"torch_version\"")) == r->meta.n)
+    if (trace_payload_size(trace, record) > VERSION_LIMIT)
         return true;
     struct err lost = { 0 };
     if (!trace_payload(trace, record, &text, &lost))
@@ -223,6 +234,17 @@ static bool read_version(struct trace *trace, uint32_t record, struct recording 
     text = str_from(text, str_find(text, STR(key)) + sizeof key - 1);
     to->torch_version = arena_copy(&trace->tables->arena, str_first(text, str_find_char(text, '"')));
     return to->torch_version.p || err_nomem(err);
+}
+
+/* Where the metadata mention it, cheaply told. */
+static bool read_version(struct trace *trace, uint32_t record, struct recording *to, struct err *err)
+{
+    const struct record *r = &trace->records[record];
+    if (to->torch_version.n || (r->event != EVENT_ARTIFACT && r->event != EVENT_PT2_MEMBER) ||
+        str_find(r->meta, STR("\"torch_version\"")) == r->meta.n)
+        return true;
+    return r->event == EVENT_ARTIFACT ? read_logged_version(trace, record, to, err)
+                                      : read_exported_version(trace, record, to, err);
 }
 
 /* Adds a record to its recording's figures. */

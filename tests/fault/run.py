@@ -26,17 +26,20 @@ import cases  # noqa: E402
 ENOSPC, EIO = 28, 5
 KINDS = ["alloc", "open", "read", "write", "sync", "rename", "truncate", "map"]
 
-# Name, arguments ({log}, {tape}: inputs), the file written.
+# Name, arguments ({log}, {tape} ...: inputs), the file written.
 COMMANDS = [
     ("import", ["import", "{log}", "-o", "out.tape"], "out.tape"),
     ("import over", ["import", "--overwrite", "{log}", "-o", "old.tape"], "old.tape"),
     ("import folder", ["import", "{folder}", "-o", "out.tape"], "out.tape"),
+    ("import archive", ["import", "{archive}", "-o", "out.tape"], "out.tape"),
     ("export", ["export", "--log", "{tape}", "-o", "out.log"], "out.log"),
     ("info", ["info", "--json", "{tape}"], None),
     ("info of a log", ["info", "--json", "{log}"], None),
     ("show graphs", ["show", "--graphs", "{tape}"], None),
     ("show guards", ["show", "--guards", "--json", "{tape}"], None),
     ("show events", ["show", "--events", "{tape}"], None),
+    ("show of an archive", ["show", "--symbols", "--signature", "--weights", "{archive}"], None),
+    ("info of an archive", ["info", "{archive}"], None),
     ("profile", ["profile", "{tape}"], None),
     ("profile json", ["profile", "--json", "{tape}"], None),
 ]
@@ -149,7 +152,8 @@ def make_inputs(folder):
     run = cases.run(["import", log, "-o", tape])
     if run.code != 0:
         sys.exit(f"cannot make a tape to test with: {run.told()}")
-    return {"log": str(log), "tape": str(tape), "folder": str(logs)}
+    archive = min(cases.RECORDINGS.glob("*.pt2"), key=lambda p: p.stat().st_size)
+    return {"log": str(log), "tape": str(tape), "folder": str(logs), "archive": str(archive)}
 
 
 def main():

@@ -432,6 +432,22 @@ static void test_memory_may_run_out(void **state)
     make_release(&make);
 }
 
+static void test_a_list_of_members_is_found_by_name(void **state)
+{
+    (void)state;
+    const struct zip_member members[] = { { .name = STR("b"), .data = 7 }, { .name = STR("a") } };
+    struct err err = ERR_INIT;
+    struct zip zip;
+    assert_true(zip_of_members(&zip, members, 2, &err));
+    assert_int_equal(zip_find(&zip, STR("b"))->data, 7);
+    assert_ptr_equal(zip_find(&zip, STR("a")), &zip.members[1]);
+    assert_null(zip_find(&zip, STR("c")));
+    zip_close(&zip);
+    assert_true(zip_of_members(&zip, NULL, 0, &err));
+    assert_null(zip_find(&zip, STR("a")));
+    zip_close(&zip);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -454,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_a_changed_stored_member_is_noticed),
         cmocka_unit_test(test_every_truncation_and_every_flip_is_survived),
         cmocka_unit_test(test_memory_may_run_out),
+        cmocka_unit_test(test_a_list_of_members_is_found_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "trace/events/symbols.h"
 
 #include "trace/base/hash.h"
+#include "trace/events/symbols_exported.h"
 #include "trace/tables.h"
 
 struct building {
@@ -8,7 +9,8 @@ struct building {
     struct json doc;
     struct symbol *symbols;
     struct specialization *specializations;
-    uint32_t n_symbols, n_specializations;
+    uint32_t n_symbols, n_specializations, n_unreadable;
+    const struct graph_list *graphs; /* NULL: no recording is an archive */
 };
 
 /* A string member, decoded; "" when absent or null. Numbers as they are written. */
@@ -68,9 +70,68 @@ static bool read_all(struct building *b, struct err *err)
     return true;
 }
 
+/* ---- programs ------------------------------------------------------------------------------ */
+
+/* Logs are not asked for their graphs, which takes reading the name of every artifact. */
+static bool list_programs(struct building *b, struct err *err)
+{
+    for (uint32_t i = 0; i < b->trace->n_recordings && !b->graphs; i++)
+        if (b->trace->recordings[i].kind == RECORDING_PT2) {
+            b->graphs = trace_graphs(b->trace, err);
+            return b->graphs != NULL;
+        }
+    return true;
+}
+
+/* Sets *ret to the graph of a .pt2, to NULL for others and for what cannot be read. */
+static bool read_program(struct building *b, uint32_t ref, const struct graph **ret,
+                         struct err *err)
+{
+    struct err why = { 0 };
+    *ret = NULL;
+    if (b->trace->records[b->graphs->refs[ref].record].event != EVENT_PT2_MEMBER)
+        return true;
+    *ret = trace_graph(b->trace, ref, &why);
+    return why.kind != ERR_ENV || (*err = why, false);
+}
+
+static bool bound_programs(struct building *b, size_t *n, struct err *err)
+{
+    const struct graph *program;
+    for (uint32_t i = 0; b->graphs && i < b->graphs->n; i++) {
+        if (!read_program(b, i, &program, err))
+            return false;
+        *n += program ? exported_symbols_bound(program) : 0;
+    }
+    return true;
+}
+
+static bool add_programs(struct building *b, struct err *err)
+{
+    const struct graph *program;
+    for (uint32_t i = 0; b->graphs && i < b->graphs->n; i++) {
+        uint32_t n, record = b->graphs->refs[i].record;
+        if (!read_program(b, i, &program, err))
+            return false;
+        if (!program) {
+            b->n_unreadable += b->trace->records[record].event == EVENT_PT2_MEMBER;
+            continue;
+        }
+        if (!exported_symbols(program, record, &b->trace->tables->arena,
+                              &b->symbols[b->n_symbols], &n, err))
+            return false;
+        b->n_symbols += n;
+    }
+    return true;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
 static bool allocate(struct building *b, struct err *err)
 {
     size_t symbols = 1, specializations = 1;
+    if (!list_programs(b, err) || !bound_programs(b, &symbols, err))
+        return false;
     for (uint32_t i = 0; i < b->trace->n_records; i++) {
         symbols += is_symbol(b->trace->records[i].event);
         specializations += b->trace->records[i].event == EVENT_SYMBOLIC_SHAPE_SPECIALIZATION;
@@ -125,10 +186,11 @@ const struct symbol_table *trace_symbols(struct trace *trace, struct err *err)
         return tables->symbols;
     struct symbol_table *table = arena_new(&tables->arena, struct symbol_table);
     bool ok = (table || err_nomem(err)) && allocate(&b, err) && read_all(&b, err) &&
-              link_specializations(&b, err);
+              link_specializations(&b, err) && add_programs(&b, err);
     json_release(&b.doc);
     if (!ok)
         return NULL;
-    *table = (struct symbol_table){ b.symbols, b.n_symbols, b.specializations, b.n_specializations };
+    *table = (struct symbol_table){ b.symbols, b.n_symbols, b.specializations, b.n_specializations,
+                                    b.n_unreadable };
     return tables->symbols = table;
 }

@@ -1,8 +1,13 @@
 /* Symbols and their specializations, as recorded.
  *
  * Built once per trace on first use from create_symbol, create_unbacked_symbol and
- * symbolic_shape_specialization records (torch/fx/experimental/symbolic_shapes.py, ShapeEnv). The
- * arrays belong to the trace. NULL with err set only when memory ran out. */
+ * symbolic_shape_specialization records (torch/fx/experimental/symbolic_shapes.py, ShapeEnv), and
+ * from the programs of .pt2 archives. The arrays belong to the trace. NULL with err set only when
+ * memory ran out.
+ *
+ * A symbol of a program has its record and no attempt, no stacks and no specialization; its range is
+ * that of range_constraints ("" where those do not name it), its source the first size of a user's
+ * input, or the input itself, that is this symbol and nothing else. */
 #ifndef SYMTAPE_TRACE_SYMBOLS_H
 #define SYMTAPE_TRACE_SYMBOLS_H
 
@@ -14,7 +19,7 @@ struct symbol {
     struct str value;         /* the hint, as printed; "" for an unbacked symbol */
     struct str range;         /* "[2, int_oo]" */
     struct str source;        /* "L['x'].size()[0]"; "" for an unbacked symbol */
-    bool unbacked;
+    bool unbacked;            /* by the record's event; in a program by its name: u0, zuf0 */
     stack_id user_stack, stack;
     uint32_t specialization; /* index of the first one of this symbol, or TRACE_NONE */
 };
@@ -33,6 +38,7 @@ struct symbol_table {
     uint32_t n_symbols;
     const struct specialization *specializations;
     uint32_t n_specializations;
+    uint32_t n_unreadable; /* programs whose symbols are not here, since they could not be read */
 };
 
 const struct symbol_table *trace_symbols(struct trace *trace, struct err *err);

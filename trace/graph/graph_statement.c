@@ -282,8 +282,12 @@ static bool read_boxed(struct graph_reader *in, struct node node)
 {
     struct graph_builder *b = in->b;
     const char *from = in->p;
-    bool iter = lex_take(in, STR("iter("));
-    struct str what = iter || lex_take(in, STR("next(")) ? lex_name(in) : STR("");
+    bool iter = lex_take(in, STR("iter(")), taken = iter || lex_take(in, STR("next("));
+    lex_skip_indent(in);
+    struct str what = taken ? lex_name(in) : STR("");
+    lex_skip_indent(in);
+    if (lex_char(in, ','))
+        lex_skip_indent(in);
     bool good = what.n && lex_char(in, ')') && lex_at_end(in);
     if (good && iter && b->nodes.n == 1 && str_eq(b->nodes.v[0].name, what)) {
         in->boxed = node.name;

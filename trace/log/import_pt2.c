@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/base/json.h"
 #include "trace/base/json_write.h"
 #include "trace/pt2/pt2.h"
 
@@ -41,12 +42,15 @@ static bool is_kept(const struct pt2 *pt2, struct str name)
 }
 
 /* What the record says of a member; sizes in bytes, offset in the archive. */
-static void describe_member(const struct zip_member *member, struct str name, struct buf *out)
+static void describe_member(const struct zip_member *member, struct str torch_version,
+                            struct buf *out)
 {
     struct json_writer w = json_writer_of(out);
     buf_clear(out);
     json_open_object(&w, NULL);
-    json_put_str(&w, "name", name);
+    json_put_str(&w, "name", member->name);
+    if (torch_version.n)
+        json_put_str(&w, "torch_version", torch_version);
     json_put_cstr(&w, "method", member->method == ZIP_STORED ? "stored" : "deflated");
     json_put_u64(&w, "offset", member->data);
     json_put_u64(&w, "packed", member->packed);
@@ -76,14 +80,41 @@ static bool read_member(struct importing *in, const struct pt2 *pt2, const struc
     return !in->context.failed || err_nomem(err);
 }
 
+static bool is_program(const struct pt2 *pt2, const struct zip_member *member)
+{
+    for (uint32_t i = 0; i < pt2->n_models; i++)
+        if (pt2->models[i].program == member)
+            return true;
+    return false;
+}
+
+/* Of the torch that exported the program; "" when the program does not say, or is too large to be
+ * laid out for that alone. */
+static bool read_torch_version(struct importing *in, struct str program, struct str *ret,
+                               struct err *err)
+{
+    enum { LAID_OUT_LIMIT = 64 << 20 };
+    struct err ignored = { 0 };
+    struct json doc = { 0 };
+    *ret = STR("");
+    if (program.n <= LAID_OUT_LIMIT && json_parse(&doc, program, &ignored))
+        *ret = json_decoded(&doc, json_get(&doc, JSON_ROOT, STR("torch_version")), &in->arena);
+    json_release(&doc);
+    return (ret->p && ignored.kind != ERR_ENV) || err_nomem(err);
+}
+
 static bool add_member(struct importing *in, const struct pt2 *pt2, const struct zip_member *member,
                        struct err *err)
 {
     struct tape_record row = { .recording = in->recording.index, .event = STR("pt2_member"),
                                .context = STR("}"), .glog = { .level = 'V', .path = STR("") } };
+    struct str torch_version = STR("");
     if (is_kept(pt2, member->name) && !read_member(in, pt2, member, &row, err))
         return false;
-    describe_member(member, member->name, &in->header);
+    if (row.payload.n && is_program(pt2, member) &&
+        !read_torch_version(in, row.payload, &torch_version, err))
+        return false;
+    describe_member(member, torch_version, &in->header);
     row.meta = buf_str(&in->header);
     if (in->header.failed)
         return err_nomem(err);

@@ -9,6 +9,7 @@ static const struct str LEGACY_PROGRAM = { "serialized_exported_program.json", 3
 /* While an archive is opened. */
 struct opening {
     struct pt2 *pt2;
+    const struct pt2_reader *reader;
     struct err *err;
     vec_of(struct pt2_weight) weights; /* of the model at hand */
     struct buf name;                   /* a member's name */
@@ -42,12 +43,17 @@ static struct str copy(struct opening *in, struct str text)
     return ret;
 }
 
+static bool read_member(struct opening *in, const struct zip_member *member, struct str *ret)
+{
+    return in->reader->read(in->reader->user, member, &in->scratch, ret, in->err);
+}
+
 /* A short text member without white space at its ends; "" when absent. False when it is damaged. */
 static bool read_word(struct opening *in, const char *name, struct str *ret)
 {
     const struct zip_member *member = find(in, name, STR(""), "");
     struct str text = STR("");
-    if (member && !zip_read(&in->pt2->zip, member, &in->scratch, &text, in->err))
+    if (member && !read_member(in, member, &text))
         return false;
     *ret = copy(in, str_trim(str_first(text, 100)));
     return ret->p != NULL;
@@ -172,7 +178,7 @@ static bool read_config(struct opening *in, const struct zip_member *member, con
                         bool is_constant)
 {
     struct str text;
-    if (!zip_read(&in->pt2->zip, member, &in->scratch, &text, in->err))
+    if (!read_member(in, member, &text))
         return false;
     if (!json_parse(&in->doc, text, in->err))
         return zip_err_at(member, in->err);
@@ -337,12 +343,10 @@ static bool read_container(struct opening *in)
     return read_archive(in);
 }
 
-bool pt2_open(struct pt2 *pt2, struct str bytes, const struct zip_limits *limits, struct err *err)
+/* The members are there; on failure the pt2 is closed. */
+static bool open_container(struct pt2 *pt2, const struct pt2_reader *reader, struct err *err)
 {
-    struct opening in = { .pt2 = pt2, .err = err };
-    *pt2 = (struct pt2){ 0 };
-    if (!zip_open(&pt2->zip, bytes, limits, err))
-        return false;
+    struct opening in = { .pt2 = pt2, .reader = reader, .err = err };
     bool ok = read_container(&in) && !err_is_set(err); /* find() may have run out of memory */
     vec_release(&in.weights);
     buf_release(&in.name);
@@ -351,6 +355,26 @@ bool pt2_open(struct pt2 *pt2, struct str bytes, const struct zip_limits *limits
     if (!ok)
         pt2_close(pt2);
     return ok;
+}
+
+static bool read_from_zip(void *user, const struct zip_member *member, struct buf *scratch,
+                          struct str *ret, struct err *err)
+{
+    return zip_read(user, member, scratch, ret, err);
+}
+
+bool pt2_open(struct pt2 *pt2, struct str bytes, const struct zip_limits *limits, struct err *err)
+{
+    const struct pt2_reader reader = { read_from_zip, &pt2->zip };
+    *pt2 = (struct pt2){ 0 };
+    return zip_open(&pt2->zip, bytes, limits, err) && open_container(pt2, &reader, err);
+}
+
+bool pt2_open_members(struct pt2 *pt2, const struct zip_member *members, uint32_t n,
+                      const struct pt2_reader *reader, struct err *err)
+{
+    *pt2 = (struct pt2){ 0 };
+    return zip_of_members(&pt2->zip, members, n, err) && open_container(pt2, reader, err);
 }
 
 void pt2_close(struct pt2 *pt2)

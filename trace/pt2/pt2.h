@@ -77,6 +77,20 @@ bool pt2_is_one(const struct zip *zip);
 /* `bytes` is borrowed and must outlive the pt2; `limits` as for zip_open(). On failure there is
  * nothing to close. */
 bool pt2_open(struct pt2 *pt2, struct str bytes, const struct zip_limits *limits, struct err *err);
+
+/* Gives the bytes of a config or of a short text member, as zip_read() does; `scratch` may hold
+ * them. They are not used beyond the next call. */
+struct pt2_reader {
+    bool (*read)(void *user, const struct zip_member *member, struct buf *scratch, struct str *ret,
+                 struct err *err);
+    void *user;
+};
+
+/* The same where the archive is not at hand, but a list of its members is, and somebody who has the
+ * texts of some (a tape). `members` point into pt2->zip.members when the reader is asked; names are
+ * borrowed. */
+bool pt2_open_members(struct pt2 *pt2, const struct zip_member *members, uint32_t n,
+                      const struct pt2_reader *reader, struct err *err);
 void pt2_close(struct pt2 *pt2);
 
 /* The ExportedProgram in a model's JSON as a graph with a signature; independent of any archive.

@@ -86,4 +86,10 @@ void program_put_device(const struct json *doc, json_id device, struct buf *out)
 /* Everything but symbols and origins. */
 bool program_read_signature(struct program *program, struct graph_signature *signature);
 
+/* ---- pt2_sources.c ---- */
+
+/* Sets the sources of those inputs that the user passes. The modules are known. */
+void program_name_sources(struct program *program, const struct graph_signature *signature,
+                          struct input_spec *inputs);
+
 #endif

@@ -69,6 +69,7 @@ static struct input_spec read_input_spec(struct program *program, json_id spec)
         .kind = kind,
         .name = bound_name(program, inner),
         .target = bound_target(program, inner, INPUTS[kind].target),
+        .source = STR(""),
         .value = { .kind = ARG_NONE, .key = STR(""), .text = STR("") },
     };
     if (kind == INPUT_BUFFER) /* before 2.3 there was no such field, and every buffer was one */
@@ -136,7 +137,7 @@ static struct module_call read_module(struct program *program, json_id entry)
 
 /* Fills an array in the pool from the elements of a list, or from the keys of an object. */
 #define READ_ALL(function, type, read_one, container)                                           \
-    static const struct type *function(struct program *program, json_id list, uint32_t *n)      \
+    static struct type *function(struct program *program, json_id list, uint32_t *n)            \
     {                                                                                           \
         const struct json *doc = program->doc;                                                  \
         size_t count = json_kind_of(doc, list) == (container) ? json_count(doc, list) : 0;      \
@@ -192,13 +193,17 @@ bool program_read_signature(struct program *program, struct graph_signature *sig
     json_id version = json_get(doc, JSON_ROOT, STR("schema_version"));
     json_id opset = json_get(doc, JSON_ROOT, STR("opset_version"));
     struct graph_signature *s = signature;
-    s->inputs = read_input_specs(program, json_get(doc, specs, STR("input_specs")), &s->n_inputs);
+    struct input_spec *inputs =
+        read_input_specs(program, json_get(doc, specs, STR("input_specs")), &s->n_inputs);
+    s->inputs = inputs;
     s->outputs = read_output_specs(program, json_get(doc, specs, STR("output_specs")),
                                    &s->n_outputs);
     s->ranges = read_ranges(program, json_get(doc, JSON_ROOT, STR("range_constraints")),
                             &s->n_ranges);
     s->modules = read_modules(program, json_get(doc, module, STR("module_call_graph")),
                               &s->n_modules);
+    if (!program->failed)
+        program_name_sources(program, s, inputs);
     s->guards = read_strings(program, json_get(doc, JSON_ROOT, STR("guards_code")), &s->n_guards);
     json_i64(doc, json_get(doc, version, STR("major")), &s->schema_major);
     json_i64(doc, json_get(doc, version, STR("minor")), &s->schema_minor);

@@ -27,6 +27,8 @@ struct input_spec {
     struct str name;   /* of the placeholder: "p_gate_weight" */
     struct str target; /* what is bound to it: "gate.weight", a custom object; "" for users' */
     bool persistent;   /* a buffer that is part of the state dict */
+    struct str source; /* of what the user passes, as guards name it: "L['x']", "L['pair'][0]"; ""
+                          for everything else */
     struct arg value;  /* of INPUT_CONSTANT: ARG_NONE, _INT, _FLOAT, _BOOL or _STRING */
 };
 

@@ -350,13 +350,18 @@ static bool check_names(struct zip *zip, struct err *err)
     return true;
 }
 
+/* One more: calloc(0) may answer NULL. */
+static bool allocate(struct zip *zip, uint64_t n, struct err *err)
+{
+    zip->members = calloc((size_t)n + 1, sizeof *zip->members);
+    zip->by_name = calloc((size_t)n + 1, sizeof *zip->by_name);
+    return (zip->members && zip->by_name) || err_nomem(err);
+}
+
 static bool read_directory(struct zip *zip, const struct directory *dir, struct err *err)
 {
-    /* One more: calloc(0) may answer NULL. entries is bounded by the size of the file. */
-    zip->members = calloc((size_t)dir->entries + 1, sizeof *zip->members);
-    zip->by_name = calloc((size_t)dir->entries + 1, sizeof *zip->by_name);
-    if (!zip->members || !zip->by_name)
-        return err_nomem(err);
+    if (!allocate(zip, dir->entries, err)) /* bounded by the size of the file */
+        return false;
     uint64_t at = dir->offset;
     for (; zip->n_members < dir->entries; zip->n_members++) {
         if (!read_entry(zip, dir, &at, &zip->members[zip->n_members], err))
@@ -382,6 +387,21 @@ bool zip_open(struct zip *zip, struct str bytes, const struct zip_limits *limits
         return true;
     zip_close(zip);
     return false;
+}
+
+bool zip_of_members(struct zip *zip, const struct zip_member *members, uint32_t n, struct err *err)
+{
+    *zip = (struct zip){ .limits = ZIP_LIMITS_DEFAULT };
+    if (!allocate(zip, n, err)) {
+        zip_close(zip);
+        return false;
+    }
+    for (; zip->n_members < n; zip->n_members++) {
+        zip->members[zip->n_members] = members[zip->n_members];
+        zip->by_name[zip->n_members] = &zip->members[zip->n_members];
+    }
+    qsort(zip->by_name, n, sizeof(const struct zip_member *), by_name);
+    return true;
 }
 
 void zip_close(struct zip *zip)

@@ -66,6 +66,11 @@ bool zip_looks_like(struct str bytes);
 bool zip_open(struct zip *zip, struct str bytes, const struct zip_limits *limits, struct err *err);
 void zip_close(struct zip *zip);
 
+/* An archive that is known from a list of its members only, without its bytes: for zip_find(), not
+ * for zip_read(). The list is copied, the names are borrowed and taken as they are. Fails when
+ * memory runs out. */
+bool zip_of_members(struct zip *zip, const struct zip_member *members, uint32_t n, struct err *err);
+
 /* NULL when there is none of that name. */
 const struct zip_member *zip_find(const struct zip *zip, struct str name);
 
