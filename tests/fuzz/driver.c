@@ -1,8 +1,8 @@
 /* A main for fuzz targets under any compiler: gives the target every file of the folders and files
  * named on the command line, and then mutations of them: cut at every byte, a byte changed, a piece
  * doubled or removed, two inputs spliced. The mutations are the same in every run of the same corpus
- * (the seed is fixed, $SYMTAPE_FUZZ_SEED changes it); how many of them run is a matter of time
- * ($SYMTAPE_FUZZ_SECONDS, 2 by default). An input that kills the process is left in
+ * (the seed is fixed, $SYMTAPE_FUZZ_SEED changes it), $SYMTAPE_FUZZ_RUNS of them (4000 by default),
+ * fewer only where that would take longer than $SYMTAPE_FUZZ_SECONDS (60). An input that kills the process is left in
  * ./fuzz-crash-PID; one that passes leaves nothing. */
 #include "tests/fuzz/fuzz.h"
 
@@ -166,13 +166,13 @@ static void run_cuts(const struct corpus *corpus, clock_t until)
     }
 }
 
-static size_t run_mutations(const struct corpus *corpus, uint64_t state, clock_t until)
+static size_t run_mutations(const struct corpus *corpus, uint64_t state, size_t limit, clock_t until)
 {
     size_t runs = 0;
     uint8_t *room = malloc(2 * MAX_MUTATED);
     if (!room)
         abort();
-    for (; corpus->inputs.n && clock() < until; runs++) {
+    for (; corpus->inputs.n && runs < limit && clock() < until; runs++) {
         const struct input *input = &corpus->inputs.v[below(&state, corpus->inputs.n)];
         size_t n = input->n < MAX_MUTATED ? input->n : MAX_MUTATED;
         memcpy(room, input->p, n);
@@ -201,11 +201,12 @@ int main(int argc, char **argv)
     run_copy(NULL, 0);
     for (size_t i = 0; i < corpus.inputs.n; i++)
         run_copy(corpus.inputs.v[i].p, corpus.inputs.v[i].n);
-    double seconds = setting("SYMTAPE_FUZZ_SECONDS", 2);
+    double seconds = setting("SYMTAPE_FUZZ_SECONDS", 60);
+    size_t limit = (size_t)setting("SYMTAPE_FUZZ_RUNS", 4000);
     clock_t start = clock(), share = (clock_t)(seconds * CLOCKS_PER_SEC / 2);
     uint64_t seed = (uint64_t)setting("SYMTAPE_FUZZ_SEED", 1);
     run_cuts(&corpus, start + share);
-    size_t runs = run_mutations(&corpus, seed, clock() + share);
+    size_t runs = run_mutations(&corpus, seed, limit, clock() + share);
     printf("%zu inputs, %zu mutations, seed %llu\n", corpus.inputs.n, runs,
            (unsigned long long)seed);
     bool empty = corpus.inputs.n == 0;
