@@ -25,7 +25,7 @@ static void put_guards(const struct info *info, struct buf *text)
     format_plural(text, info->symbols, "symbol");
     buf_puts(text, ", ");
     format_plural(text, info->guards[GUARD_EVAL], "guard");
-    buf_puts(text, " (besides, ");
+    buf_puts(text, " (not counted: ");
     format_count(text, info->guards[GUARD_SUPPRESSED]);
     buf_puts(text, " suppressed, ");
     format_plural(text, info->guards[GUARD_RUNTIME_ASSERT], "runtime assert");

@@ -54,7 +54,7 @@ Where its tensors lie; a tape of it says the same, without the weights:
 
     $ symtape info exported.tape | head -8
     13 records, 8 payloads, 21.8 kB of log in {*} of tape {*}
-    3 symbols, 0 guards (besides, 0 suppressed, 0 runtime asserts)
+    3 symbols, 0 guards (not counted: 0 suppressed, 0 runtime asserts)
 
     tape           recording  rank  pid  torch       records  payloads  damaged  whole
     exported.tape  exported      -    0  2.13.0+cpu       13         8        0  yes
