@@ -258,8 +258,9 @@ static void test_interrupt_ends_the_grace(void **state)
     if (access("/proc/self/fd", R_OK) != 0)
         skip();
     const struct record_options options = { .grace_ms = 60000 };
-    struct record_run run = record_shell("(sleep 0.3; kill -INT $PPID) >/dev/null 2>&1 & "
-                                         OUTLIVES("4"), &options);
+    struct record_run run = record_shell("(while ! [ -s " LOG "x.log ]; do sleep 0.02; done; "
+                                         "sleep 1; kill -INT $PPID) >/dev/null 2>&1 & "
+                                         OUTLIVES("10"), &options);
     assert_true(run.writers >= 1);
     assert_log(&run, 0, "begin");
     finish(&run);
