@@ -43,6 +43,11 @@ enum tape_lane {
     TAPE_LANES
 };
 
+/* tape_lanes.def, column by column. */
+char tape_lane_letter(enum tape_lane lane);
+bool tape_lane_is_stream(enum tape_lane lane);
+bool tape_lane_by_letter(char letter, enum tape_lane *ret); /* false: a lane of a later version */
+
 /* How a record is stored: the first number of its row. */
 enum tape_record_flag {
     TAPE_RECORD_RAW = 1 << 0,          /* no header: `meta` holds the bytes as they were */

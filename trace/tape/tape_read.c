@@ -160,15 +160,8 @@ struct index_row {
 
 static struct index_row take_index_row(struct bytes *in)
 {
-    static const char letters[] = {
-#define LANE(id, letter, is_stream, holds) letter,
-#include "trace/tape/tape_lanes.def"
-#undef LANE
-    };
     struct index_row row = { 0 };
-    const char *hit = memchr(letters, bytes_u8(in), sizeof letters);
-    row.known = hit != NULL;
-    row.lane = hit ? (enum tape_lane)(hit - letters) : 0;
+    row.known = tape_lane_by_letter((char)bytes_u8(in), &row.lane);
     row.offset = bytes_varint(in);
     row.stored = bytes_varint(in);
     row.content = bytes_varint(in);

@@ -4,31 +4,12 @@
  * than this, whatever a block's head claims. */
 enum { MOST_LOST_ROWS = 4 << 20 };
 
-static const struct {
-    char letter;
-    bool is_stream;
-} lane_rows[] = {
-#define LANE(id, letter, is_stream, holds) [TAPE_LANE_##id] = { letter, is_stream },
-#include "trace/tape/tape_lanes.def"
-#undef LANE
-};
-
-bool tape_lane_is_stream(enum tape_lane lane)
-{
-    return lane_rows[lane].is_stream;
-}
-
 bool tape_block_head(struct bytes *in, enum tape_lane *lane, uint64_t *first, uint64_t *count)
 {
     char letter = (char)bytes_u8(in);
     *first = bytes_varint(in);
     *count = bytes_varint(in);
-    for (int id = 0; id < TAPE_LANES && !in->failed; id++)
-        if (lane_rows[id].letter == letter) {
-            *lane = (enum tape_lane)id;
-            return true;
-        }
-    return false;
+    return !in->failed && tape_lane_by_letter(letter, lane);
 }
 
 static struct str take_text(struct bytes *in)

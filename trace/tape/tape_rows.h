@@ -12,6 +12,4 @@ bool tape_block_head(struct bytes *in, enum tape_lane *lane, uint64_t *first, ui
 bool tape_read_rows(struct tape *tape, enum tape_lane lane, uint64_t first, uint64_t count,
                     struct bytes *in, struct err *err);
 
-bool tape_lane_is_stream(enum tape_lane lane);
-
 #endif

@@ -43,15 +43,6 @@ struct tape_writer {
     bool failed;
 };
 
-static const struct {
-    char letter;
-    bool is_stream;
-} lane_rows[] = {
-#define LANE(id, letter, is_stream, holds) [TAPE_LANE_##id] = { letter, is_stream },
-#include "trace/tape/tape_lanes.def"
-#undef LANE
-};
-
 static bool fail(struct tape_writer *tape)
 {
     tape->failed = true;
@@ -140,12 +131,12 @@ static bool flush_lane(struct tape_writer *tape, enum tape_lane id, struct err *
     if (lane->count == 0)
         return true;
     buf_clear(block);
-    buf_putc(block, lane_rows[id].letter);
+    buf_putc(block, tape_lane_letter(id));
     buf_varint(block, lane->first);
     buf_varint(block, lane->count);
     buf_put(block, buf_str(&lane->items));
     struct frame_entry entry = {
-        .offset = tape->written, .content = block->n, .lane = (uint8_t)lane_rows[id].letter,
+        .offset = tape->written, .content = block->n, .lane = (uint8_t)tape_lane_letter(id),
         .first = lane->first, .count = lane->count,
     };
     if (block->failed || !vec_reserve(&tape->frames, 1))
