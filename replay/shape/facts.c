@@ -1,0 +1,486 @@
+/* What is known of an expression's value from what is known of its arguments.
+ *
+ * This answers what sympy's assumption handlers answer (Add, Mul and Pow._eval_is_*, and the class
+ * attributes of torch.utils._sympy.functions), not what could be proved: PyTorch adds a guard where
+ * sympy does not know. Since signs are kept as the set of the possible ones, deductions such as
+ * "nonnegative and not zero is positive" come out by themselves. */
+#include "replay/shape/pool.h"
+
+enum { NOTHING = FACT_SIGNS | FACT_PARITY };
+
+/* sympy's _fuzzy_group over a yes and a no fact: all yes; one no and the rest yes. */
+static uint32_t group(const struct sym_pool *pool, const sym_id *args, uint32_t n, uint32_t yes,
+                      uint32_t no)
+{
+    uint32_t noes = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t f = facts_at(pool, args[i]);
+        if (f & no)
+            noes++;
+        else if (!(f & yes))
+            return 0;
+    }
+    return noes == 0 ? yes : noes == 1 ? no : 0;
+}
+
+static bool all_have(const struct sym_pool *pool, const sym_id *args, uint32_t n, uint32_t fact)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!(facts_at(pool, args[i]) & fact))
+            return false;
+    return true;
+}
+
+/* --- Sums --- */
+
+/* _monotonic_sign of sympy/core/exprtools.py: the value nearest to zero that a term of known sign
+ * can take, or a bare sign. */
+struct bound {
+    bool known;
+    bool tiny;      /* as near to zero as can be, on the side of `sign` */
+    bool sign_only; /* no value, only `facts` */
+    sym_id value;
+    uint32_t facts;
+};
+
+static struct bound bound_value(int64_t value)
+{
+    sym_id ids[] = { SYM_ID_MINUS_ONE, SYM_ID_ZERO, SYM_ID_ONE, SYM_ID_TWO };
+    return (struct bound){ .known = true, .value = ids[value + 1] };
+}
+
+static struct bound bound_of_facts(struct sym_pool *pool, uint32_t f)
+{
+    if (!(f & FACT_REAL))
+        return (struct bound){ 0 };
+    if (known_positive(f))
+        return known_even(f)           ? bound_value(2)
+               : (f & FACT_INTEGER)    ? bound_value(1)
+                                       : (struct bound){ .known = true, .tiny = true,
+                                                         .value = SYM_ID_ZERO };
+    if (known_negative(f)) {
+        struct bound minus_two = { .known = true, .value = sym_integer(pool, -2) };
+        return known_even(f)        ? minus_two
+               : (f & FACT_INTEGER) ? bound_value(-1)
+                                    : (struct bound){ .known = true, .tiny = true,
+                                                      .value = SYM_ID_ZERO };
+    }
+    if (known_nonnegative(f) || known_nonpositive(f))
+        return bound_value(0);
+    return (struct bound){ 0 };
+}
+
+/* The facts of term + constant, as far as term's bound tells. */
+static uint32_t shift_facts(struct sym_pool *pool, uint32_t f, sym_id constant)
+{
+    struct bound bound = bound_of_facts(pool, f);
+    if (!bound.known)
+        return FACT_SIGNS;
+    sym_id shifted = number_add(pool, bound.value, constant);
+    if (shifted == SYM_NONE)
+        return FACT_SIGNS;
+    int sign = number_sign(pool, shifted);
+    if (known_nonnegative(f) && (sign > 0 || (sign == 0 && bound.tiny)))
+        return FACT_POSITIVE;
+    if (known_nonnegative(f) && sign == 0)
+        return FACT_POSITIVE | FACT_ZERO;
+    if (known_nonpositive(f) && (sign < 0 || (sign == 0 && bound.tiny)))
+        return FACT_NEGATIVE;
+    if (known_nonpositive(f) && sign == 0)
+        return FACT_NEGATIVE | FACT_ZERO;
+    return FACT_SIGNS;
+}
+
+struct one_symbol {
+    sym_id symbol;
+    bool polynomial;
+};
+
+/* Sees whether e is a polynomial in at most one symbol. */
+static void look_for_symbol(const struct sym_pool *pool, sym_id e, struct one_symbol *seen)
+{
+    enum sym_kind kind = kind_at(pool, e);
+    if (kind == SYM_SYMBOL) {
+        if (seen->symbol != SYM_NONE && seen->symbol != e)
+            seen->polynomial = false;
+        seen->symbol = e;
+    } else if (kind == SYM_POW) {
+        seen->polynomial &= kind_at(pool, arg_at(pool, e, 1)) == SYM_INTEGER &&
+                            node_at(pool, arg_at(pool, e, 1))->integer > 0;
+        look_for_symbol(pool, arg_at(pool, e, 0), seen);
+    } else if (kind == SYM_MUL || kind == SYM_ADD) {
+        for (uint32_t i = 0; seen->polynomial && i < node_at(pool, e)->n; i++)
+            look_for_symbol(pool, arg_at(pool, e, i), seen);
+    } else if (!is_number(pool, e)) {
+        seen->polynomial = false;
+    }
+}
+
+/* A sum of powers of one nonnegative symbol, all rising or all falling with it: its sign is that of
+ * its value at the symbol's smallest value. */
+static uint32_t monotonic_facts(struct sym_pool *pool, const sym_id *args, uint32_t n)
+{
+    struct one_symbol seen = { SYM_NONE, true };
+    bool rising = true, falling = true;
+    for (uint32_t i = 0; i < n && seen.polynomial; i++) {
+        look_for_symbol(pool, args[i], &seen);
+        if (is_number(pool, args[i]))
+            continue;
+        rising &= known_nonnegative(facts_at(pool, args[i]));
+        falling &= known_nonpositive(facts_at(pool, args[i]));
+    }
+    if (!seen.polynomial || seen.symbol == SYM_NONE || (!rising && !falling))
+        return FACT_SIGNS;
+    struct bound least = bound_of_facts(pool, facts_at(pool, seen.symbol));
+    if (!least.known || !known_nonnegative(facts_at(pool, seen.symbol)))
+        return FACT_SIGNS;
+    sym_id at_least = SYM_ID_ZERO;
+    struct sym_pair pair = { seen.symbol, least.value };
+    for (uint32_t i = 0; i < n && at_least != SYM_NONE; i++)
+        at_least = number_add(pool, at_least, sym_replace(pool, args[i], &pair, 1));
+    if (at_least == SYM_NONE)
+        return FACT_SIGNS;
+    int sign = number_sign(pool, at_least);
+    if (rising && sign >= 0)
+        return sign ? FACT_POSITIVE : FACT_POSITIVE | FACT_ZERO;
+    if (falling && sign <= 0)
+        return sign ? FACT_NEGATIVE : FACT_NEGATIVE | FACT_ZERO;
+    return FACT_SIGNS;
+}
+
+/* Terms of one sign make a sum of that sign. */
+static uint32_t term_signs(const struct sym_pool *pool, const sym_id *args, uint32_t n)
+{
+    uint32_t any = 0;
+    bool strict = false;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t f = facts_at(pool, args[i]);
+        if (!(f & FACT_REAL))
+            return FACT_SIGNS;
+        any |= f & (FACT_NEGATIVE | FACT_POSITIVE);
+        strict |= known_nonzero(f) && (known_positive(f) || known_negative(f));
+    }
+    if (any == FACT_POSITIVE || any == FACT_NEGATIVE)
+        return strict ? any : any | FACT_ZERO;
+    return any ? FACT_SIGNS : FACT_ZERO;
+}
+
+static uint32_t add_signs(struct sym_pool *pool, const sym_id *args, uint32_t n)
+{
+    uint32_t signs = term_signs(pool, args, n);
+    if (!is_number(pool, args[0]))
+        return signs;
+    uint32_t rest = n == 2 ? facts_at(pool, args[1])
+                           : (group(pool, args + 1, n - 1, FACT_INTEGER, 0) |
+                              group(pool, args + 1, n - 1, FACT_REAL, 0) |
+                              term_signs(pool, args + 1, n - 1) | FACT_PARITY);
+    if (n == 2)
+        signs &= shift_facts(pool, rest, args[0]);
+    uint32_t monotonic = monotonic_facts(pool, args, n);
+    return signs & monotonic ? signs & monotonic : signs;
+}
+
+/* Add._eval_is_odd: the first term that is not even must be odd, the rest decide. */
+static uint32_t add_parity(const struct sym_pool *pool, const sym_id *args, uint32_t n)
+{
+    bool odd = false;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t f = facts_at(pool, args[i]);
+        if (known_odd(f))
+            odd = !odd;
+        else if (!known_even(f))
+            return FACT_PARITY;
+    }
+    return odd ? FACT_ODD : FACT_EVEN;
+}
+
+static uint32_t add_facts(struct sym_pool *pool, const sym_id *args, uint32_t n)
+{
+    uint32_t f = group(pool, args, n, FACT_INTEGER, FACT_NOT_INTEGER) |
+                 group(pool, args, n, FACT_RATIONAL, FACT_NOT_RATIONAL) |
+                 group(pool, args, n, FACT_FINITE, FACT_INFINITE) |
+                 group(pool, args, n, FACT_REAL, 0);
+    f |= f & FACT_REAL ? add_signs(pool, args, n) : FACT_SIGNS;
+    return f | (f & FACT_INTEGER ? add_parity(pool, args, n) : FACT_PARITY);
+}
+
+/* --- Products --- */
+
+/* Mul._eval_is_integer, with numerators and denominators gathered on the way. */
+struct fraction {
+    bool unknown, give_up;
+    bool all_odd_above, all_even_above, any_even_above, any_above;
+    bool any_below, any_even_below, all_odd_below, all_above_one_below;
+    uint32_t n_below;
+    sym_id below;
+};
+
+static void put_above(struct fraction *in, uint32_t f)
+{
+    in->any_above = true;
+    in->all_odd_above &= known_odd(f);
+    in->all_even_above &= known_even(f);
+    in->any_even_above |= known_even(f);
+}
+
+static void put_below(const struct sym_pool *pool, struct fraction *in, sym_id e)
+{
+    uint32_t f = facts_at(pool, e);
+    in->n_below++;
+    in->below = e;
+    in->any_below = true;
+    in->any_even_below |= known_even(f);
+    in->all_odd_below &= known_odd(f);
+    in->all_above_one_below &= is_integer(pool, e) && number_sign(pool, e) > 0;
+}
+
+static void put_factor(struct sym_pool *pool, struct fraction *in, sym_id e)
+{
+    uint32_t f = facts_at(pool, e);
+    if (f & FACT_INTEGER) {
+        if (e != SYM_ID_ONE && e != SYM_ID_MINUS_ONE)
+            put_above(in, f);
+    } else if (kind_at(pool, e) == SYM_RATIONAL) {
+        sym_id p = arg_at(pool, e, 0);
+        if (p != SYM_ID_ONE && p != SYM_ID_MINUS_ONE)
+            put_above(in, facts_at(pool, p));
+        put_below(pool, in, arg_at(pool, e, 1));
+    } else if (kind_at(pool, e) == SYM_POW && known_negative(facts_at(pool, arg_at(pool, e, 1)))) {
+        in->unknown |= !(facts_at(pool, arg_at(pool, e, 0)) & FACT_INTEGER) ||
+                       !(facts_at(pool, arg_at(pool, e, 1)) & FACT_INTEGER);
+        put_below(pool, in, arg_at(pool, e, 0));
+    } else {
+        in->give_up = true;
+    }
+}
+
+static uint32_t mul_integer(struct sym_pool *pool, const sym_id *args, uint32_t n)
+{
+    struct fraction in = { .all_odd_above = true, .all_even_above = true, .all_odd_below = true,
+                           .all_above_one_below = true };
+    for (uint32_t i = 0; i < n && !in.give_up; i++)
+        put_factor(pool, &in, args[i]);
+    if (in.give_up)
+        return 0;
+    if (!in.any_below && !in.unknown)
+        return FACT_INTEGER;
+    if (!in.any_above && in.any_below && in.all_above_one_below)
+        return FACT_NOT_INTEGER;
+    if (in.unknown)
+        return 0;
+    if (in.all_odd_above && in.any_even_below)
+        return FACT_NOT_INTEGER;
+    if (in.any_even_above && in.n_below == 1 && in.below == SYM_ID_TWO)
+        return FACT_INTEGER;
+    if (in.all_even_above && in.all_odd_below && in.all_above_one_below)
+        return FACT_NOT_INTEGER;
+    return 0;
+}
+
+/* The signs that a product of two can have. */
+static uint32_t sign_product(uint32_t a, uint32_t b)
+{
+    uint32_t signs = (a | b) & FACT_ZERO;
+    if ((a & FACT_POSITIVE && b & FACT_POSITIVE) || (a & FACT_NEGATIVE && b & FACT_NEGATIVE))
+        signs |= FACT_POSITIVE;
+    if ((a & FACT_POSITIVE && b & FACT_NEGATIVE) || (a & FACT_NEGATIVE && b & FACT_POSITIVE))
+        signs |= FACT_NEGATIVE;
+    return signs;
+}
+
+/* Whether a + b is known to be odd, without making the sum when it can be told apart. */
+static bool sum_is_odd(struct sym_pool *pool, sym_id a, sym_id b)
+{
+    if (kind_at(pool, a) != SYM_ADD && kind_at(pool, b) != SYM_ADD)
+        return false;
+    sym_id sum = sym_add(pool, a, b);
+    return sum != SYM_NONE && known_odd(facts_at(pool, sum));
+}
+
+/* Mul._eval_is_odd; s0*(s0 + 1) is even. */
+static uint32_t mul_parity(struct sym_pool *pool, const sym_id *args, uint32_t n)
+{
+    enum { IS_ODD, UNKNOWN, IS_EVEN } result = IS_ODD;
+    sym_id before = SYM_ID_ONE;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t f = facts_at(pool, args[i]);
+        if (args[i] == SYM_ID_MINUS_ONE)
+            continue;
+        if (known_even(f))
+            return FACT_EVEN;
+        if (result != IS_EVEN && before != SYM_ID_ONE && sum_is_odd(pool, before, args[i]))
+            result = IS_EVEN;
+        else if (result != IS_EVEN && !known_odd(f))
+            result = UNKNOWN;
+        before = args[i];
+    }
+    return result == IS_ODD ? FACT_ODD : result == IS_EVEN ? FACT_EVEN : FACT_PARITY;
+}
+
+static uint32_t mul_facts(struct sym_pool *pool, const sym_id *args, uint32_t n)
+{
+    uint32_t f = mul_integer(pool, args, n);
+    if (all_have(pool, args, n, FACT_RATIONAL) || (f & FACT_INTEGER))
+        f |= FACT_RATIONAL;
+    if (all_have(pool, args, n, FACT_REAL))
+        f |= FACT_REAL;
+    bool finite = all_have(pool, args, n, FACT_FINITE);
+    if (finite)
+        f |= FACT_FINITE;
+    uint32_t signs = FACT_POSITIVE;
+    for (uint32_t i = 0; i < n; i++)
+        signs = sign_product(signs, facts_at(pool, args[i]));
+    f |= (f & FACT_REAL) && (finite || !(signs & FACT_ZERO)) ? signs : FACT_SIGNS;
+    return f | (f & FACT_INTEGER ? mul_parity(pool, args, n) : FACT_PARITY);
+}
+
+/* --- Powers --- */
+
+static uint32_t pow_signs(uint32_t base, uint32_t exponent)
+{
+    if (!(base & FACT_REAL) || !(exponent & FACT_REAL))
+        return FACT_SIGNS;
+    if (known_positive(base))
+        return FACT_POSITIVE;
+    if (!(exponent & FACT_INTEGER))
+        return FACT_SIGNS;
+    uint32_t zero = base & FACT_ZERO;
+    if (known_even(exponent))
+        return FACT_POSITIVE | zero;
+    if (known_odd(exponent))
+        return (base & (FACT_NEGATIVE | FACT_POSITIVE)) | zero;
+    return known_nonnegative(base) ? FACT_POSITIVE | zero : FACT_SIGNS;
+}
+
+static uint32_t pow_facts(const struct sym_pool *pool, const sym_id *args)
+{
+    uint32_t base = facts_at(pool, args[0]), exponent = facts_at(pool, args[1]);
+    uint32_t f = pow_signs(base, exponent);
+    bool whole = (base & FACT_INTEGER) && (exponent & FACT_INTEGER);
+    if (whole && known_nonnegative(exponent))
+        f |= FACT_INTEGER | FACT_RATIONAL;
+    if (whole && known_negative(exponent) && known_nonzero(base))
+        f |= FACT_RATIONAL;
+    if ((base & FACT_REAL) && (exponent & FACT_INTEGER) &&
+        (known_nonnegative(exponent) || known_nonzero(base)))
+        f |= FACT_REAL;
+    if (known_positive(base) && (exponent & FACT_REAL))
+        f |= FACT_REAL;
+    if ((base & FACT_FINITE) && (exponent & FACT_FINITE) &&
+        (known_nonnegative(exponent) || known_nonzero(base)))
+        f |= FACT_FINITE;
+    if ((f & FACT_INTEGER) && known_positive(exponent))
+        return f | (base & FACT_PARITY);
+    return f | FACT_PARITY;
+}
+
+/* --- Functions --- */
+
+/* Max and Min: torch's _torf over every question, with fuzzy_or / fuzzy_and for the signs. */
+static uint32_t min_max_facts(const struct sym_pool *pool, enum sym_kind kind, const sym_id *args,
+                              uint32_t n)
+{
+    static const uint32_t torf[] = { FACT_INTEGER, FACT_NOT_INTEGER, FACT_RATIONAL, FACT_REAL,
+                                     FACT_FINITE };
+    uint32_t f = 0, signs = 0, parity = 0;
+    bool positive = false, nonnegative = false, negative = false, nonpositive = false;
+    for (size_t i = 0; i < sizeof torf / sizeof *torf; i++)
+        if (all_have(pool, args, n, torf[i]))
+            f |= torf[i];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t a = facts_at(pool, args[i]);
+        signs |= a & FACT_SIGNS;
+        parity |= a & FACT_PARITY;
+        positive |= known_positive(a);
+        nonnegative |= known_nonnegative(a);
+        negative |= known_negative(a);
+        nonpositive |= known_nonpositive(a);
+    }
+    if (kind == SYM_MAX && positive)
+        signs = FACT_POSITIVE;
+    else if (kind == SYM_MAX && nonnegative)
+        signs &= ~(uint32_t)FACT_NEGATIVE;
+    if (kind == SYM_MIN && negative)
+        signs = FACT_NEGATIVE;
+    return f | signs | parity;
+}
+
+static uint32_t call_signs(const struct sym_pool *pool, enum sym_kind kind, const sym_id *args)
+{
+    uint32_t a = facts_at(pool, args[0]);
+    bool nonnegative = false;
+    if (kind == SYM_FLOORDIV || kind == SYM_CLEANDIV) {
+        uint32_t b = facts_at(pool, args[1]);
+        nonnegative = (a & b & FACT_INTEGER) && known_nonnegative(a) && known_nonnegative(b);
+    } else if (kind == SYM_MODULAR_INDEXING) {
+        nonnegative = known_nonnegative(a) && known_nonnegative(facts_at(pool, args[1]));
+    } else if (kind == SYM_PYTHON_MOD) {
+        uint32_t b = facts_at(pool, args[1]);
+        return known_positive(b)   ? FACT_ZERO | FACT_POSITIVE
+               : known_negative(b) ? FACT_ZERO | FACT_NEGATIVE
+                                   : FACT_SIGNS;
+    }
+    return nonnegative ? FACT_ZERO | FACT_POSITIVE : FACT_SIGNS;
+}
+
+/* Where's arms; Piecewise's expressions. */
+static uint32_t choice_facts(const struct sym_pool *pool, enum sym_kind kind, const sym_id *args,
+                             uint32_t n)
+{
+    uint32_t all = ~0u, signs = 0, parity = 0;
+    for (uint32_t i = kind == SYM_WHERE; i < n; i++) {
+        sym_id arm = kind == SYM_WHERE ? args[i] : arg_at(pool, args[i], 0);
+        uint32_t f = facts_at(pool, arm);
+        all &= f;
+        signs |= f & FACT_SIGNS;
+        parity |= f & FACT_PARITY;
+    }
+    all &= FACT_INTEGER | FACT_RATIONAL | FACT_REAL | FACT_FINITE;
+    if (kind == SYM_WHERE && !(all & FACT_INTEGER))
+        all = 0;
+    return all | signs | parity;
+}
+
+static uint32_t call_facts(const struct sym_pool *pool, enum sym_kind kind, const sym_id *args)
+{
+    uint32_t declared = sym_classes[kind].facts;
+    uint32_t f = declared & ~(uint32_t)DECLARED_NONNEGATIVE;
+    uint32_t signs = declared & DECLARED_NONNEGATIVE ? FACT_ZERO | FACT_POSITIVE : call_signs(pool, kind, args);
+    if (kind == SYM_IDENTITY)
+        return (facts_at(pool, args[0]) &
+                (FACT_INTEGER | FACT_RATIONAL | FACT_REAL | FACT_FINITE)) | NOTHING;
+    if (kind == SYM_ABS)
+        return (facts_at(pool, args[0]) & ~(uint32_t)FACT_SIGNS) | FACT_POSITIVE |
+               (facts_at(pool, args[0]) & FACT_ZERO);
+    return f | signs | FACT_PARITY;
+}
+
+uint32_t facts_of(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n)
+{
+    uint32_t constant = n && all_have(pool, args, n, FACT_CONSTANT) ? FACT_CONSTANT : 0;
+    switch (kind) {
+    case SYM_RATIONAL:
+        return FACT_CONSTANT | FACT_NOT_INTEGER | FACT_RATIONAL | FACT_REAL | FACT_FINITE |
+               FACT_PARITY | (facts_at(pool, args[0]) & FACT_SIGNS);
+    case SYM_ADD: {
+        uint32_t f = add_facts(pool, args, n);
+        bool nonzero = (f & FACT_NOT_INTEGER) || known_odd(f);
+        return (nonzero ? f & ~(uint32_t)FACT_ZERO : f) | constant;
+    }
+    case SYM_MUL: {
+        uint32_t f = mul_facts(pool, args, n);
+        bool nonzero = (f & FACT_NOT_INTEGER) || known_odd(f);
+        return (nonzero ? f & ~(uint32_t)FACT_ZERO : f) | constant;
+    }
+    case SYM_POW: return pow_facts(pool, args) | constant;
+    case SYM_MAX:
+    case SYM_MIN: return min_max_facts(pool, kind, args, n) | constant;
+    case SYM_WHERE:
+    case SYM_PIECEWISE: return choice_facts(pool, kind, args, n) | constant;
+    case SYM_EXPR_COND_PAIR: return NOTHING | constant;
+    default:
+        if (is_relational(kind) || kind == SYM_AND || kind == SYM_OR || kind == SYM_NOT)
+            return FACT_BOOLEAN | NOTHING | constant;
+        return call_facts(pool, kind, args) | constant;
+    }
+}

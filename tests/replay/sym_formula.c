@@ -1,0 +1,99 @@
+#include "tests/replay/sym_formula.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    enum sym_kind kind;
+} names[] = {
+#define SYM_KIND(name, class_, order, key, subkey, precedence, facts) { class_, SYM_##name },
+#include "replay/shape/sym.def"
+#undef SYM_KIND
+    { "Eq", SYM_EQ }, { "Ne", SYM_NE }, { "Lt", SYM_LT },
+    { "Le", SYM_LE }, { "Gt", SYM_GT }, { "Ge", SYM_GE },
+};
+
+static struct str next_token(struct str *text)
+{
+    size_t at = 0;
+    while (at < text->n && text->p[at] == ' ')
+        at++;
+    *text = str_from(*text, at);
+    size_t n = 0;
+    if (text->n && (text->p[0] == '(' || text->p[0] == ')'))
+        n = 1;
+    else
+        while (n < text->n && !memchr(" ()", text->p[n], 3))
+            n++;
+    struct str token = str_first(*text, n);
+    *text = str_from(*text, n);
+    return token;
+}
+
+static sym_id call(struct sym_pool *pool, struct str name, const sym_id *args, uint32_t n)
+{
+    if (str_is(name, "CeilDiv"))
+        return sym_ceildiv(pool, args[0], args[1]);
+    if (str_is(name, "Piecewise")) {
+        sym_id arms[] = { sym_binary(pool, SYM_EXPR_COND_PAIR, SYM_ID_ONE, args[0]),
+                          sym_binary(pool, SYM_EXPR_COND_PAIR, SYM_ID_ZERO, SYM_ID_TRUE) };
+        return sym_make(pool, SYM_PIECEWISE, arms, 2);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(name, names[i].name))
+            return sym_make(pool, names[i].kind, args, n);
+    return SYM_NONE;
+}
+
+static sym_id atom(struct sym_pool *pool, struct str token)
+{
+    if (memchr("suz", token.p[0], 3))
+        return sym_by_name(NULL, pool, token);
+    char text[64] = { 0 };
+    memcpy(text, token.p, token.n < 63 ? token.n : 63);
+    return strpbrk(text, ".e") ? sym_float(pool, strtod(text, NULL)) : sym_integer_text(pool, token);
+}
+
+static sym_id build(struct sym_pool *pool, struct str *text)
+{
+    struct str token = next_token(text);
+    if (token.n == 0)
+        return SYM_NONE;
+    if (token.p[0] != '(')
+        return atom(pool, token);
+    struct str name = next_token(text);
+    sym_id args[16];
+    uint32_t n = 0;
+    while (n < 16) {
+        struct str before = *text, peek = next_token(text);
+        if (peek.n == 0 || peek.p[0] == ')')
+            break;
+        *text = before;
+        args[n++] = build(pool, text);
+    }
+    return call(pool, name, args, n);
+}
+
+sym_id sym_formula(struct sym_pool *pool, struct str text)
+{
+    return build(pool, &text);
+}
+
+void sym_answer_case(struct sym_pool *pool, struct str form, struct str formula, struct buf *out)
+{
+    sym_id e = sym_formula(pool, formula);
+    struct buf text = BUF_INIT;
+    struct err err = { .kind = ERR_NONE };
+    if (str_is(form, "str"))
+        sym_print(pool, e, &text);
+    else if (str_is(form, "expand"))
+        sym_print(pool, sym_expand(pool, e), &text);
+    else if (str_is(form, "canonical"))
+        sym_print(pool, sym_canonical(pool, e), &text);
+    if (!sym_ok(pool, &err) || e == SYM_NONE)
+        buf_puts(out, "!");
+    else
+        buf_put(out, buf_str(&text));
+    buf_release(&text);
+}
