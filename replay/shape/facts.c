@@ -38,9 +38,7 @@ static bool all_have(const struct sym_pool *pool, const sym_id *args, uint32_t n
 struct bound {
     bool known;
     bool tiny;      /* as near to zero as can be, on the side of `sign` */
-    bool sign_only; /* no value, only `facts` */
     sym_id value;
-    uint32_t facts;
 };
 
 static struct bound bound_value(int64_t value)
@@ -49,10 +47,38 @@ static struct bound bound_value(int64_t value)
     return (struct bound){ .known = true, .value = ids[value + 1] };
 }
 
-static struct bound bound_of_facts(struct sym_pool *pool, uint32_t f)
+/* e - 1 is positive. */
+static bool above_one(struct sym_pool *pool, sym_id e)
 {
+    sym_id below = sym_add(pool, e, SYM_ID_MINUS_ONE);
+    return below != SYM_NONE && known_positive(facts_at(pool, below));
+}
+
+/* A product of whole numbers of which two are above 1, or such a power. */
+static bool is_composite(struct sym_pool *pool, sym_id e)
+{
+    if (kind_at(pool, e) == SYM_POW)
+        return (facts_at(pool, e) & FACT_INTEGER) && above_one(pool, arg_at(pool, e, 0)) &&
+               above_one(pool, arg_at(pool, e, 1));
+    if (kind_at(pool, e) != SYM_MUL)
+        return false;
+    uint32_t above = 0;
+    for (uint32_t i = 0; i < node_at(pool, e)->n; i++) {
+        uint32_t f = facts_at(pool, arg_at(pool, e, i));
+        if (!(f & FACT_INTEGER) || !known_positive(f))
+            return false;
+        above += above_one(pool, arg_at(pool, e, i));
+    }
+    return above > 1;
+}
+
+static struct bound bound_of(struct sym_pool *pool, sym_id e)
+{
+    uint32_t f = facts_at(pool, e);
     if (!(f & FACT_REAL))
         return (struct bound){ 0 };
+    if (known_positive(f) && is_composite(pool, e))
+        return (struct bound){ .known = true, .value = sym_integer(pool, known_odd(f) ? 9 : 4) };
     if (known_positive(f))
         return known_even(f)           ? bound_value(2)
                : (f & FACT_INTEGER)    ? bound_value(1)
@@ -71,9 +97,10 @@ static struct bound bound_of_facts(struct sym_pool *pool, uint32_t f)
 }
 
 /* The facts of term + constant, as far as term's bound tells. */
-static uint32_t shift_facts(struct sym_pool *pool, uint32_t f, sym_id constant)
+static uint32_t shift_facts(struct sym_pool *pool, sym_id term, sym_id constant)
 {
-    struct bound bound = bound_of_facts(pool, f);
+    uint32_t f = facts_at(pool, term);
+    struct bound bound = bound_of(pool, term);
     if (!bound.known)
         return FACT_SIGNS;
     sym_id shifted = number_add(pool, bound.value, constant);
@@ -131,7 +158,7 @@ static uint32_t monotonic_facts(struct sym_pool *pool, const sym_id *args, uint3
     }
     if (!seen.polynomial || seen.symbol == SYM_NONE || (!rising && !falling))
         return FACT_SIGNS;
-    struct bound least = bound_of_facts(pool, facts_at(pool, seen.symbol));
+    struct bound least = bound_of(pool, seen.symbol);
     if (!least.known || !known_nonnegative(facts_at(pool, seen.symbol)))
         return FACT_SIGNS;
     sym_id at_least = SYM_ID_ZERO;
@@ -170,12 +197,8 @@ static uint32_t add_signs(struct sym_pool *pool, const sym_id *args, uint32_t n)
     uint32_t signs = term_signs(pool, args, n);
     if (!is_number(pool, args[0]))
         return signs;
-    uint32_t rest = n == 2 ? facts_at(pool, args[1])
-                           : (group(pool, args + 1, n - 1, FACT_INTEGER, 0) |
-                              group(pool, args + 1, n - 1, FACT_REAL, 0) |
-                              term_signs(pool, args + 1, n - 1) | FACT_PARITY);
     if (n == 2)
-        signs &= shift_facts(pool, rest, args[0]);
+        signs &= shift_facts(pool, args[1], args[0]);
     uint32_t monotonic = monotonic_facts(pool, args, n);
     return signs & monotonic ? signs & monotonic : signs;
 }
@@ -382,26 +405,29 @@ static uint32_t min_max_facts(const struct sym_pool *pool, enum sym_kind kind, c
 {
     static const uint32_t torf[] = { FACT_INTEGER, FACT_NOT_INTEGER, FACT_RATIONAL, FACT_REAL,
                                      FACT_FINITE };
-    uint32_t f = 0, signs = 0, parity = 0;
-    bool positive = false, nonnegative = false, negative = false, nonpositive = false;
+    uint32_t f = 0, any = 0, all = FACT_SIGNS, parity = 0;
+    bool one_positive = false, one_nonnegative = false, one_negative = false;
     for (size_t i = 0; i < sizeof torf / sizeof *torf; i++)
         if (all_have(pool, args, n, torf[i]))
             f |= torf[i];
     for (uint32_t i = 0; i < n; i++) {
         uint32_t a = facts_at(pool, args[i]);
-        signs |= a & FACT_SIGNS;
+        any |= a & FACT_SIGNS;
+        all &= a;
         parity |= a & FACT_PARITY;
-        positive |= known_positive(a);
-        nonnegative |= known_nonnegative(a);
-        negative |= known_negative(a);
-        nonpositive |= known_nonpositive(a);
+        one_positive |= known_positive(a);
+        one_nonnegative |= known_nonnegative(a);
+        one_negative |= known_negative(a);
     }
-    if (kind == SYM_MAX && positive)
+    uint32_t signs = any;
+    if (kind == SYM_MAX && one_positive)
         signs = FACT_POSITIVE;
-    else if (kind == SYM_MAX && nonnegative)
+    else if (kind == SYM_MAX && one_nonnegative)
         signs &= ~(uint32_t)FACT_NEGATIVE;
-    if (kind == SYM_MIN && negative)
+    if (kind == SYM_MIN && one_negative)
         signs = FACT_NEGATIVE;
+    else if (kind == SYM_MIN && !(all & FACT_POSITIVE))
+        signs &= ~(uint32_t)FACT_POSITIVE;
     return f | signs | parity;
 }
 
@@ -413,7 +439,13 @@ static uint32_t call_signs(const struct sym_pool *pool, enum sym_kind kind, cons
         uint32_t b = facts_at(pool, args[1]);
         nonnegative = (a & b & FACT_INTEGER) && known_nonnegative(a) && known_nonnegative(b);
     } else if (kind == SYM_MODULAR_INDEXING) {
-        nonnegative = known_nonnegative(a) && known_nonnegative(facts_at(pool, args[1]));
+        /* fuzzy_eq of the two: one negative alone makes it negative */
+        uint32_t b = facts_at(pool, args[1]);
+        nonnegative = (known_nonnegative(a) && known_nonnegative(b)) ||
+                      (known_negative(a) && known_negative(b));
+        if ((known_negative(a) && known_nonnegative(b)) ||
+            (known_nonnegative(a) && known_negative(b)))
+            return FACT_NEGATIVE;
     } else if (kind == SYM_PYTHON_MOD) {
         uint32_t b = facts_at(pool, args[1]);
         return known_positive(b)   ? FACT_ZERO | FACT_POSITIVE

@@ -141,8 +141,13 @@ sym_id build_pow_by_natural(struct sym_pool *pool, enum sym_kind kind, const sym
 sym_id build_float_pow(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n)
 {
     (void)n;
-    if (is_number(pool, args[0]) && is_number(pool, args[1]))
-        return sym_float(pool, pow(sym_to_double(pool, args[0]), sym_to_double(pool, args[1])));
+    if (is_number(pool, args[0]) && is_number(pool, args[1])) {
+        double base = sym_to_double(pool, args[0]), exponent = sym_to_double(pool, args[1]);
+        double power = pow(base, exponent);
+        if (power != power && base == base && exponent == exponent)
+            return pool_fail(pool, "TypeError: Cannot convert complex to float");
+        return sym_float(pool, power);
+    }
     return pool_node2(pool, kind, args[0], args[1]);
 }
 
@@ -198,6 +203,31 @@ sym_id build_opaque(struct sym_pool *pool, enum sym_kind kind, const sym_id *arg
     return sym_float(pool, y);
 }
 
+/* Factors whose absolute value is known leave the bars. */
+static sym_id abs_of_product(struct sym_pool *pool, sym_id e)
+{
+    struct list known, unknown;
+    list_init(&known, pool);
+    list_init(&unknown, pool);
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < node_at(pool, e)->n; i++) {
+        sym_id magnitude = sym_unary(pool, SYM_ABS, arg_at(pool, e, i));
+        bool open = magnitude != SYM_NONE && kind_at(pool, magnitude) == SYM_ABS;
+        ok = open ? list_push(&unknown, arg_at(pool, magnitude, 0)) : list_push(&known, magnitude);
+    }
+    sym_id result = SYM_NONE;
+    if (ok && known.n == 0)
+        result = pool_node1(pool, SYM_ABS, e);
+    else if (ok && unknown.n == 0)
+        result = sym_make(pool, SYM_MUL, known.v, known.n);
+    else if (ok && list_push(&known, sym_unary(pool, SYM_ABS, sym_make(pool, SYM_MUL, unknown.v,
+                                                                       unknown.n))))
+        result = sym_make(pool, SYM_MUL, known.v, known.n);
+    list_release(&known);
+    list_release(&unknown);
+    return result;
+}
+
 sym_id build_abs(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n)
 {
     (void)n;
@@ -206,10 +236,10 @@ sym_id build_abs(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, 
         return args[0];
     if (known_nonpositive(f))
         return sym_neg(pool, args[0]);
-    sym_id rest, coefficient = split_coefficient(pool, args[0], &rest);
-    if (coefficient == SYM_NONE || coefficient == SYM_ID_ONE)
-        return coefficient == SYM_NONE ? SYM_NONE : pool_node1(pool, kind, args[0]);
-    return sym_mul(pool, number_abs(pool, coefficient), sym_unary(pool, kind, rest));
+    if (could_extract_minus_sign(pool, args[0]))
+        return sym_unary(pool, kind, sym_neg(pool, args[0]));
+    return kind_at(pool, args[0]) == SYM_MUL ? abs_of_product(pool, args[0])
+                                             : pool_node1(pool, kind, args[0]);
 }
 
 sym_id build_identity(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n)
@@ -233,6 +263,43 @@ sym_id build_pair(struct sym_pool *pool, enum sym_kind kind, const sym_id *args,
     return pool_node2(pool, kind, args[0], args[1]);
 }
 
+/* Piecewise writes its relations with the symbol alone on the left where it can
+ * (_canonical_coeff): 8 - s2 < 0 is s2 > 8. */
+static sym_id symbol_first(struct sym_pool *pool, sym_id e)
+{
+    sym_id relation = relation_canonical(pool, e), rest, alone;
+    if (relation == SYM_NONE || !is_relational(kind_at(pool, relation)))
+        return relation;
+    sym_id left = arg_at(pool, relation, 0), right = arg_at(pool, relation, 1);
+    if ((facts_at(pool, left) | facts_at(pool, right)) & FACT_BOOLEAN)
+        return relation;
+    sym_id constant = split_constant(pool, left, &rest);
+    sym_id factor = constant == SYM_NONE ? SYM_NONE : split_coefficient(pool, rest, &alone);
+    if (factor == SYM_NONE || !is_rational(pool, constant) || !is_rational(pool, factor))
+        return factor == SYM_NONE ? SYM_NONE : relation;
+    enum sym_kind kind = kind_at(pool, relation);
+    if (number_sign(pool, factor) < 0)
+        kind = relation_mirrored(kind);
+    return sym_binary(pool, kind, alone, sym_div(pool, sym_sub(pool, right, constant), factor));
+}
+
+static sym_id canonical_condition(struct sym_pool *pool, sym_id e)
+{
+    enum sym_kind kind = kind_at(pool, e);
+    if (is_relational(kind))
+        return symbol_first(pool, e);
+    if (kind != SYM_AND && kind != SYM_OR && kind != SYM_NOT)
+        return e;
+    struct list args;
+    list_init(&args, pool);
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < node_at(pool, e)->n; i++)
+        ok = list_push(&args, canonical_condition(pool, arg_at(pool, e, i)));
+    sym_id result = ok ? sym_make(pool, kind, args.v, args.n) : SYM_NONE;
+    list_release(&args);
+    return result;
+}
+
 /* sympy's Piecewise: false arms go, a true one is the last, equal neighbours merge. */
 sym_id build_piecewise(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n)
 {
@@ -245,17 +312,19 @@ sym_id build_piecewise(struct sym_pool *pool, enum sym_kind kind, const sym_id *
             ok = false;
             break;
         }
-        sym_id condition = arg_at(pool, args[i], 1);
+        sym_id value = arg_at(pool, args[i], 0);
+        sym_id condition = canonical_condition(pool, arg_at(pool, args[i], 1));
         closed = condition == SYM_ID_TRUE;
-        if (condition == SYM_ID_FALSE)
+        ok = condition != SYM_NONE;
+        if (!ok || condition == SYM_ID_FALSE)
             continue;
-        bool merge = arms.n && arg_at(pool, arms.v[arms.n - 1], 0) == arg_at(pool, args[i], 0);
+        bool merge = arms.n && arg_at(pool, arms.v[arms.n - 1], 0) == value;
         if (!merge) {
-            ok = list_push(&arms, args[i]);
+            ok = list_push(&arms, pool_node2(pool, SYM_EXPR_COND_PAIR, value, condition));
             continue;
         }
         sym_id either = sym_or(pool, arg_at(pool, arms.v[arms.n - 1], 1), condition);
-        arms.v[arms.n - 1] = sym_binary(pool, SYM_EXPR_COND_PAIR, arg_at(pool, args[i], 0), either);
+        arms.v[arms.n - 1] = sym_binary(pool, SYM_EXPR_COND_PAIR, value, either);
         ok = arms.v[arms.n - 1] != SYM_NONE;
     }
     sym_id result = SYM_NONE;

@@ -166,6 +166,8 @@ static sym_id gcd_of_rest(struct sym_pool *pool, sym_id a, sym_id b)
 
 static sym_id gcd_anew(struct sym_pool *pool, sym_id a, sym_id b)
 {
+    if (a == SYM_ID_ZERO || b == SYM_ID_ZERO)
+        return a == SYM_ID_ZERO ? b : a;
     if (n_terms(pool, a) > WIDE_SUM || n_terms(pool, b) > WIDE_SUM)
         return divide_simple_gcd(pool, a, b);
     sym_id x = sym_expand(pool, a), y = sym_expand(pool, b);

@@ -1,47 +1,6 @@
 /* And, Or and Not: sympy/logic/boolalg.py. */
 #include "replay/shape/pool.h"
 
-/* A relation in the one form of the four it can be written in (swapped, both signs changed) that has
- * the least ids; sympy's Relational.canonical serves the same purpose. */
-struct relation {
-    enum sym_kind kind;
-    sym_id a, b;
-};
-
-static bool less(struct relation x, struct relation y)
-{
-    if (x.kind != y.kind)
-        return x.kind < y.kind;
-    return x.a != y.a ? x.a < y.a : x.b < y.b;
-}
-
-static struct relation least_form(struct sym_pool *pool, struct relation r)
-{
-    struct relation best = r;
-    struct relation swapped = { relation_mirrored(r.kind), r.b, r.a };
-    if (less(swapped, best))
-        best = swapped;
-    if (facts_at(pool, r.a) & FACT_BOOLEAN || facts_at(pool, r.b) & FACT_BOOLEAN)
-        return best;
-    sym_id minus_a = sym_neg(pool, r.a), minus_b = sym_neg(pool, r.b);
-    struct relation turned = { relation_mirrored(r.kind), minus_a, minus_b };
-    struct relation both = { r.kind, minus_b, minus_a };
-    if (less(turned, best))
-        best = turned;
-    return less(both, best) ? both : best;
-}
-
-static struct relation form_of(struct sym_pool *pool, sym_id e)
-{
-    return least_form(pool, (struct relation){ kind_at(pool, e), arg_at(pool, e, 0),
-                                               arg_at(pool, e, 1) });
-}
-
-static bool same(struct relation x, struct relation y)
-{
-    return x.kind == y.kind && x.a == y.a && x.b == y.b;
-}
-
 static bool put_flat(struct sym_pool *pool, enum sym_kind kind, sym_id e, struct list *out)
 {
     if (kind_at(pool, e) != kind)
@@ -49,31 +8,32 @@ static bool put_flat(struct sym_pool *pool, enum sym_kind kind, sym_id e, struct
     return list_push_args(out, e);
 }
 
-/* Drops what repeats; *clash when an argument and its negation are both there. */
+/* Drops what repeats, relations by their canonical form; *clash when an argument and its negation
+ * are both there. */
 static bool drop_repeated(struct sym_pool *pool, struct list *args, bool *clash)
 {
+    struct list forms;
+    list_init(&forms, pool);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < args->n && !*clash; i++) {
-        bool relation = is_relational(kind_at(pool, args->v[i]));
-        struct relation form = { 0 }, negated = { 0 };
-        if (relation) {
-            form = form_of(pool, args->v[i]);
-            negated = form_of(pool, relation_negated(pool, args->v[i]));
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < args->n && !*clash; i++) {
+        sym_id form = args->v[i], negated = SYM_NONE;
+        if (is_relational(kind_at(pool, form))) {
+            negated = relation_canonical(pool, relation_negated(pool, form));
+            form = relation_canonical(pool, form);
         }
         bool repeated = false;
-        for (uint32_t j = 0; j < n && !repeated && !pool_failed(pool); j++) {
-            repeated = args->v[j] == args->v[i];
-            if (!relation || !is_relational(kind_at(pool, args->v[j])))
-                continue;
-            struct relation other = form_of(pool, args->v[j]);
-            repeated |= same(other, form);
-            *clash |= same(other, negated);
+        for (uint32_t j = 0; j < n; j++) {
+            repeated |= forms.v[j] == form;
+            *clash |= forms.v[j] == negated;
         }
+        ok = repeated || list_push(&forms, form);
         if (!repeated)
             args->v[n++] = args->v[i];
     }
     args->n = n;
-    return !pool_failed(pool);
+    list_release(&forms);
+    return ok;
 }
 
 /* x and ~x for what is no relation. */

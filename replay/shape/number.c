@@ -377,12 +377,12 @@ sym_id number_pow(struct sym_pool *pool, sym_id a, int64_t exponent)
     }
     if (kind_at(pool, a) == SYM_FLOAT)
         return sym_float(pool, pow(node_at(pool, a)->real, (double)exponent));
+    if (exponent > 0 && (a == SYM_ID_ZERO || a == SYM_ID_ONE))
+        return a;
     sym_id result = SYM_ID_ONE;
     for (; exponent && result != SYM_NONE; exponent >>= 1) {
         if (exponent & 1)
             result = number_mul(pool, result, a);
-        if (a == SYM_ID_ONE || a == SYM_ID_ZERO)
-            break;
         if (exponent > 1)
             a = number_mul(pool, a, a);
         if (a == SYM_NONE)

@@ -293,7 +293,10 @@ static bool add_term(struct terms *in, sym_id e)
     uint32_t n = product ? node_at(pool, rest)->n : 1;
     for (uint32_t i = 0; i < n; i++) {
         sym_id factor = product ? arg_at(pool, rest, i) : rest;
-        if (!is_number(pool, factor) && !add_power(in, factor))
+        bool number = is_number(pool, factor) ||
+                      (kind_at(pool, factor) == SYM_IDENTITY &&
+                       is_number(pool, arg_at(pool, factor, 0)));
+        if (!number && !add_power(in, factor))
             return false;
     }
     term.n = (uint32_t)in->powers.n - term.first;

@@ -259,6 +259,7 @@ enum { MEMO_EXPAND = SYM_KINDS, MEMO_CANONICAL, MEMO_GCD, MEMO_SIMPLIFY };
 sym_id memo_find(const struct sym_pool *pool, uint32_t code, sym_id a, sym_id b);
 sym_id memo_put(struct sym_pool *pool, uint32_t code, sym_id a, sym_id b, sym_id result);
 
+sym_id relation_canonical(struct sym_pool *pool, sym_id e);
 sym_id relation_negated(struct sym_pool *pool, sym_id e);
 enum sym_kind relation_mirrored(enum sym_kind kind);
 unsigned print_precedence(struct sym_pool *pool, sym_id e);

@@ -31,6 +31,44 @@ sym_id relation_negated(struct sym_pool *pool, sym_id e)
     return pool_node2(pool, negated_kind(kind_at(pool, e)), arg_at(pool, e, 0), arg_at(pool, e, 1));
 }
 
+static sym_id swapped(struct sym_pool *pool, sym_id e)
+{
+    return pool_node2(pool, relation_mirrored(kind_at(pool, e)), arg_at(pool, e, 1),
+                      arg_at(pool, e, 0));
+}
+
+static sym_id signs_changed(struct sym_pool *pool, sym_id e)
+{
+    return pool_node2(pool, relation_mirrored(kind_at(pool, e)), sym_neg(pool, arg_at(pool, e, 0)),
+                      sym_neg(pool, arg_at(pool, e, 1)));
+}
+
+/* Relational.canonical: numbers to the right, else in `ordered` order, then fewer minus signs. */
+sym_id relation_canonical(struct sym_pool *pool, sym_id e)
+{
+    sym_id a = arg_at(pool, e, 0), b = arg_at(pool, e, 1);
+    bool swap = false;
+    if (facts_at(pool, b) & FACT_CONSTANT)
+        swap = is_number(pool, a) && is_number(pool, b) && sym_number_compare(pool, a, b) > 0;
+    else
+        swap = (facts_at(pool, a) & FACT_CONSTANT) || order_ordered(pool, a, b) > 0;
+    if (swap)
+        e = swapped(pool, e);
+    if (e == SYM_NONE || (facts_at(pool, a) | facts_at(pool, b)) & FACT_BOOLEAN)
+        return e;
+    a = arg_at(pool, e, 0);
+    b = arg_at(pool, e, 1);
+    if (could_extract_minus_sign(pool, a))
+        return signs_changed(pool, e);
+    if ((facts_at(pool, b) & FACT_CONSTANT) || !could_extract_minus_sign(pool, b))
+        return e;
+    sym_id minus_b = sym_neg(pool, b);
+    if (minus_b == SYM_NONE || order_ordered(pool, a, minus_b) <= 0)
+        return minus_b == SYM_NONE ? SYM_NONE : e;
+    sym_id turned = swapped(pool, e);
+    return turned == SYM_NONE ? SYM_NONE : signs_changed(pool, turned);
+}
+
 static bool is_boolean(const struct sym_pool *pool, sym_id e)
 {
     return facts_at(pool, e) & FACT_BOOLEAN;

@@ -87,6 +87,10 @@ void sym_answer_case(struct sym_pool *pool, struct str form, struct str formula,
     struct err err = { .kind = ERR_NONE };
     if (str_is(form, "str"))
         sym_print(pool, e, &text);
+    else if (str_is(form, "python"))
+        sym_print_python(pool, e, NULL, NULL, &text);
+    else if (str_is(form, "cpp"))
+        sym_print_cpp(pool, e, NULL, NULL, &text);
     else if (str_is(form, "expand"))
         sym_print(pool, sym_expand(pool, e), &text);
     else if (str_is(form, "canonical"))
