@@ -56,8 +56,8 @@ static bool take_whole_terms(struct sym_pool *pool, sym_id a, sym_id b, sym_id *
 /* a//b with what both are multiples of taken out. */
 static sym_id cancel(struct sym_pool *pool, sym_id a, sym_id b, sym_id gcd)
 {
-    sym_id left = divide_simplify(pool, sym_div(pool, a, gcd));
-    sym_id right = divide_simplify(pool, sym_div(pool, b, gcd));
+    sym_id left = divide_simplify(pool, divide_exactly(pool, a, gcd));
+    sym_id right = divide_simplify(pool, divide_exactly(pool, b, gcd));
     return sym_floordiv(pool, left, right);
 }
 
@@ -200,8 +200,8 @@ sym_id build_modular_indexing(struct sym_pool *pool, enum sym_kind kind, const s
             return SYM_NONE;
         if (gcd != SYM_ID_ONE)
             return sym_make(pool, kind,
-                            (sym_id[]){ divide_simplify(pool, sym_div(pool, a, gcd)),
-                                        divide_simplify(pool, sym_div(pool, b, gcd)), c }, 3);
+                            (sym_id[]){ divide_simplify(pool, divide_exactly(pool, a, gcd)),
+                                        divide_simplify(pool, divide_exactly(pool, b, gcd)), c }, 3);
     }
     if (kind_at(pool, a) == SYM_ADD && node_at(pool, a)->n <= WIDE_SUM) {
         bool dropped;

@@ -118,59 +118,60 @@ static uint32_t shift_facts(struct sym_pool *pool, sym_id term, sym_id constant)
     return FACT_SIGNS;
 }
 
-struct one_symbol {
-    sym_id symbol;
-    bool polynomial;
-};
-
-/* Sees whether e is a polynomial in at most one symbol. */
-static void look_for_symbol(const struct sym_pool *pool, sym_id e, struct one_symbol *seen)
+/* e is a polynomial in one nonnegative symbol with coefficients of one sign: it rises with it. */
+static bool rises(const struct sym_pool *pool, sym_id e, sym_id *symbol)
 {
     enum sym_kind kind = kind_at(pool, e);
+    int64_t exponent;
+    if (is_number(pool, e))
+        return number_sign(pool, e) >= 0;
     if (kind == SYM_SYMBOL) {
-        if (seen->symbol != SYM_NONE && seen->symbol != e)
-            seen->polynomial = false;
-        seen->symbol = e;
-    } else if (kind == SYM_POW) {
-        seen->polynomial &= kind_at(pool, arg_at(pool, e, 1)) == SYM_INTEGER &&
-                            node_at(pool, arg_at(pool, e, 1))->integer > 0;
-        look_for_symbol(pool, arg_at(pool, e, 0), seen);
-    } else if (kind == SYM_MUL || kind == SYM_ADD) {
-        for (uint32_t i = 0; seen->polynomial && i < node_at(pool, e)->n; i++)
-            look_for_symbol(pool, arg_at(pool, e, i), seen);
-    } else if (!is_number(pool, e)) {
-        seen->polynomial = false;
+        bool same = *symbol == SYM_NONE || *symbol == e;
+        *symbol = e;
+        return same && known_nonnegative(facts_at(pool, e));
     }
+    if (kind == SYM_POW)
+        return sym_to_i64(pool, arg_at(pool, e, 1), &exponent) && exponent > 0 &&
+               rises(pool, arg_at(pool, e, 0), symbol);
+    bool all = kind == SYM_MUL || kind == SYM_ADD;
+    for (uint32_t i = 0; all && i < node_at(pool, e)->n; i++)
+        all = rises(pool, arg_at(pool, e, i), symbol);
+    return all;
 }
 
-/* A sum of powers of one nonnegative symbol, all rising or all falling with it: its sign is that of
- * its value at the symbol's smallest value. */
+/* 1 where every term rises, -1 where every term falls, 0 otherwise. */
+static int direction(struct sym_pool *pool, const sym_id *args, uint32_t n, sym_id *symbol)
+{
+    bool rising = true, falling = true;
+    for (uint32_t i = 1; i < n && (rising || falling); i++) {
+        sym_id rest, coefficient = split_coefficient(pool, args[i], &rest);
+        if (coefficient == SYM_NONE || !rises(pool, rest, symbol))
+            return 0;
+        rising &= number_sign(pool, coefficient) > 0;
+        falling &= number_sign(pool, coefficient) < 0;
+    }
+    return *symbol == SYM_NONE ? 0 : rising ? 1 : falling ? -1 : 0;
+}
+
+/* constant + terms of one nonnegative symbol, all rising or all falling with it: the sign is that of
+ * the value at the symbol's smallest value. */
 static uint32_t monotonic_facts(struct sym_pool *pool, const sym_id *args, uint32_t n)
 {
-    struct one_symbol seen = { SYM_NONE, true };
-    bool rising = true, falling = true;
-    for (uint32_t i = 0; i < n && seen.polynomial; i++) {
-        look_for_symbol(pool, args[i], &seen);
-        if (is_number(pool, args[i]))
-            continue;
-        rising &= known_nonnegative(facts_at(pool, args[i]));
-        falling &= known_nonpositive(facts_at(pool, args[i]));
-    }
-    if (!seen.polynomial || seen.symbol == SYM_NONE || (!rising && !falling))
+    sym_id symbol = SYM_NONE;
+    int way = direction(pool, args, n, &symbol);
+    if (way == 0)
         return FACT_SIGNS;
-    struct bound least = bound_of(pool, seen.symbol);
-    if (!least.known || !known_nonnegative(facts_at(pool, seen.symbol)))
-        return FACT_SIGNS;
+    struct bound least = bound_of(pool, symbol);
     sym_id at_least = SYM_ID_ZERO;
-    struct sym_pair pair = { seen.symbol, least.value };
+    struct sym_pair pair = { symbol, least.value };
     for (uint32_t i = 0; i < n && at_least != SYM_NONE; i++)
         at_least = number_add(pool, at_least, sym_replace(pool, args[i], &pair, 1));
     if (at_least == SYM_NONE)
         return FACT_SIGNS;
     int sign = number_sign(pool, at_least);
-    if (rising && sign >= 0)
+    if (way > 0 && sign >= 0)
         return sign ? FACT_POSITIVE : FACT_POSITIVE | FACT_ZERO;
-    if (falling && sign <= 0)
+    if (way < 0 && sign <= 0)
         return sign ? FACT_NEGATIVE : FACT_NEGATIVE | FACT_ZERO;
     return FACT_SIGNS;
 }
@@ -354,6 +355,8 @@ static uint32_t mul_facts(struct sym_pool *pool, const sym_id *args, uint32_t n)
     for (uint32_t i = 0; i < n; i++)
         signs = sign_product(signs, facts_at(pool, args[i]));
     f |= (f & FACT_REAL) && (finite || !(signs & FACT_ZERO)) ? signs : FACT_SIGNS;
+    if (known_zero(f))
+        return FACT_INTEGER | FACT_RATIONAL | FACT_REAL | FACT_FINITE | FACT_ZERO | FACT_EVEN;
     return f | (f & FACT_INTEGER ? mul_parity(pool, args, n) : FACT_PARITY);
 }
 
@@ -468,8 +471,11 @@ static uint32_t choice_facts(const struct sym_pool *pool, enum sym_kind kind, co
         parity |= f & FACT_PARITY;
     }
     all &= FACT_INTEGER | FACT_RATIONAL | FACT_REAL | FACT_FINITE;
-    if (kind == SYM_WHERE && !(all & FACT_INTEGER))
-        all = 0;
+    if (kind == SYM_WHERE) { /* asks its arms only whether they are whole and not negative */
+        all = all & FACT_INTEGER ? all : 0;
+        parity = FACT_PARITY;
+        signs = signs & FACT_NEGATIVE ? FACT_SIGNS : signs;
+    }
     return all | signs | parity;
 }
 
@@ -482,7 +488,7 @@ static uint32_t call_facts(const struct sym_pool *pool, enum sym_kind kind, cons
         return (facts_at(pool, args[0]) &
                 (FACT_INTEGER | FACT_RATIONAL | FACT_REAL | FACT_FINITE)) | NOTHING;
     if (kind == SYM_ABS)
-        return (facts_at(pool, args[0]) & ~(uint32_t)FACT_SIGNS) | FACT_POSITIVE |
+        return (facts_at(pool, args[0]) & ~(uint32_t)FACT_SIGNS) | FACT_POSITIVE | FACT_REAL |
                (facts_at(pool, args[0]) & FACT_ZERO);
     return f | signs | FACT_PARITY;
 }

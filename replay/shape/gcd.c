@@ -139,35 +139,53 @@ static bool is_monomial(const struct sym_pool *pool, sym_id e)
     return true;
 }
 
-static bool divides(struct sym_pool *pool, sym_id dividend, sym_id divisor)
+/* dividend / divisor where that leaves nothing; false otherwise. */
+static bool divides(struct sym_pool *pool, sym_id dividend, sym_id divisor, sym_id *result)
 {
     sym_id lead = leading_term(pool, divisor);
     sym_id rest = sym_expand(pool, dividend);
+    *result = SYM_ID_ZERO;
     for (int step = 0; step < MAX_DIVISION_STEPS && rest != SYM_NONE && lead != SYM_NONE; step++) {
         if (rest == SYM_ID_ZERO)
-            return true;
+            return *result != SYM_NONE;
         sym_id top = leading_term(pool, rest);
         sym_id quotient = top == SYM_NONE ? SYM_NONE : sym_div(pool, top, lead);
         if (quotient == SYM_NONE || !is_monomial(pool, quotient))
             return false;
+        *result = sym_add(pool, *result, quotient);
         rest = sym_sub(pool, rest, sym_expand(pool, sym_mul(pool, quotient, divisor)));
     }
     return false;
+}
+
+sym_id divide_exactly(struct sym_pool *pool, sym_id a, sym_id b)
+{
+    if (a == SYM_NONE || b == SYM_NONE)
+        return SYM_NONE;
+    sym_id quotient;
+    if (kind_at(pool, a) != SYM_ADD || is_number(pool, b))
+        return sym_div(pool, a, b);
+    if (divides(pool, a, b, &quotient))
+        return quotient;
+    return pool_failed(pool) ? SYM_NONE : sym_div(pool, a, b);
 }
 
 static sym_id gcd_of_rest(struct sym_pool *pool, sym_id a, sym_id b)
 {
     if (kind_at(pool, a) != SYM_ADD || kind_at(pool, b) != SYM_ADD)
         return SYM_ID_ONE;
-    if (divides(pool, a, b))
+    sym_id quotient;
+    if (divides(pool, a, b, &quotient))
         return b;
-    return !pool_failed(pool) && divides(pool, b, a) ? a : SYM_ID_ONE;
+    return !pool_failed(pool) && divides(pool, b, a, &quotient) ? a : SYM_ID_ONE;
 }
 
 static sym_id gcd_anew(struct sym_pool *pool, sym_id a, sym_id b)
 {
-    if (a == SYM_ID_ZERO || b == SYM_ID_ZERO)
-        return a == SYM_ID_ZERO ? b : a;
+    if (a == SYM_ID_ZERO || b == SYM_ID_ZERO) {
+        sym_id other = a == SYM_ID_ZERO ? b : a;
+        return is_integer(pool, other) ? number_abs(pool, other) : other;
+    }
     if (n_terms(pool, a) > WIDE_SUM || n_terms(pool, b) > WIDE_SUM)
         return divide_simple_gcd(pool, a, b);
     sym_id x = sym_expand(pool, a), y = sym_expand(pool, b);
@@ -229,7 +247,7 @@ sym_id divide_simplify(struct sym_pool *pool, sym_id e)
         return SYM_NONE;
     sym_id result = e;
     if (factor != SYM_ID_ONE) {
-        sym_id rest = sym_expand(pool, sym_div(pool, e, factor));
+        sym_id rest = divide_exactly(pool, e, factor);
         sym_id product = sym_mul(pool, factor, rest);
         if (product == SYM_NONE)
             return SYM_NONE;

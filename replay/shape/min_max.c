@@ -115,8 +115,9 @@ static void drop_by_number(struct sym_pool *pool, enum sym_kind kind, struct lis
     uint32_t n = 0;
     for (uint32_t i = 0; i < args->n; i++) {
         sym_id e = args->v[i];
-        bool drop = kind_at(pool, e) == other_of(kind) && is_number(pool, arg_at(pool, e, 0)) &&
-                    more_extreme(pool, kind, best, arg_at(pool, e, 0));
+        bool drop = kind_at(pool, e) == other_of(kind) &&
+                    sym_binary(pool, kind == SYM_MAX ? SYM_LT : SYM_GT, arg_at(pool, e, 0),
+                               best) == SYM_ID_TRUE;
         if (!drop)
             args->v[n++] = e;
     }
@@ -266,13 +267,17 @@ static bool decide_small(struct sym_pool *pool, enum sym_kind kind, struct list 
 static bool find_local_zeros(struct sym_pool *pool, enum sym_kind kind, struct list *args)
 {
     sym_id number = SYM_NONE;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < args->n; i++) {
+    uint32_t n = 0, total = args->n;
+    for (uint32_t i = 0; i < total; i++) {
         sym_id e = args->v[i];
-        if (!is_number(pool, e))
-            args->v[n++] = e;
-        else if (number == SYM_NONE || more_extreme(pool, kind, e, number))
+        if (!is_number(pool, e)) {
+            args->n = n; /* what is kept so far */
+            args->v[n] = e;
+            n += !contains(args, e);
+            args->n = total;
+        } else if (number == SYM_NONE || more_extreme(pool, kind, e, number)) {
             number = e;
+        }
     }
     args->n = n;
     if (number == SYM_NONE)

@@ -220,6 +220,21 @@ static sym_id power_of_product(struct sym_pool *pool, sym_id base, sym_id expone
     return result;
 }
 
+static sym_id power_of_piecewise(struct sym_pool *pool, sym_id base, sym_id exponent)
+{
+    struct list arms;
+    list_init(&arms, pool);
+    bool ok = list_push_args(&arms, base);
+    for (uint32_t i = 0; ok && i < arms.n; i++) {
+        sym_id value = sym_pow(pool, arg_at(pool, arms.v[i], 0), exponent);
+        arms.v[i] = sym_binary(pool, SYM_EXPR_COND_PAIR, value, arg_at(pool, arms.v[i], 1));
+        ok = arms.v[i] != SYM_NONE;
+    }
+    sym_id result = ok ? sym_make(pool, SYM_PIECEWISE, arms.v, arms.n) : SYM_NONE;
+    list_release(&arms);
+    return result;
+}
+
 static sym_id power_of_number(struct sym_pool *pool, sym_id base, sym_id exponent)
 {
     int64_t e;
@@ -251,6 +266,8 @@ sym_id build_pow(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, 
         return power_of_number(pool, base, exponent);
     if (kind_at(pool, base) == SYM_MUL && is_integer(pool, exponent))
         return power_of_product(pool, base, exponent);
+    if (kind_at(pool, base) == SYM_PIECEWISE && is_integer(pool, exponent))
+        return power_of_piecewise(pool, base, exponent);
     if (kind_at(pool, base) == SYM_POW && (facts_at(pool, exponent) & FACT_INTEGER))
         return sym_pow(pool, arg_at(pool, base, 0),
                        sym_mul(pool, arg_at(pool, base, 1), exponent));

@@ -252,6 +252,7 @@ sym_id split_power(struct sym_pool *pool, sym_id e, sym_id *exponent);
 /* gcd.c */
 sym_id divide_gcd(struct sym_pool *pool, sym_id a, sym_id b);          /* sympy.gcd */
 sym_id divide_simple_gcd(struct sym_pool *pool, sym_id a, sym_id b);   /* simple_floordiv_gcd */
+sym_id divide_exactly(struct sym_pool *pool, sym_id a, sym_id b);       /* b divides a */
 sym_id divide_simplify(struct sym_pool *pool, sym_id e);               /* sympy.simplify */
 
 /* make.c: results remembered under codes that are no kind. SYM_NONE when not there. */
