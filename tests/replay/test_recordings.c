@@ -1,0 +1,185 @@
+/* Every expression of ../shared read into the engine prints as it was recorded. */
+#include <glob.h>
+#include <stdlib.h>
+
+#include "replay/shape/sym.h"
+#include "tests/harness.h"
+#include "trace/graphs.h"
+#include "trace/guards.h"
+#include "trace/intern.h"
+#include "trace/source.h"
+#include "trace/symbols.h"
+
+enum kind { SIZE, STRIDE, SYM, GUARD, HINT_RANGE, ENV, KINDS };
+static const char *const kind_names[KINDS] = { "sizes", "strides", "Sym()", "guards", "ranges",
+                                               "shapeenv" };
+
+struct tally {
+    struct sym_pool *pool;
+    struct intern seen[KINDS];
+    size_t distinct[KINDS], equal[KINDS];
+    size_t shown;
+};
+
+static void show(struct tally *t, enum kind kind, struct str text, struct str got, const char *why)
+{
+    if (t->shown++ < 60)
+        printf("%s: recorded %.*s\n    ours %.*s%s\n", kind_names[kind], STR_ARG(text),
+               STR_ARG(got), why);
+}
+
+static void check_text(struct tally *t, enum kind kind, struct str text)
+{
+    size_t before = t->seen[kind].texts.n;
+    uint32_t id = intern(&t->seen[kind], text);
+    assert_int_not_equal(id, INTERN_NONE);
+    if (t->seen[kind].texts.n == before)
+        return;
+    struct err err = ERR_INIT;
+    struct buf out = BUF_INIT;
+    sym_print(t->pool, sym_parse(t->pool, text, NULL, NULL), &out);
+    bool ok = sym_ok(t->pool, &err);
+    bool equal = ok && str_eq(buf_str(&out), text);
+    t->distinct[kind]++;
+    t->equal[kind] += equal;
+    if (!equal)
+        show(t, kind, text, buf_str(&out), ok ? "" : err.text);
+    buf_release(&out);
+}
+
+/* The pieces between commas outside brackets. */
+static void check_list(struct tally *t, enum kind kind, struct str text)
+{
+    int depth = 0;
+    size_t from = 0;
+    for (size_t i = 0; i <= text.n; i++) {
+        char c = i < text.n ? text.p[i] : ',';
+        depth += (c == '(' || c == '[') - (c == ')' || c == ']');
+        if (c != ',' || depth)
+            continue;
+        struct str piece = str_trim((struct str){ text.p + from, i - from });
+        if (piece.n)
+            check_text(t, kind, piece);
+        from = i + 1;
+    }
+}
+
+/* "f32[s77, 64][64, 1]cuda:0" or "Sym(s77)". */
+static void check_meta(struct tally *t, const struct meta *meta)
+{
+    struct str text = meta->text;
+    if (meta->kind == META_SYM && str_starts(text, STR("Sym(")) && str_ends(text, STR(")"))) {
+        check_text(t, SYM, (struct str){ text.p + 4, text.n - 5 });
+        return;
+    }
+    for (int i = 0; i < 2 && meta->kind == META_TENSOR; i++) {
+        size_t open = str_find_char(text, '[');
+        size_t close = str_find_char(text, ']');
+        if (close >= text.n || open >= close)
+            return;
+        check_list(t, i ? STRIDE : SIZE, (struct str){ text.p + open + 1, close - open - 1 });
+        text = str_from(text, close + 1);
+    }
+}
+
+static void check_trace(struct tally *t, const char *path)
+{
+    struct err err = ERR_INIT;
+    struct trace *trace = trace_open(path, NULL, &err);
+    assert_no_err(&err);
+    const struct graph_list *graphs = trace_graphs(trace, &err);
+    assert_non_null(graphs);
+    for (uint32_t i = 0; i < graphs->n; i++) {
+        const struct graph *graph = trace_graph(trace, i, &err);
+        for (uint32_t j = 0; graph && j < graph->pool->n_metas; j++)
+            check_meta(t, &graph->pool->metas[j]);
+    }
+    const struct guard_list *guards = trace_guards(trace, &err);
+    for (uint32_t i = 0; guards && i < guards->n; i++)
+        check_text(t, GUARD, guards->guards[i].expr);
+    const struct symbol_table *symbols = trace_symbols(trace, &err);
+    for (uint32_t i = 0; symbols && i < symbols->n_symbols; i++) {
+        struct str range = symbols->symbols[i].range;
+        if (range.n > 2)
+            check_list(t, HINT_RANGE, (struct str){ range.p + 1, range.n - 2 });
+    }
+    trace_close(trace);
+}
+
+static void check_env_line(struct tally *t, struct str line)
+{
+    static const char *const keys[] = { "\"orig_expr\": \"", "\"expr\": \"", "\"tgt\": \"" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        size_t at = str_find(line, str_of(keys[i]));
+        if (at >= line.n)
+            continue;
+        struct str rest = str_from(line, at + strlen(keys[i]));
+        check_text(t, ENV, str_first(rest, str_find_char(rest, '"')));
+    }
+}
+
+static void check_env(struct tally *t, const char *path)
+{
+    struct err err = ERR_INIT;
+    struct source *in = source_open(path, &err);
+    assert_non_null(in);
+    struct buf text = BUF_INIT;
+    size_t n = 0;
+    do {
+        assert_true(buf_reserve(&text, SOURCE_READ_SIZE));
+        assert_true(source_read(in, text.p + text.n, SOURCE_READ_SIZE, &n, &err));
+        text.n += n;
+    } while (n);
+    source_close(in);
+    for (struct str rest = buf_str(&text); rest.n;) {
+        size_t end = str_find_char(rest, '\n');
+        check_env_line(t, str_first(rest, end));
+        rest = str_from(rest, end + 1);
+    }
+    buf_release(&text);
+}
+
+static void each(const char *pattern, struct tally *t, void (*fn)(struct tally *, const char *))
+{
+    glob_t found;
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        fn(t, found.gl_pathv[i]);
+    globfree(&found);
+}
+
+static void test_prints_as_recorded(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct tally t = { .pool = sym_pool_new(&err) };
+    const char *only = getenv("SYMTAPE_ONLY");
+    char pattern[4200];
+    static const char *const folders[] = { "traces", "failures", "variety" };
+    for (size_t i = 0; i < 3; i++) {
+        const char *folder = shared_path(folders[i]);
+        snprintf(pattern, sizeof pattern, "%s/%s*.log.zst", folder ? folder : "", only ? only : "");
+        each(pattern, &t, check_trace);
+    }
+    const char *folder = shared_path("shapeenv");
+    snprintf(pattern, sizeof pattern, "%s/%s*.jsonl.zst", folder ? folder : "", only ? only : "");
+    each(pattern, &t, check_env);
+    size_t distinct = 0, equal = 0;
+    for (int i = 0; i < KINDS; i++) {
+        printf("%-9s %zu of %zu distinct texts equal\n", kind_names[i], t.equal[i], t.distinct[i]);
+        distinct += t.distinct[i];
+        equal += t.equal[i];
+        intern_release(&t.seen[i]);
+    }
+    printf("%zu expressions, %zu bytes\n", sym_pool_count(t.pool), sym_pool_bytes(t.pool));
+    sym_pool_free(t.pool);
+    assert_true(equal * 1000 >= distinct * 995);
+}
+
+int main(void)
+{
+    require_shared();
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_prints_as_recorded) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
