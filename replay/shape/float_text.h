@@ -3,7 +3,7 @@
 #ifndef SYMTAPE_REPLAY_SHAPE_FLOAT_TEXT_H
 #define SYMTAPE_REPLAY_SHAPE_FLOAT_TEXT_H
 
-#include "trace/buf.h"
+#include "trace/base/buf.h"
 
 enum float_digits {
     FLOAT_STR = 15,   /* str() of a Float of double precision */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "replay/shape/pool.h"
-#include "trace/hash.h"
+#include "trace/base/hash.h"
 
 /* How a kind is built, and from how many arguments (0: any number). */
 struct maker {

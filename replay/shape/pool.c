@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "trace/hash.h"
+#include "trace/base/hash.h"
 
 enum {
     INTEGER = FACT_INTEGER | FACT_RATIONAL | FACT_REAL | FACT_FINITE,

@@ -6,9 +6,9 @@
 #define SYMTAPE_REPLAY_SHAPE_POOL_H
 
 #include "replay/shape/sym.h"
-#include "trace/arena.h"
-#include "trace/intern.h"
-#include "trace/vec.h"
+#include "trace/base/arena.h"
+#include "trace/base/intern.h"
+#include "trace/base/vec.h"
 
 /* What is known of a value. Signs and parity are kept as the set of those still possible. */
 enum {

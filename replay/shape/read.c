@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "replay/shape/pool.h"
-#include "trace/expr.h"
+#include "trace/graph/expr.h"
 
 struct reader {
     struct sym_pool *pool;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "replay/shape/pool.h"
-#include "trace/hash.h"
+#include "trace/base/hash.h"
 
 enum { MAX_PRODUCTS = 1 << 16, MAX_CLAUSES = 1 << 12 };
 

@@ -26,9 +26,9 @@
 #ifndef SYMTAPE_REPLAY_SHAPE_SYM_H
 #define SYMTAPE_REPLAY_SHAPE_SYM_H
 
-#include "trace/buf.h"
-#include "trace/err.h"
-#include "trace/str.h"
+#include "trace/base/buf.h"
+#include "trace/base/err.h"
+#include "trace/base/str.h"
 
 typedef uint32_t sym_id;
 #define SYM_NONE UINT32_MAX

@@ -5,10 +5,10 @@
 #include "replay/shape/sym.h"
 #include "tests/harness.h"
 #include "trace/graphs.h"
-#include "trace/guards.h"
-#include "trace/intern.h"
-#include "trace/source.h"
-#include "trace/symbols.h"
+#include "trace/events/guards.h"
+#include "trace/base/intern.h"
+#include "trace/log/source.h"
+#include "trace/events/symbols.h"
 
 enum kind { SIZE, STRIDE, SYM, GUARD, HINT_RANGE, ENV, KINDS };
 static const char *const kind_names[KINDS] = { "sizes", "strides", "Sym()", "guards", "ranges",
@@ -16,6 +16,8 @@ static const char *const kind_names[KINDS] = { "sizes", "strides", "Sym()", "gua
 
 struct tally {
     struct sym_pool *pool;
+    const struct symbol_table *symbols; /* of the trace at hand, or NULL */
+    uint32_t attempt;
     struct intern seen[KINDS];
     size_t distinct[KINDS], equal[KINDS];
     size_t shown;
@@ -28,16 +30,38 @@ static void show(struct tally *t, enum kind kind, struct str text, struct str go
                STR_ARG(got), why);
 }
 
+/* A Python int input may be negative, a size may not: the range at creation tells. */
+static sym_id resolve(void *user, struct sym_pool *pool, struct str name)
+{
+    struct tally *t = user;
+    for (uint32_t i = 0; t->symbols && i < t->symbols->n_symbols; i++) {
+        const struct symbol *s = &t->symbols->symbols[i];
+        if (s->attempt == t->attempt && str_eq(s->name, name) && name.p[0] == 's')
+            return sym_symbol(pool, name, str_starts(s->range, STR("[-"))
+                                              ? SYM_IS_INTEGER
+                                              : SYM_IS_INTEGER | SYM_IS_POSITIVE);
+    }
+    return sym_by_name(NULL, pool, name);
+}
+
+static bool is_new(struct tally *t, enum kind kind, struct str text)
+{
+    struct buf key = BUF_INIT;
+    buf_printf(&key, "%p %u ", (const void *)t->symbols, t->attempt);
+    buf_put(&key, text);
+    size_t before = t->seen[kind].texts.n;
+    assert_int_not_equal(intern(&t->seen[kind], buf_str(&key)), INTERN_NONE);
+    buf_release(&key);
+    return t->seen[kind].texts.n != before;
+}
+
 static void check_text(struct tally *t, enum kind kind, struct str text)
 {
-    size_t before = t->seen[kind].texts.n;
-    uint32_t id = intern(&t->seen[kind], text);
-    assert_int_not_equal(id, INTERN_NONE);
-    if (t->seen[kind].texts.n == before)
+    if (!is_new(t, kind, text))
         return;
     struct err err = ERR_INIT;
     struct buf out = BUF_INIT;
-    sym_print(t->pool, sym_parse(t->pool, text, NULL, NULL), &out);
+    sym_print(t->pool, sym_parse(t->pool, text, resolve, t), &out);
     bool ok = sym_ok(t->pool, &err);
     bool equal = ok && str_eq(buf_str(&out), text);
     t->distinct[kind]++;
@@ -87,23 +111,27 @@ static void check_trace(struct tally *t, const char *path)
     struct err err = ERR_INIT;
     struct trace *trace = trace_open(path, NULL, &err);
     assert_no_err(&err);
+    t->symbols = trace_symbols(trace, &err);
     const struct graph_list *graphs = trace_graphs(trace, &err);
     assert_non_null(graphs);
     for (uint32_t i = 0; i < graphs->n; i++) {
         const struct graph *graph = trace_graph(trace, i, &err);
+        t->attempt = graphs->refs[i].attempt;
         for (uint32_t j = 0; graph && j < graph->pool->n_metas; j++)
             check_meta(t, &graph->pool->metas[j]);
     }
     const struct guard_list *guards = trace_guards(trace, &err);
-    for (uint32_t i = 0; guards && i < guards->n; i++)
+    for (uint32_t i = 0; guards && i < guards->n; i++) {
+        t->attempt = guards->guards[i].attempt;
         check_text(t, GUARD, guards->guards[i].expr);
-    const struct symbol_table *symbols = trace_symbols(trace, &err);
-    for (uint32_t i = 0; symbols && i < symbols->n_symbols; i++) {
-        struct str range = symbols->symbols[i].range;
+    }
+    for (uint32_t i = 0; t->symbols && i < t->symbols->n_symbols; i++) {
+        struct str range = t->symbols->symbols[i].range;
         if (range.n > 2)
             check_list(t, HINT_RANGE, (struct str){ range.p + 1, range.n - 2 });
     }
     trace_close(trace);
+    t->symbols = NULL;
 }
 
 static void check_env_line(struct tally *t, struct str line)
