@@ -431,6 +431,8 @@ static uint32_t min_max_facts(const struct sym_pool *pool, enum sym_kind kind, c
         signs = FACT_NEGATIVE;
     else if (kind == SYM_MIN && !(all & FACT_POSITIVE))
         signs &= ~(uint32_t)FACT_POSITIVE;
+    if (signs != any) /* a known sign is one of a real number */
+        f |= FACT_REAL | FACT_FINITE;
     return f | signs | parity;
 }
 

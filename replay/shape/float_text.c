@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Digits without a point, and the power of ten of the first. */
 struct digits {
@@ -56,7 +57,7 @@ static void put_scientific(struct buf *out, const struct digits *d, bool strip, 
 void float_text(double value, enum float_digits digits, bool strip, struct buf *out)
 {
     if (value == 0) {
-        buf_puts(out, digits == FLOAT_GUARD ? "0.0" : "0.0");
+        buf_puts(out, "0.0");
         return;
     }
     struct digits d = take_apart(value, (int)digits);

@@ -275,12 +275,15 @@ int number_sign(const struct sym_pool *pool, sym_id a)
     return signs == FACT_POSITIVE ? 1 : signs == FACT_NEGATIVE ? -1 : 0;
 }
 
-/* The sum where one is infinite: int_oo gives way to oo, opposite ones are nan. */
+/* The sum where one is infinite: int_oo gives way to oo, opposite ones are nan, and -int_oo does not
+ * give way to a -oo on its right (NegativeIntInfinity.__add__). */
 static sym_id infinite_add(sym_id a, sym_id b)
 {
     if (!is_infinity(a))
         return b;
     if (!is_infinity(b) || a == b)
+        return a;
+    if (a == SYM_ID_MINUS_INT_OO && b == SYM_ID_MINUS_OO)
         return a;
     bool a_is_int = a <= SYM_ID_MINUS_INT_OO, b_is_int = b <= SYM_ID_MINUS_INT_OO;
     if (a_is_int != b_is_int)
@@ -332,7 +335,7 @@ sym_id number_mul(struct sym_pool *pool, sym_id a, sym_id b)
     return rational_mul(pool, a, b);
 }
 
-static sym_id infinite_div(struct sym_pool *pool, sym_id a, sym_id b)
+static sym_id infinite_div(const struct sym_pool *pool, sym_id a, sym_id b)
 {
     if (is_infinity(a) && is_infinity(b))
         return SYM_ID_NAN;

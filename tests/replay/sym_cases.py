@@ -207,6 +207,8 @@ def cases(seed, count, forms=None):
             reply = answer(form, text)
         except Exception:  # what Python refuses is an answer too
             reply = "!"
+            if "Piecewise" in text:  # a PolynomialError of sympy.gcd, which is not mirrored
+                continue
         if "\n" not in reply and len(reply) < 400 and "zoo" not in reply:
             yield form, text, reply
 

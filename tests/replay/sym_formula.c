@@ -1,5 +1,8 @@
 #include "tests/replay/sym_formula.h"
 
+#include "replay/shape/range.h"
+#include "replay/shape/solve.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +83,91 @@ sym_id sym_formula(struct sym_pool *pool, struct str text)
     return build(pool, &text);
 }
 
+/* The ranges that sym_cases.py gives its symbols. */
+static bool range_of(void *user, sym_id symbol, struct sym_range *ret)
+{
+    static const struct {
+        const char *name;
+        int64_t lower, upper; /* INT64_MIN and INT64_MAX stand for the infinities */
+    } given[] = {
+        { "s0", 2, INT64_MAX }, { "s1", 2, 1024 },              { "s2", 0, INT64_MAX },
+        { "s10", 1, 7 },        { "u0", INT64_MIN, INT64_MAX }, { "u1", -3, 5 },
+    };
+    struct sym_pool *pool = user;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        if (!str_is(sym_name(pool, symbol), given[i].name))
+            continue;
+        ret->lower = given[i].lower == INT64_MIN ? SYM_ID_MINUS_INT_OO
+                                                 : sym_integer(pool, given[i].lower);
+        ret->upper = given[i].upper == INT64_MAX ? SYM_ID_INT_OO
+                                                 : sym_integer(pool, given[i].upper);
+        return true;
+    }
+    return false;
+}
+
+static void print_range(struct sym_pool *pool, sym_id e, struct buf *out)
+{
+    struct sym_range range = sym_bound(pool, e, range_of, pool);
+    if (!sym_range_ok(range))
+        return;
+    sym_print(pool, range.lower, out);
+    buf_putc(out, ' ');
+    sym_print(pool, range.upper, out);
+}
+
+struct first {
+    struct sym_pool *pool;
+    sym_id symbol;
+};
+
+static void take_first(void *user, sym_id symbol)
+{
+    struct first *first = user;
+    if (first->symbol == SYM_NONE ||
+        str_cmp(sym_name(first->pool, symbol), sym_name(first->pool, first->symbol)) < 0)
+        first->symbol = symbol;
+}
+
+static void print_solved(struct sym_pool *pool, sym_id e, struct buf *out)
+{
+    struct first first = { pool, SYM_NONE };
+    sym_free_symbols(pool, e, take_first, &first);
+    sym_id solved = sym_solve(pool, e, first.symbol, true);
+    if (solved == SYM_NONE)
+        buf_puts(out, "none");
+    else
+        sym_print(pool, solved, out);
+}
+
+struct implied {
+    struct sym_pool *pool;
+    struct buf *out;
+};
+
+static void print_implied(void *user, sym_id condition, bool value)
+{
+    struct implied *implied = user;
+    if (implied->out->n)
+        buf_puts(implied->out, "; ");
+    sym_print(implied->pool, condition, implied->out);
+    buf_puts(implied->out, value ? ": True" : ": False");
+}
+
+static void print_learnt(struct sym_pool *pool, bool solve, sym_id e, struct buf *out)
+{
+    struct first first = { pool, SYM_NONE };
+    struct implied implied = { pool, out };
+    if (e != SYM_NONE)
+        sym_free_symbols(pool, e, take_first, &first);
+    if (first.symbol == SYM_NONE || !sym_is_relational(pool, e))
+        buf_puts(out, "none");
+    else if (solve)
+        print_solved(pool, e, out);
+    else
+        sym_implications(pool, e, print_implied, &implied);
+}
+
 void sym_answer_case(struct sym_pool *pool, struct str form, struct str formula, struct buf *out)
 {
     sym_id e = sym_formula(pool, formula);
@@ -95,6 +183,10 @@ void sym_answer_case(struct sym_pool *pool, struct str form, struct str formula,
         sym_print(pool, sym_expand(pool, e), &text);
     else if (str_is(form, "canonical"))
         sym_print(pool, sym_canonical(pool, e), &text);
+    else if (str_is(form, "range"))
+        print_range(pool, e, &text);
+    else
+        print_learnt(pool, str_is(form, "solve"), e, &text);
     if (!sym_ok(pool, &err) || e == SYM_NONE)
         buf_puts(out, "!");
     else
