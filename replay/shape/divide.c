@@ -12,20 +12,24 @@ static sym_id divide_infinite(struct sym_pool *pool, sym_id a, sym_id b)
 }
 
 /* Every rational within has denominator 1 (a guard against wrong answers of is_integer). */
-static bool only_whole_rationals(const struct sym_pool *pool, sym_id e)
+static bool only_whole_rationals(struct sym_pool *pool, sym_id e)
 {
     if (kind_at(pool, e) == SYM_RATIONAL)
         return false;
+    if (pool_seen(pool, e))
+        return true;
     for (uint32_t i = 0; i < sym_n_args(pool, e); i++)
         if (!only_whole_rationals(pool, arg_at(pool, e, i)))
             return false;
     return true;
 }
 
-static bool divides_evenly(const struct sym_pool *pool, sym_id quotient)
+static bool divides_evenly(struct sym_pool *pool, sym_id quotient)
 {
-    return (facts_at(pool, quotient) & FACT_INTEGER) &&
-           (kind_at(pool, quotient) != SYM_MUL || only_whole_rationals(pool, quotient));
+    if (!(facts_at(pool, quotient) & FACT_INTEGER))
+        return false;
+    return kind_at(pool, quotient) != SYM_MUL ||
+           (pool_walk(pool) && only_whole_rationals(pool, quotient));
 }
 
 /* (x + y)//b is x/b + y//b when x/b is whole: *result, or SYM_NONE when no term is. */
@@ -38,13 +42,13 @@ static bool take_whole_terms(struct sym_pool *pool, sym_id a, sym_id b, sym_id *
     uint32_t n = sum ? node_at(pool, a)->n : 1;
     for (uint32_t i = 0; ok && i < n; i++) {
         sym_id term = sum ? arg_at(pool, a, i) : a, quotient = sym_div(pool, term, b);
-        ok = quotient != SYM_NONE && list_push(divides_evenly(pool, quotient) ? &whole : &rest,
-                                               divides_evenly(pool, quotient) ? quotient : term);
+        bool even = quotient != SYM_NONE && divides_evenly(pool, quotient);
+        ok = quotient != SYM_NONE && list_push(even ? &whole : &rest, even ? quotient : term);
     }
     *result = SYM_NONE;
     if (ok && whole.n) {
         sym_id left = sym_floordiv(pool, sym_make(pool, SYM_ADD, rest.v, rest.n), b);
-        *result = ok && list_push(&whole, left) ? sym_make(pool, SYM_ADD, whole.v, whole.n)
+        *result = list_push(&whole, left) ? sym_make(pool, SYM_ADD, whole.v, whole.n)
                                                 : SYM_NONE;
         ok = *result != SYM_NONE;
     }

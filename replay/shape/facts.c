@@ -144,6 +144,8 @@ static int direction(struct sym_pool *pool, const sym_id *args, uint32_t n, sym_
 {
     bool rising = true, falling = true;
     for (uint32_t i = 1; i < n && (rising || falling); i++) {
+        if (is_heavy(pool, args[i]))
+            return 0;
         sym_id rest, coefficient = split_coefficient(pool, args[i], &rest);
         if (coefficient == SYM_NONE || !rises(pool, rest, symbol))
             return 0;

@@ -283,21 +283,23 @@ static sym_id symbol_first(struct sym_pool *pool, sym_id e)
     return sym_binary(pool, kind, alone, sym_div(pool, sym_sub(pool, right, constant), factor));
 }
 
+/* Every relation within, from the leaves up. */
 static sym_id canonical_condition(struct sym_pool *pool, sym_id e)
 {
-    enum sym_kind kind = kind_at(pool, e);
-    if (is_relational(kind))
-        return symbol_first(pool, e);
-    if (kind != SYM_AND && kind != SYM_OR && kind != SYM_NOT)
+    if (!has_args(kind_at(pool, e)) || is_heavy(pool, e))
         return e;
     struct list args;
     list_init(&args, pool);
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < node_at(pool, e)->n; i++)
-        ok = list_push(&args, canonical_condition(pool, arg_at(pool, e, i)));
-    sym_id result = ok ? sym_make(pool, kind, args.v, args.n) : SYM_NONE;
+    bool ok = true, changed = false;
+    for (uint32_t i = 0; ok && i < node_at(pool, e)->n; i++) {
+        sym_id arg = arg_at(pool, e, i), image = canonical_condition(pool, arg);
+        changed |= image != arg;
+        ok = list_push(&args, image);
+    }
+    sym_id result = !ok ? SYM_NONE : changed ? sym_make(pool, kind_at(pool, e), args.v, args.n) : e;
     list_release(&args);
-    return result;
+    return result != SYM_NONE && is_relational(kind_at(pool, result)) ? symbol_first(pool, result)
+                                                                      : result;
 }
 
 /* sympy's Piecewise: false arms go, a true one is the last, equal neighbours merge. */

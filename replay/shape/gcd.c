@@ -237,7 +237,7 @@ static uint32_t count_ops(const struct sym_pool *pool, sym_id e)
 
 sym_id divide_simplify(struct sym_pool *pool, sym_id e)
 {
-    if (e == SYM_NONE || kind_at(pool, e) != SYM_ADD)
+    if (e == SYM_NONE || kind_at(pool, e) != SYM_ADD || is_heavy(pool, e))
         return e;
     sym_id known = memo_find(pool, MEMO_SIMPLIFY, e, SYM_NONE);
     if (known != SYM_NONE)

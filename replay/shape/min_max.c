@@ -212,12 +212,14 @@ static bool collapse(struct sym_pool *pool, enum sym_kind kind, struct list *arg
         return true;
     if (!order_sort(pool, args->v, args->n, order_ordered))
         return false;
-    drop_by_number(pool, kind, args);
-    bool nested = false;
-    for (uint32_t i = 0; i < args->n; i++)
+    bool nested = false, heavy = false;
+    for (uint32_t i = 0; i < args->n; i++) {
         nested |= is_min_max(kind_at(pool, args->v[i]));
-    if (!nested)
+        heavy |= is_heavy(pool, args->v[i]);
+    }
+    if (!nested || heavy)
         return true;
+    drop_by_number(pool, kind, args);
     for (uint32_t i = 0; i < args->n; i++)
         for (uint32_t j = i + 1; j < args->n; j++) {
             args->v[j] = without(pool, kind, args->v[j], args->v[i]);

@@ -266,6 +266,9 @@ sym_id build_pow(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, 
         return power_of_number(pool, base, exponent);
     if (kind_at(pool, base) == SYM_MUL && is_integer(pool, exponent))
         return power_of_product(pool, base, exponent);
+    if (kind_at(pool, base) == SYM_ABS && is_integer(pool, exponent) &&
+        known_even(facts_at(pool, exponent)))
+        return sym_pow(pool, arg_at(pool, base, 0), exponent);
     if (kind_at(pool, base) == SYM_PIECEWISE && is_integer(pool, exponent))
         return power_of_piecewise(pool, base, exponent);
     if (kind_at(pool, base) == SYM_POW && (facts_at(pool, exponent) & FACT_INTEGER))

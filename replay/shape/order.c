@@ -199,10 +199,8 @@ static sym_id key_base(struct sym_pool *pool, sym_id e, sym_id *coefficient, sym
     return e;
 }
 
-int order_sort_key(struct sym_pool *pool, sym_id a, sym_id b)
+static int compare_sort_keys(struct sym_pool *pool, sym_id a, sym_id b)
 {
-    if (a == b)
-        return 0;
     if (is_number(pool, a) || is_number(pool, b)) {
         int c = is_number(pool, b) - is_number(pool, a);
         if (a == SYM_ID_NAN || b == SYM_ID_NAN)
@@ -222,6 +220,24 @@ int order_sort_key(struct sym_pool *pool, sym_id a, sym_id b)
     if (c == 0)
         c = order_sort_key(pool, exponent_a, exponent_b);
     return c ? c : sym_number_compare(pool, coefficient_a, coefficient_b);
+}
+
+/* Comparisons of large expressions are remembered: each sorts the parts of both, which compares
+ * parts, and without that would double with every level. */
+int order_sort_key(struct sym_pool *pool, sym_id a, sym_id b)
+{
+    enum { LARGE = 16 };
+    if (a == b)
+        return 0;
+    if (node_at(pool, a)->weight < LARGE || node_at(pool, b)->weight < LARGE)
+        return compare_sort_keys(pool, a, b);
+    sym_id known = memo_find(pool, MEMO_SORT_KEY, a, b);
+    if (known != SYM_NONE)
+        return (int)known - 1;
+    int c = compare_sort_keys(pool, a, b);
+    c = (c > 0) - (c < 0);
+    memo_put(pool, MEMO_SORT_KEY, a, b, (sym_id)(c + 1));
+    return c;
 }
 
 int order_ordered(struct sym_pool *pool, sym_id a, sym_id b)

@@ -252,6 +252,16 @@ static uint32_t float_facts(double x)
     return x != (double)(int64_t)x && x > -9e18 && x < 9e18 ? facts | FACT_NOT_INTEGER : facts;
 }
 
+/* Adds an atom that is not there yet; its hash is set. */
+static sym_id append_atom(struct sym_pool *pool, struct sym_node node)
+{
+    if (!reserve_node(pool))
+        return pool_nomem(pool);
+    if (!node.weight)
+        node.weight = 2;
+    return append_node(pool, node);
+}
+
 /* An atom whose payload is eight bytes. */
 static sym_id atom(struct sym_pool *pool, struct sym_node node)
 {
@@ -266,11 +276,7 @@ static sym_id atom(struct sym_pool *pool, struct sym_node node)
         if (old->hash == node.hash && old->kind == node.kind && old->integer == node.integer)
             return pool->slots[at] - 1;
     }
-    if (!reserve_node(pool))
-        return pool_nomem(pool);
-    if (!node.weight)
-        node.weight = 2;
-    return append_node(pool, node);
+    return append_atom(pool, node);
 }
 
 sym_id sym_integer(struct sym_pool *pool, int64_t value)
@@ -293,21 +299,31 @@ sym_id sym_float(struct sym_pool *pool, double value)
                                          .facts = float_facts(value), .real = value });
 }
 
+static bool same_big(const struct sym_pool *pool, const struct sym_node *node, struct big_bytes big)
+{
+    if (node->kind != SYM_BIG)
+        return false;
+    const struct big_bytes *old = &pool->bigs.v[node->integer];
+    return old->n == big.n && old->negative == big.negative && memcmp(old->p, big.p, big.n) == 0;
+}
+
 sym_id pool_big(struct sym_pool *pool, const unsigned char *magnitude, uint32_t n, bool negative)
 {
-    for (size_t i = 0; i < pool->bigs.n; i++) {
-        const struct big_bytes *old = &pool->bigs.v[i];
-        if (old->n == n && old->negative == negative && memcmp(old->p, magnitude, n) == 0)
-            return atom(pool, (struct sym_node){ .kind = SYM_BIG, .integer = (int64_t)i });
-    }
-    struct str copy = arena_copy(&pool->arena, (struct str){ (const char *)magnitude, n });
-    if (!copy.p || !vec_push(&pool->bigs, (struct big_bytes){ (const unsigned char *)copy.p, n,
-                                                              negative }))
+    struct big_bytes big = { magnitude, n, negative };
+    struct str bytes = { (const char *)magnitude, n };
+    struct sym_node node = { .kind = SYM_BIG,
+                             .hash = (uint32_t)hash_mix(hash_str(bytes), negative),
+                             .facts = integer_facts(negative ? -1 : 1, magnitude[n - 1] & 1) };
+    for (size_t at = node.hash & (pool->n_slots - 1); pool->slots[at];
+         at = (at + 1) & (pool->n_slots - 1))
+        if (same_big(pool, &pool->nodes[pool->slots[at] - 1], big))
+            return pool->slots[at] - 1;
+    struct str copy = arena_copy(&pool->arena, bytes);
+    big.p = (const unsigned char *)copy.p;
+    if (!copy.p || !vec_push(&pool->bigs, big))
         return pool_nomem(pool);
-    bool odd = magnitude[n - 1] & 1;
-    return atom(pool, (struct sym_node){ .kind = SYM_BIG,
-                                         .facts = integer_facts(negative ? -1 : 1, odd),
-                                         .integer = (int64_t)pool->bigs.n - 1 });
+    node.integer = (int64_t)pool->bigs.n - 1;
+    return append_atom(pool, node);
 }
 
 sym_id pool_rational(struct sym_pool *pool, sym_id p, sym_id q)

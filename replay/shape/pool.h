@@ -171,6 +171,12 @@ static inline bool known_odd(uint32_t f)
     return (f & FACT_INTEGER) && (f & FACT_PARITY) == FACT_ODD;
 }
 
+/* Shared parts counted as often as they occur; what looks at every occurrence stops above a limit. */
+static inline bool is_heavy(const struct sym_pool *pool, sym_id e)
+{
+    return pool->nodes[e].weight > 1u << 14;
+}
+
 /* A list of expressions on the stack, in the heap when it grows. A failed push fails the pool. */
 enum { LIST_INLINE = 16 };
 struct list {
@@ -256,7 +262,7 @@ sym_id divide_exactly(struct sym_pool *pool, sym_id a, sym_id b);       /* b div
 sym_id divide_simplify(struct sym_pool *pool, sym_id e);               /* sympy.simplify */
 
 /* make.c: results remembered under codes that are no kind. SYM_NONE when not there. */
-enum { MEMO_EXPAND = SYM_KINDS, MEMO_CANONICAL, MEMO_GCD, MEMO_SIMPLIFY };
+enum { MEMO_EXPAND = SYM_KINDS, MEMO_CANONICAL, MEMO_GCD, MEMO_SIMPLIFY, MEMO_SORT_KEY };
 sym_id memo_find(const struct sym_pool *pool, uint32_t code, sym_id a, sym_id b);
 sym_id memo_put(struct sym_pool *pool, uint32_t code, sym_id a, sym_id b, sym_id result);
 

@@ -291,6 +291,12 @@ static void print_atom(struct printer *p, sym_id e)
 
 static void print(struct printer *p, sym_id e)
 {
+    if (pool_failed(p->pool))
+        return;
+    if (p->out->n > SYM_MAX_TEXT) {
+        pool_fail(p->pool, "an expression's text is longer than %d bytes", SYM_MAX_TEXT);
+        return;
+    }
     p->level++;
     if (has_args(kind_at(p->pool, e)))
         print_compound(p, e);

@@ -397,7 +397,11 @@ static void print_compound(struct printer *p, sym_id e)
 
 static void print(struct printer *p, sym_id e)
 {
-    if (has_args(kind_at(p->pool, e)))
+    if (pool_failed(p->pool))
+        return;
+    if (p->out->n > SYM_MAX_TEXT)
+        pool_fail(p->pool, "an expression's text is longer than %d bytes", SYM_MAX_TEXT);
+    else if (has_args(kind_at(p->pool, e)))
         print_compound(p, e);
     else
         print_atom(p, e);

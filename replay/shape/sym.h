@@ -36,7 +36,8 @@ typedef uint32_t sym_id;
 enum {
     SYM_MAX_DEPTH = 2000,  /* of nested expressions */
     SYM_MAX_BITS = 1 << 16, /* of an integer */
-    SYM_MAX_TERMS = 1 << 20 /* of a sum or a product, also while it is expanded */
+    SYM_MAX_TERMS = 1 << 20, /* of a sum or a product, also while it is expanded */
+    SYM_MAX_TEXT = 1 << 24 /* bytes of an expression's text: one of shared parts may print without end */
 };
 
 enum sym_kind {

@@ -119,8 +119,6 @@ static void test_depth_and_width_are_bounded(void **state)
     (void)state;
     struct sym_pool *pool = new_pool();
     sym_id e = sym_by_name(NULL, pool, STR("u0")), u1 = sym_by_name(NULL, pool, STR("u1"));
-    for (int i = 0; i < SYM_MAX_DEPTH + 10 && e != SYM_NONE; i++)
-        e = sym_python_mod(pool, e, u1 + 0 * (sym_id)i);
     for (int i = 0; e != SYM_NONE && i < SYM_MAX_DEPTH + 10; i++)
         e = sym_max(pool, sym_binary(pool, SYM_BITWISE_XOR, e, u1), SYM_ID_TWO);
     check_failure(pool, e, "nests deeper");
@@ -141,6 +139,35 @@ static void test_depth_and_width_are_bounded(void **state)
     check_failure(pool, sym_expand(pool, sym_mul(pool, sum, sym_add(pool, sum, SYM_ID_ONE))),
                   "expands to more than");
     free(terms);
+    sym_pool_free(pool);
+}
+
+/* Parts shared at every level: as text, or compared part by part, there would be 2^200 of them. */
+static void test_shared_parts_take_bounded_work(void **state)
+{
+    (void)state;
+    struct sym_pool *pool = new_pool();
+    sym_id x = sym_by_name(NULL, pool, STR("u0")), y = sym_by_name(NULL, pool, STR("u1"));
+    sym_id seven = sym_integer(pool, 7);
+    for (int i = 0; i < 200; i++) {
+        sym_id next = sym_python_mod(pool, sym_add(pool, x, y), seven);
+        y = sym_python_mod(pool, sym_add(pool, x, sym_mul(pool, SYM_ID_TWO, y)), seven);
+        x = sym_max(pool, next, sym_binary(pool, SYM_BITWISE_AND, x, y));
+    }
+    assert_int_not_equal(x, SYM_NONE);
+    sym_id wide = sym_le(pool, sym_mul(pool, x, sym_add(pool, x, y)), y);
+    assert_int_not_equal(sym_canonical(pool, sym_expand(pool, wide)), SYM_NONE);
+    sym_bound(pool, wide, NULL, NULL);
+    struct err err = ERR_INIT;
+    struct buf out = BUF_INIT;
+    sym_ok(pool, &err);
+    err = ERR_INIT;
+    sym_print(pool, wide, &out);
+    assert_false(sym_ok(pool, &err));
+    assert_err(&err, ERR_INPUT, "text is longer");
+    sym_print_python(pool, wide, NULL, NULL, &out);
+    assert_false(sym_ok(pool, &err));
+    buf_release(&out);
     sym_pool_free(pool);
 }
 
@@ -298,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_integers_do_not_wrap),
         cmocka_unit_test(test_failures_stick_and_name_the_first),
         cmocka_unit_test(test_depth_and_width_are_bounded),
+        cmocka_unit_test(test_shared_parts_take_bounded_work),
         cmocka_unit_test(test_replace_builds_anew),
         cmocka_unit_test(test_canonical_conditions),
         cmocka_unit_test(test_reads_guard_text_and_srepr_alike),
