@@ -367,8 +367,9 @@ static bool place_generators(struct terms *in)
         in->powers.v[i].generator = found->place;
     }
     for (size_t i = 0; i < in->terms.n; i++)
-        qsort(in->powers.v + in->terms.v[i].first, in->terms.v[i].n, sizeof(struct power),
-              compare_power_place);
+        if (in->terms.v[i].n > 1)
+            qsort(in->powers.v + in->terms.v[i].first, in->terms.v[i].n, sizeof(struct power),
+                  compare_power_place);
     free(places);
     return true;
 }

@@ -156,7 +156,7 @@ static bool same_args(const struct sym_pool *pool, const struct sym_node *node, 
                       uint32_t n)
 {
     return node->n == n &&
-           memcmp(pool->args.v + node->first, args, n * sizeof *args) == 0;
+           (n == 0 || memcmp(pool->args.v + node->first, args, n * sizeof *args) == 0);
 }
 
 static sym_id find_args(const struct sym_pool *pool, enum sym_kind kind, const sym_id *args,
@@ -216,7 +216,8 @@ sym_id pool_node(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, 
         return pool_nomem(pool);
     node.first = (uint32_t)pool->args.n;
     node.n = n;
-    memcpy(pool->args.v + pool->args.n, args, n * sizeof *args);
+    if (n)
+        memcpy(pool->args.v + pool->args.n, args, n * sizeof *args);
     pool->args.n += n;
     return append_node(pool, node);
 }
@@ -249,7 +250,8 @@ static uint32_t float_facts(double x)
     /* Float._eval_is_integer: 0.0 is one, 2.0 may be one, 2.5 is none */
     if (x == 0)
         return facts | FACT_INTEGER;
-    return x != (double)(int64_t)x && x > -9e18 && x < 9e18 ? facts | FACT_NOT_INTEGER : facts;
+    bool fraction = x > -9e18 && x < 9e18 && x != (double)(int64_t)x;
+    return fraction ? facts | FACT_NOT_INTEGER : facts;
 }
 
 /* Adds an atom that is not there yet; its hash is set. */

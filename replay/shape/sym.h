@@ -189,6 +189,8 @@ sym_id sym_canonical(struct sym_pool *pool, sym_id e);
 /* --- Text --- */
 
 void sym_print(struct sym_pool *pool, sym_id e, struct buf *out); /* str(): logs, graph text */
+/* sympy_str of torch/_inductor/utils.py: Sym() in Inductor's graphs, "1 + FloorDiv(-1 + s53, 2)". */
+void sym_print_inductor(struct sym_pool *pool, sym_id e, struct buf *out);
 /* PythonPrinter of torch.utils._sympy.printers: guards. What it cannot print (TruncToFloat) fails
  * the pool with NotImplementedError. Symbols print as `name` gives them, or under their own name. */
 typedef struct str sym_namer(void *user, sym_id symbol);
