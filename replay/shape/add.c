@@ -10,7 +10,8 @@ struct term {
 struct sum {
     struct sym_pool *pool;
     sym_id constant;
-    vec_of(struct term) terms;
+    vec_of(struct term)
+    terms;
 };
 
 sym_id split_coefficient(struct sym_pool *pool, sym_id e, sym_id *rest)
@@ -48,7 +49,7 @@ sym_id split_constant(struct sym_pool *pool, sym_id e, sym_id *rest)
     uint32_t n = node_at(pool, e)->n;
     struct list terms;
     list_init(&terms, pool);
-    *rest = n == 2                     ? arg_at(pool, e, 1)
+    *rest = n == 2                      ? arg_at(pool, e, 1)
             : list_push_args(&terms, e) ? pool_node(pool, SYM_ADD, terms.v + 1, n - 1)
                                         : SYM_NONE;
     list_release(&terms);

@@ -101,5 +101,7 @@ enum sym_answer sym_known(struct sym_pool *pool, sym_id condition, sym_ranger *r
     struct sym_range range = sym_bound(pool, condition, ranges, user);
     if (!sym_range_ok(range) || range.lower != range.upper)
         return SYM_UNKNOWN;
-    return range.lower == SYM_ID_TRUE ? SYM_YES : range.lower == SYM_ID_FALSE ? SYM_NO : SYM_UNKNOWN;
+    return range.lower == SYM_ID_TRUE    ? SYM_YES
+           : range.lower == SYM_ID_FALSE ? SYM_NO
+                                         : SYM_UNKNOWN;
 }

@@ -48,8 +48,7 @@ static bool take_whole_terms(struct sym_pool *pool, sym_id a, sym_id b, sym_id *
     *result = SYM_NONE;
     if (ok && whole.n) {
         sym_id left = sym_floordiv(pool, sym_make(pool, SYM_ADD, rest.v, rest.n), b);
-        *result = list_push(&whole, left) ? sym_make(pool, SYM_ADD, whole.v, whole.n)
-                                                : SYM_NONE;
+        *result = list_push(&whole, left) ? sym_make(pool, SYM_ADD, whole.v, whole.n) : SYM_NONE;
         ok = *result != SYM_NONE;
     }
     list_release(&whole);
@@ -177,9 +176,9 @@ static sym_id drop_multiples(struct sym_pool *pool, const sym_id *args, bool *dr
     }
     *dropped = ok && !negative && kept.n != node_at(pool, args[0])->n;
     if (*dropped)
-        result = sym_make(pool, SYM_MODULAR_INDEXING,
-                          (sym_id[]){ sym_make(pool, SYM_ADD, kept.v, kept.n), args[1], args[2] },
-                          3);
+        result =
+            sym_make(pool, SYM_MODULAR_INDEXING,
+                     (sym_id[]){ sym_make(pool, SYM_ADD, kept.v, kept.n), args[1], args[2] }, 3);
     list_release(&kept);
     return result;
 }
@@ -205,7 +204,8 @@ sym_id build_modular_indexing(struct sym_pool *pool, enum sym_kind kind, const s
         if (gcd != SYM_ID_ONE)
             return sym_make(pool, kind,
                             (sym_id[]){ divide_simplify(pool, divide_exactly(pool, a, gcd)),
-                                        divide_simplify(pool, divide_exactly(pool, b, gcd)), c }, 3);
+                                        divide_simplify(pool, divide_exactly(pool, b, gcd)), c },
+                            3);
     }
     if (kind_at(pool, a) == SYM_ADD && node_at(pool, a)->n <= WIDE_SUM) {
         bool dropped;

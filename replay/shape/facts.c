@@ -37,7 +37,7 @@ static bool all_have(const struct sym_pool *pool, const sym_id *args, uint32_t n
  * can take, or a bare sign. */
 struct bound {
     bool known;
-    bool tiny;      /* as near to zero as can be, on the side of `sign` */
+    bool tiny; /* as near to zero as can be, on the side of `sign` */
     sym_id value;
 };
 
@@ -80,16 +80,16 @@ static struct bound bound_of(struct sym_pool *pool, sym_id e)
     if (known_positive(f) && is_composite(pool, e))
         return (struct bound){ .known = true, .value = sym_integer(pool, known_odd(f) ? 9 : 4) };
     if (known_positive(f))
-        return known_even(f)           ? bound_value(2)
-               : (f & FACT_INTEGER)    ? bound_value(1)
-                                       : (struct bound){ .known = true, .tiny = true,
-                                                         .value = SYM_ID_ZERO };
+        return known_even(f) ? bound_value(2)
+               : (f & FACT_INTEGER)
+                   ? bound_value(1)
+                   : (struct bound){ .known = true, .tiny = true, .value = SYM_ID_ZERO };
     if (known_negative(f)) {
         struct bound minus_two = { .known = true, .value = sym_integer(pool, -2) };
-        return known_even(f)        ? minus_two
-               : (f & FACT_INTEGER) ? bound_value(-1)
-                                    : (struct bound){ .known = true, .tiny = true,
-                                                      .value = SYM_ID_ZERO };
+        return known_even(f) ? minus_two
+               : (f & FACT_INTEGER)
+                   ? bound_value(-1)
+                   : (struct bound){ .known = true, .tiny = true, .value = SYM_ID_ZERO };
     }
     if (known_nonnegative(f) || known_nonpositive(f))
         return bound_value(0);
@@ -155,12 +155,48 @@ static int direction(struct sym_pool *pool, const sym_id *args, uint32_t n, sym_
     return *symbol == SYM_NONE ? 0 : rising ? 1 : falling ? -1 : 0;
 }
 
-/* constant + terms of one nonnegative symbol, all rising or all falling with it: the sign is that of
- * the value at the symbol's smallest value. */
+enum { MAX_DEGREE = 16 };
+
+/* The derivative of coefficient * symbol**k; SYM_NONE where the term is nothing of the kind. */
+static sym_id derivative(struct sym_pool *pool, sym_id term, sym_id *symbol)
+{
+    sym_id rest, exponent, coefficient = split_coefficient(pool, term, &rest);
+    if (coefficient == SYM_NONE || is_number(pool, rest))
+        return coefficient == SYM_NONE ? SYM_NONE : SYM_ID_ZERO;
+    sym_id base = split_power(pool, rest, &exponent);
+    int64_t k;
+    if (kind_at(pool, base) != SYM_SYMBOL || (*symbol != SYM_NONE && *symbol != base) ||
+        !sym_to_i64(pool, exponent, &k) || k < 1 || k > MAX_DEGREE)
+        return SYM_NONE;
+    *symbol = base;
+    sym_id factor = number_mul(pool, coefficient, exponent);
+    return sym_mul(pool, factor, sym_pow(pool, base, sym_integer(pool, k - 1)));
+}
+
+/* As direction(), of a polynomial with coefficients of both signs: its derivative tells. */
+static int slope(struct sym_pool *pool, const sym_id *args, uint32_t n, sym_id *symbol)
+{
+    *symbol = SYM_NONE;
+    sym_id sum = SYM_ID_ZERO;
+    for (uint32_t i = 0; i < n && n <= MAX_DEGREE; i++) {
+        sym_id term = derivative(pool, args[i], symbol);
+        if (term == SYM_NONE)
+            return 0;
+        sum = sym_add(pool, sum, term);
+    }
+    if (sum == SYM_NONE || *symbol == SYM_NONE || !known_nonnegative(facts_at(pool, *symbol)))
+        return 0;
+    return known_positive(facts_at(pool, sum)) ? 1 : known_negative(facts_at(pool, sum)) ? -1 : 0;
+}
+
+/* constant + terms of one nonnegative symbol, all rising or all falling with it: the sign is that
+ * of the value at the symbol's smallest value. */
 static uint32_t monotonic_facts(struct sym_pool *pool, const sym_id *args, uint32_t n)
 {
     sym_id symbol = SYM_NONE;
     int way = direction(pool, args, n, &symbol);
+    if (way == 0)
+        way = slope(pool, args, n, &symbol);
     if (way == 0)
         return FACT_SIGNS;
     struct bound least = bound_of(pool, symbol);
@@ -236,6 +272,7 @@ static uint32_t add_facts(struct sym_pool *pool, const sym_id *args, uint32_t n)
 struct fraction {
     bool unknown, give_up;
     bool all_odd_above, all_even_above, any_even_above, any_above;
+    int64_t even_powers_above; /* exponents of even numerators, added up */
     bool any_below, any_even_below, all_odd_below, all_above_one_below;
     uint32_t n_below;
     sym_id below;
@@ -247,6 +284,7 @@ static void put_above(struct fraction *in, uint32_t f)
     in->all_odd_above &= known_odd(f);
     in->all_even_above &= known_even(f);
     in->any_even_above |= known_even(f);
+    in->even_powers_above += known_even(f);
 }
 
 static void put_below(const struct sym_pool *pool, struct fraction *in, sym_id e)
@@ -282,7 +320,9 @@ static void put_factor(struct sym_pool *pool, struct fraction *in, sym_id e)
 
 static uint32_t mul_integer(struct sym_pool *pool, const sym_id *args, uint32_t n)
 {
-    struct fraction in = { .all_odd_above = true, .all_even_above = true, .all_odd_below = true,
+    struct fraction in = { .all_odd_above = true,
+                           .all_even_above = true,
+                           .all_odd_below = true,
                            .all_above_one_below = true };
     for (uint32_t i = 0; i < n && !in.give_up; i++)
         put_factor(pool, &in, args[i]);
@@ -300,6 +340,11 @@ static uint32_t mul_integer(struct sym_pool *pool, const sym_id *args, uint32_t 
         return FACT_INTEGER;
     if (in.all_even_above && in.all_odd_below && in.all_above_one_below)
         return FACT_NOT_INTEGER;
+    /* sympy looks at the powers of 2 alone: it holds even/6 to be whole (its issue 28442) */
+    int64_t below;
+    if (in.n_below == 1 && sym_to_i64(pool, in.below, &below) && below % 2 == 0 &&
+        in.even_powers_above >= __builtin_ctzll((unsigned long long)below))
+        return FACT_INTEGER;
     return 0;
 }
 
@@ -487,10 +532,12 @@ static uint32_t call_facts(const struct sym_pool *pool, enum sym_kind kind, cons
 {
     uint32_t declared = sym_classes[kind].facts;
     uint32_t f = declared & ~(uint32_t)DECLARED_NONNEGATIVE;
-    uint32_t signs = declared & DECLARED_NONNEGATIVE ? FACT_ZERO | FACT_POSITIVE : call_signs(pool, kind, args);
+    uint32_t signs =
+        declared & DECLARED_NONNEGATIVE ? FACT_ZERO | FACT_POSITIVE : call_signs(pool, kind, args);
     if (kind == SYM_IDENTITY)
         return (facts_at(pool, args[0]) &
-                (FACT_INTEGER | FACT_RATIONAL | FACT_REAL | FACT_FINITE)) | NOTHING;
+                (FACT_INTEGER | FACT_RATIONAL | FACT_REAL | FACT_FINITE)) |
+               NOTHING;
     if (kind == SYM_ABS)
         return (facts_at(pool, args[0]) & ~(uint32_t)FACT_SIGNS) | FACT_POSITIVE | FACT_REAL |
                (facts_at(pool, args[0]) & FACT_ZERO);

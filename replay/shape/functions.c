@@ -72,8 +72,8 @@ sym_id build_true_div(struct sym_pool *pool, enum sym_kind kind, const sym_id *a
         return pool_fail(pool, "ZeroDivisionError: division by zero");
     bool fold = is_number(pool, a) && is_number(pool, b);
     if (kind == SYM_INT_TRUE_DIV)
-        fold = fold && ((is_integer(pool, a) && is_integer(pool, b)) || is_infinity(a) ||
-                        is_infinity(b));
+        fold = fold &&
+               ((is_integer(pool, a) && is_integer(pool, b)) || is_infinity(a) || is_infinity(b));
     if (!fold)
         return pool_node2(pool, kind, a, b);
     if (is_integer(pool, a) && is_integer(pool, b)) {
@@ -94,8 +94,9 @@ sym_id build_round_decimal(struct sym_pool *pool, enum sym_kind kind, const sym_
     if (x - x != 0 || digits > 300)
         return sym_float(pool, x);
     if (digits < 0)
-        return sym_float(pool, digits < -308 ? 0 : nearbyint(x / pow(10, (double)-digits)) *
-                                                       pow(10, (double)-digits));
+        return sym_float(pool, digits < -308 ? 0
+                                             : nearbyint(x / pow(10, (double)-digits)) *
+                                                   pow(10, (double)-digits));
     char text[700]; /* correctly rounded, as Python's round() */
     snprintf(text, sizeof text, "%.*f", (int)digits, x);
     return sym_float(pool, strtod(text, NULL));
@@ -110,10 +111,11 @@ static sym_id safe_pow(struct sym_pool *pool, sym_id base, sym_id exponent)
     bool negative = number_sign(pool, base) < 0 && known_odd(facts_at(pool, exponent));
     sym_id magnitude = number_abs(pool, base);
     if (exponent == SYM_ID_ZERO || magnitude == SYM_ID_ONE || magnitude == SYM_ID_ZERO)
-        return exponent == SYM_ID_ZERO ? SYM_ID_ONE : negative ? number_neg(pool, magnitude)
-                                                               : magnitude;
-    bool too_large = !sym_to_i64(pool, exponent, &e) || e > 63 ||
-                     kind_at(pool, magnitude) != SYM_INTEGER;
+        return exponent == SYM_ID_ZERO ? SYM_ID_ONE
+               : negative              ? number_neg(pool, magnitude)
+                                       : magnitude;
+    bool too_large =
+        !sym_to_i64(pool, exponent, &e) || e > 63 || kind_at(pool, magnitude) != SYM_INTEGER;
     sym_id power = too_large ? SYM_ID_INT_OO : number_pow(pool, magnitude, e);
     if (power != SYM_NONE && kind_at(pool, power) == SYM_BIG)
         power = SYM_ID_INT_OO;
@@ -220,8 +222,8 @@ static sym_id abs_of_product(struct sym_pool *pool, sym_id e)
         result = pool_node1(pool, SYM_ABS, e);
     else if (ok && unknown.n == 0)
         result = sym_make(pool, SYM_MUL, known.v, known.n);
-    else if (ok && list_push(&known, sym_unary(pool, SYM_ABS, sym_make(pool, SYM_MUL, unknown.v,
-                                                                       unknown.n))))
+    else if (ok && list_push(&known, sym_unary(pool, SYM_ABS,
+                                               sym_make(pool, SYM_MUL, unknown.v, unknown.n))))
         result = sym_make(pool, SYM_MUL, known.v, known.n);
     list_release(&known);
     list_release(&unknown);
@@ -387,9 +389,8 @@ sym_id build_non_overlapping(struct sym_pool *pool, enum sym_kind kind, const sy
             sizes[i] = 42; /* as PyTorch puts for the one that does not matter */
             unknown += i != largest ? 2 : 1;
         }
-    if (rank == 1 && (args[1] == SYM_ID_ONE ||
-                      (is_number(pool, args[0]) &&
-                       sym_number_compare(pool, args[0], SYM_ID_TWO) < 0)))
+    if (rank == 1 && (args[1] == SYM_ID_ONE || (is_number(pool, args[0]) &&
+                                                sym_number_compare(pool, args[0], SYM_ID_TWO) < 0)))
         return SYM_ID_ONE;
     if (!strides_known || unknown > 1 || rank == 0)
         return pool_node(pool, kind, args, n);

@@ -1,8 +1,8 @@
 /* Common divisors of sums of products.
  *
- * sympy.gcd is a polynomial gcd. Here it is the integer content, the common powers, and what is left
- * of one side where that divides the other; two sums that share a proper factor only are taken to
- * have none. */
+ * sympy.gcd is a polynomial gcd. Here it is the integer content, the common powers, and what is
+ * left of one side where that divides the other; two sums that share a proper factor only are taken
+ * to have none. */
 #include "replay/shape/pool.h"
 
 enum { WIDE_SUM = 20, MAX_DIVISION_STEPS = 200 };
@@ -133,7 +133,8 @@ static bool is_monomial(const struct sym_pool *pool, sym_id e)
         sym_id factor = factor_at(pool, e, i);
         if (is_number(pool, factor) && !is_integer(pool, factor))
             return false;
-        if (kind_at(pool, factor) == SYM_POW && !known_positive(facts_at(pool, arg_at(pool, factor, 1))))
+        if (kind_at(pool, factor) == SYM_POW &&
+            !known_positive(facts_at(pool, arg_at(pool, factor, 1))))
             return false;
     }
     return true;
@@ -180,11 +181,21 @@ static sym_id gcd_of_rest(struct sym_pool *pool, sym_id a, sym_id b)
     return !pool_failed(pool) && divides(pool, b, a, &quotient) ? a : SYM_ID_ONE;
 }
 
+/* A gcd's leading coefficient is positive. */
+static sym_id positive_lead(struct sym_pool *pool, sym_id e)
+{
+    sym_id lead = e == SYM_NONE ? SYM_NONE : leading_term(pool, e);
+    if (lead == SYM_NONE)
+        return SYM_NONE;
+    sym_id first = factor_at(pool, lead, 0);
+    bool negative = is_number(pool, first) && number_sign(pool, first) < 0;
+    return negative ? sym_neg(pool, e) : e;
+}
+
 static sym_id gcd_anew(struct sym_pool *pool, sym_id a, sym_id b)
 {
     if (a == SYM_ID_ZERO || b == SYM_ID_ZERO) {
-        sym_id other = a == SYM_ID_ZERO ? b : a;
-        return is_integer(pool, other) ? number_abs(pool, other) : other;
+        return positive_lead(pool, a == SYM_ID_ZERO ? b : a);
     }
     if (n_terms(pool, a) > WIDE_SUM || n_terms(pool, b) > WIDE_SUM)
         return divide_simple_gcd(pool, a, b);
@@ -201,7 +212,8 @@ static sym_id gcd_anew(struct sym_pool *pool, sym_id a, sym_id b)
     if (left == SYM_NONE || right == SYM_NONE)
         return SYM_NONE;
     sym_id whole = sym_mul(pool, number_gcd(pool, content_x, content_y), powers);
-    return sym_expand(pool, sym_mul(pool, whole, gcd_of_rest(pool, left, right)));
+    sym_id gcd = sym_expand(pool, sym_mul(pool, whole, gcd_of_rest(pool, left, right)));
+    return positive_lead(pool, gcd);
 }
 
 sym_id divide_gcd(struct sym_pool *pool, sym_id a, sym_id b)

@@ -67,7 +67,8 @@ static bool filter(struct sym_pool *pool, enum sym_kind kind, const sym_id *args
         sym_id e = args[i];
         if (e == SYM_ID_NAN || e == SYM_ID_ZOO)
             return pool_fail(pool, "ValueError: The argument '%s' is not comparable.",
-                             e == SYM_ID_NAN ? "nan" : "zoo"), false;
+                             e == SYM_ID_NAN ? "nan" : "zoo"),
+                   false;
         *zero |= e == zero_of(kind);
         if (e == identity_of(kind))
             continue;
@@ -116,8 +117,8 @@ static void drop_by_number(struct sym_pool *pool, enum sym_kind kind, struct lis
     for (uint32_t i = 0; i < args->n; i++) {
         sym_id e = args->v[i];
         bool drop = kind_at(pool, e) == other_of(kind) &&
-                    sym_binary(pool, kind == SYM_MAX ? SYM_LT : SYM_GT, arg_at(pool, e, 0),
-                               best) == SYM_ID_TRUE;
+                    sym_binary(pool, kind == SYM_MAX ? SYM_LT : SYM_GT, arg_at(pool, e, 0), best) ==
+                        SYM_ID_TRUE;
         if (!drop)
             args->v[n++] = e;
     }
@@ -308,9 +309,7 @@ sym_id build_min_max(struct sym_pool *pool, enum sym_kind kind, const sym_id *ar
         pairs &= is_symbol_pair(pool, list.v[i]);
     if (ok && !zero && !pairs)
         ok = collapse(pool, kind, &list) && find_local_zeros(pool, kind, &list);
-    sym_id result = !ok    ? SYM_NONE
-                    : zero ? zero_of(kind)
-                           : unevaluated(pool, kind, &list);
+    sym_id result = !ok ? SYM_NONE : zero ? zero_of(kind) : unevaluated(pool, kind, &list);
     list_release(&list);
     return result;
 }

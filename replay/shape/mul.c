@@ -13,7 +13,8 @@ struct factor {
 struct product {
     struct sym_pool *pool;
     sym_id coefficient;
-    vec_of(struct factor) factors;
+    vec_of(struct factor)
+    factors;
 };
 
 sym_id split_power(struct sym_pool *pool, sym_id e, sym_id *exponent)
@@ -220,6 +221,17 @@ static sym_id power_of_product(struct sym_pool *pool, sym_id base, sym_id expone
     return result;
 }
 
+static sym_id power_of_abs(struct sym_pool *pool, sym_id base, sym_id exponent)
+{
+    sym_id e = arg_at(pool, base, 0);
+    if (!(facts_at(pool, e) & FACT_REAL))
+        return pool_node2(pool, SYM_POW, base, exponent);
+    if (known_even(facts_at(pool, exponent)))
+        return sym_pow(pool, e, exponent);
+    sym_id even = sym_pow(pool, e, number_add(pool, exponent, SYM_ID_MINUS_ONE));
+    return sym_mul(pool, even, base);
+}
+
 static sym_id power_of_piecewise(struct sym_pool *pool, sym_id base, sym_id exponent)
 {
     struct list arms;
@@ -267,12 +279,11 @@ sym_id build_pow(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, 
     if (kind_at(pool, base) == SYM_MUL && is_integer(pool, exponent))
         return power_of_product(pool, base, exponent);
     if (kind_at(pool, base) == SYM_ABS && is_integer(pool, exponent) &&
-        known_even(facts_at(pool, exponent)))
-        return sym_pow(pool, arg_at(pool, base, 0), exponent);
+        exponent != SYM_ID_MINUS_ONE)
+        return power_of_abs(pool, base, exponent);
     if (kind_at(pool, base) == SYM_PIECEWISE && is_integer(pool, exponent))
         return power_of_piecewise(pool, base, exponent);
     if (kind_at(pool, base) == SYM_POW && (facts_at(pool, exponent) & FACT_INTEGER))
-        return sym_pow(pool, arg_at(pool, base, 0),
-                       sym_mul(pool, arg_at(pool, base, 1), exponent));
+        return sym_pow(pool, arg_at(pool, base, 0), sym_mul(pool, arg_at(pool, base, 1), exponent));
     return pool_node2(pool, SYM_POW, base, exponent);
 }

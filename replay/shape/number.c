@@ -104,7 +104,7 @@ sym_id sym_integer_text(struct sym_pool *pool, struct str digits)
     text[digits.n] = 0;
     BIGNUM *bn = NULL;
     int used = BN_dec2bn(&bn, text);
-    sym_id result = used == 0             ? pool_nomem(pool)
+    sym_id result = used == 0                  ? pool_nomem(pool)
                     : (size_t)used != digits.n ? pool_fail(pool, "not an integer: %.40s", text)
                                                : of_bn(pool, bn);
     BN_free(bn);
@@ -275,8 +275,8 @@ int number_sign(const struct sym_pool *pool, sym_id a)
     return signs == FACT_POSITIVE ? 1 : signs == FACT_NEGATIVE ? -1 : 0;
 }
 
-/* The sum where one is infinite: int_oo gives way to oo, opposite ones are nan, and -int_oo does not
- * give way to a -oo on its right (NegativeIntInfinity.__add__). */
+/* The sum where one is infinite: int_oo gives way to oo, opposite ones are nan, and -int_oo does
+ * not give way to a -oo on its right (NegativeIntInfinity.__add__). */
 static sym_id infinite_add(sym_id a, sym_id b)
 {
     if (!is_infinity(a))

@@ -1,7 +1,8 @@
 /* sympy's two orders of expressions.
  *
  * Basic.compare sorts the arguments of sums and products, and so what the guard printers show.
- * sort_key decides how str() prints sums and products, and the arguments of And, Or, Max and Min. */
+ * sort_key decides how str() prints sums and products, and the arguments of And, Or, Max and Min.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -267,8 +268,10 @@ struct term {
 struct terms {
     struct sym_pool *pool;
     struct list generators;
-    vec_of(struct power) powers;
-    vec_of(struct term) terms;
+    vec_of(struct power)
+    powers;
+    vec_of(struct term)
+    terms;
 };
 
 /* decompose_power: base ** exponent with a whole exponent. */
@@ -309,9 +312,8 @@ static bool add_term(struct terms *in, sym_id e)
     uint32_t n = product ? node_at(pool, rest)->n : 1;
     for (uint32_t i = 0; i < n; i++) {
         sym_id factor = product ? arg_at(pool, rest, i) : rest;
-        bool number = is_number(pool, factor) ||
-                      (kind_at(pool, factor) == SYM_IDENTITY &&
-                       is_number(pool, arg_at(pool, factor, 0)));
+        bool number = is_number(pool, factor) || (kind_at(pool, factor) == SYM_IDENTITY &&
+                                                  is_number(pool, arg_at(pool, factor, 0)));
         if (!number && !add_power(in, factor))
             return false;
     }

@@ -57,8 +57,8 @@ static bool list_grow(struct list *list, uint32_t need)
     if (need > SYM_MAX_TERMS)
         return pool_fail(list->pool, "an expression has more than %d terms", SYM_MAX_TERMS), false;
     uint32_t cap = list->cap * 2 > need ? list->cap * 2 : need;
-    sym_id *v = list->v == list->inline_ ? malloc(cap * sizeof *v)
-                                         : realloc(list->v, cap * sizeof *v);
+    sym_id *v =
+        list->v == list->inline_ ? malloc(cap * sizeof *v) : realloc(list->v, cap * sizeof *v);
     if (!v)
         return pool_nomem(list->pool), false;
     if (list->v == list->inline_)
@@ -283,10 +283,10 @@ static sym_id atom(struct sym_pool *pool, struct sym_node node)
 
 sym_id sym_integer(struct sym_pool *pool, int64_t value)
 {
-    return atom(pool, (struct sym_node){ .kind = SYM_INTEGER,
-                                         .facts = integer_facts((value > 0) - (value < 0),
-                                                                (value & 1) != 0),
-                                         .integer = value });
+    return atom(pool, (struct sym_node){
+                          .kind = SYM_INTEGER,
+                          .facts = integer_facts((value > 0) - (value < 0), (value & 1) != 0),
+                          .integer = value });
 }
 
 sym_id sym_float(struct sym_pool *pool, double value)
@@ -297,8 +297,9 @@ sym_id sym_float(struct sym_pool *pool, double value)
         return value > 0 ? SYM_ID_OO : SYM_ID_MINUS_OO;
     if (value == 0)
         value = 0; /* sympy's Float has no -0.0 */
-    return atom(pool, (struct sym_node){ .kind = SYM_FLOAT, .weight = 1,
-                                         .facts = float_facts(value), .real = value });
+    return atom(pool,
+                (struct sym_node){
+                    .kind = SYM_FLOAT, .weight = 1, .facts = float_facts(value), .real = value });
 }
 
 static bool same_big(const struct sym_pool *pool, const struct sym_node *node, struct big_bytes big)

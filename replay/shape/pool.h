@@ -64,14 +64,17 @@ struct big_bytes {
 struct sym_pool {
     struct sym_node *nodes;
     size_t n_nodes, cap_nodes;
-    vec_of(sym_id) args;
+    vec_of(sym_id)
+    args;
     uint32_t *slots; /* id + 1, or 0: open addressing, a power of two */
     size_t n_slots;
     struct sym_memo *memo; /* open addressing, a power of two */
     size_t n_memo, memo_used;
     struct intern names;
-    vec_of(sym_id) latest; /* of each name: its newest symbol */
-    vec_of(struct big_bytes) bigs;
+    vec_of(sym_id)
+    latest; /* of each name: its newest symbol */
+    vec_of(struct big_bytes)
+    bigs;
     struct arena arena;
     uint32_t *marks; /* of each node: the walk that last saw it */
     size_t n_marks;
@@ -171,7 +174,8 @@ static inline bool known_odd(uint32_t f)
     return (f & FACT_INTEGER) && (f & FACT_PARITY) == FACT_ODD;
 }
 
-/* Shared parts counted as often as they occur; what looks at every occurrence stops above a limit. */
+/* Shared parts counted as often as they occur; what looks at every occurrence stops above a limit.
+ */
 static inline bool is_heavy(const struct sym_pool *pool, sym_id e)
 {
     return pool->nodes[e].weight > 1u << 14;
@@ -256,10 +260,10 @@ sym_id split_constant(struct sym_pool *pool, sym_id e, sym_id *rest);
 /* e as base ** exponent. */
 sym_id split_power(struct sym_pool *pool, sym_id e, sym_id *exponent);
 /* gcd.c */
-sym_id divide_gcd(struct sym_pool *pool, sym_id a, sym_id b);          /* sympy.gcd */
-sym_id divide_simple_gcd(struct sym_pool *pool, sym_id a, sym_id b);   /* simple_floordiv_gcd */
-sym_id divide_exactly(struct sym_pool *pool, sym_id a, sym_id b);       /* b divides a */
-sym_id divide_simplify(struct sym_pool *pool, sym_id e);               /* sympy.simplify */
+sym_id divide_gcd(struct sym_pool *pool, sym_id a, sym_id b);        /* sympy.gcd */
+sym_id divide_simple_gcd(struct sym_pool *pool, sym_id a, sym_id b); /* simple_floordiv_gcd */
+sym_id divide_exactly(struct sym_pool *pool, sym_id a, sym_id b);    /* b divides a */
+sym_id divide_simplify(struct sym_pool *pool, sym_id e);             /* sympy.simplify */
 
 /* make.c: results remembered under codes that are no kind. SYM_NONE when not there. */
 enum { MEMO_EXPAND = SYM_KINDS, MEMO_CANONICAL, MEMO_GCD, MEMO_SIMPLIFY, MEMO_SORT_KEY };

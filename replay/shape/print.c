@@ -123,9 +123,8 @@ static bool put_factor(struct sym_pool *pool, struct fraction *to, sym_id e)
 {
     if (is_negative_power(pool, e)) {
         sym_id base = arg_at(pool, e, 0), exponent = sym_neg(pool, arg_at(pool, e, 1));
-        return list_push(&to->below, exponent == SYM_ID_ONE
-                                         ? base
-                                         : pool_node2(pool, SYM_POW, base, exponent));
+        return list_push(&to->below,
+                         exponent == SYM_ID_ONE ? base : pool_node2(pool, SYM_POW, base, exponent));
     }
     if (!is_rational(pool, e))
         return list_push(&to->above, e);
@@ -143,7 +142,8 @@ static bool printed_factors(struct printer *p, sym_id e, struct list *factors, b
     *minus = number_sign(p->pool, coefficient) < 0;
     if (*minus)
         coefficient = number_neg(p->pool, coefficient);
-    bool ok = coefficient != SYM_NONE && (coefficient == SYM_ID_ONE || list_push(factors, coefficient));
+    bool ok =
+        coefficient != SYM_NONE && (coefficient == SYM_ID_ONE || list_push(factors, coefficient));
     ok = ok && (kind_at(p->pool, rest) == SYM_MUL ? list_push_args(factors, rest)
                                                   : list_push(factors, rest));
     return ok && order_sort(p->pool, factors->v, factors->n, order_sort_key);
@@ -226,8 +226,12 @@ static void print_with_args(struct printer *p, sym_id e, struct list *args)
     switch (kind) {
     case SYM_EQ: print_call(p, "Eq", args->v, args->n); break;
     case SYM_NE: print_call(p, "Ne", args->v, args->n); break;
-    case SYM_AND: print_joined(p, args->v, args->n, " & ", sym_classes[SYM_BITWISE_AND].precedence); break;
-    case SYM_OR: print_joined(p, args->v, args->n, " | ", sym_classes[SYM_BITWISE_OR].precedence); break;
+    case SYM_AND:
+        print_joined(p, args->v, args->n, " & ", sym_classes[SYM_BITWISE_AND].precedence);
+        break;
+    case SYM_OR:
+        print_joined(p, args->v, args->n, " | ", sym_classes[SYM_BITWISE_OR].precedence);
+        break;
     case SYM_MAX:
     case SYM_MIN:
         if (order_sort(p->pool, args->v, args->n, order_sort_key))
@@ -274,9 +278,7 @@ static void print_atom(struct printer *p, sym_id e)
         buf_putc(p->out, '/');
         number_print_integer(p->pool, arg_at(p->pool, e, 1), p->out);
         break;
-    case SYM_FLOAT:
-        float_text(node_at(p->pool, e)->real, FLOAT_STR, p->level > 1, p->out);
-        break;
+    case SYM_FLOAT: float_text(node_at(p->pool, e)->real, FLOAT_STR, p->level > 1, p->out); break;
     case SYM_SYMBOL: buf_put(p->out, sym_name(p->pool, e)); break;
     case SYM_INT_OO: buf_puts(p->out, "int_oo"); break;
     case SYM_NEG_INT_OO: buf_puts(p->out, "-int_oo"); break;

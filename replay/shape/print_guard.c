@@ -140,13 +140,9 @@ static void print_atom(struct printer *p, sym_id e)
         break;
     case SYM_RATIONAL: print_rational(p, e); break;
     case SYM_FLOAT: float_text(node_at(p->pool, e)->real, FLOAT_GUARD, false, p->out); break;
-    case SYM_SYMBOL:
-        buf_put(p->out, p->name ? p->name(p->user, e) : sym_name(p->pool, e));
-        break;
+    case SYM_SYMBOL: buf_put(p->out, p->name ? p->name(p->user, e) : sym_name(p->pool, e)); break;
     case SYM_OO: buf_puts(p->out, p->cpp ? infinity : "math.inf"); break;
-    case SYM_NEG_OO:
-        buf_printf(p->out, "-%s", p->cpp ? infinity : "math.inf");
-        break;
+    case SYM_NEG_OO: buf_printf(p->out, "-%s", p->cpp ? infinity : "math.inf"); break;
     case SYM_NAN:
         buf_puts(p->out, p->cpp ? "std::numeric_limits<double>::quiet_NaN()" : "math.nan");
         break;
@@ -407,8 +403,7 @@ static void print(struct printer *p, sym_id e)
         print_atom(p, e);
 }
 
-void sym_print_python(struct sym_pool *pool, sym_id e, sym_namer *name, void *user,
-                      struct buf *out)
+void sym_print_python(struct sym_pool *pool, sym_id e, sym_namer *name, void *user, struct buf *out)
 {
     struct printer p = { pool, out, name, user, false };
     if (e != SYM_NONE)

@@ -1,5 +1,6 @@
-/* sympy_str of torch/_inductor/utils.py, in Inductor's graphs: "1 + FloorDiv(-1 + s53, 2)". Arguments
- * in the order in which they are kept, few parentheses; what it does not know is printed by str(). */
+/* sympy_str of torch/_inductor/utils.py, in Inductor's graphs: "1 + FloorDiv(-1 + s53, 2)".
+ * Arguments in the order in which they are kept, few parentheses; what it does not know is printed
+ * by str(). */
 #include "replay/shape/pool.h"
 
 struct printer {

@@ -14,9 +14,9 @@ struct sym_range {
     sym_id lower, upper; /* SYM_NONE, both, after a failure */
 };
 
-#define SYM_RANGE_FAILED      ((struct sym_range){ SYM_NONE, SYM_NONE })
-#define SYM_RANGE_UNKNOWN     ((struct sym_range){ SYM_ID_MINUS_OO, SYM_ID_OO })
-#define SYM_RANGE_UNKNOWN_INT ((struct sym_range){ SYM_ID_MINUS_INT_OO, SYM_ID_INT_OO })
+#define SYM_RANGE_FAILED       ((struct sym_range){ SYM_NONE, SYM_NONE })
+#define SYM_RANGE_UNKNOWN      ((struct sym_range){ SYM_ID_MINUS_OO, SYM_ID_OO })
+#define SYM_RANGE_UNKNOWN_INT  ((struct sym_range){ SYM_ID_MINUS_INT_OO, SYM_ID_INT_OO })
 #define SYM_RANGE_UNKNOWN_BOOL ((struct sym_range){ SYM_ID_FALSE, SYM_ID_TRUE })
 
 enum sym_range_kind { SYM_RANGE_BOOL, SYM_RANGE_INT, SYM_RANGE_FLOAT };
@@ -37,10 +37,12 @@ bool sym_range_is_singleton(struct sym_pool *pool, struct sym_range range);
 /* Every value of `inner` lies in `outer`. */
 bool sym_range_is_subset(struct sym_pool *pool, struct sym_range inner, struct sym_range outer);
 bool sym_range_contains(struct sym_pool *pool, struct sym_range range, sym_id number);
-/* & and | of ValueRanges; ranges of different kinds fail (AssertionError), the unknown ones apart. */
+/* & and | of ValueRanges; ranges of different kinds fail (AssertionError), the unknown ones apart.
+ */
 struct sym_range sym_range_intersect(struct sym_pool *pool, struct sym_range a, struct sym_range b);
 struct sym_range sym_range_union(struct sym_pool *pool, struct sym_range a, struct sym_range b);
-void sym_range_print(struct sym_pool *pool, struct sym_range range, struct buf *out); /* VR[2, int_oo] */
+void sym_range_print(struct sym_pool *pool, struct sym_range range,
+                     struct buf *out); /* VR[2, int_oo] */
 
 /* The range of a symbol; false where nothing is known but its assumptions. */
 typedef bool sym_ranger(void *user, sym_id symbol, struct sym_range *ret);

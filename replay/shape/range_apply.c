@@ -70,8 +70,7 @@ static struct sym_range apply_add(struct sym_pool *pool, enum sym_kind kind,
     struct sym_range a = args[0], b = args[1];
     if (is_boolean(a) || is_boolean(b))
         return assertion(pool);
-    return sym_range(pool,
-                     keep_float(pool, a.lower, b.lower, number_add(pool, a.lower, b.lower)),
+    return sym_range(pool, keep_float(pool, a.lower, b.lower, number_add(pool, a.lower, b.lower)),
                      keep_float(pool, a.upper, b.upper, number_add(pool, a.upper, b.upper)));
 }
 
@@ -178,8 +177,8 @@ static struct sym_range apply_python_mod(struct sym_pool *pool, enum sym_kind ki
     if (sign_of(pool, x.lower) >= 0 && sign_of(pool, y.lower) >= 0)
         return apply_mod(pool, kind, args, n);
     sym_id lower = sign_of(pool, y.lower) < 0 ? number_add(pool, y.lower, SYM_ID_ONE) : SYM_ID_ZERO;
-    sym_id upper = sign_of(pool, y.upper) > 0 ? number_add(pool, y.upper, SYM_ID_MINUS_ONE)
-                                              : SYM_ID_ZERO;
+    sym_id upper =
+        sign_of(pool, y.upper) > 0 ? number_add(pool, y.upper, SYM_ID_MINUS_ONE) : SYM_ID_ZERO;
     return sym_range(pool, lower, upper);
 }
 
@@ -409,9 +408,10 @@ static struct sym_range apply_bitwise(struct sym_pool *pool, enum sym_kind kind,
         if (sign_of(pool, lower) >= 0)
             lower = SYM_ID_ZERO;
         else if (!is_infinity(lower))
-            lower = number_neg(pool, number_add(pool, SYM_ID_ONE,
-                                                all_ones(pool, number_add(pool, number_neg(pool, lower),
-                                                                          SYM_ID_MINUS_ONE))));
+            lower =
+                number_neg(pool, number_add(pool, SYM_ID_ONE,
+                                            all_ones(pool, number_add(pool, number_neg(pool, lower),
+                                                                      SYM_ID_MINUS_ONE))));
         else
             lower = SYM_ID_ZERO; /* as in PyTorch, though not right */
         return sym_range(pool, lower, upper);

@@ -1,5 +1,5 @@
-/* Relations: is_eq and is_ge of sympy/core/relational.py. A relation that assumptions decide is true
- * or false; the others stand as they were written. */
+/* Relations: is_eq and is_ge of sympy/core/relational.py. A relation that assumptions decide is
+ * true or false; the others stand as they were written. */
 #include "replay/shape/pool.h"
 
 enum sym_kind relation_mirrored(enum sym_kind kind)
@@ -111,11 +111,11 @@ static enum sym_answer difference_is_zero(struct sym_pool *pool, sym_id differen
     if (denominator == SYM_NONE || denominator == SYM_ID_ONE)
         return SYM_UNKNOWN;
     sym_id numerator = sym_mul(pool, difference, denominator);
-    return numerator != SYM_NONE && known_nonzero(facts_at(pool, numerator)) ? SYM_NO
-                                                                             : SYM_UNKNOWN;
+    return numerator != SYM_NONE && known_nonzero(facts_at(pool, numerator)) ? SYM_NO : SYM_UNKNOWN;
 }
 
-/* A Float next to an integer: equal values are not decided, as in sympy, unless both are numbers. */
+/* A Float next to an integer: equal values are not decided, as in sympy, unless both are numbers.
+ */
 static enum sym_answer numbers_are_equal(struct sym_pool *pool, sym_id a, sym_id b)
 {
     return sym_number_compare(pool, a, b) == 0 ? SYM_YES : SYM_NO;

@@ -81,9 +81,7 @@ static sym_id replace_args(struct sym_pool *pool, sym_id e, struct images *image
         changed |= image != arg;
         ok = list_push(&args, image);
     }
-    sym_id result = !ok       ? SYM_NONE
-                    : changed ? sym_make(pool, kind_at(pool, e), args.v, args.n)
-                              : e;
+    sym_id result = !ok ? SYM_NONE : changed ? sym_make(pool, kind_at(pool, e), args.v, args.n) : e;
     list_release(&args);
     return result;
 }
@@ -220,8 +218,7 @@ sym_id sym_expand(struct sym_pool *pool, sym_id e)
 static sym_id from_args(struct sym_pool *pool, enum sym_kind kind, struct list *args, bool sort)
 {
     uint32_t fixed = args->n && is_number(pool, args->v[0]) ? 1 : 0;
-    if (sort && args->n > 1 &&
-        !order_sort(pool, args->v + fixed, args->n - fixed, order_arguments))
+    if (sort && args->n > 1 && !order_sort(pool, args->v + fixed, args->n - fixed, order_arguments))
         return SYM_NONE;
     if (args->n == 0)
         return kind == SYM_ADD ? SYM_ID_ZERO : SYM_ID_ONE;
@@ -377,9 +374,9 @@ static sym_id distribute_one(struct sym_pool *pool, sym_id e, uint32_t at, uint3
         ok = i == at || list_push(&rest, arg_at(pool, e, i));
     sym_id other = ok ? sym_make(pool, SYM_OR, rest.v, rest.n) : SYM_NONE;
     for (uint32_t i = 0; ok && i < node_at(pool, conjunction)->n; i++)
-        ok = list_push(&clauses,
-                       distribute_clauses(pool, sym_or(pool, arg_at(pool, conjunction, i), other),
-                                          budget));
+        ok = list_push(
+            &clauses,
+            distribute_clauses(pool, sym_or(pool, arg_at(pool, conjunction, i), other), budget));
     sym_id result = ok ? sym_make(pool, SYM_AND, clauses.v, clauses.n) : SYM_NONE;
     list_release(&rest);
     list_release(&clauses);

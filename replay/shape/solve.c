@@ -222,7 +222,7 @@ sym_id sym_evaluate(struct sym_pool *pool, sym_id e, sym_hinter *hint, void *use
     if (e == SYM_NONE || !sym_free_symbols(pool, e, put_hint, &hints) || hints.missing)
         return SYM_NONE;
     sym_id value = sym_replace(pool, e, hints.pairs, hints.n);
-    bool decided = value != SYM_NONE && (is_number(pool, value) || value == SYM_ID_TRUE ||
-                                         value == SYM_ID_FALSE);
+    bool decided = value != SYM_NONE &&
+                   (is_number(pool, value) || value == SYM_ID_TRUE || value == SYM_ID_FALSE);
     return decided ? value : SYM_NONE;
 }

@@ -7,9 +7,9 @@
 
 #include "replay/shape/sym.h"
 
-/* try_solve: the relation rewritten so that `thing` alone is its left side, or SYM_NONE (no failure:
- * ask sym_ok) where five steps do not get there. floordiv_inequality: `a//b >= c` may become
- * `a >= b*c` for a positive b. */
+/* try_solve: the relation rewritten so that `thing` alone is its left side, or SYM_NONE (no
+ * failure: ask sym_ok) where five steps do not get there. floordiv_inequality: `a//b >= c` may
+ * become `a >= b*c` for a positive b. */
 sym_id sym_solve(struct sym_pool *pool, sym_id relation, sym_id thing, bool floordiv_inequality);
 
 /* get_implications: each condition that a true `condition` decides, with what it is then. */

@@ -13,8 +13,8 @@
  * equal ids, because construction is hash-consed and rewrites to the canonical form. A repeated
  * operation is a look-up in the pool's table of operations and allocates nothing.
  *
- * Failure is sticky. Out of memory, a division by zero, a limit below: the call returns SYM_NONE and
- * the pool remembers the first reason; operations on SYM_NONE return SYM_NONE. So formulas are
+ * Failure is sticky. Out of memory, a division by zero, a limit below: the call returns SYM_NONE
+ * and the pool remembers the first reason; operations on SYM_NONE return SYM_NONE. So formulas are
  * written straight down and sym_ok() is asked once, at the end; it hands the reason over and clears
  * it. What sympy raises is named as Python names it: "ZeroDivisionError: division by zero".
  *
@@ -34,10 +34,11 @@ typedef uint32_t sym_id;
 #define SYM_NONE UINT32_MAX
 
 enum {
-    SYM_MAX_DEPTH = 2000,  /* of nested expressions */
-    SYM_MAX_BITS = 1 << 16, /* of an integer */
+    SYM_MAX_DEPTH = 2000,    /* of nested expressions */
+    SYM_MAX_BITS = 1 << 16,  /* of an integer */
     SYM_MAX_TERMS = 1 << 20, /* of a sum or a product, also while it is expanded */
-    SYM_MAX_TEXT = 1 << 24 /* bytes of an expression's text: one of shared parts may print without end */
+    SYM_MAX_TEXT =
+        1 << 24 /* bytes of an expression's text: one of shared parts may print without end */
 };
 
 enum sym_kind {
@@ -65,12 +66,7 @@ enum {
 };
 
 /* What a symbol is declared to be; sympy deduces the rest (an integer is real and finite). */
-enum {
-    SYM_IS_REAL = 1,
-    SYM_IS_INTEGER = 2,
-    SYM_IS_NONNEGATIVE = 4,
-    SYM_IS_POSITIVE = 8
-};
+enum { SYM_IS_REAL = 1, SYM_IS_INTEGER = 2, SYM_IS_NONNEGATIVE = 4, SYM_IS_POSITIVE = 8 };
 
 struct sym_pool;
 
@@ -104,10 +100,10 @@ sym_id sym_binary(struct sym_pool *pool, enum sym_kind kind, sym_id a, sym_id b)
 /* As given, like sympy's evaluate=False. */
 sym_id sym_unevaluated(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n);
 
-#define SYM_BINARY(name, kind)                                                      \
-    static inline sym_id sym_##name(struct sym_pool *pool, sym_id a, sym_id b)      \
-    {                                                                               \
-        return sym_binary(pool, kind, a, b);                                        \
+#define SYM_BINARY(name, kind)                                                 \
+    static inline sym_id sym_##name(struct sym_pool *pool, sym_id a, sym_id b) \
+    {                                                                          \
+        return sym_binary(pool, kind, a, b);                                   \
     }
 SYM_BINARY(add, SYM_ADD)
 SYM_BINARY(mul, SYM_MUL)
@@ -177,8 +173,8 @@ enum sym_answer sym_ask(const struct sym_pool *pool, sym_id e, enum sym_question
 struct sym_pair {
     sym_id from, to;
 };
-/* Every occurrence of a pair's `from` becomes its `to`, all at once, and what contains them is built
- * anew (sympy's xreplace). */
+/* Every occurrence of a pair's `from` becomes its `to`, all at once, and what contains them is
+ * built anew (sympy's xreplace). */
 sym_id sym_replace(struct sym_pool *pool, sym_id e, const struct sym_pair *pairs, uint32_t n);
 /* Products and natural powers of sums multiplied out (_fast_expand of symbolic_shapes.py). */
 sym_id sym_expand(struct sym_pool *pool, sym_id e);
@@ -189,10 +185,12 @@ sym_id sym_canonical(struct sym_pool *pool, sym_id e);
 /* --- Text --- */
 
 void sym_print(struct sym_pool *pool, sym_id e, struct buf *out); /* str(): logs, graph text */
-/* sympy_str of torch/_inductor/utils.py: Sym() in Inductor's graphs, "1 + FloorDiv(-1 + s53, 2)". */
+/* sympy_str of torch/_inductor/utils.py: Sym() in Inductor's graphs, "1 + FloorDiv(-1 + s53, 2)".
+ */
 void sym_print_inductor(struct sym_pool *pool, sym_id e, struct buf *out);
 /* PythonPrinter of torch.utils._sympy.printers: guards. What it cannot print (TruncToFloat) fails
- * the pool with NotImplementedError. Symbols print as `name` gives them, or under their own name. */
+ * the pool with NotImplementedError. Symbols print as `name` gives them, or under their own name.
+ */
 typedef struct str sym_namer(void *user, sym_id symbol);
 void sym_print_python(struct sym_pool *pool, sym_id e, sym_namer *name, void *user,
                       struct buf *out);
@@ -210,8 +208,8 @@ sym_resolver sym_by_name;
 
 /* A recorded syntax tree (trace/expr.h: str() text, guard text or srepr). Sums, products and
  * functions are built anew and so rewritten; relations, and a number times one sum, stay as they
- * were written, since PyTorch builds those unevaluated on purpose. "//" reads as FloorDiv and "%" as
- * PythonMod. symbol NULL is sym_by_name. What is no expression of sizes fails the pool. */
+ * were written, since PyTorch builds those unevaluated on purpose. "//" reads as FloorDiv and "%"
+ * as PythonMod. symbol NULL is sym_by_name. What is no expression of sizes fails the pool. */
 sym_id sym_read(struct sym_pool *pool, const struct expr_pool *exprs, uint32_t e,
                 sym_resolver *symbol, void *user);
 /* Parses and reads; the text need not outlive the call. */

@@ -46,8 +46,7 @@ static void measure(const char *name, enum sym_kind kind)
     double cold = pairs(pool, s, kind, 1);
     double warm = pairs(pool, s, kind, ROUNDS);
     printf("%-10s new %7.1f ns, repeated %5.2f ns, %zu expressions, %.0f bytes each\n", name, cold,
-           warm, sym_pool_count(pool),
-           (double)sym_pool_bytes(pool) / (double)sym_pool_count(pool));
+           warm, sym_pool_count(pool), (double)sym_pool_bytes(pool) / (double)sym_pool_count(pool));
     sym_pool_free(pool);
 }
 

@@ -55,7 +55,8 @@ static sym_id atom(struct sym_pool *pool, struct str token)
         return sym_by_name(NULL, pool, token);
     char text[64] = { 0 };
     memcpy(text, token.p, token.n < 63 ? token.n : 63);
-    return strpbrk(text, ".e") ? sym_float(pool, strtod(text, NULL)) : sym_integer_text(pool, token);
+    return strpbrk(text, ".e") ? sym_float(pool, strtod(text, NULL))
+                               : sym_integer_text(pool, token);
 }
 
 static sym_id build(struct sym_pool *pool, struct str *text)
@@ -90,17 +91,17 @@ static bool range_of(void *user, sym_id symbol, struct sym_range *ret)
         const char *name;
         int64_t lower, upper; /* INT64_MIN and INT64_MAX stand for the infinities */
     } given[] = {
-        { "s0", 2, INT64_MAX }, { "s1", 2, 1024 },              { "s2", 0, INT64_MAX },
-        { "s10", 1, 7 },        { "u0", INT64_MIN, INT64_MAX }, { "u1", -3, 5 },
+        { "s0", 2, INT64_MAX },         { "s1", 2, 1024 }, { "s2", 0, INT64_MAX }, { "s10", 1, 7 },
+        { "u0", INT64_MIN, INT64_MAX }, { "u1", -3, 5 },
     };
     struct sym_pool *pool = user;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         if (!str_is(sym_name(pool, symbol), given[i].name))
             continue;
-        ret->lower = given[i].lower == INT64_MIN ? SYM_ID_MINUS_INT_OO
-                                                 : sym_integer(pool, given[i].lower);
-        ret->upper = given[i].upper == INT64_MAX ? SYM_ID_INT_OO
-                                                 : sym_integer(pool, given[i].upper);
+        ret->lower =
+            given[i].lower == INT64_MIN ? SYM_ID_MINUS_INT_OO : sym_integer(pool, given[i].lower);
+        ret->upper =
+            given[i].upper == INT64_MAX ? SYM_ID_INT_OO : sym_integer(pool, given[i].upper);
         return true;
     }
     return false;

@@ -1,5 +1,5 @@
-/* Formulas in prefix form, "(FloorDiv (Add s0 1) 2)", as tests/replay/sym_cases.py writes them: built
- * step by step through the constructors. */
+/* Formulas in prefix form, "(FloorDiv (Add s0 1) 2)", as tests/replay/sym_cases.py writes them:
+ * built step by step through the constructors. */
 #ifndef SYMTAPE_TESTS_SYM_FORMULA_H
 #define SYMTAPE_TESTS_SYM_FORMULA_H
 

@@ -5,15 +5,15 @@
 #include "replay/shape/float_text.h"
 #include "replay/shape/sym.h"
 #include "tests/harness.h"
-#include "trace/graphs.h"
-#include "trace/events/guards.h"
 #include "trace/base/intern.h"
-#include "trace/log/source.h"
+#include "trace/events/guards.h"
 #include "trace/events/symbols.h"
+#include "trace/graphs.h"
+#include "trace/log/source.h"
 
 enum kind { SIZE, STRIDE, SYM, GUARD, HINT_RANGE, ENV, KINDS };
-static const char *const kind_names[KINDS] = { "sizes", "strides", "Sym()", "guards", "ranges",
-                                               "shapeenv" };
+static const char *const kind_names[KINDS] = { "sizes",  "strides", "Sym()",
+                                               "guards", "ranges",  "shapeenv" };
 
 struct tally {
     struct sym_pool *pool;
@@ -38,9 +38,9 @@ static sym_id resolve(void *user, struct sym_pool *pool, struct str name)
     for (uint32_t i = 0; t->symbols && i < t->symbols->n_symbols; i++) {
         const struct symbol *s = &t->symbols->symbols[i];
         if (s->attempt == t->attempt && str_eq(s->name, name) && name.p[0] == 's')
-            return sym_symbol(pool, name, str_starts(s->range, STR("[-"))
-                                              ? SYM_IS_INTEGER
-                                              : SYM_IS_INTEGER | SYM_IS_POSITIVE);
+            return sym_symbol(pool, name,
+                              str_starts(s->range, STR("[-")) ? SYM_IS_INTEGER
+                                                              : SYM_IS_INTEGER | SYM_IS_POSITIVE);
     }
     return sym_by_name(NULL, pool, name);
 }

@@ -232,7 +232,8 @@ static void test_values_and_divisibility(void **state)
 {
     (void)state;
     struct sym_pool *pool = new_pool();
-    check_print(pool, sym_evaluate(pool, parse(pool, "s0**2 - ((s0 + 1)//2)"), hint_of, pool), "45");
+    check_print(pool, sym_evaluate(pool, parse(pool, "s0**2 - ((s0 + 1)//2)"), hint_of, pool),
+                "45");
     assert_int_equal(sym_evaluate(pool, parse(pool, "s0 > 6"), hint_of, pool), SYM_ID_TRUE);
     assert_int_equal(sym_evaluate(pool, parse(pool, "s0 + s1"), hint_of, pool), SYM_NONE);
     struct err err = ERR_INIT;
