@@ -342,7 +342,7 @@ static uint32_t mul_integer(struct sym_pool *pool, const sym_id *args, uint32_t 
         return FACT_NOT_INTEGER;
     /* sympy looks at the powers of 2 alone: it holds even/6 to be whole (its issue 28442) */
     int64_t below;
-    if (in.n_below == 1 && sym_to_i64(pool, in.below, &below) && below % 2 == 0 &&
+    if (in.n_below == 1 && sym_to_i64(pool, in.below, &below) && below > 0 && below % 2 == 0 &&
         in.even_powers_above >= __builtin_ctzll((unsigned long long)below))
         return FACT_INTEGER;
     return 0;

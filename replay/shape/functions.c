@@ -311,11 +311,6 @@ sym_id build_piecewise(struct sym_pool *pool, enum sym_kind kind, const sym_id *
     list_init(&arms, pool);
     bool ok = true, closed = false;
     for (uint32_t i = 0; ok && !closed && i < n; i++) {
-        if (kind_at(pool, args[i]) != SYM_EXPR_COND_PAIR) {
-            pool_fail(pool, "TypeError: Piecewise of what is no (expression, condition)");
-            ok = false;
-            break;
-        }
         sym_id value = arg_at(pool, args[i], 0);
         sym_id condition = canonical_condition(pool, arg_at(pool, args[i], 1));
         closed = condition == SYM_ID_TRUE;
@@ -378,6 +373,8 @@ sym_id build_non_overlapping(struct sym_pool *pool, enum sym_kind kind, const sy
     uint32_t rank = n / 2, unknown = 0, largest = 0;
     if (n % 2 || rank > MAX_RANK)
         return pool_fail(pool, "AssertionError: expected an even number of arguments, got %u", n);
+    if (rank == 0)
+        return SYM_ID_ONE;
     bool strides_known = true;
     for (uint32_t i = 0; i < rank; i++) {
         strides_known &= sym_to_i64(pool, args[rank + i], &strides[i]);
@@ -392,7 +389,7 @@ sym_id build_non_overlapping(struct sym_pool *pool, enum sym_kind kind, const sy
     if (rank == 1 && (args[1] == SYM_ID_ONE || (is_number(pool, args[0]) &&
                                                 sym_number_compare(pool, args[0], SYM_ID_TWO) < 0)))
         return SYM_ID_ONE;
-    if (!strides_known || unknown > 1 || rank == 0)
+    if (!strides_known || unknown > 1)
         return pool_node(pool, kind, args, n);
     return is_dense(sizes, strides, rank) ? SYM_ID_ONE : SYM_ID_ZERO;
 }

@@ -61,6 +61,10 @@ static bool usable(struct sym_pool *pool, enum sym_kind kind, const sym_id *args
         return pool_fail(pool, "TypeError: %s takes %d argument%s (%u given)",
                          sym_classes[kind].name, maker->most, maker->most == 1 ? "" : "s", n),
                false;
+    for (uint32_t i = 0; kind == SYM_PIECEWISE && i < n; i++)
+        if (kind_at(pool, args[i]) != SYM_EXPR_COND_PAIR)
+            return pool_fail(pool, "TypeError: Piecewise of what is no (expression, condition)"),
+                   false;
     return true;
 }
 
@@ -143,6 +147,8 @@ sym_id sym_make(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, u
 
 sym_id sym_unevaluated(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n)
 {
+    if (n == 0)
+        return pool_fail(pool, "TypeError: an operation on nothing");
     return usable(pool, kind, args, n) ? pool_node(pool, kind, args, n) : SYM_NONE;
 }
 

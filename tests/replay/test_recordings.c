@@ -19,6 +19,7 @@ struct tally {
     struct sym_pool *pool;
     const struct symbol_table *symbols; /* of the trace at hand, or NULL */
     uint32_t attempt;
+    uint32_t trace; /* the how-manieth */
     struct intern seen[KINDS];
     size_t distinct[KINDS], equal[KINDS];
     size_t shown;
@@ -48,7 +49,7 @@ static sym_id resolve(void *user, struct sym_pool *pool, struct str name)
 static bool is_new(struct tally *t, enum kind kind, struct str text)
 {
     struct buf key = BUF_INIT;
-    buf_printf(&key, "%p %u ", (const void *)t->symbols, t->attempt);
+    buf_printf(&key, "%u %u ", t->trace, t->attempt);
     buf_put(&key, text);
     size_t before = t->seen[kind].texts.n;
     assert_int_not_equal(intern(&t->seen[kind], buf_str(&key)), INTERN_NONE);
@@ -130,6 +131,7 @@ static void check_trace(struct tally *t, const char *path)
     struct trace *trace = trace_open(path, NULL, &err);
     assert_no_err(&err);
     t->symbols = trace_symbols(trace, &err);
+    t->trace++;
     const struct graph_list *graphs = trace_graphs(trace, &err);
     assert_non_null(graphs);
     for (uint32_t i = 0; i < graphs->n; i++) {
