@@ -38,17 +38,39 @@ static const struct opt options[] = {
 
 enum { TEXT_ROWS = 10 };
 
-/* What the file's name asks for, where no format was given. */
-static const char *format_of(const struct profile_args *args)
+static void write_folded(const struct profile *profile, const struct report_options *how,
+                         struct buf *out)
 {
-    struct str name = str_of(args->output ? args->output : "");
-    if (args->format)
-        return args->format;
-    if (args->json || str_ends(name, STR(".json")))
-        return "json";
-    if (str_ends(name, STR(".folded")))
-        return "folded";
-    return str_ends(name, STR(".trace")) ? "chrome" : "text";
+    (void)how;
+    report_folded(profile, out);
+}
+
+static void write_chrome(const struct profile *profile, const struct report_options *how,
+                         struct buf *out)
+{
+    (void)how;
+    report_chrome(profile, out);
+}
+
+/* What --format takes, and the suffix of an output file that asks for it. The first is the default. */
+static const struct format {
+    const char *name, *suffix;
+    void (*write)(const struct profile *profile, const struct report_options *how, struct buf *out);
+} formats[] = {
+    { "text", ".txt", report_text },
+    { "json", ".json", report_json },
+    { "folded", ".folded", write_folded },
+    { "chrome", ".trace", write_chrome },
+};
+
+static const struct format *format_of(const struct profile_args *args)
+{
+    struct str name = str_of(args->format ? args->format : args->json ? "json" : "");
+    struct str file = str_of(args->output ? args->output : "");
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (name.n ? str_is(name, formats[i].name) : str_ends(file, str_of(formats[i].suffix)))
+            return &formats[i];
+    return &formats[0];
 }
 
 static int write_out(struct out *out, const struct profile_args *args, const struct buf *text)
@@ -70,23 +92,16 @@ static int write_out(struct out *out, const struct profile_args *args, const str
 static int report(struct out *out, const struct profile_args *args, const struct profile *profile)
 {
     struct buf text = BUF_INIT;
-    const char *format = format_of(args);
+    const struct format *format = format_of(args);
     bool to_file = args->output && strcmp(args->output, "-") != 0;
-    bool people = strcmp(format, "text") == 0;
+    bool people = format == &formats[0];
     uint64_t rows = args->limit.given ? args->limit.value : people ? TEXT_ROWS : 0;
     const struct report_options how = {
         .width = to_file ? 0 : out->width,
         .color = !to_file && out->data_color,
         .limit = rows > UINT32_MAX ? 0 : (uint32_t)rows,
     };
-    if (people)
-        report_text(profile, &how, &text);
-    else if (strcmp(format, "json") == 0)
-        report_json(profile, &how, &text);
-    else if (strcmp(format, "folded") == 0)
-        report_folded(profile, &text);
-    else
-        report_chrome(profile, &text);
+    format->write(profile, &how, &text);
     int code = write_out(out, args, &text);
     buf_release(&text);
     return code;

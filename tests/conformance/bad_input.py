@@ -116,16 +116,13 @@ class Battery:
             found.append("--strict left a tape")
         self.tell.check(name, found)
 
-    def refused(self, name, path, code, limit=None, kept=False):
-        """Not readable at all: every command says so, and import leaves nothing. `kept`: import may
-        keep the bytes, as it keeps every damaged log, when it says that no record is among them."""
+    def refused(self, name, path, code, limit=None):
+        """Not readable at all: every command says so, and import leaves nothing."""
         found = []
         tape = self.place("never.tape")
         for args in (["import", path, "-o", tape], ["info", path], ["profile", path]):
             run = cases.run(args, preexec=limit)
-            if kept and args[0] == "import" and run.code == 0 and b"no record" in run.err:
-                tape.unlink()
-            elif run.crashed() or run.code != code:
+            if run.crashed() or run.code != code:
                 found.append(f"{args[0]}: {run.told()}, not exit {code}")
             elif not run.err.startswith(b"symtape: "):
                 found.append(f"{args[0]}: no message")
@@ -202,10 +199,9 @@ def check_compressed(battery):
     records = json.loads(told.out or b"{}").get("records", 0) if run.code == 0 else 0
     battery.tell.check("gzip cut short", [] if run.code == 0 and run.err and records > 200 else [
         f"{run.told()}, {records} records"])
-    battery.refused("gzip of nothing", battery.place("empty.gz", gzip.compress(b"")), 3, kept=True)
+    battery.refused("gzip of nothing", battery.place("empty.gz", gzip.compress(b"")), 3)
     battery.refused("zstd magic, then garbage",
-                    battery.place("bad.log.zst", b"\x28\xb5\x2f\xfd" + b"\xff" * 64), 3,
-                    kept=True)
+                    battery.place("bad.log.zst", b"\x28\xb5\x2f\xfd" + b"\xff" * 64), 3)
 
 
 def zip_of(members, compression=zipfile.ZIP_STORED):
@@ -259,12 +255,11 @@ def check_zip(battery):
 
 
 def check_nothing(battery):
-    battery.refused("an empty file", battery.place("empty.log", b""), 3, kept=True)
+    battery.refused("an empty file", battery.place("empty.log", b""), 3)
     folder = battery.place("notes.txt", b"no log here\n").parent
     battery.refused("a folder without logs", folder, 3)
     battery.refused("a file that is not there", battery.place("nowhere.log"), 4)
-    battery.refused("a file of another kind", battery.place("x.png", b"\x89PNG\r\n\x1a\n" * 99), 3,
-                    kept=True)
+    battery.refused("a file of another kind", battery.place("x.png", b"\x89PNG\r\n\x1a\n" * 99), 3)
 
 
 def check_growing(battery):
