@@ -1,0 +1,99 @@
+/* Operators: what PyTorch would answer to a call, without PyTorch.
+ *
+ *     struct ops *ops = ops_new(env, &err);
+ *     struct value args[] = { value_tensor(x), value_tensor(y) }, result;
+ *     switch (ops_call(ops, STR("aten.add.Tensor"), args, 2, NULL, 0, &result)) ...
+ *
+ * An operator is one row of a table (the *.def files beside this): its public schema, as
+ * torch/_C/_jit_get_all_schemas() prints it, the rule of its family, and what tells it from its
+ * family. A rule computes the metas of the results, asks the environment what PyTorch's kernel,
+ * decomposition or reference asks (and so adds the same guards), and refuses with PyTorch's text.
+ * In-place and out= forms share the row's rule: what they return and check beyond it follows from
+ * the schema's alias annotations.
+ *
+ * The operator cache (torch/_subclasses/fake_tensor.py, FakeTensorMode._cached_dispatch_impl)
+ * answers a call that was seen: its key is the operator and the arguments, tensors by interned
+ * meta. It is what makes a warm replay cheap, and it is counted as PyTorch counts it.
+ *
+ * One context serves one thread. It borrows the environment, whose pool it uses. */
+#ifndef SYMTAPE_REPLAY_OPS_OPS_H
+#define SYMTAPE_REPLAY_OPS_OPS_H
+
+#include "replay/ops/value.h"
+#include "replay/shape/env.h"
+
+struct ops;
+struct op; /* a row of the table */
+
+enum op_outcome {
+    OP_DONE,
+    OP_REFUSED,     /* PyTorch would raise: ops_error() */
+    OP_UNSUPPORTED, /* no row, or a form of it that no rule knows: ops_error() names it */
+    OP_FAILED       /* out of memory, a limit: ops_failed() */
+};
+
+struct ops_error {
+    struct str type; /* "RuntimeError", "GuardOnDataDependentSymNode" ... */
+    struct str text;
+};
+
+struct ops *ops_new(struct shape_env *env, struct err *err);
+void ops_free(struct ops *ops); /* NULL is fine */
+/* Forgets values, storages and results, keeps interned metas and the cache: for the next graph. */
+void ops_reset(struct ops *ops);
+
+struct shape_env *ops_env(const struct ops *ops);
+struct sym_pool *ops_pool(const struct ops *ops);
+
+/* --- Calling --- */
+
+struct keyword {
+    struct str name;
+    struct value value;
+};
+
+/* The row of "aten.add.Tensor" (also "aten::add.Tensor"; ".default" may be left out); NULL where
+ * there is none. */
+const struct op *op_find(struct str name);
+const char *op_schema(const struct op *op); /* "aten::add.Tensor(Tensor self, ..." */
+struct str op_name(const struct op *op);    /* "aten.add.Tensor" */
+size_t op_count(void);
+const struct op *op_at(size_t i);
+
+/* A call as FakeTensorMode sees it. Several results are a VALUE_TUPLE, a Tensor[] a VALUE_LIST;
+ * no result VALUE_NONE. Valid until ops_reset(). */
+enum op_outcome ops_call(struct ops *ops, struct str name, const struct value *args, uint32_t n,
+                         const struct keyword *keywords, uint32_t n_keywords, struct value *ret);
+enum op_outcome ops_call_op(struct ops *ops, const struct op *op, const struct value *args,
+                            uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                            struct value *ret);
+/* A node's target as a graph prints it: an operator ("torch.ops.aten.mm.default"), a Python
+ * function ("torch.addmm", "torch.nn.functional.relu", "operator.add", "torch.sym_max"). */
+enum op_outcome ops_call_function(struct ops *ops, struct str target, const struct value *args,
+                                  uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                                  struct value *ret);
+/* args[0] is the receiver. */
+enum op_outcome ops_call_method(struct ops *ops, struct str method, const struct value *args,
+                                uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                                struct value *ret);
+
+/* What the last call that did not end in OP_DONE said. */
+const struct ops_error *ops_error(const struct ops *ops);
+bool ops_failed(const struct ops *ops, struct err *err); /* moves the reason of OP_FAILED to err */
+
+/* A subgraph that a higher-order operator calls: set by who walks the graph. Runs the child named
+ * `graph` on args. */
+typedef enum op_outcome ops_subgraph(void *user, struct str graph, const struct value *args,
+                                     uint32_t n, struct value *ret);
+void ops_set_subgraph(struct ops *ops, ops_subgraph *run, void *user);
+
+/* --- Making arguments --- */
+
+/* Copied and interned; meta.id is not looked at. NULL: out of memory. */
+const struct tensor_meta *ops_intern(struct ops *ops, const struct tensor_meta *meta);
+struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta); /* new storage */
+/* Room for n values that lives until ops_reset(); NULL: out of memory. */
+struct value *ops_values(struct ops *ops, size_t n);
+struct arena *ops_arena(struct ops *ops);
+
+#endif
