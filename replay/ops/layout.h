@@ -35,7 +35,9 @@ void elementwise_strides(struct call *c, const struct tensor *x, uint32_t n, sym
 /* --- Dtypes --- */
 
 /* torch.promote_types. */
-enum dtype promote(enum dtype a, enum dtype b);
+enum dtype promote(enum dtype a, enum dtype b); /* DTYPE_NONE where it raises */
+enum dtype promote_or_refuse(struct call *c, enum dtype a, enum dtype b);
+enum dtype computation_dtype(enum dtype dtype); /* float32 for bfloat16; itself for most */
 bool dtype_is_float(enum dtype dtype);
 bool dtype_is_complex(enum dtype dtype);
 bool dtype_is_integer(enum dtype dtype); /* no bool */
