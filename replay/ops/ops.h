@@ -19,6 +19,7 @@
 #ifndef SYMTAPE_REPLAY_OPS_OPS_H
 #define SYMTAPE_REPLAY_OPS_OPS_H
 
+#include "replay/ops/stats.h"
 #include "replay/ops/value.h"
 #include "replay/shape/env.h"
 
@@ -52,13 +53,20 @@ struct keyword {
     struct value value;
 };
 
-/* The row of "aten.add.Tensor" (also "aten::add.Tensor"; ".default" may be left out); NULL where
- * there is none. */
-const struct op *op_find(struct str name);
-const char *op_schema(const struct op *op); /* "aten::add.Tensor(Tensor self, ..." */
-struct str op_name(const struct op *op);    /* "aten.add.Tensor" */
-size_t op_count(void);
-const struct op *op_at(size_t i);
+/* The row of "aten.add.Tensor" (also "aten::add.Tensor", "torch.ops.aten.add.Tensor"; ".default"
+ * may be left out); NULL where there is none. Rows belong to the context. */
+const struct op *ops_find(const struct ops *ops, struct str name);
+size_t ops_count(const struct ops *ops);
+const struct op *ops_at(const struct ops *ops, size_t i);
+struct str op_schema(const struct op *op); /* "aten::add.Tensor(Tensor self, ..." */
+struct str op_name(const struct op *op);   /* "aten.add.Tensor" */
+uint32_t op_index(const struct op *op);    /* in the table */
+/* The overloads of a base name, "aten.add", "aten::add", in the order of the table. */
+const struct op *ops_overloads(const struct ops *ops, struct str base);
+const struct op *op_next_overload(const struct op *op);
+/* Whether the arguments fit the schema: no guards, no side effects, ops_error() untouched. */
+bool ops_fits(struct ops *ops, const struct op *op, const struct value *args, uint32_t n,
+              const struct keyword *keywords, uint32_t n_keywords);
 
 /* A call as FakeTensorMode sees it. Several results are a VALUE_TUPLE, a Tensor[] a VALUE_LIST;
  * no result VALUE_NONE. Valid until ops_reset(). */
@@ -76,6 +84,12 @@ enum op_outcome ops_call_function(struct ops *ops, struct str target, const stru
 enum op_outcome ops_call_method(struct ops *ops, struct str method, const struct value *args,
                                 uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
                                 struct value *ret);
+
+/* What a call wrote in place beyond values: a tensor argument (by its number in the schema, lists
+ * not meant) whose meta is another now, as of transpose_(), resize_(), set_() or out= of another
+ * size. The caller has to let it stand for that tensor from here on. */
+size_t ops_n_written(const struct ops *ops);
+struct tensor ops_written(const struct ops *ops, size_t i, uint32_t *arg);
 
 /* What the last call that did not end in OP_DONE said. */
 const struct ops_error *ops_error(const struct ops *ops);

@@ -156,13 +156,17 @@ struct tensor call_tensor(struct call *c, const char *name, const struct value *
 /* Dispatches that PyTorch makes here and that the rule answers by itself: counted only. */
 void count_dispatches(struct call *c, uint32_t n);
 
-/* A counter of the fast path: "attempt fast", "fast is_contiguous" ... (op_counters.def). */
-enum op_counter {
-#define OP_COUNTER(id, name) OP_COUNTER_##id,
-#include "replay/ops/op_counters.def"
-#undef OP_COUNTER
-    OP_COUNTERS
-};
+/* Counters of the fast path: "attempt fast", "fast is_contiguous" ... (op_counters.def). */
 void count(struct call *c, enum op_counter counter);
+/* Whether this operator's fast path may be tried: some size is symbolic and no switch is off. */
+bool fast_path(const struct call *c);
+
+/* Each row's rule, so that none needs a declaration of its own. */
+#define OP(schema, rule, param)        op_rule rule_##rule;
+#define COMPOSITE(schema, rule, param) op_rule rule_##rule;
+#include "replay/ops/all_ops.def"
+#undef OP
+#undef COMPOSITE
+
 
 #endif

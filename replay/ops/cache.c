@@ -1,0 +1,20 @@
+#include "replay/ops/cache.h"
+
+struct op_cache {
+    uint32_t n;
+};
+
+struct op_cache *op_cache_new(void)
+{
+    return calloc(1, sizeof(struct op_cache));
+}
+
+void op_cache_free(struct op_cache *cache)
+{
+    free(cache);
+}
+
+void op_cache_new_graph(struct op_cache *cache)
+{
+    cache->n = 0;
+}

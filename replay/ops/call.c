@@ -1,0 +1,139 @@
+/* Dispatch: binding, the cache, the rule, what in-place and out= forms add, counting. */
+#include "replay/ops/context.h"
+
+#include "replay/ops/cache.h"
+
+/* --- Counting --- */
+
+static bool muted(const struct ops *ops)
+{
+    return ops->stats.muted > 0;
+}
+
+static void count_dispatch(struct ops *ops, const struct op *op, uint32_t depth, uint64_t n)
+{
+    if (muted(ops) || op->composite)
+        return;
+    struct op_stats *stats = &ops->stats.by_op[op->index];
+    stats->dispatches += n;
+    stats->by_depth[depth < OP_STATS_DEPTHS ? depth : OP_STATS_DEPTHS - 1] += n;
+}
+
+void count(struct call *c, enum op_counter counter)
+{
+    if (!muted(c->ops))
+        c->ops->stats.by_op[c->op->index].fast[counter]++;
+}
+
+void count_dispatches(struct call *c, uint32_t n)
+{
+    count_dispatch(c->ops, c->op, c->ops->depth + 1, n);
+}
+
+bool fast_path(const struct call *c)
+{
+    return c->symbolic && !c->ops->fast_off && !c->op->slow;
+}
+
+/* --- The rule --- */
+
+static bool value_symbolic(const struct ops *ops, const struct value *value, unsigned depth)
+{
+    switch (value->kind) {
+    case VALUE_TENSOR: return ops->metas.symbolic.v[value->u.tensor.meta->id];
+    case VALUE_INT:
+    case VALUE_FLOAT: return !sym_is_number(ops->pool, value->u.sym);
+    case VALUE_BOOL: return value->u.sym != SYM_ID_TRUE && value->u.sym != SYM_ID_FALSE;
+    case VALUE_LIST:
+    case VALUE_TUPLE:
+    case VALUE_DICT:
+        for (uint32_t i = 0; i < value->n && depth < 64; i++)
+            if (value_symbolic(ops, &value->u.items[i], depth + 1))
+                return true;
+        return false;
+    default: return false;
+    }
+}
+
+static void number_storages(struct ops *ops, struct value *value)
+{
+    if (value->kind == VALUE_TENSOR && value->u.tensor.storage == STORAGE_FRESH)
+        value->u.tensor.storage = ops->next_storage++;
+    if (value->kind != VALUE_LIST && value->kind != VALUE_TUPLE)
+        return;
+    struct value *items = (struct value *)value->u.items;
+    for (uint32_t i = 0; i < value->n; i++)
+        if (items[i].kind == VALUE_TENSOR && items[i].u.tensor.storage == STORAGE_FRESH)
+            items[i].u.tensor.storage = ops->next_storage++;
+}
+
+static enum op_outcome run_rule(struct ops *ops, const struct op *op, const struct value *bound,
+                                struct value *ret)
+{
+    struct call c = { .ops = ops,
+                      .env = ops->env,
+                      .pool = ops->pool,
+                      .op = op,
+                      .args = bound,
+                      .n_args = op->schema.n_args,
+                      .param = op->param };
+    for (uint32_t i = 0; i < c.n_args && !c.symbolic; i++)
+        c.symbolic = value_symbolic(ops, &bound[i], 0);
+    ops->outcome = OP_DONE;
+    bool done = op->rule(&c);
+    if (done && !c.failed && op->writes)
+        done = finish_written(&c);
+    if (!done && !c.failed && ops->outcome == OP_DONE)
+        unsupported(&c, "%.*s: its rule gave up", STR_ARG(op->name));
+    if (c.failed || !done)
+        return ops->outcome == OP_DONE ? ops_no_memory(ops) : ops->outcome;
+    number_storages(ops, &c.ret);
+    *ret = c.ret;
+    return OP_DONE;
+}
+
+enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value *args, uint32_t n,
+                             const struct keyword *keywords, uint32_t n_keywords,
+                             struct value *ret)
+{
+    struct value bound[OPS_MAX_ARGS];
+    *ret = value_none();
+    if (!op_prepare(ops, op))
+        return OP_FAILED;
+    if (ops->nesting >= OPS_MAX_DEPTH)
+        return ops_unsupported(ops, "%.*s: calls nested too deep", STR_ARG(op->name));
+    ops->outcome = OP_DONE;
+    enum op_outcome outcome = ops_bind(ops, op, args, n, keywords, n_keywords, bound);
+    if (outcome != OP_DONE)
+        return outcome;
+    ops->stats.muted += op->free;
+    count_dispatch(ops, op, ops->depth, 1);
+    ops->depth += !op->composite;
+    ops->nesting++;
+    outcome = run_rule(ops, op, bound, ret);
+    ops->nesting--;
+    ops->depth -= !op->composite;
+    ops->stats.muted -= op->free;
+    return outcome;
+}
+
+enum op_outcome ops_call_op(struct ops *ops, const struct op *op, const struct value *args,
+                            uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                            struct value *ret)
+{
+    struct op *row = &ops->table.rows[op->index];
+    ops->written.n = 0;
+    ops->failure = (struct err){ .kind = ERR_NONE };
+    return ops_dispatch(ops, row, args, n, keywords, n_keywords, ret);
+}
+
+enum op_outcome ops_call(struct ops *ops, struct str name, const struct value *args, uint32_t n,
+                         const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
+{
+    struct op *op = op_table_find(&ops->table, name);
+    if (!op) {
+        *ret = value_none();
+        return ops_unsupported(ops, "%.*s", STR_ARG(name));
+    }
+    return ops_call_op(ops, op, args, n, keywords, n_keywords, ret);
+}

@@ -1,0 +1,120 @@
+/* Inside of the operators' context; for the files of this folder that are not rules. */
+#ifndef SYMTAPE_REPLAY_OPS_CONTEXT_H
+#define SYMTAPE_REPLAY_OPS_CONTEXT_H
+
+#include "replay/ops/rule.h"
+#include "replay/ops/schema.h"
+#include "replay/ops/stats.h"
+#include "trace/base/arena.h"
+#include "trace/base/vec.h"
+
+enum {
+    OPS_MAX_DEPTH = 64, /* of calls within calls */
+    OPS_MAX_ARGS = SCHEMA_MAX_SLOTS
+};
+
+struct op {
+    struct schema schema; /* args and results once `parsed` */
+    op_rule *rule;
+    int32_t param;
+    bool composite, parsed;
+    bool inplace_view;  /* changes the meta of its first argument (PyTorch's tag inplace_view) */
+    bool writes;        /* some argument is Tensor(a!) */
+    bool returns_written; /* some result is one of those */
+    bool free, slow;      /* switches: counts nothing; has no fast path */
+    uint32_t index;     /* in the table */
+    struct op *next_overload; /* of the same base name, in the table's order */
+    struct str name;    /* "aten.add.Tensor" */
+};
+
+struct op_table {
+    struct op *rows;
+    uint32_t n, n_slots;
+    uint32_t *by_name, *by_base; /* row + 1; open addressing, n_slots a power of two */
+};
+
+bool op_table_init(struct op_table *table, struct arena *arena, struct err *err);
+struct op *op_table_find(const struct op_table *table, struct str name);
+/* The first overload of "aten.add", "aten::add"; NULL. */
+struct op *op_table_base(const struct op_table *table, struct str name);
+
+/* Metas by content. */
+struct meta_table {
+    struct arena arena;
+    vec_of(const struct tensor_meta *) metas; /* by id */
+    vec_of(uint8_t) symbolic;                 /* by id: some size, stride or offset is no number */
+    uint32_t *slots;
+    uint32_t n_slots;
+};
+
+const struct tensor_meta *meta_intern(struct meta_table *table, const struct sym_pool *pool,
+                                      const struct tensor_meta *meta);
+void meta_table_release(struct meta_table *table);
+
+struct op_cache;
+
+struct op_stats_table {
+    struct op_stats *by_op; /* as many as there are rows */
+    vec_of(struct op_stack_stats) by_stack;
+    uint32_t *slots; /* of by_stack: index + 1 */
+    uint32_t n_slots;
+    uint32_t stack; /* current */
+    uint32_t muted; /* depth of calls that count nothing */
+    bool timing;
+};
+
+/* What the last call wrote: an argument by its number in the schema. */
+struct written {
+    uint32_t arg;
+    struct tensor tensor;
+};
+
+struct ops {
+    struct shape_env *env;
+    struct sym_pool *pool;
+    struct arena arena;    /* until ops_reset() */
+    struct arena lifetime; /* until ops_free() */
+    struct op_table table;
+    struct meta_table metas;
+    struct op_cache *cache;
+    struct op_stats_table stats;
+    uint32_t next_storage;
+    uint32_t depth, nesting; /* composite operators nest, but add no depth */
+    vec_of(struct written) written;
+    /* How the last call ended. */
+    enum op_outcome outcome;
+    struct ops_error error;
+    struct buf error_text;
+    struct err failure;
+    ops_subgraph *subgraph;
+    void *subgraph_user;
+    bool cache_off, fast_off;
+};
+
+/* The schema's slots are there: parsed on first use. */
+bool op_prepare(struct ops *ops, struct op *op);
+
+/* A call at the current depth. */
+enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value *args, uint32_t n,
+                             const struct keyword *keywords, uint32_t n_keywords,
+                             struct value *ret);
+
+/* Arguments in the schema's order with defaults; bound has room for OPS_MAX_ARGS. Refuses. */
+enum op_outcome ops_bind(struct ops *ops, const struct op *op, const struct value *args, uint32_t n,
+                         const struct keyword *keywords, uint32_t n_keywords, struct value *bound);
+
+void stats_release(struct op_stats_table *stats);
+/* Of that operator under the current stack; NULL: out of memory. */
+struct op_stack_stats *stats_of_stack(struct op_stats_table *stats, uint32_t op);
+
+/* What in-place and out= forms check and return beyond the rule's answer in c->ret. */
+bool finish_written(struct call *c);
+
+/* Set the outcome; each returns it. */
+enum op_outcome ops_refuse(struct ops *ops, struct str type, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+enum op_outcome ops_unsupported(struct ops *ops, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+enum op_outcome ops_no_memory(struct ops *ops);
+
+#endif

@@ -1,0 +1,194 @@
+/* The context: making, resetting, asking. Calls are in call.c. */
+#include "replay/ops/context.h"
+
+#include "replay/ops/cache.h"
+
+struct ops *ops_new(struct shape_env *env, struct err *err)
+{
+    struct ops *ops = calloc(1, sizeof *ops);
+    if (!ops) {
+        err_nomem(err);
+        return NULL;
+    }
+    ops->env = env;
+    ops->pool = env_pool(env);
+    if (!op_table_init(&ops->table, &ops->lifetime, err)) {
+        ops_free(ops);
+        return NULL;
+    }
+    ops->stats.by_op = calloc(ops->table.n + 1, sizeof *ops->stats.by_op);
+    ops->cache = op_cache_new();
+    if (!ops->stats.by_op || !ops->cache) {
+        err_nomem(err);
+        ops_free(ops);
+        return NULL;
+    }
+    return ops;
+}
+
+void ops_free(struct ops *ops)
+{
+    if (!ops)
+        return;
+    op_cache_free(ops->cache);
+    meta_table_release(&ops->metas);
+    stats_release(&ops->stats);
+    arena_release(&ops->arena);
+    arena_release(&ops->lifetime);
+    vec_release(&ops->written);
+    buf_release(&ops->error_text);
+    free(ops);
+}
+
+void ops_reset(struct ops *ops)
+{
+    arena_release(&ops->arena);
+    ops->next_storage = 0;
+    ops->written.n = 0;
+    op_cache_new_graph(ops->cache);
+}
+
+struct shape_env *ops_env(const struct ops *ops)
+{
+    return ops->env;
+}
+
+struct sym_pool *ops_pool(const struct ops *ops)
+{
+    return ops->pool;
+}
+
+struct arena *ops_arena(struct ops *ops)
+{
+    return &ops->arena;
+}
+
+struct value *ops_values(struct ops *ops, size_t n)
+{
+    return arena_array(&ops->arena, n ? n : 1, struct value);
+}
+
+const struct tensor_meta *ops_intern(struct ops *ops, const struct tensor_meta *meta)
+{
+    return meta_intern(&ops->metas, ops->pool, meta);
+}
+
+struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta)
+{
+    struct tensor x = { .meta = ops_intern(ops, meta) };
+    x.storage = ops->next_storage++;
+    return x;
+}
+
+void ops_set_subgraph(struct ops *ops, ops_subgraph *run, void *user)
+{
+    ops->subgraph = run;
+    ops->subgraph_user = user;
+}
+
+/* --- Rows --- */
+
+const struct op *ops_find(const struct ops *ops, struct str name)
+{
+    return op_table_find(&ops->table, name);
+}
+
+size_t ops_count(const struct ops *ops)
+{
+    return ops->table.n;
+}
+
+const struct op *ops_at(const struct ops *ops, size_t i)
+{
+    return i < ops->table.n ? &ops->table.rows[i] : NULL;
+}
+
+const struct op *ops_overloads(const struct ops *ops, struct str base)
+{
+    return op_table_base(&ops->table, base);
+}
+
+const struct op *op_next_overload(const struct op *op)
+{
+    return op->next_overload;
+}
+
+struct str op_schema(const struct op *op)
+{
+    return op->schema.text;
+}
+
+struct str op_name(const struct op *op)
+{
+    return op->name;
+}
+
+uint32_t op_index(const struct op *op)
+{
+    return op->index;
+}
+
+/* --- How the last call ended --- */
+
+static enum op_outcome set_error(struct ops *ops, enum op_outcome outcome, struct str type,
+                                 const char *format, va_list args)
+{
+    buf_clear(&ops->error_text);
+    buf_vprintf(&ops->error_text, format, args);
+    if (ops->error_text.failed)
+        return ops_no_memory(ops);
+    ops->error = (struct ops_error){ type, buf_str(&ops->error_text) };
+    return ops->outcome = outcome;
+}
+
+enum op_outcome ops_refuse(struct ops *ops, struct str type, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    enum op_outcome outcome = set_error(ops, OP_REFUSED, type, format, args);
+    va_end(args);
+    return outcome;
+}
+
+enum op_outcome ops_unsupported(struct ops *ops, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    enum op_outcome outcome = set_error(ops, OP_UNSUPPORTED, STR("unsupported"), format, args);
+    va_end(args);
+    return outcome;
+}
+
+enum op_outcome ops_no_memory(struct ops *ops)
+{
+    if (!err_is_set(&ops->failure))
+        err_nomem(&ops->failure);
+    buf_release(&ops->error_text);
+    ops->error_text = BUF_INIT;
+    ops->error = (struct ops_error){ STR("MemoryError"), STR("out of memory") };
+    return ops->outcome = OP_FAILED;
+}
+
+const struct ops_error *ops_error(const struct ops *ops)
+{
+    return &ops->error;
+}
+
+bool ops_failed(const struct ops *ops, struct err *err)
+{
+    if (ops->outcome != OP_FAILED)
+        return false;
+    *err = ops->failure;
+    return true;
+}
+
+size_t ops_n_written(const struct ops *ops)
+{
+    return ops->written.n;
+}
+
+struct tensor ops_written(const struct ops *ops, size_t i, uint32_t *arg)
+{
+    *arg = ops->written.v[i].arg;
+    return ops->written.v[i].tensor;
+}

@@ -1,0 +1,346 @@
+#include "replay/ops/schema.h"
+
+#include <stdlib.h>
+
+/* What is left of the text. */
+struct reader {
+    struct str in;
+    struct arena *arena;
+    struct sym_pool *pool;
+    struct err *err;
+};
+
+static void skip_spaces(struct reader *r)
+{
+    while (r->in.n && *r->in.p == ' ')
+        r->in = str_from(r->in, 1);
+}
+
+static bool take(struct reader *r, const char *what)
+{
+    skip_spaces(r);
+    struct str text = str_of(what);
+    if (!str_starts(r->in, text))
+        return false;
+    r->in = str_from(r->in, text.n);
+    return true;
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.';
+}
+
+static struct str take_word(struct reader *r)
+{
+    skip_spaces(r);
+    size_t n = 0;
+    while (n < r->in.n && is_word(r->in.p[n]))
+        n++;
+    struct str word = str_first(r->in, n);
+    r->in = str_from(r->in, n);
+    return word;
+}
+
+static bool bad(struct reader *r, const char *what)
+{
+    return err_set(r->err, ERR_INPUT, "schema: %s expected at '%.*s'", what, STR_ARG(r->in));
+}
+
+static const struct type_name {
+    const char *name;
+    enum schema_type type;
+} type_names[] = {
+    { "Tensor", SCHEMA_TENSOR }, { "Scalar", SCHEMA_SCALAR },
+    { "int", SCHEMA_INT },       { "SymInt", SCHEMA_SYMINT },
+    { "float", SCHEMA_FLOAT },   { "SymFloat", SCHEMA_FLOAT },
+    { "bool", SCHEMA_BOOL },     { "SymBool", SCHEMA_BOOL },
+    { "str", SCHEMA_STRING },    { "ScalarType", SCHEMA_DTYPE },
+    { "Layout", SCHEMA_LAYOUT }, { "Device", SCHEMA_DEVICE },
+    { "complex", SCHEMA_COMPLEX }, { "MemoryFormat", SCHEMA_MEMORY_FORMAT },
+};
+
+static enum schema_type type_of(struct str name)
+{
+    for (size_t i = 0; i < sizeof type_names / sizeof type_names[0]; i++)
+        if (str_is(name, type_names[i].name))
+            return type_names[i].type;
+    return SCHEMA_ANY;
+}
+
+/* "(a!)", "(a -> *)", "(b|a)"; nothing is fine. */
+static void take_alias(struct reader *r, struct schema_slot *slot)
+{
+    if (!r->in.n || *r->in.p != '(')
+        return;
+    size_t end = str_find_char(r->in, ')');
+    struct str inside = str_first(str_from(r->in, 1), end - 1);
+    r->in = str_from(r->in, end + 1);
+    slot->alias = inside.n ? inside.p[0] : 0;
+    slot->written = str_find_char(inside, '!') < inside.n;
+}
+
+static bool take_type(struct reader *r, struct schema_slot *slot);
+
+/* "Dict(str, Tensor)", "Future(t)", "(Tensor, t)": taken as Any, its inside passed over. */
+static bool skip_group(struct reader *r)
+{
+    size_t depth = 0, i = 0;
+    for (; i < r->in.n; i++) {
+        depth += r->in.p[i] == '(';
+        if (r->in.p[i] == ')' && --depth == 0)
+            break;
+    }
+    if (i == r->in.n)
+        return bad(r, "')'");
+    r->in = str_from(r->in, i + 1);
+    return true;
+}
+
+static bool generic(struct str name)
+{
+    return str_is(name, "Dict") || str_is(name, "Future") || str_is(name, "Await") ||
+           str_is(name, "RRef");
+}
+
+static bool take_suffixes(struct reader *r, struct schema_slot *slot)
+{
+    for (;;) {
+        if (r->in.n && *r->in.p == '(') {
+            take_alias(r, slot);
+        } else if (r->in.n && *r->in.p == '?') {
+            r->in = str_from(r->in, 1);
+            slot->optional = true;
+        } else if (r->in.n && *r->in.p == '[') {
+            size_t end = str_find_char(r->in, ']');
+            uint64_t length = 0;
+            str_to_u64(str_first(str_from(r->in, 1), end ? end - 1 : 0), &length);
+            if (end == r->in.n || length > 64)
+                return bad(r, "a length");
+            slot->optional_items |= slot->optional;
+            slot->optional = false;
+            slot->list = true;
+            slot->length = (uint16_t)length;
+            r->in = str_from(r->in, end + 1);
+        } else {
+            return true;
+        }
+    }
+}
+
+static bool take_type(struct reader *r, struct schema_slot *slot)
+{
+    skip_spaces(r);
+    if (r->in.n && *r->in.p == '(') {
+        slot->type = SCHEMA_ANY;
+        slot->type_text = STR("Any");
+        return skip_group(r) && take_suffixes(r, slot);
+    }
+    slot->type_text = take_word(r);
+    slot->type = type_of(slot->type_text);
+    if (!slot->type_text.n)
+        return bad(r, "a type");
+    if (generic(slot->type_text) && r->in.n && *r->in.p == '(' && !skip_group(r))
+        return false;
+    return take_suffixes(r, slot);
+}
+
+/* --- Default values --- */
+
+static bool number_value(struct reader *r, struct str text, enum schema_type type,
+                         struct value *ret)
+{
+    int64_t integer;
+    char digits[64];
+    if (!text.n || text.n >= sizeof digits)
+        return bad(r, "a value");
+    memcpy(digits, text.p, text.n);
+    digits[text.n] = 0;
+    bool whole = str_to_i64(text, &integer);
+    if (whole && type == SCHEMA_DTYPE)
+        *ret = (struct value){ .kind = VALUE_DTYPE, .u.dtype = dtype_by_scalar_type(integer) };
+    else if (whole && type == SCHEMA_LAYOUT)
+        *ret = (struct value){ .kind = VALUE_LAYOUT, .u.layout = LAYOUT_STRIDED };
+    else if (whole && type == SCHEMA_MEMORY_FORMAT)
+        *ret = (struct value){ .kind = VALUE_MEMORY_FORMAT,
+                               .u.memory_format = (enum memory_format)(integer & 3) };
+    else if (whole && type != SCHEMA_FLOAT)
+        *ret = value_int(sym_integer(r->pool, integer));
+    else
+        *ret = value_sym(VALUE_FLOAT, sym_float(r->pool, strtod(digits, NULL)));
+    return true;
+}
+
+static bool take_string(struct reader *r, struct value *ret)
+{
+    size_t end = 1;
+    while (end < r->in.n && r->in.p[end] != '"')
+        end += r->in.p[end] == '\\' ? 2 : 1;
+    if (end >= r->in.n)
+        return bad(r, "'\"'");
+    *ret = (struct value){ .kind = VALUE_STRING, .u.text = str_first(str_from(r->in, 1), end - 1) };
+    r->in = str_from(r->in, end + 1);
+    return true;
+}
+
+static struct str take_number(struct reader *r)
+{
+    size_t n = 0;
+    while (n < r->in.n && r->in.p[n] != ',' && r->in.p[n] != ']' && r->in.p[n] != ')')
+        n++;
+    struct str text = str_first(r->in, n);
+    r->in = str_from(r->in, n);
+    return str_trim(text);
+}
+
+static bool take_list(struct reader *r, enum schema_type type, struct value *ret)
+{
+    struct value items[SCHEMA_MAX_SLOTS];
+    uint32_t n = 0;
+    while (!take(r, "]")) {
+        take(r, ",");
+        skip_spaces(r);
+        if (n == SCHEMA_MAX_SLOTS || !number_value(r, take_number(r), type, &items[n]))
+            return bad(r, "']'");
+        n++;
+    }
+    struct value *copy = arena_array(r->arena, n ? n : 1, struct value);
+    if (!copy)
+        return err_nomem(r->err);
+    memcpy(copy, items, n * sizeof *items);
+    *ret = value_items(VALUE_LIST, copy, n);
+    return true;
+}
+
+/* "int[2] padding=0" means [0, 0]. */
+static bool spread(struct reader *r, struct schema_slot *slot)
+{
+    uint32_t n = slot->length ? slot->length : 1;
+    struct value *items = arena_array(r->arena, n, struct value);
+    if (!items)
+        return err_nomem(r->err);
+    for (uint32_t i = 0; i < n; i++)
+        items[i] = slot->default_value;
+    slot->default_value = value_items(VALUE_LIST, items, n);
+    return true;
+}
+
+static bool take_default(struct reader *r, struct schema_slot *slot)
+{
+    slot->has_default = true;
+    skip_spaces(r);
+    if (take(r, "None"))
+        return true;
+    bool yes = take(r, "True");
+    if (yes || take(r, "False")) {
+        slot->default_value = value_sym(VALUE_BOOL, sym_boolean(yes));
+        return true;
+    }
+    if (r->in.n && *r->in.p == '"')
+        return take_string(r, &slot->default_value);
+    if (take(r, "["))
+        return take_list(r, slot->type, &slot->default_value);
+    return number_value(r, take_number(r), slot->type, &slot->default_value) &&
+           (!slot->list || spread(r, slot));
+}
+
+/* --- The whole --- */
+
+bool schema_parse_name(struct str text, struct schema *ret)
+{
+    size_t paren = str_find_char(text, '('), colon = str_find(text, STR("::"));
+    if (paren == text.n || colon > paren)
+        return false;
+    struct str name = str_first(str_from(text, colon + 2), paren - colon - 2);
+    size_t dot = str_find_char(name, '.');
+    ret->text = text;
+    ret->space = str_first(text, colon);
+    ret->base = str_first(name, dot);
+    ret->overload = str_from(name, dot + 1);
+    if (str_is(ret->overload, "default"))
+        ret->overload.n = 0;
+    return ret->space.n && ret->base.n;
+}
+
+static bool take_args(struct reader *r, struct schema_slot *slots, struct schema *ret)
+{
+    bool keyword_only = false;
+    uint32_t n = 0;
+    while (!take(r, ")")) {
+        if (n && !take(r, ","))
+            return bad(r, "','");
+        if (take(r, "...")) {
+            ret->any_arity = true;
+            continue;
+        }
+        if (take(r, "*")) {
+            keyword_only = true;
+            if (!take(r, ","))
+                return bad(r, "','");
+        }
+        if (n == SCHEMA_MAX_SLOTS)
+            return bad(r, "fewer arguments");
+        slots[n] = (struct schema_slot){ .keyword_only = keyword_only };
+        if (!take_type(r, &slots[n]))
+            return false;
+        slots[n].name = take_word(r);
+        if (!slots[n].name.n)
+            return bad(r, "a name");
+        if (take(r, "=") && !take_default(r, &slots[n]))
+            return false;
+        ret->n_positional += !keyword_only;
+        n++;
+    }
+    ret->n_args = n;
+    return true;
+}
+
+static bool take_results(struct reader *r, struct schema_slot *slots, struct schema *ret)
+{
+    uint32_t n = 0;
+    bool several = take(r, "(");
+    if (several && take(r, ")"))
+        return true;
+    do {
+        if (take(r, "..."))
+            continue;
+        if (n == SCHEMA_MAX_SLOTS)
+            return bad(r, "fewer results");
+        slots[n] = (struct schema_slot){ 0 };
+        if (!take_type(r, &slots[n]))
+            return false;
+        slots[n++].name = take_word(r);
+    } while (several && take(r, ","));
+    ret->n_results = n;
+    return !several || take(r, ")") || bad(r, "')'");
+}
+
+static const struct schema_slot *keep(struct arena *arena, const struct schema_slot *slots,
+                                      uint32_t n)
+{
+    struct schema_slot *copy = arena_array(arena, n ? n : 1, struct schema_slot);
+    if (copy)
+        memcpy(copy, slots, n * sizeof *slots);
+    return copy;
+}
+
+bool schema_parse(struct str text, struct arena *arena, struct sym_pool *pool, struct schema *ret,
+                  struct err *err)
+{
+    *ret = (struct schema){ 0 };
+    struct schema_slot slots[SCHEMA_MAX_SLOTS];
+    struct reader r = { .arena = arena, .pool = pool, .err = err };
+    if (!schema_parse_name(text, ret))
+        return err_set(err, ERR_INPUT, "schema: no name: '%.*s'", STR_ARG(text));
+    r.in = str_from(text, str_find_char(text, '(') + 1);
+    if (!take_args(&r, slots, ret))
+        return false;
+    ret->args = keep(arena, slots, ret->n_args);
+    if (!take(&r, "->"))
+        return bad(&r, "'->'");
+    if (!ret->args || !take_results(&r, slots, ret))
+        return ret->args ? false : err_nomem(err);
+    ret->results = keep(arena, slots, ret->n_results);
+    return ret->results || err_nomem(err);
+}

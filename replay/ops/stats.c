@@ -1,0 +1,117 @@
+#include "replay/ops/context.h"
+#include "trace/base/hash.h"
+
+static const char *const counter_names[] = {
+#define OP_COUNTER(id, name) name,
+#include "replay/ops/op_counters.def"
+#undef OP_COUNTER
+};
+
+static const char *const bypass_reasons[] = {
+#define OP_BYPASS(id, reason) reason,
+#include "replay/ops/op_bypass.def"
+#undef OP_BYPASS
+};
+
+const char *op_counter_name(enum op_counter counter)
+{
+    return counter_names[counter];
+}
+
+const char *op_bypass_reason(enum op_bypass bypass)
+{
+    return bypass_reasons[bypass];
+}
+
+const struct op_stats *ops_stats(const struct ops *ops, const struct op *op)
+{
+    return &ops->stats.by_op[op->index];
+}
+
+const struct op_stack_stats *ops_stack_stats(const struct ops *ops, size_t i)
+{
+    return i < ops->stats.by_stack.n ? &ops->stats.by_stack.v[i] : NULL;
+}
+
+void ops_stats_clear(struct ops *ops)
+{
+    memset(ops->stats.by_op, 0, (ops->table.n + 1) * sizeof *ops->stats.by_op);
+    ops->stats.by_stack.n = 0;
+    if (ops->stats.slots)
+        memset(ops->stats.slots, 0, ops->stats.n_slots * sizeof *ops->stats.slots);
+}
+
+void stats_release(struct op_stats_table *stats)
+{
+    free(stats->by_op);
+    free(stats->slots);
+    vec_release(&stats->by_stack);
+}
+
+static uint32_t *stack_slot(struct op_stats_table *stats, uint32_t op, uint32_t stack)
+{
+    uint32_t i = (uint32_t)hash_mix(op, stack) & (stats->n_slots - 1);
+    for (; stats->slots[i]; i = (i + 1) & (stats->n_slots - 1)) {
+        const struct op_stack_stats *row = &stats->by_stack.v[stats->slots[i] - 1];
+        if (row->op == op && row->stack == stack)
+            break;
+    }
+    return &stats->slots[i];
+}
+
+static bool grow(struct op_stats_table *stats)
+{
+    uint32_t n_slots = stats->n_slots ? 2 * stats->n_slots : 256;
+    uint32_t *slots = calloc(n_slots, sizeof *slots);
+    if (!slots)
+        return false;
+    free(stats->slots);
+    stats->slots = slots;
+    stats->n_slots = n_slots;
+    for (size_t i = 0; i < stats->by_stack.n; i++)
+        *stack_slot(stats, stats->by_stack.v[i].op, stats->by_stack.v[i].stack) = (uint32_t)i + 1;
+    return true;
+}
+
+struct op_stack_stats *stats_of_stack(struct op_stats_table *stats, uint32_t op)
+{
+    if (2 * (stats->by_stack.n + 1) > stats->n_slots && !grow(stats))
+        return NULL;
+    uint32_t *slot = stack_slot(stats, op, stats->stack);
+    if (!*slot) {
+        if (!vec_push(&stats->by_stack, (struct op_stack_stats){ .op = op, .stack = stats->stack }))
+            return NULL;
+        *slot = (uint32_t)stats->by_stack.n;
+    }
+    return &stats->by_stack.v[*slot - 1];
+}
+
+void ops_set_stack(struct ops *ops, uint32_t stack)
+{
+    ops->stats.stack = stack;
+}
+
+void ops_set_timing(struct ops *ops, bool on)
+{
+    ops->stats.timing = on;
+}
+
+void ops_set_cache(struct ops *ops, bool on)
+{
+    ops->cache_off = !on;
+}
+
+void ops_set_fast_path(struct ops *ops, bool on)
+{
+    ops->fast_off = !on;
+}
+
+void op_set_fast_path(struct ops *ops, const struct op *op, bool on)
+{
+    ops->table.rows[op->index].slow = !on;
+}
+
+void op_set_free(struct ops *ops, const struct op *op, bool on)
+{
+    ops->table.rows[op->index].free = on;
+}

@@ -1,0 +1,185 @@
+#include "replay/ops/context.h"
+#include "trace/base/hash.h"
+
+struct row {
+    const char *schema;
+    op_rule *rule;
+    int32_t param;
+    bool composite;
+};
+
+static const struct row rows[] = {
+#define OP(schema, rule, param)        { schema, rule_##rule, param, false },
+#define COMPOSITE(schema, rule, param) { schema, rule_##rule, param, true },
+#include "replay/ops/all_ops.def"
+#undef OP
+#undef COMPOSITE
+    { NULL, NULL, 0, false } /* an array needs one */
+};
+
+enum { ROWS = sizeof rows / sizeof rows[0] - 1 };
+
+/* PyTorch's tag inplace_view (aten/src/ATen/native/native_functions.yaml), by base name. */
+static bool is_inplace_view(struct str base)
+{
+    static const char *const names[] = {
+        "as_strided_", "detach_",   "rename_",   "resize_", "resize_as_", "resize_as_sparse_",
+        "set_",        "squeeze_",  "swapaxes_", "swapdims_", "t_",       "transpose_",
+        "unsqueeze_",  "_resize_output_",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (str_is(base, names[i]))
+            return true;
+    return false;
+}
+
+/* "torch.ops.aten.add.Tensor", "aten::add.Tensor", "aten.add.default" in their three parts. */
+static bool split_name(struct str name, struct schema *ret)
+{
+    if (str_starts(name, STR("torch.ops.")))
+        name = str_from(name, 10);
+    size_t colon = str_find_char(name, ':'), dot = str_find_char(name, '.');
+    size_t end = colon < dot ? colon : dot;
+    ret->space = str_first(name, end);
+    name = str_from(name, end + (colon < dot ? 2 : 1));
+    dot = str_find_char(name, '.');
+    ret->base = str_first(name, dot);
+    ret->overload = str_from(name, dot + 1);
+    if (str_is(ret->overload, "default"))
+        ret->overload.n = 0;
+    return ret->space.n && ret->base.n;
+}
+
+static uint64_t hash_of(const struct schema *schema, bool base_only)
+{
+    uint64_t h = hash_mix(hash_str(schema->space), hash_str(schema->base));
+    return base_only ? h : hash_mix(h, hash_str(schema->overload));
+}
+
+static bool same_name(const struct schema *a, const struct schema *b, bool base_only)
+{
+    return str_eq(a->base, b->base) && str_eq(a->space, b->space) &&
+           (base_only || str_eq(a->overload, b->overload));
+}
+
+/* The slot of that name, or the empty one where it belongs. */
+static uint32_t *find_slot(const struct op_table *table, const struct schema *name, bool base_only)
+{
+    uint32_t *slots = base_only ? table->by_base : table->by_name;
+    uint32_t i = (uint32_t)hash_of(name, base_only) & (table->n_slots - 1);
+    while (slots[i] && !same_name(&table->rows[slots[i] - 1].schema, name, base_only))
+        i = (i + 1) & (table->n_slots - 1);
+    return &slots[i];
+}
+
+static void chain_overload(struct op_table *table, struct op *op)
+{
+    uint32_t *slot = find_slot(table, &op->schema, true);
+    if (!*slot) {
+        *slot = op->index + 1;
+        return;
+    }
+    struct op *last = &table->rows[*slot - 1];
+    while (last->next_overload)
+        last = last->next_overload;
+    last->next_overload = op;
+}
+
+static bool add_row(struct op_table *table, uint32_t i, struct err *err)
+{
+    struct op *op = &table->rows[i];
+    struct str text = str_of(rows[i].schema);
+    if (!schema_parse_name(text, &op->schema))
+        return err_set(err, ERR_INPUT, "schema without a name: %.*s", STR_ARG(text));
+    op->rule = rows[i].rule;
+    op->param = rows[i].param;
+    op->composite = rows[i].composite;
+    op->index = i;
+    op->inplace_view = is_inplace_view(op->schema.base);
+    uint32_t *slot = find_slot(table, &op->schema, false);
+    if (*slot)
+        return true; /* a second row of that name: the first holds */
+    *slot = i + 1;
+    chain_overload(table, op);
+    return true;
+}
+
+bool op_table_init(struct op_table *table, struct arena *arena, struct err *err)
+{
+    table->n = ROWS;
+    for (table->n_slots = 64; table->n_slots < 2 * ROWS;)
+        table->n_slots *= 2;
+    table->rows = arena_array(arena, ROWS + 1, struct op);
+    table->by_name = arena_array(arena, table->n_slots, uint32_t);
+    table->by_base = arena_array(arena, table->n_slots, uint32_t);
+    if (!table->rows || !table->by_name || !table->by_base)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < table->n; i++)
+        if (!add_row(table, i, err))
+            return false;
+    return true;
+}
+
+struct op *op_table_find(const struct op_table *table, struct str name)
+{
+    struct schema parts;
+    if (!split_name(name, &parts))
+        return NULL;
+    uint32_t slot = *find_slot(table, &parts, false);
+    return slot ? &table->rows[slot - 1] : NULL;
+}
+
+struct op *op_table_base(const struct op_table *table, struct str name)
+{
+    struct schema parts;
+    if (!split_name(name, &parts) || parts.overload.n)
+        return NULL;
+    uint32_t slot = *find_slot(table, &parts, true);
+    return slot ? &table->rows[slot - 1] : NULL;
+}
+
+static bool make_name(struct op *op, struct arena *arena)
+{
+    const struct schema *s = &op->schema;
+    struct str overload = s->overload.n ? s->overload : STR("default");
+    size_t n = s->space.n + s->base.n + overload.n + 2;
+    char *p = arena_bytes(arena, n + 1), *at = p;
+    if (!p)
+        return false;
+    const struct str parts[] = { s->space, s->base, overload };
+    for (int i = 0; i < 3; i++) {
+        memcpy(at, parts[i].p, parts[i].n);
+        at += parts[i].n;
+        *at++ = i < 2 ? '.' : 0;
+    }
+    op->name = (struct str){ p, n };
+    return true;
+}
+
+/* What of the schema the dispatcher asks at each call. */
+static void note_writes(struct op *op)
+{
+    const struct schema *s = &op->schema;
+    for (uint32_t i = 0; i < s->n_args; i++)
+        op->writes |= s->args[i].written;
+    for (uint32_t i = 0; i < s->n_results; i++)
+        op->returns_written |= s->results[i].written;
+}
+
+bool op_prepare(struct ops *ops, struct op *op)
+{
+    if (op->parsed)
+        return true;
+    struct schema schema;
+    if (!schema_parse(op->schema.text, &ops->lifetime, ops->pool, &schema, &ops->failure) ||
+        !make_name(op, &ops->lifetime)) {
+        if (!err_is_set(&ops->failure))
+            err_nomem(&ops->failure);
+        ops->outcome = OP_FAILED;
+        return false;
+    }
+    op->schema = schema;
+    note_writes(op);
+    op->parsed = true;
+    return true;
+}
