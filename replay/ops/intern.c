@@ -36,7 +36,7 @@ static const sym_id *copy_ids(struct arena *arena, const sym_id *ids, uint32_t n
 {
     if (!ids && n)
         return NULL;
-    sym_id *copy = arena_array(arena, n ? n : 1, sym_id);
+    sym_id *copy = arena_array(arena, sym_id, n ? n : 1);
     *ok = *ok && copy;
     if (copy && n)
         memcpy(copy, ids, n * sizeof *ids);

@@ -65,7 +65,7 @@ struct arena *ops_arena(struct ops *ops)
 
 struct value *ops_values(struct ops *ops, size_t n)
 {
-    return arena_array(&ops->arena, n ? n : 1, struct value);
+    return arena_array(&ops->arena, struct value, n ? n : 1);
 }
 
 const struct tensor_meta *ops_intern(struct ops *ops, const struct tensor_meta *meta)

@@ -19,7 +19,7 @@ void *scratch(struct call *c, size_t bytes)
 
 sym_id *syms(struct call *c, uint32_t n)
 {
-    sym_id *p = arena_array(&c->ops->arena, n ? n : 1, sym_id);
+    sym_id *p = arena_array(&c->ops->arena, sym_id, n ? n : 1);
     if (!p)
         out_of_memory(c);
     return p;

@@ -205,7 +205,7 @@ static bool take_list(struct reader *r, enum schema_type type, struct value *ret
             return bad(r, "']'");
         n++;
     }
-    struct value *copy = arena_array(r->arena, n ? n : 1, struct value);
+    struct value *copy = arena_array(r->arena, struct value, n ? n : 1);
     if (!copy)
         return err_nomem(r->err);
     memcpy(copy, items, n * sizeof *items);
@@ -217,7 +217,7 @@ static bool take_list(struct reader *r, enum schema_type type, struct value *ret
 static bool spread(struct reader *r, struct schema_slot *slot)
 {
     uint32_t n = slot->length ? slot->length : 1;
-    struct value *items = arena_array(r->arena, n, struct value);
+    struct value *items = arena_array(r->arena, struct value, n);
     if (!items)
         return err_nomem(r->err);
     for (uint32_t i = 0; i < n; i++)
@@ -319,7 +319,7 @@ static bool take_results(struct reader *r, struct schema_slot *slots, struct sch
 static const struct schema_slot *keep(struct arena *arena, const struct schema_slot *slots,
                                       uint32_t n)
 {
-    struct schema_slot *copy = arena_array(arena, n ? n : 1, struct schema_slot);
+    struct schema_slot *copy = arena_array(arena, struct schema_slot, n ? n : 1);
     if (copy)
         memcpy(copy, slots, n * sizeof *slots);
     return copy;

@@ -90,7 +90,7 @@ static bool add_row(struct op_table *table, uint32_t i, struct err *err)
     struct op *op = &table->rows[i];
     struct str text = str_of(rows[i].schema);
     if (!schema_parse_name(text, &op->schema))
-        return err_set(err, ERR_INPUT, "schema without a name: %.*s", STR_ARG(text));
+        return err_set(err, ERR_INPUT, "row %u of the operators has no name", i);
     op->rule = rows[i].rule;
     op->param = rows[i].param;
     op->composite = rows[i].composite;
@@ -107,11 +107,11 @@ static bool add_row(struct op_table *table, uint32_t i, struct err *err)
 bool op_table_init(struct op_table *table, struct arena *arena, struct err *err)
 {
     table->n = ROWS;
-    for (table->n_slots = 64; table->n_slots < 2 * ROWS;)
+    for (table->n_slots = 64; table->n_slots <= 2u * ROWS;)
         table->n_slots *= 2;
-    table->rows = arena_array(arena, ROWS + 1, struct op);
-    table->by_name = arena_array(arena, table->n_slots, uint32_t);
-    table->by_base = arena_array(arena, table->n_slots, uint32_t);
+    table->rows = arena_array(arena, struct op, ROWS + 1);
+    table->by_name = arena_array(arena, uint32_t, table->n_slots);
+    table->by_base = arena_array(arena, uint32_t, table->n_slots);
     if (!table->rows || !table->by_name || !table->by_base)
         return err_nomem(err);
     for (uint32_t i = 0; i < table->n; i++)
