@@ -31,6 +31,7 @@ struct env_settings {
     bool assume_static_by_default, specialize_zero_one, duck_shape;
     bool prefer_deferred_runtime_asserts_over_guards, trace_asserts;
     bool backed_size_oblivious; /* torch.fx.experimental._config */
+    bool exporting;             /* torch.compiler.is_exporting() */
 };
 #define ENV_SETTINGS_DEFAULT                                          \
     ((struct env_settings){ .allow_scalar_outputs = true,             \
@@ -132,14 +133,17 @@ bool env_guard_or(struct shape_env *env, sym_id e, bool fallback, bool *ret);
 bool env_statically_known(struct shape_env *env, sym_id e); /* true without any guard */
 /* _maybe_evaluate_static: a number or boolean, or SYM_NONE, which is no failure. */
 sym_id env_evaluate_static(struct shape_env *env, sym_id e);
-/* guard_or_defer_runtime_assert: what torch._check and expect_true call. *ret is false where e is
- * known not to hold. */
+/* SymNode.expect_true, what torch._check calls: a guard where e has a hint and no unbacked symbol,
+ * else a deferred assert. *ret is false where e is known not to hold. */
 bool env_expect_true(struct shape_env *env, sym_id e, struct str message, bool *ret);
+/* guard_or_defer_runtime_assert itself, which guards on the condition's canonical form. */
+bool env_guard_or_defer(struct shape_env *env, sym_id e, struct str message, bool *ret);
 /* constrain_symbol_range, _constrain_range_for_size: SYM_NONE is no bound. */
 bool env_constrain_range(struct shape_env *env, sym_id e, sym_id min, sym_id max);
 bool env_constrain_range_for_size(struct shape_env *env, sym_id e, sym_id min, sym_id max);
 bool env_set_replacement(struct shape_env *env, sym_id a, sym_id to, const char *reason);
 bool env_rename_unbacked(struct shape_env *env, sym_id from, sym_id to); /* _rename_unbacked_to */
+bool env_eliminate_unbacked(struct shape_env *env, sym_id from, sym_id to);
 /* suppress_guards(): nests. What is asked meanwhile is answered and not kept. */
 void env_suppress_guards(struct shape_env *env);
 void env_resume_guards(struct shape_env *env);
@@ -157,6 +161,13 @@ struct env_origin {
     const char *rule;      /* the operator's name, "" */
 };
 void env_set_origin(struct shape_env *env, struct env_origin origin);
+/* Writes a place as SLoc prints it, "x = y + 1  # user.py:3 in f (framework.py:7 in g)", or the
+ * user's stack as a traceback (format_list), for texts that quote them. NULL: such texts say
+ * "(unknown)". */
+enum env_locate { ENV_LOCATE_LINE, ENV_LOCATE_STACK };
+typedef void env_locator(void *user, struct env_origin origin, enum env_locate what,
+                         struct buf *out);
+void env_set_locator(struct shape_env *env, env_locator *locate, void *user);
 
 struct env_guard {
     sym_id expr;
@@ -177,6 +188,13 @@ struct env_assert {
     struct env_origin origin;
     uint32_t backtrace;
 };
+/* A symbol that became a number (symbolic_shape_specialization). */
+struct env_specialization {
+    sym_id symbol, value;
+    const char *reason;
+    struct env_origin origin;
+    uint32_t backtrace;
+};
 uint32_t env_n_guards(const struct shape_env *env);
 const struct env_guard *env_guard_at(const struct shape_env *env, uint32_t i);
 uint32_t env_n_suppressed(const struct shape_env *env);
@@ -184,6 +202,12 @@ uint32_t env_n_replacements(const struct shape_env *env); /* as they are now, by
 const struct env_replacement *env_replacement_at(const struct shape_env *env, uint32_t i);
 uint32_t env_n_asserts(const struct shape_env *env);
 const struct env_assert *env_assert_at(const struct shape_env *env, uint32_t i);
+uint32_t env_n_specializations(const struct shape_env *env);
+const struct env_specialization *env_specialization_at(const struct shape_env *env, uint32_t i);
+uint32_t env_n_divisible(const struct shape_env *env); /* Mod(...) known to be 0 */
+sym_id env_divisible_at(const struct shape_env *env, uint32_t i);
+struct backtraces; /* replay/shape/backtrace.h: what `backtrace` names */
+const struct backtraces *env_backtraces(const struct shape_env *env);
 uint32_t env_n_symbols(const struct shape_env *env); /* in the order of their creation */
 sym_id env_symbol_at(const struct shape_env *env, uint32_t i);
 struct str env_source(const struct shape_env *env, sym_id symbol); /* the one that prints it */
@@ -191,6 +215,8 @@ struct str env_source(const struct shape_env *env, sym_id symbol); /* the one th
 /* What was done, for counters: differences tell what a call cost. */
 struct env_counts {
     uint64_t evaluations, static_evaluations, guards, replacements, asserts, simplifications;
+    uint64_t remembered; /* evaluations that were answered from memory */
+    uint64_t ignored;    /* guards after freezing */
 };
 struct env_counts env_counts(const struct shape_env *env);
 

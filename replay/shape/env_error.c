@@ -1,0 +1,101 @@
+/* The texts of what PyTorch raises when a question depends on data. */
+#include "replay/shape/env_inside.h"
+
+void env_set_locator(struct shape_env *env, env_locator *locate, void *user)
+{
+    env->locate = locate;
+    env->locate_user = user;
+}
+
+void env_print_place(const struct shape_env *env, const struct place *place, struct buf *out)
+{
+    size_t before = out->n;
+    if (env->locate)
+        env->locate(env->locate_user, place->origin, ENV_LOCATE_LINE, out);
+    if (!place->reason) {
+        if (out->n == before)
+            buf_puts(out, "(unknown)");
+        return;
+    }
+    /* SLoc with the framework's place replaced: "user (reason)". */
+    size_t user = before;
+    while (user < out->n && out->p[user] != '\0')
+        user++;
+    size_t open = out->n;
+    for (size_t i = before; i + 1 < out->n; i++)
+        if (out->p[i] == ' ' && out->p[i + 1] == '(')
+            open = i;
+    if (out->n > before && out->p[before] == '(')
+        open = before;
+    out->n = open;
+    buf_printf(out, "%s(%s)", open > before ? " " : "", place->reason);
+}
+
+static void print_symbols(struct shape_env *env, sym_id e, bool size_like, const char *between,
+                          struct buf *out)
+{
+    const struct known *k = env_known(env, e);
+    bool any = false;
+    for (uint32_t i = 0; k && i < k->n_symbols; i++) {
+        const struct symbol *s = env_symbol_of(env, k, i);
+        if (size_like && !s->size_like)
+            continue;
+        buf_puts(out, any ? between : "");
+        buf_put(out, sym_name(env->pool, s->id));
+        any = true;
+    }
+    if (!any && size_like)
+        buf_puts(out, "none");
+}
+
+/* _make_data_dependent_error */
+bool env_data_dependent(struct shape_env *env, sym_id e, sym_id unhinted)
+{
+    if (e == SYM_NONE || unhinted == SYM_NONE || env->raising)
+        return env_ok(env), false;
+    struct sym_pool *pool = env->pool;
+    bool integer = facts_at(pool, e) & FACT_INTEGER;
+    struct buf text = BUF_INIT;
+    buf_puts(&text, integer ? "Could not extract specialized integer from data-dependent expression "
+                            : "Could not guard on data-dependent expression ");
+    sym_print(pool, e, &text);
+    buf_puts(&text, " (unhinted: ");
+    sym_print(pool, unhinted, &text);
+    buf_puts(&text, ").  (Size-like symbols: ");
+    print_symbols(env, e, true, ", ", &text);
+    buf_puts(&text, ")\n\n");
+    if (!integer)
+        buf_puts(&text, "consider using data-dependent friendly APIs such as guard_or_false, "
+                        "guard_or_true and statically_known_true.");
+    buf_puts(&text, "\nCaused by: ");
+    struct place here = env_place(env);
+    env_print_place(env, &here, &text);
+    buf_puts(&text, "\nFor more information, run with TORCH_LOGS=\"dynamic\"\n"
+                    "For extended logs when we create symbols, also add "
+                    "TORCHDYNAMO_EXTENDED_DEBUG_CREATE_SYMBOL=\"");
+    print_symbols(env, e, false, ",", &text);
+    buf_puts(&text, "\"\nIf you suspect the guard was triggered from C++, add "
+                    "TORCHDYNAMO_EXTENDED_DEBUG_CPP=1\nFor more debugging help, see "
+                    "https://docs.google.com/document/d/1HSuTTVvYH1pTew89Rtpeu84Ht3nQEFTYhAX3Ypa_xJs/"
+                    "edit?usp=sharing\n");
+    size_t before = text.n;
+    if (env->locate)
+        env->locate(env->locate_user, env->origin, ENV_LOCATE_STACK, &text);
+    if (text.n > before) {
+        static const char head[] = "\nUser Stack (most recent call last):\n"
+                                   "  (snipped, see stack below for prefix)\n";
+        if (buf_reserve(&text, sizeof head - 1)) {
+            memmove(text.p + before + sizeof head - 1, text.p + before, text.n - before);
+            memcpy(text.p + before, head, sizeof head - 1);
+            text.n += sizeof head - 1;
+        }
+    }
+    buf_puts(&text, "\nFor C++ stack trace, run with TORCHDYNAMO_EXTENDED_DEBUG_CPP=1");
+    bool ok = !text.failed && env_ok(env);
+    if (ok)
+        env_raise(env, ENV_RAISED_DATA_DEPENDENT, "GuardOnDataDependentSymNode", "%.*s",
+                  STR_ARG(buf_str(&text)));
+    env->raised_condition = e;
+    buf_release(&text);
+    return ok ? false : env_no_memory(env);
+}
