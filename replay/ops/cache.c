@@ -14,7 +14,7 @@ void op_cache_free(struct op_cache *cache)
     free(cache);
 }
 
-void op_cache_new_graph(struct op_cache *cache)
+void op_cache_clear(struct op_cache *cache)
 {
     cache->n = 0;
 }

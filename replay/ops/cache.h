@@ -8,6 +8,6 @@
 
 struct op_cache *op_cache_new(void);
 void op_cache_free(struct op_cache *cache);
-void op_cache_new_graph(struct op_cache *cache);
+void op_cache_clear(struct op_cache *cache);
 
 #endif

@@ -73,7 +73,9 @@ struct ops {
     struct shape_env *env;
     struct sym_pool *pool;
     struct arena arena;    /* until ops_reset() */
+    struct arena schemas;  /* until another environment comes */
     struct arena lifetime; /* until ops_free() */
+    vec_of(uint32_t) parsed; /* rows with a schema in `schemas` */
     struct op_table table;
     struct meta_table metas;
     struct op_cache *cache;

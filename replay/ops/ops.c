@@ -34,7 +34,9 @@ void ops_free(struct ops *ops)
     meta_table_release(&ops->metas);
     stats_release(&ops->stats);
     arena_release(&ops->arena);
+    arena_release(&ops->schemas);
     arena_release(&ops->lifetime);
+    vec_release(&ops->parsed);
     vec_release(&ops->written);
     buf_release(&ops->error_text);
     free(ops);
@@ -45,7 +47,20 @@ void ops_reset(struct ops *ops)
     arena_release(&ops->arena);
     ops->next_storage = 0;
     ops->written.n = 0;
-    op_cache_new_graph(ops->cache);
+}
+
+void ops_set_env(struct ops *ops, struct shape_env *env)
+{
+    ops_reset(ops);
+    meta_table_release(&ops->metas);
+    ops->metas = (struct meta_table){ 0 };
+    op_cache_clear(ops->cache);
+    ops->env = env;
+    ops->pool = env_pool(env);
+    for (size_t i = 0; i < ops->parsed.n; i++)
+        ops->table.rows[ops->parsed.v[i]].parsed = false; /* default values are of the old pool */
+    ops->parsed.n = 0;
+    arena_release(&ops->schemas);
 }
 
 struct shape_env *ops_env(const struct ops *ops)

@@ -43,6 +43,9 @@ void ops_free(struct ops *ops); /* NULL is fine */
 /* Forgets values, storages and results, keeps interned metas and the cache: for the next graph. */
 void ops_reset(struct ops *ops);
 
+/* Forgets everything but the table and the switches, and goes on with another environment. */
+void ops_set_env(struct ops *ops, struct shape_env *env);
+
 struct shape_env *ops_env(const struct ops *ops);
 struct sym_pool *ops_pool(const struct ops *ops);
 

@@ -125,3 +125,18 @@ WEAK sym_id node_int(struct shape_env *env, enum node_method method, sym_id a, s
     (void)env, (void)method, (void)a, (void)b;
     return SYM_NONE;
 }
+WEAK bool env_has_unbacked(struct shape_env *env, sym_id e)
+{
+    (void)env, (void)e;
+    return false;
+}
+WEAK uint32_t env_n_symbols(const struct shape_env *env)
+{
+    (void)env;
+    return 0;
+}
+WEAK sym_id env_symbol_at(const struct shape_env *env, uint32_t i)
+{
+    (void)env, (void)i;
+    return SYM_NONE;
+}

@@ -85,7 +85,25 @@ static void chain_overload(struct op_table *table, struct op *op)
     last->next_overload = op;
 }
 
-static bool add_row(struct op_table *table, uint32_t i, struct err *err)
+static bool make_name(struct op *op, struct arena *arena)
+{
+    const struct schema *s = &op->schema;
+    struct str overload = s->overload.n ? s->overload : STR("default");
+    size_t n = s->space.n + s->base.n + overload.n + 2;
+    char *p = arena_bytes(arena, n + 1), *at = p;
+    if (!p)
+        return false;
+    const struct str parts[] = { s->space, s->base, overload };
+    for (int i = 0; i < 3; i++) {
+        memcpy(at, parts[i].p, parts[i].n);
+        at += parts[i].n;
+        *at++ = i < 2 ? '.' : 0;
+    }
+    op->name = (struct str){ p, n };
+    return true;
+}
+
+static bool add_row(struct op_table *table, struct arena *arena, uint32_t i, struct err *err)
 {
     struct op *op = &table->rows[i];
     struct str text = str_of(rows[i].schema);
@@ -101,7 +119,7 @@ static bool add_row(struct op_table *table, uint32_t i, struct err *err)
         return true; /* a second row of that name: the first holds */
     *slot = i + 1;
     chain_overload(table, op);
-    return true;
+    return make_name(op, arena) || err_nomem(err);
 }
 
 bool op_table_init(struct op_table *table, struct arena *arena, struct err *err)
@@ -115,7 +133,7 @@ bool op_table_init(struct op_table *table, struct arena *arena, struct err *err)
     if (!table->rows || !table->by_name || !table->by_base)
         return err_nomem(err);
     for (uint32_t i = 0; i < table->n; i++)
-        if (!add_row(table, i, err))
+        if (!add_row(table, arena, i, err))
             return false;
     return true;
 }
@@ -138,24 +156,6 @@ struct op *op_table_base(const struct op_table *table, struct str name)
     return slot ? &table->rows[slot - 1] : NULL;
 }
 
-static bool make_name(struct op *op, struct arena *arena)
-{
-    const struct schema *s = &op->schema;
-    struct str overload = s->overload.n ? s->overload : STR("default");
-    size_t n = s->space.n + s->base.n + overload.n + 2;
-    char *p = arena_bytes(arena, n + 1), *at = p;
-    if (!p)
-        return false;
-    const struct str parts[] = { s->space, s->base, overload };
-    for (int i = 0; i < 3; i++) {
-        memcpy(at, parts[i].p, parts[i].n);
-        at += parts[i].n;
-        *at++ = i < 2 ? '.' : 0;
-    }
-    op->name = (struct str){ p, n };
-    return true;
-}
-
 /* What of the schema the dispatcher asks at each call. */
 static void note_writes(struct op *op)
 {
@@ -171,8 +171,8 @@ bool op_prepare(struct ops *ops, struct op *op)
     if (op->parsed)
         return true;
     struct schema schema;
-    if (!schema_parse(op->schema.text, &ops->lifetime, ops->pool, &schema, &ops->failure) ||
-        !make_name(op, &ops->lifetime)) {
+    if (!schema_parse(op->schema.text, &ops->schemas, ops->pool, &schema, &ops->failure) ||
+        !vec_push(&ops->parsed, op->index)) {
         if (!err_is_set(&ops->failure))
             err_nomem(&ops->failure);
         ops->outcome = OP_FAILED;

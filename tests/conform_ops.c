@@ -1,0 +1,330 @@
+/* usage: conform_ops [-v] [--table] [--op NAME] [--expect PERCENT] FILE...
+ *
+ * Each row of ops/NAME.jsonl[.zst] is one call with PyTorch's answer; ours must be the same:
+ * metas, aliases, numbers, guards, ranges, replacements, errors. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/conform_ops.h"
+#include "trace/base/intern.h"
+#include "trace/log/source.h"
+
+struct tally {
+    struct intern names;
+    vec_of(struct tally_row {
+        uint32_t n[ROW_VERDICTS];
+    }) rows;
+    uint32_t totals[ROW_VERDICTS];
+};
+
+struct options {
+    bool verbose, all, table;
+    const char *op;
+    double expect;
+};
+
+struct conform {
+    struct options options;
+    struct tally tally;
+    struct ops *ops;
+    struct shape_env *concrete;
+    struct row row;
+    const char *path;
+    size_t line;
+};
+
+/* --- Judging --- */
+
+static bool read_args(struct row *row)
+{
+    json_id list = json_get(row->doc, JSON_ROOT, STR("args"));
+    json_id keywords = json_get(row->doc, JSON_ROOT, STR("kwargs"));
+    for (json_id at = json_first(row->doc, list); at != JSON_NONE; at = json_next(row->doc, at))
+        if (row->n_args == ROW_MAX_ARGS || !row_read_value(row, at, &row->args[row->n_args++]))
+            return false;
+    for (json_id at = json_first(row->doc, keywords); at != JSON_NONE;) {
+        struct keyword *keyword = &row->keywords[row->n_keywords++];
+        keyword->name = json_str(row->doc, at);
+        at = json_next(row->doc, at);
+        if (row->n_keywords == ROW_MAX_ARGS || !row_read_value(row, at, &keyword->value))
+            return false;
+        at = json_next(row->doc, at);
+    }
+    return true;
+}
+
+static bool apply_given(struct row *row)
+{
+    json_id list = json_get(row->doc, JSON_ROOT, STR("given"));
+    for (json_id at = json_first(row->doc, list); at != JSON_NONE; at = json_next(row->doc, at)) {
+        bool yes = false;
+        sym_id guard = row_expr(row, at);
+        if (guard == SYM_NONE || !env_guard_bool(row->env, guard, &yes) || !yes)
+            return row_differs(row, "given guard %.*s does not hold",
+                               STR_ARG(json_text(row->doc, at)));
+    }
+    return true;
+}
+
+static bool compare_after(struct row *row)
+{
+    json_id after = json_get(row->doc, JSON_ROOT, STR("after"));
+    uint32_t i = 0;
+    bool ok = true;
+    for (json_id at = json_first(row->doc, after); at != JSON_NONE;
+         at = json_next(row->doc, at), i++) {
+        struct value now = i < row->n_args ? row->args[i] : value_none();
+        for (size_t w = 0; w < ops_n_written(row->ops); w++) {
+            uint32_t arg;
+            struct tensor x = ops_written(row->ops, w, &arg);
+            if (arg == i)
+                now = value_tensor(x);
+        }
+        char name[32];
+        snprintf(name, sizeof name, "after[%u]", i);
+        if (now.kind == VALUE_TENSOR || now.kind == VALUE_LIST)
+            ok &= row_compare_value(row, at, now, name);
+    }
+    return ok;
+}
+
+static bool compare_error(struct row *row, json_id error)
+{
+    json_id type = json_first(row->doc, error), text = json_next(row->doc, type);
+    struct str expected = json_decoded(row->doc, text, &row->arena);
+    const struct ops_error *got = ops_error(row->ops);
+    bool same = str_eq(got->text, expected);
+    if (!same && expected.n > 200) /* then its first line */
+        same = str_eq(str_first(got->text, str_find_char(got->text, '\n')),
+                      str_first(expected, str_find_char(expected, '\n')));
+    if (!same || !str_eq(got->type, json_str(row->doc, type)))
+        return row_differs(row, "error %.*s: %.*s, got %.*s: %.*s",
+                           STR_ARG(json_str(row->doc, type)), STR_ARG(expected),
+                           STR_ARG(got->type), STR_ARG(got->text));
+    return true;
+}
+
+static enum verdict judge_answer(struct row *row, enum op_outcome outcome, struct value result,
+                                 uint32_t guards_before)
+{
+    json_id error = json_get(row->doc, JSON_ROOT, STR("error"));
+    if (outcome == OP_UNSUPPORTED)
+        return row_differs(row, "unsupported: %.*s", STR_ARG(ops_error(row->ops)->text)),
+               ROW_UNSUPPORTED;
+    if (error != JSON_NONE && outcome == OP_DONE)
+        return row_differs(row, "should raise %.*s", STR_ARG(json_text(row->doc, error))),
+               ROW_FAILED;
+    if (error != JSON_NONE)
+        return compare_error(row, error) ? ROW_PASSED : ROW_FAILED;
+    if (outcome != OP_DONE)
+        return row_differs(row, "raises %.*s: %.*s", STR_ARG(ops_error(row->ops)->type),
+                           STR_ARG(ops_error(row->ops)->text)),
+               ROW_FAILED;
+    bool ok = row_compare_value(row, json_get(row->doc, JSON_ROOT, STR("out")), result, "out");
+    ok &= compare_after(row);
+    if (row->symbolic)
+        ok &= row_compare_environment(row, guards_before);
+    return !ok ? ROW_FAILED : row->skip ? ROW_SKIPPED : ROW_PASSED;
+}
+
+static enum verdict judge(struct row *row, struct str op)
+{
+    if ((row->symbolic && !row_adopt_symbols(row)) || !apply_given(row) || !read_args(row))
+        return row->why.n ? ROW_FAILED : (row_differs(row, "cannot be read"), ROW_FAILED);
+    if (row->skip)
+        return ROW_SKIPPED;
+    struct value result;
+    uint32_t guards = env_n_guards(row->env);
+    row->n_adopted = env_n_symbols(row->env);
+    enum op_outcome outcome = ops_call(row->ops, op, row->args, row->n_args, row->keywords,
+                                       row->n_keywords, &result);
+    return judge_answer(row, outcome, result, guards);
+}
+
+static void show(struct conform *c, struct str op, enum verdict verdict, uint32_t before)
+{
+    const struct options *o = &c->options;
+    bool bad = verdict == ROW_FAILED || verdict == ROW_UNSUPPORTED;
+    if (bad && (o->all || (o->verbose && before < (o->op ? 20u : 2u))))
+        printf("%s:%zu: %.*s: %.*s\n", c->path, c->line, STR_ARG(op), STR_ARG(buf_str(&c->row.why)));
+}
+
+static void count(struct conform *c, struct str op, enum verdict verdict)
+{
+    uint32_t i = intern(&c->tally.names, op);
+    while (c->tally.rows.n <= i)
+        if (!vec_push(&c->tally.rows, (struct tally_row){ 0 }))
+            exit(4);
+    struct tally_row *row = &c->tally.rows.v[i];
+    show(c, op, verdict, row->n[ROW_FAILED] + row->n[ROW_UNSUPPORTED]);
+    row->n[verdict]++;
+    c->tally.totals[verdict]++;
+}
+
+/* A row with symbols has an environment of its own; the others share one. */
+static bool enter_env(struct conform *c, struct row *row)
+{
+    struct err err = { .kind = ERR_NONE };
+    row->symbolic = json_get(row->doc, JSON_ROOT, STR("hints")) != JSON_NONE;
+    row->env = row->symbolic ? shape_env_new(NULL, &err) : c->concrete;
+    if (!row->env)
+        return false;
+    if (ops_env(c->ops) == row->env)
+        ops_reset(c->ops);
+    else
+        ops_set_env(c->ops, row->env);
+    row->ops = c->ops;
+    row->pool = env_pool(row->env);
+    return true;
+}
+
+static bool judge_line(struct conform *c, struct json *doc, struct str line)
+{
+    struct err err = { .kind = ERR_NONE };
+    struct row *row = &c->row;
+    if (!json_parse(doc, line, &err)) {
+        fprintf(stderr, "%s:%zu: %s\n", c->path, c->line, err.text);
+        return false;
+    }
+    struct str op = json_str(doc, json_get(doc, JSON_ROOT, STR("op")));
+    if (c->options.op && !str_eq(op, str_of(c->options.op)))
+        return true;
+    buf_clear(&row->why);
+    arena_release(&row->arena);
+    memset(row->storage_known, 0, sizeof row->storage_known);
+    row->doc = doc;
+    row->n_args = row->n_keywords = row->n_symbols = row->n_adopted = 0;
+    row->skip = row->has_data = false;
+    if (!enter_env(c, row))
+        return false;
+    count(c, op, judge(row, op));
+    if (row->symbolic) {
+        ops_set_env(c->ops, c->concrete);
+        shape_env_free(row->env);
+    }
+    return true;
+}
+
+/* --- Files --- */
+
+/* "shared:ops/errors.jsonl.zst" lies in ../shared, or in $SYMTAPE_SHARED. */
+static const char *place(const char *path, char *room, size_t n)
+{
+    const char *shared = getenv("SYMTAPE_SHARED"), *root = getenv("SYMTAPE_ROOT");
+    if (strncmp(path, "shared:", 7) != 0)
+        return path;
+    if (shared)
+        snprintf(room, n, "%s/%s", shared, path + 7);
+    else
+        snprintf(room, n, "%s/../shared/%s", root ? root : ".", path + 7);
+    return room;
+}
+
+static bool read_all(const char *path, struct buf *text, struct err *err)
+{
+    struct source *in = source_open(path, err);
+    size_t n = 1;
+    bool ok = in != NULL;
+    while (ok && n) {
+        ok = buf_reserve(text, SOURCE_READ_SIZE) || err_nomem(err);
+        ok = ok && source_read(in, text->p + text->n, SOURCE_READ_SIZE, &n, err);
+        text->n += ok ? n : 0;
+    }
+    if (in)
+        source_close(in);
+    return ok;
+}
+
+static bool judge_file(struct conform *c, const char *path)
+{
+    struct err err = { .kind = ERR_NONE };
+    struct buf text = BUF_INIT;
+    struct json doc = { 0 };
+    bool ok = read_all(path, &text, &err);
+    if (!ok)
+        fprintf(stderr, "%s: %s\n", path, err.text);
+    struct str left = buf_str(&text);
+    c->path = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    for (c->line = 1; ok && left.n; c->line++) {
+        size_t end = str_find_char(left, '\n');
+        ok = end == 0 || judge_line(c, &doc, str_first(left, end));
+        left = str_from(left, end + 1);
+    }
+    json_release(&doc);
+    buf_release(&text);
+    return ok;
+}
+
+static void print_table(const struct tally *tally)
+{
+    printf("%-52s %6s %6s %6s %6s\n", "operator", "passed", "failed", "skip", "unsup");
+    for (uint32_t i = 0; i < tally->rows.n; i++) {
+        const uint32_t *n = tally->rows.v[i].n;
+        printf("%-52.*s %6u %6u %6u %6u\n", STR_ARG(intern_text(&tally->names, i)), n[ROW_PASSED],
+               n[ROW_FAILED], n[ROW_SKIPPED], n[ROW_UNSUPPORTED]);
+    }
+}
+
+static int usage(void)
+{
+    fputs("usage: conform_ops [-v | -vv] [--table] [--op NAME] [--expect PERCENT] FILE...\n", stderr);
+    return 2;
+}
+
+static int options_of(int argc, char **argv, struct options *o)
+{
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        if (!strcmp(argv[i], "-v"))
+            o->verbose = true;
+        else if (!strcmp(argv[i], "-vv"))
+            o->verbose = o->all = true;
+        else if (!strcmp(argv[i], "--table"))
+            o->table = true;
+        else if (!strcmp(argv[i], "--op") && i + 1 < argc)
+            o->op = argv[++i];
+        else if (!strcmp(argv[i], "--expect") && i + 1 < argc)
+            o->expect = strtod(argv[++i], NULL);
+        else
+            return 0;
+    }
+    return i;
+}
+
+int main(int argc, char **argv)
+{
+    static struct conform c;
+    struct err err = { .kind = ERR_NONE };
+    int i = options_of(argc, argv, &c.options);
+    if (!i || i == argc)
+        return usage();
+    c.concrete = shape_env_new(NULL, &err);
+    c.ops = c.concrete ? ops_new(c.concrete, &err) : NULL;
+    if (!c.ops)
+        return fprintf(stderr, "%s\n", err.text), 4;
+    bool ok = true;
+    for (; i < argc && ok; i++) {
+        char room[4096];
+        const char *path = place(argv[i], room, sizeof room);
+        if (access(path, R_OK) != 0) {
+            printf("skipped: no %s\n", path);
+            return 77;
+        }
+        ok = judge_file(&c, path);
+    }
+    const uint32_t *n = c.tally.totals;
+    uint32_t failed = n[ROW_FAILED] + n[ROW_UNSUPPORTED];
+    if (c.options.table)
+        print_table(&c.tally);
+    printf("%u passed, %u failed, %u skipped\n", n[ROW_PASSED], failed, n[ROW_SKIPPED]);
+    double share = n[ROW_PASSED] + failed ? 100.0 * n[ROW_PASSED] / (n[ROW_PASSED] + failed) : 100;
+    intern_release(&c.tally.names);
+    vec_release(&c.tally.rows);
+    buf_release(&c.row.why);
+    arena_release(&c.row.arena);
+    ops_free(c.ops);
+    shape_env_free(c.concrete);
+    return !ok ? 4 : share < c.options.expect ? 1 : 0;
+}

@@ -1,0 +1,51 @@
+/* Rows of ../shared/ops (README.md there tells the format) held against the operators' rules. */
+#ifndef SYMTAPE_TESTS_CONFORM_OPS_H
+#define SYMTAPE_TESTS_CONFORM_OPS_H
+
+#include "replay/ops/ops.h"
+#include "trace/base/arena.h"
+#include "trace/base/json.h"
+
+enum verdict { ROW_PASSED, ROW_FAILED, ROW_SKIPPED, ROW_UNSUPPORTED, ROW_VERDICTS };
+
+enum { ROW_MAX_ARGS = 64, ROW_MAX_STORAGES = 4096, ROW_MAX_SYMBOLS = 256 };
+
+struct row_symbol {
+    struct str name;
+    sym_id symbol;
+};
+
+/* One row being judged. The context is used for row after row. */
+struct row {
+    const struct json *doc;
+    struct ops *ops;
+    struct shape_env *env;
+    struct sym_pool *pool;
+    struct arena arena;
+    struct value args[ROW_MAX_ARGS];
+    struct keyword keywords[ROW_MAX_ARGS];
+    uint32_t n_args, n_keywords;
+    /* The row's numbers of storages beside ours. */
+    uint32_t storages[ROW_MAX_STORAGES];
+    uint8_t storage_known[ROW_MAX_STORAGES]; /* 1 an argument's, 2 a result's */
+    struct row_symbol symbols[ROW_MAX_SYMBOLS];
+    uint32_t n_symbols, n_adopted; /* those that were there before the call */
+    bool symbolic, skip, has_data;
+    struct buf why; /* what differs */
+};
+
+/* Reading (conform_ops_read.c): false when the row makes no sense; row->skip when it cannot be
+ * judged. */
+bool row_read_value(struct row *row, json_id at, struct value *ret);
+bool row_adopt_symbols(struct row *row);
+enum dtype row_dtype(struct row *row, json_id at);
+sym_id row_expr(struct row *row, json_id at);
+sym_id row_expr_text(struct row *row, struct str text);
+
+/* Comparing (conform_ops_compare.c): false when something differs; row->why tells. */
+bool row_compare_value(struct row *row, json_id expected, struct value got, const char *what);
+bool row_compare_environment(struct row *row, uint32_t guards_before);
+bool row_differs(struct row *row, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
