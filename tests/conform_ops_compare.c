@@ -1,5 +1,5 @@
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 #include "tests/conform_ops.h"
 
