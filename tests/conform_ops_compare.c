@@ -259,8 +259,9 @@ bool row_compare_environment(struct row *row, uint32_t guards_before)
         struct str name = json_str(row->doc, key);
         sym_id symbol = row_expr_text(row, name);
         at = json_next(row->doc, range);
-        ok &= compare_range(row, name, json_str(row->doc, range), symbol);
+        /* Reading a replacement may sharpen the range (ShapeEnv._find): it comes first. */
         ok &= compare_replaced(row, name, symbol, json_get(row->doc, replaced, name));
+        ok &= compare_range(row, name, json_str(row->doc, range), symbol);
     }
     return ok;
 }
