@@ -33,6 +33,7 @@
     COMMAND(info, "what is on a tape: recordings, compiles, graphs, counts")          \
     COMMAND(show, "graphs, guards, symbols and other records, for reading")           \
     COMMAND(profile, "where compile time, operators and guards went")                 \
+    COMMAND(replay, "graphs through the shape engine: does it agree with PyTorch?")   \
     COMMAND(completions, "print a shell's completion script")                         \
     COMMAND(help, "how to use a command")                                             \
     COMMAND(version, "version of symtape and of the libraries in use")
@@ -54,6 +55,7 @@ enum exit_code {
 #define SCHEMA_INFO    "symtape.info/1"
 #define SCHEMA_SHOW    "symtape.show/1"
 #define SCHEMA_PROFILE "symtape.profile/1"
+#define SCHEMA_REPLAY  "symtape.replay/1"
 #define SCHEMA_IMPORT  "symtape.import/1"
 #define SCHEMA_RECORD  "symtape.record/1"
 #define SCHEMA_VERSION "symtape.version/1"

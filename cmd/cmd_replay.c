@@ -1,0 +1,144 @@
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/tape_arg.h"
+#include "profile/replay_report.h"
+
+struct replay_args {
+    bool json, strict, all, guards, operators, bisect_codes;
+    struct opt_number limit, jobs;
+};
+
+static const struct opt options[] = {
+    OPT_FLAG(0, "guards", struct replay_args, guards,
+             "each guard: recorded, reproduced, missing or extra, and the node that asked"),
+    OPT_FLAG(0, "operators", struct replay_args, operators,
+             "counters by operator: calls, dispatches, caches, fast path, user lines"),
+    OPT_FLAG(0, "all", struct replay_args, all,
+             "graphs of other events and artifacts too; they are not part of the totals"),
+    OPT_NUMBER('n', "limit", "N", struct replay_args, limit,
+               "differences and rows of a table; 0 is all (default: 10)"),
+    OPT_NUMBER('j', "jobs", "N", struct replay_args, jobs,
+               "attempts at once (default: as many as there are processors)"),
+    OPT_FLAG(0, "bisect-codes", struct replay_args, bisect_codes,
+             "exit as git bisect run wants: 0 good, 1 bad, 125 cannot tell"),
+    OPT_JSON(struct replay_args, json),
+    OPT_FLAG(0, "strict", struct replay_args, strict,
+             "any damage is an error: exit 3; unsupported calls are a difference: exit 1"),
+    OPT_END,
+};
+
+enum { TEXT_ROWS = 10 };
+
+static uint32_t jobs_of(const struct replay_args *args)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    if (args->jobs.given && args->jobs.value)
+        return args->jobs.value > 1024 ? 1024 : (uint32_t)args->jobs.value;
+    return n > 0 && n < 1024 ? (uint32_t)n : 1;
+}
+
+static int print(struct cmd *cmd, struct trace *trace, const struct replay *replay)
+{
+    const struct replay_args *args = cmd->args;
+    struct err err = { 0 };
+    struct buf text = BUF_INIT;
+    struct replay_report report = { .trace = trace, .list = trace_graphs(trace, &err),
+                                    .replay = replay, .guards = args->guards,
+                                    .operators = args->operators };
+    uint64_t rows = args->limit.given ? args->limit.value : TEXT_ROWS;
+    const struct report_options how = {
+        .width = cmd->out->width,
+        .color = cmd->out->data_color,
+        .limit = rows > UINT32_MAX ? 0 : (uint32_t)rows,
+    };
+    if (!report.list)
+        return out_error(cmd->out, &err);
+    if (args->json)
+        replay_json(&report, &text);
+    else
+        replay_text(&report, &how, &text);
+    int code = out_buf(cmd->out, &text);
+    buf_release(&text);
+    return code;
+}
+
+static bool has_errors(const struct replay *replay)
+{
+    for (size_t i = 0; i < replay->n_graphs; i++)
+        if (replay->graphs[i].error.n)
+            return true;
+    return false;
+}
+
+static int verdict(const struct replay_args *args, const struct replay *replay)
+{
+    const struct replay_counts *t = &replay->totals, *o = &replay->others;
+    if (t->mismatch + t->refused + o->mismatch + o->refused)
+        return EXIT_DIFFERS;
+    if (has_errors(replay))
+        return EXIT_INPUT;
+    if (t->unsupported + o->unsupported)
+        return args->bisect_codes ? EXIT_CANNOT_TELL : args->strict ? EXIT_DIFFERS : EXIT_DONE;
+    return EXIT_DONE;
+}
+
+static int replay(struct cmd *cmd, const struct tape_arg *tape)
+{
+    const struct replay_args *args = cmd->args;
+    struct err err = { 0 };
+    struct replay_options how = REPLAY_OPTIONS_DEFAULT;
+    how.selector = tape->selector;
+    how.all = args->all;
+    how.jobs = jobs_of(args);
+    how.timing = args->operators || args->json;
+    struct replay *result = replay_trace(tape->trace, &how, &err);
+    if (!result)
+        return out_error(cmd->out, &err);
+    int code = print(cmd, tape->trace, result);
+    if (code == EXIT_DONE)
+        code = verdict(args, result);
+    replay_free(result);
+    return code;
+}
+
+/* git bisect run: 125 skips a revision, and 128 and up stop the search. */
+static int bisect_code(int code)
+{
+    switch (code) {
+    case EXIT_DONE:
+    case EXIT_DIFFERS:
+    case EXIT_INTERRUPTED:
+    case EXIT_BROKEN_PIPE: return code;
+    case EXIT_USAGE: return 129;
+    default: return EXIT_CANNOT_TELL;
+    }
+}
+
+static int run(struct cmd *cmd)
+{
+    const struct replay_args *args = cmd->args;
+    struct tape_arg tape = { 0 };
+    int code = tape_arg_open(&tape, cmd->out, cmd->operands[0],
+                             args->strict ? TAPE_ARG_STRICT : 0);
+    if (code == EXIT_DONE)
+        code = replay(cmd, &tape);
+    tape_arg_close(&tape);
+    return args->bisect_codes ? bisect_code(code) : code;
+}
+
+const struct command command_replay = {
+    .synopsis = "[options] TAPE[@RECORDING][:COMPILE[_ATTEMPT][:KIND[#I]]]",
+    .description =
+        "Walks every recorded graph through the shape engine, without PyTorch: each call's rule "
+        "computes the symbolic result from the results before it, adds the guards that PyTorch "
+        "adds, and is compared with what was recorded.",
+    .examples = "  symtape replay bert.tape\n"
+                "  symtape replay bert.tape:0/0_1:joint --guards\n"
+                "  symtape replay bert.tape --json\n",
+    .options = options,
+    .args_size = sizeof(struct replay_args),
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run,
+};

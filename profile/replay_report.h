@@ -1,0 +1,28 @@
+/* A replay written out. Each writer appends to a buffer; check out->failed at the end.
+ *
+ *   text  for people: a headline, what does not match, tables on demand
+ *   json  "symtape.replay/1", as DESIGN.md and symtape-replay(1) document it */
+#ifndef SYMTAPE_PROFILE_REPLAY_REPORT_H
+#define SYMTAPE_PROFILE_REPLAY_REPORT_H
+
+#include "profile/report.h"
+#include "replay/replay.h"
+
+struct replay_report {
+    struct trace *trace;
+    const struct graph_list *list;
+    const struct replay *replay;
+    bool guards, operators; /* lists of theirs, in text */
+};
+
+void replay_text(const struct replay_report *report, const struct report_options *how,
+                 struct buf *out);
+void replay_json(const struct replay_report *report, struct buf *out);
+
+/* "0/0_1:aot_joint_graph", of a row's ref. */
+void replay_graph_name(const struct replay_report *report, uint32_t ref, struct buf *out);
+/* "match", "mismatch" ... */
+const char *outcome_name(enum outcome outcome);
+const char *guard_fate_name(enum guard_fate fate);
+
+#endif

@@ -1,0 +1,299 @@
+#include "replay/attempt.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+struct attempt_run {
+    const struct replay_options *options;
+    struct attempt_load *load;
+    struct attempt_result *result;
+    struct seed seed;
+    struct guard_log log;
+    struct walker walker;
+    vec_of(struct program *) programs; /* by number */
+    vec_of(uint32_t) refs;             /* the graph of each */
+    vec_of(uint32_t) first_stack;      /* by program: what its locations count from */
+    vec_of(const struct graph *) stack_graph;
+    vec_of(uint32_t) stack_location;
+    uint32_t record; /* of the graph that is being walked */
+    struct collecting collecting;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static struct value give_input(void *user, const struct program *program, const struct step *step)
+{
+    struct attempt_run *run = user;
+    if (step->expected->unbacked)
+        know_unbacked(&run->walker.unbound, run->seed.ops, step->expected);
+    return seed_placeholder(&run->seed, &program->graph->nodes[step->node], step->expected);
+}
+
+static bool before_call(void *user, const struct program *program, const struct step *step)
+{
+    struct attempt_run *run = user;
+    uint32_t location = program->graph->nodes[step->node].location;
+    uint32_t stack = location == LOCATION_NONE
+                         ? 0
+                         : run->first_stack.v[program->number] + program->first_location + location;
+    ops_set_stack(run->seed.ops, location == LOCATION_NONE ? 0 : stack + 1);
+    return guard_log_apply(&run->log, run->record, false);
+}
+
+static bool after_call(void *user, const struct program *program, const struct step *step)
+{
+    struct attempt_run *run = user;
+    (void)program, (void)step;
+    return guard_log_gather(&run->log);
+}
+
+static bool add_stacks(struct attempt_run *run, const struct graph *graph)
+{
+    for (uint32_t i = 0; i < graph->n_locations; i++)
+        if (!vec_push(&run->stack_graph, graph) || !vec_push(&run->stack_location, i))
+            return false;
+    return true;
+}
+
+static bool add_tree_stacks(struct attempt_run *run, const struct program *program)
+{
+    /* In the order in which the program counts its tree's locations. */
+    if (run->stack_graph.n != run->first_stack.v[program->number] + program->first_location)
+        return false;
+    if (!add_stacks(run, program->graph))
+        return false;
+    for (uint32_t i = 0; i < program->n_children; i++)
+        if (!add_tree_stacks(run, program->children[i]))
+            return false;
+    return true;
+}
+
+static struct program *prepare(struct attempt_run *run, const struct attempt_graph *g,
+                               struct err *err)
+{
+    struct program *p = program_new(run->seed.ops, g->graph, (uint32_t)run->programs.n, seed_resolve,
+                                    &run->seed, err);
+    if (!p)
+        return NULL;
+    if (!vec_push(&run->programs, p)) {
+        program_free(p);
+        return err_nomem(err), NULL;
+    }
+    if (!vec_push(&run->refs, g->ref) ||
+        !vec_push(&run->first_stack, (uint32_t)run->stack_graph.n) || !add_tree_stacks(run, p))
+        return err_nomem(err), NULL;
+    return p;
+}
+
+static struct str node_error(struct attempt_run *run, const struct err *err)
+{
+    return arena_copy(&run->result->arena, str_of(err->text));
+}
+
+/* False only when memory ran out; what else is wrong with a graph is told in its row. */
+static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
+                       struct replay_graph *row, struct err *err)
+{
+    struct err why = { 0 };
+    run->record = g->record;
+    struct program *p = prepare(run, g, &why);
+    uint64_t start = now_ns();
+    bool ok = p && walk_program(&run->walker, p);
+    row->counts.ns = now_ns() - start;
+    if (run->walker.failed)
+        why = run->walker.err;
+    run->walker.failed = false;
+    run->walker.err = (struct err){ 0 };
+    if (!ok && why.kind == ERR_ENV)
+        return *err = why, false;
+    if (!ok)
+        row->error = node_error(run, &why);
+    if (!guard_log_gather(&run->log) || !guard_log_apply(&run->log, g->record, true))
+        return err_nomem(err);
+    if (!ok)
+        return true;
+    walk_finish(&run->walker, p);
+    run->collecting.graph = row;
+    collect_program(&run->collecting, p);
+    ops_reset(run->seed.ops);
+    return !run->collecting.failed || err_nomem(err);
+}
+
+static bool walk_graphs(struct attempt_run *run, struct err *err)
+{
+    struct attempt_load *load = run->load;
+    for (size_t i = 0; i < load->n_graphs; i++) {
+        const struct attempt_graph *g = &load->graphs[i];
+        struct replay_graph row = { .ref = g->ref, .counted = g->counted, .error = g->error };
+        size_t n_differences = run->result->differences.n;
+        size_t n_unsupported = run->result->unsupported.n;
+        row.counts.graphs = 1;
+        if (g->graph && !walk_graph(run, g, &row, err))
+            return false;
+        if (g->shown && !vec_push(&run->result->graphs, row))
+            return err_nomem(err);
+        if (!g->shown) {
+            run->result->differences.n = n_differences;
+            run->result->unsupported.n = n_unsupported;
+        }
+    }
+    return true;
+}
+
+/* ---- Guards ---- */
+
+struct printed {
+    const struct attempt_load *load;
+};
+
+static bool pool_names(const struct graph *graph, struct str symbol)
+{
+    const struct expr_pool *exprs = &graph->pool->exprs;
+    for (size_t i = 0; i < exprs->exprs.n; i++)
+        if (exprs->exprs.v[i].kind == EXPR_SYMBOL && str_eq(exprs->exprs.v[i].text, symbol))
+            return true;
+    return false;
+}
+
+static bool is_printed(void *user, struct str symbol)
+{
+    const struct printed *printed = user;
+    for (size_t i = 0; i < printed->load->n_graphs; i++)
+        if (printed->load->graphs[i].graph && pool_names(printed->load->graphs[i].graph, symbol))
+            return true;
+    return false;
+}
+
+static void count_recorded(struct replay_guard_counts *n, const struct guard_entry *entry)
+{
+    if (entry->guard->kind == GUARD_RUNTIME_ASSERT) {
+        n->asserts++;
+        return;
+    }
+    n->recorded++;
+    switch (entry->guard->asked_by) {
+    case GUARD_BY_KERNEL:
+        n->reproduced += entry->fate == FATE_REPRODUCED;
+        n->missing += entry->fate == FATE_MISSING;
+        n->invisible += entry->fate == FATE_INVISIBLE;
+        n->no_graph += entry->fate == FATE_NO_GRAPH;
+        break;
+    case GUARD_BY_TORCH_FUNCTION: n->torch_function++; break;
+    case GUARD_BY_DYNAMO: n->dynamo++; break;
+    case GUARD_BY_BACKEND: n->backend++; break;
+    default: n->user++; break;
+    }
+}
+
+static bool keep_guard(struct attempt_run *run, const struct guard_entry *entry)
+{
+    struct attempt_result *r = run->result;
+    const struct program *in;
+    const struct node *node = NULL;
+    struct replay_guard row = { .guard = entry->guard, .attempt = run->load->attempt,
+                                .fate = entry->fate, .ref = TRACE_NONE,
+                                .expr = entry->guard ? entry->guard->expr : entry->text };
+    if (entry->asked && entry->graph < run->programs.n)
+        node = program_node(run->programs.v[entry->graph], entry->node, &in);
+    if (node) {
+        row.ref = run->refs.v[entry->graph];
+        row.node = node->name;
+    }
+    row.rule = arena_copy(&r->arena, str_of(entry->rule ? entry->rule : ""));
+    row.expr = arena_copy(&r->arena, row.expr);
+    return row.rule.p && row.expr.p && vec_push(&r->guards, row);
+}
+
+static bool collect_guards(struct attempt_run *run)
+{
+    struct printed printed = { run->load };
+    guard_log_finish(&run->log, is_printed, &printed, (uint32_t)run->load->n_graphs);
+    for (size_t i = 0; i < run->log.entries.n; i++) {
+        const struct guard_entry *entry = &run->log.entries.v[i];
+        if (entry->guard)
+            count_recorded(&run->result->guard_counts, entry);
+        else
+            run->result->guard_counts.extra++;
+        if (!keep_guard(run, entry))
+            return false;
+    }
+    for (uint32_t i = 0; i < run->load->guards->n; i++)
+        run->result->guard_counts.suppressed +=
+            run->load->guards->guards[i].attempt == run->load->attempt &&
+            run->load->guards->guards[i].kind == GUARD_SUPPRESSED;
+    return true;
+}
+
+/* ---- The whole ---- */
+
+static struct env_settings settings_of(const struct attempt_load *load)
+{
+    struct env_settings ret = ENV_SETTINGS_DEFAULT;
+    ret.assume_static_by_default = load->inputs.static_by_default;
+    return ret;
+}
+
+static bool open_run(struct attempt_run *run, struct err *err)
+{
+    struct env_settings settings = settings_of(run->load);
+    if (!seed_open(&run->seed, &run->load->inputs, &settings, err) ||
+        !seed_symbols(&run->seed, run->load->symbols, run->load->n_symbols, err))
+        return false;
+    run->walker = (struct walker){ .ops = run->seed.ops, .env = run->seed.env,
+                                   .input = give_input, .before = before_call,
+                                   .after = after_call, .user = run };
+    run->walker.unbound.seen = env_n_symbols(run->seed.env);
+    run->collecting = (struct collecting){ .result = run->result, .ops = run->seed.ops };
+    ops_set_timing(run->seed.ops, run->options->timing);
+    return guard_log_init(&run->log, run->load->guards, run->load->attempt, run->seed.env,
+                          seed_resolve, &run->seed) ||
+           err_nomem(err);
+}
+
+static void close_run(struct attempt_run *run)
+{
+    for (size_t i = 0; i < run->programs.n; i++)
+        program_free(run->programs.v[i]);
+    vec_release(&run->programs);
+    vec_release(&run->refs);
+    vec_release(&run->first_stack);
+    vec_release(&run->stack_graph);
+    vec_release(&run->stack_location);
+    guard_log_release(&run->log);
+    walker_release(&run->walker);
+    buf_release(&run->collecting.text);
+    seed_close(&run->seed);
+}
+
+void attempt_replay(const struct replay_options *options, struct attempt_load *load,
+                    struct attempt_result *result)
+{
+    struct attempt_run run = { .options = options, .load = load, .result = result };
+    struct err err = { 0 };
+    *result = (struct attempt_result){ .load = load };
+    if (open_run(&run, &err) && walk_graphs(&run, &err)) {
+        if (!guard_log_apply(&run.log, UINT32_MAX, true) || !collect_guards(&run))
+            err_nomem(&err);
+        collect_operators(&run.collecting, run.stack_graph.v, run.stack_location.v,
+                          (uint32_t)run.stack_graph.n);
+        if (run.collecting.failed)
+            err_nomem(&err);
+    }
+    result->err = err;
+    close_run(&run);
+}
+
+void attempt_result_release(struct attempt_result *result)
+{
+    vec_release(&result->graphs);
+    vec_release(&result->differences);
+    vec_release(&result->guards);
+    vec_release(&result->unsupported);
+    vec_release(&result->operators);
+    arena_release(&result->arena);
+}

@@ -1,0 +1,150 @@
+/* What came of a walked program, as plain data. */
+#include "replay/attempt.h"
+
+static struct str keep(struct collecting *c, struct str text)
+{
+    struct str ret = arena_copy(&c->result->arena, text);
+    c->failed |= !ret.p;
+    return ret;
+}
+
+static struct str keep_text(struct collecting *c)
+{
+    c->failed |= c->text.failed;
+    return keep(c, buf_str(&c->text));
+}
+
+/* An item of a tuple is the work of the call that gave the tuple. */
+static const char *producer(const struct program *p, const struct step *step)
+{
+    for (unsigned i = 0; i < PROGRAM_MAX_NESTING && step->kind == STEP_GETITEM; i++) {
+        if (step->n_patches == 0 || p->patches[step->first_patch].from >= p->n_steps)
+            break;
+        const struct step *from = &p->steps[p->patches[step->first_patch].from];
+        if (from->kind == STEP_INPUT)
+            break;
+        step = from;
+    }
+    return step->rule;
+}
+
+static bool differs(const struct outcome_note *note)
+{
+    return note->outcome >= OUTCOME_MISMATCH;
+}
+
+static bool is_derived(const struct program *p, const struct step *step)
+{
+    for (uint32_t i = 0; i < step->n_patches; i++) {
+        node_id from = p->patches[step->first_patch + i].from;
+        if (from < p->n_steps && differs(&p->notes[from]))
+            return true;
+    }
+    return false;
+}
+
+static void add_unsupported(struct collecting *c, const char *op)
+{
+    struct attempt_result *r = c->result;
+    for (size_t i = 0; i < r->unsupported.n; i++)
+        if (str_is(r->unsupported.v[i].op, op)) {
+            r->unsupported.v[i].calls++;
+            return;
+        }
+    struct replay_unsupported row = { keep(c, str_of(op)), 1 };
+    c->failed |= !vec_push(&r->unsupported, row);
+}
+
+static void add_difference(struct collecting *c, const struct program *p, const struct step *step)
+{
+    const struct outcome_note *note = &p->notes[step->node];
+    const struct node *node = &p->graph->nodes[step->node];
+    struct replay_difference d = {
+        .ref = c->graph->ref,
+        .outcome = note->outcome,
+        .derived = is_derived(p, step),
+        .graph = p->first_node ? p->graph->name : STR(""),
+        .node = node->name,
+        .op = keep(c, str_of(step->rule)),
+        .rule = keep(c, str_of(producer(p, step))),
+        .recorded = step->expected->text,
+        .of = p->graph,
+        .location = node->location,
+    };
+    buf_clear(&c->text);
+    if (note->outcome == OUTCOME_MISMATCH)
+        print_value_now(c->ops, note->got, &c->text);
+    else
+        buf_put(&c->text, note->text);
+    d.replayed = keep_text(c);
+    c->failed |= !vec_push(&c->result->differences, d);
+}
+
+static void collect_call(struct collecting *c, const struct program *p, const struct step *step)
+{
+    const struct outcome_note *note = &p->notes[step->node];
+    struct replay_counts *counts = &c->graph->counts;
+    counts->calls++;
+    counts->match += note->outcome == OUTCOME_MATCH;
+    counts->mismatch += note->outcome == OUTCOME_MISMATCH;
+    counts->refused += note->outcome == OUTCOME_REFUSED;
+    counts->unsupported += note->outcome == OUTCOME_UNSUPPORTED || note->outcome == OUTCOME_NONE;
+    counts->adopted += note->adopted;
+    if (note->outcome == OUTCOME_UNSUPPORTED || note->outcome == OUTCOME_NONE)
+        add_unsupported(c, producer(p, step));
+    if (differs(note))
+        add_difference(c, p, step);
+}
+
+void collect_program(struct collecting *c, const struct program *program)
+{
+    for (uint32_t i = 0; i < program->n_steps; i++)
+        if (node_is_call(&program->graph->nodes[i]))
+            collect_call(c, program, &program->steps[i]);
+    for (uint32_t i = 0; i < program->n_children; i++)
+        collect_program(c, program->children[i]);
+}
+
+static size_t count_stacks(struct collecting *c, uint32_t op)
+{
+    size_t n = 0;
+    const struct op_stack_stats *row;
+    for (size_t i = 0; (row = ops_stack_stats(c->ops, i)); i++)
+        n += row->op == op;
+    return n;
+}
+
+static void add_stacks(struct collecting *c, struct replay_operator *operator_, uint32_t op,
+                       const struct graph *const *graphs, const uint32_t *locations, uint32_t n)
+{
+    size_t n_rows = count_stacks(c, op);
+    struct replay_stack *stacks = arena_array(&c->result->arena, struct replay_stack, n_rows + 1);
+    const struct op_stack_stats *row;
+    c->failed |= !stacks;
+    for (size_t i = 0; stacks && (row = ops_stack_stats(c->ops, i)); i++)
+        if (row->op == op)
+            stacks[operator_->n_stacks++] = (struct replay_stack){
+                .of = row->stack && row->stack <= n ? graphs[row->stack - 1] : NULL,
+                .location = row->stack && row->stack <= n ? locations[row->stack - 1]
+                                                          : LOCATION_NONE,
+                .calls = row->calls,
+                .dispatches = row->dispatches,
+                .guards = row->guards,
+                .ns = row->ns,
+            };
+    operator_->stacks = stacks;
+}
+
+void collect_operators(struct collecting *c, const struct graph *const *stack_graph,
+                       const uint32_t *stack_location, uint32_t n_stacks)
+{
+    for (size_t i = 0; i < ops_count(c->ops); i++) {
+        const struct op *op = ops_at(c->ops, i);
+        const struct op_stats *stats = ops_stats(c->ops, op);
+        if (!stats || (stats->calls == 0 && stats->dispatches == 0))
+            continue;
+        struct replay_operator row = { .op = keep(c, op_name(op)), .stats = *stats };
+        add_stacks(c, &row, op_index(op), stack_graph, stack_location, n_stacks);
+        c->failed |= !vec_push(&c->result->operators, row);
+    }
+}

@@ -1,0 +1,52 @@
+/* What an attempt's environment starts from: its tensors and numbers as described, its symbols as
+ * created, in the order of their records (describe_tensor, describe_source and create_symbol of
+ * torch/_subclasses/meta_utils.py and torch/fx/experimental/symbolic_shapes.py). */
+#ifndef SYMTAPE_REPLAY_INPUTS_H
+#define SYMTAPE_REPLAY_INPUTS_H
+
+#include "replay/ops/value.h"
+#include "trace/base/intern.h"
+#include "trace/base/vec.h"
+#include "trace/events/symbols.h"
+#include "trace/trace.h"
+
+/* How much of the input is dynamic; a policy removes symbols, it invents none. */
+enum policy { POLICY_RECORDED, POLICY_STATIC, POLICY_BATCH, POLICY_PARTIAL, POLICY_AUTO, POLICY_ALL };
+
+/* A symbol as its create_symbol record tells it; name "" where there was none. */
+struct recorded_symbol {
+    struct str name, value, range, source;
+};
+
+struct input_tensor {
+    struct str source; /* "L['x']" */
+    enum dtype dtype;
+    enum layout layout;
+    struct device device;
+    uint32_t ndim;
+    int64_t *size, *stride, offset;
+    bool requires_grad;
+    bool of_module;  /* a parameter, buffer or attribute of a module */
+    bool plain;      /* sizes and strides are numbers: false for what jagged layouts have */
+    bool *marked;    /* ndim: mark_dynamic */
+    struct recorded_symbol *size_symbol, *stride_symbol, offset_symbol;
+};
+
+enum input_kind { INPUT_TENSOR, INPUT_SYMBOL };
+struct input {
+    enum input_kind kind;
+    struct input_tensor tensor;
+    struct recorded_symbol symbol; /* of a number, or of a tensor that was not described */
+};
+
+struct inputs {
+    vec_of(struct input) list;
+    bool static_by_default; /* assume_static_by_default: what is not recorded as a symbol is static */
+    struct arena arena;
+};
+
+/* False: out of memory. Records that do not read are passed over. */
+bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, struct err *err);
+void inputs_release(struct inputs *inputs);
+
+#endif

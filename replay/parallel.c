@@ -1,0 +1,34 @@
+#include "replay/parallel.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { MAX_JOBS = 64 };
+
+struct sharing {
+    atomic_size_t next;
+    size_t n;
+    void (*fn)(void *user, size_t i);
+    void *user;
+};
+
+static void *work(void *arg)
+{
+    struct sharing *s = arg;
+    for (size_t i; (i = atomic_fetch_add(&s->next, 1)) < s->n;)
+        s->fn(s->user, i);
+    return NULL;
+}
+
+void parallel_for(size_t n, uint32_t jobs, void (*fn)(void *user, size_t i), void *user)
+{
+    struct sharing s = { .n = n, .fn = fn, .user = user };
+    pthread_t threads[MAX_JOBS];
+    size_t n_threads = 0, wanted = jobs < n ? jobs : n;
+    while (n_threads + 1 < wanted && n_threads < MAX_JOBS &&
+           pthread_create(&threads[n_threads], NULL, work, &s) == 0)
+        n_threads++;
+    work(&s);
+    for (size_t i = 0; i < n_threads; i++)
+        pthread_join(threads[i], NULL);
+}

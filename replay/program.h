@@ -1,0 +1,123 @@
+/* A graph made ready to be walked: literals converted once, operators looked up once, recorded
+ * metas read once. Walking it again looks nothing up by name and converts nothing.
+ *
+ * A program belongs to one operators' context (and its environment), and borrows the graph. Its
+ * nodes keep their ids: current[id] is what a node's name stands for while walking, first[id] what
+ * its statement gave when it was walked first, which is what is compared. */
+#ifndef SYMTAPE_REPLAY_PROGRAM_H
+#define SYMTAPE_REPLAY_PROGRAM_H
+
+#include "replay/ops/ops.h"
+#include "replay/shape/node.h"
+#include "trace/base/vec.h"
+
+enum { PROGRAM_MAX_NESTING = 64 };
+
+/* What was recorded of a result, in the environment's terms. */
+enum expected_kind { EXPECT_NOTHING, EXPECT_TENSOR, EXPECT_NUMBER };
+struct expected {
+    enum expected_kind kind;
+    enum dtype dtype;
+    enum layout layout;
+    struct device device; /* DEVICE_NONE: not printed */
+    uint32_t ndim;
+    const sym_id *size, *stride; /* stride NULL: not printed */
+    sym_id number;
+    bool unbacked;   /* names an unbacked symbol */
+    struct str text; /* as recorded */
+};
+
+enum step_kind {
+    STEP_INPUT,
+    STEP_OPERATOR, /* op */
+    STEP_FUNCTION, /* target */
+    STEP_METHOD,
+    STEP_MODULE,   /* a call that nothing can replay */
+    STEP_GETITEM,  /* of a tuple or list by a number; anything else goes to STEP_FUNCTION */
+    STEP_ATTRIBUTE,
+    STEP_SUBGRAPH, /* a get_attr that names a child */
+    STEP_ALIAS,
+    STEP_OPAQUE,
+    STEP_OUTPUT
+};
+
+/* Where a node's value goes before the step runs. */
+struct patch {
+    struct value *at;
+    node_id from;
+};
+
+struct step {
+    enum step_kind kind;
+    node_id node;
+    node_id object; /* the node whose object this result is: in-place calls and aliases give theirs */
+    const struct op *op;
+    struct str target;
+    const char *rule; /* the operator's name, terminated */
+    struct value *args;
+    struct keyword *keywords;
+    uint32_t n_args, n_keywords;
+    uint32_t first_patch, n_patches;
+    const struct expected *expected;
+};
+
+enum outcome { OUTCOME_NONE, OUTCOME_MATCH, OUTCOME_MISMATCH, OUTCOME_REFUSED, OUTCOME_UNSUPPORTED };
+
+/* What came of a node. */
+struct outcome_note {
+    enum outcome outcome;
+    bool adopted;     /* its result is the recorded one from here on */
+    bool pending;     /* to be compared once more when the graph is done */
+    struct str text;  /* of a refusal or an unsupported call */
+    struct value got; /* of a mismatch: what the rule gave */
+};
+
+struct program {
+    const struct graph *graph;
+    struct ops *ops;
+    uint32_t number;      /* for origins: root graphs count up, children share their root's */
+    uint32_t first_node, first_location; /* added to ids, so that they are unique in a tree */
+    struct step *steps;
+    uint32_t n_steps;
+    struct patch *patches;
+    struct value *current, *first;
+    struct outcome_note *notes; /* by node */
+    bool *valid;                /* current[] is set */
+    struct program **children;
+    uint32_t n_children;
+    bool walked;
+    uint32_t n_tree_nodes, n_tree_locations; /* of the root: over all of its tree */
+    struct arena arena;                      /* of the root; children use it */
+};
+
+/* symbol: what a recorded name stands for (sym_read). NULL: out of memory or hostile beyond use;
+ * err is set. The graph must outlive it. */
+struct program *program_new(struct ops *ops, const struct graph *graph, uint32_t number,
+                            sym_resolver *symbol, void *user, struct err *err);
+void program_free(struct program *program); /* only for the root; NULL is fine */
+
+/* The child that a get_attr names; NULL. */
+struct program *program_child(const struct program *program, struct str name);
+
+/* The node that an origin names, in the root's tree; NULL. *in is the program that holds it. */
+const struct node *program_node(const struct program *root, uint32_t node,
+                                const struct program **in);
+
+/* The recorded meta as a value, on a storage of its own; VALUE_NONE where there is none. */
+struct value expected_value(struct ops *ops, const struct expected *expected);
+
+/* One recorded meta, read; never NULL except out of memory. */
+const struct expected *expected_read(struct ops *ops, const struct graph *graph, uint32_t meta,
+                                     sym_resolver *symbol, void *user, struct arena *arena);
+
+/* Inside: the converted form of an argument (literals.c). A reference to a node becomes a hole that
+ * is noted in holes. False: out of memory. */
+struct holes {
+    vec_of(struct patch) patches;
+    bool failed;
+};
+struct value literal_value(struct ops *ops, const struct graph *graph, const struct arg *arg,
+                           struct value *at, struct arena *arena, struct holes *holes,
+                           unsigned depth);
+
+#endif

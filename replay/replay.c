@@ -1,0 +1,169 @@
+#include "replay/replay.h"
+
+#include <stdlib.h>
+
+#include "replay/attempt.h"
+#include "replay/merge.h"
+#include "replay/parallel.h"
+
+struct loading {
+    struct trace *trace;
+    const struct replay_options *options;
+    const struct graph_list *graphs;
+    const struct guard_list *guards;
+    const struct symbol_table *symbols;
+    uint32_t only; /* the one graph that the selector names; TRACE_NONE */
+    struct arena arena;
+    vec_of(struct attempt_load *) loads;
+};
+
+static bool is_shown(const struct loading *l, uint32_t i)
+{
+    const struct graph_ref *ref = &l->graphs->refs[i];
+    const struct selector *s = &l->options->selector;
+    if (l->only != TRACE_NONE)
+        return i == l->only;
+    return selector_has_recording(l->trace, s, l->trace->records[ref->record].recording) &&
+           selector_has_attempt(l->trace, s, ref->attempt) &&
+           (ref->is_event || ref->kind == GRAPH_EXPORTED || l->options->all);
+}
+
+static bool add_graph(struct loading *l, struct attempt_load *load, uint32_t i, bool shown,
+                      struct err *err)
+{
+    const struct graph_ref *ref = &l->graphs->refs[i];
+    struct err why = { 0 };
+    struct attempt_graph g = {
+        .ref = i, .record = ref->record, .shown = shown,
+        .counted = ref->is_event || ref->kind == GRAPH_EXPORTED,
+    };
+    g.graph = trace_graph(l->trace, i, &why);
+    if (!g.graph) {
+        if (why.kind != ERR_INPUT)
+            return *err = why, false;
+        g.error = arena_copy(&l->arena, str_of(why.text));
+    }
+    load->graphs[load->n_graphs++] = g;
+    return true;
+}
+
+static struct attempt_load *new_load(struct loading *l, uint32_t attempt, size_t room)
+{
+    struct attempt_load *load = arena_new(&l->arena, struct attempt_load);
+    if (!load)
+        return NULL;
+    load->attempt = attempt;
+    load->guards = l->guards;
+    load->graphs = arena_array(&l->arena, struct attempt_graph, room + 1);
+    return load->graphs && vec_push(&l->loads, load) ? load : NULL;
+}
+
+/* An attempt's graphs are all walked, up to the last that is shown, for what they ask. */
+static bool load_attempt(struct loading *l, uint32_t attempt, struct err *err)
+{
+    size_t room = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < l->graphs->n; i++)
+        if (l->graphs->refs[i].attempt == attempt) {
+            room++;
+            any |= is_shown(l, i);
+        }
+    if (!any && (room || l->only != TRACE_NONE ||
+                 !selector_has_attempt(l->trace, &l->options->selector, attempt)))
+        return true;
+    struct attempt_load *load = new_load(l, attempt, room);
+    if (!load || !inputs_read(l->trace, attempt, &load->inputs, err))
+        return err_nomem(err);
+    for (uint32_t i = 0; i < l->graphs->n; i++) {
+        const struct graph_ref *ref = &l->graphs->refs[i];
+        bool shown = is_shown(l, i);
+        if (ref->attempt == attempt && (shown || ref->is_event) &&
+            !add_graph(l, load, i, shown, err))
+            return false;
+    }
+    return true;
+}
+
+/* A program of a .pt2 belongs to no attempt and has symbols of its own. */
+static bool load_program(struct loading *l, uint32_t i, struct err *err)
+{
+    const struct symbol_table *table = l->symbols;
+    struct attempt_load *load = new_load(l, TRACE_NONE, 1);
+    uint32_t record = l->graphs->refs[i].record;
+    if (!load)
+        return err_nomem(err);
+    for (uint32_t s = 0; s < table->n_symbols; s++)
+        if (table->symbols[s].record == record && table->symbols[s].attempt == TRACE_NONE) {
+            if (!load->symbols)
+                load->symbols = &table->symbols[s];
+            load->n_symbols = (uint32_t)(&table->symbols[s] - load->symbols) + 1;
+        }
+    return add_graph(l, load, i, true, err);
+}
+
+static bool load_all(struct loading *l, struct err *err)
+{
+    l->graphs = trace_graphs(l->trace, err);
+    l->guards = l->graphs ? trace_guards(l->trace, err) : NULL;
+    l->symbols = l->guards ? trace_symbols(l->trace, err) : NULL;
+    if (!l->symbols)
+        return false;
+    if (l->options->selector.kind.n &&
+        !selector_graph(l->trace, l->graphs, &l->options->selector, &l->only, err))
+        return false;
+    for (uint32_t i = 0; i < l->trace->n_attempts; i++)
+        if (!load_attempt(l, i, err))
+            return false;
+    for (uint32_t i = 0; i < l->graphs->n; i++)
+        if (l->graphs->refs[i].attempt == TRACE_NONE && is_shown(l, i) &&
+            !load_program(l, i, err))
+            return false;
+    return true;
+}
+
+struct work {
+    const struct replay_options *options;
+    struct attempt_load **loads;
+    struct attempt_result *results;
+};
+
+static void do_attempt(void *user, size_t i)
+{
+    struct work *work = user;
+    attempt_replay(work->options, work->loads[i], &work->results[i]);
+}
+
+static struct replay *run_all(struct loading *l, struct err *err)
+{
+    size_t n = l->loads.n;
+    struct attempt_result *results = calloc(n + 1, sizeof *results);
+    struct work work = { l->options, l->loads.v, results };
+    struct replay *ret = NULL;
+    if (!results)
+        return err_nomem(err), NULL;
+    parallel_for(n, l->options->jobs, do_attempt, &work);
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++)
+        if (results[i].err.kind != ERR_NONE) {
+            *err = results[i].err;
+            ok = false;
+        }
+    if (ok)
+        ret = replay_merge(l->graphs, results, n, err);
+    for (size_t i = 0; i < n; i++)
+        attempt_result_release(&results[i]);
+    free(results);
+    return ret;
+}
+
+struct replay *replay_trace(struct trace *trace, const struct replay_options *options,
+                            struct err *err)
+{
+    struct loading l = { .trace = trace, .options = options, .only = TRACE_NONE };
+    struct replay *ret = load_all(&l, err) ? run_all(&l, err) : NULL;
+    for (size_t i = 0; i < l.loads.n; i++)
+        inputs_release(&l.loads.v[i]->inputs);
+    vec_release(&l.loads);
+    arena_release(&l.arena);
+    return ret;
+}

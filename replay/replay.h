@@ -1,0 +1,116 @@
+/* The replay room's manual: recorded graphs through the shape engine, held beside the record.
+ *
+ *     struct replay_options options = REPLAY_OPTIONS_DEFAULT;
+ *     struct replay *replay = replay_trace(trace, &options, &err);
+ *     for (size_t i = 0; i < replay->n_graphs; i++) print(&replay->graphs[i]);
+ *     replay_free(replay);
+ *
+ * A replay works through attempts: each has one environment (replay/shape/env.h), started from its
+ * own records (replay/inputs.h), and one operators' context (replay/ops/ops.h); its graphs are
+ * walked in the order of their records (replay/program.h, replay/walk.h). Guards of the record are
+ * accounted for (replay/guard_log.h). What comes out is plain data that owns its texts; the trace
+ * must stay open as long as it is looked at. */
+#ifndef SYMTAPE_REPLAY_REPLAY_H
+#define SYMTAPE_REPLAY_REPLAY_H
+
+#include "replay/guard_log.h"
+#include "replay/inputs.h"
+#include "replay/ops/stats.h"
+#include "trace/graphs.h"
+#include "trace/selector.h"
+
+struct replay_options {
+    struct selector selector; /* which attempts and graphs */
+    bool all;                 /* graphs of other events and artifacts too */
+    uint32_t jobs;            /* attempts at once; 0: one */
+    bool timing;              /* operators' times */
+    enum policy policy;
+};
+#define REPLAY_OPTIONS_DEFAULT ((struct replay_options){ .selector = SELECTOR_ALL })
+
+struct replay_counts {
+    uint64_t graphs, calls, match, mismatch, refused, unsupported, adopted, ns;
+};
+
+struct replay_graph {
+    uint32_t ref; /* of trace_graphs() */
+    bool counted; /* one of the five events: part of the totals */
+    struct replay_counts counts;
+    struct str error; /* why it could not be walked; "" */
+};
+
+/* A call that did not come out as recorded. */
+struct replay_difference {
+    uint32_t ref;
+    enum outcome outcome;
+    bool derived; /* an argument differs already */
+    struct str graph, node, op, rule; /* graph: the subgraph's name, "" for the root */
+    struct str recorded, replayed;    /* metas; replayed is the error of a refusal */
+    const struct graph *of;           /* where location counts */
+    uint32_t location;
+};
+
+/* A guard and what became of it. */
+struct replay_guard {
+    const struct guard *guard; /* NULL: extra */
+    uint32_t attempt;
+    struct str expr;
+    enum guard_fate fate;
+    uint32_t ref;          /* of the graph whose node asked; TRACE_NONE */
+    struct str node, rule; /* "" where none did */
+};
+
+struct replay_guard_counts {
+    uint64_t recorded, reproduced, missing, extra, invisible, no_graph;
+    uint64_t torch_function, dynamo, backend, user; /* GUARD_EVAL only */
+    uint64_t suppressed, asserts;
+};
+
+struct replay_stack {
+    const struct graph *of;
+    uint32_t location; /* LOCATION_NONE: no line */
+    uint64_t calls, dispatches, guards, ns;
+};
+
+struct replay_operator {
+    struct str op;
+    struct op_stats stats;
+    const struct replay_stack *stacks; /* most calls first */
+    size_t n_stacks;
+};
+
+struct replay_unsupported {
+    struct str op;
+    uint64_t calls;
+};
+
+struct replay {
+    struct replay_counts totals; /* of the five events, as DESIGN.md counts them */
+    struct replay_counts others; /* of the rest */
+    struct replay_graph *graphs; /* in the order of their records */
+    size_t n_graphs;
+    struct replay_difference *differences;
+    size_t n_differences;
+    struct replay_unsupported *unsupported; /* most calls first */
+    size_t n_unsupported;
+    struct replay_guard *guards;
+    size_t n_guards;
+    struct replay_guard_counts guard_counts;
+    struct replay_operator *operators; /* by name */
+    size_t n_operators;
+    struct arena arena;
+};
+
+/* NULL on failure. Graphs that cannot be walked are told in their row, not a failure. */
+struct replay *replay_trace(struct trace *trace, const struct replay_options *options,
+                            struct err *err);
+void replay_free(struct replay *replay); /* NULL is fine */
+
+/* 100 % of the calls that count match, none adopted. */
+static inline bool replay_all_match(const struct replay *replay)
+{
+    const struct replay_counts *t = &replay->totals;
+    return t->match == t->calls && t->adopted == 0;
+}
+
+#endif

@@ -1,0 +1,310 @@
+#include "replay/seed.h"
+
+#include <ctype.h>
+
+/* "[2, int_oo]"; the range of what the name says where it does not read. */
+static struct sym_range range_of(struct sym_pool *pool, struct str name, struct str text)
+{
+    struct err ignored = { 0 };
+    struct sym_range otherwise =
+        str_starts(name, STR("s")) ? (struct sym_range){ SYM_ID_TWO, SYM_ID_INT_OO }
+        : str_starts(name, STR("u")) ? SYM_RANGE_UNKNOWN_INT
+                                     : SYM_RANGE_UNKNOWN;
+    size_t comma = str_find_char(text, ',');
+    if (text.n < 5 || comma == text.n)
+        return otherwise;
+    struct str lower = str_trim((struct str){ text.p + 1, comma - 1 });
+    struct str upper = str_trim((struct str){ text.p + comma + 1, text.n - comma - 2 });
+    struct sym_range ret = sym_range(pool, sym_parse(pool, lower, NULL, NULL),
+                                     sym_parse(pool, upper, NULL, NULL));
+    return sym_ok(pool, &ignored) && sym_range_ok(ret) ? ret : otherwise;
+}
+
+static sym_id number_of(struct sym_pool *pool, struct str text)
+{
+    struct err ignored = { 0 };
+    sym_id ret = text.n ? sym_parse(pool, text, NULL, NULL) : SYM_NONE;
+    sym_ok(pool, &ignored);
+    return ret != SYM_NONE && sym_is_number(pool, ret) ? ret : SYM_NONE;
+}
+
+static sym_id adopt(struct seed *seed, const struct recorded_symbol *symbol)
+{
+    struct sym_pool *pool = env_pool(seed->env);
+    return env_adopt_symbol(seed->env, symbol->name, number_of(pool, symbol->value),
+                            range_of(pool, symbol->name, symbol->range), symbol->source);
+}
+
+/* The placeholder's name of a source (torch/_dynamo/output_graph.py): runs of what is no letter or
+ * digit become one underscore. A float is read from the tensor that it was wrapped in. */
+static struct str placeholder_name(struct str source, struct arena *arena)
+{
+    if (str_starts(source, STR("___as_tensor(")) && str_ends(source, STR(")")))
+        source = (struct str){ source.p + 13, source.n - 14 };
+    char *text = arena_bytes(arena, source.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; text && i < source.n; i++) {
+        if (isalnum((unsigned char)source.p[i]))
+            text[n++] = source.p[i];
+        else if (n == 0 || text[n - 1] != '_')
+            text[n++] = '_';
+    }
+    return (struct str){ text, n };
+}
+
+static bool named(struct sym_pool *pool, sym_id e, struct str name)
+{
+    return e != SYM_NONE && sym_kind_of(pool, e) == SYM_SYMBOL && str_eq(sym_name(pool, e), name);
+}
+
+struct seeding {
+    struct seed *seed;
+    const struct inputs *inputs;
+    vec_of(int64_t) duck; /* sizes that are symbols by now */
+};
+
+static bool is_duck(const struct seeding *s, int64_t value)
+{
+    for (size_t i = 0; i < s->duck.n; i++)
+        if (s->duck.v[i] == value)
+            return true;
+    return false;
+}
+
+static enum dim_dynamic dynamic_of(struct seeding *s, const struct input_tensor *t, uint32_t d)
+{
+    bool zero_one = t->size[d] == 0 || t->size[d] == 1;
+    if (t->size_symbol[d].name.n)
+        return s->inputs->static_by_default || is_duck(s, t->size[d]) ? DIM_DYNAMIC : DIM_DUCK;
+    if (t->of_module || s->inputs->static_by_default)
+        return DIM_STATIC;
+    return zero_one || is_duck(s, t->size[d]) ? DIM_DUCK : DIM_STATIC;
+}
+
+static struct dim_constraint constraint_of(struct seeding *s, const struct input_tensor *t,
+                                           uint32_t d)
+{
+    struct sym_pool *pool = env_pool(s->seed->env);
+    const struct recorded_symbol *symbol = &t->size_symbol[d];
+    struct dim_constraint ret = { .kind = CONSTRAINT_NONE };
+    if (symbol->name.n == 0)
+        return ret;
+    ret.range = range_of(pool, symbol->name, symbol->range);
+    if (ret.range.lower != SYM_ID_TWO || ret.range.upper != SYM_ID_INT_OO)
+        ret.kind = CONSTRAINT_STRICT_MIN_MAX;
+    else if (t->marked[d])
+        ret.kind = CONSTRAINT_RELAXED_UNSPEC;
+    return ret;
+}
+
+/* Does what the environment made carry the recorded names? */
+static bool as_recorded(struct seeding *s, const struct input_tensor *t, const struct seeded *made)
+{
+    struct sym_pool *pool = env_pool(s->seed->env);
+    bool ok = t->offset_symbol.name.n == 0 ||
+              named(pool, made->meta.offset, t->offset_symbol.name);
+    for (uint32_t d = 0; d < t->ndim && ok; d++)
+        ok = (t->size_symbol[d].name.n == 0 ||
+              named(pool, made->meta.size[d], t->size_symbol[d].name)) &&
+             (t->stride_symbol[d].name.n == 0 ||
+              named(pool, made->meta.stride[d], t->stride_symbol[d].name));
+    return ok;
+}
+
+static sym_id adopt_or(struct seed *seed, const struct recorded_symbol *symbol, sym_id otherwise)
+{
+    return symbol->name.n ? adopt(seed, symbol) : otherwise;
+}
+
+/* By hand: recorded symbols under their names, strides as products where the numbers are. */
+static void adopt_tensor(struct seeding *s, const struct input_tensor *t, sym_id *size,
+                         sym_id *stride, sym_id *offset)
+{
+    struct sym_pool *pool = env_pool(s->seed->env);
+    for (uint32_t d = 0; d < t->ndim; d++)
+        size[d] = adopt_or(s->seed, &t->size_symbol[d], sym_integer(pool, t->size[d]));
+    for (uint32_t d = t->ndim; d-- > 0;) {
+        bool dense = d + 1 < t->ndim && t->stride[d] == t->size[d + 1] * t->stride[d + 1];
+        stride[d] = adopt_or(s->seed, &t->stride_symbol[d],
+                             dense ? sym_mul(pool, size[d + 1], stride[d + 1])
+                                   : sym_integer(pool, t->stride[d]));
+    }
+    *offset = adopt_or(s->seed, &t->offset_symbol, sym_integer(pool, t->offset));
+}
+
+static bool seed_tensor(struct seeding *s, const struct input_tensor *t, struct seeded *ret)
+{
+    struct arena *arena = &s->seed->arena;
+    enum dim_dynamic dynamic[TENSOR_MAX_DIM];
+    struct dim_constraint constraints[TENSOR_MAX_DIM];
+    sym_id *size = arena_array(arena, sym_id, (size_t)t->ndim + 1);
+    sym_id *stride = arena_array(arena, sym_id, (size_t)t->ndim + 1);
+    if (!size || !stride)
+        return false;
+    for (uint32_t d = 0; d < t->ndim; d++) {
+        dynamic[d] = dynamic_of(s, t, d);
+        constraints[d] = constraint_of(s, t, d);
+    }
+    struct tensor_request request = { .source = t->source, .ndim = t->ndim, .size = t->size,
+                                      .stride = t->stride, .offset = t->offset,
+                                      .dynamic = dynamic, .constraints = constraints };
+    ret->is_tensor = true;
+    ret->meta = (struct tensor_meta){ .dtype = t->dtype, .layout = t->layout, .device = t->device,
+                                      .ndim = t->ndim, .size = size, .stride = stride,
+                                      .requires_grad = t->requires_grad };
+    if (!env_create_tensor(s->seed->env, &request, size, stride, &ret->meta.offset) ||
+        !as_recorded(s, t, ret)) {
+        env_raised(s->seed->env);
+        adopt_tensor(s, t, size, stride, &ret->meta.offset);
+    }
+    for (uint32_t d = 0; d < t->ndim; d++)
+        if (t->size_symbol[d].name.n && !is_duck(s, t->size[d]) &&
+            !vec_push(&s->duck, t->size[d]))
+            return false;
+    return true;
+}
+
+static void seed_number(struct seed *seed, const struct recorded_symbol *symbol, struct seeded *ret)
+{
+    struct sym_pool *pool = env_pool(seed->env);
+    sym_id value = number_of(pool, symbol->value);
+    if (value != SYM_NONE && str_find(symbol->source, STR("<ephemeral")) == symbol->source.n)
+        ret->number = env_create_unspecified_symbol(seed->env, value, symbol->source, DIM_DYNAMIC);
+    if (!named(pool, ret->number, symbol->name)) {
+        env_raised(seed->env);
+        ret->number = adopt(seed, symbol);
+    }
+}
+
+static bool seed_input(struct seeding *s, const struct input *input, struct seeded *ret)
+{
+    ret->number = SYM_NONE;
+    if (input->kind == INPUT_TENSOR && !input->tensor.plain)
+        return true;
+    ret->name = placeholder_name(input->kind == INPUT_TENSOR ? input->tensor.source
+                                                              : input->symbol.source,
+                                 &s->seed->arena);
+    if (input->kind == INPUT_TENSOR)
+        return ret->name.p && seed_tensor(s, &input->tensor, ret);
+    seed_number(s->seed, &input->symbol, ret);
+    return ret->name.p;
+}
+
+bool seed_open(struct seed *seed, const struct inputs *inputs, const struct env_settings *settings,
+               struct err *err)
+{
+    struct seeding s = { .seed = seed, .inputs = inputs };
+    *seed = (struct seed){ .n_inputs = inputs->list.n };
+    seed->env = shape_env_new(settings, err);
+    seed->ops = seed->env ? ops_new(seed->env, err) : NULL;
+    if (!seed->ops)
+        return false;
+    seed->inputs = arena_array(&seed->arena, struct seeded, seed->n_inputs + 1);
+    bool ok = seed->inputs != NULL;
+    for (size_t i = 0; i < seed->n_inputs && ok; i++)
+        ok = seed_input(&s, &inputs->list.v[i], &seed->inputs[i]);
+    vec_release(&s.duck);
+    return ok || err_nomem(err);
+}
+
+void seed_close(struct seed *seed)
+{
+    ops_free(seed->ops);
+    shape_env_free(seed->env);
+    arena_release(&seed->arena);
+    *seed = (struct seed){ 0 };
+}
+
+bool seed_symbols(struct seed *seed, const struct symbol *symbols, uint32_t n, struct err *err)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct recorded_symbol symbol = { symbols[i].name, symbols[i].value, symbols[i].range,
+                                          symbols[i].source };
+        if (adopt(seed, &symbol) == SYM_NONE && env_raised(seed->env).kind == ENV_RAISED_MEMORY)
+            return err_nomem(err);
+    }
+    return true;
+}
+
+sym_id seed_resolve(void *user, struct sym_pool *pool, struct str name)
+{
+    struct seed *seed = user;
+    struct sym_range ignored;
+    sym_id known = sym_symbol_find(pool, name);
+    uint64_t number;
+    if (known != SYM_NONE && env_range(seed->env, known, &ignored))
+        return known;
+    bool is_size = str_starts(name, STR("s")) && str_to_u64(str_from(name, 1), &number);
+    bool is_float = str_starts(name, STR("zf")) && str_to_u64(str_from(name, 2), &number);
+    if (is_size || is_float)
+        return adopt(seed, &(struct recorded_symbol){ .name = name, .source = STR("") });
+    return sym_by_name(NULL, pool, name);
+}
+
+/* "l_x_1" for a second input of the name "l_x_". */
+static struct str without_number(struct str name)
+{
+    size_t n = name.n;
+    while (n && isdigit((unsigned char)name.p[n - 1]))
+        n--;
+    return n && n < name.n && name.p[n - 1] == '_' ? str_first(name, n - 1) : name;
+}
+
+static const struct seeded *find_input(const struct seed *seed, struct str name)
+{
+    for (size_t i = 0; i < seed->n_inputs; i++)
+        if (str_eq(seed->inputs[i].name, name))
+            return &seed->inputs[i];
+    return NULL;
+}
+
+static bool same_hint(struct seed *seed, sym_id a, sym_id b)
+{
+    sym_id x = env_hint(seed->env, a), y = env_hint(seed->env, b);
+    return a == b || x == y || x == SYM_NONE || y == SYM_NONE;
+}
+
+static bool agrees(struct seed *seed, const struct seeded *input, const struct expected *e)
+{
+    const struct tensor_meta *meta = &input->meta;
+    if (!input->is_tensor)
+        return input->number != SYM_NONE && e->kind != EXPECT_TENSOR &&
+               (e->kind == EXPECT_NOTHING || same_hint(seed, input->number, e->number));
+    if (e->kind != EXPECT_TENSOR)
+        return e->kind == EXPECT_NOTHING;
+    if (meta->dtype != e->dtype || meta->ndim != e->ndim || e->layout != meta->layout)
+        return false;
+    for (uint32_t d = 0; d < meta->ndim; d++)
+        if (!same_hint(seed, meta->size[d], e->size[d]) ||
+            (e->stride && !same_hint(seed, meta->stride[d], e->stride[d])))
+            return false;
+    return true;
+}
+
+static struct value value_of(struct seed *seed, const struct seeded *input)
+{
+    if (input->is_tensor)
+        return value_tensor(ops_new_tensor(seed->ops, &input->meta));
+    return value_sym(number_type_of(seed->env, input->number) == NUMBER_FLOAT ? VALUE_FLOAT
+                                                                              : VALUE_INT,
+                     input->number);
+}
+
+struct value seed_placeholder(struct seed *seed, const struct node *node,
+                              const struct expected *expected)
+{
+    struct sym_range ignored;
+    const struct seeded *input = find_input(seed, node->name);
+    if (!input)
+        input = find_input(seed, without_number(node->name));
+    if (input && agrees(seed, input, expected))
+        return value_of(seed, input);
+    /* A symbol passed by itself keeps its name when it is a number by now: s27: "Sym(16)". */
+    sym_id symbol = sym_symbol_find(env_pool(seed->env), node->name);
+    if (expected->kind == EXPECT_NUMBER && symbol != SYM_NONE &&
+        env_range(seed->env, symbol, &ignored))
+        return value_sym(number_type_of(seed->env, symbol) == NUMBER_FLOAT ? VALUE_FLOAT
+                                                                           : VALUE_INT,
+                         symbol);
+    return expected_value(seed->ops, expected);
+}

@@ -1,0 +1,42 @@
+/* An attempt's environment and its inputs as values. */
+#ifndef SYMTAPE_REPLAY_SEED_H
+#define SYMTAPE_REPLAY_SEED_H
+
+#include "replay/inputs.h"
+#include "replay/program.h"
+
+/* An input in the environment's terms. */
+struct seeded {
+    struct str name;       /* as a dynamo graph names its placeholder: "L_x_" */
+    bool is_tensor;
+    struct tensor_meta meta;
+    sym_id number;
+};
+
+struct seed {
+    struct shape_env *env;
+    struct ops *ops;
+    struct seeded *inputs; /* by input */
+    size_t n_inputs;
+    struct arena arena;
+};
+
+/* Creates the symbols of the inputs in their order. A symbol that the environment names otherwise
+ * than the record does is adopted under its recorded name. */
+bool seed_open(struct seed *seed, const struct inputs *inputs, const struct env_settings *settings,
+               struct err *err);
+void seed_close(struct seed *seed);
+
+/* The symbols of an exported program. */
+bool seed_symbols(struct seed *seed, const struct symbol *symbols, uint32_t n, struct err *err);
+
+/* What a recorded name stands for: the environment's symbol. Names that it does not know are taken
+ * in as logs name them: "s7" a size, "zf3" a float, "u0" as unbacked. user is the seed. */
+sym_id seed_resolve(void *user, struct sym_pool *pool, struct str name);
+
+/* The value of a placeholder: of the input that it names where that agrees with the printed meta,
+ * else of the printed meta. VALUE_NONE where neither tells. */
+struct value seed_placeholder(struct seed *seed, const struct node *node,
+                              const struct expected *expected);
+
+#endif

@@ -1,0 +1,334 @@
+#include "replay/walk.h"
+
+struct call_result {
+    enum op_outcome outcome;
+    struct value value;
+};
+
+static bool run(struct walker *w, struct program *p, const struct value *inputs, uint32_t n,
+                struct value *ret);
+
+static bool fail_memory(struct walker *w)
+{
+    if (!w->failed)
+        err_nomem(&w->err);
+    w->failed = true;
+    return false;
+}
+
+/* ---- Arguments and results ---- */
+
+static bool fill_arguments(struct program *p, const struct step *step)
+{
+    for (uint32_t i = 0; i < step->n_patches; i++) {
+        const struct patch *patch = &p->patches[step->first_patch + i];
+        if (patch->from >= p->n_steps || !p->valid[patch->from])
+            return false;
+        *patch->at = p->current[patch->from];
+    }
+    return true;
+}
+
+static void set_result(struct program *p, const struct step *step, struct value value, bool first)
+{
+    /* A call that changes its argument in place may return nothing (setitem). */
+    if (step->object == step->node || value.kind != VALUE_NONE)
+        p->current[step->object] = value;
+    p->valid[step->object] = true;
+    if (step->object != step->node) {
+        p->current[step->node] = p->current[step->object];
+        p->valid[step->node] = true;
+    }
+    if (first)
+        p->first[step->node] = value;
+}
+
+/* What an unsupported call gave: its getitems have recorded metas of their own. */
+static struct value unknown_value(void)
+{
+    return (struct value){ .kind = VALUE_OPAQUE, .u.text = STR("unknown") };
+}
+
+static bool is_unknown(struct value value)
+{
+    return value.kind == VALUE_OPAQUE && str_is(value.u.text, "unknown");
+}
+
+static struct value recorded_value(struct walker *w, const struct step *step)
+{
+    const struct expected *e = step->expected;
+    return e->kind == EXPECT_NOTHING ? unknown_value() : expected_value(w->ops, e);
+}
+
+/* ---- Calls ---- */
+
+static bool index_of(const struct step *step, struct sym_pool *pool, uint32_t n, uint32_t *ret)
+{
+    int64_t index;
+    if (!sym_to_i64(pool, step->args[1].u.sym, &index))
+        return false;
+    index += index < 0 ? n : 0;
+    *ret = (uint32_t)index;
+    return index >= 0 && index < n;
+}
+
+static struct call_result call_getitem(struct walker *w, const struct step *step)
+{
+    struct call_result ret = { .outcome = OP_DONE };
+    struct value from = step->args[0];
+    uint32_t index;
+    if ((from.kind == VALUE_TUPLE || from.kind == VALUE_LIST) &&
+        index_of(step, ops_pool(w->ops), from.n, &index))
+        ret.value = from.u.items[index];
+    else
+        ret.outcome = ops_call_function(w->ops, step->target, step->args, step->n_args,
+                                        step->keywords, step->n_keywords, &ret.value);
+    return ret;
+}
+
+static bool has_unknown(const struct step *step)
+{
+    for (uint32_t i = 0; i < step->n_args; i++)
+        if (is_unknown(step->args[i]))
+            return true;
+    return false;
+}
+
+static struct call_result call_step(struct walker *w, const struct step *step)
+{
+    struct call_result ret = { .outcome = OP_UNSUPPORTED };
+    switch (step->kind) {
+    case STEP_OPERATOR:
+        ret.outcome = ops_call_op(w->ops, step->op, step->args, step->n_args, step->keywords,
+                                  step->n_keywords, &ret.value);
+        break;
+    case STEP_FUNCTION:
+        ret.outcome = ops_call_function(w->ops, step->target, step->args, step->n_args,
+                                        step->keywords, step->n_keywords, &ret.value);
+        break;
+    case STEP_METHOD:
+        ret.outcome = ops_call_method(w->ops, step->target, step->args, step->n_args,
+                                      step->keywords, step->n_keywords, &ret.value);
+        break;
+    case STEP_GETITEM: return call_getitem(w, step);
+    default: break;
+    }
+    return ret;
+}
+
+/* ---- Judging ---- */
+
+static void note_error(struct walker *w, struct program *p, const struct step *step,
+                       enum op_outcome outcome)
+{
+    const struct ops_error *error = ops_error(w->ops);
+    struct outcome_note *note = &p->notes[step->node];
+    struct buf text = BUF_INIT;
+    note->outcome = outcome == OP_REFUSED ? OUTCOME_REFUSED : OUTCOME_UNSUPPORTED;
+    if (step->kind != STEP_MODULE && error)
+        buf_printf(&text, "%.*s%s%.*s", STR_ARG(error->type), error->type.n ? ": " : "",
+                   STR_ARG(error->text));
+    note->text = arena_copy(ops_arena(w->ops), buf_str(&text));
+    buf_release(&text);
+}
+
+static void judge(struct walker *w, struct program *p, const struct step *step,
+                  struct call_result *result)
+{
+    struct outcome_note *note = &p->notes[step->node];
+    const struct expected *e = step->expected;
+    if (result->outcome != OP_DONE) {
+        note_error(w, p, step, result->outcome);
+        note->adopted = true;
+        result->value = recorded_value(w, step);
+        return;
+    }
+    if (w->unbound.symbols.n && e->unbacked)
+        bind_unbacked(&w->unbound, w->ops, e, result->value);
+    note->outcome = OUTCOME_MATCH;
+    note->got = result->value;
+    note->pending = true;
+    if (compare_value(w->ops, e, result->value) == LIKE_OTHER) {
+        note->outcome = OUTCOME_MISMATCH;
+        note->pending = false;
+        note->adopted = true;
+        result->value = recorded_value(w, step);
+    }
+}
+
+static bool run_call(struct walker *w, struct program *p, const struct step *step, bool first)
+{
+    struct call_result result = { .outcome = OP_UNSUPPORTED };
+    bool ready = fill_arguments(p, step);
+    if (first && w->before && !w->before(w->user, p, step))
+        return fail_memory(w);
+    env_set_origin(w->env, (struct env_origin){ .graph = p->number,
+                                                .node = p->first_node + step->node,
+                                                .rule = step->rule });
+    if (ready && !has_unknown(step))
+        result = call_step(w, step);
+    if (w->failed)
+        return false;
+    if (result.outcome == OP_FAILED) {
+        w->failed = true;
+        if (!ops_failed(w->ops, &w->err))
+            err_nomem(&w->err);
+        return false;
+    }
+    if (first) {
+        if (!unbound_gather(&w->unbound, w->env))
+            return fail_memory(w);
+        if (ready && !has_unknown(step)) {
+            judge(w, p, step, &result);
+        } else {
+            p->notes[step->node].outcome = ready ? OUTCOME_UNSUPPORTED : OUTCOME_REFUSED;
+            p->notes[step->node].adopted = true;
+            p->notes[step->node].text =
+                ready ? STR("an argument is the result of a call that is not supported")
+                      : STR("an argument names a value that does not exist");
+            result.value = recorded_value(w, step);
+        }
+    } else if (p->notes[step->node].adopted || result.outcome != OP_DONE) {
+        result.value = recorded_value(w, step);
+    }
+    set_result(p, step, result.value, first);
+    return !first || !w->after || w->after(w->user, p, step) || fail_memory(w);
+}
+
+/* ---- The other statements ---- */
+
+static bool run_input(struct walker *w, struct program *p, const struct step *step,
+                      const struct value *inputs, uint32_t n, uint32_t *next, bool first)
+{
+    struct value value = *next < n ? inputs[*next] : w->input(w->user, p, step);
+    (*next)++;
+    set_result(p, step, value, first);
+    return true;
+}
+
+static bool run_output(struct walker *w, struct program *p, const struct step *step,
+                       struct value *ret)
+{
+    if (!fill_arguments(p, step))
+        return true; /* something that is not there is returned: nobody used it here */
+    if (!p->graph->returns_tuple && step->n_args == 1) {
+        *ret = step->args[0];
+        return true;
+    }
+    struct value *items = ops_values(w->ops, (size_t)step->n_args + 1);
+    if (!items)
+        return fail_memory(w);
+    for (uint32_t i = 0; i < step->n_args; i++)
+        items[i] = step->args[i];
+    *ret = value_items(VALUE_TUPLE, items, step->n_args);
+    return true;
+}
+
+static bool run_other(struct walker *w, struct program *p, const struct step *step, bool first)
+{
+    struct value value = unknown_value();
+    if (step->kind == STEP_ALIAS && fill_arguments(p, step) && step->n_args)
+        value = step->args[0];
+    else if (step->kind == STEP_SUBGRAPH)
+        value = (struct value){ .kind = VALUE_GRAPH, .u.text = step->target };
+    else if (step->expected->kind != EXPECT_NOTHING)
+        value = expected_value(w->ops, step->expected);
+    else if (step->kind == STEP_ATTRIBUTE)
+        value = (struct value){ .kind = VALUE_OPAQUE, .u.text = step->target };
+    set_result(p, step, value, first);
+    return true;
+}
+
+static bool run_step(struct walker *w, struct program *p, const struct step *step, bool first)
+{
+    switch (step->kind) {
+    case STEP_OPERATOR:
+    case STEP_FUNCTION:
+    case STEP_METHOD:
+    case STEP_MODULE:
+    case STEP_GETITEM: return run_call(w, p, step, first);
+    default: return run_other(w, p, step, first);
+    }
+}
+
+static bool run(struct walker *w, struct program *p, const struct value *inputs, uint32_t n,
+                struct value *ret)
+{
+    struct program *outer = w->program;
+    uint32_t next = 0;
+    bool ok = true, first = !p->walked;
+    *ret = value_none();
+    p->walked = true;
+    w->program = p;
+    for (uint32_t i = 0; i < p->n_steps && ok; i++) {
+        const struct step *step = &p->steps[i];
+        if (step->kind == STEP_INPUT)
+            ok = run_input(w, p, step, inputs, n, &next, first);
+        else if (step->kind == STEP_OUTPUT)
+            ok = run_output(w, p, step, ret);
+        else
+            ok = run_step(w, p, step, first);
+    }
+    w->program = outer;
+    return ok;
+}
+
+/* A higher-order operator runs a child of the graph that it stands in. */
+static enum op_outcome run_subgraph(void *user, struct str graph, const struct value *args,
+                                    uint32_t n, struct value *ret)
+{
+    struct walker *w = user;
+    struct program *child = w->program ? program_child(w->program, graph) : NULL;
+    struct env_origin none = { .node = ENV_NODE_NONE, .rule = "" };
+    if (!child || w->depth >= PROGRAM_MAX_NESTING)
+        return OP_UNSUPPORTED;
+    w->depth++;
+    bool ok = run(w, child, args, n, ret);
+    w->depth--;
+    env_set_origin(w->env, none);
+    return ok ? OP_DONE : OP_FAILED;
+}
+
+static bool run_children(struct walker *w, struct program *p)
+{
+    struct value ignored;
+    for (uint32_t i = 0; i < p->n_children; i++) {
+        struct program *child = p->children[i];
+        if (!child->walked && !run(w, child, NULL, 0, &ignored))
+            return false;
+        if (!run_children(w, child))
+            return false;
+    }
+    return true;
+}
+
+bool walk_program(struct walker *w, struct program *p)
+{
+    struct value ignored;
+    ops_set_subgraph(w->ops, run_subgraph, w);
+    return run(w, p, NULL, 0, &ignored) && run_children(w, p);
+}
+
+bool walk_again(struct walker *w, struct program *p)
+{
+    struct value ignored;
+    ops_set_subgraph(w->ops, run_subgraph, w);
+    return run(w, p, NULL, 0, &ignored);
+}
+
+void walk_finish(struct walker *w, struct program *p)
+{
+    for (uint32_t i = 0; i < p->n_steps; i++) {
+        struct outcome_note *note = &p->notes[i];
+        if (note->pending && compare_value(w->ops, p->steps[i].expected, note->got) != LIKE_SAME)
+            note->outcome = OUTCOME_MISMATCH;
+        note->pending = false;
+    }
+    for (uint32_t i = 0; i < p->n_children; i++)
+        walk_finish(w, p->children[i]);
+}
+
+void walker_release(struct walker *walker)
+{
+    unbound_release(&walker->unbound);
+}

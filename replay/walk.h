@@ -1,0 +1,36 @@
+/* Walking a program: each call goes through its operator, on the results of the calls before it,
+ * and what comes out is held beside what was recorded.
+ *
+ * The recorded meta of a call takes the place of its result only after an unsupported, refused or
+ * mismatching call, so that the rest can go on. */
+#ifndef SYMTAPE_REPLAY_WALK_H
+#define SYMTAPE_REPLAY_WALK_H
+
+#include "replay/compare.h"
+#include "replay/program.h"
+
+struct walker {
+    struct ops *ops;
+    struct shape_env *env;
+    struct unbound unbound;
+    /* The value of an input that nobody passed. */
+    struct value (*input)(void *user, const struct program *program, const struct step *step);
+    /* Before and after each call: guards at their place in time. Either may be NULL. */
+    bool (*before)(void *user, const struct program *program, const struct step *step);
+    bool (*after)(void *user, const struct program *program, const struct step *step);
+    void *user;
+    struct program *program; /* the one being walked */
+    uint32_t depth;
+    bool failed; /* out of memory, or a limit: err */
+    struct err err;
+};
+
+/* Runs a root graph, then those of its subgraphs that no call ran. False: walker->err. */
+bool walk_program(struct walker *walker, struct program *program);
+/* Runs it again, as a warm replay: nothing is compared, named or noted. */
+bool walk_again(struct walker *walker, struct program *program);
+/* Compares what was to be compared at the graph's end; children too. */
+void walk_finish(struct walker *walker, struct program *program);
+void walker_release(struct walker *walker);
+
+#endif
