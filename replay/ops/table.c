@@ -1,4 +1,5 @@
 #include "replay/ops/context.h"
+#include "replay/ops/pointwise.h" /* what the rows of pointwise.def and prims.def say */
 #include "trace/base/hash.h"
 
 struct row {

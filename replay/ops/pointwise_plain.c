@@ -1,0 +1,112 @@
+#include "replay/ops/pointwise.h"
+
+uint32_t tensors_among(struct call *c, const struct value *values, uint32_t n, struct tensor *ret)
+{
+    uint32_t kept = 0;
+    (void)c;
+    for (uint32_t i = 0; i < n; i++)
+        if (values[i].kind == VALUE_TENSOR)
+            ret[kept++] = values[i].u.tensor;
+    return kept;
+}
+
+/* --- at::result_type (aten/src/ATen/native/TypeProperties.cpp) --- */
+
+static enum dtype number_dtype(struct value value)
+{
+    switch (value.kind) {
+    case VALUE_INT: return DTYPE_I64;
+    case VALUE_FLOAT: return DTYPE_F32;
+    case VALUE_COMPLEX: return DTYPE_C64;
+    default: return DTYPE_B8;
+    }
+}
+
+/* combine_categories: what has dimensions decides the width, the others only the kind. */
+static enum dtype combine(struct call *c, enum dtype higher, enum dtype lower)
+{
+    if (dtype_is_complex(higher))
+        return higher;
+    if (dtype_is_float(higher))
+        return dtype_is_complex(lower) ? dtype_complex(higher) : higher;
+    if (higher == DTYPE_NONE)
+        return lower;
+    if (lower != DTYPE_NONE &&
+        (higher == DTYPE_B8 || dtype_is_float(lower) || dtype_is_complex(lower)))
+        return promote_or_refuse(c, higher, lower);
+    return higher;
+}
+
+enum dtype result_type(struct call *c, const struct value *operands, uint32_t n)
+{
+    enum dtype with_dims = DTYPE_NONE, zero_dim = DTYPE_NONE, number = DTYPE_NONE;
+    for (uint32_t i = 0; i < n; i++) {
+        enum dtype *which = &number, dtype;
+        if (operands[i].kind == VALUE_TENSOR) {
+            dtype = operands[i].u.tensor.meta->dtype;
+            which = operands[i].u.tensor.meta->ndim ? &with_dims : &zero_dim;
+        } else if (value_is_number(operands[i]) || operands[i].kind == VALUE_COMPLEX) {
+            dtype = number_dtype(operands[i]);
+        } else {
+            continue;
+        }
+        *which = *which == DTYPE_NONE ? dtype : promote_or_refuse(c, *which, dtype);
+    }
+    return combine(c, with_dims, combine(c, zero_dim, number));
+}
+
+/* --- Shapes --- */
+
+/* One more shape into ret, as infer_size does with two. */
+static bool broadcast_one(struct call *c, const struct tensor_meta *meta, sym_id *ret,
+                          uint32_t *ndim)
+{
+    sym_id one = num(c, 1), merged[TENSOR_MAX_DIM];
+    uint32_t old = *ndim, n = meta->ndim > old ? meta->ndim : old;
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t back = n - i;
+        sym_id a = back <= old ? ret[old - back] : one;
+        sym_id b = back <= meta->ndim ? meta->size[meta->ndim - back] : one;
+        if (a != b && a != one && b != one)
+            return refuse(c, "RuntimeError",
+                          "The size of tensor a (%s) must match the size of tensor b (%s) at "
+                          "non-singleton dimension %u",
+                          sym_text(c, a), sym_text(c, b), i);
+        merged[i] = a == one ? b : a;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        ret[i] = merged[i];
+    *ndim = n;
+    return true;
+}
+
+bool broadcast_plain(struct call *c, const struct tensor *x, uint32_t n, sym_id *ret,
+                     uint32_t *ndim)
+{
+    *ndim = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (x[i].meta && !broadcast_one(c, x[i].meta, ret, ndim))
+            return false;
+    return true;
+}
+
+struct tensor iterator_result(struct call *c, const struct value *operands, uint32_t n,
+                              enum dtype dtype)
+{
+    static const struct tensor_meta number = { .device = { DEVICE_CPU, -1 } };
+    struct tensor none = { 0 };
+    struct tensor *x = scratch(c, (n + 1) * sizeof(*x));
+    if (!x || c->failed)
+        return none;
+    uint32_t kept = tensors_among(c, operands, n, x), ndim;
+    sym_id sizes[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM];
+    struct device device = common_device(c, x, kept);
+    if (!broadcast_plain(c, x, kept, sizes, &ndim) || c->failed)
+        return none;
+    /* A number is an operand without dimensions, which rules the fast set-up out. */
+    bool numbers = kept < n && ndim;
+    if (numbers)
+        x[kept] = (struct tensor){ .meta = &number };
+    iterator_strides(c, x, kept + numbers, sizes, ndim, strides);
+    return new_tensor_strided(c, dtype, device, sizes, strides, ndim);
+}

@@ -1,0 +1,214 @@
+#include "replay/ops/pointwise.h"
+
+/* --- _maybe_broadcast of torch/_refs/__init__.py --- */
+
+static bool should_expand(struct call *c, const struct tensor_meta *meta, const sym_id *shape,
+                          uint32_t ndim)
+{
+    if (meta->ndim != ndim)
+        return true;
+    sym_id one = num(c, 1);
+    for (uint32_t i = 0; i < ndim && !c->failed; i++) {
+        sym_id x = meta->size[i], y = shape[i];
+        if (x == y && is_number(c, x))
+            continue;
+        if (guard_or_false(c, ne(c, x, y)))
+            return true;
+        sym_id x_one = eq(c, x, one), y_one = eq(c, y, one);
+        if (!guard_or_false(c, sym_and(c->pool, x_one, y_one)) &&
+            guard_or_false(c, sym_or(c->pool, x_one, y_one)))
+            return true;
+        sym_id same = eq(c, x, y);
+        if (same != SYM_ID_TRUE)
+            check(c, same, "RuntimeError",
+                  "sizes assumed to be the same due to unbacked broadcasting semantics");
+    }
+    return false;
+}
+
+static bool is_cpu_scalar(const struct tensor_meta *meta)
+{
+    return meta->ndim == 0 && meta->device.type == DEVICE_CPU;
+}
+
+static struct value size_list(struct call *c, const sym_id *sizes, uint32_t n)
+{
+    struct value *items = values(c, n ? n : 1);
+    for (uint32_t i = 0; items && i < n; i++)
+        items[i] = value_int(sizes[i]);
+    return value_items(VALUE_LIST, items, items ? n : 0);
+}
+
+bool maybe_broadcast(struct call *c, struct value *operands, uint32_t n)
+{
+    sym_id shape[TENSOR_MAX_DIM];
+    uint32_t ndim;
+    struct tensor *x = scratch(c, (n + 1) * sizeof(*x));
+    if (!x || c->failed)
+        return false;
+    uint32_t kept = tensors_among(c, operands, n, x);
+    if (!broadcast_shapes(c, x, kept, shape, &ndim))
+        return false;
+    for (uint32_t i = 0; i < n && !c->failed; i++) {
+        if (operands[i].kind != VALUE_TENSOR)
+            continue;
+        const struct tensor_meta *meta = operands[i].u.tensor.meta;
+        if (is_cpu_scalar(meta) || !should_expand(c, meta, shape, ndim) || c->failed)
+            continue;
+        struct value args[] = { operands[i], size_list(c, shape, ndim) };
+        operands[i] = call_op(c, "aten.expand.default", args, 2);
+    }
+    return !c->failed;
+}
+
+/* --- Types --- */
+
+static bool is_whole(enum dtype dtype)
+{
+    return dtype_is_integer(dtype) || dtype == DTYPE_B8;
+}
+
+/* A Python number becomes one of the dtype's kind. */
+static struct value convert_number(struct call *c, struct value x, enum dtype dtype)
+{
+    int64_t whole;
+    if (dtype_is_float(dtype) && x.kind == VALUE_INT && sym_to_i64(c->pool, x.u.sym, &whole))
+        return value_sym(VALUE_FLOAT, sym_float(c->pool, (double)whole));
+    if (dtype_is_float(dtype) && x.kind == VALUE_BOOL && is_number(c, x.u.sym))
+        return value_sym(VALUE_FLOAT, sym_float(c->pool, x.u.sym == SYM_ID_TRUE));
+    return x;
+}
+
+struct value maybe_convert(struct call *c, struct value x, enum dtype dtype)
+{
+    if (c->failed)
+        return x;
+    if (x.kind != VALUE_TENSOR)
+        return convert_number(c, x, dtype);
+    if (x.u.tensor.meta->dtype == dtype)
+        return x;
+    struct value args[] = { x, { .kind = VALUE_DTYPE, .u.dtype = dtype } };
+    return call_op(c, "prims.convert_element_type.default", args, 2);
+}
+
+struct tensor reference_step(struct call *c, const char *prim, const struct value *operands,
+                             uint32_t n, enum promotion promotion)
+{
+    struct tensor none = { 0 };
+    enum dtype compute, result;
+    struct value *x = values(c, n + 1);
+    if (!x)
+        return none;
+    elementwise_dtypes(c, operands, n, promotion, &compute, &result);
+    for (uint32_t i = 0; i < n; i++)
+        x[i] = maybe_convert(c, operands[i], compute);
+    if (c->failed || !maybe_broadcast(c, x, n))
+        return none;
+    struct value out = { .kind = VALUE_TENSOR, .u.tensor = call_tensor(c, prim, x, n) };
+    if (c->failed)
+        return none;
+    out = maybe_convert(c, out, result);
+    return c->failed ? none : out.u.tensor;
+}
+
+/* --- Prims: _prim_elementwise_meta of torch/_prims/__init__.py --- */
+
+static bool check_dtypes(struct call *c, const struct tensor *x, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        if (x[i].meta->dtype != x[0].meta->dtype)
+            return refuse(c, "RuntimeError",
+                          "Tensor with dtype %s is not the expected dtype of %s!",
+                          dtype_python_name(x[i].meta->dtype), dtype_python_name(x[0].meta->dtype));
+    return true;
+}
+
+/* check_same_shape, 0-dim CPU tensors left out; *first is the shape. */
+static bool check_shapes(struct call *c, const struct tensor *x, uint32_t n,
+                         const struct tensor_meta **first)
+{
+    *first = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct tensor_meta *meta = x[i].meta;
+        if (is_cpu_scalar(meta))
+            continue;
+        if (!*first)
+            *first = meta;
+        sym_id same = sym_boolean(meta->ndim == (*first)->ndim);
+        for (uint32_t d = 0; d < meta->ndim && same != SYM_ID_FALSE; d++)
+            same = sym_and(c->pool, same, eq(c, (*first)->size[d], meta->size[d]));
+        if (same != SYM_ID_TRUE && !guard_bool(c, same))
+            return c->failed ||
+                   refuse(c, "RuntimeError", "Shape torch.Size(%s) is not the expected shape "
+                          "torch.Size(%s)!",
+                          sizes_text(c, meta->size, meta->ndim),
+                          sizes_text(c, (*first)->size, (*first)->ndim));
+    }
+    if (!*first && n)
+        *first = x[0].meta;
+    return !c->failed;
+}
+
+/* The first device that no 0-dim CPU tensor has; check_same_device. */
+static bool find_device(struct call *c, const struct tensor *x, uint32_t n, struct device *ret)
+{
+    bool found = false;
+    *ret = n ? x[0].meta->device : (struct device){ DEVICE_CPU, -1 };
+    for (uint32_t i = 0; i < n; i++) {
+        if (is_cpu_scalar(x[i].meta))
+            continue;
+        if (found && !device_equal(*ret, x[i].meta->device))
+            return refuse(c, "RuntimeError", "Tensor is not on the expected device!");
+        *ret = x[i].meta->device;
+        found = true;
+    }
+    return true;
+}
+
+struct tensor prim_elementwise(struct call *c, const struct value *operands, uint32_t n,
+                               enum dtype dtype)
+{
+    struct tensor none = { 0 };
+    struct tensor *x = scratch(c, (n + 1) * sizeof(*x));
+    if (!x || c->failed)
+        return none;
+    uint32_t kept = tensors_among(c, operands, n, x), perm[TENSOR_MAX_DIM] = { 0 };
+    const struct tensor_meta *first;
+    struct device device;
+    if (!find_device(c, x, kept, &device) || !check_shapes(c, x, kept, &first) || !first)
+        return none;
+    sym_id strides[TENSOR_MAX_DIM];
+    elementwise_permutation(c, x, kept, perm);
+    if (c->failed)
+        return none;
+    permuted_strides(c, first->size, first->ndim, perm, strides);
+    return new_tensor_strided(c, dtype, device, first->size, strides, first->ndim);
+}
+
+/* The prims of one dtype: call.param is what becomes of it. */
+bool rule_prim_elementwise(struct call *c)
+{
+    uint32_t n = (uint32_t)c->param >> POINTWISE_OPERANDS_SHIFT & 0xf;
+    struct tensor *x = scratch(c, (n + 1) * sizeof(*x));
+    if (!x)
+        return false;
+    uint32_t kept = tensors_among(c, c->args, n, x);
+    if (!kept)
+        return unsupported(c, "a prim of numbers");
+    if (!check_dtypes(c, x, kept))
+        return false;
+    enum dtype dtype = x[0].meta->dtype;
+    for (uint32_t i = 0; i < kept; i++)
+        if (!is_cpu_scalar(x[i].meta)) {
+            dtype = x[i].meta->dtype;
+            break;
+        }
+    switch ((enum promotion)(c->param & POINTWISE_KIND)) {
+    case PROMOTE_ALWAYS_BOOL: dtype = DTYPE_B8; break;
+    case PROMOTE_INT_TO_FLOAT: dtype = is_whole(dtype) ? DTYPE_F32 : dtype; break;
+    case PROMOTE_COMPLEX_TO_FLOAT: dtype = dtype_real(dtype); break;
+    default: break;
+    }
+    count_dispatches(c, 1); /* aten.empty_permuted */
+    return ret_tensor(c, prim_elementwise(c, c->args, n, dtype));
+}
