@@ -64,6 +64,9 @@ static bool apply_given(struct row *row)
         if (guard == SYM_NONE || !env_guard_bool(row->env, guard, &yes) || !yes)
             return row_differs(row, "given guard %.*s does not hold",
                                STR_ARG(json_text(row->doc, at)));
+        /* PyTorch remembers answers by how they were asked, which rows do not tell. */
+        if (!env_guard_or(row->env, guard, false, &yes) || !env_guard_or(row->env, guard, true, &yes))
+            return row_differs(row, "given guard %.*s asked again", STR_ARG(json_text(row->doc, at)));
     }
     return true;
 }

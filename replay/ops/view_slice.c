@@ -88,7 +88,7 @@ static bool select_range(struct call *c, const struct geometry *g, sym_id index,
                   sym_text(c, index), sizes_text(c, g->size, g->n), dim);
 }
 
-/* meta_select of torch/_subclasses/fake_impls.py */
+/* meta_select of torch/_subclasses/fake_impls.py, which leaves the range of symbolic sizes alone. */
 bool geometry_select(struct call *c, struct geometry *g, int64_t dim, sym_id index)
 {
     REQUIRE(c, g->n > 0, "IndexError", "select() cannot be applied to a 0-dim tensor.");
@@ -96,8 +96,8 @@ bool geometry_select(struct call *c, struct geometry *g, int64_t dim, sym_id ind
     if (c->failed)
         return false;
     sym_id size = g->size[at], stride = g->stride[at];
-    if (guard_or_false(c, py_ge(c, index, size)) ||
-        guard_or_false(c, py_lt(c, index, negative(c, size))))
+    if (!c->symbolic && (guard_bool(c, ge(c, index, size)) ||
+                         guard_bool(c, lt(c, index, negative(c, size)))))
         return select_range(c, g, index, at);
     if (guard_or_false(c, py_ge(c, index, SYM_ID_ZERO)))
         g->offset = add(c, g->offset, mul(c, index, stride));
