@@ -109,6 +109,9 @@ void stats_release(struct op_stats_table *stats);
 /* Of that operator under the current stack; NULL: out of memory. */
 struct op_stack_stats *stats_of_stack(struct op_stats_table *stats, uint32_t op);
 
+/* What the environment raised becomes the call's refusal. Always false. */
+bool call_raised(struct call *c);
+
 /* What in-place and out= forms check and return beyond the rule's answer in c->ret. */
 bool finish_written(struct call *c);
 

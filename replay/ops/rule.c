@@ -43,8 +43,7 @@ static bool out_of_memory(struct call *c)
     return false;
 }
 
-/* What the environment raised becomes the call's refusal. */
-static bool raised(struct call *c)
+bool call_raised(struct call *c)
 {
     if (c->failed)
         return false;
@@ -79,7 +78,7 @@ bool check(struct call *c, sym_id condition, const char *type, const char *forma
 {
     bool holds = false;
     if (c->failed || condition == SYM_NONE)
-        return c->failed ? false : raised(c);
+        return c->failed ? false : call_raised(c);
     if (condition == SYM_ID_TRUE)
         return true;
     char text[2000];
@@ -90,7 +89,7 @@ bool check(struct call *c, sym_id condition, const char *type, const char *forma
     if (n < 0)
         text[0] = 0;
     if (condition != SYM_ID_FALSE && !env_expect_true(c->env, condition, str_of(text), &holds))
-        return raised(c);
+        return call_raised(c);
     return holds || refuse(c, type, "%s", text);
 }
 
@@ -239,7 +238,7 @@ bool guard_bool(struct call *c, sym_id condition)
     if (c->failed || condition <= SYM_ID_TRUE)
         return !c->failed && condition == SYM_ID_TRUE;
     if (condition == SYM_NONE || !env_guard_bool(c->env, condition, &yes))
-        return raised(c);
+        return call_raised(c);
     return yes;
 }
 
@@ -249,7 +248,7 @@ static bool guard_or(struct call *c, sym_id condition, bool otherwise)
     if (c->failed || condition <= SYM_ID_TRUE)
         return !c->failed && condition == SYM_ID_TRUE;
     if (condition == SYM_NONE || !env_guard_or(c->env, condition, otherwise, &yes))
-        return raised(c);
+        return call_raised(c);
     return yes;
 }
 
@@ -268,7 +267,7 @@ bool known_true(struct call *c, sym_id condition)
     if (c->failed || condition <= SYM_ID_TRUE)
         return !c->failed && condition == SYM_ID_TRUE;
     if (condition == SYM_NONE)
-        return raised(c);
+        return call_raised(c);
     return env_statically_known(c->env, condition);
 }
 
@@ -279,7 +278,7 @@ bool guard_size_oblivious(struct call *c, sym_id condition)
     sym_id answer = condition == SYM_NONE
                         ? SYM_NONE
                         : env_evaluate(c->env, condition, SYM_NONE, true, SYM_NONE);
-    return answer == SYM_NONE ? raised(c) : answer == SYM_ID_TRUE;
+    return answer == SYM_NONE ? call_raised(c) : answer == SYM_ID_TRUE;
 }
 
 int64_t guard_int(struct call *c, sym_id value)
@@ -288,7 +287,7 @@ int64_t guard_int(struct call *c, sym_id value)
     if (c->failed || sym_to_i64(c->pool, value, &n))
         return n;
     if (value == SYM_NONE || !env_guard_int(c->env, value, &n))
-        raised(c);
+        call_raised(c);
     return c->failed ? 0 : n;
 }
 

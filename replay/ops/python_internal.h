@@ -1,0 +1,27 @@
+/* What the files of Python's calls share and rules do not need. */
+#ifndef SYMTAPE_REPLAY_OPS_PYTHON_INTERNAL_H
+#define SYMTAPE_REPLAY_OPS_PYTHON_INTERNAL_H
+
+#include "replay/ops/context.h"
+#include "replay/ops/layout.h"
+#include "replay/ops/python.h"
+
+#define PYTHON_RULE(rule) bool python_##rule(struct call *c);
+#include "replay/ops/python_rules.def"
+#undef PYTHON_RULE
+
+/* The first overload of aten::BASE, or NULL. */
+struct op *python_base(struct call *c, struct str base);
+/* Did the call end well? Otherwise the caller has failed, too. */
+bool python_result(struct call *c, enum op_outcome outcome);
+bool python_no_memory(struct call *c);
+
+/* getitem and setitem of any object; a tensor's go to python_getitem(). */
+bool python_item(struct call *c, struct value object, struct value index, struct value *ret);
+
+static inline bool value_is_sequence(struct value value)
+{
+    return value.kind == VALUE_LIST || value.kind == VALUE_TUPLE;
+}
+
+#endif
