@@ -5,29 +5,25 @@
 
 /* --- Counting --- */
 
-static bool muted(const struct ops *ops)
-{
-    return ops->stats.muted > 0;
-}
-
-static void count_dispatch(struct ops *ops, const struct op *op, uint32_t depth, uint64_t n)
-{
-    if (muted(ops) || op->composite)
-        return;
-    struct op_stats *stats = &ops->stats.by_op[op->index];
-    stats->dispatches += n;
-    stats->by_depth[depth < OP_STATS_DEPTHS ? depth : OP_STATS_DEPTHS - 1] += n;
-}
-
 void count(struct call *c, enum op_counter counter)
 {
-    if (!muted(c->ops))
-        c->ops->stats.by_op[c->op->index].fast[counter]++;
+    stats_count(c->ops, c->op->index, counter);
+    op_cache_log(c->ops, c->op->index, c->ops->depth, counter, 1, false);
 }
 
 void count_dispatches(struct call *c, uint32_t n)
 {
-    count_dispatch(c->ops, c->op, c->ops->depth + 1, n);
+    stats_dispatch(c->ops, c->op->index, c->ops->depth, n);
+    op_cache_log(c->ops, c->op->index, c->ops->depth, EVENT_DISPATCH, n, false);
+}
+
+/* The dispatch itself, which PyTorch counts before it asks its cache. */
+static void count_self(struct ops *ops, const struct op *op, const struct cache_key *key)
+{
+    if (op->composite)
+        return;
+    stats_dispatch(ops, op->index, ops->depth, 1);
+    op_cache_log(ops, op->index, ops->depth, EVENT_DISPATCH, 1, key->bypass == OP_BYPASS_NONE);
 }
 
 bool fast_path(const struct call *c)
@@ -92,11 +88,48 @@ static enum op_outcome run_rule(struct ops *ops, const struct op *op, const stru
     return OP_DONE;
 }
 
+/* What must happen each time anew: symbols, runtime asserts, writing to an argument's meta. */
+struct effects {
+    uint32_t symbols, asserts;
+    size_t written;
+};
+
+static struct effects effects_now(const struct ops *ops)
+{
+    return (struct effects){ env_n_symbols(ops->env), env_n_asserts(ops->env), ops->written.n };
+}
+
+static enum op_outcome miss(struct ops *ops, const struct op *op, const struct value *bound,
+                            struct cache_key *key, struct value *ret)
+{
+    struct effects before = effects_now(ops);
+    op_cache_record(ops, op, key);
+    ops->depth += !op->composite;
+    ops->nesting++;
+    enum op_outcome outcome = run_rule(ops, op, bound, ret);
+    ops->nesting--;
+    ops->depth -= !op->composite;
+    struct effects after = effects_now(ops);
+    if (ops->nesting)
+        ops->written.n = before.written; /* of a call from within: nothing to tell outside */
+    if (outcome != OP_DONE)
+        return outcome;
+    if (key->bypass == OP_BYPASS_NONE)
+        key->bypass = after.symbols != before.symbols ? OP_BYPASS_UNREPRESENTED
+                                                      : op_bypass_of_result(op, *ret);
+    if (!op->composite)
+        stats_miss(ops, op->index, key->bypass);
+    if (memcmp(&before, &after, sizeof before) == 0)
+        op_cache_store(ops, key, *ret);
+    return OP_DONE;
+}
+
 enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value *args, uint32_t n,
                              const struct keyword *keywords, uint32_t n_keywords,
                              struct value *ret)
 {
     struct value bound[OPS_MAX_ARGS];
+    struct cache_key key;
     *ret = value_none();
     if (!op_prepare(ops, op))
         return OP_FAILED;
@@ -107,12 +140,13 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value 
     if (outcome != OP_DONE)
         return outcome;
     ops->stats.muted += op->free;
-    count_dispatch(ops, op, ops->depth, 1);
-    ops->depth += !op->composite;
-    ops->nesting++;
-    outcome = run_rule(ops, op, bound, ret);
-    ops->nesting--;
-    ops->depth -= !op->composite;
+    if (!op_cache_key(ops, op, bound, &key))
+        outcome = ops_no_memory(ops);
+    if (outcome == OP_DONE)
+        count_self(ops, op, &key);
+    if (outcome == OP_DONE && !op_cache_answer(ops, op, &key, ret))
+        outcome = miss(ops, op, bound, &key, ret);
+    op_cache_drop(ops, &key);
     ops->stats.muted -= op->free;
     return outcome;
 }
@@ -124,7 +158,12 @@ enum op_outcome ops_call_op(struct ops *ops, const struct op *op, const struct v
     struct op *row = &ops->table.rows[op->index];
     ops->written.n = 0;
     ops->failure = (struct err){ .kind = ERR_NONE };
-    return ops_dispatch(ops, row, args, n, keywords, n_keywords, ret);
+    struct stats_mark mark = stats_begin(ops);
+    enum op_outcome outcome = ops_dispatch(ops, row, args, n, keywords, n_keywords, ret);
+    ops->stats.muted += row->free;
+    stats_end(ops, row->index, &mark);
+    ops->stats.muted -= row->free;
+    return outcome;
 }
 
 enum op_outcome ops_call(struct ops *ops, struct str name, const struct value *args, uint32_t n,

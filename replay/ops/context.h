@@ -19,8 +19,9 @@ struct op {
     int32_t param;
     bool composite, parsed;
     bool inplace_view;  /* changes the meta of its first argument (PyTorch's tag inplace_view) */
-    bool writes;        /* some argument is Tensor(a!) */
-    bool returns_written; /* some result is one of those */
+    bool writes;          /* some argument is Tensor(a!) */
+    bool returns_keyword; /* out= forms: a result is a keyword argument */
+    enum op_bypass bypass; /* of PyTorch's cache, by tag or namespace */
     bool free, slow;      /* switches: counts nothing; has no fast path */
     uint32_t index;     /* in the table */
     struct op *next_overload; /* of the same base name, in the table's order */
@@ -60,8 +61,24 @@ struct op_stats_table {
     uint32_t n_slots;
     uint32_t stack; /* current */
     uint32_t muted; /* depth of calls that count nothing */
+    uint64_t dispatches, symbolic_tensors; /* in all, for differences */
     bool timing;
 };
+
+void stats_dispatch(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n);
+void stats_count(struct ops *ops, uint32_t op, enum op_counter counter);
+void stats_hit(struct ops *ops, uint32_t op);
+/* PyTorch's cache missed, or passed the call by. */
+void stats_miss(struct ops *ops, uint32_t op, enum op_bypass bypass);
+void stats_answered(struct ops *ops, uint32_t op, enum op_bypass bypass);
+/* Around a call from outside. */
+struct stats_mark {
+    struct env_counts env;
+    size_t exprs;
+    uint64_t dispatches, symbolic_tensors, begin_ns;
+};
+struct stats_mark stats_begin(const struct ops *ops);
+void stats_end(struct ops *ops, uint32_t op, const struct stats_mark *mark);
 
 /* What the last call wrote: an argument by its number in the schema. */
 struct written {

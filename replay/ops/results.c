@@ -54,6 +54,8 @@ static struct tensor make(struct call *c, const struct tensor_meta *meta, uint32
     x.meta = ops_intern(c->ops, meta);
     if (!x.meta)
         out_of_memory(c);
+    else
+        c->ops->stats.symbolic_tensors += c->ops->metas.symbolic.v[x.meta->id];
     x.storage = storage == STORAGE_FRESH ? c->ops->next_storage++ : storage;
     return x;
 }

@@ -1,3 +1,6 @@
+#include <time.h>
+
+#include "replay/ops/cache.h"
 #include "replay/ops/context.h"
 #include "trace/base/hash.h"
 
@@ -85,6 +88,83 @@ struct op_stack_stats *stats_of_stack(struct op_stats_table *stats, uint32_t op)
     }
     return &stats->by_stack.v[*slot - 1];
 }
+
+/* --- Counting --- */
+
+void stats_dispatch(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
+{
+    if (ops->stats.muted)
+        return;
+    struct op_stats *stats = &ops->stats.by_op[op];
+    stats->dispatches += n;
+    stats->by_depth[depth < OP_STATS_DEPTHS ? depth : OP_STATS_DEPTHS - 1] += n;
+    ops->stats.dispatches += n;
+}
+
+void stats_count(struct ops *ops, uint32_t op, enum op_counter counter)
+{
+    ops->stats.by_op[op].fast[counter] += !ops->stats.muted;
+}
+
+void stats_hit(struct ops *ops, uint32_t op)
+{
+    ops->stats.by_op[op].hits += !ops->stats.muted;
+}
+
+void stats_miss(struct ops *ops, uint32_t op, enum op_bypass bypass)
+{
+    struct op_stats *stats = &ops->stats.by_op[op];
+    uint64_t *counter = bypass == OP_BYPASS_NONE ? &stats->misses : &stats->bypasses[bypass];
+    *counter += !ops->stats.muted;
+}
+
+void stats_answered(struct ops *ops, uint32_t op, enum op_bypass bypass)
+{
+    struct op_stats *stats = &ops->stats.by_op[op];
+    stats->answered += !ops->stats.muted;
+    if (bypass != OP_BYPASS_NONE)
+        stats->bypasses[bypass] += !ops->stats.muted;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+struct stats_mark stats_begin(const struct ops *ops)
+{
+    return (struct stats_mark){ .env = env_counts(ops->env),
+                                .exprs = sym_pool_count(ops->pool),
+                                .dispatches = ops->stats.dispatches,
+                                .symbolic_tensors = ops->stats.symbolic_tensors,
+                                .begin_ns = ops->stats.timing ? now_ns() : 0 };
+}
+
+void stats_end(struct ops *ops, uint32_t op, const struct stats_mark *mark)
+{
+    if (ops->stats.muted)
+        return;
+    struct op_stats *stats = &ops->stats.by_op[op];
+    struct env_counts env = env_counts(ops->env);
+    uint64_t ns = ops->stats.timing ? now_ns() - mark->begin_ns : 0;
+    stats->calls++;
+    stats->ns += ns;
+    stats->exprs += sym_pool_count(ops->pool) - mark->exprs;
+    stats->evaluations += env.evaluations - mark->env.evaluations;
+    stats->guards += env.guards - mark->env.guards;
+    stats->symbolic_tensors += ops->stats.symbolic_tensors - mark->symbolic_tensors;
+    struct op_stack_stats *stack = stats_of_stack(&ops->stats, op);
+    if (!stack)
+        return; /* short of memory: counted by operator only */
+    stack->calls++;
+    stack->ns += ns;
+    stack->dispatches += ops->stats.dispatches - mark->dispatches;
+    stack->guards += env.guards - mark->env.guards;
+}
+
+/* --- Switches --- */
 
 void ops_set_stack(struct ops *ops, uint32_t stack)
 {

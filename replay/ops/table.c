@@ -20,19 +20,14 @@ static const struct row rows[] = {
 
 enum { ROWS = sizeof rows / sizeof rows[0] - 1 };
 
-/* PyTorch's tag inplace_view (aten/src/ATen/native/native_functions.yaml), by base name. */
-static bool is_inplace_view(struct str base)
-{
-    static const char *const names[] = {
-        "as_strided_", "detach_",   "rename_",   "resize_", "resize_as_", "resize_as_sparse_",
-        "set_",        "squeeze_",  "swapaxes_", "swapdims_", "t_",       "transpose_",
-        "unsqueeze_",  "_resize_output_",
-    };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (str_is(base, names[i]))
-            return true;
-    return false;
-}
+static const struct {
+    const char *name;
+    enum op_bypass tag;
+} tags[] = {
+#define OP_TAG(name, tag) { name, OP_BYPASS_##tag },
+#include "replay/ops/op_tags.def"
+#undef OP_TAG
+};
 
 /* "torch.ops.aten.add.Tensor", "aten::add.Tensor", "aten.add.default" in their three parts. */
 static bool split_name(struct str name, struct schema *ret)
@@ -104,6 +99,23 @@ static bool make_name(struct op *op, struct arena *arena)
     return true;
 }
 
+/* torch._library.utils.is_builtin */
+static bool is_builtin(struct str space)
+{
+    return str_is(space, "aten") || str_is(space, "prim") || str_is(space, "prims");
+}
+
+static void apply_tags(struct op_table *table)
+{
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+        struct op *op = op_table_find(table, str_of(tags[i].name));
+        if (!op)
+            continue;
+        op->bypass = tags[i].tag;
+        op->inplace_view = tags[i].tag == OP_BYPASS_INPLACE_VIEW;
+    }
+}
+
 static bool add_row(struct op_table *table, struct arena *arena, uint32_t i, struct err *err)
 {
     struct op *op = &table->rows[i];
@@ -114,7 +126,7 @@ static bool add_row(struct op_table *table, struct arena *arena, uint32_t i, str
     op->param = rows[i].param;
     op->composite = rows[i].composite;
     op->index = i;
-    op->inplace_view = is_inplace_view(op->schema.base);
+    op->bypass = is_builtin(op->schema.space) ? OP_BYPASS_NONE : OP_BYPASS_NOT_BUILTIN;
     uint32_t *slot = find_slot(table, &op->schema, false);
     if (*slot)
         return true; /* a second row of that name: the first holds */
@@ -136,6 +148,7 @@ bool op_table_init(struct op_table *table, struct arena *arena, struct err *err)
     for (uint32_t i = 0; i < table->n; i++)
         if (!add_row(table, arena, i, err))
             return false;
+    apply_tags(table);
     return true;
 }
 
@@ -161,10 +174,11 @@ struct op *op_table_base(const struct op_table *table, struct str name)
 static void note_writes(struct op *op)
 {
     const struct schema *s = &op->schema;
-    for (uint32_t i = 0; i < s->n_args; i++)
+    for (uint32_t i = 0; i < s->n_args; i++) {
         op->writes |= s->args[i].written;
-    for (uint32_t i = 0; i < s->n_results; i++)
-        op->returns_written |= s->results[i].written;
+        op->returns_keyword |=
+            s->args[i].written && s->args[i].keyword_only && s->n_results && s->results[0].written;
+    }
 }
 
 bool op_prepare(struct ops *ops, struct op *op)
