@@ -55,19 +55,21 @@ static bool read_args(struct row *row)
     return true;
 }
 
+/* In each way that there is to ask, since ShapeEnv remembers answers by how it was asked. */
+static bool give(struct row *row, sym_id guard)
+{
+    bool yes = false, no = false;
+    return guard != SYM_NONE && env_guard_bool(row->env, guard, &yes) && yes &&
+           env_guard_or(row->env, guard, false, &no) && env_guard_or(row->env, guard, true, &no);
+}
+
 static bool apply_given(struct row *row)
 {
     json_id list = json_get(row->doc, JSON_ROOT, STR("given"));
-    for (json_id at = json_first(row->doc, list); at != JSON_NONE; at = json_next(row->doc, at)) {
-        bool yes = false;
-        sym_id guard = row_expr(row, at);
-        if (guard == SYM_NONE || !env_guard_bool(row->env, guard, &yes) || !yes)
+    for (json_id at = json_first(row->doc, list); at != JSON_NONE; at = json_next(row->doc, at))
+        if (!give(row, row_expr(row, at)))
             return row_differs(row, "given guard %.*s does not hold",
                                STR_ARG(json_text(row->doc, at)));
-        /* PyTorch remembers answers by how they were asked, which rows do not tell. */
-        if (!env_guard_or(row->env, guard, false, &yes) || !env_guard_or(row->env, guard, true, &yes))
-            return row_differs(row, "given guard %.*s asked again", STR_ARG(json_text(row->doc, at)));
-    }
     return true;
 }
 

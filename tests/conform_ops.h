@@ -8,7 +8,7 @@
 
 enum verdict { ROW_PASSED, ROW_FAILED, ROW_SKIPPED, ROW_UNSUPPORTED, ROW_VERDICTS };
 
-enum { ROW_MAX_ARGS = 64, ROW_MAX_STORAGES = 4096, ROW_MAX_SYMBOLS = 256 };
+enum { ROW_MAX_DIM = 256, ROW_MAX_ARGS = 64, ROW_MAX_STORAGES = 4096, ROW_MAX_SYMBOLS = 256 };
 
 struct row_symbol {
     struct str name;

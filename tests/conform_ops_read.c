@@ -56,6 +56,14 @@ static int64_t symbol_number(struct str name)
     return str_to_i64(name, &n) ? n : -1;
 }
 
+static bool was_there(const struct row *row, struct str name)
+{
+    for (uint32_t i = 0; i < row->n_symbols; i++)
+        if (str_eq(row->symbols[i].name, name))
+            return true;
+    return false;
+}
+
 /* A symbol that the call made: the one of that name, or that is as manieth as the row's. */
 static sym_id made(struct row *row, struct str name)
 {
@@ -66,7 +74,7 @@ static sym_id made(struct row *row, struct str name)
             return env_symbol_at(row->env, i);
     for (json_id at = json_first(row->doc, ranges); at != JSON_NONE; at = json_next(row->doc, at)) {
         struct str other = json_str(row->doc, at);
-        if (is_unbacked_name(other) && other.p[0] == name.p[0] &&
+        if (is_unbacked_name(other) && other.p[0] == name.p[0] && !was_there(row, other) &&
             symbol_number(other) < symbol_number(name))
             rank++;
         at = json_next(row->doc, at);
@@ -160,7 +168,7 @@ static bool read_ids(struct row *row, json_id list, sym_id *ids, uint32_t *n)
 {
     *n = 0;
     for (json_id at = json_first(row->doc, list); at != JSON_NONE; at = json_next(row->doc, at)) {
-        if (*n == TENSOR_MAX_DIM)
+        if (*n == ROW_MAX_DIM)
             return false;
         ids[(*n)++] = row_expr(row, at);
     }
@@ -177,7 +185,7 @@ static enum layout layout_of(struct str text)
 static bool read_tensor(struct row *row, json_id at, struct value *ret)
 {
     const struct json *doc = row->doc;
-    sym_id size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
+    sym_id size[ROW_MAX_DIM], stride[ROW_MAX_DIM];
     uint32_t n_strides = 0;
     uint64_t storage = ROW_MAX_STORAGES;
     struct tensor_meta meta = { .dtype = row_dtype(row, json_get(doc, at, STR("t"))),

@@ -255,6 +255,34 @@ static enum op_outcome place(struct ops *ops, const struct op *op, const struct 
     return OP_DONE;
 }
 
+/* Rules keep sizes in arrays of TENSOR_MAX_DIM. Reductions refuse more in PyTorch too
+ * (aten/src/ATen/WrapDimUtilsMulti.h, dim_list_to_bitset). */
+static bool is_too_deep(const struct value *value, unsigned nesting)
+{
+    if (value->kind == VALUE_TENSOR)
+        return value->u.tensor.meta->ndim > TENSOR_MAX_DIM;
+    if (!is_sequence(*value) || nesting > 4)
+        return false;
+    for (uint32_t i = 0; i < value->n; i++)
+        if (is_too_deep(&value->u.items[i], nesting + 1))
+            return true;
+    return false;
+}
+
+static enum op_outcome check_depth(struct ops *ops, const struct op *op, const struct value *bound)
+{
+    for (uint32_t i = 0; i < op->schema.n_args; i++) {
+        if (!is_too_deep(&bound[i], 0))
+            continue;
+        if (slot_by_name(&op->schema, STR("dim")) != UINT32_MAX)
+            return ops_refuse(ops, STR("RuntimeError"),
+                              "only tensors with up to 64 dims are supported");
+        return ops_unsupported(ops, "%.*s: a tensor of more than %d dimensions", STR_ARG(op->name),
+                               TENSOR_MAX_DIM);
+    }
+    return OP_DONE;
+}
+
 enum op_outcome ops_bind(struct ops *ops, const struct op *op, const struct value *args, uint32_t n,
                          const struct keyword *keywords, uint32_t n_keywords, struct value *bound)
 {
@@ -273,7 +301,8 @@ enum op_outcome ops_bind(struct ops *ops, const struct op *op, const struct valu
         else if (!(slot->list ? convert_list : convert)(ops, slot, value, &bound[i]))
             outcome = ops->outcome;
     }
-    return outcome;
+    return outcome == OP_DONE && ops->metas.max_ndim > TENSOR_MAX_DIM ? check_depth(ops, op, bound)
+                                                                      : outcome;
 }
 
 bool ops_fits(struct ops *ops, const struct op *op, const struct value *args, uint32_t n,

@@ -46,6 +46,7 @@ struct meta_table {
     vec_of(uint8_t) symbolic;                 /* by id: some size, stride or offset is no number */
     uint32_t *slots;
     uint32_t n_slots;
+    uint32_t max_ndim; /* of any */
 };
 
 const struct tensor_meta *meta_intern(struct meta_table *table, const struct sym_pool *pool,

@@ -84,6 +84,7 @@ static const struct tensor_meta *meta_copy(struct meta_table *table, const struc
     if (!ok || !vec_reserve(&table->metas, 1) || !vec_reserve(&table->symbolic, 1))
         return NULL;
     table->metas.v[table->metas.n++] = copy;
+    table->max_ndim = meta->ndim > table->max_ndim ? meta->ndim : table->max_ndim;
     table->symbolic.v[table->symbolic.n++] = is_symbolic(pool, meta);
     return copy;
 }
