@@ -3,6 +3,7 @@
 struct call_result {
     enum op_outcome outcome;
     struct value value;
+    bool by_arithmetic; /* refused for what sizes ran into: walker->arithmetic */
 };
 
 static bool run(struct walker *w, struct program *p, const struct value *inputs, uint32_t n,
@@ -119,13 +120,15 @@ static struct call_result call_step(struct walker *w, const struct step *step)
 /* ---- Judging ---- */
 
 static void note_error(struct walker *w, struct program *p, const struct step *step,
-                       enum op_outcome outcome)
+                       const struct call_result *result)
 {
     const struct ops_error *error = ops_error(w->ops);
     struct outcome_note *note = &p->notes[step->node];
     struct buf text = BUF_INIT;
-    note->outcome = outcome == OP_REFUSED ? OUTCOME_REFUSED : OUTCOME_UNSUPPORTED;
-    if (step->kind != STEP_MODULE && error)
+    note->outcome = result->outcome == OP_REFUSED ? OUTCOME_REFUSED : OUTCOME_UNSUPPORTED;
+    if (result->by_arithmetic)
+        buf_puts(&text, w->arithmetic.text);
+    else if (step->kind != STEP_MODULE && error)
         buf_printf(&text, "%.*s%s%.*s", STR_ARG(error->type), error->type.n ? ": " : "",
                    STR_ARG(error->text));
     note->text = arena_copy(ops_arena(w->ops), buf_str(&text));
@@ -138,7 +141,7 @@ static void judge(struct walker *w, struct program *p, const struct step *step,
     struct outcome_note *note = &p->notes[step->node];
     const struct expected *e = step->expected;
     if (result->outcome != OP_DONE) {
-        note_error(w, p, step, result->outcome);
+        note_error(w, p, step, result);
         note->adopted = true;
         result->value = recorded_value(w, step);
         return;
@@ -156,6 +159,32 @@ static void judge(struct walker *w, struct program *p, const struct step *step,
     }
 }
 
+/* A failure of sizes is sticky until it is asked for; a rule that refused anyway has said why. */
+static bool settle_arithmetic(struct walker *w, struct call_result *result)
+{
+    w->arithmetic.kind = ERR_NONE;
+    if (sym_ok(ops_pool(w->ops), &w->arithmetic))
+        return true;
+    result->by_arithmetic = result->outcome == OP_DONE;
+    if (result->by_arithmetic)
+        result->outcome = OP_REFUSED;
+    return w->arithmetic.kind != ERR_ENV;
+}
+
+/* What a call wrote in place stands for its argument from here on. */
+static void take_written(struct walker *w, struct program *p, const struct step *step)
+{
+    for (size_t i = 0, n = ops_n_written(w->ops); i < n; i++) {
+        uint32_t arg;
+        struct tensor tensor = ops_written(w->ops, i, &arg);
+        for (uint32_t k = 0; k < step->n_patches && arg < step->n_args; k++) {
+            const struct patch *patch = &p->patches[step->first_patch + k];
+            if (patch->at == &step->args[arg] && patch->from < p->n_steps)
+                p->current[patch->from] = value_tensor(tensor);
+        }
+    }
+}
+
 static bool run_call(struct walker *w, struct program *p, const struct step *step, bool first)
 {
     struct call_result result = { .outcome = OP_UNSUPPORTED };
@@ -169,6 +198,8 @@ static bool run_call(struct walker *w, struct program *p, const struct step *ste
         result = call_step(w, step);
     if (w->failed)
         return false;
+    if (!settle_arithmetic(w, &result))
+        return fail_memory(w);
     if (result.outcome == OP_FAILED) {
         w->failed = true;
         if (!ops_failed(w->ops, &w->err))
@@ -191,6 +222,8 @@ static bool run_call(struct walker *w, struct program *p, const struct step *ste
     } else if (p->notes[step->node].adopted || result.outcome != OP_DONE) {
         result.value = recorded_value(w, step);
     }
+    if (result.outcome == OP_DONE && step->kind == STEP_OPERATOR)
+        take_written(w, p, step);
     set_result(p, step, result.value, first);
     return !first || !w->after || w->after(w->user, p, step) || fail_memory(w);
 }

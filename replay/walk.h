@@ -21,7 +21,8 @@ struct walker {
     void *user;
     struct program *program; /* the one being walked */
     uint32_t depth;
-    bool failed; /* out of memory, or a limit: err */
+    struct err arithmetic; /* of the last call that sizes made fail */
+    bool failed;           /* out of memory, or a limit: err */
     struct err err;
 };
 
