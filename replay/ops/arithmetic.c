@@ -100,6 +100,43 @@ COMPARISON(gt, GT, >)
 COMPARISON(ge, GE, >=)
 #undef COMPARISON
 
+/* --- Comparing as Python does --- */
+
+static bool turns_round(const struct call *c, sym_id a, sym_id b)
+{
+    return is_number(c, a) && !is_number(c, b);
+}
+
+sym_id py_eq(struct call *c, sym_id a, sym_id b)
+{
+    return turns_round(c, a, b) ? eq(c, b, a) : eq(c, a, b);
+}
+
+sym_id py_ne(struct call *c, sym_id a, sym_id b)
+{
+    return turns_round(c, a, b) ? ne(c, b, a) : ne(c, a, b);
+}
+
+sym_id py_lt(struct call *c, sym_id a, sym_id b)
+{
+    return turns_round(c, a, b) ? gt(c, b, a) : lt(c, a, b);
+}
+
+sym_id py_le(struct call *c, sym_id a, sym_id b)
+{
+    return turns_round(c, a, b) ? ge(c, b, a) : le(c, a, b);
+}
+
+sym_id py_gt(struct call *c, sym_id a, sym_id b)
+{
+    return turns_round(c, a, b) ? lt(c, b, a) : gt(c, a, b);
+}
+
+sym_id py_ge(struct call *c, sym_id a, sym_id b)
+{
+    return turns_round(c, a, b) ? le(c, b, a) : ge(c, a, b);
+}
+
 sym_id eq_int(struct call *c, sym_id a, int64_t b)
 {
     return eq(c, a, num(c, b));

@@ -76,9 +76,12 @@ static enum op_outcome run_rule(struct ops *ops, const struct op *op, const stru
     for (uint32_t i = 0; i < c.n_args && !c.symbolic; i++)
         c.symbolic = value_symbolic(ops, &bound[i], 0);
     ops->outcome = OP_DONE;
-    bool done = op->rule(&c);
+    ask_metadata(&c, NULL);
+    bool done = !c.failed && op->rule(&c);
     if (done && !c.failed && op->writes)
         done = finish_written(&c);
+    if (done && !c.failed)
+        ask_metadata(&c, &c.ret);
     if (!done && !c.failed && ops->outcome == OP_DONE)
         unsupported(&c, "%.*s: its rule gave up", STR_ARG(op->name));
     if (c.failed || !done)

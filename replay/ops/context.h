@@ -133,6 +133,10 @@ bool call_raised(struct call *c);
 /* What in-place and out= forms check and return beyond the rule's answer in c->ret. */
 bool finish_written(struct call *c);
 
+/* What the cache asks of each tensor among the arguments (NULL), or in a result, for its key and
+ * its entry. */
+void ask_metadata(struct call *c, const struct value *result);
+
 /* Set the outcome; each returns it. */
 enum op_outcome ops_refuse(struct ops *ops, struct str type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

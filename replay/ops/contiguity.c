@@ -172,9 +172,9 @@ enum memory_format suggest_format(struct call *c, struct tensor x)
     for (uint32_t i = 0; i < meta->ndim && !c->failed; i++) {
         uint32_t d = order[i];
         if (guard_or_true(c, eq(c, meta->size[d], zero)) ||
-            guard_or_true(c, lt(c, meta->stride[d], least)))
+            guard_or_true(c, py_lt(c, meta->stride[d], least)))
             return FORMAT_CONTIGUOUS;
-        if (d == 0 && guard_bool(c, eq(c, least, meta->stride[1])))
+        if (d == 0 && guard_bool(c, py_eq(c, least, meta->stride[1])))
             return FORMAT_CONTIGUOUS;
         least = mul(c, meta->stride[d], meta->size[d]);
     }

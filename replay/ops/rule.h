@@ -104,6 +104,14 @@ sym_id le(struct call *c, sym_id a, sym_id b);
 sym_id gt(struct call *c, sym_id a, sym_id b);
 sym_id ge(struct call *c, sym_id a, sym_id b);
 sym_id eq_int(struct call *c, sym_id a, int64_t b);
+/* Comparisons as Python writes them: a plain int on the left leaves the question to the SymInt on
+ * the right, which turns it round. C++ asks as it is written: eq(), le() ... */
+sym_id py_eq(struct call *c, sym_id a, sym_id b);
+sym_id py_ne(struct call *c, sym_id a, sym_id b);
+sym_id py_lt(struct call *c, sym_id a, sym_id b);
+sym_id py_le(struct call *c, sym_id a, sym_id b);
+sym_id py_gt(struct call *c, sym_id a, sym_id b);
+sym_id py_ge(struct call *c, sym_id a, sym_id b);
 bool is_number(const struct call *c, sym_id e);              /* no symbols */
 bool is_int(const struct call *c, sym_id e, int64_t value);  /* that very number */
 sym_id numel(struct call *c, struct tensor x);               /* product of the sizes, in order */

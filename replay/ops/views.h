@@ -20,15 +20,6 @@ bool geometry_insert(struct call *c, struct geometry *g, uint32_t dim, sym_id si
 /* Refuses what has more dimensions than a tensor may. */
 bool check_ndim(struct call *c, uint64_t n);
 
-/* Comparisons as Python writes them: a plain int on the left leaves the question to the SymInt on
- * the right, which turns it round. C++ asks as it is written: eq(), le() ... */
-sym_id py_eq(struct call *c, sym_id a, sym_id b);
-sym_id py_ne(struct call *c, sym_id a, sym_id b);
-sym_id py_lt(struct call *c, sym_id a, sym_id b);
-sym_id py_le(struct call *c, sym_id a, sym_id b);
-sym_id py_gt(struct call *c, sym_id a, sym_id b);
-sym_id py_ge(struct call *c, sym_id a, sym_id b);
-
 /* For texts: "torch.Size([s0, 2])", "(s0, 2)", "(s0,)". */
 const char *py_size_text(struct call *c, const sym_id *sizes, uint32_t n);
 const char *py_tuple_text(struct call *c, const sym_id *sizes, uint32_t n);
