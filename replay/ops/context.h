@@ -2,6 +2,7 @@
 #ifndef SYMTAPE_REPLAY_OPS_CONTEXT_H
 #define SYMTAPE_REPLAY_OPS_CONTEXT_H
 
+#include "replay/ops/memo.h"
 #include "replay/ops/rule.h"
 #include "replay/ops/schema.h"
 #include "replay/ops/stats.h"
@@ -101,6 +102,7 @@ struct ops {
     uint32_t next_storage;
     uint32_t depth, nesting; /* composite operators nest, but add no depth */
     vec_of(struct written) written;
+    struct memo_table memos;
     /* How the last call ended. */
     enum op_outcome outcome;
     struct ops_error error;

@@ -38,6 +38,7 @@ void ops_free(struct ops *ops)
     arena_release(&ops->lifetime);
     vec_release(&ops->parsed);
     vec_release(&ops->written);
+    memo_release(&ops->memos);
     buf_release(&ops->error_text);
     free(ops);
 }
@@ -46,6 +47,7 @@ void ops_reset(struct ops *ops)
 {
     arena_release(&ops->arena);
     ops->next_storage = 0;
+    memo_clear(&ops->memos);
     ops->written.n = 0;
 }
 
@@ -93,6 +95,11 @@ struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta)
     struct tensor x = { .meta = ops_intern(ops, meta) };
     x.storage = ops->next_storage++;
     return x;
+}
+
+bool ops_remember_item(struct ops *ops, struct tensor x, struct value number)
+{
+    return memo_set(&ops->memos, x, MEMO_ITEM, number);
 }
 
 void ops_set_subgraph(struct ops *ops, ops_subgraph *run, void *user)

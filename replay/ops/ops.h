@@ -104,6 +104,9 @@ typedef enum op_outcome ops_subgraph(void *user, struct str graph, const struct 
                                      uint32_t n, struct value *ret);
 void ops_set_subgraph(struct ops *ops, ops_subgraph *run, void *user);
 
+/* x.item() gives that number, as of an input whose value a log names. False: out of memory. */
+bool ops_remember_item(struct ops *ops, struct tensor x, struct value number);
+
 /* --- Making arguments --- */
 
 /* Copied and interned; meta.id is not looked at. NULL: out of memory. */

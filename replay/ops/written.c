@@ -103,6 +103,7 @@ bool finish_written(struct call *c)
         if (arg == UINT32_MAX || result->kind != VALUE_TENSOR ||
             c->args[arg].kind != VALUE_TENSOR)
             continue;
+        memo_forget(&c->ops->memos, c->args[arg].u.tensor.storage);
         if (s->args[arg].keyword_only)
             finish_out(c, arg, result);
         else

@@ -1,0 +1,139 @@
+/* Pairwise distances. */
+#include "replay/ops/reduce.h"
+
+/* torch.broadcast_shapes (torch/functional.py) of the batch dimensions: the newer size is kept only
+ * where the older is 1. */
+static uint32_t batch_sizes(struct call *c, struct tensor a, struct tensor b, sym_id *ret)
+{
+    uint32_t na = ndim_of(a) - 2, nb = ndim_of(b) - 2, n = na > nb ? na : nb;
+    for (uint32_t i = 0; i < n; i++)
+        ret[i] = SYM_ID_ONE;
+    const struct tensor both[] = { a, b };
+    for (uint32_t k = 0; k < 2; k++) {
+        uint32_t m = ndim_of(both[k]) - 2;
+        for (uint32_t i = 0; i < m && !c->failed; i++) {
+            sym_id size = size_of(both[k], m - 1 - i), *to = &ret[n - 1 - i];
+            if (guard_or_false(c, eq_int(c, size, 1)) || guard_or_false(c, eq(c, size, *to)))
+                continue;
+            if (!is_int(c, *to, 1)) {
+                refuse(c, "RuntimeError",
+                       "Shape mismatch: objects cannot be broadcast to a single shape");
+                break;
+            }
+            *to = size;
+        }
+    }
+    return n;
+}
+
+static bool check_cdist(struct call *c, struct tensor a, struct tensor b)
+{
+    if (!require(c, ndim_of(a) >= 2, "RuntimeError",
+                 "cdist only supports at least 2D tensors, X1 got: %uD", ndim_of(a)) ||
+        !require(c, ndim_of(b) >= 2, "RuntimeError",
+                 "cdist only supports at least 2D tensors, X2 got: %uD", ndim_of(b)))
+        return false;
+    sym_id ca = size_of(a, ndim_of(a) - 1), cb = size_of(b, ndim_of(b) - 1);
+    return check(c, eq(c, ca, cb), "RuntimeError",
+                 "X1 and X2 must have the same number of columns. X1: %s X2: %s", sym_text(c, ca),
+                 sym_text(c, cb)) &&
+           require(c, dtype_is_float(dtype_of(a)), "RuntimeError",
+                   "cdist only supports floating-point dtypes, X1 got: %s",
+                   dtype_scalar_name(dtype_of(a))) &&
+           require(c, dtype_is_float(dtype_of(b)), "RuntimeError",
+                   "cdist only supports floating-point dtypes, X2 got: %s",
+                   dtype_scalar_name(dtype_of(b))) &&
+           require(c, !(arg_double(c, 2) < 0), "RuntimeError",
+                   "cdist only supports non-negative p values");
+}
+
+/* meta_cdist_forward of torch/_meta_registrations.py */
+bool rule_cdist(struct call *c)
+{
+    struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
+    sym_id sizes[TENSOR_MAX_DIM];
+    if (!check_cdist(c, a, b))
+        return false;
+    uint32_t n = batch_sizes(c, a, b, sizes);
+    sizes[n++] = size_of(a, ndim_of(a) - 2);
+    sizes[n++] = size_of(b, ndim_of(b) - 2);
+    return ret_tensor(c, new_beside(c, a, dtype_of(a), sizes, n));
+}
+
+/* meta_cdist_backward */
+bool rule_cdist_backward(struct call *c)
+{
+    struct tensor a = arg_tensor(c, 1), b = arg_tensor(c, 2);
+    sym_id sizes[TENSOR_MAX_DIM];
+    if (!require(c, ndim_of(a) >= 2 && ndim_of(b) >= 2, "RuntimeError",
+                 "cdist only supports at least 2D tensors"))
+        return false;
+    uint32_t n = batch_sizes(c, a, b, sizes);
+    sizes[n++] = size_of(a, ndim_of(a) - 2);
+    sizes[n++] = size_of(a, ndim_of(a) - 1);
+    return ret_tensor(c, new_beside(c, a, dtype_of(a), sizes, n));
+}
+
+/* meta__pdist_forward */
+bool rule_pdist(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    if (!require(c, ndim_of(x) == 2, "RuntimeError",
+                 "pdist only supports 2D tensors, got: %uD", ndim_of(x)) ||
+        !require(c, is_contiguous(c, x, FORMAT_CONTIGUOUS), "RuntimeError",
+                 "_pdist_forward requires contiguous input"))
+        return false;
+    sym_id n = size_of(x, 0);
+    sym_id pairs = floordiv(c, mul(c, n, sub(c, n, SYM_ID_ONE)), SYM_ID_TWO);
+    return ret_tensor(c, new_beside(c, x, dtype_of(x), &pairs, 1));
+}
+
+bool rule_pdist_backward(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 1);
+    return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
+}
+
+/* cdist and pdist of Distance.cpp, CompositeImplicitAutograd. */
+bool rule_cdist_composite(struct call *c)
+{
+    struct value args[] = { arg(c, 0), arg(c, 1), arg(c, 2), arg(c, 3) };
+    return ret_value(c, call_op(c, "aten._cdist_forward.default", args, 4));
+}
+
+bool rule_pdist_composite(struct call *c)
+{
+    struct tensor x = ref_contiguous(c, arg_tensor(c, 0));
+    return ret_tensor(c, call2(c, "aten._pdist_forward.default", value_tensor(x), arg(c, 1)));
+}
+
+/* pairwise_distance of Distance.cpp: at::norm(x1 - x2 + eps, p, innermost, keepdim) */
+bool rule_pairwise_distance(struct call *c)
+{
+    struct tensor d = call2(c, "aten.sub.Tensor", arg(c, 0), arg(c, 1));
+    d = call2(c, "aten.add.Scalar", value_tensor(d), arg(c, 3));
+    int64_t last = -1;
+    if (ndim_of(d) == 0)
+        last = 0;
+    struct value args[] = { value_tensor(d), arg(c, 2), ref_dims(c, &last, 1), arg(c, 4) };
+    return ret_value(c, call_op(c, "aten.norm.ScalarOpt_dim", args, 4));
+}
+
+/* cosine_similarity of Distance.cpp: the products of normalised vectors, summed. */
+bool rule_cosine_similarity(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    int64_t dim = arg_int(c, 2);
+    struct value dims = ref_dims(c, &dim, 1);
+    (void)x;
+    struct value norm_a[] = { arg(c, 0), value_number(c, 2), dims, value_bool(true) };
+    struct value norm_b[] = { arg(c, 1), value_number(c, 2), dims, value_bool(true) };
+    struct value na = call_op(c, "aten.linalg_vector_norm.default", norm_a, 4);
+    struct value nb = call_op(c, "aten.linalg_vector_norm.default", norm_b, 4);
+    struct tensor ca = call2(c, "aten.clamp_min.default", na, arg(c, 3));
+    struct tensor cb = call2(c, "aten.clamp_min.default", nb, arg(c, 3));
+    struct tensor ua = call2(c, "aten.div.Tensor", arg(c, 0), value_tensor(ca));
+    struct tensor ub = call2(c, "aten.div.Tensor", arg(c, 1), value_tensor(cb));
+    struct tensor product = call2(c, "aten.mul.Tensor", value_tensor(ua), value_tensor(ub));
+    return ret_tensor(c, call2(c, "aten.sum.dim_IntList", value_tensor(product), dims));
+}
