@@ -209,25 +209,6 @@ bool rule_isfinite(struct call *c)
     return ret_value(c, call_op(c, "aten.mul.Tensor", both, 2));
 }
 
-/* equal: the same shape and values, where both are known. */
-bool rule_equal(struct call *c)
-{
-    struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
-    if (a.meta->ndim != b.meta->ndim)
-        return ret_value(c, value_sym(VALUE_BOOL, SYM_ID_FALSE));
-    sym_id bytes = num(c, (int64_t)dtype_size(a.meta->dtype));
-    for (uint32_t i = 0; i < a.meta->ndim; i++) {
-        if (!guard_bool(c, eq(c, a.meta->size[i], b.meta->size[i])))
-            return !c->failed && ret_value(c, value_sym(VALUE_BOOL, SYM_ID_FALSE));
-        bytes = mul(c, bytes, a.meta->size[i]);
-    }
-    int64_t n;
-    if (!a.data || !b.data || a.meta->dtype != b.meta->dtype || !sym_to_i64(c->pool, bytes, &n))
-        return unsupported(c, "equal of tensors whose values are not known");
-    bool same = memcmp(a.data, b.data, (size_t)n) == 0;
-    return ret_value(c, value_sym(VALUE_BOOL, same ? SYM_ID_TRUE : SYM_ID_FALSE));
-}
-
 /* complex(real, imag), polar(abs, angle) */
 bool rule_complex(struct call *c)
 {
