@@ -66,7 +66,7 @@ static sym_id nonzero_size(struct call *c, struct tensor x)
         return num(c, (int64_t)count_nonzero(x, n));
     if (size != SYM_NONE || !may_be_dynamic(c))
         return size;
-    if (plain_numel(c, x, &n) && n == 0)
+    if (is_int(c, env_replace(c->env, numel(c, x)), 0))
         size = SYM_ID_ZERO;
     else
         size = new_unbacked_size(c, SYM_NONE, numel_bound(c, x));
@@ -84,9 +84,6 @@ bool rule_nonzero(struct call *c)
         return false;
     sym_id size = nonzero_size(c, x);
     sym_id sizes[] = { size, num(c, ndim_of(x)) }, strides[] = { SYM_ID_ONE, size };
-    int64_t n;
-    if (!c->symbolic && plain_numel(c, x, &n) && ndim_of(x) == 0)
-        strides[1] = SYM_ID_ONE; /* C++ returns an empty tensor of its own */
     return ret_tensor(c, new_tensor_strided(c, DTYPE_I64, device_of(x), sizes, strides, 2));
 }
 
@@ -147,8 +144,7 @@ bool rule_masked_select(struct call *c)
     if (!require(c, c->symbolic || dtype_of(mask) == DTYPE_B8, "RuntimeError",
                  "masked_select: expected BoolTensor for mask") ||
         !require(c, !out.meta || dtype_of(out) == dtype_of(x), "RuntimeError",
-                 "masked_select(): self and result must have the same scalar type") ||
-        !check_out_overlap(c, 2, 2))
+                 "masked_select(): self and result must have the same scalar type"))
         return false;
     if (!masked_count(c, x, mask, &size)) {
         int64_t bound;
@@ -159,7 +155,8 @@ bool rule_masked_select(struct call *c)
             most = size_max(c);
         size = new_unbacked_size(c, SYM_NONE, most);
     }
-    return ret_tensor(c, new_beside(c, x, dtype_of(x), &size, 1));
+    struct tensor result = new_beside(c, x, dtype_of(x), &size, 1);
+    return check_out_overlap(c, 2, 2, result) && ret_tensor(c, result);
 }
 
 /* --- repeat_interleave --- */
@@ -294,6 +291,9 @@ bool rule_bincount(struct call *c)
                                                         : DTYPE_F64;
     int64_t n, m;
     sym_id size;
+    /* torch 2.11's fake one has the argument's dtype whatever the weights. */
+    if (!values_known(c, x))
+        dtype = dtype_of(x);
     if (!c->symbolic && weights.meta && plain_numel(c, x, &n) && plain_numel(c, weights, &m) &&
         !require(c, n == m && ndim_of(weights) == 1, "RuntimeError",
                  "weights should be 1-d and have the same length as input"))

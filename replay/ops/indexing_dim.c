@@ -34,16 +34,17 @@ bool rule_index_select(struct call *c)
         !require(c, is_index_dtype(dtype_of(index)), "RuntimeError",
                  "index_select(): Expected dtype int32 or int64 for index"))
         return false;
-    struct tensor out = arg_tensor(c, 3);
+    struct tensor out = arg_tensor(c, 3), result;
+    for (uint32_t i = 0; i < n; i++)
+        sizes[i] = i == dim ? count_of(c, index) : size_of(x, i);
+    result = new_beside(c, x, dtype_of(x), sizes, n);
     if (!require(c, !out.meta || dtype_of(out) == dtype_of(x), "RuntimeError",
                  "index_select(): self and result must have the same scalar type") ||
-        !check_out_overlap(c, 3, 3) ||
+        !check_out_overlap(c, 3, 3, result) ||
         !require(c, !outside(c, index, x, dim, false, &bad, &size), "IndexError",
                  "index out of range in self"))
         return false;
-    for (uint32_t i = 0; i < n; i++)
-        sizes[i] = i == dim ? count_of(c, index) : size_of(x, i);
-    return ret_tensor(c, new_beside(c, x, dtype_of(x), sizes, n));
+    return ret_tensor(c, result);
 }
 
 /* --- index_add, index_reduce --- */
@@ -281,10 +282,11 @@ bool rule_take(struct call *c)
         return false;
     bool empty = guard_bool(c, eq_int(c, numel(c, x), 0)) &&
                  guard_bool(c, ne(c, numel(c, index), SYM_ID_ZERO));
+    struct tensor result = new_contiguous_like(c, index, dtype_of(x));
     if (!require(c, !empty, "IndexError", "take(): tried to take from an empty tensor") ||
-        !check_out_overlap(c, 2, 2) || !check_flat(c, index, x))
+        !check_out_overlap(c, 2, 2, result) || !check_flat(c, index, x))
         return false;
-    return ret_tensor(c, new_contiguous_like(c, index, dtype_of(x)));
+    return ret_tensor(c, result);
 }
 
 bool rule_put(struct call *c)

@@ -67,12 +67,26 @@ static bool overlaps(struct call *c, struct tensor a, struct tensor b)
     return a0 <= b1 && b0 <= a1;
 }
 
-bool check_out_overlap(struct call *c, uint32_t i, uint32_t n)
+static bool same_sizes(struct tensor a, struct tensor b)
+{
+    bool same = ndim_of(a) == ndim_of(b);
+    for (uint32_t i = 0; i < ndim_of(a) && same; i++)
+        same = size_of(a, i) == size_of(b, i);
+    return same;
+}
+
+bool check_out_overlap(struct call *c, uint32_t i, uint32_t n, struct tensor result)
 {
     struct tensor out = arg_tensor(c, i);
-    if (!out.meta)
-        return true;
-    if (!require(c, !has_internal_overlap(c, out), "RuntimeError",
+    if (!out.meta || c->failed)
+        return !c->failed;
+    bool overlap = has_internal_overlap(c, out);
+    if (!same_sizes(out, result))
+        out = new_view_dtype(c, out, out.meta->dtype, result.meta->size, result.meta->stride,
+                             result.meta->ndim, out.meta->offset);
+    if (c->failed)
+        return false;
+    if (!require(c, !overlap, "RuntimeError",
                  "unsupported operation: more than one element of the written-to tensor refers to "
                  "a single memory location. Please clone() the tensor before performing the "
                  "operation."))

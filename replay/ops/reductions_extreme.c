@@ -19,7 +19,14 @@ bool rule_amax(struct call *c)
     struct tensor x = arg_tensor(c, 0);
     const char *name = c->param ? "amin()" : "amax()";
     int64_t numel;
+    struct tensor out = arg_tensor(c, 3);
     uint64_t mask = reduce_mask(c, 1, x);
+    if (!c->failed &&
+        !require(c, !out.meta || dtype_of(out) == dtype_of(x), "RuntimeError",
+                 "Expected the dtype for input and out to match, but got %s for input's dtype and "
+                 "%s for out's dtype.",
+                 dtype_scalar_name(dtype_of(x)), dtype_scalar_name(dtype_of(out))))
+        return false;
     if (!c->symbolic) {
         if (!c->failed && plain_numel(c, x, &numel) && numel == 0)
             check_empty_dims(c, 1, x, name);

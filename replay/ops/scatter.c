@@ -44,14 +44,15 @@ bool rule_gather(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), index = arg_tensor(c, 2);
     uint32_t dim = wrap_dim(c, arg_int(c, 1), ndim_of(x));
+    struct tensor result = new_contiguous_like(c, index, dtype_of(x));
     if (!guard_or_false(c, eq_int(c, numel(c, index), 0))) {
         if (!require(c, dtype_of(index) == DTYPE_I64 || dtype_of(index) == DTYPE_I32,
                      "RuntimeError", "gather(): Expected dtype int32/int64 for index") ||
-            !check_out_dtype(c, 4, dtype_of(x)) || !check_out_overlap(c, 4, 3) ||
+            !check_out_dtype(c, 4, dtype_of(x)) || !check_out_overlap(c, 4, 3, result) ||
             !check_gather(c, x, dim, index) || !check_index_values(c, index, x, dim))
             return false;
     }
-    return ret_tensor(c, new_contiguous_like(c, index, dtype_of(x)));
+    return ret_tensor(c, result);
 }
 
 /* scatter_shape_check of torch/_meta_registrations.py: questions in its order, C++'s text. */

@@ -7,12 +7,11 @@
 /* _unique of torch/_subclasses/fake_impls.py; dim UINT32_MAX: none. */
 static sym_id unique_size(struct call *c, struct tensor x, uint32_t dim, enum memo memo)
 {
-    int64_t n;
     bool whole = dim == UINT32_MAX;
     sym_id size = whole ? known_size(c, x, memo) : SYM_NONE;
     if (size != SYM_NONE || !may_be_dynamic(c))
         return size;
-    if (plain_numel(c, x, &n) && n == 0) {
+    if (is_int(c, env_replace(c->env, numel(c, x)), 0)) {
         size = SYM_ID_ZERO;
     } else {
         sym_id most = env_replace(c->env, whole ? numel(c, x) : size_of(x, dim));
