@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""A differential fuzzer: the live PyTorch's answers to random operator calls, for conform_ops.
+
+usage: ops_torch.py [--seed N] [--seconds S] [--rows N] [--samples | --concrete | --errors]
+                    [--out FILE] [CONFORM_OPS]
+
+Makes random tensors whose sizes are symbols (and some that are not), applies random chains of
+operators to them under FakeTensorMode, and writes one row for each ATen call that the mode sees
+(tests/differential/row.py). With --samples the calls come from PyTorch's own operator database
+(torch.testing) instead; with --concrete from there too, on real tensors, and --errors takes what
+that database says must be refused. CONFORM_OPS, when given, is run on the rows; its counts are the test's.
+Prints the seed first: the same seed, PyTorch and number of rows give the same rows.
+
+Exits with 77, "skipped" to meson, where Python has no torch.
+"""
+import argparse
+import itertools
+import json
+import logging
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import types
+
+try:
+    import torch
+except ImportError:
+    sys.exit(77)
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import (DimDynamic, ShapeEnv, StatelessSymbolicContext)
+from torch._dynamo.source import ConstantSource
+from torch.utils._python_dispatch import TorchDispatchMode
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from row import describe, is_in_place, symbols_of, tree_map  # noqa: E402
+from programs import random_program  # noqa: E402
+
+
+# Errors that are no rule's: a kernel that is not made for symbols, a defect.
+NOT_A_RULE = ("symbolic sizes/strides", "INTERNAL ASSERT", ".cpp:")
+
+
+class Recorder(TorchDispatchMode):
+    """Writes a row for every call on its way to the FakeTensorMode below, or to the kernels."""
+
+    def __init__(self, write, env=None):
+        super().__init__()
+        self.env, self.write = env, write
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if func.namespace == "prim":  # device queries and the like: no operator calls
+            return func(*args, **kwargs)
+        row, said = describe(func, args, kwargs, values=self.env is None)
+        given = [str(g.expr) for g in self.env.guards] if self.env else []
+        try:
+            out = func(*args, **kwargs)
+        except Exception as raised:
+            said["error"] = [type(raised).__name__, str(raised).split("\n")[0]]
+            if "symbolic sizes/strides" not in str(raised):  # a kernel that is no symbolic one
+                self.finish(row, said, given)
+            raise
+        said["out"] = row.value(out)
+        if is_in_place(func):
+            said["after"] = [row.value(x) for x in args]
+        self.finish(row, said, given)
+        return out
+
+    def finish(self, row, said, given):
+        if self.env:
+            self.tell_environment(row, said, given)
+        self.write(said)
+
+    def tell_environment(self, row, said, given):
+        said["given"] = given
+        said["guards"] = [str(g.expr) for g in self.env.guards[len(given):]]
+        for guard in self.env.guards:
+            row.symbols |= guard.expr.free_symbols
+        symbols_of(self.env, row.symbols, said)
+
+
+def fake_tensor(mode, env, x, number, static):
+    """x with a symbol for each size that `static` does not name."""
+    dynamic = [DimDynamic.STATIC if i in static else DimDynamic.DYNAMIC for i in range(x.dim())]
+    return mode.from_tensor(x, source=ConstantSource(f"__t{number}"),
+                            symbolic_context=StatelessSymbolicContext(dynamic_sizes=dynamic))
+
+
+def in_fake_mode(tensors, statics, body, write):
+    env = ShapeEnv(duck_shape=False)
+    with FakeTensorMode(shape_env=env, allow_non_fake_inputs=True) as mode:
+        fakes = {id(x): fake_tensor(mode, env, x, i, static)
+                 for i, (x, static) in enumerate(zip(tensors, statics))}
+        with Recorder(write, env):
+            try:
+                body(lambda x: fakes.get(id(x), x))
+            except Exception:  # what PyTorch refuses is a row, too
+                pass
+
+
+def programs(rng, write):
+    for _ in itertools.count():
+        inputs, run = random_program(rng)
+        statics = [{i for i in range(x.dim()) if rng.random() < 0.2} for x in inputs]
+        in_fake_mode(inputs, statics, lambda fake: run([fake(x) for x in inputs]), write)
+        yield
+
+
+def operator_database():
+    expecttest = types.ModuleType("expecttest")  # which torch.testing wants, and nobody needs here
+    expecttest.TestCase = object
+    sys.modules.setdefault("expecttest", expecttest)
+    from torch.testing._internal.common_methods_invocations import op_db
+    return op_db
+
+
+def database(rng, inputs):
+    """Random operators of PyTorch's database, each with a few of its inputs."""
+    operators = operator_database()
+    while True:
+        op = rng.choice(operators)
+        dtype = rng.choice([torch.float32, torch.float32, torch.int64, torch.bool, torch.bfloat16])
+        if dtype not in op.dtypes:
+            continue
+        torch.manual_seed(0)
+        try:
+            found = list(itertools.islice(inputs(op, dtype), 64))
+        except Exception:  # the database's own limits
+            continue
+        for sample in rng.sample(found, min(4, len(found))):
+            yield op, sample
+
+
+def samples(rng, write):
+    for op, sample in database(rng, lambda op, dtype: op.sample_inputs("cpu", dtype)):
+        tensors = []
+        tree_map(lambda x: tensors.append(x.detach()) if isinstance(x, torch.Tensor) else None,
+                 (sample.input, sample.args, sample.kwargs))
+
+        def body(fake, op=op, sample=sample, tensors=tensors):
+            left = iter(tensors)
+            x, args, kwargs = tree_map(
+                lambda x: fake(next(left)) if isinstance(x, torch.Tensor) else x,
+                (sample.input, sample.args, sample.kwargs))
+            op.op(x, *args, **kwargs)
+
+        in_fake_mode(tensors, [set()] * len(tensors), body, write)
+        yield
+
+
+def on_real_tensors(found, write):
+    for op, sample in found:
+        with Recorder(write):
+            try:
+                op.op(sample.input, *sample.args, **sample.kwargs)
+            except Exception:
+                pass
+        yield
+
+
+def concrete(rng, write):
+    return on_real_tensors(database(rng, lambda op, dtype: op.sample_inputs("cpu", dtype)), write)
+
+
+def errors(rng, write):
+    found = database(rng, lambda op, dtype: (x.sample_input for x in op.error_inputs("cpu")))
+    return on_real_tensors(found, lambda said: write(said) if "error" in said else None)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=int(time.strftime("%Y%m%d")))
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--rows", type=int, default=10**9)
+    for source in (samples, concrete, errors):
+        parser.add_argument(f"--{source.__name__}", dest="source", action="store_const",
+                            const=source, default=programs)
+    parser.add_argument("--out")
+    parser.add_argument("conform", nargs="?")
+    options = parser.parse_args()
+    print(f"seed {options.seed}, torch {torch.__version__}", flush=True)
+    rng = random.Random(options.seed)
+    torch.manual_seed(options.seed)
+    logging.disable(logging.CRITICAL)  # FakeTensorMode reports what it refuses
+    seen = set()
+    with (open(options.out, "w") if options.out else
+          tempfile.NamedTemporaryFile("w", suffix=".jsonl", delete=False)) as out:
+        def write(said):
+            line = json.dumps(said)
+            if line not in seen:
+                seen.add(line)
+                out.write(line + "\n")
+
+        end = time.monotonic() + options.seconds
+        for _ in options.source(rng, write):
+            if time.monotonic() > end or len(seen) >= options.rows:
+                break
+    print(f"{len(seen)} rows", flush=True)
+    if not options.conform:
+        return 0
+    done = subprocess.run([options.conform, "-v", out.name])
+    if not options.out and done.returncode == 0:
+        os.unlink(out.name)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
