@@ -29,6 +29,7 @@ try:
     import torch
 except ImportError:
     sys.exit(77)
+from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import (DimDynamic, ShapeEnv, StatelessSymbolicContext)
 from torch._dynamo.source import ConstantSource
@@ -94,7 +95,7 @@ def in_fake_mode(tensors, statics, body, write):
     with FakeTensorMode(shape_env=env, allow_non_fake_inputs=True) as mode:
         fakes = {id(x): fake_tensor(mode, env, x, i, static)
                  for i, (x, static) in enumerate(zip(tensors, statics))}
-        with Recorder(write, env):
+        with Recorder(write, env), enable_python_dispatcher():  # as compiling does
             try:
                 body(lambda x: fakes.get(id(x), x))
             except Exception:  # what PyTorch refuses is a row, too
