@@ -99,6 +99,21 @@ static bool tensor_number(struct ops *ops, struct tensor x, struct value *ret)
     return x.data && read_element(ops->pool, x.meta->dtype, x.data, ret);
 }
 
+/* A number where a tensor is expected is one without dimensions on the CPU
+ * (c10::scalar_to_tensor; Python's default dtypes). Rules see the number, arg_tensor() this. */
+static bool wrap_number(struct ops *ops, enum value_kind kind)
+{
+    static const sym_id none[1] = { 0 };
+    static const enum dtype dtypes[] = { [VALUE_INT] = DTYPE_I64, [VALUE_FLOAT] = DTYPE_F32,
+                                         [VALUE_BOOL] = DTYPE_B8, [VALUE_COMPLEX] = DTYPE_C64 };
+    if (ops->wrapped[kind])
+        return true;
+    const struct tensor_meta meta = { .dtype = dtypes[kind], .device = { DEVICE_CPU, -1 },
+                                      .offset = SYM_ID_ZERO, .size = none, .stride = none };
+    ops->wrapped[kind] = ops_intern(ops, &meta);
+    return ops->wrapped[kind] || ops_no_memory(ops) == OP_DONE;
+}
+
 static bool device_of(struct value value, struct value *ret)
 {
     struct device device;
@@ -114,6 +129,8 @@ static bool convert(struct ops *ops, const struct schema_slot *slot, struct valu
 {
     int64_t n;
     *ret = value;
+    if (slot->type == SCHEMA_TENSOR && (value_is_number(value) || value.kind == VALUE_COMPLEX))
+        return wrap_number(ops, value.kind);
     if (slot->type == SCHEMA_TENSOR || slot->type == SCHEMA_ANY || value.kind == VALUE_NONE)
         return true;
     if (value.kind == VALUE_TENSOR && !tensor_number(ops, value.u.tensor, ret)) {

@@ -110,6 +110,7 @@ struct ops {
     struct err failure;
     ops_subgraph *subgraph;
     void *subgraph_user;
+    const struct tensor_meta *wrapped[VALUE_COMPLEX + 1]; /* numbers as tensors, made by binding */
     bool cache_off, fast_off;
 };
 

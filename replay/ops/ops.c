@@ -56,6 +56,7 @@ void ops_set_env(struct ops *ops, struct shape_env *env)
     ops_reset(ops);
     meta_table_release(&ops->metas);
     ops->metas = (struct meta_table){ 0 };
+    memset(ops->wrapped, 0, sizeof ops->wrapped);
     op_cache_clear(ops->cache);
     ops->env = env;
     ops->pool = env_pool(env);

@@ -98,7 +98,12 @@ bool check(struct call *c, sym_id condition, const char *type, const char *forma
 struct tensor arg_tensor(const struct call *c, uint32_t i)
 {
     struct value value = arg(c, i);
-    return value.kind == VALUE_TENSOR ? value.u.tensor : (struct tensor){ .meta = NULL };
+    if (value.kind == VALUE_TENSOR)
+        return value.u.tensor;
+    bool number = value_is_number(value) || value.kind == VALUE_COMPLEX;
+    if (!number || c->op->schema.args[i].type != SCHEMA_TENSOR)
+        return (struct tensor){ .meta = NULL };
+    return (struct tensor){ .meta = c->ops->wrapped[value.kind], .storage = c->ops->next_storage++ };
 }
 
 sym_id arg_sym(const struct call *c, uint32_t i)
