@@ -194,8 +194,8 @@ struct value py_call_keywords(struct call *c, const char *base, const struct val
 {
     struct value ret = value_none();
     bool found;
-    if (c->failed || python_overloads(c, str_of(base), false, args, n, keywords, n_keywords, &ret,
-                                      &found))
+    if (c->failed ||
+        python_overloads(c, str_of(base), false, args, n, keywords, n_keywords, &ret, &found))
         return ret;
     if (!c->failed && !found)
         unsupported(c, "aten.%s", base);
@@ -333,8 +333,7 @@ static bool function(struct call *c, struct str target, const struct value *args
             return done;
     }
     bool method = str_starts(name, STR("Tensor."));
-    return generic(c, base_of(name, base_room), method, args, n, keywords, n_keywords, ret,
-                   &found);
+    return generic(c, base_of(name, base_room), method, args, n, keywords, n_keywords, ret, &found);
 }
 
 /* torch.ops.NS.NAME without its overload, where there are several. */

@@ -1,13 +1,36 @@
-/* torch.nn.functional.multi_head_attention_forward: nn.MultiheadAttention and what is made of it. */
+/* torch.nn.functional.multi_head_attention_forward: nn.MultiheadAttention and what is made of it.
+ */
 #include "replay/ops/python_internal.h"
 
 #include <math.h>
 
 /* The arguments by their place in the signature. */
 enum {
-    QUERY, KEY, VALUE, EMBED_DIM, HEADS, IN_WEIGHT, IN_BIAS, BIAS_K, BIAS_V, ZERO_ATTN, DROPOUT,
-    OUT_WEIGHT, OUT_BIAS, TRAINING, KEY_PADDING, NEED_WEIGHTS, MASK, SEPARATE, Q_WEIGHT, K_WEIGHT,
-    V_WEIGHT, STATIC_K, STATIC_V, AVERAGE, CAUSAL
+    QUERY,
+    KEY,
+    VALUE,
+    EMBED_DIM,
+    HEADS,
+    IN_WEIGHT,
+    IN_BIAS,
+    BIAS_K,
+    BIAS_V,
+    ZERO_ATTN,
+    DROPOUT,
+    OUT_WEIGHT,
+    OUT_BIAS,
+    TRAINING,
+    KEY_PADDING,
+    NEED_WEIGHTS,
+    MASK,
+    SEPARATE,
+    Q_WEIGHT,
+    K_WEIGHT,
+    V_WEIGHT,
+    STATIC_K,
+    STATIC_V,
+    AVERAGE,
+    CAUSAL
 };
 
 struct attention {
@@ -17,16 +40,16 @@ struct attention {
     bool batched, causal;
 };
 
-#define CALL(base, ...)                                                                \
-    py_call(c, base, (struct value[]){ __VA_ARGS__ },                                   \
+#define CALL(base, ...)                               \
+    py_call(c, base, (struct value[]){ __VA_ARGS__ }, \
             (uint32_t)(sizeof((struct value[]){ __VA_ARGS__ }) / sizeof(struct value)))
 
 static struct value sizes(struct call *c, const struct value *items, uint32_t n)
 {
     return py_list(c, items, n);
 }
-#define SIZES(...)                                                                     \
-    sizes(c, (struct value[]){ __VA_ARGS__ },                                           \
+#define SIZES(...)                            \
+    sizes(c, (struct value[]){ __VA_ARGS__ }, \
           (uint32_t)(sizeof((struct value[]){ __VA_ARGS__ }) / sizeof(struct value)))
 
 static sym_id size_at(struct call *c, struct value x, uint32_t dim)
@@ -37,8 +60,8 @@ static sym_id size_at(struct call *c, struct value x, uint32_t dim)
 
 static bool same_tensor(struct value a, struct value b)
 {
-    return a.kind == VALUE_TENSOR && b.kind == VALUE_TENSOR &&
-           a.u.tensor.meta == b.u.tensor.meta && a.u.tensor.storage == b.u.tensor.storage;
+    return a.kind == VALUE_TENSOR && b.kind == VALUE_TENSOR && a.u.tensor.meta == b.u.tensor.meta &&
+           a.u.tensor.storage == b.u.tensor.storage;
 }
 
 static struct value item(struct call *c, struct value list, uint32_t i)
@@ -240,8 +263,8 @@ static bool with_weights(struct attention *a, struct value dropout)
     double scale = sqrt(1.0 / sym_to_double(c->pool, a->head));
     struct value q = CALL("mul", a->q, py_float(c, scale));
     struct value k = CALL("transpose", a->k, py_int(c, -2), py_int(c, -1));
-    struct value weights = a->mask.kind == VALUE_TENSOR ? CALL("baddbmm", a->mask, q, k)
-                                                        : CALL("bmm", q, k);
+    struct value weights =
+        a->mask.kind == VALUE_TENSOR ? CALL("baddbmm", a->mask, q, k) : CALL("bmm", q, k);
     weights = CALL("softmax", weights, py_int(c, -1));
     bool found;
     struct value positive =
@@ -252,8 +275,9 @@ static bool with_weights(struct attention *a, struct value dropout)
     x = CALL("transpose", x, py_int(c, 0), py_int(c, 1));
     x = CALL("reshape", x, SIZES(value_int(mul(c, a->length, a->batch)), value_int(a->embed)));
     x = finish(a, x);
-    weights = CALL("view", weights, SIZES(value_int(a->batch), value_int(a->heads),
-                                          value_int(a->length), value_int(a->source)));
+    weights = CALL("view", weights,
+                   SIZES(value_int(a->batch), value_int(a->heads), value_int(a->length),
+                         value_int(a->source)));
     if (py_truth(c, arg(c, AVERAGE)))
         weights = CALL("mean", weights, SIZES(py_int(c, 1)));
     if (!a->batched)
@@ -266,8 +290,9 @@ static bool with_weights(struct attention *a, struct value dropout)
 static struct value four(struct attention *a, struct value x, sym_id length)
 {
     struct call *c = a->c;
-    return CALL("view", x, SIZES(value_int(a->batch), value_int(a->heads), value_int(length),
-                                 value_int(a->head)));
+    return CALL(
+        "view", x,
+        SIZES(value_int(a->batch), value_int(a->heads), value_int(length), value_int(a->head)));
 }
 
 static bool without_weights(struct attention *a, struct value dropout)

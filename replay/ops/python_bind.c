@@ -3,7 +3,7 @@
 
 struct parameter {
     struct str name, text; /* text of its default; .p NULL where there is none */
-    bool rest;             /* *name */
+    bool rest, keywords;   /* *name, **name */
 };
 
 /* The next of "a, b=1, *rest, key='x'"; false at the end. */
@@ -18,6 +18,11 @@ static bool next_parameter(struct str *signature, struct parameter *ret)
     *ret = (struct parameter){ .rest = one.n && one.p[0] == '*' };
     if (ret->rest)
         one = str_from(one, 1);
+    if (ret->rest && one.n && one.p[0] == '*') {
+        ret->rest = false;
+        ret->keywords = true;
+        one = str_from(one, 1);
+    }
     size_t equals = str_find_char(one, '=');
     ret->name = str_first(one, equals);
     if (equals < one.n)
@@ -69,6 +74,31 @@ static struct value rest_of(struct call *c, const struct value *args, uint32_t n
     return value_items(VALUE_LIST, items, n);
 }
 
+/* Keywords that no parameter has, as a dict by name. */
+static struct value rest_of_keywords(struct call *c, const char *signature,
+                                     const struct keyword *keywords, uint32_t n, uint32_t *used)
+{
+    struct value *items = ops_values(c->ops, 2 * (size_t)n);
+    uint32_t count = 0;
+    if (!items) {
+        python_no_memory(c);
+        return value_none();
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct str left = str_of(signature);
+        struct parameter parameter;
+        bool known = false;
+        while (!known && next_parameter(&left, &parameter))
+            known = str_eq(parameter.name, keywords[i].name);
+        if (known)
+            continue;
+        ++*used;
+        items[count++] = (struct value){ .kind = VALUE_STRING, .u.text = keywords[i].name };
+        items[count++] = keywords[i].value;
+    }
+    return value_items(VALUE_DICT, items, count);
+}
+
 const struct value *python_bind(struct call *c, const char *signature, const struct value *args,
                                 uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
                                 uint32_t *n_bound)
@@ -83,7 +113,9 @@ const struct value *python_bind(struct call *c, const char *signature, const str
     }
     for (; i < SCHEMA_MAX_SLOTS && next_parameter(&left, &parameter); i++) {
         const struct value *named = keyword_value(keywords, n_keywords, parameter.name, &used);
-        if (parameter.rest && !named) {
+        if (parameter.keywords) {
+            bound[i] = rest_of_keywords(c, signature, keywords, n_keywords, &used);
+        } else if (parameter.rest && !named) {
             bound[i] = rest_of(c, args + (next < n ? next : n), next < n ? n - next : 0);
             next = n;
         } else if (named) {
@@ -93,14 +125,13 @@ const struct value *python_bind(struct call *c, const char *signature, const str
         } else if (parameter.text.p) {
             bound[i] = default_value(c, parameter.text);
         } else {
-            refuse(c, "TypeError", "missing a required argument: '%.*s'",
-                   STR_ARG(parameter.name));
+            refuse(c, "TypeError", "missing a required argument: '%.*s'", STR_ARG(parameter.name));
             return NULL;
         }
     }
     if (next < n || used < n_keywords) {
-        refuse(c, "TypeError", next < n ? "too many positional arguments"
-                                        : "got an unexpected keyword argument");
+        refuse(c, "TypeError",
+               next < n ? "too many positional arguments" : "got an unexpected keyword argument");
         return NULL;
     }
     *n_bound = i;

@@ -24,11 +24,12 @@ bool python_inplace(struct call *c)
 static bool probability(struct call *c, struct value p)
 {
     bool found;
-    struct value low = python_number(c, STR("lt"), (struct value[]){ p, py_float(c, 0) }, 2, &found);
+    struct value low =
+        python_number(c, STR("lt"), (struct value[]){ p, py_float(c, 0) }, 2, &found);
     bool bad = !c->failed && py_truth(c, low);
     if (!bad && !c->failed)
-        bad = py_truth(c, python_number(c, STR("gt"), (struct value[]){ p, py_float(c, 1) }, 2,
-                                        &found));
+        bad = py_truth(
+            c, python_number(c, STR("gt"), (struct value[]){ p, py_float(c, 1) }, 2, &found));
     return bad ? refuse(c, "ValueError",
                         "dropout probability has to be between 0 and 1, but got %s",
                         sym_text(c, p.u.sym))
@@ -97,8 +98,7 @@ bool python_gumbel_softmax(struct call *c)
     struct value hard = py_call(c, "zeros_like", &logits, 1), detached;
     if (c->failed || max.n < 2)
         return false;
-    hard = py_call(c, "scatter_",
-                   (struct value[]){ hard, dim, max.u.items[1], py_float(c, 1) }, 4);
+    hard = py_call(c, "scatter_", (struct value[]){ hard, dim, max.u.items[1], py_float(c, 1) }, 4);
     detached = py_call(c, "detach", &soft, 1);
     hard = py_call(c, "sub", (struct value[]){ hard, detached }, 2);
     return ret_call(c, py_call(c, "add", (struct value[]){ hard, soft }, 2));
@@ -140,8 +140,7 @@ bool python_embedding(struct call *c)
     struct value padding = padding_index(c, arg(c, 2), arg_tensor(c, 1));
     if (arg_given(c, 3)) { /* max_norm: rows are renormed in place */
         input = py_call(c, "contiguous", &input, 1);
-        py_call(c, "embedding_renorm_",
-                (struct value[]){ weight, input, arg(c, 3), arg(c, 4) }, 4);
+        py_call(c, "embedding_renorm_", (struct value[]){ weight, input, arg(c, 3), arg(c, 4) }, 4);
     }
     struct value args[] = { weight, input, padding, arg(c, 5), arg(c, 6) };
     return ret_call(c, py_call(c, "embedding", args, 5));
@@ -162,7 +161,8 @@ bool python_embedding_bag(struct call *c)
     if (c->failed)
         return false;
     if (x.meta->ndim == 2) {
-        struct value bounds[] = { py_int(c, 0), value_int(numel(c, x)), value_int(x.meta->size[1]) };
+        struct value bounds[] = { py_int(c, 0), value_int(numel(c, x)),
+                                  value_int(x.meta->size[1]) };
         struct keyword keywords[] = {
             { STR("dtype"), { .kind = VALUE_DTYPE, .u.dtype = x.meta->dtype } },
             { STR("device"), { .kind = VALUE_DEVICE, .u.device = x.meta->device } },
@@ -177,8 +177,7 @@ bool python_embedding_bag(struct call *c)
         return refuse(c, "ValueError", "offsets has to be a 1D Tensor but got None");
     }
     if (arg_given(c, 3))
-        py_call(c, "embedding_renorm_",
-                (struct value[]){ weight, input, arg(c, 3), arg(c, 4) }, 4);
+        py_call(c, "embedding_renorm_", (struct value[]){ weight, input, arg(c, 3), arg(c, 4) }, 4);
     struct value args[] = { weight,    input,   offsets, arg(c, 5), bag_mode(c, arg(c, 6)),
                             arg(c, 7), samples, last,    arg(c, 10) };
     struct value bag = py_call(c, "embedding_bag", args, arg_given(c, 10) ? 9 : 8);
@@ -219,8 +218,7 @@ bool python_grid_sample(struct call *c)
 
 bool python_affine_grid(struct call *c)
 {
-    struct value args[] = { arg(c, 0), arg(c, 1),
-                            arg_given(c, 2) ? arg(c, 2) : py_bool(false) };
+    struct value args[] = { arg(c, 0), arg(c, 1), arg_given(c, 2) ? arg(c, 2) : py_bool(false) };
     return ret_call(c, py_call(c, "affine_grid_generator", args, 3));
 }
 
@@ -230,6 +228,6 @@ bool python_cdist(struct call *c)
     struct value how = py_is(mode, "use_mm_for_euclid_dist_if_necessary") ? value_none()
                        : py_is(mode, "use_mm_for_euclid_dist")            ? py_int(c, 1)
                                                                           : py_int(c, 2);
-    return ret_call(c, py_call(c, "cdist",
-                               (struct value[]){ arg(c, 0), arg(c, 1), arg(c, 2), how }, 4));
+    return ret_call(
+        c, py_call(c, "cdist", (struct value[]){ arg(c, 0), arg(c, 1), arg(c, 2), how }, 4));
 }

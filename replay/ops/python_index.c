@@ -5,9 +5,9 @@
 struct indexing {
     struct call *c;
     struct tensor self, result;
-    uint32_t specified;            /* dimensions that the index names */
-    int64_t dim;                   /* of result, the next one */
-    struct value *tensors;         /* None or a tensor by dimension: of index.Tensor */
+    uint32_t specified;    /* dimensions that the index names */
+    int64_t dim;           /* of result, the next one */
+    struct value *tensors; /* None or a tensor by dimension: of index.Tensor */
     uint32_t n_tensors, room;
     bool advanced;
 };
@@ -53,8 +53,9 @@ static struct tensor select_index(struct call *c, struct tensor x, int64_t dim, 
           real_dim, sym_text(c, size));
     if (c->failed)
         return failed_tensor();
-    return value_as_tensor(
-        c, py_op(c, "aten.select.int", (struct value[]){ value_tensor(x), integer(c, dim), index }, 3));
+    return value_as_tensor(c,
+                           py_op(c, "aten.select.int",
+                                 (struct value[]){ value_tensor(x), integer(c, dim), index }, 3));
 }
 
 /* A bound of a slice: None, an int, a tensor of one. */
@@ -134,8 +135,9 @@ static void record_bool(struct indexing *in, bool value)
     };
     struct value sizes = value_items(VALUE_LIST, &list, 1);
     in->result = unsqueeze(c, in->result, in->dim);
-    record(in, value_as_tensor(c, py_op_keywords(c, value ? "aten.zeros" : "aten.empty.memory_format", &sizes, 1,
-                                                   keywords, 2)));
+    record(in,
+           value_as_tensor(c, py_op_keywords(c, value ? "aten.zeros" : "aten.empty.memory_format",
+                                             &sizes, 1, keywords, 2)));
 }
 
 static bool is_mask(enum dtype dtype)
@@ -181,9 +183,7 @@ static void index_one(struct indexing *in, struct value index, uint32_t real_dim
 {
     struct call *c = in->c;
     switch (index.kind) {
-    case VALUE_INT:
-        in->result = select_index(c, in->result, in->dim, index, real_dim);
-        break;
+    case VALUE_INT: in->result = select_index(c, in->result, in->dim, index, real_dim); break;
     case VALUE_SLICE:
         in->result = slice_index(c, in->result, in->dim, index, false);
         in->dim++;
@@ -278,9 +278,9 @@ struct value python_getitem(struct call *c, struct tensor x, struct value index)
         return value_none();
     if (in.advanced)
         return py_op(c, "aten.index.Tensor",
-                       (struct value[]){ value_tensor(in.result),
-                                         value_items(VALUE_LIST, in.tensors, in.n_tensors) },
-                       2);
+                     (struct value[]){ value_tensor(in.result),
+                                       value_items(VALUE_LIST, in.tensors, in.n_tensors) },
+                     2);
     struct value self = value_tensor(in.result);
     if (in.result.meta == x.meta && in.result.storage == x.storage && !in.dim)
         return py_op(c, "aten.alias", &self, 1);
@@ -321,8 +321,8 @@ static bool copy_to(struct call *c, struct tensor dst, struct tensor src)
     src = without_leading_ones(c, src);
     if (c->failed)
         return false;
-    args[1] = value_tensor(
-        call1(c, "aten.expand", src, python_sizes(c, dst.meta->size, dst.meta->ndim)));
+    args[1] =
+        value_tensor(call1(c, "aten.expand", src, python_sizes(c, dst.meta->size, dst.meta->ndim)));
     py_op(c, "aten.copy_", args, 2);
     return !c->failed;
 }

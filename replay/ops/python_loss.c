@@ -19,8 +19,9 @@ static struct value reduction(struct call *c, struct value average, struct value
 /* input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing */
 bool python_cross_entropy(struct call *c)
 {
-    struct value args[] = { arg(c, 0), arg(c, 1), arg(c, 2),
-                            reduction(c, arg(c, 3), arg(c, 5), arg(c, 6)), arg(c, 4), arg(c, 7) };
+    struct value args[] = { arg(c, 0), arg(c, 1),
+                            arg(c, 2), reduction(c, arg(c, 3), arg(c, 5), arg(c, 6)),
+                            arg(c, 4), arg(c, 7) };
     return ret_call(c, py_call(c, row_base(c), args, c->n_args > 7 ? 6 : 5));
 }
 
@@ -154,8 +155,7 @@ bool python_kl_div(struct call *c)
     struct tensor x = value_as_tensor(c, arg(c, 0));
     if (c->failed || !batch || !x.meta->ndim)
         return ret_call(c, loss);
-    return ret_call(
-        c, py_call(c, "div", (struct value[]){ loss, value_int(x.meta->size[0]) }, 2));
+    return ret_call(c, py_call(c, "div", (struct value[]){ loss, value_int(x.meta->size[0]) }, 2));
 }
 
 /* input, target, size_average, reduce, reduction */
@@ -184,8 +184,10 @@ bool python_pair_loss(struct call *c)
 /* anchor, positive, negative, margin, p, eps, swap, size_average, reduce, reduction */
 bool python_triplet_loss(struct call *c)
 {
-    struct value args[] = { arg(c, 0), arg(c, 1), arg(c, 2), arg(c, 3), arg(c, 4),
-                            arg(c, 5), arg(c, 6), reduction(c, arg(c, 7), arg(c, 8), arg(c, 9)) };
+    struct value args[] = { arg(c, 0), arg(c, 1),
+                            arg(c, 2), arg(c, 3),
+                            arg(c, 4), arg(c, 5),
+                            arg(c, 6), reduction(c, arg(c, 7), arg(c, 8), arg(c, 9)) };
     return ret_call(c, py_call(c, "triplet_margin_loss", args, 8));
 }
 

@@ -53,23 +53,26 @@ bool python_group_norm(struct call *c)
     if (c->failed)
         return false;
     if (x.meta->ndim < 2)
-        return refuse(c, "RuntimeError", "Expected at least 2 dimensions for input tensor but "
-                                         "received %u",
+        return refuse(c, "RuntimeError",
+                      "Expected at least 2 dimensions for input tensor but "
+                      "received %u",
                       x.meta->ndim);
     sym_id first = mul(c, x.meta->size[0], x.meta->size[1]);
     first = floordiv(c, first, arg_sym(c, 1));
     if (c->failed || !more_than_one(c, first, x, 2, "value per channel"))
         return false;
-    struct value args[] = { arg(c, 0), arg(c, 1), arg(c, 2), arg(c, 3), arg(c, 4),
-                            cudnn_enabled() };
+    struct value args[] = {
+        arg(c, 0), arg(c, 1), arg(c, 2), arg(c, 3), arg(c, 4), cudnn_enabled()
+    };
     return ret_call(c, py_op(c, "aten.group_norm", args, 6));
 }
 
 /* input, normalized_shape, weight, bias, eps */
 bool python_layer_norm(struct call *c)
 {
-    struct value args[] = { arg(c, 0), arg(c, 1), arg(c, 2), arg(c, 3), arg(c, 4),
-                            cudnn_enabled() };
+    struct value args[] = {
+        arg(c, 0), arg(c, 1), arg(c, 2), arg(c, 3), arg(c, 4), cudnn_enabled()
+    };
     return ret_call(c, py_op(c, "aten.layer_norm", args, 6));
 }
 

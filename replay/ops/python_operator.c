@@ -109,8 +109,7 @@ static bool equal(struct call *c, struct value a, struct value b)
     case VALUE_LAYOUT: return a.u.layout == b.u.layout;
     case VALUE_MEMORY_FORMAT: return a.u.memory_format == b.u.memory_format;
     case VALUE_DEVICE: return device_equal(a.u.device, b.u.device);
-    case VALUE_COMPLEX:
-        return a.u.complex.re == b.u.complex.re && a.u.complex.im == b.u.complex.im;
+    case VALUE_COMPLEX: return a.u.complex.re == b.u.complex.re && a.u.complex.im == b.u.complex.im;
     case VALUE_TENSOR:
         return a.u.tensor.storage == b.u.tensor.storage && a.u.tensor.meta == b.u.tensor.meta;
     default: break;

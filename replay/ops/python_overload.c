@@ -3,10 +3,10 @@
 
 /* Functions that take a number where the schema says Tensor (should_allow_numbers_as_tensors). */
 static const char *const numbers_as_tensors[] = {
-    "_conj",    "_to_copy",   "add",          "add_",          "copy",          "copy_",
-    "div",      "div_",       "divide",       "divide_",       "floor_divide",  "floor_divide_",
-    "mul",      "mul_",       "multiply",     "multiply_",     "sub",           "sub_",
-    "subtract", "subtract_",  "to",           "true_divide",   "true_divide_",
+    "_conj",    "_to_copy",  "add",      "add_",        "copy",         "copy_",
+    "div",      "div_",      "divide",   "divide_",     "floor_divide", "floor_divide_",
+    "mul",      "mul_",      "multiply", "multiply_",   "sub",          "sub_",
+    "subtract", "subtract_", "to",       "true_divide", "true_divide_",
 };
 
 static bool takes_numbers(struct str base)
@@ -27,14 +27,13 @@ static bool takes_item(const struct schema_slot *slot, struct value value, bool 
     bool tensor = scalar_tensor(value);
     switch (slot->type) {
     case SCHEMA_TENSOR:
-        return value.kind == VALUE_TENSOR || (numbers && (value_is_number(value) ||
-                                                          value.kind == VALUE_COMPLEX));
+        return value.kind == VALUE_TENSOR ||
+               (numbers && (value_is_number(value) || value.kind == VALUE_COMPLEX));
     case SCHEMA_SCALAR: return value_is_number(value) || value.kind == VALUE_COMPLEX || tensor;
     case SCHEMA_INT:
     case SCHEMA_SYMINT:
-        return value.kind == VALUE_INT ||
-               (tensor && (value.u.tensor.meta->dtype == DTYPE_I64 ||
-                           value.u.tensor.meta->dtype == DTYPE_I32));
+        return value.kind == VALUE_INT || (tensor && (value.u.tensor.meta->dtype == DTYPE_I64 ||
+                                                      value.u.tensor.meta->dtype == DTYPE_I32));
     case SCHEMA_FLOAT: return value.kind == VALUE_INT || value.kind == VALUE_FLOAT || tensor;
     case SCHEMA_BOOL: return value.kind == VALUE_BOOL;
     case SCHEMA_COMPLEX: return value_is_number(value) || value.kind == VALUE_COMPLEX;
@@ -77,8 +76,8 @@ static bool names(const struct schema_slot *slot, struct str keyword)
     static const struct {
         const char *schema, *python;
     } aliases[] = {
-        { "self", "input" }, { "dim", "axis" },   { "keepdim", "keepdims" }, { "self", "x" },
-        { "self", "a" },     { "self", "x1" },    { "other", "x2" },         { "input", "x" },
+        { "self", "input" }, { "dim", "axis" }, { "keepdim", "keepdims" }, { "self", "x" },
+        { "self", "a" },     { "self", "x1" },  { "other", "x2" },         { "input", "x" },
     };
     if (str_eq(slot->name, keyword))
         return true;

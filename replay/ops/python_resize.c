@@ -210,8 +210,8 @@ static bool upsample(struct call *c, struct tensor x, struct value size, struct 
     struct value args[] = { value_tensor(x), size, corners, factors };
     if (!mode->corners)
         args[2] = factors;
-    return ret_call(c, py_call(c, smooth ? mode->antialias : mode->base, args,
-                               mode->corners ? 4 : 3));
+    return ret_call(c,
+                    py_call(c, smooth ? mode->antialias : mode->base, args, mode->corners ? 4 : 3));
 }
 
 /* input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias */
@@ -223,14 +223,16 @@ bool python_interpolate(struct call *c)
         return false;
     uint32_t n = x.meta->ndim >= 2 ? x.meta->ndim - 2 : 0;
     if (n > MAX_SPATIAL || (size.kind == VALUE_NONE) == (factors.kind == VALUE_NONE))
-        return refuse(c, "ValueError", size.kind == VALUE_NONE
-                                           ? "either size or scale_factor should be defined"
-                                           : "only one of size or scale_factor should be defined");
+        return refuse(c, "ValueError",
+                      size.kind == VALUE_NONE
+                          ? "either size or scale_factor should be defined"
+                          : "only one of size or scale_factor should be defined");
     size = repeated(c, size, n);
     factors = repeated(c, factors, n);
     if ((size.kind != VALUE_NONE && size.n != n) || (factors.kind != VALUE_NONE && factors.n != n))
-        return refuse(c, "ValueError", "Input and output must have the same number of spatial "
-                                       "dimensions");
+        return refuse(c, "ValueError",
+                      "Input and output must have the same number of spatial "
+                      "dimensions");
     bool recompute = arg_given(c, 5) && py_truth(c, arg(c, 5));
     if (factors.kind != VALUE_NONE && (recompute || py_is(arg(c, 3), "area"))) {
         size = rescaled(c, x, factors);

@@ -85,8 +85,8 @@ static struct value dtype_value(enum dtype dtype)
 static const struct {
     const char *name, *op;
 } operators[] = {
-    { "T", "aten.numpy_T" },    { "H", "aten.matrix_H" },  { "mT", "aten.mT" },
-    { "mH", "aten.mH" },        { "real", "aten.real" },   { "imag", "aten.imag" },
+    { "T", "aten.numpy_T" },   { "H", "aten.matrix_H" }, { "mT", "aten.mT" },
+    { "mH", "aten.mH" },       { "real", "aten.real" },  { "imag", "aten.imag" },
     { "data", "aten.detach" },
 };
 
@@ -156,11 +156,11 @@ static int32_t field(struct str name)
         const char *name;
         int32_t i;
     } fields[] = {
-        { "values", 0 },       { "indices", 1 }, { "eigenvalues", 0 }, { "eigenvectors", 1 },
-        { "Q", 0 },            { "R", 1 },       { "U", 0 },           { "S", 1 },
-        { "V", 2 },            { "Vh", 2 },      { "sign", 0 },        { "logabsdet", 1 },
-        { "solution", 0 },     { "L", 0 },       { "info", 1 },        { "inverse", 0 },
-        { "hist", 0 },         { "bin_edges", 1 }, { "mantissa", 0 },  { "exponent", 1 },
+        { "values", 0 },   { "indices", 1 },   { "eigenvalues", 0 }, { "eigenvectors", 1 },
+        { "Q", 0 },        { "R", 1 },         { "U", 0 },           { "S", 1 },
+        { "V", 2 },        { "Vh", 2 },        { "sign", 0 },        { "logabsdet", 1 },
+        { "solution", 0 }, { "L", 0 },         { "info", 1 },        { "inverse", 0 },
+        { "hist", 0 },     { "bin_edges", 1 }, { "mantissa", 0 },    { "exponent", 1 },
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (str_is(name, fields[i].name))
@@ -196,8 +196,7 @@ static bool other_fact(struct call *c, struct value x, struct str name, struct v
 bool python_attribute(struct call *c, struct value x, struct str name, struct value *ret)
 {
     if (x.kind != VALUE_TENSOR)
-        return other_fact(c, x, name, ret) ||
-               unsupported(c, "attribute %.*s", STR_ARG(name));
+        return other_fact(c, x, name, ret) || unsupported(c, "attribute %.*s", STR_ARG(name));
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
         if (!str_is(name, operators[i].name))
             continue;
@@ -207,8 +206,7 @@ bool python_attribute(struct call *c, struct value x, struct str name, struct va
             *ret = py_op(c, operators[i].op, &x, 1);
         return !c->failed;
     }
-    return tensor_fact(c, x.u.tensor, name, ret) ||
-           unsupported(c, "attribute %.*s", STR_ARG(name));
+    return tensor_fact(c, x.u.tensor, name, ret) || unsupported(c, "attribute %.*s", STR_ARG(name));
 }
 
 /* object, name, default=None */
@@ -243,8 +241,8 @@ static struct value convert(struct call *c, struct value value, const struct con
         return value_none();
     bool dtype = to->dtype != DTYPE_NONE && to->dtype != x.meta->dtype;
     bool device = to->device.type != DEVICE_NONE && !same_device(to->device, x.meta->device);
-    bool format = to->format.kind == VALUE_MEMORY_FORMAT &&
-                  to->format.u.memory_format != FORMAT_PRESERVE;
+    bool format =
+        to->format.kind == VALUE_MEMORY_FORMAT && to->format.u.memory_format != FORMAT_PRESERVE;
     if (format && !dtype && !device && !to->copy)
         format = suggest_format(c, x) != to->format.u.memory_format;
     if (!dtype && !device && !format && !to->copy)
@@ -252,7 +250,8 @@ static struct value convert(struct call *c, struct value value, const struct con
     struct keyword keywords[4];
     uint32_t n = 0;
     if (to->dtype != DTYPE_NONE)
-        keywords[n++] = (struct keyword){ STR("dtype"), { .kind = VALUE_DTYPE, .u.dtype = to->dtype } };
+        keywords[n++] =
+            (struct keyword){ STR("dtype"), { .kind = VALUE_DTYPE, .u.dtype = to->dtype } };
     if (to->device.type != DEVICE_NONE)
         keywords[n++] =
             (struct keyword){ STR("device"), { .kind = VALUE_DEVICE, .u.device = to->device } };

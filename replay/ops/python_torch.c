@@ -11,9 +11,10 @@ bool python_check(struct call *c)
         cond = py_op(c, "aten.item", &cond, 1);
     if (cond.kind != VALUE_BOOL)
         return refuse(c, "TypeError", "cond must be a bool");
-    check(c, cond.u.sym, "RuntimeError", "Expected cond to be True, but got False. (Could this "
-                                         "error message be improved? If so, please report an "
-                                         "enhancement request to PyTorch.)");
+    check(c, cond.u.sym, "RuntimeError",
+          "Expected cond to be True, but got False. (Could this "
+          "error message be improved? If so, please report an "
+          "enhancement request to PyTorch.)");
     return !c->failed && ret_none(c);
 }
 
@@ -84,10 +85,10 @@ bool python_sym_sum(struct call *c)
     }
     struct value sum = py_int(c, 0);
     for (uint32_t i = 0; i < list.n && !c->failed; i++)
-        sum = list.u.items[i].kind == VALUE_TENSOR
-                  ? py_call(c, "add", (struct value[]){ list.u.items[i], sum }, 2)
-                  : python_number(c, STR("add"), (struct value[]){ sum, list.u.items[i] }, 2,
-                                  &found);
+        sum =
+            list.u.items[i].kind == VALUE_TENSOR
+                ? py_call(c, "add", (struct value[]){ list.u.items[i], sum }, 2)
+                : python_number(c, STR("add"), (struct value[]){ sum, list.u.items[i] }, 2, &found);
     return ret_call(c, sum);
 }
 
@@ -110,8 +111,8 @@ bool python_extreme(struct call *c)
         return refuse(c, "ValueError", "an empty sequence");
     struct value best = list.u.items[0];
     for (uint32_t i = 1; i < list.n && !c->failed; i++) {
-        struct value test = python_number(c, less, (struct value[]){ list.u.items[i], best }, 2,
-                                          &found);
+        struct value test =
+            python_number(c, less, (struct value[]){ list.u.items[i], best }, 2, &found);
         if (!c->failed && py_truth(c, test))
             best = list.u.items[i];
     }
@@ -134,7 +135,8 @@ bool python_item_of(struct call *c)
 static struct value split(struct call *c, struct value x, struct value size, struct value dim)
 {
     struct value args[] = { x, size, dim };
-    return py_op(c, value_is_sequence(size) ? "aten.split_with_sizes" : "aten.split.Tensor", args, 3);
+    return py_op(c, value_is_sequence(size) ? "aten.split_with_sizes" : "aten.split.Tensor", args,
+                 3);
 }
 
 /* tensor, split_size_or_sections, dim */
@@ -203,8 +205,9 @@ bool python_broadcast_shapes(struct call *c)
             if (guard_bool(c, eq_int(c, size, 1)) || guard_bool(c, eq(c, size, out->u.sym)))
                 continue;
             if (!guard_bool(c, eq_int(c, out->u.sym, 1)))
-                return refuse(c, "RuntimeError", "Shape mismatch: objects cannot be broadcast to "
-                                                 "a single shape");
+                return refuse(c, "RuntimeError",
+                              "Shape mismatch: objects cannot be broadcast to "
+                              "a single shape");
             *out = value_int(size);
         }
     }
@@ -250,8 +253,8 @@ bool python_tensordot(struct call *c)
     } else {
         return unsupported(c, "tensordot with dims in a tensor");
     }
-    return ret_call(c, py_op(c, "aten.tensordot",
-                             (struct value[]){ arg(c, 0), arg(c, 1), a, b }, 4));
+    return ret_call(c,
+                    py_op(c, "aten.tensordot", (struct value[]){ arg(c, 0), arg(c, 1), a, b }, 4));
 }
 
 /* Of (output, inverse, counts) what was asked for. */

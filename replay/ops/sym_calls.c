@@ -5,8 +5,23 @@
 
 #include <math.h>
 
-enum how { UNARY, ARITHMETIC, LOGIC, ROUNDING, COMPARE, TO_FLOAT, TO_INT, FLOORDIV, SHIFT, POW,
-           ITE, MIN_MAX, NOT, FUNCTION, TRUEDIV };
+enum how {
+    UNARY,
+    ARITHMETIC,
+    LOGIC,
+    ROUNDING,
+    COMPARE,
+    TO_FLOAT,
+    TO_INT,
+    FLOORDIV,
+    SHIFT,
+    POW,
+    ITE,
+    MIN_MAX,
+    NOT,
+    FUNCTION,
+    TRUEDIV
+};
 
 struct number {
     const char *name;
@@ -29,7 +44,7 @@ enum number_type value_number_type(struct value value)
 
 struct value value_of_type(enum number_type type, sym_id e)
 {
-    enum value_kind kind = type == NUMBER_FLOAT ? VALUE_FLOAT
+    enum value_kind kind = type == NUMBER_FLOAT  ? VALUE_FLOAT
                            : type == NUMBER_BOOL ? VALUE_BOOL
                                                  : VALUE_INT;
     return value_sym(kind, e);
@@ -120,7 +135,8 @@ static struct value floor_divide(struct call *c, struct value a, struct value b)
 static bool not_negative(struct call *c, struct value value)
 {
     sym_id zero = value.kind == VALUE_FLOAT ? sym_float(c->pool, 0) : SYM_ID_ZERO;
-    struct value ge = method2(c, NODE_METHOD_GE, value, value_of_type(value_number_type(value), zero));
+    struct value ge =
+        method2(c, NODE_METHOD_GE, value, value_of_type(value_number_type(value), zero));
     return !c->failed && guard_bool(c, ge.u.sym);
 }
 
