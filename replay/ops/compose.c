@@ -1,0 +1,244 @@
+#include "replay/ops/compose.h"
+
+struct value I(struct call *c, int64_t n)
+{
+    return value_int(num(c, n));
+}
+
+struct value F(struct call *c, double x)
+{
+    return value_sym(VALUE_FLOAT, sym_float(c->pool, x));
+}
+
+struct value ints(struct call *c, const sym_id *list, uint32_t n)
+{
+    struct value *items = values(c, n);
+    for (uint32_t i = 0; items && i < n; i++)
+        items[i] = value_int(list[i]);
+    return value_items(VALUE_LIST, items, items ? n : 0);
+}
+
+struct value dims(struct call *c, const int64_t *list, uint32_t n)
+{
+    struct value *items = values(c, n);
+    for (uint32_t i = 0; items && i < n; i++)
+        items[i] = I(c, list[i]);
+    return value_items(VALUE_LIST, items, items ? n : 0);
+}
+
+struct value bools(struct call *c, const bool *list, uint32_t n)
+{
+    struct value *items = values(c, n);
+    for (uint32_t i = 0; items && i < n; i++)
+        items[i] = B(list[i]);
+    return value_items(VALUE_LIST, items, items ? n : 0);
+}
+
+struct value dtype_value(enum dtype dtype)
+{
+    return (struct value){ .kind = VALUE_DTYPE, .u.dtype = dtype };
+}
+
+struct value format_value(enum memory_format format)
+{
+    return (struct value){ .kind = VALUE_MEMORY_FORMAT, .u.memory_format = format };
+}
+
+/* --- Looking --- */
+
+uint32_t ndim_of(struct tensor x)
+{
+    return x.meta ? x.meta->ndim : 0;
+}
+
+sym_id size_of(struct call *c, struct tensor x, int64_t dim)
+{
+    int64_t n = ndim_of(x);
+    if (dim < 0)
+        dim += n;
+    if (dim < 0 || dim >= n) {
+        refuse(c, "IndexError", "tuple index out of range");
+        return SYM_ID_ZERO;
+    }
+    return x.meta->size[dim];
+}
+
+const sym_id *sizes_of(struct tensor x)
+{
+    return x.meta ? x.meta->size : NULL;
+}
+
+enum dtype dtype_of(struct tensor x)
+{
+    return x.meta ? x.meta->dtype : DTYPE_NONE;
+}
+
+struct device device_of(struct tensor x)
+{
+    return x.meta ? x.meta->device : (struct device){ DEVICE_NONE, -1 };
+}
+
+bool on_cpu(struct tensor x)
+{
+    return device_of(x).type == DEVICE_CPU;
+}
+
+bool on_cuda(struct tensor x)
+{
+    return device_of(x).type == DEVICE_CUDA;
+}
+
+struct tensor item_tensor(struct call *c, struct value tuple, uint32_t i)
+{
+    bool items = tuple.kind == VALUE_TUPLE || tuple.kind == VALUE_LIST;
+    if (!items || i >= tuple.n || tuple.u.items[i].kind != VALUE_TENSOR) {
+        if (!c->failed)
+            unsupported(c, "a call within gave no tensor %u", i);
+        return no_tensor();
+    }
+    return tuple.u.items[i].u.tensor;
+}
+
+/* --- Calls with keywords --- */
+
+static struct tensor with_keyword(struct call *c, const char *name, const struct value *args,
+                                  uint32_t n, const struct keyword *keywords, uint32_t n_keywords)
+{
+    struct value out = call_op_keywords(c, name, args, n, keywords, n_keywords);
+    if (out.kind == VALUE_TENSOR)
+        return out.u.tensor;
+    if (!c->failed)
+        unsupported(c, "%s within gave no tensor", name);
+    return no_tensor();
+}
+
+struct tensor to_dtype(struct call *c, struct tensor x, enum dtype dtype)
+{
+    if (!some(x) || dtype_of(x) == dtype)
+        return x;
+    struct keyword keyword = { STR("dtype"), dtype_value(dtype) };
+    struct value arg = T(x);
+    return with_keyword(c, "aten._to_copy.default", &arg, 1, &keyword, 1);
+}
+
+/* x.to(memory_format=...): nothing where x suggests that format by itself. */
+struct tensor to_format(struct call *c, struct tensor x, enum memory_format format)
+{
+    if (!some(x) || format == FORMAT_PRESERVE || suggest_format(c, x) == format)
+        return x;
+    struct keyword keyword = { STR("memory_format"), format_value(format) };
+    struct value arg = T(x);
+    return with_keyword(c, "aten._to_copy.default", &arg, 1, &keyword, 1);
+}
+
+struct tensor clone_format(struct call *c, struct tensor x, enum memory_format format)
+{
+    struct keyword keyword = { STR("memory_format"), format_value(format) };
+    struct value arg = T(x);
+    return with_keyword(c, "aten.clone.default", &arg, 1, &keyword, 1);
+}
+
+struct tensor contiguous(struct call *c, struct tensor x)
+{
+    if (!some(x) || is_contiguous(c, x, FORMAT_CONTIGUOUS))
+        return x;
+    return clone_format(c, x, FORMAT_CONTIGUOUS);
+}
+
+struct tensor zeros_of(struct call *c, struct tensor x, const sym_id *sizes, uint32_t n,
+                       enum dtype dtype)
+{
+    struct value args[] = { T(x), ints(c, sizes, n) };
+    struct keyword keyword = { STR("dtype"), dtype_value(dtype) };
+    return with_keyword(c, "aten.new_zeros.default", args, 2, &keyword,
+                        dtype == DTYPE_NONE ? 0 : 1);
+}
+
+struct tensor full_of(struct call *c, struct tensor x, const char *name, const sym_id *sizes,
+                      uint32_t n, enum dtype dtype)
+{
+    struct value arg = ints(c, sizes, n);
+    struct value device = { .kind = VALUE_DEVICE, .u.device = device_of(x) };
+    struct keyword keywords[] = { { STR("device"), device },
+                                  { STR("dtype"), dtype_value(dtype) } };
+    return with_keyword(c, name, &arg, 1, keywords, dtype == DTYPE_NONE ? 1 : 2);
+}
+
+struct tensor sum_dims(struct call *c, struct tensor x, const int64_t *list, uint32_t n, bool keep)
+{
+    return CALL(c, "aten.sum.dim_IntList", T(x), dims(c, list, n), B(keep));
+}
+
+struct tensor squeeze_dims(struct call *c, struct tensor x, const int64_t *list, uint32_t n)
+{
+    return CALL(c, "aten.squeeze.dims", T(x), dims(c, list, n));
+}
+
+struct tensor permute(struct call *c, struct tensor x, const int64_t *list, uint32_t n)
+{
+    return CALL(c, "aten.permute.default", T(x), dims(c, list, n));
+}
+
+struct tensor unsqueeze_to(struct call *c, struct tensor x, uint32_t ndim)
+{
+    for (uint32_t i = ndim_of(x); !c->failed && i < ndim; i++)
+        x = unsqueeze(c, x, i);
+    return x;
+}
+
+/* --- Dtypes --- */
+
+enum dtype computation_dtype(enum dtype dtype)
+{
+    switch (dtype) {
+    case DTYPE_F16:
+    case DTYPE_BF16:
+        return DTYPE_F32;
+    case DTYPE_C32:
+        return DTYPE_C64;
+    default:
+        return dtype;
+    }
+}
+
+enum dtype cast_for_opmath(struct call *c, struct tensor **x, uint32_t n)
+{
+    struct value *all = values(c, n);
+    enum dtype computation = DTYPE_NONE, result = DTYPE_NONE;
+    for (uint32_t i = 0; all && i < n; i++)
+        all[i] = T(*x[i]);
+    if (all)
+        elementwise_dtypes(c, all, n, PROMOTE_DEFAULT, &computation, &result);
+    for (uint32_t i = 0; !c->failed && i < n; i++)
+        *x[i] = to_dtype(c, *x[i], computation);
+    return result;
+}
+
+/* --- Conditions --- */
+
+sym_id both(struct call *c, sym_id a, sym_id b)
+{
+    return sym_and(c->pool, a, b);
+}
+
+sym_id either(struct call *c, sym_id a, sym_id b)
+{
+    return sym_or(c->pool, a, b);
+}
+
+sym_id shapes_equal(struct call *c, const sym_id *a, uint32_t n_a, const sym_id *b, uint32_t n_b)
+{
+    if (n_a != n_b)
+        return SYM_ID_FALSE;
+    sym_id all = SYM_ID_TRUE;
+    for (uint32_t i = 0; i < n_a; i++)
+        all = both(c, all, eq(c, a[i], b[i]));
+    return all;
+}
+
+bool arg_is_number(const struct call *c, uint32_t i, double value)
+{
+    struct value v = arg(c, i);
+    return value_is_number(v) && is_number(c, v.u.sym) &&
+           sym_to_double(c->pool, v.u.sym) == value;
+}
