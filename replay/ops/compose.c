@@ -188,19 +188,6 @@ struct tensor unsqueeze_to(struct call *c, struct tensor x, uint32_t ndim)
 
 /* --- Dtypes --- */
 
-enum dtype computation_dtype(enum dtype dtype)
-{
-    switch (dtype) {
-    case DTYPE_F16:
-    case DTYPE_BF16:
-        return DTYPE_F32;
-    case DTYPE_C32:
-        return DTYPE_C64;
-    default:
-        return dtype;
-    }
-}
-
 enum dtype cast_for_opmath(struct call *c, struct tensor **x, uint32_t n)
 {
     struct value *all = values(c, n);

@@ -106,8 +106,6 @@ struct tensor squeeze_dims(struct call *c, struct tensor x, const int64_t *list,
 struct tensor permute(struct call *c, struct tensor x, const int64_t *list, uint32_t n);
 struct tensor unsqueeze_to(struct call *c, struct tensor x, uint32_t ndim); /* at the end */
 
-/* utils.get_computation_dtype: float32 for the half types. */
-enum dtype computation_dtype(enum dtype dtype);
 /* pw_cast_for_opmath: the tensors (in place) in the dtype of the computation; returns that of the
  * result, to which to_dtype() brings it back. */
 enum dtype cast_for_opmath(struct call *c, struct tensor **x, uint32_t n);
