@@ -124,11 +124,48 @@ struct tensor to_dtype(struct call *c, struct tensor x, enum dtype dtype)
 /* x.to(memory_format=...): nothing where x suggests that format by itself. */
 struct tensor to_format(struct call *c, struct tensor x, enum memory_format format)
 {
-    if (!some(x) || format == FORMAT_PRESERVE || suggest_format(c, x) == format)
+    if (!some(x) || format == FORMAT_PRESERVE || suggest_format_c10(c, x) == format)
         return x;
     struct keyword keyword = { STR("memory_format"), format_value(format) };
     struct value arg = T(x);
     return with_keyword(c, "aten._to_copy.default", &arg, 1, &keyword, 1);
+}
+
+struct tensor to_dtype_format(struct call *c, struct tensor x, enum dtype dtype,
+                              enum memory_format format)
+{
+    if (!some(x))
+        return x;
+    if (dtype_of(x) == dtype)
+        return to_format(c, x, format);
+    struct keyword keywords[] = { { STR("dtype"), dtype_value(dtype) },
+                                  { STR("memory_format"), format_value(format) } };
+    struct value arg = T(x);
+    return with_keyword(c, "aten._to_copy.default", &arg, 1, keywords, 2);
+}
+
+struct tensor to_dtype_copy(struct call *c, struct tensor x, enum dtype dtype)
+{
+    struct keyword keyword = { STR("dtype"), dtype_value(dtype) };
+    struct value arg = T(x);
+    return some(x) ? with_keyword(c, "aten._to_copy.default", &arg, 1, &keyword, 1) : x;
+}
+
+struct tensor convert(struct call *c, struct tensor x, enum dtype dtype)
+{
+    if (!some(x) || dtype_of(x) == dtype)
+        return x;
+    return CALL(c, "prims.convert_element_type.default", T(x), dtype_value(dtype));
+}
+
+void var_mean(struct call *c, struct tensor x, const int64_t *list, uint32_t n, struct tensor *var,
+              struct tensor *mean)
+{
+    struct value args[] = { T(x), dims(c, list, n) };
+    struct keyword keywords[] = { { STR("correction"), I(c, 0) }, { STR("keepdim"), B(true) } };
+    struct value out = call_op_keywords(c, "aten.var_mean.correction", args, 2, keywords, 2);
+    *var = item_tensor(c, out, 0);
+    *mean = item_tensor(c, out, 1);
 }
 
 struct tensor clone_format(struct call *c, struct tensor x, enum memory_format format)
@@ -182,7 +219,7 @@ struct tensor permute(struct call *c, struct tensor x, const int64_t *list, uint
 struct tensor unsqueeze_to(struct call *c, struct tensor x, uint32_t ndim)
 {
     for (uint32_t i = ndim_of(x); !c->failed && i < ndim; i++)
-        x = unsqueeze(c, x, i);
+        x = unsqueeze(c, x, -1);
     return x;
 }
 
@@ -228,4 +265,87 @@ bool arg_is_number(const struct call *c, uint32_t i, double value)
     struct value v = arg(c, i);
     return value_is_number(v) && is_number(c, v.u.sym) &&
            sym_to_double(c->pool, v.u.sym) == value;
+}
+
+/* --- Numbers --- */
+
+struct value arg_fixed(struct call *c, uint32_t i)
+{
+    struct value v = arg(c, i);
+    if (!value_is_number(v) || is_number(c, v.u.sym) || v.u.sym <= SYM_ID_TRUE || c->failed)
+        return v;
+    sym_id fixed = env_evaluate(c->env, v.u.sym, SYM_NONE, false, SYM_NONE);
+    if (fixed == SYM_NONE)
+        guard_bool(c, SYM_NONE);
+    return value_sym(v.kind, fixed);
+}
+
+static enum number_type type_of(struct value v)
+{
+    return v.kind == VALUE_FLOAT ? NUMBER_FLOAT : NUMBER_INT;
+}
+
+struct value true_divide(struct call *c, struct value a, struct value b)
+{
+    if (is_number(c, a.u.sym) && is_number(c, b.u.sym)) {
+        double divisor = sym_to_double(c->pool, b.u.sym);
+        require(c, divisor != 0, "ZeroDivisionError", "float division by zero");
+        return F(c, divisor != 0 ? sym_to_double(c->pool, a.u.sym) / divisor : 0);
+    }
+    sym_id args[] = { a.u.sym, b.u.sym };
+    enum number_type types[] = { type_of(a), type_of(b) }, type;
+    sym_id e = c->failed ? SYM_NONE
+                         : node_method(c->env, NODE_METHOD_TRUEDIV, args, types, 2, &type);
+    if (e == SYM_NONE)
+        guard_bool(c, SYM_NONE);
+    return value_sym(VALUE_FLOAT, e);
+}
+
+struct value number_minus(struct call *c, struct value a, int64_t b)
+{
+    if (is_number(c, a.u.sym) && a.kind == VALUE_FLOAT)
+        return F(c, sym_to_double(c->pool, a.u.sym) - (double)b);
+    sym_id args[] = { a.u.sym, num(c, b) };
+    enum number_type types[] = { type_of(a), NUMBER_INT }, type = NUMBER_INT;
+    sym_id e = c->failed ? SYM_NONE
+                         : node_method(c->env, NODE_METHOD_SUB, args, types, 2, &type);
+    if (e == SYM_NONE)
+        guard_bool(c, SYM_NONE);
+    return value_sym(a.kind, e);
+}
+
+/* --- TensorBase::suggest_memory_format --- */
+
+/* is_channels_last_strides_2d_s4, ..._3d_s5 of c10/core/MemoryFormat.h */
+static bool strides_like(struct call *c, const struct tensor_meta *meta, const uint8_t *order)
+{
+    sym_id least = SYM_ID_ZERO;
+    if (guard_bool(c, eq_int(c, meta->stride[1], 0)))
+        return false;
+    for (uint32_t i = 0; i < meta->ndim && !c->failed; i++) {
+        uint32_t d = order[i];
+        if (guard_bool(c, eq_int(c, meta->size[d], 0)) ||
+            guard_bool(c, lt(c, meta->stride[d], least)))
+            return false;
+        if (d == 0 && guard_bool(c, eq(c, least, meta->stride[1])))
+            return false;
+        least = meta->stride[d];
+        if (guard_bool(c, gt(c, meta->size[d], SYM_ID_ONE)))
+            least = mul(c, least, meta->size[d]);
+    }
+    return !c->failed;
+}
+
+enum memory_format suggest_format_c10(struct call *c, struct tensor x)
+{
+    static const uint8_t order_2d[] = { 1, 3, 2, 0 }, order_3d[] = { 1, 4, 3, 2, 0 };
+    if (!some(x) || x.meta->layout != LAYOUT_STRIDED)
+        return FORMAT_CONTIGUOUS;
+    if (x.meta->ndim == 4)
+        return strides_like(c, x.meta, order_2d) ? FORMAT_CHANNELS_LAST : FORMAT_CONTIGUOUS;
+    if (x.meta->ndim != 5)
+        return FORMAT_CONTIGUOUS;
+    /* Whether it is of the two-dimensional kind asks first whether it is dense in the other. */
+    channels_last_or_false(c, x, FORMAT_CHANNELS_LAST_3D);
+    return strides_like(c, x.meta, order_3d) ? FORMAT_CHANNELS_LAST_3D : FORMAT_CONTIGUOUS;
 }

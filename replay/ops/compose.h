@@ -57,6 +57,12 @@ struct tensor item_tensor(struct call *c, struct value tuple, uint32_t i);
 /* Calls with keywords, and those that PyTorch leaves out where they change nothing. */
 struct tensor to_dtype(struct call *c, struct tensor x, enum dtype dtype);
 struct tensor to_format(struct call *c, struct tensor x, enum memory_format format);
+struct tensor to_dtype_format(struct call *c, struct tensor x, enum dtype dtype,
+                              enum memory_format format);
+struct tensor to_dtype_copy(struct call *c, struct tensor x, enum dtype dtype); /* copy=True */
+struct tensor convert(struct call *c, struct tensor x, enum dtype dtype); /* as references do */
+/* TensorBase::suggest_memory_format(), whose questions differ from those of the references. */
+enum memory_format suggest_format_c10(struct call *c, struct tensor x);
 struct tensor contiguous(struct call *c, struct tensor x);
 struct tensor clone_format(struct call *c, struct tensor x, enum memory_format format);
 struct tensor zeros_of(struct call *c, struct tensor x, const sym_id *sizes, uint32_t n,
@@ -102,6 +108,9 @@ static inline struct tensor over(struct call *c, struct value a, struct value b)
     return CALL(c, "aten.div.Tensor", a, b);
 }
 struct tensor sum_dims(struct call *c, struct tensor x, const int64_t *list, uint32_t n, bool keep);
+/* torch.var_mean(x, list, correction=0, keepdim=True) */
+void var_mean(struct call *c, struct tensor x, const int64_t *list, uint32_t n, struct tensor *var,
+              struct tensor *mean);
 struct tensor squeeze_dims(struct call *c, struct tensor x, const int64_t *list, uint32_t n);
 struct tensor permute(struct call *c, struct tensor x, const int64_t *list, uint32_t n);
 struct tensor unsqueeze_to(struct call *c, struct tensor x, uint32_t ndim); /* at the end */
@@ -116,6 +125,10 @@ sym_id both(struct call *c, sym_id a, sym_id b);
 sym_id either(struct call *c, sym_id a, sym_id b);
 
 /* numbers among the arguments */
+/* A float, int or bool of a C++ signature: a symbolic one is guarded to its value. */
+struct value arg_fixed(struct call *c, uint32_t i);
+struct value true_divide(struct call *c, struct value a, struct value b); /* Python's / */
+struct value number_minus(struct call *c, struct value a, int64_t b);
 bool arg_is_number(const struct call *c, uint32_t i, double value); /* exactly that, no symbol */
 
 #endif

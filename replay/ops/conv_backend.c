@@ -335,39 +335,3 @@ enum memory_format conv_format(struct call *c, const struct conv *v, enum conv_b
         return FORMAT_CONTIGUOUS;
     }
 }
-
-/* --- TensorBase::suggest_memory_format --- */
-
-/* is_channels_last_strides_2d_s4, ..._3d_s5 of c10/core/MemoryFormat.h */
-static bool strides_like(struct call *c, const struct tensor_meta *meta, const uint8_t *order)
-{
-    sym_id least = SYM_ID_ZERO;
-    if (guard_bool(c, eq_int(c, meta->stride[1], 0)))
-        return false;
-    for (uint32_t i = 0; i < meta->ndim && !c->failed; i++) {
-        uint32_t d = order[i];
-        if (guard_bool(c, eq_int(c, meta->size[d], 0)) ||
-            guard_bool(c, lt(c, meta->stride[d], least)))
-            return false;
-        if (d == 0 && guard_bool(c, eq(c, least, meta->stride[1])))
-            return false;
-        least = meta->stride[d];
-        if (guard_bool(c, gt(c, meta->size[d], SYM_ID_ONE)))
-            least = mul(c, least, meta->size[d]);
-    }
-    return !c->failed;
-}
-
-enum memory_format suggest_format_c10(struct call *c, struct tensor x)
-{
-    static const uint8_t order_2d[] = { 1, 3, 2, 0 }, order_3d[] = { 1, 4, 3, 2, 0 };
-    if (!some(x) || x.meta->layout != LAYOUT_STRIDED)
-        return FORMAT_CONTIGUOUS;
-    if (x.meta->ndim == 4)
-        return strides_like(c, x.meta, order_2d) ? FORMAT_CHANNELS_LAST : FORMAT_CONTIGUOUS;
-    if (x.meta->ndim != 5)
-        return FORMAT_CONTIGUOUS;
-    /* Whether it is of the two-dimensional kind asks first whether it is dense in the other. */
-    channels_last_or_false(c, x, FORMAT_CHANNELS_LAST_3D);
-    return strides_like(c, x.meta, order_3d) ? FORMAT_CHANNELS_LAST_3D : FORMAT_CONTIGUOUS;
-}

@@ -32,7 +32,5 @@ bool conv_check(struct call *c, const struct conv *conv);
 /* conv as the kernels see it: one dimension made two. */
 enum conv_backend conv_select(struct call *c, const struct conv *conv);
 enum memory_format conv_format(struct call *c, const struct conv *conv, enum conv_backend backend);
-/* TensorBase::suggest_memory_format(), whose questions differ from those of the references. */
-enum memory_format suggest_format_c10(struct call *c, struct tensor x);
 
 #endif
