@@ -250,13 +250,18 @@ sym_id either(struct call *c, sym_id a, sym_id b)
     return sym_or(c->pool, a, b);
 }
 
+sym_id py_eq(struct call *c, sym_id a, sym_id b)
+{
+    return is_number(c, a) && !is_number(c, b) ? eq(c, b, a) : eq(c, a, b);
+}
+
 sym_id shapes_equal(struct call *c, const sym_id *a, uint32_t n_a, const sym_id *b, uint32_t n_b)
 {
     if (n_a != n_b)
         return SYM_ID_FALSE;
     sym_id all = SYM_ID_TRUE;
     for (uint32_t i = 0; i < n_a; i++)
-        all = both(c, all, eq(c, a[i], b[i]));
+        all = both(c, all, py_eq(c, a[i], b[i]));
     return all;
 }
 

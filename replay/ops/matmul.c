@@ -13,7 +13,7 @@ static bool check_mm(struct call *c, struct tensor a, struct tensor b)
         return false;
     sym_id n = size_of(c, a, 0), m1 = size_of(c, a, 1);
     sym_id m2 = size_of(c, b, 0), p = size_of(c, b, 1);
-    return check(c, eq(c, m1, m2), "RuntimeError",
+    return check(c, py_eq(c, m1, m2), "RuntimeError",
                  "a and b must have same reduction dim, but got [%s, %s] X [%s, %s].",
                  sym_text(c, n), sym_text(c, m1), sym_text(c, m2), sym_text(c, p));
 }
@@ -47,7 +47,7 @@ bool rule_bmm(struct call *c)
             "expected scalar type %s but found %s", dtype_python_name(dtype_of(a)),
             dtype_python_name(dtype_of(b)));
     const sym_id *x = sizes_of(a), *y = sizes_of(b);
-    check(c, both(c, eq(c, y[0], x[0]), eq(c, y[1], x[2])), "RuntimeError",
+    check(c, both(c, py_eq(c, y[0], x[0]), py_eq(c, y[1], x[2])), "RuntimeError",
           "Expected size for first two dimensions of batch2 tensor to be: [%s, %s] but got: "
           "[%s, %s].",
           sym_text(c, x[0]), sym_text(c, x[2]), sym_text(c, y[0]), sym_text(c, y[1]));
@@ -124,7 +124,7 @@ bool rule_baddbmm(struct call *c)
             dtype_python_name(dtype_of(self)), dtype_python_name(dtype_of(a)),
             dtype_python_name(dtype_of(b)));
     const sym_id *x = sizes_of(a), *y = sizes_of(b);
-    bool fits = guard_bool(c, eq(c, y[0], x[0])) && guard_bool(c, eq(c, y[1], x[2]));
+    bool fits = guard_bool(c, py_eq(c, y[0], x[0])) && guard_bool(c, py_eq(c, y[1], x[2]));
     require(c, fits, "RuntimeError",
             "Expected size for first two dimensions of batch2 tensor to be: [%s, %s] but got: "
             "[%s, %s].",
@@ -148,16 +148,16 @@ bool rule_addbmm(struct call *c)
         !want_ndim(c, b, 3, "batch2 must be a 3D tensor"))
         return false;
     const sym_id *x = sizes_of(a), *y = sizes_of(b);
-    check(c, eq(c, x[0], y[0]), "RuntimeError",
+    check(c, py_eq(c, x[0], y[0]), "RuntimeError",
           "batch1 and batch2 must have same number of batches, got %s and %s", sym_text(c, x[0]),
           sym_text(c, y[0]));
-    check(c, eq(c, x[2], y[1]), "RuntimeError",
+    check(c, py_eq(c, x[2], y[1]), "RuntimeError",
           "Incompatible matrix sizes for bmm (%sx%s and %sx%s)", sym_text(c, x[1]),
           sym_text(c, x[2]), sym_text(c, y[1]), sym_text(c, y[2]));
     if (!some(self) || ndim_of(self) != 2)
         return require(c, false, "RuntimeError", "self tensor does not match matmul output shape");
-    bool fits = guard_bool(c, eq(c, size_of(c, self, 0), x[1])) &&
-                guard_bool(c, eq(c, size_of(c, self, 1), y[2]));
+    bool fits = guard_bool(c, py_eq(c, size_of(c, self, 0), x[1])) &&
+                guard_bool(c, py_eq(c, size_of(c, self, 1), y[2]));
     require(c, fits, "RuntimeError", "self tensor does not match matmul output shape");
     return ret_tensor(c, new_tensor(c, dtype_of(self), device, sizes_of(self), 2));
 }
@@ -175,7 +175,7 @@ bool rule_int_mm(struct call *c)
     require(c, dtype_of(b) == DTYPE_I8, "RuntimeError", "expected mat2 to be int8, got %s",
             dtype_python_name(dtype_of(b)));
     const sym_id *x = sizes_of(a), *y = sizes_of(b);
-    check(c, eq(c, x[1], y[0]), "RuntimeError",
+    check(c, py_eq(c, x[1], y[0]), "RuntimeError",
           "Incompatible matrix sizes for _int_mm (%sx%s and %sx%s)", sym_text(c, x[0]),
           sym_text(c, x[1]), sym_text(c, y[0]), sym_text(c, y[1]));
     sym_id sizes[] = { x[0], y[1] };
@@ -192,7 +192,7 @@ bool rule_mv(struct call *c)
     if (!require(c, ndim_of(a) == 2 && ndim_of(v) == 1, "RuntimeError",
                  "matrix @ vector expected, got %u, %u", ndim_of(a), ndim_of(v)))
         return false;
-    check(c, eq(c, size_of(c, a, 1), size_of(c, v, 0)), "RuntimeError",
+    check(c, py_eq(c, size_of(c, a, 1), size_of(c, v, 0)), "RuntimeError",
           "size mismatch, got input (%sx%s), vec (%s)", sym_text(c, size_of(c, a, 0)),
           sym_text(c, size_of(c, a, 1)), sym_text(c, size_of(c, v, 0)));
     struct tensor out = sum_dims(c, times(c, T(a), T(v)), (int64_t[]){ 1 }, 1, false);
@@ -232,7 +232,7 @@ static bool check_dot(struct call *c, struct tensor a, struct tensor b)
     require(c, dtype_of(a) == dtype_of(b), "RuntimeError",
             "dot : expected both vectors to have same dtype, but found %s and %s", x, y);
     const char *n = sym_text(c, numel(c, a)), *m = sym_text(c, numel(c, b));
-    return check(c, eq(c, numel(c, a), numel(c, b)), "RuntimeError",
+    return check(c, py_eq(c, numel(c, a), numel(c, b)), "RuntimeError",
                  "inconsistent tensor size, expected tensor [%s] and src [%s] to have the%s"
                  "same number of elements, but got %s and %s elements respectively",
                  n, m, c->symbolic ? "" : " ", n, m);
