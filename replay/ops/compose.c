@@ -250,11 +250,6 @@ sym_id either(struct call *c, sym_id a, sym_id b)
     return sym_or(c->pool, a, b);
 }
 
-sym_id py_eq(struct call *c, sym_id a, sym_id b)
-{
-    return is_number(c, a) && !is_number(c, b) ? eq(c, b, a) : eq(c, a, b);
-}
-
 sym_id shapes_equal(struct call *c, const sym_id *a, uint32_t n_a, const sym_id *b, uint32_t n_b)
 {
     if (n_a != n_b)

@@ -120,8 +120,6 @@ struct tensor unsqueeze_to(struct call *c, struct tensor x, uint32_t ndim); /* a
 enum dtype cast_for_opmath(struct call *c, struct tensor **x, uint32_t n);
 /* sym_eq of two shapes, one condition; false where their lengths differ. */
 sym_id shapes_equal(struct call *c, const sym_id *a, uint32_t n_a, const sym_id *b, uint32_t n_b);
-/* a == b as Python asks it: of a number and a SymInt, the SymInt is asked. */
-sym_id py_eq(struct call *c, sym_id a, sym_id b);
 /* Both true, as sym_and builds it (no guard by itself). */
 sym_id both(struct call *c, sym_id a, sym_id b);
 sym_id either(struct call *c, sym_id a, sym_id b);

@@ -32,16 +32,6 @@ bool rule_native_dropout(struct call *c)
     return ret_tensors(c, out, 2);
 }
 
-/* grad, mask, scale */
-bool rule_native_dropout_backward(struct call *c)
-{
-    struct tensor grad = arg_tensor(c, 0), mask = to_dtype(c, arg_tensor(c, 1), dtype_of(grad));
-    struct tensor out = times(c, T(grad), T(times(c, T(mask), arg(c, 2))));
-    if (c->failed)
-        return false;
-    return ret_tensor(c, clone_format(c, out, suggest_format(c, grad)));
-}
-
 /* The Python dispatcher's dropout. */
 bool rule_dropout(struct call *c)
 {
