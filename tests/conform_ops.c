@@ -176,6 +176,7 @@ static bool enter_env(struct conform *c, struct row *row)
     row->env = row->symbolic ? shape_env_new(NULL, &err) : c->concrete;
     if (!row->env)
         return false;
+    ops_set_eager(c->ops, !row->symbolic);
     if (ops_env(c->ops) == row->env)
         ops_reset(c->ops);
     else

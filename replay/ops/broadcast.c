@@ -41,11 +41,12 @@ static bool broadcast_into(struct call *c, const struct tensor_meta *meta, uint3
         }
         if (guard_or_false(c, eq(c, size, one)))
             continue;
-        if (!check(c, eq(c, *have, size), "RuntimeError",
-                   "Attempting to broadcast a dimension of length %s at %d! Mismatching argument "
-                   "at index %u had torch.Size(%s); but expected shape should be broadcastable to %s",
-                   sym_text(c, size), -(int)back, index,
-                   sizes_text(c, meta->size, meta->ndim), sizes_text(c, common, ndim)))
+        if (!check(
+                c, eq(c, *have, size), "RuntimeError",
+                "Attempting to broadcast a dimension of length %s at %d! Mismatching argument "
+                "at index %u had torch.Size(%s); but expected shape should be broadcastable to %s",
+                sym_text(c, size), -(int)back, index, sizes_text(c, meta->size, meta->ndim),
+                sizes_text(c, common, ndim)))
             return false;
     }
     return !c->failed;

@@ -57,8 +57,7 @@ static sym_id nested_condition(struct call *c, const struct tensor_meta *meta, c
     sym_id all = SYM_ID_TRUE, one = num(c, 1), expected = one;
     for (uint32_t i = 0; i < meta->ndim; i++) {
         uint32_t d = order ? order[i] : meta->ndim - 1 - i;
-        sym_id fits = sym_or(c->pool, eq(c, meta->size[d], one),
-                             eq(c, meta->stride[d], expected));
+        sym_id fits = sym_or(c->pool, eq(c, meta->size[d], one), eq(c, meta->stride[d], expected));
         all = sym_and(c->pool, all, fits);
         expected = mul(c, expected, meta->size[d]);
     }
@@ -73,6 +72,22 @@ static bool all_hinted(struct call *c, const struct tensor_meta *meta)
     return true;
 }
 
+/* _compute_contiguous and _compute_channels_last_contiguous_2d: what C++ asks once more, now as
+ * plain conditions, where everything has a hint. */
+static bool nested_plain(struct call *c, const struct tensor_meta *meta, const uint8_t *order)
+{
+    sym_id one = num(c, 1), expected = one;
+    for (uint32_t i = 0; i < meta->ndim && !c->failed; i++) {
+        uint32_t d = order ? order[i] : meta->ndim - 1 - i;
+        if (guard_bool(c, eq(c, meta->size[d], one)))
+            continue;
+        if (guard_bool(c, ne(c, meta->stride[d], expected)))
+            return false;
+        expected = mul(c, expected, meta->size[d]);
+    }
+    return !c->failed;
+}
+
 bool is_contiguous(struct call *c, struct tensor x, enum memory_format format)
 {
     const struct tensor_meta *meta = x.meta;
@@ -80,9 +95,10 @@ bool is_contiguous(struct call *c, struct tensor x, enum memory_format format)
         sym_id empty = eq_int(c, numel(c, x), 0);
         if (guard_or_false(c, empty) || nested_or_false(c, meta->size, meta->stride, meta->ndim))
             return true;
-        /* With hints the answer was exact, and its guards are taken. */
-        if (c->failed || all_hinted(c, meta))
+        if (c->failed || !c->symbolic)
             return false;
+        if (all_hinted(c, meta))
+            return guard_bool(c, empty) || nested_plain(c, meta, NULL);
         return guard_bool(c, sym_or(c->pool, nested_condition(c, meta, NULL), empty));
     }
     const uint8_t *order = order_of(meta->ndim, format);
@@ -90,9 +106,77 @@ bool is_contiguous(struct call *c, struct tensor x, enum memory_format format)
         return false;
     if (channels_last_or_false(c, x, format))
         return true;
-    if (c->failed || all_hinted(c, meta))
+    if (c->failed || !c->symbolic)
         return false;
-    return guard_bool(c, nested_condition(c, meta, order));
+    return all_hinted(c, meta) ? nested_plain(c, meta, order)
+                               : guard_bool(c, nested_condition(c, meta, order));
+}
+
+/* The order of _compute_non_overlapping_and_dense: by stride, sizes below 2 last. */
+static bool lies_before(struct call *c, const struct tensor_meta *meta, uint32_t a, uint32_t b)
+{
+    sym_id two = num(c, 2);
+    if (guard_bool(c, lt(c, meta->size[a], two)))
+        return false;
+    return guard_bool(c, lt(c, meta->size[b], two)) ||
+           guard_bool(c, lt(c, meta->stride[a], meta->stride[b]));
+}
+
+/* std::sort of up to 16 items as libstdc++ does it, comparison by comparison. */
+static void cpp_sort(struct call *c, const struct tensor_meta *meta, uint32_t *dims)
+{
+    for (uint32_t i = 1; i < meta->ndim && !c->failed; i++) {
+        uint32_t pivot = dims[i], k = i;
+        bool least = lies_before(c, meta, pivot, dims[0]);
+        while (k > 0 && (least || lies_before(c, meta, pivot, dims[k - 1]))) {
+            dims[k] = dims[k - 1];
+            k--;
+        }
+        dims[k] = pivot;
+    }
+}
+
+static bool dense_plain(struct call *c, const struct tensor_meta *meta)
+{
+    uint32_t dims[TENSOR_MAX_DIM];
+    if (meta->ndim == 1)
+        return guard_bool(c, lt(c, meta->size[0], num(c, 2))) ||
+               guard_bool(c, eq_int(c, meta->stride[0], 1));
+    for (uint32_t i = 0; i < meta->ndim; i++)
+        dims[i] = i;
+    cpp_sort(c, meta, dims);
+    sym_id required = num(c, 1);
+    for (uint32_t i = 0; i < meta->ndim && !c->failed; i++) {
+        sym_id size = meta->size[dims[i]];
+        if (guard_bool(c, lt(c, size, num(c, 2))))
+            return true;
+        if (guard_bool(c, ne(c, meta->stride[dims[i]], required)))
+            return false;
+        required = mul(c, required, size);
+    }
+    return !c->failed;
+}
+
+bool non_overlapping_and_dense(struct call *c, struct tensor x)
+{
+    const struct tensor_meta *meta = x.meta;
+    if (meta->layout == LAYOUT_SPARSE)
+        return false;
+    if (is_contiguous(c, x, FORMAT_CONTIGUOUS) || is_contiguous(c, x, FORMAT_CHANNELS_LAST) ||
+        is_contiguous(c, x, FORMAT_CHANNELS_LAST_3D))
+        return true;
+    return !c->failed && all_hinted(c, meta) && dense_plain(c, meta);
+}
+
+bool surely_overlaps(struct call *c, struct tensor x)
+{
+    if (non_overlapping_and_dense(c, x))
+        return false;
+    for (uint32_t i = 0; i < x.meta->ndim && !c->failed; i++)
+        if (guard_size_oblivious(c, gt(c, x.meta->size[i], num(c, 1))) &&
+            guard_bool(c, eq_int(c, x.meta->stride[i], 0)))
+            return true;
+    return false;
 }
 
 /* K.__lt__ of torch/_prims_common: strides by value, or by divisibility where that is open. */
@@ -101,8 +185,7 @@ static bool stride_less(struct call *c, sym_id a, sym_id b)
     if (guard_or_false(c, lt(c, a, b)))
         return true;
     sym_id zero = num(c, 0);
-    return (guard_or_false(c, eq(c, a, zero)) ||
-            guard_or_false(c, eq(c, mod(c, b, a), zero))) &&
+    return (guard_or_false(c, eq(c, a, zero)) || guard_or_false(c, eq(c, mod(c, b, a), zero))) &&
            guard_or_true(c, ne(c, a, b));
 }
 

@@ -97,8 +97,8 @@ static enum set_up fast_set_up(const struct operand *x, uint32_t n)
         first++;
     bool contiguous = true, channels_last = true, dense = true;
     for (uint32_t i = 0; i < n; i++) {
-        if (i > first && (x[i].ndim != x[first].ndim ||
-                          !same_values(x[i].size, x[first].size, x[i].ndim)))
+        if (i > first &&
+            (x[i].ndim != x[first].ndim || !same_values(x[i].size, x[first].size, x[i].ndim)))
             return SET_UP_SLOW;
         contiguous = contiguous && plain_contiguous(&x[i]);
         channels_last = channels_last && plain_channels_last(&x[i]);
@@ -109,8 +109,7 @@ static enum set_up fast_set_up(const struct operand *x, uint32_t n)
     if (channels_last)
         return SET_UP_CHANNELS_LAST;
     for (uint32_t i = 0; dense && i + 1 < n; i++)
-        dense = x[i].ndim == x[n - 1].ndim &&
-                same_values(x[i].stride, x[n - 1].stride, x[i].ndim);
+        dense = x[i].ndim == x[n - 1].ndim && same_values(x[i].stride, x[n - 1].stride, x[i].ndim);
     return dense ? SET_UP_DENSE : SET_UP_SLOW;
 }
 

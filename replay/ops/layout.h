@@ -20,6 +20,10 @@ bool channels_last_or_false(struct call *c, struct tensor x, enum memory_format 
 /* What x.is_contiguous(memory_format=...) answers: the cached SymBool of C++, guarded on. */
 bool is_contiguous(struct call *c, struct tensor x, enum memory_format format);
 bool non_overlapping_and_dense_or_false(struct call *c, struct tensor x);
+/* What C++ asks of a TensorImpl; sizes without a hint make it false. */
+bool non_overlapping_and_dense(struct call *c, struct tensor x);
+/* at::has_internal_overlap: surely (aten/src/ATen/MemoryOverlap.cpp). */
+bool surely_overlaps(struct call *c, struct tensor x);
 /* suggest_memory_format of references and of c10 (TensorImpl strides). */
 enum memory_format suggest_format(struct call *c, struct tensor x);
 

@@ -51,6 +51,11 @@ void ops_reset(struct ops *ops)
     ops->written.n = 0;
 }
 
+void ops_set_eager(struct ops *ops, bool on)
+{
+    ops->eager = on;
+}
+
 void ops_set_env(struct ops *ops, struct shape_env *env)
 {
     ops_reset(ops);

@@ -75,6 +75,7 @@ static struct tensor meta_step(struct call *c, const struct value *operands, uin
 {
     enum dtype result;
     struct value *x = values(c, n + 1);
+    c->in_kernel = true;
     elementwise_dtypes(c, operands, n, promotion, NULL, &result);
     if (!x || c->failed)
         return (struct tensor){ 0 };
@@ -99,7 +100,7 @@ static struct tensor with_symbols(struct call *c)
 struct tensor elementwise(struct call *c)
 {
     uint32_t n = pointwise_operands(c);
-    if (c->symbolic)
+    if (!eager(c))
         return with_symbols(c);
     enum dtype dtype = plain_dtype(c, c->args, n, pointwise_kind(c));
     return iterator_result(c, c->args, c->param & POINTWISE_FIRST ? 1 : n, dtype);

@@ -20,10 +20,10 @@ enum {
     POINTWISE_KIND = 0xf,
     POINTWISE_OPERANDS_SHIFT = 4,
     POINTWISE_OPERANDS = 0xf << POINTWISE_OPERANDS_SHIFT,
-    POINTWISE_LIKE = 1 << 8,    /* with symbols: a meta function that ends in empty_like */
-    POINTWISE_META = 1 << 9,    /* with symbols: elementwise_meta of _meta_registrations.py */
+    POINTWISE_LIKE = 1 << 8,   /* with symbols: a meta function that ends in empty_like */
+    POINTWISE_META = 1 << 9,   /* with symbols: elementwise_meta of _meta_registrations.py */
     POINTWISE_FIRST = 1 << 10, /* without symbols: only the first operand has a shape */
-    POINTWISE_FAST = 1 << 11,   /* make_fast_binary_impl is tried first */
+    POINTWISE_FAST = 1 << 11,  /* make_fast_binary_impl is tried first */
     POINTWISE_PROGRAM_SHIFT = 16,
 };
 
@@ -58,7 +58,7 @@ struct tensor prim_elementwise(struct call *c, const struct value *x, uint32_t n
 
 /* --- Both --- */
 
-uint32_t pointwise_operands(const struct call *c);  /* of call.param */
+uint32_t pointwise_operands(const struct call *c); /* of call.param */
 enum promotion pointwise_kind(const struct call *c);
 /* result_type() and what the promotion makes of it. */
 enum dtype plain_dtype(struct call *c, const struct value *operands, uint32_t n,
@@ -72,7 +72,6 @@ struct value run_program(struct call *c, enum program_id id);
 struct tensor plain_program(struct call *c); /* what it answers without symbols */
 
 /* The tensors among values; how many. */
-uint32_t tensors_among(struct call *c, const struct value *values, uint32_t n,
-                       struct tensor *ret);
+uint32_t tensors_among(struct call *c, const struct value *values, uint32_t n, struct tensor *ret);
 
 #endif

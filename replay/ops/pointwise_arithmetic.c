@@ -41,7 +41,7 @@ static bool check_sub(struct call *c)
         return refuse(c, "RuntimeError",
                       "Subtraction, the `-` operator, with two bool tensors is not supported. Use "
                       "the `^` or `logical_xor()` operator instead.");
-    if ((a == DTYPE_B8 || bool_b) && !c->symbolic)
+    if ((a == DTYPE_B8 || bool_b) && eager(c))
         return refuse(c, "RuntimeError",
                       "Subtraction, the `-` operator, with a bool tensor is not supported. If you "
                       "are trying to invert a mask, use the `~` or `logical_not()` operator "
@@ -117,7 +117,7 @@ bool rule_arithmetic(struct call *c)
     struct value alpha = with_alpha ? arg(c, 2) : value_none();
     if (!check_sub(c))
         return false;
-    if (!c->symbolic) {
+    if (eager(c)) {
         enum dtype dtype = plain_dtype(c, x, 2, kind);
         if (with_alpha && !check_alpha(c, alpha, dtype))
             return false;
@@ -131,8 +131,9 @@ bool rule_arithmetic(struct call *c)
             return ret_tensor(c, fast);
     }
     if (with_alpha && !is_plain_one(c, alpha) && (c->param & POINTWISE_FAST))
-        return ret_tensor(c, scaled_reference(c, str_is(base_name(c), "add") ? "prims.add.default"
-                                                                             : "prims.sub.default",
+        return ret_tensor(c, scaled_reference(c,
+                                              str_is(base_name(c), "add") ? "prims.add.default"
+                                                                          : "prims.sub.default",
                                               alpha));
     return ret_tensor(c, elementwise(c));
 }
@@ -143,13 +144,14 @@ bool rule_rsub(struct call *c)
     struct value x[] = { arg(c, 1), arg(c, 0) }, alpha = arg(c, 2);
     if (!check_sub(c))
         return false;
-    if (!c->symbolic) {
+    if (eager(c)) {
         enum dtype dtype = plain_dtype(c, c->args, 2, PROMOTE_DEFAULT);
         return check_alpha(c, alpha, dtype) && ret_tensor(c, iterator_result(c, x, 2, dtype));
     }
+    c->in_kernel = !c->symbolic;
     struct keyword keyword = { STR("alpha"), alpha };
-    return ret_value(c, call_op_keywords(c, "aten.sub.Tensor", x, 2, &keyword,
-                                         !is_plain_one(c, alpha)));
+    return ret_value(
+        c, call_op_keywords(c, "aten.sub.Tensor", x, 2, &keyword, !is_plain_one(c, alpha)));
 }
 
 /* --- Rounded division --- */
@@ -167,8 +169,8 @@ static bool floor_divide(struct call *c)
     elementwise_dtypes(c, c->args, 2, PROMOTE_DEFAULT, &compute, NULL);
     if (dtype_is_float(compute))
         return ret_value(c, run_program(c, PROGRAM_FLOOR_DIVIDE_FLOAT));
-    bool is_unsigned = compute == DTYPE_U8 || compute == DTYPE_U16 || compute == DTYPE_U32 ||
-                       compute == DTYPE_U64;
+    bool is_unsigned =
+        compute == DTYPE_U8 || compute == DTYPE_U16 || compute == DTYPE_U32 || compute == DTYPE_U64;
     if (dtype_is_integer(compute))
         return ret_value(c, run_program(c, is_unsigned ? PROGRAM_FLOOR_DIVIDE_UNSIGNED
                                                        : PROGRAM_FLOOR_DIVIDE_INTEGER));
@@ -181,11 +183,10 @@ bool rule_div_mode(struct call *c)
 {
     if (!arg_given(c, 2)) {
         struct value args[] = { arg(c, 0), arg(c, 1) };
-        if (!c->symbolic)
-            return ret_tensor(c, iterator_result(c, args, 2,
-                                                 plain_dtype(c, args, 2, PROMOTE_INT_TO_FLOAT)));
-        return ret_tensor(c, reference_step(c, "prims.div.default", args, 2,
-                                            PROMOTE_INT_TO_FLOAT));
+        if (eager(c))
+            return ret_tensor(
+                c, iterator_result(c, args, 2, plain_dtype(c, args, 2, PROMOTE_INT_TO_FLOAT)));
+        return ret_tensor(c, reference_step(c, "prims.div.default", args, 2, PROMOTE_INT_TO_FLOAT));
     }
     struct str mode = arg_string(c, 2);
     bool floor = str_is(mode, "floor");
@@ -194,22 +195,21 @@ bool rule_div_mode(struct call *c)
                       "div expected rounding_mode to be one of None, 'trunc', or 'floor' but "
                       "found '%.*s'",
                       STR_ARG(mode));
-    if (!c->symbolic)
+    if (eager(c))
         return ret_tensor(c, rounded_plain(c));
     return floor ? floor_divide(c) : ret_value(c, run_program(c, PROGRAM_TRUNC_DIVIDE));
 }
 
 bool rule_floor_divide(struct call *c)
 {
-    return c->symbolic ? floor_divide(c) : ret_tensor(c, rounded_plain(c));
+    return !eager(c) ? floor_divide(c) : ret_tensor(c, rounded_plain(c));
 }
 
 /* --- Powers --- */
 
 static bool is_value(const struct call *c, struct value x, double value)
 {
-    return value_is_number(x) && is_number(c, x.u.sym) &&
-           sym_to_double(c->pool, x.u.sym) == value;
+    return value_is_number(x) && is_number(c, x.u.sym) && sym_to_double(c->pool, x.u.sym) == value;
 }
 
 /* What refs.pow does instead of prims.pow; VALUE_NONE for nothing. */
@@ -238,6 +238,7 @@ static bool power_with_symbols(struct call *c)
 {
     struct value x[2] = { arg(c, 0), arg(c, 1) };
     enum dtype compute, result;
+    c->in_kernel = !c->symbolic;
     elementwise_dtypes(c, x, 2, PROMOTE_BOOL_TO_LONG, &compute, &result);
     for (uint32_t i = 0; i < 2; i++)
         x[i] = maybe_convert(c, x[i], compute);
@@ -253,18 +254,17 @@ bool rule_pow(struct call *c)
 {
     struct value exponent = arg(c, 1);
     enum dtype base = dtype_of(arg(c, 0));
-    if (c->symbolic)
+    if (!eager(c))
         return power_with_symbols(c);
     if ((dtype_is_integer(base) || base == DTYPE_B8) && exponent.kind == VALUE_INT &&
         sym_to_double(c->pool, exponent.u.sym) < 0)
-        return refuse(c, "RuntimeError",
-                      "Integers to negative integer powers are not allowed.");
+        return refuse(c, "RuntimeError", "Integers to negative integer powers are not allowed.");
     enum dtype dtype = result_type(c, c->args, 2);
     /* A scalar exponent is no operand, nor is a scalar base, whose result is contiguous. */
     if (!is_tensor(arg(c, 0)) && is_tensor(exponent))
-        return ret_tensor(c, new_tensor(c, dtype, exponent.u.tensor.meta->device,
-                                        exponent.u.tensor.meta->size,
-                                        exponent.u.tensor.meta->ndim));
+        return ret_tensor(c,
+                          new_tensor(c, dtype, exponent.u.tensor.meta->device,
+                                     exponent.u.tensor.meta->size, exponent.u.tensor.meta->ndim));
     return ret_tensor(c, iterator_result(c, c->args, is_tensor(exponent) ? 2 : 1, dtype));
 }
 
@@ -295,7 +295,7 @@ bool rule_ldexp(struct call *c)
 {
     struct value two = value_sym(VALUE_FLOAT, sym_float(c->pool, 2.0));
     struct value power[] = { two, arg(c, 1) };
-    if (c->symbolic && is_tensor(arg(c, 1)))
+    if (!eager(c) && is_tensor(arg(c, 1)))
         power[1] = arg(c, 1);
     struct value product[] = { arg(c, 0), call_op(c, "aten.pow.Scalar", power, 2) };
     if (c->failed)

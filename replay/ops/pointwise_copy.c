@@ -5,7 +5,7 @@
 /* The strides of a copy that keeps the format: those of a dense tensor stay. */
 static void kept_strides(struct call *c, struct tensor x, sym_id *strides)
 {
-    if (c->symbolic) {
+    if (!eager(c)) {
         elementwise_strides(c, &x, 1, strides);
     } else if (non_overlapping_and_dense_or_false(c, x)) {
         for (uint32_t i = 0; i < x.meta->ndim; i++)
@@ -32,7 +32,7 @@ bool rule_clone(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     enum memory_format format = arg_format(c, 1, FORMAT_PRESERVE);
-    if (c->symbolic)
+    if (!eager(c))
         count_dispatches(c, 2); /* prims.clone, aten.empty or aten.empty_strided */
     return ret_tensor(c, copy_of(c, x, x.meta->dtype, x.meta->device, format));
 }
@@ -44,7 +44,7 @@ bool rule_to_copy(struct call *c)
     enum dtype dtype = arg_dtype(c, 1, x.meta->dtype);
     struct device device = arg_device(c, 3, x.meta->device);
     enum memory_format format = arg_format(c, 6, FORMAT_PRESERVE);
-    if (!c->symbolic)
+    if (eager(c))
         return ret_tensor(c, copy_of(c, x, dtype, device, format));
     if (!arg_given(c, 1) && !arg_given(c, 3) && !arg_given(c, 6))
         return ret_value(c, call_op(c, "aten.clone.default", c->args, 1));
@@ -57,8 +57,8 @@ bool rule_to_copy(struct call *c)
     if (!device_equal(device, x.meta->device)) {
         const struct tensor_meta *meta = value.u.tensor.meta;
         count_dispatches(c, 2); /* prims.device_put, aten.empty_strided */
-        value = value_tensor(new_tensor_strided(c, dtype, device, meta->size, meta->stride,
-                                                meta->ndim));
+        value = value_tensor(
+            new_tensor_strided(c, dtype, device, meta->size, meta->stride, meta->ndim));
     }
     if (!arg_given(c, 6))
         return ret_value(c, value);
@@ -68,24 +68,44 @@ bool rule_to_copy(struct call *c)
 
 /* --- copy --- */
 
-/* What expanding x to a shape asks (expand of torch/_refs). */
+/* inferExpandGeometry of aten/src/ATen/ExpandUtils.cpp: what expanding x to a shape asks. */
 static bool check_expands(struct call *c, const struct tensor_meta *x, const struct tensor_meta *to)
 {
     if (x->ndim > to->ndim)
-        return refuse(c, "RuntimeError", "expand: the requested shape has too few dimensions!");
-    for (uint32_t i = 0; i < x->ndim && !c->failed; i++) {
-        sym_id have = x->size[i], want = to->size[to->ndim - x->ndim + i];
-        if (guard_or_false(c, eq_int(c, want, -1)))
+        return refuse(c, "RuntimeError",
+                      "expand: the number of sizes provided (%u) must be greater or equal to the "
+                      "number of dimensions in the tensor (%u)",
+                      to->ndim, x->ndim);
+    for (uint32_t back = 1; back <= x->ndim && !c->failed; back++) {
+        sym_id have = x->size[x->ndim - back], want = to->size[to->ndim - back];
+        if (!guard_bool(c, ne(c, want, have)))
             continue;
-        sym_id fits = sym_or(c->pool, eq_int(c, have, 1), eq(c, want, have));
-        if (fits != SYM_ID_TRUE &&
-            !check(c, fits, "RuntimeError",
-                   "expand: attempting to expand a dimension of length %s -> %s!",
-                   sym_text(c, have), sym_text(c, want)))
+        if (!require(c, guard_bool(c, eq_int(c, have, 1)), "RuntimeError",
+                     "The expanded size of the tensor (%s) must match the existing size (%s) at "
+                     "non-singleton dimension %u.  Target sizes: %s.  Tensor sizes: %s",
+                     sym_text(c, want), sym_text(c, have), to->ndim - back,
+                     sizes_text(c, to->size, to->ndim), sizes_text(c, x->size, x->ndim)))
             return false;
-        check(c, ge(c, want, num(c, 0)), "RuntimeError", "%s", "");
     }
     return !c->failed;
+}
+
+static bool has_unbacked(struct call *c, const struct tensor_meta *meta)
+{
+    for (uint32_t i = 0; i < meta->ndim; i++)
+        if (env_has_unbacked(c->env, meta->size[i]) || env_has_unbacked(c->env, meta->stride[i]))
+            return true;
+    return false;
+}
+
+/* meta_copy_ of torch/_meta_registrations.py */
+static bool check_meta_copy(struct call *c, const struct tensor *x)
+{
+    if (!has_unbacked(c, x[0].meta) && surely_overlaps(c, x[0]))
+        return refuse(c, "RuntimeError",
+                      "more than one element of the written-to tensor refers to a single memory "
+                      "location");
+    return !c->failed && check_expands(c, x[1].meta, x[0].meta);
 }
 
 static bool check_plain_copy(struct call *c, const struct tensor *x)
@@ -107,7 +127,7 @@ static bool check_copy(struct call *c)
     struct tensor x[] = { arg_tensor(c, 0), arg_tensor(c, 1) };
     if (!x[1].meta)
         return true;
-    return c->symbolic ? check_expands(c, x[1].meta, x[0].meta) : check_plain_copy(c, x);
+    return eager(c) ? check_plain_copy(c, x) : check_meta_copy(c, x);
 }
 
 bool rule_copy_(struct call *c)
@@ -119,8 +139,9 @@ bool rule_copy_(struct call *c)
 bool rule_copy(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
-    return check_copy(c) && ret_tensor(c, copy_of(c, x, x.meta->dtype, x.meta->device,
-                                                  FORMAT_PRESERVE));
+    return check_copy(c) &&
+           ret_tensor(c, new_tensor_strided(c, x.meta->dtype, x.meta->device, x.meta->size,
+                                            x.meta->stride, x.meta->ndim));
 }
 
 /* --- fill, zero --- */
@@ -153,4 +174,14 @@ bool rule_zero_(struct call *c)
 bool rule_zero(struct call *c)
 {
     return ret_tensor(c, new_like(c, arg_tensor(c, 0)));
+}
+
+/* scalar_tensor(number, dtype, layout, device, pin_memory) */
+bool rule_wrapped_scalar(struct call *c)
+{
+    struct device cpu = { DEVICE_CPU, -1 };
+    enum dtype dtype = arg_dtype(c, 1, DTYPE_F32);
+    if (c->op->writes)
+        return ret_tensor(c, new_tensor(c, arg_tensor(c, 1).meta->dtype, cpu, NULL, 0));
+    return ret_tensor(c, new_tensor(c, dtype, arg_device(c, 3, cpu), NULL, 0));
 }

@@ -12,7 +12,7 @@ static bool is_tensor(struct value x)
 
 static bool program_or_plain(struct call *c, enum program_id id)
 {
-    return c->symbolic ? ret_value(c, run_program(c, id)) : ret_tensor(c, plain_program(c));
+    return !eager(c) ? ret_value(c, run_program(c, id)) : ret_tensor(c, plain_program(c));
 }
 
 bool rule_gelu(struct call *c)
@@ -47,7 +47,7 @@ bool rule_sgn(struct call *c)
 /* round.decimals: 0 is round itself. */
 bool rule_round_decimals(struct call *c)
 {
-    if (!c->symbolic || arg_int(c, 1) != 0)
+    if (eager(c) || arg_int(c, 1) != 0)
         return program_or_plain(c, PROGRAM_ROUND_DECIMALS);
     return ret_tensor(c, reference_step(c, "prims.round.default", c->args, 1, PROMOTE_DEFAULT));
 }
@@ -70,14 +70,14 @@ bool rule_softshrink(struct call *c)
         return refuse(c, "RuntimeError",
                       "lambda must be in range [0, %g] for input dtype %s, but found %g",
                       largest(dtype),
-                      c->symbolic ? dtype_python_name(dtype) : dtype_scalar_name(dtype), lambda);
+                      !eager(c) ? dtype_python_name(dtype) : dtype_scalar_name(dtype), lambda);
     return program_or_plain(c, PROGRAM_SOFTSHRINK);
 }
 
 /* log_sigmoid_backward(grad, self, buffer): the buffer is empty on CUDA. */
 bool rule_log_sigmoid_backward(struct call *c)
 {
-    if (!c->symbolic)
+    if (eager(c))
         return ret_tensor(c, iterator_result(c, c->args, 2, result_type(c, c->args, 2)));
     bool buffered = guard_bool(c, gt(c, numel(c, arg_tensor(c, 2)), num(c, 0)));
     return ret_value(c, run_program(c, buffered ? PROGRAM_LOG_SIGMOID_BACKWARD
@@ -100,7 +100,7 @@ bool rule_log_sigmoid_forward(struct call *c)
 bool rule_prelu_backward(struct call *c)
 {
     struct tensor out[2];
-    if (c->symbolic) {
+    if (!eager(c)) {
         struct value first = run_program(c, PROGRAM_PRELU_BACKWARD_INPUT);
         struct value second = run_program(c, PROGRAM_PRELU_BACKWARD_WEIGHT);
         if (c->failed || !is_tensor(first) || !is_tensor(second))
@@ -122,8 +122,8 @@ bool rule_polygamma(struct call *c)
                  "polygamma(n, x) does not support negative n."))
         return false;
     enum dtype dtype = plain_dtype(c, &self, 1, PROMOTE_INT_TO_FLOAT);
-    return ret_tensor(c, c->symbolic ? new_like_dtype(c, self.u.tensor, dtype)
-                                     : iterator_result(c, &self, 1, dtype));
+    return ret_tensor(c, !eager(c) ? new_like_dtype(c, self.u.tensor, dtype)
+                                   : iterator_result(c, &self, 1, dtype));
 }
 
 /* polygamma_(self, n) */
@@ -137,9 +137,8 @@ bool rule_frexp(struct call *c)
 {
     struct tensor out[2], x = arg_tensor(c, 0);
     if (!dtype_is_float(x.meta->dtype))
-        return refuse(c, "RuntimeError",
-                      "torch.frexp() only supports floating-point dtypes");
-    if (c->symbolic) {
+        return refuse(c, "RuntimeError", "torch.frexp() only supports floating-point dtypes");
+    if (!eager(c)) {
         out[0] = new_like(c, x);
         out[1] = new_like_dtype(c, x, DTYPE_I32);
     } else {
@@ -157,22 +156,22 @@ bool rule_mvlgamma(struct call *c)
     int64_t p = arg_int(c, 1);
     if (!require(c, p >= 1, "RuntimeError", "p has to be greater than or equal to 1"))
         return false;
-    return ret_tensor(c, c->symbolic ? new_tensor(c, dtype, x.meta->device, x.meta->size,
-                                                  x.meta->ndim)
-                                     : new_tensor(c, dtype, x.meta->device, x.meta->size,
-                                                  x.meta->ndim));
+    return ret_tensor(c, !eager(c)
+                             ? new_tensor(c, dtype, x.meta->device, x.meta->size, x.meta->ndim)
+                             : new_tensor(c, dtype, x.meta->device, x.meta->size, x.meta->ndim));
 }
 
 /* native_dropout_backward(grad, mask, scale): of grad's memory format. */
 bool rule_native_dropout_backward(struct call *c)
 {
     struct tensor grad = arg_tensor(c, 0);
-    if (!c->symbolic)
-        return ret_tensor(c, iterator_result(c, c->args, 2, grad.meta->dtype));
+    if (eager(c))
+        return ret_tensor(
+            c, iterator_result(c, c->args, 2, plain_dtype(c, c->args, 1, PROMOTE_INT_TO_FLOAT)));
     struct value product = run_program(c, PROGRAM_NATIVE_DROPOUT_BACKWARD);
     enum memory_format format = c->failed ? FORMAT_CONTIGUOUS : suggest_format(c, grad);
-    struct keyword keyword = { STR("memory_format"), { .kind = VALUE_MEMORY_FORMAT,
-                                                       .u.memory_format = format } };
+    struct keyword keyword = { STR("memory_format"),
+                               { .kind = VALUE_MEMORY_FORMAT, .u.memory_format = format } };
     return ret_value(c, call_op_keywords(c, "aten.clone.default", &product, 1, &keyword, 1));
 }
 
@@ -181,7 +180,7 @@ bool rule_isinf(struct call *c)
 {
     enum dtype dtype = arg_tensor(c, 0).meta->dtype;
     struct value x = arg(c, 0);
-    if (!c->symbolic)
+    if (eager(c))
         return ret_tensor(c, iterator_result(c, &x, 1, DTYPE_B8));
     if (!dtype_is_float(dtype))
         return ret_tensor(c, new_like_dtype(c, x.u.tensor, DTYPE_B8));
@@ -231,7 +230,7 @@ bool rule_complex(struct call *c)
                       "Expected object of scalar type %s but got scalar type %s for argument "
                       "'out'",
                       dtype_scalar_name(out), dtype_scalar_name(into.meta->dtype));
-    if (!c->symbolic)
+    if (eager(c))
         return ret_tensor(c, iterator_result(c, c->args, 2, out));
     struct value x[] = { arg(c, 0), arg(c, 1) };
     return maybe_broadcast(c, x, 2) && ret_tensor(c, prim_elementwise(c, x, 2, out));
@@ -329,15 +328,14 @@ bool rule_same_as(struct call *c)
 /* max.other, min.other */
 bool rule_maximum_alias(struct call *c)
 {
-    return ret_value(c, call_op(c, c->param ? "aten.maximum.default" : "aten.minimum.default",
-                                c->args, 2));
+    return ret_value(
+        c, call_op(c, c->param ? "aten.maximum.default" : "aten.minimum.default", c->args, 2));
 }
 
 bool rule_positive(struct call *c)
 {
     if (arg_tensor(c, 0).meta->dtype == DTYPE_B8)
-        return refuse(c, "RuntimeError",
-                      "The `+` operator, on a bool tensor is not supported.");
+        return refuse(c, "RuntimeError", "The `+` operator, on a bool tensor is not supported.");
     return ret_tensor(c, arg_tensor(c, 0));
 }
 
@@ -345,8 +343,8 @@ bool rule_positive(struct call *c)
 bool rule_relu6(struct call *c)
 {
     struct value x[] = { arg(c, 0), value_int(num(c, 0)), value_int(num(c, 6)) };
-    return ret_value(c, call_op(c, c->op->writes ? "aten.hardtanh_.default"
-                                                 : "aten.hardtanh.default", x, 3));
+    return ret_value(
+        c, call_op(c, c->op->writes ? "aten.hardtanh_.default" : "aten.hardtanh.default", x, 3));
 }
 
 bool rule_selu(struct call *c)
@@ -391,8 +389,8 @@ bool rule_angle(struct call *c)
 {
     struct value x = arg(c, 0);
     enum dtype dtype = dtype_real(plain_dtype(c, &x, 1, PROMOTE_INT_TO_FLOAT));
-    return ret_tensor(c, c->symbolic ? new_like_dtype(c, x.u.tensor, dtype)
-                                     : iterator_result(c, &x, 1, dtype));
+    return ret_tensor(c, !eager(c) ? new_like_dtype(c, x.u.tensor, dtype)
+                                   : iterator_result(c, &x, 1, dtype));
 }
 
 bool rule_addcdiv(struct call *c)
@@ -427,7 +425,7 @@ bool rule_lerp(struct call *c)
                       dtype_python_name(start), dtype_python_name(weight->dtype));
     uint32_t n = weight ? 3 : 2;
     struct value *x = (struct value *)c->args;
-    if (!c->symbolic)
+    if (eager(c))
         return ret_tensor(c, iterator_result(c, x, n, result_type(c, x, n)));
     struct value copy[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
     return maybe_broadcast(c, copy, n) && ret_tensor(c, prim_elementwise(c, copy, n, start));

@@ -8,7 +8,7 @@
 
 #include "replay/ops/context.h"
 
-enum cast { CAST_NONE, CAST_CONVERT, CAST_TO };
+enum cast { CAST_NONE, CAST_CONVERT, CAST_BINARY, CAST_WRAP, CAST_BINARY_WRAP, CAST_TO };
 
 static const struct program {
     enum cast cast;
@@ -178,8 +178,7 @@ static struct value run_word(struct machine *m, const struct word_row *row, cons
     case WORD_CONJ: return dtype_is_complex(dtype) ? call_op(c, row->op, x, 1) : x[0];
     case WORD_TRUNC: return dtype_is_integer(dtype) ? x[0] : call_op(c, row->op, x, 1);
     case WORD_ISFINITE: return call_op(c, "aten.isfinite.default", x, 1);
-    case WORD_NEG_NUMBER:
-        return value_sym(x[0].kind, sym_neg(c->pool, x[0].u.sym));
+    case WORD_NEG_NUMBER: return value_sym(x[0].kind, sym_neg(c->pool, x[0].u.sym));
     case WORD_NONE: return value_none();
     default: return call_op(c, row->op, x, row->arity);
     }
@@ -269,12 +268,39 @@ static struct value *cast_args(struct call *c, enum cast cast, enum dtype *resul
     return args;
 }
 
+/* Numbers among two operands as scalar_tensor(number, dtype=..., device=...) of the other. */
+static void wrap_numbers(struct call *c, struct value *args)
+{
+    for (uint32_t i = 0; i < 2 && !c->failed; i++) {
+        if (is_tensor(args[i]) || !is_tensor(args[1 - i]))
+            continue;
+        const struct tensor_meta *like = args[1 - i].u.tensor.meta;
+        struct keyword keywords[] = {
+            { STR("dtype"), { .kind = VALUE_DTYPE, .u.dtype = like->dtype } },
+            { STR("device"), { .kind = VALUE_DEVICE, .u.device = like->device } },
+        };
+        args[i] = call_op_keywords(c, "aten.scalar_tensor.default", &args[i], 1, keywords, 2);
+    }
+}
+
+static bool prepare(struct call *c, enum cast cast, struct value *args)
+{
+    if (!args || c->failed)
+        return false;
+    if ((cast == CAST_BINARY || cast == CAST_BINARY_WRAP) && !maybe_broadcast(c, args, 2))
+        return false;
+    if (cast == CAST_WRAP || cast == CAST_BINARY_WRAP)
+        wrap_numbers(c, args);
+    return !c->failed;
+}
+
 struct value run_program(struct call *c, enum program_id id)
 {
     const struct program *program = &programs[id];
     enum dtype result = DTYPE_NONE;
+    c->in_kernel = !c->symbolic && program->cast != CAST_TO;
     struct value *args = cast_args(c, program->cast, &result);
-    struct value ret = args && !c->failed ? run(c, program->text, args) : value_none();
+    struct value ret = prepare(c, program->cast, args) ? run(c, program->text, args) : value_none();
     if (c->failed || !is_tensor(ret) || program->cast == CAST_NONE)
         return ret;
     return program->cast == CAST_TO ? to_dtype(c, ret, result) : maybe_convert(c, ret, result);
@@ -296,7 +322,7 @@ struct tensor plain_program(struct call *c)
 
 bool rule_pointwise_program(struct call *c)
 {
-    if (!c->symbolic)
+    if (eager(c))
         return ret_tensor(c, plain_program(c));
     return ret_value(c, run_program(c, (enum program_id)(c->param >> POINTWISE_PROGRAM_SHIFT)));
 }

@@ -99,6 +99,7 @@ struct tensor reference_step(struct call *c, const char *prim, const struct valu
     struct value *x = values(c, n + 1);
     if (!x)
         return none;
+    c->in_kernel = !c->symbolic;
     elementwise_dtypes(c, operands, n, promotion, &compute, &result);
     for (uint32_t i = 0; i < n; i++)
         x[i] = maybe_convert(c, operands[i], compute);
@@ -138,11 +139,11 @@ static bool check_shapes(struct call *c, const struct tensor *x, uint32_t n,
         for (uint32_t d = 0; d < meta->ndim && same != SYM_ID_FALSE; d++)
             same = sym_and(c->pool, same, eq(c, (*first)->size[d], meta->size[d]));
         if (same != SYM_ID_TRUE && !guard_bool(c, same))
-            return c->failed ||
-                   refuse(c, "RuntimeError", "Shape torch.Size(%s) is not the expected shape "
-                          "torch.Size(%s)!",
-                          sizes_text(c, meta->size, meta->ndim),
-                          sizes_text(c, (*first)->size, (*first)->ndim));
+            return c->failed || refuse(c, "RuntimeError",
+                                       "Shape torch.Size(%s) is not the expected shape "
+                                       "torch.Size(%s)!",
+                                       sizes_text(c, meta->size, meta->ndim),
+                                       sizes_text(c, (*first)->size, (*first)->ndim));
     }
     if (!*first && n)
         *first = x[0].meta;

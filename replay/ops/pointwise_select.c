@@ -16,7 +16,7 @@ bool rule_where(struct call *c)
     struct value x[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
     struct tensor condition = arg_tensor(c, 0);
     bool truth = condition.meta->dtype == DTYPE_B8;
-    if (!c->symbolic) {
+    if (eager(c)) {
         if (!truth && condition.meta->dtype != DTYPE_U8)
             return refuse(c, "RuntimeError",
                           "where expected condition to be a boolean tensor, but got a tensor with "
@@ -25,6 +25,7 @@ bool rule_where(struct call *c)
         return ret_tensor(c, iterator_result(c, x, 3, result_type(c, x + 1, 2)));
     }
     enum dtype dtype;
+    c->in_kernel = !c->symbolic;
     elementwise_dtypes(c, x + 1, 2, PROMOTE_NONE, NULL, &dtype);
     for (uint32_t i = 1; i < 3; i++)
         x[i] = maybe_convert(c, x[i], dtype);
@@ -49,7 +50,7 @@ bool rule_where_number(struct call *c)
 {
     struct value x[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
     enum dtype dtype = result_type(c, x + 1, 2);
-    struct tensor like = is_tensor(x[1]) ? x[1].u.tensor
+    struct tensor like = is_tensor(x[1])   ? x[1].u.tensor
                          : is_tensor(x[2]) ? x[2].u.tensor
                                            : arg_tensor(c, 0);
     struct keyword keywords[] = {
@@ -70,7 +71,7 @@ bool rule_where_number(struct call *c)
 static bool check_masked_fill(struct call *c)
 {
     struct tensor self = arg_tensor(c, 0), mask = arg_tensor(c, 1), value = arg_tensor(c, 2);
-    if (mask.meta->dtype != DTYPE_B8 && !c->symbolic)
+    if (mask.meta->dtype != DTYPE_B8 && eager(c))
         return refuse(c, "RuntimeError",
                       "masked_fill_ only supports boolean masks, but got mask with dtype %s",
                       dtype_scalar_name(mask.meta->dtype));
@@ -79,8 +80,8 @@ static bool check_masked_fill(struct call *c)
                       "masked_fill_ only supports a 0-dimensional value tensor, but got tensor "
                       "with %u dimension(s).",
                       value.meta->ndim);
-    bool complex = arg(c, 2).kind == VALUE_COMPLEX ||
-                   (value.meta && dtype_is_complex(value.meta->dtype));
+    bool complex =
+        arg(c, 2).kind == VALUE_COMPLEX || (value.meta && dtype_is_complex(value.meta->dtype));
     if (complex && !dtype_is_complex(self.meta->dtype)) {
         const char *type = dtype_is_float(self.meta->dtype) ? "float" : "int64_t";
         return refuse(c, "RuntimeError", "value cannot be converted to type %s without overflow",
@@ -95,7 +96,7 @@ bool rule_masked_fill(struct call *c)
     struct value value = arg(c, 2);
     if (!check_masked_fill(c))
         return false;
-    if (!c->symbolic) {
+    if (eager(c)) {
         struct tensor x[] = { arg_tensor(c, 1), self };
         sym_id shape[TENSOR_MAX_DIM];
         uint32_t n;
@@ -103,14 +104,16 @@ bool rule_masked_fill(struct call *c)
             return false;
         return ret_tensor(c, new_tensor(c, self.meta->dtype, self.meta->device, shape, n));
     }
+    c->in_kernel = !c->symbolic;
     value = maybe_convert(c, value, self.meta->dtype);
     struct value x[] = { arg(c, 1), value, arg(c, 0) };
-    struct tensor out = call_tensor(c, is_tensor(value) ? "aten.where.self" :
-                                    "aten.where.ScalarSelf", x, 3);
+    struct tensor out =
+        call_tensor(c, is_tensor(value) ? "aten.where.self" : "aten.where.ScalarSelf", x, 3);
     if (c->failed || is_contiguous(c, out, FORMAT_CONTIGUOUS))
         return ret_tensor(c, out);
-    struct keyword keyword = { STR("memory_format"), { .kind = VALUE_MEMORY_FORMAT,
-                                                       .u.memory_format = FORMAT_CONTIGUOUS } };
+    struct keyword keyword = {
+        STR("memory_format"), { .kind = VALUE_MEMORY_FORMAT, .u.memory_format = FORMAT_CONTIGUOUS }
+    };
     struct value args[] = { value_tensor(out) };
     return ret_value(c, call_op_keywords(c, "aten.clone.default", args, 1, &keyword, 1));
 }
@@ -132,6 +135,7 @@ static struct value clamp_with_symbols(struct call *c, const struct value *opera
 {
     struct value x[3] = { operands[0], operands[1], operands[2] };
     enum dtype compute, result;
+    c->in_kernel = !c->symbolic;
     elementwise_dtypes(c, x, 3, PROMOTE_DEFAULT, &compute, &result);
     for (uint32_t i = 0; i < 3; i++)
         if (x[i].kind != VALUE_NONE)
@@ -158,20 +162,20 @@ bool rule_clamp(struct call *c)
 {
     struct value x[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
     if (x[1].kind == VALUE_NONE && x[2].kind == VALUE_NONE)
-        return refuse(c, c->symbolic ? "ValueError" : "RuntimeError",
-                      c->symbolic ? "clamp called but both min and max are none!"
-                                  : "torch.clamp: At least one of 'min' or 'max' must not be None");
-    return c->symbolic ? ret_value(c, clamp_with_symbols(c, x)) : ret_tensor(c, clamp_plain(c, x));
+        return refuse(c, !eager(c) ? "ValueError" : "RuntimeError",
+                      !eager(c) ? "clamp called but both min and max are none!"
+                                : "torch.clamp: At least one of 'min' or 'max' must not be None");
+    return !eager(c) ? ret_value(c, clamp_with_symbols(c, x)) : ret_tensor(c, clamp_plain(c, x));
 }
 
 static bool one_bound(struct call *c, uint32_t at)
 {
     struct value x[3] = { arg(c, 0), value_none(), value_none() };
     x[at] = arg(c, 1);
-    if (!c->symbolic)
+    if (eager(c))
         return ret_tensor(c, clamp_plain(c, x));
-    return ret_value(c, call_op(c, is_tensor(x[at]) ? "aten.clamp.Tensor" : "aten.clamp.default",
-                                x, at + 1));
+    return ret_value(
+        c, call_op(c, is_tensor(x[at]) ? "aten.clamp.Tensor" : "aten.clamp.default", x, at + 1));
 }
 
 bool rule_clamp_min(struct call *c)
@@ -190,7 +194,7 @@ bool rule_hardtanh(struct call *c)
     struct tensor self = arg_tensor(c, 0);
     if (self.meta->dtype == DTYPE_B8)
         return refuse(c, "RuntimeError", "Bool inputs not supported for hardtanh");
-    if (!c->symbolic)
+    if (eager(c))
         return ret_tensor(c, iterator_result(c, c->args, 1, self.meta->dtype));
     struct value x[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
     if (dtype_is_integer(self.meta->dtype))

@@ -13,8 +13,8 @@ bool rule_convert_element_type(struct call *c)
                                                 x.meta->stride, x.meta->ndim));
     }
     elementwise_strides(c, &x, 1, strides);
-    return ret_tensor(c, new_tensor_strided(c, dtype, x.meta->device, x.meta->size, strides,
-                                            x.meta->ndim));
+    return ret_tensor(
+        c, new_tensor_strided(c, dtype, x.meta->device, x.meta->size, strides, x.meta->ndim));
 }
 
 bool rule_device_put(struct call *c)
@@ -22,8 +22,8 @@ bool rule_device_put(struct call *c)
     struct tensor x = arg_tensor(c, 0);
     struct device device = arg_device(c, 1, x.meta->device);
     count_dispatches(c, 1);
-    return ret_tensor(c, new_tensor_strided(c, x.meta->dtype, device, x.meta->size,
-                                            x.meta->stride, x.meta->ndim));
+    return ret_tensor(c, new_tensor_strided(c, x.meta->dtype, device, x.meta->size, x.meta->stride,
+                                            x.meta->ndim));
 }
 
 bool rule_prim_clone(struct call *c)
@@ -36,8 +36,8 @@ bool rule_prim_clone(struct call *c)
         return ret_tensor(c, new_tensor_format(c, x.meta->dtype, x.meta->device, x.meta->size,
                                                x.meta->ndim, format));
     elementwise_strides(c, &x, 1, strides);
-    return ret_tensor(c, new_tensor_strided(c, x.meta->dtype, x.meta->device, x.meta->size,
-                                            strides, x.meta->ndim));
+    return ret_tensor(c, new_tensor_strided(c, x.meta->dtype, x.meta->device, x.meta->size, strides,
+                                            x.meta->ndim));
 }
 
 bool rule_copy_strided(struct call *c)
@@ -48,8 +48,8 @@ bool rule_copy_strided(struct call *c)
     if (!require(c, n == x.meta->ndim, "AssertionError", "%s", ""))
         return false;
     count_dispatches(c, 1);
-    return ret_tensor(c, new_tensor_strided(c, x.meta->dtype, x.meta->device, x.meta->size,
-                                            strides, n));
+    return ret_tensor(
+        c, new_tensor_strided(c, x.meta->dtype, x.meta->device, x.meta->size, strides, n));
 }
 
 static bool same_dtype(struct call *c)

@@ -68,29 +68,21 @@ bool dtype_is_integer(enum dtype dtype)
 enum dtype dtype_real(enum dtype dtype)
 {
     switch (dtype) {
-    case DTYPE_C32:
-        return DTYPE_F16;
-    case DTYPE_C64:
-        return DTYPE_F32;
-    case DTYPE_C128:
-        return DTYPE_F64;
-    default:
-        return dtype;
+    case DTYPE_C32: return DTYPE_F16;
+    case DTYPE_C64: return DTYPE_F32;
+    case DTYPE_C128: return DTYPE_F64;
+    default: return dtype;
     }
 }
 
 enum dtype dtype_complex(enum dtype dtype)
 {
     switch (dtype) {
-    case DTYPE_F16:
-        return DTYPE_C32;
+    case DTYPE_F16: return DTYPE_C32;
     case DTYPE_BF16:
-    case DTYPE_F32:
-        return DTYPE_C64;
-    case DTYPE_F64:
-        return DTYPE_C128;
-    default:
-        return dtype;
+    case DTYPE_F32: return DTYPE_C64;
+    case DTYPE_F64: return DTYPE_C128;
+    default: return dtype;
     }
 }
 
@@ -142,10 +134,10 @@ enum dtype promote(enum dtype a, enum dtype b)
 {
     if (a == b)
         return a;
-    bool number_a = is_plain_float(a) || dtype_is_complex(a) || dtype_is_integer(a) ||
-                    a == DTYPE_B8;
-    bool number_b = is_plain_float(b) || dtype_is_complex(b) || dtype_is_integer(b) ||
-                    b == DTYPE_B8;
+    bool number_a =
+        is_plain_float(a) || dtype_is_complex(a) || dtype_is_integer(a) || a == DTYPE_B8;
+    bool number_b =
+        is_plain_float(b) || dtype_is_complex(b) || dtype_is_integer(b) || b == DTYPE_B8;
     if (!number_a || !number_b)
         return DTYPE_NONE;
     if (dtype_is_complex(a) || dtype_is_complex(b))
@@ -193,16 +185,11 @@ static enum number_class class_of_dtype(enum dtype dtype)
 static enum number_class class_of(struct value value)
 {
     switch (value.kind) {
-    case VALUE_TENSOR:
-        return class_of_dtype(value.u.tensor.meta->dtype);
-    case VALUE_INT:
-        return CLASS_INT;
-    case VALUE_FLOAT:
-        return CLASS_FLOAT;
-    case VALUE_COMPLEX:
-        return CLASS_COMPLEX;
-    default:
-        return CLASS_BOOL;
+    case VALUE_TENSOR: return class_of_dtype(value.u.tensor.meta->dtype);
+    case VALUE_INT: return CLASS_INT;
+    case VALUE_FLOAT: return CLASS_FLOAT;
+    case VALUE_COMPLEX: return CLASS_COMPLEX;
+    default: return CLASS_BOOL;
     }
 }
 
@@ -210,8 +197,8 @@ static enum number_class class_of(struct value value)
 static unsigned rank_of(enum dtype dtype)
 {
     static const uint8_t ranks[DTYPE_COUNT] = {
-        [DTYPE_B8] = 1,   [DTYPE_U8] = 2,  [DTYPE_I8] = 2,   [DTYPE_I16] = 3, [DTYPE_I32] = 4,
-        [DTYPE_I64] = 5,  [DTYPE_F16] = 6, [DTYPE_BF16] = 6, [DTYPE_F32] = 7, [DTYPE_F64] = 8,
+        [DTYPE_B8] = 1,  [DTYPE_U8] = 2,   [DTYPE_I8] = 2,    [DTYPE_I16] = 3, [DTYPE_I32] = 4,
+        [DTYPE_I64] = 5, [DTYPE_F16] = 6,  [DTYPE_BF16] = 6,  [DTYPE_F32] = 7, [DTYPE_F64] = 8,
         [DTYPE_C32] = 9, [DTYPE_C64] = 10, [DTYPE_C128] = 11,
     };
     return ranks[dtype];
@@ -324,8 +311,8 @@ struct device common_device(struct call *c, const struct tensor *x, uint32_t n)
             continue;
         const struct tensor_meta *meta = x[i].meta;
         bool own_zero_dim_cpu = meta->device.type == DEVICE_CPU && meta->ndim == 0;
-        if (common.type == DEVICE_NONE || (zero_dim_cpu && yields &&
-                                           !device_equal(meta->device, common))) {
+        if (common.type == DEVICE_NONE ||
+            (zero_dim_cpu && yields && !device_equal(meta->device, common))) {
             common = meta->device;
             zero_dim_cpu = own_zero_dim_cpu;
         } else if (device_equal(meta->device, common)) {
@@ -334,8 +321,7 @@ struct device common_device(struct call *c, const struct tensor *x, uint32_t n)
             refuse(c, "RuntimeError",
                    "Unhandled FakeTensor Device Propagation for %.*s, found two different devices "
                    "%s, %s",
-                   STR_ARG(name), device_text(c, common),
-                   device_text(c, meta->device));
+                   STR_ARG(name), device_text(c, common), device_text(c, meta->device));
         }
     }
     return common;

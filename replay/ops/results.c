@@ -1,6 +1,6 @@
 /* What rules return, and calls from within rules. */
 #include "replay/ops/context.h"
-#include "replay/ops/layout.h"
+#include "replay/ops/strides.h"
 
 static void out_of_memory(struct call *c)
 {
@@ -60,24 +60,9 @@ static struct tensor make(struct call *c, const struct tensor_meta *meta, uint32
     return x;
 }
 
-/* check_size_nonnegative of aten/src/ATen/EmptyTensor.h: what allocates asks it of each size. */
-static void check_nonnegative(struct call *c, const sym_id *sizes, uint32_t n)
-{
-    for (uint32_t i = 0; i < n && !c->failed; i++) {
-        int64_t size;
-        if (sizes[i] == SYM_NONE || (sym_to_i64(c->pool, sizes[i], &size) && size >= 0))
-            continue;
-        sym_id holds = ge(c, sizes[i], SYM_ID_ZERO);
-        if (holds != SYM_ID_TRUE)
-            check(c, holds, "RuntimeError", "Trying to create tensor with negative dimension %s: %s",
-                  sym_text(c, sizes[i]), sizes_text(c, sizes, n));
-    }
-}
-
 struct tensor new_tensor_strided(struct call *c, enum dtype dtype, struct device device,
                                  const sym_id *sizes, const sym_id *strides, uint32_t n)
 {
-    check_nonnegative(c, sizes, n);
     const struct tensor_meta meta = { .dtype = dtype, .device = device, .ndim = n, .size = sizes,
                                       .stride = strides, .offset = SYM_ID_ZERO };
     return make(c, &meta, STORAGE_FRESH);
@@ -107,7 +92,7 @@ struct tensor new_like_dtype(struct call *c, struct tensor x, enum dtype dtype)
     sym_id strides[TENSOR_MAX_DIM];
     if (c->failed || !x.meta)
         return (struct tensor){ .meta = NULL };
-    elementwise_strides(c, &x, 1, strides);
+    like_strides(c, x, strides);
     return new_tensor_strided(c, dtype, x.meta->device, x.meta->size, strides, x.meta->ndim);
 }
 
@@ -197,7 +182,9 @@ struct value call_op_keywords(struct call *c, const char *name, const struct val
         unsupported(c, "%s", name);
         return ret;
     }
+    c->ops->stats.muted += c->in_kernel;
     enum op_outcome outcome = ops_dispatch(c->ops, op, args, n, keywords, n_keywords, &ret);
+    c->ops->stats.muted -= c->in_kernel;
     c->failed = outcome != OP_DONE;
     c->unsupported = outcome == OP_UNSUPPORTED;
     return c->failed ? value_none() : ret;

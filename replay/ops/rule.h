@@ -34,6 +34,7 @@ struct call {
     bool symbolic;      /* some size, stride or number among the arguments is no constant */
     bool failed;        /* refused, or out of memory */
     bool unsupported;
+    bool in_kernel;     /* calls from within are a meta kernel's own: no dispatches */
     struct value ret;
 };
 
@@ -166,6 +167,8 @@ void count_dispatches(struct call *c, uint32_t n);
 
 /* Counters of the fast path: "attempt fast", "fast is_contiguous" ... (op_counters.def). */
 void count(struct call *c, enum op_counter counter);
+/* No symbols, and eager PyTorch is asked: kernels answer, not references. */
+bool eager(const struct call *c);
 /* Whether this operator's fast path may be tried: some size is symbolic and no switch is off. */
 bool fast_path(const struct call *c);
 

@@ -144,8 +144,7 @@ static void real_permutation(struct call *c, const struct tensor *x, uint32_t n,
     sort_dims(c, x, n, ndim, perm);
 }
 
-uint32_t elementwise_permutation(struct call *c, const struct tensor *x, uint32_t n,
-                                 uint32_t *perm)
+uint32_t elementwise_permutation(struct call *c, const struct tensor *x, uint32_t n, uint32_t *perm)
 {
     x = real_tensors(c, x, &n);
     if (!x || c->failed)
@@ -168,6 +167,14 @@ void permuted_strides(struct call *c, const sym_id *sizes, uint32_t n, const uin
 void like_strides(struct call *c, struct tensor x, sym_id *strides)
 {
     uint32_t perm[TENSOR_MAX_DIM];
+    if (eager(c) && non_overlapping_and_dense_or_false(c, x)) {
+        memcpy(strides, x.meta->stride, x.meta->ndim * sizeof(*strides));
+        return;
+    }
+    if (eager(c)) {
+        iterator_strides(c, &x, 1, x.meta->size, x.meta->ndim, strides);
+        return;
+    }
     uint32_t n = elementwise_permutation(c, &x, 1, perm);
     if (!c->failed)
         permuted_strides(c, x.meta->size, n, perm, strides);

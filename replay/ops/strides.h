@@ -12,7 +12,7 @@ uint32_t elementwise_permutation(struct call *c, const struct tensor *x, uint32_
 /* torch.empty_permuted's. */
 void permuted_strides(struct call *c, const sym_id *sizes, uint32_t n, const uint32_t *perm,
                       sym_id *strides);
-/* empty_like of torch/_refs with memory_format=preserve_format. */
+/* empty_like with memory_format=preserve_format: of torch/_refs, or eager. */
 void like_strides(struct call *c, struct tensor x, sym_id *strides);
 
 /* TensorIterator's output strides for plain sizes (aten/src/ATen/TensorIterator.cpp: its fast
