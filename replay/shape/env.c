@@ -35,6 +35,7 @@ void shape_env_free(struct shape_env *env)
     vec_release(&env->sources);
     intern_release(&env->source_names);
     vec_release(&env->source_symbols);
+    vec_release(&env->source_answers);
     vec_release(&env->unique_ids);
     vec_release(&env->shape_symbols);
     vec_release(&env->guards);

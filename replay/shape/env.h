@@ -84,6 +84,8 @@ struct symbol_request {
     struct dim_constraint constraint;
     bool positive;                 /* a size; false: None, an unspecified number */
     bool do_not_specialize_zero_one;
+    /* StatefulSymbolicContext, Dynamo's: a source that was asked for before is answered as then. */
+    bool stateful;
 };
 /* create_symbol: the symbol, or the number that it was specialised to. SYM_NONE: raised. */
 sym_id env_create_symbol(struct shape_env *env, const struct symbol_request *request);
@@ -106,6 +108,7 @@ struct tensor_request {
     const enum dim_dynamic *dynamic;          /* ndim; NULL: all DUCK */
     const struct dim_constraint *constraints; /* ndim; NULL: none */
     const enum dim_dynamic *dynamic_stride;   /* ndim; NULL: all INFER_STRIDE */
+    bool stateful;                            /* as of symbol_request */
 };
 bool env_create_tensor(struct shape_env *env, const struct tensor_request *request, sym_id *size,
                        sym_id *stride, sym_id *offset);
@@ -133,6 +136,16 @@ bool env_guard_or(struct shape_env *env, sym_id e, bool fallback, bool *ret);
 bool env_statically_known(struct shape_env *env, sym_id e); /* true without any guard */
 /* _maybe_evaluate_static: a number or boolean, or SYM_NONE, which is no failure. */
 sym_id env_evaluate_static(struct shape_env *env, sym_id e);
+/* In other ways: size_oblivious; unbacked_only (an expression that may still hold backed symbols);
+ * compute_hint. Without axioms: axioms=(). */
+enum env_static {
+    ENV_STATIC_PLAIN,
+    ENV_STATIC_OBLIVIOUS,
+    ENV_STATIC_UNBACKED_ONLY,
+    ENV_STATIC_HINT,
+    ENV_STATIC_WAYS
+};
+sym_id env_evaluate_static_as(struct shape_env *env, sym_id e, enum env_static way, bool axioms);
 /* SymNode.expect_true, what torch._check calls: a guard where e has a hint and no unbacked symbol,
  * else a deferred assert. *ret is false where e is known not to hold. */
 bool env_expect_true(struct shape_env *env, sym_id e, struct str message, bool *ret);
@@ -228,13 +241,25 @@ struct env_input {
     uint32_t ndim;
     const sym_id *size, *stride; /* NULL: a number, whose expression is `offset` */
     sym_id offset;
-    const struct dim_constraint *constraints; /* ndim, or NULL */
+    const struct dim_constraint *constraints; /* ndim (1 of a number), or NULL */
 };
-/* A conjunct a call, Python or verbose Python; then each violation of a constraint, in PyTorch's
- * words. False: raised (ConstraintViolationError, whose text lists what was violated). */
+/* Two sizes of inputs that must be equal (Dim used twice): EqualityConstraint.source_pairs. */
+struct env_equality {
+    struct str a, b; /* "L['x'].size()[0]" */
+};
 enum guard_language { GUARDS_PYTHON, GUARDS_VERBOSE_PYTHON };
-bool env_produce_guards(struct shape_env *env, const struct env_input *inputs, uint32_t n,
-                        enum guard_language language,
-                        void (*fn)(void *user, struct str guard, uint32_t origin), void *user);
+struct env_produce {
+    const struct env_input *inputs;
+    uint32_t n_inputs;
+    const struct env_equality *equalities; /* NULL: none were given; nothing is checked then */
+    uint32_t n_equalities;
+    bool has_equalities;  /* given, if empty: sizes that turn out equal violate it */
+    bool guard_static;    /* ignore_static=False: numbers of tensors are guarded on, too */
+    enum guard_language language;
+};
+/* A conjunct a call (`guard`: its number for env_guard_at, UINT32_MAX for one of inputs and
+ * ranges). False: raised; a ConstraintViolationError's text lists what was violated. */
+bool env_produce_guards(struct shape_env *env, const struct env_produce *what,
+                        void (*fn)(void *user, struct str text, uint32_t guard), void *user);
 
 #endif

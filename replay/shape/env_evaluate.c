@@ -14,7 +14,7 @@ sym_id env_size_hint(struct shape_env *env, sym_id e)
         return env_ok(env), SYM_NONE;
     if (value <= SYM_ID_TRUE || is_number(pool, value))
         return value;
-    sym_id known = env_static(env, value, STATIC_HINT);
+    sym_id known = env_static(env, value, ENV_STATIC_HINT);
     if (known != SYM_NONE || !env_ok(env))
         return known;
     env_data_dependent(env, value, e);
@@ -65,12 +65,12 @@ sym_id env_evaluate_inside(struct shape_env *env, sym_id e, sym_id hint, bool si
 {
     if (env_known_nonnegative_sum(env, e))
         return SYM_ID_TRUE;
-    sym_id known = env_static(env, e, size_oblivious ? STATIC_OBLIVIOUS : STATIC_PLAIN);
+    sym_id known = env_static(env, e, size_oblivious ? ENV_STATIC_OBLIVIOUS : ENV_STATIC_PLAIN);
     if (known != SYM_NONE || !env_ok(env))
         return known;
     sym_id asked = e;
     if (!env_is_hinted(env, e)) {
-        sym_id rest = env_static(env, e, STATIC_UNBACKED_ONLY);
+        sym_id rest = env_static(env, e, ENV_STATIC_UNBACKED_ONLY);
         if (rest == SYM_NONE) {
             if (env_ok(env))
                 env_raise(env, ENV_RAISED_OTHER, "AssertionError", "new_expr must not be None");
@@ -143,7 +143,7 @@ bool env_guard_or(struct shape_env *env, sym_id e, bool fallback, bool *ret)
 {
     sym_id value = e;
     if (e > SYM_ID_TRUE && env->settings.backed_size_oblivious) {
-        value = env_static(env, e, STATIC_PLAIN);
+        value = env_static(env, e, ENV_STATIC_PLAIN);
         if (!env_ok(env))
             env_raised(env); /* _static_eval_sym_bool swallows what is raised */
         if (value == SYM_NONE)
@@ -161,7 +161,7 @@ bool env_statically_known(struct shape_env *env, sym_id e)
 {
     if (e <= SYM_ID_TRUE)
         return e == SYM_ID_TRUE;
-    sym_id value = env_static(env, e, STATIC_PLAIN);
+    sym_id value = env_static(env, e, ENV_STATIC_PLAIN);
     if (!env_ok(env)) {
         if (env->raising != ENV_RAISED_MEMORY)
             env_raised(env);
@@ -245,14 +245,14 @@ static bool defer(struct shape_env *env, sym_id e, struct str message, bool *ret
         return true;
     sym_id rest = e;
     if (!is_hopeless(env, e)) {
-        sym_id known = env_static(env, e, STATIC_PLAIN);
+        sym_id known = env_static(env, e, ENV_STATIC_PLAIN);
         if (!env_ok(env))
             return false;
         if (known != SYM_NONE) {
             *ret = is_true(known);
             return true;
         }
-        rest = env_static(env, e, STATIC_UNBACKED_ONLY);
+        rest = env_static(env, e, ENV_STATIC_UNBACKED_ONLY);
         if (rest == SYM_NONE)
             return env_ok(env) && env_raise(env, ENV_RAISED_OTHER, "AssertionError",
                                             "new_expr must not be None");

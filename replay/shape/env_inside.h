@@ -57,9 +57,6 @@ enum {
     HOLDS_CONDITION = 32 /* below the top */
 };
 
-/* Ways of _maybe_evaluate_static. */
-enum static_way { STATIC_PLAIN, STATIC_OBLIVIOUS, STATIC_UNBACKED_ONLY, STATIC_HINT, STATIC_WAYS };
-
 enum { AXIOM_NONE, AXIOM_TRUE, AXIOM_FALSE };
 
 struct remembered {
@@ -74,7 +71,7 @@ struct known {
     bool divisible;
     uint32_t symbol_plus_1; /* of a symbol: its place in env->symbols */
     sym_id duck_plus_1;     /* of a number: val_to_var */
-    struct remembered replaced, simplified[2], evaluated[STATIC_WAYS], worked[3];
+    struct remembered replaced, simplified[2], evaluated[ENV_STATIC_WAYS], worked[3];
 };
 
 enum { ENV_MAX_DEPTH = 500 };
@@ -94,6 +91,8 @@ struct shape_env {
     struct intern source_names;
     vec_of(sym_id)
     source_symbols; /* source_to_var, by the source's number; SYM_NONE */
+    vec_of(sym_id)
+    source_answers; /* source_to_symbol_cache, likewise */
     vec_of(uint64_t)
     unique_ids; /* a bit an id */
     vec_of(sym_id)
@@ -207,7 +206,7 @@ sym_id env_simplify_way(struct shape_env *env, sym_id e, bool size_oblivious);
 bool env_add_divisible(struct shape_env *env, sym_id mod);
 bool env_add_axioms(struct shape_env *env, sym_id condition);
 /* SYM_NONE: not known, or failed (env_ok). no_axioms: with axioms=(). */
-sym_id env_static(struct shape_env *env, sym_id e, enum static_way way);
+sym_id env_static(struct shape_env *env, sym_id e, enum env_static way);
 sym_id env_static_without_axioms(struct shape_env *env, sym_id e, bool size_oblivious);
 bool env_known_nonnegative_sum(struct shape_env *env, sym_id e);
 bool env_learn(struct shape_env *env, sym_id condition);

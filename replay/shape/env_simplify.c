@@ -63,7 +63,7 @@ static sym_id rule_max(struct shape_env *env, sym_id part)
     }
     if (a != SYM_ID_ONE && a != SYM_ID_ZERO)
         return SYM_NONE;
-    return env_static(env, sym_ge(pool, b, a), STATIC_PLAIN) == SYM_ID_TRUE ? b : SYM_NONE;
+    return env_static(env, sym_ge(pool, b, a), ENV_STATIC_PLAIN) == SYM_ID_TRUE ? b : SYM_NONE;
 }
 
 /* int(a / b) is a // b. */

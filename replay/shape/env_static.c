@@ -124,7 +124,7 @@ static bool oblivious_range(struct sym_pool *pool, struct sym_range *range, sym_
 
 /* A symbol of at least L becomes a positive one plus L - 1, which tells sympy most. */
 static bool shift_symbol(struct shifted *to, uint32_t i, const struct symbol *s,
-                         enum static_way way)
+                         enum env_static way)
 {
     struct sym_pool *pool = to->env->pool;
     struct sym_range range = s->range;
@@ -134,12 +134,12 @@ static bool shift_symbol(struct shifted *to, uint32_t i, const struct symbol *s,
                          "vr must not be None for symbol %.*s", STR_ARG(name));
     }
     sym_id lower = range.lower;
-    if (way == STATIC_OBLIVIOUS && s->size_like && !oblivious_range(pool, &range, &lower))
+    if (way == ENV_STATIC_OBLIVIOUS && s->size_like && !oblivious_range(pool, &range, &lower))
         return false;
     to->pairs[i] = (struct sym_pair){ s->id, s->id };
     to->names[i] = s->id;
     to->ranges[i] = range;
-    if (lower == SYM_ID_MINUS_INT_OO || (way == STATIC_UNBACKED_ONLY && s->hint != SYM_NONE) ||
+    if (lower == SYM_ID_MINUS_INT_OO || (way == ENV_STATIC_UNBACKED_ONLY && s->hint != SYM_NONE) ||
         sym_range_kind_of(pool, range) != SYM_RANGE_INT || !is_integer(pool, lower))
         return true;
     sym_id shape = shape_symbol(to->env, i);
@@ -169,7 +169,7 @@ static bool order_symbols(struct shape_env *env, const struct known *k, uint32_t
     return true;
 }
 
-static sym_id decide(struct shape_env *env, sym_id e, struct shifted *to, enum static_way way)
+static sym_id decide(struct shape_env *env, sym_id e, struct shifted *to, enum env_static way)
 {
     struct sym_pool *pool = env->pool;
     struct sym_pair moved[64], *pairs = moved;
@@ -188,10 +188,10 @@ static sym_id decide(struct shape_env *env, sym_id e, struct shifted *to, enum s
     struct sym_range range = sym_bound(pool, now, shifted_ranger, to);
     if (sym_range_ok(range) && sym_range_is_singleton(pool, range))
         return range.lower;
-    return way == STATIC_UNBACKED_ONLY ? now : SYM_NONE;
+    return way == ENV_STATIC_UNBACKED_ONLY ? now : SYM_NONE;
 }
 
-static sym_id work(struct shape_env *env, sym_id e, enum static_way way)
+static sym_id work(struct shape_env *env, sym_id e, enum env_static way)
 {
     enum { FEW = 64 };
     struct sym_pair pairs[FEW];
@@ -200,7 +200,7 @@ static sym_id work(struct shape_env *env, sym_id e, enum static_way way)
     uint32_t order[FEW];
     const struct known *k = env_known(env, e);
     if (!k || k->n_symbols > FEW) /* more are never decided: PyTorch would take hours, too */
-        return way == STATIC_UNBACKED_ONLY && k ? e : SYM_NONE;
+        return way == ENV_STATIC_UNBACKED_ONLY && k ? e : SYM_NONE;
     struct shifted to = { env, pairs, ranges, names, k->n_symbols };
     order_symbols(env, k, order);
     for (uint32_t i = 0; i < to.n; i++)
@@ -210,9 +210,9 @@ static sym_id work(struct shape_env *env, sym_id e, enum static_way way)
 }
 
 /* The worker depends on nothing but e and its symbols: kept while these stay as they were. */
-static sym_id work_once(struct shape_env *env, sym_id e, enum static_way way)
+static sym_id work_once(struct shape_env *env, sym_id e, enum env_static way)
 {
-    unsigned slot = way == STATIC_HINT ? STATIC_PLAIN : way;
+    unsigned slot = way == ENV_STATIC_HINT ? ENV_STATIC_PLAIN : way;
     const struct known *k = env_known(env, e);
     if (!k)
         return SYM_NONE;
@@ -231,11 +231,11 @@ static sym_id work_once(struct shape_env *env, sym_id e, enum static_way way)
 
 /* --- _maybe_evaluate_static --- */
 
-static sym_id evaluate(struct shape_env *env, sym_id e, enum static_way way, bool axioms)
+static sym_id evaluate(struct shape_env *env, sym_id e, enum env_static way, bool axioms)
 {
     struct sym_pool *pool = env->pool;
-    e = env_simplify_way(env, e, way == STATIC_OBLIVIOUS);
-    if (way == STATIC_HINT && e != SYM_NONE)
+    e = env_simplify_way(env, e, way == ENV_STATIC_OBLIVIOUS);
+    if (way == ENV_STATIC_HINT && e != SYM_NONE)
         e = env_put_hints(env, e);
     e = sym_canonical(pool, e);
     if (e == SYM_NONE)
@@ -255,7 +255,7 @@ static sym_id evaluate(struct shape_env *env, sym_id e, enum static_way way, boo
     return work_once(env, e, way);
 }
 
-static sym_id static_(struct shape_env *env, sym_id e, enum static_way way, bool axioms)
+static sym_id static_(struct shape_env *env, sym_id e, enum env_static way, bool axioms)
 {
     if (env->depth >= ENV_MAX_DEPTH)
         return env_raise(env, ENV_RAISED_OTHER, "RecursionError",
@@ -268,7 +268,7 @@ static sym_id static_(struct shape_env *env, sym_id e, enum static_way way, bool
     return env_ok(env) ? result : SYM_NONE;
 }
 
-sym_id env_static(struct shape_env *env, sym_id e, enum static_way way)
+sym_id env_static(struct shape_env *env, sym_id e, enum env_static way)
 {
     if (e == SYM_NONE || e <= SYM_ID_TRUE)
         return e;
@@ -284,12 +284,22 @@ sym_id env_static(struct shape_env *env, sym_id e, enum static_way way)
 
 sym_id env_static_without_axioms(struct shape_env *env, sym_id e, bool size_oblivious)
 {
-    return static_(env, e, size_oblivious ? STATIC_OBLIVIOUS : STATIC_PLAIN, false);
+    return static_(env, e, size_oblivious ? ENV_STATIC_OBLIVIOUS : ENV_STATIC_PLAIN, false);
 }
 
 sym_id env_evaluate_static(struct shape_env *env, sym_id e)
 {
-    sym_id result = env_static(env, e, STATIC_PLAIN);
+    sym_id result = env_static(env, e, ENV_STATIC_PLAIN);
+    env_ok(env);
+    return result;
+}
+
+sym_id env_evaluate_static_as(struct shape_env *env, sym_id e, enum env_static way, bool axioms)
+{
+    if ((unsigned)way >= ENV_STATIC_WAYS)
+        return SYM_NONE;
+    sym_id result = axioms || e == SYM_NONE || e <= SYM_ID_TRUE ? env_static(env, e, way)
+                                                                : static_(env, e, way, false);
     env_ok(env);
     return result;
 }

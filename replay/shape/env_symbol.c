@@ -50,8 +50,9 @@ static uint32_t source_number(struct shape_env *env, struct str source)
     uint32_t number = intern(&env->source_names, source);
     if (number == INTERN_NONE)
         return env_no_memory(env), number;
-    while (env->source_symbols.n <= number)
-        if (!vec_push(&env->source_symbols, SYM_NONE))
+    while (env->source_symbols.n <= number || env->source_answers.n <= number)
+        if ((env->source_symbols.n <= number && !vec_push(&env->source_symbols, SYM_NONE)) ||
+            (env->source_answers.n <= number && !vec_push(&env->source_answers, SYM_NONE)))
             return env_no_memory(env), INTERN_NONE;
     return number;
 }
@@ -264,15 +265,12 @@ static bool check_static(struct shape_env *env, const struct symbol_request *r)
     return failed ? env_no_memory(env) : false;
 }
 
-static sym_id create_unbacked_input(struct shape_env *env, struct str source)
+static sym_id create_unbacked_input(struct shape_env *env)
 {
     sym_id e = env_create_unbacked_symint(env);
     if (e == SYM_NONE || !env_constrain_range_for_size(env, e, SYM_NONE, SYM_NONE))
         return SYM_NONE;
     env_symbol(env, e)->input = true;
-    uint32_t number = source_number(env, source);
-    if (number == INTERN_NONE)
-        return SYM_NONE;
     return e;
 }
 
@@ -284,6 +282,56 @@ static bool check_positive(struct shape_env *env, const struct symbol_request *r
     sym_to_i64(env->pool, r->value, &value);
     return env_raise(env, ENV_RAISED_OTHER, "AssertionError",
                      "positive set for negative value: %lld", (long long)value);
+}
+
+/* A symbol, the one of the same size, or a number. */
+static sym_id create_backed(struct shape_env *env, const struct symbol_request *r, uint32_t source)
+{
+    bool duck = r->dynamic == DIM_DUCK && env->settings.duck_shape;
+    sym_id key = duck_key(env, r->value);
+    struct known *k = env_known(env, key);
+    if (!k)
+        return SYM_NONE;
+    sym_id e = duck && k->duck_plus_1 ? k->duck_plus_1 - 1 : SYM_NONE;
+    if (e != SYM_NONE) {
+        env->source_symbols.v[source] = e;
+    } else {
+        e = new_symbol(env, r, is_integer(env->pool, r->value), source);
+        if (e == SYM_NONE)
+            return SYM_NONE;
+        if (duck)
+            env->known[key].duck_plus_1 = e + 1;
+    }
+    return env_add_source(env, e, source, is_ephemeral(r->source)) ? e : SYM_NONE;
+}
+
+static bool is_zero_one(struct shape_env *env, const struct symbol_request *r, sym_id *ret)
+{
+    *ret = duck_key(env, r->value);
+    return !r->do_not_specialize_zero_one && env->settings.specialize_zero_one &&
+           (*ret == SYM_ID_ZERO || *ret == SYM_ID_ONE);
+}
+
+static sym_id create(struct shape_env *env, const struct symbol_request *request, uint32_t source,
+                     bool *keep)
+{
+    struct symbol_request r = *request;
+    *keep = true;
+    if (r.dynamic == DIM_UNBACKED)
+        return create_unbacked_input(env);
+    if (!check_positive(env, &r))
+        return SYM_NONE;
+    if (r.constraint.kind != CONSTRAINT_NONE)
+        r.dynamic = DIM_DYNAMIC;
+    if (r.dynamic == DIM_STATIC)
+        return r.value;
+    if (r.dynamic == DIM_INFER_STRIDE)
+        return env_raise(env, ENV_RAISED_OTHER, "AssertionError",
+                         "unhandled dynamic_dim DimDynamic.INFER_STRIDE"),
+               SYM_NONE;
+    sym_id number;
+    *keep = !is_zero_one(env, &r, &number);
+    return *keep ? create_backed(env, &r, source) : number;
 }
 
 sym_id env_create_symbol(struct shape_env *env, const struct symbol_request *request)
@@ -299,38 +347,16 @@ sym_id env_create_symbol(struct shape_env *env, const struct symbol_request *req
         r.dynamic = DIM_STATIC;
         r.constraint.kind = CONSTRAINT_NONE;
     }
-    if (r.dynamic == DIM_UNBACKED)
-        return create_unbacked_input(env, r.source);
-    if (!check_positive(env, &r))
-        return SYM_NONE;
-    if (r.constraint.kind != CONSTRAINT_NONE)
-        r.dynamic = DIM_DYNAMIC;
-    if (r.dynamic == DIM_STATIC)
-        return r.value;
-    if (r.dynamic == DIM_INFER_STRIDE)
-        return env_raise(env, ENV_RAISED_OTHER, "AssertionError",
-                         "unhandled dynamic_dim DimDynamic.INFER_STRIDE"),
-               SYM_NONE;
-    bool duck = r.dynamic == DIM_DUCK && env->settings.duck_shape;
-    sym_id key = duck_key(env, r.value);
-    if (!r.do_not_specialize_zero_one && env->settings.specialize_zero_one &&
-        (key == SYM_ID_ZERO || key == SYM_ID_ONE))
-        return key;
     uint32_t source = source_number(env, r.source);
-    struct known *k = env_known(env, key);
-    if (source == INTERN_NONE || !k)
+    if (source == INTERN_NONE)
         return SYM_NONE;
-    sym_id e = duck && k->duck_plus_1 ? k->duck_plus_1 - 1 : SYM_NONE;
-    if (e != SYM_NONE) {
-        env->source_symbols.v[source] = e;
-    } else {
-        e = new_symbol(env, &r, is_integer(env->pool, r.value), source);
-        if (e == SYM_NONE)
-            return SYM_NONE;
-        if (duck)
-            env->known[key].duck_plus_1 = e + 1;
-    }
-    return env_add_source(env, e, source, is_ephemeral(r.source)) ? e : SYM_NONE;
+    if (r.stateful && r.source.n && env->source_answers.v[source] != SYM_NONE)
+        return env->source_answers.v[source];
+    bool keep;
+    sym_id e = create(env, &r, source, &keep);
+    if (r.stateful && keep)
+        env->source_answers.v[source] = e;
+    return e;
 }
 
 sym_id env_create_unspecified_symbol(struct shape_env *env, sym_id value, struct str source,
@@ -339,7 +365,8 @@ sym_id env_create_unspecified_symbol(struct shape_env *env, sym_id value, struct
     return env_create_symbol(env, &(struct symbol_request){ .value = value,
                                                             .source = source,
                                                             .dynamic = dynamic,
-                                                            .do_not_specialize_zero_one = true });
+                                                            .do_not_specialize_zero_one = true,
+                                                            .stateful = true });
 }
 
 /* --- Unbacked symbols --- */

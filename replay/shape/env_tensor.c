@@ -35,7 +35,8 @@ static sym_id create(struct tensor *t, const char *property, int64_t i, int64_t 
                                           .dynamic = dynamic,
                                           .constraint = constraint,
                                           .positive = true,
-                                          .do_not_specialize_zero_one = !zero_one });
+                                          .do_not_specialize_zero_one = !zero_one,
+                                          .stateful = t->request->stateful });
 }
 
 static bool create_sizes(struct tensor *t)

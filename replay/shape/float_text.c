@@ -84,3 +84,31 @@ void float_text_of_range(double value, struct buf *out)
     else
         put_scientific(out, &d, false, 'E');
 }
+
+void float_repr(double value, struct buf *out)
+{
+    if (value == 0 || !isfinite(value)) {
+        buf_puts(out, isnan(value) ? "nan" : value == 0 ? (signbit(value) ? "-0.0" : "0.0")
+                                   : value < 0          ? "-inf"
+                                                        : "inf");
+        return;
+    }
+    struct digits d = { 0 };
+    for (int n = 1; n <= 17; n++) {
+        char text[48];
+        snprintf(text, sizeof text, "%.*e", n - 1, value);
+        d = take_apart(value, n);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    buf_puts(out, d.negative ? "-" : "");
+    if (d.exponent >= -4 && d.exponent < 16) {
+        put_fixed(out, &d, true);
+        return;
+    }
+    buf_putc(out, d.text[0]);
+    if (d.n > 1)
+        buf_putc(out, '.');
+    buf_put(out, (struct str){ d.text + 1, (size_t)d.n - 1 });
+    buf_printf(out, "e%c%02d", d.exponent < 0 ? '-' : '+', abs(d.exponent));
+}

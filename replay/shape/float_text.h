@@ -13,6 +13,8 @@ enum float_digits {
 /* `strip` drops trailing zeros but the one after the point: str() of a Float within an expression.
  */
 void float_text(double value, enum float_digits digits, bool strip, struct buf *out);
+/* Python's repr(float): the fewest digits that read back. */
+void float_repr(double value, struct buf *out);
 /* As a range prints its bounds (Float.__format__): scientific only below 1e-6, "1.0...0E-12". */
 void float_text_of_range(double value, struct buf *out);
 

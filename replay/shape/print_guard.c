@@ -11,7 +11,7 @@ struct printer {
     struct buf *out;
     sym_namer *name;
     void *user;
-    bool cpp;
+    bool cpp, repr; /* repr: floats as Python's repr() */
 };
 
 enum { BELOW_ATOM = 999, MAX_FACTORS = 4096 };
@@ -139,7 +139,12 @@ static void print_atom(struct printer *p, sym_id e)
             number_print_integer(p->pool, e, p->out);
         break;
     case SYM_RATIONAL: print_rational(p, e); break;
-    case SYM_FLOAT: float_text(node_at(p->pool, e)->real, FLOAT_GUARD, false, p->out); break;
+    case SYM_FLOAT:
+        if (p->repr)
+            float_repr(node_at(p->pool, e)->real, p->out);
+        else
+            float_text(node_at(p->pool, e)->real, FLOAT_GUARD, false, p->out);
+        break;
     case SYM_SYMBOL: buf_put(p->out, p->name ? p->name(p->user, e) : sym_name(p->pool, e)); break;
     case SYM_OO: buf_puts(p->out, p->cpp ? infinity : "math.inf"); break;
     case SYM_NEG_OO: buf_printf(p->out, "-%s", p->cpp ? infinity : "math.inf"); break;
@@ -405,14 +410,22 @@ static void print(struct printer *p, sym_id e)
 
 void sym_print_python(struct sym_pool *pool, sym_id e, sym_namer *name, void *user, struct buf *out)
 {
-    struct printer p = { pool, out, name, user, false };
+    struct printer p = { pool, out, name, user, false, false };
     if (e != SYM_NONE)
         print(&p, e);
 }
 
 void sym_print_cpp(struct sym_pool *pool, sym_id e, sym_namer *name, void *user, struct buf *out)
 {
-    struct printer p = { pool, out, name, user, true };
+    struct printer p = { pool, out, name, user, true, false };
+    if (e != SYM_NONE)
+        print(&p, e);
+}
+
+void sym_print_shape_guard(struct sym_pool *pool, sym_id e, sym_namer *name, void *user,
+                           struct buf *out)
+{
+    struct printer p = { pool, out, name, user, false, true };
     if (e != SYM_NONE)
         print(&p, e);
 }

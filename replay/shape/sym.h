@@ -195,6 +195,9 @@ typedef struct str sym_namer(void *user, sym_id symbol);
 void sym_print_python(struct sym_pool *pool, sym_id e, sym_namer *name, void *user,
                       struct buf *out);
 void sym_print_cpp(struct sym_pool *pool, sym_id e, sym_namer *name, void *user, struct buf *out);
+/* ShapeGuardPythonPrinter of symbolic_shapes.py: as Python, floats as repr() gives them. */
+void sym_print_shape_guard(struct sym_pool *pool, sym_id e, sym_namer *name, void *user,
+                           struct buf *out);
 
 /* --- Reading --- */
 

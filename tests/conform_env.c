@@ -1,0 +1,381 @@
+/* usage: conform_env [-v] [--table] [--time] FILE...
+ *
+ * Runs recordings of ShapeEnv calls (shapeenv/NAME.jsonl, also .zst) through the engine and
+ * compares every answer of the outermost calls, and the state at the end. The last line is
+ * "N passed, M failed, K skipped". */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "tests/conform_env.h"
+#include "trace/log/source.h"
+
+enum { MAX_FILE = 1 << 30 };
+
+static const char *const call_names[] = {
+#define CALL(id, name) name,
+    CONFORM_CALLS(CALL)
+#undef CALL
+    "final"
+};
+
+/* --- Running --- */
+
+static uint64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static sym_id static_of(struct shape_env *env, const struct op *op)
+{
+    enum env_static way = op->unbacked_only    ? ENV_STATIC_UNBACKED_ONLY
+                          : op->compute_hint   ? ENV_STATIC_HINT
+                          : op->size_oblivious ? ENV_STATIC_OBLIVIOUS
+                                               : ENV_STATIC_PLAIN;
+    return env_evaluate_static_as(env, op->a, way, !op->no_axioms);
+}
+
+static sym_id boolean(bool ok, bool value)
+{
+    return ok ? sym_boolean(value) : SYM_NONE;
+}
+
+static void run_op(struct shape_env *env, struct op *op)
+{
+    bool value = false;
+    op->ok = true;
+    switch ((enum call)op->call) {
+    case CALL_EVALUATE: op->result = env_evaluate(env, op->a, op->b, op->size_oblivious, op->c); break;
+    case CALL_STATIC: op->result = static_of(env, op); break;
+    case CALL_DEFER:
+        op->ok = env_guard_or_defer(env, op->a, op->source, &value);
+        op->result = boolean(op->ok, value);
+        break;
+    case CALL_SET_REPLACEMENT: op->ok = env_set_replacement(env, op->a, op->b, "given"); break;
+    case CALL_UPDATE_RANGE:
+        op->ok = env_constrain_range(env, op->a, op->constraint.range.lower,
+                                     op->constraint.range.upper);
+        break;
+    case CALL_RANGE_FOR_SIZE: op->ok = env_constrain_range_for_size(env, op->a, op->b, op->c); break;
+    case CALL_SYMBOL_RANGE: op->ok = env_constrain_range(env, op->a, op->b, op->c); break;
+    case CALL_RENAME: op->ok = env_rename_unbacked(env, op->a, op->b); break;
+    case CALL_ELIMINATE: op->ok = env_eliminate_unbacked(env, op->a, op->b); break;
+    case CALL_FREEZE: env_freeze(env); break;
+    case CALL_FREEZE_ASSERTS: env_freeze_runtime_asserts(env); break;
+    case CALL_CREATE:
+    case CALL_CREATE_UNSPECIFIED:
+        op->result = env_create_symbol(
+            env, &(struct symbol_request){ .value = op->a == SYM_NONE ? SYM_ID_ZERO : op->a,
+                                           .source = op->source,
+                                           .dynamic = (enum dim_dynamic)op->dynamic,
+                                           .constraint = op->constraint,
+                                           .positive = op->positive,
+                                           .do_not_specialize_zero_one = op->no_zero_one,
+                                           .stateful = true });
+        break;
+    case CALL_CREATE_SYMINT: op->result = env_create_unbacked_symint(env); break;
+    case CALL_CREATE_SYMFLOAT: op->result = env_create_unbacked_symfloat(env); break;
+    case CALL_CREATE_SYMBOOL: op->result = env_create_unbacked_symbool(env); break;
+    default: break;
+    }
+}
+
+static void note_raised(struct shape_env *env, struct op *op)
+{
+    struct env_raised raised = env_raised(env);
+    op->raised_kind = raised.kind;
+    if (!raised.kind)
+        return;
+    snprintf(op->raised_type, sizeof op->raised_type, "%s", raised.type);
+    snprintf(op->raised_text, sizeof op->raised_text, "%.*s", STR_ARG(raised.text));
+}
+
+static void run_one(struct run *run, struct op *op)
+{
+    struct shape_env *env = run->envs.v[op->env].env;
+    if (op->suppressed)
+        env_suppress_guards(env);
+    run_op(env, op);
+    if (op->result == SYM_NONE)
+        note_raised(env, op);
+    if (op->suppressed)
+        env_resume_guards(env);
+}
+
+/* --- Comparing --- */
+
+static void show(struct run *run, uint32_t line, const char *call, struct str recorded,
+                 struct str ours)
+{
+    if (!run->options->verbose || run->totals->shown >= run->options->max_shown)
+        return;
+    run->totals->shown++;
+    printf("%s:%u: %s: recorded %.*s, ours %.*s\n", run->path, line, call, STR_ARG(recorded),
+           STR_ARG(ours));
+}
+
+static void print_op(struct run *run, const struct op *op, struct buf *out)
+{
+    struct shape_env *env = run->envs.v[op->env].env;
+    if (op->raised_kind)
+        buf_printf(out, "%s: %s", op->raised_type, op->raised_text);
+    else if (op->result == SYM_NONE)
+        buf_puts(out, "None");
+    else
+        sym_print(env_pool(env), op->result, out);
+}
+
+static bool same_answer(struct run *run, const struct op *op, struct str ours)
+{
+    if (op->raised.p)
+        return op->raised_kind &&
+               str_find(op->raised, str_of(op->raised_type)) < op->raised.n;
+    if (op->raised_kind)
+        return false;
+    if (op->text.p && op->result != SYM_NONE && op->result == op->expected)
+        return true;
+    if (op->text.p)
+        return str_eq(ours, op->text);
+    (void)run;
+    switch ((enum call)op->call) {
+    case CALL_EVALUATE:
+    case CALL_STATIC:
+    case CALL_DEFER:
+    case CALL_CREATE:
+    case CALL_CREATE_UNSPECIFIED: return op->result == op->expected;
+    default: return op->ok;
+    }
+}
+
+static void judge(struct run *run, const struct op *op)
+{
+    struct buf ours = BUF_INIT;
+    struct totals *totals = run->totals;
+    print_op(run, op, &ours);
+    bool same = same_answer(run, op, buf_str(&ours));
+    (same ? totals->passed : totals->failed)[op->call]++;
+    totals->recorded_ns[op->call] += op->recorded_ns;
+    totals->ns[op->call] += op->ns;
+    if (!same) {
+        struct buf recorded = BUF_INIT;
+        struct sym_pool *pool = env_pool(run->envs.v[op->env].env);
+        if (op->text.p)
+            buf_put(&recorded, op->text);
+        else if (op->raised.p)
+            buf_put(&recorded, op->raised);
+        else if (op->expected != SYM_NONE)
+            sym_print(pool, op->expected, &recorded);
+        else
+            buf_puts(&recorded, "None");
+        buf_puts(&ours, "   of ");
+        if (op->source.n)
+            buf_put(&ours, op->source);
+        else if (op->a != SYM_NONE)
+            sym_print(pool, op->a, &ours);
+        show(run, op->line, call_names[op->call], buf_str(&recorded), buf_str(&ours));
+        buf_release(&recorded);
+    }
+    buf_release(&ours);
+}
+
+static void run_batch(struct run *run)
+{
+    bool each = run->options->table;
+    uint64_t begin = now();
+    for (size_t i = 0; i < run->batch.n; i++) {
+        uint64_t start = each ? now() : 0;
+        run_one(run, &run->batch.v[i]);
+        if (each)
+            run->batch.v[i].ns = now() - start;
+    }
+    if (!each && run->batch.n)
+        run->batch.v[0].ns = now() - begin;
+    for (size_t i = 0; i < run->batch.n; i++) {
+        struct op *op = &run->batch.v[i];
+        judge(run, op);
+        if ((op->call == CALL_CREATE || op->call == CALL_CREATE_UNSPECIFIED) &&
+            op->result != SYM_NONE)
+            conform_track_input(run, &run->envs.v[op->env], op);
+    }
+    run->batch.n = 0;
+}
+
+struct shower {
+    struct run *run;
+    uint32_t line;
+};
+
+static void complain_about(void *user, const char *what, struct str recorded, struct str ours)
+{
+    struct shower *s = user;
+    s->run->totals->final_parts_failed++;
+    show(s->run, s->line, what, recorded, ours);
+}
+
+static bool is_creation(unsigned call)
+{
+    return call >= CALL_CREATE && call <= CALL_CREATE_SYMBOOL;
+}
+
+static void produce(struct run *run, const struct json *doc, struct op *op)
+{
+    struct shower shower = { run, op->line };
+    uint64_t start = now();
+    unsigned n = conform_produce(run, &run->envs.v[op->env], doc,
+                                 json_get(doc, JSON_ROOT, STR("out")), complain_about, &shower);
+    run->totals->ns[CALL_PRODUCE] += now() - start;
+    run->totals->recorded_ns[CALL_PRODUCE] += op->recorded_ns;
+    (n ? run->totals->failed : run->totals->passed)[CALL_PRODUCE]++;
+}
+
+static bool row(struct run *run, const struct json *doc, uint32_t line)
+{
+    struct str call = json_text(doc, json_get(doc, JSON_ROOT, STR("call")));
+    if (str_is(call, "settings"))
+        return conform_settings(run, doc);
+    struct op op;
+    bool is_final;
+    bool runs = conform_read_row(run, doc, line, &op, &is_final);
+    if (is_final) {
+        int64_t number = -1;
+        json_i64(doc, json_get(doc, JSON_ROOT, STR("env")), &number);
+        struct conform_env *env = conform_env_at(run, number);
+        run_batch(run);
+        if (!env || !env->env)
+            return true;
+        struct shower shower = { run, line };
+        unsigned n = conform_final(run, env, doc, complain_about, &shower);
+        (n ? run->totals->failed : run->totals->passed)[CALLS]++;
+        return true;
+    }
+    if (!runs)
+        return true;
+    if (op.call == CALLS) {
+        run->totals->skipped++;
+        return true;
+    }
+    if (op.call == CALL_PRODUCE) {
+        run_batch(run);
+        produce(run, doc, &op);
+        return true;
+    }
+    if (!vec_push(&run->batch, op))
+        return false;
+    if (is_creation(op.call)) /* the next row may name it */
+        run_batch(run);
+    return true;
+}
+
+/* --- Files --- */
+
+static bool read_all(const char *path, struct buf *out, struct err *err)
+{
+    struct source *in = source_open(path, err);
+    if (!in)
+        return false;
+    size_t n = 0;
+    bool ok = true;
+    do {
+        ok = out->n < MAX_FILE && buf_reserve(out, SOURCE_READ_SIZE) &&
+             source_read(in, out->p + out->n, SOURCE_READ_SIZE, &n, err);
+        out->n += ok ? n : 0;
+    } while (ok && n > 0);
+    source_close(in);
+    return ok;
+}
+
+static bool run_file(const struct options *options, struct totals *totals, const char *path)
+{
+    struct buf text = BUF_INIT;
+    struct err err = { 0 };
+    if (!read_all(path, &text, &err)) {
+        fprintf(stderr, "conform_env: %s: %s\n", path, err.text);
+        buf_release(&text);
+        return false;
+    }
+    struct run run = { .options = options, .totals = totals, .path = path };
+    struct json doc = { 0 };
+    struct str rest = buf_str(&text);
+    bool ok = true;
+    for (uint32_t line = 1; ok && rest.n; line++) {
+        size_t end = str_find_char(rest, '\n');
+        struct str one = str_first(rest, end);
+        if (one.n && !json_parse(&doc, one, &err)) {
+            fprintf(stderr, "conform_env: %s:%u: %s\n", path, line, err.text);
+            totals->skipped++;
+        } else if (one.n) {
+            ok = row(&run, &doc, line);
+        }
+        rest = str_from(rest, end + 1);
+    }
+    run_batch(&run);
+    json_release(&doc);
+    for (size_t i = 0; i < run.envs.n; i++) {
+        shape_env_free(run.envs.v[i].env);
+        intern_release(&run.envs.v[i].texts);
+        vec_release(&run.envs.v[i].exprs);
+        vec_release(&run.envs.v[i].inputs);
+    }
+    vec_release(&run.envs);
+    vec_release(&run.batch);
+    arena_release(&run.arena);
+    buf_release(&text);
+    return ok;
+}
+
+static void print_table(const struct totals *t)
+{
+    printf("%-32s %10s %8s %14s %12s\n", "call", "passed", "failed", "recorded ms", "ours ms");
+    for (unsigned i = 0; i <= CALLS; i++) {
+        if (!t->passed[i] && !t->failed[i])
+            continue;
+        double theirs = i < CALLS ? (double)t->recorded_ns[i] / 1e6 : 0;
+        double ours = i < CALLS ? (double)t->ns[i] / 1e6 : 0;
+        printf("%-32s %10" PRIu64 " %8" PRIu64 " %14.3f %12.3f\n", call_names[i], t->passed[i],
+               t->failed[i], theirs, ours);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = { .max_shown = 40 };
+    struct totals totals = { 0 };
+    int files = 0;
+    bool ok = true;
+    for (int i = 1; i < argc; i++) {
+        struct str arg = str_of(argv[i]);
+        if (str_is(arg, "-v"))
+            options.verbose = true;
+        else if (str_is(arg, "--table"))
+            options.table = true;
+        else if (str_is(arg, "--time"))
+            options.time = true;
+        else
+            files++;
+    }
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] != '-')
+            ok &= run_file(&options, &totals, argv[i]);
+    if (!files) {
+        fprintf(stderr, "usage: conform_env [-v] [--table] [--time] FILE...\n");
+        return 2;
+    }
+    uint64_t passed = 0, failed = 0, recorded = 0, ours = 0;
+    for (unsigned i = 0; i <= CALLS; i++) {
+        passed += totals.passed[i];
+        failed += totals.failed[i];
+        recorded += i < CALLS ? totals.recorded_ns[i] : 0;
+        ours += i < CALLS ? totals.ns[i] : 0;
+    }
+    if (options.table)
+        print_table(&totals);
+    if (options.time)
+        printf("recorded %.3f ms, ours %.3f ms, %.0f times faster\n", (double)recorded / 1e6,
+               (double)ours / 1e6, ours ? (double)recorded / (double)ours : 0.0);
+    printf("%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped\n", passed, failed,
+           totals.skipped);
+    return failed || !ok;
+}

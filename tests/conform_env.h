@@ -1,0 +1,117 @@
+/* What the parts of conform_env share: a recording's rows and the environments they are run in. */
+#ifndef SYMTAPE_TESTS_CONFORM_ENV_H
+#define SYMTAPE_TESTS_CONFORM_ENV_H
+
+#include "replay/shape/env.h"
+#include "trace/base/arena.h"
+#include "trace/base/intern.h"
+#include "trace/base/json.h"
+#include "trace/base/vec.h"
+
+/* CALL(ID, NAME): methods of ShapeEnv that rows name. */
+#define CONFORM_CALLS(CALL)                                            \
+    CALL(EVALUATE, "evaluate_expr")                                    \
+    CALL(STATIC, "_maybe_evaluate_static")                             \
+    CALL(DEFER, "guard_or_defer_runtime_assert")                       \
+    CALL(SET_REPLACEMENT, "_set_replacement")                          \
+    CALL(UPDATE_RANGE, "_update_var_to_range")                         \
+    CALL(RANGE_FOR_SIZE, "_constrain_range_for_size")                  \
+    CALL(SYMBOL_RANGE, "constrain_symbol_range")                       \
+    CALL(RENAME, "_rename_unbacked_to")                                \
+    CALL(ELIMINATE, "_eliminate_unbacked")                             \
+    CALL(FREEZE, "freeze")                                             \
+    CALL(FREEZE_ASSERTS, "freeze_runtime_asserts")                     \
+    CALL(CREATE, "create_symbol")                                      \
+    CALL(CREATE_UNSPECIFIED, "create_unspecified_symbol")              \
+    CALL(CREATE_SYMINT, "create_unbacked_symint")                      \
+    CALL(CREATE_SYMFLOAT, "create_unbacked_symfloat")                  \
+    CALL(CREATE_SYMBOOL, "create_unbacked_symbool")                    \
+    CALL(PRODUCE, "produce_guards_verbose")
+
+enum call {
+#define CALL(id, name) CALL_##id,
+    CONFORM_CALLS(CALL)
+#undef CALL
+    CALLS
+};
+
+/* An input as the create_symbol rows tell it. */
+struct conform_input {
+    struct str source;
+    uint32_t ndim;
+    sym_id size[16], stride[16];
+    struct dim_constraint constraint[16];
+    int64_t value[16], stride_value[16]; /* INT64_MIN: not told */
+    sym_id offset;
+    bool is_tensor;
+};
+
+struct conform_env {
+    struct shape_env *env;
+    struct intern texts; /* of expressions */
+    vec_of(sym_id)
+    exprs; /* by text */
+    vec_of(struct conform_input)
+    inputs;
+    bool failed; /* its settings could not be read */
+};
+
+/* A call ready to run: everything read, nothing asked yet. */
+struct op {
+    uint8_t call;
+    bool suppressed, size_oblivious, unbacked_only, compute_hint;
+    bool positive, no_zero_one, no_axioms;
+    uint8_t dynamic;
+    uint32_t env, line;
+    sym_id a, b, c; /* a: the expression; b, c: hint and fallback, or bounds, or the target */
+    sym_id expected;
+    uint64_t recorded_ns, ns;
+    struct str source, text, raised; /* text: expected as text; .p NULL for none */
+    struct dim_constraint constraint;
+    sym_id result;
+    bool ok;
+    enum env_raised_kind raised_kind;
+    char raised_type[48], raised_text[160];
+};
+
+struct options {
+    bool verbose, table, time;
+    unsigned max_shown;
+};
+
+struct totals {
+    uint64_t passed[CALLS + 1], failed[CALLS + 1], skipped; /* CALLS: final rows */
+    uint64_t recorded_ns[CALLS], ns[CALLS];
+    uint64_t final_parts_failed;
+    unsigned shown;
+};
+
+struct run {
+    const struct options *options;
+    struct totals *totals;
+    const char *path;
+    struct arena arena;
+    vec_of(struct conform_env)
+    envs;
+    vec_of(struct op)
+    batch;
+};
+
+/* conform_env_rows.c */
+bool conform_read_row(struct run *run, const struct json *doc, uint32_t line, struct op *op,
+                      bool *is_final);
+sym_id conform_value(struct run *run, struct conform_env *env, const struct json *doc, json_id id,
+                     json_id floats);
+struct sym_range conform_range(struct run *run, struct conform_env *env, struct str text);
+bool conform_settings(struct run *run, const struct json *doc);
+struct conform_env *conform_env_at(struct run *run, int64_t number);
+void conform_track_input(struct run *run, struct conform_env *env, const struct op *op);
+
+/* conform_env_final.c: a complaint a difference. */
+typedef void complain(void *user, const char *what, struct str recorded, struct str ours);
+unsigned conform_final(struct run *run, struct conform_env *env, const struct json *doc,
+                       complain *fn, void *user);
+unsigned conform_produce(struct run *run, struct conform_env *env, const struct json *doc,
+                         json_id out, complain *fn, void *user);
+
+#endif
