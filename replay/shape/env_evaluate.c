@@ -9,7 +9,7 @@ enum { ASKED_OBLIVIOUS = 1, ASKED_SUPPRESSED = 2 };
 sym_id env_size_hint(struct shape_env *env, sym_id e)
 {
     struct sym_pool *pool = env->pool;
-    sym_id value = env_put_hints(env, sym_expand(pool, e));
+    sym_id value = env_put_hints(env, env_expand(pool, e));
     if (value == SYM_NONE)
         return env_ok(env), SYM_NONE;
     if (value <= SYM_ID_TRUE || is_number(pool, value))

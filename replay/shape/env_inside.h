@@ -190,6 +190,13 @@ static inline struct place env_place(const struct shape_env *env)
     return (struct place){ .origin = env->origin };
 }
 
+/* safe_expand: sympy's And, Or and Not cannot be expanded, so PyTorch leaves them as they are. */
+static inline sym_id env_expand(struct sym_pool *pool, sym_id e)
+{
+    enum sym_kind kind = e == SYM_NONE ? SYM_AND : kind_at(pool, e);
+    return kind == SYM_AND || kind == SYM_OR || kind == SYM_NOT ? e : sym_expand(pool, e);
+}
+
 /* --- The parts of ShapeEnv --- */
 
 /* A symbol with a range, a hint or SYM_NONE; not told apart from one that exists. */

@@ -72,7 +72,7 @@ static sym_id replace_symbols(struct shape_env *env, sym_id e, uint32_t n)
     }
     sym_id result = ok ? e : SYM_NONE;
     if (ok && n_pairs)
-        result = sym_expand(env->pool, sym_replace(env->pool, e, pairs, n_pairs));
+        result = env_expand(env->pool, sym_replace(env->pool, e, pairs, n_pairs));
     if (pairs != few)
         free(pairs);
     return result;

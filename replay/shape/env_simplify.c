@@ -146,13 +146,13 @@ static sym_id divide(struct shape_env *env, sym_id e)
         return e;
     sym_id nested = apply(env, e, SYM_FLOORDIV, rule_nested_floordiv);
     if (nested != e)
-        nested = sym_expand(pool, nested);
+        nested = env_expand(pool, nested);
     if (nested == SYM_NONE)
         return SYM_NONE;
     sym_id clean = apply(env, nested, SYM_FLOORDIV, rule_clean);
     if (clean == nested || clean == SYM_NONE)
         return clean;
-    clean = sym_expand(pool, clean);
+    clean = env_expand(pool, clean);
     if (clean == SYM_NONE)
         return SYM_NONE;
     return has_new(env, clean, nested, SYM_POW) || has_new(env, clean, nested, SYM_RATIONAL)
@@ -162,7 +162,7 @@ static sym_id divide(struct shape_env *env, sym_id e)
 
 static sym_id simplify(struct shape_env *env, sym_id e, bool size_oblivious)
 {
-    e = env_replace(env, sym_expand(env->pool, e));
+    e = env_replace(env, env_expand(env->pool, e));
     const struct known *k = env_known(env, e);
     if (!k)
         return SYM_NONE;

@@ -180,7 +180,7 @@ static sym_id decide(struct shape_env *env, sym_id e, struct shifted *to, enum e
         if (to->pairs[i].from != to->pairs[i].to)
             pairs[n++] = to->pairs[i];
     sym_id now = n ? sym_replace(pool, e, pairs, n) : e;
-    now = sym_canonical(pool, sym_expand(pool, now));
+    now = sym_canonical(pool, env_expand(pool, now));
     if (now == SYM_NONE)
         return SYM_NONE;
     if (facts_at(pool, now) & FACT_CONSTANT && !is_relational(kind_at(pool, now)))
