@@ -1,8 +1,9 @@
-/* usage: conform_env [-v] [--table] [--time] FILE...
+/* usage: conform_env [-v] [--table] [--time] FILE... | --shared
  *
  * Runs recordings of ShapeEnv calls (shapeenv/NAME.jsonl, also .zst) through the engine and
  * compares every answer of the outermost calls, and the state at the end. The last line is
  * "N passed, M failed, K skipped". */
+#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +23,11 @@ static const char *const call_names[] = {
 
 /* --- Running --- */
 
-static uint64_t now(void)
+/* Of this thread: other processes must not count. */
+uint64_t conform_now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
@@ -181,18 +183,18 @@ static void judge(struct run *run, const struct op *op)
     buf_release(&ours);
 }
 
-static void run_batch(struct run *run)
+void conform_run_batch(struct run *run)
 {
     bool each = run->options->table;
-    uint64_t begin = now();
+    uint64_t begin = conform_now();
     for (size_t i = 0; i < run->batch.n; i++) {
-        uint64_t start = each ? now() : 0;
+        uint64_t start = each ? conform_now() : 0;
         run_one(run, &run->batch.v[i]);
         if (each)
-            run->batch.v[i].ns = now() - start;
+            run->batch.v[i].ns = conform_now() - start;
     }
     if (!each && run->batch.n)
-        run->batch.v[0].ns = now() - begin;
+        run->batch.v[0].ns = conform_now() - begin;
     for (size_t i = 0; i < run->batch.n; i++) {
         struct op *op = &run->batch.v[i];
         judge(run, op);
@@ -201,6 +203,7 @@ static void run_batch(struct run *run)
             conform_track_input(run, &run->envs.v[op->env], op);
     }
     run->batch.n = 0;
+    run->names_pending = false;
 }
 
 struct shower {
@@ -223,10 +226,10 @@ static bool is_creation(unsigned call)
 static void produce(struct run *run, const struct json *doc, struct op *op)
 {
     struct shower shower = { run, op->line };
-    uint64_t start = now();
+    run->totals->produce_ns = 0;
     unsigned n = conform_produce(run, &run->envs.v[op->env], doc,
                                  json_get(doc, JSON_ROOT, STR("out")), complain_about, &shower);
-    run->totals->ns[CALL_PRODUCE] += now() - start;
+    run->totals->ns[CALL_PRODUCE] += run->totals->produce_ns;
     run->totals->recorded_ns[CALL_PRODUCE] += op->recorded_ns;
     (n ? run->totals->failed : run->totals->passed)[CALL_PRODUCE]++;
 }
@@ -243,7 +246,7 @@ static bool row(struct run *run, const struct json *doc, uint32_t line)
         int64_t number = -1;
         json_i64(doc, json_get(doc, JSON_ROOT, STR("env")), &number);
         struct conform_env *env = conform_env_at(run, number);
-        run_batch(run);
+        conform_run_batch(run);
         if (!env || !env->env)
             return true;
         struct shower shower = { run, line };
@@ -258,14 +261,13 @@ static bool row(struct run *run, const struct json *doc, uint32_t line)
         return true;
     }
     if (op.call == CALL_PRODUCE) {
-        run_batch(run);
+        conform_run_batch(run);
         produce(run, doc, &op);
         return true;
     }
     if (!vec_push(&run->batch, op))
         return false;
-    if (is_creation(op.call)) /* the next row may name it */
-        run_batch(run);
+    run->names_pending |= is_creation(op.call);
     return true;
 }
 
@@ -311,7 +313,7 @@ static bool run_file(const struct options *options, struct totals *totals, const
         }
         rest = str_from(rest, end + 1);
     }
-    run_batch(&run);
+    conform_run_batch(&run);
     json_release(&doc);
     for (size_t i = 0; i < run.envs.n; i++) {
         shape_env_free(run.envs.v[i].env);
@@ -339,12 +341,52 @@ static void print_table(const struct totals *t)
     }
 }
 
+static int finish(const struct options *options, const struct totals *t)
+{
+    uint64_t passed = 0, failed = 0, recorded = 0, ours = 0;
+    for (unsigned i = 0; i <= CALLS; i++) {
+        passed += t->passed[i];
+        failed += t->failed[i];
+        recorded += i < CALLS ? t->recorded_ns[i] : 0;
+        ours += i < CALLS ? t->ns[i] : 0;
+    }
+    if (options->table)
+        print_table(t);
+    if (options->time)
+        printf("recorded %.3f ms, ours %.3f ms, %.0f times faster\n", (double)recorded / 1e6,
+               (double)ours / 1e6, ours ? (double)recorded / (double)ours : 0.0);
+    printf("%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped\n", passed, failed,
+           t->skipped);
+    return failed != 0;
+}
+
+/* Every recording in the shared folder; skipped where there is none. */
+static int run_shared(const struct options *options, struct totals *totals)
+{
+    const char *root = getenv("SYMTAPE_SHARED"), *source = getenv("SYMTAPE_ROOT");
+    char pattern[4096];
+    if (root)
+        snprintf(pattern, sizeof pattern, "%s/shapeenv/*.jsonl*", root);
+    else
+        snprintf(pattern, sizeof pattern, "%s/../shared/shapeenv/*.jsonl*", source ? source : ".");
+    glob_t found;
+    if (glob(pattern, 0, NULL, &found) != 0) {
+        printf("skipped: no recordings at %s\n", pattern);
+        return 77;
+    }
+    bool ok = true;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        ok &= run_file(options, totals, found.gl_pathv[i]);
+    globfree(&found);
+    return finish(options, totals) || !ok;
+}
+
 int main(int argc, char **argv)
 {
     struct options options = { .max_shown = 40 };
     struct totals totals = { 0 };
     int files = 0;
-    bool ok = true;
+    bool ok = true, shared = false;
     for (int i = 1; i < argc; i++) {
         struct str arg = str_of(argv[i]);
         if (str_is(arg, "-v"))
@@ -353,29 +395,19 @@ int main(int argc, char **argv)
             options.table = true;
         else if (str_is(arg, "--time"))
             options.time = true;
+        else if (str_is(arg, "--shared"))
+            shared = true;
         else
             files++;
     }
     for (int i = 1; i < argc; i++)
         if (argv[i][0] != '-')
             ok &= run_file(&options, &totals, argv[i]);
+    if (shared)
+        return run_shared(&options, &totals);
     if (!files) {
-        fprintf(stderr, "usage: conform_env [-v] [--table] [--time] FILE...\n");
+        fprintf(stderr, "usage: conform_env [-v] [--table] [--time] FILE... | --shared\n");
         return 2;
     }
-    uint64_t passed = 0, failed = 0, recorded = 0, ours = 0;
-    for (unsigned i = 0; i <= CALLS; i++) {
-        passed += totals.passed[i];
-        failed += totals.failed[i];
-        recorded += i < CALLS ? totals.recorded_ns[i] : 0;
-        ours += i < CALLS ? totals.ns[i] : 0;
-    }
-    if (options.table)
-        print_table(&totals);
-    if (options.time)
-        printf("recorded %.3f ms, ours %.3f ms, %.0f times faster\n", (double)recorded / 1e6,
-               (double)ours / 1e6, ours ? (double)recorded / (double)ours : 0.0);
-    printf("%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped\n", passed, failed,
-           totals.skipped);
-    return failed || !ok;
+    return finish(&options, &totals) || !ok;
 }

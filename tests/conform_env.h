@@ -82,6 +82,7 @@ struct options {
 struct totals {
     uint64_t passed[CALLS + 1], failed[CALLS + 1], skipped; /* CALLS: final rows */
     uint64_t recorded_ns[CALLS], ns[CALLS];
+    uint64_t produce_ns;
     uint64_t final_parts_failed;
     unsigned shown;
 };
@@ -95,7 +96,11 @@ struct run {
     envs;
     vec_of(struct op)
     batch;
+    bool names_pending; /* a creation waits in the batch: what is read next may name its symbol */
 };
+uint64_t conform_now(void); /* ns of this thread's time */
+/* Runs what was read so far. */
+void conform_run_batch(struct run *run);
 
 /* conform_env_rows.c */
 bool conform_read_row(struct run *run, const struct json *doc, uint32_t line, struct op *op,

@@ -326,7 +326,10 @@ static void compare_guards(struct compare *c, json_id recorded, const struct env
                            const char *name)
 {
     struct produced ours = { .c = c };
-    if (!env_produce_guards(c->env->env, what, take, &ours)) {
+    uint64_t start = conform_now();
+    bool ok = env_produce_guards(c->env->env, what, take, &ours);
+    c->run->totals->produce_ns += conform_now() - start;
+    if (!ok) {
         struct env_raised raised = env_raised(c->env->env);
         differs(c, name, STR("raised"), raised.text);
     }

@@ -119,7 +119,8 @@ static sym_id parse_text(struct conform_env *env, struct str text)
     return sym_ok(pool, &err) ? e : SYM_NONE;
 }
 
-static sym_id expression(struct conform_env *env, const struct json *doc, json_id id, json_id floats)
+static sym_id expression(struct run *run, struct conform_env *env, const struct json *doc,
+                         json_id id, json_id floats)
 {
     struct buf key = BUF_INIT;
     json_decode(doc, id, &key);
@@ -134,6 +135,8 @@ static sym_id expression(struct conform_env *env, const struct json *doc, json_i
         e = env->exprs.v[number];
     } else if (number != INTERN_NONE) {
         struct buf text = BUF_INIT;
+        if (run->names_pending)
+            conform_run_batch(run);
         put_floats(doc, floats, str_first(buf_str(&key), n), &text);
         e = text.failed ? SYM_NONE : parse_text(env, buf_str(&text));
         buf_release(&text);
@@ -148,14 +151,13 @@ static sym_id expression(struct conform_env *env, const struct json *doc, json_i
 sym_id conform_value(struct run *run, struct conform_env *env, const struct json *doc, json_id id,
                      json_id floats)
 {
-    (void)run;
     struct sym_pool *pool = env_pool(env->env);
     if (id == JSON_NONE)
         return SYM_NONE;
     switch (json_kind_of(doc, id)) {
     case JSON_TRUE: return SYM_ID_TRUE;
     case JSON_FALSE: return SYM_ID_FALSE;
-    case JSON_STRING: return expression(env, doc, id, floats);
+    case JSON_STRING: return expression(run, env, doc, id, floats);
     case JSON_NUMBER: break;
     default: return SYM_NONE;
     }
