@@ -1,19 +1,25 @@
 #include <unistd.h>
 
-#include "cmd/cmd.h"
-#include "cmd/tape_arg.h"
-#include "profile/replay_report.h"
-
-struct replay_args {
-    bool json, strict, all, guards, operators, bisect_codes;
-    struct opt_number limit, jobs;
-};
+#include "cmd/replay.h"
 
 static const struct opt options[] = {
     OPT_FLAG(0, "guards", struct replay_args, guards,
              "each guard: recorded, reproduced, missing or extra, and the node that asked"),
     OPT_FLAG(0, "operators", struct replay_args, operators,
              "counters by operator: calls, dispatches, caches, fast path, user lines"),
+    OPT_STRING(0, "policy", "P[,P...]", struct replay_args, policy,
+               "which symbols stay: recorded, static, batch, partial, auto, all; several are put "
+               "side by side"),
+    OPT_STRING(0, "mark", "MARK[,MARK...]", struct replay_args, mark,
+               "another size: L['x']:1=dynamic, =static, =unbacked or =MIN..MAX"),
+    OPT_STRING(0, "set", "HINT[,HINT...]", struct replay_args, set,
+               "other hints than the recorded ones: s77=31"),
+    OPT_STRING(0, "hints", "HINT[,HINT...]", struct replay_args, hints,
+               "what other hints would change: guards, specializations, results"),
+    OPT_STRING(0, "ablate", "LIST", struct replay_args, ablate,
+               "without fastpath, cache, fastpath:OP or free:OP, each beside the baseline"),
+    OPT_STRING(0, "audit", "fastpath", struct replay_args, audit,
+               "operators that could take the fast path and do not"),
     OPT_FLAG(0, "all", struct replay_args, all,
              "graphs of other events and artifacts too; they are not part of the totals"),
     OPT_NUMBER('n', "limit", "N", struct replay_args, limit,
@@ -38,20 +44,28 @@ static uint32_t jobs_of(const struct replay_args *args)
     return n > 0 && n < 1024 ? (uint32_t)n : 1;
 }
 
+struct report_options replay_report_options(const struct cmd *cmd)
+{
+    const struct replay_args *args = cmd->args;
+    uint64_t rows = args->limit.given ? args->limit.value : TEXT_ROWS;
+    return (struct report_options){
+        .width = cmd->out->width,
+        .color = cmd->out->data_color,
+        .limit = rows > UINT32_MAX ? 0 : (uint32_t)rows,
+    };
+}
+
 static int print(struct cmd *cmd, struct trace *trace, const struct replay *replay)
 {
     const struct replay_args *args = cmd->args;
     struct err err = { 0 };
     struct buf text = BUF_INIT;
-    struct replay_report report = { .trace = trace, .list = trace_graphs(trace, &err),
-                                    .replay = replay, .guards = args->guards,
+    struct replay_report report = { .trace = trace,
+                                    .list = trace_graphs(trace, &err),
+                                    .replay = replay,
+                                    .guards = args->guards,
                                     .operators = args->operators };
-    uint64_t rows = args->limit.given ? args->limit.value : TEXT_ROWS;
-    const struct report_options how = {
-        .width = cmd->out->width,
-        .color = cmd->out->data_color,
-        .limit = rows > UINT32_MAX ? 0 : (uint32_t)rows,
-    };
+    const struct report_options how = replay_report_options(cmd);
     if (!report.list)
         return out_error(cmd->out, &err);
     if (args->json)
@@ -83,23 +97,42 @@ static int verdict(const struct replay_args *args, const struct replay *replay)
     return EXIT_DONE;
 }
 
-static int replay(struct cmd *cmd, const struct tape_arg *tape)
+static int replay_once(struct cmd *cmd, struct trace *trace, const struct replay_options *how)
+{
+    struct err err = { 0 };
+    struct replay *result = replay_trace(trace, how, &err);
+    if (!result)
+        return out_error(cmd->out, &err);
+    int code = print(cmd, trace, result);
+    if (code == EXIT_DONE)
+        code = verdict(cmd->args, result);
+    replay_free(result);
+    return code;
+}
+
+static int replay(struct cmd *cmd, const struct tape_arg *tape, const struct replay_lists *lists)
 {
     const struct replay_args *args = cmd->args;
-    struct err err = { 0 };
     struct replay_options how = REPLAY_OPTIONS_DEFAULT;
     how.selector = tape->selector;
     how.all = args->all;
     how.jobs = jobs_of(args);
     how.timing = args->operators || args->json;
-    struct replay *result = replay_trace(tape->trace, &how, &err);
-    if (!result)
-        return out_error(cmd->out, &err);
-    int code = print(cmd, tape->trace, result);
-    if (code == EXIT_DONE)
-        code = verdict(args, result);
-    replay_free(result);
-    return code;
+    how.changes = (struct input_changes){ .marks = lists->marks,
+                                          .n_marks = lists->n_marks,
+                                          .sets = lists->sets,
+                                          .n_sets = lists->n_sets };
+    if (lists->n_policies == 1)
+        how.changes.policy = lists->policies[0];
+    if (lists->n_policies > 1)
+        return replay_policies(cmd, tape->trace, &how, lists);
+    if (lists->n_ablations)
+        return replay_ablations(cmd, tape->trace, &how, lists);
+    if (lists->n_hints)
+        return replay_other_hints(cmd, tape->trace, &how, lists);
+    if (args->audit)
+        return replay_audit(cmd, tape->trace, &how);
+    return replay_once(cmd, tape->trace, &how);
 }
 
 /* git bisect run: 125 skips a revision, and 128 and up stop the search. */
@@ -119,11 +152,16 @@ static int run(struct cmd *cmd)
 {
     const struct replay_args *args = cmd->args;
     struct tape_arg tape = { 0 };
-    int code = tape_arg_open(&tape, cmd->out, cmd->operands[0],
-                             args->strict ? TAPE_ARG_STRICT : 0);
+    struct replay_lists lists = { 0 };
+    struct err err = { 0 };
+    int code =
+        replay_lists_read(&lists, args, &err)
+            ? tape_arg_open(&tape, cmd->out, cmd->operands[0], args->strict ? TAPE_ARG_STRICT : 0)
+            : out_error(cmd->out, &err);
     if (code == EXIT_DONE)
-        code = replay(cmd, &tape);
+        code = replay(cmd, &tape, &lists);
     tape_arg_close(&tape);
+    replay_lists_release(&lists);
     return args->bisect_codes ? bisect_code(code) : code;
 }
 

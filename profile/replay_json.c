@@ -7,8 +7,7 @@ static void write_attempt(struct json_writer *w, const struct replay_report *rep
     const struct trace *trace = report->trace;
     const struct graph_ref *graph = &report->list->refs[ref];
     uint32_t attempt = graph->attempt;
-    json_put_str(w, "recording",
-                 trace->recordings[trace->records[graph->record].recording].name);
+    json_put_str(w, "recording", trace->recordings[trace->records[graph->record].recording].name);
     json_put_str(w, "compile", attempt == TRACE_NONE ? STR("") : trace->attempts[attempt].compile);
     json_put_u64(w, "attempt", attempt == TRACE_NONE ? 0 : trace->attempts[attempt].number);
 }
@@ -97,7 +96,7 @@ static void write_fast(struct json_writer *w, const struct op_stats *stats)
         struct str name = str_of(op_counter_name((enum op_counter)i));
         if (stats->fast[i] == 0)
             continue;
-        json_put_key(w, str_is(name, "attempt fast") ? STR("attempt")
+        json_put_key(w, str_is(name, "attempt fast")     ? STR("attempt")
                         : str_starts(name, STR("fast ")) ? str_from(name, 5)
                                                          : name);
         json_put_u64(w, NULL, stats->fast[i]);

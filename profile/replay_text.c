@@ -11,7 +11,7 @@ const char *outcome_name(enum outcome outcome)
 
 const char *guard_fate_name(enum guard_fate fate)
 {
-    static const char *const names[] = { "pending", "applied",   "reproduced", "missing",
+    static const char *const names[] = { "pending",   "applied",  "reproduced", "missing",
                                          "invisible", "no graph", "extra" };
     return names[fate];
 }
@@ -40,8 +40,9 @@ static void write_others(const struct replay *replay, struct buf *out)
 {
     const struct replay_counts *t = &replay->others;
     if (t->graphs)
-        buf_printf(out, "other graphs: %llu, %llu calls: %llu match, %llu mismatch, "
-                        "%llu refused, %llu unsupported\n",
+        buf_printf(out,
+                   "other graphs: %llu, %llu calls: %llu match, %llu mismatch, "
+                   "%llu refused, %llu unsupported\n",
                    (unsigned long long)t->graphs, (unsigned long long)t->calls,
                    (unsigned long long)t->match, (unsigned long long)t->mismatch,
                    (unsigned long long)t->refused, (unsigned long long)t->unsupported);
@@ -73,9 +74,9 @@ static void write_graphs(const struct replay_report *report, const struct table_
                          struct buf *out)
 {
     static const struct column columns[] = {
-        { "graph", COLUMN_LEFT },        { "calls", COLUMN_RIGHT },    { "match", COLUMN_RIGHT },
-        { "mismatch", COLUMN_RIGHT },    { "refused", COLUMN_RIGHT },
-        { "unsupported", COLUMN_RIGHT }, { "adopted", COLUMN_RIGHT }, { "error", COLUMN_WIDE },
+        { "graph", COLUMN_LEFT },     { "calls", COLUMN_RIGHT },   { "match", COLUMN_RIGHT },
+        { "mismatch", COLUMN_RIGHT }, { "refused", COLUMN_RIGHT }, { "unsupported", COLUMN_RIGHT },
+        { "adopted", COLUMN_RIGHT },  { "error", COLUMN_WIDE },
     };
     struct table table = TABLE(columns);
     for (size_t i = 0; i < report->replay->n_graphs; i++) {
@@ -93,8 +94,8 @@ static void write_graphs(const struct replay_report *report, const struct table_
     table_release(&table);
 }
 
-static void write_unsupported(const struct replay_report *report,
-                              const struct table_layout *layout, uint32_t shown, struct buf *out)
+static void write_unsupported(const struct replay_report *report, const struct table_layout *layout,
+                              uint32_t shown, struct buf *out)
 {
     static const struct column columns[] = { { "calls", COLUMN_RIGHT },
                                              { "unsupported", COLUMN_LEFT } };
@@ -110,8 +111,8 @@ static void write_unsupported(const struct replay_report *report,
 }
 
 /* Those that start a chain of differences come first to mind; what follows from them is counted. */
-static void write_difference(const struct replay_report *report,
-                             const struct replay_difference *d, struct buf *out)
+static void write_difference(const struct replay_report *report, const struct replay_difference *d,
+                             struct buf *out)
 {
     buf_putc(out, '\n');
     replay_graph_name(report, d->ref, out);
@@ -133,8 +134,8 @@ static void write_difference(const struct replay_report *report,
     }
 }
 
-static void write_differences(const struct replay_report *report,
-                              const struct report_options *how, struct buf *out)
+static void write_differences(const struct replay_report *report, const struct report_options *how,
+                              struct buf *out)
 {
     const struct replay *replay = report->replay;
     uint32_t n = 0, derived = 0;
@@ -165,13 +166,11 @@ static void write_guards(const struct replay_report *report, const struct table_
     for (size_t i = 0; i < report->replay->n_guards; i++) {
         const struct replay_guard *row = &report->replay->guards[i];
         if (row->attempt != TRACE_NONE)
-            table_printf(&table, "%.*s_%u",
-                         STR_ARG(report->trace->attempts[row->attempt].compile),
+            table_printf(&table, "%.*s_%u", STR_ARG(report->trace->attempts[row->attempt].compile),
                          report->trace->attempts[row->attempt].number);
         else
             table_text(&table, STR(""));
-        table_text(&table,
-                   str_of(row->guard ? guard_class_name(row->guard->asked_by) : "kernel"));
+        table_text(&table, str_of(row->guard ? guard_class_name(row->guard->asked_by) : "kernel"));
         table_printf(&table, "%s%s", guard_fate_name(row->fate),
                      row->guard && row->guard->kind == GUARD_RUNTIME_ASSERT ? " assert" : "");
         table_text(&table, row->expr);
@@ -231,11 +230,11 @@ static void write_operators(const struct replay_report *report, const struct tab
                             uint32_t limit, struct buf *out)
 {
     static const struct column columns[] = {
-        { "operator", COLUMN_LEFT },   { "calls", COLUMN_RIGHT },
-        { "dispatches", COLUMN_RIGHT }, { "hit", COLUMN_RIGHT },
-        { "miss", COLUMN_RIGHT },      { "guards", COLUMN_RIGHT },
+        { "operator", COLUMN_LEFT },     { "calls", COLUMN_RIGHT },
+        { "dispatches", COLUMN_RIGHT },  { "hit", COLUMN_RIGHT },
+        { "miss", COLUMN_RIGHT },        { "guards", COLUMN_RIGHT },
         { "evaluations", COLUMN_RIGHT }, { "exprs", COLUMN_RIGHT },
-        { "fast path", COLUMN_WIDE },  { "bypassed", COLUMN_WIDE },
+        { "fast path", COLUMN_WIDE },    { "bypassed", COLUMN_WIDE },
         { "most from", COLUMN_PATH },
     };
     const struct replay *replay = report->replay;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "replay/audit.h"
+
 struct attempt_run {
     const struct replay_options *options;
     struct attempt_load *load;
@@ -10,12 +12,18 @@ struct attempt_run {
     struct seed seed;
     struct guard_log log;
     struct walker walker;
-    vec_of(struct program *) programs; /* by number */
-    vec_of(uint32_t) refs;             /* the graph of each */
-    vec_of(uint32_t) first_stack;      /* by program: what its locations count from */
-    vec_of(const struct graph *) stack_graph;
-    vec_of(uint32_t) stack_location;
-    uint32_t record; /* of the graph that is being walked */
+    vec_of(struct program *)
+    programs; /* by number */
+    vec_of(uint32_t)
+    refs; /* the graph of each */
+    vec_of(uint32_t)
+    first_stack; /* by program: what its locations count from */
+    vec_of(const struct graph *)
+    stack_graph;
+    vec_of(uint32_t)
+    stack_location;
+    uint32_t record;         /* of the graph that is being walked */
+    uint64_t *could_be_fast; /* by operator */
     struct collecting collecting;
 };
 
@@ -45,10 +53,13 @@ static bool before_call(void *user, const struct program *program, const struct 
     return guard_log_apply(&run->log, run->record, false);
 }
 
-static bool after_call(void *user, const struct program *program, const struct step *step)
+static bool after_call(void *user, const struct program *program, const struct step *step,
+                       struct value result)
 {
     struct attempt_run *run = user;
-    (void)program, (void)step;
+    (void)program;
+    if (run->could_be_fast && could_be_fast(run->seed.ops, step, result))
+        run->could_be_fast[op_index(step->op)]++;
     return guard_log_gather(&run->log);
 }
 
@@ -76,8 +87,8 @@ static bool add_tree_stacks(struct attempt_run *run, const struct program *progr
 static struct program *prepare(struct attempt_run *run, const struct attempt_graph *g,
                                struct err *err)
 {
-    struct program *p = program_new(run->seed.ops, g->graph, (uint32_t)run->programs.n, seed_resolve,
-                                    &run->seed, err);
+    struct program *p = program_new(run->seed.ops, g->graph, (uint32_t)run->programs.n,
+                                    seed_resolve, &run->seed, err);
     if (!p)
         return NULL;
     if (!vec_push(&run->programs, p)) {
@@ -195,8 +206,10 @@ static bool keep_guard(struct attempt_run *run, const struct guard_entry *entry)
     struct attempt_result *r = run->result;
     const struct program *in;
     const struct node *node = NULL;
-    struct replay_guard row = { .guard = entry->guard, .attempt = run->load->attempt,
-                                .fate = entry->fate, .ref = TRACE_NONE,
+    struct replay_guard row = { .guard = entry->guard,
+                                .attempt = run->load->attempt,
+                                .fate = entry->fate,
+                                .ref = TRACE_NONE,
                                 .expr = entry->guard ? entry->guard->expr : entry->text };
     if (entry->asked && entry->graph < run->programs.n)
         node = program_node(run->programs.v[entry->graph], entry->node, &in);
@@ -238,18 +251,59 @@ static struct env_settings settings_of(const struct attempt_load *load)
     return ret;
 }
 
+static bool names_op(struct str name, struct str op)
+{
+    return str_eq(name, op) || (str_starts(name, op) && name.n > op.n && name.p[op.n] == '.');
+}
+
+static void set_switch(struct ops *ops, const struct replay_switch *s)
+{
+    if (s->kind == SWITCH_FAST_PATH)
+        ops_set_fast_path(ops, false);
+    if (s->kind == SWITCH_CACHE)
+        ops_set_cache(ops, false);
+    for (size_t i = 0; i < ops_count(ops) && s->op.n; i++) {
+        const struct op *op = ops_at(ops, i);
+        if (!names_op(op_name(op), s->op))
+            continue;
+        if (s->kind == SWITCH_FAST_PATH_OF)
+            op_set_fast_path(ops, op, false);
+        else
+            op_set_free(ops, op, true);
+    }
+}
+
+static bool set_switches(struct attempt_run *run)
+{
+    const struct replay_options *options = run->options;
+    ops_set_timing(run->seed.ops, options->timing);
+    for (size_t i = 0; i < options->n_switches; i++)
+        set_switch(run->seed.ops, &options->switches[i]);
+    if (options->audit)
+        run->could_be_fast = calloc(ops_count(run->seed.ops) + 1, sizeof *run->could_be_fast);
+    run->collecting.could_be_fast = run->could_be_fast;
+    return !options->audit || run->could_be_fast;
+}
+
 static bool open_run(struct attempt_run *run, struct err *err)
 {
     struct env_settings settings = settings_of(run->load);
     if (!seed_open(&run->seed, &run->load->inputs, &settings, err) ||
         !seed_symbols(&run->seed, run->load->symbols, run->load->n_symbols, err))
         return false;
-    run->walker = (struct walker){ .ops = run->seed.ops, .env = run->seed.env,
-                                   .input = give_input, .before = before_call,
-                                   .after = after_call, .user = run };
+    run->walker = (struct walker){ .ops = run->seed.ops,
+                                   .env = run->seed.env,
+                                   .input = give_input,
+                                   .before = before_call,
+                                   .after = after_call,
+                                   .user = run,
+                                   .by_hint = run->load->by_hint };
     run->walker.unbound.seen = env_n_symbols(run->seed.env);
-    run->collecting = (struct collecting){ .result = run->result, .ops = run->seed.ops };
-    ops_set_timing(run->seed.ops, run->options->timing);
+    run->collecting = (struct collecting){ .result = run->result,
+                                           .ops = run->seed.ops,
+                                           .digests = run->options->digests };
+    if (!set_switches(run))
+        return err_nomem(err);
     return guard_log_init(&run->log, run->load->guards, run->load->attempt, run->seed.env,
                           seed_resolve, &run->seed) ||
            err_nomem(err);
@@ -267,7 +321,20 @@ static void close_run(struct attempt_run *run)
     guard_log_release(&run->log);
     walker_release(&run->walker);
     buf_release(&run->collecting.text);
+    free(run->could_be_fast);
     seed_close(&run->seed);
+}
+
+static void collect_costs(struct attempt_run *run)
+{
+    struct replay_costs *costs = &run->result->costs;
+    const struct shape_env *env = run->seed.env;
+    costs->symbols = env_n_symbols(env);
+    costs->guards = env_n_guards(env);
+    costs->replacements = env_n_replacements(env);
+    costs->asserts = env_n_asserts(env);
+    for (size_t i = 0; i < run->result->graphs.n; i++)
+        costs->ns += run->result->graphs.v[i].counts.ns;
 }
 
 void attempt_replay(const struct replay_options *options, struct attempt_load *load,
@@ -281,8 +348,11 @@ void attempt_replay(const struct replay_options *options, struct attempt_load *l
             err_nomem(&err);
         collect_operators(&run.collecting, run.stack_graph.v, run.stack_location.v,
                           (uint32_t)run.stack_graph.n);
+        if (options->trails)
+            collect_trails(&run.collecting, run.seed.env);
         if (run.collecting.failed)
             err_nomem(&err);
+        collect_costs(&run);
     }
     result->err = err;
     close_run(&run);
@@ -295,5 +365,6 @@ void attempt_result_release(struct attempt_result *result)
     vec_release(&result->guards);
     vec_release(&result->unsupported);
     vec_release(&result->operators);
+    vec_release(&result->trails);
     arena_release(&result->arena);
 }

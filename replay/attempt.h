@@ -10,6 +10,7 @@
 struct attempt_load {
     uint32_t attempt; /* TRACE_NONE: graphs that belong to none (one program of a .pt2) */
     struct inputs inputs;
+    bool by_hint; /* inputs are not as recorded: sizes of equal hints are equal */
     const struct guard_list *guards;
     const struct symbol *symbols; /* of an exported program */
     uint32_t n_symbols;
@@ -28,12 +29,21 @@ struct attempt_graph {
 /* What comes of it; texts belong to the arena. */
 struct attempt_result {
     struct attempt_load *load;
-    vec_of(struct replay_graph) graphs;
-    vec_of(struct replay_difference) differences;
-    vec_of(struct replay_guard) guards;
+    vec_of(struct replay_graph)
+    graphs;
+    vec_of(struct replay_difference)
+    differences;
+    vec_of(struct replay_guard)
+    guards;
     struct replay_guard_counts guard_counts;
-    vec_of(struct replay_unsupported) unsupported;
-    vec_of(struct replay_operator) operators;
+    vec_of(struct replay_unsupported)
+    unsupported;
+    vec_of(struct replay_operator)
+    operators;
+    vec_of(struct replay_trail)
+    trails;
+    struct replay_costs costs;
+    uint64_t digest;
     struct arena arena;
     struct err err; /* of kind ERR_NONE: done */
 };
@@ -48,9 +58,12 @@ struct collecting {
     struct ops *ops;
     struct replay_graph *graph; /* its row */
     struct buf text;
+    bool digests;
+    const uint64_t *could_be_fast; /* by operator, or NULL */
     bool failed;
 };
 void collect_program(struct collecting *c, const struct program *program);
+void collect_trails(struct collecting *c, struct shape_env *env);
 void collect_operators(struct collecting *c, const struct graph *const *stack_graph,
                        const uint32_t *stack_location, uint32_t n_stacks);
 

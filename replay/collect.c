@@ -80,6 +80,20 @@ static void add_difference(struct collecting *c, const struct program *p, const 
     c->failed |= !vec_push(&c->result->differences, d);
 }
 
+/* FNV-1a, one byte after the other: order counts. */
+static void add_digest(struct collecting *c, const struct outcome_note *note)
+{
+    uint64_t hash = c->result->digest ? c->result->digest : 14695981039346656037u;
+    buf_clear(&c->text);
+    if (note->outcome == OUTCOME_MATCH || note->outcome == OUTCOME_MISMATCH)
+        print_value_now(c->ops, note->got, &c->text);
+    buf_putc(&c->text, (char)('0' + note->outcome));
+    c->failed |= c->text.failed;
+    for (size_t i = 0; i < c->text.n; i++)
+        hash = (hash ^ (unsigned char)c->text.p[i]) * 1099511628211u;
+    c->result->digest = hash;
+}
+
 static void collect_call(struct collecting *c, const struct program *p, const struct step *step)
 {
     const struct outcome_note *note = &p->notes[step->node];
@@ -94,6 +108,8 @@ static void collect_call(struct collecting *c, const struct program *p, const st
         add_unsupported(c, producer(p, step));
     if (differs(note))
         add_difference(c, p, step);
+    if (c->digests)
+        add_digest(c, note);
 }
 
 void collect_program(struct collecting *c, const struct program *program)
@@ -125,14 +141,50 @@ static void add_stacks(struct collecting *c, struct replay_operator *operator_, 
         if (row->op == op)
             stacks[operator_->n_stacks++] = (struct replay_stack){
                 .of = row->stack && row->stack <= n ? graphs[row->stack - 1] : NULL,
-                .location = row->stack && row->stack <= n ? locations[row->stack - 1]
-                                                          : LOCATION_NONE,
+                .location =
+                    row->stack && row->stack <= n ? locations[row->stack - 1] : LOCATION_NONE,
                 .calls = row->calls,
                 .dispatches = row->dispatches,
                 .guards = row->guards,
                 .ns = row->ns,
             };
     operator_->stacks = stacks;
+}
+
+static void add_costs(struct replay_costs *costs, const struct op_stats *stats)
+{
+    costs->dispatches += stats->dispatches;
+    costs->hits += stats->hits;
+    costs->misses += stats->misses;
+    costs->exprs += stats->exprs;
+    costs->evaluations += stats->evaluations;
+    costs->symbolic_tensors += stats->symbolic_tensors;
+    costs->fast_attempts += stats->fast[OP_COUNTER_ATTEMPT_FAST];
+    costs->fast_answers +=
+        stats->fast[OP_COUNTER_FAST_CONTIGUOUS] + stats->fast[OP_COUNTER_FAST_CHANNELS_LAST];
+}
+
+static bool add_trail(struct collecting *c, bool replacement)
+{
+    struct replay_trail row = { c->result->load->attempt, replacement, keep_text(c) };
+    return !c->failed && vec_push(&c->result->trails, row);
+}
+
+void collect_trails(struct collecting *c, struct shape_env *env)
+{
+    for (uint32_t i = 0; i < env_n_guards(env) && !c->failed; i++) {
+        buf_clear(&c->text);
+        sym_print(env_pool(env), env_guard_at(env, i)->expr, &c->text);
+        c->failed = !add_trail(c, false);
+    }
+    for (uint32_t i = 0; i < env_n_replacements(env) && !c->failed; i++) {
+        const struct env_replacement *r = env_replacement_at(env, i);
+        buf_clear(&c->text);
+        sym_print(env_pool(env), r->symbol, &c->text);
+        buf_puts(&c->text, " = ");
+        sym_print(env_pool(env), r->to, &c->text);
+        c->failed = !add_trail(c, true);
+    }
 }
 
 void collect_operators(struct collecting *c, const struct graph *const *stack_graph,
@@ -143,7 +195,12 @@ void collect_operators(struct collecting *c, const struct graph *const *stack_gr
         const struct op_stats *stats = ops_stats(c->ops, op);
         if (!stats || (stats->calls == 0 && stats->dispatches == 0))
             continue;
-        struct replay_operator row = { .op = keep(c, op_name(op)), .stats = *stats };
+        struct replay_operator row = {
+            .op = keep(c, op_name(op)),
+            .stats = *stats,
+            .could_be_fast = c->could_be_fast ? c->could_be_fast[op_index(op)] : 0,
+        };
+        add_costs(&c->result->costs, stats);
         add_stacks(c, &row, op_index(op), stack_graph, stack_location, n_stacks);
         c->failed |= !vec_push(&c->result->operators, row);
     }

@@ -108,7 +108,8 @@ static bool make_known(struct unbound *unbound, struct shape_env *env, sym_id sy
     if (!str_to_u64(str_from(name, is_float ? 3 : 1), &number) || number > BURN_LIMIT)
         return false;
     for (uint64_t i = 0; i <= number; i++) {
-        sym_id made = is_float ? env_create_unbacked_symfloat(env) : env_create_unbacked_symint(env);
+        sym_id made =
+            is_float ? env_create_unbacked_symfloat(env) : env_create_unbacked_symint(env);
         unbound->seen = env_n_symbols(env);
         if (made == symbol)
             return true;
@@ -123,11 +124,11 @@ static void bind_symbol(struct unbound *unbound, struct ops *ops, sym_id recorde
     struct shape_env *env = ops_env(ops);
     sym_id fresh = unbound->symbols.v[at];
     if (recorded != fresh) {
-        if (sym_kind_of(ops_pool(ops), recorded) != SYM_SYMBOL)
+        bool number = sym_is_number(ops_pool(ops), recorded);
+        if (!number && (sym_kind_of(ops_pool(ops), recorded) != SYM_SYMBOL ||
+                        !make_known(unbound, env, recorded)))
             return;
-        if (!make_known(unbound, env, recorded))
-            return;
-        if (env_is_unbacked(env, recorded))
+        if (!number && env_is_unbacked(env, recorded))
             env_rename_unbacked(env, fresh, recorded);
         else /* the item of a tensor that holds a float of the program */
             env_set_replacement(env, fresh, recorded, "rename_unbacked_to");

@@ -15,7 +15,8 @@ enum likeness compare_value(struct ops *ops, const struct expected *expected, st
 
 /* Unbacked symbols that a rule made and that no record named yet. */
 struct unbound {
-    vec_of(sym_id) symbols;
+    vec_of(sym_id)
+    symbols;
     uint32_t seen; /* of env_n_symbols() */
 };
 void unbound_release(struct unbound *unbound);

@@ -116,7 +116,12 @@ struct value expected_value(struct ops *ops, const struct expected *e)
         return value_none();
     for (uint32_t i = 0; i < e->ndim && !e->stride; i++)
         strides[i] = contiguous_stride(ops_pool(ops), e, i);
-    return value_tensor(ops_new_tensor(ops, &(struct tensor_meta){
-        .dtype = e->dtype, .layout = e->layout, .device = e->device, .ndim = e->ndim,
-        .size = e->size, .stride = e->stride ? e->stride : strides, .offset = SYM_ID_ZERO }));
+    return value_tensor(
+        ops_new_tensor(ops, &(struct tensor_meta){ .dtype = e->dtype,
+                                                   .layout = e->layout,
+                                                   .device = e->device,
+                                                   .ndim = e->ndim,
+                                                   .size = e->size,
+                                                   .stride = e->stride ? e->stride : strides,
+                                                   .offset = SYM_ID_ZERO }));
 }

@@ -5,8 +5,8 @@
 bool guard_log_init(struct guard_log *log, const struct guard_list *list, uint32_t attempt,
                     struct shape_env *env, sym_resolver *symbol, void *user)
 {
-    *log = (struct guard_log){ .env = env, .symbol = symbol, .user = user,
-                               .seen = env_n_guards(env) };
+    *log =
+        (struct guard_log){ .env = env, .symbol = symbol, .user = user, .seen = env_n_guards(env) };
     for (uint32_t i = 0; i < list->n; i++)
         if (list->guards[i].attempt == attempt && list->guards[i].kind != GUARD_SUPPRESSED &&
             !vec_push(&log->entries, (struct guard_entry){ .guard = &list->guards[i],
@@ -64,8 +64,10 @@ static bool is_known(struct guard_log *log, struct guard_entry *entry)
 
 static void apply(struct guard_log *log, struct guard_entry *entry)
 {
-    struct env_origin none = { .graph = UINT32_MAX, .node = ENV_NODE_NONE,
-                               .user_stack = entry->guard->user_stack, .rule = "" };
+    struct env_origin none = { .graph = UINT32_MAX,
+                               .node = ENV_NODE_NONE,
+                               .user_stack = entry->guard->user_stack,
+                               .rule = "" };
     bool ignored;
     read_entry(log, entry);
     entry->fate = FATE_APPLIED;
@@ -137,11 +139,14 @@ static bool add_extra(struct guard_log *log, const struct env_guard *guard, sym_
     struct buf text = BUF_INIT;
     sym_print(env_pool(log->env), guard->expr, &text);
     return !text.failed &&
-           vec_push(&log->entries, (struct guard_entry){
-                                       .text = { text.p, text.n }, .expr = guard->expr,
-                                       .canonical = form, .fate = FATE_EXTRA, .asked = true,
-                                       .graph = guard->origin.graph, .node = guard->origin.node,
-                                       .rule = guard->origin.rule });
+           vec_push(&log->entries, (struct guard_entry){ .text = { text.p, text.n },
+                                                         .expr = guard->expr,
+                                                         .canonical = form,
+                                                         .fate = FATE_EXTRA,
+                                                         .asked = true,
+                                                         .graph = guard->origin.graph,
+                                                         .node = guard->origin.node,
+                                                         .rule = guard->origin.rule });
 }
 
 /* Those in between were recorded before the one that just came. */

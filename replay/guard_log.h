@@ -25,14 +25,15 @@ struct guard_entry {
     sym_id canonical;          /* SYM_NONE: does not read */
     sym_id expr;
     enum guard_fate fate;
-    bool asked;                /* by a node: graph and node tell which */
+    bool asked; /* by a node: graph and node tell which */
     uint32_t graph, node;
     const char *rule;
 };
 
 struct guard_log {
     struct shape_env *env;
-    vec_of(struct guard_entry) entries; /* recorded ones in order, then extra ones */
+    vec_of(struct guard_entry)
+    entries; /* recorded ones in order, then extra ones */
     uint32_t n_recorded, head;
     uint32_t seen;        /* of env_n_guards() */
     uint64_t last_change; /* of what decides whether a guard is known, when it was last asked */

@@ -11,9 +11,11 @@ struct reading {
     struct trace *trace;
     struct inputs *inputs;
     struct json doc;
-    struct intern sources;   /* of tensors */
-    vec_of(uint32_t) tensor; /* input by source */
-    vec_of(struct description) descriptions;
+    struct intern sources; /* of tensors */
+    vec_of(uint32_t)
+    tensor; /* input by source */
+    vec_of(struct description)
+    descriptions;
 };
 
 static json_id get(const struct reading *r, const char *key)
@@ -68,9 +70,10 @@ static bool room_for_dims(struct arena *arena, struct input_tensor *t)
     t->size = arena_array(arena, int64_t, n);
     t->stride = arena_array(arena, int64_t, n);
     t->marked = arena_array(arena, bool, n);
+    t->change = arena_array(arena, struct dim_change, n);
     t->size_symbol = arena_array(arena, struct recorded_symbol, n);
     t->stride_symbol = arena_array(arena, struct recorded_symbol, n);
-    return t->size && t->stride && t->marked && t->size_symbol && t->stride_symbol;
+    return t->size && t->stride && t->marked && t->change && t->size_symbol && t->stride_symbol;
 }
 
 static bool read_description(struct reading *r)
@@ -121,8 +124,7 @@ static bool add_tensor(struct reading *r, const struct description *d, struct st
 static bool read_source(struct reading *r)
 {
     int64_t id, describer;
-    struct str source =
-        json_decoded(&r->doc, get(r, "source"), &r->inputs->arena);
+    struct str source = json_decoded(&r->doc, get(r, "source"), &r->inputs->arena);
     if (!source.p)
         return false;
     if (!json_i64(&r->doc, get(r, "id"), &id) ||
@@ -141,8 +143,9 @@ static struct recorded_symbol *part_of(struct reading *r, struct str source)
     for (int i = 0; i < 3; i++) {
         struct str part = i < 2 ? parts[i] : STR(".storage_offset()");
         size_t at = source.n;
-        for (size_t from = 0, hit; (hit = str_find(str_from(source, from), part)) <
-                                   str_from(source, from).n; from += hit + 1)
+        for (size_t from = 0, hit;
+             (hit = str_find(str_from(source, from), part)) < str_from(source, from).n;
+             from += hit + 1)
             at = from + hit; /* the last one */
         uint32_t id = at < source.n ? intern_find(&r->sources, str_first(source, at)) : INTERN_NONE;
         if (id == INTERN_NONE)
@@ -183,7 +186,8 @@ static bool read_symbol(struct reading *r)
  * not, of a tensor that no module holds, says that sizes are static unless told otherwise. */
 static bool guess_static(const struct inputs *inputs, bool *ret)
 {
-    vec_of(int64_t) seen = { 0 };
+    vec_of(int64_t)
+    seen = { 0 };
     bool ok = true;
     *ret = false;
     for (size_t i = 0; i < inputs->list.n && ok; i++) {

@@ -10,8 +10,18 @@
 #include "trace/events/symbols.h"
 #include "trace/trace.h"
 
-/* How much of the input is dynamic; a policy removes symbols, it invents none. */
-enum policy { POLICY_RECORDED, POLICY_STATIC, POLICY_BATCH, POLICY_PARTIAL, POLICY_AUTO, POLICY_ALL };
+/* What a replay makes of a size instead of what was recorded (replay/change.h). */
+enum dim_change_kind {
+    DIM_AS_RECORDED,
+    DIM_FORCED_DYNAMIC,
+    DIM_FORCED_STATIC,
+    DIM_FORCED_UNBACKED,
+    DIM_RANGE /* dynamic, min to max; INT64_MAX is no bound */
+};
+struct dim_change {
+    enum dim_change_kind kind;
+    int64_t min, max;
+};
 
 /* A symbol as its create_symbol record tells it; name "" where there was none. */
 struct recorded_symbol {
@@ -26,9 +36,10 @@ struct input_tensor {
     uint32_t ndim;
     int64_t *size, *stride, offset;
     bool requires_grad;
-    bool of_module;  /* a parameter, buffer or attribute of a module */
-    bool plain;      /* sizes and strides are numbers: false for what jagged layouts have */
-    bool *marked;    /* ndim: mark_dynamic */
+    bool of_module; /* a parameter, buffer or attribute of a module */
+    bool plain;     /* sizes and strides are numbers: false for what jagged layouts have */
+    bool *marked;   /* ndim: mark_dynamic */
+    struct dim_change *change; /* ndim */
     struct recorded_symbol *size_symbol, *stride_symbol, offset_symbol;
 };
 
@@ -37,11 +48,15 @@ struct input {
     enum input_kind kind;
     struct input_tensor tensor;
     struct recorded_symbol symbol; /* of a number, or of a tensor that was not described */
+    bool fixed;                    /* a number becomes a constant */
 };
 
 struct inputs {
-    vec_of(struct input) list;
-    bool static_by_default; /* assume_static_by_default: what is not recorded as a symbol is static */
+    vec_of(struct input)
+    list;
+    bool changed;           /* something is not as recorded */
+    bool static_by_default; /* assume_static_by_default: what is not recorded as a symbol is static
+                             */
     struct arena arena;
 };
 

@@ -5,14 +5,23 @@
 struct merging {
     struct replay *replay;
     const struct graph_list *list;
-    vec_of(struct replay_graph) graphs;
-    vec_of(struct replay_difference) differences;
-    vec_of(struct replay_guard) guards;
+    vec_of(struct replay_graph)
+    graphs;
+    vec_of(struct replay_difference)
+    differences;
+    vec_of(struct replay_guard)
+    guards;
+    vec_of(struct replay_trail)
+    trails;
     struct intern unsupported_names, operator_names, stack_names;
-    vec_of(struct replay_unsupported) unsupported;
-    vec_of(struct replay_operator) operators;
-    vec_of(struct replay_stack) stacks; /* by id in stack_names */
-    vec_of(uint32_t) stack_owner;       /* the operator of each */
+    vec_of(struct replay_unsupported)
+    unsupported;
+    vec_of(struct replay_operator)
+    operators;
+    vec_of(struct replay_stack)
+    stacks; /* by id in stack_names */
+    vec_of(uint32_t)
+    stack_owner; /* the operator of each */
     bool failed;
 };
 
@@ -75,6 +84,20 @@ static void merge_guards(struct merging *m, const struct attempt_result *r)
     }
 }
 
+static void merge_costs(struct merging *m, const struct attempt_result *r)
+{
+    uint64_t *to = (uint64_t *)&m->replay->costs;
+    const uint64_t *from = (const uint64_t *)&r->costs;
+    for (size_t i = 0; i < sizeof r->costs / sizeof *from; i++)
+        to[i] += from[i];
+    m->replay->digest = m->replay->digest * 1099511628211u + r->digest;
+    for (size_t i = 0; i < r->trails.n; i++) {
+        struct replay_trail row = r->trails.v[i];
+        row.text = keep(m, row.text);
+        fail_if(m, !vec_push(&m->trails, row));
+    }
+}
+
 static void merge_unsupported(struct merging *m, const struct attempt_result *r)
 {
     for (size_t i = 0; i < r->unsupported.n; i++) {
@@ -132,12 +155,13 @@ static void merge_operators(struct merging *m, const struct attempt_result *r)
         const struct replay_operator *from = &r->operators.v[i];
         uint32_t id = intern(&m->operator_names, from->op);
         if (id == m->operators.n)
-            fail_if(m, !vec_push(&m->operators, (struct replay_operator){
-                                                    .op = keep(m, from->op) }));
+            fail_if(m,
+                    !vec_push(&m->operators, (struct replay_operator){ .op = keep(m, from->op) }));
         fail_if(m, id >= m->operators.n);
         if (m->failed)
             return;
         add_stats(&m->operators.v[id].stats, &from->stats);
+        m->operators.v[id].could_be_fast += from->could_be_fast;
         for (size_t s = 0; s < from->n_stacks; s++)
             merge_stack(m, id, &from->stacks[s]);
     }
@@ -159,7 +183,8 @@ static int by_frequency(const void *a, const void *b)
 
 static int by_name(const void *a, const void *b)
 {
-    return str_cmp(((const struct replay_operator *)a)->op, ((const struct replay_operator *)b)->op);
+    return str_cmp(((const struct replay_operator *)a)->op,
+                   ((const struct replay_operator *)b)->op);
 }
 
 /* In the log's order, whichever attempt they came from. */
@@ -204,6 +229,7 @@ static void keep_all(struct merging *m)
     KEEP(m, graphs, struct replay_graph);
     KEEP(m, differences, struct replay_difference);
     KEEP(m, guards, struct replay_guard);
+    KEEP(m, trails, struct replay_trail);
     KEEP(m, unsupported, struct replay_unsupported);
     KEEP(m, operators, struct replay_operator);
     if (m->failed)
@@ -218,6 +244,7 @@ static void release(struct merging *m)
     vec_release(&m->graphs);
     vec_release(&m->differences);
     vec_release(&m->guards);
+    vec_release(&m->trails);
     vec_release(&m->unsupported);
     vec_release(&m->operators);
     vec_release(&m->stacks);
@@ -237,6 +264,7 @@ struct replay *replay_merge(const struct graph_list *list, const struct attempt_
         merge_graphs(&m, &results[i]);
         merge_differences(&m, &results[i]);
         merge_guards(&m, &results[i]);
+        merge_costs(&m, &results[i]);
         merge_unsupported(&m, &results[i]);
         merge_operators(&m, &results[i]);
     }

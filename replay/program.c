@@ -62,8 +62,7 @@ static enum step_kind kind_of(const struct program *p, struct step *step, const 
     case NODE_PLACEHOLDER: return STEP_INPUT;
     case NODE_CALL_METHOD: return STEP_METHOD;
     case NODE_CALL_MODULE: return STEP_MODULE;
-    case NODE_GET_ATTR:
-        return program_child(p, node->target) ? STEP_SUBGRAPH : STEP_ATTRIBUTE;
+    case NODE_GET_ATTR: return program_child(p, node->target) ? STEP_SUBGRAPH : STEP_ATTRIBUTE;
     case NODE_ALIAS: return STEP_ALIAS;
     case NODE_OUTPUT: return STEP_OUTPUT;
     case NODE_OPAQUE: return STEP_OPAQUE;
@@ -88,8 +87,8 @@ static bool read_arguments(struct building *b, struct program *p, struct step *s
         return false;
     for (uint32_t i = 0; i < node->n_args; i++) {
         bool keyword = args[i].key.n && node_is_call(node);
-        struct value *at = keyword ? &step->keywords[step->n_keywords].value
-                                   : &step->args[step->n_args];
+        struct value *at =
+            keyword ? &step->keywords[step->n_keywords].value : &step->args[step->n_args];
         if (keyword)
             step->keywords[step->n_keywords++].name = args[i].key;
         else
@@ -200,8 +199,9 @@ struct program *program_new(struct ops *ops, const struct graph *graph, uint32_t
                             sym_resolver *symbol, void *user, struct err *err)
 {
     struct program *root = calloc(1, sizeof *root);
-    struct building b = { .root = root, .ops = ops, .symbol = symbol, .user = user,
-                          .n_metas = graph->pool->n_metas };
+    struct building b = {
+        .root = root, .ops = ops, .symbol = symbol, .user = user, .n_metas = graph->pool->n_metas
+    };
     if (!root)
         return err_nomem(err), NULL;
     root->number = number;

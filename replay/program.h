@@ -32,8 +32,8 @@ enum step_kind {
     STEP_OPERATOR, /* op */
     STEP_FUNCTION, /* target */
     STEP_METHOD,
-    STEP_MODULE,   /* a call that nothing can replay */
-    STEP_GETITEM,  /* of a tuple or list by a number; anything else goes to STEP_FUNCTION */
+    STEP_MODULE,  /* a call that nothing can replay */
+    STEP_GETITEM, /* of a tuple or list by a number; anything else goes to STEP_FUNCTION */
     STEP_ATTRIBUTE,
     STEP_SUBGRAPH, /* a get_attr that names a child */
     STEP_ALIAS,
@@ -50,7 +50,8 @@ struct patch {
 struct step {
     enum step_kind kind;
     node_id node;
-    node_id object; /* the node whose object this result is: in-place calls and aliases give theirs */
+    node_id
+        object; /* the node whose object this result is: in-place calls and aliases give theirs */
     const struct op *op;
     struct str target;
     const char *rule; /* the operator's name, terminated */
@@ -61,7 +62,13 @@ struct step {
     const struct expected *expected;
 };
 
-enum outcome { OUTCOME_NONE, OUTCOME_MATCH, OUTCOME_MISMATCH, OUTCOME_REFUSED, OUTCOME_UNSUPPORTED };
+enum outcome {
+    OUTCOME_NONE,
+    OUTCOME_MATCH,
+    OUTCOME_MISMATCH,
+    OUTCOME_REFUSED,
+    OUTCOME_UNSUPPORTED
+};
 
 /* What came of a node. */
 struct outcome_note {
@@ -75,7 +82,7 @@ struct outcome_note {
 struct program {
     const struct graph *graph;
     struct ops *ops;
-    uint32_t number;      /* for origins: root graphs count up, children share their root's */
+    uint32_t number; /* for origins: root graphs count up, children share their root's */
     uint32_t first_node, first_location; /* added to ids, so that they are unique in a tree */
     struct step *steps;
     uint32_t n_steps;
@@ -113,7 +120,8 @@ const struct expected *expected_read(struct ops *ops, const struct graph *graph,
 /* Inside: the converted form of an argument (literals.c). A reference to a node becomes a hole that
  * is noted in holes. False: out of memory. */
 struct holes {
-    vec_of(struct patch) patches;
+    vec_of(struct patch)
+    patches;
     bool failed;
 };
 struct value literal_value(struct ops *ops, const struct graph *graph, const struct arg *arg,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "replay/attempt.h"
+#include "replay/hints.h"
 #include "replay/merge.h"
 #include "replay/parallel.h"
 
@@ -12,9 +13,11 @@ struct loading {
     const struct graph_list *graphs;
     const struct guard_list *guards;
     const struct symbol_table *symbols;
-    uint32_t only; /* the one graph that the selector names; TRACE_NONE */
+    size_t n_marks, n_sets; /* that some attempt has */
+    uint32_t only;          /* the one graph that the selector names; TRACE_NONE */
     struct arena arena;
-    vec_of(struct attempt_load *) loads;
+    vec_of(struct attempt_load *)
+    loads;
 };
 
 static bool is_shown(const struct loading *l, uint32_t i)
@@ -34,7 +37,9 @@ static bool add_graph(struct loading *l, struct attempt_load *load, uint32_t i, 
     const struct graph_ref *ref = &l->graphs->refs[i];
     struct err why = { 0 };
     struct attempt_graph g = {
-        .ref = i, .record = ref->record, .shown = shown,
+        .ref = i,
+        .record = ref->record,
+        .shown = shown,
         .counted = ref->is_event || ref->kind == GRAPH_EXPORTED,
     };
     g.graph = trace_graph(l->trace, i, &why);
@@ -58,6 +63,15 @@ static struct attempt_load *new_load(struct loading *l, uint32_t attempt, size_t
     return load->graphs && vec_push(&l->loads, load) ? load : NULL;
 }
 
+static bool change_inputs(struct loading *l, struct attempt_load *load, struct err *err)
+{
+    const struct input_changes *changes = &l->options->changes;
+    load->by_hint = changes_dims(changes);
+    return inputs_set_hints(&load->inputs, changes->sets, changes->n_sets, &l->n_sets, err) &&
+           inputs_change(l->trace, load->attempt, l->guards, changes, &load->inputs, &l->n_marks,
+                         err);
+}
+
 /* An attempt's graphs are all walked, up to the last that is shown, for what they ask. */
 static bool load_attempt(struct loading *l, uint32_t attempt, struct err *err)
 {
@@ -74,6 +88,8 @@ static bool load_attempt(struct loading *l, uint32_t attempt, struct err *err)
     struct attempt_load *load = new_load(l, attempt, room);
     if (!load || !inputs_read(l->trace, attempt, &load->inputs, err))
         return err_nomem(err);
+    if (!change_inputs(l, load, err))
+        return false;
     for (uint32_t i = 0; i < l->graphs->n; i++) {
         const struct graph_ref *ref = &l->graphs->refs[i];
         bool shown = is_shown(l, i);
@@ -115,9 +131,14 @@ static bool load_all(struct loading *l, struct err *err)
         if (!load_attempt(l, i, err))
             return false;
     for (uint32_t i = 0; i < l->graphs->n; i++)
-        if (l->graphs->refs[i].attempt == TRACE_NONE && is_shown(l, i) &&
-            !load_program(l, i, err))
+        if (l->graphs->refs[i].attempt == TRACE_NONE && is_shown(l, i) && !load_program(l, i, err))
             return false;
+    if (l->options->changes.n_sets && !l->n_sets)
+        return err_set(err, ERR_USAGE, "no attempt has a symbol %.*s",
+                       STR_ARG(l->options->changes.sets[0].symbol));
+    if (l->options->changes.n_marks && !l->n_marks)
+        return err_set(err, ERR_USAGE, "no attempt has an input %.*s of that size",
+                       STR_ARG(l->options->changes.marks[0].source));
     return true;
 }
 

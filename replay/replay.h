@@ -13,8 +13,8 @@
 #ifndef SYMTAPE_REPLAY_REPLAY_H
 #define SYMTAPE_REPLAY_REPLAY_H
 
+#include "replay/change.h"
 #include "replay/guard_log.h"
-#include "replay/inputs.h"
 #include "replay/ops/stats.h"
 #include "trace/graphs.h"
 #include "trace/selector.h"
@@ -24,9 +24,21 @@ struct replay_options {
     bool all;                 /* graphs of other events and artifacts too */
     uint32_t jobs;            /* attempts at once; 0: one */
     bool timing;              /* operators' times */
-    enum policy policy;
+    struct input_changes changes;
+    const struct replay_switch *switches; /* of the operators */
+    size_t n_switches;
+    bool digests; /* of results, to tell whether two replays gave the same */
+    bool audit;   /* calls that the fast path could have answered */
+    bool trails;  /* guards and replacements at the end, as texts */
 };
 #define REPLAY_OPTIONS_DEFAULT ((struct replay_options){ .selector = SELECTOR_ALL })
+
+/* What is taken away from the operators, to see what it was worth (B6). */
+enum replay_switch_kind { SWITCH_FAST_PATH, SWITCH_CACHE, SWITCH_FAST_PATH_OF, SWITCH_FREE };
+struct replay_switch {
+    enum replay_switch_kind kind;
+    struct str op; /* of the latter two: "aten.relu", or with its overload */
+};
 
 struct replay_counts {
     uint64_t graphs, calls, match, mismatch, refused, unsupported, adopted, ns;
@@ -43,7 +55,7 @@ struct replay_graph {
 struct replay_difference {
     uint32_t ref;
     enum outcome outcome;
-    bool derived; /* an argument differs already */
+    bool derived;                     /* an argument differs already */
     struct str graph, node, op, rule; /* graph: the subgraph's name, "" for the root */
     struct str recorded, replayed;    /* metas; replayed is the error of a refusal */
     const struct graph *of;           /* where location counts */
@@ -66,6 +78,21 @@ struct replay_guard_counts {
     uint64_t suppressed, asserts;
 };
 
+/* What the replay of all attempts cost. */
+struct replay_costs {
+    uint64_t symbols, guards, replacements, asserts;
+    uint64_t dispatches, hits, misses, exprs, evaluations, symbolic_tensors;
+    uint64_t fast_attempts, fast_answers;
+    uint64_t ns;
+};
+
+/* What an environment held at the end, in PyTorch's words: "Eq(s97, 2)", "s97 = 2". */
+struct replay_trail {
+    uint32_t attempt;
+    bool replacement;
+    struct str text;
+};
+
 struct replay_stack {
     const struct graph *of;
     uint32_t location; /* LOCATION_NONE: no line */
@@ -75,6 +102,7 @@ struct replay_stack {
 struct replay_operator {
     struct str op;
     struct op_stats stats;
+    uint64_t could_be_fast;            /* with `audit` */
     const struct replay_stack *stacks; /* most calls first */
     size_t n_stacks;
 };
@@ -96,6 +124,10 @@ struct replay {
     struct replay_guard *guards;
     size_t n_guards;
     struct replay_guard_counts guard_counts;
+    struct replay_costs costs;
+    uint64_t digest;
+    struct replay_trail *trails;
+    size_t n_trails;
     struct replay_operator *operators; /* by name */
     size_t n_operators;
     struct arena arena;

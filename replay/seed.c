@@ -6,17 +6,17 @@
 static struct sym_range range_of(struct sym_pool *pool, struct str name, struct str text)
 {
     struct err ignored = { 0 };
-    struct sym_range otherwise =
-        str_starts(name, STR("s")) ? (struct sym_range){ SYM_ID_TWO, SYM_ID_INT_OO }
-        : str_starts(name, STR("u")) ? SYM_RANGE_UNKNOWN_INT
-                                     : SYM_RANGE_UNKNOWN;
+    struct sym_range otherwise = str_starts(name, STR("s"))
+                                     ? (struct sym_range){ SYM_ID_TWO, SYM_ID_INT_OO }
+                                 : str_starts(name, STR("u")) ? SYM_RANGE_UNKNOWN_INT
+                                                              : SYM_RANGE_UNKNOWN;
     size_t comma = str_find_char(text, ',');
     if (text.n < 5 || comma == text.n)
         return otherwise;
     struct str lower = str_trim((struct str){ text.p + 1, comma - 1 });
     struct str upper = str_trim((struct str){ text.p + comma + 1, text.n - comma - 2 });
-    struct sym_range ret = sym_range(pool, sym_parse(pool, lower, NULL, NULL),
-                                     sym_parse(pool, upper, NULL, NULL));
+    struct sym_range ret =
+        sym_range(pool, sym_parse(pool, lower, NULL, NULL), sym_parse(pool, upper, NULL, NULL));
     return sym_ok(pool, &ignored) && sym_range_ok(ret) ? ret : otherwise;
 }
 
@@ -60,7 +60,8 @@ static bool named(struct sym_pool *pool, sym_id e, struct str name)
 struct seeding {
     struct seed *seed;
     const struct inputs *inputs;
-    vec_of(int64_t) duck; /* sizes that are symbols by now */
+    vec_of(int64_t)
+    duck; /* sizes that are symbols by now */
 };
 
 static bool is_duck(const struct seeding *s, int64_t value)
@@ -74,6 +75,13 @@ static bool is_duck(const struct seeding *s, int64_t value)
 static enum dim_dynamic dynamic_of(struct seeding *s, const struct input_tensor *t, uint32_t d)
 {
     bool zero_one = t->size[d] == 0 || t->size[d] == 1;
+    switch (t->change[d].kind) {
+    case DIM_FORCED_STATIC: return DIM_STATIC;
+    case DIM_FORCED_UNBACKED: return DIM_UNBACKED;
+    case DIM_FORCED_DYNAMIC:
+    case DIM_RANGE: return DIM_DYNAMIC;
+    case DIM_AS_RECORDED: break;
+    }
     if (t->size_symbol[d].name.n)
         return s->inputs->static_by_default || is_duck(s, t->size[d]) ? DIM_DYNAMIC : DIM_DUCK;
     if (t->of_module || s->inputs->static_by_default)
@@ -87,7 +95,16 @@ static struct dim_constraint constraint_of(struct seeding *s, const struct input
     struct sym_pool *pool = env_pool(s->seed->env);
     const struct recorded_symbol *symbol = &t->size_symbol[d];
     struct dim_constraint ret = { .kind = CONSTRAINT_NONE };
-    if (symbol->name.n == 0)
+    const struct dim_change *change = &t->change[d];
+    if (change->kind == DIM_RANGE)
+        return (struct dim_constraint){
+            .kind = CONSTRAINT_STRICT_MIN_MAX,
+            .range = { sym_integer(pool, change->min),
+                       change->max == INT64_MAX ? SYM_ID_INT_OO : sym_integer(pool, change->max) }
+        };
+    if (change->kind == DIM_FORCED_DYNAMIC)
+        return (struct dim_constraint){ .kind = CONSTRAINT_RELAXED_UNSPEC };
+    if (symbol->name.n == 0 || change->kind != DIM_AS_RECORDED)
         return ret;
     ret.range = range_of(pool, symbol->name, symbol->range);
     if (ret.range.lower != SYM_ID_TWO || ret.range.upper != SYM_ID_INT_OO)
@@ -101,8 +118,7 @@ static struct dim_constraint constraint_of(struct seeding *s, const struct input
 static bool as_recorded(struct seeding *s, const struct input_tensor *t, const struct seeded *made)
 {
     struct sym_pool *pool = env_pool(s->seed->env);
-    bool ok = t->offset_symbol.name.n == 0 ||
-              named(pool, made->meta.offset, t->offset_symbol.name);
+    bool ok = t->offset_symbol.name.n == 0 || named(pool, made->meta.offset, t->offset_symbol.name);
     for (uint32_t d = 0; d < t->ndim && ok; d++)
         ok = (t->size_symbol[d].name.n == 0 ||
               named(pool, made->meta.size[d], t->size_symbol[d].name)) &&
@@ -132,6 +148,22 @@ static void adopt_tensor(struct seeding *s, const struct input_tensor *t, sym_id
     *offset = adopt_or(s->seed, &t->offset_symbol, sym_integer(pool, t->offset));
 }
 
+static bool add_alias(struct seed *seed, const struct recorded_symbol *symbol, sym_id expr)
+{
+    if (symbol->name.n == 0 || named(env_pool(seed->env), expr, symbol->name))
+        return true;
+    return vec_push(&seed->aliases, (struct seed_alias){ symbol->name, expr });
+}
+
+static bool add_aliases(struct seed *seed, const struct input_tensor *t, const struct seeded *made)
+{
+    bool ok = add_alias(seed, &t->offset_symbol, made->meta.offset);
+    for (uint32_t d = 0; d < t->ndim && ok; d++)
+        ok = add_alias(seed, &t->size_symbol[d], made->meta.size[d]) &&
+             add_alias(seed, &t->stride_symbol[d], made->meta.stride[d]);
+    return ok;
+}
+
 static bool seed_tensor(struct seeding *s, const struct input_tensor *t, struct seeded *ret)
 {
     struct arena *arena = &s->seed->arena;
@@ -145,21 +177,30 @@ static bool seed_tensor(struct seeding *s, const struct input_tensor *t, struct 
         dynamic[d] = dynamic_of(s, t, d);
         constraints[d] = constraint_of(s, t, d);
     }
-    struct tensor_request request = { .source = t->source, .ndim = t->ndim, .size = t->size,
-                                      .stride = t->stride, .offset = t->offset,
-                                      .dynamic = dynamic, .constraints = constraints };
+    struct tensor_request request = { .source = t->source,
+                                      .ndim = t->ndim,
+                                      .size = t->size,
+                                      .stride = t->stride,
+                                      .offset = t->offset,
+                                      .dynamic = dynamic,
+                                      .constraints = constraints };
     ret->is_tensor = true;
-    ret->meta = (struct tensor_meta){ .dtype = t->dtype, .layout = t->layout, .device = t->device,
-                                      .ndim = t->ndim, .size = size, .stride = stride,
+    ret->meta = (struct tensor_meta){ .dtype = t->dtype,
+                                      .layout = t->layout,
+                                      .device = t->device,
+                                      .ndim = t->ndim,
+                                      .size = size,
+                                      .stride = stride,
                                       .requires_grad = t->requires_grad };
-    if (!env_create_tensor(s->seed->env, &request, size, stride, &ret->meta.offset) ||
-        !as_recorded(s, t, ret)) {
+    bool made = env_create_tensor(s->seed->env, &request, size, stride, &ret->meta.offset);
+    if (made && s->inputs->changed)
+        return add_aliases(s->seed, t, ret);
+    if (!made || !as_recorded(s, t, ret)) {
         env_raised(s->seed->env);
         adopt_tensor(s, t, size, stride, &ret->meta.offset);
     }
     for (uint32_t d = 0; d < t->ndim; d++)
-        if (t->size_symbol[d].name.n && !is_duck(s, t->size[d]) &&
-            !vec_push(&s->duck, t->size[d]))
+        if (t->size_symbol[d].name.n && !is_duck(s, t->size[d]) && !vec_push(&s->duck, t->size[d]))
             return false;
     return true;
 }
@@ -181,11 +222,14 @@ static bool seed_input(struct seeding *s, const struct input *input, struct seed
     ret->number = SYM_NONE;
     if (input->kind == INPUT_TENSOR && !input->tensor.plain)
         return true;
-    ret->name = placeholder_name(input->kind == INPUT_TENSOR ? input->tensor.source
-                                                              : input->symbol.source,
-                                 &s->seed->arena);
+    ret->name = placeholder_name(
+        input->kind == INPUT_TENSOR ? input->tensor.source : input->symbol.source, &s->seed->arena);
     if (input->kind == INPUT_TENSOR)
         return ret->name.p && seed_tensor(s, &input->tensor, ret);
+    if (input->fixed && number_of(env_pool(s->seed->env), input->symbol.value) != SYM_NONE) {
+        ret->number = number_of(env_pool(s->seed->env), input->symbol.value);
+        return ret->name.p && add_alias(s->seed, &input->symbol, ret->number);
+    }
     seed_number(s->seed, &input->symbol, ret);
     return ret->name.p;
 }
@@ -211,6 +255,7 @@ void seed_close(struct seed *seed)
 {
     ops_free(seed->ops);
     shape_env_free(seed->env);
+    vec_release(&seed->aliases);
     arena_release(&seed->arena);
     *seed = (struct seed){ 0 };
 }
@@ -232,6 +277,9 @@ sym_id seed_resolve(void *user, struct sym_pool *pool, struct str name)
     struct sym_range ignored;
     sym_id known = sym_symbol_find(pool, name);
     uint64_t number;
+    for (size_t i = 0; i < seed->aliases.n; i++)
+        if (str_eq(seed->aliases.v[i].name, name))
+            return seed->aliases.v[i].expr;
     if (known != SYM_NONE && env_range(seed->env, known, &ignored))
         return known;
     bool is_size = str_starts(name, STR("s")) && str_to_u64(str_from(name, 1), &number);
@@ -303,8 +351,7 @@ struct value seed_placeholder(struct seed *seed, const struct node *node,
     sym_id symbol = sym_symbol_find(env_pool(seed->env), node->name);
     if (expected->kind == EXPECT_NUMBER && symbol != SYM_NONE &&
         env_range(seed->env, symbol, &ignored))
-        return value_sym(number_type_of(seed->env, symbol) == NUMBER_FLOAT ? VALUE_FLOAT
-                                                                           : VALUE_INT,
-                         symbol);
+        return value_sym(
+            number_type_of(seed->env, symbol) == NUMBER_FLOAT ? VALUE_FLOAT : VALUE_INT, symbol);
     return expected_value(seed->ops, expected);
 }

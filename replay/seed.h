@@ -7,16 +7,24 @@
 
 /* An input in the environment's terms. */
 struct seeded {
-    struct str name;       /* as a dynamo graph names its placeholder: "L_x_" */
+    struct str name; /* as a dynamo graph names its placeholder: "L_x_" */
     bool is_tensor;
     struct tensor_meta meta;
     sym_id number;
+};
+
+/* A recorded name that stands for something else here: a symbol that a policy made a number. */
+struct seed_alias {
+    struct str name;
+    sym_id expr;
 };
 
 struct seed {
     struct shape_env *env;
     struct ops *ops;
     struct seeded *inputs; /* by input */
+    vec_of(struct seed_alias)
+    aliases;
     size_t n_inputs;
     struct arena arena;
 };

@@ -17,8 +17,10 @@ struct walker {
     struct value (*input)(void *user, const struct program *program, const struct step *step);
     /* Before and after each call: guards at their place in time. Either may be NULL. */
     bool (*before)(void *user, const struct program *program, const struct step *step);
-    bool (*after)(void *user, const struct program *program, const struct step *step);
+    bool (*after)(void *user, const struct program *program, const struct step *step,
+                  struct value result);
     void *user;
+    bool by_hint;            /* inputs were changed: what has the recorded hint is the same */
     struct program *program; /* the one being walked */
     uint32_t depth;
     struct err arithmetic; /* of the last call that sizes made fail */

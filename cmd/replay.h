@@ -1,0 +1,45 @@
+/* What the files of `symtape replay` share. */
+#ifndef SYMTAPE_CMD_REPLAY_H
+#define SYMTAPE_CMD_REPLAY_H
+
+#include "cmd/cmd.h"
+#include "cmd/tape_arg.h"
+#include "profile/replay_runs.h"
+
+struct replay_args {
+    bool json, strict, all, guards, operators, bisect_codes;
+    const char *policy, *mark, *set, *hints, *ablate, *audit, *rules;
+    struct opt_number limit, jobs;
+};
+
+enum { REPLAY_MAX_LIST = 32 };
+
+/* The lists among the options, taken apart. */
+struct replay_lists {
+    enum policy policies[REPLAY_MAX_LIST];
+    size_t n_policies;
+    struct input_mark marks[REPLAY_MAX_LIST];
+    size_t n_marks;
+    struct input_set sets[REPLAY_MAX_LIST], hints[REPLAY_MAX_LIST];
+    size_t n_sets, n_hints;
+    struct replay_switch ablations[REPLAY_MAX_LIST];
+    const char *ablation_names[REPLAY_MAX_LIST];
+    size_t n_ablations;
+    struct buf mark_text, ablation_text; /* what they point into */
+};
+
+bool replay_lists_read(struct replay_lists *lists, const struct replay_args *args, struct err *err);
+void replay_lists_release(struct replay_lists *lists);
+
+/* Several replays instead of one; EXIT_* or an error that was printed. */
+int replay_policies(struct cmd *cmd, struct trace *trace, struct replay_options *how,
+                    const struct replay_lists *lists);
+int replay_ablations(struct cmd *cmd, struct trace *trace, struct replay_options *how,
+                     const struct replay_lists *lists);
+int replay_other_hints(struct cmd *cmd, struct trace *trace, struct replay_options *how,
+                       const struct replay_lists *lists);
+int replay_audit(struct cmd *cmd, struct trace *trace, struct replay_options *how);
+
+struct report_options replay_report_options(const struct cmd *cmd);
+
+#endif
