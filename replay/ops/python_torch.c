@@ -97,7 +97,7 @@ bool python_tuple(struct call *c)
     struct value list = arg(c, 0);
     if (!value_is_sequence(list))
         return refuse(c, "TypeError", "'int' object is not iterable");
-    list.kind = row_base(c)[0] == 'l' ? VALUE_LIST : VALUE_TUPLE;
+    list.kind = row_base(c) ? VALUE_LIST : VALUE_TUPLE;
     return ret_call(c, list);
 }
 
