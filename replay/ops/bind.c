@@ -178,8 +178,11 @@ static bool convert_list(struct ops *ops, const struct schema_slot *slot, struct
     uint32_t n = one ? slot->length : value.n;
     const struct value *from = one ? NULL : value.u.items;
     struct value *copy = NULL;
+    static const struct value none[1];
     *ret = value;
     ret->kind = VALUE_LIST;
+    if (!one && n == 0)
+        ret->u.items = none; /* no NULL, which memcpy() may not be given */
     if (slot->type == SCHEMA_TENSOR || slot->type == SCHEMA_ANY)
         return true;
     for (uint32_t i = 0; i < n; i++) {

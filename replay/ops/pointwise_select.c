@@ -200,7 +200,7 @@ bool rule_hardtanh(struct call *c)
     if (dtype_is_integer(self.meta->dtype))
         for (uint32_t i = 1; i < 3; i++)
             if (x[i].kind == VALUE_FLOAT && is_number(c, x[i].u.sym))
-                x[i] = value_int(num(c, (int64_t)sym_to_double(c->pool, x[i].u.sym)));
+                x[i] = value_int(num(c, saturated(sym_to_double(c->pool, x[i].u.sym))));
     enum dtype compute, result;
     elementwise_dtypes(c, x, 1, PROMOTE_DEFAULT, &compute, &result);
     x[0] = maybe_convert(c, x[0], compute);

@@ -181,6 +181,9 @@ enum memory_format arg_format(const struct call *c, uint32_t i, enum memory_form
     return value.kind == VALUE_MEMORY_FORMAT ? value.u.memory_format : otherwise;
 }
 
+/* An empty list is no NULL, which memcpy() may not be given. */
+static const struct value no_items[1];
+
 /* The items of a list; one number counts as a list of itself. */
 static uint32_t items_of(const struct call *c, uint32_t i, const struct value **items)
 {
@@ -191,7 +194,7 @@ static uint32_t items_of(const struct call *c, uint32_t i, const struct value **
     if (value->kind == VALUE_NONE)
         return 0;
     bool list = value->kind == VALUE_LIST || value->kind == VALUE_TUPLE;
-    *items = list ? value->u.items : value;
+    *items = !list ? value : value->n ? value->u.items : no_items;
     return list ? value->n : 1;
 }
 
@@ -199,7 +202,7 @@ uint32_t arg_syms(struct call *c, uint32_t i, const sym_id **ret)
 {
     const struct value *items;
     uint32_t n = items_of(c, i, &items);
-    sym_id *ids = n ? scratch(c, n * sizeof *ids) : NULL;
+    sym_id *ids = items ? scratch(c, n * sizeof *ids) : NULL;
     *ret = ids;
     for (uint32_t k = 0; k < n && ids; k++) {
         bool number = value_is_number(items[k]);
@@ -216,7 +219,7 @@ uint32_t arg_ints(struct call *c, uint32_t i, const int64_t **ret)
 {
     const struct value *items;
     uint32_t n = items_of(c, i, &items);
-    int64_t *ints = n ? scratch(c, n * sizeof *ints) : NULL;
+    int64_t *ints = items ? scratch(c, n * sizeof *ints) : NULL;
     *ret = ints;
     for (uint32_t k = 0; k < n && ints; k++)
         ints[k] = int_of(c, items[k]);
@@ -227,7 +230,7 @@ uint32_t arg_tensors(struct call *c, uint32_t i, const struct tensor **ret)
 {
     const struct value *items;
     uint32_t n = items_of(c, i, &items);
-    struct tensor *tensors = n ? scratch(c, n * sizeof *tensors) : NULL;
+    struct tensor *tensors = items ? scratch(c, n * sizeof *tensors) : NULL;
     *ret = tensors;
     for (uint32_t k = 0; k < n && tensors; k++)
         tensors[k] = items[k].kind == VALUE_TENSOR ? items[k].u.tensor

@@ -57,6 +57,11 @@ int64_t arg_int(struct call *c, uint32_t i);
 int64_t arg_int_or(struct call *c, uint32_t i, int64_t otherwise); /* of None */
 bool arg_bool(struct call *c, uint32_t i);
 double arg_double(struct call *c, uint32_t i); /* NAN where it is symbolic */
+/* int(x) of a float, at the ends where it does not fit; 0 of NaN. */
+static inline int64_t saturated(double x)
+{
+    return x >= 0x1p63 ? INT64_MAX : x <= -0x1p63 ? INT64_MIN : x == x ? (int64_t)x : 0;
+}
 struct str arg_string(const struct call *c, uint32_t i);
 enum dtype arg_dtype(const struct call *c, uint32_t i, enum dtype otherwise);
 struct device arg_device(const struct call *c, uint32_t i, struct device otherwise);

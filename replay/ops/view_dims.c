@@ -258,7 +258,7 @@ bool geometry_diagonal(struct call *c, struct geometry *g, int64_t offset, int64
         shift = mul(c, num(c, offset), g->stride[b]);
     } else {
         size = sym_min2(c, add(c, g->size[a], num(c, offset)), g->size[b]);
-        shift = mul(c, num(c, -offset), g->stride[a]);
+        shift = mul(c, sub(c, SYM_ID_ZERO, num(c, offset)), g->stride[a]);
     }
     size = sym_max2(c, size, SYM_ID_ZERO);
     if (c->symbolic || size != SYM_ID_ZERO)
