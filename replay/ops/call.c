@@ -100,11 +100,13 @@ static enum op_outcome run_rule(struct ops *ops, const struct op *op, const stru
 struct effects {
     uint32_t symbols, asserts;
     size_t written;
+    uint64_t memo_uses;
 };
 
 static struct effects effects_now(const struct ops *ops)
 {
-    return (struct effects){ env_n_symbols(ops->env), env_n_asserts(ops->env), ops->written.n };
+    return (struct effects){ env_n_symbols(ops->env), env_n_asserts(ops->env), ops->written.n,
+                             ops->memo_uses };
 }
 
 static enum op_outcome miss(struct ops *ops, const struct op *op, const struct value *bound,

@@ -103,6 +103,7 @@ struct ops {
     uint32_t depth, nesting; /* composite operators nest, but add no depth */
     vec_of(struct written) written;
     struct memo_table memos;
+    uint64_t memo_uses; /* an answer that a memo gave is none for the cache */
     /* How the last call ended. */
     enum op_outcome outcome;
     struct ops_error error;

@@ -38,6 +38,7 @@ sym_id numel_bound(struct call *c, struct tensor x)
 
 sym_id known_size(struct call *c, struct tensor x, enum memo memo)
 {
+    c->ops->memo_uses++;
     struct value value = memo_get(&c->ops->memos, x, memo);
     return value.kind == VALUE_INT ? value.u.sym : SYM_NONE;
 }
@@ -360,6 +361,7 @@ static struct value new_item(struct call *c, struct tensor x)
 bool rule_local_scalar_dense(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
+    c->ops->memo_uses++;
     struct value value = memo_get(&c->ops->memos, x, MEMO_ITEM);
     if (value.kind != VALUE_NONE)
         return ret_value(c, value);

@@ -1,4 +1,6 @@
 /* Embeddings and bags of them. */
+#include <math.h>
+
 #include "replay/ops/reduce.h"
 
 static bool is_index_dtype(enum dtype dtype)
@@ -110,7 +112,8 @@ static bool check_bag(struct call *c, const struct bag *b)
 /* is_fast_path of meta_embedding_bag */
 static bool fast_bag(struct call *c, const struct bag *b, struct tensor output)
 {
-    return (dtype_of(b->weight) == DTYPE_F32 || dtype_of(b->weight) == DTYPE_F16) &&
+    return (dtype_of(b->weight) == DTYPE_F32 || dtype_of(b->weight) == DTYPE_F16 ||
+            (dtype_of(b->weight) == DTYPE_BF16 && !c->symbolic)) &&
            guard_bool(c, eq_int(c, stride_of(b->weight, 1), 1)) &&
            guard_bool(c, eq_int(c, stride_of(output, 1), 1)) && b->padding < 0 &&
            (!b->scale.meta || guard_bool(c, eq_int(c, stride_of(b->scale, 0), 1)));
@@ -133,10 +136,12 @@ bool rule_embedding_bag(struct call *c)
     bool map = !cpu || b.mode != BAG_SUM || !fast_bag(c, &b, all[0]);
     all[1] = new_beside(c, like, dtype, map ? &many : &zero, 1);
     all[2] = new_beside(c, like, dtype, cpu && !c->param ? &bags : &listed, 1);
+    /* C++ makes max_indices like bag_size, the meta before it changes that. */
+    const sym_id *most = cpu && c->param && !c->symbolic ? &listed : cpu ? &bags : &zero;
     if (b.mode == BAG_MAX)
         all[3] = new_beside(c, like, dtype, wide, 2);
     else
-        all[3] = new_beside(c, like, dtype, cpu ? &bags : &zero, 1);
+        all[3] = new_beside(c, like, dtype, most, 1);
     if (!c->param)
         count_dispatches(c, 4);
     return ret_tensors(c, all, 4);
@@ -186,16 +191,50 @@ bool rule_embedding_bag_scale_backward(struct call *c)
 
 /* --- multinomial --- */
 
+/* What multinomial_out and its CPU kernel say of probabilities that are known. */
+static bool check_probabilities(struct call *c, struct tensor x, bool draws, int64_t categories)
+{
+    int64_t n;
+    double p;
+    if (!x.data || !plain_numel(c, x, &n) || categories <= 0)
+        return true;
+    bool negative = false, infinite = false;
+    for (int64_t i = 0; i < n; i++)
+        if (element_double(c, x, (uint64_t)i, &p)) {
+            negative |= p < 0;
+            infinite |= isnan(p) || isinf(p);
+        }
+    if (!draws && (negative || infinite))
+        return refuse(c, "RuntimeError",
+                      "probability tensor contains either `inf`, `nan` or element < 0");
+    if (negative || infinite)
+        return refuse(c, "RuntimeError",
+                      "invalid multinomial distribution (encountering probability entry %s)",
+                      negative ? "< 0" : "= infinity or NaN");
+    for (int64_t i = 0; i < n; i += categories) {
+        double sum = 0;
+        for (int64_t k = 0; k < categories; k++)
+            sum += element_double(c, x, (uint64_t)(i + k), &p) ? p : 0;
+        if (sum <= 0)
+            return refuse(c, "RuntimeError",
+                          "invalid multinomial distribution (sum of probabilities <= 0)");
+    }
+    return true;
+}
+
 bool rule_multinomial(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     uint32_t n = ndim_of(x);
     sym_id samples = arg_sym(c, 1);
     int64_t count, categories;
+    struct tensor out = arg_tensor(c, 4);
     if (!require(c, n == 1 || n == 2, "RuntimeError", "prob_dist must be 1 or 2 dim") ||
         !require(c, dtype_is_float(dtype_of(x)), "RuntimeError",
                  "multinomial only supports floating-point dtypes for input, got: %s",
-                 dtype_scalar_name(dtype_of(x))))
+                 dtype_scalar_name(dtype_of(x))) ||
+        !require(c, !out.meta || dtype_of(out) == DTYPE_I64, "RuntimeError",
+                 "multinomial expects Long tensor out, got: %s", dtype_scalar_name(dtype_of(out))))
         return false;
     if (!c->symbolic && sym_to_i64(c->pool, samples, &count) &&
         sym_to_i64(c->pool, size_of(x, n - 1), &categories) &&
@@ -203,7 +242,8 @@ bool rule_multinomial(struct call *c)
          !require(c, arg_bool(c, 2) || count <= categories, "RuntimeError",
                   "cannot sample n_sample > prob_dist.size(-1) samples without replacement") ||
          !require(c, categories <= 1 << 24, "RuntimeError",
-                  "number of categories cannot exceed 2^24")))
+                  "number of categories cannot exceed 2^24") ||
+         !check_probabilities(c, x, arg_bool(c, 2) && count > 1, categories)))
         return false;
     sym_id sizes[] = { size_of(x, 0), samples };
     return ret_tensor(c, n == 1 ? new_beside(c, x, DTYPE_I64, &samples, 1)

@@ -187,7 +187,7 @@ bool rule_index_put(struct call *c)
     sym_id shape[TENSOR_MAX_DIM];
     uint32_t inner;
     if (c->symbolic)
-        return ret_tensor(c, new_like(c, x));
+        return ret_tensor(c, new_empty_like(c, x, dtype_of(x)));
     const struct tensor *list = NULL;
     uint32_t n = arg_tensors(c, 1, &list);
     if (!require(c, n <= ndim_of(x), "IndexError",
@@ -199,7 +199,7 @@ bool rule_index_put(struct call *c)
         return false;
     for (uint32_t i = 0; i < n; i++)
         if (list[i].meta && is_mask(c, dtype_of(list[i])))
-            return ret_tensor(c, new_like(c, x)); /* sizes that depend on data */
+            return ret_tensor(c, new_empty_like(c, x, dtype_of(x))); /* sizes that depend on data */
     if (!expand_indices(c, x, list, n, &indices) || !check_values(c, x, &indices) ||
         !broadcast_indices(c, &indices, shape, &inner))
         return false;
@@ -215,7 +215,7 @@ bool rule_index_put(struct call *c)
                  "of shape %s",
                  sizes_text(c, source.meta->size, m), sizes_text(c, r.sizes, r.n)))
         return false;
-    return ret_tensor(c, new_like(c, x));
+    return ret_tensor(c, new_empty_like(c, x, dtype_of(x)));
 }
 
 /* --- _unsafe_masked_index, _unsafe_masked_index_put_accumulate --- */

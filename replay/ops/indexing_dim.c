@@ -246,9 +246,14 @@ bool rule_index_fill(struct call *c)
         return refuse(c, "IndexError",
                       "index %lld is out of bounds for dimension %u with size %lld",
                       (long long)bad, dim, (long long)size);
-    if (c->symbolic)
-        count_dispatches(c, 4);
-    return ret_tensor(c, new_like(c, x));
+    if (!c->symbolic)
+        return ret_tensor(c, new_like(c, x));
+    /* _index_fill of torch/_refs: index_copy is contiguous, and copied where x is dense. */
+    count_dispatches(c, 4);
+    if (!non_overlapping_and_dense_or_false(c, x))
+        return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
+    return ret_tensor(c, new_tensor_strided(c, dtype_of(x), device_of(x), x.meta->size,
+                                            x.meta->stride, ndim_of(x)));
 }
 
 /* --- take, put --- */
@@ -301,7 +306,7 @@ bool rule_put(struct call *c)
                  dtype_scalar_name(dtype_of(x)), dtype_scalar_name(dtype_of(source))))
         return false;
     if (c->symbolic)
-        return ret_tensor(c, new_like(c, x));
+        return ret_tensor(c, new_empty_like(c, x, dtype_of(x)));
     int64_t nx, ni, ns;
     if (plain_numel(c, x, &nx) && plain_numel(c, index, &ni) && plain_numel(c, source, &ns) &&
         (!require(c, ni == ns, "IndexError",

@@ -15,12 +15,40 @@ static bool enough_elements(struct call *c, struct tensor x, struct tensor mask,
 }
 
 /* meta_masked_scatter of torch/_meta_registrations.py */
+/* expand_inplace of ExpandUtils.h: the mask has to become self's shape. */
+static bool check_expand(struct call *c, struct tensor x, struct tensor mask)
+{
+    uint32_t n = ndim_of(x), m = ndim_of(mask);
+    if (c->symbolic || !x.meta || !mask.meta)
+        return true;
+    if (!require(c, m <= n, "RuntimeError",
+                 "expand(%s%sType{%s}, size=%s): the number of sizes provided (%u) must be greater "
+                 "or equal to the number of dimensions in the tensor (%u)",
+                 device_of(mask).type == DEVICE_CUDA ? "CUDA" : "CPU",
+                 dtype_scalar_name(dtype_of(mask)), sizes_text(c, mask.meta->size, m),
+                 sizes_text(c, x.meta->size, n), n, m))
+        return false;
+    for (uint32_t i = m; i-- > 0;) {
+        sym_id to = size_of(x, n - m + i), from = size_of(mask, i);
+        if (!require(c, is_int(c, from, 1) || from == to, "RuntimeError",
+                     "The expanded size of the tensor (%s) must match the existing size (%s) at "
+                     "non-singleton dimension %u.  Target sizes: %s.  Tensor sizes: %s",
+                     sym_text(c, to), sym_text(c, from), n - m + i,
+                     sizes_text(c, x.meta->size, n), sizes_text(c, mask.meta->size, m)))
+            return false;
+    }
+    return true;
+}
+
+/* param: 1 masked_scatter_ */
 bool rule_masked_scatter(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), mask = arg_tensor(c, 1), source = arg_tensor(c, 2);
     struct tensor pair[] = { x, mask };
     sym_id sizes[TENSOR_MAX_DIM];
     uint32_t n;
+    if (c->param && !check_expand(c, x, mask))
+        return false;
     if (!broadcast_shapes(c, pair, 2, sizes, &n) ||
         !require(c, dtype_of(x) == dtype_of(source), "RuntimeError",
                  "masked_scatter: expected self and source to have same dtypes but got%s and %s",

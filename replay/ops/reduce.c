@@ -1,8 +1,21 @@
 #include "replay/ops/reduce.h"
 
+#include "replay/ops/strides.h"
+
 struct tensor new_contiguous_like(struct call *c, struct tensor x, enum dtype dtype)
 {
     return new_beside(c, x, dtype, x.meta ? x.meta->size : NULL, ndim_of(x));
+}
+
+struct tensor new_empty_like(struct call *c, struct tensor x, enum dtype dtype)
+{
+    sym_id strides[TENSOR_MAX_DIM];
+    if (c->failed || !x.meta)
+        return (struct tensor){ .meta = NULL };
+    if (!c->symbolic)
+        return new_like_dtype(c, x, dtype);
+    like_strides(c, x, strides);
+    return new_tensor_strided(c, dtype, device_of(x), x.meta->size, strides, ndim_of(x));
 }
 
 bool plain_sizes(const struct call *c, struct tensor x, int64_t *sizes)
@@ -170,6 +183,19 @@ struct tensor reduce_ref(struct call *c, struct tensor x, uint64_t mask, bool ke
     uint32_t n = reduced_sizes(x, mask, true, sizes);
     keepdim_strides(c, x, mask, inner, inner_strides, n_inner, strides);
     return new_tensor_strided(c, dtype, device_of(x), sizes, strides, n);
+}
+
+/* A complex number is divided by a number, not by a symbol (_maybe_convert_to_type of
+ * torch/_prims_common/wrappers.py). */
+void guard_mean_count(struct call *c, struct tensor x, uint64_t mask)
+{
+    sym_id count = SYM_ID_ONE;
+    if (!dtype_is_complex(dtype_of(x)))
+        return;
+    for (uint32_t i = 0; i < ndim_of(x); i++)
+        if (mask >> i & 1)
+            count = mul(c, count, size_of(x, i));
+    guard_int(c, count);
 }
 
 struct tensor reduced(struct call *c, struct tensor x, uint64_t mask, bool keepdim,

@@ -38,6 +38,8 @@ static inline struct tensor new_beside(struct call *c, struct tensor x, enum dty
 }
 /* empty_like(x, memory_format=torch.contiguous_format) */
 struct tensor new_contiguous_like(struct call *c, struct tensor x, enum dtype dtype);
+/* empty_like(x): of torch/_refs, or C++'s, which keeps the strides of what is dense. */
+struct tensor new_empty_like(struct call *c, struct tensor x, enum dtype dtype);
 /* The sizes as plain numbers; false where one is symbolic. */
 bool plain_sizes(const struct call *c, struct tensor x, int64_t *sizes);
 bool plain_numel(const struct call *c, struct tensor x, int64_t *numel);
@@ -99,6 +101,8 @@ struct tensor reduce_ref(struct call *c, struct tensor x, uint64_t mask, bool ke
 /* The result of C++ and of the Python metas: contiguous. */
 struct tensor reduce_new(struct call *c, struct tensor x, uint64_t mask, bool keepdim,
                          enum dtype dtype);
+/* What mean() asks of how many elements it divides by. */
+void guard_mean_count(struct call *c, struct tensor x, uint64_t mask);
 /* One of the two, as the call is symbolic or not. */
 struct tensor reduced(struct call *c, struct tensor x, uint64_t mask, bool keepdim,
                       enum dtype dtype);

@@ -68,6 +68,7 @@ static struct tensor mean_of(struct call *c, struct tensor x, uint64_t mask, boo
         return reduce_new(c, x, mask, keepdim, dtype);
     x = ref_convert(c, x, computation_dtype(dtype));
     struct tensor total = reduce_ref(c, x, mask, keepdim, computation_dtype(dtype));
+    guard_mean_count(c, x, mask);
     count_prim(c); /* prims.div */
     return ref_convert(c, total, dtype);
 }

@@ -42,6 +42,8 @@ bool rule_aminmax(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), both[2];
     int64_t numel;
+    if (!check_out_dtype(c, 3, dtype_of(x)) || !check_out_dtype(c, 4, dtype_of(x)))
+        return false;
     if (!c->symbolic) {
         uint64_t mask = reduce_mask(c, 1, x);
         if (!c->failed && arg_given(c, 1))
@@ -117,7 +119,7 @@ bool rule_kthvalue(struct call *c)
     bool keepdim = arg_bool(c, 3);
     struct tensor both[] = { reduce_new(c, x, mask, keepdim, dtype_of(x)),
                              reduce_new(c, x, mask, keepdim, DTYPE_I64) };
-    return ret_tensors(c, both, 2);
+    return check_out_overlap(c, 4, 1, both[0]) && ret_tensors(c, both, 2);
 }
 
 /* argmax_argmin_meta of torch/_meta_registrations.py. param: 0 argmax, 1 argmin */

@@ -23,6 +23,7 @@ static struct tensor average(struct call *c, struct tensor x, uint64_t mask, boo
         return reduce_new(c, x, mask, keepdim, dtype_of(x));
     enum dtype compute = computation_dtype(dtype_of(x));
     struct tensor total = reduce_ref(c, ref_convert(c, x, compute), mask, keepdim, compute);
+    guard_mean_count(c, x, mask);
     count_prim(c); /* prims.div */
     return ref_convert(c, total, dtype_of(x));
 }

@@ -1,21 +1,12 @@
 /* Sorting, and searching in what is sorted. */
 #include "replay/ops/reduce.h"
 
-/* empty_like(x): C++ keeps the strides of what is dense as they are. */
-static struct tensor sorted_like(struct call *c, struct tensor x, enum dtype dtype)
-{
-    if (!c->symbolic && x.meta && non_overlapping_and_dense_or_false(c, x))
-        return new_tensor_strided(c, dtype, device_of(x), x.meta->size, x.meta->stride,
-                                  ndim_of(x));
-    return new_like_dtype(c, x, dtype);
-}
-
 /* meta_sort of torch/_meta_registrations.py. param: where dim stands. */
 bool rule_sort(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     wrap_dim(c, arg_int(c, (uint32_t)c->param), ndim_of(x));
-    struct tensor both[] = { sorted_like(c, x, dtype_of(x)), sorted_like(c, x, DTYPE_I64) };
+    struct tensor both[] = { new_empty_like(c, x, dtype_of(x)), new_empty_like(c, x, DTYPE_I64) };
     return ret_tensors(c, both, 2);
 }
 
@@ -155,7 +146,7 @@ bool rule_isin(struct call *c)
                      "RuntimeError", "Unsupported input type encountered for isin(): %s",
                      dtype_scalar_name(dtype_of(both[i]))))
             return false;
-    return ret_tensor(c, x.meta ? new_like_dtype(c, x, DTYPE_B8)
+    return ret_tensor(c, x.meta ? new_empty_like(c, x, DTYPE_B8)
                                 : new_beside(c, tests, DTYPE_B8, NULL, 0));
 }
 
@@ -230,6 +221,10 @@ bool rule_histogramdd_edges(struct call *c)
     if (!needs_numbers(c))
         return false;
     uint32_t n = arg_ints(c, 1, &bins);
+    if (!require(c, ndim_of(x) && is_int(c, size_of(x, ndim_of(x) - 1), n), "RuntimeError",
+                 "histogramdd: The size of bins must be equal to the innermost dimension of the "
+                 "input."))
+        return false;
     struct tensor *edges = scratch(c, (n + 1) * sizeof *edges);
     for (uint32_t i = 0; i < n && edges; i++) {
         sym_id size = num(c, bins[i] + 1);

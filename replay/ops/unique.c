@@ -26,6 +26,9 @@ struct unique {
     struct tensor x;
     uint32_t dim; /* UINT32_MAX: all elements */
     bool inverse, counts, consecutive;
+    /* What the fake implementation is told, which asks less of it. */
+    bool sliced;
+    int64_t fake_dim;
 };
 
 /* x with `dim` in front: then its slices are runs of elements. */
@@ -82,42 +85,103 @@ static struct tensor empty_of(struct call *c, struct tensor x, enum dtype dtype)
     return new_beside(c, x, dtype, &zero, 1);
 }
 
-/* Values, inverse, counts. In torch 2.11 the fake ones have all the dtype of the argument. */
-static bool unique_results(struct call *c, const struct unique *u, enum memo memo)
+/* output.view({n, rest}).moveaxis(0, dim) of Unique.cpp */
+static struct tensor slices_back(struct call *c, struct tensor x, uint32_t dim, sym_id count)
+{
+    uint32_t n = ndim_of(x);
+    sym_id sizes[TENSOR_MAX_DIM] = { 0 }, strides[TENSOR_MAX_DIM] = { 0 }, stride = SYM_ID_ONE;
+    for (uint32_t i = n; i-- > 0;) {
+        sizes[i] = i == dim ? count : size_of(x, i);
+        strides[i] = stride;
+        if (i != dim)
+            stride = mul(c, stride, sym_max2(c, size_of(x, i), SYM_ID_ONE));
+    }
+    if (is_int(c, count, 0))
+        return new_beside(c, x, dtype_of(x), sizes, n);
+    strides[dim] = stride;
+    return new_tensor_strided(c, dtype_of(x), device_of(x), sizes, strides, n);
+}
+
+/* Values, inverse, counts as C++ makes them. */
+static bool real_results(struct call *c, const struct unique *u, sym_id size)
 {
     struct tensor x = u->x, all[3];
+    bool whole = u->dim == UINT32_MAX;
+    sym_id length = whole ? SYM_NONE : size_of(x, u->dim);
+    all[0] = whole ? new_beside(c, x, dtype_of(x), &size, 1) : slices_back(c, x, u->dim, size);
+    all[1] = whole && !u->inverse ? empty_of(c, x, DTYPE_I64)
+             : whole              ? new_contiguous_like(c, x, DTYPE_I64)
+                                  : new_beside(c, x, DTYPE_I64, &length, 1);
+    all[2] = whole && !u->counts ? empty_of(c, x, DTYPE_I64)
+                                 : new_beside(c, x, DTYPE_I64, &size, 1);
+    return ret_tensors(c, all, 3);
+}
+
+/* shape[:dim], size, shape[dim + 1:], as Python slices them: -1 gives the whole shape twice. */
+static uint32_t sliced(struct tensor x, int64_t dim, sym_id size, sym_id *ret)
+{
+    int64_t n = ndim_of(x), before = dim < 0 ? dim + n : dim, after = dim + 1;
+    uint32_t m = 0;
+    if (after < 0)
+        after += n;
+    for (int64_t i = 0; i < before && i < n; i++)
+        ret[m++] = size_of(x, (uint32_t)i);
+    ret[m++] = size;
+    for (int64_t i = after; i < n; i++)
+        ret[m++] = size_of(x, (uint32_t)i);
+    return m;
+}
+
+/* The fake ones: in torch 2.11 all have the dtype of the argument. */
+static bool fake_results(struct call *c, const struct unique *u, enum memo memo)
+{
+    struct tensor x = u->x, all[3];
+    bool whole = !u->sliced;
     uint32_t n = ndim_of(x);
-    sym_id size = SYM_NONE, sizes[TENSOR_MAX_DIM];
-    bool real = real_size(c, u, &size), whole = u->dim == UINT32_MAX;
-    if (!real && !c->failed)
-        size = unique_size(c, x, u->dim, memo);
+    sym_id sizes[2 * TENSOR_MAX_DIM + 1];
+    if (!whole && !require(c, n && u->fake_dim < n && u->fake_dim >= -(int64_t)n, "IndexError",
+                           "tuple index out of range"))
+        return false;
+    uint32_t at = u->fake_dim < 0 ? (uint32_t)(u->fake_dim + n) : (uint32_t)u->fake_dim;
+    sym_id size = unique_size(c, x, whole ? UINT32_MAX : at, memo);
     if (c->failed)
         return false;
-    enum dtype index = real ? DTYPE_I64 : dtype_of(x);
-    bool always = !whole && (real || device_of(x).type == DEVICE_CPU);
-    for (uint32_t i = 0; i < n; i++)
-        sizes[i] = i == u->dim ? size : size_of(x, i);
+    uint32_t m = whole ? 0 : sliced(x, u->fake_dim, size, sizes);
+    if (!require(c, m <= TENSOR_MAX_DIM, "RuntimeError", "too many dimensions: %u", m))
+        return false;
+    bool always = !whole && device_of(x).type == DEVICE_CPU;
+    sym_id length = whole ? size : size_of(x, at);
+    sym_id counted = whole ? size : sizes[u->fake_dim < 0 ? m + u->fake_dim : u->fake_dim];
     all[0] = whole ? new_beside(c, x, dtype_of(x), &size, 1)
-                   : new_beside(c, x, dtype_of(x), sizes, n);
-    sym_id length = whole ? SYM_NONE : size_of(x, u->dim);
-    all[1] = !u->inverse && !always ? empty_of(c, x, index)
-             : whole                ? new_contiguous_like(c, x, index)
-                                    : new_beside(c, x, index, &length, 1);
-    all[2] = !u->counts && !always ? empty_of(c, x, index) : new_beside(c, x, index, &size, 1);
+                   : new_beside(c, x, dtype_of(x), sizes, m);
+    all[1] = !u->inverse && !always ? empty_of(c, x, dtype_of(x))
+             : whole                ? new_contiguous_like(c, x, dtype_of(x))
+                                    : new_beside(c, x, dtype_of(x), &length, 1);
+    all[2] = !u->counts && !always ? empty_of(c, x, dtype_of(x))
+                                   : new_beside(c, x, dtype_of(x), &counted, 1);
     return ret_tensors(c, all, 3);
+}
+
+static bool unique_results(struct call *c, const struct unique *u, enum memo memo)
+{
+    sym_id size = SYM_NONE;
+    if (real_size(c, u, &size))
+        return real_results(c, u, size);
+    return !c->failed && fake_results(c, u, memo);
 }
 
 /* _unique2(self, sorted, return_inverse, return_counts) */
 bool rule_unique(struct call *c)
 {
-    struct unique u = { arg_tensor(c, 0), UINT32_MAX, arg_bool(c, 2), arg_bool(c, 3), false };
+    struct unique u = { .x = arg_tensor(c, 0), .dim = UINT32_MAX, .inverse = arg_bool(c, 2),
+                        .counts = arg_bool(c, 3) };
     return unique_results(c, &u, MEMO_UNIQUE);
 }
 
 /* _unique(self, sorted, return_inverse) */
 bool rule_unique_pair(struct call *c)
 {
-    struct unique u = { arg_tensor(c, 0), UINT32_MAX, arg_bool(c, 2), false, false };
+    struct unique u = { .x = arg_tensor(c, 0), .dim = UINT32_MAX, .inverse = arg_bool(c, 2) };
     if (!unique_results(c, &u, MEMO_UNIQUE))
         return false;
     c->ret.n = 2;
@@ -129,7 +193,8 @@ bool rule_unique_dim(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     uint32_t dim = wrap_dim(c, arg_int(c, 1), ndim_of(x));
-    struct unique u = { x, dim, arg_bool(c, 3), arg_bool(c, 4), false };
+    struct unique u = { .x = x, .dim = dim, .inverse = arg_bool(c, 3), .counts = arg_bool(c, 4),
+                        .sliced = true, .fake_dim = dim };
     if (ndim_of(x) == 0)
         u.dim = UINT32_MAX;
     return !c->failed && unique_results(c, &u, MEMO_UNIQUE);
@@ -139,8 +204,10 @@ bool rule_unique_dim(struct call *c)
 bool rule_unique_consecutive(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
-    struct unique u = { x, UINT32_MAX, arg_bool(c, 1), arg_bool(c, 2), true };
     int64_t dim = arg_int_or(c, 3, 0);
+    struct unique u = { .x = x, .dim = UINT32_MAX, .inverse = arg_bool(c, 1),
+                        .counts = arg_bool(c, 2), .consecutive = true,
+                        .sliced = arg_given(c, 3), .fake_dim = dim };
     /* unique_consecutive_cpu of Unique.cpp: dim 0 of a vector is no dim. */
     bool flat = !arg_given(c, 3) || ndim_of(x) == 0 || (dim == 0 && ndim_of(x) == 1);
     if (!flat)
@@ -153,7 +220,8 @@ bool rule_unique_dim_consecutive(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     uint32_t dim = wrap_dim(c, arg_int(c, 1), ndim_of(x));
-    struct unique u = { x, dim, arg_bool(c, 2), arg_bool(c, 3), true };
+    struct unique u = { .x = x, .dim = dim, .inverse = arg_bool(c, 2), .counts = arg_bool(c, 3),
+                        .consecutive = true };
     if (c->failed ||
         !require(c, values_known(c, x) && ndim_of(x), "DynamicOutputShapeException", "%.*s",
                  STR_ARG(op_name(c->op))))
