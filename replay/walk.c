@@ -146,7 +146,7 @@ static void judge(struct walker *w, struct program *p, const struct step *step,
         result->value = recorded_value(w, step);
         return;
     }
-    if (w->unbound.symbols.n && e->unbacked)
+    if (w->unbound.symbols.n)
         bind_unbacked(&w->unbound, w->ops, e, result->value);
     note->outcome = OUTCOME_MATCH;
     note->got = result->value;
