@@ -25,8 +25,9 @@ static enum likeness compare_syms(struct ops *ops, sym_id recorded, sym_id got)
     if (a == SYM_NONE || b == SYM_NONE)
         return LIKE_OTHER;
     if (a == b)
-        return LIKE_SAME;
-    if (!(sym_is_number(pool, a) && sym_is_number(pool, b)) && same_text(pool, a, b))
+        return LIKE_SAME; /* A float was recorded with 15 digits. */
+    if ((sym_kind_of(pool, a) != SYM_INTEGER || sym_kind_of(pool, b) != SYM_INTEGER) &&
+        same_text(pool, a, b))
         return LIKE_SAME;
     sym_id x = env_hint(env, a), y = env_hint(env, b);
     if (x == SYM_NONE || y == SYM_NONE)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 struct description {
-    int64_t describer, id;
+    int64_t describer, id, base; /* base: of a view, -1 otherwise */
     struct input_tensor tensor;
 };
 
@@ -70,10 +70,12 @@ static bool room_for_dims(struct arena *arena, struct input_tensor *t)
     t->size = arena_array(arena, int64_t, n);
     t->stride = arena_array(arena, int64_t, n);
     t->marked = arena_array(arena, bool, n);
+    t->duck = arena_array(arena, bool, n);
     t->change = arena_array(arena, struct dim_change, n);
     t->size_symbol = arena_array(arena, struct recorded_symbol, n);
     t->stride_symbol = arena_array(arena, struct recorded_symbol, n);
-    return t->size && t->stride && t->marked && t->change && t->size_symbol && t->stride_symbol;
+    return t->size && t->stride && t->marked && t->duck && t->change && t->size_symbol &&
+           t->stride_symbol;
 }
 
 static bool read_description(struct reading *r)
@@ -96,17 +98,16 @@ static bool read_description(struct reading *r)
     t->plain = read_numbers(r, "size", t->ndim, t->size) &&
                read_numbers(r, "stride", t->ndim, t->stride) && t->layout == LAYOUT_STRIDED;
     json_i64(&r->doc, get(r, "storage_offset"), &t->offset);
+    d.base = -1;
+    if (is_true(r, "is_view") && t->plain)
+        json_i64(&r->doc, get(r, "base"), &d.base);
     read_marks(r, t);
     return vec_push(&r->descriptions, d);
 }
 
-static bool of_module(struct str source)
+static bool has(struct str source, struct str part)
 {
-    static const char *const parts[] = { "._parameters[", "._buffers[", "._modules[" };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (str_find(source, str_of(parts[i])) < source.n)
-            return true;
-    return false;
+    return str_find(source, part) < source.n;
 }
 
 static bool add_tensor(struct reading *r, const struct description *d, struct str source)
@@ -116,9 +117,35 @@ static bool add_tensor(struct reading *r, const struct description *d, struct st
         return true;
     uint32_t id = intern(&r->sources, source);
     input.tensor.source = source;
-    input.tensor.of_module |= of_module(source);
+    input.tensor.of_module |= has(source, STR("._parameters[")) || has(source, STR("._buffers["));
+    input.tensor.attribute = has(source, STR("._modules["));
     return id != INTERN_NONE && vec_push(&r->tensor, (uint32_t)r->inputs->list.n) &&
            vec_push(&r->inputs->list, input);
+}
+
+static const struct description *find_description(const struct reading *r, int64_t describer,
+                                                  int64_t id)
+{
+    for (size_t i = r->descriptions.n; i-- > 0;)
+        if (r->descriptions.v[i].id == id && r->descriptions.v[i].describer == describer)
+            return &r->descriptions.v[i];
+    return NULL;
+}
+
+/* A view is made from its base, which is made first (view_from_base of
+ * torch/_subclasses/meta_utils.py). */
+static bool add_base(struct reading *r, const struct description *view, struct str source)
+{
+    struct buf name = BUF_INIT;
+    const struct description *base =
+        view->base < 0 ? NULL : find_description(r, view->describer, view->base);
+    if (!base)
+        return true;
+    buf_printf(&name, "%.*s._base", STR_ARG(source));
+    struct str kept = arena_copy(&r->inputs->arena, buf_str(&name));
+    bool ok = !name.failed && kept.p && add_tensor(r, base, kept);
+    buf_release(&name);
+    return ok;
 }
 
 static bool read_source(struct reading *r)
@@ -130,10 +157,8 @@ static bool read_source(struct reading *r)
     if (!json_i64(&r->doc, get(r, "id"), &id) ||
         !json_i64(&r->doc, get(r, "describer_id"), &describer))
         return true;
-    for (size_t i = r->descriptions.n; i-- > 0;)
-        if (r->descriptions.v[i].id == id && r->descriptions.v[i].describer == describer)
-            return add_tensor(r, &r->descriptions.v[i], source);
-    return true;
+    const struct description *d = find_description(r, describer, id);
+    return !d || (add_base(r, d, source) && add_tensor(r, d, source));
 }
 
 /* "L['x'].size()[1]" is a part of the tensor "L['x']"; NULL for what belongs to none. */
@@ -182,29 +207,69 @@ static bool read_symbol(struct reading *r)
     return vec_push(&r->inputs->list, (struct input){ .kind = INPUT_SYMBOL, .symbol = symbol });
 }
 
-/* Under duck shaping every size that is no symbol has a value that was seen before. One that has
- * not, of a tensor that no module holds, says that sizes are static unless told otherwise. */
-static bool guess_static(const struct inputs *inputs, bool *ret)
+/* A size's value, and which of the sizes of that value the others share. */
+struct shared_value {
+    int64_t value;
+    bool *last;  /* the latest recorded symbol of the value */
+    bool *owner; /* the one that a size without a symbol of its own has hit */
+    uint32_t recorded;
+};
+
+struct sharing {
+    vec_of(struct shared_value)
+    values;
+    bool static_by_default;
+};
+
+static struct shared_value *value_of(struct sharing *s, int64_t value)
 {
-    vec_of(int64_t)
-    seen = { 0 };
+    for (size_t i = 0; i < s->values.n; i++)
+        if (s->values.v[i].value == value)
+            return &s->values.v[i];
+    return vec_push(&s->values, (struct shared_value){ .value = value })
+               ? &s->values.v[s->values.n - 1]
+               : NULL;
+}
+
+static bool see_size(struct sharing *s, const struct input_tensor *t, uint32_t d)
+{
+    struct shared_value *v = value_of(s, t->size[d]);
+    if (!v)
+        return false;
+    if (t->size_symbol[d].name.n) {
+        v->last = &t->duck[d];
+        v->recorded++;
+    } else if (v->last) {
+        v->owner = v->owner ? v->owner : v->last;
+    } else if (!t->attribute) {
+        s->static_by_default = true;
+    }
+    return true;
+}
+
+/* Under duck shaping every size that is no symbol has a value that was seen before; one that has
+ * not, of a tensor that no module holds, says that sizes are static unless told otherwise. Of
+ * several symbols of one value, the one that was made last before a size was found to be the same
+ * is the one that is shared: the others were marked dynamic. */
+static bool guess_sharing(struct inputs *inputs)
+{
+    struct sharing s = { .static_by_default = false };
     bool ok = true;
-    *ret = false;
     for (size_t i = 0; i < inputs->list.n && ok; i++) {
         const struct input_tensor *t = &inputs->list.v[i].tensor;
         if (inputs->list.v[i].kind != INPUT_TENSOR || !t->plain || t->of_module)
             continue;
-        for (uint32_t d = 0; d < t->ndim && ok; d++) {
-            bool known = t->size[d] == 0 || t->size[d] == 1;
-            for (size_t k = 0; k < seen.n && !known; k++)
-                known = seen.v[k] == t->size[d];
-            if (!known && t->size_symbol[d].name.n)
-                ok = vec_push(&seen, t->size[d]);
-            else if (!known)
-                *ret = true;
-        }
+        for (uint32_t d = 0; d < t->ndim && ok; d++)
+            ok = t->size[d] == 0 || t->size[d] == 1 || see_size(&s, t, d);
     }
-    vec_release(&seen);
+    inputs->static_by_default = s.static_by_default;
+    for (size_t i = 0; i < s.values.n && ok; i++) {
+        const struct shared_value *v = &s.values.v[i];
+        bool *owner = v->owner ? v->owner : v->recorded == 1 ? v->last : NULL;
+        if (owner)
+            *owner = true;
+    }
+    vec_release(&s.values);
     return ok;
 }
 
@@ -230,7 +295,7 @@ bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, s
     const struct attempt *a = &trace->attempts[attempt];
     for (uint32_t i = 0; i < a->n_records && ok; i++)
         ok = read_record(&r, a->records[i], err);
-    ok = ok && (guess_static(inputs, &inputs->static_by_default) || err_nomem(err));
+    ok = ok && (guess_sharing(inputs) || err_nomem(err));
     json_release(&r.doc);
     intern_release(&r.sources);
     vec_release(&r.tensor);

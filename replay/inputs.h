@@ -36,8 +36,10 @@ struct input_tensor {
     uint32_t ndim;
     int64_t *size, *stride, offset;
     bool requires_grad;
-    bool of_module; /* a parameter, buffer or attribute of a module */
+    bool of_module; /* a parameter or buffer of a module: always static */
+    bool attribute; /* something else that a module holds: static, or as other inputs are */
     bool plain;     /* sizes and strides are numbers: false for what jagged layouts have */
+    bool *duck;     /* ndim: recorded as a symbol that other sizes of its value share */
     bool *marked;   /* ndim: mark_dynamic */
     struct dim_change *change; /* ndim */
     struct recorded_symbol *size_symbol, *stride_symbol, offset_symbol;

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 
+#define NESTED_INT_HINT ((int64_t)1 << 40)
 /* "[2, int_oo]"; the range of what the name says where it does not read. */
 static struct sym_range range_of(struct sym_pool *pool, struct str name, struct str text)
 {
@@ -28,10 +29,19 @@ static sym_id number_of(struct sym_pool *pool, struct str text)
     return ret != SYM_NONE && sym_is_number(pool, ret) ? ret : SYM_NONE;
 }
 
+/* "j1": a ragged size, which compares as something larger than any number. */
+static bool is_nested_int(struct str value)
+{
+    uint64_t ignored;
+    return str_starts(value, STR("j")) && str_to_u64(str_from(value, 1), &ignored);
+}
+
 static sym_id adopt(struct seed *seed, const struct recorded_symbol *symbol)
 {
     struct sym_pool *pool = env_pool(seed->env);
-    return env_adopt_symbol(seed->env, symbol->name, number_of(pool, symbol->value),
+    sym_id hint = is_nested_int(symbol->value) ? sym_integer(pool, NESTED_INT_HINT)
+                                               : number_of(pool, symbol->value);
+    return env_adopt_symbol(seed->env, symbol->name, hint,
                             range_of(pool, symbol->name, symbol->range), symbol->source);
 }
 
@@ -83,7 +93,7 @@ static enum dim_dynamic dynamic_of(struct seeding *s, const struct input_tensor 
     case DIM_AS_RECORDED: break;
     }
     if (t->size_symbol[d].name.n)
-        return s->inputs->static_by_default || is_duck(s, t->size[d]) ? DIM_DYNAMIC : DIM_DUCK;
+        return s->inputs->static_by_default || !t->duck[d] ? DIM_DYNAMIC : DIM_DUCK;
     if (t->of_module || s->inputs->static_by_default)
         return DIM_STATIC;
     return zero_one || is_duck(s, t->size[d]) ? DIM_DUCK : DIM_STATIC;
