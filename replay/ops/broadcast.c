@@ -11,7 +11,7 @@ bool broadcast_fast(struct call *c, const sym_id *a, uint32_t n_a, const sym_id 
         sym_id size_a = back <= n_a ? a[n_a - back] : one;
         sym_id size_b = back <= n_b ? b[n_b - back] : one;
         bool one_a = guard_or_false(c, eq(c, size_a, one));
-        sym_id same = eq(c, size_a, size_b);
+        sym_id same = py_eq(c, size_a, size_b);
         if (!one_a && !guard_or_false(c, eq(c, size_b, one)) && same != SYM_ID_TRUE &&
             !check(c, same, "RuntimeError",
                    "The size of tensor a (%s) must match the size of tensor b (%s) at "
@@ -31,7 +31,7 @@ static bool broadcast_into(struct call *c, const struct tensor_meta *meta, uint3
     sym_id one = num(c, 1);
     for (uint32_t back = 1; back <= meta->ndim && !c->failed; back++) {
         sym_id size = meta->size[meta->ndim - back], *have = &common[ndim - back];
-        if (guard_or_false(c, eq(c, size, *have)))
+        if (guard_or_false(c, py_eq(c, size, *have)))
             continue;
         if (guard_or_false(c, eq(c, *have, one))) {
             if (guard_bool(c, lt(c, size, num(c, 0))))

@@ -2,14 +2,20 @@
 
 /* check_contiguous_sizes_strides and is_contiguous of torch/_prims_common, and the same of
  * c10/core/Contiguity.h, which differ in what they ask first. */
-static bool nested_or_false(struct call *c, const sym_id *sizes, const sym_id *strides, uint32_t n)
+static sym_id differ(struct call *c, sym_id a, sym_id b, bool python)
+{
+    return python ? py_ne(c, a, b) : ne(c, a, b);
+}
+
+static bool nested_or_false(struct call *c, const sym_id *sizes, const sym_id *strides, uint32_t n,
+                            bool python)
 {
     sym_id one = num(c, 1), expected = one, expected_max = one;
     for (uint32_t i = n; i-- > 0 && !c->failed;) {
         if (guard_or_false(c, eq(c, sizes[i], one)))
             continue;
-        if (guard_or_true(c, ne(c, strides[i], expected)) &&
-            guard_or_true(c, ne(c, strides[i], expected_max)))
+        if (guard_or_true(c, differ(c, strides[i], expected, python)) &&
+            guard_or_true(c, differ(c, strides[i], expected_max, python)))
             return false;
         expected_max = mul(c, expected_max, sym_max2(c, sizes[i], one));
         expected = mul(c, expected, sizes[i]);
@@ -21,7 +27,7 @@ bool contiguous_or_false(struct call *c, struct tensor x)
 {
     if (guard_or_false(c, lt(c, numel(c, x), num(c, 2))))
         return true;
-    return nested_or_false(c, x.meta->size, x.meta->stride, x.meta->ndim);
+    return nested_or_false(c, x.meta->size, x.meta->stride, x.meta->ndim, true);
 }
 
 static const uint8_t channels_last_2d[] = { 1, 3, 2, 0 }, channels_last_3d[] = { 1, 4, 3, 2, 0 };
@@ -33,21 +39,25 @@ static const uint8_t *order_of(uint32_t ndim, enum memory_format format)
     return format == FORMAT_CHANNELS_LAST_3D && ndim == 5 ? channels_last_3d : NULL;
 }
 
-bool channels_last_or_false(struct call *c, struct tensor x, enum memory_format format)
+static bool ordered_or_false(struct call *c, const struct tensor_meta *meta, const uint8_t *order,
+                             bool python)
 {
-    const uint8_t *order = order_of(x.meta->ndim, format);
-    if (!order)
-        return false;
     sym_id one = num(c, 1), expected = one;
-    for (uint32_t i = 0; i < x.meta->ndim && !c->failed; i++) {
-        sym_id size = x.meta->size[order[i]];
+    for (uint32_t i = 0; i < meta->ndim && !c->failed; i++) {
+        sym_id size = meta->size[order[i]];
         if (guard_or_false(c, eq(c, size, one)))
             continue;
-        if (guard_or_true(c, ne(c, x.meta->stride[order[i]], expected)))
+        if (guard_or_true(c, differ(c, meta->stride[order[i]], expected, python)))
             return false;
         expected = mul(c, expected, size);
     }
     return !c->failed;
+}
+
+bool channels_last_or_false(struct call *c, struct tensor x, enum memory_format format)
+{
+    const uint8_t *order = order_of(x.meta->ndim, format);
+    return order && ordered_or_false(c, x.meta, order, true);
 }
 
 /* The condition that C++ hands out where a size without a hint leaves it open: each dimension has
@@ -93,7 +103,8 @@ bool is_contiguous(struct call *c, struct tensor x, enum memory_format format)
     const struct tensor_meta *meta = x.meta;
     if (format == FORMAT_CONTIGUOUS || format == FORMAT_PRESERVE) {
         sym_id empty = eq_int(c, numel(c, x), 0);
-        if (guard_or_false(c, empty) || nested_or_false(c, meta->size, meta->stride, meta->ndim))
+        if (guard_or_false(c, empty) ||
+            nested_or_false(c, meta->size, meta->stride, meta->ndim, false))
             return true;
         if (c->failed || !c->symbolic)
             return false;
@@ -104,7 +115,7 @@ bool is_contiguous(struct call *c, struct tensor x, enum memory_format format)
     const uint8_t *order = order_of(meta->ndim, format);
     if (!order)
         return false;
-    if (channels_last_or_false(c, x, format))
+    if (ordered_or_false(c, meta, order, false))
         return true;
     if (c->failed || !c->symbolic)
         return false;
@@ -182,11 +193,11 @@ bool surely_overlaps(struct call *c, struct tensor x)
 /* K.__lt__ of torch/_prims_common: strides by value, or by divisibility where that is open. */
 static bool stride_less(struct call *c, sym_id a, sym_id b)
 {
-    if (guard_or_false(c, lt(c, a, b)))
+    if (guard_or_false(c, py_lt(c, a, b)))
         return true;
     sym_id zero = num(c, 0);
     return (guard_or_false(c, eq(c, a, zero)) || guard_or_false(c, eq(c, mod(c, b, a), zero))) &&
-           guard_or_true(c, ne(c, a, b));
+           guard_or_true(c, py_ne(c, a, b));
 }
 
 /* Python's sorted() on fewer than 64 items, comparison by comparison: the run that it finds at the
@@ -237,7 +248,7 @@ bool non_overlapping_and_dense_or_false(struct call *c, struct tensor x)
         sizes[i] = meta->size[dims[meta->ndim - 1 - i]];
         strides[i] = meta->stride[dims[meta->ndim - 1 - i]];
     }
-    return nested_or_false(c, sizes, strides, meta->ndim);
+    return nested_or_false(c, sizes, strides, meta->ndim, true);
 }
 
 /* are_strides_like_channels_last_or_false; is_channels_last_strides_2d of c10/core/MemoryFormat.h

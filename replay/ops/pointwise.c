@@ -140,7 +140,7 @@ static bool has_shape(struct call *c, struct value operand, const sym_id *shape,
         return false;
     sym_id same = SYM_ID_TRUE;
     for (uint32_t i = 0; i < n; i++)
-        same = sym_and(c->pool, same, eq(c, operand.u.tensor.meta->size[i], shape[i]));
+        same = sym_and(c->pool, same, py_eq(c, operand.u.tensor.meta->size[i], shape[i]));
     return guard_or_false(c, same);
 }
 

@@ -12,13 +12,13 @@ static bool should_expand(struct call *c, const struct tensor_meta *meta, const 
         sym_id x = meta->size[i], y = shape[i];
         if (x == y && is_number(c, x))
             continue;
-        if (guard_or_false(c, ne(c, x, y)))
+        if (guard_or_false(c, py_ne(c, x, y)))
             return true;
         sym_id x_one = eq(c, x, one), y_one = eq(c, y, one);
         if (!guard_or_false(c, sym_and(c->pool, x_one, y_one)) &&
             guard_or_false(c, sym_or(c->pool, x_one, y_one)))
             return true;
-        sym_id same = eq(c, x, y);
+        sym_id same = py_eq(c, x, y);
         if (same != SYM_ID_TRUE)
             check(c, same, "RuntimeError",
                   "sizes assumed to be the same due to unbacked broadcasting semantics");
@@ -68,15 +68,20 @@ static bool is_whole(enum dtype dtype)
     return dtype_is_integer(dtype) || dtype == DTYPE_B8;
 }
 
-/* A Python number becomes one of the dtype's kind. */
+/* dtype_to_type_ctor: a plain Python number becomes one of the dtype's kind. */
 static struct value convert_number(struct call *c, struct value x, enum dtype dtype)
 {
-    int64_t whole;
-    if (dtype_is_float(dtype) && x.kind == VALUE_INT && sym_to_i64(c->pool, x.u.sym, &whole))
-        return value_sym(VALUE_FLOAT, sym_float(c->pool, (double)whole));
-    if (dtype_is_float(dtype) && x.kind == VALUE_BOOL && is_number(c, x.u.sym))
-        return value_sym(VALUE_FLOAT, sym_float(c->pool, x.u.sym == SYM_ID_TRUE));
-    return x;
+    if (!value_is_number(x) || !is_number(c, x.u.sym) || dtype_is_complex(dtype))
+        return x;
+    double value = x.u.sym == SYM_ID_TRUE ? 1 : sym_to_double(c->pool, x.u.sym);
+    if (x.u.sym == SYM_ID_FALSE)
+        value = 0;
+    if (dtype == DTYPE_B8)
+        return value_sym(VALUE_BOOL, sym_boolean(value != 0));
+    if (dtype_is_float(dtype))
+        return x.kind == VALUE_FLOAT ? x : value_sym(VALUE_FLOAT, sym_float(c->pool, value));
+    bool fits = value > -9e18 && value < 9e18;
+    return x.kind == VALUE_INT || !fits ? x : value_int(num(c, (int64_t)value));
 }
 
 struct value maybe_convert(struct call *c, struct value x, enum dtype dtype)
@@ -137,7 +142,7 @@ static bool check_shapes(struct call *c, const struct tensor *x, uint32_t n,
             *first = meta;
         sym_id same = sym_boolean(meta->ndim == (*first)->ndim);
         for (uint32_t d = 0; d < meta->ndim && same != SYM_ID_FALSE; d++)
-            same = sym_and(c->pool, same, eq(c, (*first)->size[d], meta->size[d]));
+            same = sym_and(c->pool, same, py_eq(c, (*first)->size[d], meta->size[d]));
         if (same != SYM_ID_TRUE && !guard_bool(c, same))
             return c->failed || refuse(c, "RuntimeError",
                                        "Shape torch.Size(%s) is not the expected shape "

@@ -49,7 +49,7 @@ static bool at_least(struct call *c, sym_id a, sym_id b)
         return true;
     if (guard_or_false(c, eq(c, a, zero)))
         return false;
-    return guard_or_false(c, ge(c, a, b)) || guard_or_false(c, eq(c, mod(c, a, b), zero));
+    return guard_or_false(c, py_ge(c, a, b)) || guard_or_false(c, eq(c, mod(c, a, b), zero));
 }
 
 /* should_swap of compute_elementwise_output_logical_to_physical_perm: above 0 where a belongs
@@ -61,7 +61,7 @@ static int compare_dims(struct call *c, const struct tensor *x, uint32_t n, uint
         sym_id stride_a = x[i].meta->stride[a], stride_b = x[i].meta->stride[b];
         if (guard_or_false(c, eq_int(c, stride_a, 0)) || guard_or_false(c, eq_int(c, stride_b, 0)))
             continue;
-        if (guard_or_false(c, eq(c, stride_a, stride_b))) {
+        if (guard_or_false(c, py_eq(c, stride_a, stride_b))) {
             if (at_least(c, size[b], size[a]))
                 continue;
             return 1;
