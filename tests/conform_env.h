@@ -56,22 +56,27 @@ struct conform_env {
     bool failed; /* its settings could not be read */
 };
 
-/* A call ready to run: everything read, nothing asked yet. */
+/* A call ready to run: everything read, nothing asked yet. Small: what is timed streams over it. */
 struct op {
     uint8_t call;
-    bool suppressed, size_oblivious, unbacked_only, compute_hint;
-    bool positive, no_zero_one, no_axioms;
-    uint8_t dynamic;
-    uint32_t env, line;
+    bool suppressed, size_oblivious, unbacked_only, compute_hint, no_axioms;
+    bool ok;
+    uint32_t env;
     sym_id a, b, c; /* a: the expression; b, c: hint and fallback, or bounds, or the target */
+    sym_id result;
+};
+
+/* The rest of it. */
+struct row {
+    uint32_t line;
+    bool positive, no_zero_one;
+    uint8_t dynamic;
     sym_id expected;
     uint64_t recorded_ns, ns;
-    struct str source, text, raised; /* text: expected as text; .p NULL for none */
+    struct str source, text, recorded_raise; /* text: expected as text; .p NULL for none */
     struct dim_constraint constraint;
-    sym_id result;
-    bool ok;
-    enum env_raised_kind raised_kind;
-    char raised_type[48], raised_text[160];
+    struct str raised_type, raised_text;
+    bool raised;
 };
 
 struct options {
@@ -82,7 +87,8 @@ struct options {
 struct totals {
     uint64_t passed[CALLS + 1], failed[CALLS + 1], skipped; /* CALLS: final rows */
     uint64_t recorded_ns[CALLS], ns[CALLS];
-    uint64_t produce_ns;
+    uint64_t produce_ns, engine_ns, total_recorded_ns;
+    int64_t unlike; /* answers of the timed run that the first did not give */
     uint64_t final_parts_failed;
     unsigned shown;
 };
@@ -96,21 +102,32 @@ struct run {
     envs;
     vec_of(struct op)
     batch;
+    vec_of(struct row)
+    rows; /* of the batch */
+    vec_of(struct op)
+    all; /* with --time: every call again */
+    vec_of(struct row)
+    all_rows;
     bool names_pending; /* a creation waits in the batch: what is read next may name its symbol */
 };
 uint64_t conform_now(void); /* ns of this thread's time */
 /* Runs what was read so far. */
 void conform_run_batch(struct run *run);
 
+void conform_run_op(struct shape_env *env, struct op *op, const struct row *row);
+
+/* conform_env_time.c: runs run->all; how many answers were others than before, -1 on failure. */
+int64_t conform_time(struct run *run);
+
 /* conform_env_rows.c */
-bool conform_read_row(struct run *run, const struct json *doc, uint32_t line, struct op *op,
+bool conform_read_row(struct run *run, const struct json *doc, struct op *op, struct row *row,
                       bool *is_final);
 sym_id conform_value(struct run *run, struct conform_env *env, const struct json *doc, json_id id,
                      json_id floats);
 struct sym_range conform_range(struct run *run, struct conform_env *env, struct str text);
 bool conform_settings(struct run *run, const struct json *doc);
 struct conform_env *conform_env_at(struct run *run, int64_t number);
-void conform_track_input(struct run *run, struct conform_env *env, const struct op *op);
+void conform_track_input(struct conform_env *env, const struct op *op, const struct row *row);
 
 /* conform_env_final.c: a complaint a difference. */
 typedef void complain(void *user, const char *what, struct str recorded, struct str ours);

@@ -223,130 +223,131 @@ static uint8_t dynamic(struct str text)
 
 /* --- Rows --- */
 
-struct row {
+struct reading {
     struct run *run;
     struct conform_env *env;
     const struct json *doc;
     json_id floats;
 };
 
-static json_id field(const struct row *row, const char *name)
+static json_id field(const struct reading *in, const char *name)
 {
-    return json_get(row->doc, JSON_ROOT, str_of(name));
+    return json_get(in->doc, JSON_ROOT, str_of(name));
 }
 
-static sym_id value(const struct row *row, const char *name)
+static sym_id value(const struct reading *in, const char *name)
 {
-    return conform_value(row->run, row->env, row->doc, field(row, name), row->floats);
+    return conform_value(in->run, in->env, in->doc, field(in, name), in->floats);
 }
 
-static struct str string(const struct row *row, const char *name)
+static struct str string(const struct reading *in, const char *name)
 {
-    json_id id = field(row, name);
-    return json_kind_of(row->doc, id) == JSON_STRING ? json_decoded(row->doc, id, &row->run->arena)
+    json_id id = field(in, name);
+    return json_kind_of(in->doc, id) == JSON_STRING ? json_decoded(in->doc, id, &in->run->arena)
                                                      : (struct str){ "", 0 };
 }
 
-static bool read_creation(const struct row *row, struct op *op)
+static bool read_creation(const struct reading *in, struct op *op, struct row *row)
 {
-    op->a = value(row, "val");
-    op->source = string(row, "source");
-    json_id dim = field(row, "dynamic_dim");
-    op->dynamic = dim == JSON_NONE ? DIM_DUCK : dynamic(json_text(row->doc, dim));
-    op->no_zero_one = op->call == CALL_CREATE_UNSPECIFIED ||
-                      flag(row->doc, field(row, "do_not_specialize_zero_one"), false);
-    op->positive =
-        op->call == CALL_CREATE && flag(row->doc, field(row, "positive"), true);
-    return (op->a != SYM_NONE || op->dynamic == DIM_UNBACKED) &&
-           constraint(row->run, row->env, string(row, "constraint_dim"), &op->constraint);
+    op->a = value(in, "val");
+    row->source = string(in, "source");
+    json_id dim = field(in, "dynamic_dim");
+    row->dynamic = dim == JSON_NONE ? DIM_DUCK : dynamic(json_text(in->doc, dim));
+    row->no_zero_one = op->call == CALL_CREATE_UNSPECIFIED ||
+                      flag(in->doc, field(in, "do_not_specialize_zero_one"), false);
+    row->positive =
+        op->call == CALL_CREATE && flag(in->doc, field(in, "positive"), true);
+    return (op->a != SYM_NONE || row->dynamic == DIM_UNBACKED) &&
+           constraint(in->run, in->env, string(in, "constraint_dim"), &row->constraint);
 }
 
-static bool read_arguments(const struct row *row, struct op *op)
+static bool read_arguments(const struct reading *in, struct op *op, struct row *row)
 {
-    const struct json *doc = row->doc;
+    const struct json *doc = in->doc;
     switch ((enum call)op->call) {
     case CALL_EVALUATE:
-        op->a = value(row, "orig_expr");
-        op->b = value(row, "hint");
-        op->c = value(row, "fallback_value");
+        op->a = value(in, "orig_expr");
+        op->b = value(in, "hint");
+        op->c = value(in, "fallback_value");
         return op->a != SYM_NONE;
     case CALL_STATIC: {
-        op->a = value(row, "expr");
-        op->unbacked_only = flag(doc, field(row, "unbacked_only"), false);
-        op->compute_hint = flag(doc, field(row, "compute_hint"), false);
-        json_id axioms = field(row, "axioms");
+        op->a = value(in, "expr");
+        op->unbacked_only = flag(doc, field(in, "unbacked_only"), false);
+        op->compute_hint = flag(doc, field(in, "compute_hint"), false);
+        json_id axioms = field(in, "axioms");
         op->no_axioms = json_kind_of(doc, axioms) == JSON_ARRAY;
         return op->a != SYM_NONE && json_count(doc, axioms) == 0;
     }
     case CALL_DEFER:
-        op->a = value(row, "orig_expr");
-        op->source = string(row, "msg");
+        op->a = value(in, "orig_expr");
+        row->source = string(in, "msg");
         return op->a != SYM_NONE;
     case CALL_SET_REPLACEMENT:
-        op->a = value(row, "a");
-        op->b = value(row, "tgt");
+        op->a = value(in, "a");
+        op->b = value(in, "tgt");
         return op->a != SYM_NONE && op->b != SYM_NONE;
     case CALL_UPDATE_RANGE:
-        op->a = value(row, "symbol");
-        op->constraint.range = conform_range(row->run, row->env, string(row, "vr"));
-        return op->a != SYM_NONE && sym_range_ok(op->constraint.range);
+        op->a = value(in, "symbol");
+        row->constraint.range = conform_range(in->run, in->env, string(in, "vr"));
+        op->b = row->constraint.range.lower;
+        op->c = row->constraint.range.upper;
+        return op->a != SYM_NONE && sym_range_ok(row->constraint.range);
     case CALL_RANGE_FOR_SIZE:
-        op->a = value(row, "a");
-        op->b = value(row, "min");
-        op->c = value(row, "max");
+        op->a = value(in, "a");
+        op->b = value(in, "min");
+        op->c = value(in, "max");
         return op->a != SYM_NONE;
     case CALL_SYMBOL_RANGE:
-        op->a = value(row, "s");
-        op->b = value(row, "compiler_min");
-        op->c = value(row, "compiler_max");
+        op->a = value(in, "s");
+        op->b = value(in, "compiler_min");
+        op->c = value(in, "compiler_max");
         return op->a != SYM_NONE;
     case CALL_RENAME:
     case CALL_ELIMINATE:
-        op->a = value(row, "orig_s");
-        op->b = value(row, "new_s");
+        op->a = value(in, "orig_s");
+        op->b = value(in, "new_s");
         return op->a != SYM_NONE && op->b != SYM_NONE;
     case CALL_CREATE:
-    case CALL_CREATE_UNSPECIFIED: return read_creation(row, op);
+    case CALL_CREATE_UNSPECIFIED: return read_creation(in, op, row);
     default: return true;
     }
 }
 
 /* False: a row that is not run (deeper ones, calls that nobody knows). */
-bool conform_read_row(struct run *run, const struct json *doc, uint32_t line, struct op *op,
+bool conform_read_row(struct run *run, const struct json *doc, struct op *op, struct row *row,
                       bool *is_final)
 {
-    struct row row = { .run = run, .doc = doc };
-    struct str name = json_text(doc, field(&row, "call"));
+    struct reading in = { .run = run, .doc = doc };
+    struct str name = json_text(doc, field(&in, "call"));
     int64_t number = 0, depth = 0, ns = 0;
-    json_i64(doc, field(&row, "env"), &number);
-    row.env = conform_env_at(run, number);
+    json_i64(doc, field(&in, "env"), &number);
+    in.env = conform_env_at(run, number);
     *is_final = str_is(name, "final");
-    *op = (struct op){ .env = (uint32_t)number, .line = line, .a = SYM_NONE, .b = SYM_NONE,
-                       .c = SYM_NONE, .expected = SYM_NONE, .result = SYM_NONE, .call = CALLS };
-    if (!row.env || !row.env->env || *is_final)
+    *op = (struct op){ .env = (uint32_t)number, .a = SYM_NONE, .b = SYM_NONE, .c = SYM_NONE,
+                       .result = SYM_NONE, .call = CALLS };
+    if (!in.env || !in.env->env || *is_final)
         return false;
-    json_i64(doc, field(&row, "depth"), &depth);
-    json_i64(doc, field(&row, "ns"), &ns);
+    json_i64(doc, field(&in, "depth"), &depth);
+    json_i64(doc, field(&in, "ns"), &ns);
     if (depth != 0)
         return false;
     for (unsigned i = 0; i < CALLS; i++)
         if (str_is(name, call_names[i]))
             op->call = (uint8_t)i;
-    row.floats = field(&row, "floats");
-    op->recorded_ns = (uint64_t)ns;
-    op->suppressed = flag(doc, field(&row, "suppressed"), false);
-    op->size_oblivious = flag(doc, field(&row, "size_oblivious"), false);
-    json_id out = field(&row, "out");
+    in.floats = field(&in, "floats");
+    row->expected = SYM_NONE;
+    row->recorded_ns = (uint64_t)ns;
+    op->suppressed = flag(doc, field(&in, "suppressed"), false);
+    op->size_oblivious = flag(doc, field(&in, "size_oblivious"), false);
+    json_id out = field(&in, "out");
     if (json_kind_of(doc, out) == JSON_STRING)
-        op->text = json_decoded(doc, out, &run->arena);
+        row->text = json_decoded(doc, out, &run->arena);
     else if (op->call != CALL_PRODUCE)
-        op->expected = conform_value(run, row.env, doc, out, row.floats);
-    if (field(&row, "raised") != JSON_NONE)
-        op->raised = arena_copy(&run->arena, json_text(doc, field(&row, "raised")));
-    if (op->call == CALLS || !read_arguments(&row, op)) {
+        row->expected = conform_value(run, in.env, doc, out, in.floats);
+    if (field(&in, "raised") != JSON_NONE)
+        row->recorded_raise = arena_copy(&run->arena, json_text(doc, field(&in, "raised")));
+    if (op->call == CALLS || !read_arguments(&in, op, row))
         op->call = CALLS;
-        return true;
-    }
     return true;
 }
 
@@ -366,35 +367,34 @@ static struct conform_input *input_of(struct conform_env *env, struct str source
 }
 
 /* What produce_guards will be asked about: a tensor whose sizes these are, or a number. */
-void conform_track_input(struct run *run, struct conform_env *env, const struct op *op)
+void conform_track_input(struct conform_env *env, const struct op *op, const struct row *row)
 {
-    (void)run;
-    size_t size = str_find(op->source, STR(".size()[")),
-           stride = str_find(op->source, STR(".stride()[")),
-           offset = str_find(op->source, STR(".storage_offset()"));
+    size_t size = str_find(row->source, STR(".size()[")),
+           stride = str_find(row->source, STR(".stride()[")),
+           offset = str_find(row->source, STR(".storage_offset()"));
     size_t base = size < stride ? size : stride;
     base = base < offset ? base : offset;
-    struct conform_input *input = input_of(env, str_first(op->source, base));
+    struct conform_input *input = input_of(env, str_first(row->source, base));
     if (!input)
         return;
     uint64_t dim = 0;
     int64_t value = INT64_MIN;
     sym_to_i64(env_pool(env->env), op->a, &value);
-    input->is_tensor |= base < op->source.n;
-    if (base < op->source.n && base != offset) {
-        struct str number = str_from(op->source, base + (base == size ? 8 : 10));
+    input->is_tensor |= base < row->source.n;
+    if (base < row->source.n && base != offset) {
+        struct str number = str_from(row->source, base + (base == size ? 8 : 10));
         number = str_first(number, str_find_char(number, ']'));
         if (!str_to_u64(number, &dim) || dim >= 16)
             return;
         input->ndim = dim + 1 > input->ndim ? (uint32_t)dim + 1 : input->ndim;
     }
-    if (base < op->source.n && base == size) {
+    if (base < row->source.n && base == size) {
         if (input->size[dim] == SYM_NONE) {
             input->size[dim] = op->result;
             input->value[dim] = value;
-            input->constraint[dim] = op->constraint;
+            input->constraint[dim] = row->constraint;
         }
-    } else if (base < op->source.n && base == stride) {
+    } else if (base < row->source.n && base == stride) {
         input->stride[dim] = op->result;
         input->stride_value[dim] = value;
     } else if (input->offset == SYM_NONE) {

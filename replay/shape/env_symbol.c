@@ -1,6 +1,8 @@
 /* Making symbols: names, duck shaping, 0/1 specialisation, ranges
  * (torch/fx/experimental/symbolic_shapes.py: create_symbol and its kin). */
-#include <openssl/evp.h>
+/* One digest must not initialise all of libcrypto, which takes a millisecond. */
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
 #include <stdio.h>
 
 #include "replay/shape/env_inside.h"
@@ -23,12 +25,13 @@ static bool take_id(struct shape_env *env, uint32_t id)
 
 static bool unique_id(struct shape_env *env, struct str source, uint32_t *ret)
 {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned size = 0;
-    if (!EVP_Digest(source.p ? source.p : "", source.n, digest, &size, EVP_sha256(), NULL))
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    SHA256_CTX context;
+    if (!SHA256_Init(&context) || !SHA256_Update(&context, source.p ? source.p : "", source.n) ||
+        !SHA256_Final(digest, &context))
         return env_no_memory(env);
     uint32_t id = 0;
-    for (unsigned i = 0; i < size; i++)
+    for (unsigned i = 0; i < sizeof digest; i++)
         id = (id * 256 + digest[i]) % 100;
     while (id_taken(env, id))
         id++;
