@@ -92,8 +92,10 @@ bool rule_nonzero(struct call *c)
 bool rule_nonzero_numpy(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
-    if (ndim_of(x) == 0)
+    if (ndim_of(x) == 0) {
         x = call2(c, "aten.unsqueeze.default", value_tensor(x), value_number(c, 0));
+        x.data = arg_tensor(c, 0).data;
+    }
     struct tensor found = call1(c, "aten.nonzero.default", value_tensor(x));
     struct value args[] = { value_tensor(found), value_number(c, 1) };
     return ret_value(c, call_op(c, "aten.unbind.int", args, 2));
@@ -211,12 +213,16 @@ bool rule_repeat_interleave_self(struct call *c)
     if (!require(c, ndim_of(repeats) <= 1, "RuntimeError",
                  "repeats must be 0-dim or 1-dim tensor"))
         return false;
+    struct value size = arg(c, 3);
     if (one) {
-        int64_t shape = 1;
+        int64_t shape = 1, times;
         struct value *to = values(c, 1);
         if (!to)
             return false;
         *to = value_int(length);
+        if (size.kind == VALUE_NONE && values_known(c, repeats) &&
+            element_int(c, repeats, 0, &times))
+            size = value_int(mul(c, length, num(c, times)));
         repeats = call2(c, "aten.reshape.default", value_tensor(repeats), ref_dims(c, &shape, 1));
         repeats = call2(c, "aten.expand.default", value_tensor(repeats),
                         value_items(VALUE_LIST, to, 1));
@@ -227,7 +233,7 @@ bool rule_repeat_interleave_self(struct call *c)
         return false;
     }
     struct value args[] = { value_tensor(repeats) };
-    struct keyword keyword = { STR("output_size"), arg(c, 3) };
+    struct keyword keyword = { STR("output_size"), size };
     struct value index = call_op_keywords(c, "aten.repeat_interleave.Tensor", args, 1, &keyword, 1);
     return ret_tensor(c, call3(c, "aten.index_select.default", value_tensor(x),
                                value_number(c, dim), index));
@@ -403,6 +409,6 @@ bool rule_is_nonzero(struct call *c)
     if (value.kind == VALUE_COMPLEX)
         return ret_value(c, value_bool(value.u.complex.re != 0 || value.u.complex.im != 0));
     if (value.kind == VALUE_BOOL)
-        return ret_value(c, value);
-    return ret_value(c, value_sym(VALUE_BOOL, ne(c, value.u.sym, SYM_ID_ZERO)));
+        return ret_value(c, value_bool(guard_bool(c, value.u.sym)));
+    return ret_value(c, value_bool(guard_bool(c, ne(c, value.u.sym, SYM_ID_ZERO))));
 }

@@ -97,6 +97,15 @@ bool rule_pdist_backward(struct call *c)
 /* cdist and pdist of Distance.cpp, CompositeImplicitAutograd. */
 bool rule_cdist_composite(struct call *c)
 {
+    struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
+    if (!check_cdist(c, a, b))
+        return false;
+    bool empty = guard_bool(c, eq_int(c, numel(c, a), 0)) ||
+                 guard_bool(c, eq_int(c, numel(c, b), 0));
+    /* Many rows go through a matrix product; the sizes are the same. */
+    if (!empty && arg_double(c, 2) == 2 && arg_int_or(c, 3, 0) == 0 &&
+        !guard_bool(c, gt(c, size_of(a, ndim_of(a) - 2), num(c, 25))))
+        guard_bool(c, gt(c, size_of(b, ndim_of(b) - 2), num(c, 25)));
     struct value args[] = { arg(c, 0), arg(c, 1), arg(c, 2), arg(c, 3) };
     return ret_value(c, call_op(c, "aten._cdist_forward.default", args, 4));
 }

@@ -154,7 +154,14 @@ bool rule_embedding_bag_composite(struct call *c)
     for (uint32_t i = 0; i < 8; i++)
         args[i] = arg(c, i);
     args[8] = arg_given(c, 8) ? arg(c, 8) : value_number(c, -1);
-    return ret_value(c, call_op(c, "aten._embedding_bag.default", args, 9));
+    struct tensor weight = arg_tensor(c, 0);
+    if (arg_given(c, 8) && c->symbolic)
+        guard_sizes(c, weight); /* maybe_wrap_dim(padding_idx, weight.size(0)) */
+    bool grad = weight.meta && weight.meta->requires_grad;
+    return ret_value(c, call_op(c,
+                                grad ? "aten._embedding_bag.default"
+                                     : "aten._embedding_bag_forward_only.default",
+                                args, 9));
 }
 
 /* meta_embedding_bag_dense_backward. param: where num_weights stands */

@@ -126,7 +126,7 @@ bool check_out_overlap(struct call *c, uint32_t i, uint32_t n, struct tensor res
 bool element_int(const struct call *c, struct tensor x, uint64_t i, int64_t *ret);
 bool element_double(const struct call *c, struct tensor x, uint64_t i, double *ret);
 bool element_is_zero(struct tensor x, uint64_t i);
-bool elements_known(const struct call *c, struct tensor x); /* an empty tensor's always are */
+bool elements_known(const struct call *c, struct tensor x);
 /* True where element i was found outside [low, high]. */
 bool index_outside(const struct call *c, struct tensor index, int64_t low, int64_t high,
                    int64_t *ret);

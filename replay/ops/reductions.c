@@ -218,6 +218,12 @@ bool rule_sum_to_size(struct call *c)
         return false;
     int64_t dims[TENSOR_MAX_DIM];
     uint32_t n_dims = 0, leading = ndim - n;
+    for (uint32_t i = n; i-- > 0;) /* is_expandable_to */
+        if (guard_bool(c, ne(c, size[i], size_of(x, leading + i))) &&
+            !require(c, guard_bool(c, eq_int(c, size[i], 1)), "RuntimeError",
+                     "size {%s} is not expandable to size {%s}.", sizes_text(c, size, n),
+                     sizes_text(c, x.meta->size, ndim)))
+            return false;
     for (uint32_t i = 0; i < ndim && !c->failed; i++) {
         bool reduce = i < leading;
         if (!reduce)

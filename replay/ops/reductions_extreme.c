@@ -151,7 +151,18 @@ bool rule_quantile(struct call *c)
         !require(c, !q.meta || dtype_of(q) == dtype_of(x), "RuntimeError",
                  "quantile() q tensor must be same dtype as the input tensor"))
         return false;
+    double q_number = arg_double(c, 1);
+    if (!require(c, q.meta || (q_number >= 0 && q_number <= 1), "RuntimeError",
+                 "quantile() q must be in the range [0, 1] but got %g", q_number) ||
+        !check(c, ne(c, numel(c, x), SYM_ID_ZERO), "RuntimeError",
+               "quantile() input tensor must be non-empty"))
+        return false;
     uint64_t mask = reduce_mask(c, 2, x);
+    sym_id length = numel(c, x);
+    if (arg_given(c, 2))
+        length = size_of(x, wrap_dim(c, arg_int(c, 2), ndim_of(x)));
+    check(c, le(c, length, num(c, 1 << 24)), "RuntimeError",
+          "quantile() input tensor is too large");
     sym_id sizes[TENSOR_MAX_DIM + 1];
     uint32_t n = 0;
     bool keepdim = arg_bool(c, 3);

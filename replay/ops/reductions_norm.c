@@ -212,34 +212,70 @@ bool rule_norm(struct call *c)
                                          dtype == DTYPE_NONE ? 0 : 1));
 }
 
-/* linalg_norm and its like, CompositeImplicitAutograd: vectors only; a matrix norm keeps the batch
- * dimensions. */
+/* linalg_matrix_norm of LinearAlgebra.cpp for the orders 1 and inf: a vector norm along one dimension,
+ * the largest or smallest along the other. Its C++ asks for sizes as ints in between. */
+static bool matrix_norm_by_rows(struct call *c, struct tensor x, double p, bool keepdim,
+                                struct value dtype)
+{
+    const int64_t *given = NULL;
+    uint32_t n = arg_ints(c, 2, &given);
+    if (!require(c, n == 2, "RuntimeError",
+                 "linalg.matrix_norm: dim must be a 2-tuple. Got %u dims", n))
+        return false;
+    int64_t first = wrap_dim(c, given[0], ndim_of(x)), second = wrap_dim(c, given[1], ndim_of(x));
+    if (isinf(p)) {
+        int64_t swapped = first;
+        first = second;
+        second = swapped;
+    }
+    if (second > first && !keepdim)
+        second--;
+    struct value args[] = { value_tensor(x), value_float(c, 1), ref_dims(c, &first, 1),
+                            value_bool(keepdim) };
+    struct keyword keyword = { STR("dtype"), dtype };
+    struct value rows = call_op_keywords(c, "aten.linalg_vector_norm.default", args, 4, &keyword, 1);
+    if (c->failed)
+        return false;
+    if (c->symbolic)
+        guard_sizes(c, rows.u.tensor);
+    return ret_tensor(c, reduce_call(c, p > 0 ? "aten.amax.default" : "aten.amin.default",
+                                     rows.u.tensor, ref_dims(c, &second, 1), keepdim));
+}
+
+/* linalg_matrix_norm (dims in argument 2), frobenius_norm and nuclear_norm (1; none: the last
+ * two): of what needs singular values sizes only. param: where the dims stand. */
+bool rule_matrix_norm(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    uint32_t at = (uint32_t)c->param;
+    bool list = arg(c, at).kind == VALUE_LIST;
+    bool keepdim = arg_bool(c, list ? at + 1 : at);
+    double p = at == 2 && value_is_number(arg(c, 1)) ? arg_double(c, 1) : 0;
+    if (list && (fabs(p) == 1 || isinf(p)))
+        return matrix_norm_by_rows(c, x, p, keepdim, arg(c, 4));
+    uint64_t mask = list ? reduce_mask(c, at, x) : reduce_all(x);
+    enum dtype dtype = at == 2 ? arg_dtype(c, 4, DTYPE_NONE) : DTYPE_NONE;
+    return ret_tensor(c, reduce_new(c, x, mask, keepdim, norm_dtype(c, x, dtype)));
+}
+
+/* linalg_norm, CompositeImplicitAutograd: of matrices with an order, else of vectors. */
 bool rule_linalg_norm(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     uint32_t n_dims = arg(c, 2).kind == VALUE_LIST ? arg(c, 2).n : 0;
     bool matrix = arg_given(c, 1) && (n_dims == 2 || (!arg_given(c, 2) && ndim_of(x) == 2));
-    enum dtype dtype = arg_dtype(c, 4, DTYPE_NONE);
-    if (matrix)
-        return ret_tensor(c, reduce_new(c, x, reduce_mask(c, 2, x), arg_bool(c, 3),
-                                        norm_dtype(c, x, dtype)));
-    struct value args[] = { value_tensor(x), value_float(c, number_or(c, arg(c, 1), 2)),
-                            arg(c, 2), arg(c, 3) };
+    struct value args[] = { value_tensor(x), arg(c, 1), arg(c, 2), arg(c, 3) };
     struct keyword keyword = { STR("dtype"), arg(c, 4) };
-    return ret_value(c, call_op_keywords(c, "aten.linalg_vector_norm.default", args, 4, &keyword,
-                                         1));
-}
-
-/* linalg_matrix_norm (dims in argument 2), frobenius_norm and nuclear_norm (1; none: the last
- * two): sizes only. param: where the dims stand. */
-bool rule_matrix_norm(struct call *c)
-{
-    struct tensor x = arg_tensor(c, 0);
-    uint32_t at = (uint32_t)c->param;
-    uint64_t mask = arg(c, at).kind == VALUE_LIST ? reduce_mask(c, at, x) : reduce_all(x);
-    bool keepdim = arg(c, at).kind == VALUE_LIST ? arg_bool(c, at + 1) : arg_bool(c, at);
-    enum dtype dtype = at == 2 ? arg_dtype(c, 4, DTYPE_NONE) : DTYPE_NONE;
-    return ret_tensor(c, reduce_new(c, x, mask, keepdim, norm_dtype(c, x, dtype)));
+    if (!matrix) {
+        args[1] = value_float(c, number_or(c, arg(c, 1), 2));
+        return ret_value(c, call_op_keywords(c, "aten.linalg_vector_norm.default", args, 4,
+                                             &keyword, 1));
+    }
+    if (!arg_given(c, 2))
+        args[2] = ref_dims(c, (const int64_t[]){ 0, 1 }, 2);
+    const char *name = arg(c, 1).kind == VALUE_STRING ? "aten.linalg_matrix_norm.str_ord"
+                                                      : "aten.linalg_matrix_norm.default";
+    return ret_value(c, call_op_keywords(c, name, args, 4, &keyword, 1));
 }
 
 /* dist of torch/_decomp/decompositions.py: the norm of the difference. */

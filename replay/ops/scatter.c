@@ -148,7 +148,7 @@ bool rule_take_along_dim(struct call *c)
                  n, ndim_of(index)))
         return false;
     struct value *to[2] = { values(c, n), values(c, n) };
-    for (uint32_t i = 0; i < n && to[0] && to[1] && !c->failed; i++) {
+    for (uint32_t i = n; to[0] && to[1] && i-- > 0 && !c->failed;) {
         sym_id a = size_of(x, i), b = size_of(index, i);
         sym_id wide = guard_or_false(c, eq_int(c, a, 1)) ? b : a;
         if (i != dim && !guard_or_false(c, eq_int(c, a, 1)) &&
@@ -160,6 +160,8 @@ bool rule_take_along_dim(struct call *c)
         to[0][i] = value_int(i == dim ? a : wide);
         to[1][i] = value_int(i == dim ? b : wide);
     }
+    if (c->symbolic)
+        guard_sizes(c, x); /* the broadcast sizes are ints */
     if (c->failed || !to[0] || !to[1])
         return false;
     struct tensor xs = call2(c, "aten.expand.default", arg(c, 0),

@@ -146,6 +146,8 @@ bool rule_isin(struct call *c)
                      "RuntimeError", "Unsupported input type encountered for isin(): %s",
                      dtype_scalar_name(dtype_of(both[i]))))
             return false;
+    if (!c->symbolic && x.meta)
+        return ret_tensor(c, new_contiguous_like(c, x, DTYPE_B8));
     return ret_tensor(c, x.meta ? new_empty_like(c, x, DTYPE_B8)
                                 : new_beside(c, tests, DTYPE_B8, NULL, 0));
 }
