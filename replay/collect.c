@@ -117,6 +117,8 @@ void collect_program(struct collecting *c, const struct program *program)
     for (uint32_t i = 0; i < program->n_steps; i++)
         if (node_is_call(&program->graph->nodes[i]))
             collect_call(c, program, &program->steps[i]);
+        else if (program->notes[i].outcome == OUTCOME_MISMATCH)
+            add_difference(c, program, &program->steps[i]);
     for (uint32_t i = 0; i < program->n_children; i++)
         collect_program(c, program->children[i]);
 }

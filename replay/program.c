@@ -102,6 +102,8 @@ static bool read_arguments(struct building *b, struct program *p, struct step *s
 static const char *rule_name(struct building *b, const struct node *node)
 {
     struct buf name = BUF_INIT;
+    if (!node_is_call(node))
+        return node->op == NODE_PLACEHOLDER ? "placeholder" : "";
     node_op_name(node, &name);
     struct str kept = arena_copy(&b->root->arena, buf_str(&name));
     bool failed = name.failed;

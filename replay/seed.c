@@ -186,6 +186,8 @@ static bool seed_tensor(struct seeding *s, const struct input_tensor *t, struct 
     for (uint32_t d = 0; d < t->ndim; d++) {
         dynamic[d] = dynamic_of(s, t, d);
         constraints[d] = constraint_of(s, t, d);
+        if (t->size_symbol[d].name.n && !is_duck(s, t->size[d]) && !vec_push(&s->duck, t->size[d]))
+            return false;
     }
     struct tensor_request request = { .source = t->source,
                                       .ndim = t->ndim,
@@ -209,9 +211,6 @@ static bool seed_tensor(struct seeding *s, const struct input_tensor *t, struct 
         env_raised(s->seed->env);
         adopt_tensor(s, t, size, stride, &ret->meta.offset);
     }
-    for (uint32_t d = 0; d < t->ndim; d++)
-        if (t->size_symbol[d].name.n && !is_duck(s, t->size[d]) && !vec_push(&s->duck, t->size[d]))
-            return false;
     return true;
 }
 

@@ -236,6 +236,10 @@ static bool run_input(struct walker *w, struct program *p, const struct step *st
     struct value value = *next < n ? inputs[*next] : w->input(w->user, p, step);
     (*next)++;
     set_result(p, step, value, first);
+    if (first) {
+        p->notes[step->node].got = value;
+        p->notes[step->node].pending = value.kind != VALUE_NONE;
+    }
     return true;
 }
 
