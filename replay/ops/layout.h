@@ -26,6 +26,8 @@ bool non_overlapping_and_dense(struct call *c, struct tensor x);
 bool surely_overlaps(struct call *c, struct tensor x);
 /* suggest_memory_format of references and of c10 (TensorImpl strides). */
 enum memory_format suggest_format(struct call *c, struct tensor x);
+/* TensorBase::suggest_memory_format(), whose questions differ from those of references. */
+enum memory_format suggest_format_c10(struct call *c, struct tensor x);
 
 /* infer_size of torch/_subclasses/fake_impls.py, or _broadcast_shapes of torch/_refs: */
 bool broadcast_fast(struct call *c, const sym_id *a, uint32_t n_a, const sym_id *b, uint32_t n_b,

@@ -50,14 +50,8 @@ static inline struct value bool_value(bool item)
 {
     return value_sym(VALUE_BOOL, sym_boolean(item));
 }
-static inline struct value dtype_value(enum dtype dtype)
-{
-    return (struct value){ .kind = VALUE_DTYPE, .u.dtype = dtype };
-}
-static inline struct value format_value(enum memory_format format)
-{
-    return (struct value){ .kind = VALUE_MEMORY_FORMAT, .u.memory_format = format };
-}
+struct value dtype_value(enum dtype dtype);           /* compose.c */
+struct value format_value(enum memory_format format); /* compose.c */
 static inline struct value device_value(struct device device)
 {
     return (struct value){ .kind = VALUE_DEVICE, .u.device = device };
