@@ -2,6 +2,7 @@
  * converted as torch.ops does (torch/csrc/jit/python/pybind_utils.cpp, toIValue;
  * aten/src/ATen/core/function_schema_inl.h, checkAndNormalizeInputs). */
 #include "replay/ops/context.h"
+#include "replay/ops/layout.h"
 
 #include <stdio.h>
 
@@ -154,7 +155,7 @@ static bool convert(struct ops *ops, const struct schema_slot *slot, struct valu
                               STR_ARG(value.u.text)) == OP_DONE;
     } else if (slot->type == SCHEMA_DTYPE && value.kind == VALUE_INT) {
         if (sym_to_i64(ops->pool, value.u.sym, &n))
-            *ret = (struct value){ .kind = VALUE_DTYPE, .u.dtype = dtype_by_scalar_type(n) };
+            *ret = (struct value){ .kind = VALUE_DTYPE, .u.dtype = dtype_of_c10(n) };
     } else if (slot->type == SCHEMA_LAYOUT && value.kind == VALUE_INT) {
         *ret = (struct value){ .kind = VALUE_LAYOUT, .u.layout = LAYOUT_STRIDED };
     } else if (slot->type == SCHEMA_MEMORY_FORMAT && value.kind == VALUE_INT) {

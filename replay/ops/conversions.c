@@ -98,7 +98,7 @@ bool rule_to_prim(struct call *c)
     if (at == 2)
         take_device(c, 1, &to);
     if (arg(c, at).kind == VALUE_INT)
-        to.dtype = dtype_by_scalar_type(arg_int(c, at));
+        to.dtype = dtype_of_c10(arg_int(c, at));
     else
         to.dtype = arg_dtype(c, at, to.dtype);
     return ret_converted(c, x, to);

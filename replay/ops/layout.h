@@ -49,6 +49,8 @@ bool dtype_is_complex(enum dtype dtype);
 bool dtype_is_integer(enum dtype dtype); /* no bool */
 enum dtype dtype_real(enum dtype dtype);    /* complex64 -> float32 */
 enum dtype dtype_complex(enum dtype dtype); /* float32 -> complex64 */
+/* c10::ScalarType by its number, which differs from that of torch.export's files. */
+enum dtype dtype_of_c10(int64_t number);
 /* As texts call it: "Float", "Long" (c10::ScalarType). */
 const char *dtype_scalar_name(enum dtype dtype);
 

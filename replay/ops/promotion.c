@@ -326,3 +326,16 @@ struct device common_device(struct call *c, const struct tensor *x, uint32_t n)
     }
     return common;
 }
+
+enum dtype dtype_of_c10(int64_t number)
+{
+    static const enum dtype dtypes[] = {
+        [0] = DTYPE_U8,   [1] = DTYPE_I8,        [2] = DTYPE_I16,         [3] = DTYPE_I32,
+        [4] = DTYPE_I64,  [5] = DTYPE_F16,       [6] = DTYPE_F32,         [7] = DTYPE_F64,
+        [8] = DTYPE_C32,  [9] = DTYPE_C64,       [10] = DTYPE_C128,       [11] = DTYPE_B8,
+        [15] = DTYPE_BF16, [23] = DTYPE_F8E5M2,  [24] = DTYPE_F8E4M3FN,   [25] = DTYPE_F8E5M2FNUZ,
+        [26] = DTYPE_F8E4M3FNUZ, [27] = DTYPE_U16, [28] = DTYPE_U32,      [29] = DTYPE_U64,
+    };
+    bool known = number >= 0 && (size_t)number < sizeof(dtypes) / sizeof(dtypes[0]);
+    return known ? dtypes[number] : DTYPE_NONE;
+}

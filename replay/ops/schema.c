@@ -1,4 +1,5 @@
 #include "replay/ops/schema.h"
+#include "replay/ops/layout.h"
 
 #include <stdlib.h>
 
@@ -159,7 +160,7 @@ static bool number_value(struct reader *r, struct str text, enum schema_type typ
     digits[text.n] = 0;
     bool whole = str_to_i64(text, &integer);
     if (whole && type == SCHEMA_DTYPE)
-        *ret = (struct value){ .kind = VALUE_DTYPE, .u.dtype = dtype_by_scalar_type(integer) };
+        *ret = (struct value){ .kind = VALUE_DTYPE, .u.dtype = dtype_of_c10(integer) };
     else if (whole && type == SCHEMA_LAYOUT)
         *ret = (struct value){ .kind = VALUE_LAYOUT, .u.layout = LAYOUT_STRIDED };
     else if (whole && type == SCHEMA_MEMORY_FORMAT)
