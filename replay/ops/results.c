@@ -60,9 +60,24 @@ static struct tensor make(struct call *c, const struct tensor_meta *meta, uint32
     return x;
 }
 
+/* check_size_nonnegative of aten/src/ATen/EmptyTensor.h: what allocates asks it of each size. */
+static void check_nonnegative(struct call *c, const sym_id *sizes, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && !c->failed; i++) {
+        int64_t size;
+        if (sizes[i] == SYM_NONE || (sym_to_i64(c->pool, sizes[i], &size) && size >= 0))
+            continue;
+        sym_id holds = ge(c, sizes[i], SYM_ID_ZERO);
+        if (holds != SYM_ID_TRUE)
+            check(c, holds, "RuntimeError", "Trying to create tensor with negative dimension %s: %s",
+                  sym_text(c, sizes[i]), sizes_text(c, sizes, n));
+    }
+}
+
 struct tensor new_tensor_strided(struct call *c, enum dtype dtype, struct device device,
                                  const sym_id *sizes, const sym_id *strides, uint32_t n)
 {
+    check_nonnegative(c, sizes, n);
     const struct tensor_meta meta = { .dtype = dtype, .device = device, .ndim = n, .size = sizes,
                                       .stride = strides, .offset = SYM_ID_ZERO };
     return make(c, &meta, STORAGE_FRESH);
