@@ -208,10 +208,9 @@ bool rule_repeat_interleave_self(struct call *c)
     }
     uint32_t dim = wrap_dim(c, arg_int_or(c, 2, 0), ndim_of(x));
     sym_id length = size_of(x, dim);
-    bool one = ndim_of(repeats) == 0 || (ndim_of(repeats) == 1 &&
-                                         guard_or_false(c, eq_int(c, size_of(repeats, 0), 1)));
-    if (!require(c, ndim_of(repeats) <= 1, "RuntimeError",
-                 "repeats must be 0-dim or 1-dim tensor"))
+    bool one = ndim_of(repeats) == 0 ||
+               (ndim_of(repeats) == 1 && guard_or_false(c, eq_int(c, size_of(repeats, 0), 1)));
+    if (!require(c, ndim_of(repeats) <= 1, "RuntimeError", "repeats must be 0-dim or 1-dim tensor"))
         return false;
     struct value size = arg(c, 3);
     if (one) {
@@ -224,8 +223,8 @@ bool rule_repeat_interleave_self(struct call *c)
             element_int(c, repeats, 0, &times))
             size = value_int(mul(c, length, num(c, times)));
         repeats = call2(c, "aten.reshape.default", value_tensor(repeats), ref_dims(c, &shape, 1));
-        repeats = call2(c, "aten.expand.default", value_tensor(repeats),
-                        value_items(VALUE_LIST, to, 1));
+        repeats =
+            call2(c, "aten.expand.default", value_tensor(repeats), value_items(VALUE_LIST, to, 1));
     } else if (!check(c, eq(c, size_of(repeats, 0), length), "RuntimeError",
                       "repeats must have the same size as input along dim, but got "
                       "repeats.size(0) = %s and input.size(%u) = %s",
@@ -235,8 +234,8 @@ bool rule_repeat_interleave_self(struct call *c)
     struct value args[] = { value_tensor(repeats) };
     struct keyword keyword = { STR("output_size"), size };
     struct value index = call_op_keywords(c, "aten.repeat_interleave.Tensor", args, 1, &keyword, 1);
-    return ret_tensor(c, call3(c, "aten.index_select.default", value_tensor(x),
-                               value_number(c, dim), index));
+    return ret_tensor(
+        c, call3(c, "aten.index_select.default", value_tensor(x), value_number(c, dim), index));
 }
 
 /* repeat_interleave.self_int: an expanded dimension, cloned and flattened. */
@@ -270,7 +269,8 @@ bool rule_repeat_interleave_int(struct call *c)
 static bool bincount_size(struct call *c, struct tensor x, sym_id *ret)
 {
     int64_t n, value, most = -1, least = 0;
-    if (!values_known(c, x) || !plain_numel(c, x, &n) || !sym_to_i64(c->pool, arg_sym(c, 2), &least))
+    if (!values_known(c, x) || !plain_numel(c, x, &n) ||
+        !sym_to_i64(c->pool, arg_sym(c, 2), &least))
         return false;
     if (!require(c, least >= 0, "RuntimeError", "minlength should be >= 0"))
         return false;
@@ -293,7 +293,7 @@ static bool bincount_size(struct call *c, struct tensor x, sym_id *ret)
 bool rule_bincount(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), weights = arg_tensor(c, 1);
-    enum dtype dtype = !weights.meta ? DTYPE_I64
+    enum dtype dtype = !weights.meta                    ? DTYPE_I64
                        : dtype_of(weights) == DTYPE_F32 ? DTYPE_F32
                                                         : DTYPE_F64;
     int64_t n, m;
@@ -387,8 +387,7 @@ bool rule_item(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     if (!check(c, eq_int(c, numel(c, x), 1), "RuntimeError",
-               "a Tensor with %s elements cannot be converted to Scalar",
-               sym_text(c, numel(c, x))))
+               "a Tensor with %s elements cannot be converted to Scalar", sym_text(c, numel(c, x))))
         return false;
     return ret_value(c, call_op(c, "aten._local_scalar_dense.default", c->args, 1));
 }

@@ -78,8 +78,8 @@ bool rule_cdist_backward(struct call *c)
 bool rule_pdist(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
-    if (!require(c, ndim_of(x) == 2, "RuntimeError",
-                 "pdist only supports 2D tensors, got: %uD", ndim_of(x)) ||
+    if (!require(c, ndim_of(x) == 2, "RuntimeError", "pdist only supports 2D tensors, got: %uD",
+                 ndim_of(x)) ||
         !require(c, is_contiguous(c, x, FORMAT_CONTIGUOUS), "RuntimeError",
                  "_pdist_forward requires contiguous input"))
         return false;
@@ -100,8 +100,8 @@ bool rule_cdist_composite(struct call *c)
     struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
     if (!check_cdist(c, a, b))
         return false;
-    bool empty = guard_bool(c, eq_int(c, numel(c, a), 0)) ||
-                 guard_bool(c, eq_int(c, numel(c, b), 0));
+    bool empty =
+        guard_bool(c, eq_int(c, numel(c, a), 0)) || guard_bool(c, eq_int(c, numel(c, b), 0));
     /* Many rows go through a matrix product; the sizes are the same. */
     if (!empty && arg_double(c, 2) == 2 && arg_int_or(c, 3, 0) == 0 &&
         !guard_bool(c, gt(c, size_of(a, ndim_of(a) - 2), num(c, 25))))

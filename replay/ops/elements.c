@@ -22,7 +22,7 @@ static double half(uint64_t bits)
 {
     int exponent = (int)(bits >> 10 & 31);
     double fraction = (double)(bits & 1023);
-    double value = exponent == 31   ? (fraction != 0 ? NAN : INFINITY)
+    double value = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
                    : exponent == 0 ? ldexp(fraction, -24)
                                    : ldexp(fraction + 1024, exponent - 25);
     return bits >> 15 & 1 ? -value : value;
@@ -160,8 +160,7 @@ static uint64_t count_runs(const struct row *rows, uint64_t n)
     return count;
 }
 
-bool count_distinct(struct call *c, struct tensor x, uint64_t row, bool consecutive,
-                    uint64_t *ret)
+bool count_distinct(struct call *c, struct tensor x, uint64_t row, bool consecutive, uint64_t *ret)
 {
     int64_t numel;
     if (!plain_numel(c, x, &numel) || (numel && !x.data))
@@ -176,8 +175,7 @@ bool count_distinct(struct call *c, struct tensor x, uint64_t row, bool consecut
     for (uint64_t i = 0; i < n; i++) {
         bool comparable = true;
         for (uint64_t k = 0; k < row; k++)
-            comparable &= canonical(x, i * row + k,
-                                    bytes + i * size + k * dtype_size(dtype_of(x)));
+            comparable &= canonical(x, i * row + k, bytes + i * size + k * dtype_size(dtype_of(x)));
         rows[kept] = (struct row){ bytes + i * size, size };
         if (comparable || consecutive)
             kept++;

@@ -46,8 +46,7 @@ bool rule_embedding_dense_backward(struct call *c)
 {
     struct tensor grad = arg_tensor(c, 0);
     uint32_t n = ndim_of(grad);
-    if (!require(c, n > 0, "IndexError",
-                 "Dimension specified as -1 but tensor has no dimensions"))
+    if (!require(c, n > 0, "IndexError", "Dimension specified as -1 but tensor has no dimensions"))
         return false;
     sym_id sizes[] = { arg_sym(c, 2), size_of(grad, n - 1) };
     return ret_tensor(c, new_beside(c, grad, dtype_of(grad), sizes, 2));
@@ -94,9 +93,8 @@ static bool check_bag(struct call *c, const struct bag *b)
                  "expected weight to be floating point type, got %s",
                  dtype_python_name(dtype_of(b->weight))))
         return false;
-    if (b->last_offset &&
-        !check(c, ge(c, size_of(b->offsets, 0), SYM_ID_ONE), "RuntimeError",
-               "include_last_offset: numBags should be at least 1"))
+    if (b->last_offset && !check(c, ge(c, size_of(b->offsets, 0), SYM_ID_ONE), "RuntimeError",
+                                 "include_last_offset: numBags should be at least 1"))
         return false;
     if (!b->scale.meta)
         return true;
@@ -169,11 +167,10 @@ bool rule_embedding_bag_backward(struct call *c)
 {
     struct tensor grad = arg_tensor(c, 0);
     enum dtype dtype = dtype_of(grad);
-    if (!require(c,
-                 dtype == DTYPE_F16 || dtype == DTYPE_BF16 || dtype == DTYPE_F32 ||
-                     dtype == DTYPE_F64,
-                 "RuntimeError", "Unsupported input type encountered: %s",
-                 dtype_python_name(dtype)))
+    if (!require(
+            c,
+            dtype == DTYPE_F16 || dtype == DTYPE_BF16 || dtype == DTYPE_F32 || dtype == DTYPE_F64,
+            "RuntimeError", "Unsupported input type encountered: %s", dtype_python_name(dtype)))
         return false;
     if (c->param == 6 && arg_bool(c, 9))
         return unsupported(c, "_embedding_bag_backward with sparse gradients");

@@ -31,8 +31,8 @@ static bool expand_mask(struct call *c, struct tensor x, struct tensor mask, uin
         check(c, eq(c, size_of(mask, j), size_of(x, k + j)), "IndexError",
               "The shape of the mask %s at index %u does not match the shape of the indexed tensor "
               "%s at index %u",
-              sizes_text(c, mask.meta->size, n), place,
-              sizes_text(c, x.meta->size, ndim_of(x)), k + j);
+              sizes_text(c, mask.meta->size, n), place, sizes_text(c, x.meta->size, ndim_of(x)),
+              k + j);
         ret->at[ret->n++] = select_column(c, nonzero, j);
     }
     return !c->failed;
@@ -46,10 +46,10 @@ static bool expand_indices(struct call *c, struct tensor x, const struct tensor 
     for (uint32_t i = 0; i < n && !c->failed; i++) {
         enum dtype dtype = dtype_of(list[i]);
         if (!require(c,
-                     !list[i].meta || dtype == DTYPE_I64 || dtype == DTYPE_I32 ||
-                         is_mask(c, dtype),
-                     "IndexError", "tensors used as indices must be long, int, byte or bool "
-                                   "tensors"))
+                     !list[i].meta || dtype == DTYPE_I64 || dtype == DTYPE_I32 || is_mask(c, dtype),
+                     "IndexError",
+                     "tensors used as indices must be long, int, byte or bool "
+                     "tensors"))
             return false;
         if (list[i].meta && is_mask(c, dtype)) {
             expand_mask(c, x, list[i], i, ret);
@@ -90,7 +90,7 @@ static bool broadcast_indices(struct call *c, const struct indices *indices, sym
 }
 
 struct indexed {
-    uint32_t before, inner, after;   /* dimensions of each part of the result */
+    uint32_t before, inner, after; /* dimensions of each part of the result */
     sym_id sizes[2 * TENSOR_MAX_DIM];
     sym_id strides[2 * TENSOR_MAX_DIM]; /* of the indexed tensor, 0 where indices stand */
     uint32_t n;
@@ -282,8 +282,8 @@ bool rule_masked_index_put(struct call *c)
         return ret_tensor(c, call1(c, "aten.clone.default", arg(c, 0)));
     struct value clamped = clamp_indices(c, x, 2, true);
     struct tensor hidden = call1(c, "aten.bitwise_not.default", arg(c, 1));
-    struct tensor shown = call3(c, "aten.masked_fill.Scalar", arg(c, 3), value_tensor(hidden),
-                                value_number(c, 0));
+    struct tensor shown =
+        call3(c, "aten.masked_fill.Scalar", arg(c, 3), value_tensor(hidden), value_number(c, 0));
     struct value args[] = { arg(c, 0), clamped, value_tensor(shown), value_bool(true) };
     return ret_value(c, call_op(c, "aten._unsafe_index_put.default", args, 4));
 }

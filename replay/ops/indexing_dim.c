@@ -84,7 +84,8 @@ static bool check_index_func(struct call *c, const char *name, struct tensor x, 
                  "%s_(): Indexing dim %u is out of bounds of the source tensor with dim %u", name,
                  dim, m))
         return false;
-    sym_id count = ndim_of(index) == 1 ? size_of(index, 0) : SYM_ID_ONE, width = size_of(source, dim);
+    sym_id count = ndim_of(index) == 1 ? size_of(index, 0) : SYM_ID_ONE,
+           width = size_of(source, dim);
     if (!check(c, eq(c, width, count), "RuntimeError",
                "%s_(): Number of indices (%s) should be equal to source.size(dim): (%s), for dim: "
                "%u",
@@ -109,8 +110,8 @@ bool rule_index_add(struct call *c)
         return false;
     if (outside(c, index, x, dim, false, &bad, &size))
         return refuse(c, "RuntimeError",
-                      "index %lld is out of bounds for dimension %u with size %lld",
-                      (long long)bad, dim, (long long)size);
+                      "index %lld is out of bounds for dimension %u with size %lld", (long long)bad,
+                      dim, (long long)size);
     if (c->symbolic)
         count_dispatches(c, 1);
     return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
@@ -194,10 +195,11 @@ static bool check_copy_slices(struct call *c, struct tensor x, uint32_t dim, str
     sym_id same = sym_boolean(nx == ns);
     for (uint32_t i = 0; i < nx && nx == ns; i++)
         same = sym_and(c->pool, same, eq(c, a[i], b[i]));
-    return check(c, same, "RuntimeError",
-                 "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
-                 "slice shape: %s at dimension %u and source slice shape: %s at dimension 0.",
-                 bare_sizes(c, a, nx), dim, bare_sizes(c, b, ns));
+    return check(
+        c, same, "RuntimeError",
+        "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
+        "slice shape: %s at dimension %u and source slice shape: %s at dimension 0.",
+        bare_sizes(c, a, nx), dim, bare_sizes(c, b, ns));
 }
 
 /* _index_copy of torch/_decomp/decompositions.py: index_put, then contiguous. */
@@ -244,8 +246,8 @@ bool rule_index_fill(struct call *c)
         return false;
     if (outside(c, index, x, dim, true, &bad, &size))
         return refuse(c, "IndexError",
-                      "index %lld is out of bounds for dimension %u with size %lld",
-                      (long long)bad, dim, (long long)size);
+                      "index %lld is out of bounds for dimension %u with size %lld", (long long)bad,
+                      dim, (long long)size);
     if (!c->symbolic)
         return ret_tensor(c, new_like(c, x));
     /* _index_fill of torch/_refs: index_copy is contiguous, and copied where x is dense. */
@@ -280,10 +282,11 @@ bool rule_take(struct call *c)
     if (!require(c, dtype_of(index) == DTYPE_I64, "RuntimeError",
                  "take(): Expected a long tensor for index, but got %s",
                  dtype_scalar_name(dtype_of(index))) ||
-        !require(c, !out.meta || dtype_of(out) == dtype_of(x), "RuntimeError",
-                 "take(): self and out expected to have the same dtype, but got self.dtype = %s and "
-                 "out.dtype = %s",
-                 dtype_scalar_name(dtype_of(x)), dtype_scalar_name(dtype_of(out))))
+        !require(
+            c, !out.meta || dtype_of(out) == dtype_of(x), "RuntimeError",
+            "take(): self and out expected to have the same dtype, but got self.dtype = %s and "
+            "out.dtype = %s",
+            dtype_scalar_name(dtype_of(x)), dtype_scalar_name(dtype_of(out))))
         return false;
     bool empty = guard_bool(c, eq_int(c, numel(c, x), 0)) &&
                  guard_bool(c, ne(c, numel(c, index), SYM_ID_ZERO));
@@ -313,7 +316,8 @@ bool rule_put(struct call *c)
                   "put_(): Expected source and index to have the same number of elements, but got "
                   "source.numel() = %lld, index.numel() = %lld",
                   (long long)ns, (long long)ni) ||
-         !require(c, nx || !ni, "IndexError", "put_(): Tried to put elements into an empty tensor")))
+         !require(c, nx || !ni, "IndexError",
+                  "put_(): Tried to put elements into an empty tensor")))
         return false;
     return check_flat(c, index, x) && ret_tensor(c, new_like(c, x));
 }

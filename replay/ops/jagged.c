@@ -9,7 +9,8 @@ static bool packed_sizes(struct call *c, struct tensor lengths, sym_id *total, s
     if (!values_known(c, lengths) || !plain_numel(c, lengths, &n))
         return false;
     for (int64_t i = 0; i < n; i++) {
-        if (!element_int(c, lengths, (uint64_t)i, &value) || __builtin_add_overflow(sum, value, &sum))
+        if (!element_int(c, lengths, (uint64_t)i, &value) ||
+            __builtin_add_overflow(sum, value, &sum))
             return false;
         most = value > most ? value : most;
     }

@@ -33,8 +33,8 @@ static bool check_expand(struct call *c, struct tensor x, struct tensor mask)
         if (!require(c, is_int(c, from, 1) || from == to, "RuntimeError",
                      "The expanded size of the tensor (%s) must match the existing size (%s) at "
                      "non-singleton dimension %u.  Target sizes: %s.  Tensor sizes: %s",
-                     sym_text(c, to), sym_text(c, from), n - m + i,
-                     sizes_text(c, x.meta->size, n), sizes_text(c, mask.meta->size, m)))
+                     sym_text(c, to), sym_text(c, from), n - m + i, sizes_text(c, x.meta->size, n),
+                     sizes_text(c, mask.meta->size, m)))
             return false;
     }
     return true;

@@ -22,8 +22,7 @@ bool memo_set(struct memo_table *table, struct tensor x, enum memo memo, struct 
             table->entries.v[i].value = value;
             return true;
         }
-    return vec_push(&table->entries,
-                    (struct memo_entry){ x.storage, x.meta->id, memo, value });
+    return vec_push(&table->entries, (struct memo_entry){ x.storage, x.meta->id, memo, value });
 }
 
 void memo_forget(struct memo_table *table, uint32_t storage)

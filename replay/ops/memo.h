@@ -1,7 +1,7 @@
 /* What FakeTensor remembers of a tensor: the symbols that stand for what its values decide
  * (nonzero_memo, item_memo, unique_memo and unique_consecutive_memo of
- * torch/_subclasses/fake_tensor.py). Asked again, the same tensor gives the same symbol, until it is
- * written. */
+ * torch/_subclasses/fake_tensor.py). Asked again, the same tensor gives the same symbol, until it
+ * is written. */
 #ifndef SYMTAPE_REPLAY_OPS_MEMO_H
 #define SYMTAPE_REPLAY_OPS_MEMO_H
 
@@ -17,7 +17,8 @@ struct memo_entry {
 };
 
 struct memo_table {
-    vec_of(struct memo_entry) entries;
+    vec_of(struct memo_entry)
+    entries;
 };
 
 /* VALUE_NONE: nothing is remembered. */

@@ -64,8 +64,7 @@ struct tensor ref_convert(struct call *c, struct tensor x, enum dtype dtype)
         return x;
     count_prim(c);
     if (non_overlapping_and_dense_or_false(c, x))
-        return new_tensor_strided(c, dtype, device_of(x), x.meta->size, x.meta->stride,
-                                  ndim_of(x));
+        return new_tensor_strided(c, dtype, device_of(x), x.meta->size, x.meta->stride, ndim_of(x));
     sym_id strides[TENSOR_MAX_DIM];
     elementwise_strides(c, &x, 1, strides);
     return new_tensor_strided(c, dtype, device_of(x), x.meta->size, strides, ndim_of(x));
@@ -123,8 +122,7 @@ uint64_t reduce_mask(struct call *c, uint32_t i, struct tensor x)
             if (c->symbolic)
                 refuse(c, "RuntimeError", "duplicate value in the list of dims");
             else
-                refuse(c, "RuntimeError", "dim %u appears multiple times in the list of dims",
-                       dim);
+                refuse(c, "RuntimeError", "dim %u appears multiple times in the list of dims", dim);
         }
         mask |= UINT64_C(1) << dim;
     }

@@ -131,7 +131,6 @@ bool elements_known(const struct call *c, struct tensor x);
 bool index_outside(const struct call *c, struct tensor index, int64_t low, int64_t high,
                    int64_t *ret);
 /* How many different elements (rows of `row` elements) there are; consecutive: runs. */
-bool count_distinct(struct call *c, struct tensor x, uint64_t row, bool consecutive,
-                    uint64_t *ret);
+bool count_distinct(struct call *c, struct tensor x, uint64_t row, bool consecutive, uint64_t *ret);
 
 #endif

@@ -32,8 +32,8 @@ bool rule_sum_default(struct call *c)
 {
     struct value args[] = { arg(c, 0), value_items(VALUE_LIST, NULL, 0) };
     struct keyword dtype = { STR("dtype"), arg(c, 1) };
-    return ret_value(c, call_op_keywords(c, "aten.sum.dim_IntList", args, 2, &dtype,
-                                         arg_given(c, 1) ? 1 : 0));
+    return ret_value(
+        c, call_op_keywords(c, "aten.sum.dim_IntList", args, 2, &dtype, arg_given(c, 1) ? 1 : 0));
 }
 
 bool rule_prod(struct call *c)
@@ -197,8 +197,7 @@ bool rule_trace(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     if (!require(c, x.meta && x.meta->ndim == 2, "RuntimeError",
-                 "trace: expected a matrix, but got tensor with dim %u",
-                 x.meta ? x.meta->ndim : 0))
+                 "trace: expected a matrix, but got tensor with dim %u", x.meta ? x.meta->ndim : 0))
         return false;
     if (!c->symbolic)
         return ret_tensor(c, reduce_new(c, x, 3, false, dtype_sum(dtype_of(x))));
@@ -212,9 +211,8 @@ bool rule_sum_to_size(struct call *c)
     struct tensor x = arg_tensor(c, 0);
     const sym_id *size = NULL;
     uint32_t n = arg_syms(c, 1, &size), ndim = ndim_of(x);
-    if (!require(c, n <= ndim, "RuntimeError",
-                 "size {%s} is not expandable to size {%s}.", sizes_text(c, size, n),
-                 sizes_text(c, x.meta ? x.meta->size : NULL, ndim)))
+    if (!require(c, n <= ndim, "RuntimeError", "size {%s} is not expandable to size {%s}.",
+                 sizes_text(c, size, n), sizes_text(c, x.meta ? x.meta->size : NULL, ndim)))
         return false;
     int64_t dims[TENSOR_MAX_DIM];
     uint32_t n_dims = 0, leading = ndim - n;
@@ -255,8 +253,8 @@ bool rule_segment_reduce(struct call *c)
     for (uint32_t i = 0; i < n; i++)
         sizes[i] = size_of(x, i);
     if (axis < n)
-        sizes[axis] = lengths.meta ? size_of(lengths, axis)
-                                   : sub(c, size_of(offsets, axis), SYM_ID_ONE);
+        sizes[axis] =
+            lengths.meta ? size_of(lengths, axis) : sub(c, size_of(offsets, axis), SYM_ID_ONE);
     return ret_tensor(c, new_beside(c, x, dtype_of(x), sizes, n));
 }
 

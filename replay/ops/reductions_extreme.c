@@ -152,7 +152,7 @@ bool rule_quantile(struct call *c)
                  "quantile() q tensor must be same dtype as the input tensor"))
         return false;
     double q_number = arg_double(c, 1);
-    if (!require(c, q.meta || (q_number >= 0 && q_number <= 1), "RuntimeError",
+    if (!require(c, q.meta || !(q_number < 0 || q_number > 1), "RuntimeError",
                  "quantile() q must be in the range [0, 1] but got %g", q_number) ||
         !check(c, ne(c, numel(c, x), SYM_ID_ZERO), "RuntimeError",
                "quantile() input tensor must be non-empty"))

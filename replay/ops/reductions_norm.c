@@ -32,8 +32,7 @@ static struct tensor average(struct call *c, struct tensor x, uint64_t mask, boo
 static struct value variance_call(struct call *c, const char *name, struct tensor x)
 {
     struct value args[] = { value_tensor(x), arg(c, 1) };
-    struct keyword keywords[] = { { STR("correction"), arg(c, 2) },
-                                  { STR("keepdim"), arg(c, 3) } };
+    struct keyword keywords[] = { { STR("correction"), arg(c, 2) }, { STR("keepdim"), arg(c, 3) } };
     return call_op_keywords(c, name, args, 2, keywords, 2);
 }
 
@@ -41,8 +40,9 @@ static bool deviation_symbolic(struct call *c, struct tensor x)
 {
     enum dtype compute = computation_dtype(dtype_of(x)), real = dtype_real(dtype_of(x));
     bool with_mean = c->param & VAR_MEAN;
-    struct value made = variance_call(
-        c, with_mean ? "aten.var_mean.correction" : "aten.var.correction", ref_convert(c, x, compute));
+    struct value made =
+        variance_call(c, with_mean ? "aten.var_mean.correction" : "aten.var.correction",
+                      ref_convert(c, x, compute));
     if (c->failed || (with_mean && (made.kind != VALUE_TUPLE || made.n != 2)))
         return false;
     struct value var = with_mean ? made.u.items[0] : made;
@@ -58,9 +58,9 @@ bool rule_var(struct call *c)
     struct tensor x = arg_tensor(c, 0);
     if (!require(c, dtype_is_float(dtype_of(x)) || dtype_is_complex(dtype_of(x)), "RuntimeError",
                  "%s only support floating point and complex dtypes",
-                 c->param & VAR_MEAN  ? (c->param & VAR_STD ? "std_mean" : "var_mean")
-                 : c->param & VAR_STD ? "std and var"
-                                      : "std and var"))
+                 !(c->param & VAR_MEAN) ? "std and var"
+                 : c->param & VAR_STD   ? "std_mean"
+                                        : "var_mean"))
         return false;
     if (c->symbolic && (c->param & VAR_STD))
         return deviation_symbolic(c, x);
@@ -180,9 +180,8 @@ static bool vector_norm(struct call *c, struct tensor x, double p, uint32_t dim_
         dims = ref_dims(c, &dim, 1);
     }
     check_norm(c, x, p, dims);
-    struct tensor result = c->symbolic
-                               ? vector_norm_symbolic(c, x, p, dims, mask, keepdim, dtype)
-                               : reduce_new(c, x, mask, keepdim, norm_dtype(c, x, dtype));
+    struct tensor result = c->symbolic ? vector_norm_symbolic(c, x, p, dims, mask, keepdim, dtype)
+                                       : reduce_new(c, x, mask, keepdim, norm_dtype(c, x, dtype));
     return ret_tensor(c, result);
 }
 
@@ -201,8 +200,8 @@ bool rule_norm(struct call *c)
     double p = number_or(c, arg(c, 1), 2);
     bool keepdim = !whole && arg_bool(c, 3);
     uint32_t dtype_arg = c->param == 2 ? 2 : c->param == 1 ? UINT32_MAX : 4;
-    enum dtype dtype = arg(c, dtype_arg).kind == VALUE_DTYPE ? arg_dtype(c, dtype_arg, DTYPE_NONE)
-                                                             : DTYPE_NONE;
+    enum dtype dtype =
+        arg(c, dtype_arg).kind == VALUE_DTYPE ? arg_dtype(c, dtype_arg, DTYPE_NONE) : DTYPE_NONE;
     if (!c->symbolic)
         return vector_norm(c, x, p, whole ? UINT32_MAX : 2, keepdim, dtype);
     struct value args[] = { value_tensor(x), value_float(c, p), whole ? value_none() : arg(c, 2),
@@ -212,8 +211,8 @@ bool rule_norm(struct call *c)
                                          dtype == DTYPE_NONE ? 0 : 1));
 }
 
-/* linalg_matrix_norm of LinearAlgebra.cpp for the orders 1 and inf: a vector norm along one dimension,
- * the largest or smallest along the other. Its C++ asks for sizes as ints in between. */
+/* linalg_matrix_norm of LinearAlgebra.cpp for the orders 1 and inf: a vector norm along one
+ * dimension, the largest or smallest along the other. Its C++ asks for sizes as ints in between. */
 static bool matrix_norm_by_rows(struct call *c, struct tensor x, double p, bool keepdim,
                                 struct value dtype)
 {
@@ -233,11 +232,15 @@ static bool matrix_norm_by_rows(struct call *c, struct tensor x, double p, bool 
     struct value args[] = { value_tensor(x), value_float(c, 1), ref_dims(c, &first, 1),
                             value_bool(keepdim) };
     struct keyword keyword = { STR("dtype"), dtype };
-    struct value rows = call_op_keywords(c, "aten.linalg_vector_norm.default", args, 4, &keyword, 1);
+    struct value rows =
+        call_op_keywords(c, "aten.linalg_vector_norm.default", args, 4, &keyword, 1);
     if (c->failed)
         return false;
     if (c->symbolic)
         guard_sizes(c, rows.u.tensor);
+    if (is_int(c, size_of(rows.u.tensor, (uint32_t)second), 0))
+        return ret_tensor(c, reduce_new(c, rows.u.tensor, UINT64_C(1) << second, keepdim,
+                                        dtype_of(rows.u.tensor)));
     return ret_tensor(c, reduce_call(c, p > 0 ? "aten.amax.default" : "aten.amin.default",
                                      rows.u.tensor, ref_dims(c, &second, 1), keepdim));
 }
@@ -268,8 +271,8 @@ bool rule_linalg_norm(struct call *c)
     struct keyword keyword = { STR("dtype"), arg(c, 4) };
     if (!matrix) {
         args[1] = value_float(c, number_or(c, arg(c, 1), 2));
-        return ret_value(c, call_op_keywords(c, "aten.linalg_vector_norm.default", args, 4,
-                                             &keyword, 1));
+        return ret_value(
+            c, call_op_keywords(c, "aten.linalg_vector_norm.default", args, 4, &keyword, 1));
     }
     if (!arg_given(c, 2))
         args[2] = ref_dims(c, (const int64_t[]){ 0, 1 }, 2);
@@ -299,8 +302,8 @@ bool rule_renorm(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     double p = number_or(c, arg(c, 1), 1), limit = number_or(c, arg(c, 3), 1);
-    if (!require(c, p > 0, "RuntimeError", "renorm: non-positive-norm not supported") ||
-        !require(c, limit >= 0, "RuntimeError", "renorm: expected maxnorm to be >= 0 but got %g",
+    if (!require(c, !(p <= 0), "RuntimeError", "renorm: non-positive-norm not supported") ||
+        !require(c, !(limit < 0), "RuntimeError", "renorm: expected maxnorm to be >= 0 but got %g",
                  limit) ||
         !require(c, ndim_of(x) > 1, "RuntimeError",
                  "renorm: input needs at least 2 dimensions, got %u dimensions", ndim_of(x)))
@@ -334,8 +337,8 @@ bool rule_logsumexp(struct call *c)
     if (guard_or_false(c, eq_int(c, numel(c, x), 0))) {
         total = call1(c, "aten.exp.default", value_tensor(x));
         total = reduce_call(c, "aten.sum.dim_IntList", total, dims, keepdim);
-        return ret_tensor(c, ref_convert(c, call1(c, "aten.log.default", value_tensor(total)),
-                                     result));
+        return ret_tensor(
+            c, ref_convert(c, call1(c, "aten.log.default", value_tensor(total)), result));
     }
     struct tensor maxes = reduce_call(c, "aten.amax.default", x, dims, true);
     struct tensor infinite = call1(c, "aten.abs.default", value_tensor(maxes));

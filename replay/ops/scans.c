@@ -15,9 +15,8 @@ static bool scan_symbolic(struct call *c, struct tensor x, uint32_t dim, enum dt
     struct keyword device = { STR("device"), { .kind = VALUE_DEVICE } };
     device.value.u.device = device_of(x);
     struct keyword pin = { STR("pin_memory"), value_bool(false) };
-    struct value range =
-        call_op_keywords(c, "aten.arange.default", &length, 1, (struct keyword[]){ device, pin },
-                         2);
+    struct value range = call_op_keywords(c, "aten.arange.default", &length, 1,
+                                          (struct keyword[]){ device, pin }, 2);
     struct tensor column = call2(c, "aten.unsqueeze.default", range, value_number(c, 1));
     struct tensor mask = call2(c, "aten.le.Tensor", value_tensor(column), range);
     for (uint32_t i = dim + 1; i < ndim && !c->failed; i++)
@@ -27,8 +26,8 @@ static bool scan_symbolic(struct call *c, struct tensor x, uint32_t dim, enum dt
     if (c->failed)
         return false;
     masked = ref_convert(c, masked, computation_dtype(dtype));
-    struct tensor sum = reduce_ref(c, masked, UINT64_C(1) << (dim & 63), false,
-                                   computation_dtype(dtype));
+    struct tensor sum =
+        reduce_ref(c, masked, UINT64_C(1) << (dim & 63), false, computation_dtype(dtype));
     return ret_tensor(c, ref_convert(c, sum, dtype));
 }
 

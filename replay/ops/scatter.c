@@ -110,8 +110,7 @@ bool rule_scatter(struct call *c)
         known_empty = !guard_or_true(c, ne(c, numel(c, index), SYM_ID_ZERO));
     else
         guard_or_true(c, ne(c, numel(c, index), SYM_ID_ZERO));
-    if (!require(c,
-                 known_empty || dtype_of(index) == DTYPE_I64 || dtype_of(index) == DTYPE_I32,
+    if (!require(c, known_empty || dtype_of(index) == DTYPE_I64 || dtype_of(index) == DTYPE_I32,
                  "RuntimeError", "scatter(): Expected dtype int32/int64 for index") ||
         !require(c, !src.meta || dtype_of(src) == dtype_of(x), "RuntimeError",
                  "scatter(): Expected self.dtype to be equal to src.dtype") ||
@@ -151,8 +150,7 @@ bool rule_take_along_dim(struct call *c)
     for (uint32_t i = n; to[0] && to[1] && i-- > 0 && !c->failed;) {
         sym_id a = size_of(x, i), b = size_of(index, i);
         sym_id wide = guard_or_false(c, eq_int(c, a, 1)) ? b : a;
-        if (i != dim && !guard_or_false(c, eq_int(c, a, 1)) &&
-            !guard_or_false(c, eq_int(c, b, 1)))
+        if (i != dim && !guard_or_false(c, eq_int(c, a, 1)) && !guard_or_false(c, eq_int(c, b, 1)))
             check(c, eq(c, a, b), "RuntimeError",
                   "The size of tensor a (%s) must match the size of tensor b (%s) at "
                   "non-singleton dimension %u",
@@ -164,10 +162,10 @@ bool rule_take_along_dim(struct call *c)
         guard_sizes(c, x); /* the broadcast sizes are ints */
     if (c->failed || !to[0] || !to[1])
         return false;
-    struct tensor xs = call2(c, "aten.expand.default", arg(c, 0),
-                             value_items(VALUE_LIST, to[0], n));
-    struct tensor is = call2(c, "aten.expand.default", arg(c, 1),
-                             value_items(VALUE_LIST, to[1], n));
+    struct tensor xs =
+        call2(c, "aten.expand.default", arg(c, 0), value_items(VALUE_LIST, to[0], n));
+    struct tensor is =
+        call2(c, "aten.expand.default", arg(c, 1), value_items(VALUE_LIST, to[1], n));
     return ret_tensor(c, call3(c, "aten.gather.default", value_tensor(xs), value_number(c, dim),
                                value_tensor(is)));
 }

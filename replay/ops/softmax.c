@@ -62,13 +62,12 @@ bool rule_safe_softmax(struct call *c)
         return ret_tensor(c, new_contiguous_like(c, x, arg_dtype(c, 2, dtype_of(x))));
     }
     struct tensor out = call3(c, "aten.softmax.int", arg(c, 0), arg(c, 1), arg(c, 2));
-    struct tensor masked =
-        call2(c, "aten.eq.Scalar", arg(c, 0), value_float(c, -INFINITY));
+    struct tensor masked = call2(c, "aten.eq.Scalar", arg(c, 0), value_float(c, -INFINITY));
     struct tensor rows =
         call3(c, "aten.all.dim", value_tensor(masked), arg(c, 1), value_bool(true));
     struct tensor zeros = call1(c, "aten.zeros_like.default", value_tensor(out));
-    return ret_tensor(c, call3(c, "aten.where.self", value_tensor(rows), value_tensor(zeros),
-                               value_tensor(out)));
+    return ret_tensor(
+        c, call3(c, "aten.where.self", value_tensor(rows), value_tensor(zeros), value_tensor(out)));
 }
 
 /* _softmax_backward_data and _log_softmax_backward_data of torch/_decomp/decompositions.py.
@@ -92,8 +91,7 @@ bool rule_softmax_backward(struct call *c)
         weighted = call2(c, "aten.mul.Tensor", value_tensor(grad), value_tensor(output));
     struct tensor sum = call3(c, "aten.sum.dim_IntList", value_tensor(weighted), dims, keep);
     struct tensor part = call2(c, "aten.mul.Tensor", value_tensor(factor), value_tensor(sum));
-    struct tensor result = call2(c, "aten.sub.Tensor", value_tensor(weighted),
-                                 value_tensor(part));
+    struct tensor result = call2(c, "aten.sub.Tensor", value_tensor(weighted), value_tensor(part));
     if (given != dtype)
         result = ref_cast(c, result, dtype);
     else
@@ -107,8 +105,8 @@ bool rule_softmax_composite(struct call *c)
     struct tensor x = arg_tensor(c, 0);
     const char *name = c->param ? "aten._log_softmax.default" : "aten._softmax.default";
     enum dtype dtype = arg_dtype(c, 2, dtype_of(x));
-    bool half_to_float = device_of(x).type == DEVICE_CUDA && dtype_of(x) == DTYPE_F16 &&
-                         dtype == DTYPE_F32;
+    bool half_to_float =
+        device_of(x).type == DEVICE_CUDA && dtype_of(x) == DTYPE_F16 && dtype == DTYPE_F32;
     if (!half_to_float)
         x = ref_cast(c, x, dtype);
     return ret_tensor(c, call3(c, name, value_tensor(x), arg(c, 1), value_bool(half_to_float)));

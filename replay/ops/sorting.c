@@ -109,8 +109,8 @@ bool rule_searchsorted(struct call *c)
     if (!check_side(c, 3) || !check_boundaries(c, sorted, x))
         return false;
     if (sorter.meta) {
-        bool same = ndim_of(sorter) == ndim_of(sorted) &&
-                    same_sizes(c, sorter, sorted, ndim_of(sorter));
+        bool same =
+            ndim_of(sorter) == ndim_of(sorted) && same_sizes(c, sorter, sorted, ndim_of(sorter));
         if (!require(c, same, "RuntimeError",
                      "torch.searchsorted(): boundary and sorter must have the same size, but got "
                      "boundary tensor %sand got sorter tensor %s",
@@ -141,8 +141,9 @@ bool rule_isin(struct call *c)
     struct tensor x = arg_tensor(c, 0), tests = arg_tensor(c, 1);
     const struct tensor both[] = { x, tests };
     for (int i = 0; i < 2; i++)
-        if (!require(c, !both[i].meta || (both[i].meta->dtype != DTYPE_B8 &&
-                                          !dtype_is_complex(both[i].meta->dtype)),
+        if (!require(c,
+                     !both[i].meta || (both[i].meta->dtype != DTYPE_B8 &&
+                                       !dtype_is_complex(both[i].meta->dtype)),
                      "RuntimeError", "Unsupported input type encountered for isin(): %s",
                      dtype_scalar_name(dtype_of(both[i]))))
             return false;
@@ -170,8 +171,11 @@ bool rule_histc(struct call *c)
     int64_t n = arg_int(c, 1);
     double low = arg_double(c, 2), high = arg_double(c, 3);
     if (!require(c, device_of(x).type != DEVICE_CPU || dtype_is_float(dtype_of(x)),
-                 "NotImplementedError", "\"histogram_cpu\" not implemented for '%s'", dtype_scalar_name(dtype_of(x))) ||
-        !require(c, n > 0, "RuntimeError", "torch.histogram(): bins must be > 0, but got %lld for dimension 0", (long long)n) ||
+                 "NotImplementedError", "\"histogram_cpu\" not implemented for '%s'",
+                 dtype_scalar_name(dtype_of(x))) ||
+        !require(c, n > 0, "RuntimeError",
+                 "torch.histogram(): bins must be > 0, but got %lld for dimension 0",
+                 (long long)n) ||
         !require(c, !(high < low), "RuntimeError", "torch.histc: max must be larger than min"))
         return false;
     return ret_tensor(c, new_beside(c, x, dtype_of(x), &bins, 1));
@@ -185,8 +189,7 @@ bool rule_histogram(struct call *c)
         return false;
     int64_t n = arg_int(c, 1);
     if (!require(c, n > 0, "RuntimeError",
-                 "torch.histogram(): bins must be > 0, but got %lld for dimension 0",
-                 (long long)n))
+                 "torch.histogram(): bins must be > 0, but got %lld for dimension 0", (long long)n))
         return false;
     sym_id bins = num(c, n), edges = num(c, n + 1);
     struct tensor both[] = { new_beside(c, x, dtype_of(x), &bins, 1),

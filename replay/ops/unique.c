@@ -46,8 +46,8 @@ static bool slices_in_front(struct call *c, struct tensor x, uint32_t dim, struc
         return false;
     for (uint64_t o = 0; o < outer && n; o++)
         for (uint64_t d = 0; d < length; d++)
-            memcpy(bytes + (d * outer + o) * inner * size,
-                   x.data + (o * length + d) * inner * size, (size_t)(inner * size));
+            memcpy(bytes + (d * outer + o) * inner * size, x.data + (o * length + d) * inner * size,
+                   (size_t)(inner * size));
     *ret = x;
     ret->data = bytes;
     *row = outer * inner;
@@ -112,8 +112,8 @@ static bool real_results(struct call *c, const struct unique *u, sym_id size)
     all[1] = whole && !u->inverse ? empty_of(c, x, DTYPE_I64)
              : whole              ? new_contiguous_like(c, x, DTYPE_I64)
                                   : new_beside(c, x, DTYPE_I64, &length, 1);
-    all[2] = whole && !u->counts ? empty_of(c, x, DTYPE_I64)
-                                 : new_beside(c, x, DTYPE_I64, &size, 1);
+    all[2] =
+        whole && !u->counts ? empty_of(c, x, DTYPE_I64) : new_beside(c, x, DTYPE_I64, &size, 1);
     return ret_tensors(c, all, 3);
 }
 
@@ -152,8 +152,8 @@ static bool fake_results(struct call *c, const struct unique *u, enum memo memo)
     bool always = !whole && device_of(x).type == DEVICE_CPU;
     sym_id length = whole ? size : size_of(x, at);
     sym_id counted = whole ? size : sizes[u->fake_dim < 0 ? m + u->fake_dim : u->fake_dim];
-    all[0] = whole ? new_beside(c, x, dtype_of(x), &size, 1)
-                   : new_beside(c, x, dtype_of(x), sizes, m);
+    all[0] =
+        whole ? new_beside(c, x, dtype_of(x), &size, 1) : new_beside(c, x, dtype_of(x), sizes, m);
     all[1] = !u->inverse && !always ? empty_of(c, x, dtype_of(x))
              : whole                ? new_contiguous_like(c, x, dtype_of(x))
                                     : new_beside(c, x, dtype_of(x), &length, 1);
@@ -173,7 +173,9 @@ static bool unique_results(struct call *c, const struct unique *u, enum memo mem
 /* _unique2(self, sorted, return_inverse, return_counts) */
 bool rule_unique(struct call *c)
 {
-    struct unique u = { .x = arg_tensor(c, 0), .dim = UINT32_MAX, .inverse = arg_bool(c, 2),
+    struct unique u = { .x = arg_tensor(c, 0),
+                        .dim = UINT32_MAX,
+                        .inverse = arg_bool(c, 2),
                         .counts = arg_bool(c, 3) };
     return unique_results(c, &u, MEMO_UNIQUE);
 }
@@ -193,8 +195,12 @@ bool rule_unique_dim(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     uint32_t dim = wrap_dim(c, arg_int(c, 1), ndim_of(x));
-    struct unique u = { .x = x, .dim = dim, .inverse = arg_bool(c, 3), .counts = arg_bool(c, 4),
-                        .sliced = true, .fake_dim = dim };
+    struct unique u = { .x = x,
+                        .dim = dim,
+                        .inverse = arg_bool(c, 3),
+                        .counts = arg_bool(c, 4),
+                        .sliced = true,
+                        .fake_dim = dim };
     if (ndim_of(x) == 0)
         u.dim = UINT32_MAX;
     return !c->failed && unique_results(c, &u, MEMO_UNIQUE);
@@ -205,9 +211,13 @@ bool rule_unique_consecutive(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     int64_t dim = arg_int_or(c, 3, 0);
-    struct unique u = { .x = x, .dim = UINT32_MAX, .inverse = arg_bool(c, 1),
-                        .counts = arg_bool(c, 2), .consecutive = true,
-                        .sliced = arg_given(c, 3), .fake_dim = dim };
+    struct unique u = { .x = x,
+                        .dim = UINT32_MAX,
+                        .inverse = arg_bool(c, 1),
+                        .counts = arg_bool(c, 2),
+                        .consecutive = true,
+                        .sliced = arg_given(c, 3),
+                        .fake_dim = dim };
     /* unique_consecutive_cpu of Unique.cpp: dim 0 of a vector is no dim. */
     bool flat = !arg_given(c, 3) || ndim_of(x) == 0 || (dim == 0 && ndim_of(x) == 1);
     if (!flat)
@@ -220,11 +230,11 @@ bool rule_unique_dim_consecutive(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     uint32_t dim = wrap_dim(c, arg_int(c, 1), ndim_of(x));
-    struct unique u = { .x = x, .dim = dim, .inverse = arg_bool(c, 2), .counts = arg_bool(c, 3),
-                        .consecutive = true };
-    if (c->failed ||
-        !require(c, values_known(c, x) && ndim_of(x), "DynamicOutputShapeException", "%.*s",
-                 STR_ARG(op_name(c->op))))
+    struct unique u = {
+        .x = x, .dim = dim, .inverse = arg_bool(c, 2), .counts = arg_bool(c, 3), .consecutive = true
+    };
+    if (c->failed || !require(c, values_known(c, x) && ndim_of(x), "DynamicOutputShapeException",
+                              "%.*s", STR_ARG(op_name(c->op))))
         return false;
     return unique_results(c, &u, MEMO_UNIQUE_CONSECUTIVE);
 }
@@ -281,8 +291,7 @@ bool rule_equal(struct call *c)
     return ret_value(c, value_bool(equal));
 }
 
-static bool is_close(const double a[2], const double b[2], double rtol, double atol,
-                     bool equal_nan)
+static bool is_close(const double a[2], const double b[2], double rtol, double atol, bool equal_nan)
 {
     if (a[0] == b[0] && a[1] == b[1])
         return true;
@@ -319,9 +328,8 @@ bool rule_allclose(struct call *c)
     uint32_t n;
     if (!values_known(c, pair[0]) || !values_known(c, pair[1]))
         return data_dependent(c);
-    if (!require(c, dtype_of(pair[0]) == dtype_of(pair[1]), "RuntimeError",
-                 "%s did not match %s", dtype_scalar_name(dtype_of(pair[0])),
-                 dtype_scalar_name(dtype_of(pair[1]))) ||
+    if (!require(c, dtype_of(pair[0]) == dtype_of(pair[1]), "RuntimeError", "%s did not match %s",
+                 dtype_scalar_name(dtype_of(pair[0])), dtype_scalar_name(dtype_of(pair[1]))) ||
         !broadcast_shapes(c, pair, 2, shape, &n))
         return false;
     for (uint32_t i = 0; i < n; i++)

@@ -30,11 +30,10 @@ static int teardown(void **state)
 
 static sym_id symbol(struct world *w, const char *source, int64_t hint)
 {
-    return env_create_symbol(w->env,
-                             &(struct symbol_request){ .value = sym_integer(w->pool, hint),
-                                                       .source = str_of(source),
-                                                       .dynamic = DIM_DYNAMIC,
-                                                       .positive = true });
+    return env_create_symbol(w->env, &(struct symbol_request){ .value = sym_integer(w->pool, hint),
+                                                               .source = str_of(source),
+                                                               .dynamic = DIM_DYNAMIC,
+                                                               .positive = true });
 }
 
 static struct value number(struct world *w, int64_t n)
@@ -49,8 +48,12 @@ static struct tensor tensor(struct world *w, enum dtype dtype, uint32_t n, sym_i
     sym_id size[] = { d0, d1, d2 }, stride[3];
     for (uint32_t i = n; i-- > 0;)
         stride[i] = i + 1 == n ? SYM_ID_ONE : sym_mul(w->pool, stride[i + 1], size[i + 1]);
-    const struct tensor_meta meta = { .dtype = dtype, .device = { DEVICE_CPU, -1 }, .ndim = n,
-                                      .size = size, .stride = stride, .offset = SYM_ID_ZERO };
+    const struct tensor_meta meta = { .dtype = dtype,
+                                      .device = { DEVICE_CPU, -1 },
+                                      .ndim = n,
+                                      .size = size,
+                                      .stride = stride,
+                                      .offset = SYM_ID_ZERO };
     return ops_new_tensor(w->ops, &meta);
 }
 
@@ -98,8 +101,7 @@ static void test_sum(void **state)
     sym_id s = symbol(w, "x0", 8), t = symbol(w, "x1", 5);
     struct value dim = number(w, 0);
     struct value args[] = { value_tensor(tensor(w, DTYPE_B8, 2, s, t, SYM_NONE)),
-                            value_items(VALUE_LIST, &dim, 1),
-                            value_sym(VALUE_BOOL, SYM_ID_TRUE) };
+                            value_items(VALUE_LIST, &dim, 1), value_sym(VALUE_BOOL, SYM_ID_TRUE) };
     struct value kept = call(w, "aten.sum.dim_IntList", args, 3);
     assert_int_equal(kept.u.tensor.meta->dtype, DTYPE_I64);
     assert_true(kept.u.tensor.meta->size[0] == SYM_ID_ONE && kept.u.tensor.meta->size[1] == t);
