@@ -20,6 +20,8 @@ static const struct opt options[] = {
                "without fastpath, cache, fastpath:OP or free:OP, each beside the baseline"),
     OPT_STRING(0, "audit", "fastpath", struct replay_args, audit,
                "operators that could take the fast path and do not"),
+    OPT_STRING(0, "rules", "FILE[,FILE...]", struct replay_args, rules,
+               "rules of custom operators, as symtape-rules(5) describes them"),
     OPT_FLAG(0, "all", struct replay_args, all,
              "graphs of other events and artifacts too; they are not part of the totals"),
     OPT_NUMBER('n', "limit", "N", struct replay_args, limit,
@@ -110,12 +112,14 @@ static int replay_once(struct cmd *cmd, struct trace *trace, const struct replay
     return code;
 }
 
-static int replay(struct cmd *cmd, const struct tape_arg *tape, const struct replay_lists *lists)
+static int replay(struct cmd *cmd, const struct tape_arg *tape, const struct replay_lists *lists,
+                  const struct custom_rules *rules)
 {
     const struct replay_args *args = cmd->args;
     struct replay_options how = REPLAY_OPTIONS_DEFAULT;
     how.selector = tape->selector;
     how.all = args->all;
+    how.rules = rules;
     how.jobs = jobs_of(args);
     how.timing = args->operators || args->json;
     how.changes = (struct input_changes){ .marks = lists->marks,
@@ -153,15 +157,17 @@ static int run(struct cmd *cmd)
     const struct replay_args *args = cmd->args;
     struct tape_arg tape = { 0 };
     struct replay_lists lists = { 0 };
+    struct custom_rules *rules = NULL;
     struct err err = { 0 };
     int code =
-        replay_lists_read(&lists, args, &err)
+        replay_lists_read(&lists, args, &err) && rules_read(&rules, args->rules, &err)
             ? tape_arg_open(&tape, cmd->out, cmd->operands[0], args->strict ? TAPE_ARG_STRICT : 0)
             : out_error(cmd->out, &err);
     if (code == EXIT_DONE)
-        code = replay(cmd, &tape, &lists);
+        code = replay(cmd, &tape, &lists, rules);
     tape_arg_close(&tape);
     replay_lists_release(&lists);
+    custom_rules_free(rules);
     return args->bisect_codes ? bisect_code(code) : code;
 }
 

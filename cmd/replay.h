@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/tape_arg.h"
 #include "profile/replay_runs.h"
+#include "replay/ops/custom.h"
 
 struct replay_args {
     bool json, strict, all, guards, operators, bisect_codes;
@@ -30,6 +31,9 @@ struct replay_lists {
 
 bool replay_lists_read(struct replay_lists *lists, const struct replay_args *args, struct err *err);
 void replay_lists_release(struct replay_lists *lists);
+
+/* Rules of custom operators from the files of a list, "a.rules,b.rules"; NULL is no list. */
+bool rules_read(struct custom_rules **rules, const char *files, struct err *err);
 
 /* Several replays instead of one; EXIT_* or an error that was printed. */
 int replay_policies(struct cmd *cmd, struct trace *trace, struct replay_options *how,

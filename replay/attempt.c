@@ -288,7 +288,7 @@ static bool set_switches(struct attempt_run *run)
 static bool open_run(struct attempt_run *run, struct err *err)
 {
     struct env_settings settings = settings_of(run->load);
-    if (!seed_open(&run->seed, &run->load->inputs, &settings, err) ||
+    if (!seed_open(&run->seed, &run->load->inputs, &settings, run->options->rules, err) ||
         !seed_symbols(&run->seed, run->load->symbols, run->load->n_symbols, err))
         return false;
     run->walker = (struct walker){ .ops = run->seed.ops,

@@ -61,7 +61,7 @@ bool inputs_set_hints(struct inputs *inputs, const struct input_set *sets, size_
     struct env_settings settings = ENV_SETTINGS_DEFAULT;
     if (n == 0)
         return true;
-    bool ok = seed_open(&h.seed, inputs, &settings, err);
+    bool ok = seed_open(&h.seed, inputs, &settings, NULL, err);
     for (size_t i = 0; i < inputs->list.n && ok; i++) {
         struct input *input = &inputs->list.v[i];
         const struct input_set *set = set_of(&h, input->symbol.name);

@@ -24,6 +24,7 @@ struct replay_options {
     bool all;                 /* graphs of other events and artifacts too */
     uint32_t jobs;            /* attempts at once; 0: one */
     bool timing;              /* operators' times */
+    const struct custom_rules *rules; /* of custom operators (replay/ops/custom.h); NULL */
     struct input_changes changes;
     const struct replay_switch *switches; /* of the operators */
     size_t n_switches;

@@ -244,12 +244,12 @@ static bool seed_input(struct seeding *s, const struct input *input, struct seed
 }
 
 bool seed_open(struct seed *seed, const struct inputs *inputs, const struct env_settings *settings,
-               struct err *err)
+               const struct custom_rules *rules, struct err *err)
 {
     struct seeding s = { .seed = seed, .inputs = inputs };
     *seed = (struct seed){ .n_inputs = inputs->list.n };
     seed->env = shape_env_new(settings, err);
-    seed->ops = seed->env ? ops_new(seed->env, err) : NULL;
+    seed->ops = seed->env ? ops_new_with_rules(seed->env, rules, err) : NULL;
     if (!seed->ops)
         return false;
     seed->inputs = arena_array(&seed->arena, struct seeded, seed->n_inputs + 1);

@@ -32,7 +32,7 @@ struct seed {
 /* Creates the symbols of the inputs in their order. A symbol that the environment names otherwise
  * than the record does is adopted under its recorded name. */
 bool seed_open(struct seed *seed, const struct inputs *inputs, const struct env_settings *settings,
-               struct err *err);
+               const struct custom_rules *rules, struct err *err);
 void seed_close(struct seed *seed);
 
 /* The symbols of an exported program. */

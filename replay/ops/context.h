@@ -35,7 +35,11 @@ struct op_table {
     uint32_t *by_name, *by_base; /* row + 1; open addressing, n_slots a power of two */
 };
 
-bool op_table_init(struct op_table *table, struct arena *arena, struct err *err);
+struct custom_rules;
+/* rules: of custom operators, borrowed; NULL */
+bool op_table_init(struct op_table *table, const struct custom_rules *rules, struct arena *arena,
+                   struct err *err);
+op_rule rule_custom;
 struct op *op_table_find(const struct op_table *table, struct str name);
 /* The first overload of "aten.add", "aten::add"; NULL. */
 struct op *op_table_base(const struct op_table *table, struct str name);
@@ -89,6 +93,7 @@ struct written {
 };
 
 struct ops {
+    const struct custom_rules *rules;
     struct shape_env *env;
     struct sym_pool *pool;
     struct arena arena;    /* until ops_reset() */

@@ -5,14 +5,21 @@
 
 struct ops *ops_new(struct shape_env *env, struct err *err)
 {
+    return ops_new_with_rules(env, NULL, err);
+}
+
+struct ops *ops_new_with_rules(struct shape_env *env, const struct custom_rules *rules,
+                               struct err *err)
+{
     struct ops *ops = calloc(1, sizeof *ops);
     if (!ops) {
         err_nomem(err);
         return NULL;
     }
+    ops->rules = rules;
     ops->env = env;
     ops->pool = env_pool(env);
-    if (!op_table_init(&ops->table, &ops->lifetime, err)) {
+    if (!op_table_init(&ops->table, rules, &ops->lifetime, err)) {
         ops_free(ops);
         return NULL;
     }

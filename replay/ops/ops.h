@@ -39,6 +39,10 @@ struct ops_error {
 };
 
 struct ops *ops_new(struct shape_env *env, struct err *err);
+struct custom_rules; /* replay/ops/custom.h */
+/* Knows those operators, too; borrows them. */
+struct ops *ops_new_with_rules(struct shape_env *env, const struct custom_rules *rules,
+                               struct err *err);
 void ops_free(struct ops *ops); /* NULL is fine */
 /* Forgets values, storages and results, keeps interned metas and the cache: for the next graph. */
 void ops_reset(struct ops *ops);

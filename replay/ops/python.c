@@ -316,7 +316,7 @@ static bool number_function(struct call *c, struct str name, const struct value 
     return *found && !c->failed;
 }
 
-static bool function(struct call *c, struct str target, const struct value *args, uint32_t n,
+bool python_function(struct call *c, struct str target, const struct value *args, uint32_t n,
                      const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
 {
     char room[MAX_NAME], base_room[MAX_NAME];
@@ -365,7 +365,7 @@ enum op_outcome ops_call_function(struct ops *ops, struct str target, const stru
     struct call c = frame(ops);
     if (name.n != target.n && !python_find(name))
         return packet(ops, name, args, n, keywords, n_keywords, ret);
-    bool done = function(&c, name, args, n, keywords, n_keywords, ret);
+    bool done = python_function(&c, name, args, n, keywords, n_keywords, ret);
     return leave(&c, done, target, ret);
 }
 
@@ -381,7 +381,7 @@ static bool dunder(struct str method, struct str *name, bool *reflected)
     return true;
 }
 
-static bool method_of(struct call *c, struct str method, const struct value *args, uint32_t n,
+bool python_method(struct call *c, struct str method, const struct value *args, uint32_t n,
                       const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
 {
     char room[MAX_NAME];
@@ -416,6 +416,6 @@ enum op_outcome ops_call_method(struct ops *ops, struct str method, const struct
     struct call c = frame(ops);
     if (!n)
         return ops_refuse(ops, STR("TypeError"), "a method without its object");
-    bool done = method_of(&c, method, args, n, keywords, n_keywords, ret);
+    bool done = python_method(&c, method, args, n, keywords, n_keywords, ret);
     return leave(&c, done, method, ret);
 }

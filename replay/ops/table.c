@@ -1,4 +1,5 @@
 #include "replay/ops/context.h"
+#include "replay/ops/custom.h"
 #include "replay/ops/pointwise.h" /* what the rows of pointwise.def and prims.def say */
 #include "trace/base/hash.h"
 
@@ -116,15 +117,16 @@ static void apply_tags(struct op_table *table)
     }
 }
 
-static bool add_row(struct op_table *table, struct arena *arena, uint32_t i, struct err *err)
+static bool add_row(struct op_table *table, struct arena *arena, uint32_t i, struct row row,
+                    struct err *err)
 {
     struct op *op = &table->rows[i];
-    struct str text = str_of(rows[i].schema);
+    struct str text = str_of(row.schema);
     if (!schema_parse_name(text, &op->schema))
         return err_set(err, ERR_INPUT, "row %u of the operators has no name", i);
-    op->rule = rows[i].rule;
-    op->param = rows[i].param;
-    op->composite = rows[i].composite;
+    op->rule = row.rule;
+    op->param = row.param;
+    op->composite = row.composite;
     op->index = i;
     op->bypass = is_builtin(op->schema.space) ? OP_BYPASS_NONE : OP_BYPASS_NOT_BUILTIN;
     uint32_t *slot = find_slot(table, &op->schema, false);
@@ -135,19 +137,26 @@ static bool add_row(struct op_table *table, struct arena *arena, uint32_t i, str
     return make_name(op, arena) || err_nomem(err);
 }
 
-bool op_table_init(struct op_table *table, struct arena *arena, struct err *err)
+/* Custom operators come first: a rule of the user's stands for one of ours. */
+bool op_table_init(struct op_table *table, const struct custom_rules *rules, struct arena *arena,
+                   struct err *err)
 {
-    table->n = ROWS;
-    for (table->n_slots = 64; table->n_slots <= 2u * ROWS;)
+    uint32_t n_custom = rules ? (uint32_t)custom_rules_count(rules) : 0;
+    table->n = ROWS + n_custom;
+    for (table->n_slots = 64; table->n_slots <= 2u * table->n;)
         table->n_slots *= 2;
-    table->rows = arena_array(arena, struct op, ROWS + 1);
+    table->rows = arena_array(arena, struct op, (size_t)table->n + 1);
     table->by_name = arena_array(arena, uint32_t, table->n_slots);
     table->by_base = arena_array(arena, uint32_t, table->n_slots);
     if (!table->rows || !table->by_name || !table->by_base)
         return err_nomem(err);
-    for (uint32_t i = 0; i < table->n; i++)
-        if (!add_row(table, arena, i, err))
+    for (uint32_t i = 0; i < table->n; i++) {
+        struct row row = i < n_custom ? (struct row){ custom_rules_schema(rules, i), rule_custom,
+                                                      (int32_t)i, false }
+                                      : rows[i - n_custom];
+        if (!add_row(table, arena, i, row, err))
             return false;
+    }
     apply_tags(table);
     return true;
 }
