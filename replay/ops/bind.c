@@ -1,10 +1,8 @@
 /* A call's arguments in the order of its schema: positional ones, then keywords, then defaults,
  * converted as torch.ops does (torch/csrc/jit/python/pybind_utils.cpp, toIValue;
  * aten/src/ATen/core/function_schema_inl.h, checkAndNormalizeInputs). */
-#include "replay/ops/context.h"
+#include "replay/ops/bind.h"
 #include "replay/ops/layout.h"
-
-#include <stdio.h>
 
 static bool is_sequence(struct value value)
 {
@@ -216,61 +214,23 @@ static uint32_t slot_by_name(const struct schema *schema, struct str name)
     return UINT32_MAX;
 }
 
-static const char *kind_name(struct value value)
-{
-    static const char *const names[] = { "NoneType", "Tensor", "int", "float", "bool", "complex",
-                                         "str", "torch.dtype", "torch.layout",
-                                         "torch.memory_format", "torch.device", "list", "tuple",
-                                         "dict", "slice", "ellipsis", "function", "GraphModule",
-                                         "object" };
-    return (size_t)value.kind < sizeof names / sizeof names[0] ? names[value.kind] : "object";
-}
-
-static enum op_outcome mismatch(struct ops *ops, const struct op *op, const char *what,
-                                struct str name, const char *more)
-{
-    return ops_refuse(ops, STR("RuntimeError"), "%.*s::%.*s() %s '%.*s'%s Declaration: %.*s",
-                      STR_ARG(op->schema.space), STR_ARG(op->schema.base), what, STR_ARG(name), more,
-                      STR_ARG(op->schema.text));
-}
-
-static enum op_outcome too_many(struct ops *ops, const struct op *op, uint32_t n)
-{
-    return ops_refuse(ops, STR("RuntimeError"),
-                      "%.*s::%.*s() expected at most %u argument(s) but received %u argument(s). "
-                      "Declaration: %.*s",
-                      STR_ARG(op->schema.space), STR_ARG(op->schema.base), op->schema.n_args, n,
-                      STR_ARG(op->schema.text));
-}
-
-static enum op_outcome bad_value(struct ops *ops, const struct op *op,
-                                 const struct schema_slot *slot, struct value value)
-{
-    char more[200];
-    snprintf(more, sizeof more,
-             " (position %u): Expected a value of type '%.*s%s' but instead found type '%s'.",
-             (unsigned)(slot - op->schema.args), STR_ARG(slot->type_text), slot->list ? "[]" : "",
-             kind_name(value));
-    return mismatch(ops, op, "Expected a value for argument", slot->name, more);
-}
-
 /* given[i]: the value for slot i, or NULL. */
 static enum op_outcome place(struct ops *ops, const struct op *op, const struct value *args,
                              uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
                              const struct value **given)
 {
     const struct schema *s = &op->schema;
-    if (n > s->n_positional && !s->any_arity)
-        return too_many(ops, op, n);
+    if ((n + n_keywords > s->n_args || n > s->n_positional) && !s->any_arity)
+        return bind_too_many(ops, op, n, n_keywords);
     memset(given, 0, s->n_args * sizeof *given);
     for (uint32_t i = 0; i < n && i < s->n_args; i++)
         given[i] = &args[i];
     for (uint32_t k = 0; k < n_keywords; k++) {
         uint32_t i = slot_by_name(s, keywords[k].name);
         if (i == UINT32_MAX)
-            return mismatch(ops, op, "Unknown keyword argument", keywords[k].name, ".");
+            return bind_unknown_keyword(ops, op, keywords[k].name);
         if (given[i])
-            return mismatch(ops, op, "got two values for argument", keywords[k].name, ".");
+            return bind_given_twice(ops, op, keywords[k].name);
         given[i] = &keywords[k].value;
     }
     return OP_DONE;
@@ -314,9 +274,9 @@ enum op_outcome ops_bind(struct ops *ops, const struct op *op, const struct valu
         const struct schema_slot *slot = &s->args[i];
         struct value value = given[i] ? *given[i] : slot->default_value;
         if (!given[i] && !slot->has_default)
-            outcome = mismatch(ops, op, "is missing value for argument", slot->name, ".");
+            outcome = bind_missing(ops, op, slot->name);
         else if (given[i] && !fits(slot, value))
-            outcome = bad_value(ops, op, slot, value);
+            outcome = bind_bad_value(ops, op, slot, value);
         else if (value.kind == VALUE_NONE)
             bound[i] = value;
         else if (!(slot->list ? convert_list : convert)(ops, slot, value, &bound[i]))
@@ -324,28 +284,4 @@ enum op_outcome ops_bind(struct ops *ops, const struct op *op, const struct valu
     }
     return outcome == OP_DONE && ops->metas.max_ndim > TENSOR_MAX_DIM ? check_depth(ops, op, bound)
                                                                       : outcome;
-}
-
-bool ops_fits(struct ops *ops, const struct op *op, const struct value *args, uint32_t n,
-              const struct keyword *keywords, uint32_t n_keywords)
-{
-    if (!op_prepare(ops, (struct op *)op))
-        return false;
-    const struct schema *s = &op->schema;
-    if (n > s->n_positional && !s->any_arity)
-        return false;
-    uint64_t seen = 0;
-    for (uint32_t i = 0; i < n && i < s->n_args; i++, seen |= UINT64_C(1) << (i - 1))
-        if (!fits(&s->args[i], args[i]))
-            return false;
-    for (uint32_t k = 0; k < n_keywords; k++) {
-        uint32_t i = slot_by_name(s, keywords[k].name);
-        if (i == UINT32_MAX || (seen >> i & 1) || !fits(&s->args[i], keywords[k].value))
-            return false;
-        seen |= UINT64_C(1) << i;
-    }
-    for (uint32_t i = 0; i < s->n_args; i++)
-        if (!(seen >> i & 1) && !s->args[i].has_default)
-            return false;
-    return true;
 }

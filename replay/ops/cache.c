@@ -24,6 +24,7 @@ struct entry {
     uint32_t events_at, n_events;
     uint32_t depth; /* of the run that was logged */
     uint8_t bypass; /* NONE: PyTorch's cache has it too */
+    bool muted;     /* from a run that counted nothing: PyTorch has not seen this call */
 };
 
 /* What a run counted; depth is that of the operator. */
@@ -306,6 +307,8 @@ bool op_cache_answer(struct ops *ops, const struct op *op, const struct cache_ke
         return false;
     const struct entry *entry = &cache->entries.v[found - 1];
     uint32_t at = entry->slots_at;
+    if (entry->muted && !ops->stats.muted)
+        return false;
     if (!rebuild(ops, key, &at, ret))
         return false; /* out of memory: the rule will find out, too */
     ops->next_storage += entry->n_fresh;
@@ -433,6 +436,7 @@ void op_cache_store(struct ops *ops, const struct cache_key *key,
                            .events_at = key->events_at,
                            .depth = ops->depth,
                            .bypass = (uint8_t)key->bypass };
+    entry.muted = ops->stats.muted > 0;
     if (!key->usable || ops->cache_off)
         return;
     if (key->recording)
@@ -444,8 +448,10 @@ void op_cache_store(struct ops *ops, const struct cache_key *key,
     }
     entry.n_fresh = m.n_fresh;
     uint32_t *slot = find(cache, key);
-    if (*slot)
-        return; /* the rule called itself with the same arguments */
+    if (*slot) { /* of a muted run, or the rule called itself with the same arguments */
+        cache->entries.v[*slot - 1] = entry;
+        return;
+    }
     cache->entries.v[cache->entries.n++] = entry;
     *slot = (uint32_t)cache->entries.n;
 }

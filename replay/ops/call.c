@@ -68,6 +68,20 @@ static void number_storages(struct ops *ops, struct value *value)
             items[i].u.tensor.storage = ops->next_storage++;
 }
 
+/* What was raised and not asked for is this call's; none of it may reach the next one. */
+static bool settle(struct ops *ops, struct call *c)
+{
+    struct env_raised what = env_raised(ops->env);
+    if (c->failed || what.kind == ENV_RAISED_NOTHING)
+        return !c->failed;
+    c->failed = true;
+    if (what.kind == ENV_RAISED_MEMORY)
+        ops_no_memory(ops);
+    else
+        ops_refuse(ops, str_of(what.type), "%.*s", STR_ARG(what.text));
+    return false;
+}
+
 static enum op_outcome run_rule(struct ops *ops, const struct op *op, const struct value *bound,
                                 struct value *ret)
 {
@@ -87,6 +101,7 @@ static enum op_outcome run_rule(struct ops *ops, const struct op *op, const stru
         done = finish_written(&c);
     if (done && !c.failed)
         ask_metadata(&c, &c.ret);
+    done = settle(ops, &c) && done;
     if (!done && !c.failed && ops->outcome == OP_DONE)
         unsupported(&c, "%.*s: its rule gave up", STR_ARG(op->name));
     if (c.failed || !done)
@@ -142,7 +157,7 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value 
     struct cache_key key;
     *ret = value_none();
     if (!op_prepare(ops, op))
-        return OP_FAILED;
+        return ops->outcome;
     if (ops->nesting >= OPS_MAX_DEPTH)
         return ops_unsupported(ops, "%.*s: calls nested too deep", STR_ARG(op->name));
     ops->outcome = OP_DONE;
@@ -156,6 +171,8 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value 
         count_self(ops, op, &key);
     if (outcome == OP_DONE && !op_cache_answer(ops, op, &key, ret))
         outcome = miss(ops, op, bound, &key, ret);
+    if (outcome == OP_DONE && op->writes)
+        forget_written(ops, op, bound);
     op_cache_drop(ops, &key);
     ops->stats.muted -= op->free;
     return outcome;

@@ -141,6 +141,7 @@ bool call_raised(struct call *c);
 
 /* What in-place and out= forms check and return beyond the rule's answer in c->ret. */
 bool finish_written(struct call *c);
+void forget_written(struct ops *ops, const struct op *op, const struct value *bound);
 
 /* What the cache asks of each tensor among the arguments (NULL), or in a result, for its key and
  * its entry. */

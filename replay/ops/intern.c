@@ -15,7 +15,7 @@ static uint64_t meta_hash(const struct tensor_meta *meta)
 
 static bool same_ids(const sym_id *a, const sym_id *b, uint32_t n)
 {
-    if (!a || !b)
+    if (n && (!a || !b))
         return a == b;
     for (uint32_t i = 0; i < n; i++)
         if (a[i] != b[i])

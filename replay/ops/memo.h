@@ -17,12 +17,12 @@ struct memo_entry {
 };
 
 struct memo_table {
-    vec_of(struct memo_entry)
-    entries;
+    vec_of(struct memo_entry) entries;
+    uint32_t asked; /* by how many calls: their answers are of one tensor, not of its meta */
 };
 
 /* VALUE_NONE: nothing is remembered. */
-struct value memo_get(const struct memo_table *table, struct tensor x, enum memo memo);
+struct value memo_get(struct memo_table *table, struct tensor x, enum memo memo);
 bool memo_set(struct memo_table *table, struct tensor x, enum memo memo, struct value value);
 void memo_forget(struct memo_table *table, uint32_t storage); /* it was written */
 void memo_clear(struct memo_table *table);

@@ -60,6 +60,8 @@ void ops_reset(struct ops *ops)
 
 void ops_set_eager(struct ops *ops, bool on)
 {
+    if (ops->eager != on)
+        op_cache_clear(ops->cache);
     ops->eager = on;
 }
 
@@ -136,16 +138,6 @@ size_t ops_count(const struct ops *ops)
 const struct op *ops_at(const struct ops *ops, size_t i)
 {
     return i < ops->table.n ? &ops->table.rows[i] : NULL;
-}
-
-const struct op *ops_overloads(const struct ops *ops, struct str base)
-{
-    return op_table_base(&ops->table, base);
-}
-
-const struct op *op_next_overload(const struct op *op)
-{
-    return op->next_overload;
 }
 
 struct str op_schema(const struct op *op)

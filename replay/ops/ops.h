@@ -71,12 +71,6 @@ const struct op *ops_at(const struct ops *ops, size_t i);
 struct str op_schema(const struct op *op); /* "aten::add.Tensor(Tensor self, ..." */
 struct str op_name(const struct op *op);   /* "aten.add.Tensor" */
 uint32_t op_index(const struct op *op);    /* in the table */
-/* The overloads of a base name, "aten.add", "aten::add", in the order of the table. */
-const struct op *ops_overloads(const struct ops *ops, struct str base);
-const struct op *op_next_overload(const struct op *op);
-/* Whether the arguments fit the schema: no guards, no side effects, ops_error() untouched. */
-bool ops_fits(struct ops *ops, const struct op *op, const struct value *args, uint32_t n,
-              const struct keyword *keywords, uint32_t n_keywords);
 
 /* A call as FakeTensorMode sees it. Several results are a VALUE_TUPLE, a Tensor[] a VALUE_LIST;
  * no result VALUE_NONE. Valid until ops_reset(). */

@@ -170,7 +170,7 @@ static bool number_value(struct reader *r, struct str text, enum schema_type typ
         *ret = value_int(sym_integer(r->pool, integer));
     else
         *ret = value_sym(VALUE_FLOAT, sym_float(r->pool, strtod(digits, NULL)));
-    return true;
+    return !value_is_number(*ret) || ret->u.sym != SYM_NONE || sym_ok(r->pool, r->err);
 }
 
 static bool take_string(struct reader *r, struct value *ret)

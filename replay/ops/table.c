@@ -195,11 +195,14 @@ bool op_prepare(struct ops *ops, struct op *op)
     if (op->parsed)
         return true;
     struct schema schema;
+    struct env_raised what = env_raised(ops->env); /* or default values would be none */
+    if (what.kind != ENV_RAISED_NOTHING) {
+        ops_refuse(ops, str_of(what.type), "%.*s", STR_ARG(what.text));
+        return false;
+    }
     if (!schema_parse(op->schema.text, &ops->schemas, ops->pool, &schema, &ops->failure) ||
         !vec_push(&ops->parsed, op->index)) {
-        if (!err_is_set(&ops->failure))
-            err_nomem(&ops->failure);
-        ops->outcome = OP_FAILED;
+        ops_no_memory(ops);
         return false;
     }
     op->schema = schema;

@@ -40,11 +40,19 @@ static bool note(struct call *c, uint32_t arg, struct tensor tensor)
            refuse(c, "MemoryError", "out of memory");
 }
 
+/* TensorIterator's words; those of _safe_copy_out for references. */
 static bool check_cast(struct call *c, enum dtype from, enum dtype to)
 {
-    return require(c, from == to || can_cast(from, to), "RuntimeError",
-                   "result type %s can't be cast to the desired output type %s",
-                   dtype_scalar_name(from), dtype_scalar_name(to));
+    if (from == to || can_cast(from, to))
+        return !c->failed;
+    if (eager(c))
+        return refuse(c, "RuntimeError",
+                      "result type %s can't be cast to the desired output type %s",
+                      dtype_scalar_name(from), dtype_scalar_name(to));
+    return refuse(c, "RuntimeError",
+                  "Attempting to cast from %s to out tensor with dtype %s, but this can't be cast "
+                  "because it is not safe!",
+                  dtype_python_name(from), dtype_python_name(to));
 }
 
 static bool finish_in_place(struct call *c, uint32_t arg, struct value *result)
@@ -103,11 +111,22 @@ bool finish_written(struct call *c)
         if (arg == UINT32_MAX || result->kind != VALUE_TENSOR ||
             c->args[arg].kind != VALUE_TENSOR)
             continue;
-        memo_forget(&c->ops->memos, c->args[arg].u.tensor.storage);
         if (s->args[arg].keyword_only)
             finish_out(c, arg, result);
         else
             finish_in_place(c, arg, result);
     }
     return !c->failed;
+}
+
+/* What FakeTensor remembered of a tensor's values is void once it is written. */
+void forget_written(struct ops *ops, const struct op *op, const struct value *bound)
+{
+    for (uint32_t i = 0; i < op->schema.n_args; i++) {
+        bool list = bound[i].kind == VALUE_LIST;
+        const struct value *items = list ? bound[i].u.items : &bound[i];
+        for (uint32_t k = 0; op->schema.args[i].written && k < (list ? bound[i].n : 1); k++)
+            if (items[k].kind == VALUE_TENSOR)
+                memo_forget(&ops->memos, items[k].u.tensor.storage);
+    }
 }
