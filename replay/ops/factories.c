@@ -1,5 +1,6 @@
 /* Tensors from sizes, from another tensor's, from one number. */
 #include "replay/ops/factories.h"
+#include "replay/ops/strides.h"
 
 #include <string.h>
 
@@ -167,30 +168,33 @@ bool rule_new_empty_strided(struct call *c)
     return ret_tensor(c, new_tensor_strided(c, kind.dtype, kind.device, sizes, strides, n));
 }
 
-/* empty_like of ATen/native/TensorFactories.cpp: dense strides are kept as they are. */
+/* empty_like of ATen/native/TensorFactories.cpp, where dense strides are kept as they are, or of
+ * torch/_refs. */
 struct tensor empty_like(struct call *c, struct tensor x, struct tensor_kind kind,
-                         enum memory_format format)
+                         enum memory_format format, bool reference)
 {
     const struct tensor_meta *m = x.meta;
     if (format != FORMAT_PRESERVE)
         return new_tensor_format(c, kind.dtype, kind.device, m->size, m->ndim, format);
     sym_id strides[TENSOR_MAX_DIM];
-    if (is_contiguous(c, x, FORMAT_CONTIGUOUS))
+    if (!reference && is_contiguous(c, x, FORMAT_CONTIGUOUS))
         memcpy(strides, m->stride, m->ndim * sizeof(*strides));
     else
-        elementwise_strides(c, &x, 1, strides);
+        like_strides(c, x, strides);
     return new_tensor_strided(c, kind.dtype, kind.device, m->size, strides, m->ndim);
 }
 
-/* empty_like, zeros_like, ones_like; full_like where param is 1, with its number at 1. */
+/* empty_like, ones_like, zeros_like, full_like: param is 1 where a number is at 1, plus 2 where no
+ * reference stands in for the kernel. */
 bool rule_empty_like(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
-    uint32_t at = 1 + (uint32_t)c->param;
+    uint32_t at = 1 + (uint32_t)(c->param & 1);
     if (!x.meta)
         return false;
     struct tensor_kind kind = arg_kind(c, at, x.meta->dtype, x.meta->device);
-    return ret_tensor(c, empty_like(c, x, kind, arg_format(c, at + 4, FORMAT_PRESERVE)));
+    return ret_tensor(c, empty_like(c, x, kind, arg_format(c, at + 4, FORMAT_PRESERVE),
+                                    c->symbolic && !(c->param & 2)));
 }
 
 /* out= forms: (self, ..., memory_format, out) with or without the number. */
@@ -200,7 +204,8 @@ bool rule_empty_like_out(struct call *c)
     if (!x.meta || !out.meta)
         return false;
     struct tensor_kind kind = { out.meta->dtype, out.meta->device };
-    return ret_tensor(c, empty_like(c, x, kind, arg_format(c, c->n_args - 2, FORMAT_PRESERVE)));
+    return ret_tensor(c, empty_like(c, x, kind, arg_format(c, c->n_args - 2, FORMAT_PRESERVE),
+                                    c->symbolic));
 }
 
 bool rule_new_empty_out(struct call *c)

@@ -14,6 +14,6 @@ struct tensor_kind arg_kind(struct call *c, uint32_t at, enum dtype dtype, struc
 bool check_sizes(struct call *c, const sym_id *sizes, uint32_t n); /* none is negative */
 struct tensor empty(struct call *c, struct tensor_kind kind, const sym_id *sizes, uint32_t n);
 struct tensor empty_like(struct call *c, struct tensor x, struct tensor_kind kind,
-                         enum memory_format format);
+                         enum memory_format format, bool reference);
 
 #endif

@@ -152,19 +152,28 @@ static bool ret_range(struct call *c, struct progression p, struct tensor_kind k
     sym_id length = by_ints ? int_length(c, &p) : float_length(c, &p);
     if (c->failed)
         return false;
-    if (c->symbolic && !dtype_is_integer(kind.dtype))
+    if (!eager(c) && !dtype_is_integer(kind.dtype))
         return ret_tensor(c, computed_range(c, &p, ints, length, kind));
-    if (c->symbolic)
+    if (!eager(c))
         count_dispatches(c, 2);
     return ret_tensor(c, empty(c, kind, &length, 1));
+}
+
+/* A number, True and False being 1 and 0. */
+static struct value arg_count(const struct call *c, uint32_t i)
+{
+    struct value value = arg(c, i);
+    if (value.kind == VALUE_BOOL && value.u.sym <= SYM_ID_TRUE)
+        return value_int(value.u.sym == SYM_ID_TRUE ? SYM_ID_ONE : SYM_ID_ZERO);
+    return value;
 }
 
 /* param: how many of start, end, step come first. */
 static struct progression arg_progression(const struct call *c, uint32_t n)
 {
     struct value zero = value_int(SYM_ID_ZERO), one = value_int(SYM_ID_ONE);
-    return (struct progression){ n == 1 ? zero : arg(c, 0), arg(c, n == 1 ? 0 : 1),
-                                 n == 3 ? arg(c, 2) : one };
+    return (struct progression){ n == 1 ? zero : arg_count(c, 0), arg_count(c, n == 1 ? 0 : 1),
+                                 n == 3 ? arg_count(c, 2) : one };
 }
 
 static enum dtype range_dtype(const struct progression *p)
@@ -180,7 +189,7 @@ bool rule_arange(struct call *c)
     struct progression p = arg_progression(c, n);
     if (!value_is_number(p.start) || !value_is_number(p.end) || !value_is_number(p.step))
         return unsupported(c, "arange of complex numbers");
-    if (c->symbolic && n < 3)
+    if (!eager(c) && n < 3)
         count_dispatches(c, 1);
     return ret_range(c, p, arg_kind(c, n, range_dtype(&p), cpu));
 }
@@ -205,7 +214,7 @@ static bool check_ends(struct call *c, const char *name)
     uint32_t n_end = end.kind == VALUE_TENSOR ? end.u.tensor.meta->ndim : 0;
     if (!n_start && !n_end)
         return true;
-    if (c->symbolic)
+    if (!eager(c))
         return refuse(c, "RuntimeError",
                       "linspace only supports 0-dimensional start and end tensors");
     if (start.kind == VALUE_TENSOR && end.kind == VALUE_TENSOR)
@@ -275,7 +284,7 @@ bool rule_eye(struct call *c)
     struct tensor_kind kind = arg_kind(c, (uint32_t)c->param, DTYPE_F32, cpu);
     if (c->failed)
         return false;
-    if (c->symbolic)
+    if (!eager(c))
         mask_of_ranges(c, size[0], size[1], kind.device);
     return ret_tensor(c, empty(c, kind, size, 2));
 }
@@ -323,7 +332,7 @@ bool rule_triangle(struct call *c)
         return false;
     REQUIRE(c, x.meta->ndim >= 2, "RuntimeError",
             "tri%c: input tensor must have at least 2 dimensions", c->param ? 'l' : 'u');
-    if (c->symbolic)
+    if (!eager(c))
         return triangle_by_mask(c, x, c->param != 0);
     return ret_tensor(c, new_tensor(c, x.meta->dtype, x.meta->device, x.meta->size,
                                     x.meta->ndim));

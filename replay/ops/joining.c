@@ -10,7 +10,7 @@ static enum memory_format common_format(struct call *c, const struct tensor *x, 
 {
     enum memory_format format = FORMAT_CONTIGUOUS;
     for (uint32_t i = 0; i < n && !c->failed; i++) {
-        enum memory_format f = c->symbolic ? suggest_format(c, x[i]) : suggest_format_c10(c, x[i]);
+        enum memory_format f = !eager(c) ? suggest_format(c, x[i]) : suggest_format_c10(c, x[i]);
         if (f == FORMAT_CONTIGUOUS || (i && f != format))
             return FORMAT_CONTIGUOUS;
         format = f;
@@ -94,7 +94,7 @@ static bool check_others(struct call *c, const struct tensor_meta *first,
     for (uint32_t d = 0; d < m->ndim && !c->failed; d++) {
         if (d == dim)
             continue;
-        if (c->symbolic)
+        if (!eager(c))
             CHECK(c, py_eq(c, m->size[d], first->size[d]), "RuntimeError",
                   "Sizes of tensors must match except in dimension %u. Expected %s in dimension %u "
                   "but got %s for tensor number %u in the list",
@@ -142,14 +142,14 @@ static struct tensor cat(struct call *c, const struct tensor *x, uint32_t n, int
         if (!x[i].meta)
             return none;
     if (n == 0) {
-        refuse(c, c->symbolic ? "ValueError" : "RuntimeError",
-               c->symbolic ? "cat expects at least one tensor, but received zero!"
+        refuse(c, !eager(c) ? "ValueError" : "RuntimeError",
+               !eager(c) ? "cat expects at least one tensor, but received zero!"
                            : "torch.cat(): expected a non-empty list of Tensors");
         return none;
     }
     struct tensor *kept = scratch(c, n * sizeof(*kept));
     if (!kept || !same_devices(c, x, n) ||
-        !(c->symbolic ? check_ranks(c, x, n) : check_ranks_plain(c, x, n)))
+        !(!eager(c) ? check_ranks(c, x, n) : check_ranks_plain(c, x, n)))
         return none;
     uint32_t n_kept = without_empty(c, x, n, kept);
     enum memory_format format = common_format(c, x, n);
@@ -170,7 +170,7 @@ static struct tensor cat(struct call *c, const struct tensor *x, uint32_t n, int
             check_others(c, kept[0].meta, kept[i].meta, at, number_of(x, n, kept[i]));
     }
     g.size[at] = sum_of(c, lengths, n_kept);
-    if (c->symbolic)
+    if (!eager(c))
         count_dispatches(c, 2);
     return c->failed ? none
                      : new_tensor_format(c, kind.dtype, kind.device, g.size, g.n, format);
@@ -218,7 +218,7 @@ bool rule_stack(struct call *c)
     uint32_t at = wrap_dim(c, arg_int(c, 1), g.n + 1);
     if (c->failed)
         return false;
-    if (!c->symbolic) {
+    if (eager(c)) {
         enum dtype dtype = common_dtype(c, x, n);
         if (!check_entries(c, x, n) || !same_devices(c, x, n) ||
             !geometry_insert(c, &g, at, num(c, n), SYM_ID_ZERO))
@@ -293,7 +293,7 @@ bool rule_block_diag(struct call *c)
             return unsupported(c, "a list with None");
         REQUIRE(c, x[i].meta->ndim <= 2, "RuntimeError",
                 "%sInput tensors must have 2 or fewer dimensions. Input %u has %u dimensions",
-                c->symbolic ? "" : "torch.block_diag: ", i, x[i].meta->ndim);
+                !eager(c) ? "" : "torch.block_diag: ", i, x[i].meta->ndim);
         blocks[i] = x[i].meta->ndim < 2 ? call_view(c, x[i], row, 2) : x[i];
         if (blocks[i].meta)
             columns = add(c, columns, blocks[i].meta->size[1]);

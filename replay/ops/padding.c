@@ -55,7 +55,7 @@ bool rule_constant_pad(struct call *c)
     }
     if (c->failed)
         return false;
-    enum memory_format format = c->symbolic ? suggest_format(c, x) : suggest_format_c10(c, x);
+    enum memory_format format = !eager(c) ? suggest_format(c, x) : suggest_format_c10(c, x);
     return !c->failed && ret_tensor(c, new_tensor_format(c, x.meta->dtype, x.meta->device, g.size,
                                                          g.n, format));
 }
@@ -64,15 +64,16 @@ bool rule_constant_pad(struct call *c)
 
 static const char *input_text(struct call *c, const struct geometry *g)
 {
-    return c->symbolic ? py_size_text(c, g->size, g->n) : sizes_text(c, g->size, g->n);
+    return !eager(c) ? py_size_text(c, g->size, g->n) : sizes_text(c, g->size, g->n);
 }
 
 /* Each side is smaller than what it mirrors. */
 static void check_reflection(struct call *c, const struct geometry *g, uint32_t dim,
                              const sym_id *side, uint32_t number)
 {
-    sym_id fits = sym_and(c->pool, py_lt(c, side[0], g->size[dim]),
-                          py_lt(c, side[1], g->size[dim]));
+    sym_id fits = py_lt(c, side[0], g->size[dim]);
+    if (guard_bool(c, fits)) /* `and` of Python */
+        fits = py_lt(c, side[1], g->size[dim]);
     CHECK(c, fits, "RuntimeError",
           "Argument #%u: Padding size should be less than the corresponding input dimension, but "
           "got: padding (%s, %s) at dimension %u of input %s",

@@ -21,7 +21,7 @@ bool rule_repeat(struct call *c)
     sym_id size[TENSOR_MAX_DIM];
     for (uint32_t i = 0; i < n && !c->failed; i++)
         CHECK(c, py_ge(c, times[i], SYM_ID_ZERO), "RuntimeError",
-              c->symbolic ? "Repeats cannot be negative, found %s at index %u"
+              !eager(c) ? "Repeats cannot be negative, found %s at index %u"
                           : "Trying to create tensor with negative dimension %s at %u",
               sym_text(c, times[i]), i);
     for (uint32_t i = 0; i < n; i++)
@@ -69,13 +69,13 @@ bool rule_flip(struct call *c)
             return false;
         if (seen >> dim & 1)
             return refuse(c, "RuntimeError",
-                          c->symbolic ? "duplicate value in the list of dims"
+                          !eager(c) ? "duplicate value in the list of dims"
                                       : "dim %u appears multiple times in the list of dims",
                           dim);
         seen |= UINT64_C(1) << dim;
     }
     struct tensor_kind kind = { x.meta->dtype, x.meta->device };
-    return !c->failed && ret_tensor(c, empty_like(c, x, kind, FORMAT_PRESERVE));
+    return !c->failed && ret_tensor(c, empty_like(c, x, kind, FORMAT_PRESERVE, c->symbolic));
 }
 
 /* fliplr and flipud: param is the dimension. */
@@ -97,14 +97,14 @@ bool rule_roll(struct call *c)
     if (!x.meta)
         return false;
     struct tensor_kind kind = { x.meta->dtype, x.meta->device };
-    for (uint32_t i = 0; i < n_dims && !c->failed && c->symbolic; i++)
+    for (uint32_t i = 0; i < n_dims && !c->failed && !eager(c); i++)
         wrap_dim(c, dims[i], x.meta->ndim);
     REQUIRE(c, n_shifts > 0, "RuntimeError", "`shifts` required");
     if (n_shifts != 1 || n_dims != 1)
         REQUIRE(c, n_shifts == n_dims || (n_dims == 0 && n_shifts == 1), "RuntimeError",
                 "shifts and dimensions must align. shifts: %u, dims:%u", n_shifts, n_dims);
     if (guard_bool(c, py_eq(c, numel(c, x), SYM_ID_ZERO)))
-        return ret_tensor(c, empty_like(c, x, kind, FORMAT_PRESERVE));
+        return ret_tensor(c, empty_like(c, x, kind, FORMAT_PRESERVE, c->symbolic));
     for (uint32_t i = 0; i < n_dims && !c->failed; i++) {
         REQUIRE(c, x.meta->ndim > 0, "IndexError",
                 "Dimension specified as %lld but tensor has no dimensions", (long long)dims[i]);
@@ -205,7 +205,7 @@ bool rule_pixel_unshuffle(struct call *c)
     sym_id by = num(c, factor), square = num(c, factor * factor);
     sym_id *size = g.size + batch;
     static const char *const names[] = { "", "height", "width" };
-    for (uint32_t i = 1; i < 3 && !c->symbolic; i++)
+    for (uint32_t i = 1; i < 3 && eager(c); i++)
         CHECK(c, eq(c, mod(c, size[i], by), SYM_ID_ZERO), "RuntimeError",
               "pixel_unshuffle expects %s to be divisible by downscale_factor, but input.size(%d)"
               "=%s is not divisible by %lld",
@@ -220,7 +220,7 @@ bool rule_pixel_unshuffle(struct call *c)
     memcpy(apart + batch, inner, sizeof(inner));
     memcpy(whole + batch, outer, sizeof(outer));
     enum memory_format format = FORMAT_CONTIGUOUS;
-    if (!c->symbolic) {
+    if (eager(c)) {
         format = suggest_format_c10(c, x);
         return ret_tensor(c, new_tensor_format(c, x.meta->dtype, x.meta->device, whole, g.n,
                                                format));
@@ -250,7 +250,7 @@ bool rule_channel_shuffle(struct call *c)
           sym_text(c, g.size[1]), sym_text(c, groups));
     if (c->failed)
         return false;
-    if (!c->symbolic)
+    if (eager(c))
         return ret_tensor(c, new_tensor_format(c, x.meta->dtype, x.meta->device, g.size, g.n,
                                                suggest_format_c10(c, x)));
     if (guard_bool(c, py_eq(c, numel(c, x), SYM_ID_ZERO)))
@@ -381,7 +381,7 @@ bool rule_im2col(struct call *c)
         return refuse(c, "RuntimeError",
                       "Expected 3D or 4D (batch mode) tensor for input with possible 0 batch size "
                       "and non-zero dimensions, but got: %s",
-                      c->symbolic ? py_tuple_text(c, g.size, g.n) : sizes_text(c, g.size, g.n));
+                      !eager(c) ? py_tuple_text(c, g.size, g.n) : sizes_text(c, g.size, g.n));
     sym_id *last = g.size + (g.n - 2);
     sym_id places[] = { window_places(c, &w, last[0], 0), window_places(c, &w, last[1], 1) };
     for (uint32_t i = 0; i < 2 && !c->failed; i++)
@@ -395,7 +395,7 @@ bool rule_im2col(struct call *c)
                           sizes_text(c, w.stride, 2), py_tuple_text(c, places, 2));
     if (c->failed)
         return false;
-    if (!c->symbolic) {
+    if (eager(c)) {
         uint32_t at = g.n - 3;
         g.size[at] = mul(c, g.size[at], mul(c, w.kernel[0], w.kernel[1]));
         g.size[at + 1] = mul(c, places[0], places[1]);
@@ -423,7 +423,7 @@ bool rule_col2im(struct call *c)
         return refuse(c, "RuntimeError",
                       "Expected 2D or 3D (batch mode) tensor for input with possible 0 batch size "
                       "and non-zero dimensions, but got: %s",
-                      c->symbolic ? py_tuple_text(c, g.size, g.n) : sizes_text(c, g.size, g.n));
+                      !eager(c) ? py_tuple_text(c, g.size, g.n) : sizes_text(c, g.size, g.n));
     sym_id *last = g.size + (g.n - 2), area = mul(c, w.kernel[0], w.kernel[1]);
     CHECK(c, py_eq(c, mod(c, last[0], area), SYM_ID_ZERO), "RuntimeError",
           "Expected size of input's first non-batch dimension to be divisible by the product of "

@@ -116,14 +116,14 @@ bool geometry_expand(struct call *c, struct geometry *g, const sym_id *shape, ui
 {
     if (!check_ndim(c, n))
         return false;
-    return c->symbolic ? expand_symbolic(c, g, shape, n) : expand_plain(c, g, shape, n);
+    return !eager(c) ? expand_symbolic(c, g, shape, n) : expand_plain(c, g, shape, n);
 }
 
 /* --- permute and transpose --- */
 
 bool geometry_permute(struct call *c, struct geometry *g, const int64_t *dims, uint32_t n)
 {
-    if (!c->symbolic)
+    if (eager(c))
         REQUIRE(c, n == g->n, "RuntimeError",
                 "permute(sparse_coo): number of dimensions in the tensor input does not match the "
                 "length of the desired ordering of dimensions i.e. input.dim() = %u is not equal "
@@ -139,8 +139,8 @@ bool geometry_permute(struct call *c, struct geometry *g, const int64_t *dims, u
                 "Attempting to permute a tensor of rank %u, but received a permutation of length "
                 "%u!",
                 old.n, n);
-        REQUIRE(c, !seen[dim], c->symbolic ? "ValueError" : "RuntimeError",
-                c->symbolic ? "Received an invalid permutation!"
+        REQUIRE(c, !seen[dim], !eager(c) ? "ValueError" : "RuntimeError",
+                !eager(c) ? "Received an invalid permutation!"
                             : "permute(): duplicate dims are not allowed.");
         seen[dim] = true;
         g->size[i] = old.size[dim];
@@ -149,7 +149,7 @@ bool geometry_permute(struct call *c, struct geometry *g, const int64_t *dims, u
     REQUIRE(c, n == old.n, "ValueError",
             "Attempting to permute a tensor of rank %u, but received a permutation of length %u!",
             old.n, n);
-    if (c->symbolic)
+    if (!eager(c))
         count_dispatches(c, 2);
     return !c->failed;
 }
@@ -159,7 +159,7 @@ bool geometry_transpose(struct call *c, struct geometry *g, int64_t dim0, int64_
     uint32_t a = wrap_dim(c, dim0, g->n), b = wrap_dim(c, dim1, g->n);
     if (c->failed)
         return false;
-    if (c->symbolic)
+    if (!eager(c))
         count_dispatches(c, g->n <= 1 || dim0 == dim1 ? 1 : 3);
     if (g->n <= 1)
         return true;
@@ -178,7 +178,7 @@ bool geometry_unsqueeze(struct call *c, struct geometry *g, int64_t dim)
     uint32_t at = wrap_dim(c, dim, g->n + 1);
     if (c->failed)
         return false;
-    if (!c->symbolic)
+    if (eager(c))
         return geometry_insert(c, g, at, SYM_ID_ONE,
                                at >= g->n ? SYM_ID_ONE : mul(c, g->size[at], g->stride[at]));
     struct geometry wider = *g, ret;
@@ -248,7 +248,7 @@ bool geometry_diagonal(struct call *c, struct geometry *g, int64_t offset, int64
     uint32_t a = wrap_dim(c, dim1, g->n), b = wrap_dim(c, dim2, g->n);
     if (c->failed)
         return false;
-    if (c->symbolic)
+    if (!eager(c))
         REQUIRE(c, a != b, "RuntimeError", "diagonal dimensions cannot be identical %u, %u", a, b);
     REQUIRE(c, a != b, "RuntimeError",
             "diagonal dimensions cannot be identical %" PRId64 ", %" PRId64, dim1, dim2);
@@ -261,12 +261,12 @@ bool geometry_diagonal(struct call *c, struct geometry *g, int64_t offset, int64
         shift = mul(c, sub(c, SYM_ID_ZERO, num(c, offset)), g->stride[a]);
     }
     size = sym_max2(c, size, SYM_ID_ZERO);
-    if (c->symbolic || size != SYM_ID_ZERO)
+    if (!eager(c) || size != SYM_ID_ZERO)
         g->offset = add(c, g->offset, shift);
     sym_id stride = add(c, g->stride[a], g->stride[b]);
     geometry_remove(g, a > b ? a : b);
     geometry_remove(g, a > b ? b : a);
-    if (c->symbolic)
+    if (!eager(c))
         count_dispatches(c, 1);
     return geometry_insert(c, g, g->n, size, stride);
 }

@@ -44,7 +44,7 @@ static uint32_t find_inferred(struct call *c, const sym_id *shape, uint32_t n, b
             found = i;
             continue;
         }
-        if (cpp || !c->symbolic)
+        if (cpp || eager(c))
             CHECK(c, cpp ? gt(c, shape[i], SYM_ID_MINUS_ONE) : ge(c, shape[i], SYM_ID_ZERO),
                   "RuntimeError", "invalid shape dimension %s", sym_text(c, shape[i]));
         else
@@ -103,11 +103,27 @@ bool infer_shape_cpp(struct call *c, sym_id elements, const sym_id *shape, uint3
 
 /* --- computeStride --- */
 
-static bool asked_or(struct call *c, sym_id condition, bool oblivious, bool otherwise)
+static bool asked(struct call *c, enum stride_way way, bool otherwise, sym_id condition)
 {
-    if (!oblivious)
+    if (way == STRIDE_EXACT)
         return guard_bool(c, condition);
     return otherwise ? guard_or_true(c, condition) : guard_or_false(c, condition);
+}
+
+/* The two ways to write a comparison. */
+static bool ask_eq(struct call *c, enum stride_way way, sym_id a, sym_id b)
+{
+    return asked(c, way, false, way == STRIDE_CPP ? eq(c, a, b) : py_eq(c, a, b));
+}
+
+static bool ask_ne(struct call *c, enum stride_way way, sym_id a, sym_id b)
+{
+    return asked(c, way, true, way == STRIDE_CPP ? ne(c, a, b) : py_ne(c, a, b));
+}
+
+static bool ask_lt(struct call *c, enum stride_way way, sym_id a, sym_id b)
+{
+    return asked(c, way, true, way == STRIDE_CPP ? lt(c, a, b) : py_lt(c, a, b));
 }
 
 static sym_id all_equal(struct call *c, const sym_id *a, const sym_id *b, uint32_t n)
@@ -119,9 +135,9 @@ static sym_id all_equal(struct call *c, const sym_id *a, const sym_id *b, uint32
 }
 
 static bool empty_stride(struct call *c, const struct geometry *old, const sym_id *shape,
-                         uint32_t n, bool oblivious, sym_id *stride)
+                         uint32_t n, enum stride_way way, sym_id *stride)
 {
-    if (n == old->n && asked_or(c, all_equal(c, old->size, shape, n), oblivious, false)) {
+    if (n == old->n && asked(c, way, false, all_equal(c, old->size, shape, n))) {
         memcpy(stride, old->stride, n * sizeof(*stride));
         return true;
     }
@@ -133,38 +149,38 @@ static bool empty_stride(struct call *c, const struct geometry *old, const sym_i
 
 /* Whether a chunk of memory that a view may not span ends before dimension d. */
 static bool chunk_ends(struct call *c, const struct geometry *old, uint32_t d, sym_id elements,
-                       sym_id base, bool oblivious)
+                       sym_id base, enum stride_way way)
 {
     if (d == 0)
         return true;
-    return asked_or(c, py_ne(c, old->size[d - 1], SYM_ID_ONE), oblivious, true) &&
-           asked_or(c, py_ne(c, old->stride[d - 1], mul(c, elements, base)), oblivious, true);
+    return ask_ne(c, way, old->size[d - 1], SYM_ID_ONE) &&
+           ask_ne(c, way, old->stride[d - 1], mul(c, elements, base));
 }
 
 bool compute_stride(struct call *c, const struct geometry *old, const sym_id *shape, uint32_t n,
-                    bool oblivious, sym_id *stride)
+                    enum stride_way way, sym_id *stride)
 {
     if (old->n == 0) {
         for (uint32_t i = 0; i < n; i++)
             stride[i] = SYM_ID_ONE;
         return true;
     }
-    if (asked_or(c, py_eq(c, geometry_numel(c, old), SYM_ID_ZERO), oblivious, false))
-        return empty_stride(c, old, shape, n, oblivious, stride);
+    if (ask_eq(c, way, geometry_numel(c, old), SYM_ID_ZERO))
+        return empty_stride(c, old, shape, n, way, stride);
     uint32_t left = n;
     sym_id base = old->stride[old->n - 1], elements = SYM_ID_ONE, seen = SYM_ID_ONE;
     for (uint32_t d = old->n; d-- > 0 && !c->failed;) {
         elements = mul(c, elements, old->size[d]);
-        if (!chunk_ends(c, old, d, elements, base, oblivious))
+        if (!chunk_ends(c, old, d, elements, base, way))
             continue;
         while (left > 0 && !c->failed &&
-               (asked_or(c, py_lt(c, seen, elements), oblivious, true) ||
-                asked_or(c, py_eq(c, shape[left - 1], SYM_ID_ONE), oblivious, false))) {
+               (ask_lt(c, way, seen, elements) ||
+                ask_eq(c, way, shape[left - 1], SYM_ID_ONE))) {
             left--;
             stride[left] = mul(c, seen, base);
             seen = mul(c, seen, shape[left]);
         }
-        if (asked_or(c, py_ne(c, seen, elements), oblivious, true))
+        if (ask_ne(c, way, seen, elements))
             return false;
         if (d > 0) {
             base = old->stride[d - 1];
@@ -412,7 +428,7 @@ static bool view_unbacked(struct call *c, struct tensor x, const sym_id *shape, 
     if (oblivious ? contiguous_or_false(c, x) : is_contiguous(c, x, FORMAT_CONTIGUOUS))
         return set_geometry(c, g, shape, n);
     sym_id stride[TENSOR_MAX_DIM];
-    if (compute_stride(c, g, shape, n, oblivious, stride)) {
+    if (compute_stride(c, g, shape, n, oblivious ? STRIDE_OBLIVIOUS : STRIDE_EXACT, stride)) {
         memcpy(g->size, shape, n * sizeof(*shape));
         memcpy(g->stride, stride, n * sizeof(*stride));
         g->n = n;
@@ -430,7 +446,7 @@ static bool view_plain(struct call *c, const sym_id *shape, uint32_t n, bool all
                        struct geometry *g, bool *copied)
 {
     sym_id stride[TENSOR_MAX_DIM];
-    if (!compute_stride(c, g, shape, n, true, stride)) {
+    if (!compute_stride(c, g, shape, n, STRIDE_CPP, stride)) {
         if (c->failed)
             return false;
         if (allow_copy)
@@ -466,7 +482,7 @@ bool view_geometry(struct call *c, struct tensor x, const sym_id *shape, uint32_
                     any_unbacked(c, ret->size, ret->n) || any_unbacked(c, ret->stride, ret->n);
     if (!infer_shape(c, numel(c, x), shape, n, full))
         return false;
-    if (!c->symbolic)
+    if (eager(c))
         return view_plain(c, full, n, allow_copy, ret, copied);
     if (unbacked)
         return view_unbacked(c, x, full, n, allow_copy, true, ret, copied);

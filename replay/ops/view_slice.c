@@ -54,7 +54,7 @@ static sym_id slice_length(struct call *c, sym_id size, sym_id first, sym_id las
 bool geometry_slice(struct call *c, struct geometry *g, int64_t dim, struct value start,
                     struct value end, sym_id step)
 {
-    REQUIRE(c, g->n > 0, c->symbolic ? "RuntimeError" : "IndexError",
+    REQUIRE(c, g->n > 0, !eager(c) ? "RuntimeError" : "IndexError",
             "slice() cannot be applied to a 0-dim tensor.");
     uint32_t at = wrap_dim(c, dim, g->n);
     if (c->failed)
@@ -76,7 +76,7 @@ bool geometry_slice(struct call *c, struct geometry *g, int64_t dim, struct valu
     } else {
         g->offset = add(c, g->offset, mul(c, first, stride));
     }
-    if (c->symbolic)
+    if (!eager(c))
         count_dispatches(c, 1);
     return !c->failed;
 }
@@ -96,7 +96,7 @@ bool geometry_select(struct call *c, struct geometry *g, int64_t dim, sym_id ind
     if (c->failed)
         return false;
     sym_id size = g->size[at], stride = g->stride[at];
-    if (!c->symbolic && (guard_bool(c, ge(c, index, size)) ||
+    if (eager(c) && (guard_bool(c, ge(c, index, size)) ||
                          guard_bool(c, lt(c, index, negative(c, size)))))
         return select_range(c, g, index, at);
     if (guard_or_false(c, py_ge(c, index, SYM_ID_ZERO)))
@@ -106,7 +106,7 @@ bool geometry_select(struct call *c, struct geometry *g, int64_t dim, sym_id ind
     else
         g->offset = new_unbacked_size(c, SYM_NONE, SYM_NONE);
     geometry_remove(g, at);
-    if (c->symbolic)
+    if (!eager(c))
         count_dispatches(c, 1);
     return !c->failed;
 }
@@ -147,21 +147,21 @@ bool geometry_unfold(struct call *c, struct geometry *g, int64_t dim, sym_id siz
     bool scalar = g->n == 0;
     sym_id most = scalar ? SYM_ID_ONE : g->size[at];
     sym_id stride = scalar ? SYM_ID_ONE : g->stride[at];
-    if (!c->symbolic)
+    if (eager(c))
         CHECK(c, ge(c, size, SYM_ID_ZERO), "RuntimeError", "size is %s but must be >= 0",
               sym_text(c, size));
     CHECK(c, py_le(c, size, most), "RuntimeError",
-          "%caximum size for tensor at dimension %u is %s but size is %s", c->symbolic ? 'M' : 'm',
+          "%caximum size for tensor at dimension %u is %s but size is %s", !eager(c) ? 'M' : 'm',
           at, sym_text(c, most), sym_text(c, size));
     CHECK(c, py_gt(c, step, SYM_ID_ZERO), "RuntimeError", "%ctep is %s but must be > 0",
-          c->symbolic ? 'S' : 's', sym_text(c, step));
+          !eager(c) ? 'S' : 's', sym_text(c, step));
     if (c->failed)
         return false;
     if (!scalar) {
         g->size[at] = add(c, floordiv(c, sub(c, most, size), step), SYM_ID_ONE);
         g->stride[at] = mul(c, stride, step);
     }
-    if (c->symbolic)
+    if (!eager(c))
         count_dispatches(c, 1);
     return geometry_insert(c, g, g->n, size, stride);
 }

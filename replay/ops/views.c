@@ -50,7 +50,7 @@ bool rule_t(struct call *c)
     struct geometry g = geometry_of(x);
     REQUIRE(c, g.n <= 2, "RuntimeError",
             "t() expects a tensor with <= 2 dimensions, but self is %uD", g.n);
-    if (c->symbolic)
+    if (!eager(c))
         count_dispatches(c, 1);
     return geometry_transpose(c, &g, 0, g.n < 2 ? 0 : 1) && ret_geometry(c, x, &g);
 }
@@ -113,7 +113,7 @@ bool rule_narrow(struct call *c)
     struct geometry g = geometry_of(x);
     if (!value_is_number(arg(c, 2)))
         return unsupported(c, "narrow from a tensor");
-    if (!c->symbolic)
+    if (eager(c))
         count_dispatches(c, 1);
     return geometry_narrow(c, &g, arg_int(c, 1), arg_sym(c, 2), arg_sym(c, 3)) &&
            ret_geometry(c, x, &g);
@@ -133,6 +133,19 @@ bool rule_alias(struct call *c)
     struct tensor x = arg_tensor(c, 0);
     struct geometry g = geometry_of(x);
     return ret_geometry(c, x, &g);
+}
+
+/* A constant becomes a tensor of FakeTensorMode, with memory of its own; for eager it is itself. */
+bool rule_lift_fresh(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    struct geometry g = geometry_of(x);
+    if (eager(c) || !x.meta)
+        return ret_geometry(c, x, &g);
+    struct tensor fresh = new_tensor_strided(c, x.meta->dtype, x.meta->device, g.size, g.stride,
+                                             g.n);
+    fresh.data = x.data;
+    return ret_tensor(c, fresh);
 }
 
 bool rule_as_strided(struct call *c)

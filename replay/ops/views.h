@@ -79,9 +79,11 @@ struct tensor call_alias(struct call *c, struct tensor x);
 bool infer_shape(struct call *c, sym_id elements, const sym_id *shape, uint32_t n, sym_id *ret);
 bool infer_shape_cpp(struct call *c, sym_id elements, const sym_id *shape, uint32_t n,
                      sym_id *ret);
-/* computeStride of ATen/TensorUtils.cpp; oblivious: unbacked sizes are no reason to fail. */
+/* computeStride of ATen/TensorUtils.cpp, and _compute_stride of torch/_subclasses/fake_impls.py: for
+ * the former two unbacked sizes are no reason to fail. */
+enum stride_way { STRIDE_CPP, STRIDE_OBLIVIOUS, STRIDE_EXACT };
 bool compute_stride(struct call *c, const struct geometry *old, const sym_id *shape, uint32_t n,
-                    bool oblivious, sym_id *stride);
+                    enum stride_way way, sym_id *stride);
 /* aten::view on a shape; *copied where only a copy has it, which allow_copy permits. */
 bool view_geometry(struct call *c, struct tensor x, const sym_id *shape, uint32_t n,
                    bool allow_copy, struct geometry *ret, bool *copied);

@@ -41,7 +41,7 @@ static bool slice_source(struct call *c, struct tensor x, struct tensor source, 
     struct geometry part = geometry_of(x);
     if (!geometry_slice(c, &part, at, start, end, step))
         return false;
-    if (!c->symbolic)
+    if (eager(c))
         return same_size(c, source, &part) || c->failed
                    ? !c->failed
                    : source_mismatch(c, source, &part, "slice");
@@ -57,7 +57,7 @@ static bool ret_slice_scatter(struct call *c, struct tensor x, struct tensor sou
     uint32_t at = wrap_dim(c, dim, x.meta->ndim);
     if (c->failed || !slice_source(c, x, source, at, start, end, step))
         return false;
-    return ret_tensor(c, c->symbolic ? new_like(c, x) : strided_copy(c, x));
+    return ret_tensor(c, !eager(c) ? new_like(c, x) : strided_copy(c, x));
 }
 
 bool rule_slice_scatter(struct call *c)
@@ -93,7 +93,7 @@ static bool ret_select_scatter(struct call *c, struct tensor x, struct tensor so
     uint32_t at = wrap_dim(c, dim, x.meta->ndim);
     if (c->failed)
         return false;
-    if (c->symbolic)
+    if (!eager(c))
         return select_by_mask(c, x, source, at, index);
     struct geometry part = geometry_of(x);
     if (!geometry_select(c, &part, at, index))
@@ -111,7 +111,7 @@ bool rule_select_scatter(struct call *c)
 /* diagonal_scatter of torch/_refs: the sizes are compared, then the numbers of elements. */
 static bool diagonal_source(struct call *c, struct tensor source, const struct geometry *part)
 {
-    if (!c->symbolic)
+    if (eager(c))
         return same_size(c, source, part) || source_mismatch(c, source, part, "slice");
     bool same = source.meta->ndim == part->n;
     sym_id differs = SYM_ID_FALSE;
@@ -174,10 +174,10 @@ bool rule_as_strided_scatter(struct call *c)
     part.n = n;
     sym_id required = required_elements(c, size, stride, n, offset);
     sym_id bytes = num(c, (int64_t)dtype_size(x.meta->dtype));
-    sym_id elements = c->symbolic ? numel(c, x)
+    sym_id elements = !eager(c) ? numel(c, x)
                                   : required_elements(c, x.meta->size, x.meta->stride,
                                                       x.meta->ndim, x.meta->offset);
-    if (c->symbolic)
+    if (!eager(c))
         CHECK(c, py_ge(c, elements, required), "RuntimeError",
               "as_strided_scatter: sizes %s, strides %s, storage offset %s  and itemsize %s "
               "requiring a storage size of %s are out of bounds for storage of size %s",
@@ -209,7 +209,7 @@ static struct tensor zeros_for(struct call *c, struct tensor grad)
 bool rule_slice_backward(struct call *c)
 {
     struct tensor grad = arg_tensor(c, 0), zeros = zeros_for(c, grad);
-    if (c->symbolic)
+    if (!eager(c))
         count_dispatches(c, 1);
     return ret_slice_scatter(c, zeros, grad, arg_int(c, 2), arg(c, 3), arg(c, 4), arg_sym(c, 5));
 }
@@ -217,7 +217,7 @@ bool rule_slice_backward(struct call *c)
 bool rule_select_backward(struct call *c)
 {
     struct tensor grad = arg_tensor(c, 0), zeros = zeros_for(c, grad);
-    if (c->symbolic)
+    if (!eager(c))
         count_dispatches(c, 1);
     return ret_select_scatter(c, zeros, grad, arg_int(c, 2), arg_sym(c, 3));
 }
@@ -225,7 +225,7 @@ bool rule_select_backward(struct call *c)
 bool rule_diagonal_backward(struct call *c)
 {
     struct tensor grad = arg_tensor(c, 0), zeros = zeros_for(c, grad);
-    if (c->symbolic)
+    if (!eager(c))
         count_dispatches(c, 1);
     return ret_diagonal_scatter(c, zeros, grad, arg_int(c, 2), arg_int(c, 3), arg_int(c, 4));
 }
@@ -289,8 +289,7 @@ bool rule_resize_as(struct call *c)
         return false;
     if (format == FORMAT_PRESERVE)
         format = suggest_format(c, like);
-    bool symbolic = c->symbolic && !same;
-    if (symbolic)
+    if (c->symbolic && !same)
         return refuse(c, "RuntimeError", "tried to directly modify sizes for customized tensor");
     if (same && !arg_given(c, 2))
         return ret_tensor(c, new_view(c, x, own, x.meta->stride, x.meta->ndim, x.meta->offset));

@@ -57,7 +57,7 @@ static struct tensor reshape(struct call *c, struct tensor x, const sym_id *shap
     if (!infer_shape_cpp(c, numel(c, x), shape, n, full))
         return none;
     struct geometry g = geometry_of(x);
-    if (compute_stride(c, &g, full, n, true, stride))
+    if (compute_stride(c, &g, full, n, STRIDE_CPP, stride))
         return call_view(c, x, full, n); /* _reshape_alias */
     if (c->failed)
         return none;

@@ -36,7 +36,7 @@ bool split_by_sizes(struct call *c, struct tensor x, const sym_id *sizes, uint32
     uint32_t at = wrap_dim(c, dim, g.n);
     if (c->failed)
         return false;
-    bool python = c->symbolic;
+    bool python = !eager(c);
     for (uint32_t i = 0; i < n && !c->failed; i++)
         CHECK(c, py_ge(c, sizes[i], SYM_ID_ZERO), "RuntimeError",
               "split_with_sizes expects split_sizes have only non-negative entries%s%s",
@@ -98,7 +98,7 @@ bool rule_split(struct call *c)
     for (int64_t i = 0; i < n; i++)
         sizes[i] = step;
     sizes[n - 1] = sub(c, step, sub(c, mul(c, step, num(c, n)), size));
-    if (c->symbolic)
+    if (!eager(c))
         count_dispatches(c, 1);
     return split_by_sizes(c, x, sizes, (uint32_t)n, at, ret) && ret_pieces(c, ret, (uint32_t)n);
 }
@@ -150,7 +150,7 @@ bool rule_unbind(struct call *c)
         return false;
     REQUIRE(c, g.n > 0, "IndexError", "Dimension specified as 0 but tensor has no dimensions");
     sym_id size = g.size[at];
-    if (c->symbolic && guard_bool(c, py_eq(c, size, SYM_ID_ZERO)))
+    if (!eager(c) && guard_bool(c, py_eq(c, size, SYM_ID_ZERO)))
         return ret_list(c, NULL, 0);
     int64_t n = guard_int(c, size);
     struct tensor *ret = pieces(c, n);
