@@ -28,6 +28,11 @@ struct replay_options {
     struct input_changes changes;
     const struct replay_switch *switches; /* of the operators */
     size_t n_switches;
+    /* After its first walk each graph is walked again so often, the fastest told as warm_ns. What
+     * happens meanwhile can be watched: begin is true before, false after each of these walks. */
+    uint32_t warm;
+    void (*on_warm)(void *user, bool begin);
+    void *on_warm_user;
     bool digests; /* of results, to tell whether two replays gave the same */
     bool audit;   /* calls that the fast path could have answered */
     bool trails;  /* guards and replacements at the end, as texts */
@@ -49,6 +54,7 @@ struct replay_graph {
     uint32_t ref; /* of trace_graphs() */
     bool counted; /* one of the five events: part of the totals */
     struct replay_counts counts;
+    uint64_t warm_ns;
     struct str error; /* why it could not be walked; "" */
 };
 

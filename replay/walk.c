@@ -230,10 +230,20 @@ static bool run_call(struct walker *w, struct program *p, const struct step *ste
 
 /* ---- The other statements ---- */
 
+/* An input of the walk before, on a storage of this one. */
+static struct value same_again(struct walker *w, struct value value)
+{
+    if (value.kind == VALUE_TENSOR)
+        return value_tensor(ops_new_tensor(w->ops, value.u.tensor.meta));
+    return value;
+}
+
 static bool run_input(struct walker *w, struct program *p, const struct step *step,
                       const struct value *inputs, uint32_t n, uint32_t *next, bool first)
 {
-    struct value value = *next < n ? inputs[*next] : w->input(w->user, p, step);
+    struct value value = *next < n ? inputs[*next]
+                         : first   ? w->input(w->user, p, step)
+                                   : same_again(w, p->first[step->node]);
     (*next)++;
     set_result(p, step, value, first);
     if (first) {

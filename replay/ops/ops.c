@@ -52,7 +52,7 @@ void ops_free(struct ops *ops)
 
 void ops_reset(struct ops *ops)
 {
-    arena_release(&ops->arena);
+    arena_reset(&ops->arena);
     ops->next_storage = 0;
     memo_clear(&ops->memos);
     ops->written.n = 0;

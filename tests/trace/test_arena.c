@@ -37,6 +37,33 @@ static void test_objects_are_apart_aligned_and_zero(void **state)
     assert_int_equal(arena.bytes, 0);
 }
 
+/* Filled as before, the same memory is handed out again, zeroed. */
+static void test_reset_keeps_the_memory(void **state)
+{
+    (void)state;
+    struct arena arena = ARENA_INIT;
+    char *first = NULL;
+    for (int round = 0; round < 4; round++) {
+        for (int i = 0; i < 1000; i++) {
+            char *p = arena_alloc(&arena, 100, 8);
+            assert_non_null(p);
+            assert_true(is_zero(p, 100));
+            memset(p, 1, 100);
+            if (i == 0 && round == 2)
+                first = p;
+#if !defined(__SANITIZE_ADDRESS__)
+            if (i == 0 && round == 3)
+                assert_ptr_equal(p, first);
+#endif
+        }
+        arena_reset(&arena);
+        assert_int_equal(arena.bytes, 0);
+    }
+    (void)first;
+    arena_release(&arena);
+    arena_reset(&arena);
+}
+
 static void test_typed_and_arrays(void **state)
 {
     (void)state;
@@ -99,6 +126,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_objects_are_apart_aligned_and_zero),
+        cmocka_unit_test(test_reset_keeps_the_memory),
         cmocka_unit_test(test_typed_and_arrays),
         cmocka_unit_test(test_sizes_that_cannot_be_are_refused),
         cmocka_unit_test(test_copies_are_terminated),

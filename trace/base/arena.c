@@ -24,7 +24,8 @@ struct arena_block {
 
 static struct arena_block *add_block(struct arena *arena, size_t size)
 {
-    struct arena_block *block = size > SIZE_MAX - sizeof *block ? NULL : malloc(sizeof *block + size);
+    struct arena_block *block =
+        size > SIZE_MAX - sizeof *block ? NULL : malloc(sizeof *block + size);
     if (!block)
         return NULL;
     block->size = size;
@@ -95,6 +96,23 @@ struct str arena_copy(struct arena *arena, struct str text)
     if (p)
         p[text.n] = '\0';
     return (struct str){ p, p ? text.n : 0 };
+}
+
+void arena_reset(struct arena *arena)
+{
+    struct arena_block *only = arena->blocks;
+    size_t total = 0;
+    if (!only)
+        return;
+    for (struct arena_block *block = only; block; block = block->next)
+        total += block->size;
+    if (only->next || ONE_OBJECT_A_BLOCK) {
+        arena_release(arena);
+        only = ONE_OBJECT_A_BLOCK ? NULL : add_block(arena, total);
+    }
+    arena->bytes = 0;
+    arena->next = only ? (char *)only->data : NULL;
+    arena->end = only ? arena->next + only->size : NULL;
 }
 
 void arena_release(struct arena *arena)

@@ -25,6 +25,9 @@ void *arena_alloc(struct arena *arena, size_t size, size_t align);
 /* Not zeroed: for texts that are about to be written. */
 char *arena_bytes(struct arena *arena, size_t size);
 void arena_release(struct arena *arena);
+/* Everything handed out is gone, and the memory stays for the next: filled as before, an arena that
+ * was reset twice allocates no more. */
+void arena_reset(struct arena *arena);
 
 /* A terminated copy; .p is NULL when memory ran out. */
 struct str arena_copy(struct arena *arena, struct str text);

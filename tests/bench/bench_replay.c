@@ -1,0 +1,129 @@
+/* Nanoseconds a call: graphs walked the first time (cold: rules, comparison and guards) and again
+ * (warm), and the allocations of the last warm walk.
+ *
+ * usage: bench_replay [--json] TAPE... */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "replay/replay.h"
+
+enum { WARM = 20 };
+
+static bool counting;
+static uint64_t allocations, last;
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+
+void *__wrap_malloc(size_t n)
+{
+    allocations += counting;
+    return __real_malloc(n);
+}
+void *__wrap_calloc(size_t n, size_t size)
+{
+    allocations += counting;
+    return __real_calloc(n, size);
+}
+void *__wrap_realloc(void *p, size_t n)
+{
+    allocations += counting;
+    return __real_realloc(p, n);
+}
+
+struct sums {
+    uint64_t calls, cold, warm, allocations, n;
+    double log_sum; /* of warm ns a call, by graph */
+    uint32_t round;
+};
+
+static void watch(void *user, bool begin)
+{
+    struct sums *sums = user;
+    if (begin) {
+        last = allocations;
+        counting = true;
+        return;
+    }
+    counting = false;
+    if (++sums->round % WARM == 0)
+        sums->allocations += allocations - last;
+}
+
+static bool is_aten(const struct graph_ref *ref)
+{
+    return ref->kind == GRAPH_JOINT || ref->kind == GRAPH_FORWARD || ref->kind == GRAPH_BACKWARD ||
+           ref->kind == GRAPH_INFERENCE || ref->kind == GRAPH_EXPORTED;
+}
+
+static void add(struct sums *sums, const struct replay *replay, const struct graph_list *list)
+{
+    for (size_t i = 0; i < replay->n_graphs; i++) {
+        const struct replay_graph *g = &replay->graphs[i];
+        if (!is_aten(&list->refs[g->ref]) || g->counts.calls == 0)
+            continue;
+        sums->n++;
+        sums->calls += g->counts.calls;
+        sums->cold += g->counts.ns;
+        sums->warm += g->warm_ns;
+        sums->log_sum += log((double)g->warm_ns / (double)g->counts.calls);
+    }
+}
+
+static int bench(const char *path, bool json, struct sums *all)
+{
+    struct err err = { .kind = ERR_NONE };
+    struct sums sums = { 0 };
+    struct replay_options how = REPLAY_OPTIONS_DEFAULT;
+    how.warm = WARM;
+    how.on_warm = watch;
+    how.on_warm_user = &sums;
+    struct trace *trace = trace_open(path, NULL, &err);
+    struct replay *replay = trace ? replay_trace(trace, &how, &err) : NULL;
+    const struct graph_list *list = replay ? trace_graphs(trace, &err) : NULL;
+    if (list)
+        add(&sums, replay, list);
+    else
+        fprintf(stderr, "%s: %s\n", path, err.text);
+    double calls = sums.calls ? (double)sums.calls : 1;
+    if (list && json)
+        printf("{\"tape\": \"%s\", \"calls\": %llu, \"cold_ns\": %llu, \"warm_ns\": %llu}\n", path,
+               (unsigned long long)sums.calls, (unsigned long long)sums.cold,
+               (unsigned long long)sums.warm);
+    else if (list)
+        printf("%8llu calls  cold %7.0f ns a call  warm %6.0f ns a call  %4llu allocations  %.*s\n",
+               (unsigned long long)sums.calls, (double)sums.cold / calls, (double)sums.warm / calls,
+               (unsigned long long)sums.allocations, STR_ARG(str_basename(str_of(path))));
+    all->calls += sums.calls;
+    all->cold += sums.cold;
+    all->warm += sums.warm;
+    all->allocations += sums.allocations;
+    all->log_sum += sums.log_sum;
+    all->n += sums.n;
+    replay_free(replay);
+    trace_close(trace);
+    return list ? 0 : 3;
+}
+
+int main(int argc, char **argv)
+{
+    struct sums all = { 0 };
+    bool json = argc > 1 && str_is(str_of(argv[1]), "--json");
+    int code = 0;
+    for (int i = 1 + json; i < argc; i++) {
+        int one = bench(argv[i], json, &all);
+        code = one ? one : code;
+    }
+    if (!json && all.n)
+        printf("%8llu calls  cold %7.0f ns a call  warm %6.0f ns a call  %4llu allocations  "
+               "geometric mean over %llu graphs, warm: %.0f ns\n",
+               (unsigned long long)all.calls, (double)all.cold / (double)all.calls,
+               (double)all.warm / (double)all.calls, (unsigned long long)all.allocations,
+               (unsigned long long)all.n, exp(all.log_sum / (double)all.n));
+    return code;
+}
