@@ -65,7 +65,7 @@ static enum likeness compare_tensor(struct ops *ops, const struct expected *e,
 enum likeness compare_value(struct ops *ops, const struct expected *expected, struct value got)
 {
     if (expected->kind == EXPECT_NOTHING)
-        return LIKE_SAME;
+        return expected->unreadable ? LIKE_OTHER : LIKE_SAME;
     if (expected->kind == EXPECT_TENSOR)
         return got.kind == VALUE_TENSOR ? compare_tensor(ops, expected, got.u.tensor.meta)
                                         : LIKE_OTHER;

@@ -89,8 +89,10 @@ const struct expected *expected_read(struct ops *ops, const struct graph *graph,
         ret->kind = EXPECT_NUMBER;
         ret->number = read_expr(&r, meta->sizes[0]);
     }
-    if (r.failed)
+    if (r.failed) {
         ret->kind = EXPECT_NOTHING;
+        ret->unreadable = true;
+    }
     return ret;
 }
 

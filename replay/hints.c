@@ -73,5 +73,6 @@ bool inputs_set_hints(struct inputs *inputs, const struct input_set *sets, size_
         }
     }
     seed_close(&h.seed);
+    inputs->rehinted = true;
     return ok;
 }

@@ -56,6 +56,7 @@ struct input {
 struct inputs {
     vec_of(struct input)
     list;
+    bool rehinted;          /* hints are others: equal sizes may be one symbol now */
     bool changed;           /* something is not as recorded */
     bool static_by_default; /* assume_static_by_default: what is not recorded as a symbol is static
                              */

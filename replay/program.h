@@ -23,6 +23,7 @@ struct expected {
     uint32_t ndim;
     const sym_id *size, *stride; /* stride NULL: not printed */
     sym_id number;
+    bool unreadable; /* a tensor or number that is none: no result can be it */
     bool unbacked;   /* names an unbacked symbol */
     struct str text; /* as recorded */
 };

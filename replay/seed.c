@@ -207,6 +207,8 @@ static bool seed_tensor(struct seeding *s, const struct input_tensor *t, struct 
     bool made = env_create_tensor(s->seed->env, &request, size, stride, &ret->meta.offset);
     if (made && s->inputs->changed)
         return add_aliases(s->seed, t, ret);
+    if (made && s->inputs->rehinted)
+        return true;
     if (!made || !as_recorded(s, t, ret)) {
         env_raised(s->seed->env);
         adopt_tensor(s, t, size, stride, &ret->meta.offset);
