@@ -247,9 +247,31 @@ static uint32_t count_ops(const struct sym_pool *pool, sym_id e)
     return kind == SYM_MUL || kind == SYM_POW ? ops : ops + 1;
 }
 
+/* Of a product: what the terms of a sum among its factors share is taken out of the sum. */
+static sym_id simplify_product(struct sym_pool *pool, sym_id e)
+{
+    sym_id product = SYM_ID_ONE;
+    for (uint32_t i = 0; i < sym_n_args(pool, e) && product != SYM_NONE; i++) {
+        sym_id arg = arg_at(pool, e, i);
+        if (kind_at(pool, arg) == SYM_ADD) {
+            sym_id factor = sym_mul(pool, content(pool, arg), common_powers(pool, arg, SYM_NONE));
+            if (factor != SYM_ID_ONE && factor != SYM_NONE) {
+                arg = divide_exactly(pool, arg, factor);
+                product = sym_mul(pool, product, factor);
+            }
+        }
+        product = sym_mul(pool, product, arg);
+    }
+    return product;
+}
+
 sym_id divide_simplify(struct sym_pool *pool, sym_id e)
 {
-    if (e == SYM_NONE || kind_at(pool, e) != SYM_ADD || is_heavy(pool, e))
+    if (e == SYM_NONE || is_heavy(pool, e))
+        return e;
+    if (kind_at(pool, e) == SYM_MUL)
+        return simplify_product(pool, e);
+    if (kind_at(pool, e) != SYM_ADD)
         return e;
     sym_id known = memo_find(pool, MEMO_SIMPLIFY, e, SYM_NONE);
     if (known != SYM_NONE)
