@@ -205,7 +205,7 @@ static struct tensor index_spatial(struct call *c, struct tensor x, const struct
 /* _upsample_nearest */
 static struct tensor nearest(struct call *c, struct resize *r, bool exact)
 {
-    struct tensor x = r->x, index[MAX_SPATIAL];
+    struct tensor x = r->x, index[MAX_SPATIAL] = { { .meta = NULL } };
     enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &x }, 1);
     for (uint32_t d = 0; d < r->n && !c->failed; d++) {
         struct value in = value_int(size_of(c, x, d + 2)), bottom = value_int(r->out[d]);
@@ -293,7 +293,7 @@ static struct tensor linear(struct call *c, struct resize *r)
     for (uint32_t d = 0; d < r->n; d++)
         axes[d] = axis_of(c, r, d, dtype);
     for (uint32_t k = 0; k < n && !c->failed; k++) {
-        struct tensor index[MAX_SPATIAL];
+        struct tensor index[MAX_SPATIAL] = { { .meta = NULL } };
         for (uint32_t d = 0; d < r->n; d++)
             index[d] = k >> (r->n - 1 - d) & 1 ? axes[d].high : axes[d].low;
         corner[k] = convert(c, index_spatial(c, r->x, index, r->n), dtype);
