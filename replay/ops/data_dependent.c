@@ -144,7 +144,7 @@ bool rule_masked_select(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), mask = arg_tensor(c, 1), out = arg_tensor(c, 2);
     sym_id size;
-    if (!require(c, c->symbolic || dtype_of(mask) == DTYPE_B8, "RuntimeError",
+    if (!require(c, !eager(c) || dtype_of(mask) == DTYPE_B8, "RuntimeError",
                  "masked_select: expected BoolTensor for mask") ||
         !require(c, !out.meta || dtype_of(out) == dtype_of(x), "RuntimeError",
                  "masked_select(): self and result must have the same scalar type"))
@@ -184,7 +184,7 @@ bool rule_repeat_interleave(struct call *c)
     struct tensor x = arg_tensor(c, 0);
     int64_t sum;
     sym_id size = arg_sym(c, 1);
-    if (!require(c, c->symbolic || ndim_of(x) == 1, "RuntimeError",
+    if (!require(c, !eager(c) || ndim_of(x) == 1, "RuntimeError",
                  "repeat_interleave only accept 1D vector as repeat"))
         return false;
     if (!arg_given(c, 1)) {
@@ -301,7 +301,7 @@ bool rule_bincount(struct call *c)
     /* torch 2.11's fake one has the argument's dtype whatever the weights. */
     if (!values_known(c, x))
         dtype = dtype_of(x);
-    if (!c->symbolic && weights.meta && plain_numel(c, x, &n) && plain_numel(c, weights, &m) &&
+    if (eager(c) && weights.meta && plain_numel(c, x, &n) && plain_numel(c, weights, &m) &&
         !require(c, n == m && ndim_of(weights) == 1, "RuntimeError",
                  "weights should be 1-d and have the same length as input"))
         return false;
@@ -310,7 +310,7 @@ bool rule_bincount(struct call *c)
             return false;
         size = new_unbacked_size(c, SYM_NONE, SYM_NONE);
         if (!c->failed)
-            check(c, ge(c, size, arg_sym(c, 2)), "RuntimeError", "Expected cond to be True");
+            check(c, py_ge(c, size, arg_sym(c, 2)), "RuntimeError", "Expected cond to be True");
     }
     return ret_tensor(c, new_beside(c, x, dtype, &size, 1));
 }

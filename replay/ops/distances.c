@@ -13,7 +13,7 @@ static uint32_t batch_sizes(struct call *c, struct tensor a, struct tensor b, sy
         uint32_t m = ndim_of(both[k]) - 2;
         for (uint32_t i = 0; i < m && !c->failed; i++) {
             sym_id size = size_of(both[k], m - 1 - i), *to = &ret[n - 1 - i];
-            if (guard_or_false(c, eq_int(c, size, 1)) || guard_or_false(c, eq(c, size, *to)))
+            if (guard_or_false(c, eq_int(c, size, 1)) || guard_or_false(c, py_eq(c, size, *to)))
                 continue;
             if (!is_int(c, *to, 1)) {
                 refuse(c, "RuntimeError",
@@ -34,7 +34,7 @@ static bool check_cdist(struct call *c, struct tensor a, struct tensor b)
                  "cdist only supports at least 2D tensors, X2 got: %uD", ndim_of(b)))
         return false;
     sym_id ca = size_of(a, ndim_of(a) - 1), cb = size_of(b, ndim_of(b) - 1);
-    return check(c, eq(c, ca, cb), "RuntimeError",
+    return check(c, py_eq(c, ca, cb), "RuntimeError",
                  "X1 and X2 must have the same number of columns. X1: %s X2: %s", sym_text(c, ca),
                  sym_text(c, cb)) &&
            require(c, dtype_is_float(dtype_of(a)), "RuntimeError",

@@ -102,7 +102,7 @@ static bool check_bag(struct call *c, const struct bag *b)
                    "embedding_bag: per_sample_weights only supported with mode='sum'") &&
            require(c, ndim_of(b->scale) == 1, "RuntimeError",
                    "expected per_sample_weights to be 1D tensor, got %uD", ndim_of(b->scale)) &&
-           check(c, eq(c, numel(c, b->scale), numel(c, b->indices)), "RuntimeError",
+           check(c, py_eq(c, numel(c, b->scale), numel(c, b->indices)), "RuntimeError",
                  "expected per_sample_weights.numel() (%s to be the same as indices.numel() (%s)",
                  sym_text(c, numel(c, b->scale)), sym_text(c, numel(c, b->indices)));
 }
@@ -111,7 +111,7 @@ static bool check_bag(struct call *c, const struct bag *b)
 static bool fast_bag(struct call *c, const struct bag *b, struct tensor output)
 {
     return (dtype_of(b->weight) == DTYPE_F32 || dtype_of(b->weight) == DTYPE_F16 ||
-            (dtype_of(b->weight) == DTYPE_BF16 && !c->symbolic)) &&
+            (dtype_of(b->weight) == DTYPE_BF16 && eager(c))) &&
            guard_bool(c, eq_int(c, stride_of(b->weight, 1), 1)) &&
            guard_bool(c, eq_int(c, stride_of(output, 1), 1)) && b->padding < 0 &&
            (!b->scale.meta || guard_bool(c, eq_int(c, stride_of(b->scale, 0), 1)));
@@ -135,7 +135,7 @@ bool rule_embedding_bag(struct call *c)
     all[1] = new_beside(c, like, dtype, map ? &many : &zero, 1);
     all[2] = new_beside(c, like, dtype, cpu && !c->param ? &bags : &listed, 1);
     /* C++ makes max_indices like bag_size, the meta before it changes that. */
-    const sym_id *most = cpu && c->param && !c->symbolic ? &listed : cpu ? &bags : &zero;
+    const sym_id *most = cpu && c->param && eager(c) ? &listed : cpu ? &bags : &zero;
     if (b.mode == BAG_MAX)
         all[3] = new_beside(c, like, dtype, wide, 2);
     else
@@ -186,7 +186,7 @@ bool rule_embedding_bag_scale_backward(struct call *c)
                  "embedding_bag_backward: per_sample_weights only supported for mode='sum'") ||
         !require(c, ndim_of(grad) == 2 && ndim_of(indices) == 1 && ndim_of(weight) == 2,
                  "RuntimeError", "Expected cond to be True, but got False.") ||
-        !check(c, eq(c, size_of(weight, 1), size_of(grad, 1)), "RuntimeError",
+        !check(c, py_eq(c, size_of(weight, 1), size_of(grad, 1)), "RuntimeError",
                "Expected cond to be True, but got False."))
         return false;
     sym_id samples = size_of(indices, 0);
@@ -240,7 +240,7 @@ bool rule_multinomial(struct call *c)
         !require(c, !out.meta || dtype_of(out) == DTYPE_I64, "RuntimeError",
                  "multinomial expects Long tensor out, got: %s", dtype_scalar_name(dtype_of(out))))
         return false;
-    if (!c->symbolic && sym_to_i64(c->pool, samples, &count) &&
+    if (eager(c) && sym_to_i64(c->pool, samples, &count) &&
         sym_to_i64(c->pool, size_of(x, n - 1), &categories) &&
         (!require(c, count > 0, "RuntimeError", "cannot sample n_sample <= 0 samples") ||
          !require(c, arg_bool(c, 2) || count <= categories, "RuntimeError",

@@ -9,7 +9,7 @@ struct indices {
 static bool is_mask(const struct call *c, enum dtype dtype)
 {
     /* Eager takes uint8 for masks; meta_index_Tensor says int8. */
-    return dtype == DTYPE_B8 || dtype == (c->symbolic ? DTYPE_I8 : DTYPE_U8);
+    return dtype == DTYPE_B8 || dtype == (eager(c) ? DTYPE_U8 : DTYPE_I8);
 }
 
 static struct tensor select_column(struct call *c, struct tensor nonzero, uint32_t column)
@@ -28,7 +28,7 @@ static bool expand_mask(struct call *c, struct tensor x, struct tensor mask, uin
         return false;
     struct tensor nonzero = call1(c, "aten.nonzero.default", value_tensor(mask));
     for (uint32_t j = 0; j < n && !c->failed; j++) {
-        check(c, eq(c, size_of(mask, j), size_of(x, k + j)), "IndexError",
+        check(c, py_eq(c, size_of(mask, j), size_of(x, k + j)), "IndexError",
               "The shape of the mask %s at index %u does not match the shape of the indexed tensor "
               "%s at index %u",
               sizes_text(c, mask.meta->size, n), place, sizes_text(c, x.meta->size, ndim_of(x)),
@@ -186,7 +186,7 @@ bool rule_index_put(struct call *c)
     struct indices indices;
     sym_id shape[TENSOR_MAX_DIM];
     uint32_t inner;
-    if (c->symbolic)
+    if (!eager(c))
         return ret_tensor(c, new_empty_like(c, x, dtype_of(x)));
     const struct tensor *list = NULL;
     uint32_t n = arg_tensors(c, 1, &list);

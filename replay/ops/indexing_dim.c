@@ -86,14 +86,14 @@ static bool check_index_func(struct call *c, const char *name, struct tensor x, 
         return false;
     sym_id count = ndim_of(index) == 1 ? size_of(index, 0) : SYM_ID_ONE,
            width = size_of(source, dim);
-    if (!check(c, eq(c, width, count), "RuntimeError",
+    if (!check(c, py_eq(c, width, count), "RuntimeError",
                "%s_(): Number of indices (%s) should be equal to source.size(dim): (%s), for dim: "
                "%u",
                name, sym_text(c, count), sym_text(c, width), dim))
         return false;
     sym_id *a = without(c, x, m ? dim : UINT32_MAX, &nx);
     sym_id *b = without(c, source, ndim_of(x) ? dim : UINT32_MAX, &ns);
-    return c->symbolic || same_list(a, nx, b, ns) ||
+    return !eager(c) || same_list(a, nx, b, ns) ||
            refuse(c, "RuntimeError",
                   "source tensor shape must match self tensor shape, excluding the specified "
                   "dimension. Got self.shape = %s source.shape = %s",
@@ -112,7 +112,7 @@ bool rule_index_add(struct call *c)
         return refuse(c, "RuntimeError",
                       "index %lld is out of bounds for dimension %u with size %lld", (long long)bad,
                       dim, (long long)size);
-    if (c->symbolic)
+    if (by_decomposition(c))
         count_dispatches(c, 1);
     return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
 }
@@ -124,7 +124,7 @@ bool rule_index_reduce(struct call *c)
     uint32_t dim = wrap_dim(c, arg_int(c, 1), ndim_of(x));
     struct str reduce = arg_string(c, 4);
     int64_t bad, size;
-    if (c->symbolic)
+    if (!eager(c))
         return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
     if (!require(c,
                  str_is(reduce, "prod") || str_is(reduce, "mean") || str_is(reduce, "amax") ||
@@ -177,7 +177,7 @@ static bool check_copy_ranks(struct call *c, struct tensor x, struct tensor inde
                         ndim_of(source), ndim_of(x))) {
         return false;
     }
-    return require(c, dtype_of(index) == DTYPE_I64 || c->symbolic, "RuntimeError",
+    return require(c, dtype_of(index) == DTYPE_I64 || !eager(c), "RuntimeError",
                    "index_copy_(): Expected a long tensor for index, but got %s",
                    dtype_scalar_name(dtype_of(index))) &&
            require(c, dtype_of(x) == dtype_of(source), "RuntimeError",
@@ -194,7 +194,7 @@ static bool check_copy_slices(struct call *c, struct tensor x, uint32_t dim, str
         return false;
     sym_id same = sym_boolean(nx == ns);
     for (uint32_t i = 0; i < nx && nx == ns; i++)
-        same = sym_and(c->pool, same, eq(c, a[i], b[i]));
+        same = sym_and(c->pool, same, py_eq(c, a[i], b[i]));
     return check(
         c, same, "RuntimeError",
         "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
@@ -213,7 +213,7 @@ bool rule_index_copy(struct call *c)
         !check_copy_slices(c, x, dim, source))
         return false;
     if (ndim_of(source) &&
-        !check(c, eq(c, count, size_of(source, dim)), "IndexError",
+        !check(c, py_eq(c, count, size_of(source, dim)), "IndexError",
                "index_copy_(): Number of indices (%s) should be equal to source.size(dim) (%s)",
                sym_text(c, count), sym_text(c, size_of(source, dim))))
         return false;
@@ -221,7 +221,7 @@ bool rule_index_copy(struct call *c)
         return refuse(c, "IndexError",
                       "index_copy_(): index %lld is out of bounds for dimension %u with size %lld",
                       (long long)bad, dim, (long long)size);
-    if (c->symbolic)
+    if (by_decomposition(c))
         count_dispatches(c, 1);
     return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
 }
@@ -248,10 +248,10 @@ bool rule_index_fill(struct call *c)
         return refuse(c, "IndexError",
                       "index %lld is out of bounds for dimension %u with size %lld", (long long)bad,
                       dim, (long long)size);
-    if (!c->symbolic)
+    if (!by_reference(c))
         return ret_tensor(c, new_like(c, x));
     /* _index_fill of torch/_refs: index_copy is contiguous, and copied where x is dense. */
-    count_dispatches(c, 4);
+    count_below(c, 4);
     if (!non_overlapping_and_dense_or_false(c, x))
         return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
     return ret_tensor(c, new_tensor_strided(c, dtype_of(x), device_of(x), x.meta->size,
@@ -308,7 +308,7 @@ bool rule_put(struct call *c)
                  "and source.dtype = %s",
                  dtype_scalar_name(dtype_of(x)), dtype_scalar_name(dtype_of(source))))
         return false;
-    if (c->symbolic)
+    if (!eager(c))
         return ret_tensor(c, new_empty_like(c, x, dtype_of(x)));
     int64_t nx, ni, ns;
     if (plain_numel(c, x, &nx) && plain_numel(c, index, &ni) && plain_numel(c, source, &ns) &&

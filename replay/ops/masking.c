@@ -5,7 +5,7 @@ static bool enough_elements(struct call *c, struct tensor x, struct tensor mask,
                             struct tensor source)
 {
     int64_t n, all, given, ones = 0;
-    if (c->symbolic || !mask.data || !plain_numel(c, mask, &n) || n == 0 ||
+    if (!eager(c) || !mask.data || !plain_numel(c, mask, &n) || n == 0 ||
         !plain_numel(c, x, &all) || !plain_numel(c, source, &given))
         return true;
     for (int64_t i = 0; i < n; i++)
@@ -19,7 +19,7 @@ static bool enough_elements(struct call *c, struct tensor x, struct tensor mask,
 static bool check_expand(struct call *c, struct tensor x, struct tensor mask)
 {
     uint32_t n = ndim_of(x), m = ndim_of(mask);
-    if (c->symbolic || !x.meta || !mask.meta)
+    if (!eager(c) || !x.meta || !mask.meta)
         return true;
     if (!require(c, m <= n, "RuntimeError",
                  "expand(%s%sType{%s}, size=%s): the number of sizes provided (%u) must be greater "

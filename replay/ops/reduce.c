@@ -12,7 +12,7 @@ struct tensor new_empty_like(struct call *c, struct tensor x, enum dtype dtype)
     sym_id strides[TENSOR_MAX_DIM];
     if (c->failed || !x.meta)
         return (struct tensor){ .meta = NULL };
-    if (!c->symbolic)
+    if (eager(c))
         return new_like_dtype(c, x, dtype);
     like_strides(c, x, strides);
     return new_tensor_strided(c, dtype, device_of(x), x.meta->size, strides, ndim_of(x));
@@ -119,7 +119,7 @@ uint64_t reduce_mask(struct call *c, uint32_t i, struct tensor x)
     for (uint32_t k = 0; k < n && !c->failed; k++) {
         uint32_t dim = wrap_dim(c, list[k], ndim) & 63;
         if (mask >> dim & 1) {
-            if (c->symbolic)
+            if (!eager(c))
                 refuse(c, "RuntimeError", "duplicate value in the list of dims");
             else
                 refuse(c, "RuntimeError", "dim %u appears multiple times in the list of dims", dim);
@@ -194,13 +194,6 @@ void guard_mean_count(struct call *c, struct tensor x, uint64_t mask)
         if (mask >> i & 1)
             count = mul(c, count, size_of(x, i));
     guard_int(c, count);
-}
-
-struct tensor reduced(struct call *c, struct tensor x, uint64_t mask, bool keepdim,
-                      enum dtype dtype)
-{
-    return c->symbolic ? reduce_ref(c, x, mask, keepdim, dtype)
-                       : reduce_new(c, x, mask, keepdim, dtype);
 }
 
 static bool check_empty_dim(struct call *c, int64_t dim, struct tensor x, const char *function)

@@ -78,10 +78,30 @@ static inline struct value value_dtype(enum dtype dtype)
     return (struct value){ .kind = VALUE_DTYPE, .u.dtype = dtype };
 }
 struct value ref_dims(struct call *c, const int64_t *dims, uint32_t n);
+/* Not as eager PyTorch: by the reference of torch/_refs, which is a meta kernel, below
+ * FakeTensorMode, where nothing is symbolic. */
+static inline bool by_reference(struct call *c)
+{
+    if (eager(c))
+        return false;
+    c->in_kernel = !c->symbolic;
+    return true;
+}
+/* By torch/_decomp/decompositions.py, which FakeTensorMode takes for static sizes, too. */
+static inline bool by_decomposition(const struct call *c)
+{
+    return !eager(c);
+}
+/* Dispatches of what a reference calls. */
+static inline void count_below(struct call *c, uint32_t n)
+{
+    if (!c->in_kernel)
+        count_dispatches(c, n);
+}
 /* A call of a prim: it makes its result with empty_strided, one more dispatch. */
 static inline void count_prim(struct call *c)
 {
-    count_dispatches(c, 2);
+    count_below(c, 2);
 }
 /* _maybe_convert_to_dtype of torch/_refs: prims.convert_element_type where dtypes differ. */
 struct tensor ref_convert(struct call *c, struct tensor x, enum dtype dtype);
@@ -103,9 +123,6 @@ struct tensor reduce_new(struct call *c, struct tensor x, uint64_t mask, bool ke
                          enum dtype dtype);
 /* What mean() asks of how many elements it divides by. */
 void guard_mean_count(struct call *c, struct tensor x, uint64_t mask);
-/* One of the two, as the call is symbolic or not. */
-struct tensor reduced(struct call *c, struct tensor x, uint64_t mask, bool keepdim,
-                      enum dtype dtype);
 /* zero_numel_check_dims of ReduceOpsUtils.h, for an int or a list in argument i. */
 bool check_empty_dims(struct call *c, uint32_t i, struct tensor x, const char *function);
 enum dtype dtype_sum(enum dtype dtype); /* integers become int64 */

@@ -5,7 +5,7 @@
 static struct tensor reduce_cast(struct call *c, struct tensor x, uint64_t mask, bool keepdim,
                                  enum dtype dtype)
 {
-    if (!c->symbolic)
+    if (!by_reference(c))
         return reduce_new(c, x, mask, keepdim, dtype);
     x = ref_convert(c, x, computation_dtype(dtype));
     return ref_convert(c, reduce_ref(c, x, mask, keepdim, computation_dtype(dtype)), dtype);
@@ -64,7 +64,7 @@ static bool check_mean_dtype(struct call *c, enum dtype dtype, bool given)
 static struct tensor mean_of(struct call *c, struct tensor x, uint64_t mask, bool keepdim,
                              enum dtype dtype)
 {
-    if (!c->symbolic)
+    if (!by_reference(c))
         return reduce_new(c, x, mask, keepdim, dtype);
     x = ref_convert(c, x, computation_dtype(dtype));
     struct tensor total = reduce_ref(c, x, mask, keepdim, computation_dtype(dtype));
@@ -141,7 +141,7 @@ bool rule_any(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     bool whole = (c->param & 3) == ANY_WHOLE;
-    if (c->symbolic) {
+    if (by_reference(c)) {
         struct value dims = whole ? value_none() : arg(c, 1);
         struct value keepdim = whole ? value_bool(false) : arg(c, 2);
         return c->param & ANY_IS_ALL ? all_symbolic(c, x, dims, keepdim)
@@ -169,7 +169,7 @@ bool rule_is_all_true(struct call *c)
 bool rule_count_nonzero(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
-    if (!c->symbolic)
+    if (!by_reference(c))
         return ret_tensor(c, reduce_new(c, x, reduce_mask(c, 1, x), false, DTYPE_I64));
     struct tensor truth = call2(c, "aten.ne.Scalar", value_tensor(x), value_number(c, 0));
     if (!arg_given(c, 1))
@@ -199,7 +199,7 @@ bool rule_trace(struct call *c)
     if (!require(c, x.meta && x.meta->ndim == 2, "RuntimeError",
                  "trace: expected a matrix, but got tensor with dim %u", x.meta ? x.meta->ndim : 0))
         return false;
-    if (!c->symbolic)
+    if (!by_reference(c))
         return ret_tensor(c, reduce_new(c, x, 3, false, dtype_sum(dtype_of(x))));
     struct tensor diagonal = call1(c, "aten.diagonal.default", value_tensor(x));
     return ret_tensor(c, call1(c, "aten.sum.default", value_tensor(diagonal)));

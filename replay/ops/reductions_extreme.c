@@ -27,7 +27,7 @@ bool rule_amax(struct call *c)
                  "%s for out's dtype.",
                  dtype_scalar_name(dtype_of(x)), dtype_scalar_name(dtype_of(out))))
         return false;
-    if (!c->symbolic) {
+    if (!by_reference(c)) {
         if (!c->failed && plain_numel(c, x, &numel) && numel == 0)
             check_empty_dims(c, 1, x, name);
         return ret_tensor(c, reduce_new(c, x, mask, arg_bool(c, 2), dtype_of(x)));
@@ -44,7 +44,7 @@ bool rule_aminmax(struct call *c)
     int64_t numel;
     if (!check_out_dtype(c, 3, dtype_of(x)) || !check_out_dtype(c, 4, dtype_of(x)))
         return false;
-    if (!c->symbolic) {
+    if (!by_decomposition(c)) {
         uint64_t mask = reduce_mask(c, 1, x);
         if (!c->failed && arg_given(c, 1))
             check_empty_dims(c, 1, x, "aminmax");
@@ -109,11 +109,11 @@ bool rule_kthvalue(struct call *c)
     struct tensor x = arg_tensor(c, 0);
     uint32_t dim = wrap_dim(c, arg_int(c, 2), ndim_of(x));
     sym_id k = arg_sym(c, 1), length = size_of(x, dim);
-    if (!c->symbolic && ndim_of(x) && !c->failed &&
+    if (eager(c) && ndim_of(x) && !c->failed &&
         !require(c, !is_int(c, length, 0), "IndexError",
                  "kthvalue(): Expected reduction dim %u to have non-zero size.", dim))
         return false;
-    check(c, sym_and(c->pool, ge(c, k, SYM_ID_ONE), le(c, k, length)), "RuntimeError",
+    check(c, sym_and(c->pool, py_ge(c, k, SYM_ID_ONE), py_le(c, k, length)), "RuntimeError",
           "kthvalue(): selected number k out of range for dimension %u", dim);
     uint64_t mask = UINT64_C(1) << (dim & 63);
     bool keepdim = arg_bool(c, 3);

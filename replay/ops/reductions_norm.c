@@ -10,7 +10,7 @@ enum { VAR_STD = 1, VAR_MEAN = 2, VAR_WHOLE = 4 };
 static struct tensor variance(struct call *c, struct tensor x, uint64_t mask, bool keepdim)
 {
     enum dtype real = dtype_real(dtype_of(x));
-    if (!c->symbolic)
+    if (!by_reference(c))
         return reduce_new(c, x, mask, keepdim, real);
     enum dtype compute = computation_dtype(dtype_of(x));
     x = ref_convert(c, x, compute);
@@ -19,7 +19,7 @@ static struct tensor variance(struct call *c, struct tensor x, uint64_t mask, bo
 
 static struct tensor average(struct call *c, struct tensor x, uint64_t mask, bool keepdim)
 {
-    if (!c->symbolic)
+    if (!by_reference(c))
         return reduce_new(c, x, mask, keepdim, dtype_of(x));
     enum dtype compute = computation_dtype(dtype_of(x));
     struct tensor total = reduce_ref(c, ref_convert(c, x, compute), mask, keepdim, compute);
@@ -62,7 +62,7 @@ bool rule_var(struct call *c)
                  : c->param & VAR_STD   ? "std_mean"
                                         : "var_mean"))
         return false;
-    if (c->symbolic && (c->param & VAR_STD))
+    if ((c->param & VAR_STD) && by_reference(c))
         return deviation_symbolic(c, x);
     uint64_t mask = reduce_mask(c, 1, x);
     bool keepdim = arg_bool(c, 3);
@@ -180,7 +180,7 @@ static bool vector_norm(struct call *c, struct tensor x, double p, uint32_t dim_
         dims = ref_dims(c, &dim, 1);
     }
     check_norm(c, x, p, dims);
-    struct tensor result = c->symbolic ? vector_norm_symbolic(c, x, p, dims, mask, keepdim, dtype)
+    struct tensor result = by_reference(c) ? vector_norm_symbolic(c, x, p, dims, mask, keepdim, dtype)
                                        : reduce_new(c, x, mask, keepdim, norm_dtype(c, x, dtype));
     return ret_tensor(c, result);
 }
@@ -202,7 +202,7 @@ bool rule_norm(struct call *c)
     uint32_t dtype_arg = c->param == 2 ? 2 : c->param == 1 ? UINT32_MAX : 4;
     enum dtype dtype =
         arg(c, dtype_arg).kind == VALUE_DTYPE ? arg_dtype(c, dtype_arg, DTYPE_NONE) : DTYPE_NONE;
-    if (!c->symbolic)
+    if (!by_reference(c))
         return vector_norm(c, x, p, whole ? UINT32_MAX : 2, keepdim, dtype);
     struct value args[] = { value_tensor(x), value_float(c, p), whole ? value_none() : arg(c, 2),
                             value_bool(keepdim) };
@@ -285,7 +285,7 @@ bool rule_linalg_norm(struct call *c)
 bool rule_dist(struct call *c)
 {
     struct tensor pair[] = { arg_tensor(c, 0), arg_tensor(c, 1) };
-    if (c->symbolic) {
+    if (by_decomposition(c)) {
         struct tensor difference = call2(c, "aten.sub.Tensor", arg(c, 0), arg(c, 1));
         return ret_tensor(c, call2(c, "aten.norm.Scalar", value_tensor(difference), arg(c, 2)));
     }
@@ -309,8 +309,8 @@ bool rule_renorm(struct call *c)
                  "renorm: input needs at least 2 dimensions, got %u dimensions", ndim_of(x)))
         return false;
     wrap_dim(c, arg_int(c, 2), ndim_of(x));
-    if (c->symbolic)
-        count_dispatches(c, 9);
+    if (by_reference(c))
+        count_below(c, 9);
     return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
 }
 
@@ -329,7 +329,7 @@ bool rule_logsumexp(struct call *c)
                        &result);
     uint64_t mask = reduce_mask(c, 1, x);
     bool keepdim = arg_bool(c, 2);
-    if (!c->symbolic)
+    if (!by_reference(c))
         return ret_tensor(c, reduce_new(c, x, mask, keepdim, result));
     struct value dims = arg(c, 1);
     x = ref_convert(c, x, compute);

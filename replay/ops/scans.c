@@ -39,7 +39,7 @@ bool rule_cumsum(struct call *c)
     enum dtype dtype = arg_dtype(c, 2, dtype_sum(dtype_of(x)));
     if (c->failed)
         return false;
-    if (c->symbolic)
+    if (by_reference(c))
         return scan_symbolic(c, x, dim, dtype);
     return ret_tensor(c, new_contiguous_like(c, x, dtype));
 }

@@ -31,7 +31,7 @@ static bool check_gather(struct call *c, struct tensor x, uint32_t dim, struct t
         return false;
     for (uint32_t i = 0; i < nonempty(x); i++)
         if (i != dim &&
-            !check(c, le(c, size_of(index, i), size_of(x, i)), "RuntimeError",
+            !check(c, py_le(c, size_of(index, i), size_of(x, i)), "RuntimeError",
                    "Size does not match at dimension %u expected index %s to be no larger than "
                    "self %s apart from dimension %u",
                    i, shape_text(c, index), shape_text(c, x), dim))
@@ -67,16 +67,16 @@ static bool check_scatter(struct call *c, struct tensor x, uint32_t dim, struct 
                  "Index tensor must have the same number of dimensions as src tensor"))
         return false;
     char also[600] = "";
-    if (src.meta && !c->symbolic)
+    if (src.meta && eager(c))
         snprintf(also, sizeof also, " and to be no larger size than src %s", shape_text(c, src));
     for (uint32_t i = 0; i < nonempty(x); i++)
-        if (i != dim && !check(c, le(c, size_of(index, i), size_of(x, i)), "RuntimeError",
+        if (i != dim && !check(c, py_le(c, size_of(index, i), size_of(x, i)), "RuntimeError",
                                "Expected index %s to be no larger than self %s apart from "
                                "dimension %u%s",
                                shape_text(c, index), shape_text(c, x), dim, also))
             return false;
     for (uint32_t i = 0; i < nonempty(x) && src.meta; i++)
-        if (!check(c, le(c, size_of(index, i), size_of(src, i)), "RuntimeError",
+        if (!check(c, py_le(c, size_of(index, i), size_of(src, i)), "RuntimeError",
                    "Expected index %s to be no larger than self %s apart from dimension %u%s",
                    shape_text(c, index), shape_text(c, x), dim, also))
             return false;

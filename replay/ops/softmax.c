@@ -14,7 +14,7 @@ static bool check_softmax(struct call *c, struct tensor x, bool log)
     if (c->failed)
         return false;
     bool last = ndim_of(x) == 0 || dim + 1 == ndim_of(x);
-    return require(c, dtype_is_float(dtype_of(x)) || c->symbolic, "NotImplementedError",
+    return require(c, dtype_is_float(dtype_of(x)) || !eager(c), "NotImplementedError",
                    "\"%ssoftmax_%skernel_impl\" not implemented for '%s'", log ? "log_" : "",
                    last ? "lastdim_" : "", dtype_scalar_name(dtype_of(x)));
 }
@@ -35,7 +35,7 @@ bool rule_log_softmax(struct call *c)
     bool half_to_float = arg_bool(c, 2);
     if (!check_softmax(c, x, true))
         return false;
-    if (!c->symbolic)
+    if (!by_decomposition(c))
         return ret_tensor(c, new_contiguous_like(c, x, softmax_dtype(x, half_to_float)));
     enum dtype dtype = dtype_of(x);
     int64_t dim = arg_int(c, 1);
@@ -57,7 +57,7 @@ bool rule_log_softmax(struct call *c)
 bool rule_safe_softmax(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
-    if (!c->symbolic) {
+    if (!by_decomposition(c)) {
         wrap_dim(c, arg_int(c, 1), ndim_of(x));
         return ret_tensor(c, new_contiguous_like(c, x, arg_dtype(c, 2, dtype_of(x))));
     }
@@ -77,7 +77,7 @@ bool rule_softmax_backward(struct call *c)
     struct tensor grad = arg_tensor(c, 0), output = arg_tensor(c, 1);
     enum dtype dtype = arg_dtype(c, 3, dtype_of(grad));
     wrap_dim(c, arg_int(c, 2), ndim_of(grad));
-    if (!c->symbolic)
+    if (!by_decomposition(c))
         return ret_tensor(c, new_contiguous_like(c, grad, dtype));
     int64_t dim = arg_int(c, 2);
     struct value dims = ref_dims(c, &dim, 1), keep = value_bool(true);

@@ -45,8 +45,8 @@ bool rule_topk(struct call *c)
     uint32_t n = ndim_of(x), dim = wrap_dim(c, arg_int(c, 2), n);
     sym_id k = arg_sym(c, 1), sizes[TENSOR_MAX_DIM];
     const char *text = "selected index k out of range";
-    check(c, ge(c, k, SYM_ID_ZERO), "RuntimeError", "%s", text);
-    check(c, le(c, k, size_of(x, dim)), "RuntimeError", "%s", text);
+    check(c, py_ge(c, k, SYM_ID_ZERO), "RuntimeError", "%s", text);
+    check(c, py_le(c, k, size_of(x, dim)), "RuntimeError", "%s", text);
     for (uint32_t i = 0; i < n; i++)
         sizes[i] = i == dim ? k : size_of(x, i);
     struct tensor both[] = { new_beside(c, x, dtype_of(x), sizes, n),
@@ -75,7 +75,7 @@ static bool check_side(struct call *c, uint32_t right_arg)
 static bool same_sizes(struct call *c, struct tensor a, struct tensor b, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (!guard_bool(c, eq(c, size_of(a, i), size_of(b, i))))
+        if (!guard_bool(c, py_eq(c, size_of(a, i), size_of(b, i))))
             return false;
     return true;
 }
@@ -147,7 +147,7 @@ bool rule_isin(struct call *c)
                      "RuntimeError", "Unsupported input type encountered for isin(): %s",
                      dtype_scalar_name(dtype_of(both[i]))))
             return false;
-    if (!c->symbolic && x.meta)
+    if (eager(c) && x.meta)
         return ret_tensor(c, new_contiguous_like(c, x, DTYPE_B8));
     return ret_tensor(c, x.meta ? new_empty_like(c, x, DTYPE_B8)
                                 : new_beside(c, tests, DTYPE_B8, NULL, 0));
