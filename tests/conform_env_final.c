@@ -351,6 +351,21 @@ static void compare_guards(struct compare *c, json_id recorded, const struct env
     vec_release(&ours.texts.v);
 }
 
+/* "ConstraintViolationError: Constraints violated ..." */
+static void compare_raised(struct compare *c, json_id recorded, const struct env_produce *what)
+{
+    struct produced ours = { .c = c };
+    bool ok = env_produce_guards(c->env->env, what, take, &ours);
+    struct env_raised raised = env_raised(c->env->env);
+    buf_clear(&c->text);
+    if (!ok)
+        buf_printf(&c->text, "%s: %.*s", raised.type, STR_ARG(raised.text));
+    struct str theirs = json_decoded(c->doc, recorded, &c->run->arena);
+    if (!str_eq(theirs, buf_str(&c->text)))
+        differs(c, "produced guards raise", theirs, buf_str(&c->text));
+    vec_release(&ours.texts.v);
+}
+
 static struct conform_input *tensor_of_float(struct conform_env *env, struct conform_input *input)
 {
     struct str inside = input->source;
@@ -401,8 +416,15 @@ unsigned conform_produce(struct run *run, struct conform_env *env, const struct 
         }
         (void)vec_push(&inputs, new);
     }
+    json_id raised = json_get(doc, JSON_ROOT, STR("raised"));
     struct env_produce what = { .inputs = inputs.v, .n_inputs = (uint32_t)inputs.n,
                                 .language = GUARDS_PYTHON };
+    if (raised != JSON_NONE) {
+        compare_raised(&c, raised, &what);
+        vec_release(&inputs);
+        buf_release(&c.text);
+        return c.differences;
+    }
     compare_guards(&c, python, &what, "produced guards");
     what.language = GUARDS_VERBOSE_PYTHON;
     if (verbose != JSON_NONE)
