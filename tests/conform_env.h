@@ -44,6 +44,7 @@ struct conform_input {
     int64_t value[16], stride_value[16]; /* INT64_MIN: not told */
     sym_id offset;
     bool is_tensor;
+    unsigned skip; /* layouts that did not fit */
 };
 
 struct conform_env {

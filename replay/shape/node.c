@@ -440,14 +440,29 @@ sym_id node_method(struct shape_env *env, enum node_method method, const sym_id 
     return env_ok(env) ? e : SYM_NONE;
 }
 
+/* Methods whose result of two integers takes more than the operation itself. */
+static bool is_plain(enum node_method method)
+{
+    return !IS_AMONG(method, NODE_METHOD_POW, NODE_METHOD_TRUEDIV, NODE_METHOD_FLOORDIV) &&
+           methods[method].arity == 2 && method != NODE_METHOD_ROUND;
+}
+
 sym_id node_int(struct shape_env *env, enum node_method method, sym_id a, sym_id b)
 {
     static const enum number_type ints[] = { NUMBER_INT, NUMBER_INT };
     int64_t x, y;
-    sym_id folded;
+    sym_id result;
+    if (a == SYM_NONE || b == SYM_NONE || (unsigned)method >= NODE_METHODS)
+        return env_ok(env), SYM_NONE;
     if (sym_to_i64(env->pool, a, &x) && sym_to_i64(env->pool, b, &y) &&
-        fold(env->pool, method, x, y, &folded))
-        return folded;
-    const sym_id args[] = { a, b };
-    return node_method(env, method, args, ints, 2, NULL);
+        fold(env->pool, method, x, y, &result))
+        return result;
+    if (method == NODE_METHOD_FLOORDIV)
+        method = NODE_METHOD_INT_FLOORDIV;
+    if (!is_plain(method))
+        return node_method(env, method, (const sym_id[]){ a, b }, ints, 2, NULL);
+    a = env_replace(env, a);
+    b = env_replace(env, b);
+    result = a == SYM_NONE || b == SYM_NONE ? SYM_NONE : binary(env, method, a, b);
+    return result != SYM_NONE ? result : (env_ok(env), SYM_NONE);
 }

@@ -281,12 +281,26 @@ static sym_id atom(struct sym_pool *pool, struct sym_node node)
     return append_atom(pool, node);
 }
 
-sym_id sym_integer(struct sym_pool *pool, int64_t value)
+static sym_id any_integer(struct sym_pool *pool, int64_t value)
 {
     return atom(pool, (struct sym_node){
                           .kind = SYM_INTEGER,
                           .facts = integer_facts((value > 0) - (value < 0), (value & 1) != 0),
                           .integer = value });
+}
+
+sym_id sym_integer(struct sym_pool *pool, int64_t value)
+{
+    if (value < LEAST_SMALL_INTEGER || value >= LEAST_SMALL_INTEGER + SMALL_INTEGERS)
+        return any_integer(pool, value);
+    sym_id *small = &pool->small[value - LEAST_SMALL_INTEGER];
+    if (!*small) {
+        sym_id made = any_integer(pool, value);
+        if (made == SYM_NONE)
+            return SYM_NONE;
+        *small = made;
+    }
+    return *small;
 }
 
 sym_id sym_float(struct sym_pool *pool, double value)

@@ -61,6 +61,9 @@ struct big_bytes {
     bool negative;
 };
 
+/* Integers that sizes are made of: found without hashing. */
+enum { LEAST_SMALL_INTEGER = -64, SMALL_INTEGERS = 1088 };
+
 struct sym_pool {
     struct sym_node *nodes;
     size_t n_nodes, cap_nodes;
@@ -79,6 +82,7 @@ struct sym_pool {
     uint32_t *marks; /* of each node: the walk that last saw it */
     size_t n_marks;
     uint32_t walk;
+    sym_id small[SMALL_INTEGERS]; /* of LEAST_SMALL_INTEGER on; 0 (false) where not made yet */
     struct err failure;
 };
 
