@@ -1,6 +1,7 @@
 #include "profile/replay_report.h"
 
 #include "trace/base/json_write.h"
+#include "trace/events/user_line.h"
 
 static void write_attempt(struct json_writer *w, const struct replay_report *report, uint32_t ref)
 {
@@ -151,6 +152,28 @@ static void write_operator(struct json_writer *w, const struct replay_operator *
     json_close(w);
 }
 
+static void write_frame(struct json_writer *w, const char *key, const struct trace *trace,
+                        uint32_t recording, stack_id stack)
+{
+    struct frame frame = stack_frame(trace, recording, stack);
+    if (!stack)
+        return;
+    json_open_object(w, key);
+    json_put_str(w, "file", frame.file);
+    json_put_u64(w, "line", frame.line);
+    json_put_str(w, "function", frame.function);
+    json_put_str(w, "code", frame.code);
+    json_close(w);
+}
+
+/* Where the record says that it was asked: in PyTorch, and under which user line. */
+static void write_asker(struct json_writer *w, const struct trace *trace, const struct guard *guard)
+{
+    uint32_t recording = trace->records[guard->record].recording;
+    write_frame(w, "asker", trace, recording, guard->asker);
+    write_frame(w, "line", trace, recording, user_line(trace, recording, guard->user_stack));
+}
+
 static void write_guard_list(struct json_writer *w, const struct replay_report *report)
 {
     json_open_array(w, "list");
@@ -171,6 +194,8 @@ static void write_guard_list(struct json_writer *w, const struct replay_report *
             json_put_str(w, "node", row->node);
         if (row->rule.n)
             json_put_str(w, "op", row->rule);
+        if (row->guard)
+            write_asker(w, report->trace, row->guard);
         json_close(w);
     }
     json_close(w);

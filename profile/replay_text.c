@@ -2,6 +2,7 @@
 
 #include "profile/format.h"
 #include "profile/table.h"
+#include "trace/events/user_line.h"
 
 const char *outcome_name(enum outcome outcome)
 {
@@ -154,13 +155,30 @@ static void write_differences(const struct replay_report *report, const struct r
         buf_printf(out, "\n%u differences follow from others\n", derived);
 }
 
+/* Where the record says that it was asked: PyTorch's function, and the user line. */
+static void put_asker(const struct trace *trace, const struct guard *guard, struct table *table)
+{
+    if (!guard) {
+        table_text(table, STR(""));
+        table_text(table, STR(""));
+        return;
+    }
+    uint32_t recording = trace->records[guard->record].recording;
+    struct frame asker = stack_frame(trace, recording, guard->asker);
+    struct frame line =
+        stack_frame(trace, recording, user_line(trace, recording, guard->user_stack));
+    table_printf(table, "%.*s:%u %.*s", STR_ARG(str_basename(asker.file)), asker.line,
+                 STR_ARG(asker.function));
+    table_place(table, line.file, line.line);
+}
+
 static void write_guards(const struct replay_report *report, const struct table_layout *layout,
                          struct buf *out)
 {
     static const struct column columns[] = {
-        { "compile", COLUMN_LEFT }, { "asked by", COLUMN_LEFT }, { "outcome", COLUMN_LEFT },
-        { "guard", COLUMN_WIDE },   { "node", COLUMN_LEFT },     { "operator", COLUMN_LEFT },
-        { "graph", COLUMN_LEFT },
+        { "compile", COLUMN_LEFT }, { "asked by", COLUMN_LEFT },    { "outcome", COLUMN_LEFT },
+        { "guard", COLUMN_WIDE },   { "node", COLUMN_LEFT },        { "operator", COLUMN_LEFT },
+        { "graph", COLUMN_LEFT },   { "recorded in", COLUMN_LEFT }, { "user line", COLUMN_PATH },
     };
     struct table table = TABLE(columns);
     for (size_t i = 0; i < report->replay->n_guards; i++) {
@@ -177,6 +195,7 @@ static void write_guards(const struct replay_report *report, const struct table_
         table_text(&table, row->node);
         table_text(&table, row->rule);
         put_graph_cell(report, row->ref, &table);
+        put_asker(report->trace, row->guard, &table);
     }
     buf_putc(out, '\n');
     table_print(&table, layout, out);

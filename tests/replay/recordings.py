@@ -64,8 +64,10 @@ def main():
             if verbose:
                 for g in doc['guards'].get('list', []):
                     if g['outcome'] in ('missing', 'extra'):
+                        asker, line = g.get('asker', {}), g.get('line', {})
                         print('   guard', g['outcome'], g['expr'], g.get('graph', ''), g.get('node', ''),
-                              g.get('op', ''))
+                              g.get('op', ''), *(f'{os.path.basename(f["file"])}:{f["line"]} {f["function"]}'
+                                                 for f in (asker, line) if f))
     print()
     for op, counts in sorted(ops.items(), key=lambda o: -sum(o[1].values())):
         if not words or any(w in op for w in words):
