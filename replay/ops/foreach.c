@@ -24,6 +24,7 @@ static const struct single {
     { "mul", NULL, "Tensor", "Scalar", "Tensor" },
     { "norm", "linalg_vector_norm", NULL, NULL, NULL },
     { "pow", NULL, "Tensor_Tensor", "Tensor_Scalar", NULL },
+    { "pow_", "pow", "Tensor", "Scalar", NULL },
     { "sub", NULL, "Tensor", "Scalar", "Tensor" },
 };
 
@@ -43,16 +44,23 @@ static const char *overload_of(const struct single *single, struct str overload)
     return ret ? ret : "default";
 }
 
+static const struct single *find_single(struct str name)
+{
+    for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++)
+        if (str_is(name, singles[i].name))
+            return &singles[i];
+    return NULL;
+}
+
 /* "aten::_foreach_add_.List" -> "aten.add_.Tensor" */
 static bool single_name(struct call *c, char *ret, size_t room)
 {
     struct str base = str_from(c->op->schema.base, 9); /* after "_foreach_" */
     bool in_place = base.n && base.p[base.n - 1] == '_';
+    const struct single *single = find_single(base);
     base.n -= in_place;
-    const struct single *single = NULL;
-    for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++)
-        if (str_is(base, singles[i].name))
-            single = &singles[i];
+    if (!single)
+        single = find_single(base);
     if (single && single->op)
         base = str_of(single->op);
     int n = snprintf(ret, room, "aten.%.*s%s.%s", STR_ARG(base), in_place ? "_" : "",

@@ -79,7 +79,8 @@ static struct tensor meta_step(struct call *c, const struct value *operands, uin
     elementwise_dtypes(c, operands, n, promotion, NULL, &result);
     if (!x || c->failed)
         return (struct tensor){ 0 };
-    memcpy(x, operands, n * sizeof(*x));
+    for (uint32_t i = 0; i < n; i++)
+        x[i] = maybe_convert(c, operands[i], result);
     maybe_broadcast(c, x, n);
     return prim_elementwise(c, x, n, result);
 }
@@ -102,13 +103,14 @@ struct tensor elementwise(struct call *c)
     uint32_t n = pointwise_operands(c);
     if (!eager(c))
         return with_symbols(c);
-    enum dtype dtype = plain_dtype(c, c->args, n, pointwise_kind(c));
-    return iterator_result(c, c->args, c->param & POINTWISE_FIRST ? 1 : n, dtype);
+    return iterator_promoted(c, c->args, n, c->param & POINTWISE_FIRST ? 1 : n, pointwise_kind(c));
 }
 
 bool rule_elementwise(struct call *c)
 {
-    return ret_tensor(c, elementwise(c));
+    struct tensor out = elementwise(c);
+    bool checked_only = (c->param & POINTWISE_META) && is_in_place(c);
+    return checked_only ? ret_tensor(c, out) : ret_pointwise(c, value_tensor(out));
 }
 
 /* --- The fast path of torch/_subclasses/fake_impls.py, make_fast_binary_impl --- */

@@ -20,10 +20,11 @@ enum {
     POINTWISE_KIND = 0xf,
     POINTWISE_OPERANDS_SHIFT = 4,
     POINTWISE_OPERANDS = 0xf << POINTWISE_OPERANDS_SHIFT,
-    POINTWISE_LIKE = 1 << 8,   /* with symbols: a meta function that ends in empty_like */
-    POINTWISE_META = 1 << 9,   /* with symbols: elementwise_meta of _meta_registrations.py */
-    POINTWISE_FIRST = 1 << 10, /* without symbols: only the first operand has a shape */
-    POINTWISE_FAST = 1 << 11,  /* make_fast_binary_impl is tried first */
+    POINTWISE_LIKE = 1 << 8,       /* with symbols: a meta function that ends in empty_like */
+    POINTWISE_META = 1 << 9,       /* with symbols: elementwise_meta of _meta_registrations.py */
+    POINTWISE_FIRST = 1 << 10,     /* without symbols: only the first operand has a shape */
+    POINTWISE_FAST = 1 << 11,      /* make_fast_binary_impl is tried first */
+    POINTWISE_GRAD_LAST = 1 << 12, /* eager: the first operand is iterated last */
     POINTWISE_PROGRAM_SHIFT = 16,
 };
 
@@ -39,6 +40,10 @@ enum dtype result_type(struct call *c, const struct value *operands, uint32_t n)
 /* A new tensor of the operands' broadcast shape, TensorIterator's strides and that dtype. */
 struct tensor iterator_result(struct call *c, const struct value *operands, uint32_t n,
                               enum dtype dtype);
+/* The same of operands that are promoted to a common dtype, which is the result's or, where that
+ * is bool or real, what it is made of; the first n_iterated of them have a shape. */
+struct tensor iterator_promoted(struct call *c, const struct value *operands, uint32_t n,
+                                uint32_t n_iterated, enum promotion promotion);
 /* infer_size of aten/src/ATen/ExpandUtils.cpp over all operands, in TensorIterator's order. */
 bool broadcast_plain(struct call *c, const struct tensor *x, uint32_t n, sym_id *ret,
                      uint32_t *ndim);
@@ -70,6 +75,11 @@ struct tensor fast_binary(struct call *c, const struct value *operands, enum pro
 /* A program over the call's arguments, cast as it says. */
 struct value run_program(struct call *c, enum program_id id);
 struct tensor plain_program(struct call *c); /* what it answers without symbols */
+
+/* Returns it; in place and out= the way of out_wrapper and _make_inplace (torch/_prims_common/
+ * wrappers.py, torch/_refs): the result is copied into what is written. */
+bool ret_pointwise(struct call *c, struct value out);
+bool is_in_place(const struct call *c);
 
 /* The tensors among values; how many. */
 uint32_t tensors_among(struct call *c, const struct value *values, uint32_t n, struct tensor *ret);

@@ -17,11 +17,6 @@ static struct str base_name(const struct call *c)
     return c->op->schema.base;
 }
 
-static bool in_place(const struct call *c)
-{
-    return c->op->writes && c->op->schema.n_args && c->op->schema.args[0].written;
-}
-
 /* --- alpha (sub_check and alpha_check of aten/src/ATen/native/BinaryOps.h) --- */
 
 static bool is_plain_one(const struct call *c, struct value x)
@@ -121,9 +116,9 @@ bool rule_arithmetic(struct call *c)
         enum dtype dtype = plain_dtype(c, x, 2, kind);
         if (with_alpha && !check_alpha(c, alpha, dtype))
             return false;
-        return ret_tensor(c, iterator_result(c, x, 2, dtype));
+        return ret_tensor(c, iterator_promoted(c, x, 2, 2, kind));
     }
-    if (in_place(c))
+    if (is_in_place(c))
         return in_place_with_symbols(c);
     if ((c->param & POINTWISE_FAST) && fast_path(c)) {
         struct tensor fast = fast_binary(c, x, kind);
@@ -135,7 +130,15 @@ bool rule_arithmetic(struct call *c)
                                               str_is(base_name(c), "add") ? "prims.add.default"
                                                                           : "prims.sub.default",
                                               alpha));
-    return ret_tensor(c, elementwise(c));
+    return ret_pointwise(c, value_tensor(elementwise(c)));
+}
+
+/* logical_and_ and its kin, which have a meta function of their own in place. */
+bool rule_logical_(struct call *c)
+{
+    if (eager(c))
+        return ret_tensor(c, iterator_promoted(c, c->args, 2, 2, PROMOTE_ALWAYS_BOOL));
+    return in_place_with_symbols(c);
 }
 
 /* refs.rsub: sub with its operands the other way round. */
@@ -146,7 +149,8 @@ bool rule_rsub(struct call *c)
         return false;
     if (eager(c)) {
         enum dtype dtype = plain_dtype(c, c->args, 2, PROMOTE_DEFAULT);
-        return check_alpha(c, alpha, dtype) && ret_tensor(c, iterator_result(c, x, 2, dtype));
+        return check_alpha(c, alpha, dtype) &&
+               ret_tensor(c, iterator_promoted(c, x, 2, 2, PROMOTE_DEFAULT));
     }
     c->in_kernel = !c->symbolic;
     struct keyword keyword = { STR("alpha"), alpha };
@@ -158,8 +162,7 @@ bool rule_rsub(struct call *c)
 
 static struct tensor rounded_plain(struct call *c)
 {
-    enum dtype dtype = plain_dtype(c, c->args, 2, PROMOTE_DEFAULT);
-    return iterator_result(c, c->args, 2, dtype);
+    return iterator_promoted(c, c->args, 2, 2, PROMOTE_DEFAULT);
 }
 
 /* A number as the other operand's dtype: refs.floor_divide wraps it in a 0-dim tensor. */
@@ -168,12 +171,12 @@ static bool floor_divide(struct call *c)
     enum dtype compute;
     elementwise_dtypes(c, c->args, 2, PROMOTE_DEFAULT, &compute, NULL);
     if (dtype_is_float(compute))
-        return ret_value(c, run_program(c, PROGRAM_FLOOR_DIVIDE_FLOAT));
+        return ret_pointwise(c, run_program(c, PROGRAM_FLOOR_DIVIDE_FLOAT));
     bool is_unsigned =
         compute == DTYPE_U8 || compute == DTYPE_U16 || compute == DTYPE_U32 || compute == DTYPE_U64;
     if (dtype_is_integer(compute))
-        return ret_value(c, run_program(c, is_unsigned ? PROGRAM_FLOOR_DIVIDE_UNSIGNED
-                                                       : PROGRAM_FLOOR_DIVIDE_INTEGER));
+        return ret_pointwise(c, run_program(c, is_unsigned ? PROGRAM_FLOOR_DIVIDE_UNSIGNED
+                                                           : PROGRAM_FLOOR_DIVIDE_INTEGER));
     return refuse(c, "RuntimeError", "%s not supported for floor_divide",
                   dtype_python_name(compute));
 }
@@ -184,8 +187,7 @@ bool rule_div_mode(struct call *c)
     if (!arg_given(c, 2)) {
         struct value args[] = { arg(c, 0), arg(c, 1) };
         if (eager(c))
-            return ret_tensor(
-                c, iterator_result(c, args, 2, plain_dtype(c, args, 2, PROMOTE_INT_TO_FLOAT)));
+            return ret_tensor(c, iterator_promoted(c, args, 2, 2, PROMOTE_INT_TO_FLOAT));
         return ret_tensor(c, reference_step(c, "prims.div.default", args, 2, PROMOTE_INT_TO_FLOAT));
     }
     struct str mode = arg_string(c, 2);
@@ -197,7 +199,7 @@ bool rule_div_mode(struct call *c)
                       STR_ARG(mode));
     if (eager(c))
         return ret_tensor(c, rounded_plain(c));
-    return floor ? floor_divide(c) : ret_value(c, run_program(c, PROGRAM_TRUNC_DIVIDE));
+    return floor ? floor_divide(c) : ret_pointwise(c, run_program(c, PROGRAM_TRUNC_DIVIDE));
 }
 
 bool rule_floor_divide(struct call *c)
@@ -247,7 +249,7 @@ static bool power_with_symbols(struct call *c)
     struct value out = simple_power(c, x);
     if (!c->failed && out.kind == VALUE_NONE)
         out = call_op(c, "prims.pow.default", x, 2);
-    return !c->failed && ret_value(c, maybe_convert(c, out, result));
+    return !c->failed && ret_pointwise(c, maybe_convert(c, out, result));
 }
 
 bool rule_pow(struct call *c)
@@ -265,7 +267,8 @@ bool rule_pow(struct call *c)
         return ret_tensor(c,
                           new_tensor(c, dtype, exponent.u.tensor.meta->device,
                                      exponent.u.tensor.meta->size, exponent.u.tensor.meta->ndim));
-    return ret_tensor(c, iterator_result(c, c->args, is_tensor(exponent) ? 2 : 1, dtype));
+    return ret_tensor(
+        c, iterator_promoted(c, c->args, 2, is_tensor(exponent) ? 2 : 1, PROMOTE_DEFAULT));
 }
 
 /* float_power: both as float64, or complex128. */

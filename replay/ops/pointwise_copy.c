@@ -175,13 +175,3 @@ bool rule_zero(struct call *c)
 {
     return ret_tensor(c, new_like(c, arg_tensor(c, 0)));
 }
-
-/* scalar_tensor(number, dtype, layout, device, pin_memory) */
-bool rule_wrapped_scalar(struct call *c)
-{
-    struct device cpu = { DEVICE_CPU, -1 };
-    enum dtype dtype = arg_dtype(c, 1, DTYPE_F32);
-    if (c->op->writes)
-        return ret_tensor(c, new_tensor(c, arg_tensor(c, 1).meta->dtype, cpu, NULL, 0));
-    return ret_tensor(c, new_tensor(c, dtype, arg_device(c, 3, cpu), NULL, 0));
-}

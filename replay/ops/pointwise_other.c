@@ -12,7 +12,13 @@ static bool is_tensor(struct value x)
 
 static bool program_or_plain(struct call *c, enum program_id id)
 {
-    return !eager(c) ? ret_value(c, run_program(c, id)) : ret_tensor(c, plain_program(c));
+    return !eager(c) ? ret_pointwise(c, run_program(c, id)) : ret_tensor(c, plain_program(c));
+}
+
+/* relu_ and logical_not_ have meta functions of their own. */
+bool rule_relu_(struct call *c)
+{
+    return ret_tensor(c, eager(c) ? plain_program(c) : arg_tensor(c, 0));
 }
 
 bool rule_gelu(struct call *c)
@@ -78,10 +84,10 @@ bool rule_softshrink(struct call *c)
 bool rule_log_sigmoid_backward(struct call *c)
 {
     if (eager(c))
-        return ret_tensor(c, iterator_result(c, c->args, 2, result_type(c, c->args, 2)));
+        return ret_tensor(c, plain_program(c));
     bool buffered = guard_bool(c, gt(c, numel(c, arg_tensor(c, 2)), num(c, 0)));
-    return ret_value(c, run_program(c, buffered ? PROGRAM_LOG_SIGMOID_BACKWARD
-                                                : PROGRAM_LOG_SIGMOID_BACKWARD_CUDA));
+    return ret_pointwise(c, run_program(c, buffered ? PROGRAM_LOG_SIGMOID_BACKWARD
+                                                    : PROGRAM_LOG_SIGMOID_BACKWARD_CUDA));
 }
 
 /* log_sigmoid_forward: the result and a buffer, empty on CUDA. */
@@ -123,7 +129,7 @@ bool rule_polygamma(struct call *c)
         return false;
     enum dtype dtype = plain_dtype(c, &self, 1, PROMOTE_INT_TO_FLOAT);
     return ret_tensor(c, !eager(c) ? new_like_dtype(c, self.u.tensor, dtype)
-                                   : iterator_result(c, &self, 1, dtype));
+                                   : iterator_promoted(c, &self, 1, 1, PROMOTE_INT_TO_FLOAT));
 }
 
 /* polygamma_(self, n) */
@@ -381,7 +387,7 @@ bool rule_neg(struct call *c)
         return refuse(c, "RuntimeError",
                       "Negation, the `-` operator, on a bool tensor is not supported. If you are "
                       "trying to invert a mask, use the `~` or `logical_not()` operator instead.");
-    return ret_tensor(c, elementwise(c));
+    return ret_pointwise(c, value_tensor(elementwise(c)));
 }
 
 /* angle: of a complex number a real one, of a whole one float. */

@@ -90,6 +90,39 @@ bool broadcast_plain(struct call *c, const struct tensor *x, uint32_t n, sym_id 
     return true;
 }
 
+/* TensorIterator's compute_types on a CPU: an operand of another dtype gives way to x.to(dtype),
+ * whose strides are those of a dense tensor. */
+static struct tensor as_dtype(struct call *c, struct tensor x, enum dtype dtype)
+{
+    struct tensor_meta *meta = scratch(c, sizeof *meta);
+    sym_id *strides = syms(c, x.meta->ndim + 1);
+    if (x.meta->dtype == dtype || x.meta->device.type != DEVICE_CPU || !meta || !strides)
+        return x;
+    like_strides(c, x, strides);
+    *meta = *x.meta;
+    meta->dtype = dtype;
+    meta->stride = strides;
+    x.meta = meta;
+    return x;
+}
+
+struct tensor iterator_promoted(struct call *c, const struct value *operands, uint32_t n,
+                                uint32_t n_iterated, enum promotion promotion)
+{
+    bool same = promotion != PROMOTE_ALWAYS_BOOL && promotion != PROMOTE_COMPLEX_TO_FLOAT;
+    enum dtype dtype = plain_dtype(c, operands, n, promotion);
+    enum dtype common = same ? dtype : plain_dtype(c, operands, n, PROMOTE_DEFAULT);
+    struct value *x = values(c, n + 1);
+    for (uint32_t i = 0; x && i < n_iterated && !c->failed; i++) {
+        x[i] = operands[i];
+        if (x[i].kind == VALUE_TENSOR)
+            x[i].u.tensor = as_dtype(c, x[i].u.tensor, common);
+    }
+    if (!x || c->failed)
+        return (struct tensor){ .meta = NULL };
+    return iterator_result(c, x, n_iterated, dtype);
+}
+
 struct tensor iterator_result(struct call *c, const struct value *operands, uint32_t n,
                               enum dtype dtype)
 {

@@ -314,15 +314,21 @@ struct tensor plain_program(struct call *c)
     for (uint32_t i = 0; part && i < c->n_args; i++)
         if (n ? i < n : is_tensor(c->args[i]) && !c->op->schema.args[i].keyword_only)
             part[kept++] = c->args[i];
+    /* The kernel's iterator has the gradient last. */
+    for (uint32_t i = 1; part && (c->param & POINTWISE_GRAD_LAST) && i < kept; i++) {
+        struct value swap = part[i];
+        part[i] = part[i - 1];
+        part[i - 1] = swap;
+    }
     if (!part)
         return (struct tensor){ 0 };
-    enum dtype dtype = plain_dtype(c, part, kept, pointwise_kind(c));
-    return iterator_result(c, part, c->param & POINTWISE_FIRST ? 1 : kept, dtype);
+    return iterator_promoted(c, part, kept, c->param & POINTWISE_FIRST ? 1 : kept,
+                             pointwise_kind(c));
 }
 
 bool rule_pointwise_program(struct call *c)
 {
     if (eager(c))
         return ret_tensor(c, plain_program(c));
-    return ret_value(c, run_program(c, (enum program_id)(c->param >> POINTWISE_PROGRAM_SHIFT)));
+    return ret_pointwise(c, run_program(c, (enum program_id)(c->param >> POINTWISE_PROGRAM_SHIFT)));
 }

@@ -1,3 +1,4 @@
+#include "replay/ops/context.h"
 #include "replay/ops/pointwise.h"
 
 /* --- _maybe_broadcast of torch/_refs/__init__.py --- */
@@ -115,6 +116,87 @@ struct tensor reference_step(struct call *c, const char *prim, const struct valu
         return none;
     out = maybe_convert(c, out, result);
     return c->failed ? none : out.u.tensor;
+}
+
+/* --- In place and out= --- */
+
+bool is_in_place(const struct call *c)
+{
+    return c->op->writes && c->op->schema.args[0].written;
+}
+
+/* utils.can_safe_cast_to */
+static bool casts_safely(enum dtype from, enum dtype to)
+{
+    if (dtype_is_complex(to))
+        return true;
+    if (dtype_is_float(to))
+        return !dtype_is_complex(from);
+    if (dtype_is_integer(to))
+        return dtype_is_integer(from) || from == DTYPE_B8;
+    return from == DTYPE_B8;
+}
+
+static bool surely_same_shape(struct call *c, const struct tensor_meta *a,
+                              const struct tensor_meta *b)
+{
+    bool same = a->ndim == b->ndim;
+    for (uint32_t i = 0; same && i < a->ndim && !c->failed; i++)
+        same = !guard_or_true(c, py_ne(c, a->size[i], b->size[i]));
+    return same;
+}
+
+/* The index of the first argument that is written, or n_args. */
+static uint32_t written_arg(const struct call *c)
+{
+    uint32_t i = 0;
+    while (i < c->n_args && !c->op->schema.args[i].written)
+        i++;
+    return i;
+}
+
+/* Bytes from the first element to the last. */
+static sym_id storage_bytes(struct call *c, const struct tensor_meta *meta)
+{
+    sym_id elements = num(c, 1), one = elements;
+    for (uint32_t i = meta->ndim; i-- > 0;)
+        elements = add(c, mul(c, sub(c, meta->size[i], one), meta->stride[i]), elements);
+    return mul(c, elements, num(c, (int64_t)dtype_size(meta->dtype)));
+}
+
+/* out.resize_(shape): contiguous, on a storage that grows where it must. */
+static struct tensor resized(struct call *c, struct tensor out, const struct tensor_meta *to)
+{
+    sym_id strides[TENSOR_MAX_DIM], size = num(c, (int64_t)dtype_size(out.meta->dtype));
+    guard_bool(c, ne(c, numel(c, out), num(c, 0))); /* the warning */
+    contiguous_strides(c, to->size, to->ndim, strides);
+    sym_id bytes = mul(c, product(c, to->size, to->ndim), size);
+    guard_bool(c, gt(c, bytes, storage_bytes(c, out.meta)));
+    return new_view(c, out, to->size, strides, to->ndim, out.meta->offset);
+}
+
+bool ret_pointwise(struct call *c, struct value out)
+{
+    uint32_t at = c->op->writes ? written_arg(c) : c->n_args;
+    if (c->failed || eager(c) || out.kind != VALUE_TENSOR || at == c->n_args ||
+        c->args[at].kind != VALUE_TENSOR)
+        return ret_value(c, out);
+    struct value into[] = { c->args[at], out };
+    const struct tensor_meta *to = into[0].u.tensor.meta, *made = out.u.tensor.meta;
+    if (!surely_same_shape(c, to, made)) {
+        if (c->failed || is_in_place(c))
+            return ret_value(c, out);
+        into[0] = value_tensor(resized(c, into[0].u.tensor, made));
+        if (c->failed)
+            return false;
+    }
+    if (!require(c, casts_safely(made->dtype, to->dtype), "RuntimeError",
+                 "Attempting to cast from %s to out tensor with dtype %s, but this can't be cast "
+                 "because it is not safe!",
+                 dtype_python_name(made->dtype), dtype_python_name(to->dtype)))
+        return false;
+    call_op(c, "aten.copy_.default", into, 2);
+    return ret_value(c, into[0]);
 }
 
 /* --- Prims: _prim_elementwise_meta of torch/_prims/__init__.py --- */

@@ -110,12 +110,12 @@ bool rule_masked_fill(struct call *c)
     struct tensor out =
         call_tensor(c, is_tensor(value) ? "aten.where.self" : "aten.where.ScalarSelf", x, 3);
     if (c->failed || is_contiguous(c, out, FORMAT_CONTIGUOUS))
-        return ret_tensor(c, out);
+        return ret_pointwise(c, value_tensor(out));
     struct keyword keyword = {
         STR("memory_format"), { .kind = VALUE_MEMORY_FORMAT, .u.memory_format = FORMAT_CONTIGUOUS }
     };
     struct value args[] = { value_tensor(out) };
-    return ret_value(c, call_op_keywords(c, "aten.clone.default", args, 1, &keyword, 1));
+    return ret_pointwise(c, call_op_keywords(c, "aten.clone.default", args, 1, &keyword, 1));
 }
 
 /* --- clamp --- */
@@ -165,7 +165,8 @@ bool rule_clamp(struct call *c)
         return refuse(c, !eager(c) ? "ValueError" : "RuntimeError",
                       !eager(c) ? "clamp called but both min and max are none!"
                                 : "torch.clamp: At least one of 'min' or 'max' must not be None");
-    return !eager(c) ? ret_value(c, clamp_with_symbols(c, x)) : ret_tensor(c, clamp_plain(c, x));
+    return !eager(c) ? ret_pointwise(c, clamp_with_symbols(c, x))
+                     : ret_tensor(c, clamp_plain(c, x));
 }
 
 static bool one_bound(struct call *c, uint32_t at)
@@ -205,5 +206,5 @@ bool rule_hardtanh(struct call *c)
     elementwise_dtypes(c, x, 1, PROMOTE_DEFAULT, &compute, &result);
     x[0] = maybe_convert(c, x[0], compute);
     struct value out = call_op(c, "aten.clamp.default", x, 3);
-    return !c->failed && ret_value(c, maybe_convert(c, out, result));
+    return !c->failed && ret_pointwise(c, maybe_convert(c, out, result));
 }
