@@ -131,7 +131,7 @@ static void test_table(void **state)
         if (!op_prepare(w->ops, (struct op *)op))
             fail_msg("%.*s: %s", STR_ARG(op_schema(op)), w->ops->failure.text);
         if (ops_find(w->ops, op_name(op)) != op)
-            fail_msg("two rows of the name %.*s", STR_ARG(op_name(op)));
+            fail_msg("another row has the name of %.*s", STR_ARG(op_schema(op)));
         assert_int_equal(op_index(op), i);
     }
     assert_null(ops_at(w->ops, ops_count(w->ops)));
