@@ -44,6 +44,8 @@ sym_id row_expr_text(struct row *row, struct str text);
 
 /* Comparing (conform_ops_compare.c): false when something differs; row->why tells. */
 bool row_compare_value(struct row *row, json_id expected, struct value got, const char *what);
+/* Equal but for storages from fresh_from on, which are the calls' own. */
+bool row_same_answer(struct row *row, struct value a, struct value b, uint32_t fresh_from);
 bool row_compare_environment(struct row *row, uint32_t guards_before);
 bool row_differs(struct row *row, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

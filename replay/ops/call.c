@@ -82,6 +82,27 @@ static bool settle(struct ops *ops, struct call *c)
     return false;
 }
 
+static bool concrete(struct call *c, struct value *value)
+{
+    if (value->kind == VALUE_INT && !sym_is_number(c->pool, value->u.sym))
+        value->u.sym = num(c, guard_int(c, value->u.sym));
+    return !c->failed;
+}
+
+/* What a schema calls int leaves as a Python int, SymInt does not. */
+static bool make_ints(struct call *c)
+{
+    const struct schema *s = &c->op->schema;
+    if (s->n_results != 1 || s->results[0].type != SCHEMA_INT)
+        return true;
+    if (!s->results[0].list)
+        return concrete(c, &c->ret);
+    for (uint32_t i = 0; i < c->ret.n; i++)
+        if (!concrete(c, (struct value *)&c->ret.u.items[i]))
+            return false;
+    return true;
+}
+
 static enum op_outcome run_rule(struct ops *ops, const struct op *op, const struct value *bound,
                                 struct value *ret)
 {
@@ -97,6 +118,8 @@ static enum op_outcome run_rule(struct ops *ops, const struct op *op, const stru
     ops->outcome = OP_DONE;
     ask_metadata(&c, NULL);
     bool done = !c.failed && op->rule(&c);
+    if (done && !c.failed && c.symbolic)
+        done = make_ints(&c);
     if (done && !c.failed && op->writes)
         done = finish_written(&c);
     if (done && !c.failed)

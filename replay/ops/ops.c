@@ -117,6 +117,11 @@ bool ops_remember_item(struct ops *ops, struct tensor x, struct value number)
     return memo_set(&ops->memos, x, MEMO_ITEM, number);
 }
 
+uint32_t ops_next_storage(const struct ops *ops)
+{
+    return ops->next_storage;
+}
+
 void ops_set_subgraph(struct ops *ops, ops_subgraph *run, void *user)
 {
     ops->subgraph = run;

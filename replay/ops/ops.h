@@ -116,5 +116,6 @@ struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta); /
 /* Room for n values that lives until ops_reset(); NULL: out of memory. */
 struct value *ops_values(struct ops *ops, size_t n);
 struct arena *ops_arena(struct ops *ops);
+uint32_t ops_next_storage(const struct ops *ops); /* the number that the next one gets */
 
 #endif
