@@ -1,4 +1,5 @@
 #include "replay/ops/cache.h"
+#include "replay/ops/storage.h"
 #include "trace/base/hash.h"
 #include "trace/base/intern.h"
 
@@ -10,6 +11,7 @@ enum slot_kind { SLOT_VALUE, SLOT_FRESH, SLOT_ALIAS, SLOT_GROUP };
 struct slot {
     uint8_t kind, value_kind;
     uint32_t n; /* storage: the how-manieth fresh one or argument's; items of a group */
+    sym_id bytes; /* of a fresh storage */
     union {
         const struct tensor_meta *meta;
         struct value value;
@@ -257,6 +259,8 @@ static bool rebuild(struct ops *ops, const struct cache_key *key, uint32_t *at, 
     switch ((enum slot_kind)slot->kind) {
     case SLOT_VALUE: *ret = slot->u.value; return true;
     case SLOT_FRESH:
+        if (slot->bytes != SYM_NONE)
+            storage_note(ops, key->fresh_from + slot->n, slot->bytes);
         *ret = (struct value){ .kind = VALUE_TENSOR,
                                .u.tensor = { slot->u.meta, key->fresh_from + slot->n, NULL } };
         return true;
@@ -339,6 +343,7 @@ static bool keep_tensor(struct maker *m, struct tensor x)
         slot.kind = SLOT_FRESH;
         /* As far apart as they were: a rule may have made others in between. */
         slot.n = x.storage - m->key->fresh_from;
+        slot.bytes = storage_bytes(m->ops, x.storage);
         m->n_fresh = slot.n + 1 > m->n_fresh ? slot.n + 1 : m->n_fresh;
         return vec_push(&cache->slots, slot);
     }

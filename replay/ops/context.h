@@ -105,6 +105,7 @@ struct ops {
     struct op_cache *cache;
     struct op_stats_table stats;
     uint32_t next_storage;
+    vec_of(sym_id) storage_bytes; /* by storage; storage.h */
     uint32_t depth, nesting; /* composite operators nest, but add no depth */
     vec_of(struct written) written;
     struct memo_table memos;

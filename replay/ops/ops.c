@@ -2,6 +2,7 @@
 #include "replay/ops/context.h"
 
 #include "replay/ops/cache.h"
+#include "replay/ops/storage.h"
 
 struct ops *ops_new(struct shape_env *env, struct err *err)
 {
@@ -45,6 +46,7 @@ void ops_free(struct ops *ops)
     arena_release(&ops->lifetime);
     vec_release(&ops->parsed);
     vec_release(&ops->written);
+    vec_release(&ops->storage_bytes);
     memo_release(&ops->memos);
     buf_release(&ops->error_text);
     free(ops);
@@ -109,6 +111,8 @@ struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta)
 {
     struct tensor x = { .meta = ops_intern(ops, meta) };
     x.storage = ops->next_storage++;
+    if (x.meta && ops->metas.symbolic.v[x.meta->id])
+        storage_note(ops, x.storage, storage_of_input(ops->pool, x.meta));
     return x;
 }
 

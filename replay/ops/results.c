@@ -1,5 +1,6 @@
 /* What rules return, and calls from within rules. */
 #include "replay/ops/context.h"
+#include "replay/ops/storage.h"
 #include "replay/ops/strides.h"
 
 static void out_of_memory(struct call *c)
@@ -74,13 +75,24 @@ static void check_nonnegative(struct call *c, const sym_id *sizes, uint32_t n)
     }
 }
 
+static struct tensor make_fresh(struct call *c, enum dtype dtype, struct device device,
+                                const sym_id *sizes, const sym_id *strides, uint32_t n,
+                                sym_id bytes)
+{
+    const struct tensor_meta meta = { .dtype = dtype, .device = device, .ndim = n, .size = sizes,
+                                      .stride = strides, .offset = SYM_ID_ZERO };
+    struct tensor x = make(c, &meta, STORAGE_FRESH);
+    if (x.meta && bytes != SYM_NONE)
+        storage_note(c->ops, x.storage, bytes);
+    return x;
+}
+
 struct tensor new_tensor_strided(struct call *c, enum dtype dtype, struct device device,
                                  const sym_id *sizes, const sym_id *strides, uint32_t n)
 {
     check_nonnegative(c, sizes, n);
-    const struct tensor_meta meta = { .dtype = dtype, .device = device, .ndim = n, .size = sizes,
-                                      .stride = strides, .offset = SYM_ID_ZERO };
-    return make(c, &meta, STORAGE_FRESH);
+    sym_id bytes = c->symbolic && !c->failed ? strided_bytes(c, dtype, sizes, strides, n) : SYM_NONE;
+    return make_fresh(c, dtype, device, sizes, strides, n, bytes);
 }
 
 struct tensor new_tensor_format(struct call *c, enum dtype dtype, struct device device,
@@ -93,7 +105,9 @@ struct tensor new_tensor_format(struct call *c, enum dtype dtype, struct device 
     }
     if (!c->failed)
         format_strides(c, sizes, n, format, strides);
-    return new_tensor_strided(c, dtype, device, sizes, strides, n);
+    check_nonnegative(c, sizes, n);
+    sym_id bytes = c->symbolic && !c->failed ? contiguous_bytes(c, dtype, sizes, n) : SYM_NONE;
+    return make_fresh(c, dtype, device, sizes, strides, n, bytes);
 }
 
 struct tensor new_tensor(struct call *c, enum dtype dtype, struct device device,

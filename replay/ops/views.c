@@ -1,5 +1,6 @@
 /* Views of one tensor, and the copies that go by their names. */
 #include "replay/ops/views.h"
+#include "replay/ops/storage.h"
 
 #include <inttypes.h>
 
@@ -9,6 +10,8 @@ static bool ret_geometry(struct call *c, struct tensor x, const struct geometry 
         return false;
     if (c->param == AS_COPY)
         return ret_tensor(c, new_tensor(c, x.meta->dtype, x.meta->device, g->size, g->n));
+    if (c->param == IN_PLACE) /* as_strided_(), which alone looks at the storage */
+        check_in_bounds(c, x, x.meta->dtype, g->size, g->stride, g->n, g->offset);
     return ret_tensor(c, geometry_view(c, x, g));
 }
 

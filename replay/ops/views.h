@@ -105,7 +105,8 @@ bool geometry_unfold(struct call *c, struct geometry *g, int64_t dim, sym_id siz
 /* split_with_sizes; x's storage. */
 bool split_by_sizes(struct call *c, struct tensor x, const sym_id *sizes, uint32_t n, int64_t dim,
                     struct tensor *ret);
-/* What a row's param says of it: views that a copy is made of, in a row of their own. */
-enum { AS_VIEW, AS_COPY };
+/* What a row's param says of it: views that a copy is made of, and those in place, have rows of
+ * their own. */
+enum { AS_VIEW, AS_COPY, IN_PLACE };
 
 #endif
