@@ -47,7 +47,7 @@ bool rule_grid_sampler_2d(struct call *c)
     if (c->failed)
         return false;
     sym_id shape[] = { n, SYM_ID_ONE, size_of(c, grid, 1), size_of(c, grid, 2), two };
-    if (c->symbolic) {
+    if (!eager(c)) {
         struct tensor wide = view(c, grid, shape, 5);
         shape[1] = channels;
         expand(c, wide, shape, 5);

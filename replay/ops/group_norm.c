@@ -85,7 +85,8 @@ bool rule_native_group_norm(struct call *c)
                sizes_text(c, sizes_of(g.input), n), sym_text(c, g.groups)))
         return false;
     g.per_group = floordiv(c, g.channels, g.groups);
-    if (c->symbolic)
+    c->in_kernel = !c->symbolic;
+    if (!eager(c))
         return by_reference(c, &g);
     sym_id stat[] = { g.batch, g.groups };
     struct device device = common_device(c, (struct tensor[]){ g.input, g.weight, g.bias }, 3);

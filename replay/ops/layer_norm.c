@@ -20,7 +20,7 @@ static bool check_inputs(struct call *c, struct tensor x, const sym_id *shape, u
             continue;
         const char *text = sizes_text(c, sizes_of(y), ndim_of(y));
         check(c, shapes_equal(c, sizes_of(y), ndim_of(y), shape, n), error,
-              c->symbolic ? "Expected %s to be of same shape as normalized_shape, but got %s of "
+              !eager(c) ? "Expected %s to be of same shape as normalized_shape, but got %s of "
                             "shape torch.Size(%s) and normalized_shape = %s"
                           : "Expected %s to be of same shape as normalized_shape, but got %s of "
                             "shape %s and normalized_shape = %s",
@@ -30,7 +30,7 @@ static bool check_inputs(struct call *c, struct tensor x, const sym_id *shape, u
     sym_id fits = ndim < n ? SYM_ID_FALSE
                            : shapes_equal(c, sizes_of(x) + (ndim - n), n, shape, n);
     const char *got = sizes_text(c, sizes_of(x), ndim);
-    if (c->symbolic)
+    if (!eager(c))
         return check(c, fits, error,
                      "Given normalized_shape=%s, expected input with shape %s, but got input of "
                      "size torch.Size(%s)",
@@ -85,7 +85,8 @@ bool rule_native_layer_norm(struct call *c)
     uint32_t n = arg_syms(c, 1, &shape);
     if (!check_inputs(c, x, shape, n, weight, bias))
         return false;
-    if (c->symbolic)
+    c->in_kernel = !c->symbolic;
+    if (!eager(c))
         return by_reference(c, x, weight, bias, n);
     struct device device = common_device(c, (struct tensor[]){ x, weight, bias }, 3);
     sym_id stat[TENSOR_MAX_DIM];

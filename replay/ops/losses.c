@@ -1,6 +1,8 @@
 /* Losses (torch/_decomp/decompositions.py, aten/src/ATen/native/Loss.cpp). */
 #include "replay/ops/losses.h"
 
+#include <string.h>
+
 struct tensor loss_reduced(struct call *c, struct tensor loss, int64_t reduction)
 {
     if (reduction == LOSS_MEAN)
@@ -235,7 +237,7 @@ static bool nonempty_rows(struct call *c, struct tensor x)
     return require(c, good, "RuntimeError",
                    "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
                    "%s%s%s",
-                   c->symbolic ? "torch.Size(" : "", shape_text(c, x), c->symbolic ? ")" : "");
+                   eager(c) ? "" : "torch.Size(", shape_text(c, x), eager(c) ? "" : ")");
 }
 
 /* self, target, p, margin, weight, reduction */
@@ -308,7 +310,8 @@ bool rule_glu(struct call *c)
     sym_id size = size_of(c, x, dim);
     check(c, eq_int(c, mod(c, size, num(c, 2)), 0), "RuntimeError",
           "Halving dimension must be even, but dimension %u is size %s", dim, sym_text(c, size));
-    if (!c->symbolic) {
+    c->in_kernel = !c->symbolic;
+    if (eager(c)) {
         sym_id sizes[TENSOR_MAX_DIM];
         for (uint32_t i = 0; i < ndim_of(x); i++)
             sizes[i] = i == dim ? floordiv(c, size, num(c, 2)) : size_of(c, x, i);
@@ -348,21 +351,39 @@ bool rule_glu_backward(struct call *c)
     return ret_tensor(c, to_dtype(c, out, result));
 }
 
+/* The largest of the lengths in a tensor, whose elements must be known. */
+static int64_t longest_of(struct call *c, struct tensor lengths)
+{
+    int64_t n = 0, longest = 0, length;
+    if (!lengths.data || dtype_of(lengths) != DTYPE_I64 || ndim_of(lengths) != 1 ||
+        !sym_to_i64(c->pool, size_of(c, lengths, 0), &n)) {
+        unsupported(c, "_ctc_loss of lengths that are not known");
+        return 0;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(&length, lengths.data + 8 * i, sizeof length);
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
 /* _ctc_loss has no meta kernel that knows the data: with symbolic sizes FakeTensorMode refuses. */
 bool rule_ctc_loss_kernel(struct call *c)
 {
     struct str name = op_name(c->op);
-    if (c->symbolic)
+    if (!eager(c))
         return refuse(c, "DynamicOutputShapeException", "%.*s", (int)name.n, name.p);
     struct tensor x = arg_tensor(c, 0), out[2];
     const int64_t *lengths;
     uint32_t n = ndim_of(x), count_ = 0;
     int64_t longest = 0;
-    if (arg(c, 3).kind == VALUE_TENSOR)
-        return unsupported(c, "_ctc_loss of lengths in a tensor");
-    count_ = arg_ints(c, 3, &lengths);
-    for (uint32_t i = 0; i < count_; i++)
-        longest = lengths[i] > longest ? lengths[i] : longest;
+    if (arg(c, 3).kind == VALUE_TENSOR) {
+        longest = longest_of(c, arg_tensor(c, 3));
+    } else {
+        count_ = arg_ints(c, 3, &lengths);
+        for (uint32_t i = 0; i < count_; i++)
+            longest = lengths[i] > longest ? lengths[i] : longest;
+    }
     if (!require(c, n == 3, "RuntimeError", "log_probs must have 3 dimensions"))
         return false;
     sym_id sizes[] = { size_of(c, x, 1), size_of(c, x, 0), num(c, 2 * longest + 1) };

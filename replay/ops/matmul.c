@@ -113,6 +113,7 @@ bool rule_baddbmm(struct call *c)
     struct tensor self = arg_tensor(c, 0), a = arg_tensor(c, 1), b = arg_tensor(c, 2);
     struct device device = common_device(c, (struct tensor[]){ self, a, b }, 3);
     sym_id wanted[] = { size_of(c, a, 0), size_of(c, a, 1), size_of(c, b, 2) };
+    c->in_kernel = true;
     sym_id same = shapes_equal(c, sizes_of(self), ndim_of(self), wanted, 3);
     if (guard_or_true(c, sym_not(c->pool, same)))
         self = expand(c, self, wanted, 3);
@@ -143,6 +144,7 @@ bool rule_addbmm(struct call *c)
     struct tensor self = arg_tensor(c, 0), a = arg_tensor(c, 1), b = arg_tensor(c, 2);
     struct device device = common_device(c, (struct tensor[]){ self, a, b }, 3);
     sym_id wanted[] = { size_of(c, a, 1), size_of(c, b, 2) };
+    c->in_kernel = true;
     self = expand(c, self, wanted, 2);
     if (!want_ndim(c, a, 3, "batch1 must be a 3D tensor") ||
         !want_ndim(c, b, 3, "batch2 must be a 3D tensor"))
@@ -225,7 +227,7 @@ static bool check_dot(struct call *c, struct tensor a, struct tensor b)
                  "1D tensors expected, but got %uD and %uD tensors", ndim_of(a), ndim_of(b)))
         return false;
     const char *x = dtype_python_name(dtype_of(a)), *y = dtype_python_name(dtype_of(b));
-    if (!c->symbolic) { /* the kernel names types as C++ does */
+    if (eager(c)) { /* the kernel names types as C++ does */
         x = dtype_scalar_name(dtype_of(a));
         y = dtype_scalar_name(dtype_of(b));
     }
@@ -235,7 +237,7 @@ static bool check_dot(struct call *c, struct tensor a, struct tensor b)
     return check(c, py_eq(c, numel(c, a), numel(c, b)), "RuntimeError",
                  "inconsistent tensor size, expected tensor [%s] and src [%s] to have the%s"
                  "same number of elements, but got %s and %s elements respectively",
-                 n, m, c->symbolic ? "" : " ", n, m);
+                 n, m, eager(c) ? " " : "", n, m);
 }
 
 /* dot and vdot of torch/_refs, the kernel where nothing is symbolic. */
@@ -244,7 +246,8 @@ bool rule_dot(struct call *c)
     struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
     if (!check_dot(c, a, b))
         return false;
-    if (!c->symbolic) {
+    c->in_kernel = !c->symbolic;
+    if (eager(c)) {
         struct device device = common_device(c, (struct tensor[]){ a, b }, 2);
         return ret_tensor(c, new_tensor(c, dtype_of(a), device, NULL, 0));
     }
@@ -290,6 +293,7 @@ bool rule_addr(struct call *c)
         !require(c, ndim_of(b) == 1, "RuntimeError", text, "vec2", ndim_of(b)))
         return false;
     enum dtype computation, result;
+    c->in_kernel = !c->symbolic;
     struct value all[] = { T(self), T(a), T(b) };
     elementwise_dtypes(c, all, 3, PROMOTE_DEFAULT, &computation, &result);
     self = to_dtype(c, self, computation);
@@ -361,9 +365,35 @@ bool rule_scaled_mm(struct call *c)
     return ret_tensor(c, new_tensor(c, dtype, device_of(a), sizes, 2));
 }
 
-/* No meta kernel: FakeTensorMode says so. */
-bool rule_no_meta(struct call *c)
+static bool no_meta(struct call *c)
 {
     struct str name = op_name(c->op);
     return refuse(c, "UnsupportedOperatorException", "%.*s", (int)name.n, name.p);
+}
+
+/* self (CSR), other, reduce: FakeTensorMode has no kernel. */
+bool rule_sparse_mm_reduce(struct call *c)
+{
+    struct tensor self = arg_tensor(c, 0), other = arg_tensor(c, 1);
+    if (!eager(c) || ndim_of(self) != 2 || ndim_of(other) != 2)
+        return no_meta(c);
+    sym_id sizes[] = { size_of(c, self, 0), size_of(c, other, 1) }, none = SYM_ID_ZERO;
+    struct tensor out[] = { new_tensor(c, dtype_of(other), device_of(other), sizes, 2),
+                            new_tensor(c, DTYPE_I64, device_of(other), &none, 1) };
+    return ret_tensors(c, out, 2);
+}
+
+/* self (CSR), mat1, mat2: where nothing is symbolic the kernel runs on zeros. */
+bool rule_sparse_sampled_addmm(struct call *c)
+{
+    struct tensor self = arg_tensor(c, 0);
+    if (c->symbolic || !some(self))
+        return no_meta(c);
+    return ret_tensor(c, new_view(c, self, sizes_of(self), self.meta->stride, ndim_of(self),
+                                  self.meta->offset));
+}
+
+bool rule_no_meta(struct call *c)
+{
+    return no_meta(c);
 }

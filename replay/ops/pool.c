@@ -6,7 +6,7 @@
 const char *pool_size_text(struct call *c, struct tensor x)
 {
     const char *plain = sizes_text(c, sizes_of(x), ndim_of(x));
-    if (!c->symbolic)
+    if (eager(c))
         return plain;
     size_t n = strlen(plain) + sizeof "torch.Size()";
     char *text = scratch(c, n);
@@ -144,7 +144,7 @@ bool pool_check_2d(struct call *c, const struct pool *p, struct tensor x,
         require(c, four || (ndim == 3 && nonzero(c, x, 0) && valid), "RuntimeError",
                 "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
                 "but got:%s%s",
-                c->symbolic ? " " : "", pool_size_text(c, x));
+                eager(c) ? "" : " ", pool_size_text(c, x));
     require(c, half_kernel(c, p, 1) && half_kernel(c, p, 0), "RuntimeError",
             "pad should be smaller than or equal to half of kernel size, but got padW = %s, padH = "
             "%s, kW = %s, kH = %s",

@@ -43,7 +43,7 @@ static bool read_average(struct call *c, struct pool *p, struct tensor x, uint32
     bool is_unsigned = dtype == DTYPE_U8 || dtype == DTYPE_U16 || dtype == DTYPE_U32 ||
                        dtype == DTYPE_U64;
     require(c, !is_unsigned, "RuntimeError", "\"%s\" not implemented for '%s'", p->name,
-            c->symbolic ? dtype_python_name(dtype) : dtype_scalar_name(dtype));
+            eager(c) ? dtype_scalar_name(dtype) : dtype_python_name(dtype));
     if (p->n == 3)
         want_ndim(c, p, x);
     require(c, !arg_given(c, first + 5) || arg_int(c, first + 5) != 0, "RuntimeError",
@@ -63,7 +63,7 @@ bool rule_avg_pool(struct call *c)
     if (!read_average(c, &p, x, 1))
         return false;
     enum memory_format format = FORMAT_CONTIGUOUS;
-    if (p.n == 2 || !c->symbolic)
+    if (p.n == 2 || eager(c))
         format = suggest_format(c, x);
     bool good = p.n == 2 ? pool_check_2d(c, &p, x, format)
                          : pool_check_3d(c, &p, x, "avg_pool3d()", true);
@@ -129,7 +129,7 @@ static bool read_max(struct call *c, struct pool *p, struct tensor x, uint32_t f
 
 static const char *max_3d_name(const struct call *c, bool backward)
 {
-    if (!c->symbolic && !backward)
+    if (eager(c) && !backward)
         return "max_pool3d_with_indices_out_cpu_template()";
     return backward ? "max_pool3d_with_indices_backward()" : "max_pool3d_with_indices()";
 }

@@ -37,7 +37,7 @@ bool rule_adaptive_avg_pool_kernel(struct call *c)
     ndim = with_output(c, x, 1, n, sizes);
     if (c->failed)
         return false;
-    enum memory_format format = n == 2 || !c->symbolic ? suggest_format(c, x) : FORMAT_CONTIGUOUS;
+    enum memory_format format = n == 2 || eager(c) ? suggest_format(c, x) : FORMAT_CONTIGUOUS;
     return ret_tensor(c, new_tensor_format(c, dtype_of(x), device_of(x), sizes, ndim, format));
 }
 
@@ -249,5 +249,8 @@ bool rule_max_unpool(struct call *c)
               "but got %s with dimension %u being empty.",
               n, pool_size_text(c, x), i);
     with_output(c, x, 2, n, sizes);
-    return ret_tensor(c, new_tensor(c, dtype_of(x), device_of(x), sizes, ndim));
+    if (c->failed)
+        return false;
+    enum memory_format format = n == 2 && eager(c) ? suggest_format(c, x) : FORMAT_CONTIGUOUS;
+    return ret_tensor(c, new_tensor_format(c, dtype_of(x), device_of(x), sizes, ndim, format));
 }

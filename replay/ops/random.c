@@ -92,7 +92,7 @@ static const char *number_text(struct call *c, double x)
     char *text = scratch(c, 40);
     if (!text)
         return "";
-    snprintf(text, 40, c->symbolic && x == (double)(int64_t)x ? "%.1f" : "%g", x);
+    snprintf(text, 40, !eager(c) && x == (double)(int64_t)x ? "%.1f" : "%g", x);
     return text;
 }
 
@@ -101,11 +101,11 @@ static void check_parameters(struct call *c, struct tensor x, double a, double b
     static const char *const names[] = { [EXPONENTIAL] = "Exponential", [CAUCHY] = "Cauchy" };
     const char *error = "RuntimeError";
     bool floating = dtype_is_float(dtype_of(x));
-    const char *dtype = c->symbolic ? dtype_python_name(dtype_of(x))
-                                    : dtype_scalar_name(dtype_of(x));
+    const char *dtype = eager(c) ? dtype_scalar_name(dtype_of(x))
+                                 : dtype_python_name(dtype_of(x));
     switch (c->param) {
     case UNIFORM:
-        require(c, c->symbolic || !(a > b), error,
+        require(c, !eager(c) || !(a > b), error,
                 "uniform_ expects to return a [from, to) range, but found from=%s > to=%s",
                 number_text(c, a), number_text(c, b));
         break;
@@ -136,7 +136,7 @@ static void check_parameters(struct call *c, struct tensor x, double a, double b
                 number_text(c, b));
         break;
     case BERNOULLI:
-        require(c, c->symbolic || !(a < 0 || a > 1), error,
+        require(c, !eager(c) || !(a < 0 || a > 1), error,
                 "bernoulli_ expects p to be in [0, 1], but got p=%s", number_text(c, a));
         break;
     default:
@@ -196,9 +196,11 @@ bool rule_normal_tensors(struct call *c)
     if (c->failed || !n || !broadcast_shapes(c, x, n, sizes, &ndim))
         return false;
     struct tensor samples = new_tensor(c, dtype_of(x[0]), device_of(x[0]), sizes, ndim);
-    if (!c->symbolic)
+    if (eager(c))
         return ret_tensor(c, samples);
-    count_dispatches(c, 1);
+    c->in_kernel = !c->symbolic;
+    if (c->symbolic)
+        count_dispatches(c, 1);
     struct tensor scaled = std.kind == VALUE_TENSOR ? times(c, std, T(samples))
                                                     : times(c, T(samples), std);
     return ret_tensor(c, plus(c, T(scaled), mean));
