@@ -84,6 +84,8 @@ bool rule_nonzero(struct call *c)
                  dtype_scalar_name(dtype_of(out))))
         return false;
     sym_id size = nonzero_size(c, x);
+    if (!eager(c))
+        count_dispatches(c, 2); /* new_empty_strided, empty_strided */
     sym_id sizes[] = { size, num(c, ndim_of(x)) }, strides[] = { SYM_ID_ONE, size };
     return ret_tensor(c, new_tensor_strided(c, DTYPE_I64, device_of(x), sizes, strides, 2));
 }
@@ -157,6 +159,7 @@ bool rule_masked_select(struct call *c)
         if (sym_to_i64(c->pool, most, &bound) && bound <= 2)
             most = size_max(c);
         size = new_unbacked_size(c, SYM_NONE, most);
+        count_dispatches(c, 2); /* new_empty, empty */
     }
     struct tensor result = new_beside(c, x, dtype_of(x), &size, 1);
     return check_out_overlap(c, 2, 2, result) && ret_tensor(c, result);
@@ -195,6 +198,8 @@ bool rule_repeat_interleave(struct call *c)
         else
             size = new_unbacked_size(c, SYM_NONE, SYM_NONE);
     }
+    if (!eager(c))
+        count_dispatches(c, 2); /* new_empty, empty */
     return ret_tensor(c, new_beside(c, x, dtype_of(x), &size, 1));
 }
 
@@ -309,6 +314,8 @@ bool rule_bincount(struct call *c)
         if (c->failed || !may_be_dynamic(c))
             return false;
         size = new_unbacked_size(c, SYM_NONE, SYM_NONE);
+        if (!c->failed)
+            count_dispatches(c, 2); /* new_empty, empty */
         if (!c->failed)
             check(c, py_ge(c, size, arg_sym(c, 2)), "RuntimeError", "Expected cond to be True");
     }

@@ -37,7 +37,7 @@ bool rule_embedding(struct call *c)
         sizes[i] = size_of(indices, i);
     sizes[n] = size_of(weight, 1);
     if (device_equal(device_of(weight), device_of(indices)))
-        count_dispatches(c, 1); /* new_empty */
+        count_dispatches(c, 2); /* new_empty, empty */
     return ret_tensor(c, new_beside(c, weight, dtype_of(weight), sizes, n + 1));
 }
 
@@ -141,7 +141,7 @@ bool rule_embedding_bag(struct call *c)
     else
         all[3] = new_beside(c, like, dtype, most, 1);
     if (!c->param)
-        count_dispatches(c, 4);
+        count_dispatches(c, 8); /* new_empty, empty */
     return ret_tensors(c, all, 4);
 }
 

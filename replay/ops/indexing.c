@@ -167,6 +167,30 @@ static bool find_indices(struct call *c, struct tensor x, uint32_t i, struct ind
            expand_indices(c, x, list, n, ret) && check_values(c, x, ret);
 }
 
+/* index_tensor of torch/_subclasses/fake_impls.py runs the meta within FakeTensorMode. */
+static void count_index(struct call *c, const struct indices *indices, struct tensor result)
+{
+    sym_id shape[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM];
+    uint32_t inner, n = ndim_of(result);
+    if (c->failed || !broadcast_indices(c, indices, shape, &inner))
+        return;
+    /* new_empty and empty, as_strided, to and two questions for the device */
+    uint32_t count = 6;
+    for (uint32_t i = 0; i < indices->n; i++) {
+        struct tensor index = indices->at[i];
+        bool same = !index.meta || ndim_of(index) == inner;
+        for (uint32_t k = 0; k < inner && same && index.meta; k++)
+            same = env_replace(c->env, size_of(index, k)) == env_replace(c->env, shape[k]);
+        count += same ? 0 : 3; /* expand */
+    }
+    if (!adjacent(indices))
+        count += 3; /* permute */
+    contiguous_strides(c, result.meta->size, n, strides);
+    if (memcmp(strides, result.meta->stride, n * sizeof *strides) != 0)
+        count += 1; /* as_strided */
+    count_dispatches(c, count);
+}
+
 /* param: 1 _unsafe_index, which goes to the meta below FakeTensorMode */
 bool rule_index(struct call *c)
 {
@@ -174,9 +198,10 @@ bool rule_index(struct call *c)
     struct indices indices;
     if (!find_indices(c, x, 1, &indices))
         return false;
-    if (!c->param)
-        count_dispatches(c, 2); /* new_empty, as_strided */
-    return ret_tensor(c, index_result(c, x, &indices));
+    struct tensor result = index_result(c, x, &indices);
+    if (!c->param && !eager(c))
+        count_index(c, &indices, result);
+    return ret_tensor(c, result);
 }
 
 /* index_put, _unsafe_index_put, index_put_ ...: a copy of self. */

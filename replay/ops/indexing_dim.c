@@ -112,8 +112,11 @@ bool rule_index_add(struct call *c)
         return refuse(c, "RuntimeError",
                       "index %lld is out of bounds for dimension %u with size %lld", (long long)bad,
                       dim, (long long)size);
-    if (by_decomposition(c))
-        count_dispatches(c, 1);
+    if (by_decomposition(c)) {
+        count_dispatches(c, 1); /* index_put */
+        if (value_is_number(arg(c, 4)) && !(arg_double(c, 4) == 1))
+            call2(c, "aten.mul.Tensor", arg(c, 3), arg(c, 4));
+    }
     return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
 }
 

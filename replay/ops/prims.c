@@ -13,6 +13,7 @@ bool rule_convert_element_type(struct call *c)
                                                 x.meta->stride, x.meta->ndim));
     }
     elementwise_strides(c, &x, 1, strides);
+    count_dispatches(c, 2); /* compute_elementwise_output_strides: empty_like, empty_permuted */
     return ret_tensor(
         c, new_tensor_strided(c, dtype, x.meta->device, x.meta->size, strides, x.meta->ndim));
 }

@@ -57,17 +57,18 @@ struct value ref_dims(struct call *c, const int64_t *dims, uint32_t n)
     return value_items(VALUE_LIST, items, n);
 }
 
-/* torch/_prims/__init__.py, _convert_element_type_meta */
 struct tensor ref_convert(struct call *c, struct tensor x, enum dtype dtype)
 {
     if (c->failed || dtype == DTYPE_NONE || dtype_of(x) == dtype)
         return x;
-    count_prim(c);
-    if (non_overlapping_and_dense_or_false(c, x))
-        return new_tensor_strided(c, dtype, device_of(x), x.meta->size, x.meta->stride, ndim_of(x));
-    sym_id strides[TENSOR_MAX_DIM];
-    elementwise_strides(c, &x, 1, strides);
-    return new_tensor_strided(c, dtype, device_of(x), x.meta->size, strides, ndim_of(x));
+    return ref_cast(c, x, dtype);
+}
+
+struct tensor prim_convert(struct call *c, struct tensor x, enum dtype dtype)
+{
+    if (c->failed || dtype == DTYPE_NONE || dtype_of(x) == dtype)
+        return x;
+    return call2(c, "prims.convert_element_type.default", value_tensor(x), value_dtype(dtype));
 }
 
 struct tensor ref_contiguous(struct call *c, struct tensor x)
@@ -83,8 +84,13 @@ struct tensor ref_contiguous(struct call *c, struct tensor x)
 
 struct tensor ref_cast(struct call *c, struct tensor x, enum dtype dtype)
 {
-    if (c->failed || dtype_of(x) == dtype)
+    if (c->failed)
         return x;
+    count_below(c, 1); /* aten.to.dtype */
+    if (dtype_of(x) == dtype) {
+        count_below(c, 1); /* prim.device */
+        return x;
+    }
     struct value args[] = { value_tensor(x) };
     struct keyword keyword = { STR("dtype"), value_dtype(dtype) };
     struct value ret = call_op_keywords(c, "aten._to_copy.default", args, 1, &keyword, 1);

@@ -103,8 +103,10 @@ static inline void count_prim(struct call *c)
 {
     count_below(c, 2);
 }
-/* _maybe_convert_to_dtype of torch/_refs: prims.convert_element_type where dtypes differ. */
+/* _maybe_convert_to_dtype of torch/_refs: x.to(dtype) where dtypes differ. */
 struct tensor ref_convert(struct call *c, struct tensor x, enum dtype dtype);
+/* prims.convert_element_type where dtypes differ. */
+struct tensor prim_convert(struct call *c, struct tensor x, enum dtype dtype);
 /* x.contiguous(): a clone where is_contiguous() says no. */
 struct tensor ref_contiguous(struct call *c, struct tensor x);
 struct tensor ref_cast(struct call *c, struct tensor x, enum dtype dtype); /* x.to(dtype) */

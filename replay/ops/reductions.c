@@ -8,7 +8,7 @@ static struct tensor reduce_cast(struct call *c, struct tensor x, uint64_t mask,
     if (!by_reference(c))
         return reduce_new(c, x, mask, keepdim, dtype);
     x = ref_convert(c, x, computation_dtype(dtype));
-    return ref_convert(c, reduce_ref(c, x, mask, keepdim, computation_dtype(dtype)), dtype);
+    return prim_convert(c, reduce_ref(c, x, mask, keepdim, computation_dtype(dtype)), dtype);
 }
 
 /* param: where the dtype stands; 1 has no dims. */
@@ -124,7 +124,7 @@ static bool any_symbolic(struct call *c, struct tensor x, struct value dims, str
         struct tensor count = call3(c, "aten.sum.dim_IntList", value_tensor(truth), dims, keepdim);
         result = call2(c, "aten.ne.Scalar", value_tensor(count), value_bool(false));
     }
-    return ret_tensor(c, dtype_of(x) == DTYPE_U8 ? ref_convert(c, result, DTYPE_U8) : result);
+    return ret_tensor(c, dtype_of(x) == DTYPE_U8 ? prim_convert(c, result, DTYPE_U8) : result);
 }
 
 /* all of torch/_refs: not any that is not. */

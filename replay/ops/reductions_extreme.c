@@ -35,7 +35,7 @@ bool rule_amax(struct call *c)
     check_identity(c, x, mask);
     enum dtype compute = computation_dtype(dtype_of(x));
     struct tensor result = reduce_ref(c, ref_convert(c, x, compute), mask, arg_bool(c, 2), compute);
-    return ret_tensor(c, ref_convert(c, result, dtype_of(x)));
+    return ret_tensor(c, prim_convert(c, result, dtype_of(x)));
 }
 
 bool rule_aminmax(struct call *c)

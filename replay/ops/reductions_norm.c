@@ -14,7 +14,7 @@ static struct tensor variance(struct call *c, struct tensor x, uint64_t mask, bo
         return reduce_new(c, x, mask, keepdim, real);
     enum dtype compute = computation_dtype(dtype_of(x));
     x = ref_convert(c, x, compute);
-    return ref_convert(c, reduce_ref(c, x, mask, keepdim, dtype_real(compute)), real);
+    return prim_convert(c, reduce_ref(c, x, mask, keepdim, dtype_real(compute)), real);
 }
 
 static struct tensor average(struct call *c, struct tensor x, uint64_t mask, bool keepdim)
@@ -180,8 +180,9 @@ static bool vector_norm(struct call *c, struct tensor x, double p, uint32_t dim_
         dims = ref_dims(c, &dim, 1);
     }
     check_norm(c, x, p, dims);
-    struct tensor result = by_reference(c) ? vector_norm_symbolic(c, x, p, dims, mask, keepdim, dtype)
-                                       : reduce_new(c, x, mask, keepdim, norm_dtype(c, x, dtype));
+    struct tensor result = by_reference(c)
+                               ? vector_norm_symbolic(c, x, p, dims, mask, keepdim, dtype)
+                               : reduce_new(c, x, mask, keepdim, norm_dtype(c, x, dtype));
     return ret_tensor(c, result);
 }
 

@@ -28,7 +28,7 @@ static bool scan_symbolic(struct call *c, struct tensor x, uint32_t dim, enum dt
     masked = ref_convert(c, masked, computation_dtype(dtype));
     struct tensor sum =
         reduce_ref(c, masked, UINT64_C(1) << (dim & 63), false, computation_dtype(dtype));
-    return ret_tensor(c, ref_convert(c, sum, dtype));
+    return ret_tensor(c, prim_convert(c, sum, dtype));
 }
 
 /* param: 0 cumsum, 1 cumprod (their first value) */

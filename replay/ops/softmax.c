@@ -61,6 +61,7 @@ bool rule_safe_softmax(struct call *c)
         wrap_dim(c, arg_int(c, 1), ndim_of(x));
         return ret_tensor(c, new_contiguous_like(c, x, arg_dtype(c, 2, dtype_of(x))));
     }
+    count_below(c, 2); /* softmax.int and its question for the device */
     struct tensor out = call3(c, "aten.softmax.int", arg(c, 0), arg(c, 1), arg(c, 2));
     struct tensor masked = call2(c, "aten.eq.Scalar", arg(c, 0), value_float(c, -INFINITY));
     struct tensor rows =
@@ -92,10 +93,8 @@ bool rule_softmax_backward(struct call *c)
     struct tensor sum = call3(c, "aten.sum.dim_IntList", value_tensor(weighted), dims, keep);
     struct tensor part = call2(c, "aten.mul.Tensor", value_tensor(factor), value_tensor(sum));
     struct tensor result = call2(c, "aten.sub.Tensor", value_tensor(weighted), value_tensor(part));
-    if (given != dtype)
+    if (dtype_of(grad) != dtype)
         result = ref_cast(c, result, dtype);
-    else
-        result = ref_cast(c, result, given);
     return ret_tensor(c, c->param ? result : ref_contiguous(c, result));
 }
 
@@ -108,7 +107,7 @@ bool rule_softmax_composite(struct call *c)
     bool half_to_float =
         device_of(x).type == DEVICE_CUDA && dtype_of(x) == DTYPE_F16 && dtype == DTYPE_F32;
     if (!half_to_float)
-        x = ref_cast(c, x, dtype);
+        x = dtype_of(x) == dtype ? x : ref_cast(c, x, dtype);
     return ret_tensor(c, call3(c, name, value_tensor(x), arg(c, 1), value_bool(half_to_float)));
 }
 

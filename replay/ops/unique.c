@@ -144,6 +144,7 @@ static bool fake_results(struct call *c, const struct unique *u, enum memo memo)
         return false;
     uint32_t at = u->fake_dim < 0 ? (uint32_t)(u->fake_dim + n) : (uint32_t)u->fake_dim;
     sym_id size = unique_size(c, x, whole ? UINT32_MAX : at, memo);
+    count_dispatches(c, 6); /* new_empty and empty of three */
     if (c->failed)
         return false;
     uint32_t m = whole ? 0 : sliced(x, u->fake_dim, size, sizes);
