@@ -48,6 +48,10 @@ bool rule_prim_where(struct call *c)
 /* where.Scalar, .ScalarSelf, .ScalarOther: numbers become 0-dim tensors of the common dtype. */
 bool rule_where_number(struct call *c)
 {
+    if (c->ops->depth && !eager(c)) { /* below autograd FakeTensorMode sees the call itself */
+        count_dispatches(c, 1);
+        return rule_where(c);
+    }
     struct value x[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
     enum dtype dtype = result_type(c, x + 1, 2);
     struct tensor like = is_tensor(x[1])   ? x[1].u.tensor
