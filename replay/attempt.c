@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "replay/audit.h"
+#include "replay/traced.h"
 
 struct attempt_run {
     const struct replay_options *options;
@@ -24,6 +25,8 @@ struct attempt_run {
     stack_location;
     uint32_t record;         /* of the graph that is being walked */
     uint64_t *could_be_fast; /* by operator */
+    struct traced traced;
+    bool traces; /* the graph being walked is one whose results were asked about */
     struct collecting collecting;
 };
 
@@ -39,7 +42,11 @@ static struct value give_input(void *user, const struct program *program, const 
     struct attempt_run *run = user;
     if (step->expected->unbacked)
         know_unbacked(&run->walker.unbound, run->seed.ops, step->expected);
-    return seed_placeholder(&run->seed, &program->graph->nodes[step->node], step->expected);
+    struct value ret =
+        seed_placeholder(&run->seed, &program->graph->nodes[step->node], step->expected);
+    if (run->traces && !traced_ask(&run->traced, run->seed.ops, ret))
+        run->walker.failed = !err_nomem(&run->walker.err);
+    return ret;
 }
 
 static bool before_call(void *user, const struct program *program, const struct step *step)
@@ -60,6 +67,8 @@ static bool after_call(void *user, const struct program *program, const struct s
     (void)program;
     if (run->could_be_fast && could_be_fast(run->seed.ops, step, result))
         run->could_be_fast[op_index(step->op)]++;
+    if (run->traces && !traced_ask(&run->traced, run->seed.ops, result))
+        return false;
     return guard_log_gather(&run->log);
 }
 
@@ -112,6 +121,7 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
 {
     struct err why = { 0 };
     run->record = g->record;
+    run->traces = traces_results(g->kind);
     struct program *p = prepare(run, g, &why);
     uint64_t start = now_ns();
     bool ok = p && walk_program(&run->walker, p);
@@ -346,6 +356,7 @@ static void close_run(struct attempt_run *run)
     vec_release(&run->stack_location);
     guard_log_release(&run->log);
     walker_release(&run->walker);
+    traced_release(&run->traced);
     buf_release(&run->collecting.text);
     free(run->could_be_fast);
     seed_close(&run->seed);

@@ -21,6 +21,7 @@ struct attempt_load {
 
 struct attempt_graph {
     uint32_t ref, record;
+    enum graph_kind kind;
     bool counted, shown; /* shown: the selector names it; others are walked for what they ask */
     const struct graph *graph; /* NULL: error */
     struct str error;

@@ -38,6 +38,7 @@ static bool add_graph(struct loading *l, struct attempt_load *load, uint32_t i, 
     struct err why = { 0 };
     struct attempt_graph g = {
         .ref = i,
+        .kind = ref->kind,
         .record = ref->record,
         .shown = shown,
         .counted = ref->is_event || ref->kind == GRAPH_EXPORTED,

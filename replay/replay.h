@@ -20,10 +20,10 @@
 #include "trace/selector.h"
 
 struct replay_options {
-    struct selector selector; /* which attempts and graphs */
-    bool all;                 /* graphs of other events and artifacts too */
-    uint32_t jobs;            /* attempts at once; 0: one */
-    bool timing;              /* operators' times */
+    struct selector selector;         /* which attempts and graphs */
+    bool all;                         /* graphs of other events and artifacts too */
+    uint32_t jobs;                    /* attempts at once; 0: one */
+    bool timing;                      /* operators' times */
     const struct custom_rules *rules; /* of custom operators (replay/ops/custom.h); NULL */
     struct input_changes changes;
     const struct replay_switch *switches; /* of the operators */
