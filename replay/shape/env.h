@@ -174,10 +174,10 @@ struct env_origin {
     const char *rule;      /* the operator's name, "" */
 };
 void env_set_origin(struct shape_env *env, struct env_origin origin);
-/* Writes a place as SLoc prints it, "x = y + 1  # user.py:3 in f (framework.py:7 in g)", or the
- * user's stack as a traceback (format_list), for texts that quote them. NULL: such texts say
- * "(unknown)". */
-enum env_locate { ENV_LOCATE_LINE, ENV_LOCATE_STACK };
+/* Writes what texts quote of a place: the user's line, "x = y + 1  # user.py:3 in f" (nothing: there
+ * is none), the framework's, "framework.py:7 in g", or the user's stack as format_list() of
+ * traceback gives it. Without a locator such texts say "(unknown)". */
+enum env_locate { ENV_LOCATE_USER, ENV_LOCATE_FRAMEWORK, ENV_LOCATE_STACK };
 typedef void env_locator(void *user, struct env_origin origin, enum env_locate what,
                          struct buf *out);
 void env_set_locator(struct shape_env *env, env_locator *locate, void *user);

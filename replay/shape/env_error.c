@@ -7,28 +7,21 @@ void env_set_locator(struct shape_env *env, env_locator *locate, void *user)
     env->locate_user = user;
 }
 
+/* SLoc.__str__ */
 void env_print_place(const struct shape_env *env, const struct place *place, struct buf *out)
 {
-    size_t before = out->n;
-    if (env->locate)
-        env->locate(env->locate_user, place->origin, ENV_LOCATE_LINE, out);
-    if (!place->reason) {
-        if (out->n == before)
-            buf_puts(out, "(unknown)");
+    if (!env->locate) {
+        buf_printf(out, "(%s)", place->reason ? place->reason : "unknown");
         return;
     }
-    /* SLoc with the framework's place replaced: "user (reason)". */
-    size_t user = before;
-    while (user < out->n && out->p[user] != '\0')
-        user++;
-    size_t open = out->n;
-    for (size_t i = before; i + 1 < out->n; i++)
-        if (out->p[i] == ' ' && out->p[i + 1] == '(')
-            open = i;
-    if (out->n > before && out->p[before] == '(')
-        open = before;
-    out->n = open;
-    buf_printf(out, "%s(%s)", open > before ? " " : "", place->reason);
+    size_t before = out->n;
+    env->locate(env->locate_user, place->origin, ENV_LOCATE_USER, out);
+    buf_puts(out, out->n > before ? " (" : "(");
+    if (place->reason)
+        buf_puts(out, place->reason);
+    else
+        env->locate(env->locate_user, place->origin, ENV_LOCATE_FRAMEWORK, out);
+    buf_putc(out, ')');
 }
 
 static void print_symbols(struct shape_env *env, sym_id e, bool size_like, const char *between,
