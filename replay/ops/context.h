@@ -2,6 +2,7 @@
 #ifndef SYMTAPE_REPLAY_OPS_CONTEXT_H
 #define SYMTAPE_REPLAY_OPS_CONTEXT_H
 
+#include "replay/ops/bodies.h"
 #include "replay/ops/memo.h"
 #include "replay/ops/rule.h"
 #include "replay/ops/schema.h"
@@ -94,6 +95,7 @@ struct written {
 
 struct ops {
     const struct custom_rules *rules;
+    struct bodies bodies;
     struct shape_env *env;
     struct sym_pool *pool;
     struct arena arena;    /* until ops_reset() */

@@ -273,6 +273,44 @@ static struct str kept(struct parser *p, struct str text)
 }
 
 static uint32_t expression(struct parser *p);
+static uint32_t local_slot(const struct parser *p, struct str name);
+
+static uint32_t new_name(struct parser *p, struct str name)
+{
+    uint32_t slot = local_slot(p, name);
+    if (slot != NO_TREE)
+        return slot;
+    if (p->n_names == CUSTOM_MAX_NAMES)
+        return FAIL(p, "more than %d names", CUSTOM_MAX_NAMES);
+    p->names[p->n_names] = name;
+    return p->n_names++;
+}
+
+/* In "[f(s) for s in list]" the s must be known before f(s) is read: the name behind a "for" that
+ * stands in no further bracket; "" where there is none. */
+static struct str loop_name(const struct parser *p)
+{
+    int open = 0;
+    char quote = 0;
+    for (size_t i = p->token == TOKEN_END ? p->text.n : (size_t)(p->value.p - p->text.p);
+         i < p->text.n && open >= 0; i++) {
+        char c = p->text.p[i];
+        if (quote || c == '"' || c == '\'') {
+            quote = !quote ? c : c == quote || c == '\n' ? 0 : quote;
+        } else if (c == '(' || c == '[') {
+            open++;
+        } else if (c == ')' || c == ']') {
+            open--;
+        } else if (open == 0 && i && str_starts(str_from(p->text, i), STR(" for "))) {
+            struct str name = str_trim(str_first(str_from(p->text, i + 5), 64));
+            size_t n = 0;
+            while (n < name.n && (is_name_start(name.p[n]) || (n && is_digit(name.p[n]))))
+                n++;
+            return str_first(name, n);
+        }
+    }
+    return (struct str){ 0 };
+}
 
 enum { MAX_ITEMS = 256 }; /* of one list or call */
 
@@ -424,6 +462,26 @@ static uint32_t in_parentheses(struct parser *p)
     return expect(p, ")") ? one : NO_TREE;
 }
 
+/* A list, or [item for name in list]. */
+static uint32_t in_brackets(struct parser *p, struct tree tree)
+{
+    struct str name = loop_name(p);
+    tree.kind = name.n ? TREE_FOR : TREE_LIST;
+    if (!name.n)
+        return items_until(p, tree, "]", false, NULL, 0);
+    uint32_t slot = new_name(p, kept(p, name)), item = p->failed ? NO_TREE : expression(p);
+    if (!p->failed && !at_name(p, "for"))
+        return FAIL(p, "'for' is expected");
+    advance(p);
+    advance(p); /* the name */
+    if (!p->failed && !at_name(p, "in"))
+        return FAIL(p, "'in' is expected");
+    advance(p);
+    uint32_t list = p->failed ? NO_TREE : expression(p);
+    tree.integer = slot;
+    return expect(p, "]") ? tree_of(p, tree, (uint32_t[]){ item, list }, 2) : NO_TREE;
+}
+
 static uint32_t atom(struct parser *p)
 {
     struct tree tree = { .line = p->token_line, .column = p->token_column };
@@ -440,10 +498,8 @@ static uint32_t atom(struct parser *p)
     }
     if (at_sign(p, "("))
         return in_parentheses(p);
-    if (take(p, "[")) {
-        tree.kind = TREE_LIST;
-        return items_until(p, tree, "]", false, NULL, 0);
-    }
+    if (take(p, "["))
+        return in_brackets(p, tree);
     if (take(p, "...")) {
         tree.kind = TREE_ELLIPSIS;
         return new_tree(p, tree);
@@ -590,10 +646,23 @@ static uint32_t binary(struct parser *p, int level)
     return left;
 }
 
+/* a is b, a is not b */
+static uint32_t identity(struct parser *p)
+{
+    uint32_t left = binary(p, 0);
+    if (p->failed || !at_name(p, "is"))
+        return left;
+    advance(p);
+    bool negated = at_name(p, "not");
+    if (negated)
+        advance(p);
+    return operator_of(p, negated ? "is_not" : "is_", left, binary(p, 0));
+}
+
 static uint32_t negation(struct parser *p)
 {
     if (!at_name(p, "not"))
-        return binary(p, 0);
+        return identity(p);
     advance(p);
     if (!enter(p))
         return NO_TREE;
@@ -660,13 +729,7 @@ static uint32_t assigned(struct parser *p, uint32_t target)
         str_find_char(tree.text, '.') < tree.text.n)
         return FAIL(p, "only a name can be assigned to");
     advance(p);
-    uint32_t value = expression(p), slot = local_slot(p, tree.text);
-    if (slot == NO_TREE) {
-        if (p->n_names == CUSTOM_MAX_NAMES)
-            return FAIL(p, "more than %d names", CUSTOM_MAX_NAMES);
-        slot = p->n_names;
-        p->names[p->n_names++] = tree.text;
-    }
+    uint32_t value = expression(p), slot = p->failed ? NO_TREE : new_name(p, tree.text);
     struct tree made = { .kind = TREE_ASSIGN, .integer = slot, .line = tree.line };
     return tree_of(p, made, &value, 1);
 }

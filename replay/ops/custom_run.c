@@ -182,6 +182,23 @@ static struct value eval_pair(struct run *r, const struct tree *tree)
     return truth == (tree->kind == TREE_OR) ? left : eval(r, item_at(r, tree, 1));
 }
 
+/* [item for name in list] */
+static struct value eval_for(struct run *r, const struct tree *tree)
+{
+    struct value list = eval(r, item_at(r, tree, 1));
+    struct value *items = r->c->failed ? NULL : ops_values(r->c->ops, list.n);
+    if (!items || !value_is_sequence(list)) {
+        if (!r->c->failed)
+            refuse(r->c, "TypeError", "object is not iterable");
+        return value_none();
+    }
+    for (uint32_t i = 0; i < list.n && !r->c->failed; i++) {
+        r->names[tree->integer] = list.u.items[i];
+        items[i] = eval(r, item_at(r, tree, 0));
+    }
+    return value_items(VALUE_LIST, items, list.n);
+}
+
 static struct value eval_kind(struct run *r, const struct tree *tree)
 {
     struct value ret = value_none();
@@ -204,6 +221,7 @@ static struct value eval_kind(struct run *r, const struct tree *tree)
                            : tree->kind == TREE_TUPLE ? VALUE_TUPLE
                                                       : VALUE_SLICE,
                            items, items ? n : 0);
+    case TREE_FOR: return eval_for(r, tree);
     case TREE_ATTRIBUTE:
         items = eval_items(r, tree, 0, false, &n);
         if (items)
@@ -268,8 +286,12 @@ static bool ret_checked(struct call *c, struct value value)
 
 bool rule_custom(struct call *c)
 {
-    const struct custom_rules *rules = c->ops->rules;
-    const struct custom_rule *rule = &rules->rules.v[c->param];
+    return custom_run(c, c->ops->rules, (uint32_t)c->param);
+}
+
+bool custom_run(struct call *c, const struct custom_rules *rules, uint32_t number)
+{
+    const struct custom_rule *rule = &rules->rules.v[number];
     struct run run = { .c = c, .rules = rules };
     struct value ret = value_none();
     for (uint32_t i = 0; i < c->n_args && i < CUSTOM_MAX_NAMES; i++)

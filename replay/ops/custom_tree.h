@@ -23,6 +23,7 @@ enum tree_kind {
     TREE_LOCAL,    /* integer: its slot */
     TREE_CONSTANT, /* text: torch.float32, torch.channels_last */
     TREE_LIST,     /* items */
+    TREE_FOR,      /* [item for slot in item]: integer: the slot */
     TREE_TUPLE,
     TREE_SLICE,     /* three items */
     TREE_ATTRIBUTE, /* item . text */
@@ -62,5 +63,9 @@ struct custom_rules {
     vec_of(struct custom_rule)
     rules;
 };
+
+struct call;
+/* The rule of that number as an operator's (rule.h). */
+bool custom_run(struct call *c, const struct custom_rules *rules, uint32_t i);
 
 #endif

@@ -38,6 +38,7 @@ void ops_free(struct ops *ops)
 {
     if (!ops)
         return;
+    bodies_release(&ops->bodies);
     op_cache_free(ops->cache);
     meta_table_release(&ops->metas);
     stats_release(&ops->stats);

@@ -56,6 +56,7 @@ static const struct {
     { "torch._C._special.special_", "torch.special." },
     { "torch._C._fft.fft_", "torch.fft." },
     { "_operator.", "operator." },
+    { "_operator_", "operator." },
     { "builtins.", "builtins." },
     { "math_", "math." },
     { "torch._sym_", "math." },
@@ -77,7 +78,11 @@ static struct str canonical(struct str name, char room[MAX_NAME])
         memcpy(room + to.n, name.p + from.n, rest);
         return (struct str){ room, to.n + rest };
     }
-    return name;
+    if (str_find_char(name, '.') < name.n || name.n + 9 >= MAX_NAME)
+        return name;
+    memcpy(room, "builtins.", 9); /* round, abs, max as they are */
+    memcpy(room + 9, name.p, name.n);
+    return (struct str){ room, name.n + 9 };
 }
 
 static struct str after_last_dot(struct str name)
@@ -382,7 +387,7 @@ static bool dunder(struct str method, struct str *name, bool *reflected)
 }
 
 bool python_method(struct call *c, struct str method, const struct value *args, uint32_t n,
-                      const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
+                   const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
 {
     char room[MAX_NAME];
     struct str name;

@@ -206,3 +206,61 @@ bool python_ctc_loss(struct call *c)
     struct value args[] = { arg(c, 0), arg(c, 1), arg(c, 2), arg(c, 3), arg(c, 4), how, arg(c, 6) };
     return ret_call(c, py_call(c, "ctc_loss", args, 7));
 }
+
+/* input, target, p, margin, weight, size_average, reduce, reduction */
+bool python_multi_margin(struct call *c)
+{
+    struct value args[] = { arg(c, 0), arg(c, 1), arg(c, 2),
+                            arg(c, 3), arg(c, 4), reduction(c, arg(c, 5), arg(c, 6), arg(c, 7)) };
+    return ret_call(c, py_call(c, "multi_margin_loss", args, 6));
+}
+
+static bool reduced_plain(struct call *c, struct value loss, struct value name)
+{
+    struct value how = reduction(c, value_none(), value_none(), name);
+    if (c->failed || how.u.sym == SYM_ID_ZERO)
+        return ret_call(c, loss);
+    return ret_call(c, py_call(c, how.u.sym == SYM_ID_TWO ? "sum" : "mean", &loss, 1));
+}
+
+/* input, target, weight, size_average, reduce, reduction */
+bool python_multilabel_soft_margin(struct call *c)
+{
+    struct value x = arg(c, 0), y = arg(c, 1), minus = py_call(c, "neg", &x, 1), one = py_int(c, 1);
+    struct value yes = py_call(c, "log_sigmoid", &x, 1), no = py_call(c, "log_sigmoid", &minus, 1);
+    struct value rest = py_call(c, "rsub", (struct value[]){ y, one }, 2);
+    yes = py_call(c, "mul", (struct value[]){ y, yes }, 2);
+    no = py_call(c, "mul", (struct value[]){ rest, no }, 2);
+    struct value loss = py_call(c, "add", (struct value[]){ yes, no }, 2);
+    loss = py_call(c, "neg", &loss, 1);
+    if (arg_given(c, 2))
+        loss = py_call(c, "mul", (struct value[]){ loss, arg(c, 2) }, 2);
+    struct tensor input = value_as_tensor(c, x);
+    if (c->failed || !input.meta->ndim)
+        return false;
+    struct value last = py_int(c, -1), classes = value_int(input.meta->size[input.meta->ndim - 1]);
+    loss = py_call(c, "sum", (struct value[]){ loss, last }, 2);
+    loss = py_call(c, "div", (struct value[]){ loss, classes }, 2);
+    return reduced_plain(c, loss, arg(c, 5));
+}
+
+/* input, target, var, full, eps, reduction: the branch on var's values is not asked */
+bool python_gaussian_nll(struct call *c)
+{
+    struct value x = arg(c, 0), y = arg(c, 1), var = arg(c, 2);
+    if (var.kind == VALUE_FLOAT) {
+        struct value ones = py_call(c, "ones_like", &x, 1);
+        var = py_call(c, "mul", (struct value[]){ ones, var }, 2);
+    }
+    var = py_call(c, "clone", &var, 1);
+    var = py_call(c, "clamp_", (struct value[]){ var, arg(c, 4) }, 2);
+    struct value log = py_call(c, "log", &var, 1);
+    struct value error = py_call(c, "sub", (struct value[]){ x, y }, 2);
+    error = py_call(c, "pow", (struct value[]){ error, py_int(c, 2) }, 2);
+    error = py_call(c, "div", (struct value[]){ error, var }, 2);
+    error = py_call(c, "add", (struct value[]){ log, error }, 2);
+    struct value loss = py_call(c, "mul", (struct value[]){ error, py_float(c, 0.5) }, 2);
+    if (!c->failed && py_truth(c, arg(c, 3)))
+        loss = py_call(c, "add_", (struct value[]){ loss, py_float(c, 0.9189385332046727) }, 2);
+    return reduced_plain(c, loss, arg(c, 5));
+}

@@ -82,6 +82,45 @@ bool python_max_pool(struct call *c)
     return ret_call(c, py_call(c, py_truth(c, arg(c, 6)) ? indices : row_base(c), args, 6));
 }
 
+/* input, kernel_size, output_size, output_ratio, return_indices, _random_samples */
+bool python_fractional_max_pool(struct call *c)
+{
+    struct tensor x = value_as_tensor(c, arg(c, 0));
+    uint32_t n = spatial(c);
+    struct value size = repeated(c, arg(c, 2), n), ratio = repeated(c, arg(c, 3), n);
+    if (c->failed || x.meta->ndim < n + 1)
+        return false;
+    if (size.kind == VALUE_NONE && ratio.n == n) {
+        struct value sizes[MAX_SPATIAL];
+        bool found;
+        for (uint32_t i = 0; i < n; i++) {
+            struct value args[] = { value_int(x.meta->size[x.meta->ndim - n + i]),
+                                    ratio.u.items[i] };
+            sizes[i] = python_number(c, STR("mul"), args, 2, &found);
+            sizes[i] = c->failed ? sizes[i] : python_number(c, STR("int"), &sizes[i], 1, &found);
+        }
+        size = py_list(c, sizes, n);
+    }
+    struct value samples = arg(c, 5);
+    if (samples.kind == VALUE_NONE) {
+        struct value shape[3] = { py_int(c, 1), py_int(c, 1), py_int(c, n) };
+        struct keyword keywords[] = {
+            { STR("dtype"), { .kind = VALUE_DTYPE, .u.dtype = x.meta->dtype } },
+            { STR("device"), { .kind = VALUE_DEVICE, .u.device = x.meta->device } },
+        };
+        bool batched = x.meta->ndim == n + 2;
+        shape[0] = batched ? value_int(x.meta->size[0]) : shape[0];
+        shape[1] = value_int(x.meta->size[batched]);
+        struct value list = py_list(c, shape, 3);
+        samples = py_op_keywords(c, "aten.rand", &list, 1, keywords, 2);
+    }
+    struct value args[] = { arg(c, 0), repeated(c, arg(c, 1), n), size, samples };
+    struct value both = py_call(c, row_base(c), args, 4);
+    if (c->failed || both.n != 2 || py_truth(c, arg(c, 4)))
+        return ret_call(c, both);
+    return ret_call(c, both.u.items[0]);
+}
+
 /* input, norm_type, kernel_size, stride, ceil_mode */
 bool python_lp_pool(struct call *c)
 {

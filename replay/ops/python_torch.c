@@ -313,6 +313,85 @@ bool python_unravel_index(struct call *c)
     return ret_call(c, value_items(VALUE_TUPLE, out, shape.n));
 }
 
+/* input, as_tuple: a tensor a dimension, or one of all coordinates */
+bool python_nonzero(struct call *c)
+{
+    struct value x = arg(c, 0);
+    if (!py_truth(c, arg(c, 1)))
+        return ret_call(c, py_op(c, "aten.nonzero", &x, 1));
+    struct value list = py_op(c, "aten.nonzero_numpy", &x, 1);
+    list.kind = list.kind == VALUE_LIST ? VALUE_TUPLE : list.kind;
+    return ret_call(c, list);
+}
+
+/* x, ndigits=None: of a number or a tensor */
+bool python_round(struct call *c)
+{
+    bool found, digits = arg_given(c, 1);
+    struct keyword keyword = { STR("decimals"), arg(c, 1) };
+    if (arg(c, 0).kind == VALUE_TENSOR)
+        return ret_call(c, py_call_keywords(c, "round", c->args, 1, &keyword, digits));
+    return ret_call(c, python_number(c, STR("round"), c->args, digits ? 2 : 1, &found));
+}
+
+bool python_is_tensor(struct call *c)
+{
+    return ret_call(c, py_bool(arg(c, 0).kind == VALUE_TENSOR));
+}
+
+/* Each element is an item of its own. */
+bool python_tolist(struct call *c)
+{
+    struct tensor x = value_as_tensor(c, arg(c, 0));
+    struct value self = arg(c, 0);
+    int64_t n = 0;
+    if (c->failed)
+        return false;
+    if (!x.meta->ndim)
+        return ret_call(c, py_op(c, "aten.item", &self, 1));
+    if (x.meta->ndim > 1 || !sym_to_i64(c->pool, x.meta->size[0], &n) || n > 4096)
+        return unsupported(c, "tolist() of more than one dimension");
+    struct value *items = ops_values(c->ops, (size_t)n);
+    if (!items)
+        return python_no_memory(c);
+    for (int64_t i = 0; i < n && !c->failed; i++) {
+        struct value one =
+            py_op(c, "aten.select.int", (struct value[]){ self, py_int(c, 0), py_int(c, i) }, 3);
+        items[i] = py_op(c, "aten.item", &one, 1);
+    }
+    return ret_call(c, value_items(VALUE_LIST, items, (uint32_t)n));
+}
+
+/* input, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided,
+ * return_complex, align_to_window */
+bool python_stft(struct call *c)
+{
+    struct tensor x = value_as_tensor(c, arg(c, 0));
+    struct value input = arg(c, 0), half;
+    bool found;
+    if (c->failed)
+        return false;
+    if (py_truth(c, arg(c, 5)) && x.meta->ndim <= 3) {
+        struct value sizes[3], pads[2];
+        uint32_t extra = 3 - x.meta->ndim;
+        for (uint32_t i = 0; i < 3; i++)
+            sizes[i] = i < extra ? py_int(c, 1) : value_int(x.meta->size[i - extra]);
+        half = python_number(c, STR("floordiv"), (struct value[]){ arg(c, 1), py_int(c, 2) }, 2,
+                             &found);
+        pads[0] = pads[1] = half;
+        input = py_op(c, "aten.view", (struct value[]){ input, py_list(c, sizes, 3) }, 2);
+        input = py_call(c, "pad", (struct value[]){ input, py_list(c, pads, 2), arg(c, 6) }, 3);
+        struct tensor wide = value_as_tensor(c, input);
+        if (c->failed)
+            return false;
+        struct value size = python_sizes(c, wide.meta->size + extra, x.meta->ndim);
+        input = py_op(c, "aten.view", (struct value[]){ input, size }, 2);
+    }
+    struct value args[] = { input,     arg(c, 1), arg(c, 2), arg(c, 3), arg(c, 4),
+                            arg(c, 7), arg(c, 8), arg(c, 9), arg(c, 10) };
+    return ret_call(c, py_op(c, "aten.stft", args, 9));
+}
+
 /* --- Dtypes --- */
 
 bool python_result_type(struct call *c)

@@ -20,7 +20,8 @@ enum how {
     MIN_MAX,
     NOT,
     FUNCTION,
-    TRUEDIV
+    TRUEDIV,
+    ROUND
 };
 
 struct number {
@@ -178,6 +179,17 @@ static struct value to_int(struct call *c, struct value value)
     return value.kind == VALUE_INT ? value : method1(c, NODE_METHOD_TRUNC, value);
 }
 
+/* round(x[, ndigits]): an integer, or a float of that many digits. */
+static struct value rounded(struct call *c, struct value a, struct value digits)
+{
+    a = from_bool(c, a);
+    if (a.kind == VALUE_INT)
+        return a;
+    if (digits.kind != VALUE_INT)
+        return method1(c, NODE_METHOD_ROUND, a);
+    return method2(c, NODE_METHOD_ROUND, a, digits);
+}
+
 static struct value unary(struct call *c, const struct number *number, struct value a)
 {
     switch (number->how) {
@@ -186,6 +198,7 @@ static struct value unary(struct call *c, const struct number *number, struct va
     case TO_FLOAT: return to_float(c, a);
     case TO_INT: return to_int(c, a);
     case FUNCTION: return method1(c, number->method, to_float(c, a));
+    case ROUND: return rounded(c, a, value_none());
     case NOT:
         return a.kind == VALUE_BOOL ? method1(c, NODE_METHOD_NOT, a)
                                     : value_sym(VALUE_BOOL, sym_boolean(!py_truth(c, a)));
@@ -215,6 +228,7 @@ static struct value binary(struct call *c, const struct number *number, struct v
         b = from_bool(c, b);
         promote2(c, &a, &b);
         return method2(c, number->method, a, b);
+    case ROUND: return rounded(c, a, b);
     case TRUEDIV: return true_divide(c, a, b);
     case FLOORDIV: return floor_divide(c, a, b);
     case POW: return power(c, a, b);
