@@ -28,9 +28,13 @@ sym_id storage_of_input(struct sym_pool *pool, const struct tensor_meta *meta)
         sym_id steps = sym_sub(pool, meta->size[i], SYM_ID_ONE);
         span = sym_add(pool, span, sym_mul(pool, meta->stride[i], steps));
     }
-    span = contiguous ? elements : span;
-    return sym_mul(pool, sym_integer(pool, dtype_size(meta->dtype)),
-                   sym_add(pool, meta->offset, span));
+    if (contiguous) { /* in the order in which PyTorch multiplies */
+        span = SYM_ID_ONE;
+        for (uint32_t i = 0; i < meta->ndim; i++)
+            span = sym_mul(pool, span, meta->size[i]);
+    }
+    return sym_mul(pool, sym_add(pool, meta->offset, span),
+                   sym_integer(pool, dtype_size(meta->dtype)));
 }
 
 /* 1 + the offset of the last element, or 0 elements. */

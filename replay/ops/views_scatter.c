@@ -3,16 +3,28 @@
 
 #include <string.h>
 
-/* A copy with the strides of its original (clone_preserve_strides). */
+static sym_id required_elements(struct call *c, const sym_id *size, const sym_id *stride,
+                                uint32_t n, sym_id offset)
+{
+    if (guard_or_false(c, py_eq(c, product(c, size, n), SYM_ID_ZERO)))
+        return SYM_ID_ZERO;
+    sym_id last = SYM_ID_ZERO;
+    for (uint32_t i = 0; i < n; i++)
+        last = add(c, last, mul(c, sub(c, size[i], SYM_ID_ONE), stride[i]));
+    return add(c, add(c, SYM_ID_ONE, offset), last);
+}
+
+/* A copy with the strides of its original (clone_preserve_strides of torch/_prims_common): of all
+ * that it spans, seen through them. */
 static struct tensor strided_copy(struct call *c, struct tensor x)
 {
-    struct tensor_meta meta = *x.meta;
-    meta.requires_grad = meta.conj = meta.neg = false;
-    struct tensor copy = new_tensor_strided(c, meta.dtype, meta.device, meta.size, meta.stride,
-                                            meta.ndim);
-    if (copy.meta && meta.offset != SYM_ID_ZERO)
-        copy = new_view(c, copy, meta.size, meta.stride, meta.ndim, meta.offset);
-    return copy;
+    const struct tensor_meta *m = x.meta;
+    if (eager(c) && m->offset == SYM_ID_ZERO)
+        return new_tensor_strided(c, m->dtype, m->device, m->size, m->stride, m->ndim);
+    sym_id span = required_elements(c, m->size, m->stride, m->ndim, m->offset);
+    const sym_id one[] = { SYM_ID_ONE };
+    struct tensor buffer = new_tensor_strided(c, m->dtype, m->device, &span, one, 1);
+    return new_view(c, buffer, m->size, m->stride, m->ndim, m->offset);
 }
 
 static bool source_mismatch(struct call *c, struct tensor source, const struct geometry *part,
@@ -34,30 +46,20 @@ static bool same_size(struct call *c, struct tensor source, const struct geometr
     return !c->failed;
 }
 
-/* What the decomposition of slice_scatter asks: where() takes source, spread over the part. */
-static bool slice_source(struct call *c, struct tensor x, struct tensor source, uint32_t at,
-                         struct value start, struct value end, sym_id step)
-{
-    struct geometry part = geometry_of(x);
-    if (!geometry_slice(c, &part, at, start, end, step))
-        return false;
-    if (eager(c))
-        return same_size(c, source, &part) || c->failed
-                   ? !c->failed
-                   : source_mismatch(c, source, &part, "slice");
-    struct geometry spread = geometry_of(source);
-    return geometry_expand(c, &spread, part.size, part.n);
-}
-
+/* Eager PyTorch compares the sizes; meta_slice_scatter of torch/_meta_registrations.py does not. */
 static bool ret_slice_scatter(struct call *c, struct tensor x, struct tensor source, int64_t dim,
                               struct value start, struct value end, sym_id step)
 {
     if (!x.meta || !source.meta)
         return false;
-    uint32_t at = wrap_dim(c, dim, x.meta->ndim);
-    if (c->failed || !slice_source(c, x, source, at, start, end, step))
+    struct geometry part = geometry_of(x);
+    if (!eager(c))
+        return ret_tensor(c, strided_copy(c, x));
+    if (!geometry_slice(c, &part, dim, start, end, step))
         return false;
-    return ret_tensor(c, !eager(c) ? new_like(c, x) : strided_copy(c, x));
+    if (!same_size(c, source, &part))
+        return source_mismatch(c, source, &part, "slice");
+    return ret_tensor(c, strided_copy(c, x));
 }
 
 bool rule_slice_scatter(struct call *c)
@@ -148,17 +150,6 @@ bool rule_diagonal_scatter(struct call *c)
 }
 
 /* --- as_strided_scatter --- */
-
-static sym_id required_elements(struct call *c, const sym_id *size, const sym_id *stride,
-                                uint32_t n, sym_id offset)
-{
-    if (guard_or_false(c, py_eq(c, product(c, size, n), SYM_ID_ZERO)))
-        return SYM_ID_ZERO;
-    sym_id last = SYM_ID_ZERO;
-    for (uint32_t i = 0; i < n; i++)
-        last = add(c, last, mul(c, sub(c, size[i], SYM_ID_ONE), stride[i]));
-    return add(c, add(c, SYM_ID_ONE, offset), last);
-}
 
 bool rule_as_strided_scatter(struct call *c)
 {
