@@ -3,6 +3,12 @@
  * of dense operands that agree, those of dimensions of size 1 included. */
 #include "replay/ops/strides.h"
 
+/* Of sizes that no memory holds the product wraps, as the kernels' does. */
+static int64_t times(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
 struct operand {
     uint32_t ndim;
     const int64_t *size, *stride;
@@ -66,7 +72,7 @@ static bool plain_dense(const struct operand *x)
     if (plain_contiguous(x) || plain_channels_last(x))
         return true;
     int64_t required = 1;
-    for (uint32_t found = 0, i; found < x->ndim; found++, required *= x->size[i]) {
+    for (uint32_t found = 0, i; found < x->ndim; found++, required = times(required, x->size[i])) {
         for (i = 0; i < x->ndim; i++)
             if (x->size[i] >= 2 && x->stride[i] == required)
                 break;
@@ -75,7 +81,7 @@ static bool plain_dense(const struct operand *x)
     }
     int64_t numel = 1;
     for (uint32_t i = 0; i < x->ndim; i++)
-        numel *= x->size[i];
+        numel = times(numel, x->size[i]);
     return required == numel;
 }
 
@@ -185,7 +191,7 @@ void iterator_strides(struct call *c, const struct tensor *x, uint32_t n, const 
             strides[i] = num(c, operands[kept - 1].stride[i]);
     } else if (set_up == SET_UP_SLOW && reorder(operands, kept, ndim, shape, perm)) {
         int64_t stride = 1;
-        for (uint32_t i = 0; i < ndim; stride *= shape[perm[i]], i++)
+        for (uint32_t i = 0; i < ndim; stride = times(stride, shape[perm[i]]), i++)
             strides[perm[i]] = num(c, stride);
     } else {
         contiguous_strides(c, sizes, ndim, strides);
