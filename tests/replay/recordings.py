@@ -14,7 +14,8 @@ import sys
 
 
 def replay(symtape, log):
-    out = subprocess.run([symtape, 'replay', '--json', '--guards', '--jobs', '1', log],
+    rules = os.path.join(os.path.dirname(__file__), '../rules/mylib.rules')
+    out = subprocess.run([symtape, 'replay', '--json', '--guards', '--jobs', '1', '--rules', rules, log],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         return json.loads(out.stdout)
