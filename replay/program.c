@@ -176,6 +176,7 @@ static bool build(struct building *b, struct program *p, const struct graph *gra
     if (depth > PROGRAM_MAX_NESTING)
         return err_set(err, ERR_INPUT, "subgraphs nest deeper than %d", PROGRAM_MAX_NESTING);
     p->graph = graph;
+    p->root = b->root;
     p->ops = b->ops;
     p->n_steps = graph->n_nodes;
     p->first_node = b->n_nodes;

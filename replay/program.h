@@ -76,12 +76,14 @@ struct outcome_note {
     enum outcome outcome;
     bool adopted;     /* its result is the recorded one from here on */
     bool pending;     /* to be compared once more when the graph is done */
+    bool fresh;   /* the call made unbacked symbols: a warm walk takes the result as it was */
     struct str text;  /* of a refusal or an unsupported call */
     struct value got; /* of a mismatch: what the rule gave */
 };
 
 struct program {
     const struct graph *graph;
+    struct program *root;
     struct ops *ops;
     uint32_t number; /* for origins: root graphs count up, children share their root's */
     uint32_t first_node, first_location; /* added to ids, so that they are unique in a tree */

@@ -61,6 +61,37 @@ static struct value recorded_value(struct walker *w, const struct step *step)
     return e->kind == EXPECT_NOTHING ? unknown_value() : expected_value(w->ops, e);
 }
 
+enum { KEEP_NESTING = 8 };
+
+/* A value of the walk before, on storages of this one. */
+static struct value same_again(struct walker *w, struct value value, unsigned depth)
+{
+    if (value.kind == VALUE_TENSOR)
+        return value_tensor(ops_new_tensor(w->ops, value.u.tensor.meta));
+    if ((value.kind != VALUE_TUPLE && value.kind != VALUE_LIST) || depth > KEEP_NESTING)
+        return value;
+    struct value *items = ops_values(w->ops, (size_t)value.n + 1);
+    if (!items)
+        return fail_memory(w), value_none();
+    for (uint32_t i = 0; i < value.n; i++)
+        items[i] = same_again(w, value.u.items[i], depth + 1);
+    return value_items(value.kind, items, value.n);
+}
+
+/* A copy that outlives ops_reset(): metas do anyway. */
+static struct value kept_value(struct walker *w, struct program *p, struct value value,
+                               unsigned depth)
+{
+    if ((value.kind != VALUE_TUPLE && value.kind != VALUE_LIST) || depth > KEEP_NESTING)
+        return value;
+    struct value *items = arena_array(&p->root->arena, struct value, (size_t)value.n + 1);
+    if (!items)
+        return fail_memory(w), value_none();
+    for (uint32_t i = 0; i < value.n; i++)
+        items[i] = kept_value(w, p, value.u.items[i], depth + 1);
+    return value_items(value.kind, items, value.n);
+}
+
 /* ---- Calls ---- */
 
 static bool index_of(const struct step *step, struct sym_pool *pool, uint32_t n, uint32_t *ret)
@@ -194,7 +225,11 @@ static bool run_call(struct walker *w, struct program *p, const struct step *ste
     env_set_origin(w->env, (struct env_origin){ .graph = p->number,
                                                 .node = p->first_node + step->node,
                                                 .rule = step->rule });
-    if (ready && !has_unknown(step))
+    uint32_t n_symbols = env_n_symbols(w->env);
+    bool again = !first && p->notes[step->node].fresh;
+    if (again)
+        result = (struct call_result){ OP_DONE, same_again(w, p->first[step->node], 0), false };
+    else if (ready && !has_unknown(step))
         result = call_step(w, step);
     if (w->failed)
         return false;
@@ -222,28 +257,24 @@ static bool run_call(struct walker *w, struct program *p, const struct step *ste
     } else if (p->notes[step->node].adopted || result.outcome != OP_DONE) {
         result.value = recorded_value(w, step);
     }
-    if (result.outcome == OP_DONE && step->kind == STEP_OPERATOR)
+    if (result.outcome == OP_DONE && step->kind == STEP_OPERATOR && !again)
         take_written(w, p, step);
     set_result(p, step, result.value, first);
+    if (first && env_n_symbols(w->env) != n_symbols) {
+        p->notes[step->node].fresh = true;
+        p->first[step->node] = kept_value(w, p, result.value, 0);
+    }
     return !first || !w->after || w->after(w->user, p, step, result.value) || fail_memory(w);
 }
 
 /* ---- The other statements ---- */
-
-/* An input of the walk before, on a storage of this one. */
-static struct value same_again(struct walker *w, struct value value)
-{
-    if (value.kind == VALUE_TENSOR)
-        return value_tensor(ops_new_tensor(w->ops, value.u.tensor.meta));
-    return value;
-}
 
 static bool run_input(struct walker *w, struct program *p, const struct step *step,
                       const struct value *inputs, uint32_t n, uint32_t *next, bool first)
 {
     struct value value = *next < n ? inputs[*next]
                          : first   ? w->input(w->user, p, step)
-                                   : same_again(w, p->first[step->node]);
+                                   : same_again(w, p->first[step->node], 0);
     (*next)++;
     set_result(p, step, value, first);
     if (first) {
