@@ -121,14 +121,16 @@ struct tensor to_dtype(struct call *c, struct tensor x, enum dtype dtype)
     return with_keyword(c, "aten._to_copy.default", &arg, 1, &keyword, 1);
 }
 
-/* x.to(memory_format=...): nothing where x suggests that format by itself. */
+/* x.to(memory_format=...): nothing where x suggests that format by itself. Python's binding hands
+ * on the dtype, too (dispatch_to of python_variable_methods.cpp). */
 struct tensor to_format(struct call *c, struct tensor x, enum memory_format format)
 {
     if (!some(x) || format == FORMAT_PRESERVE || suggest_format_c10(c, x) == format)
         return x;
-    struct keyword keyword = { STR("memory_format"), format_value(format) };
+    struct keyword keywords[] = { { STR("dtype"), dtype_value(dtype_of(x)) },
+                                  { STR("memory_format"), format_value(format) } };
     struct value arg = T(x);
-    return with_keyword(c, "aten._to_copy.default", &arg, 1, &keyword, 1);
+    return with_keyword(c, "aten._to_copy.default", &arg, 1, keywords, 2);
 }
 
 struct tensor to_dtype_format(struct call *c, struct tensor x, enum dtype dtype,

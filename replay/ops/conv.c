@@ -136,9 +136,11 @@ static struct tensor made(struct call *c, struct tensor like, const sym_id *size
         sym_id kept[] = { strides[0], strides[1], strides[3] };
         return new_tensor_strided(c, dtype_of(like), device_of(like), sizes, kept, 3);
     }
-    if (suggest_format_c10(c, x) == format)
-        return x;
-    return new_tensor_format(c, dtype_of(like), device_of(like), sizes, n, format);
+    bool in_kernel = c->in_kernel;
+    c->in_kernel = true;
+    x = to_format(c, x, format);
+    c->in_kernel = in_kernel;
+    return x;
 }
 
 /* param: the argument of the stride. */
