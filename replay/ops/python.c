@@ -182,10 +182,17 @@ struct value py_op_keywords(struct call *c, const char *name, const struct value
     if (c->failed)
         return ret;
     struct op *op = op_table_find(&c->ops->table, str_of(name));
+    struct value copy[OPS_MAX_ARGS];
     if (!op)
         unsupported(c, "%s", name);
-    else
-        python_result(c, ops_dispatch(c->ops, op, args, n, keywords, n_keywords, &ret));
+    else if (!op_prepare(c->ops, op) || n > OPS_MAX_ARGS)
+        python_no_memory(c);
+    if (c->failed)
+        return ret;
+    if (n)
+        memcpy(copy, args, n * sizeof *copy);
+    if (python_unpack(c, op, copy, n))
+        python_result(c, ops_dispatch(c->ops, op, copy, n, keywords, n_keywords, &ret));
     return ret;
 }
 

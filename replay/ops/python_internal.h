@@ -12,6 +12,8 @@
 
 /* The first overload of aten::BASE, or NULL. */
 struct op *python_base(struct call *c, struct str base);
+/* Positional arguments that the schema calls float become constants. */
+bool python_unpack(struct call *c, const struct op *op, struct value *args, uint32_t n);
 /* Did the call end well? Otherwise the caller has failed, too. */
 bool python_result(struct call *c, enum op_outcome outcome);
 bool python_no_memory(struct call *c);

@@ -243,6 +243,38 @@ static bool before(const struct schema *a, const struct schema *b)
     return signature_text(a, b) < 0;
 }
 
+/* float(x): a SymFloat where the schema wants a float is guarded on (THPUtils_unpackDouble). */
+static struct value unpacked(struct call *c, struct value value)
+{
+    bool number = value_is_number(value) && !sym_is_number(c->pool, value.u.sym) &&
+                  value.u.sym > SYM_ID_TRUE;
+    if (!number || c->failed)
+        return value;
+    sym_id constant = env_evaluate(c->env, value.u.sym, SYM_NONE, false, SYM_NONE);
+    if (constant == SYM_NONE)
+        call_raised(c);
+    return value_sym(value.kind, constant);
+}
+
+bool python_unpack(struct call *c, const struct op *op, struct value *args, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && i < op->schema.n_args; i++) {
+        if (op->schema.args[i].type != SCHEMA_FLOAT)
+            continue;
+        if (!value_is_sequence(args[i])) {
+            args[i] = unpacked(c, args[i]);
+            continue;
+        }
+        struct value *items = ops_values(c->ops, args[i].n);
+        if (!items)
+            return python_no_memory(c);
+        for (uint32_t j = 0; j < args[i].n; j++)
+            items[j] = unpacked(c, args[i].u.items[j]);
+        args[i] = value_items(args[i].kind, items, args[i].n);
+    }
+    return !c->failed;
+}
+
 /* ops_call_op() with what was bound: keyword-only arguments by name, where they were given. */
 static bool call_bound(struct call *c, const struct op *op, const struct attempt *a,
                        struct value *ret)
@@ -250,6 +282,8 @@ static bool call_bound(struct call *c, const struct op *op, const struct attempt
     const struct schema *schema = a->schema;
     struct keyword keywords[SCHEMA_MAX_SLOTS];
     uint32_t n = 0, n_keywords = 0;
+    if (!python_unpack(c, op, a->bound, schema->n_args))
+        return false;
     for (uint32_t i = 0; i < schema->n_args; i++) {
         if (!(a->given >> i & 1))
             continue;
