@@ -31,6 +31,11 @@ bool functionalized(const struct call *c)
     return c->ops->functionalized && c->ops->nesting == 1;
 }
 
+bool in_kernel(const struct call *c)
+{
+    return c->in_kernel || c->ops->kernel;
+}
+
 bool eager(const struct call *c)
 {
     return !c->symbolic && c->ops->eager;
@@ -121,13 +126,14 @@ static enum op_outcome run_rule(struct ops *ops, const struct op *op, const stru
     for (uint32_t i = 0; i < c.n_args && !c.symbolic; i++)
         c.symbolic = value_symbolic(ops, &bound[i], 0);
     ops->outcome = OP_DONE;
-    ask_metadata(&c, NULL);
+    if (!ops->kernel)
+        ask_metadata(&c, NULL);
     bool done = !c.failed && op->rule(&c);
     if (done && !c.failed && c.symbolic)
         done = make_ints(&c);
     if (done && !c.failed && op->writes)
         done = finish_written(&c);
-    if (done && !c.failed)
+    if (done && !c.failed && !ops->kernel)
         ask_metadata(&c, &c.ret);
     done = settle(ops, &c) && done;
     if (!done && !c.failed && ops->outcome == OP_DONE)
@@ -177,6 +183,20 @@ static enum op_outcome miss(struct ops *ops, const struct op *op, const struct v
     return OP_DONE;
 }
 
+/* What a kernel calls goes by FakeTensorMode and its cache. */
+static enum op_outcome call_in_kernel(struct ops *ops, const struct op *op,
+                                      const struct value *bound, struct value *ret)
+{
+    size_t written = ops->written.n;
+    ops->nesting++;
+    enum op_outcome outcome = run_rule(ops, op, bound, ret);
+    ops->nesting--;
+    ops->written.n = written;
+    if (outcome == OP_DONE && op->writes)
+        forget_written(ops, op, bound);
+    return outcome;
+}
+
 enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value *args, uint32_t n,
                              const struct keyword *keywords, uint32_t n_keywords,
                              struct value *ret)
@@ -192,6 +212,8 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value 
     enum op_outcome outcome = ops_bind(ops, op, args, n, keywords, n_keywords, bound);
     if (outcome != OP_DONE)
         return outcome;
+    if (ops->kernel)
+        return call_in_kernel(ops, op, bound, ret);
     ops->stats.muted += op->free;
     if (!op_cache_key(ops, op, bound, &key))
         outcome = ops_no_memory(ops);

@@ -109,6 +109,7 @@ struct ops {
     uint32_t next_storage;
     vec_of(sym_id) storage_bytes; /* by storage; storage.h */
     uint32_t depth, nesting; /* composite operators nest, but add no depth */
+    uint32_t kernel;         /* depth of what meta kernels call by themselves */
     vec_of(struct written) written;
     struct memo_table memos;
     uint64_t memo_uses; /* an answer that a memo gave is none for the cache */

@@ -194,7 +194,7 @@ bool rule_empty_like(struct call *c)
         return false;
     struct tensor_kind kind = arg_kind(c, at, x.meta->dtype, x.meta->device);
     return ret_tensor(c, empty_like(c, x, kind, arg_format(c, at + 4, FORMAT_PRESERVE),
-                                    c->symbolic && !(c->param & 2)));
+                                    !eager(c) && !(c->param & 2)));
 }
 
 /* out= forms: (self, ..., memory_format, out) with or without the number. */

@@ -433,6 +433,7 @@ bool rule_lerp(struct call *c)
     struct value *x = (struct value *)c->args;
     if (eager(c))
         return ret_tensor(c, iterator_result(c, x, n, result_type(c, x, n)));
+    c->in_kernel = true;
     struct value copy[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
     return maybe_broadcast(c, copy, n) && ret_tensor(c, prim_elementwise(c, copy, n, start));
 }

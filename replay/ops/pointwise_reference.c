@@ -27,9 +27,9 @@ static bool should_expand(struct call *c, const struct tensor_meta *meta, const 
     return false;
 }
 
-static bool is_cpu_scalar(const struct tensor_meta *meta)
+static bool is_cpu_scalar(const struct call *c, const struct tensor_meta *meta)
 {
-    return meta->ndim == 0 && meta->device.type == DEVICE_CPU;
+    return meta->ndim == 0 && meta->device.type == DEVICE_CPU && !in_kernel(c);
 }
 
 static struct value size_list(struct call *c, const sym_id *sizes, uint32_t n)
@@ -54,7 +54,7 @@ bool maybe_broadcast(struct call *c, struct value *operands, uint32_t n)
         if (operands[i].kind != VALUE_TENSOR)
             continue;
         const struct tensor_meta *meta = operands[i].u.tensor.meta;
-        if (is_cpu_scalar(meta) || !should_expand(c, meta, shape, ndim) || c->failed)
+        if (is_cpu_scalar(c, meta) || !should_expand(c, meta, shape, ndim) || c->failed)
             continue;
         struct value args[] = { operands[i], size_list(c, shape, ndim) };
         operands[i] = call_op(c, "aten.expand.default", args, 2);
@@ -218,7 +218,7 @@ static bool check_shapes(struct call *c, const struct tensor *x, uint32_t n,
     *first = NULL;
     for (uint32_t i = 0; i < n; i++) {
         const struct tensor_meta *meta = x[i].meta;
-        if (is_cpu_scalar(meta))
+        if (is_cpu_scalar(c, meta))
             continue;
         if (!*first)
             *first = meta;
@@ -237,17 +237,20 @@ static bool check_shapes(struct call *c, const struct tensor *x, uint32_t n,
     return !c->failed;
 }
 
-/* The first device that no 0-dim CPU tensor has; check_same_device. */
+/* The first device that no 0-dim CPU tensor has; check_same_device, unless in a kernel, where the
+ * dispatcher has seen to it. */
 static bool find_device(struct call *c, const struct tensor *x, uint32_t n, struct device *ret)
 {
     bool found = false;
     *ret = n ? x[0].meta->device : (struct device){ DEVICE_CPU, -1 };
     for (uint32_t i = 0; i < n; i++) {
-        if (is_cpu_scalar(x[i].meta))
+        const struct tensor_meta *meta = x[i].meta;
+        if (meta->ndim == 0 && meta->device.type == DEVICE_CPU)
             continue;
-        if (found && !device_equal(*ret, x[i].meta->device))
+        if (found && !device_equal(*ret, meta->device) && !in_kernel(c))
             return refuse(c, "RuntimeError", "Tensor is not on the expected device!");
-        *ret = x[i].meta->device;
+        if (!found)
+            *ret = meta->device;
         found = true;
     }
     return true;
@@ -287,7 +290,7 @@ bool rule_prim_elementwise(struct call *c)
         return false;
     enum dtype dtype = x[0].meta->dtype;
     for (uint32_t i = 0; i < kept; i++)
-        if (!is_cpu_scalar(x[i].meta)) {
+        if (!is_cpu_scalar(c, x[i].meta)) {
             dtype = x[i].meta->dtype;
             break;
         }

@@ -48,7 +48,8 @@ bool rule_prim_where(struct call *c)
 /* where.Scalar, .ScalarSelf, .ScalarOther: numbers become 0-dim tensors of the common dtype. */
 bool rule_where_number(struct call *c)
 {
-    if (c->ops->depth && !eager(c)) { /* below autograd FakeTensorMode sees the call itself */
+    if (c->ops->depth && !in_kernel(c) &&
+        !eager(c)) { /* below autograd FakeTensorMode sees the call itself */
         count_dispatches(c, 1);
         return rule_where(c);
     }

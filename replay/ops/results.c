@@ -213,8 +213,10 @@ struct value call_op_keywords(struct call *c, const char *name, const struct val
     }
     size_t written = c->ops->written.n; /* what a call from within writes is not this one's */
     c->ops->stats.muted += c->in_kernel;
+    c->ops->kernel += c->in_kernel;
     enum op_outcome outcome = ops_dispatch(c->ops, op, args, n, keywords, n_keywords, &ret);
     c->ops->stats.muted -= c->in_kernel;
+    c->ops->kernel -= c->in_kernel;
     c->ops->written.n = written;
     c->failed = outcome != OP_DONE;
     c->unsupported = outcome == OP_UNSUPPORTED;

@@ -172,6 +172,8 @@ void count_dispatches(struct call *c, uint32_t n);
 
 /* Counters of the fast path: "attempt fast", "fast is_contiguous" ... (op_counters.def). */
 void count(struct call *c, enum op_counter counter);
+/* Within a meta kernel: every tensor is on the meta device, so none is a CPU scalar. */
+bool in_kernel(const struct call *c);
 /* No symbols, and eager PyTorch is asked: kernels answer, not references. */
 bool eager(const struct call *c);
 /* This call is one of a functionalized graph, not of another operator. */

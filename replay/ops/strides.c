@@ -99,9 +99,9 @@ static void sort_dims(struct call *c, const struct tensor *x, uint32_t n, uint32
         perm[i] = back[ndim - 1 - i];
 }
 
-static bool is_cpu_scalar(struct tensor x)
+static bool is_cpu_scalar(const struct call *c, struct tensor x)
 {
-    return x.meta->ndim == 0 && x.meta->device.type == DEVICE_CPU;
+    return x.meta->ndim == 0 && x.meta->device.type == DEVICE_CPU && !in_kernel(c);
 }
 
 /* Leaves out None and 0-dim CPU tensors; NULL where none is left. */
@@ -110,7 +110,7 @@ static const struct tensor *real_tensors(struct call *c, const struct tensor *x,
     uint32_t kept = 0, all = *n;
     struct tensor *ret = scratch(c, (all ? all : 1) * sizeof(*ret));
     for (uint32_t i = 0; ret && i < all; i++)
-        if (x[i].meta && !is_cpu_scalar(x[i]))
+        if (x[i].meta && !is_cpu_scalar(c, x[i]))
             ret[kept++] = x[i];
     *n = kept;
     return kept ? ret : NULL;
