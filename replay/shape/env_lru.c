@@ -4,10 +4,12 @@
 
 static uint16_t oldest(const struct env_lru *lru)
 {
+    uint64_t least = UINT64_MAX;
+    for (uint16_t i = 0; i < ENV_LRU_SIZE; i++)
+        least = lru->used[i] < least ? lru->used[i] : least;
     uint16_t at = 0;
-    for (uint16_t i = 1; i < lru->n; i++)
-        if (lru->entries[i].used < lru->entries[at].used)
-            at = i;
+    while (lru->used[at] != least)
+        at++;
     return at;
 }
 
@@ -25,11 +27,11 @@ static bool prepare(struct env_lru *lru)
     if (lru->entries)
         return true;
     lru->slots = malloc(ENV_LRU_SLOTS * sizeof *lru->slots);
+    lru->used = malloc(ENV_LRU_SIZE * sizeof *lru->used);
     struct env_lru_entry *entries = malloc(ENV_LRU_SIZE * sizeof *entries);
-    if (!lru->slots || !entries) {
-        free(lru->slots);
+    if (!lru->slots || !lru->used || !entries) {
         free(entries);
-        lru->slots = NULL;
+        env_lru_release(lru);
         return false;
     }
     lru->entries = entries;
@@ -54,8 +56,9 @@ bool env_lru_put(struct env_lru *lru, uint64_t a, uint64_t b, uint32_t result)
     }
     uint16_t *slot = env_lru_slot(lru, a, b);
     lru->entries[at] = (struct env_lru_entry){
-        .a = a, .b = b, .used = ++lru->clock, .result = result, .next = *slot
+        .a = a, .b = b, .result = result, .next = *slot
     };
+    lru->used[at] = ++lru->clock;
     *slot = at;
     return true;
 }
@@ -63,6 +66,7 @@ bool env_lru_put(struct env_lru *lru, uint64_t a, uint64_t b, uint32_t result)
 void env_lru_release(struct env_lru *lru)
 {
     free(lru->entries);
+    free(lru->used);
     free(lru->slots);
     *lru = (struct env_lru){ 0 };
 }

@@ -12,13 +12,13 @@ enum { ENV_LRU_SIZE = 256, ENV_LRU_SLOTS = 1024, ENV_LRU_NONE = 0xffff };
 
 struct env_lru_entry {
     uint64_t a, b; /* the key */
-    uint64_t used;
     uint32_t result;
     uint16_t next; /* in the slot's chain */
 };
 
 struct env_lru {
     struct env_lru_entry *entries; /* ENV_LRU_SIZE of them, NULL until used */
+    uint64_t *used;                /* of each entry, when: apart, because all are looked at at once */
     uint16_t *slots;
     uint64_t clock;
     uint16_t n;
@@ -38,7 +38,7 @@ static inline bool env_lru_find(struct env_lru *lru, uint64_t a, uint64_t b, uin
     for (uint16_t at = *env_lru_slot(lru, a, b); at != ENV_LRU_NONE;) {
         struct env_lru_entry *e = &lru->entries[at];
         if (e->a == a && e->b == b) {
-            e->used = ++lru->clock;
+            lru->used[at] = ++lru->clock;
             *result = e->result;
             return true;
         }

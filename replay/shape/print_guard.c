@@ -151,8 +151,8 @@ static void print_atom(struct printer *p, sym_id e)
     case SYM_NAN:
         buf_puts(p->out, p->cpp ? "std::numeric_limits<double>::quiet_NaN()" : "math.nan");
         break;
-    case SYM_INT_OO: buf_puts(p->out, "int_oo"); break;
-    case SYM_NEG_INT_OO: buf_puts(p->out, "-int_oo"); break;
+    case SYM_INT_OO: buf_puts(p->out, "IntInfinity()"); break;
+    case SYM_NEG_INT_OO: buf_puts(p->out, "NegativeIntInfinity()"); break;
     case SYM_TRUE: buf_puts(p->out, p->cpp ? "true" : "True"); break;
     case SYM_FALSE: buf_puts(p->out, p->cpp ? "false" : "False"); break;
     default: buf_puts(p->out, "zoo");
