@@ -54,7 +54,8 @@ static sym_id create(struct shape_env *env, const struct op *op, const struct ro
                                        .constraint = row->constraint,
                                        .positive = row->positive,
                                        .do_not_specialize_zero_one = row->no_zero_one,
-                                       .stateful = true });
+                                       .stateful = true,
+                                       .size_like = row->size_like });
 }
 
 static void run_op(struct shape_env *env, struct op *op, const struct row *row)
@@ -71,7 +72,8 @@ static void run_op(struct shape_env *env, struct op *op, const struct row *row)
         break;
     case CALL_SET_REPLACEMENT: op->ok = env_set_replacement(env, op->a, op->b, "given"); break;
     case CALL_UPDATE_RANGE:
-    case CALL_SYMBOL_RANGE: op->ok = env_constrain_range(env, op->a, op->b, op->c); break;
+    case CALL_SYMBOL_RANGE:
+    case CALL_CONSTRAIN_RANGE: op->ok = env_constrain_range(env, op->a, op->b, op->c); break;
     case CALL_RANGE_FOR_SIZE: op->ok = env_constrain_range_for_size(env, op->a, op->b, op->c); break;
     case CALL_RENAME: op->ok = env_rename_unbacked(env, op->a, op->b); break;
     case CALL_ELIMINATE: op->ok = env_eliminate_unbacked(env, op->a, op->b); break;

@@ -17,6 +17,7 @@
     CALL(UPDATE_RANGE, "_update_var_to_range")                         \
     CALL(RANGE_FOR_SIZE, "_constrain_range_for_size")                  \
     CALL(SYMBOL_RANGE, "constrain_symbol_range")                       \
+    CALL(CONSTRAIN_RANGE, "_constrain_range")                          \
     CALL(RENAME, "_rename_unbacked_to")                                \
     CALL(ELIMINATE, "_eliminate_unbacked")                             \
     CALL(FREEZE, "freeze")                                             \
@@ -70,7 +71,7 @@ struct op {
 /* The rest of it. */
 struct row {
     uint32_t line;
-    bool positive, no_zero_one;
+    bool positive, no_zero_one, size_like;
     uint8_t dynamic;
     sym_id expected;
     uint64_t recorded_ns, ns;
@@ -109,6 +110,7 @@ struct run {
     all; /* with --time: every call again */
     vec_of(struct row)
     all_rows;
+    bool in_unbacked; /* the outermost call makes an unbacked input, whose bounds rows tell */
     bool names_pending; /* a creation waits in the batch: what is read next may name its symbol */
 };
 uint64_t conform_now(void); /* ns of this thread's time */

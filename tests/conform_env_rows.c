@@ -255,6 +255,8 @@ static bool read_creation(const struct reading *in, struct op *op, struct row *r
     row->dynamic = dim == JSON_NONE ? DIM_DUCK : dynamic(json_text(in->doc, dim));
     row->no_zero_one = op->call == CALL_CREATE_UNSPECIFIED ||
                       flag(in->doc, field(in, "do_not_specialize_zero_one"), false);
+    /* Sizes are so made under backed_size_oblivious. */
+    row->size_like = op->call == CALL_CREATE && row->no_zero_one;
     row->positive =
         op->call == CALL_CREATE && flag(in->doc, field(in, "positive"), true);
     return (op->a != SYM_NONE || row->dynamic == DIM_UNBACKED) &&
@@ -297,6 +299,11 @@ static bool read_arguments(const struct reading *in, struct op *op, struct row *
         op->b = value(in, "min");
         op->c = value(in, "max");
         return op->a != SYM_NONE;
+    case CALL_CONSTRAIN_RANGE:
+        op->a = value(in, "a");
+        op->b = value(in, "min");
+        op->c = value(in, "max");
+        return op->a != SYM_NONE;
     case CALL_SYMBOL_RANGE:
         op->a = value(in, "s");
         op->b = value(in, "compiler_min");
@@ -329,7 +336,10 @@ bool conform_read_row(struct run *run, const struct json *doc, struct op *op, st
         return false;
     json_i64(doc, field(&in, "depth"), &depth);
     json_i64(doc, field(&in, "ns"), &ns);
-    if (depth != 0)
+    /* mark_unbacked's bounds and shape ids are no arguments of create_symbol: its context holds
+     * them, and only the asserts inside it tell. */
+    if (depth != 0 && !(depth == 1 && run->in_unbacked &&
+                        str_is(name, "guard_or_defer_runtime_assert")))
         return false;
     for (unsigned i = 0; i < CALLS; i++)
         if (str_is(name, call_names[i]))
@@ -348,6 +358,8 @@ bool conform_read_row(struct run *run, const struct json *doc, struct op *op, st
         row->recorded_raise = arena_copy(&run->arena, json_text(doc, field(&in, "raised")));
     if (op->call == CALLS || !read_arguments(&in, op, row))
         op->call = CALLS;
+    if (depth == 0)
+        run->in_unbacked = op->call == CALL_CREATE && row->dynamic == DIM_UNBACKED;
     return true;
 }
 

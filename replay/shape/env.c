@@ -38,6 +38,8 @@ void shape_env_free(struct shape_env *env)
     vec_release(&env->source_answers);
     vec_release(&env->unique_ids);
     vec_release(&env->shape_symbols);
+    intern_release(&env->shape_ids);
+    vec_release(&env->shape_id_symbols);
     vec_release(&env->guards);
     vec_release(&env->replacements);
     vec_release(&env->asserts);

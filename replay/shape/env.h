@@ -60,6 +60,11 @@ struct env_raised {
 };
 /* Of the last call that failed; asking clears it. */
 struct env_raised env_raised(struct shape_env *env);
+/* _suggest_torch_checks: what export adds to the text of the last data-dependent error, the two
+ * checks that would settle it. names: how the user's code calls a symbol, "n or m"; n is 0 where it
+ * does not, and then nothing is suggested (false). */
+typedef struct str env_user_names(void *user, sym_id symbol);
+bool env_suggest_checks(struct shape_env *env, env_user_names *names, void *user, struct buf *out);
 
 /* --- Symbols --- */
 
@@ -78,7 +83,7 @@ struct dim_constraint {
 };
 
 struct symbol_request {
-    sym_id value; /* the hint: an integer, a float */
+    sym_id value; /* the hint: an integer, a float; a symbol of its own for a nested int ("j1") */
     struct str source;
     enum dim_dynamic dynamic;
     struct dim_constraint constraint;
@@ -86,6 +91,11 @@ struct symbol_request {
     bool do_not_specialize_zero_one;
     /* StatefulSymbolicContext, Dynamo's: a source that was asked for before is answered as then. */
     bool stateful;
+    bool size_like; /* a size under backed_size_oblivious */
+    /* Of DIM_UNBACKED (mark_unbacked): sizes of one shape_id are asserted to be equal; bounds are
+     * asserted, SYM_ID_FALSE (0) for none. */
+    struct str shape_id;
+    sym_id min, max;
 };
 /* create_symbol: the symbol, or the number that it was specialised to. SYM_NONE: raised. */
 sym_id env_create_symbol(struct shape_env *env, const struct symbol_request *request);

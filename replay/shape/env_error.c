@@ -92,3 +92,47 @@ bool env_data_dependent(struct shape_env *env, sym_id e, sym_id unhinted)
     buf_release(&text);
     return ok ? false : env_no_memory(env);
 }
+
+/* --- _suggest_torch_checks --- */
+
+struct suggestion {
+    env_user_names *names;
+    void *user;
+};
+
+/* The first of "n or m". */
+static struct str first_name(void *user, sym_id symbol)
+{
+    const struct suggestion *s = user;
+    struct str names = s->names(s->user, symbol);
+    return str_first(names, str_find(names, STR(" or ")));
+}
+
+bool env_suggest_checks(struct shape_env *env, env_user_names *names, void *user, struct buf *out)
+{
+    struct sym_pool *pool = env->pool;
+    sym_id condition = env->raised_condition;
+    const struct known *k = condition == SYM_NONE ? NULL : env_known(env, condition);
+    if (!k)
+        return false;
+    uint32_t n = k->n_symbols;
+    for (uint32_t i = 0; i < n; i++)
+        if (!names(user, env_symbol_of(env, k, i)->id).n)
+            return false;
+    struct suggestion suggestion = { names, user };
+    buf_puts(out, "\nTo fix the error, insert one of the following checks before this call:\n  1. "
+                  "torch._check(");
+    sym_print_python(pool, condition, first_name, &suggestion, out);
+    buf_puts(out, ")\n  2. torch._check(");
+    sym_print_python(pool, sym_not(pool, condition), first_name, &suggestion, out);
+    buf_puts(out, ")\n\n(These suggested fixes were derived by replacing ");
+    for (uint32_t i = 0; i < n; i++) {
+        sym_id symbol = env_symbol_of(env, env_known(env, condition), i)->id;
+        struct str name = sym_name(pool, symbol), theirs = names(user, symbol);
+        buf_printf(out, "%s`%.*s` with %.*s", i ? ", " : "", STR_ARG(name), STR_ARG(theirs));
+    }
+    buf_puts(out, " in ");
+    sym_print(pool, condition, out);
+    buf_puts(out, " and its negation.)");
+    return env_ok(env) && !out->failed;
+}

@@ -31,6 +31,7 @@ struct symbol {
     sym_id id;
     enum symbol_kind kind;
     bool size_like, input; /* input: in unbacked_inputs, made by mark_unbacked */
+    bool nested;           /* its hint is a nested int, about which no range says anything */
     sym_id hint;           /* backed_var_to_val; SYM_NONE */
     struct sym_range range; /* SYM_RANGE_FAILED: none */
     struct place lower, upper;
@@ -98,6 +99,9 @@ struct shape_env {
     vec_of(sym_id)
     shape_symbols; /* evaluate_static_shape_0 ... */
     uint32_t next_unbacked, next_unbacked_float;
+    struct intern shape_ids; /* of mark_unbacked */
+    vec_of(sym_id)
+    shape_id_symbols;
 
     vec_of(struct env_guard)
     guards;
@@ -132,7 +136,7 @@ struct shape_env {
     enum env_raised_kind raising;
     const char *raised_type;
     struct buf raised_text;
-    sym_id raised_condition;
+    sym_id raised_condition; /* of the last data-dependent error */
     char type_room[64];
     struct arena arena;
 };

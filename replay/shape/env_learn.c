@@ -49,6 +49,8 @@ static bool refine_ranges(struct shape_env *env, sym_id e)
     uint32_t n = k->n_symbols;
     for (uint32_t i = 0; i < n; i++) {
         sym_id symbol = env_symbol_of(env, env_known(env, e), i)->id;
+        if (env_symbol(env, symbol)->nested)
+            continue;
         sym_id solved = sym_solve(pool, e, symbol, true);
         if (!env_ok(env))
             return false;

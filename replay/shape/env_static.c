@@ -128,6 +128,11 @@ static bool shift_symbol(struct shifted *to, uint32_t i, const struct symbol *s,
 {
     struct sym_pool *pool = to->env->pool;
     struct sym_range range = s->range;
+    to->pairs[i] = (struct sym_pair){ s->id, s->id };
+    to->names[i] = SYM_NONE;
+    to->ranges[i] = range;
+    if (s->nested)
+        return true;
     if (!sym_range_ok(range)) {
         struct str name = sym_name(pool, s->id);
         return env_raise(to->env, ENV_RAISED_OTHER, "AssertionError",
@@ -136,7 +141,6 @@ static bool shift_symbol(struct shifted *to, uint32_t i, const struct symbol *s,
     sym_id lower = range.lower;
     if (way == ENV_STATIC_OBLIVIOUS && s->size_like && !oblivious_range(pool, &range, &lower))
         return false;
-    to->pairs[i] = (struct sym_pair){ s->id, s->id };
     to->names[i] = s->id;
     to->ranges[i] = range;
     if (lower == SYM_ID_MINUS_INT_OO || (way == ENV_STATIC_UNBACKED_ONLY && s->hint != SYM_NONE) ||

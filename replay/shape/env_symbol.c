@@ -215,6 +215,12 @@ static bool check_in_range(struct shape_env *env, sym_id value, struct sym_range
     "due to 0/1 specialization in the framework; to avoid specialization try "              \
     "torch._dynamo.decorators.mark_unbacked(tensor, dim)"
 
+/* A nested int (SingletonInt) is told by being no number. */
+static bool is_nested(const struct shape_env *env, sym_id value)
+{
+    return kind_at(env->pool, value) == SYM_SYMBOL;
+}
+
 static sym_id new_symbol(struct shape_env *env, const struct symbol_request *r, bool integer,
                          uint32_t source)
 {
@@ -234,9 +240,16 @@ static sym_id new_symbol(struct shape_env *env, const struct symbol_request *r, 
                                     SYM_ID_INT_OO };
     else if (integer)
         range = SYM_RANGE_UNKNOWN_INT;
-    struct symbol *s = env_add_symbol(env, e, r->value, range);
+    struct symbol *s = env_add_symbol(env, e, r->value,
+                                      is_nested(env, r->value) ? SYM_RANGE_FAILED : range);
     if (!s)
         return SYM_NONE;
+    s->size_like |= r->size_like;
+    s->nested = is_nested(env, r->value);
+    if (s->nested) {
+        env->source_symbols.v[source] = e;
+        return e;
+    }
     if (integer && r->positive && zero_one)
         s->lower.reason = ZERO_ONE_REASON;
     env->source_symbols.v[source] = e;
@@ -268,10 +281,34 @@ static bool check_static(struct shape_env *env, const struct symbol_request *r)
     return failed ? env_no_memory(env) : false;
 }
 
-static sym_id create_unbacked_input(struct shape_env *env)
+/* torch._check of a condition; false: raised, or known not to hold. */
+static bool assert_now(struct shape_env *env, sym_id condition)
 {
+    bool yes;
+    if (!env_expect_true(env, condition, STR("torch._check"), &yes))
+        return false;
+    return yes || env_raise(env, ENV_RAISED_OTHER, "RuntimeError", "Expected cond to be True, but "
+                                                                   "got False");
+}
+
+static bool share_shape_id(struct shape_env *env, sym_id e, struct str id)
+{
+    uint32_t number = intern(&env->shape_ids, id);
+    if (number == INTERN_NONE)
+        return env_no_memory(env);
+    if (number < env->shape_id_symbols.n)
+        return assert_now(env, sym_eq(env->pool, e, env->shape_id_symbols.v[number]));
+    return vec_push(&env->shape_id_symbols, e) || env_no_memory(env);
+}
+
+static sym_id create_unbacked_input(struct shape_env *env, const struct symbol_request *r)
+{
+    struct sym_pool *pool = env->pool;
     sym_id e = env_create_unbacked_symint(env);
-    if (e == SYM_NONE || !env_constrain_range_for_size(env, e, SYM_NONE, SYM_NONE))
+    if (e == SYM_NONE || !env_constrain_range_for_size(env, e, SYM_NONE, SYM_NONE) ||
+        (r->min && !assert_now(env, sym_ge(pool, e, r->min))) ||
+        (r->max && !assert_now(env, sym_le(pool, e, r->max))) ||
+        (r->shape_id.n && !share_shape_id(env, e, r->shape_id)))
         return SYM_NONE;
     env_symbol(env, e)->input = true;
     return e;
@@ -279,7 +316,7 @@ static sym_id create_unbacked_input(struct shape_env *env)
 
 static bool check_positive(struct shape_env *env, const struct symbol_request *r)
 {
-    if (!r->positive || sym_number_compare(env->pool, r->value, SYM_ID_ZERO) >= 0)
+    if (!r->positive || is_nested(env, r->value) || sym_number_compare(env->pool, r->value, SYM_ID_ZERO) >= 0)
         return true;
     int64_t value = 0;
     sym_to_i64(env->pool, r->value, &value);
@@ -299,7 +336,7 @@ static sym_id create_backed(struct shape_env *env, const struct symbol_request *
     if (e != SYM_NONE) {
         env->source_symbols.v[source] = e;
     } else {
-        e = new_symbol(env, r, is_integer(env->pool, r->value), source);
+        e = new_symbol(env, r, is_nested(env, r->value) || is_integer(env->pool, r->value), source);
         if (e == SYM_NONE)
             return SYM_NONE;
         if (duck)
@@ -321,7 +358,7 @@ static sym_id create(struct shape_env *env, const struct symbol_request *request
     struct symbol_request r = *request;
     *keep = true;
     if (r.dynamic == DIM_UNBACKED)
-        return create_unbacked_input(env);
+        return create_unbacked_input(env, &r);
     if (!check_positive(env, &r))
         return SYM_NONE;
     if (r.constraint.kind != CONSTRAINT_NONE)
@@ -340,7 +377,7 @@ static sym_id create(struct shape_env *env, const struct symbol_request *request
 sym_id env_create_symbol(struct shape_env *env, const struct symbol_request *request)
 {
     struct symbol_request r = *request;
-    if (r.value == SYM_NONE || !is_number(env->pool, r.value))
+    if (r.value == SYM_NONE || (!is_number(env->pool, r.value) && !is_nested(env, r.value)))
         return env_raise(env, ENV_RAISED_OTHER, "TypeError", "a symbol's value is a number"),
                SYM_NONE;
     if (r.constraint.kind == CONSTRAINT_STRICT_MIN_MAX &&

@@ -36,6 +36,7 @@ static sym_id create(struct tensor *t, const char *property, int64_t i, int64_t 
                                           .constraint = constraint,
                                           .positive = true,
                                           .do_not_specialize_zero_one = !zero_one,
+                                          .size_like = !zero_one,
                                           .stateful = t->request->stateful });
 }
 
@@ -50,11 +51,6 @@ static bool create_sizes(struct tensor *t)
         t->size[i] = create(t, "size", i, r->size[i], size_dynamic(r, i), constraint, !oblivious);
         if (t->size[i] == SYM_NONE)
             return false;
-        struct symbol *s = env_symbol(t->env, t->size[i]);
-        if (oblivious && s && s->kind == SYMBOL_SIZE) {
-            s->size_like = true;
-            env_touch(t->env, s);
-        }
     }
     return true;
 }

@@ -157,20 +157,40 @@ static int direction(struct sym_pool *pool, const sym_id *args, uint32_t n, sym_
 
 enum { MAX_DEGREE = 16 };
 
-/* The derivative of coefficient * symbol**k; SYM_NONE where the term is nothing of the kind. */
-static sym_id derivative(struct sym_pool *pool, sym_id term, sym_id *symbol)
+/* The derivative of a polynomial in one symbol; SYM_NONE where e is nothing of the kind. */
+static sym_id derivative(struct sym_pool *pool, sym_id e, sym_id *symbol, unsigned depth)
 {
-    sym_id rest, exponent, coefficient = split_coefficient(pool, term, &rest);
-    if (coefficient == SYM_NONE || is_number(pool, rest))
-        return coefficient == SYM_NONE ? SYM_NONE : SYM_ID_ZERO;
-    sym_id base = split_power(pool, rest, &exponent);
-    int64_t k;
-    if (kind_at(pool, base) != SYM_SYMBOL || (*symbol != SYM_NONE && *symbol != base) ||
-        !sym_to_i64(pool, exponent, &k) || k < 1 || k > MAX_DEGREE)
+    enum { MAX_NESTED = 8 };
+    enum sym_kind kind = kind_at(pool, e);
+    if (is_number(pool, e))
+        return SYM_ID_ZERO;
+    if (kind == SYM_SYMBOL) {
+        bool same = *symbol == SYM_NONE || *symbol == e;
+        *symbol = e;
+        return same ? SYM_ID_ONE : SYM_NONE;
+    }
+    if (depth > MAX_NESTED || (kind != SYM_POW && kind != SYM_MUL && kind != SYM_ADD))
         return SYM_NONE;
-    *symbol = base;
-    sym_id factor = number_mul(pool, coefficient, exponent);
-    return sym_mul(pool, factor, sym_pow(pool, base, sym_integer(pool, k - 1)));
+    uint32_t n = node_at(pool, e)->n;
+    if (kind == SYM_POW) {
+        int64_t k;
+        sym_id base = arg_at(pool, e, 0), inner = derivative(pool, base, symbol, depth + 1);
+        if (inner == SYM_NONE || !sym_to_i64(pool, arg_at(pool, e, 1), &k) || k < 1 ||
+            k > MAX_DEGREE)
+            return SYM_NONE;
+        sym_id power = sym_pow(pool, base, sym_integer(pool, k - 1));
+        return sym_mul(pool, sym_mul(pool, sym_integer(pool, k), power), inner);
+    }
+    sym_id sum = SYM_ID_ZERO;
+    for (uint32_t i = 0; i < n && n <= MAX_DEGREE; i++) {
+        sym_id term = derivative(pool, arg_at(pool, e, i), symbol, depth + 1);
+        if (term == SYM_NONE)
+            return SYM_NONE;
+        for (uint32_t j = 0; kind == SYM_MUL && j < n; j++)
+            term = j == i ? term : sym_mul(pool, term, arg_at(pool, e, j));
+        sum = sym_add(pool, sum, term);
+    }
+    return n <= MAX_DEGREE ? sum : SYM_NONE;
 }
 
 /* As direction(), of a polynomial with coefficients of both signs: its derivative tells. */
@@ -179,7 +199,7 @@ static int slope(struct sym_pool *pool, const sym_id *args, uint32_t n, sym_id *
     *symbol = SYM_NONE;
     sym_id sum = SYM_ID_ZERO;
     for (uint32_t i = 0; i < n && n <= MAX_DEGREE; i++) {
-        sym_id term = derivative(pool, args[i], symbol);
+        sym_id term = is_heavy(pool, args[i]) ? SYM_NONE : derivative(pool, args[i], symbol, 0);
         if (term == SYM_NONE)
             return 0;
         sum = sym_add(pool, sum, term);

@@ -89,12 +89,118 @@ static void unbacked(void **state)
     shape_env_free(env);
 }
 
+static struct str user_names(void *user, sym_id symbol)
+{
+    (void)symbol;
+    return *(struct str *)user;
+}
+
+static void data_dependent_texts(void **state)
+{
+    (void)state;
+    struct shape_env *env = new_env();
+    struct sym_pool *pool = env_pool(env);
+    sym_id u = env_create_unbacked_symint(env);
+    bool yes;
+    assert_true(env_constrain_range_for_size(env, u, SYM_NONE, SYM_NONE));
+    assert_false(env_guard_bool(env, sym_gt(pool, u, sym_integer(pool, 5)), &yes));
+    struct env_raised raised = env_raised(env);
+    assert_string_equal(raised.type, "GuardOnDataDependentSymNode");
+    assert_true(str_starts(raised.text, STR("Could not guard on data-dependent expression u0 > 5 "
+                                            "(unhinted: u0 > 5).  (Size-like symbols: u0)\n\n"
+                                            "consider using data-dependent friendly APIs")));
+    struct buf text = BUF_INIT;
+    struct str names = STR("n or m");
+    assert_true(env_suggest_checks(env, user_names, &names, &text));
+    assert_str_is(buf_str(&text),
+                  "\nTo fix the error, insert one of the following checks before this call:\n"
+                  "  1. torch._check(n > 5)\n  2. torch._check(n <= 5)\n\n(These suggested fixes "
+                  "were derived by replacing `u0` with n or m in u0 > 5 and its negation.)");
+    int64_t value;
+    assert_false(env_guard_int(env, u, &value));
+    assert_true(str_starts(env_raised(env).text, STR("Could not extract specialized integer from "
+                                                     "data-dependent expression u0 (unhinted")));
+    buf_release(&text);
+    shape_env_free(env);
+}
+
+/* mark_unbacked(shape_id), and bounds. */
+static void unbacked_inputs(void **state)
+{
+    (void)state;
+    struct shape_env *env = new_env();
+    struct sym_pool *pool = env_pool(env);
+    struct symbol_request r = { .value = sym_integer(pool, 7),
+                                .source = STR("L['x'].size()[0]"),
+                                .dynamic = DIM_UNBACKED,
+                                .positive = true,
+                                .shape_id = STR("batch"),
+                                .max = sym_integer(pool, 64) };
+    sym_id a = env_create_symbol(env, &r);
+    r.source = STR("L['y'].size()[0]");
+    sym_id b = env_create_symbol(env, &r);
+    assert_text(env, a, "u0");
+    assert_text(env, b, "u1");
+    assert_int_equal(env_replace(env, a), env_replace(env, b));
+    struct sym_range range;
+    assert_true(env_range(env, a, &range));
+    assert_text(env, range.lower, "0");
+    assert_text(env, range.upper, "64");
+    assert_true(env_n_asserts(env) >= 2);
+    shape_env_free(env);
+}
+
+static void floats_and_numbers(void **state)
+{
+    (void)state;
+    struct shape_env *env = new_env();
+    struct sym_pool *pool = env_pool(env);
+    sym_id z = env_create_unspecified_symbol(env, sym_float(pool, 0.5), STR("p"), DIM_DYNAMIC);
+    sym_id n = env_create_unspecified_symbol(env, sym_integer(pool, 0), STR("n"), DIM_DYNAMIC);
+    enum number_type types[] = { NUMBER_INT, NUMBER_FLOAT }, type;
+    const sym_id args[] = { n, z };
+    sym_id product = node_method(env, NODE_METHOD_MUL, args, types, 2, &type);
+    assert_int_equal(type, NUMBER_FLOAT);
+    assert_int_equal(sym_kind_of(pool, product), SYM_MUL);
+    sym_id value = env_evaluate(env, z, SYM_NONE, false, SYM_NONE);
+    assert_int_equal(value, sym_float(pool, 0.5));
+    assert_int_equal(env_replace(env, z), value);
+    assert_int_equal(node_int(env, NODE_METHOD_FLOORDIV, sym_integer(pool, -7), SYM_ID_TWO),
+                     sym_integer(pool, -4));
+    assert_int_equal(node_int(env, NODE_METHOD_MOD, sym_integer(pool, -7), SYM_ID_TWO), SYM_ID_ONE);
+    assert_int_equal(node_int(env, NODE_METHOD_MOD, n, SYM_ID_ZERO), SYM_NONE);
+    assert_string_equal(env_raised(env).type, "ZeroDivisionError");
+    assert_int_equal(env_raised(env).kind, ENV_RAISED_NOTHING);
+    shape_env_free(env);
+}
+
+static void suppressed_guards_leave_nothing(void **state)
+{
+    (void)state;
+    struct shape_env *env = new_env();
+    struct sym_pool *pool = env_pool(env);
+    sym_id a = size(env, "L['x'].size()[0]", 8);
+    bool yes;
+    env_suppress_guards(env);
+    assert_true(env_guard_bool(env, sym_gt(pool, a, sym_integer(pool, 4)), &yes) && yes);
+    env_resume_guards(env);
+    assert_int_equal(env_n_guards(env), 0);
+    assert_int_equal(env_n_suppressed(env), 1);
+    assert_true(env_guard_bool(env, sym_gt(pool, a, sym_integer(pool, 4)), &yes) && yes);
+    assert_int_equal(env_n_guards(env), 1);
+    shape_env_free(env);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_duck_shaping),
         cmocka_unit_test(guards_replace_and_refine),
         cmocka_unit_test(unbacked),
+        cmocka_unit_test(data_dependent_texts),
+        cmocka_unit_test(unbacked_inputs),
+        cmocka_unit_test(floats_and_numbers),
+        cmocka_unit_test(suppressed_guards_leave_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
