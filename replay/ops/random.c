@@ -92,7 +92,7 @@ static const char *number_text(struct call *c, double x)
     char *text = scratch(c, 40);
     if (!text)
         return "";
-    snprintf(text, 40, !eager(c) && x == (double)(int64_t)x ? "%.1f" : "%g", x);
+    snprintf(text, 40, !eager(c) && x == (double)saturated(x) ? "%.1f" : "%g", x);
     return text;
 }
 

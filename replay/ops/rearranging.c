@@ -150,7 +150,7 @@ bool rule_pixel_shuffle(struct call *c)
     if (!x.meta)
         return false;
     struct geometry g = geometry_of(x);
-    sym_id square = num(c, factor * factor), by = num(c, factor);
+    sym_id by = num(c, factor), square = mul(c, by, by);
     REQUIRE(c, g.n > 2, "RuntimeError",
             "pixel_shuffle expects input to have at least 3 dimensions, but got input with %u "
             "dimension(s)",
