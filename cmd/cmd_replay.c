@@ -94,7 +94,7 @@ static int verdict(const struct replay_args *args, const struct replay *replay)
         return EXIT_DIFFERS;
     if (has_errors(replay))
         return EXIT_INPUT;
-    if (t->unsupported + o->unsupported)
+    if (t->unsupported + o->unsupported || (args->bisect_codes && t->graphs + o->graphs == 0))
         return args->bisect_codes ? EXIT_CANNOT_TELL : args->strict ? EXIT_DIFFERS : EXIT_DONE;
     return EXIT_DONE;
 }

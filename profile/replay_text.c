@@ -25,8 +25,12 @@ void replay_graph_name(const struct replay_report *report, uint32_t ref, struct 
 static void write_headline(const struct replay *replay, struct buf *out)
 {
     const struct replay_counts *t = &replay->totals;
-    buf_printf(out, "%llu graphs, %llu calls: ", (unsigned long long)t->graphs,
-               (unsigned long long)t->calls);
+    if (t->graphs == 0) {
+        buf_puts(out, "no graphs\n");
+        return;
+    }
+    buf_printf(out, "%llu graph%s, %llu call%s: ", (unsigned long long)t->graphs,
+               t->graphs == 1 ? "" : "s", (unsigned long long)t->calls, t->calls == 1 ? "" : "s");
     if (replay_all_match(replay)) {
         buf_puts(out, "all match\n");
         return;

@@ -67,6 +67,9 @@ static bool after_call(void *user, const struct program *program, const struct s
     (void)program;
     if (run->could_be_fast && could_be_fast(run->seed.ops, step, result))
         run->could_be_fast[op_index(step->op)]++;
+    if (run->traces && str_is(step->target, "torch.ops.aten._unsafe_view.default") &&
+        result.kind == VALUE_TENSOR && step->n_args && step->args[0].kind == VALUE_TENSOR)
+        traced_ask_view(run->seed.ops, step->args[0].u.tensor, result.u.tensor);
     if (run->traces && !traced_ask(&run->traced, run->seed.ops, result))
         return false;
     return guard_log_gather(&run->log);
@@ -264,6 +267,9 @@ static bool collect_guards(struct attempt_run *run)
     guard_log_finish(&run->log, is_printed, &printed, (uint32_t)run->load->n_graphs);
     for (size_t i = 0; i < run->log.entries.n; i++) {
         const struct guard_entry *entry = &run->log.entries.v[i];
+        /* A program of a .pt2 has no record of guards to be held to. */
+        if (!entry->guard && run->load->attempt == TRACE_NONE)
+            continue;
         if (entry->guard)
             count_recorded(&run->result->guard_counts, entry);
         else

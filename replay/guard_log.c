@@ -25,11 +25,13 @@ void guard_log_release(struct guard_log *log)
     vec_release(&log->entries);
 }
 
+/* Products are multiplied out first: 4*(a + 1) and 4*a + 4 say the same. */
 static sym_id canonical(struct guard_log *log, sym_id expr)
 {
     struct err ignored = { 0 };
     struct sym_pool *pool = env_pool(log->env);
-    sym_id ret = expr == SYM_NONE ? SYM_NONE : sym_canonical(pool, expr);
+    sym_id flat = expr == SYM_NONE ? SYM_NONE : sym_expand(pool, expr);
+    sym_id ret = flat == SYM_NONE ? SYM_NONE : sym_canonical(pool, flat);
     sym_ok(pool, &ignored);
     return ret == SYM_NONE ? expr : ret;
 }

@@ -50,6 +50,46 @@ static void ask_formats(struct ops *ops, struct tensor x)
     sym_ok(c.pool, &ignored);
 }
 
+/* One run of dimensions that lie densely in memory: view dimensions from *view_d down have to make
+ * up its `numel`. */
+static bool ask_run(struct call *c, const struct tensor_meta *view, uint32_t *view_d, sym_id numel)
+{
+    sym_id made = num(c, 1);
+    while (*view_d > 0 && !c->failed &&
+           (guard_or_true(c, lt(c, made, numel)) ||
+            guard_or_false(c, eq(c, view->size[*view_d - 1], num(c, 1)))))
+        made = mul(c, made, view->size[--*view_d]);
+    return !guard_or_true(c, ne(c, made, numel));
+}
+
+/* computeStride_impl of aten/src/ATen/TensorUtils.cpp: as long as it finds strides. */
+static void ask_strides(struct call *c, const struct tensor_meta *from,
+                        const struct tensor_meta *view)
+{
+    uint32_t view_d = view->ndim;
+    sym_id numel = num(c, 1), base = from->stride[from->ndim - 1];
+    for (uint32_t d = from->ndim; d-- > 0 && !c->failed;) {
+        numel = mul(c, numel, from->size[d]);
+        if (d > 0 && !(guard_or_true(c, ne(c, from->size[d - 1], num(c, 1))) &&
+                       guard_or_true(c, ne(c, from->stride[d - 1], mul(c, numel, base)))))
+            continue;
+        if (!ask_run(c, view, &view_d, numel) || d == 0)
+            return;
+        base = from->stride[d - 1];
+        numel = num(c, 1);
+    }
+}
+
+void traced_ask_view(struct ops *ops, struct tensor from, struct tensor view)
+{
+    struct err ignored = { 0 };
+    struct call c = { .ops = ops, .env = ops_env(ops), .pool = ops_pool(ops), .symbolic = true };
+    if (from.meta->ndim && (is_symbolic(ops, from.meta) || is_symbolic(ops, view.meta)))
+        ask_strides(&c, from.meta, view.meta);
+    env_raised(c.env);
+    sym_ok(c.pool, &ignored);
+}
+
 static bool ask(struct traced *traced, struct ops *ops, const struct value *value, unsigned depth)
 {
     bool failed = false;

@@ -20,6 +20,8 @@ struct traced {
 bool traces_results(enum graph_kind kind);
 /* Asks of a result and of each tensor in it. False: out of memory. */
 bool traced_ask(struct traced *traced, struct ops *ops, struct value result);
+/* Asks of a view what C++ asks when reshape() looks for its strides. */
+void traced_ask_view(struct ops *ops, struct tensor from, struct tensor view);
 void traced_release(struct traced *traced);
 
 #endif
