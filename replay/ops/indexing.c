@@ -1,5 +1,6 @@
 /* Indexing by tensors. */
 #include "replay/ops/reduce.h"
+#include "replay/ops/strides.h"
 
 struct indices {
     uint32_t n;
@@ -153,9 +154,11 @@ static struct tensor index_result(struct call *c, struct tensor x, const struct 
     if (guard_or_false(c, eq_int(c, numel(c, x), 0)))
         return new_beside(c, x, dtype_of(x), r.sizes, r.n);
     struct tensor restrided = new_view(c, x, r.sizes, r.strides, r.n, SYM_ID_ZERO);
+    uint32_t perm[TENSOR_MAX_DIM];
     if (c->failed)
         return none;
-    elementwise_strides(c, &restrided, 1, strides);
+    uint32_t n = elementwise_permutation(c, &restrided, 1, perm);
+    permuted_strides(c, r.sizes, n, perm, strides);
     return new_tensor_strided(c, dtype_of(x), device_of(x), r.sizes, strides, r.n);
 }
 
