@@ -50,14 +50,19 @@ static const struct device cpu = { DEVICE_CPU, -1 };
 
 /* --- From sizes --- */
 
-/* empty, zeros, ones: (size, dtype, layout, device ...), param the place of a memory format. */
+/* empty, zeros, ones: (size, dtype, layout, device ...), param the place of a memory format, -1 for
+ * zeros. */
 bool rule_empty(struct call *c)
 {
     const sym_id *sizes;
     uint32_t n = arg_syms(c, 0, &sizes);
     struct tensor_kind kind = arg_kind(c, 1, DTYPE_F32, cpu);
-    enum memory_format format = c->param ? arg_format(c, (uint32_t)c->param, FORMAT_CONTIGUOUS)
-                                         : FORMAT_CONTIGUOUS;
+    enum memory_format format = c->param > 0
+                                    ? arg_format(c, (uint32_t)c->param, FORMAT_CONTIGUOUS)
+                                    : FORMAT_CONTIGUOUS;
+    for (uint32_t i = 0; i < n && c->param < 0 && eager(c) && !c->failed; i++)
+        CHECK(c, ge(c, sizes[i], SYM_ID_ZERO), "RuntimeError",
+              "zeros: Dimension size must be non-negative.");
     if (format == FORMAT_PRESERVE)
         format = FORMAT_CONTIGUOUS;
     if (format == FORMAT_CHANNELS_LAST)
@@ -103,7 +108,7 @@ bool rule_empty_strided(struct call *c)
     uint32_t n = arg_syms(c, 0, &sizes), n_strides = arg_syms(c, 1, &strides);
     struct tensor_kind kind = arg_kind(c, 2, DTYPE_F32, cpu);
     REQUIRE(c, n == n_strides, "RuntimeError",
-            "mismatch in length of strides and shape");
+            "dimensionality of sizes (%u) must match dimensionality of strides (%u)", n, n_strides);
     if (!check_sizes(c, sizes, n))
         return false;
     return ret_tensor(c, new_tensor_strided(c, kind.dtype, kind.device, sizes, strides, n));
@@ -162,7 +167,7 @@ bool rule_new_empty_strided(struct call *c)
     if (!x.meta)
         return false;
     struct tensor_kind kind = arg_kind(c, 3, x.meta->dtype, x.meta->device);
-    REQUIRE(c, n == n_strides, "RuntimeError", "mismatch in length of strides and shape");
+    REQUIRE(c, n == n_strides, "RuntimeError", "dimensionality of sizes (%u) must match dimensionality of strides (%u)", n, n_strides);
     if (!check_sizes(c, sizes, n))
         return false;
     return ret_tensor(c, new_tensor_strided(c, kind.dtype, kind.device, sizes, strides, n));

@@ -360,8 +360,10 @@ static int64_t tril_size(int64_t row, int64_t col, int64_t offset)
 bool rule_triangle_indices(struct call *c)
 {
     int64_t row = arg_int(c, 0), col = arg_int(c, 1), offset = arg_int(c, 2);
-    REQUIRE(c, row >= 0, "RuntimeError", "row must be non-negative, got%lld", (long long)row);
-    REQUIRE(c, col >= 0, "RuntimeError", "col must be non-negative, got%lld", (long long)col);
+    REQUIRE(c, row >= 0, "RuntimeError", "row must be non-negative, got%s%lld", eager(c) ? "" : " ",
+            (long long)row);
+    REQUIRE(c, col >= 0, "RuntimeError", "col must be non-negative, got%s%lld", eager(c) ? "" : " ",
+            (long long)col);
     const int64_t most = INT64_C(1) << 31;
     if (row > most || col > most || offset > most || offset < -most)
         return unsupported(c, "indices of a triangle of that size");

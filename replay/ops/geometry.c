@@ -21,6 +21,17 @@ struct tensor geometry_view(struct call *c, struct tensor x, const struct geomet
     return new_view(c, x, g->size, g->stride, g->n, g->offset);
 }
 
+void geometry_pass(struct call *c, struct tensor x, const struct geometry *g)
+{
+    if (!c->symbolic || c->failed || g->n < 4)
+        return;
+    struct tensor_meta meta = *x.meta;
+    meta.ndim = g->n;
+    meta.size = g->size;
+    meta.stride = g->stride;
+    suggest_format(c, (struct tensor){ .meta = &meta });
+}
+
 sym_id geometry_numel(struct call *c, const struct geometry *g)
 {
     return product(c, g->size, g->n);
@@ -45,6 +56,12 @@ bool geometry_insert(struct call *c, struct geometry *g, uint32_t dim, sym_id si
     g->stride[dim] = stride;
     g->n++;
     return true;
+}
+
+bool is_put_off(struct call *c, sym_id condition)
+{
+    return condition == SYM_NONE || env_has_unbacked(c->env, condition) ||
+           env_settings(c->env)->prefer_deferred_runtime_asserts_over_guards;
 }
 
 bool check_ndim(struct call *c, uint64_t n)

@@ -142,8 +142,7 @@ static struct tensor cat(struct call *c, const struct tensor *x, uint32_t n, int
         if (!x[i].meta)
             return none;
     if (n == 0) {
-        refuse(c, !eager(c) ? "ValueError" : "RuntimeError",
-               !eager(c) ? "cat expects at least one tensor, but received zero!"
+        refuse(c, "ValueError", !eager(c) ? "cat expects at least one tensor, but received zero!"
                            : "torch.cat(): expected a non-empty list of Tensors");
         return none;
     }
@@ -198,10 +197,15 @@ static bool check_entries(struct call *c, const struct tensor *x, uint32_t n)
         sym_id same = sym_boolean(a->ndim == b->ndim);
         for (uint32_t d = 0; d < a->ndim && same != SYM_ID_FALSE; d++)
             same = sym_and(c->pool, same, py_eq(c, b->size[d], a->size[d]));
-        CHECK(c, same, "RuntimeError",
-              "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry "
-              "%u",
-              sizes_text(c, a->size, a->ndim), sizes_text(c, b->size, b->ndim), i);
+        if (eager(c))
+            CHECK(c, same, "RuntimeError",
+                  "stack expects each tensor to be equal size, but got %s at entry 0 and %s at "
+                  "entry %u",
+                  sizes_text(c, a->size, a->ndim), sizes_text(c, b->size, b->ndim), i);
+        else
+            CHECK(c, same, "RuntimeError",
+                  "stack expects each tensor to be equal size, but got %s at entry 0 ",
+                  py_size_text(c, a->size, a->ndim));
     }
     return !c->failed;
 }
@@ -210,7 +214,8 @@ bool rule_stack(struct call *c)
 {
     const struct tensor *x;
     uint32_t n = arg_tensors(c, 0, &x);
-    REQUIRE(c, n > 0, "RuntimeError", "stack expects a non-empty TensorList");
+    REQUIRE(c, n > 0, eager(c) ? "RuntimeError" : "AssertionError",
+            "stack expects a non-empty TensorList");
     for (uint32_t i = 0; i < n; i++)
         if (!x[i].meta)
             return unsupported(c, "a list with None");
@@ -218,13 +223,6 @@ bool rule_stack(struct call *c)
     uint32_t at = wrap_dim(c, arg_int(c, 1), g.n + 1);
     if (c->failed)
         return false;
-    if (eager(c)) {
-        enum dtype dtype = common_dtype(c, x, n);
-        if (!check_entries(c, x, n) || !same_devices(c, x, n) ||
-            !geometry_insert(c, &g, at, num(c, n), SYM_ID_ZERO))
-            return false;
-        return ret_tensor(c, new_tensor(c, dtype, x[0].meta->device, g.size, g.n));
-    }
     if (at < g.n) {
         if (!check_entries(c, x, n) || !geometry_insert(c, &g, at, num(c, n), SYM_ID_ZERO))
             return false;
@@ -235,6 +233,8 @@ bool rule_stack(struct call *c)
         return ret_tensor(c, call_view(c, call_cat(c, x, n, at), shape, g.n));
     }
     struct tensor *wider = scratch(c, n * sizeof(*wider));
+    if (eager(c) && !check_entries(c, x, n))
+        return false;
     for (uint32_t i = 0; wider && i < n; i++)
         wider[i] = call_unsqueeze(c, x[i], at);
     return wider && ret_tensor(c, call_cat(c, wider, n, at));
@@ -424,12 +424,10 @@ bool rule_meshgrid(struct call *c)
             own[k] = k == i ? SYM_ID_MINUS_ONE : SYM_ID_ONE;
         grids[i] = call_expand(c, call_view(c, source[i], own, n), shape, n);
     }
-    if (swap && !c->failed) {
+    if (swap) {
         struct tensor first = grids[0];
-        grids[0] = call_transpose(c, grids[1], 0, 1);
-        grids[1] = call_transpose(c, first, 0, 1);
-        for (uint32_t i = 2; i < n; i++)
-            grids[i] = call_transpose(c, grids[i], 0, 1);
+        grids[0] = grids[1];
+        grids[1] = first;
     }
     return !c->failed && ret_list(c, grids, n);
 }

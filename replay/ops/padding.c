@@ -39,14 +39,18 @@ bool rule_constant_pad(struct call *c)
     REQUIRE(c, n % 2 == 0, "RuntimeError", "Length of pad must be even but instead it equals %u", n);
     REQUIRE(c, n / 2 <= g.n, "RuntimeError",
             "Length of pad should be no more than twice the number of dimensions of the input. Pad "
-            "length is %u while the input has %u dimensions.",
-            n, g.n);
+            "length is %u%swhile the input has %u%sdimensions.",
+            n, eager(c) ? "" : " ", g.n, eager(c) ? "" : " ");
     if (only_cuts(c, pad, n))
         return cut(c, x, pad, n / 2);
     for (uint32_t i = 0; i < n / 2 && !c->failed; i++) {
         uint32_t d = g.n - n / 2 + i;
         const sym_id *side = pad + (n - 2 * (i + 1));
         sym_id size = add(c, add(c, g.size[d], side[0]), side[1]);
+        for (uint32_t k = 0; k < 2 && eager(c); k++)
+            if (guard_bool(c, lt(c, side[k], SYM_ID_ZERO)) &&
+                !guard_bool(c, ge(c, add(c, g.size[d], side[k]), SYM_ID_ZERO)))
+                return refuse(c, "RuntimeError", "narrow(): length must be non-negative.");
         CHECK(c, py_ge(c, size, SYM_ID_ZERO), "RuntimeError",
               "The input size %s, plus negative padding %s and %s resulted in a negative output "
               "size, which is invalid. Check dimension %u of your input.",
@@ -80,8 +84,31 @@ static void check_reflection(struct call *c, const struct geometry *g, uint32_t 
           number, sym_text(c, side[0]), sym_text(c, side[1]), dim, input_text(c, g));
 }
 
+/* Kernels and their Python counterparts differ in commas. */
+static const char *too_small(struct call *c, const sym_id *own, const sym_id *wanted, uint32_t n)
+{
+    static const char *const names[] = { "D", "H", "W" };
+    struct buf text = BUF_INIT;
+    bool plain = eager(c);
+    buf_puts(&text, "input (");
+    for (uint32_t i = 0; i < n; i++)
+        buf_printf(&text, "%s%s: %s", i == 0 ? "" : plain && i + 1 == n ? ", " : " ",
+                   names[3 - n + i], sym_text(c, own[i]));
+    buf_puts(&text, plain && n == 2 && !(c->param & 4) ? " " : "");
+    buf_puts(&text, ") is too small. Calculated output");
+    for (uint32_t i = 0; i < n; i++)
+        buf_printf(&text, " %s: %s", names[3 - n + i], sym_text(c, wanted[i]));
+    char *ret = text.failed ? NULL : scratch(c, text.n + 1);
+    if (ret) {
+        memcpy(ret, text.p, text.n);
+        ret[text.n] = '\0';
+    }
+    buf_release(&text);
+    return ret ? ret : "";
+}
+
 /* Some dimension remains; the first that does ends the questions in two dimensions. */
-static void check_remains(struct call *c, const sym_id *wanted, uint32_t n)
+static void check_remains(struct call *c, const sym_id *own, const sym_id *wanted, uint32_t n)
 {
     sym_id any = SYM_ID_FALSE;
     for (uint32_t i = n; i-- > 0 && !c->failed;) {
@@ -90,19 +117,13 @@ static void check_remains(struct call *c, const sym_id *wanted, uint32_t n)
             return;
         any = n == 2 ? positive : sym_or(c->pool, any, positive);
     }
-    if (n == 1)
-        CHECK(c, any, "RuntimeError", "input (W: ?) is too small. Calculated output W: %s",
-              sym_text(c, wanted[0]));
-    else if (n == 2)
-        CHECK(c, any, "RuntimeError", "input is too small. Calculated output H: %s W: %s",
-              sym_text(c, wanted[0]), sym_text(c, wanted[1]));
-    else
-        CHECK(c, any, "RuntimeError", "input is too small. Calculated output D: %s H: %s W: %s",
-              sym_text(c, wanted[0]), sym_text(c, wanted[1]), sym_text(c, wanted[2]));
+    CHECK(c, any, "RuntimeError", "%s", too_small(c, own, wanted, n));
 }
 
 static bool check_input(struct call *c, const struct geometry *g, uint32_t n, uint32_t n_pad)
 {
+    if (n_pad != 2 * n && eager(c) && !(c->param & 4))
+        return refuse(c, "RuntimeError", "padding size is expected to be %u", 2 * n);
     REQUIRE(c, n_pad == 2 * n, "RuntimeError", "padding size is expected to be %u, but got: %u",
             2 * n, n_pad);
     REQUIRE(c, g->n == n + 1 || g->n == n + 2, "RuntimeError",
@@ -132,7 +153,7 @@ bool rule_edge_pad(struct call *c)
     }
     for (uint32_t i = n; reflects && i-- > 0 && !c->failed;)
         check_reflection(c, &g, g.n - n + i, pad + 2 * (n - 1 - i), 4 + 2 * (n - 1 - i));
-    check_remains(c, wanted, n);
+    check_remains(c, g.size + (g.n - n), wanted, n);
     if (c->failed)
         return false;
     memcpy(g.size + (g.n - n), wanted, n * sizeof(*wanted));
@@ -155,6 +176,7 @@ bool rule_edge_pad_backward(struct call *c)
     if (!x.meta || !grad.meta)
         return false;
     struct geometry g = geometry_of(x);
+    const char *gradient = eager(c) && (c->param < 4 || n == 2) ? "gradOutput" : "grad_output";
     REQUIRE(c, n_pad == 2 * n, "RuntimeError", "padding size is expected to be %u", 2 * n);
     REQUIRE(c, g.n >= n && grad.meta->ndim == g.n, "RuntimeError",
             "grad_output has %u dimensions, input has %u", grad.meta->ndim, g.n);
@@ -165,7 +187,8 @@ bool rule_edge_pad_backward(struct call *c)
         if (n == 1 && c->param & 4)
             check_reflection(c, &g, dim, side, 4);
         CHECK(c, py_eq(c, wanted, grad.meta->size[dim]), "RuntimeError",
-              "grad_output %s unexpected. Expected: %s, Got: %s", names[i], sym_text(c, wanted),
+              "%s %s unexpected. Expected: %s%s Got: %s", gradient, names[i],
+              sym_text(c, wanted), eager(c) && c->param == 1 ? "" : ",",
               sym_text(c, grad.meta->size[dim]));
     }
     struct tensor_kind kind = { x.meta->dtype, x.meta->device };

@@ -19,11 +19,9 @@ bool rule_repeat(struct call *c)
     if (!check_ndim(c, n))
         return false;
     sym_id size[TENSOR_MAX_DIM];
-    for (uint32_t i = 0; i < n && !c->failed; i++)
+    for (uint32_t i = 0; i < n && !c->failed && !eager(c); i++)
         CHECK(c, py_ge(c, times[i], SYM_ID_ZERO), "RuntimeError",
-              !eager(c) ? "Repeats cannot be negative, found %s at index %u"
-                          : "Trying to create tensor with negative dimension %s at %u",
-              sym_text(c, times[i]), i);
+              "Repeats cannot be negative, found %s at index %u", sym_text(c, times[i]), i);
     for (uint32_t i = 0; i < n; i++)
         size[i] = i < n - g.n ? times[i] : mul(c, g.size[i - (n - g.n)], times[i]);
     struct tensor_kind kind = { x.meta->dtype, x.meta->device };
@@ -102,7 +100,8 @@ bool rule_roll(struct call *c)
     REQUIRE(c, n_shifts > 0, "RuntimeError", "`shifts` required");
     if (n_shifts != 1 || n_dims != 1)
         REQUIRE(c, n_shifts == n_dims || (n_dims == 0 && n_shifts == 1), "RuntimeError",
-                "shifts and dimensions must align. shifts: %u, dims:%u", n_shifts, n_dims);
+                "shifts and dimensions must align. shifts: %u, dims:%s%u", n_shifts,
+                eager(c) ? "" : " ", n_dims);
     if (guard_bool(c, py_eq(c, numel(c, x), SYM_ID_ZERO)))
         return ret_tensor(c, empty_like(c, x, kind, FORMAT_PRESERVE, c->symbolic));
     for (uint32_t i = 0; i < n_dims && !c->failed; i++) {
@@ -385,7 +384,17 @@ bool rule_im2col(struct call *c)
     sym_id *last = g.size + (g.n - 2);
     sym_id places[] = { window_places(c, &w, last[0], 0), window_places(c, &w, last[1], 1) };
     for (uint32_t i = 0; i < 2 && !c->failed; i++)
-        if (!guard_bool(c, py_gt(c, places[i], SYM_ID_ZERO)))
+        if (guard_bool(c, py_gt(c, places[i], SYM_ID_ZERO)))
+            continue;
+        else if (eager(c))
+            return refuse(c, "RuntimeError",
+                          "Given input with spatial size %s, kernel_size=%s, dilation=%s, "
+                          "padding=%s, calculated shape of the array of sliding blocks as %s, but "
+                          "its components must be at least one.",
+                          py_tuple_text(c, last, 2), py_tuple_text(c, w.kernel, 2),
+                          py_tuple_text(c, w.dilation, 2), py_tuple_text(c, w.padding, 2),
+                          py_tuple_text(c, places, 2));
+        else
             return refuse(c, "RuntimeError",
                           "Given an input with spatial size %s, kernel_size=%s, dilation=%s, "
                           "padding=%s, stride=%s, the calculated shape of the array of sliding "
@@ -406,6 +415,43 @@ bool rule_im2col(struct call *c)
         x = call_unsqueeze(c, x, 0);
     x = c->failed ? x : im2col_batched(c, x, &w);
     return ret_tensor(c, batched ? x : call_squeeze(c, x, 0));
+}
+
+/* col2im of torch/_decomp/decompositions.py */
+static struct tensor col2im_symbolic(struct call *c, struct tensor x, const sym_id *out,
+                                     const struct window *w)
+{
+    const struct tensor none = { .meta = NULL };
+    bool batched = x.meta->ndim == 3;
+    if (!batched)
+        x = call_unsqueeze(c, x, 0);
+    if (c->failed)
+        return none;
+    const sym_id *size = x.meta->size;
+    sym_id area = mul(c, w->kernel[0], w->kernel[1]);
+    const sym_id apart[] = { size[0],      floordiv(c, size[1], area),
+                             w->kernel[0], w->kernel[1],
+                             window_places(c, w, out[0], 0), window_places(c, w, out[1], 1) };
+    struct tensor parts = call_permute(c, call_reshape(c, x, apart, 6), window_order, 6);
+    struct tensor rows = window_indices(c, w, out[0], 0, x.meta->device);
+    rows = call_unsqueeze(c, call_unsqueeze(c, rows, -1), -1);
+    struct tensor columns = window_indices(c, w, out[1], 1, x.meta->device);
+    const sym_id whole[] = { size[0], floordiv(c, size[1], area),
+                             add(c, out[0], mul(c, SYM_ID_TWO, w->padding[0])),
+                             add(c, out[1], mul(c, SYM_ID_TWO, w->padding[1])) };
+    struct value fresh[] = { value_tensor(x), sizes_value(c, whole, 4) };
+    struct tensor y = call_tensor(c, "aten.new_zeros.default", fresh, 2);
+    struct value *index = values(c, 4);
+    if (c->failed || !index)
+        return none;
+    index[0] = index[1] = value_none();
+    index[2] = value_tensor(rows);
+    index[3] = value_tensor(columns);
+    struct value put[] = { value_tensor(y), value_items(VALUE_LIST, index, 4),
+                           value_tensor(parts), bool_value(true) };
+    y = call_tensor(c, "aten._unsafe_index_put.default", put, 4);
+    y = c->failed ? y : pad_sides(c, y, w, true);
+    return batched ? y : call_squeeze(c, y, 0);
 }
 
 /* (self, output_size, kernel_size, dilation, padding, stride) */
@@ -438,6 +484,8 @@ bool rule_col2im(struct call *c)
           sym_text(c, last[1]));
     if (c->failed)
         return false;
+    if (!eager(c))
+        return ret_tensor(c, col2im_symbolic(c, x, out, &w));
     last[0] = floordiv(c, last[0], area);
     last[1] = out[0];
     return geometry_insert(c, &g, g.n, out[1], SYM_ID_ONE) &&

@@ -121,6 +121,15 @@ bool geometry_expand(struct call *c, struct geometry *g, const sym_id *shape, ui
 
 /* --- permute and transpose --- */
 
+static bool bad_permutation(struct call *c, const int64_t *dims, uint32_t n, uint32_t ndim)
+{
+    sym_id *items = syms(c, n);
+    for (uint32_t i = 0; items && i < n; i++)
+        items[i] = num(c, wrap_dim(c, dims[i], ndim));
+    return items && refuse(c, "ValueError", "Received an invalid permutation, %s!",
+                           sizes_text(c, items, n));
+}
+
 bool geometry_permute(struct call *c, struct geometry *g, const int64_t *dims, uint32_t n)
 {
     if (eager(c))
@@ -139,9 +148,10 @@ bool geometry_permute(struct call *c, struct geometry *g, const int64_t *dims, u
                 "Attempting to permute a tensor of rank %u, but received a permutation of length "
                 "%u!",
                 old.n, n);
-        REQUIRE(c, !seen[dim], !eager(c) ? "ValueError" : "RuntimeError",
-                !eager(c) ? "Received an invalid permutation!"
-                            : "permute(): duplicate dims are not allowed.");
+        if (seen[dim] && eager(c))
+            return refuse(c, "RuntimeError", "permute(): duplicate dims are not allowed.");
+        if (seen[dim])
+            return bad_permutation(c, dims, n, old.n);
         seen[dim] = true;
         g->size[i] = old.size[dim];
         g->stride[i] = old.stride[dim];

@@ -239,7 +239,8 @@ static bool collapse(struct call *c, const struct geometry *g, uint32_t first, u
 }
 
 /* flatten of torch/_refs, once a view is known to do: it looks again, and so does the primitive. */
-static bool flatten(struct call *c, struct geometry *g, uint32_t first, uint32_t last)
+static bool flatten(struct call *c, struct tensor x, struct geometry *g, uint32_t first,
+                    uint32_t last)
 {
     struct geometry collapsed;
     if (!collapse(c, g, first, last, NULL, &collapsed) ||
@@ -248,11 +249,13 @@ static bool flatten(struct call *c, struct geometry *g, uint32_t first, uint32_t
         return false;
     count_dispatches(c, 2);
     *g = collapsed;
-    return true;
+    geometry_pass(c, x, g);
+    return !c->failed;
 }
 
 /* prims.split_dim */
-static bool split_dim(struct call *c, struct geometry *g, uint32_t dim, sym_id outer)
+static bool split_dim(struct call *c, struct tensor x, struct geometry *g, uint32_t dim,
+                      sym_id outer)
 {
     sym_id length = g->size[dim], stride = g->stride[dim];
     CHECK(c, py_ge(c, outer, SYM_ID_ZERO), "AssertionError", "length must be non-negative, got %s",
@@ -265,7 +268,10 @@ static bool split_dim(struct call *c, struct geometry *g, uint32_t dim, sym_id o
                       sym_text(c, length), sym_text(c, outer));
     count_dispatches(c, 2);
     g->size[dim] = inner;
-    return geometry_insert(c, g, dim, outer, mul(c, stride, inner));
+    if (!geometry_insert(c, g, dim, outer, mul(c, stride, inner)))
+        return false;
+    geometry_pass(c, x, g);
+    return !c->failed;
 }
 
 static bool cannot_view(struct call *c, struct tensor x, const sym_id *shape, uint32_t n)
@@ -289,8 +295,8 @@ static bool copied_geometry(struct call *c, const sym_id *shape, uint32_t n, str
 }
 
 /* Makes one dimension of that length at *at, merging and splitting what is there. */
-static bool take_dimension(struct call *c, struct geometry *g, uint32_t at, sym_id length,
-                           bool *viewable)
+static bool take_dimension(struct call *c, struct tensor x, struct geometry *g, uint32_t at,
+                           sym_id length, bool *viewable)
 {
     sym_id taken = g->size[at];
     uint32_t end = at;
@@ -305,10 +311,10 @@ static bool take_dimension(struct call *c, struct geometry *g, uint32_t at, sym_
             *viewable = false;
             return !c->failed;
         }
-        if (!flatten(c, g, at, end))
+        if (!flatten(c, x, g, at, end))
             return false;
     }
-    return !guard_bool(c, py_ne(c, taken, length)) || split_dim(c, g, at, length);
+    return !guard_bool(c, py_ne(c, taken, length)) || split_dim(c, x, g, at, length);
 }
 
 /* _reshape_view_helper_core_alg */
@@ -322,14 +328,14 @@ static bool view_dimensions(struct call *c, struct tensor x, const sym_id *shape
                 return refuse(c, "AssertionError",
                               "Cannot unsqueeze dimension with length %s, expected 1",
                               sym_text(c, shape[i]));
-            if (!split_dim(c, g, g->n - 1, g->size[g->n - 1]))
+            if (!split_dim(c, x, g, g->n - 1, g->size[g->n - 1]))
                 return false;
             continue;
         }
         if (guard_bool(c, py_eq(c, shape[i], g->size[at])))
             continue;
         bool viewable = true;
-        if (!take_dimension(c, g, at, shape[i], &viewable))
+        if (!take_dimension(c, x, g, at, shape[i], &viewable))
             return false;
         if (!viewable)
             return allow_copy ? copied_geometry(c, shape, n, g, copied)
@@ -341,6 +347,7 @@ static bool view_dimensions(struct call *c, struct tensor x, const sym_id *shape
         if (!guard_or_false(c, py_eq(c, g->size[at], SYM_ID_ONE)))
             return refuse(c, "AssertionError", "a dimension that is no 1 cannot be squeezed");
         geometry_remove(g, at);
+        geometry_pass(c, x, g);
         count_dispatches(c, 2);
     }
     return !c->failed;

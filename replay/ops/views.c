@@ -207,14 +207,22 @@ bool rule_letter(struct call *c)
     return ret_tensor(c, call_tensor(c, "aten._conj.default", args, 1));
 }
 
+static const char *dims_text(struct call *c, const int64_t *dims, uint32_t n)
+{
+    sym_id *items = syms(c, n);
+    for (uint32_t i = 0; items && i < n; i++)
+        items[i] = num(c, dims[i]);
+    return items ? sizes_text(c, items, n) : "";
+}
+
 static bool distinct(struct call *c, const uint32_t *dims, uint32_t n, const char *what,
                      const int64_t *given)
 {
     uint64_t seen = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (seen >> dims[i] & 1)
-            return refuse(c, "RuntimeError", "movedim: repeated dim in `%s` (%" PRId64 ")", what,
-                          given[i]);
+            return refuse(c, "RuntimeError", "movedim: repeated dim in `%s` (%s)", what,
+                          dims_text(c, given, n));
         seen |= UINT64_C(1) << dims[i];
     }
     return true;
@@ -227,9 +235,9 @@ bool rule_movedim(struct call *c)
     const int64_t *from, *to;
     uint32_t n = arg_ints(c, 1, &from), n_to = arg_ints(c, 2, &to);
     REQUIRE(c, n == n_to, "RuntimeError",
-            "movedim: Invalid source or destination dims: source (%u dims) should contain the same "
-            "number of dims as destination (%u dims)",
-            n, n_to);
+            "movedim: Invalid source or destination dims: source (%s dims) should contain the same "
+            "number of dims as destination (%s dims)",
+            dims_text(c, from, n), dims_text(c, to, n_to));
     if (!check_ndim(c, n))
         return false;
     uint32_t source[TENSOR_MAX_DIM], target[TENSOR_MAX_DIM];

@@ -14,6 +14,8 @@ struct geometry {
 struct geometry geometry_of(struct tensor x);
 struct tensor geometry_view(struct call *c, struct tensor x, const struct geometry *g);
 sym_id geometry_numel(struct call *c, const struct geometry *g);
+/* An operator within gives this one out: what the cache asks of it then. */
+void geometry_pass(struct call *c, struct tensor x, const struct geometry *g);
 void geometry_remove(struct geometry *g, uint32_t dim);
 /* False, and refused, where there is no room. */
 bool geometry_insert(struct call *c, struct geometry *g, uint32_t dim, sym_id size, sym_id stride);
@@ -24,13 +26,19 @@ bool check_ndim(struct call *c, uint64_t n);
 const char *py_size_text(struct call *c, const sym_id *sizes, uint32_t n);
 const char *py_tuple_text(struct call *c, const sym_id *sizes, uint32_t n);
 
-/* Texts cost; they are made only where the condition is not plainly true. */
-#define CHECK(c, cond, type, ...)                        \
-    do {                                                 \
-        sym_id check_ = (cond);                          \
-        if (check_ != SYM_ID_TRUE)                       \
+/* torch._check(). Texts are made after the answer, since it may replace what they tell of; a
+ * condition that is put off until run time has its text from the start. */
+#define CHECK(c, cond, type, ...)                          \
+    do {                                                   \
+        sym_id check_ = (cond);                            \
+        if (check_ == SYM_ID_TRUE)                         \
+            break;                                         \
+        if (is_put_off((c), check_))                       \
             (void)check((c), check_, (type), __VA_ARGS__); \
+        else if (!guard_bool((c), check_))                 \
+            (void)refuse((c), (type), __VA_ARGS__);        \
     } while (0)
+bool is_put_off(struct call *c, sym_id condition);
 #define REQUIRE(c, cond, type, ...)                  \
     do {                                             \
         if (!(cond)) {                               \

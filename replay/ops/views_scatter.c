@@ -334,26 +334,27 @@ bool rule_set_empty(struct call *c)
 
 /* --- view.dtype --- */
 
-static bool view_wider(struct call *c, struct geometry *g, int64_t ratio, const char *as)
+static bool view_wider(struct call *c, struct geometry *g, int64_t ratio, const char *from,
+                       const char *as)
 {
     uint32_t last = g->n - 1;
     sym_id by = num(c, ratio);
     if (!guard_bool(c, eq(c, mod(c, g->size[last], by), SYM_ID_ZERO)))
         return refuse(c, "RuntimeError",
-                      "self.size(-1) must be divisible by %lld to view %s (different element "
+                      "self.size(-1) must be divisible by %lld to view %s as %s (different element "
                       "sizes), but got %s",
-                      (long long)ratio, as, sym_text(c, g->size[last]));
+                      (long long)ratio, from, as, sym_text(c, g->size[last]));
     if (!guard_bool(c, eq(c, mod(c, g->offset, by), SYM_ID_ZERO)))
         return refuse(c, "RuntimeError",
-                      "self.storage_offset() must be divisible by %lld to view %s (different "
+                      "self.storage_offset() must be divisible by %lld to view %s as %s (different "
                       "element sizes), but got %s",
-                      (long long)ratio, as, sym_text(c, g->offset));
+                      (long long)ratio, from, as, sym_text(c, g->offset));
     for (uint32_t i = 0; i < last && !c->failed; i++) {
         if (!guard_bool(c, eq(c, mod(c, g->stride[i], by), SYM_ID_ZERO)))
             return refuse(c, "RuntimeError",
-                          "self.stride(%u) must be divisible by %lld to view %s (different element "
-                          "sizes), but got %s",
-                          i, (long long)ratio, as, sym_text(c, g->stride[i]));
+                          "self.stride(%u) must be divisible by %lld to view %s as %s (different "
+                          "element sizes), but got %s",
+                          i, (long long)ratio, from, as, sym_text(c, g->stride[i]));
         g->stride[i] = floordiv(c, g->stride[i], by);
     }
     g->size[last] = floordiv(c, g->size[last], by);
@@ -393,7 +394,8 @@ bool rule_view_dtype(struct call *c)
                           sym_text(c, g.stride[g.n - 1]));
         if (old > wanted)
             view_narrower(c, &g, old / wanted);
-        else if (!view_wider(c, &g, wanted / old, dtype_scalar_name(to)))
+        else if (!view_wider(c, &g, wanted / old, dtype_scalar_name(from),
+                             dtype_scalar_name(to)))
             return false;
     }
     if (c->param == AS_COPY)
