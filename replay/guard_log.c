@@ -136,6 +136,20 @@ static struct guard_entry *find_entry(struct guard_log *log, sym_id expr, sym_id
     return NULL;
 }
 
+/* One that says the same and was met: PyTorch may ask again for what it forgot that it knew (its
+ * caches are small), and guards count as a set. */
+static struct guard_entry *find_met(struct guard_log *log, sym_id expr, sym_id form)
+{
+    for (uint32_t i = 0; i < log->n_recorded; i++) {
+        struct guard_entry *entry = &log->entries.v[i];
+        if ((entry->fate == FATE_REPRODUCED || entry->fate == FATE_APPLIED) &&
+            entry->guard->kind == GUARD_EVAL && entry->expr != SYM_NONE &&
+            (entry->expr == expr || entry->canonical == form))
+            return entry;
+    }
+    return NULL;
+}
+
 static bool add_extra(struct guard_log *log, const struct env_guard *guard, sym_id form)
 {
     struct buf text = BUF_INIT;
@@ -166,6 +180,8 @@ static bool take(struct guard_log *log, uint32_t i)
     struct env_guard guard = *env_guard_at(log->env, i);
     sym_id form = canonical(log, guard.expr);
     struct guard_entry *entry = find_entry(log, guard.expr, form);
+    if (!entry && find_met(log, guard.expr, form))
+        return true;
     if (!entry)
         return guard.origin.node == ENV_NODE_NONE || add_extra(log, &guard, form);
     entry->fate = is_kernel(entry) ? FATE_REPRODUCED : FATE_APPLIED;
@@ -211,6 +227,18 @@ void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct 
         struct looking l = { visible, user, false, false };
         if (entry->fate != FATE_PENDING)
             continue;
+        read_entry(log, entry);
+        if (entry->guard->kind == GUARD_EVAL && entry->expr != SYM_NONE) {
+            const struct guard_entry *met = find_met(log, entry->expr, entry->canonical);
+            if (met) {
+                entry->fate = FATE_REPRODUCED;
+                entry->asked = met->asked;
+                entry->graph = met->graph;
+                entry->node = met->node;
+                entry->rule = met->rule;
+                continue;
+            }
+        }
         guard_symbols(entry->guard->expr, look, &l);
         entry->fate = n_graphs == 0 ? FATE_NO_GRAPH : l.found ? FATE_MISSING : FATE_INVISIBLE;
     }

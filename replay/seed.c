@@ -220,7 +220,8 @@ static void seed_number(struct seed *seed, const struct recorded_symbol *symbol,
 {
     struct sym_pool *pool = env_pool(seed->env);
     sym_id value = number_of(pool, symbol->value);
-    if (value != SYM_NONE && str_find(symbol->source, STR("<ephemeral")) == symbol->source.n)
+    /* Sizes of what was not described come here too; only a number has no bounds. */
+    if (value != SYM_NONE && str_starts(symbol->range, STR("[-")))
         ret->number = env_create_unspecified_symbol(seed->env, value, symbol->source, DIM_DYNAMIC);
     if (!named(pool, ret->number, symbol->name)) {
         env_raised(seed->env);
