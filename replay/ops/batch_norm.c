@@ -131,6 +131,9 @@ bool rule_batch_norm_kernel(struct call *c)
                  ndim_of(b.input)))
         return false;
     normalise(c, &b);
+    if (eager(c) && some(b.out))
+        b.out = new_tensor_format(c, dtype_of(b.out), device_of(b.out), sizes_of(b.out),
+                                  ndim_of(b.out), suggest_format(c, b.input));
     struct tensor out[6] = { b.out, b.save_mean, b.save_rstd };
     uint32_t n = 3;
     if (c->param & BN_RESERVE)

@@ -294,8 +294,30 @@ static void read_dims(struct call *c, uint32_t i, uint32_t total, bool *ret)
         ret[wrap_dim(c, list[k], total)] = true;
 }
 
-/* The kernel unrolls one dimension, which makes its size a number, and sums products of pairs: of
- * those only the questions are asked, once. */
+/* One of the products that the kernel sums: what it asks it asks of the first. */
+static void ask_of_products(struct call *c, struct tensor *x, bool missing[3][TENSOR_MAX_DIM],
+                            const bool *summed, uint32_t total, uint32_t unroll)
+{
+    bool first[TENSOR_MAX_DIM] = { false }, second[TENSOR_MAX_DIM] = { false };
+    c->in_kernel = true;
+    for (uint32_t k = 0; k < 3; k++) {
+        for (uint32_t i = 0; i < total; i++)
+            if (missing[k][i])
+                x[k] = unsqueeze(c, x[k], i);
+        if (!missing[k][unroll])
+            x[k] = CALL(c, "aten.narrow.default", T(x[k]), I(c, unroll), I(c, 0), I(c, 1));
+    }
+    for (uint32_t i = 0; i < total; i++) {
+        bool gone = summed[i] && i != unroll;
+        first[i] = gone && missing[2][i];
+        second[i] = gone && !missing[2][i];
+    }
+    struct tensor buffer = sumproduct_pair(c, x[0], x[1], first);
+    if (!c->failed)
+        sumproduct_pair(c, buffer, x[2], second);
+}
+
+/* The kernel unrolls one dimension, which makes its size a number. */
 bool rule_trilinear(struct call *c)
 {
     struct tensor x[3] = { arg_tensor(c, 0), arg_tensor(c, 1), arg_tensor(c, 2) };
@@ -313,17 +335,32 @@ bool rule_trilinear(struct call *c)
     uint32_t n = 0, at[3] = { 0, 0, 0 };
     for (uint32_t i = 0; i < total && !c->failed; i++) {
         size[i] = SYM_ID_ONE;
-        for (uint32_t k = 0; k < 3; k++)
-            if (!missing[k][i])
-                size[i] = size_of(c, x[k], at[k]++);
+        bool found = false; /* of equal sizes the first names it */
+        for (uint32_t k = 0; k < 3; k++) {
+            if (missing[k][i])
+                continue;
+            sym_id have = size_of(c, x[k], at[k]++);
+            size[i] = found ? size[i] : have;
+            found = true;
+        }
         if (i == unroll)
             size[i] = num(c, guard_int(c, size[i]));
         if (!summed[i])
             out[n++] = size[i];
     }
+    bool empty = is_int(c, size[unroll], 0);
+    for (uint32_t k = 0; k < 3 && !c->failed && !empty; k++)
+        empty = guard_bool(c, eq_int(c, numel(c, x[k]), 0));
+    enum dtype dtype = dtype_of(x[0]);
+    struct device device = device_of(x[0]);
+    if (!c->failed && !empty)
+        ask_of_products(c, x, missing, summed, total, (uint32_t)unroll);
     if (c->failed)
         return false;
-    return ret_tensor(c, new_tensor(c, dtype_of(x[0]), device_of(x[0]), out, n));
+    for (uint32_t i = 0, k = 0; i < total; i++) /* as the questions left them */
+        if (!summed[i])
+            out[k++] = env_replace(c->env, size[i]);
+    return ret_tensor(c, new_tensor(c, dtype, device, out, n));
 }
 
 bool rule_bilinear(struct call *c)

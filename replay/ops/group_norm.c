@@ -92,6 +92,9 @@ bool rule_native_group_norm(struct call *c)
     struct device device = common_device(c, (struct tensor[]){ g.input, g.weight, g.bias }, 3);
     enum dtype dtype = dtype_of(g.input);
     enum memory_format format = on_cpu(g.input) ? suggest_format(c, g.input) : FORMAT_CONTIGUOUS;
+    require(c, is_contiguous(c, g.input, format), "RuntimeError",
+            "Expected X.is_contiguous(memory_format) to be true, but got false.  (Could this error "
+            "message be improved?  If so, please report an enhancement request to PyTorch.)");
     enum dtype stat_dtype = on_cpu(g.input) && some(g.weight) ? dtype_of(g.weight) : dtype;
     struct tensor out[] = {
         new_tensor_format(c, dtype, device, sizes_of(g.input), n, format),

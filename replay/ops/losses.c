@@ -1,5 +1,6 @@
 /* Losses (torch/_decomp/decompositions.py, aten/src/ATen/native/Loss.cpp). */
 #include "replay/ops/losses.h"
+#include "replay/ops/pointwise.h"
 
 #include <string.h>
 
@@ -137,6 +138,8 @@ bool rule_binary_cross_entropy(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), y = arg_tensor(c, 1), w = arg_tensor(c, 2);
     enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &x, &y, &w }, 3);
+    if (eager(c) && arg_int(c, 3) == LOSS_NONE)
+        return ret_tensor(c, new_like(c, x));
     struct tensor negative = CALL(c, "aten.neg.default", T(x));
     struct tensor a = minus(c, T(y), I(c, 1));
     a = times(c, T(a), T(floor_log(c, "aten.log1p.default", negative)));
@@ -312,10 +315,9 @@ bool rule_glu(struct call *c)
           "Halving dimension must be even, but dimension %u is size %s", dim, sym_text(c, size));
     c->in_kernel = !c->symbolic;
     if (eager(c)) {
-        sym_id sizes[TENSOR_MAX_DIM];
-        for (uint32_t i = 0; i < ndim_of(x); i++)
-            sizes[i] = i == dim ? floordiv(c, size, num(c, 2)) : size_of(c, x, i);
-        return ret_tensor(c, new_tensor(c, dtype_of(x), device_of(x), sizes, ndim_of(x)));
+        sym_id half = floordiv(c, size, num(c, 2));
+        struct value part = CALL_VALUE(c, "aten.narrow.default", T(x), I(c, dim), I(c, 0), N(half));
+        return !c->failed && ret_tensor(c, iterator_result(c, &part, 1, dtype_of(x)));
     }
     enum dtype dtype = dtype_of(x);
     x = convert(c, x, computation_dtype(dtype));

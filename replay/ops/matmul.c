@@ -257,7 +257,7 @@ bool rule_dot(struct call *c)
         b = CALL(c, "prims.convert_element_type.default", T(b), dtype_value(computation));
     }
     if (c->param && !dtype_is_complex(dtype))
-        return ret_tensor(c, CALL(c, "aten.dot.default", T(a), T(b)));
+        return ret_tensor(c, convert(c, CALL(c, "aten.dot.default", T(a), T(b)), dtype));
     if (c->param)
         a = CALL(c, "aten._conj_physical.default", T(a));
     struct tensor out = CALL(c, "aten.sum.default", T(times(c, T(a), T(b))));

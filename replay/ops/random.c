@@ -175,6 +175,9 @@ bool rule_bernoulli(struct call *c)
 /* poisson, binomial, _standard_gamma, rrelu_with_noise: like the first. */
 bool rule_random_like_first(struct call *c)
 {
+    struct tensor x = arg_tensor(c, 0);
+    if (eager(c) && c->param == 1) /* the kernel makes it contiguous */
+        return ret_tensor(c, new_tensor(c, dtype_of(x), device_of(x), sizes_of(x), ndim_of(x)));
     return ret_tensor(c, new_like(c, arg_tensor(c, 0)));
 }
 
