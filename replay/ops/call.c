@@ -26,11 +26,6 @@ static void count_self(struct ops *ops, const struct op *op, const struct cache_
     op_cache_log(ops, op->index, ops->depth, EVENT_DISPATCH, 1, key->bypass == OP_BYPASS_NONE);
 }
 
-bool functionalized(const struct call *c)
-{
-    return c->ops->functionalized && c->ops->nesting == 1;
-}
-
 bool in_kernel(const struct call *c)
 {
     return c->in_kernel || c->ops->kernel;

@@ -61,13 +61,6 @@ void ops_reset(struct ops *ops)
     ops->written.n = 0;
 }
 
-void ops_set_functionalized(struct ops *ops, bool on)
-{
-    if (ops->functionalized != on)
-        op_cache_clear(ops->cache);
-    ops->functionalized = on;
-}
-
 void ops_set_eager(struct ops *ops, bool on)
 {
     if (ops->eager != on)

@@ -52,8 +52,6 @@ void ops_set_env(struct ops *ops, struct shape_env *env);
 /* Calls without symbols answer as eager PyTorch does, kernels and their messages, rather than as
  * FakeTensorMode, whose meta functions are mostly references. Off at first. */
 void ops_set_eager(struct ops *ops, bool on);
-/* Calls come from a graph that was traced under functionalization, whose kernels ask more. */
-void ops_set_functionalized(struct ops *ops, bool on);
 
 struct shape_env *ops_env(const struct ops *ops);
 struct sym_pool *ops_pool(const struct ops *ops);

@@ -176,8 +176,6 @@ void count(struct call *c, enum op_counter counter);
 bool in_kernel(const struct call *c);
 /* No symbols, and eager PyTorch is asked: kernels answer, not references. */
 bool eager(const struct call *c);
-/* This call is one of a functionalized graph, not of another operator. */
-bool functionalized(const struct call *c);
 /* Whether this operator's fast path may be tried: some size is symbolic and no switch is off. */
 bool fast_path(const struct call *c);
 

@@ -19,23 +19,6 @@ bool rule_view(struct call *c)
     return ret_viewed(c, arg_tensor(c, 0), shape, n);
 }
 
-/* _unsafe_view. Under functionalization (_unsafe_view_functionalize of
- * ATen/FunctionalizeFallbackKernel.cpp) the sizes and strides are found once more, in C++. */
-bool rule_unsafe_view(struct call *c)
-{
-    struct tensor x = arg_tensor(c, 0);
-    const sym_id *shape;
-    uint32_t n = arg_syms(c, 1, &shape);
-    if (!ret_viewed(c, x, shape, n))
-        return false;
-    sym_id full[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
-    struct value made = c->ret;
-    struct geometry g = geometry_of(x);
-    if (functionalized(c) && infer_shape_cpp(c, numel(c, x), shape, n, full))
-        (void)compute_stride(c, &g, full, n, STRIDE_CPP, stride);
-    return ret_value(c, made);
-}
-
 /* The copy of a view keeps its sizes as the view computed them. */
 bool rule_view_copy(struct call *c)
 {
