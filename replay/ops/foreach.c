@@ -26,6 +26,8 @@ static const struct single {
     { "pow", NULL, "Tensor_Tensor", "Tensor_Scalar", NULL },
     { "pow_", "pow", "Tensor", "Scalar", NULL },
     { "sub", NULL, "Tensor", "Scalar", "Tensor" },
+    { "zero", "clone", NULL, NULL, NULL },
+    { "zero_", "zero", NULL, NULL, NULL },
 };
 
 static const char *overload_of(const struct single *single, struct str overload)

@@ -80,6 +80,9 @@ struct tensor plain_program(struct call *c); /* what it answers without symbols 
  * wrappers.py, torch/_refs): the result is copied into what is written. */
 bool ret_pointwise(struct call *c, struct value out);
 bool is_in_place(const struct call *c);
+/* meta_binop_inplace of torch/_meta_registrations.py: self, whose shape broadcasting the second
+ * argument must not change. */
+bool ret_broadcast_in_place(struct call *c);
 
 /* The tensors among values; how many. */
 uint32_t tensors_among(struct call *c, const struct value *values, uint32_t n, struct tensor *ret);

@@ -63,7 +63,7 @@ static bool check_alpha(struct call *c, struct value alpha, enum dtype dtype)
 /* --- add, sub, mul, div --- */
 
 /* meta_binop_inplace and its kin: what is broadcast must have self's shape already. */
-static bool in_place_with_symbols(struct call *c)
+bool ret_broadcast_in_place(struct call *c)
 {
     struct tensor x[] = { arg_tensor(c, 0), { 0 } };
     struct value other = arg(c, 1);
@@ -119,7 +119,7 @@ bool rule_arithmetic(struct call *c)
         return ret_tensor(c, iterator_promoted(c, x, 2, 2, kind));
     }
     if (is_in_place(c))
-        return in_place_with_symbols(c);
+        return ret_broadcast_in_place(c);
     if ((c->param & POINTWISE_FAST) && fast_path(c)) {
         struct tensor fast = fast_binary(c, x, kind);
         if (fast.meta || c->failed)
@@ -138,7 +138,7 @@ bool rule_logical_(struct call *c)
 {
     if (eager(c))
         return ret_tensor(c, iterator_promoted(c, c->args, 2, 2, PROMOTE_ALWAYS_BOOL));
-    return in_place_with_symbols(c);
+    return ret_broadcast_in_place(c);
 }
 
 /* refs.rsub: sub with its operands the other way round. */
@@ -284,7 +284,7 @@ bool rule_float_power(struct call *c)
     }
     static const char *const names[] = { "aten.pow.Scalar", "aten.pow.Tensor_Scalar",
                                          "aten.pow.Tensor_Tensor" };
-    return ret_value(c, call_op(c, names[is_tensor(x[0]) ? 1 + is_tensor(x[1]) : 0], x, 2));
+    return ret_pointwise(c, call_op(c, names[is_tensor(x[0]) ? 1 + is_tensor(x[1]) : 0], x, 2));
 }
 
 bool rule_square(struct call *c)

@@ -157,14 +157,22 @@ bool rule_frexp(struct call *c)
 /* multivariate log gamma: (self.unsqueeze(-1) + arange).lgamma().sum(-1) + number. */
 bool rule_mvlgamma(struct call *c)
 {
-    enum dtype dtype = plain_dtype(c, c->args, 1, PROMOTE_INT_TO_FLOAT);
-    struct tensor x = arg_tensor(c, 0);
-    int64_t p = arg_int(c, 1);
-    if (!require(c, p >= 1, "RuntimeError", "p has to be greater than or equal to 1"))
+    struct value x = arg(c, 0);
+    enum dtype dtype = plain_dtype(c, &x, 1, PROMOTE_INT_TO_FLOAT);
+    if (eager(c) &&
+        !require(c, arg_int(c, 1) >= 1, "RuntimeError", "p has to be greater than or equal to 1"))
         return false;
-    return ret_tensor(c, !eager(c)
-                             ? new_tensor(c, dtype, x.meta->device, x.meta->size, x.meta->ndim)
-                             : new_tensor(c, dtype, x.meta->device, x.meta->size, x.meta->ndim));
+    c->in_kernel = !c->symbolic;
+    if (!eager(c))
+        x = maybe_convert(c, x, dtype);
+    if (c->failed)
+        return false;
+    const struct tensor_meta *meta = x.u.tensor.meta;
+    uint32_t perm[TENSOR_MAX_DIM]; /* asked for where x meets the arange */
+    if (!eager(c) && meta->ndim > 1)
+        elementwise_permutation(c, &x.u.tensor, 1, perm);
+    return ret_pointwise(c,
+                         value_tensor(new_tensor(c, dtype, meta->device, meta->size, meta->ndim)));
 }
 
 /* native_dropout_backward(grad, mask, scale): of grad's memory format. */
@@ -404,7 +412,7 @@ bool rule_addcdiv(struct call *c)
     bool whole = true;
     for (uint32_t i = 1; i < 3; i++) {
         enum dtype dtype = arg_tensor(c, i).meta->dtype;
-        whole = whole && (dtype_is_integer(dtype) || dtype == DTYPE_B8);
+        whole = whole && (dtype_is_integer(dtype) || (dtype == DTYPE_B8 && eager(c)));
     }
     if (whole)
         return refuse(c, "RuntimeError",
@@ -430,10 +438,13 @@ bool rule_lerp(struct call *c)
         return refuse(c, "RuntimeError", "expected dtype %s for `weight` but got dtype %s",
                       dtype_python_name(start), dtype_python_name(weight->dtype));
     uint32_t n = weight ? 3 : 2;
-    struct value *x = (struct value *)c->args;
+    struct value x[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
     if (eager(c))
         return ret_tensor(c, iterator_result(c, x, n, result_type(c, x, n)));
+    enum dtype dtype;
     c->in_kernel = true;
-    struct value copy[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
-    return maybe_broadcast(c, copy, n) && ret_tensor(c, prim_elementwise(c, copy, n, start));
+    elementwise_dtypes(c, x, n, PROMOTE_DEFAULT, NULL, &dtype);
+    for (uint32_t i = 0; i < n; i++)
+        x[i] = maybe_convert(c, x[i], dtype);
+    return maybe_broadcast(c, x, n) && ret_tensor(c, prim_elementwise(c, x, n, dtype));
 }

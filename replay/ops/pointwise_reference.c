@@ -175,6 +175,17 @@ static struct tensor resized(struct call *c, struct tensor out, const struct ten
     return new_view(c, out, to->size, strides, to->ndim, out.meta->offset);
 }
 
+/* register_inplace of torch/_decomp/decompositions.py only copies. */
+static bool copies_unchecked(const struct call *c)
+{
+    static const char *const names[] = { "__ilshift__", "hardsigmoid_", "hardtanh_", "leaky_relu_",
+                                         "logit_",      "round_",       "silu_" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (str_is(c->op->schema.base, names[i]))
+            return true;
+    return false;
+}
+
 bool ret_pointwise(struct call *c, struct value out)
 {
     uint32_t at = c->op->writes ? written_arg(c) : c->n_args;
@@ -190,7 +201,7 @@ bool ret_pointwise(struct call *c, struct value out)
         if (c->failed)
             return false;
     }
-    if (!require(c, casts_safely(made->dtype, to->dtype), "RuntimeError",
+    if (!require(c, copies_unchecked(c) || casts_safely(made->dtype, to->dtype), "RuntimeError",
                  "Attempting to cast from %s to out tensor with dtype %s, but this can't be cast "
                  "because it is not safe!",
                  dtype_python_name(made->dtype), dtype_python_name(to->dtype)))

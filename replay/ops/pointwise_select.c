@@ -39,8 +39,12 @@ bool rule_where(struct call *c)
 /* prims.where: the result has the dtype of its second and third. */
 bool rule_prim_where(struct call *c)
 {
-    struct tensor a = arg_tensor(c, 1), b = arg_tensor(c, 2);
-    enum dtype dtype = a.meta ? a.meta->dtype : b.meta ? b.meta->dtype : DTYPE_F32;
+    struct value number = arg(c, 1);
+    enum dtype dtype;
+    elementwise_dtypes(c, &number, 1, PROMOTE_NONE, NULL, &dtype);
+    for (uint32_t i = 2; i > 0; i--)
+        if (is_tensor(arg(c, i)))
+            dtype = arg(c, i).u.tensor.meta->dtype;
     count_dispatches(c, 1);
     return ret_tensor(c, prim_elementwise(c, c->args, 3, dtype));
 }
@@ -110,6 +114,8 @@ bool rule_masked_fill(struct call *c)
         return ret_tensor(c, new_tensor(c, self.meta->dtype, self.meta->device, shape, n));
     }
     c->in_kernel = !c->symbolic;
+    if (is_in_place(c))
+        return ret_broadcast_in_place(c);
     value = maybe_convert(c, value, self.meta->dtype);
     struct value x[] = { arg(c, 1), value, arg(c, 0) };
     struct tensor out =
@@ -180,7 +186,7 @@ static bool one_bound(struct call *c, uint32_t at)
     x[at] = arg(c, 1);
     if (eager(c))
         return ret_tensor(c, clamp_plain(c, x));
-    return ret_value(
+    return ret_pointwise(
         c, call_op(c, is_tensor(x[at]) ? "aten.clamp.Tensor" : "aten.clamp.default", x, at + 1));
 }
 
