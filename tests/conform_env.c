@@ -31,12 +31,14 @@ uint64_t conform_now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static sym_id static_of(struct shape_env *env, const struct op *op)
+static sym_id static_of(struct shape_env *env, const struct op *op, const struct row *row)
 {
     enum env_static way = op->unbacked_only    ? ENV_STATIC_UNBACKED_ONLY
                           : op->compute_hint   ? ENV_STATIC_HINT
                           : op->size_oblivious ? ENV_STATIC_OBLIVIOUS
                                                : ENV_STATIC_PLAIN;
+    if (row->has_premises)
+        return env_evaluate_static_with(env, op->a, way, &row->premises);
     return env_evaluate_static_as(env, op->a, way, !op->no_axioms);
 }
 
@@ -65,7 +67,7 @@ static void run_op(struct shape_env *env, struct op *op, const struct row *row)
     case CALL_EVALUATE:
         op->result = env_evaluate(env, op->a, op->b, op->size_oblivious, op->c);
         break;
-    case CALL_STATIC: op->result = static_of(env, op); break;
+    case CALL_STATIC: op->result = static_of(env, op, row); break;
     case CALL_DEFER:
         op->ok = env_guard_or_defer(env, op->a, row->source, &value);
         op->result = boolean(op->ok, value);

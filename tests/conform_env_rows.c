@@ -111,10 +111,22 @@ static void put_floats(const struct json *doc, json_id floats, struct str text, 
     }
 }
 
+/* Inductor's indices (sympy_index_symbol) beside ShapeEnv's own names. */
+static sym_id resolve(void *user, struct sym_pool *pool, struct str name)
+{
+    sym_id known = sym_symbol_find(pool, name);
+    if (known != SYM_NONE || str_starts(name, STR("s")) || str_starts(name, STR("u")) ||
+        str_starts(name, STR("z")))
+        return sym_by_name(user, pool, name);
+    bool positive = str_starts(name, STR("ps"));
+    return sym_symbol(pool, name,
+                      SYM_IS_INTEGER | (positive ? SYM_IS_POSITIVE : SYM_IS_NONNEGATIVE));
+}
+
 static sym_id parse_text(struct conform_env *env, struct str text)
 {
     struct sym_pool *pool = env_pool(env->env);
-    sym_id e = sym_parse(pool, text, NULL, NULL);
+    sym_id e = sym_parse(pool, text, resolve, NULL);
     struct err err = { 0 };
     return sym_ok(pool, &err) ? e : SYM_NONE;
 }
@@ -263,6 +275,60 @@ static bool read_creation(const struct reading *in, struct op *op, struct row *r
            constraint(in->run, in->env, string(in, "constraint_dim"), &row->constraint);
 }
 
+/* "x0, VR[0, 4]" somewhere in a text, or ["x0", "VR[0, 4]"], or {"x0": "VR[0, 4]"}. */
+static bool put_range(const struct reading *in, struct env_symbol_range *to, struct str name,
+                      struct str range)
+{
+    to->symbol = parse_text(in->env, name);
+    to->range = conform_range(in->run, in->env, range);
+    return to->symbol != SYM_NONE && sym_range_ok(to->range);
+}
+
+static bool read_ranges(const struct reading *in, json_id id, struct env_premises *to)
+{
+    const struct json *doc = in->doc;
+    bool pairs = json_kind_of(doc, id) == JSON_OBJECT;
+    if (!pairs && json_kind_of(doc, id) != JSON_ARRAY)
+        return json_kind_of(doc, id) == JSON_NULL;
+    size_t n = json_count(doc, id);
+    struct env_symbol_range *ranges = arena_array(&in->run->arena, struct env_symbol_range, n + 1);
+    if (!ranges)
+        return false;
+    json_id at = json_first(doc, id);
+    for (size_t i = 0; i < n; i++) {
+        json_id name = pairs ? at : json_first(doc, at), range = json_next(doc, name);
+        if (!put_range(in, &ranges[i], json_text(doc, name), json_text(doc, range)))
+            return false;
+        at = json_next(doc, pairs ? range : at);
+    }
+    to->ranges = ranges;
+    to->n_ranges = (uint32_t)n;
+    return true;
+}
+
+static bool read_premises(const struct reading *in, struct op *op, struct row *row)
+{
+    const struct json *doc = in->doc;
+    json_id axioms = field(in, "axioms"), ranges = field(in, "var_to_range");
+    size_t n = json_kind_of(doc, axioms) == JSON_ARRAY ? json_count(doc, axioms) : 0;
+    op->no_axioms = json_kind_of(doc, axioms) == JSON_ARRAY && n == 0;
+    row->has_premises = n > 0 || (ranges != JSON_NONE && json_kind_of(doc, ranges) != JSON_NULL);
+    if (!row->has_premises)
+        return true;
+    sym_id *list = arena_array(&in->run->arena, sym_id, n + 1);
+    if (!list)
+        return false;
+    size_t i = 0;
+    for (json_id a = json_first(doc, axioms); n && a != JSON_NONE; a = json_next(doc, a)) {
+        list[i] = conform_value(in->run, in->env, doc, a, in->floats);
+        if (list[i++] == SYM_NONE)
+            return false;
+    }
+    if (json_kind_of(doc, axioms) == JSON_ARRAY)
+        row->premises = (struct env_premises){ .axioms = list, .n_axioms = (uint32_t)n };
+    return read_ranges(in, ranges, &row->premises);
+}
+
 static bool read_arguments(const struct reading *in, struct op *op, struct row *row)
 {
     const struct json *doc = in->doc;
@@ -276,9 +342,7 @@ static bool read_arguments(const struct reading *in, struct op *op, struct row *
         op->a = value(in, "expr");
         op->unbacked_only = flag(doc, field(in, "unbacked_only"), false);
         op->compute_hint = flag(doc, field(in, "compute_hint"), false);
-        json_id axioms = field(in, "axioms");
-        op->no_axioms = json_kind_of(doc, axioms) == JSON_ARRAY;
-        return op->a != SYM_NONE && json_count(doc, axioms) == 0;
+        return op->a != SYM_NONE && read_premises(in, op, row);
     }
     case CALL_DEFER:
         op->a = value(in, "orig_expr");

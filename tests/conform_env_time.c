@@ -21,6 +21,8 @@ static sym_id copy_atom(struct copy *c, sym_id e)
         unsigned is = 0;
         is |= sym_ask(c->from, e, SYM_ASK_INTEGER) == SYM_YES ? SYM_IS_INTEGER : 0;
         is |= sym_ask(c->from, e, SYM_ASK_POSITIVE) == SYM_YES ? SYM_IS_POSITIVE : 0;
+        if (!(is & SYM_IS_POSITIVE) && sym_ask(c->from, e, SYM_ASK_NONNEGATIVE) == SYM_YES)
+            is |= SYM_IS_NONNEGATIVE;
         is |= !(is & SYM_IS_INTEGER) && sym_ask(c->from, e, SYM_ASK_REAL) == SYM_YES ? SYM_IS_REAL
                                                                                      : 0;
         return sym_symbol(c->to, sym_name(c->from, e), is);
@@ -73,6 +75,15 @@ static bool copy_row(struct copy *c, struct op *op, struct row *row)
     op->b = copy_expr(c, op->b);
     op->c = copy_expr(c, op->c);
     row->expected = copy_expr(c, op->result);
+    sym_id *axioms = (sym_id *)row->premises.axioms; /* ours: read for this row */
+    for (uint32_t i = 0; i < row->premises.n_axioms; i++)
+        axioms[i] = copy_expr(c, axioms[i]);
+    struct env_symbol_range *ranges = (struct env_symbol_range *)row->premises.ranges;
+    for (uint32_t i = 0; i < row->premises.n_ranges; i++) {
+        ranges[i].symbol = copy_expr(c, ranges[i].symbol);
+        ranges[i].range.lower = copy_expr(c, ranges[i].range.lower);
+        ranges[i].range.upper = copy_expr(c, ranges[i].range.upper);
+    }
     if (row->constraint.kind == CONSTRAINT_STRICT_MIN_MAX) {
         row->constraint.range.lower = copy_expr(c, row->constraint.range.lower);
         row->constraint.range.upper = copy_expr(c, row->constraint.range.upper);

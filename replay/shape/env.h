@@ -156,6 +156,20 @@ enum env_static {
     ENV_STATIC_WAYS
 };
 sym_id env_evaluate_static_as(struct shape_env *env, sym_id e, enum env_static way, bool axioms);
+/* With axioms and ranges of the caller's instead of the environment's, as Inductor asks about
+ * indices. Nothing of it is kept. */
+struct env_symbol_range {
+    sym_id symbol;
+    struct sym_range range;
+};
+struct env_premises {
+    const sym_id *axioms; /* NULL: the environment's */
+    uint32_t n_axioms;
+    const struct env_symbol_range *ranges; /* NULL: the environment's */
+    uint32_t n_ranges;
+};
+sym_id env_evaluate_static_with(struct shape_env *env, sym_id e, enum env_static way,
+                                const struct env_premises *premises);
 /* SymNode.expect_true, what torch._check calls: a guard where e has a hint and no unbacked symbol,
  * else a deferred assert. *ret is false where e is known not to hold. */
 bool env_expect_true(struct shape_env *env, sym_id e, struct str message, bool *ret);

@@ -216,9 +216,15 @@ bool env_put_replacement(struct shape_env *env, sym_id a, sym_id to, const char 
 sym_id env_simplify_way(struct shape_env *env, sym_id e, bool size_oblivious);
 bool env_add_divisible(struct shape_env *env, sym_id mod);
 bool env_add_axioms(struct shape_env *env, sym_id condition);
-/* SYM_NONE: not known, or failed (env_ok). no_axioms: with axioms=(). */
+/* What the axioms say put into e; refresh before. */
+bool env_refresh_axioms(struct shape_env *env);
+sym_id env_put_axioms(struct shape_env *env, sym_id e, unsigned depth);
+/* SYM_NONE: not known, or failed (env_ok). */
 sym_id env_static(struct shape_env *env, sym_id e, enum env_static way);
 sym_id env_static_without_axioms(struct shape_env *env, sym_id e, bool size_oblivious);
+/* _maybe_evaluate_static_worker. ranges: NULL for the environment's own. */
+sym_id env_work(struct shape_env *env, sym_id e, enum env_static way,
+                const struct env_premises *ranges);
 bool env_known_nonnegative_sum(struct shape_env *env, sym_id e);
 bool env_learn(struct shape_env *env, sym_id condition);
 sym_id env_put_hints(struct shape_env *env, sym_id e);

@@ -28,7 +28,7 @@ bool env_add_axioms(struct shape_env *env, sym_id condition)
 }
 
 /* resimplify_floor_div: new facts may have made a CleanDiv of a FloorDiv in an axiom. */
-static bool refresh_axioms(struct shape_env *env)
+bool env_refresh_axioms(struct shape_env *env)
 {
     if (!env->axioms_stale)
         return true;
@@ -51,7 +51,7 @@ static bool refresh_axioms(struct shape_env *env)
 }
 
 /* xreplace(self.axioms). */
-static sym_id put_axioms(struct shape_env *env, sym_id e, unsigned depth)
+sym_id env_put_axioms(struct shape_env *env, sym_id e, unsigned depth)
 {
     if (e < env->n_known && env->known[e].axiom)
         return sym_boolean(env->known[e].axiom == AXIOM_TRUE);
@@ -63,7 +63,7 @@ static sym_id put_axioms(struct shape_env *env, sym_id e, unsigned depth)
     list_init(&args, pool);
     bool ok = true, changed = false;
     for (uint32_t i = 0; ok && i < sym_n_args(pool, e); i++) {
-        sym_id arg = arg_at(pool, e, i), now = put_axioms(env, arg, depth + 1);
+        sym_id arg = arg_at(pool, e, i), now = env_put_axioms(env, arg, depth + 1);
         changed |= now != arg;
         ok = now != SYM_NONE && list_push(&args, now);
     }
@@ -124,10 +124,9 @@ static bool oblivious_range(struct sym_pool *pool, struct sym_range *range, sym_
 
 /* A symbol of at least L becomes a positive one plus L - 1, which tells sympy most. */
 static bool shift_symbol(struct shifted *to, uint32_t i, const struct symbol *s,
-                         enum env_static way)
+                         enum env_static way, struct sym_range range)
 {
     struct sym_pool *pool = to->env->pool;
-    struct sym_range range = s->range;
     to->pairs[i] = (struct sym_pair){ s->id, s->id };
     to->names[i] = SYM_NONE;
     to->ranges[i] = range;
@@ -195,7 +194,18 @@ static sym_id decide(struct shape_env *env, sym_id e, struct shifted *to, enum e
     return way == ENV_STATIC_UNBACKED_ONLY ? now : SYM_NONE;
 }
 
-static sym_id work(struct shape_env *env, sym_id e, enum env_static way)
+static struct sym_range range_among(const struct symbol *s, const struct env_premises *given)
+{
+    if (!given || !given->ranges)
+        return s->range;
+    for (uint32_t i = 0; i < given->n_ranges; i++)
+        if (given->ranges[i].symbol == s->id)
+            return given->ranges[i].range;
+    return SYM_RANGE_FAILED;
+}
+
+sym_id env_work(struct shape_env *env, sym_id e, enum env_static way,
+                const struct env_premises *given)
 {
     enum { FEW = 64 };
     struct sym_pair pairs[FEW];
@@ -207,9 +217,11 @@ static sym_id work(struct shape_env *env, sym_id e, enum env_static way)
         return way == ENV_STATIC_UNBACKED_ONLY && k ? e : SYM_NONE;
     struct shifted to = { env, pairs, ranges, names, k->n_symbols };
     order_symbols(env, k, order);
-    for (uint32_t i = 0; i < to.n; i++)
-        if (!shift_symbol(&to, i, &env->symbols.v[order[i]], way))
+    for (uint32_t i = 0; i < to.n; i++) {
+        const struct symbol *s = &env->symbols.v[order[i]];
+        if (!shift_symbol(&to, i, s, way, range_among(s, given)))
             return SYM_NONE;
+    }
     return decide(env, e, &to, way);
 }
 
@@ -226,7 +238,7 @@ static sym_id work_once(struct shape_env *env, sym_id e, enum env_static way)
     if (valid)
         return k->worked[slot].result;
     uint32_t time = env->time;
-    sym_id result = work(env, e, way);
+    sym_id result = env_work(env, e, way, NULL);
     if (!env_ok(env) || !env_known(env, e))
         return SYM_NONE;
     env->known[e].worked[slot] = (struct remembered){ time, result };
@@ -247,9 +259,9 @@ static sym_id evaluate(struct shape_env *env, sym_id e, enum env_static way, boo
     if (!axioms) {
         env->axioms_stale = false; /* PyTorch forgets it here, whose axioms are none */
     } else {
-        if (!refresh_axioms(env))
+        if (!env_refresh_axioms(env))
             return SYM_NONE;
-        e = put_axioms(env, e, 0);
+        e = env_put_axioms(env, e, 0);
     }
     const struct known *k = e == SYM_NONE ? NULL : env_known(env, e);
     if (!k)
@@ -272,9 +284,15 @@ static sym_id static_(struct shape_env *env, sym_id e, enum env_static way, bool
     return env_ok(env) ? result : SYM_NONE;
 }
 
+/* A contradiction may have made an axiom of true itself; PyTorch believes it. */
+static bool is_poisoned(const struct shape_env *env, sym_id e)
+{
+    return e < env->n_known && env->known[e].axiom;
+}
+
 sym_id env_static(struct shape_env *env, sym_id e, enum env_static way)
 {
-    if (e == SYM_NONE || e <= SYM_ID_TRUE)
+    if (e == SYM_NONE || (e <= SYM_ID_TRUE && !is_poisoned(env, e)))
         return e;
     if (e < env->n_known && env->known[e].evaluated[way].at == env->static_version)
         return env->known[e].evaluated[way].result;

@@ -109,7 +109,7 @@ CALLS = {
     "create_unbacked_symint": [], "create_unbacked_symfloat": [], "create_unbacked_symbool": [],
     "evaluate_expr": ["orig_expr", "hint", "fx_node", "size_oblivious", "fallback_value"],
     "guard_or_defer_runtime_assert": ["orig_expr", "msg", "fx_node"],
-    "_maybe_evaluate_static": ["expr"],
+    "_maybe_evaluate_static": ["expr", "axioms", "var_to_range"],
     "_set_replacement": ["a", "tgt", "msg"],
     "_constrain_range_for_size": ["a", "min", "max"],
     "constrain_symbol_range": ["s", "compiler_min", "compiler_max"],
@@ -236,7 +236,9 @@ class Driver:
     def ask(self):
         rng = self.rng
         k = rng.random()
-        if k < 0.05:
+        if rng.random() < 0.08:
+            self.ask_about_index()
+        elif k < 0.05:
             int(self.int_expr(1))
         elif k < 0.08 and self.floats:
             float(rng.choice(self.floats))
@@ -255,6 +257,19 @@ class Driver:
         else:
             with self.env.suppress_guards():
                 bool(self.condition())
+
+    def ask_about_index(self):
+        # As Inductor asks about an index below a size (sizevars.py, index_propagation.py).
+        rng = self.rng
+        x = sympy.Symbol("x0", integer=True, nonnegative=True)
+        bound = self.int_expr(1)
+        bound = bound.node.expr if isinstance(bound, torch.SymInt) else sympy.Integer(max(bound, 1))
+        axioms = (sympy.Ge(x, 0), x < bound) + (self.env.get_axioms() if rng.random() < 0.7 else ())
+        ranges = tuple(self.env.var_to_range.items()) + ((x, ValueRanges(0, rng.choice([9, int_oo]))),)
+        a = rng.choice([x, x + 1, 2 * x, x - bound, -x])
+        b = rng.choice([bound, bound + 1, 0, -1, bound * 2])
+        e = rng.choice([sympy.Lt, sympy.Le, sympy.Ge, sympy.Eq, sympy.Ne])(a, b)
+        self.env._maybe_evaluate_static(e, axioms=axioms, var_to_range=ranges)
 
     def produce(self):
         sources, placeholders, contexts = map(list, zip(*self.inputs)) if self.inputs else ([], [], [])
