@@ -141,6 +141,9 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
         return err_nomem(err);
     if (!ok)
         return true;
+    if (!run->walker.by_hint && walk_inputs_differ(&run->walker, p) &&
+        !guard_log_concede(&run->log, g->record))
+        return err_nomem(err);
     walk_finish(&run->walker, p);
     run->collecting.graph = row;
     collect_program(&run->collecting, p);

@@ -206,6 +206,24 @@ bool guard_log_gather(struct guard_log *log)
     return true;
 }
 
+bool guard_log_concede(struct guard_log *log, uint32_t record)
+{
+    struct sym_pool *pool = env_pool(log->env);
+    for (uint32_t i = 0; i < log->n_recorded; i++) {
+        struct guard_entry *entry = &log->entries.v[i];
+        if (entry->fate != FATE_PENDING || !is_kernel(entry) || entry->guard->kind != GUARD_EVAL ||
+            entry->guard->record >= record)
+            continue;
+        read_entry(log, entry);
+        if (entry->expr == SYM_NONE || sym_kind_of(pool, entry->expr) != SYM_EQ)
+            continue;
+        apply(log, entry);
+        entry->fate = FATE_PENDING;
+    }
+    log->seen = env_n_guards(log->env);
+    return true;
+}
+
 struct looking {
     bool (*visible)(void *user, struct str symbol);
     void *user;

@@ -50,6 +50,10 @@ void guard_log_release(struct guard_log *log);
 /* Applies what is due: records before `record`, as far as kernel guards in between have come, or
  * all of them with `all`. False: out of memory. */
 bool guard_log_apply(struct guard_log *log, uint32_t record, bool all);
+/* Applies kernel guards before `record` that no rule asked for. They count as missing all the same:
+ * it is for sizes of inputs that could not be compared otherwise (an equality may have renamed a
+ * symbol in all of a graph, the call that asked for it included). */
+bool guard_log_concede(struct guard_log *log, uint32_t record);
 /* Takes in what the environment gained since. */
 bool guard_log_gather(struct guard_log *log);
 /* The fates of what is left. visible: a symbol of that name was printed in a graph; n_graphs: of

@@ -394,6 +394,15 @@ bool walk_again(struct walker *w, struct program *p)
     return run(w, p, NULL, 0, &ignored);
 }
 
+bool walk_inputs_differ(struct walker *w, const struct program *p)
+{
+    for (uint32_t i = 0; i < p->n_steps; i++)
+        if (p->steps[i].kind == STEP_INPUT && p->notes[i].pending &&
+            compare_value(w->ops, p->steps[i].expected, p->notes[i].got) == LIKE_LATER)
+            return true;
+    return false;
+}
+
 void walk_finish(struct walker *w, struct program *p)
 {
     for (uint32_t i = 0; i < p->n_steps; i++) {

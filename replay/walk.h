@@ -32,6 +32,8 @@ struct walker {
 bool walk_program(struct walker *walker, struct program *program);
 /* Runs it again, as a warm replay: nothing is compared, named or noted. */
 bool walk_again(struct walker *walker, struct program *program);
+/* Some input's sizes are not those that the graph prints. */
+bool walk_inputs_differ(struct walker *walker, const struct program *program);
 /* Compares what was to be compared at the graph's end; children too. */
 void walk_finish(struct walker *walker, struct program *program);
 void walker_release(struct walker *walker);

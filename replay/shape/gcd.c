@@ -164,8 +164,15 @@ sym_id divide_exactly(struct sym_pool *pool, sym_id a, sym_id b)
     if (a == SYM_NONE || b == SYM_NONE)
         return SYM_NONE;
     sym_id quotient;
-    if (kind_at(pool, a) != SYM_ADD || is_number(pool, b))
-        return sym_div(pool, a, b);
+    if (kind_at(pool, a) != SYM_ADD || is_number(pool, b)) {
+        quotient = sym_div(pool, a, b);
+        if (quotient == SYM_NONE || kind_at(pool, b) != SYM_ADD ||
+            !sym_has(pool, quotient, sym_pow(pool, b, SYM_ID_MINUS_ONE)))
+            return quotient;
+        a = sym_expand(pool, a); /* 4*(x + y)*z by 4*x + 4*y: no factor is the divisor */
+        if (a == SYM_NONE || kind_at(pool, a) != SYM_ADD)
+            return a == SYM_NONE ? a : quotient;
+    }
     if (divides(pool, a, b, &quotient))
         return quotient;
     return pool_failed(pool) ? SYM_NONE : sym_div(pool, a, b);

@@ -210,6 +210,8 @@ static void test_reads_guard_text_and_srepr_alike(void **state)
     struct sym_pool *pool = new_pool();
     assert_int_equal(parse(pool, "(-3) + s1 + ((-1)*s0)"), parse(pool, "-s0 + s1 - 3"));
     assert_int_equal(parse(pool, "(1 + s0) // 2"), parse(pool, "((s0 + 1)//2)"));
+    /* A common factor that is a factor of neither as written. */
+    assert_int_equal(parse(pool, "(4*(s0 + s1)*s2) // (4*s0 + 4*s1)"), parse(pool, "s2"));
     assert_int_equal(parse(pool, "(2*s0) == s1"), parse(pool, "Eq(2*s0, s1)"));
     check_print(pool, parse(pool, "2*(s0 + 1)"), "2*(s0 + 1)");
     check_print(pool, parse(pool, "Piecewise((1, Eq(u0, 1)), (0, True))"),
