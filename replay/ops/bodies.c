@@ -11,8 +11,10 @@ static const char *const texts[] = {
 
 void bodies_release(struct bodies *bodies)
 {
-    custom_rules_free(bodies->rules);
-    bodies->rules = NULL;
+    for (int i = 0; i < BODIES; i++) {
+        custom_rules_free(bodies->read[i]);
+        bodies->read[i] = NULL;
+    }
 }
 
 /* A rule as a file would have it: the schema, then the statements, indented. */
@@ -27,20 +29,18 @@ static void write_rule(struct buf *out, struct str schema, struct str text)
     }
 }
 
-static bool read_body(struct call *c, struct bodies *bodies, uint32_t body)
+static bool read_body(struct call *c, struct custom_rules **rules, uint32_t body)
 {
     struct err err = { 0 };
     struct buf text = BUF_INIT;
-    if (!bodies->rules)
-        bodies->rules = custom_rules_new(&err);
+    *rules = custom_rules_new(&err);
     write_rule(&text, c->op->schema.text, str_of(texts[body]));
-    bool ok = bodies->rules && !text.failed &&
-              custom_rules_add(bodies->rules, buf_str(&text), STR("body"), &err);
+    bool ok = *rules && !text.failed && custom_rules_add(*rules, buf_str(&text), STR("body"), &err);
     buf_release(&text);
-    if (ok) {
-        bodies->by_body[body] = (uint32_t)custom_rules_count(bodies->rules);
+    if (ok)
         return true;
-    }
+    custom_rules_free(*rules);
+    *rules = NULL;
     if (err.kind == ERR_INPUT)
         return unsupported(c, "%s", err.text);
     ops_no_memory(c->ops);
@@ -50,9 +50,6 @@ static bool read_body(struct call *c, struct bodies *bodies, uint32_t body)
 
 bool rule_body(struct call *c)
 {
-    struct bodies *bodies = &c->ops->bodies;
-    uint32_t body = (uint32_t)c->param;
-    if (!bodies->by_body[body] && !read_body(c, bodies, body))
-        return false;
-    return custom_run(c, bodies->rules, bodies->by_body[body] - 1);
+    struct custom_rules **rules = &c->ops->bodies.read[c->param];
+    return (*rules || read_body(c, rules, (uint32_t)c->param)) && custom_run(c, *rules, 0);
 }

@@ -14,9 +14,9 @@ enum body {
 
 struct custom_rules;
 
+/* Each is a set of its own, which does not move while another is read. */
 struct bodies {
-    struct custom_rules *rules; /* NULL: none was called yet */
-    uint32_t by_body[BODIES];   /* its number among the rules, from 1 */
+    struct custom_rules *read[BODIES]; /* NULL: not called yet */
 };
 
 void bodies_release(struct bodies *bodies);

@@ -355,9 +355,13 @@ bool python_listed(struct call *c)
     return ret_call(c, hop_run(c, arg(c, 0), &args, 1));
 }
 
-/* fwd, bwd, *args: fwd takes a context first in some versions, which prints as None */
+/* fwd, bwd, *args: fwd gives what the function returns, and what it saves */
 bool python_autograd_function(struct call *c)
 {
-    struct value args = arg(c, 2);
-    return ret_call(c, hop_run(c, arg(c, 0), &args, 1));
+    struct value args = arg(c, 2), outs = hop_run(c, arg(c, 0), &args, 1);
+    bool saves = value_is_sequence(outs) && outs.n == 2 && value_is_sequence(outs.u.items[1]);
+    if (!c->failed && !saves && value_is_sequence(outs) && outs.n &&
+        value_is_sequence(outs.u.items[0]))
+        return ret_call(c, outs.u.items[0]);
+    return ret_call(c, !c->failed && saves ? outs.u.items[0] : outs);
 }

@@ -133,22 +133,57 @@ static struct value named_part(struct value given, struct str arg_name, const ch
     return dict_get(given, name);
 }
 
-/* A written argument of the second form: a base by its number, as it is or a view of it. */
-static struct value rebuilt(struct call *c, struct value given, const struct schema_slot *slot,
-                            struct value bases)
+/* A base by its number, as it is or a view of it; `name` is the argument's, "x" or "x_0". */
+static struct value rebuilt(struct call *c, struct value given, struct str name, struct value bases)
 {
-    struct value index = named_part(given, slot->name, "base_index");
+    struct value index = named_part(given, name, "base_index");
     int64_t i = -1;
     if (index.kind != VALUE_INT || !sym_to_i64(c->pool, index.u.sym, &i) || i < 0 || i >= bases.n)
         return value_none();
     struct value base = bases.u.items[i];
-    struct value size = named_part(given, slot->name, "size");
-    struct value stride = named_part(given, slot->name, "stride");
-    struct value offset = named_part(given, slot->name, "storage_offset");
+    struct value size = named_part(given, name, "size");
+    struct value stride = named_part(given, name, "stride");
+    struct value offset = named_part(given, name, "storage_offset");
+    struct value dim = named_part(given, name, "slice_dim");
+    if (dim.kind == VALUE_INT)
+        return py_op(c, "aten.slice.Tensor",
+                     (struct value[]){ base, dim, named_part(given, name, "slice_start"),
+                                       named_part(given, name, "slice_end") },
+                     4);
     if (!value_is_sequence(size) || !value_is_sequence(stride))
         return base;
     return py_op(c, "aten.as_strided", (struct value[]){ base, size, stride, offset },
                  offset.kind == VALUE_NONE ? 3 : 4);
+}
+
+/* A Tensor[](a!): each by its own number. */
+static struct value rebuilt_list(struct call *c, struct value given, struct str name,
+                                 struct value bases)
+{
+    struct value length = named_part(given, name, "length");
+    int64_t n = 0;
+    if (length.kind != VALUE_INT || !sym_to_i64(c->pool, length.u.sym, &n) || n < 0 || n > 4096)
+        return value_none();
+    struct value *items = ops_values(c->ops, (size_t)n);
+    if (!items) {
+        python_no_memory(c);
+        return value_none();
+    }
+    for (int64_t i = 0; i < n && !c->failed; i++) {
+        char one[160];
+        snprintf(one, sizeof one, "%.*s_%d", STR_ARG(name), (int)i);
+        items[i] = rebuilt(c, given, str_of(one), bases);
+    }
+    return value_items(VALUE_LIST, items, (uint32_t)n);
+}
+
+static struct value rebuilt_argument(struct call *c, struct value given,
+                                     const struct schema_slot *slot, struct value bases)
+{
+    if (!slot->written)
+        return value_none();
+    return slot->list ? rebuilt_list(c, given, slot->name, bases)
+                      : rebuilt(c, given, slot->name, bases);
 }
 
 /* op, _all_bases=[...], _x_base_index=0, ...: the results and the bases, cloned */
@@ -163,7 +198,7 @@ bool python_auto_functionalized_v2(struct call *c)
     uint32_t n = 0;
     for (uint32_t i = 0; i < op->schema.n_args && !c->failed; i++) {
         const struct schema_slot *slot = &op->schema.args[i];
-        struct value value = slot->written ? rebuilt(c, given, slot, bases) : value_none();
+        struct value value = rebuilt_argument(c, given, slot, bases);
         for (uint32_t j = 0; value.kind == VALUE_NONE && j + 1 < given.n; j += 2)
             if (str_eq(given.u.items[j].u.text, slot->name))
                 value = given.u.items[j + 1];
