@@ -89,9 +89,13 @@ bool infer_shape_cpp(struct call *c, sym_id elements, const sym_id *shape, uint3
     if (c->failed)
         return false;
     memcpy(ret, shape, n * sizeof(*ret));
-    bool divides = inferred < n && guard_bool(c, gt(c, others, SYM_ID_ZERO)) &&
-                   guard_bool(c, eq(c, mod(c, elements, others), SYM_ID_ZERO));
-    if (!divides && !check_shape(c, eq(c, elements, others), shape, n, elements))
+    sym_id whole = eq(c, elements, others);
+    if (inferred < n && others != SYM_ID_ZERO) {
+        sym_id divides = eq(c, mod(c, elements, others), SYM_ID_ZERO);
+        divides = sym_and(c->pool, gt(c, others, SYM_ID_ZERO), divides);
+        whole = sym_or(c->pool, divides, whole);
+    }
+    if (!check_shape(c, whole, shape, n, elements))
         return false;
     if (inferred == n)
         return !c->failed;
