@@ -98,8 +98,8 @@ static sym_id evaluate(struct facts *facts, sym_id e, enum env_static way,
 sym_id env_evaluate_static_with(struct shape_env *env, sym_id e, enum env_static way,
                                 const struct env_premises *premises)
 {
-    if (e == SYM_NONE || e <= SYM_ID_TRUE || (unsigned)way >= ENV_STATIC_WAYS)
-        return e;
+    if (e == SYM_NONE || (unsigned)way >= ENV_STATIC_WAYS)
+        return SYM_NONE;
     struct facts facts = { .env = env };
     list_init(&facts.conditions, env->pool);
     list_init(&facts.values, env->pool);
