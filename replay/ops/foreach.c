@@ -92,8 +92,7 @@ static bool check_lists(struct call *c, uint32_t *n)
                           "Tensor lists must have the same number of tensors, got %u and %u",
                           first->n, c->args[i].n);
         return refuse(c, "RuntimeError",
-                      "Tensor list must have same number of elements as scalar list, got %u and %u",
-                      first->n, c->args[i].n);
+                      "Tensor list must have same number of elements as scalar list.");
     }
     if (!first || !first->n)
         return refuse(c, "RuntimeError", "Tensor list must have at least one tensor.");

@@ -54,6 +54,9 @@ enum dtype dtype_of_c10(int64_t number);
 /* As texts call it: "Float", "Long" (c10::ScalarType). */
 const char *dtype_scalar_name(enum dtype dtype);
 
+/* As C++ prints caffe2::TypeMeta: "float", "long int", "c10::Half". */
+const char *dtype_cpp_name(enum dtype dtype);
+
 /* ELEMENTWISE_TYPE_PROMOTION_KIND */
 enum promotion {
     PROMOTE_DEFAULT,

@@ -103,6 +103,8 @@ struct tensor elementwise(struct call *c)
     uint32_t n = pointwise_operands(c);
     if (!eager(c))
         return with_symbols(c);
+    if (!check_refusals(c))
+        return (struct tensor){ 0 };
     return iterator_promoted(c, c->args, n, c->param & POINTWISE_FIRST ? 1 : n, pointwise_kind(c));
 }
 

@@ -44,6 +44,8 @@ struct tensor iterator_result(struct call *c, const struct value *operands, uint
  * is bool or real, what it is made of; the first n_iterated of them have a shape. */
 struct tensor iterator_promoted(struct call *c, const struct value *operands, uint32_t n,
                                 uint32_t n_iterated, enum promotion promotion);
+/* What eager kernels refuse by dtype alone. */
+bool check_refusals(struct call *c);
 /* infer_size of aten/src/ATen/ExpandUtils.cpp over all operands, in TensorIterator's order. */
 bool broadcast_plain(struct call *c, const struct tensor *x, uint32_t n, sym_id *ret,
                      uint32_t *ndim);

@@ -195,7 +195,7 @@ bool rule_isinf(struct call *c)
     enum dtype dtype = arg_tensor(c, 0).meta->dtype;
     struct value x = arg(c, 0);
     if (eager(c))
-        return ret_tensor(c, iterator_result(c, &x, 1, DTYPE_B8));
+        return check_refusals(c) && ret_tensor(c, iterator_result(c, &x, 1, DTYPE_B8));
     if (!dtype_is_float(dtype))
         return ret_tensor(c, new_like_dtype(c, x.u.tensor, DTYPE_B8));
     struct value magnitude = c->param ? x : call_op(c, "aten.abs.default", &x, 1);
@@ -431,12 +431,17 @@ bool rule_lerp(struct call *c)
 {
     enum dtype start = arg_tensor(c, 0).meta->dtype, end = arg_tensor(c, 1).meta->dtype;
     const struct tensor_meta *weight = arg_tensor(c, 2).meta;
+    const char *(*name)(enum dtype) = eager(c) ? dtype_cpp_name : dtype_python_name;
     if (start != end)
-        return refuse(c, "RuntimeError", "expected dtype %s for `end` but got dtype %s",
-                      dtype_python_name(start), dtype_python_name(end));
+        return refuse(c, "RuntimeError",
+                      eager(c) ? "expected dtype %s for `end` but got dtype %s"
+                               : "expected dtype %s for `end`, but got dtype %s",
+                      name(start), name(end));
     if (weight && weight->ndim && weight->dtype != start)
-        return refuse(c, "RuntimeError", "expected dtype %s for `weight` but got dtype %s",
-                      dtype_python_name(start), dtype_python_name(weight->dtype));
+        return refuse(c, "RuntimeError",
+                      eager(c) ? "expected dtype %s for `weight` but got dtype %s"
+                               : "expected dtype %s for `weight`, but got dtype %s",
+                      name(start), name(weight->dtype));
     uint32_t n = weight ? 3 : 2;
     struct value x[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
     if (eager(c))

@@ -1,3 +1,4 @@
+#include "replay/ops/context.h"
 #include "replay/ops/pointwise.h"
 
 uint32_t tensors_among(struct call *c, const struct value *values, uint32_t n, struct tensor *ret)
@@ -142,4 +143,44 @@ struct tensor iterator_result(struct call *c, const struct value *operands, uint
         x[kept] = (struct tensor){ .meta = &number };
     iterator_strides(c, x, kept + numbers, sizes, ndim, strides);
     return new_tensor_strided(c, dtype, device, sizes, strides, ndim);
+}
+
+/* --- Refusals --- */
+
+enum refused_kind { REFUSED_COMPLEX, REFUSED_BOOL, REFUSED_MIXED };
+
+static const struct refusal {
+    const char *name;
+    enum refused_kind kind;
+    const char *type, *text;
+} refusals[] = {
+#define REFUSAL(name, kind, type, text) { name, REFUSED_##kind, type, text },
+#include "replay/ops/pointwise_refusals.def"
+#undef REFUSAL
+};
+
+static bool applies(const struct call *c, enum refused_kind kind)
+{
+    enum dtype first = DTYPE_NONE;
+    for (uint32_t i = 0; i < c->n_args; i++) {
+        if (c->args[i].kind != VALUE_TENSOR || c->op->schema.args[i].keyword_only)
+            continue;
+        enum dtype dtype = c->args[i].u.tensor.meta->dtype;
+        first = first == DTYPE_NONE ? dtype : first;
+        if ((kind == REFUSED_COMPLEX && dtype_is_complex(dtype)) ||
+            (kind == REFUSED_BOOL && dtype == DTYPE_B8) ||
+            (kind == REFUSED_MIXED && dtype != first))
+            return true;
+    }
+    return false;
+}
+
+bool check_refusals(struct call *c)
+{
+    struct str base = c->op->schema.base;
+    base.n -= base.n && base.p[base.n - 1] == '_';
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+        if (str_is(base, refusals[i].name) && applies(c, refusals[i].kind))
+            return refuse(c, refusals[i].type, "%s", refusals[i].text);
+    return true;
 }

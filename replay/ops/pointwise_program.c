@@ -320,7 +320,7 @@ struct tensor plain_program(struct call *c)
         part[i] = part[i - 1];
         part[i - 1] = swap;
     }
-    if (!part)
+    if (!part || !check_refusals(c))
         return (struct tensor){ 0 };
     return iterator_promoted(c, part, kept, c->param & POINTWISE_FIRST ? 1 : kept,
                              pointwise_kind(c));

@@ -80,15 +80,15 @@ bool rule_where_number(struct call *c)
 static bool check_masked_fill(struct call *c)
 {
     struct tensor self = arg_tensor(c, 0), mask = arg_tensor(c, 1), value = arg_tensor(c, 2);
-    if (mask.meta->dtype != DTYPE_B8 && eager(c))
-        return refuse(c, "RuntimeError",
-                      "masked_fill_ only supports boolean masks, but got mask with dtype %s",
-                      dtype_scalar_name(mask.meta->dtype));
     if (value.meta && value.meta->ndim)
         return refuse(c, "RuntimeError",
                       "masked_fill_ only supports a 0-dimensional value tensor, but got tensor "
                       "with %u dimension(s).",
                       value.meta->ndim);
+    if (mask.meta->dtype != DTYPE_B8 && eager(c))
+        return refuse(c, "RuntimeError",
+                      "masked_fill_ only supports boolean masks, but got mask with dtype %s",
+                      dtype_cpp_name(mask.meta->dtype));
     bool complex =
         arg(c, 2).kind == VALUE_COMPLEX || (value.meta && dtype_is_complex(value.meta->dtype));
     if (complex && !dtype_is_complex(self.meta->dtype)) {
@@ -161,6 +161,8 @@ static struct value clamp_with_symbols(struct call *c, const struct value *opera
 /* Numbers are no operands of TensorIterator here; tensors are. */
 static struct tensor clamp_plain(struct call *c, const struct value *operands)
 {
+    if (!check_refusals(c))
+        return (struct tensor){ 0 };
     struct value tensors[3];
     uint32_t n = 0;
     for (uint32_t i = 0; i < 3; i++)
@@ -207,7 +209,7 @@ bool rule_hardtanh(struct call *c)
     if (self.meta->dtype == DTYPE_B8)
         return refuse(c, "RuntimeError", "Bool inputs not supported for hardtanh");
     if (eager(c))
-        return ret_tensor(c, iterator_result(c, c->args, 1, self.meta->dtype));
+        return check_refusals(c) && ret_tensor(c, iterator_result(c, c->args, 1, self.meta->dtype));
     struct value x[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
     if (dtype_is_integer(self.meta->dtype))
         for (uint32_t i = 1; i < 3; i++)

@@ -39,6 +39,31 @@ const char *dtype_scalar_name(enum dtype dtype)
     return dtype < DTYPE_COUNT ? scalar_names[dtype] : scalar_names[DTYPE_NONE];
 }
 
+const char *dtype_cpp_name(enum dtype dtype)
+{
+    static const char *const names[DTYPE_COUNT] = {
+        [DTYPE_F64] = "double",
+        [DTYPE_F32] = "float",
+        [DTYPE_F16] = "c10::Half",
+        [DTYPE_BF16] = "c10::BFloat16",
+        [DTYPE_F8E4M3FN] = "c10::Float8_e4m3fn",
+        [DTYPE_F8E5M2] = "c10::Float8_e5m2",
+        [DTYPE_C32] = "c10::complex<c10::Half>",
+        [DTYPE_C64] = "c10::complex<float>",
+        [DTYPE_C128] = "c10::complex<double>",
+        [DTYPE_I8] = "signed char",
+        [DTYPE_I16] = "short int",
+        [DTYPE_I32] = "int",
+        [DTYPE_I64] = "long int",
+        [DTYPE_B8] = "bool",
+        [DTYPE_U8] = "unsigned char",
+        [DTYPE_U16] = "short unsigned int",
+        [DTYPE_U32] = "unsigned int",
+        [DTYPE_U64] = "long unsigned int",
+    };
+    return dtype < DTYPE_COUNT && names[dtype] ? names[dtype] : dtype_scalar_name(dtype);
+}
+
 static bool is_float8(enum dtype dtype)
 {
     return dtype >= DTYPE_F8E4M3FN && dtype <= DTYPE_F8E8M0FNU;
@@ -330,11 +355,13 @@ struct device common_device(struct call *c, const struct tensor *x, uint32_t n)
 enum dtype dtype_of_c10(int64_t number)
 {
     static const enum dtype dtypes[] = {
-        [0] = DTYPE_U8,   [1] = DTYPE_I8,        [2] = DTYPE_I16,         [3] = DTYPE_I32,
-        [4] = DTYPE_I64,  [5] = DTYPE_F16,       [6] = DTYPE_F32,         [7] = DTYPE_F64,
-        [8] = DTYPE_C32,  [9] = DTYPE_C64,       [10] = DTYPE_C128,       [11] = DTYPE_B8,
-        [15] = DTYPE_BF16, [23] = DTYPE_F8E5M2,  [24] = DTYPE_F8E4M3FN,   [25] = DTYPE_F8E5M2FNUZ,
-        [26] = DTYPE_F8E4M3FNUZ, [27] = DTYPE_U16, [28] = DTYPE_U32,      [29] = DTYPE_U64,
+        [0] = DTYPE_U8,          [1] = DTYPE_I8,          [2] = DTYPE_I16,
+        [3] = DTYPE_I32,         [4] = DTYPE_I64,         [5] = DTYPE_F16,
+        [6] = DTYPE_F32,         [7] = DTYPE_F64,         [8] = DTYPE_C32,
+        [9] = DTYPE_C64,         [10] = DTYPE_C128,       [11] = DTYPE_B8,
+        [15] = DTYPE_BF16,       [23] = DTYPE_F8E5M2,     [24] = DTYPE_F8E4M3FN,
+        [25] = DTYPE_F8E5M2FNUZ, [26] = DTYPE_F8E4M3FNUZ, [27] = DTYPE_U16,
+        [28] = DTYPE_U32,        [29] = DTYPE_U64,
     };
     bool known = number >= 0 && (size_t)number < sizeof(dtypes) / sizeof(dtypes[0]);
     return known ? dtypes[number] : DTYPE_NONE;
