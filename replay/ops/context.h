@@ -93,9 +93,17 @@ struct written {
     struct tensor tensor;
 };
 
+/* torch.autocast, as the calls of a captured graph last set it. */
+struct autocast {
+    enum device_type device;
+    enum dtype dtype;
+    bool enabled;
+};
+
 struct ops {
     const struct custom_rules *rules;
     struct bodies bodies;
+    struct autocast autocast;
     struct shape_env *env;
     struct sym_pool *pool;
     struct arena arena;    /* until ops_reset() */

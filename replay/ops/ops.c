@@ -56,6 +56,7 @@ void ops_free(struct ops *ops)
 void ops_reset(struct ops *ops)
 {
     arena_reset(&ops->arena);
+    ops->autocast = (struct autocast){ 0 };
     ops->next_storage = 0;
     memo_clear(&ops->memos);
     ops->written.n = 0;

@@ -191,7 +191,7 @@ struct value py_op_keywords(struct call *c, const char *name, const struct value
         return ret;
     if (n)
         memcpy(copy, args, n * sizeof *copy);
-    if (python_unpack(c, op, copy, n))
+    if (python_unpack(c, op, copy, n) && python_autocast(c, op, copy, n, NULL))
         python_result(c, ops_dispatch(c->ops, op, copy, n, keywords, n_keywords, &ret));
     return ret;
 }

@@ -276,13 +276,14 @@ bool python_unpack(struct call *c, const struct op *op, struct value *args, uint
 }
 
 /* ops_call_op() with what was bound: keyword-only arguments by name, where they were given. */
-static bool call_bound(struct call *c, const struct op *op, const struct attempt *a,
+static bool call_bound(struct call *c, const struct op *op, struct attempt *a,
                        struct value *ret)
 {
     const struct schema *schema = a->schema;
     struct keyword keywords[SCHEMA_MAX_SLOTS];
     uint32_t n = 0, n_keywords = 0;
-    if (!python_unpack(c, op, a->bound, schema->n_args))
+    if (!python_unpack(c, op, a->bound, schema->n_args) ||
+        !python_autocast(c, op, a->bound, schema->n_args, &a->given))
         return false;
     for (uint32_t i = 0; i < schema->n_args; i++) {
         if (!(a->given >> i & 1))

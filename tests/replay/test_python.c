@@ -187,6 +187,21 @@ static void test_reflected(void **arg)
                      x.u.tensor.storage);
 }
 
+static void test_autocast(void **arg)
+{
+    struct state *st = *arg;
+    struct value x = tensor(st, (sym_id[]){ st->s, st->s }, 2);
+    struct value enter[] = { { .kind = VALUE_STRING, .u.text = STR("cuda") },
+                             { .kind = VALUE_DTYPE, .u.dtype = DTYPE_BF16 },
+                             value_sym(VALUE_BOOL, SYM_ID_TRUE) };
+    struct value mode = function(st, "torch.amp.autocast_mode._enter_autocast", enter, 3, NULL, 0);
+    assert_value(st, CALL(st, "operator.matmul", x, x), "bf16[s77, s77][s77, 1]cuda:0");
+    assert_value(st, METHOD(st, "softmax", METHOD(st, "bfloat16", x), integer(st, -1)),
+                 "f32[s77, s77][s77, 1]cuda:0");
+    CALL(st, "torch.amp.autocast_mode._exit_autocast", mode);
+    assert_value(st, CALL(st, "operator.matmul", x, x), "f32[s77, s77][s77, 1]cuda:0");
+}
+
 static enum op_outcome branch(void *user, struct str graph, const struct value *args, uint32_t n,
                               struct value *ret)
 {
@@ -237,6 +252,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_methods, setup, teardown),
         cmocka_unit_test_setup_teardown(test_getitem, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reflected, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_autocast, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cond, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unknown, setup, teardown),
     };
