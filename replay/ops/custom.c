@@ -788,6 +788,8 @@ static bool read_schema(struct parser *p, struct custom_rule *rule)
     if (!pool)
         return no_memory(p) != NO_TREE;
     bool ok = schema_parse(rule->schema, &p->rules->arena, pool, &schema, &err);
+    if (ok && memchr(rule->schema.p, 0, rule->schema.n))
+        fail_at(p, line, 1, "a byte 0 in a schema");
     if (!ok && err.kind == ERR_INPUT)
         fail_at(p, line, 1, "%s", err.text);
     else if (!ok)

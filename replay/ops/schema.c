@@ -159,6 +159,10 @@ static bool number_value(struct reader *r, struct str text, enum schema_type typ
     memcpy(digits, text.p, text.n);
     digits[text.n] = 0;
     bool whole = str_to_i64(text, &integer);
+    char *end;
+    double number = strtod(digits, &end);
+    if (!whole && *end)
+        return bad(r, "a value");
     if (whole && type == SCHEMA_DTYPE)
         *ret = (struct value){ .kind = VALUE_DTYPE, .u.dtype = dtype_of_c10(integer) };
     else if (whole && type == SCHEMA_LAYOUT)
@@ -169,14 +173,14 @@ static bool number_value(struct reader *r, struct str text, enum schema_type typ
     else if (whole && type != SCHEMA_FLOAT)
         *ret = value_int(sym_integer(r->pool, integer));
     else
-        *ret = value_sym(VALUE_FLOAT, sym_float(r->pool, strtod(digits, NULL)));
+        *ret = value_sym(VALUE_FLOAT, sym_float(r->pool, number));
     return !value_is_number(*ret) || ret->u.sym != SYM_NONE || sym_ok(r->pool, r->err);
 }
 
 static bool take_string(struct reader *r, struct value *ret)
 {
     size_t end = 1;
-    while (end < r->in.n && r->in.p[end] != '"')
+    while (end < r->in.n && r->in.p[end] != *r->in.p)
         end += r->in.p[end] == '\\' ? 2 : 1;
     if (end >= r->in.n)
         return bad(r, "'\"'");
@@ -238,7 +242,7 @@ static bool take_default(struct reader *r, struct schema_slot *slot)
         slot->default_value = value_sym(VALUE_BOOL, sym_boolean(yes));
         return true;
     }
-    if (r->in.n && *r->in.p == '"')
+    if (r->in.n && (*r->in.p == '"' || *r->in.p == '\''))
         return take_string(r, &slot->default_value);
     if (take(r, "["))
         return take_list(r, slot->type, &slot->default_value);
@@ -247,6 +251,15 @@ static bool take_default(struct reader *r, struct schema_slot *slot)
 }
 
 /* --- The whole --- */
+
+static bool is_identifier(struct str name)
+{
+    for (size_t i = 0; i < name.n; i++)
+        if (!(name.p[i] == '_' || (name.p[i] >= '0' && name.p[i] <= '9') ||
+              ((name.p[i] | 32) >= 'a' && (name.p[i] | 32) <= 'z')))
+            return false;
+    return true;
+}
 
 bool schema_parse_name(struct str text, struct schema *ret)
 {
@@ -261,7 +274,8 @@ bool schema_parse_name(struct str text, struct schema *ret)
     ret->overload = str_from(name, dot + 1);
     if (str_is(ret->overload, "default"))
         ret->overload.n = 0;
-    return ret->space.n && ret->base.n;
+    return ret->space.n && ret->base.n && is_identifier(ret->space) && is_identifier(ret->base) &&
+           is_identifier(ret->overload);
 }
 
 static bool take_args(struct reader *r, struct schema_slot *slots, struct schema *ret)

@@ -25,12 +25,12 @@ struct str sym_name(const struct sym_pool *pool, sym_id symbol)
 
 bool sym_is_number(const struct sym_pool *pool, sym_id e)
 {
-    return is_number(pool, e);
+    return e != SYM_NONE && is_number(pool, e);
 }
 
 bool sym_is_relational(const struct sym_pool *pool, sym_id e)
 {
-    return is_relational(kind_at(pool, e));
+    return e != SYM_NONE && is_relational(kind_at(pool, e));
 }
 
 bool sym_to_i64(const struct sym_pool *pool, sym_id e, int64_t *ret)
