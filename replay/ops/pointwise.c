@@ -1,4 +1,5 @@
 /* The rule of most pointwise operators: its promotion and operands are in the row. */
+#include "replay/ops/context.h"
 #include "replay/ops/pointwise.h"
 
 #include <string.h>
@@ -105,6 +106,10 @@ struct tensor elementwise(struct call *c)
         return with_symbols(c);
     if (!check_refusals(c))
         return (struct tensor){ 0 };
+    struct tensor x = arg_tensor(c, 0); /* unary_op_impl_with_complex_to_float: empty_like */
+    if (pointwise_kind(c) == PROMOTE_COMPLEX_TO_FLOAT && dtype_is_complex(x.meta->dtype) &&
+        !c->op->writes)
+        return new_like_dtype(c, x, dtype_real(x.meta->dtype));
     return iterator_promoted(c, c->args, n, c->param & POINTWISE_FIRST ? 1 : n, pointwise_kind(c));
 }
 

@@ -403,8 +403,9 @@ bool rule_angle(struct call *c)
 {
     struct value x = arg(c, 0);
     enum dtype dtype = dtype_real(plain_dtype(c, &x, 1, PROMOTE_INT_TO_FLOAT));
-    return ret_tensor(c, !eager(c) ? new_like_dtype(c, x.u.tensor, dtype)
-                                   : iterator_result(c, &x, 1, dtype));
+    bool like = !eager(c) || (dtype_is_complex(x.u.tensor.meta->dtype) && !c->op->writes);
+    return ret_tensor(c, like ? new_like_dtype(c, x.u.tensor, dtype)
+                              : iterator_promoted(c, &x, 1, 1, PROMOTE_INT_TO_FLOAT));
 }
 
 bool rule_addcdiv(struct call *c)
