@@ -1,5 +1,7 @@
 #include "replay/ops/compose.h"
 
+#include "replay/ops/context.h"
+
 struct value I(struct call *c, int64_t n)
 {
     return value_int(num(c, n));
@@ -112,8 +114,17 @@ static struct tensor with_keyword(struct call *c, const char *name, const struct
     return no_tensor();
 }
 
+/* x.to(...) within a decomposition is two dispatches, aten.to.dtype and prim.device, before it
+ * comes to copying. */
+static void count_to(struct call *c, struct tensor x)
+{
+    if (some(x) && !c->op->composite && !in_kernel(c))
+        count_dispatches(c, 2);
+}
+
 struct tensor to_dtype(struct call *c, struct tensor x, enum dtype dtype)
 {
+    count_to(c, x);
     if (!some(x) || dtype_of(x) == dtype)
         return x;
     struct keyword keyword = { STR("dtype"), dtype_value(dtype) };
@@ -136,6 +147,7 @@ struct tensor to_format(struct call *c, struct tensor x, enum memory_format form
 struct tensor to_dtype_format(struct call *c, struct tensor x, enum dtype dtype,
                               enum memory_format format)
 {
+    count_to(c, x);
     if (!some(x))
         return x;
     if (dtype_of(x) == dtype)
@@ -150,6 +162,7 @@ struct tensor to_dtype_copy(struct call *c, struct tensor x, enum dtype dtype)
 {
     struct keyword keyword = { STR("dtype"), dtype_value(dtype) };
     struct value arg = T(x);
+    count_to(c, x);
     return some(x) ? with_keyword(c, "aten._to_copy.default", &arg, 1, &keyword, 1) : x;
 }
 
