@@ -33,18 +33,22 @@ bool rule_where(struct call *c)
                  dtype_python_name(condition.meta->dtype)) ||
         !maybe_broadcast(c, x, 3))
         return false;
-    return ret_value(c, call_op(c, "prims.where.default", x, 3));
+    struct value out = call_op(c, "prims.where.default", x, 3);
+    return ret_value(c, maybe_convert(c, out, dtype));
 }
 
-/* prims.where: the result has the dtype of its second and third. */
+/* prims.where: the result has the dtype of its second and third, of the one that is no CPU scalar
+ * (a number, say) where they differ. */
 bool rule_prim_where(struct call *c)
 {
+    struct tensor a = arg_tensor(c, 1), b = arg_tensor(c, 2);
     struct value number = arg(c, 1);
     enum dtype dtype;
+    if (a.meta && b.meta && !in_kernel(c) && !a.meta->ndim && a.meta->device.type == DEVICE_CPU)
+        a = b;
     elementwise_dtypes(c, &number, 1, PROMOTE_NONE, NULL, &dtype);
-    for (uint32_t i = 2; i > 0; i--)
-        if (is_tensor(arg(c, i)))
-            dtype = arg(c, i).u.tensor.meta->dtype;
+    if (a.meta || b.meta)
+        dtype = a.meta ? a.meta->dtype : b.meta->dtype;
     count_dispatches(c, 1);
     return ret_tensor(c, prim_elementwise(c, c->args, 3, dtype));
 }
