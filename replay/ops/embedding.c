@@ -26,7 +26,10 @@ bool rule_embedding(struct call *c)
     uint32_t n = ndim_of(indices);
     sym_id sizes[TENSOR_MAX_DIM];
     int64_t rows, bad;
-    if (!require(c, ndim_of(weight) == 2, "RuntimeError", "'weight' must be 2-D") ||
+    bool matrix = ndim_of(weight) == 2;
+    if (!require(c, matrix || eager(c), "AssertionError", "'weight' must be 2-D, got %u-D",
+                 ndim_of(weight)) ||
+        !require(c, matrix, "RuntimeError", "'weight' must be 2-D") ||
         !check_indices(c, indices, "embedding") ||
         !require(c, n < TENSOR_MAX_DIM, "RuntimeError", "too many dimensions: %u", n + 1))
         return false;

@@ -32,7 +32,7 @@ static bool check_sub(struct call *c)
     bool bool_b = b == DTYPE_B8 || arg(c, 1).kind == VALUE_BOOL;
     if (!str_starts(base_name(c), STR("sub")) && !str_is(base_name(c), "rsub"))
         return true;
-    if (a == DTYPE_B8 && bool_b)
+    if (a == DTYPE_B8 && (eager(c) ? bool_b : b == DTYPE_B8))
         return refuse(c, "RuntimeError",
                       "Subtraction, the `-` operator, with two bool tensors is not supported. Use "
                       "the `^` or `logical_xor()` operator instead.");
@@ -110,7 +110,7 @@ bool rule_arithmetic(struct call *c)
     enum promotion kind = pointwise_kind(c);
     bool with_alpha = str_starts(base_name(c), STR("add")) || str_starts(base_name(c), STR("sub"));
     struct value alpha = with_alpha ? arg(c, 2) : value_none();
-    if (!check_sub(c))
+    if (eager(c) && !check_sub(c))
         return false;
     if (eager(c)) {
         enum dtype dtype = plain_dtype(c, x, 2, kind);
@@ -125,6 +125,8 @@ bool rule_arithmetic(struct call *c)
         if (fast.meta || c->failed)
             return ret_tensor(c, fast);
     }
+    if (!check_sub(c))
+        return false;
     if (with_alpha && !is_plain_one(c, alpha) && (c->param & POINTWISE_FAST))
         return ret_tensor(c, scaled_reference(c,
                                               str_is(base_name(c), "add") ? "prims.add.default"

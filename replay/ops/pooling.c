@@ -23,6 +23,19 @@ static uint32_t result_sizes(const struct pool *p, struct tensor x, sym_id *ret)
     return n;
 }
 
+/* input.size(-3), which meta functions ask for before they look at the rank. */
+static bool want_planes(struct call *c, struct tensor x)
+{
+    uint32_t n = ndim_of(x);
+    if (n >= 3 || eager(c))
+        return true;
+    if (n == 0)
+        return refuse(c, "IndexError", "Dimension specified as -3 but tensor has no dimensions");
+    return refuse(c, "IndexError",
+                  "Dimension out of range (expected to be in range of [-%u, %u], but got -3)", n,
+                  n - 1);
+}
+
 static bool want_ndim(struct call *c, const struct pool *p, struct tensor x)
 {
     uint32_t n = ndim_of(x);
@@ -48,7 +61,7 @@ static bool read_average(struct call *c, struct pool *p, struct tensor x, uint32
         want_ndim(c, p, x);
     require(c, !arg_given(c, first + 5) || arg_int(c, first + 5) != 0, "RuntimeError",
             "divisor must be not zero");
-    if (c->failed || (p->n == 2 && !want_ndim(c, p, x)))
+    if (c->failed || (p->n == 2 && !(eager(c) ? want_ndim(c, p, x) : want_planes(c, x))))
         return false;
     compute_sizes(c, p, x);
     return !c->failed;
@@ -121,6 +134,8 @@ static bool read_max(struct call *c, struct pool *p, struct tensor x, uint32_t f
     *format = FORMAT_CONTIGUOUS;
     if (p->n == 3)
         return want_ndim(c, p, x);
+    if (!want_planes(c, x))
+        return false;
     *format = suggest_format(c, x);
     require(c, *format != FORMAT_CHANNELS_LAST_3D, "RuntimeError",
             "Unsupported memory format. Supports only ChannelsLast, Contiguous");

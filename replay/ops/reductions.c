@@ -57,17 +57,21 @@ static bool check_mean_dtype(struct call *c, enum dtype dtype, bool given)
     return require(c, dtype_is_float(dtype) || dtype_is_complex(dtype), "RuntimeError",
                    "mean(): could not infer output dtype. %s dtype must be either a floating "
                    "point or complex dtype. Got: %s",
-                   given ? "Optional" : "Input", dtype_scalar_name(dtype));
+                   given ? "Optional" : "Input",
+                   eager(c) ? dtype_scalar_name(dtype) : dtype_python_name(dtype));
 }
 
 /* mean of torch/_refs: a sum, divided. */
 static struct tensor mean_of(struct call *c, struct tensor x, uint64_t mask, bool keepdim,
-                             enum dtype dtype)
+                             enum dtype dtype, bool given)
 {
+    struct tensor none = { .meta = NULL };
     if (!by_reference(c))
-        return reduce_new(c, x, mask, keepdim, dtype);
+        return check_mean_dtype(c, dtype, given) ? reduce_new(c, x, mask, keepdim, dtype) : none;
     x = ref_convert(c, x, computation_dtype(dtype));
     struct tensor total = reduce_ref(c, x, mask, keepdim, computation_dtype(dtype));
+    if (c->failed || !check_mean_dtype(c, dtype, given))
+        return none;
     guard_mean_count(c, x, mask);
     count_prim(c); /* prims.div */
     return ref_convert(c, total, dtype);
@@ -79,10 +83,11 @@ bool rule_mean(struct call *c)
     struct tensor x = arg_tensor(c, 0);
     bool whole = c->param == 1;
     enum dtype dtype = arg_dtype(c, (uint32_t)c->param, dtype_of(x));
-    if (!check_mean_dtype(c, dtype, arg_given(c, (uint32_t)c->param)))
+    bool given = arg_given(c, (uint32_t)c->param);
+    if (eager(c) && !check_mean_dtype(c, dtype, given))
         return false;
     uint64_t mask = whole ? reduce_all(x) : reduce_mask(c, 1, x);
-    return ret_tensor(c, mean_of(c, x, mask, !whole && arg_bool(c, 2), dtype));
+    return ret_tensor(c, mean_of(c, x, mask, !whole && arg_bool(c, 2), dtype, given));
 }
 
 /* nanmean of ReduceOps.cpp: nansum divided by how many are no NaN. */

@@ -23,6 +23,10 @@ static struct tensor average(struct call *c, struct tensor x, uint64_t mask, boo
         return reduce_new(c, x, mask, keepdim, dtype_of(x));
     enum dtype compute = computation_dtype(dtype_of(x));
     struct tensor total = reduce_ref(c, ref_convert(c, x, compute), mask, keepdim, compute);
+    require(c, dtype_is_float(dtype_of(x)) || dtype_is_complex(dtype_of(x)), "RuntimeError",
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or "
+            "complex dtype. Got: %s",
+            dtype_python_name(dtype_of(x)));
     guard_mean_count(c, x, mask);
     count_prim(c); /* prims.div */
     return ref_convert(c, total, dtype_of(x));
@@ -56,7 +60,8 @@ static bool deviation_symbolic(struct call *c, struct tensor x)
 bool rule_var(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
-    if (!require(c, dtype_is_float(dtype_of(x)) || dtype_is_complex(dtype_of(x)), "RuntimeError",
+    bool real = dtype_is_float(dtype_of(x)) || dtype_is_complex(dtype_of(x));
+    if (!require(c, real || !eager(c), "RuntimeError",
                  "%s only support floating point and complex dtypes",
                  !(c->param & VAR_MEAN) ? "std and var"
                  : c->param & VAR_STD   ? "std_mean"
@@ -170,7 +175,7 @@ static bool vector_norm(struct call *c, struct tensor x, double p, uint32_t dim_
     if (!require(c, dtype_is_float(dtype_of(x)) || dtype_is_complex(dtype_of(x)), "RuntimeError",
                  "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
                  "%s",
-                 dtype_scalar_name(dtype_of(x))))
+                 eager(c) ? dtype_scalar_name(dtype_of(x)) : dtype_python_name(dtype_of(x))))
         return false;
     bool whole = dim_arg >= c->n_args;
     uint64_t mask = whole ? reduce_all(x) : reduce_mask(c, dim_arg, x);
