@@ -186,7 +186,9 @@ struct tensor empty_like(struct call *c, struct tensor x, struct tensor_kind kin
         memcpy(strides, m->stride, m->ndim * sizeof(*strides));
     else
         like_strides(c, x, strides);
-    return new_tensor_strided(c, kind.dtype, kind.device, m->size, strides, m->ndim);
+    if (!reference)
+        return new_tensor_strided(c, kind.dtype, kind.device, m->size, strides, m->ndim);
+    return new_tensor_permuted(c, kind.dtype, kind.device, m->size, strides, m->ndim);
 }
 
 /* empty_like, ones_like, zeros_like, full_like: param is 1 where a number is at 1, plus 2 where no

@@ -284,7 +284,7 @@ struct tensor prim_elementwise(struct call *c, const struct value *operands, uin
     if (c->failed)
         return none;
     permuted_strides(c, first->size, first->ndim, perm, strides);
-    return new_tensor_strided(c, dtype, device, first->size, strides, first->ndim);
+    return new_tensor_permuted(c, dtype, device, first->size, strides, first->ndim);
 }
 
 /* The prims of one dtype: call.param is what becomes of it. */

@@ -95,6 +95,14 @@ struct tensor new_tensor_strided(struct call *c, enum dtype dtype, struct device
     return make_fresh(c, dtype, device, sizes, strides, n, bytes);
 }
 
+struct tensor new_tensor_permuted(struct call *c, enum dtype dtype, struct device device,
+                                  const sym_id *sizes, const sym_id *strides, uint32_t n)
+{
+    check_nonnegative(c, sizes, n);
+    sym_id bytes = c->symbolic && !c->failed ? contiguous_bytes(c, dtype, sizes, n) : SYM_NONE;
+    return make_fresh(c, dtype, device, sizes, strides, n, bytes);
+}
+
 struct tensor new_tensor_format(struct call *c, enum dtype dtype, struct device device,
                                 const sym_id *sizes, uint32_t n, enum memory_format format)
 {
@@ -122,7 +130,7 @@ struct tensor new_like_dtype(struct call *c, struct tensor x, enum dtype dtype)
     if (c->failed || !x.meta)
         return (struct tensor){ .meta = NULL };
     like_strides(c, x, strides);
-    return new_tensor_strided(c, dtype, x.meta->device, x.meta->size, strides, x.meta->ndim);
+    return new_tensor_permuted(c, dtype, x.meta->device, x.meta->size, strides, x.meta->ndim);
 }
 
 struct tensor new_like(struct call *c, struct tensor x)

@@ -141,6 +141,9 @@ struct tensor new_tensor_format(struct call *c, enum dtype dtype, struct device 
                                 const sym_id *sizes, uint32_t n, enum memory_format format);
 struct tensor new_tensor_strided(struct call *c, enum dtype dtype, struct device device,
                                  const sym_id *sizes, const sym_id *strides, uint32_t n);
+/* The same by empty_permuted, dense, which does not ask whether a size is 0. */
+struct tensor new_tensor_permuted(struct call *c, enum dtype dtype, struct device device,
+                                  const sym_id *sizes, const sym_id *strides, uint32_t n);
 /* empty_like(x) of the same or another dtype: preserve_format, dense strides kept. */
 struct tensor new_like(struct call *c, struct tensor x);
 struct tensor new_like_dtype(struct call *c, struct tensor x, enum dtype dtype);
