@@ -68,3 +68,15 @@ bool rule_weight_norm(struct call *c)
     };
     return ret_tensors(c, out, 2);
 }
+
+/* length, start, step, dtype, device: _iota_meta of torch/_prims */
+bool rule_iota(struct call *c)
+{
+    sym_id length = arg_sym(c, 0);
+    enum dtype dtype = arg_dtype(c, 3, DTYPE_I64);
+    require(c, dtype_is_integer(dtype), "RuntimeError", "prims.iota only supports integer dtypes");
+    check(c, ne(c, arg_sym(c, 2), SYM_ID_ZERO), "RuntimeError", "step must be nonzero");
+    count_dispatches(c, 1);
+    struct device cpu = { DEVICE_CPU, -1 };
+    return ret_tensor(c, new_tensor(c, dtype, arg_device(c, 4, cpu), &length, 1));
+}

@@ -173,13 +173,38 @@ static void any_text_is_read(void **state)
         }
 }
 
+/* The rules that are shipped, and each allocation failing in turn while they are read. */
+static bool read_rules(void *user)
+{
+    struct err err = { 0 };
+    struct custom_rules *rules = custom_rules_new(&err);
+    bool ok = rules && custom_rules_add(rules, *(struct str *)user, STR("mylib"), &err);
+    custom_rules_free(rules);
+    return ok;
+}
+
+static void shipped_rules_survive_failing_memory(void **state)
+{
+    (void)state;
+    char path[1000], bytes[4096];
+    snprintf(path, sizeof path, "%s/tests/rules/mylib.rules", getenv("SYMTAPE_ROOT"));
+    FILE *file = fopen(path, "r");
+    if (!file)
+        skip();
+    struct str shipped = { bytes, fread(bytes, 1, sizeof bytes, file) };
+    fclose(file);
+    check_alloc_failures(read_rules, &shipped);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_have_places),
         cmocka_unit_test(nesting_is_bounded),
-        cmocka_unit_test(rules_answer), cmocka_unit_test(bodies_are_rules),
+        cmocka_unit_test(rules_answer),
+        cmocka_unit_test(bodies_are_rules),
         cmocka_unit_test(any_text_is_read),
+        cmocka_unit_test(shipped_rules_survive_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
