@@ -141,6 +141,19 @@ bool rule_split_sizes(struct call *c)
     return ret_value(c, call_op(c, "aten.split_with_sizes.default", args, 3));
 }
 
+/* unbind of torch/_refs: the parts of a tensor_split, squeezed. */
+static bool unbind_reference(struct call *c, struct tensor x, uint32_t at, sym_id size)
+{
+    struct value args[] = { value_tensor(x), value_int(size), int_value(c, at) };
+    struct value parts = call_op(c, "aten.tensor_split.sections", args, 3);
+    struct tensor *ret = c->failed ? NULL : pieces(c, parts.n);
+    for (uint32_t i = 0; ret && i < parts.n && !c->failed; i++) {
+        struct value part[] = { parts.u.items[i], int_value(c, at) };
+        ret[i] = call_tensor(c, "aten.squeeze.dim", part, 2);
+    }
+    return ret && !c->failed && ret_pieces(c, ret, parts.n);
+}
+
 bool rule_unbind(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -152,6 +165,8 @@ bool rule_unbind(struct call *c)
     sym_id size = g.size[at];
     if (!eager(c) && guard_bool(c, py_eq(c, size, SYM_ID_ZERO)))
         return ret_list(c, NULL, 0);
+    if (!eager(c) && c->symbolic)
+        return unbind_reference(c, x, at, size);
     int64_t n = guard_int(c, size);
     struct tensor *ret = pieces(c, n);
     sym_id stride = g.stride[at];
