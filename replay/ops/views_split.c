@@ -70,7 +70,27 @@ bool rule_split_with_sizes(struct call *c)
            ret_pieces(c, ret, n);
 }
 
-/* split of torch/_decomp/decompositions.py */
+/* What decides before any size is computed; *whole: there is but one piece. split() of
+ * aten/src/ATen/native/TensorShape.cpp, or of torch/_decomp/decompositions.py. */
+static bool check_split(struct call *c, sym_id size, sym_id step, bool *whole)
+{
+    if (eager(c)) {
+        CHECK(c, py_ge(c, step, SYM_ID_ZERO), "RuntimeError",
+              "split expects split_size be non-negative, but got split_size=%s", sym_text(c, step));
+        *whole = guard_bool(c, py_eq(c, size, SYM_ID_ZERO));
+        if (!*whole)
+            CHECK(c, py_gt(c, step, SYM_ID_ZERO), "RuntimeError",
+                  "split_size can only be 0 if dimension size is 0, but got dimension size of %s",
+                  sym_text(c, size));
+        return !c->failed;
+    }
+    *whole = guard_bool(c, py_eq(c, step, SYM_ID_ZERO));
+    if (*whole)
+        REQUIRE(c, guard_bool(c, py_eq(c, size, SYM_ID_ZERO)), "AssertionError",
+                "split_size is 0 but dim_size is %s, expected 0", sym_text(c, size));
+    return !c->failed;
+}
+
 bool rule_split(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -81,18 +101,15 @@ bool rule_split(struct call *c)
     if (c->failed)
         return false;
     sym_id size = g.size[at];
-    CHECK(c, py_ge(c, step, SYM_ID_ZERO), "RuntimeError",
-          "split expects split_size be non-negative, but got split_size=%s", sym_text(c, step));
-    if (guard_bool(c, py_eq(c, size, SYM_ID_ZERO)))
-        return ret_pieces(c, &x, 1);
-    CHECK(c, py_gt(c, step, SYM_ID_ZERO), "RuntimeError",
-          "split_size can only be 0 if dimension size is 0, but got dimension size of %s",
-          sym_text(c, size));
-    if (c->failed)
+    bool whole;
+    if (!check_split(c, size, step, &whole))
         return false;
+    if (whole)
+        return ret_pieces(c, &x, 1);
     int64_t n = guard_int(c, floordiv(c, sub(c, add(c, size, step), SYM_ID_ONE), step));
+    REQUIRE(c, n > 0, "IndexError", "list assignment index out of range");
     struct tensor *ret = pieces(c, n);
-    sym_id *sizes = ret && n > 0 ? syms(c, (uint32_t)n) : NULL;
+    sym_id *sizes = ret ? syms(c, (uint32_t)n) : NULL;
     if (!sizes)
         return false;
     for (int64_t i = 0; i < n; i++)
