@@ -42,7 +42,7 @@ static bool returns_self(const struct graph *graph, const struct node *node)
 
 static node_id object_of(const struct program *p, const struct node *node, node_id id)
 {
-    const struct arg *args = &p->graph->args[node->first_arg];
+    const struct arg *args = p->graph->args ? &p->graph->args[node->first_arg] : NULL;
     bool shares = node->op == NODE_ALIAS || returns_self(p->graph, node);
     if (!shares || !node->n_args || args[0].kind != ARG_NODE || args[0].u.node >= id)
         return id;
@@ -79,7 +79,7 @@ static bool read_arguments(struct building *b, struct program *p, struct step *s
                            const struct node *node)
 {
     struct arena *arena = &b->root->arena;
-    const struct arg *args = &p->graph->args[node->first_arg];
+    const struct arg *args = p->graph->args ? &p->graph->args[node->first_arg] : NULL;
     step->first_patch = (uint32_t)b->holes.patches.n;
     step->args = arena_array(arena, struct value, (size_t)node->n_args + 1);
     step->keywords = arena_array(arena, struct keyword, (size_t)node->n_args + 1);

@@ -1,11 +1,12 @@
-/* Fourier transforms (torch/_meta_registrations.py, meta_fft_*): the sizes follow from the mode, the
- * strides from the order in which the libraries take the dimensions: MKL on a CPU, cuFFT on a
+/* Fourier transforms (torch/_meta_registrations.py, meta_fft_*): the sizes follow from the mode,
+ * the strides from the order in which the libraries take the dimensions: MKL on a CPU, cuFFT on a
  * GPU. */
 #include "replay/ops/layout.h"
 
 enum { CUFFT_MAX_DIMS = 3 };
 
-/* Whether stride a comes before b in a descending sort, as Python's list.sort(reverse=True) asks. */
+/* Whether stride a comes before b in a descending sort, as Python's list.sort(reverse=True) asks.
+ */
 static bool less(struct call *c, sym_id a, sym_id b)
 {
     return guard_bool(c, lt(c, a, b));
@@ -54,8 +55,8 @@ static void sort_descending(struct call *c, uint32_t *dims, uint32_t n, const sy
     reverse(dims, n);
 }
 
-/* What _exec_fft asks of symbolic sizes on its way: the batch dimensions are collapsed into one, and
- * resize_() looks whether the result has that shape already. */
+/* What _exec_fft asks of symbolic sizes on its way: the batch dimensions are collapsed into one,
+ * and resize_() looks whether the result has that shape already. */
 static void ask_collapsed(struct call *c, struct tensor x, const sym_id *sizes,
                           const uint32_t *order, uint32_t n_batch)
 {

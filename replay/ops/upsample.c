@@ -32,8 +32,8 @@ static sym_id whole(struct call *c, struct value x)
     if (is_number(c, x.u.sym))
         return num(c, (int64_t)sym_to_double(c->pool, x.u.sym));
     enum number_type from = NUMBER_FLOAT, type = NUMBER_INT;
-    sym_id e = c->failed ? SYM_NONE
-                         : node_method(c->env, NODE_METHOD_SYM_INT, &x.u.sym, &from, 1, &type);
+    sym_id e =
+        c->failed ? SYM_NONE : node_method(c->env, NODE_METHOD_SYM_INT, &x.u.sym, &from, 1, &type);
     if (e == SYM_NONE)
         guard_bool(c, SYM_NONE);
     return e;
@@ -79,7 +79,8 @@ static bool read_vec(struct call *c, struct resize *r, uint32_t sizes_arg, uint3
             continue;
         }
         sym_id in = size_of(c, r->x, i + 2);
-        double s = is_number(c, r->scale[i].u.sym) ? sym_to_double(c->pool, r->scale[i].u.sym) : NAN;
+        double s =
+            is_number(c, r->scale[i].u.sym) ? sym_to_double(c->pool, r->scale[i].u.sym) : NAN;
         if (s == trunc(s))
             r->out[i] = mul(c, in, num(c, (int64_t)s));
         else
@@ -152,18 +153,22 @@ bool rule_upsample(struct call *c)
         c, new_tensor_format(c, dtype_of(x), device_of(x), sizes, (uint32_t)c->param + 2, format));
 }
 
-/* grad_output, output_size, input_size ... */
+/* grad_output, output_size, input_size ... param: dimensions, and RESULT_CONTIGUOUS where the
+ * kernel keeps no memory format (aten/src/ATen/native/UpSampleBicubic2d.cpp). */
+enum { RESULT_CONTIGUOUS = 16 };
+
 bool rule_upsample_backward(struct call *c)
 {
     struct tensor grad = arg_tensor(c, 0);
     const sym_id *out, *in;
-    uint32_t n = (uint32_t)c->param, n_out = arg_syms(c, 1, &out), n_in = arg_syms(c, 2, &in);
+    uint32_t n = (uint32_t)c->param & ~(uint32_t)RESULT_CONTIGUOUS;
+    uint32_t n_out = arg_syms(c, 1, &out), n_in = arg_syms(c, 2, &in);
     sym_id sizes[TENSOR_MAX_DIM];
     if (!full_size(c, in, n_in, out, n_out, n, sizes))
         return false;
     if (!require(c, ndim_of(grad) == n + 2, "RuntimeError",
-                 "Expected grad_output to be a tensor of dimension %u but got: dimension %u",
-                 n + 2, ndim_of(grad)))
+                 "Expected grad_output to be a tensor of dimension %u but got: dimension %u", n + 2,
+                 ndim_of(grad)))
         return false;
     for (uint32_t i = 0; i < n + 2 && !c->failed; i++)
         check(c, py_eq(c, size_of(c, grad, i), sizes[i]), "RuntimeError",
@@ -172,7 +177,8 @@ bool rule_upsample_backward(struct call *c)
               i, sym_text(c, sizes[i]), i, sym_text(c, size_of(c, grad, i)));
     if (c->failed)
         return false;
-    enum memory_format format = suggest_format(c, grad);
+    enum memory_format format =
+        c->param & RESULT_CONTIGUOUS ? FORMAT_CONTIGUOUS : suggest_format(c, grad);
     return ret_tensor(c, new_tensor_format(c, dtype_of(grad), device_of(grad), in, n_in, format));
 }
 

@@ -1,4 +1,5 @@
-/* Any text read as rules of custom operators, and those that read called: no crash, bounded work. */
+/* Any text read as rules of custom operators, and those that read called: no crash, bounded work.
+ */
 #include "tests/fuzz/fuzz.h"
 
 #include "replay/ops/custom.h"
@@ -11,8 +12,12 @@ static void call_all(struct ops *ops, const struct custom_rules *rules)
     sym_id size[] = { sym_symbol(pool, STR("s0"), SYM_IS_INTEGER | SYM_IS_POSITIVE),
                       sym_integer(pool, 4) };
     sym_id stride[] = { size[1], SYM_ID_ONE };
-    struct tensor_meta meta = { .dtype = DTYPE_F32, .device = { DEVICE_CPU, -1 }, .ndim = 2,
-                                .size = size, .stride = stride, .offset = SYM_ID_ZERO };
+    struct tensor_meta meta = { .dtype = DTYPE_F32,
+                                .device = { DEVICE_CPU, -1 },
+                                .ndim = 2,
+                                .size = size,
+                                .stride = stride,
+                                .offset = SYM_ID_ZERO };
     const struct tensor_meta *interned = ops_intern(ops, &meta);
     FUZZ_CHECK(interned);
     struct value args[] = { value_tensor(ops_new_tensor(ops, interned)), value_int(size[1]),
