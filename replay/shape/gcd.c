@@ -214,8 +214,8 @@ static sym_id gcd_anew(struct sym_pool *pool, sym_id a, sym_id b)
     sym_id powers = common_powers(pool, x, y);
     if (content_x == SYM_NONE || content_y == SYM_NONE || powers == SYM_NONE)
         return SYM_NONE;
-    sym_id left = sym_expand(pool, sym_div(pool, x, sym_mul(pool, content_x, powers_x)));
-    sym_id right = sym_expand(pool, sym_div(pool, y, sym_mul(pool, content_y, powers_y)));
+    sym_id left = divide_exactly(pool, x, sym_mul(pool, content_x, powers_x));
+    sym_id right = divide_exactly(pool, y, sym_mul(pool, content_y, powers_y));
     if (left == SYM_NONE || right == SYM_NONE)
         return SYM_NONE;
     sym_id whole = sym_mul(pool, number_gcd(pool, content_x, content_y), powers);
