@@ -27,10 +27,9 @@ static struct sym_range initial_range(struct row *row, struct str name, struct s
         return recorded;
     if (name.p[0] == 'z')
         return SYM_RANGE_UNKNOWN;
-    if (!sym_to_i64(row->pool, recorded.lower, &lower) || lower < 0)
-        return SYM_RANGE_UNKNOWN_INT;
-    return (struct sym_range){ lower >= 2 ? SYM_ID_TWO : sym_integer(row->pool, lower),
-                               SYM_ID_INT_OO };
+    if (!sym_to_i64(row->pool, recorded.lower, &lower) || lower < 2)
+        return SYM_RANGE_UNKNOWN_INT; /* a number that guards may have found to be 0 or more */
+    return (struct sym_range){ SYM_ID_TWO, SYM_ID_INT_OO };
 }
 
 static sym_id adopt(struct row *row, struct str name)
