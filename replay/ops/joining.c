@@ -169,8 +169,12 @@ static struct tensor cat(struct call *c, const struct tensor *x, uint32_t n, int
             check_others(c, kept[0].meta, kept[i].meta, at, number_of(x, n, kept[i]));
     }
     g.size[at] = sum_of(c, lengths, n_kept);
-    if (!eager(c))
+    if (!eager(c) && !c->failed) { /* prims.cat, of which the result is a clone */
+        sym_id strides[TENSOR_MAX_DIM];
+        contiguous_strides(c, g.size, g.n, strides);
+        new_tensor_strided(c, kind.dtype, kind.device, g.size, strides, g.n);
         count_dispatches(c, 2);
+    }
     return c->failed ? none
                      : new_tensor_format(c, kind.dtype, kind.device, g.size, g.n, format);
 }

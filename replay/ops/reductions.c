@@ -1,4 +1,6 @@
 /* Sums, means, any and all, and their like. */
+#include <string.h>
+
 #include "replay/ops/reduce.h"
 
 /* _reduction of torch/_refs with a dtype: arithmetic in the computation type, cast back. */
@@ -253,13 +255,20 @@ bool rule_segment_reduce(struct call *c)
         !require(c, lengths.meta || offsets.meta, "RuntimeError",
                  "segment_reduce(): Either lengths or offsets must be defined."))
         return false;
-    uint32_t axis = wrap_dim(c, arg_int(c, 5), ndim_of(x)), n = ndim_of(x);
-    sym_id sizes[TENSOR_MAX_DIM];
-    for (uint32_t i = 0; i < n; i++)
-        sizes[i] = size_of(x, i);
-    if (axis < n)
-        sizes[axis] =
-            lengths.meta ? size_of(lengths, axis) : sub(c, size_of(offsets, axis), SYM_ID_ONE);
+    struct tensor counts = lengths.meta ? lengths : offsets;
+    uint32_t axis = wrap_dim(c, arg_int(c, 5), ndim_of(x)), n = eager(c) ? axis : 0;
+    sym_id sizes[2 * TENSOR_MAX_DIM];
+    memcpy(sizes, x.meta->size, n * sizeof *sizes);
+    /* The kernel puts the number of segments in place of the axis, the meta function of torch 2.11
+     * all of the lengths' shape in place of all up to it. */
+    for (uint32_t i = n; i < (eager(c) ? axis + 1 : ndim_of(counts)); i++)
+        sizes[n++] = size_of(counts, i);
+    if (!lengths.meta && n)
+        sizes[n - 1] = sub(c, sizes[n - 1], SYM_ID_ONE);
+    for (uint32_t i = axis + 1; i < ndim_of(x); i++)
+        sizes[n++] = size_of(x, i);
+    if (!require(c, n <= TENSOR_MAX_DIM, "RuntimeError", "too many dimensions: %u", n))
+        return false;
     return ret_tensor(c, new_beside(c, x, dtype_of(x), sizes, n));
 }
 
