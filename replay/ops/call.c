@@ -171,6 +171,8 @@ static enum op_outcome miss(struct ops *ops, const struct op *op, const struct v
     if (key->bypass == OP_BYPASS_NONE)
         key->bypass = after.symbols != before.symbols ? OP_BYPASS_UNREPRESENTED
                                                       : op_bypass_of_result(op, *ret);
+    if (!op->composite && key->bypass == OP_BYPASS_NONE)
+        ask_synthesized(ops, op, *ret);
     if (!op->composite)
         stats_miss(ops, op->index, key->bypass);
     if (memcmp(&before, &after, sizeof before) == 0)

@@ -158,6 +158,9 @@ void forget_written(struct ops *ops, const struct op *op, const struct value *bo
 /* What the cache asks of each tensor among the arguments (NULL), or in a result, for its key and
  * its entry. */
 void ask_metadata(struct call *c, const struct value *result);
+/* _get_output_tensor_from_cache_entry: a new entry's result is made once, while guards are
+ * suppressed; what was asked then is remembered, though. */
+void ask_synthesized(struct ops *ops, const struct op *op, struct value result);
 
 /* Set the outcome; each returns it. */
 enum op_outcome ops_refuse(struct ops *ops, struct str type, const char *format, ...)

@@ -58,6 +58,7 @@ void ops_reset(struct ops *ops)
     arena_reset(&ops->arena);
     ops->autocast = (struct autocast){ 0 };
     ops->next_storage = 0;
+    ops->storage_bytes.n = 0;
     memo_clear(&ops->memos);
     ops->written.n = 0;
 }
