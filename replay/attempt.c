@@ -322,6 +322,7 @@ static bool set_switches(struct attempt_run *run)
 {
     const struct replay_options *options = run->options;
     ops_set_timing(run->seed.ops, options->timing);
+    ops_set_export(run->seed.ops, run->load->attempt == TRACE_NONE); /* a program of a .pt2 */
     for (size_t i = 0; i < options->n_switches; i++)
         set_switch(run->seed.ops, &options->switches[i]);
     if (options->audit)

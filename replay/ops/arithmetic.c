@@ -132,6 +132,13 @@ sym_id py_gt(struct call *c, sym_id a, sym_id b)
     return turns_round(c, a, b) ? lt(c, b, a) : gt(c, a, b);
 }
 
+sym_id py_min(struct call *c, sym_id a, sym_id b)
+{
+    if (c->ops->exporting && !(is_number(c, a) && is_number(c, b)))
+        return sym_min2(c, a, b);
+    return guard_bool(c, py_lt(c, b, a)) ? b : a;
+}
+
 sym_id py_ge(struct call *c, sym_id a, sym_id b)
 {
     return turns_round(c, a, b) ? le(c, b, a) : ge(c, a, b);

@@ -129,7 +129,7 @@ struct ops {
     ops_subgraph *subgraph;
     void *subgraph_user;
     const struct tensor_meta *wrapped[VALUE_COMPLEX + 1]; /* numbers as tensors, made by binding */
-    bool cache_off, fast_off, eager;
+    bool cache_off, fast_off, eager, exporting;
 };
 
 /* The schema's slots are there: parsed on first use. */

@@ -42,8 +42,7 @@ bool linalg_floating(struct call *c, struct tensor x, const char *name, bool low
 /* Python's min(rows, columns): a question, where torch.sym_min is none. */
 static sym_id smaller_side(struct call *c, struct tensor a)
 {
-    sym_id m = side(a, 2), n = side(a, 1);
-    return guard_bool(c, lt(c, n, m)) ? n : m;
+    return py_min(c, side(a, 2), side(a, 1));
 }
 
 struct tensor linalg_plain(struct call *c, struct tensor like, enum dtype dtype,

@@ -70,6 +70,13 @@ void ops_set_eager(struct ops *ops, bool on)
     ops->eager = on;
 }
 
+void ops_set_export(struct ops *ops, bool on)
+{
+    if (ops->exporting != on)
+        op_cache_clear(ops->cache);
+    ops->exporting = on;
+}
+
 void ops_set_env(struct ops *ops, struct shape_env *env)
 {
     ops_reset(ops);

@@ -52,6 +52,9 @@ void ops_set_env(struct ops *ops, struct shape_env *env);
 /* Calls without symbols answer as eager PyTorch does, kernels and their messages, rather than as
  * FakeTensorMode, whose meta functions are mostly references. Off at first. */
 void ops_set_eager(struct ops *ops, bool on);
+/* Python's min() and max() of SymInts ask nothing while torch.export traces: they are torch.sym_min
+ * and sym_max (torch/_export/non_strict_utils.py, _override_builtin_ops). Off at first. */
+void ops_set_export(struct ops *ops, bool on);
 
 struct shape_env *ops_env(const struct ops *ops);
 struct sym_pool *ops_pool(const struct ops *ops);

@@ -109,6 +109,8 @@ sym_id lt(struct call *c, sym_id a, sym_id b);
 sym_id le(struct call *c, sym_id a, sym_id b);
 sym_id gt(struct call *c, sym_id a, sym_id b);
 sym_id ge(struct call *c, sym_id a, sym_id b);
+/* min(a, b) of Python: a question, unless torch.export traces. */
+sym_id py_min(struct call *c, sym_id a, sym_id b);
 sym_id eq_int(struct call *c, sym_id a, int64_t b);
 /* Comparisons as Python writes them: a plain int on the left leaves the question to the SymInt on
  * the right, which turns it round. C++ asks as it is written: eq(), le() ... */

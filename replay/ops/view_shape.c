@@ -220,9 +220,8 @@ static bool collapse(struct call *c, const struct geometry *g, uint32_t first, u
 
     sym_id stride = g->stride[last], length = g->size[last];
     for (uint32_t i = last; i-- > first;)
-        if (guard_bool(c, py_ne(c, g->size[i], SYM_ID_ONE)) &&
-            guard_bool(c, py_lt(c, g->stride[i], stride)))
-            stride = g->stride[i];
+        if (guard_bool(c, py_ne(c, g->size[i], SYM_ID_ONE)))
+            stride = py_min(c, stride, g->stride[i]);
     if (!guard_or_true(c, py_ne(c, length, SYM_ID_ZERO)))
         stride = SYM_ID_ZERO;
     else

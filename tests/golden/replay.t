@@ -26,13 +26,13 @@ A graph that is named is reported alone; the graphs before it are walked for wha
 
 Several policies are put side by side; times differ from run to run.
 
-    $ symtape replay $RECORDINGS/train.log.zst --policy recorded,static | head -6
-                      recorded  static
-    calls                   89      89
-    match                   89      89
-    symbols                  2       0
-    guards                   1       0
-    replacements             0       0
+    $ symtape replay $RECORDINGS/train.log.zst --policy recorded,static | head -6 | tr -s ' '
+     recorded static
+    calls 89 89
+    match 89 89
+    symbols 2 0
+    guards 1 0
+    replacements 0 0
 
 A policy invents no symbol, and a hint or a mark has to name something.
 
