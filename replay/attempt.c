@@ -67,9 +67,8 @@ static bool after_call(void *user, const struct program *program, const struct s
     (void)program;
     if (run->could_be_fast && could_be_fast(run->seed.ops, step, result))
         run->could_be_fast[op_index(step->op)]++;
-    if (run->traces && str_is(step->target, "torch.ops.aten._unsafe_view.default") &&
-        result.kind == VALUE_TENSOR && step->n_args && step->args[0].kind == VALUE_TENSOR)
-        traced_ask_view(run->seed.ops, step->args[0].u.tensor, result.u.tensor);
+    if (run->traces)
+        traced_ask_view(&run->traced, run->seed.ops, step, result);
     if (run->traces && !traced_ask(&run->traced, run->seed.ops, result))
         return false;
     return guard_log_gather(&run->log);
@@ -125,6 +124,7 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     struct err why = { 0 };
     run->record = g->record;
     run->traces = traces_results(g->kind);
+    run->traced.decomposes = run->load->inductor;
     struct program *p = prepare(run, g, &why);
     uint64_t start = now_ns();
     bool ok = p && walk_program(&run->walker, p);

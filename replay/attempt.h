@@ -17,6 +17,7 @@ struct attempt_load {
     struct attempt_graph *graphs;
     size_t n_graphs;
     bool scalar_outputs;
+    bool inductor; /* the attempt went to it, which decomposes what others leave */
 };
 
 struct attempt_graph {

@@ -53,12 +53,25 @@ static bool add_graph(struct loading *l, struct attempt_load *load, uint32_t i, 
     return true;
 }
 
+/* Only Inductor records graphs of these kinds. */
+static bool went_to_inductor(const struct loading *l, uint32_t attempt)
+{
+    bool ret = false;
+    for (uint32_t i = 0; i < l->graphs->n && !ret; i++) {
+        const struct graph_ref *ref = &l->graphs->refs[i];
+        ret = ref->attempt == attempt && attempt != TRACE_NONE &&
+              (ref->kind == GRAPH_PRE_GRAD || ref->kind == GRAPH_POST_GRAD);
+    }
+    return ret;
+}
+
 static struct attempt_load *new_load(struct loading *l, uint32_t attempt, size_t room)
 {
     struct attempt_load *load = arena_new(&l->arena, struct attempt_load);
     if (!load)
         return NULL;
     load->attempt = attempt;
+    load->inductor = went_to_inductor(l, attempt);
     load->guards = l->guards;
     load->graphs = arena_array(&l->arena, struct attempt_graph, room + 1);
     return load->graphs && vec_push(&l->loads, load) ? load : NULL;

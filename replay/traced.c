@@ -52,42 +52,88 @@ static void ask_formats(struct ops *ops, struct tensor x)
 
 /* One run of dimensions that lie densely in memory: view dimensions from *view_d down have to make
  * up its `numel`. */
-static bool ask_run(struct call *c, const struct tensor_meta *view, uint32_t *view_d, sym_id numel)
+static bool ask_run(struct call *c, const sym_id *shape, uint32_t *view_d, sym_id numel)
 {
     sym_id made = num(c, 1);
     while (*view_d > 0 && !c->failed &&
            (guard_or_true(c, lt(c, made, numel)) ||
-            guard_or_false(c, eq(c, view->size[*view_d - 1], num(c, 1)))))
-        made = mul(c, made, view->size[--*view_d]);
+            guard_or_false(c, eq(c, shape[*view_d - 1], num(c, 1)))))
+        made = mul(c, made, shape[--*view_d]);
     return !guard_or_true(c, ne(c, made, numel));
 }
 
 /* computeStride_impl of aten/src/ATen/TensorUtils.cpp: as long as it finds strides. */
-static void ask_strides(struct call *c, const struct tensor_meta *from,
-                        const struct tensor_meta *view)
+static void ask_strides(struct call *c, const struct tensor_meta *from, const sym_id *shape,
+                        uint32_t n)
 {
-    uint32_t view_d = view->ndim;
     sym_id numel = num(c, 1), base = from->stride[from->ndim - 1];
     for (uint32_t d = from->ndim; d-- > 0 && !c->failed;) {
         numel = mul(c, numel, from->size[d]);
         if (d > 0 && !(guard_or_true(c, ne(c, from->size[d - 1], num(c, 1))) &&
                        guard_or_true(c, ne(c, from->stride[d - 1], mul(c, numel, base)))))
             continue;
-        if (!ask_run(c, view, &view_d, numel) || d == 0)
+        if (!ask_run(c, shape, &n, numel) || d == 0)
             return;
         base = from->stride[d - 1];
         numel = num(c, 1);
     }
 }
 
-void traced_ask_view(struct ops *ops, struct tensor from, struct tensor view)
+/* The sizes that a view is asked for; what is -1 there is as the result has it. */
+static bool asked_shape(struct value list, const struct tensor_meta *view, sym_id *shape)
+{
+    if ((list.kind != VALUE_LIST && list.kind != VALUE_TUPLE) || list.n != view->ndim ||
+        list.n > TENSOR_MAX_DIM)
+        return false;
+    for (uint32_t d = 0; d < list.n; d++) {
+        if (list.u.items[d].kind != VALUE_INT)
+            return false;
+        shape[d] = list.u.items[d].u.sym;
+        if (shape[d] == SYM_ID_MINUS_ONE)
+            shape[d] = view->size[d];
+    }
+    return true;
+}
+
+static bool is_contiguous_clone(const struct step *step)
+{
+    if (!str_is(step->target, "torch.ops.aten.clone.default"))
+        return false;
+    for (uint32_t i = 0; i < step->n_keywords; i++)
+        if (str_is(step->keywords[i].name, "memory_format"))
+            return step->keywords[i].value.kind == VALUE_MEMORY_FORMAT &&
+                   step->keywords[i].value.u.memory_format == FORMAT_CONTIGUOUS;
+    return false;
+}
+
+static bool views_copy(const struct traced *traced, const struct step *step)
+{
+    if (str_is(step->target, "torch.ops.aten._unsafe_view.default"))
+        return true;
+    return traced->decomposes && traced->cloned &&
+           str_is(step->target, "torch.ops.aten.view.default") &&
+           step->args[0].u.tensor.storage == traced->clone;
+}
+
+void traced_ask_view(struct traced *traced, struct ops *ops, const struct step *step,
+                     struct value result)
 {
     struct err ignored = { 0 };
     struct call c = { .ops = ops, .env = ops_env(ops), .pool = ops_pool(ops), .symbolic = true };
-    if (from.meta->ndim && (is_symbolic(ops, from.meta) || is_symbolic(ops, view.meta)))
-        ask_strides(&c, from.meta, view.meta);
-    env_raised(c.env);
-    sym_ok(c.pool, &ignored);
+    sym_id shape[TENSOR_MAX_DIM];
+    if (result.kind != VALUE_TENSOR)
+        return;
+    if (step->n_args >= 2 && step->args[0].kind == VALUE_TENSOR && views_copy(traced, step)) {
+        const struct tensor_meta *from = step->args[0].u.tensor.meta;
+        const struct tensor_meta *view = result.u.tensor.meta;
+        if (from->ndim && (is_symbolic(ops, from) || is_symbolic(ops, view)) &&
+            asked_shape(step->args[1], view, shape))
+            ask_strides(&c, from, shape, view->ndim);
+        env_raised(c.env);
+        sym_ok(c.pool, &ignored);
+    }
+    traced->cloned = is_contiguous_clone(step);
+    traced->clone = result.u.tensor.storage;
 }
 
 static bool ask(struct traced *traced, struct ops *ops, const struct value *value, unsigned depth)

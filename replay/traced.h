@@ -8,20 +8,25 @@
 #ifndef SYMTAPE_REPLAY_TRACED_H
 #define SYMTAPE_REPLAY_TRACED_H
 
-#include "replay/ops/ops.h"
+#include "replay/program.h"
 #include "trace/base/vec.h"
 #include "trace/graphs.h"
 
 struct traced {
     vec_of(bool)
-    asked; /* by meta: an answer is known from then on */
+    asked;           /* by meta: an answer is known from then on */
+    bool decomposes; /* _unsafe_view is printed as view */
+    bool cloned;     /* the last call that made a tensor was a clone to contiguous memory, */
+    uint32_t clone;  /* on this storage */
 };
 
 bool traces_results(enum graph_kind kind);
 /* Asks of a result and of each tensor in it. False: out of memory. */
 bool traced_ask(struct traced *traced, struct ops *ops, struct value result);
-/* Asks of a view what C++ asks when reshape() looks for its strides. */
-void traced_ask_view(struct ops *ops, struct tensor from, struct tensor view);
+/* Asks of the view of a copy that reshape() made what C++ asks when it looks for its strides: with
+ * the sizes as they were asked for, which the result may write another way. */
+void traced_ask_view(struct traced *traced, struct ops *ops, const struct step *step,
+                     struct value result);
 void traced_release(struct traced *traced);
 
 #endif
