@@ -122,6 +122,7 @@ static int replay(struct cmd *cmd, const struct tape_arg *tape, const struct rep
     how.rules = rules;
     how.jobs = jobs_of(args);
     how.timing = args->operators || args->json;
+    how.passes = args->operators || args->json;
     how.changes = (struct input_changes){ .marks = lists->marks,
                                           .n_marks = lists->n_marks,
                                           .sets = lists->sets,

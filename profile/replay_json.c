@@ -90,17 +90,17 @@ static void write_differences(struct json_writer *w, const struct replay_report 
     json_close(w);
 }
 
-static void write_fast(struct json_writer *w, const struct op_stats *stats)
+static void write_fast(struct json_writer *w, const uint64_t fast[OP_COUNTERS])
 {
     json_open_object(w, "fast");
     for (int i = 0; i < OP_COUNTERS; i++) {
         struct str name = str_of(op_counter_name((enum op_counter)i));
-        if (stats->fast[i] == 0)
+        if (fast[i] == 0)
             continue;
         json_put_key(w, str_is(name, "attempt fast")     ? STR("attempt")
                         : str_starts(name, STR("fast ")) ? str_from(name, 5)
                                                          : name);
-        json_put_u64(w, NULL, stats->fast[i]);
+        json_put_u64(w, NULL, fast[i]);
     }
     json_close(w);
 }
@@ -134,7 +134,7 @@ static void write_operator(struct json_writer *w, const struct replay_operator *
     for (unsigned i = 0; i < depth; i++)
         json_put_u64(w, NULL, stats->by_depth[i]);
     json_close(w);
-    write_fast(w, stats);
+    write_fast(w, stats->fast);
     write_cache(w, stats);
     json_put_u64(w, "exprs", stats->exprs);
     json_put_u64(w, "evaluations", stats->evaluations);
@@ -224,6 +224,23 @@ static void write_guards(struct json_writer *w, const struct replay_report *repo
     json_close(w);
 }
 
+static void write_passes(struct json_writer *w, const struct replay *replay)
+{
+    json_open_array(w, "dispatch_passes");
+    for (unsigned i = 0; i < PASSES; i++) {
+        const struct pass_counts *p = &replay->passes[i];
+        json_open_object(w, NULL);
+        json_put_str(w, "pass", str_of(pass_name((enum pass)i)));
+        json_put_str(w, "function", str_of(pass_function((enum pass)i)));
+        json_put_u64(w, "fake_tensor_mode", p->fake_mode);
+        json_put_u64(w, "fake_tensor", p->fake_tensor);
+        json_put_u64(w, "proxy", p->proxy);
+        write_fast(w, p->fast);
+        json_close(w);
+    }
+    json_close(w);
+}
+
 void replay_json(const struct replay_report *report, struct buf *out)
 {
     const struct replay *replay = report->replay;
@@ -246,6 +263,7 @@ void replay_json(const struct replay_report *report, struct buf *out)
     for (size_t i = 0; i < replay->n_operators; i++)
         write_operator(&w, &replay->operators[i]);
     json_close(&w);
+    write_passes(&w, replay);
     write_guards(&w, report);
     json_close(&w);
     buf_putc(out, '\n');

@@ -214,13 +214,13 @@ static int by_calls(const void *a, const void *b)
     return str_cmp((*x)->op, (*y)->op);
 }
 
-static void put_fast(const struct op_stats *stats, struct table *table)
+static void put_fast(const uint64_t fast[OP_COUNTERS], struct table *table)
 {
     const char *comma = "";
     for (int i = 0; i < OP_COUNTERS; i++)
-        if (stats->fast[i]) {
+        if (fast[i]) {
             buf_printf(&table->text, "%s%s %llu", comma, op_counter_name((enum op_counter)i),
-                       (unsigned long long)stats->fast[i]);
+                       (unsigned long long)fast[i]);
             comma = ", ";
         }
     table_cell(table);
@@ -278,12 +278,48 @@ static void write_operators(const struct replay_report *report, const struct tab
         table_count(&table, stats->guards);
         table_count(&table, stats->evaluations);
         table_count(&table, stats->exprs);
-        put_fast(stats, &table);
+        put_fast(stats->fast, &table);
         put_bypasses(stats, &table);
         put_top_stack(rows[i], &table);
     }
     free(rows);
     buf_putc(out, '\n');
+    table_print(&table, layout, out);
+    table_release(&table);
+}
+
+static void put_pass(const char *name, const struct pass_counts *counts, const char *function,
+                     struct table *table)
+{
+    table_text(table, str_of(name));
+    table_u64(table, counts->fake_mode);
+    table_count(table, counts->fake_tensor);
+    table_count(table, counts->proxy);
+    put_fast(counts->fast, table);
+    table_text(table, str_of(function));
+}
+
+static void write_passes(const struct replay_report *report, const struct table_layout *layout,
+                         struct buf *out)
+{
+    static const struct column columns[] = {
+        { "pass", COLUMN_LEFT },        { "FakeTensorMode", COLUMN_RIGHT },
+        { "FakeTensor", COLUMN_RIGHT }, { "Proxy", COLUMN_RIGHT },
+        { "fast path", COLUMN_WIDE },   { "PyTorch's function", COLUMN_WIDE, .spare = 1 },
+    };
+    struct table table = TABLE(columns);
+    struct pass_counts all = { 0 };
+    for (unsigned i = 0; i < PASSES; i++) {
+        const struct pass_counts *p = &report->replay->passes[i];
+        all.fake_mode += p->fake_mode;
+        all.fake_tensor += p->fake_tensor;
+        all.proxy += p->proxy;
+        for (unsigned k = 0; k < OP_COUNTERS; k++)
+            all.fast[k] += p->fast[k];
+        put_pass(pass_name((enum pass)i), p, pass_function((enum pass)i), &table);
+    }
+    put_pass("all", &all, "", &table);
+    buf_puts(out, "\nDispatches that PyTorch makes, estimated\n");
     table_print(&table, layout, out);
     table_release(&table);
 }
@@ -303,6 +339,8 @@ void replay_text(const struct replay_report *report, const struct report_options
     write_differences(report, how, out);
     if (report->operators)
         write_operators(report, &layout, how->limit, out);
+    if (report->operators)
+        write_passes(report, &layout, out);
     if (report->guards)
         write_guards(report, &layout, out);
 }

@@ -26,6 +26,9 @@ struct attempt_run {
     uint32_t record;         /* of the graph that is being walked */
     uint64_t *could_be_fast; /* by operator */
     struct traced traced;
+    vec_of(struct first_walk)
+    first;             /* by program */
+    uint32_t backward; /* the step of the graph being walked where its backward part begins */
     bool traces; /* the graph being walked is one whose results were asked about */
     struct collecting collecting;
 };
@@ -53,6 +56,8 @@ static bool before_call(void *user, const struct program *program, const struct 
 {
     struct attempt_run *run = user;
     uint32_t location = program->graph->nodes[step->node].location;
+    if (program == program->root && step == &program->steps[run->backward])
+        run->first.v[program->number].backward = ops_totals(run->seed.ops);
     uint32_t stack = location == LOCATION_NONE
                          ? 0
                          : run->first_stack.v[program->number] + program->first_location + location;
@@ -107,7 +112,8 @@ static struct program *prepare(struct attempt_run *run, const struct attempt_gra
         return err_nomem(err), NULL;
     }
     if (!vec_push(&run->refs, g->ref) ||
-        !vec_push(&run->first_stack, (uint32_t)run->stack_graph.n) || !add_tree_stacks(run, p))
+        !vec_push(&run->first_stack, (uint32_t)run->stack_graph.n) || !add_tree_stacks(run, p) ||
+        !vec_push(&run->first, (struct first_walk){ 0 }) || !first_backward(p, &run->backward))
         return err_nomem(err), NULL;
     return p;
 }
@@ -126,6 +132,7 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     run->traces = traces_results(g->kind);
     run->traced.decomposes = run->load->inductor;
     struct program *p = prepare(run, g, &why);
+    struct op_totals before = ops_totals(run->seed.ops);
     uint64_t start = now_ns();
     bool ok = p && walk_program(&run->walker, p);
     row->counts.ns = now_ns() - start;
@@ -144,6 +151,12 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     if (!run->walker.by_hint && walk_inputs_differ(&run->walker, p) &&
         !guard_log_concede(&run->log, g->record))
         return err_nomem(err);
+    struct first_walk *first = &run->first.v[p->number];
+    first->done = true;
+    first->before = before;
+    first->after = ops_totals(run->seed.ops);
+    if (run->backward == p->n_steps)
+        first->backward = first->after;
     walk_finish(&run->walker, p);
     run->collecting.graph = row;
     collect_program(&run->collecting, p);
@@ -361,6 +374,7 @@ static void close_run(struct attempt_run *run)
         program_free(run->programs.v[i]);
     vec_release(&run->programs);
     vec_release(&run->refs);
+    vec_release(&run->first);
     vec_release(&run->first_stack);
     vec_release(&run->stack_graph);
     vec_release(&run->stack_location);
@@ -384,6 +398,33 @@ static void collect_costs(struct attempt_run *run)
         costs->ns += run->result->graphs.v[i].counts.ns;
 }
 
+static bool model_passes(struct attempt_run *run, struct err *err)
+{
+    struct pass_run passes = { .walker = &run->walker,
+                               .seed = &run->seed,
+                               .inputs = &run->load->inputs,
+                               .programs = run->programs.v,
+                               .first = run->first.v,
+                               .counts = run->result->passes };
+    enum graph_kind *kinds = calloc(run->programs.n + 1, sizeof *kinds);
+    bool ok = true;
+    if (!kinds)
+        return err_nomem(err);
+    for (; passes.n < run->programs.n; passes.n++) {
+        kinds[passes.n] = GRAPH_ANY;
+        for (size_t g = 0; g < run->load->n_graphs && run->first.v[passes.n].done; g++)
+            if (run->load->graphs[g].ref == run->refs.v[passes.n])
+                kinds[passes.n] = run->load->graphs[g].kind;
+    }
+    passes.kinds = kinds;
+    if (!passes_run(&passes)) {
+        *err = run->walker.err;
+        ok = false;
+    }
+    free(kinds);
+    return ok;
+}
+
 void attempt_replay(const struct replay_options *options, struct attempt_load *load,
                     struct attempt_result *result)
 {
@@ -402,6 +443,8 @@ void attempt_replay(const struct replay_options *options, struct attempt_load *l
         collect_costs(&run);
         if (!err_is_set(&err))
             walk_warm(&run, &err);
+        if (!err_is_set(&err) && options->passes)
+            model_passes(&run, &err);
     }
     result->err = err;
     close_run(&run);

@@ -45,6 +45,7 @@ struct attempt_result {
     vec_of(struct replay_trail)
     trails;
     struct replay_costs costs;
+    struct pass_counts passes[PASSES];
     uint64_t digest;
     struct arena arena;
     struct err err; /* of kind ERR_NONE: done */

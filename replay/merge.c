@@ -90,6 +90,10 @@ static void merge_costs(struct merging *m, const struct attempt_result *r)
     const uint64_t *from = (const uint64_t *)&r->costs;
     for (size_t i = 0; i < sizeof r->costs / sizeof *from; i++)
         to[i] += from[i];
+    to = (uint64_t *)m->replay->passes;
+    from = (const uint64_t *)r->passes;
+    for (size_t i = 0; i < PASSES * (sizeof *r->passes / sizeof(uint64_t)); i++)
+        to[i] += from[i];
     m->replay->digest = m->replay->digest * 1099511628211u + r->digest;
     for (size_t i = 0; i < r->trails.n; i++) {
         struct replay_trail row = r->trails.v[i];

@@ -16,6 +16,7 @@
 #include "replay/change.h"
 #include "replay/guard_log.h"
 #include "replay/ops/stats.h"
+#include "replay/passes.h"
 #include "trace/graphs.h"
 #include "trace/selector.h"
 
@@ -35,6 +36,7 @@ struct replay_options {
     void *on_warm_user;
     bool digests; /* of results, to tell whether two replays gave the same */
     bool audit;   /* calls that the fast path could have answered */
+    bool passes;  /* what PyTorch counted (replay/passes.h) */
     bool trails;  /* guards and replacements at the end, as texts */
 };
 #define REPLAY_OPTIONS_DEFAULT ((struct replay_options){ .selector = SELECTOR_ALL })
@@ -132,6 +134,7 @@ struct replay {
     size_t n_guards;
     struct replay_guard_counts guard_counts;
     struct replay_costs costs;
+    struct pass_counts passes[PASSES]; /* with `passes` */
     uint64_t digest;
     struct replay_trail *trails;
     size_t n_trails;

@@ -197,6 +197,7 @@ static bool seed_tensor(struct seeding *s, const struct input_tensor *t, struct 
                                       .dynamic = dynamic,
                                       .constraints = constraints };
     ret->is_tensor = true;
+    ret->requires_grad = t->requires_grad;
     ret->meta = (struct tensor_meta){ .dtype = t->dtype,
                                       .layout = t->layout,
                                       .device = t->device,
@@ -366,4 +367,12 @@ struct value seed_placeholder(struct seed *seed, const struct node *node,
         return value_sym(
             number_type_of(seed->env, symbol) == NUMBER_FLOAT ? VALUE_FLOAT : VALUE_INT, symbol);
     return expected_value(seed->ops, expected);
+}
+
+bool seed_requires_grad(const struct seed *seed, struct str placeholder)
+{
+    const struct seeded *input = find_input(seed, placeholder);
+    if (!input)
+        input = find_input(seed, without_number(placeholder));
+    return input && input->requires_grad;
 }

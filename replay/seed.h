@@ -9,6 +9,7 @@
 struct seeded {
     struct str name; /* as a dynamo graph names its placeholder: "L_x_" */
     bool is_tensor;
+    bool requires_grad;
     struct tensor_meta meta;
     sym_id number;
 };
@@ -46,5 +47,8 @@ sym_id seed_resolve(void *user, struct sym_pool *pool, struct str name);
  * else of the printed meta. VALUE_NONE where neither tells. */
 struct value seed_placeholder(struct seed *seed, const struct node *node,
                               const struct expected *expected);
+
+/* Whether the input that it names requires a gradient. */
+bool seed_requires_grad(const struct seed *seed, struct str placeholder);
 
 #endif

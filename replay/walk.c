@@ -227,6 +227,8 @@ static bool run_call(struct walker *w, struct program *p, const struct step *ste
                                                 .rule = step->rule });
     uint32_t n_symbols = env_n_symbols(w->env);
     bool again = !first && p->notes[step->node].fresh;
+    if (again && w->counts && ready && !has_unknown(step))
+        (void)call_step(w, step);
     if (again)
         result = (struct call_result){ OP_DONE, same_again(w, p->first[step->node], 0), false };
     else if (ready && !has_unknown(step))
@@ -277,6 +279,8 @@ static bool run_input(struct walker *w, struct program *p, const struct step *st
                                    : same_again(w, p->first[step->node], 0);
     (*next)++;
     set_result(p, step, value, first);
+    if (!first && w->input_again)
+        w->input_again(w->user, p, step, value);
     if (first) {
         p->notes[step->node].got = value;
         p->notes[step->node].pending = value.kind != VALUE_NONE;
@@ -340,6 +344,8 @@ static bool run(struct walker *w, struct program *p, const struct value *inputs,
     w->program = p;
     for (uint32_t i = 0; i < p->n_steps && ok; i++) {
         const struct step *step = &p->steps[i];
+        if (w->counts && p == p->root)
+            ops_set_muted(w->ops, i < w->counts_from);
         if (step->kind == STEP_INPUT)
             ok = run_input(w, p, step, inputs, n, &next, first);
         else if (step->kind == STEP_OUTPUT)

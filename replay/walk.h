@@ -19,7 +19,12 @@ struct walker {
     bool (*before)(void *user, const struct program *program, const struct step *step);
     bool (*after)(void *user, const struct program *program, const struct step *step,
                   struct value result);
+    /* An input of a further walk; may be NULL. */
+    void (*input_again)(void *user, const struct program *program, const struct step *step,
+                        struct value value);
     void *user;
+    bool counts;             /* a further walk makes every call, for its counts */
+    uint32_t counts_from;    /* and counts from this node of the root on */
     bool by_hint;            /* inputs were changed: what has the recorded hint is the same */
     struct program *program; /* the one being walked */
     uint32_t depth;

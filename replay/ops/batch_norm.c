@@ -78,7 +78,9 @@ static void evaluate(struct call *c, struct batch_norm *b)
 
 static struct tensor along_channels(struct call *c, struct tensor x, uint32_t ndim)
 {
-    if (ndim_of(x) != 1)
+    if (ndim_of(x) == 1)
+        count_dispatches(c, 1); /* flatten() of what is flat */
+    else
         x = CALL(c, "aten.flatten.using_ints", T(x), I(c, 0), I(c, -1));
     return unsqueeze_to(c, x, ndim ? ndim - 1 : 0);
 }
@@ -89,6 +91,8 @@ static void normalise(struct call *c, struct batch_norm *b)
     uint32_t ndim = ndim_of(b->input);
     b->new_mean = b->mean;
     b->new_var = b->var;
+    /* aten.full of a number; _native_batch_norm_legit, by the form that does not train */
+    count_dispatches(c, b->training ? 1 : 2);
     if (b->training)
         train(c, b);
     else
@@ -247,7 +251,11 @@ static struct value impl_index(struct call *c, struct batch_norm *b, int64_t *in
             b->input = clone_format(c, b->input, format);
         *index = 1;
     }
-    return run_kernel(c, b);
+    struct value ret = run_kernel(c, b);
+    /* What cudnn_batch_norm gives beside it (torch/_decomp/decompositions.py). */
+    for (int i = b->training ? 2 : 0; i < 3 && *index == 1 && !c->failed; i++)
+        zeros_of(c, b->input, (sym_id[]){ SYM_ID_ZERO }, 1, DTYPE_U8);
+    return ret;
 }
 
 static struct batch_norm composite_args(struct call *c)

@@ -292,6 +292,8 @@ static void count_again(struct ops *ops, struct entry entry)
         uint32_t depth = ops->depth + (e.depth - entry.depth);
         if (e.kind < OP_COUNTERS)
             stats_count(ops, e.op, (enum op_counter)e.kind);
+        else if (e.kind == EVENT_WITHIN)
+            stats_within(ops, e.op, depth, e.n);
         else
             stats_dispatch(ops, e.op, depth, e.n);
         if (e.cached)
@@ -304,7 +306,9 @@ bool op_cache_answer(struct ops *ops, const struct op *op, const struct cache_ke
                      struct value *ret)
 {
     struct op_cache *cache = ops->cache;
-    if (!key->usable || ops->cache_off || !cache->n_table)
+    /* A pass that is modelled sees the calls that a composite operator makes. */
+    bool seen = op->composite && ops->above.mode != ABOVE_NOTHING;
+    if (!key->usable || ops->cache_off || !cache->n_table || seen)
         return false;
     uint32_t found = *find(cache, key);
     if (!found)

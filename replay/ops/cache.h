@@ -48,7 +48,10 @@ void op_cache_store(struct ops *ops, const struct cache_key *key,
 void op_cache_drop(struct ops *ops, const struct cache_key *key);
 
 /* What a run counts, for entries that PyTorch does not have. */
-enum { EVENT_DISPATCH = OP_COUNTERS }; /* below it: a counter of the fast path */
+enum {
+    EVENT_DISPATCH = OP_COUNTERS, /* below it: a counter of the fast path */
+    EVENT_WITHIN                  /* dispatches of what a rule does not call by itself */
+};
 void op_cache_log(struct ops *ops, uint32_t op, uint32_t depth, uint32_t kind, uint32_t n,
                   bool cached);
 

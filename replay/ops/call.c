@@ -13,8 +13,10 @@ void count(struct call *c, enum op_counter counter)
 
 void count_dispatches(struct call *c, uint32_t n)
 {
-    stats_dispatch(c->ops, c->op->index, c->ops->depth, n);
-    op_cache_log(c->ops, c->op->index, c->ops->depth, EVENT_DISPATCH, n, false);
+    if (c->op->composite)
+        return; /* by Python or C++ itself, above FakeTensorMode */
+    stats_within(c->ops, c->op->index, c->ops->depth, n);
+    op_cache_log(c->ops, c->op->index, c->ops->depth, EVENT_WITHIN, n, false);
 }
 
 /* The dispatch itself, which PyTorch counts before it asks its cache. */
@@ -194,6 +196,21 @@ static enum op_outcome call_in_kernel(struct ops *ops, const struct op *op,
     return outcome;
 }
 
+/* Functionalization runs another operator in its place, which counts; what comes of it is the
+ * same. True where it did. */
+static bool count_functional(struct ops *ops, const struct op *op, const struct value *args,
+                             uint32_t n, const struct keyword *keywords, uint32_t n_keywords)
+{
+    struct value ignored;
+    struct op *functional = ops->depth == 0 ? above_functional(ops, op) : NULL;
+    if (!functional)
+        return false;
+    ops->above.functionalizing = true;
+    ops_dispatch(ops, functional, args, n, keywords, n_keywords, &ignored);
+    ops->above.functionalizing = false;
+    return true;
+}
+
 enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value *args, uint32_t n,
                              const struct keyword *keywords, uint32_t n_keywords,
                              struct value *ret)
@@ -211,7 +228,8 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value 
         return outcome;
     if (ops->kernel)
         return call_in_kernel(ops, op, bound, ret);
-    ops->stats.muted += op->free;
+    bool replaced = count_functional(ops, op, args, n, keywords, n_keywords);
+    ops->stats.muted += op->free + replaced;
     if (!op_cache_key(ops, op, bound, &key))
         outcome = ops_no_memory(ops);
     if (outcome == OP_DONE)
@@ -221,7 +239,10 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value 
     if (outcome == OP_DONE && op->writes)
         forget_written(ops, op, bound);
     op_cache_drop(ops, &key);
-    ops->stats.muted -= op->free;
+    ops->stats.muted -= op->free + replaced;
+    if (outcome == OP_DONE && ops->above.mode != ABOVE_NOTHING && ops->depth == 0 &&
+        !ops->stats.muted && !ops->above.functionalizing)
+        above_call(ops, op, bound, ret, key.fresh_from);
     return outcome;
 }
 

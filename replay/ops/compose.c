@@ -116,7 +116,7 @@ static struct tensor with_keyword(struct call *c, const char *name, const struct
 
 /* x.to(...) within a decomposition is two dispatches, aten.to.dtype and prim.device, before it
  * comes to copying. */
-static void count_to(struct call *c, struct tensor x)
+void count_to(struct call *c, struct tensor x)
 {
     if (some(x) && !c->op->composite && !in_kernel(c))
         count_dispatches(c, 2);

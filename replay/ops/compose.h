@@ -55,6 +55,9 @@ bool on_cuda(struct tensor x);
 struct tensor item_tensor(struct call *c, struct value tuple, uint32_t i);
 
 /* Calls with keywords, and those that PyTorch leaves out where they change nothing. */
+/* to() within a decomposition dispatches aten.to.dtype and prim.device, whether it copies or not.
+ */
+void count_to(struct call *c, struct tensor x);
 struct tensor to_dtype(struct call *c, struct tensor x, enum dtype dtype);
 struct tensor to_format(struct call *c, struct tensor x, enum memory_format format);
 struct tensor to_dtype_format(struct call *c, struct tensor x, enum dtype dtype,

@@ -2,6 +2,7 @@
 #ifndef SYMTAPE_REPLAY_OPS_CONTEXT_H
 #define SYMTAPE_REPLAY_OPS_CONTEXT_H
 
+#include "replay/ops/above.h"
 #include "replay/ops/bodies.h"
 #include "replay/ops/memo.h"
 #include "replay/ops/rule.h"
@@ -69,10 +70,13 @@ struct op_stats_table {
     uint32_t stack; /* current */
     uint32_t muted; /* depth of calls that count nothing */
     uint64_t dispatches, symbolic_tensors; /* in all, for differences */
+    uint64_t fake_tensor;                  /* dispatches that come by FakeTensor, not by its mode */
     bool timing;
 };
 
 void stats_dispatch(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n);
+/* Of calls that a rule of that operator stands for. */
+void stats_within(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n);
 void stats_count(struct ops *ops, uint32_t op, enum op_counter counter);
 void stats_hit(struct ops *ops, uint32_t op);
 /* PyTorch's cache missed, or passed the call by. */
@@ -114,6 +118,7 @@ struct ops {
     struct meta_table metas;
     struct op_cache *cache;
     struct op_stats_table stats;
+    struct above above;
     uint32_t next_storage;
     vec_of(sym_id) storage_bytes; /* by storage; storage.h */
     uint32_t depth, nesting; /* composite operators nest, but add no depth */

@@ -151,6 +151,7 @@ bool rule_convolution(struct call *c)
     sym_id shape[TENSOR_MAX_DIM];
     if (!read_conv(c, 3, &v))
         return false;
+    count_dispatches(c, some(v.bias) ? 2 : 3); /* prim.device, as the backend is chosen */
     enum memory_format format = choose_format(c, &v);
     if (c->failed || !return_shape(c, &v, shape))
         return false;

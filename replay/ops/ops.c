@@ -42,6 +42,7 @@ void ops_free(struct ops *ops)
     op_cache_free(ops->cache);
     meta_table_release(&ops->metas);
     stats_release(&ops->stats);
+    above_release(&ops->above);
     arena_release(&ops->arena);
     arena_release(&ops->schemas);
     arena_release(&ops->lifetime);
@@ -61,6 +62,12 @@ void ops_reset(struct ops *ops)
     ops->storage_bytes.n = 0;
     memo_clear(&ops->memos);
     ops->written.n = 0;
+    ops->above.grads.n = 0;
+}
+
+void ops_forget_calls(struct ops *ops)
+{
+    op_cache_clear(ops->cache);
 }
 
 void ops_set_eager(struct ops *ops, bool on)

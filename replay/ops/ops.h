@@ -47,6 +47,9 @@ void ops_free(struct ops *ops); /* NULL is fine */
 /* Forgets values, storages and results, keeps interned metas and the cache: for the next graph. */
 void ops_reset(struct ops *ops);
 
+/* Empties the operator cache. */
+void ops_forget_calls(struct ops *ops);
+
 /* Forgets everything but the table and the switches, and goes on with another environment. */
 void ops_set_env(struct ops *ops, struct shape_env *env);
 /* Calls without symbols answer as eager PyTorch does, kernels and their messages, rather than as

@@ -1,4 +1,5 @@
 /* Decompositions into other pointwise operators, read from a table of small programs. */
+#include "replay/ops/compose.h"
 #include "replay/ops/pointwise.h"
 
 #include <math.h>
@@ -123,9 +124,12 @@ static struct value literal(struct call *c, struct str word)
     return value_int(num(c, strtoll(text, NULL, 10)));
 }
 
-static struct value to_dtype(struct call *c, struct value x, enum dtype dtype)
+static struct value converted(struct call *c, struct value x, enum dtype dtype)
 {
-    if (c->failed || !is_tensor(x) || x.u.tensor.meta->dtype == dtype)
+    if (c->failed || !is_tensor(x))
+        return x;
+    count_to(c, x.u.tensor);
+    if (x.u.tensor.meta->dtype == dtype)
         return x;
     struct keyword keyword = { STR("dtype"), { .kind = VALUE_DTYPE, .u.dtype = dtype } };
     return call_op_keywords(c, "aten._to_copy.default", &x, 1, &keyword, 1);
@@ -174,7 +178,7 @@ static struct value run_word(struct machine *m, const struct word_row *row, cons
     case WORD_WHERE: return select_values(c, x);
     case WORD_TRUTH: return truth(c, x[0], true);
     case WORD_FALSEHOOD: return truth(c, x[0], false);
-    case WORD_TYPE_AS: return to_dtype(c, x[0], x[1].u.tensor.meta->dtype);
+    case WORD_TYPE_AS: return converted(c, x[0], x[1].u.tensor.meta->dtype);
     case WORD_CONJ: return dtype_is_complex(dtype) ? call_op(c, row->op, x, 1) : x[0];
     case WORD_TRUNC: return dtype_is_integer(dtype) ? x[0] : call_op(c, row->op, x, 1);
     case WORD_ISFINITE: return call_op(c, "aten.isfinite.default", x, 1);
@@ -264,7 +268,8 @@ static struct value *cast_args(struct call *c, enum cast cast, enum dtype *resul
             part[kept++] = args[i];
     elementwise_dtypes(c, part, kept, pointwise_kind(c), &compute, result);
     for (uint32_t i = 0; i < end && cast != CAST_NONE; i++)
-        args[i] = only_tensors ? to_dtype(c, args[i], compute) : maybe_convert(c, args[i], compute);
+        args[i] =
+            only_tensors ? converted(c, args[i], compute) : maybe_convert(c, args[i], compute);
     return args;
 }
 
@@ -303,7 +308,7 @@ struct value run_program(struct call *c, enum program_id id)
     struct value ret = prepare(c, program->cast, args) ? run(c, program->text, args) : value_none();
     if (c->failed || !is_tensor(ret) || program->cast == CAST_NONE)
         return ret;
-    return program->cast == CAST_TO ? to_dtype(c, ret, result) : maybe_convert(c, ret, result);
+    return program->cast == CAST_TO ? converted(c, ret, result) : maybe_convert(c, ret, result);
 }
 
 /* Without symbols: TensorIterator over the operands, or over all tensors that are no out=. */

@@ -17,6 +17,20 @@ static bool takes_numbers(struct str base)
     return false;
 }
 
+/* Python has no binding of these overloads (SKIP_PYTHON_BINDINGS_SIGNATURES of
+ * tools/autograd/gen_python_functions.py): a number goes to the one of two tensors. */
+static bool is_bound(struct str op)
+{
+    static const char *const skipped[] = {
+        "aten.add.Scalar",  "aten.sub.Scalar",  "aten.mul.Scalar",  "aten.div.Scalar",
+        "aten.add_.Scalar", "aten.sub_.Scalar", "aten.mul_.Scalar", "aten.div_.Scalar",
+    };
+    for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++)
+        if (str_is(op, skipped[i]))
+            return false;
+    return true;
+}
+
 static bool scalar_tensor(struct value value)
 {
     return value.kind == VALUE_TENSOR && value.u.tensor.meta->ndim == 0;
@@ -314,7 +328,7 @@ bool python_overloads(struct call *c, struct str base, bool method, const struct
             .numbers = takes_numbers(base),
             .method = method,
         };
-        if (!try_overload(c, &attempt, args, n, keywords, n_keywords) ||
+        if (!is_bound(op_name(op)) || !try_overload(c, &attempt, args, n, keywords, n_keywords) ||
             (chosen && !before(&op->schema, best.schema)))
             continue;
         best = attempt;

@@ -40,6 +40,7 @@ void ops_stats_clear(struct ops *ops)
 {
     memset(ops->stats.by_op, 0, (ops->table.n + 1) * sizeof *ops->stats.by_op);
     ops->stats.by_stack.n = 0;
+    ops->stats.fake_tensor = 0;
     if (ops->stats.slots)
         memset(ops->stats.slots, 0, ops->stats.n_slots * sizeof *ops->stats.slots);
 }
@@ -99,6 +100,26 @@ void stats_dispatch(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
     stats->dispatches += n;
     stats->by_depth[depth < OP_STATS_DEPTHS ? depth : OP_STATS_DEPTHS - 1] += n;
     ops->stats.dispatches += n;
+}
+
+/* Kernels written in Python that get at their arguments themselves (_view_meta, slice_forward and
+ * nonzero of torch/_subclasses/fake_impls.py): what they call comes by FakeTensor. */
+static bool by_fake_tensor(struct str op)
+{
+    static const char *const names[] = { "aten.view.default", "aten._unsafe_view.default",
+                                         "aten.reshape.default", "aten.slice.Tensor",
+                                         "aten.nonzero.default" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(op, names[i]))
+            return true;
+    return false;
+}
+
+void stats_within(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
+{
+    stats_dispatch(ops, op, depth, n);
+    if (!ops->stats.muted && by_fake_tensor(ops->table.rows[op].name))
+        ops->stats.fake_tensor += n;
 }
 
 void stats_count(struct ops *ops, uint32_t op, enum op_counter counter)
@@ -162,6 +183,24 @@ void stats_end(struct ops *ops, uint32_t op, const struct stats_mark *mark)
     stack->ns += ns;
     stack->dispatches += ops->stats.dispatches - mark->dispatches;
     stack->guards += env.guards - mark->env.guards;
+}
+
+void ops_set_muted(struct ops *ops, bool on)
+{
+    ops->stats.muted = on;
+}
+
+struct op_totals ops_totals(const struct ops *ops)
+{
+    struct op_totals ret = { .fake_tensor = ops->stats.fake_tensor };
+    for (uint32_t i = 0; i < ops->table.n; i++) {
+        const struct op_stats *s = &ops->stats.by_op[i];
+        ret.dispatches += s->dispatches;
+        ret.outermost += s->by_depth[0];
+        for (size_t k = 0; k < OP_COUNTERS; k++)
+            ret.fast[k] += s->fast[k];
+    }
+    return ret;
 }
 
 /* --- Switches --- */

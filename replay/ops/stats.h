@@ -55,6 +55,16 @@ const struct op_stats *ops_stats(const struct ops *ops, const struct op *op);
 /* In the order of the first call; NULL past the end. */
 const struct op_stack_stats *ops_stack_stats(const struct ops *ops, size_t i);
 void ops_stats_clear(struct ops *ops);
+
+/* All operators together. */
+struct op_totals {
+    uint64_t dispatches, outermost; /* the latter: those that no other operator made */
+    uint64_t fake_tensor;           /* that come by FakeTensor, while a pass is modelled */
+    uint64_t fast[OP_COUNTERS];
+};
+struct op_totals ops_totals(const struct ops *ops);
+/* Nothing counts while on. */
+void ops_set_muted(struct ops *ops, bool on);
 /* The user stack of the calls that follow: a stack_id of the trace, 0 for none. */
 void ops_set_stack(struct ops *ops, uint32_t stack);
 

@@ -250,7 +250,7 @@ static bool flatten(struct call *c, struct tensor x, struct geometry *g, uint32_
         !collapse(c, g, first, last,
                   "Attempting to view a collapsed tensor, but no such view exists!", &collapsed))
         return false;
-    count_dispatches(c, 2);
+    count_dispatches(c, 1); /* prims.collapse_view */
     *g = collapsed;
     geometry_pass(c, x, g);
     return !c->failed;
@@ -269,7 +269,7 @@ static bool split_dim(struct call *c, struct tensor x, struct geometry *g, uint3
                       "Attempting to split dimension of length %s, but outer length of %s divides "
                       "it with a remainder!",
                       sym_text(c, length), sym_text(c, outer));
-    count_dispatches(c, 2);
+    count_dispatches(c, 1);
     g->size[dim] = inner;
     if (!geometry_insert(c, g, dim, outer, mul(c, stride, inner)))
         return false;
@@ -351,7 +351,7 @@ static bool view_dimensions(struct call *c, struct tensor x, const sym_id *shape
             return refuse(c, "AssertionError", "a dimension that is no 1 cannot be squeezed");
         geometry_remove(g, at);
         geometry_pass(c, x, g);
-        count_dispatches(c, 2);
+        count_dispatches(c, 1); /* prims.squeeze */
     }
     return !c->failed;
 }

@@ -126,6 +126,38 @@ static void test_one_size_changed(void **state)
     close_log(&log);
 }
 
+/* What PyTorch 2.11 counts for relu(x).t(), of which t() is a view: Dynamo's two calls and a device
+ * for the view; the input's wrapper, and that of relu's result, in either functional pass. */
+static void test_passes(void **state)
+{
+    (void)state;
+    struct log log = { 0 };
+    struct replay_options how = REPLAY_OPTIONS_DEFAULT;
+    how.passes = true;
+    put_input(&log);
+    put_graph(&log, "dynamo_output_graph",
+              BODY(X, "        x: \"f32[s77, s27][s27, 1]cpu\" = torch.relu(L_x_)\n"
+                      "        y: \"f32[s27, s77][1, s27]cpu\" = x.t()\n"
+                      "        return (y,)\n"));
+    put_graph(&log, "aot_inference_graph",
+              BODY("arg0_1: \"Sym(s77)\", arg1_1: \"Sym(s27)\", arg2_1: \"f32[s77, s27][s27, 1]cpu\"",
+                   "        relu: \"f32[s77, s27][s27, 1]cpu\" = "
+                   "torch.ops.aten.relu.default(arg2_1)\n"
+                   "        t: \"f32[s27, s77][1, s27]cpu\" = torch.ops.aten.t.default(relu)\n"
+                   "        return (t,)\n"));
+    replay_with(&log, &how);
+    assert_true(replay_all_match(log.replay));
+    const struct pass_counts *passes = log.replay->passes;
+    assert_in_range(passes[PASS_DYNAMO].fake_mode, 3, 20);
+    assert_int_equal(passes[PASS_RNG].fake_mode, 13);
+    assert_int_equal(passes[PASS_INPUTS].fake_mode, 1);
+    assert_int_equal(passes[PASS_METADATA].proxy, 0);
+    assert_int_equal(passes[PASS_TRACE].proxy, 4);
+    assert_int_equal(passes[PASS_TRACE].fake_mode, 4);
+    assert_int_equal(passes[PASS_BACKWARD].fake_mode, 0);
+    close_log(&log);
+}
+
 static void test_refused_and_unsupported(void **state)
 {
     (void)state;
@@ -294,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_what_matches),
         cmocka_unit_test(test_one_size_changed),
         cmocka_unit_test(test_refused_and_unsupported),
+        cmocka_unit_test(test_passes),
         cmocka_unit_test(test_guards),
         cmocka_unit_test(test_policies_and_hints),
         cmocka_unit_test(test_marks),

@@ -1,0 +1,45 @@
+/* What is dispatched above FakeTensorMode around a call from outside, beside the call itself:
+ * prim.device where C++ asks for a tensor's device, detach where autograd keeps a result. Counted
+ * only while a pass of PyTorch's is modelled (replay/passes.h). */
+#ifndef SYMTAPE_REPLAY_OPS_ABOVE_H
+#define SYMTAPE_REPLAY_OPS_ABOVE_H
+
+#include "replay/ops/ops.h"
+#include "trace/base/vec.h"
+
+enum above_mode {
+    ABOVE_NOTHING,   /* not counted */
+    ABOVE_FAKE,      /* fake tensors as Dynamo runs them: views and autograd ask */
+    ABOVE_FUNCTIONAL /* under FunctionalTensorMode: each new wrapper asks; nothing is in place */
+};
+
+/* A storage's part in autograd. */
+enum above_grad { GRAD_NONE, GRAD_LEAF, GRAD_LEAF_USED, GRAD_RESULT };
+
+struct above {
+    enum above_mode mode;
+    uint64_t devices, detaches;
+    uint64_t symbolic_numbers; /* calls given a SymFloat */
+    uint64_t saved_inplace;    /* results that were kept of calls in place */
+    vec_of(uint8_t)
+    grads; /* enum above_grad, by storage */
+    bool functionalizing, failed;
+};
+
+/* From here on; clears the counts. */
+void ops_set_above(struct ops *ops, enum above_mode mode);
+/* The counts so far. */
+const struct above *ops_above(const struct ops *ops);
+/* An input that requires a gradient. */
+void ops_above_leaf(struct ops *ops, struct value input);
+
+/* Inside. */
+void above_release(struct above *above);
+void above_devices(struct ops *ops, uint64_t n);
+/* After a call that nothing else called; storages from fresh_from on are its own. */
+void above_call(struct ops *ops, const struct op *op, const struct value *bound,
+                const struct value *result, uint32_t fresh_from);
+/* The operator that functionalization runs in place of one that writes; NULL: the same. */
+struct op *above_functional(struct ops *ops, const struct op *op);
+
+#endif

@@ -1,0 +1,65 @@
+/* What PyTorch counted while it made the recorded graphs (torch.utils._stats.simple_call_counter):
+ * it runs each program more often than it prints it. Estimated by walking the graphs once more in
+ * PyTorch's order, with what is dispatched around the calls (replay/ops/above.h). What the operator
+ * cache leaves to be done within the calls is that of the first walks, since the cache answers
+ * more often once all guards are known.
+ *
+ * Dynamo runs each call once while it traces. AOTAutograd wraps the inputs for functionalization
+ * and runs Dynamo's graph twice: for its metadata, and under make_fx, where every dispatch goes by
+ * ProxyTorchDispatchMode first; then comes the part of the joint graph that hangs on the tangents.
+ * What was never printed is not there: attempts that ended before a graph was logged, calls that
+ * no result depends on, decompositions that a backend asks for. */
+#ifndef SYMTAPE_REPLAY_PASSES_H
+#define SYMTAPE_REPLAY_PASSES_H
+
+#include "replay/ops/stats.h"
+#include "trace/graphs.h"
+
+enum pass {
+#define PASS(id, name, function) PASS_##id,
+#include "replay/passes.def"
+#undef PASS
+    PASSES
+};
+
+/* Under the names of simple_call_counter: FakeTensorMode.__torch_dispatch__, FakeTensor..., and
+ * ProxyTorchDispatchMode...; then those of the fast path. Counters only. */
+struct pass_counts {
+    uint64_t fake_mode, fake_tensor, proxy, fast[OP_COUNTERS];
+};
+
+const char *pass_name(enum pass pass);
+const char *pass_function(enum pass pass);
+
+/* --- Inside the room --- */
+
+struct walker;
+struct seed;
+struct inputs;
+struct program;
+
+/* Counters when a program was walked first: before, where its backward part begins, after. */
+struct first_walk {
+    bool done; /* false: it failed, and is not walked again */
+    struct op_totals before, backward, after;
+};
+
+struct pass_run {
+    struct walker *walker; /* its callbacks are taken over */
+    const struct seed *seed;
+    const struct inputs *inputs;
+    struct program *const *programs; /* in the order of their records */
+    const enum graph_kind *kinds;
+    const struct first_walk *first;
+    size_t n;
+    struct pass_counts *counts; /* PASSES; added to */
+};
+
+/* The first step that hangs on a tangent; n_steps where none does. False: out of memory. */
+bool first_backward(const struct program *p, uint32_t *ret);
+
+/* The last thing that is done with an attempt: clears its counters and its cache. False: the
+ * walker's err. */
+bool passes_run(const struct pass_run *run);
+
+#endif
