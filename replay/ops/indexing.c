@@ -159,7 +159,7 @@ static struct tensor index_result(struct call *c, struct tensor x, const struct 
         return none;
     uint32_t n = elementwise_permutation(c, &restrided, 1, perm);
     permuted_strides(c, r.sizes, n, perm, strides);
-    return new_tensor_strided(c, dtype_of(x), device_of(x), r.sizes, strides, r.n);
+    return new_tensor_permuted(c, dtype_of(x), device_of(x), r.sizes, strides, r.n);
 }
 
 static bool find_indices(struct call *c, struct tensor x, uint32_t i, struct indices *ret)

@@ -1,5 +1,6 @@
 /* cat, stack and what is built on them. */
 #include "replay/ops/factories.h"
+#include "replay/ops/pointwise.h"
 
 static bool one_dim_empty(struct call *c, struct tensor x)
 {
@@ -135,6 +136,16 @@ static bool same_devices(struct call *c, const struct tensor *x, uint32_t n)
     return true;
 }
 
+/* elementwise_type_promotion_wrapper: all in the common dtype. */
+static const struct tensor *promoted(struct call *c, const struct tensor *x, uint32_t n)
+{
+    enum dtype dtype = common_dtype(c, x, n);
+    struct tensor *ret = scratch(c, n * sizeof(*ret));
+    for (uint32_t i = 0; ret && i < n; i++)
+        ret[i] = maybe_convert(c, value_tensor(x[i]), dtype).u.tensor;
+    return c->failed ? NULL : ret;
+}
+
 static struct tensor cat(struct call *c, const struct tensor *x, uint32_t n, int64_t dim)
 {
     const struct tensor none = { .meta = NULL };
@@ -147,8 +158,11 @@ static struct tensor cat(struct call *c, const struct tensor *x, uint32_t n, int
         return none;
     }
     struct tensor *kept = scratch(c, n * sizeof(*kept));
-    if (!kept || !same_devices(c, x, n) ||
-        !(!eager(c) ? check_ranks(c, x, n) : check_ranks_plain(c, x, n)))
+    if (!kept || !same_devices(c, x, n))
+        return none;
+    if (!eager(c))
+        x = promoted(c, x, n);
+    if (!x || !(!eager(c) ? check_ranks(c, x, n) : check_ranks_plain(c, x, n)))
         return none;
     uint32_t n_kept = without_empty(c, x, n, kept);
     enum memory_format format = common_format(c, x, n);

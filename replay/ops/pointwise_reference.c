@@ -109,7 +109,7 @@ struct tensor reference_step(struct call *c, const char *prim, const struct valu
     elementwise_dtypes(c, operands, n, promotion, &compute, &result);
     for (uint32_t i = 0; i < n; i++)
         x[i] = maybe_convert(c, operands[i], compute);
-    if (c->failed || !maybe_broadcast(c, x, n))
+    if (c->failed || (n > 1 && !maybe_broadcast(c, x, n)))
         return none;
     struct value out = { .kind = VALUE_TENSOR, .u.tensor = call_tensor(c, prim, x, n) };
     if (c->failed)

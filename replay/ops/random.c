@@ -63,7 +63,7 @@ bool rule_randperm(struct call *c)
                                     1));
 }
 
-/* rand_like, randn_like, randint_like: empty_like of that dtype. */
+/* rand_like (param 1), randn_like, randint_like: empty_like of that dtype. */
 bool rule_random_like(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -79,6 +79,13 @@ bool rule_random_like(struct call *c)
     struct device device = device_among(c, 1, device_of(x));
     if (some(out) && !device_equal(device, device_of(out)))
         out = new_tensor_strided(c, dtype, device, sizes_of(out), out.meta->stride, ndim_of(out));
+    if (c->param && c->symbolic && some(out)) {
+        /* uniform_() copies numbers in, for which copy_() looks for overlaps */
+        sym_id strides[TENSOR_MAX_DIM];
+        contiguous_strides(c, sizes_of(out), ndim_of(out), strides);
+        new_tensor_strided(c, dtype, device, sizes_of(out), strides, ndim_of(out));
+        surely_overlaps(c, out);
+    }
     return ret_tensor(c, out);
 }
 

@@ -86,6 +86,21 @@ bool rule_flip_one(struct call *c)
     return ret_tensor(c, call_flip(c, x, dims, 1));
 }
 
+/* Along one dimension, as an index_select. */
+static struct tensor roll_dim(struct call *c, struct tensor x, sym_id shift, int64_t dim)
+{
+    sym_id size = x.meta->size[wrap_dim(c, dim, x.meta->ndim)];
+    struct value end = value_int(size), device = device_value(x.meta->device);
+    struct keyword keyword = { STR("device"), device };
+    struct value index = call_op_keywords(c, "aten.arange.default", &end, 1, &keyword, 1);
+    struct value sum[] = { index, value_int(mod(c, sub(c, size, shift), size)) };
+    sum[0] = call_op(c, "aten.add.Tensor", sum, 2);
+    sum[1] = end;
+    index = call_op(c, "aten.fmod.Scalar", sum, 2);
+    struct value args[] = { value_tensor(x), int_value(c, dim), index };
+    return call_tensor(c, "aten.index_select.default", args, 3);
+}
+
 bool rule_roll(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -108,6 +123,11 @@ bool rule_roll(struct call *c)
         REQUIRE(c, x.meta->ndim > 0, "IndexError",
                 "Dimension specified as %lld but tensor has no dimensions", (long long)dims[i]);
         wrap_dim(c, dims[i], x.meta->ndim);
+    }
+    if (!eager(c) && c->symbolic && !c->failed && n_dims) {
+        for (uint32_t i = 0; i < n_dims && !c->failed; i++)
+            x = roll_dim(c, x, shifts[i], dims[i]);
+        return ret_tensor(c, x);
     }
     return !c->failed &&
            ret_tensor(c, new_tensor(c, kind.dtype, kind.device, x.meta->size, x.meta->ndim));

@@ -179,14 +179,16 @@ struct tensor reduce_ref(struct call *c, struct tensor x, uint64_t mask, bool ke
     sym_id inner[TENSOR_MAX_DIM], inner_strides[TENSOR_MAX_DIM];
     uint32_t n_inner = reduced_sizes(x, mask, false, inner);
     count_prim(c);
-    if (!keepdim)
-        return new_beside(c, x, dtype, inner, n_inner);
-    count_prim(c);
     contiguous_strides(c, inner, n_inner, inner_strides);
+    struct tensor result =
+        new_tensor_strided(c, dtype, device_of(x), inner, inner_strides, n_inner);
+    if (!keepdim)
+        return result;
+    count_prim(c);
     sym_id sizes[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM];
     uint32_t n = reduced_sizes(x, mask, true, sizes);
     keepdim_strides(c, x, mask, inner, inner_strides, n_inner, strides);
-    return new_tensor_strided(c, dtype, device_of(x), sizes, strides, n);
+    return new_view(c, result, sizes, strides, n, SYM_ID_ZERO);
 }
 
 /* A complex number is divided by a number, not by a symbol (_maybe_convert_to_type of

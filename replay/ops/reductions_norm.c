@@ -129,6 +129,32 @@ static bool norm_is_abs(struct call *c, struct tensor x, uint64_t mask, bool who
     return all;
 }
 
+/* Its elements without the reduced dimensions. Those that are told from the end stay: torch 2.11
+ * compares them as they are with what it counts from 0. */
+static struct tensor norm_of_one(struct call *c, struct tensor x, struct value dims, bool whole)
+{
+    if (whole) {
+        struct value args[] = { value_number(c, -1) };
+        struct value flat[] = { value_tensor(x), value_items(VALUE_LIST, args, 1) };
+        struct tensor line = call_tensor(c, "aten.view.default", flat, 2);
+        return call3(c, "aten.select.int", value_tensor(line), value_number(c, 0),
+                     value_number(c, 0));
+    }
+    struct value *shape = values(c, ndim_of(x) + 1);
+    uint32_t n = 0;
+    for (uint32_t i = 0; shape && i < ndim_of(x); i++) {
+        bool reduced = false;
+        for (uint32_t k = 0; k < dims.n; k++)
+            reduced |= is_int(c, dims.u.items[k].u.sym, i);
+        if (!reduced)
+            shape[n++] = value_int(size_of(x, i));
+    }
+    if (!shape)
+        return x;
+    x = call2(c, "aten.view.default", value_tensor(x), value_items(VALUE_LIST, shape, n));
+    return ref_contiguous(c, x);
+}
+
 static struct tensor reduce_call(struct call *c, const char *name, struct tensor x,
                                  struct value dims, bool keepdim)
 {
@@ -158,8 +184,8 @@ static struct tensor vector_norm_symbolic(struct call *c, struct tensor x, doubl
     }
     x = ref_convert(c, x, compute);
     if (norm_is_abs(c, x, mask, whole)) {
-        x = call1(c, "aten.abs.default", value_tensor(x));
-        return reduce_new(c, x, mask, keepdim, result);
+        x = ref_convert(c, call1(c, "aten.abs.default", value_tensor(x)), result);
+        return keepdim || !ndim_of(x) ? ref_contiguous(c, x) : norm_of_one(c, x, dims, whole);
     }
     if (fmod(p, 2) != 0 || !dtype_is_float(compute))
         x = call1(c, "aten.abs.default", value_tensor(x));
