@@ -28,7 +28,7 @@ void bind_unbacked(struct unbound *unbound, struct ops *ops, const struct expect
                    struct value got);
 
 /* Makes the unbacked symbols that a record names known to the environment: of an input, which no
- * call makes. */
+ * call makes, or of a call that could not be replayed. */
 void know_unbacked(struct unbound *unbound, struct ops *ops, const struct expected *expected);
 
 /* The value as it would be printed now. */

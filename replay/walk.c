@@ -58,7 +58,10 @@ static bool is_unknown(struct value value)
 static struct value recorded_value(struct walker *w, const struct step *step)
 {
     const struct expected *e = step->expected;
-    return e->kind == EXPECT_NOTHING ? unknown_value() : expected_value(w->ops, e);
+    if (e->kind == EXPECT_NOTHING)
+        return unknown_value();
+    know_unbacked(&w->unbound, w->ops, e); /* what the call would have made */
+    return expected_value(w->ops, e);
 }
 
 enum { KEEP_NESTING = 8 };
