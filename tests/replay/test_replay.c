@@ -68,7 +68,9 @@ static void replay_with(struct log *log, const struct replay_options *how)
 
 static void replay(struct log *log)
 {
-    replay_with(log, &REPLAY_OPTIONS_DEFAULT);
+    struct replay_options how = REPLAY_OPTIONS_DEFAULT;
+    how.passes = true;
+    replay_with(log, &how);
 }
 
 static void close_log(struct log *log)
