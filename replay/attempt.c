@@ -144,6 +144,8 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
         return *err = why, false;
     if (!ok)
         row->error = node_error(run, &why);
+    else if (g->kind == GRAPH_FORWARD || g->kind == GRAPH_INFERENCE)
+        traced_ask_outputs(&run->traced, run->seed.ops, p);
     if (!guard_log_gather(&run->log) || !guard_log_apply(&run->log, g->record, true))
         return err_nomem(err);
     if (!ok)

@@ -136,6 +136,41 @@ void traced_ask_view(struct traced *traced, struct ops *ops, const struct step *
     traced->clone = result.u.tensor.storage;
 }
 
+static bool is_patch(const struct program *program, const struct step *output, node_id node)
+{
+    for (uint32_t i = 0; i < output->n_patches; i++)
+        if (program->patches[output->first_patch + i].from == node)
+            return true;
+    return false;
+}
+
+static void ask_dense(struct ops *ops, const struct program *program, const struct step *output)
+{
+    struct err ignored = { 0 };
+    struct call c = { .ops = ops, .env = ops_env(ops), .pool = ops_pool(ops), .symbolic = true };
+    for (uint32_t i = 0; i < program->n_steps; i++) {
+        node_id node = program->steps[i].node;
+        const struct value *value = &program->first[node];
+        if (program->valid[node] && value->kind == VALUE_TENSOR && value->u.tensor.meta->ndim &&
+            value->u.tensor.meta->layout == LAYOUT_STRIDED &&
+            is_symbolic(ops, value->u.tensor.meta) && is_patch(program, output, node))
+            (void)non_overlapping_and_dense_or_false(&c, value->u.tensor);
+    }
+    env_raised(c.env);
+    sym_ok(c.pool, &ignored);
+}
+
+void traced_ask_outputs(const struct traced *traced, struct ops *ops, const struct program *program)
+{
+    struct env_origin none = { .graph = UINT32_MAX, .node = ENV_NODE_NONE, .rule = "" };
+    if (!traced->decomposes)
+        return;
+    env_set_origin(ops_env(ops), none);
+    for (uint32_t i = 0; i < program->n_steps; i++)
+        if (program->steps[i].kind == STEP_OUTPUT)
+            ask_dense(ops, program, &program->steps[i]);
+}
+
 static bool ask(struct traced *traced, struct ops *ops, const struct value *value, unsigned depth)
 {
     bool failed = false;

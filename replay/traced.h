@@ -27,6 +27,10 @@ bool traced_ask(struct traced *traced, struct ops *ops, struct value result);
  * the sizes as they were asked for, which the result may write another way. */
 void traced_ask_view(struct traced *traced, struct ops *ops, const struct step *step,
                      struct value result);
+/* Asks of what a forward or inference graph gives back what Inductor's lowering asks (run_node of
+ * torch/_inductor/graph.py): whether it is dense. No node of the graph is who asks. */
+void traced_ask_outputs(const struct traced *traced, struct ops *ops,
+                        const struct program *program);
 void traced_release(struct traced *traced);
 
 #endif

@@ -10,8 +10,7 @@ static const char *pool_name(bool max, uint32_t n)
 static void compute_sizes(struct call *c, struct pool *p, struct tensor x)
 {
     for (uint32_t i = 0; i < p->n; i++)
-        p->out[i] = c->failed ? SYM_ID_ONE
-                              : pool_output(c, p, i, size_of(c, x, (int64_t)i - p->n));
+        p->out[i] = c->failed ? SYM_ID_ONE : pool_output(c, p, i, size_of(c, x, (int64_t)i - p->n));
 }
 
 /* The sizes of the result: the last ones are the windows. */
@@ -53,8 +52,8 @@ static bool read_average(struct call *c, struct pool *p, struct tensor x, uint32
         return false;
     p->ceil_mode = arg_bool(c, first + 3);
     enum dtype dtype = dtype_of(x);
-    bool is_unsigned = dtype == DTYPE_U8 || dtype == DTYPE_U16 || dtype == DTYPE_U32 ||
-                       dtype == DTYPE_U64;
+    bool is_unsigned =
+        dtype == DTYPE_U8 || dtype == DTYPE_U16 || dtype == DTYPE_U32 || dtype == DTYPE_U64;
     require(c, !is_unsigned, "RuntimeError", "\"%s\" not implemented for '%s'", p->name,
             eager(c) ? dtype_scalar_name(dtype) : dtype_python_name(dtype));
     if (p->n == 3)
@@ -78,8 +77,8 @@ bool rule_avg_pool(struct call *c)
     enum memory_format format = FORMAT_CONTIGUOUS;
     if (p.n == 2 || eager(c))
         format = suggest_format(c, x);
-    bool good = p.n == 2 ? pool_check_2d(c, &p, x, format)
-                         : pool_check_3d(c, &p, x, "avg_pool3d()", true);
+    bool good =
+        p.n == 2 ? pool_check_2d(c, &p, x, format) : pool_check_3d(c, &p, x, "avg_pool3d()", true);
     if (!good)
         return false;
     uint32_t n = result_sizes(&p, x, sizes);
@@ -187,7 +186,12 @@ bool rule_low_memory_max_pool(struct call *c)
     c->param = (int32_t)arg_ints(c, 1, &kernel);
     if (c->failed || c->param < 2 || c->param > 3)
         return unsupported(c, "max pooling over %d dimensions", c->param);
-    return max_pool(c, &out[0], &out[1], DTYPE_I8) && ret_tensors(c, out, 2);
+    if (!max_pool(c, &out[0], &out[1], DTYPE_I8))
+        return false;
+    if (!eager(
+            c)) /* what computes them converts indices of that shape: prims.convert_element_type */
+        (void)non_overlapping_and_dense_or_false(c, out[1]);
+    return ret_tensors(c, out, 2);
 }
 
 bool rule_low_memory_max_pool_indices(struct call *c)
@@ -237,8 +241,8 @@ static struct value one_and(struct call *c, uint32_t i, int64_t one, struct valu
     if (!items)
         return value_none();
     items[0] = I(c, one);
-    items[1] = (list.kind == VALUE_LIST || list.kind == VALUE_TUPLE) && list.n ? list.u.items[0]
-                                                                               : list;
+    items[1] =
+        (list.kind == VALUE_LIST || list.kind == VALUE_TUPLE) && list.n ? list.u.items[0] : list;
     return value_items(VALUE_LIST, items, 2);
 }
 
@@ -280,7 +284,7 @@ bool rule_max_pool(struct call *c)
 {
     const char *name = c->param == 2 ? "aten.max_pool2d_with_indices.default"
                                      : "aten.max_pool3d_with_indices.default";
-    struct value out = CALL_VALUE(c, name, arg(c, 0), arg(c, 1), arg(c, 2), arg(c, 3), arg(c, 4),
-                                  arg(c, 5));
+    struct value out =
+        CALL_VALUE(c, name, arg(c, 0), arg(c, 1), arg(c, 2), arg(c, 3), arg(c, 4), arg(c, 5));
     return ret_tensor(c, item_tensor(c, out, 0));
 }
