@@ -1,6 +1,7 @@
 #include "replay/traced.h"
 
 #include "replay/ops/layout.h"
+#include "replay/ops/views.h"
 
 enum { NESTING = 16 };
 
@@ -79,20 +80,18 @@ static void ask_strides(struct call *c, const struct tensor_meta *from, const sy
     }
 }
 
-/* The sizes that a view is asked for; what is -1 there is as the result has it. */
-static bool asked_shape(struct value list, const struct tensor_meta *view, sym_id *shape)
+/* The sizes that a view is asked for, as C++ reads them. */
+static bool asked_shape(struct call *c, struct tensor from, struct value list, sym_id *shape)
 {
-    if ((list.kind != VALUE_LIST && list.kind != VALUE_TUPLE) || list.n != view->ndim ||
-        list.n > TENSOR_MAX_DIM)
+    sym_id given[TENSOR_MAX_DIM];
+    if ((list.kind != VALUE_LIST && list.kind != VALUE_TUPLE) || list.n > TENSOR_MAX_DIM)
         return false;
     for (uint32_t d = 0; d < list.n; d++) {
         if (list.u.items[d].kind != VALUE_INT)
             return false;
-        shape[d] = list.u.items[d].u.sym;
-        if (shape[d] == SYM_ID_MINUS_ONE)
-            shape[d] = view->size[d];
+        given[d] = list.u.items[d].u.sym;
     }
-    return true;
+    return infer_shape_cpp(c, numel(c, from), given, list.n, shape);
 }
 
 static bool is_contiguous_clone(const struct step *step)
@@ -124,11 +123,11 @@ void traced_ask_view(struct traced *traced, struct ops *ops, const struct step *
     if (result.kind != VALUE_TENSOR)
         return;
     if (step->n_args >= 2 && step->args[0].kind == VALUE_TENSOR && views_copy(traced, step)) {
-        const struct tensor_meta *from = step->args[0].u.tensor.meta;
-        const struct tensor_meta *view = result.u.tensor.meta;
-        if (from->ndim && (is_symbolic(ops, from) || is_symbolic(ops, view)) &&
-            asked_shape(step->args[1], view, shape))
-            ask_strides(&c, from, shape, view->ndim);
+        struct tensor from = step->args[0].u.tensor;
+        if (from.meta->ndim &&
+            (is_symbolic(ops, from.meta) || is_symbolic(ops, result.u.tensor.meta)) &&
+            asked_shape(&c, from, step->args[1], shape))
+            ask_strides(&c, from.meta, shape, step->args[1].n);
         env_raised(c.env);
         sym_ok(c.pool, &ignored);
     }

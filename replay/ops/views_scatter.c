@@ -1,4 +1,5 @@
 /* slice_scatter and its kin, the backward forms of views, and what changes a tensor in place. */
+#include "replay/ops/factories.h"
 #include "replay/ops/views.h"
 
 #include <string.h>
@@ -23,6 +24,11 @@ static struct tensor strided_copy(struct call *c, struct tensor x)
         return new_tensor_strided(c, m->dtype, m->device, m->size, m->stride, m->ndim);
     sym_id span = required_elements(c, m->size, m->stride, m->ndim, m->offset);
     const sym_id one[] = { SYM_ID_ONE };
+    if (!eager(c)) { /* aten.empty_strided, the storage's size (ATen/EmptyTensor.cpp) */
+        if (!check_sizes(c, &span, 1))
+            return x;
+        (void)guard_or_false(c, eq(c, span, SYM_ID_ZERO));
+    }
     struct tensor buffer = new_tensor_strided(c, m->dtype, m->device, &span, one, 1);
     return new_view(c, buffer, m->size, m->stride, m->ndim, m->offset);
 }
@@ -30,10 +36,11 @@ static struct tensor strided_copy(struct call *c, struct tensor x)
 static bool source_mismatch(struct call *c, struct tensor source, const struct geometry *part,
                             const char *what)
 {
-    return refuse(c, "RuntimeError",
-                  "expected src to have a size equal to the %s of self. src size = %s, %s size = %s",
-                  what, sizes_text(c, source.meta->size, source.meta->ndim), what,
-                  sizes_text(c, part->size, part->n));
+    return refuse(
+        c, "RuntimeError",
+        "expected src to have a size equal to the %s of self. src size = %s, %s size = %s", what,
+        sizes_text(c, source.meta->size, source.meta->ndim), what,
+        sizes_text(c, part->size, part->n));
 }
 
 static bool same_size(struct call *c, struct tensor source, const struct geometry *part)
@@ -145,8 +152,8 @@ static bool ret_diagonal_scatter(struct call *c, struct tensor x, struct tensor 
 
 bool rule_diagonal_scatter(struct call *c)
 {
-    return ret_diagonal_scatter(c, arg_tensor(c, 0), arg_tensor(c, 1), arg_int(c, 2),
-                                arg_int(c, 3), arg_int(c, 4));
+    return ret_diagonal_scatter(c, arg_tensor(c, 0), arg_tensor(c, 1), arg_int(c, 2), arg_int(c, 3),
+                                arg_int(c, 4));
 }
 
 /* --- as_strided_scatter --- */
@@ -166,8 +173,8 @@ bool rule_as_strided_scatter(struct call *c)
     sym_id required = required_elements(c, size, stride, n, offset);
     sym_id bytes = num(c, (int64_t)dtype_size(x.meta->dtype));
     sym_id elements = !eager(c) ? numel(c, x)
-                                  : required_elements(c, x.meta->size, x.meta->stride,
-                                                      x.meta->ndim, x.meta->offset);
+                                : required_elements(c, x.meta->size, x.meta->stride, x.meta->ndim,
+                                                    x.meta->offset);
     if (!eager(c))
         CHECK(c, py_ge(c, elements, required), "RuntimeError",
               "as_strided_scatter: sizes %s, strides %s, storage offset %s  and itemsize %s "
@@ -394,8 +401,7 @@ bool rule_view_dtype(struct call *c)
                           sym_text(c, g.stride[g.n - 1]));
         if (old > wanted)
             view_narrower(c, &g, old / wanted);
-        else if (!view_wider(c, &g, wanted / old, dtype_scalar_name(from),
-                             dtype_scalar_name(to)))
+        else if (!view_wider(c, &g, wanted / old, dtype_scalar_name(from), dtype_scalar_name(to)))
             return false;
     }
     if (c->param == AS_COPY)
