@@ -30,7 +30,7 @@ struct row {
     uint8_t storage_known[ROW_MAX_STORAGES]; /* 1 an argument's, 2 a result's */
     struct row_symbol symbols[ROW_MAX_SYMBOLS];
     uint32_t n_symbols, n_adopted; /* those that were there before the call */
-    bool symbolic, skip, has_data;
+    bool symbolic, skip, lacks_data;
     struct buf why; /* what differs */
 };
 

@@ -206,10 +206,9 @@ static bool read_tensor(struct row *row, json_id at, struct value *ret)
     else if (storage < ROW_MAX_STORAGES)
         row->storages[storage] = x.storage, row->storage_known[storage] = 1;
     json_id data = json_get(doc, at, STR("v"));
-    if (data != JSON_NONE) {
+    if (data != JSON_NONE)
         x.data = decode_base64(&row->arena, json_text(doc, data));
-        row->has_data = true;
-    }
+    row->lacks_data |= data == JSON_NONE;
     *ret = value_tensor(x);
     return x.meta != NULL;
 }

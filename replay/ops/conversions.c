@@ -283,3 +283,17 @@ bool rule_dep_token(struct call *c)
                                     arg_device(c, 2, (struct device){ DEVICE_META, -1 }), NULL,
                                     0));
 }
+
+/* _to_sparse: where its values lie is nobody's business here. FakeTensorMode has none of it. */
+bool rule_to_sparse(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    if (!eager(c))
+        return refuse(c, "UnsupportedOperatorException", "%.*s", STR_ARG(op_name(c->op)));
+    struct tensor_meta meta = *x.meta;
+    meta.layout = LAYOUT_SPARSE;
+    meta.stride = NULL;
+    meta.offset = SYM_ID_ZERO;
+    meta.conj = meta.neg = false;
+    return ret_tensor(c, ops_new_tensor(c->ops, &meta));
+}

@@ -208,8 +208,9 @@ static bool check_probabilities(struct call *c, struct tensor x, bool draws, int
     bool negative = false, infinite = false;
     for (int64_t i = 0; i < n; i++)
         if (element_double(c, x, (uint64_t)i, &p)) {
-            negative |= p < 0;
-            infinite |= isnan(p) || isinf(p);
+            /* In the kernel the first one decides, and NaN is not >= 0. */
+            negative |= draws && infinite ? false : draws ? !(p >= 0) : p < 0;
+            infinite |= !negative && (isnan(p) || isinf(p));
         }
     if (!draws && (negative || infinite))
         return refuse(c, "RuntimeError",

@@ -197,7 +197,11 @@ bool rule_cat(struct call *c)
 {
     const struct tensor *x;
     uint32_t n = arg_tensors(c, 0, &x);
-    return ret_tensor(c, cat(c, x, n, arg_int(c, 1)));
+    struct tensor result = cat(c, x, n, arg_int(c, 1));
+    if (eager(c) && !c->failed && result.meta && c->n_args > 2 &&
+        !check_out_overlap(c, 2, 1, result))
+        return false;
+    return ret_tensor(c, result);
 }
 
 bool rule_concat(struct call *c)

@@ -233,6 +233,20 @@ bool rule_linalg_householder_product(struct call *c)
     return ret_tensor(c, linalg_column_major(c, x, x.meta->dtype, x.meta->size, n));
 }
 
+/* The kernel wants all reflections that there are. */
+static bool check_ormqr_tau(struct call *c, struct tensor x, struct tensor tau, struct tensor other,
+                            uint32_t d)
+{
+    if (!eager(c))
+        return check(c, le(c, side(tau, 1), side(x, 1)), "RuntimeError",
+                     "torch.ormqr: tau.shape[-1] must be less than or equal to input.shape[-1]");
+    sym_id most = sym_min2(c, side(other, d), side(x, 1));
+    return check(c, eq(c, most, side(tau, 1)), "RuntimeError",
+                 "torch.ormqr: tau.shape[-1] must be equal to min(other.shape[-%u], "
+                 "input.shape[-1])",
+                 d);
+}
+
 static bool check_ormqr(struct call *c, struct tensor x, struct tensor tau, struct tensor other,
                         bool left)
 {
@@ -247,8 +261,7 @@ static bool check_ormqr(struct call *c, struct tensor x, struct tensor tau, stru
                  d) &&
            check(c, eq(c, side(other, d), side(x, 2)), "RuntimeError",
                  "torch.ormqr: other.shape[-%u] must be equal to input.shape[-2]", d) &&
-           check(c, le(c, side(tau, 1), side(x, 1)), "RuntimeError",
-                 "torch.ormqr: tau.shape[-1] must be less than or equal to input.shape[-1]") &&
+           check_ormqr_tau(c, x, tau, other, d) &&
            require(c, n == tau.meta->ndim + 1, "RuntimeError",
                    "torch.ormqr: Expected tau to have one dimension less than input, but got "
                    "tau.ndim equal to %u and input.ndim is equal to %u",

@@ -75,9 +75,21 @@ static bool same_sizes(struct tensor a, struct tensor b)
     return same;
 }
 
+static bool check_apart(struct call *c, struct tensor x, const struct tensor_meta *before,
+                        struct tensor out)
+{
+    if (x.meta == before && x.storage == out.storage)
+        x = out; /* the same tensor, resized */
+    return !x.meta || require(c, !overlaps(c, x, out), "RuntimeError",
+                              "unsupported operation: some elements of the input tensor and the "
+                              "written-to tensor refer to a single memory location. Please "
+                              "clone() the tensor before performing the operation.");
+}
+
 bool check_out_overlap(struct call *c, uint32_t i, uint32_t n, struct tensor result)
 {
     struct tensor out = arg_tensor(c, i);
+    const struct tensor_meta *before = out.meta;
     if (!out.meta || c->failed)
         return !c->failed;
     bool overlap = has_internal_overlap(c, out);
@@ -92,11 +104,12 @@ bool check_out_overlap(struct call *c, uint32_t i, uint32_t n, struct tensor res
                  "operation."))
         return false;
     for (uint32_t k = 0; k < n; k++) {
-        struct tensor x = arg_tensor(c, k);
-        if (x.meta && !require(c, !overlaps(c, x, out), "RuntimeError",
-                               "unsupported operation: some elements of the input tensor and the "
-                               "written-to tensor refer to a single memory location. Please "
-                               "clone() the tensor before performing the operation."))
+        const struct tensor *list = NULL;
+        uint32_t n_list = arg(c, k).kind == VALUE_LIST ? arg_tensors(c, k, &list) : 0;
+        for (uint32_t j = 0; j < n_list; j++)
+            if (!check_apart(c, list[j], before, out))
+                return false;
+        if (arg(c, k).kind == VALUE_TENSOR && !check_apart(c, arg_tensor(c, k), before, out))
             return false;
     }
     return true;

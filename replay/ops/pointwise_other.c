@@ -21,15 +21,26 @@ bool rule_relu_(struct call *c)
     return ret_tensor(c, eager(c) ? plain_program(c) : arg_tensor(c, 0));
 }
 
+static bool check_gelu(struct call *c, struct str how, bool *tanh)
+{
+    *tanh = str_is(how, "tanh");
+    return *tanh || str_is(how, "none") ||
+           refuse(c, "RuntimeError", "approximate argument must be either none or tanh.");
+}
+
 bool rule_gelu(struct call *c)
 {
-    bool tanh = str_is(arg_string(c, 1), "tanh");
+    bool tanh;
+    if (!check_gelu(c, arg_string(c, 1), &tanh))
+        return false;
     return program_or_plain(c, tanh ? PROGRAM_GELU_TANH : PROGRAM_GELU);
 }
 
 bool rule_gelu_backward(struct call *c)
 {
-    bool tanh = str_is(arg_string(c, 2), "tanh");
+    bool tanh;
+    if (!check_gelu(c, arg_string(c, 2), &tanh))
+        return false;
     return program_or_plain(c, tanh ? PROGRAM_GELU_BACKWARD_TANH : PROGRAM_GELU_BACKWARD);
 }
 

@@ -172,11 +172,14 @@ bool rule_random_of(struct call *c)
     return ret_tensor(c, new_like(c, x));
 }
 
-/* bernoulli(x): contiguous. */
+/* bernoulli(x): contiguous. param: 1 out=, which may not overlap */
 bool rule_bernoulli(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
-    return ret_tensor(c, new_tensor(c, dtype_of(x), device_of(x), sizes_of(x), ndim_of(x)));
+    struct tensor result = new_tensor(c, dtype_of(x), device_of(x), sizes_of(x), ndim_of(x));
+    if (c->param && eager(c) && !check_out_overlap(c, 2, 1, result))
+        return false;
+    return ret_tensor(c, result);
 }
 
 /* poisson, binomial, _standard_gamma, rrelu_with_noise: like the first. */

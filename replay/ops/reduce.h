@@ -135,9 +135,6 @@ const char *type_name(enum dtype dtype); /* caffe2::TypeMeta's: "long int" */
 /* "Expected out tensor to have dtype float, but got double instead" of structured kernels. i: the
  * argument, absent in the functional form. */
 bool check_out_dtype(struct call *c, uint32_t i, enum dtype dtype);
-/* at::assert_no_internal_overlap, and at::assert_no_overlap with the tensors among the first n
- * arguments, once out has the sizes of the result. */
-bool check_out_overlap(struct call *c, uint32_t i, uint32_t n, struct tensor result);
 
 /* --- Elements that are known --- */
 

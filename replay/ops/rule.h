@@ -88,6 +88,9 @@ bool require(struct call *c, bool condition, const char *type, const char *forma
 /* Always false. type is the Python exception: "RuntimeError", "IndexError", "ValueError" ... */
 bool refuse(struct call *c, const char *type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* at::assert_no_internal_overlap of argument i, and at::assert_no_overlap with the tensors among
+ * the first n arguments, once it has the sizes of the result. */
+bool check_out_overlap(struct call *c, uint32_t i, uint32_t n, struct tensor result);
 /* A form of the call that no rule of ours knows (not one that PyTorch refuses). Always false. */
 bool unsupported(struct call *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* For texts: "[2, s77]", "s77*2", "Float". They live as long as the call. */

@@ -110,6 +110,23 @@ bool rule_select(struct call *c)
     return geometry_select(c, &g, arg_int(c, 1), arg_sym(c, 2)) && ret_geometry(c, x, &g);
 }
 
+/* narrow_copy_dense_cpu_out of aten/src/ATen/native/TensorShape.cpp */
+static bool check_narrow_copy(struct call *c, const struct geometry *g)
+{
+    int64_t dim = arg_int(c, 1);
+    REQUIRE(c, g->n == 0 || dim < (int64_t)g->n, "RuntimeError",
+            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  "
+            "(Could this error message be improved?  If so, please report an enhancement request "
+            "to PyTorch.)");
+    uint32_t at = wrap_dim(c, dim, g->n);
+    if (c->failed || g->n == 0)
+        return !c->failed;
+    REQUIRE(c, guard_bool(c, ge(c, arg_sym(c, 3), SYM_ID_ZERO)), "RuntimeError",
+            "start (%s) + length (%s) exceeds dimension size (%s).", sym_text(c, arg_sym(c, 2)),
+            sym_text(c, arg_sym(c, 3)), sym_text(c, g->size[at]));
+    return !c->failed;
+}
+
 bool rule_narrow(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -118,6 +135,8 @@ bool rule_narrow(struct call *c)
         return unsupported(c, "narrow from a tensor");
     if (eager(c))
         count_dispatches(c, 1);
+    if (eager(c) && c->param == AS_COPY && !check_narrow_copy(c, &g))
+        return false;
     return geometry_narrow(c, &g, arg_int(c, 1), arg_sym(c, 2), arg_sym(c, 3)) &&
            ret_geometry(c, x, &g);
 }
