@@ -70,7 +70,7 @@ def main():
     if not shared:
         print("no ../shared: nothing to compare with")
         return
-    print(f"{'':20}" + "".join(f"{name + ': ours, PyTorch, ratio':>25}" for name in COUNTERS))
+    print(f"{'ours, PyTorch, ratio':20}" + "".join(f"{name:>25}" for name in COUNTERS))
     for name, theirs in counted(shared / "README.md").items():
         log = shared / "traces" / f"{name}.aot_eager.log.zst"
         if args.models and name not in args.models:
