@@ -136,9 +136,10 @@ bool rule_embedding_bag(struct call *c)
     enum dtype dtype = dtype_of(like);
     bool map = !cpu || b.mode != BAG_SUM || !fast_bag(c, &b, all[0]);
     all[1] = new_beside(c, like, dtype, map ? &many : &zero, 1);
-    all[2] = new_beside(c, like, dtype, cpu && !c->param ? &bags : &listed, 1);
+    bool counted = !c->param || (eager(c) && b.mode != BAG_SUM); /* make_bag_size_out */
+    all[2] = new_beside(c, like, dtype, cpu && counted ? &bags : &listed, 1);
     /* C++ makes max_indices like bag_size, the meta before it changes that. */
-    const sym_id *most = cpu && c->param && eager(c) ? &listed : cpu ? &bags : &zero;
+    const sym_id *most = cpu && !counted && eager(c) ? &listed : cpu ? &bags : &zero;
     if (b.mode == BAG_MAX)
         all[3] = new_beside(c, like, dtype, wide, 2);
     else

@@ -139,7 +139,7 @@ bool rule_binary_cross_entropy(struct call *c)
     struct tensor x = arg_tensor(c, 0), y = arg_tensor(c, 1), w = arg_tensor(c, 2);
     enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &x, &y, &w }, 3);
     if (eager(c) && arg_int(c, 3) == LOSS_NONE)
-        return ret_tensor(c, new_like(c, x));
+        return ret_tensor(c, new_like_dtype(c, x, result));
     struct tensor negative = CALL(c, "aten.neg.default", T(x));
     struct tensor a = minus(c, T(y), I(c, 1));
     a = times(c, T(a), T(floor_log(c, "aten.log1p.default", negative)));

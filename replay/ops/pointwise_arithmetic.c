@@ -213,6 +213,8 @@ bool rule_floor_divide(struct call *c)
 
 static bool is_value(const struct call *c, struct value x, double value)
 {
+    if (x.kind == VALUE_BOOL && x.u.sym <= SYM_ID_TRUE)
+        return value == (x.u.sym == SYM_ID_TRUE);
     return value_is_number(x) && is_number(c, x.u.sym) && sym_to_double(c->pool, x.u.sym) == value;
 }
 

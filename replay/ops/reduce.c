@@ -15,7 +15,7 @@ struct tensor new_empty_like(struct call *c, struct tensor x, enum dtype dtype)
     if (eager(c))
         return new_like_dtype(c, x, dtype);
     like_strides(c, x, strides);
-    return new_tensor_strided(c, dtype, device_of(x), x.meta->size, strides, ndim_of(x));
+    return new_tensor_permuted(c, dtype, device_of(x), x.meta->size, strides, ndim_of(x));
 }
 
 bool plain_sizes(const struct call *c, struct tensor x, int64_t *sizes)
@@ -161,6 +161,7 @@ static void keepdim_strides(struct call *c, struct tensor x, uint64_t mask, cons
     uint32_t k = 0;
     for (uint32_t i = 0; i < ndim_of(x); i++) {
         if (!(mask >> i & 1)) {
+            guard_or_false(c, eq_int(c, inner[k], 1));
             strides[i] = inner_strides[k];
             k++;
         } else if (k == n_inner) {
