@@ -31,6 +31,7 @@ struct row {
     struct row_symbol symbols[ROW_MAX_SYMBOLS];
     uint32_t n_symbols, n_adopted; /* those that were there before the call */
     bool symbolic, skip, lacks_data;
+    bool results; /* the arguments are taken to be results of views */
     struct buf why; /* what differs */
 };
 

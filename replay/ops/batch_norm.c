@@ -131,7 +131,8 @@ bool rule_batch_norm_kernel(struct call *c)
     b.functional = c->param & BN_FUNCTIONAL;
     b.momentum = arg(c, i++);
     b.eps = arg(c, i);
-    if (!require(c, ndim_of(b.input) >= 2, "RuntimeError", "batch_norm: input has %u dimensions",
+    uint32_t least = b.training && !eager(c) ? 1 : 2;
+    if (!require(c, ndim_of(b.input) >= least, "RuntimeError", "batch_norm: input has %u dimensions",
                  ndim_of(b.input)))
         return false;
     normalise(c, &b);
