@@ -530,7 +530,7 @@ bool rule_diag_embed(struct call *c)
             (long long)raw2);
     REQUIRE(c, n >= 2, "RuntimeError", "Dimension specified as -1 but tensor has no dimensions");
     sym_id size[TENSOR_MAX_DIM];
-    sym_id length = add(c, x.meta->size[n - 2], num(c, offset < 0 ? -offset : offset));
+    sym_id length = add(c, x.meta->size[n - 2], num(c, offset < 0 ? (int64_t)(0 - (uint64_t)offset) : offset));
     for (uint32_t i = 0, k = 0; i < n; i++)
         size[i] = i == dim1 || i == dim2 ? length : x.meta->size[k++];
     struct tensor_kind kind = { x.meta->dtype, x.meta->device };
