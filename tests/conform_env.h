@@ -85,11 +85,13 @@ struct row {
 
 struct options {
     bool verbose, table, time;
+    bool live; /* rows of a PyTorch that just ran, which do not tell what produce_guards was given */
     unsigned max_shown;
 };
 
 struct totals {
     uint64_t passed[CALLS + 1], failed[CALLS + 1], skipped; /* CALLS: final rows */
+    uint64_t guessed; /* produced guards that differ in a live run */
     uint64_t recorded_ns[CALLS], ns[CALLS];
     uint64_t produce_ns, engine_ns, total_recorded_ns;
     int64_t unlike; /* answers of the timed run that the first did not give */

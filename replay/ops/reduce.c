@@ -1,6 +1,6 @@
 #include "replay/ops/reduce.h"
 
-#include "replay/ops/strides.h"
+#include "replay/ops/pointwise.h"
 
 struct tensor new_contiguous_like(struct call *c, struct tensor x, enum dtype dtype)
 {
@@ -190,6 +190,14 @@ struct tensor reduce_ref(struct call *c, struct tensor x, uint64_t mask, bool ke
     uint32_t n = reduced_sizes(x, mask, true, sizes);
     keepdim_strides(c, x, mask, inner, inner_strides, n_inner, strides);
     return new_view(c, result, sizes, strides, n, SYM_ID_ZERO);
+}
+
+struct tensor divided(struct call *c, struct tensor total)
+{
+    struct value x[] = { value_tensor(total), value_number(c, 2) };
+    if (!c->failed && maybe_broadcast(c, x, 2))
+        count_prim(c);
+    return total;
 }
 
 /* A complex number is divided by a number, not by a symbol (_maybe_convert_to_type of

@@ -123,6 +123,8 @@ struct tensor reduce_ref(struct call *c, struct tensor x, uint64_t mask, bool ke
 /* The result of C++ and of the Python metas: contiguous. */
 struct tensor reduce_new(struct call *c, struct tensor x, uint64_t mask, bool keepdim,
                          enum dtype dtype);
+/* true_divide of a sum by how many were summed. */
+struct tensor divided(struct call *c, struct tensor total);
 /* What mean() asks of how many elements it divides by. */
 void guard_mean_count(struct call *c, struct tensor x, uint64_t mask);
 /* zero_numel_check_dims of ReduceOpsUtils.h, for an int or a list in argument i. */

@@ -75,8 +75,7 @@ static struct tensor mean_of(struct call *c, struct tensor x, uint64_t mask, boo
     if (c->failed || !check_mean_dtype(c, dtype, given))
         return none;
     guard_mean_count(c, x, mask);
-    count_prim(c); /* prims.div */
-    return ref_convert(c, total, dtype);
+    return ref_convert(c, divided(c, total), dtype);
 }
 
 /* param: where the dtype stands; 1 has no dims. */

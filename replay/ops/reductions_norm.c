@@ -28,8 +28,7 @@ static struct tensor average(struct call *c, struct tensor x, uint64_t mask, boo
             "complex dtype. Got: %s",
             dtype_python_name(dtype_of(x)));
     guard_mean_count(c, x, mask);
-    count_prim(c); /* prims.div */
-    return ref_convert(c, total, dtype_of(x));
+    return ref_convert(c, divided(c, total), dtype_of(x));
 }
 
 /* std and std_mean of torch/_refs go through var and var_mean. */

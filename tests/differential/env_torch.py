@@ -195,7 +195,7 @@ def main():
     print(f"{len(recorder.rows)} rows of {len(recorder.envs)} environments", flush=True)
     if not options.conform:
         return 0
-    failed = verdict([options.conform, "-v", out.name], options.expect)
+    failed = verdict([options.conform, "-v", "--live", out.name], options.expect)
     if not options.out and not failed:
         os.unlink(out.name)
     return failed

@@ -14,11 +14,13 @@ Prints the seed first: the same seed, PyTorch and number of rows give the same r
 Exits with 77, "skipped" to meson, where Python has no torch.
 """
 import argparse
+import contextlib
 import itertools
 import json
 import logging
 import os
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -40,6 +42,26 @@ from verdict import month_seed, verdict  # noqa: E402
 
 # Errors that are no rule's: a kernel that is not made for symbols, a defect.
 NOT_A_RULE = ("symbolic sizes/strides", "INTERNAL ASSERT", ".cpp:")
+
+
+class TooLong(BaseException):
+    """No Exception: those that PyTorch catches are none of ours."""
+
+
+@contextlib.contextmanager
+def limited(seconds=5):
+    """Some calls keep sympy busy for minutes; their rows so far are written."""
+    def stop(*_):
+        raise TooLong
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    except (Exception, TooLong):  # what PyTorch refuses is a row, too
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 class Recorder(TorchDispatchMode):
@@ -93,11 +115,8 @@ def in_fake_mode(tensors, statics, body, write):
     with FakeTensorMode(shape_env=env, allow_non_fake_inputs=True) as mode:
         fakes = {id(x): fake_tensor(mode, env, x, i, static)
                  for i, (x, static) in enumerate(zip(tensors, statics))}
-        with Recorder(write, env), enable_python_dispatcher():  # as compiling does
-            try:
-                body(lambda x: fakes.get(id(x), x))
-            except Exception:  # what PyTorch refuses is a row, too
-                pass
+        with limited(), Recorder(write, env), enable_python_dispatcher():  # as compiling does
+            body(lambda x: fakes.get(id(x), x))
 
 
 def programs(rng, write):
@@ -152,11 +171,8 @@ def samples(rng, write):
 
 def on_real_tensors(found, write):
     for op, sample in found:
-        with Recorder(write):
-            try:
-                op.op(sample.input, *sample.args, **sample.kwargs)
-            except Exception:
-                pass
+        with limited(), Recorder(write):
+            op.op(sample.input, *sample.args, **sample.kwargs)
         yield
 
 
@@ -201,7 +217,8 @@ def main():
     print(f"{len(seen)} rows", flush=True)
     if not options.conform:
         return 0
-    failed = verdict([options.conform, "-v", out.name], options.expect)
+    failed = verdict([options.conform, "-v", "--torch", torch.__version__, out.name],
+                     options.expect)
     if not options.out and not failed:
         os.unlink(out.name)
     return failed
