@@ -1,6 +1,6 @@
 /* Reading rules of custom operators: lines, then a parser by precedence. Hostile input: every
  * nesting is counted, nothing is looked at beyond the text. */
-#include "replay/ops/custom_tree.h"
+#include "replay/ops/custom_token.h"
 #include "replay/ops/schema.h"
 #include "trace/base/buf.h"
 
@@ -35,207 +35,6 @@ const char *custom_rules_schema(const struct custom_rules *rules, size_t i)
     return rules->rules.v[i].schema.p;
 }
 
-/* --- Tokens --- */
-
-enum token {
-    TOKEN_END,     /* of the text */
-    TOKEN_NEWLINE, /* of a statement */
-    TOKEN_NAME,
-    TOKEN_INT,
-    TOKEN_FLOAT,
-    TOKEN_STRING,
-    TOKEN_SIGN
-};
-
-struct parser {
-    struct custom_rules *rules;
-    struct str text, file;
-    size_t at, line_start;
-    uint32_t line;
-    unsigned brackets; /* open ones: a line ends only outside of them */
-    unsigned depth;
-    struct str names[CUSTOM_MAX_NAMES];
-    uint32_t n_names;
-    enum token token;
-    struct str value; /* of the token */
-    uint32_t token_line, token_column;
-    struct err *err;
-    bool failed;
-};
-
-#define NO_TREE UINT32_MAX
-
-static uint32_t fail_at(struct parser *p, uint32_t line, uint32_t column, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static uint32_t fail_at(struct parser *p, uint32_t line, uint32_t column, const char *format, ...)
-{
-    va_list args;
-    if (p->failed)
-        return NO_TREE;
-    p->failed = true;
-    va_start(args, format);
-    err_setv(p->err, ERR_INPUT, format, args);
-    va_end(args);
-    err_at(p->err, "%.*s:%u:%u", STR_ARG(p->file), line, column);
-    return NO_TREE;
-}
-
-static uint32_t no_memory(struct parser *p)
-{
-    if (!p->failed)
-        err_nomem(p->err);
-    p->failed = true;
-    return NO_TREE;
-}
-
-#define FAIL(p, ...) fail_at(p, (p)->token_line, (p)->token_column, __VA_ARGS__)
-
-static bool is_name_start(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static char peek(const struct parser *p, size_t ahead)
-{
-    return p->at + ahead < p->text.n ? p->text.p[p->at + ahead] : 0;
-}
-
-static void next_line(struct parser *p)
-{
-    p->at++;
-    p->line++;
-    p->line_start = p->at;
-}
-
-/* Blanks, comments, and inside of brackets the ends of lines. */
-static void skip_blanks(struct parser *p)
-{
-    while (p->at < p->text.n) {
-        char c = p->text.p[p->at];
-        if (c == '#')
-            while (p->at < p->text.n && p->text.p[p->at] != '\n')
-                p->at++;
-        else if (c == ' ' || c == '\t' || c == '\r')
-            p->at++;
-        else if (c == '\n' && p->brackets)
-            next_line(p);
-        else
-            return;
-    }
-}
-
-static void take_number(struct parser *p)
-{
-    size_t from = p->at;
-    p->token = TOKEN_INT;
-    while (is_digit(peek(p, 0)))
-        p->at++;
-    if (peek(p, 0) == '.' && is_digit(peek(p, 1))) {
-        p->token = TOKEN_FLOAT;
-        for (p->at++; is_digit(peek(p, 0));)
-            p->at++;
-    }
-    size_t sign = peek(p, 1) == '-' || peek(p, 1) == '+';
-    if ((peek(p, 0) == 'e' || peek(p, 0) == 'E') && is_digit(peek(p, 1 + sign))) {
-        p->token = TOKEN_FLOAT;
-        for (p->at += 1 + sign; is_digit(peek(p, 0));)
-            p->at++;
-    }
-    p->value = (struct str){ p->text.p + from, p->at - from };
-}
-
-static void take_string(struct parser *p)
-{
-    char quote = p->text.p[p->at++];
-    size_t from = p->at;
-    while (p->at < p->text.n && p->text.p[p->at] != quote && p->text.p[p->at] != '\n')
-        p->at++;
-    p->token = TOKEN_STRING;
-    p->value = (struct str){ p->text.p + from, p->at - from };
-    if (peek(p, 0) != quote)
-        FAIL(p, "a string without an end");
-    else
-        p->at++;
-}
-
-static void take_sign(struct parser *p)
-{
-    static const char *const signs[] = { "...", "//", "**", "==", "!=", "<=", ">=", "<<", ">>" };
-    size_t n = 1;
-    for (size_t i = 0; i < sizeof signs / sizeof *signs && n == 1; i++)
-        if (str_starts(str_from(p->text, p->at), str_of(signs[i])))
-            n = strlen(signs[i]);
-    p->token = TOKEN_SIGN;
-    p->value = (struct str){ p->text.p + p->at, n };
-    p->at += n;
-    char c = p->value.p[0];
-    if (c == '(' || c == '[')
-        p->brackets++;
-    else if ((c == ')' || c == ']') && p->brackets)
-        p->brackets--;
-    else if (!strchr("+-*/%=!<>,.:)]&|^~@", c))
-        FAIL(p, "'%c' has no place in a rule", c >= ' ' && c < 127 ? c : '?');
-}
-
-static void advance(struct parser *p)
-{
-    skip_blanks(p);
-    p->token_line = p->line;
-    p->token_column = (uint32_t)(p->at - p->line_start) + 1;
-    p->value = (struct str){ 0 };
-    char c = peek(p, 0);
-    if (p->failed || p->at >= p->text.n) {
-        p->token = TOKEN_END;
-    } else if (c == '\n') {
-        p->token = TOKEN_NEWLINE;
-        next_line(p);
-    } else if (is_name_start(c)) {
-        size_t from = p->at;
-        while (is_name_start(peek(p, 0)) || is_digit(peek(p, 0)))
-            p->at++;
-        p->token = TOKEN_NAME;
-        p->value = (struct str){ p->text.p + from, p->at - from };
-    } else if (is_digit(c)) {
-        take_number(p);
-    } else if (c == '"' || c == '\'') {
-        take_string(p);
-    } else {
-        take_sign(p);
-    }
-}
-
-static bool at_sign(const struct parser *p, const char *sign)
-{
-    return p->token == TOKEN_SIGN && str_is(p->value, sign);
-}
-
-static bool at_name(const struct parser *p, const char *name)
-{
-    return p->token == TOKEN_NAME && str_is(p->value, name);
-}
-
-static bool take(struct parser *p, const char *sign)
-{
-    if (!at_sign(p, sign))
-        return false;
-    advance(p);
-    return true;
-}
-
-static bool expect(struct parser *p, const char *sign)
-{
-    if (take(p, sign))
-        return true;
-    FAIL(p, "'%s' is expected", sign);
-    return false;
-}
-
 /* --- Trees --- */
 
 static uint32_t new_tree(struct parser *p, struct tree tree)
@@ -247,7 +46,7 @@ static uint32_t new_tree(struct parser *p, struct tree tree)
         tree.column = p->token_column;
     }
     if (p->rules->trees.n >= UINT32_MAX - 1 || !vec_push(&p->rules->trees, tree))
-        return no_memory(p);
+        return token_no_memory(p);
     return (uint32_t)(p->rules->trees.n - 1);
 }
 
@@ -260,7 +59,7 @@ static uint32_t tree_of(struct parser *p, struct tree tree, const uint32_t *item
     tree.n = (uint32_t)n;
     for (size_t i = 0; i < n; i++)
         if (!vec_push(&p->rules->items, items[i]))
-            return no_memory(p);
+            return token_no_memory(p);
     return new_tree(p, tree);
 }
 
@@ -268,7 +67,7 @@ static struct str kept(struct parser *p, struct str text)
 {
     struct str copy = arena_copy(&p->rules->arena, text);
     if (!copy.p)
-        no_memory(p);
+        token_no_memory(p);
     return copy;
 }
 
@@ -321,17 +120,17 @@ static uint32_t items_until(struct parser *p, struct tree tree, const char *clos
     uint32_t items[MAX_ITEMS];
     if (n)
         memcpy(items, before, n * sizeof *items);
-    while (!p->failed && !at_sign(p, close)) {
+    while (!p->failed && !token_at_sign(p, close)) {
         struct str keyword = { 0 };
         uint32_t item = expression(p);
         if (p->failed)
             return NO_TREE;
         struct tree *made = &p->rules->trees.v[item];
-        if (keywords && at_sign(p, "=")) {
+        if (keywords && token_at_sign(p, "=")) {
             if (made->kind != TREE_CONSTANT && made->kind != TREE_LOCAL)
                 return FAIL(p, "a keyword is expected before '='");
             keyword = made->text;
-            advance(p);
+            token_advance(p);
             item = expression(p);
             if (p->failed)
                 return NO_TREE;
@@ -340,10 +139,10 @@ static uint32_t items_until(struct parser *p, struct tree tree, const char *clos
         if (n == MAX_ITEMS)
             return FAIL(p, "more than %d items", MAX_ITEMS);
         items[n++] = item;
-        if (!take(p, ","))
+        if (!token_take(p, ","))
             break;
     }
-    if (!expect(p, close))
+    if (!token_expect(p, close))
         return NO_TREE;
     return tree_of(p, tree, items, n);
 }
@@ -385,32 +184,33 @@ static uint32_t global_name(struct parser *p)
     struct tree tree = { .line = p->token_line, .column = p->token_column };
     struct buf name = BUF_INIT;
     buf_put(&name, p->value);
-    advance(p);
-    while (at_sign(p, ".")) {
-        advance(p);
+    token_advance(p);
+    while (token_at_sign(p, ".")) {
+        token_advance(p);
         if (p->token != TOKEN_NAME) {
             buf_release(&name);
             return FAIL(p, "a name is expected after '.'");
         }
         buf_putc(&name, '.');
         buf_put(&name, p->value);
-        advance(p);
+        token_advance(p);
     }
     tree.text = name.failed ? (struct str){ 0 } : kept(p, buf_str(&name));
     buf_release(&name);
     if (!tree.text.p)
-        return no_memory(p);
-    if (at_sign(p, "(")) {
+        return token_no_memory(p);
+    if (token_at_sign(p, "(")) {
         if (!is_function(tree.text))
-            return fail_at(p, tree.line, tree.column, "no function '%.*s'", STR_ARG(tree.text));
-        advance(p);
+            return token_fail_at(p, tree.line, tree.column, "no function '%.*s'",
+                                 STR_ARG(tree.text));
+        token_advance(p);
         tree.kind = TREE_CALL;
         return items_until(p, tree, ")", true, NULL, 0);
     }
     tree.kind = TREE_CONSTANT;
-    if (!is_constant(tree.text) && !at_sign(p, "="))
-        return fail_at(p, tree.line, tree.column, "nothing is called '%.*s' here",
-                       STR_ARG(tree.text));
+    if (!is_constant(tree.text) && !token_at_sign(p, "="))
+        return token_fail_at(p, tree.line, tree.column, "nothing is called '%.*s' here",
+                             STR_ARG(tree.text));
     return new_tree(p, tree);
 }
 
@@ -418,9 +218,9 @@ static uint32_t name(struct parser *p)
 {
     struct tree tree = { .line = p->token_line, .column = p->token_column };
     uint32_t slot = local_slot(p, p->value);
-    if (at_name(p, "None") || at_name(p, "True") || at_name(p, "False")) {
-        tree.kind = at_name(p, "None") ? TREE_NONE : TREE_BOOL;
-        tree.integer = at_name(p, "True");
+    if (token_at_name(p, "None") || token_at_name(p, "True") || token_at_name(p, "False")) {
+        tree.kind = token_at_name(p, "None") ? TREE_NONE : TREE_BOOL;
+        tree.integer = token_at_name(p, "True");
     } else if (slot == NO_TREE) {
         return global_name(p);
     } else {
@@ -428,7 +228,7 @@ static uint32_t name(struct parser *p)
         tree.integer = slot;
         tree.text = kept(p, p->value);
     }
-    advance(p);
+    token_advance(p);
     return new_tree(p, tree);
 }
 
@@ -446,20 +246,20 @@ static uint32_t number(struct parser *p)
         return FAIL(p, "a number beyond 64 bits");
     }
     uint32_t made = new_tree(p, tree);
-    advance(p);
+    token_advance(p);
     return made;
 }
 
 static uint32_t in_parentheses(struct parser *p)
 {
     struct tree tree = { .kind = TREE_TUPLE, .line = p->token_line, .column = p->token_column };
-    advance(p);
-    if (at_sign(p, ")"))
+    token_advance(p);
+    if (token_at_sign(p, ")"))
         return items_until(p, tree, ")", false, NULL, 0);
     uint32_t one = expression(p);
-    if (take(p, ","))
+    if (token_take(p, ","))
         return items_until(p, tree, ")", false, &one, 1);
-    return expect(p, ")") ? one : NO_TREE;
+    return token_expect(p, ")") ? one : NO_TREE;
 }
 
 /* A list, or [item for name in list]. */
@@ -470,16 +270,16 @@ static uint32_t in_brackets(struct parser *p, struct tree tree)
     if (!name.n)
         return items_until(p, tree, "]", false, NULL, 0);
     uint32_t slot = new_name(p, kept(p, name)), item = p->failed ? NO_TREE : expression(p);
-    if (!p->failed && !at_name(p, "for"))
+    if (!p->failed && !token_at_name(p, "for"))
         return FAIL(p, "'for' is expected");
-    advance(p);
-    advance(p); /* the name */
-    if (!p->failed && !at_name(p, "in"))
+    token_advance(p);
+    token_advance(p); /* the name */
+    if (!p->failed && !token_at_name(p, "in"))
         return FAIL(p, "'in' is expected");
-    advance(p);
+    token_advance(p);
     uint32_t list = p->failed ? NO_TREE : expression(p);
     tree.integer = slot;
-    return expect(p, "]") ? tree_of(p, tree, (uint32_t[]){ item, list }, 2) : NO_TREE;
+    return token_expect(p, "]") ? tree_of(p, tree, (uint32_t[]){ item, list }, 2) : NO_TREE;
 }
 
 static uint32_t atom(struct parser *p)
@@ -492,15 +292,15 @@ static uint32_t atom(struct parser *p)
     case TOKEN_STRING:
         tree.kind = TREE_STRING;
         tree.text = kept(p, p->value);
-        advance(p);
+        token_advance(p);
         return new_tree(p, tree);
     default: break;
     }
-    if (at_sign(p, "("))
+    if (token_at_sign(p, "("))
         return in_parentheses(p);
-    if (take(p, "["))
+    if (token_take(p, "["))
         return in_brackets(p, tree);
-    if (take(p, "...")) {
+    if (token_take(p, "...")) {
         tree.kind = TREE_ELLIPSIS;
         return new_tree(p, tree);
     }
@@ -514,9 +314,9 @@ static uint32_t subscript(struct parser *p)
     uint32_t parts[3], n = 0;
     bool colon = false;
     while (n < 3) {
-        bool empty = at_sign(p, ":") || at_sign(p, "]") || at_sign(p, ",");
+        bool empty = token_at_sign(p, ":") || token_at_sign(p, "]") || token_at_sign(p, ",");
         parts[n++] = empty ? new_tree(p, (struct tree){ .kind = TREE_NONE }) : expression(p);
-        if (n == 3 || !take(p, ":"))
+        if (n == 3 || !token_take(p, ":"))
             break;
         colon = true;
     }
@@ -536,8 +336,8 @@ static uint32_t item_of(struct parser *p, uint32_t object)
         if (n == MAX_ITEMS)
             return FAIL(p, "more than %d items", MAX_ITEMS);
         indices[n++] = subscript(p);
-    } while (!p->failed && take(p, ","));
-    if (!expect(p, "]"))
+    } while (!p->failed && token_take(p, ","));
+    if (!token_expect(p, "]"))
         return NO_TREE;
     uint32_t index =
         n == 1 ? indices[0] : tree_of(p, (struct tree){ .kind = TREE_TUPLE }, indices, n);
@@ -551,16 +351,16 @@ static uint32_t postfix(struct parser *p)
         struct tree tree = { .line = p->token_line, .column = p->token_column };
         if (links > CUSTOM_MAX_DEPTH)
             return FAIL(p, "an expression of more than %d parts", CUSTOM_MAX_DEPTH);
-        if (take(p, "[")) {
+        if (token_take(p, "[")) {
             object = item_of(p, object);
-        } else if (take(p, ".")) {
+        } else if (token_take(p, ".")) {
             if (p->token != TOKEN_NAME)
                 return FAIL(p, "a name is expected after '.'");
             tree.text = kept(p, p->value);
-            advance(p);
-            tree.kind = at_sign(p, "(") ? TREE_METHOD : TREE_ATTRIBUTE;
-            object = take(p, "(") ? items_until(p, tree, ")", true, &object, 1)
-                                  : tree_of(p, tree, &object, 1);
+            token_advance(p);
+            tree.kind = token_at_sign(p, "(") ? TREE_METHOD : TREE_ATTRIBUTE;
+            object = token_take(p, "(") ? items_until(p, tree, ")", true, &object, 1)
+                                        : tree_of(p, tree, &object, 1);
         } else {
             break;
         }
@@ -579,7 +379,7 @@ static uint32_t operator_of(struct parser *p, const char *name, uint32_t a, uint
 static uint32_t power(struct parser *p)
 {
     uint32_t base = postfix(p);
-    return take(p, "**") ? operator_of(p, "pow", base, unary(p)) : base;
+    return token_take(p, "**") ? operator_of(p, "pow", base, unary(p)) : base;
 }
 
 static bool enter(struct parser *p)
@@ -595,11 +395,11 @@ static uint32_t unary(struct parser *p)
     uint32_t made = NO_TREE;
     if (!enter(p))
         return NO_TREE;
-    if (take(p, "-"))
+    if (token_take(p, "-"))
         made = operator_of(p, "neg", unary(p), NO_TREE);
-    else if (take(p, "+"))
+    else if (token_take(p, "+"))
         made = unary(p);
-    else if (take(p, "~"))
+    else if (token_take(p, "~"))
         made = operator_of(p, "invert", unary(p), NO_TREE);
     else
         made = power(p);
@@ -623,7 +423,7 @@ enum { LEVELS = 7 };
 static const char *operator_at(const struct parser *p, int level)
 {
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        if (operators[i].level == level && at_sign(p, operators[i].sign))
+        if (operators[i].level == level && token_at_sign(p, operators[i].sign))
             return operators[i].name;
     return NULL;
 }
@@ -638,7 +438,7 @@ static uint32_t binary(struct parser *p, int level)
     while (!p->failed && (name = operator_at(p, level))) {
         if (++terms > CUSTOM_MAX_DEPTH)
             return FAIL(p, "more than %d terms in a row", CUSTOM_MAX_DEPTH);
-        advance(p);
+        token_advance(p);
         left = operator_of(p, name, left, binary(p, level + 1));
         if (level == 0 && operator_at(p, 0))
             return FAIL(p, "comparisons cannot be chained");
@@ -650,20 +450,20 @@ static uint32_t binary(struct parser *p, int level)
 static uint32_t identity(struct parser *p)
 {
     uint32_t left = binary(p, 0);
-    if (p->failed || !at_name(p, "is"))
+    if (p->failed || !token_at_name(p, "is"))
         return left;
-    advance(p);
-    bool negated = at_name(p, "not");
+    token_advance(p);
+    bool negated = token_at_name(p, "not");
     if (negated)
-        advance(p);
+        token_advance(p);
     return operator_of(p, negated ? "is_not" : "is_", left, binary(p, 0));
 }
 
 static uint32_t negation(struct parser *p)
 {
-    if (!at_name(p, "not"))
+    if (!token_at_name(p, "not"))
         return identity(p);
-    advance(p);
+    token_advance(p);
     if (!enter(p))
         return NO_TREE;
     uint32_t made = operator_of(p, "not_", negation(p), NO_TREE);
@@ -674,11 +474,11 @@ static uint32_t negation(struct parser *p)
 static uint32_t logic(struct parser *p, bool either)
 {
     uint32_t left = either ? logic(p, false) : negation(p);
-    for (unsigned terms = 0; !p->failed && at_name(p, either ? "or" : "and"); terms++) {
+    for (unsigned terms = 0; !p->failed && token_at_name(p, either ? "or" : "and"); terms++) {
         struct tree tree = { .kind = either ? TREE_OR : TREE_AND };
         if (terms > CUSTOM_MAX_DEPTH)
             return FAIL(p, "more than %d terms in a row", CUSTOM_MAX_DEPTH);
-        advance(p);
+        token_advance(p);
         uint32_t right = either ? logic(p, false) : negation(p);
         left = tree_of(p, tree, (uint32_t[]){ left, right }, 2);
     }
@@ -690,13 +490,13 @@ static uint32_t expression(struct parser *p)
     if (!enter(p))
         return NO_TREE;
     uint32_t yes = logic(p, true);
-    if (!p->failed && at_name(p, "if")) {
+    if (!p->failed && token_at_name(p, "if")) {
         struct tree tree = { .kind = TREE_IF };
-        advance(p);
+        token_advance(p);
         uint32_t condition = logic(p, true);
-        if (!at_name(p, "else"))
+        if (!token_at_name(p, "else"))
             return FAIL(p, "'else' is expected");
-        advance(p);
+        token_advance(p);
         uint32_t no = expression(p);
         yes = tree_of(p, tree, (uint32_t[]){ condition, yes, no }, 3);
     }
@@ -711,12 +511,12 @@ static uint32_t returned(struct parser *p)
     struct tree tree = { .kind = TREE_RETURN, .line = p->token_line, .column = p->token_column };
     uint32_t items[MAX_ITEMS];
     size_t n = 0;
-    advance(p);
+    token_advance(p);
     while (!p->failed && p->token != TOKEN_NEWLINE && p->token != TOKEN_END) {
         if (n == MAX_ITEMS)
             return FAIL(p, "more than %d items", MAX_ITEMS);
         items[n++] = expression(p);
-        if (!take(p, ","))
+        if (!token_take(p, ","))
             break;
     }
     return tree_of(p, tree, items, n);
@@ -728,7 +528,7 @@ static uint32_t assigned(struct parser *p, uint32_t target)
     if (p->failed || (tree.kind != TREE_LOCAL && tree.kind != TREE_CONSTANT) ||
         str_find_char(tree.text, '.') < tree.text.n)
         return FAIL(p, "only a name can be assigned to");
-    advance(p);
+    token_advance(p);
     uint32_t value = expression(p), slot = p->failed ? NO_TREE : new_name(p, tree.text);
     struct tree made = { .kind = TREE_ASSIGN, .integer = slot, .line = tree.line };
     return tree_of(p, made, &value, 1);
@@ -736,10 +536,10 @@ static uint32_t assigned(struct parser *p, uint32_t target)
 
 static uint32_t statement(struct parser *p)
 {
-    if (at_name(p, "return"))
+    if (token_at_name(p, "return"))
         return returned(p);
     uint32_t made = expression(p);
-    if (!p->failed && at_sign(p, "="))
+    if (!p->failed && token_at_sign(p, "="))
         return assigned(p, made);
     return made;
 }
@@ -786,16 +586,16 @@ static bool read_schema(struct parser *p, struct custom_rule *rule)
     rule->schema = schema_text(p);
     struct sym_pool *pool = p->failed || !rule->schema.p ? NULL : sym_pool_new(&err);
     if (!pool)
-        return no_memory(p) != NO_TREE;
+        return token_no_memory(p) != NO_TREE;
     bool ok = schema_parse(rule->schema, &p->rules->arena, pool, &schema, &err);
     if (ok && memchr(rule->schema.p, 0, rule->schema.n))
-        fail_at(p, line, 1, "a byte 0 in a schema");
+        token_fail_at(p, line, 1, "a byte 0 in a schema");
     if (!ok && err.kind == ERR_INPUT)
-        fail_at(p, line, 1, "%s", err.text);
+        token_fail_at(p, line, 1, "%s", err.text);
     else if (!ok)
-        no_memory(p);
+        token_no_memory(p);
     else if (schema.any_arity || schema.n_args > CUSTOM_MAX_NAMES / 2)
-        fail_at(p, line, 1, "a schema of too many arguments");
+        token_fail_at(p, line, 1, "a schema of too many arguments");
     for (uint32_t i = 0; !p->failed && i < schema.n_args; i++)
         p->names[i] = kept(p, schema.args[i].name);
     sym_pool_free(pool);
@@ -817,10 +617,10 @@ static bool read_rule(struct parser *p)
     p->at = p->line_start;
     if (!read_schema(p, &rule))
         return false;
-    advance(p);
+    token_advance(p);
     for (;;) {
         while (p->token == TOKEN_NEWLINE)
-            advance(p);
+            token_advance(p);
         if (p->failed || !at_indented(p))
             break;
         if (rule.n == MAX_STATEMENTS)
@@ -834,10 +634,10 @@ static bool read_rule(struct parser *p)
     rule.first = (uint32_t)p->rules->items.n;
     for (uint32_t i = 0; !p->failed && i < rule.n; i++)
         if (!vec_push(&p->rules->items, statements[i]))
-            no_memory(p);
+            token_no_memory(p);
     rule.n_names = p->n_names;
     if (!p->failed && !vec_push(&p->rules->rules, rule))
-        no_memory(p);
+        token_no_memory(p);
     return !p->failed;
 }
 
@@ -845,13 +645,13 @@ bool custom_rules_add(struct custom_rules *rules, struct str text, struct str fi
 {
     struct parser p = { .rules = rules, .text = text, .file = file, .line = 1, .err = err };
     if (text.n > CUSTOM_MAX_TEXT) {
-        fail_at(&p, 1, 1, "rules of more than %d bytes", CUSTOM_MAX_TEXT);
+        token_fail_at(&p, 1, 1, "rules of more than %d bytes", CUSTOM_MAX_TEXT);
         return false;
     }
-    advance(&p);
+    token_advance(&p);
     while (!p.failed && p.token != TOKEN_END) {
         if (p.token == TOKEN_NEWLINE) {
-            advance(&p);
+            token_advance(&p);
             continue;
         }
         if (p.token_column > 1)
