@@ -16,6 +16,10 @@ import sys
 import tempfile
 import warnings
 
+PYTHON = os.environ.pop("SYMTAPE_PYTHON", None)
+if PYTHON:
+    os.execvp(PYTHON, [PYTHON, *sys.argv])
+
 try:
     import sympy
     import torch

@@ -2,31 +2,7 @@
 #include "replay/ops/layout.h"
 #include "replay/ops/stats.h"
 #include "tests/harness.h"
-
-struct world {
-    struct shape_env *env;
-    struct ops *ops;
-    struct sym_pool *pool;
-};
-
-static int setup(void **state)
-{
-    static struct world w;
-    struct err err = ERR_INIT;
-    w = (struct world){ .env = shape_env_new(NULL, &err) };
-    w.ops = w.env ? ops_new(w.env, &err) : NULL;
-    w.pool = w.env ? env_pool(w.env) : NULL;
-    *state = &w;
-    return w.ops ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    struct world *w = *state;
-    ops_free(w->ops);
-    shape_env_free(w->env);
-    return 0;
-}
+#include "tests/replay/world.h"
 
 static sym_id symbol(struct world *w, const char *name, int64_t hint)
 {
