@@ -326,5 +326,9 @@ int main(void)
         cmocka_unit_test(test_stopped_with_the_program),
         cmocka_unit_test(test_not_stopped_without_a_shell),
     };
+    /* What a shell starts in the background ignores these, and so would the programs here. */
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
