@@ -81,13 +81,14 @@ struct visit {
     struct counting *c;
     const struct graph_ref *ref;
     bool kept, visited;
-    uint64_t calls;
+    uint64_t calls, nodes;
 };
 
 static bool count_visited(void *user, const struct graph *graph)
 {
     struct visit *visit = user;
     visit->visited = true;
+    visit->nodes = graph_counts(graph).nodes;
     return count_nodes(visit->c, graph, visit->ref, visit->kept, &visit->calls);
 }
 
@@ -107,6 +108,7 @@ static bool count_graph(struct counting *c, const struct build_input *in, uint32
     all->kept_graphs[ref->kind] += visit.kept;
     all->calls[ref->kind] += visit.calls;
     all->kept[ref->kind] += visit.kept ? visit.calls : 0;
+    all->kept_nodes[ref->kind] += visit.kept ? visit.nodes : 0;
     uint32_t compile = build_compile(in, ref->attempt);
     if (compile != PROFILE_NONE) {
         struct profile_compile *row = &c->b->compiles.v[compile];

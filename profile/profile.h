@@ -171,6 +171,7 @@ struct profile_operators {
     const struct operator_row *rows; /* by level, then calls */
     uint32_t n_rows;
     uint64_t calls[GRAPH_KINDS], kept[GRAPH_KINDS];
+    uint64_t kept_nodes[GRAPH_KINDS]; /* inputs, outputs and get_attr too; of last attempts */
     uint32_t graphs[GRAPH_KINDS], kept_graphs[GRAPH_KINDS];
     uint32_t unreadable; /* graphs that could not be parsed */
 };
