@@ -1,110 +1,190 @@
 /* Which records make up an attempt of a compile, and how it ended. */
-#include <stdlib.h>
-
-#include "trace/base/hash.h"
+#include "trace/base/intern.h"
 #include "trace/tables.h"
 
-struct key {
-    uint32_t recording, number;
+/* A compile id. Its number of resets tells apart what was compiled under one id before and after
+ * torch._dynamo.reset(), which starts the ids anew (torch/_dynamo/__init__.py). */
+struct compile {
     int64_t autograd, frame, compile;
+    uint32_t recording, resets;
+};
+
+struct key {
+    uint32_t compile, number;
+};
+
+/* What is known by now of the latest compile of an id. */
+struct state {
+    uint32_t compile; /* TRACE_NONE: none yet */
+    uint32_t latest;  /* attempt; TRACE_NONE: no attempt 0 was seen */
+    bool ended;
 };
 
 struct grouping {
     struct trace *trace;
-    vec_of(struct key) keys;     /* one an attempt */
-    vec_of(uint32_t) counts;     /* records of each */
-    vec_of(uint32_t) latest;     /* of attempt 0: the latest attempt known; of others not used */
-    uint32_t *slots;             /* attempt + 1 by key; open addressing */
-    size_t n_slots;
+    struct record *records;
+    struct intern ids;      /* of struct compile with no resets: a state each */
+    struct intern compiles; /* of struct compile */
+    struct intern attempts; /* of struct key */
+    vec_of(struct state) states;
+    vec_of(uint32_t) counts;  /* records of each attempt */
+    vec_of(bool) started;     /* attempts */
+    vec_of(uint32_t) resets;  /* by recording */
 };
 
-static bool same(const struct key *a, const struct key *b)
+static struct str as_bytes(const void *data, size_t n)
 {
-    return a->recording == b->recording && a->number == b->number && a->autograd == b->autograd &&
-           a->frame == b->frame && a->compile == b->compile;
+    return (struct str){ data, n };
 }
 
-static uint64_t hash_key(const struct key *key)
+static struct key key_of(const struct grouping *g, uint32_t attempt)
 {
-    uint64_t h = hash_mix(key->recording, key->number);
-    return hash_mix(hash_mix(hash_mix(h, (uint64_t)key->autograd), (uint64_t)key->frame),
-                    (uint64_t)key->compile);
+    struct key ret;
+    memcpy(&ret, intern_text(&g->attempts, attempt).p, sizeof ret);
+    return ret;
 }
 
-static uint32_t *find_slot(struct grouping *g, const struct key *key)
+static struct compile compile_of(const struct grouping *g, uint32_t compile)
 {
-    size_t i = hash_key(key) & (g->n_slots - 1);
-    while (g->slots[i] && !same(&g->keys.v[g->slots[i] - 1], key))
-        i = (i + 1) & (g->n_slots - 1);
-    return &g->slots[i];
-}
-
-static bool grow(struct grouping *g)
-{
-    if (g->n_slots > g->keys.n * 2)
-        return true;
-    size_t n = g->n_slots ? g->n_slots * 2 : 64;
-    uint32_t *slots = calloc(n, sizeof *slots);
-    if (!slots)
-        return false;
-    free(g->slots);
-    g->slots = slots;
-    g->n_slots = n;
-    for (size_t i = 0; i < g->keys.n; i++)
-        *find_slot(g, &g->keys.v[i]) = (uint32_t)i + 1;
-    return true;
+    struct compile ret;
+    memcpy(&ret, intern_text(&g->compiles, compile).p, sizeof ret);
+    return ret;
 }
 
 /* TRACE_NONE when it is not known. */
-static uint32_t find_attempt(struct grouping *g, const struct key *key)
+static uint32_t find_attempt(const struct grouping *g, uint32_t compile, uint32_t number)
 {
-    return g->n_slots ? *find_slot(g, key) - 1 : TRACE_NONE;
+    struct key key = { compile, number };
+    return intern_find(&g->attempts, as_bytes(&key, sizeof key));
 }
 
 /* The attempt, added if it is not known; TRACE_NONE when memory ran out. */
-static uint32_t attempt_of(struct grouping *g, const struct key *key)
+static uint32_t attempt_of(struct grouping *g, struct state *state, uint32_t number)
 {
-    if (!grow(g))
+    struct key key = { state->compile, number };
+    uint32_t id = intern(&g->attempts, as_bytes(&key, sizeof key));
+    if (id == INTERN_NONE)
         return TRACE_NONE;
-    uint32_t *slot = find_slot(g, key), id = (uint32_t)g->keys.n;
-    if (*slot)
-        return *slot - 1;
-    if (id >= TRACE_NONE - 1 || !vec_reserve(&g->counts, 1) || !vec_reserve(&g->latest, 1) ||
-        !vec_push(&g->keys, *key))
+    if (id == g->counts.n && (!vec_push(&g->counts, 0) || !vec_push(&g->started, false)))
         return TRACE_NONE;
-    g->counts.v[g->counts.n++] = 0;
-    g->latest.v[g->latest.n++] = id;
-    *slot = id + 1;
+    if (number == 0 && state->latest == TRACE_NONE)
+        state->latest = id;
     return id;
 }
 
 /* A record without an attempt number (what a compiled graph logs when it runs) belongs to the
  * latest attempt so far, numbers counted without a gap. */
-static uint32_t latest_attempt(struct grouping *g, struct key key)
+static uint32_t latest_attempt(struct grouping *g, struct state *state)
 {
-    uint32_t first = find_attempt(g, &key);
-    if (first == TRACE_NONE)
-        return attempt_of(g, &key);
-    uint32_t latest = g->latest.v[first], next = latest;
-    for (; next != TRACE_NONE; next = find_attempt(g, &key)) {
-        latest = next;
-        key.number = g->keys.v[latest].number + 1;
+    if (state->latest == TRACE_NONE)
+        return attempt_of(g, state, 0);
+    uint32_t next = state->latest;
+    while (next != TRACE_NONE) {
+        state->latest = next;
+        next = find_attempt(g, state->compile, key_of(g, next).number + 1);
     }
-    return g->latest.v[first] = latest;
+    return state->latest;
 }
 
-static bool assign(struct grouping *g, struct record *record, struct err *err)
+/* Of the record's compile id; NULL when memory ran out. */
+static struct state *state_of(struct grouping *g, struct compile id)
 {
+    uint32_t i = intern(&g->ids, as_bytes(&id, sizeof id));
+    if (i == INTERN_NONE || (i == g->states.n &&
+                             !vec_push(&g->states, (struct state){ TRACE_NONE, TRACE_NONE, false })))
+        return NULL;
+    return &g->states.v[i];
+}
+
+static bool begin_compile(struct grouping *g, struct state *state, struct compile id)
+{
+    id.resets = g->resets.v[id.recording];
+    *state = (struct state){ intern(&g->compiles, as_bytes(&id, sizeof id)), TRACE_NONE, false };
+    return state->compile != TRACE_NONE;
+}
+
+/* An id starts anew: its attempt has started already, was followed by another, or has ended. */
+static bool is_again(const struct grouping *g, const struct state *state, enum event event,
+                     uint32_t number)
+{
+    uint32_t attempt = find_attempt(g, state->compile, number);
+    if (event == EVENT_DYNAMO_OUTPUT_GRAPH)
+        return state->ended;
+    return event == EVENT_DYNAMO_START &&
+           (state->ended || (attempt != TRACE_NONE && g->started.v[attempt]) ||
+            find_attempt(g, state->compile, number + 1) != TRACE_NONE);
+}
+
+static bool begins_phase(struct grouping *g, uint32_t record, struct json *doc)
+{
+    struct str payload;
+    struct err ignored = { 0 };
+    return trace_payload(g->trace, record, &payload, &ignored) &&
+           json_parse(doc, payload, &ignored) &&
+           str_is(json_str(doc, json_get(doc, JSON_ROOT, STR("ph"))), "B");
+}
+
+/* The phases around a compile and why it recompiles are told before dynamo_start. */
+static bool comes_before(struct grouping *g, uint32_t record, struct json *doc)
+{
+    enum event event = g->records[record].event;
+    return event == EVENT_ARTIFACT ||
+           (event == EVENT_CHROMIUM_EVENT && begins_phase(g, record, doc));
+}
+
+static bool same_id(const struct context *a, const struct context *b)
+{
+    return a->compiled_autograd_id == b->compiled_autograd_id && a->frame_id == b->frame_id &&
+           a->frame_compile_id == b->frame_compile_id;
+}
+
+static void take_back(struct grouping *g, uint32_t start, uint32_t attempt)
+{
+    enum { MAX_BACK = 16 };
+    const struct record *first = &g->records[start];
+    const struct context *contexts = g->trace->contexts;
+    struct json doc = { 0 };
+    for (uint32_t i = start, back = 0; i-- > 0 && back < MAX_BACK; back++) {
+        struct record *record = &g->records[i];
+        if (record->recording != first->recording)
+            break;
+        if (record->attempt == TRACE_NONE)
+            continue;
+        if (!same_id(&contexts[record->context], &contexts[first->context]) ||
+            !comes_before(g, i, &doc))
+            break;
+        g->counts.v[record->attempt]--;
+        g->counts.v[attempt]++;
+        record->attempt = attempt;
+    }
+    json_release(&doc);
+}
+
+static bool assign(struct grouping *g, uint32_t i, struct err *err)
+{
+    struct record *record = &g->records[i];
     const struct context *c = &g->trace->contexts[record->context];
     if (record->event == EVENT_RAW || (c->frame_id < 0 && c->compiled_autograd_id < 0))
         return true;
-    struct key key = { .recording = record->recording, .autograd = c->compiled_autograd_id,
-                       .frame = c->frame_id, .compile = c->frame_compile_id };
-    key.number = c->attempt > 0 && c->attempt < UINT32_MAX ? (uint32_t)c->attempt : 0;
-    record->attempt = c->attempt < 0 ? latest_attempt(g, key) : attempt_of(g, &key);
+    struct compile id = { .recording = record->recording, .autograd = c->compiled_autograd_id,
+                          .frame = c->frame_id, .compile = c->frame_compile_id };
+    uint32_t number = c->attempt > 0 && c->attempt < UINT32_MAX ? (uint32_t)c->attempt : 0;
+    struct state *state = state_of(g, id);
+    bool again = state && state->compile != TRACE_NONE && is_again(g, state, record->event, number);
+    if (!state)
+        return err_nomem(err);
+    if (again && compile_of(g, state->compile).resets == g->resets.v[id.recording])
+        g->resets.v[id.recording]++;
+    if ((again || state->compile == TRACE_NONE) && !begin_compile(g, state, id))
+        return err_nomem(err);
+    record->attempt = c->attempt < 0 ? latest_attempt(g, state) : attempt_of(g, state, number);
     if (record->attempt == TRACE_NONE)
         return err_nomem(err);
     g->counts.v[record->attempt]++;
+    g->started.v[record->attempt] |= record->event == EVENT_DYNAMO_START;
+    state->ended |= record->event == EVENT_COMPILATION_METRICS;
+    if (again && record->event == EVENT_DYNAMO_START)
+        take_back(g, i, record->attempt);
     return true;
 }
 
@@ -132,28 +212,35 @@ static bool collect(struct grouping *g, struct attempt *attempts, const struct r
     return true;
 }
 
+/* "0/0", after a reset "0/0.1". */
 static bool name_attempt(struct grouping *g, struct attempt *attempt, uint32_t i, struct err *err)
 {
-    const struct key *key = &g->keys.v[i];
-    struct context context = { .compiled_autograd_id = key->autograd, .frame_id = key->frame,
-                               .frame_compile_id = key->compile };
+    struct key key = key_of(g, i);
+    struct compile compile = compile_of(g, key.compile);
+    struct context context = { .compiled_autograd_id = compile.autograd, .frame_id = compile.frame,
+                               .frame_compile_id = compile.compile };
     char text[80];
-    *attempt = (struct attempt){ .recording = key->recording, .number = key->number,
+    struct buf name = BUF_INIT;
+    *attempt = (struct attempt){ .recording = compile.recording, .number = key.number,
                                  .previous = TRACE_NONE, .next = TRACE_NONE };
-    attempt->compile = arena_copy(&g->trace->tables->arena, context_compile_id(&context, text));
+    buf_put(&name, context_compile_id(&context, text));
+    if (compile.resets)
+        buf_printf(&name, ".%u", compile.resets);
+    if (!name.failed)
+        attempt->compile = arena_copy(&g->trace->tables->arena, buf_str(&name));
+    buf_release(&name);
     return attempt->compile.p || err_nomem(err);
 }
 
 /* Numbers may have gaps when records were lost: the next is the lowest number above. */
 static void link_attempts(struct grouping *g, struct attempt *attempts)
 {
-    for (uint32_t i = 0; i < g->keys.n; i++)
+    for (uint32_t i = 0; i < g->counts.n; i++)
         for (uint32_t up = 1; up <= 16; up++) {
-            struct key key = g->keys.v[i];
+            struct key key = key_of(g, i);
             if (key.number > UINT32_MAX - up)
                 break;
-            key.number += up;
-            uint32_t next = find_attempt(g, &key);
+            uint32_t next = find_attempt(g, key.compile, key.number + up);
             if (next == TRACE_NONE)
                 continue;
             attempts[i].next = next;
@@ -198,12 +285,12 @@ static bool finish(struct grouping *g, struct attempt *attempts, const struct re
 {
     struct json doc = { 0 };
     bool ok = true;
-    for (uint32_t i = 0; i < g->keys.n && ok; i++)
+    for (uint32_t i = 0; i < g->counts.n && ok; i++)
         ok = name_attempt(g, &attempts[i], i, err);
     ok = ok && collect(g, attempts, records, err);
     if (ok)
         link_attempts(g, attempts);
-    for (uint32_t i = 0; i < g->keys.n && ok; i++)
+    for (uint32_t i = 0; i < g->counts.n && ok; i++)
         ok = find_status(g->trace, &attempts[i], &doc, err);
     json_release(&doc);
     return ok;
@@ -211,20 +298,25 @@ static bool finish(struct grouping *g, struct attempt *attempts, const struct re
 
 bool trace_find_attempts(struct trace *trace, struct record *records, struct err *err)
 {
-    struct grouping g = { .trace = trace };
+    struct grouping g = { .trace = trace, .records = records };
     bool ok = true;
+    for (uint32_t i = 0; i < trace->n_recordings && ok; i++)
+        ok = vec_push(&g.resets, 0) || err_nomem(err);
     for (uint32_t i = 0; i < trace->n_records && ok; i++)
-        ok = assign(&g, &records[i], err);
+        ok = assign(&g, i, err);
     struct attempt *attempts = NULL;
     if (ok) {
-        attempts = arena_array(&trace->tables->arena, struct attempt, g.keys.n + 1);
+        attempts = arena_array(&trace->tables->arena, struct attempt, g.counts.n + 1);
         trace->attempts = attempts;
-        trace->n_attempts = (uint32_t)g.keys.n;
+        trace->n_attempts = (uint32_t)g.counts.n;
         ok = (attempts || err_nomem(err)) && finish(&g, attempts, records, err);
     }
-    vec_release(&g.keys);
+    intern_release(&g.ids);
+    intern_release(&g.compiles);
+    intern_release(&g.attempts);
+    vec_release(&g.states);
     vec_release(&g.counts);
-    vec_release(&g.latest);
-    free(g.slots);
+    vec_release(&g.started);
+    vec_release(&g.resets);
     return ok;
 }

@@ -17,7 +17,8 @@ static size_t digits(struct str text)
     return n;
 }
 
-/* Length of a compile id at the start of `text`: "0/0", "!1", "!1/0/0"; 0 when there is none. */
+/* Length of a compile id at the start of `text`: "0/0", "!1", "!1/0/0", after a reset "0/0.1"; 0
+ * when there is none. */
 static size_t compile_id(struct str text)
 {
     bool autograd = text.n && text.p[0] == '!';
@@ -33,7 +34,8 @@ static size_t compile_id(struct str text)
         at++;
     }
     bool whole = at == text.n || text.p[at] != '/';
-    return whole && (autograd ? numbers != 2 : numbers == 2) ? at : 0;
+    size_t resets = at < text.n && text.p[at] == '.' ? digits(str_from(text, at + 1)) : 0;
+    return whole && (autograd ? numbers != 2 : numbers == 2) ? at + (resets ? resets + 1 : 0) : 0;
 }
 
 /* "_N", "#N": false unless nothing, or a mark and a number, is there. */

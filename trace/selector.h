@@ -5,6 +5,7 @@
  *     bert.tape                          everything
  *     bert.tape:0/0                      one compile, all its attempts
  *     bert.tape:0/0_0                    its attempt 0
+ *     bert.tape:0/0.1                    the compile of that id after torch._dynamo.reset()
  *     bert.tape:0/0:forward              the forward graph of the last attempt that has one
  *     dist.tape@rank1:0/0:inference      in one recording
  *     gin.tape:0/0:fx_graph_cache_miss#1 by event or artifact name; the second of several

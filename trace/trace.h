@@ -7,7 +7,7 @@
  *
  * Words (DESIGN.md). A *tape* holds *recordings*, one per log, that is per process or rank (or one
  * .pt2 archive). A *record* is one header line of a log with its *payload*. A *compile* is what one
- * compile id ("0/0") did in one recording; it has *attempts*, and this interface numbers those: an
+ * compile id ("0/0") did in one recording, until torch._dynamo.reset() gives the id again; it has *attempts*, and this interface numbers those: an
  * attempt is the unit that holds graphs, symbols and guards.
  *
  * Input. trace_open() takes a tape, or anything that symtape import takes (a log, plain, .zst or
@@ -107,7 +107,8 @@ const char *attempt_status_name(enum attempt_status status); /* "ok", "failed", 
 /* One attempt of one compile. */
 struct attempt {
     uint32_t recording;
-    struct str compile; /* "0/0", "!1/0/0" with compiled autograd, as PyTorch's CompileId prints */
+    struct str compile; /* "0/0", "!1/0/0" with compiled autograd, as PyTorch's CompileId prints;
+                           "0/0.1" when the id was given again after torch._dynamo.reset() */
     uint32_t number;    /* 0, 1, ... */
     enum attempt_status status;
     const uint32_t *records; /* indices into records, ascending */

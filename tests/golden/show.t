@@ -141,3 +141,25 @@ Events and payloads.
     $ symtape show $RECORDINGS/mlp.log.zst --artifact recompile_reason
     2> symtape: no artifact "recompile_reason"; did you mean "recompile_reasons"?
     [exit 2]
+
+torch._dynamo.reset() starts the compile ids anew: what came after it has the number of resets behind its ids.
+
+    $ symtape show $RECORDINGS/reset.log.zst --recompiles
+    compile     time  reasons  guard of  guard that failed       used at
+    0/1_0    40.4 ms        1  0/0       2 <= x.size()[0]        demo/reset.py:7
+    0/1.1_0  46.5 ms        1  0/0.1     (x.size()[0] % 2) == 0  demo/reset.py:12
+    0/2.1_0  47.0 ms        2  0/1.1     2 <= x.size()[0]        demo/reset.py:12
+
+    $ symtape show $RECORDINGS/reset.log.zst:0/0.1:dynamo | grep in.halves
+            # File: /home/user/demo/reset.py:13 in halves, code: return x[: x.shape[0] // 2].sum()
+
+    $ symtape info $RECORDINGS/reset.log.zst | grep ok
+    reset      0/0            0  ok           32        1       0       2      4
+    reset      0/1            0  ok           35        0       0       2      4
+    reset      0/0.1          0  ok           38        2       3       2      6
+    reset      0/1.1          0  ok           38        2       1       2      2
+    reset      0/2.1          0  ok           35        1       0       2      2
+
+    $ symtape show $RECORDINGS/reset.log.zst:0/0.2:dynamo
+    2> symtape: $RECORDINGS/reset.log.zst: no compile 0/0.2; there are 0/0_0, 0/1_0, 0/0.1_0, 0/1.1_0, 0/2.1_0
+    [exit 2]

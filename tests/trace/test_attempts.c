@@ -155,6 +155,70 @@ static void test_many(void **state)
     buf_release(&log);
 }
 
+#define BEGINS  "\"chromium_event\": {}"
+#define GRAPH   "\"dynamo_output_graph\": {}"
+
+/* torch._dynamo.reset() gives ids again. */
+static void test_reset(void **state)
+{
+    (void)state;
+    struct buf log = BUF_INIT;
+    put_record(&log, START, 0, 0, 0);
+    put_record(&log, START, 0, 0, 1);
+    put_record(&log, METRICS, 0, 0, 1);
+    put_record(&log, START, 0, 1, 0);
+    put_record(&log, RUNTIME, 0, 0, -1);
+    put_record(&log, "\"artifact\": {\"name\": \"recompile_reasons\"}", 0, 0, 0);
+    put_record(&log, START, 0, 0, 0); /* was ended: another compile, the artifact its own */
+    put_record(&log, START, 0, 1, 0); /* had started */
+    put_record(&log, START, 0, 2, 0); /* is new, but after the reset */
+    put_record(&log, RUNTIME, 0, 0, -1);
+    put_record(&log, RUNTIME, 0, 1, -1);
+    put_record(&log, METRICS, 0, 2, 0);
+    put_record(&log, GRAPH, 0, 2, 0); /* its start was lost */
+    struct trace *trace = open_text(buf_str(&log));
+    assert_int_equal(trace->n_attempts, 7);
+    check_attempt(trace, 0, "0/0_0", ATTEMPT_RESTARTED, 1);
+    check_attempt(trace, 1, "0/0_1", ATTEMPT_OK, 3);
+    check_attempt(trace, 2, "0/1_0", ATTEMPT_UNFINISHED, 1);
+    check_attempt(trace, 3, "0/0.1_0", ATTEMPT_UNFINISHED, 3);
+    check_attempt(trace, 4, "0/1.1_0", ATTEMPT_UNFINISHED, 2);
+    check_attempt(trace, 5, "0/2.1_0", ATTEMPT_OK, 2);
+    check_attempt(trace, 6, "0/2.2_0", ATTEMPT_UNFINISHED, 1);
+    assert_int_equal(trace->attempts[3].previous, TRACE_NONE);
+    trace_close(trace);
+    buf_release(&log);
+}
+
+/* Phases that begin before dynamo_start are the new compile's, those that end are not. */
+static void test_reset_phases(void **state)
+{
+    (void)state;
+    struct buf log = BUF_INIT;
+    struct err err = ERR_INIT;
+    put_record(&log, START, 0, 0, 0);
+    put_record(&log, METRICS, 0, 0, 0);
+    put_record(&log, BEGINS, 0, 0, 0); /* no payload: nothing tells that it begins */
+    put_record(&log, START, 0, 0, 0);
+    struct trace *trace = open_text(buf_str(&log));
+    check_attempt(trace, 0, "0/0_0", ATTEMPT_OK, 3);
+    check_attempt(trace, 1, "0/0.1_0", ATTEMPT_UNFINISHED, 1);
+    trace_close(trace);
+    buf_release(&log);
+    trace = trace_open(source_path("tests/recordings/reset.log.zst"), NULL, &err);
+    assert_non_null(trace);
+    check_attempt(trace, 0, "0/0_0", ATTEMPT_OK, 32);
+    check_attempt(trace, 2, "0/0.1_0", ATTEMPT_OK, 38);
+    for (uint32_t i = 1; i < trace->n_attempts; i++) {
+        uint32_t first = trace->attempts[i].records[0];
+        struct str payload;
+        assert_int_equal(trace->records[first].event, EVENT_CHROMIUM_EVENT);
+        assert_true(trace_payload(trace, first, &payload, &err));
+        assert_true(str_find(payload, STR("\"ph\": \"B\"")) < payload.n);
+    }
+    trace_close(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +228,8 @@ int main(void)
         cmocka_unit_test(test_gaps),
         cmocka_unit_test(test_ids),
         cmocka_unit_test(test_many),
+        cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_reset_phases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

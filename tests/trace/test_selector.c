@@ -23,6 +23,8 @@ static void test_parts_are_told_apart(void **state)
         { "/home/me@host/bert.tape", "/home/me@host/bert.tape", "", "", -1, "", -1 },
         { "t:!1/0/0", "t", "", "!1/0/0", -1, "", -1 },
         { "t:!3_1", "t", "", "!3", 1, "", -1 },
+        { "t:0/0.1", "t", "", "0/0.1", -1, "", -1 },
+        { "t:!1/0/0.12_1:joint", "t", "", "!1/0/0.12", 1, "joint", -1 },
         { "mlp.pt2::exported", "mlp.pt2", "", "", -1, "exported", -1 },
         { "mlp.pt2@mlp::exported#1", "mlp.pt2", "mlp", "", -1, "exported", 1 },
         { "odd:name.tape:0/0", "odd:name.tape", "", "0/0", -1, "", -1 },
@@ -49,7 +51,8 @@ static void test_misspelt_places_are_usage_errors(void **state)
     (void)state;
     static const char *const texts[] = {
         "t:0", "t:0/", "t:0/0_", "t:0/0_x", "t:0/0:", "t:0/0:forward#", "t:0/0:#1", "t:0/0/0",
-        "t:!1/0", "t:0/0:forward#99999999999999999999", "t:0/0_-1", "",
+        "t:!1/0", "t:0/0:forward#99999999999999999999", "t:0/0_-1", "t:0/0.", "t:0/0.x",
+        "t:0/0.1.1", "",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct selector s;

@@ -37,6 +37,29 @@ static bool read_reasons(struct incident_reading *r, struct str payload, struct 
     return true;
 }
 
+/* Compiles after torch._dynamo.reset() are told apart by what stands behind their ids: a guard's
+ * text has PyTorch's id only. */
+static bool name_compiles(struct incident_reading *r, struct recompile *recompile)
+{
+    struct str name = STR("");
+    if (recompile->attempt != TRACE_NONE)
+        name = r->trace->attempts[recompile->attempt].compile;
+    struct str resets = str_from(name, str_find_char(name, '.'));
+    struct recompile_reason *reasons = (struct recompile_reason *)recompile->reasons;
+    for (size_t i = 0; i < recompile->n_reasons && resets.n; i++) {
+        size_t n = reasons[i].compile.n;
+        char *text = n ? arena_alloc(&r->arena, n + resets.n, 1) : NULL;
+        if (!n)
+            continue;
+        if (!text)
+            return false;
+        memcpy(text, reasons[i].compile.p, n);
+        memcpy(text + n, resets.p, resets.n);
+        reasons[i].compile = (struct str){ text, n + resets.n };
+    }
+    return true;
+}
+
 bool incident_read_recompile(struct incident_reading *r, uint32_t record, struct err *err)
 {
     struct str payload;
@@ -52,6 +75,7 @@ bool incident_read_recompile(struct incident_reading *r, uint32_t record, struct
     const struct metrics *metrics = r->attempts[last].metrics;
     if (metrics && metrics->values[METRIC_ENTIRE_FRAME_COMPILE] != METRIC_ABSENT)
         recompile.ns = metrics->values[METRIC_ENTIRE_FRAME_COMPILE];
-    return (read_reasons(r, payload, &recompile) && vec_push(&r->recompiles, recompile)) ||
+    return (read_reasons(r, payload, &recompile) && name_compiles(r, &recompile) &&
+            vec_push(&r->recompiles, recompile)) ||
            err_nomem(err);
 }
