@@ -1,0 +1,129 @@
+#include "minify/signature.h"
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+enum part { PART_TEXT, PART_NUMBER, PART_SYMBOL, PART_BLANK, PART_PATH, PART_END };
+
+/* s27, u0, zf3, zuf1, ps0: as ShapeEnv names symbols. */
+static bool is_symbol(struct str word)
+{
+    static const char *const prefixes[] = { "s", "u", "zf", "zuf", "ps" };
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        struct str rest = str_from(word, strlen(prefixes[i]));
+        bool digits = str_starts(word, str_of(prefixes[i])) && rest.n > 0;
+        for (size_t k = 0; k < rest.n; k++)
+            digits = digits && is_digit(rest.p[k]);
+        if (digits)
+            return true;
+    }
+    return false;
+}
+
+static enum part take_word(struct str *rest, struct str *word)
+{
+    size_t n = 1;
+    bool number = is_digit(rest->p[0]);
+    while (n < rest->n && (is_letter(rest->p[n]) || is_digit(rest->p[n]) ||
+                           (number && rest->p[n] == '.' && n + 1 < rest->n && is_digit(rest->p[n + 1]))))
+        n++;
+    *word = str_first(*rest, n);
+    *rest = str_from(*rest, n);
+    return number ? PART_NUMBER : is_symbol(*word) ? PART_SYMBOL : PART_TEXT;
+}
+
+/* "/home/user/a.py": only what follows the last '/' is kept. */
+static size_t path_length(struct str text)
+{
+    size_t n = 0, slash = 0;
+    while (n < text.n && !is_blank(text.p[n]) && text.p[n] != '\n' && text.p[n] != '"' &&
+           text.p[n] != '\'' && text.p[n] != ':' && text.p[n] != ')' && text.p[n] != ',') {
+        slash = text.p[n] == '/' ? n + 1 : slash;
+        n++;
+    }
+    return slash > 1 ? slash : 0;
+}
+
+static enum part next(struct str *rest, struct str *word, bool boundary)
+{
+    size_t n = 0;
+    if (!rest->n || rest->p[0] == '\n')
+        return PART_END;
+    while (n < rest->n && is_blank(rest->p[n]))
+        n++;
+    if (n) {
+        *rest = str_from(*rest, n);
+        return PART_BLANK;
+    }
+    if (rest->p[0] == '/' && boundary && (n = path_length(*rest))) {
+        *rest = str_from(*rest, n);
+        return PART_PATH;
+    }
+    if (is_letter(rest->p[0]) || is_digit(rest->p[0]))
+        return take_word(rest, word);
+    *word = str_first(*rest, 1);
+    *rest = str_from(*rest, 1);
+    return PART_TEXT;
+}
+
+static void put_regex_text(struct str word, struct buf *out)
+{
+    for (size_t i = 0; i < word.n; i++) {
+        if (strchr(".^$*+?{}[]\\|()\"", word.p[i]))
+            buf_putc(out, '\\');
+        buf_putc(out, word.p[i]);
+    }
+}
+
+static void walk(struct str message, bool regex, struct buf *out)
+{
+    struct str rest = message, word = STR("");
+    bool boundary = true;
+    while (rest.n && (is_blank(rest.p[0]) || rest.p[0] == '\n'))
+        rest = str_from(rest, 1);
+    for (enum part part; (part = next(&rest, &word, boundary)) != PART_END;) {
+        boundary = part == PART_BLANK ||
+                   (part == PART_TEXT && word.n == 1 && strchr("\"'(=", word.p[0]));
+        switch (part) {
+        case PART_NUMBER: buf_puts(out, regex ? "\\d[\\w.]*" : "N"); break;
+        case PART_SYMBOL: buf_puts(out, regex ? "\\w+" : "S"); break;
+        case PART_BLANK:
+            if (rest.n && rest.p[0] != '\n')
+                buf_putc(out, ' ');
+            break;
+        case PART_PATH:
+            if (regex)
+                buf_puts(out, "\\S*?");
+            break;
+        case PART_TEXT:
+            if (regex)
+                put_regex_text(word, out);
+            else
+                buf_put(out, word);
+            break;
+        case PART_END: break;
+        }
+    }
+}
+
+void signature_normalise(struct str message, struct buf *out)
+{
+    walk(message, false, out);
+}
+
+void signature_regex(struct str message, struct buf *out)
+{
+    walk(message, true, out);
+}

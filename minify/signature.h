@@ -1,0 +1,15 @@
+/* What makes two failures the same one. */
+#ifndef SYMTAPE_MINIFY_SIGNATURE_H
+#define SYMTAPE_MINIFY_SIGNATURE_H
+
+#include "trace/base/buf.h"
+
+/* An error's text with what a reduction changes taken out: numbers become N, symbols (s27, u0, zf3)
+ * S, paths their last part; white space is one blank, and only the first line counts. Equal texts,
+ * equal bug. Appended to out. */
+void signature_normalise(struct str message, struct buf *out);
+
+/* The same as a regular expression of Python's re that finds such messages. */
+void signature_regex(struct str message, struct buf *out);
+
+#endif
