@@ -22,15 +22,18 @@ enum verdict {
     VERDICT_BORING,      /* does not fail */
     VERDICT_OTHER,       /* fails otherwise: kept aside, never accepted */
     VERDICT_UNRESOLVED,  /* cannot tell: not accepted, not remembered as a no */
-    VERDICT_BROKEN       /* the oracle itself cannot run: the search stops, answer.err says why */
+    VERDICT_BROKEN,      /* the oracle itself cannot run: the search stops, answer.err says why */
+    VERDICTS
 };
-const char *verdict_name(enum verdict verdict);
+const char *verdict_name(enum verdict verdict); /* "interesting", ... */
+bool verdict_read(struct str name, enum verdict *verdict);
 
 /* What is being asked, beside the candidate. */
 struct asking {
     uint32_t worker; /* 0 .. jobs-1 */
     uint64_t call;   /* counts up over the run */
     uint32_t attempt; /* of a repeated question, from 0 */
+    double timeout;   /* seconds that this call may take; then it is UNRESOLVED */
     const atomic_bool *cancel;
 };
 

@@ -1,0 +1,114 @@
+/* The minify room's manual: from a candidate that fails to the smallest that passes find.
+ *
+ *     struct minify_options options = MINIFY_OPTIONS_DEFAULT;
+ *     options.oracle = oracle;
+ *     struct minify_result result;
+ *     bool good = minify_run(whole, &options, &result, &err);
+ *     ... result.best, also after a failure: the best so far ...
+ *     minify_result_release(&result);
+ *
+ * What it does: asks about the original (calibration), runs the passes of minify/passes.def until
+ * none finds anything, then those behind them in the table that are run once (the certificate), and
+ * asks about the result again. The search (minify/search.h) stands between passes and the oracle.
+ *
+ * Any number of jobs gives the same result: the schedule is that of one job, and other workers only
+ * ask ahead what it would ask next. What a limit (max_calls) counts is the schedule's questions.
+ *
+ * Answers go into a journal, if one is named: the next run with the same oracle takes them from
+ * there, so that a run that was killed goes on where it was and one that ended asks nothing. */
+#ifndef SYMTAPE_MINIFY_MINIFY_H
+#define SYMTAPE_MINIFY_MINIFY_H
+
+#include "minify/oracle.h"
+#include "minify/pass.h"
+
+/* Why a run ended. */
+enum minify_end {
+    MINIFY_DONE,           /* no pass finds anything any more */
+    MINIFY_NOT_REPRODUCED, /* the original is not interesting: result.first says what it is */
+    MINIFY_STOPPED,        /* *options.stop */
+    MINIFY_DEADLINE,
+    MINIFY_MAX_CALLS,
+    MINIFY_UNRESOLVED,     /* the oracle could not tell too many times in a row */
+    MINIFY_FAILED          /* err says why: a broken oracle, a full disk, memory */
+};
+const char *minify_end_name(enum minify_end end); /* "done", "deadline", ... */
+
+struct minify_progress {
+    const char *pass; /* its name; "calibration", "confirmation" */
+    uint64_t calls;   /* of the oracle in this run */
+    uint64_t hits;    /* questions answered by the journal or by an earlier answer */
+    uint64_t left;    /* at most, of this step of this pass; 0: not known */
+    struct cand_size before, now;
+    double seconds;   /* since the start */
+    uint32_t running; /* questions being asked at the moment */
+};
+
+enum journal_mode {
+    JOURNAL_USE,    /* use one that is there, or begin it */
+    JOURNAL_RESUME, /* ERR_USAGE when there is none */
+    JOURNAL_REPLACE /* one of another oracle or version is replaced, not refused */
+};
+
+struct minify_options {
+    struct oracle *oracle;
+    uint32_t jobs;      /* questions asked at once */
+    uint32_t repeat;    /* how often the original is asked; more than 1 measures its rate */
+    double timeout;     /* seconds a call; 0: ten times the first, at least 5 and at most 300 */
+    double deadline;    /* seconds for all of it; 0: none */
+    uint64_t max_calls; /* 0: none; those that a resumed run made count */
+    const char *journal; /* path; NULL: none is kept */
+    enum journal_mode journal_mode;
+    const struct str *passes; /* names of those to run; none: all */
+    uint32_t n_passes;
+    const atomic_bool *stop; /* NULL, or set (by a signal) to end early */
+
+    /* Each may be NULL. All are called by the thread that called minify_run(). */
+    bool (*save)(void *user, const struct candidate *best, struct err *err); /* to disk, now */
+    void (*aside)(void *user, const struct candidate *candidate, const struct answer *answer);
+    void (*progress)(void *user, const struct minify_progress *progress); /* now and then */
+    void *user;
+};
+
+#define MINIFY_OPTIONS_DEFAULT ((struct minify_options){ .jobs = 1, .repeat = 1 })
+
+/* What a pass did, over all its runs. */
+struct pass_stats {
+    const struct pass *pass;
+    uint32_t runs;
+    uint64_t calls, hits, accepted;
+    double seconds;
+};
+
+/* One accepted step: the size it led to, after how many calls. */
+struct minify_step {
+    uint64_t calls;
+    double seconds;
+    uint64_t size; /* SIZE_CALLS */
+};
+
+struct minify_result {
+    enum minify_end end;
+    struct candidate *best; /* NULL when not even the original could be asked */
+    struct answer first;    /* to the original */
+    struct cand_size before, after;
+    uint64_t calls;         /* of the oracle in this run, repeats and unneeded ones included */
+    uint64_t unneeded;      /* of those asked ahead: the schedule did not come to ask */
+    uint64_t hits, resumed; /* answers not asked for; those that an earlier run left in the journal */
+    uint64_t boring, other, unresolved;
+    uint32_t rate_hits, rate_asked; /* the result, asked again: it failed `hits` of `asked` times */
+    bool minimal;           /* the certificate holds: no single remaining edit keeps the failure */
+    double seconds;
+    struct pass_stats *passes; /* n_passes of them, in the order of passes.def */
+    uint32_t n_passes;
+    struct minify_step *steps;
+    uint32_t n_steps;
+};
+
+/* `whole` stays the caller's. False when err is set (result->end is MINIFY_FAILED). The result is
+ * to be released in either case. */
+bool minify_run(const struct candidate *whole, const struct minify_options *options,
+                struct minify_result *result, struct err *err);
+void minify_result_release(struct minify_result *result);
+
+#endif
