@@ -7,7 +7,8 @@ const char *graph_kind_name(enum graph_kind kind)
 {
     static const char *const names[GRAPH_KINDS] = { "dynamo",    "joint",    "forward",
                                                     "backward",  "inference", "pre_grad",
-                                                    "post_grad", "exported", "other" };
+                                                    "post_grad", "exported",
+                                                    "partial_dynamo", "partial_aot", "other" };
     return kind < GRAPH_KINDS ? names[kind] : "";
 }
 

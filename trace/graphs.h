@@ -18,6 +18,8 @@ enum graph_kind {
     GRAPH_PRE_GRAD,  /* inductor_pre_grad_graph; before_ and after_pre_grad_graph */
     GRAPH_POST_GRAD, /* inductor_post_grad_graph; before_ and after_post_grad_graph */
     GRAPH_EXPORTED,  /* exported_program, .pt2 */
+    GRAPH_PARTIAL_DYNAMO, /* what a compile that failed had traced: symtape-deep(5) */
+    GRAPH_PARTIAL_AOT,
     GRAPH_ANY,       /* some other readable graph: the name tells */
     GRAPH_KINDS
 };
