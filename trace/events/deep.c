@@ -184,7 +184,7 @@ static bool read_rows(struct reading *r, enum event event, struct err *err)
         return false;
     r->first_stack = (uint32_t)r->stacks.n;
     while (text_next_line(&rows, &line)) {
-        struct err why = ERR_INIT;
+        struct err why = { 0 };
         if (!json_parse(&r->doc, line, &why)) {
             if (why.kind != ERR_INPUT)
                 return *err = why, false;
