@@ -140,19 +140,6 @@ static int replay(struct cmd *cmd, const struct tape_arg *tape, const struct rep
     return replay_once(cmd, tape->trace, &how);
 }
 
-/* git bisect run: 125 skips a revision, and 128 and up stop the search. */
-static int bisect_code(int code)
-{
-    switch (code) {
-    case EXIT_DONE:
-    case EXIT_DIFFERS:
-    case EXIT_INTERRUPTED:
-    case EXIT_BROKEN_PIPE: return code;
-    case EXIT_USAGE: return 129;
-    default: return EXIT_CANNOT_TELL;
-    }
-}
-
 static int run(struct cmd *cmd)
 {
     const struct replay_args *args = cmd->args;
@@ -169,7 +156,7 @@ static int run(struct cmd *cmd)
     tape_arg_close(&tape);
     replay_lists_release(&lists);
     custom_rules_free(rules);
-    return args->bisect_codes ? bisect_code(code) : code;
+    return args->bisect_codes ? exit_code_for_bisect(code) : code;
 }
 
 const struct command command_replay = {

@@ -250,3 +250,15 @@ int exit_code_of(enum err_kind kind)
     }
     return EXIT_ENV;
 }
+
+int exit_code_for_bisect(int code)
+{
+    switch (code) {
+    case EXIT_DONE:
+    case EXIT_DIFFERS:
+    case EXIT_INTERRUPTED:
+    case EXIT_BROKEN_PIPE: return code;
+    case EXIT_USAGE: return 129;
+    default: return EXIT_CANNOT_TELL;
+    }
+}

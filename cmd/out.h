@@ -67,5 +67,8 @@ int out_finish(struct out *out, int code);
 
 /* Exit code of a kind of error. */
 int exit_code_of(enum err_kind kind);
+/* The same for `git bisect run`, which skips a revision at 125 and stops at 128 and above: what is
+ * neither good nor bad cannot be told, and a mistake in the command itself (129) stops. */
+int exit_code_for_bisect(int code);
 
 #endif

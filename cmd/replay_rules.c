@@ -1,32 +1,13 @@
 /* --rules FILE[,FILE...] */
 #include "cmd/replay.h"
 
-#include "trace/log/source.h"
-
-enum { MAX_BYTES = 1 << 24 };
-
-static bool read_all(struct source *in, struct buf *text, struct err *err)
-{
-    size_t n = 1;
-    while (n > 0) {
-        if (!buf_reserve(text, 1 << 16))
-            return err_nomem(err);
-        if (!source_read(in, text->p + text->n, 1 << 16, &n, err))
-            return false;
-        text->n += n;
-        if (text->n > MAX_BYTES)
-            return err_set(err, ERR_INPUT, "%s: more than %d bytes of rules", in->path, MAX_BYTES);
-    }
-    return true;
-}
+#include "cmd/text_file.h"
 
 static bool read_one(struct custom_rules *rules, const char *path, struct err *err)
 {
     struct buf text = BUF_INIT;
-    struct source *in = source_open(path, err);
-    bool ok = in && read_all(in, &text, err) &&
+    bool ok = text_file_read(path, &text, err) &&
               custom_rules_add(rules, buf_str(&text), str_of(path), err);
-    source_close(in);
     buf_release(&text);
     return ok;
 }
