@@ -1,0 +1,181 @@
+/* Expressions in a spelling that does not hang on the names of symbols.
+ *
+ * sympy orders the operands of sums, products and relations by their names (StrPrinter, sort_key),
+ * so renaming a symbol moves them: here they are sorted by their own new texts. A > B is B < A. */
+#include <stdlib.h>
+
+#include "trace/align/outline_build.h"
+
+/* The operands of one chain, their texts end to end. */
+struct operand {
+    size_t start, end;
+    bool minus;
+    const struct buf *in;
+};
+struct operands {
+    struct buf text;
+    vec_of(struct operand) list;
+};
+
+struct printing {
+    struct outline_build *b;
+    struct outline_scope scope;
+    const struct expr_pool *pool;
+};
+
+static void put(const struct printing *p, expr_id id, struct buf *out);
+
+static int by_text(const void *a, const void *b)
+{
+    const struct operand *x = a, *y = b;
+    struct str s = { x->in->p + x->start, x->end - x->start };
+    struct str t = { y->in->p + y->start, y->end - y->start };
+    int order = str_cmp(s, t);
+    return order ? order : x->minus - y->minus;
+}
+
+static bool is_op(const struct expr *expr, const char *op)
+{
+    return expr->kind == EXPR_OP && str_is(expr->text, op);
+}
+
+static void add_operand(const struct printing *p, struct operands *all, expr_id id, bool minus)
+{
+    size_t start = all->text.n;
+    put(p, id, &all->text);
+    if (!vec_push(&all->list, (struct operand){ start, all->text.n, minus, &all->text }))
+        all->text.failed = true;
+}
+
+/* The operands of a chain of `op`, which is "+" (with "-" and negations), "*", "&" or "|". */
+static void gather(const struct printing *p, struct operands *all, expr_id id, const char *op,
+                   bool minus)
+{
+    const struct expr *expr = expr_at(p->pool, id);
+    bool sum = op[0] == '+';
+    if (is_op(expr, op) || (sum && is_op(expr, "-"))) {
+        gather(p, all, expr_child(p->pool, id, 0), op, minus);
+        gather(p, all, expr_child(p->pool, id, 1), op, minus != is_op(expr, "-"));
+    } else if (sum && is_op(expr, "neg")) {
+        gather(p, all, expr_child(p->pool, id, 0), op, !minus);
+    } else {
+        add_operand(p, all, id, minus);
+    }
+}
+
+static void put_sorted(struct operands *all, const char *between, struct buf *out)
+{
+    out->failed |= all->text.failed;
+    if (!out->failed && all->list.n > 1)
+        qsort(all->list.v, all->list.n, sizeof *all->list.v, by_text);
+    for (size_t i = 0; i < all->list.n && !out->failed; i++) {
+        const struct operand *operand = &all->list.v[i];
+        if (i > 0 || operand->minus)
+            buf_puts(out, operand->minus ? " - " : between);
+        buf_put(out, (struct str){ all->text.p + operand->start, operand->end - operand->start });
+    }
+    buf_release(&all->text);
+    vec_release(&all->list);
+}
+
+static void put_chain(const struct printing *p, expr_id id, const char *op, struct buf *out)
+{
+    struct operands all = { 0 };
+    gather(p, &all, id, op, false);
+    buf_putc(out, '(');
+    put_sorted(&all, op, out);
+    buf_putc(out, ')');
+}
+
+static void put_children(const struct printing *p, expr_id id, bool sorted, struct buf *out)
+{
+    const struct expr *expr = expr_at(p->pool, id);
+    struct operands all = { 0 };
+    buf_putc(out, '(');
+    for (uint32_t i = 0; i < expr->n_children && sorted; i++)
+        add_operand(p, &all, expr_child(p->pool, id, i), false);
+    for (uint32_t i = 0; i < expr->n_children && !sorted; i++) {
+        buf_puts(out, i ? ", " : "");
+        put(p, expr_child(p->pool, id, i), out);
+    }
+    put_sorted(&all, ", ", out);
+    buf_putc(out, ')');
+}
+
+static void put_op(const struct printing *p, expr_id id, struct buf *out)
+{
+    static const struct {
+        const char *op, *turned;
+    } TURNED[] = { { ">", "<" }, { ">=", "<=" } };
+    const struct expr *expr = expr_at(p->pool, id);
+    if (is_op(expr, "+") || is_op(expr, "-") || is_op(expr, "neg")) {
+        put_chain(p, id, "+", out);
+        return;
+    }
+    if (is_op(expr, "*") || is_op(expr, "&") || is_op(expr, "|")) {
+        char op[] = { expr->text.p[0], '\0' };
+        put_chain(p, id, op, out);
+        return;
+    }
+    for (size_t i = 0; i < 2; i++)
+        if (is_op(expr, TURNED[i].op)) {
+            buf_puts(out, TURNED[i].turned);
+            buf_putc(out, '(');
+            put(p, expr_child(p->pool, id, 1), out);
+            buf_puts(out, ", ");
+            put(p, expr_child(p->pool, id, 0), out);
+            buf_putc(out, ')');
+            return;
+        }
+    buf_put(out, expr->text);
+    put_children(p, id, is_op(expr, "==") || is_op(expr, "!="), out);
+}
+
+static void put_symbol(const struct printing *p, struct str name, struct buf *out)
+{
+    uint32_t text = outline_symbol(p->b, p->scope, name);
+    buf_put(out, text == OUTLINE_NONE ? name : outline_text(p->b->outline, text));
+}
+
+static void put(const struct printing *p, expr_id id, struct buf *out)
+{
+    static const char *const SYMMETRIC[] = { "Eq", "Ne", "Max", "Min", "And", "Or" };
+    const struct expr *expr = expr_at(p->pool, id);
+    bool sorted = false;
+    switch (expr->kind) {
+    case EXPR_SYMBOL: put_symbol(p, expr->text, out); break;
+    case EXPR_OP:     put_op(p, id, out); break;
+    case EXPR_CALL:
+        for (size_t i = 0; i < sizeof SYMMETRIC / sizeof *SYMMETRIC; i++)
+            sorted = sorted || str_is(expr->text, SYMMETRIC[i]);
+        buf_put(out, expr->text);
+        put_children(p, id, sorted, out);
+        break;
+    case EXPR_TUPLE: put_children(p, id, false, out); break;
+    case EXPR_BOOL:  buf_puts(out, expr->value ? "True" : "False"); break;
+    case EXPR_INT:
+    case EXPR_FLOAT:
+    case EXPR_STRING: buf_put(out, expr->text); break;
+    }
+}
+
+void outline_put_expr(struct outline_build *b, struct outline_scope scope,
+                      const struct expr_pool *pool, expr_id expr, struct buf *out)
+{
+    const struct printing p = { b, scope, pool };
+    put(&p, expr, out);
+}
+
+void outline_put_expr_text(struct outline_build *b, struct outline_scope scope, struct str text,
+                           struct buf *out)
+{
+    struct err err = { 0 };
+    b->exprs.exprs.n = b->exprs.children.n = 0;
+    expr_id expr = expr_parse(&b->exprs, text, &err);
+    if (expr != EXPR_NONE)
+        outline_put_expr(b, scope, &b->exprs, expr, out);
+    else if (err.kind == ERR_ENV)
+        out->failed = true;
+    else
+        buf_put(out, text);
+}

@@ -1,0 +1,391 @@
+/* Graphs of an outline: what each node is, free of names. */
+#include <stdlib.h>
+
+#include "trace/align/outline_build.h"
+#include "trace/events/user_line.h"
+
+enum { ARG_DEPTH = 64 };
+
+struct taking {
+    struct outline_build *b;
+    const struct graph_ref *ref;
+    struct outline_scope scope;
+    uint32_t attempt;
+    uint32_t *metas;      /* by meta of the pool: text + 1; 0: not yet */
+    uint32_t *places;     /* by node of the graph at hand: its index there without aliases */
+    const struct graph *graph;
+    struct buf args, path;
+    uint32_t depth;
+};
+
+static void put_sizes(struct taking *t, const struct meta *meta, const expr_id *sizes,
+                      struct buf *out)
+{
+    buf_putc(out, '[');
+    for (uint32_t i = 0; i < meta->n_sizes; i++) {
+        buf_puts(out, i ? ", " : "");
+        outline_put_expr(t->b, t->scope, &t->graph->pool->exprs, sizes[i], out);
+    }
+    buf_putc(out, ']');
+}
+
+static void put_meta(struct taking *t, const struct meta *meta, struct buf *out)
+{
+    if (meta->kind == META_OTHER) {
+        buf_put(out, meta->text);
+        return;
+    }
+    buf_put(out, meta->wrapper);
+    buf_puts(out, meta->kind == META_SYM ? "Sym" : dtype_short_name(meta->dtype));
+    put_sizes(t, meta, meta->sizes, out);
+    if (meta->has_strides)
+        put_sizes(t, meta, meta->strides, out);
+    buf_put(out, meta->device);
+    buf_put(out, meta->placement);
+}
+
+static bool text_of_meta(struct taking *t, uint32_t meta, uint32_t *ret)
+{
+    if (meta == META_NONE) {
+        *ret = 0;
+        return true;
+    }
+    if (t->metas[meta] == 0) {
+        struct buf *text = &t->b->text;
+        buf_clear(text);
+        put_meta(t, &t->graph->pool->metas[meta], text);
+        uint32_t id = text->failed ? INTERN_NONE : outline_intern(t->b, buf_str(text));
+        if (id == INTERN_NONE)
+            return false;
+        t->metas[meta] = id + 1;
+    }
+    *ret = t->metas[meta] - 1;
+    return true;
+}
+
+static bool put_args(struct taking *t, uint32_t first, uint32_t n, unsigned depth);
+
+static bool put_items(struct taking *t, const struct arg *arg, const char *ends, unsigned depth)
+{
+    buf_putc(&t->args, ends[0]);
+    bool ok = depth >= ARG_DEPTH || put_args(t, arg->u.items.first, arg->u.items.n, depth + 1);
+    buf_putc(&t->args, ends[1]);
+    return ok;
+}
+
+/* An alias is another name for what it is of. */
+static node_id without_aliases(const struct graph *graph, node_id node)
+{
+    for (uint32_t left = graph->n_nodes; left > 0; left--) {
+        const struct node *n = &graph->nodes[node];
+        if (n->op != NODE_ALIAS || n->n_args == 0 || graph->args[n->first_arg].kind != ARG_NODE)
+            return node;
+        node = graph->args[n->first_arg].u.node;
+    }
+    return node;
+}
+
+static bool put_arg(struct taking *t, const struct arg *arg, unsigned depth)
+{
+    struct buf *out = &t->args;
+    if (arg->key.n) {
+        buf_put(out, arg->key);
+        buf_putc(out, '=');
+    }
+    switch (arg->kind) {
+    case ARG_NODE:
+        buf_putc(out, '%');
+        return vec_push(&t->b->outline->refs,
+                        t->places[without_aliases(t->graph, arg->u.node)]);
+    case ARG_NONE:     buf_puts(out, "None"); return true;
+    case ARG_ELLIPSIS: buf_puts(out, "..."); return true;
+    case ARG_BOOL:     buf_puts(out, arg->u.integer ? "True" : "False"); return true;
+    case ARG_STRING:
+        buf_putc(out, '\'');
+        buf_put(out, arg->text);
+        buf_putc(out, '\'');
+        return true;
+    case ARG_CALL:
+        buf_put(out, arg->text);
+        return put_items(t, arg, "()", depth);
+    case ARG_LIST:  return put_items(t, arg, "[]", depth);
+    case ARG_TUPLE: return put_items(t, arg, "()", depth);
+    case ARG_DICT:  return put_items(t, arg, "{}", depth);
+    case ARG_SLICE: return put_items(t, arg, "<>", depth);
+    case ARG_INT:
+    case ARG_FLOAT:
+    case ARG_COMPLEX:
+    case ARG_DTYPE:
+    case ARG_LAYOUT:
+    case ARG_MEMORY_FORMAT:
+    case ARG_DEVICE:
+    case ARG_TARGET:
+    case ARG_GRAPH:
+    case ARG_OPAQUE: buf_put(out, arg->text); return true;
+    }
+    return true;
+}
+
+static bool put_args(struct taking *t, uint32_t first, uint32_t n, unsigned depth)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < n && ok; i++) {
+        buf_puts(&t->args, i ? ", " : "");
+        ok = put_arg(t, &t->graph->args[first + i], depth);
+    }
+    return ok;
+}
+
+/* Names that Dynamo and torch.export give inputs tell what they are; AOTAutograd counts. */
+static bool names_tell(enum graph_kind kind)
+{
+    return kind == GRAPH_DYNAMO || kind == GRAPH_EXPORTED || kind == GRAPH_PRE_GRAD;
+}
+
+/* "L_x_" and "l_x_" are one input, and one whose name is a symbol is that symbol. */
+static void put_input(struct taking *t, const struct node *node)
+{
+    const struct meta *metas = t->graph->pool->metas;
+    if (!names_tell(t->ref->kind) || t->depth > 0 ||
+        (node->meta != META_NONE && metas[node->meta].kind == META_SYM))
+        return;
+    buf_put(&t->args, node->name);
+}
+
+static bool put_op(struct taking *t, const struct node *node, uint32_t *ret)
+{
+    struct buf *text = &t->b->text;
+    bool ok = true;
+    buf_clear(&t->args);
+    buf_clear(text);
+    switch (node->op) {
+    case NODE_PLACEHOLDER:
+        buf_puts(text, "placeholder");
+        put_input(t, node);
+        break;
+    case NODE_GET_ATTR:
+        buf_puts(text, "get_attr");
+        buf_put(&t->args, node->target);
+        break;
+    case NODE_OUTPUT:
+        buf_puts(text, "output");
+        ok = put_args(t, node->first_arg, node->n_args, 0);
+        break;
+    case NODE_OPAQUE: buf_put(text, node->target); break;
+    case NODE_CALL_FUNCTION:
+    case NODE_CALL_METHOD:
+    case NODE_CALL_MODULE:
+    case NODE_ALIAS:
+        node_op_name(node, text);
+        ok = put_args(t, node->first_arg, node->n_args, 0);
+        break;
+    }
+    *ret = text->failed ? INTERN_NONE : outline_intern(t->b, buf_str(text));
+    return ok && *ret != INTERN_NONE && !t->args.failed;
+}
+
+/* The innermost line outside PyTorch, where the graph tells callers (.pt2). */
+static bool line_of(struct taking *t, uint32_t location, uint32_t *ret)
+{
+    *ret = OUTLINE_NONE;
+    if (location == LOCATION_NONE)
+        return true;
+    const struct graph *g = t->graph;
+    const struct location *at = &g->locations[location], *inner = at;
+    for (uint32_t left = g->n_locations; torch_is_own_file(at->file); left--) {
+        if (at->caller >= g->n_locations || left == 0) {
+            at = inner;
+            break;
+        }
+        at = &g->locations[at->caller];
+    }
+    return outline_line_at(t->b, at->file, at->function, at->code, at->line, ret);
+}
+
+static bool form_of(struct taking *t, const struct node *node, uint32_t *ret)
+{
+    struct outline *o = t->b->outline;
+    struct outline_form form;
+    struct str shown = node->meta == META_NONE ? STR("") : t->graph->pool->metas[node->meta].text;
+    if (!put_op(t, node, &form.op) || !text_of_meta(t, node->meta, &form.meta) ||
+        !line_of(t, node->location, &form.line))
+        return false;
+    form.args = outline_intern(t->b, buf_str(&t->args));
+    form.shown = outline_intern(t->b, shown);
+    if (form.args == INTERN_NONE || form.shown == INTERN_NONE)
+        return false;
+    *ret = intern(&t->b->form_keys,
+                  OUTLINE_KEY(form.op, form.args, form.meta, form.shown, form.line));
+    return *ret != INTERN_NONE && (*ret < o->forms.n || vec_push(&o->forms, form));
+}
+
+static bool take_node(struct taking *t, const struct node *node, struct outline_graph *graph)
+{
+    struct outline *o = t->b->outline;
+    struct outline_node n = { .first_ref = (uint32_t)o->refs.n };
+    if (!form_of(t, node, &n.form))
+        return false;
+    n.n_refs = (uint32_t)o->refs.n - n.first_ref;
+    n.name = outline_intern(t->b, node->name);
+    n.is_call = node_is_call(node);
+    graph->n_nodes++;
+    graph->n_calls += n.is_call;
+    graph->n_inputs += node->op == NODE_PLACEHOLDER;
+    if (node->op == NODE_OUTPUT)
+        graph->n_outputs = node->n_args;
+    return n.name != INTERN_NONE && vec_push(&o->nodes, n);
+}
+
+static uint32_t n_before(const struct taking *t, uint32_t name, uint32_t path)
+{
+    const struct outline *o = t->b->outline;
+    uint32_t n = 0;
+    for (size_t i = o->graphs.n; i > 0 && o->graphs.v[i - 1].attempt == t->attempt; i--)
+        n += o->graphs.v[i - 1].name == name && o->graphs.v[i - 1].path == path;
+    return n;
+}
+
+static bool take_nodes(struct taking *t, const struct graph *graph, struct outline_graph *row)
+{
+    bool ok = true;
+    uint32_t place = 0;
+    t->graph = graph;
+    t->places = calloc((size_t)graph->n_nodes + 1, sizeof *t->places);
+    if (!t->places)
+        return false;
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        t->places[i] = place;
+        place += graph->nodes[i].op != NODE_ALIAS;
+    }
+    for (uint32_t i = 0; i < graph->n_nodes && ok; i++)
+        if (graph->nodes[i].op != NODE_ALIAS)
+            ok = take_node(t, &graph->nodes[i], row);
+    free(t->places);
+    t->places = NULL;
+    return ok;
+}
+
+static bool take_tree(struct taking *t, const struct graph *graph)
+{
+    enum { TREE_DEPTH = 100 };
+    struct outline *o = t->b->outline;
+    struct outline_graph row = {
+        .attempt = t->attempt,
+        .kind = t->ref->kind,
+        .name = outline_intern(t->b, t->ref->name),
+        .path = outline_intern(t->b, buf_str(&t->path)),
+        .first_node = (uint32_t)o->nodes.n,
+        .record = t->ref->record,
+    };
+    if (t->path.failed || row.name == INTERN_NONE || row.path == INTERN_NONE)
+        return false;
+    row.index = n_before(t, row.name, row.path);
+    if (!take_nodes(t, graph, &row) || !vec_push(&o->graphs, row))
+        return false;
+    bool ok = true;
+    size_t length = t->path.n;
+    for (uint32_t i = 0; i < graph->n_children && ok && t->depth < TREE_DEPTH; i++) {
+        buf_putc(&t->path, '/');
+        buf_put(&t->path, graph->children[i]->name);
+        t->depth++;
+        ok = take_tree(t, graph->children[i]);
+        t->depth--;
+        t->path.n = length;
+    }
+    return ok;
+}
+
+struct visit {
+    struct taking *t;
+    bool visited, ok;
+};
+
+static bool take_visited(void *user, const struct graph *graph)
+{
+    struct visit *visit = user;
+    struct taking *t = visit->t;
+    visit->visited = true;
+    t->metas = calloc((size_t)graph->pool->n_metas + 1, sizeof *t->metas);
+    buf_clear(&t->path);
+    visit->ok = t->metas && take_tree(t, graph);
+    free(t->metas);
+    t->metas = NULL;
+    return visit->ok;
+}
+
+static bool take_graph(struct taking *t, const struct graph_list *list, uint32_t index,
+                       struct err *err)
+{
+    struct visit visit = { .t = t, .ok = true };
+    struct err unreadable = { 0 };
+    const struct graph_ref *ref = &list->refs[index];
+    uint32_t recording = t->b->trace->records[ref->record].recording;
+    t->ref = ref;
+    t->scope = (struct outline_scope){ recording, ref->attempt };
+    t->attempt = outline_attempt_for(t->b, recording, ref->attempt);
+    if (trace_visit_graph(t->b->trace, index, take_visited, &visit, &unreadable))
+        return true;
+    if (visit.visited)
+        return err_nomem(err);
+    t->b->outline->n_unreadable++;
+    return unreadable.kind != ERR_ENV || err_set(err, ERR_ENV, "%s", unreadable.text);
+}
+
+/* Of what PyTorch prints before and after its passes, what comes out of them. */
+static bool is_taken(const struct graph_ref *ref)
+{
+    if (ref->is_event || ref->kind == GRAPH_EXPORTED)
+        return true;
+    return (ref->kind == GRAPH_PRE_GRAD || ref->kind == GRAPH_POST_GRAD) &&
+           !str_starts(ref->name, STR("before_"));
+}
+
+struct order {
+    uint32_t attempt, index;
+};
+
+static int by_attempt(const void *a, const void *b)
+{
+    const struct order *x = a, *y = b;
+    if (x->attempt != y->attempt)
+        return x->attempt < y->attempt ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static uint32_t put_in_order(const struct outline_build *b, const struct graph_list *list,
+                             struct order *order)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < list->n; i++) {
+        const struct graph_ref *ref = &list->refs[i];
+        if (is_taken(ref))
+            order[n++] = (struct order){
+                outline_attempt_for(b, b->trace->records[ref->record].recording, ref->attempt), i
+            };
+    }
+    qsort(order, n, sizeof *order, by_attempt);
+    return n;
+}
+
+bool outline_build_graphs(struct outline_build *b, struct err *err)
+{
+    const struct graph_list *list = trace_graphs(b->trace, err);
+    struct order *order = list ? calloc((size_t)list->n + 1, sizeof *order) : NULL;
+    if (!order)
+        return list ? err_nomem(err) : false;
+    struct taking t = { .b = b };
+    bool ok = true;
+    uint32_t n = put_in_order(b, list, order);
+    for (uint32_t i = 0; i < n && ok; i++) {
+        struct outline_attempt *attempt = &b->outline->attempts.v[order[i].attempt];
+        size_t before = b->outline->graphs.n;
+        ok = take_graph(&t, list, order[i].index, err);
+        if (attempt->n_graphs == 0)
+            attempt->first_graph = (uint32_t)before;
+        attempt->n_graphs += (uint32_t)(b->outline->graphs.n - before);
+    }
+    free(order);
+    buf_release(&t.args);
+    buf_release(&t.path);
+    return ok;
+}
