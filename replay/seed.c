@@ -4,7 +4,7 @@
 
 #define NESTED_INT_HINT ((int64_t)1 << 40)
 /* "[2, int_oo]"; the range of what the name says where it does not read. */
-static struct sym_range range_of(struct sym_pool *pool, struct str name, struct str text)
+struct sym_range seed_range(struct sym_pool *pool, struct str name, struct str text)
 {
     struct err ignored = { 0 };
     struct sym_range otherwise = str_starts(name, STR("s"))
@@ -21,7 +21,7 @@ static struct sym_range range_of(struct sym_pool *pool, struct str name, struct 
     return sym_ok(pool, &ignored) && sym_range_ok(ret) ? ret : otherwise;
 }
 
-static sym_id number_of(struct sym_pool *pool, struct str text)
+sym_id seed_number(struct sym_pool *pool, struct str text)
 {
     struct err ignored = { 0 };
     sym_id ret = text.n ? sym_parse(pool, text, NULL, NULL) : SYM_NONE;
@@ -40,9 +40,9 @@ static sym_id adopt(struct seed *seed, const struct recorded_symbol *symbol)
 {
     struct sym_pool *pool = env_pool(seed->env);
     sym_id hint = is_nested_int(symbol->value) ? sym_integer(pool, NESTED_INT_HINT)
-                                               : number_of(pool, symbol->value);
+                                               : seed_number(pool, symbol->value);
     return env_adopt_symbol(seed->env, symbol->name, hint,
-                            range_of(pool, symbol->name, symbol->range), symbol->source);
+                            seed_range(pool, symbol->name, symbol->range), symbol->source);
 }
 
 /* The placeholder's name of a source (torch/_dynamo/output_graph.py): runs of what is no letter or
@@ -116,7 +116,7 @@ static struct dim_constraint constraint_of(struct seeding *s, const struct input
         return (struct dim_constraint){ .kind = CONSTRAINT_RELAXED_UNSPEC };
     if (symbol->name.n == 0 || change->kind != DIM_AS_RECORDED)
         return ret;
-    ret.range = range_of(pool, symbol->name, symbol->range);
+    ret.range = seed_range(pool, symbol->name, symbol->range);
     if (ret.range.lower != SYM_ID_TWO || ret.range.upper != SYM_ID_INT_OO)
         ret.kind = CONSTRAINT_STRICT_MIN_MAX;
     else if (t->marked[d])
@@ -217,10 +217,10 @@ static bool seed_tensor(struct seeding *s, const struct input_tensor *t, struct 
     return true;
 }
 
-static void seed_number(struct seed *seed, const struct recorded_symbol *symbol, struct seeded *ret)
+static void seed_symbol(struct seed *seed, const struct recorded_symbol *symbol, struct seeded *ret)
 {
     struct sym_pool *pool = env_pool(seed->env);
-    sym_id value = number_of(pool, symbol->value);
+    sym_id value = seed_number(pool, symbol->value);
     /* Sizes of what was not described come here too; only a number has no bounds. */
     if (value != SYM_NONE && str_starts(symbol->range, STR("[-")))
         ret->number = env_create_unspecified_symbol(seed->env, value, symbol->source, DIM_DYNAMIC);
@@ -239,11 +239,11 @@ static bool seed_input(struct seeding *s, const struct input *input, struct seed
         input->kind == INPUT_TENSOR ? input->tensor.source : input->symbol.source, &s->seed->arena);
     if (input->kind == INPUT_TENSOR)
         return ret->name.p && seed_tensor(s, &input->tensor, ret);
-    if (input->fixed && number_of(env_pool(s->seed->env), input->symbol.value) != SYM_NONE) {
-        ret->number = number_of(env_pool(s->seed->env), input->symbol.value);
+    if (input->fixed && seed_number(env_pool(s->seed->env), input->symbol.value) != SYM_NONE) {
+        ret->number = seed_number(env_pool(s->seed->env), input->symbol.value);
         return ret->name.p && add_alias(s->seed, &input->symbol, ret->number);
     }
-    seed_number(s->seed, &input->symbol, ret);
+    seed_symbol(s->seed, &input->symbol, ret);
     return ret->name.p;
 }
 

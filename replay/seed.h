@@ -48,6 +48,11 @@ sym_id seed_resolve(void *user, struct sym_pool *pool, struct str name);
 struct value seed_placeholder(struct seed *seed, const struct node *node,
                               const struct expected *expected);
 
+/* What a number is as its symbol's record tells it: "24", "1e-05". SYM_NONE: none. */
+sym_id seed_number(struct sym_pool *pool, struct str text);
+/* "[2, int_oo]"; what the name stands for where it does not read. */
+struct sym_range seed_range(struct sym_pool *pool, struct str name, struct str text);
+
 /* Whether the input that it names requires a gradient. */
 bool seed_requires_grad(const struct seed *seed, struct str placeholder);
 

@@ -148,6 +148,8 @@ static struct call_result call_step(struct walker *w, const struct step *step)
     case STEP_GETITEM: return call_getitem(w, step);
     default: break;
     }
+    if (w->inject && ret.outcome == OP_DONE && injection_hits(w->inject, step->target))
+        ret.outcome = injection_spoil(w->inject, w->ops, &ret.value);
     return ret;
 }
 

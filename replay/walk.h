@@ -7,6 +7,7 @@
 #define SYMTAPE_REPLAY_WALK_H
 
 #include "replay/compare.h"
+#include "replay/inject.h"
 #include "replay/program.h"
 
 struct walker {
@@ -23,6 +24,7 @@ struct walker {
     void (*input_again)(void *user, const struct program *program, const struct step *step,
                         struct value value);
     void *user;
+    const struct injection *inject; /* results that are wrong on purpose (replay/inject.h); NULL */
     bool counts;             /* a further walk makes every call, for its counts */
     uint32_t counts_from;    /* and counts from this node of the root on */
     bool by_hint;            /* inputs were changed: what has the recorded hint is the same */

@@ -188,6 +188,9 @@ void env_freeze(struct shape_env *env);
 void env_freeze_runtime_asserts(struct shape_env *env);
 /* Level 2 and up: equalities guard and never replace (A4 of the notes); 1 from the start. */
 void env_set_level(struct shape_env *env, unsigned level);
+/* From the n-th equality on that is guarded on (1: all) the guard says the opposite, while the answer
+ * stays: inject_EVALUATE_EXPR_flip_equality_TESTING_ONLY of torch.fx.experimental._config. 0: none. */
+void env_inject_flip_equality(struct shape_env *env, uint64_t n);
 
 /* --- Where things came from --- */
 

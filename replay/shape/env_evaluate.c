@@ -40,9 +40,23 @@ static sym_id as_condition(struct sym_pool *pool, sym_id e, sym_id value)
                                                             : sym_eq(pool, e, value);
 }
 
+void env_inject_flip_equality(struct shape_env *env, uint64_t n)
+{
+    env->flip_from = n;
+}
+
+static bool is_flipped(struct shape_env *env, sym_id e)
+{
+    enum sym_kind kind = sym_kind_of(env->pool, e);
+    return env->flip_from && (kind == SYM_EQ || kind == SYM_NE) &&
+           ++env->equalities >= env->flip_from;
+}
+
 static sym_id guard_on(struct shape_env *env, sym_id e, sym_id value, bool size_oblivious)
 {
     env->counts.ignored += env->frozen;
+    if (is_flipped(env, e))
+        e = sym_not(env->pool, e);
     sym_id condition = as_condition(env->pool, e, value);
     if (condition == SYM_NONE)
         return env_ok(env), SYM_NONE;

@@ -123,6 +123,7 @@ struct shape_env {
     uint32_t version, static_version, time, divisible_at;
     size_t key[3];
 
+    uint64_t flip_from, equalities; /* injected: env_inject_flip_equality() */
     uint32_t suppressed; /* depth of suppress_guards() */
     uint32_t n_suppressed;
     bool frozen, asserts_frozen;

@@ -43,7 +43,7 @@ static bool next_interesting(struct str *rest, struct str *line)
 
 bool graph_looks_like(struct str text)
 {
-    enum { ENOUGH = 4096 };
+    enum { ENOUGH = 1 << 20 }; /* a comment in front may be long */
     struct str rest = str_first(text, ENOUGH), line, name;
     return next_interesting(&rest, &line) && is_class_line(line, &name);
 }
