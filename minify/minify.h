@@ -96,7 +96,9 @@ struct minify_result {
     uint64_t unneeded;      /* of those asked ahead: the schedule did not come to ask */
     uint64_t hits, resumed; /* answers not asked for; those that an earlier run left in the journal */
     uint64_t boring, other, unresolved;
-    uint32_t rate_hits, rate_asked; /* the result, asked again: it failed `hits` of `asked` times */
+    uint32_t rate_hits, rate_asked; /* asked again, the result failed `hits` of `asked` times */
+    uint32_t clean;         /* a "no" was believed after so many */
+    uint64_t found, found_damaged; /* records of the journal that was there, and bad ones */
     bool minimal;           /* the certificate holds: no single remaining edit keeps the failure */
     double seconds;
     struct pass_stats *passes; /* n_passes of them, in the order of passes.def */
