@@ -1,6 +1,8 @@
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/replay.h"
 #include "cmd/tape_arg.h"
 #include "profile/report.h"
 #include "trace/base/output.h"
@@ -9,11 +11,12 @@ struct profile_args {
     const char *format, *output;
     bool json, overwrite, strict;
     struct opt_number limit;
-    const char *sort, *compile, *recording, *file;
+    const char *sort, *compile, *recording, *file, *rules;
+    bool no_replay;
 };
 
 /* In the order of enum profile_sort. */
-#define SORT_KEYS "time|inclusive|calls|guards|symbols|name"
+#define SORT_KEYS "time|inclusive|calls|guards|symbols|name|dispatches|exprs"
 
 static const struct opt options[] = {
     OPT_CHOICE('f', "format", "text|json|folded|chrome", struct profile_args, format,
@@ -32,6 +35,10 @@ static const struct opt options[] = {
     OPT_STRING(0, "recording", "NAME", struct profile_args, recording, "only this recording"),
     OPT_STRING(0, "file", "TEXT", struct profile_args, file,
                "only user lines whose file has TEXT in its path"),
+    OPT_FLAG(0, "no-replay", struct profile_args, no_replay,
+             "do not replay the graphs: no expression work, no estimated dispatches"),
+    OPT_STRING(0, "rules", "FILE[,FILE...]", struct profile_args, rules,
+               "rules of custom operators for the replay"),
     OPT_STRICT(struct profile_args, strict),
     OPT_END,
 };
@@ -116,6 +123,12 @@ static enum profile_sort sort_of(const char *key)
     return (enum profile_sort)sort;
 }
 
+static uint32_t processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 && n < 1024 ? (uint32_t)n : 1;
+}
+
 /* What the options and, for a single tape, its selector narrow the profile to. */
 static struct profile_options filters(const struct profile_args *args, const struct selector *only,
                                       struct buf *compile)
@@ -125,6 +138,8 @@ static struct profile_options filters(const struct profile_args *args, const str
         .recording = str_of(args->recording ? args->recording : ""),
         .file = str_of(args->file ? args->file : ""),
         .sort = sort_of(args->sort),
+        .replay = !args->no_replay,
+        .jobs = processors(),
     };
     if (only && only->recording.n)
         ret.recording = only->recording;
@@ -144,13 +159,17 @@ static int profile_tapes(struct cmd *cmd, const struct tape_arg *tapes, struct t
     const struct selector *only = cmd->n_operands == 1 ? &tapes[0].selector : NULL;
     struct profile_options what = filters(cmd->args, only, &compile);
     struct profile *profile = NULL;
+    struct custom_rules *rules = NULL;
     int code;
     if (compile.failed)
         err_nomem(&err);
-    else
+    else if (rules_read(&rules, ((const struct profile_args *)cmd->args)->rules, &err))
+        what.rules = rules;
+    if (!err_is_set(&err))
         profile = profile_build(traces, (uint32_t)cmd->n_operands, &what, &err);
     code = profile ? report(cmd->out, cmd->args, profile) : out_error(cmd->out, &err);
     profile_free(profile);
+    custom_rules_free(rules);
     buf_release(&compile);
     return code;
 }

@@ -18,6 +18,8 @@ struct build_input {
     const struct guard_list *guards;
     const struct symbol_table *symbols;
     const struct graph_list *graphs;
+    struct deep *deep;
+    struct replay *replay;  /* NULL where none was asked for */
     uint32_t *recording_of; /* by recording: index into profile->recordings, or PROFILE_NONE */
     uint32_t *compile_of;   /* by attempt: index into profile->compiles; PROFILE_NONE: left out */
     const struct metrics **metrics_of; /* by attempt: of the forward compile that ended there */
@@ -36,6 +38,12 @@ struct profile_build {
     vec_of(struct phase_by_compile) by_compile;
     vec_of(struct operator_row) operators;
     vec_of(struct profile_line) lines, library_lines;
+    vec_of(struct operator_cost) costs;
+    vec_of(struct cost_counter) counters;
+    vec_of(struct cost_spot) spots;
+    vec_of(struct size_use) uses;
+    vec_of(struct phase_memory) memory;
+    vec_of(const struct deep_process *) processes;
     vec_of(struct guard_row) guard_rows;
     vec_of(struct guard_expr) guard_exprs;
     vec_of(struct guard_symbol) guard_symbols;
@@ -97,10 +105,17 @@ static inline void build_add_ns(int64_t *sum, int64_t ns)
 bool build_compiles(struct profile_build *b, struct err *err);
 bool build_phases(struct profile_build *b, struct err *err);
 bool build_compile_times(struct profile_build *b, struct err *err); /* needs phases */
+bool build_replays(struct profile_build *b, struct err *err);
+bool build_costs(struct profile_build *b, struct err *err); /* needs replays */
+bool build_deep(struct profile_build *b, struct err *err);  /* a part of it */
 bool build_lines(struct profile_build *b, struct err *err); /* and operators: both read graphs */
 bool build_guards(struct profile_build *b, struct err *err);
 bool build_incidents(struct profile_build *b, struct err *err);
 bool build_differences(struct profile_build *b, struct err *err);
+
+/* The innermost frame of a deep recording's stack outside PyTorch's own files, as user_line(); NULL
+ * where there is none. */
+const struct deep_frame *deep_user_frame(const struct deep *deep, uint32_t stack);
 
 /* Time of a recording's last record on the clock of its phases, in nanoseconds since the epoch; 0
  * when no phase ties the two clocks together. */

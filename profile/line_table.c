@@ -53,7 +53,14 @@ static bool find_row(struct line_table *table, bool library, struct str file, ui
     return ok;
 }
 
-static const struct location *user_location(const struct graph *graph, uint32_t location)
+bool line_table_place(struct line_table *table, struct str file, uint32_t line,
+                      struct str function, struct str code, uint32_t *ret)
+{
+    *ret = LINE_NOBODY;
+    return !file_asked(table, file) || find_row(table, false, file, line, function, code, ret);
+}
+
+const struct location *line_table_location(const struct graph *graph, uint32_t location)
 {
     const struct location *inner = &graph->locations[location], *at = inner;
     for (uint32_t left = graph->n_locations; torch_is_own_file(at->file); left--) {
@@ -67,7 +74,7 @@ static const struct location *user_location(const struct graph *graph, uint32_t 
 bool line_table_node(struct line_table *table, const struct graph *graph, uint32_t location,
                      enum graph_kind level, bool kept)
 {
-    const struct location *at = user_location(graph, location);
+    const struct location *at = line_table_location(graph, location);
     if (at->file.n == 0 || !file_asked(table, at->file))
         return true;
     uint32_t row;

@@ -23,6 +23,12 @@ struct line_table {
 bool line_table_node(struct line_table *table, const struct graph *graph, uint32_t location,
                      enum graph_kind level, bool kept);
 
+/* A place as it is told: its row in b->lines, LINE_NOBODY where its file was not asked for. */
+bool line_table_place(struct line_table *table, struct str file, uint32_t line,
+                      struct str function, struct str code, uint32_t *ret);
+/* The user's place of a node, which line_table_node() counts. */
+const struct location *line_table_location(const struct graph *graph, uint32_t location);
+
 /* Rows of a recorded user stack, looked up once for each stack: the user's line (LINE_NOBODY: none,
  * or not asked for) and PyTorch's (LINE_NOBODY: the innermost frame is the user's). False when
  * memory ran out. `recording` is the trace's. */
@@ -35,6 +41,7 @@ void line_table_release(struct line_table *table);
 
 /* The steps of build_lines(), each in its file. */
 bool operators_count(struct profile_build *b, struct line_table *lines, struct err *err);
+bool line_costs(struct profile_build *b, struct line_table *lines, struct err *err);
 bool line_times_estimate(struct profile_build *b, struct line_table *lines, struct err *err);
 
 #endif

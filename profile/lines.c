@@ -40,10 +40,31 @@ static int by_symbols(const void *a, const void *b)
     return order ? order : by_guards(a, b);
 }
 
+static uint64_t dispatches_of(const struct line_cost *cost)
+{
+    return cost->real_dispatches ? cost->real_dispatches : cost->dispatches;
+}
+
+static int by_dispatches(const void *a, const void *b)
+{
+    const struct sort_line *x = a, *y = b;
+    int order = falling((int64_t)dispatches_of(&x->line.cost),
+                        (int64_t)dispatches_of(&y->line.cost));
+    return order ? order : by_guards(a, b);
+}
+
+static int by_exprs(const void *a, const void *b)
+{
+    const struct sort_line *x = a, *y = b;
+    int order = falling((int64_t)x->line.cost.exprs, (int64_t)y->line.cost.exprs);
+    return order ? order : by_guards(a, b);
+}
+
 static int by_time(const void *a, const void *b)
 {
     const struct sort_line *x = a, *y = b;
-    int order = falling(x->line.estimated_ns, y->line.estimated_ns);
+    int order = falling(x->line.cost.self_ns, y->line.cost.self_ns);
+    order = order ? order : falling(x->line.estimated_ns, y->line.estimated_ns);
     return order ? order : by_guards(a, b);
 }
 
@@ -54,6 +75,8 @@ static int (*order_of(enum profile_sort sort))(const void *, const void *)
     case PROFILE_BY_GUARDS: return by_guards;
     case PROFILE_BY_SYMBOLS: return by_symbols;
     case PROFILE_BY_NAME: return by_place;
+    case PROFILE_BY_DISPATCHES: return by_dispatches;
+    case PROFILE_BY_EXPRS: return by_exprs;
     default: return by_time;
     }
 }
@@ -82,7 +105,8 @@ bool build_lines(struct profile_build *b, struct err *err)
 {
     struct line_table table = { .b = b };
     struct profile_lines *all = &b->profile.lines;
-    bool ok = line_times_estimate(b, &table, err) && operators_count(b, &table, err);
+    bool ok = line_times_estimate(b, &table, err) && operators_count(b, &table, err) &&
+              line_costs(b, &table, err);
     line_table_release(&table);
     uint32_t nothing = PROFILE_NONE;
     if (ok && (!sort_lines(b, b->lines.v, b->lines.n, &all->longest_line) ||

@@ -14,7 +14,7 @@ static bool read_input(struct build_input *in, struct err *err)
            (in->caches = caches_read(in->trace, in->events, err)) &&
            (in->guards = trace_guards(in->trace, err)) &&
            (in->symbols = trace_symbols(in->trace, err)) &&
-           (in->graphs = trace_graphs(in->trace, err));
+           (in->deep = deep_read(in->trace, err)) && (in->graphs = trace_graphs(in->trace, err));
 }
 
 static bool read_inputs(struct profile_build *b, struct trace *const *traces, uint32_t n,
@@ -57,8 +57,9 @@ struct profile *profile_build(struct trace *const *traces, uint32_t n_traces,
     }
     bool ok = keep_options(b, options) || err_nomem(err);
     ok = ok && read_inputs(b, traces, n_traces, err) && build_compiles(b, err) &&
-         build_phases(b, err) && build_compile_times(b, err) && build_lines(b, err) &&
-         build_guards(b, err) && build_incidents(b, err) && build_differences(b, err);
+         build_phases(b, err) && build_compile_times(b, err) && build_replays(b, err) &&
+         build_costs(b, err) && build_lines(b, err) && build_guards(b, err) &&
+         build_incidents(b, err) && build_differences(b, err);
     b->profile.names = b->names.texts.v;
     b->profile.n_names = (uint32_t)b->names.texts.n;
     if (ok)
@@ -73,6 +74,8 @@ static void free_input(struct build_input *in)
     metrics_free(in->metrics);
     incidents_free(in->incidents);
     caches_free(in->caches);
+    deep_free(in->deep);
+    replay_free(in->replay);
     free(in->recording_of);
     free(in->compile_of);
     free(in->metrics_of);
@@ -94,6 +97,12 @@ void profile_free(struct profile *profile)
     vec_release(&b->operators);
     vec_release(&b->lines);
     vec_release(&b->library_lines);
+    vec_release(&b->costs);
+    vec_release(&b->counters);
+    vec_release(&b->spots);
+    vec_release(&b->uses);
+    vec_release(&b->memory);
+    vec_release(&b->processes);
     vec_release(&b->guard_rows);
     vec_release(&b->guard_exprs);
     vec_release(&b->guard_symbols);

@@ -24,6 +24,7 @@
 #ifndef SYMTAPE_PROFILE_PROFILE_H
 #define SYMTAPE_PROFILE_PROFILE_H
 
+#include "profile/costs.h"
 #include "trace/events/caches.h"
 #include "trace/events/guards.h"
 #include "trace/events/incidents.h"
@@ -42,7 +43,9 @@ enum profile_sort {
     PROFILE_BY_CALLS,     /* phases; lines: nodes */
     PROFILE_BY_GUARDS,    /* lines */
     PROFILE_BY_SYMBOLS,   /* lines */
-    PROFILE_BY_NAME       /* phases, operators; lines: file and line; guards: expression */
+    PROFILE_BY_NAME,      /* phases, operators; lines: file and line; guards: expression */
+    PROFILE_BY_DISPATCHES, /* costs of operators, and lines: real ones, else replayed */
+    PROFILE_BY_EXPRS       /* the same: expressions that were built in the replay */
 };
 
 struct profile_options {
@@ -51,6 +54,9 @@ struct profile_options {
     struct str file;      /* only user lines whose file holds this text; "" for all */
     enum profile_sort sort;
     bool no_graphs; /* leave graphs unparsed: no operators, no nodes of lines */
+    bool replay;    /* walk the graphs through the shape engine, for the replayed costs */
+    uint32_t jobs;  /* of the replay; 0: one */
+    const struct custom_rules *rules; /* of custom operators; NULL */
 };
 
 /* ---- Recordings and compiles ---- */
@@ -189,6 +195,7 @@ struct profile_line {
     uint64_t guards, kept_guards;
     uint64_t symbols, specializations;
     int64_t estimated_ns, kept_estimated_ns;
+    struct line_cost cost;
 };
 
 struct profile_lines {
@@ -293,6 +300,7 @@ struct profile {
     int64_t compile_ns, restarted_ns; /* of all recordings */
     struct profile_phases phases;
     struct profile_operators operators;
+    struct profile_costs costs;
     struct profile_lines lines;
     struct profile_guards guards;
     const struct profile_restart *restarts;

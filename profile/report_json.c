@@ -1,13 +1,6 @@
 #include "profile/headlines.h"
 #include "profile/incident_json.h"
-#include "profile/report.h"
-#include "trace/base/json_write.h"
-
-struct json_report {
-    const struct profile *p;
-    const struct report_options *options;
-    struct json_writer w;
-};
+#include "profile/report_json.h"
 
 /* The fields that say which compile a row is about. */
 static void put_where(struct json_report *r, uint32_t recording, uint32_t compile)
@@ -275,6 +268,7 @@ static void put_line_rows(struct json_report *r, const char *key, const struct p
         json_put_u64(&r->w, "specializations", line->specializations);
         json_put_i64(&r->w, "estimated_ns", line->estimated_ns);
         json_put_i64(&r->w, "kept_estimated_ns", line->kept_estimated_ns);
+        json_put_line_cost(r, &line->cost);
         json_close(&r->w);
     }
     json_close(&r->w);
@@ -432,7 +426,7 @@ void report_json(const struct profile *profile, const struct report_options *opt
         put_summary,  put_recordings, put_differences,       put_compiles,   put_unfinished,
         put_totals,   put_tree,       put_phases_by_compile, put_parts,      put_operators,
         put_lines,    put_guards,     put_restarts,          put_recompiles, put_breaks,
-        put_failures, put_caches,
+        put_failures, put_caches,     json_costs,
     };
     struct json_report r = { profile, options, json_writer_of(out) };
     json_open_object(&r.w, NULL);

@@ -121,8 +121,9 @@ void report_text(const struct profile *profile, const struct report_options *opt
     static void (*const SECTIONS[])(const struct text_report *) = {
         put_summary,     text_unfinished, text_recordings,   text_differences, text_compiles,
         text_restarts,   text_phases,     text_phase_totals, text_failures,    text_breaks,
-        text_recompiles, text_lines,      text_guards,       text_symbols,     text_expansion,
-        text_operators,  text_caches,
+        text_recompiles, text_lines,      text_guards,       text_symbols,     text_levels,
+        text_expansion,  text_costs,      text_allocations,  text_counters,    text_spots,
+        text_size_uses,  text_operators,  text_phase_memory, text_caches,
     };
     struct text_report r = { profile, options, out };
     for (size_t i = 0; i < sizeof SECTIONS / sizeof *SECTIONS; i++)

@@ -50,5 +50,12 @@ void text_symbols(const struct text_report *r);
 void text_expansion(const struct text_report *r);
 void text_operators(const struct text_report *r);
 void text_caches(const struct text_report *r);
+void text_levels(const struct text_report *r);
+void text_costs(const struct text_report *r);
+void text_allocations(const struct text_report *r);
+void text_counters(const struct text_report *r);
+void text_spots(const struct text_report *r);
+void text_size_uses(const struct text_report *r);
+void text_phase_memory(const struct text_report *r);
 
 #endif

@@ -148,6 +148,8 @@ static void add_stacks(struct collecting *c, struct replay_operator *operator_, 
                 .calls = row->calls,
                 .dispatches = row->dispatches,
                 .guards = row->guards,
+                .exprs = row->exprs,
+                .symbolic_tensors = row->symbolic_tensors,
                 .ns = row->ns,
             };
     operator_->stacks = stacks;

@@ -150,6 +150,8 @@ static void merge_stack(struct merging *m, uint32_t operator_, const struct repl
     m->stacks.v[id].calls += stack->calls;
     m->stacks.v[id].dispatches += stack->dispatches;
     m->stacks.v[id].guards += stack->guards;
+    m->stacks.v[id].exprs += stack->exprs;
+    m->stacks.v[id].symbolic_tensors += stack->symbolic_tensors;
     m->stacks.v[id].ns += stack->ns;
 }
 

@@ -105,7 +105,7 @@ struct replay_trail {
 struct replay_stack {
     const struct graph *of;
     uint32_t location; /* LOCATION_NONE: no line */
-    uint64_t calls, dispatches, guards, ns;
+    uint64_t calls, dispatches, guards, exprs, symbolic_tensors, ns;
 };
 
 struct replay_operator {

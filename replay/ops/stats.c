@@ -170,12 +170,14 @@ void stats_end(struct ops *ops, uint32_t op, const struct stats_mark *mark)
     struct op_stats *stats = &ops->stats.by_op[op];
     struct env_counts env = env_counts(ops->env);
     uint64_t ns = ops->stats.timing ? now_ns() - mark->begin_ns : 0;
+    uint64_t exprs = sym_pool_count(ops->pool) - mark->exprs;
+    uint64_t symbolic_tensors = ops->stats.symbolic_tensors - mark->symbolic_tensors;
     stats->calls++;
     stats->ns += ns;
-    stats->exprs += sym_pool_count(ops->pool) - mark->exprs;
+    stats->exprs += exprs;
     stats->evaluations += env.evaluations - mark->env.evaluations;
     stats->guards += env.guards - mark->env.guards;
-    stats->symbolic_tensors += ops->stats.symbolic_tensors - mark->symbolic_tensors;
+    stats->symbolic_tensors += symbolic_tensors;
     struct op_stack_stats *stack = stats_of_stack(&ops->stats, op);
     if (!stack)
         return; /* short of memory: counted by operator only */
@@ -183,6 +185,8 @@ void stats_end(struct ops *ops, uint32_t op, const struct stats_mark *mark)
     stack->ns += ns;
     stack->dispatches += ops->stats.dispatches - mark->dispatches;
     stack->guards += env.guards - mark->env.guards;
+    stack->exprs += exprs;
+    stack->symbolic_tensors += symbolic_tensors;
 }
 
 void ops_set_muted(struct ops *ops, bool on)

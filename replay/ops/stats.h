@@ -48,7 +48,7 @@ struct op_stats {
 struct op_stack_stats {
     uint32_t op; /* its number in the table */
     uint32_t stack;
-    uint64_t calls, dispatches, guards, ns;
+    uint64_t calls, dispatches, guards, exprs, symbolic_tensors, ns;
 };
 
 const struct op_stats *ops_stats(const struct ops *ops, const struct op *op);

@@ -34,7 +34,7 @@ Sort keys, and a misspelt one.
     [(29, 250), (32, 198), (31, 166)]
 
     $ symtape profile --sort naem $RECORDINGS/encoder.log.zst
-    2> symtape: profile: --sort: "naem" is not one of time|inclusive|calls|guards|symbols|name; did you mean "name"?
+    2> symtape: profile: --sort: "naem" is not one of time|inclusive|calls|guards|symbols|name|dispatches|exprs; did you mean "name"?
     [exit 2]
 
 Filters that leave nothing say what there is instead.

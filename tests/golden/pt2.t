@@ -13,10 +13,10 @@ They hold a program and no times.
               -       -        -            -             -           5  models/rec_export.py:37  return (y - y.mean(0)).softmax(-1), y.view(-1, 4).sum(1)
               -       -        -            -             -           4  models/rec_export.py:36  y = s.net(x)
 
-    Operators by level (kept: in attempts that were not thrown away)
-      exported: 1 graph, 9 calls
-      calls  kept  operator
-          2     2  aten.linear.default
+    Costs of operators in one replay of the graphs (record --deep has the real ones)
+      dispatches  deepest  calls  guards  exprs  evaluations  symbolic tensors  operator
+              18        1      -       -      -            -                 -  aten.addmm.default
+              11        2      -       -      -            -                 -  aten.var_mean.correction
 
     $ symtape profile --compile 0/0 $SHARED/exports/mlp.pt2
     2> symtape: no compile 0/0
