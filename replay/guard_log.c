@@ -5,8 +5,7 @@
 bool guard_log_init(struct guard_log *log, const struct guard_list *list, uint32_t attempt,
                     struct shape_env *env, sym_resolver *symbol, void *user)
 {
-    *log =
-        (struct guard_log){ .env = env, .symbol = symbol, .user = user, .seen = env_n_guards(env) };
+    *log = (struct guard_log){ .env = env, .symbol = symbol, .user = user };
     for (uint32_t i = 0; i < list->n; i++)
         if (list->guards[i].attempt == attempt && list->guards[i].kind != GUARD_SUPPRESSED &&
             !vec_push(&log->entries, (struct guard_entry){ .guard = &list->guards[i],

@@ -247,6 +247,41 @@ static bool seed_input(struct seeding *s, const struct input *input, struct seed
     return ret->name.p;
 }
 
+/* The latest symbol before `end` whose source is `of` and `property`; SYM_NONE. */
+static sym_id part_before(const struct seeding *s, size_t end, struct str of, struct str property)
+{
+    for (size_t i = end; i-- > 0;) {
+        const struct input *input = &s->inputs->list.v[i];
+        struct str source = input->kind == INPUT_SYMBOL ? input->symbol.source : STR("");
+        if (source.n == of.n + property.n && str_starts(source, of) && str_ends(source, property))
+            return s->seed->inputs[i].number;
+    }
+    return SYM_NONE;
+}
+
+/* A jagged tensor that is a view is put together again from its parts, whose sizes are held against
+ * its own: `sub.shape != outer_size` of empty_create_subclass (torch/_subclasses/meta_utils.py).
+ * `at` is the symbol of its offsets' length. */
+static void compare_jagged(struct seeding *s, size_t at)
+{
+    const struct str end = STR("._offsets.size()[0]");
+    struct shape_env *env = s->seed->env;
+    struct sym_pool *pool = env_pool(env);
+    struct str source = s->inputs->list.v[at].symbol.source;
+    if (s->inputs->list.v[at].kind != INPUT_SYMBOL || !str_ends(source, end))
+        return;
+    struct str of = str_first(source, source.n - end.n);
+    sym_id made[] = { sym_sub(pool, s->seed->inputs[at].number, SYM_ID_ONE),
+                      part_before(s, at, of, STR("._values.size()[1]")) };
+    sym_id outer[] = { part_before(s, at, of, STR(".size()[0]")),
+                       part_before(s, at, of, STR(".size()[2]")) };
+    bool differs = false;
+    for (int i = 0; i < 2 && !differs; i++)
+        if (made[i] != SYM_NONE && outer[i] != SYM_NONE &&
+            !env_guard_bool(env, sym_ne(pool, made[i], outer[i]), &differs))
+            env_raised(env);
+}
+
 bool seed_open(struct seed *seed, const struct inputs *inputs, const struct env_settings *settings,
                const struct custom_rules *rules, struct err *err)
 {
@@ -260,6 +295,8 @@ bool seed_open(struct seed *seed, const struct inputs *inputs, const struct env_
     bool ok = seed->inputs != NULL;
     for (size_t i = 0; i < seed->n_inputs && ok; i++)
         ok = seed_input(&s, &inputs->list.v[i], &seed->inputs[i]);
+    for (size_t i = 0; i < seed->n_inputs && ok && !inputs->changed; i++)
+        compare_jagged(&s, i);
     vec_release(&s.duck);
     return ok || err_nomem(err);
 }
