@@ -308,6 +308,7 @@ static struct env_settings settings_of(const struct attempt_load *load)
 {
     struct env_settings ret = ENV_SETTINGS_DEFAULT;
     ret.assume_static_by_default = load->inputs.static_by_default;
+    ret.inner_mods = load->inner_mods;
     return ret;
 }
 
@@ -396,6 +397,7 @@ static void collect_costs(struct attempt_run *run)
     costs->guards = env_n_guards(env);
     costs->replacements = env_n_replacements(env);
     costs->asserts = env_n_asserts(env);
+    run->result->choices = env_counts(env).choices;
     for (size_t i = 0; i < run->result->graphs.n; i++)
         costs->ns += run->result->graphs.v[i].counts.ns;
 }

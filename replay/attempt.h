@@ -18,6 +18,7 @@ struct attempt_load {
     size_t n_graphs;
     bool scalar_outputs;
     bool inductor; /* the attempt went to it, which decomposes what others leave */
+    bool inner_mods; /* of env_settings */
 };
 
 struct attempt_graph {
@@ -45,6 +46,7 @@ struct attempt_result {
     vec_of(struct replay_trail)
     trails;
     struct replay_costs costs;
+    uint64_t choices; /* that inner_mods decided */
     struct pass_counts passes[PASSES];
     uint64_t digest;
     struct arena arena;

@@ -162,10 +162,36 @@ struct work {
     struct attempt_result *results;
 };
 
+static uint64_t disagreements(const struct attempt_result *result)
+{
+    uint64_t ret = result->guard_counts.missing + result->guard_counts.extra;
+    return ret + result->differences.n;
+}
+
+/* What PyTorch left to the order of a set, the record tells: it is the order that agrees with it. */
+static void try_other_order(const struct replay_options *options, struct attempt_load *load,
+                            struct attempt_result *result)
+{
+    struct attempt_result other;
+    if (load->by_hint || options->changes.n_sets || result->err.kind != ERR_NONE || !result->choices ||
+        !disagreements(result))
+        return;
+    load->inner_mods = true;
+    attempt_replay(options, load, &other);
+    bool better = other.err.kind == ERR_NONE && disagreements(&other) < disagreements(result);
+    if (better) {
+        struct attempt_result worse = *result;
+        *result = other;
+        other = worse;
+    }
+    attempt_result_release(&other);
+}
+
 static void do_attempt(void *user, size_t i)
 {
     struct work *work = user;
     attempt_replay(work->options, work->loads[i], &work->results[i]);
+    try_other_order(work->options, work->loads[i], &work->results[i]);
 }
 
 static struct replay *run_all(struct loading *l, struct err *err)

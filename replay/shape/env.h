@@ -32,6 +32,9 @@ struct env_settings {
     bool prefer_deferred_runtime_asserts_over_guards, trace_asserts;
     bool backed_size_oblivious; /* torch.fx.experimental._config */
     bool exporting;             /* torch.compiler.is_exporting() */
+    /* Of several Mods in an equality PyTorch looks at the first of a set, whose order differs from
+     * process to process (PYTHONHASHSEED): the outermost here, or else the innermost. */
+    bool inner_mods;
 };
 #define ENV_SETTINGS_DEFAULT                                          \
     ((struct env_settings){ .allow_scalar_outputs = true,             \
@@ -257,6 +260,7 @@ struct env_counts {
     uint64_t evaluations, static_evaluations, guards, replacements, asserts, simplifications;
     uint64_t remembered; /* evaluations that were answered from memory */
     uint64_t ignored;    /* guards after freezing */
+    uint64_t choices;    /* what inner_mods decided */
 };
 struct env_counts env_counts(const struct shape_env *env);
 

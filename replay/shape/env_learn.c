@@ -141,12 +141,15 @@ static bool replace_by_equality(struct shape_env *env, sym_id e, sym_id first)
     return env_put_replacement(env, first, to, "solve");
 }
 
+/* One of the Mods, next(iter(expr.atoms(Mod))): see inner_mods of env_settings. */
 static bool learn_divisible(struct shape_env *env, sym_id e)
 {
     struct list found;
     list_init(&found, env->pool);
     bool ok = env_parts(env, e, SYM_MOD, &found);
-    sym_id mod = ok && found.n ? found.v[0] : SYM_NONE;
+    uint32_t which = env->settings.inner_mods && found.n ? found.n - 1 : 0;
+    sym_id mod = ok && found.n ? found.v[which] : SYM_NONE;
+    env->counts.choices += found.n > 1;
     list_release(&found);
     sym_id solved = mod == SYM_NONE ? SYM_NONE : sym_solve(env->pool, e, mod, false);
     if (solved != SYM_NONE && arg_at(env->pool, solved, 1) == SYM_ID_ZERO)

@@ -191,6 +191,28 @@ static void suppressed_guards_leave_nothing(void **state)
     shape_env_free(env);
 }
 
+/* Eq((a - Mod(a, 7)) % b, 0) has two Mods; PyTorch looks at the first of a set. The inner one does
+ * not solve. */
+static void one_of_several_mods(void **state)
+{
+    (void)state;
+    for (int inner = 0; inner < 2; inner++) {
+        struct err err = { 0 };
+        struct env_settings settings = ENV_SETTINGS_DEFAULT;
+        settings.inner_mods = inner;
+        struct shape_env *env = shape_env_new(&settings, &err);
+        struct sym_pool *pool = env_pool(env);
+        sym_id a = size(env, "L['x'].size()[0]", 23), b = size(env, "L['x'].size()[1]", 3);
+        sym_id rest = sym_sub(pool, a, sym_mod(pool, a, sym_integer(pool, 7)));
+        bool yes;
+        assert_true(env_guard_bool(env, sym_eq(pool, sym_mod(pool, rest, b), SYM_ID_ZERO), &yes));
+        assert_true(yes);
+        assert_int_equal(env_counts(env).choices, 1);
+        assert_int_equal(env_n_divisible(env), !inner);
+        shape_env_free(env);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +223,7 @@ int main(void)
         cmocka_unit_test(unbacked_inputs),
         cmocka_unit_test(floats_and_numbers),
         cmocka_unit_test(suppressed_guards_leave_nothing),
+        cmocka_unit_test(one_of_several_mods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
