@@ -132,10 +132,12 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     run->traces = traces_results(g->kind);
     run->traced.decomposes = run->load->inductor;
     struct program *p = prepare(run, g, &why);
+    ops_set_recall(run->seed.ops, run->traces ? 2 : g->kind == GRAPH_DYNAMO);
     struct op_totals before = ops_totals(run->seed.ops);
     uint64_t start = now_ns();
     bool ok = p && walk_program(&run->walker, p);
     row->counts.ns = now_ns() - start;
+    ops_set_recall(run->seed.ops, 0);
     if (run->walker.failed)
         why = run->walker.err;
     run->walker.failed = false;

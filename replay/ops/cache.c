@@ -230,6 +230,35 @@ void op_cache_record(struct ops *ops, const struct op *op, struct cache_key *key
     cache->recording += key->recording;
 }
 
+const uint32_t *op_cache_storages(const struct op_cache *cache, const struct cache_key *key)
+{
+    return cache->storages.v + key->storages_at;
+}
+
+const uint32_t *op_cache_words(const struct op_cache *cache, const struct cache_key *key)
+{
+    return cache->words.v + key->at;
+}
+
+/* Of one value; groups are followed by their items. */
+static uint32_t words_of(uint32_t kind)
+{
+    return kind == VALUE_NONE || kind == VALUE_ELLIPSIS ? 1 : kind == VALUE_COMPLEX ? 5 : 2;
+}
+
+void op_cache_translate(const uint32_t *words, uint32_t n, const struct op_cache_translation *to,
+                        uint32_t *out)
+{
+    memcpy(out, words, n * sizeof *out);
+    for (uint32_t i = 1; i < n; i += words_of(words[i] & 0xff)) {
+        uint32_t kind = words[i] & 0xff;
+        if (i + 1 < n && kind == VALUE_TENSOR)
+            out[i + 1] = to->meta(to->user, words[i + 1]);
+        else if (i + 1 < n && (kind == VALUE_INT || kind == VALUE_FLOAT || kind == VALUE_BOOL))
+            out[i + 1] = to->expr(to->user, words[i + 1]);
+    }
+}
+
 void op_cache_drop(struct ops *ops, const struct cache_key *key)
 {
     ops->cache->words.n = key->at;

@@ -45,6 +45,18 @@ void op_cache_record(struct ops *ops, const struct op *op, struct cache_key *key
 /* After a run; what cannot be a template is not kept, nor is anything when memory is short. */
 void op_cache_store(struct ops *ops, const struct cache_key *key,
                     struct value result);
+/* Those of the arguments, n_storages of them; until something is called. */
+const uint32_t *op_cache_storages(const struct op_cache *cache, const struct cache_key *key);
+const uint32_t *op_cache_words(const struct op_cache *cache, const struct cache_key *key);
+/* A key's words with other metas (by id) and expressions in place of its own; the first word, the
+ * operator, stays. */
+struct op_cache_translation {
+    uint32_t (*meta)(void *user, uint32_t id);
+    sym_id (*expr)(void *user, sym_id e);
+    void *user;
+};
+void op_cache_translate(const uint32_t *words, uint32_t n, const struct op_cache_translation *to,
+                        uint32_t *out);
 void op_cache_drop(struct ops *ops, const struct cache_key *key);
 
 /* What a run counts, for entries that PyTorch does not have. */

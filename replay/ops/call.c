@@ -2,6 +2,7 @@
 #include "replay/ops/context.h"
 
 #include "replay/ops/cache.h"
+#include "replay/ops/recall.h"
 
 /* --- Counting --- */
 
@@ -182,6 +183,38 @@ static enum op_outcome miss(struct ops *ops, const struct op *op, const struct v
     return OP_DONE;
 }
 
+/* A call that we know and PyTorch runs again: what it asks, and nothing else. */
+static enum op_outcome ask_again(struct ops *ops, const struct op *op, const struct value *bound)
+{
+    struct value ignored;
+    size_t written = ops->written.n;
+    ops->stats.muted++;
+    ops->depth++;
+    ops->nesting++;
+    enum op_outcome outcome = run_rule(ops, op, bound, &ignored);
+    ops->nesting--;
+    ops->depth--;
+    ops->stats.muted--;
+    ops->written.n = written;
+    return outcome;
+}
+
+/* From the cache or by its rule. */
+static enum op_outcome answer(struct ops *ops, const struct op *op, const struct value *bound,
+                              struct cache_key *key, struct value *ret)
+{
+    bool tells = ops->recalls && !op->composite && key->usable && key->bypass == OP_BYPASS_NONE;
+    unsigned found = tells ? recall_call(ops, key) : 0, all = (1u << RECALL_RUNS) - 1;
+    enum op_outcome outcome = OP_DONE;
+    if (!op_cache_answer(ops, op, key, ret))
+        outcome = miss(ops, op, bound, key, ret);
+    else if (tells && found != all)
+        outcome = ask_again(ops, op, bound);
+    if (outcome == OP_DONE && tells)
+        recall_result(ops, key, *ret, found);
+    return outcome;
+}
+
 /* What a kernel calls goes by FakeTensorMode and its cache. */
 static enum op_outcome call_in_kernel(struct ops *ops, const struct op *op,
                                       const struct value *bound, struct value *ret)
@@ -234,8 +267,8 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value 
         outcome = ops_no_memory(ops);
     if (outcome == OP_DONE)
         count_self(ops, op, &key);
-    if (outcome == OP_DONE && !op_cache_answer(ops, op, &key, ret))
-        outcome = miss(ops, op, bound, &key, ret);
+    if (outcome == OP_DONE)
+        outcome = answer(ops, op, bound, &key, ret);
     if (outcome == OP_DONE && op->writes)
         forget_written(ops, op, bound);
     op_cache_drop(ops, &key);

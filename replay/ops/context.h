@@ -61,6 +61,7 @@ const struct tensor_meta *meta_intern(struct meta_table *table, const struct sym
 void meta_table_release(struct meta_table *table);
 
 struct op_cache;
+struct recall;
 
 struct op_stats_table {
     struct op_stats *by_op; /* as many as there are rows */
@@ -117,6 +118,7 @@ struct ops {
     struct op_table table;
     struct meta_table metas;
     struct op_cache *cache;
+    struct recall *recall; /* used while `recalls` */
     struct op_stats_table stats;
     struct above above;
     uint32_t next_storage;
@@ -135,6 +137,7 @@ struct ops {
     void *subgraph_user;
     const struct tensor_meta *wrapped[VALUE_COMPLEX + 1]; /* numbers as tensors, made by binding */
     bool cache_off, fast_off, eager, exporting;
+    unsigned recalls; /* how many runs the walk stands for; 0: what was seen is known */
 };
 
 /* The schema's slots are there: parsed on first use. */

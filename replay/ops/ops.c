@@ -2,6 +2,7 @@
 #include "replay/ops/context.h"
 
 #include "replay/ops/cache.h"
+#include "replay/ops/recall.h"
 #include "replay/ops/storage.h"
 
 struct ops *ops_new(struct shape_env *env, struct err *err)
@@ -26,7 +27,8 @@ struct ops *ops_new_with_rules(struct shape_env *env, const struct custom_rules 
     }
     ops->stats.by_op = calloc(ops->table.n + 1, sizeof *ops->stats.by_op);
     ops->cache = op_cache_new();
-    if (!ops->stats.by_op || !ops->cache) {
+    ops->recall = recall_new();
+    if (!ops->stats.by_op || !ops->cache || !ops->recall) {
         err_nomem(err);
         ops_free(ops);
         return NULL;
@@ -40,6 +42,7 @@ void ops_free(struct ops *ops)
         return;
     bodies_release(&ops->bodies);
     op_cache_free(ops->cache);
+    recall_free(ops->recall);
     meta_table_release(&ops->metas);
     stats_release(&ops->stats);
     above_release(&ops->above);
@@ -65,15 +68,23 @@ void ops_reset(struct ops *ops)
     ops->above.grads.n = 0;
 }
 
+void ops_set_recall(struct ops *ops, unsigned runs)
+{
+    ops->recalls = runs < RECALL_RUNS ? runs : RECALL_RUNS;
+    if (runs)
+        recall_begin(ops);
+}
+
 void ops_forget_calls(struct ops *ops)
 {
     op_cache_clear(ops->cache);
+    recall_clear(ops->recall);
 }
 
 void ops_set_eager(struct ops *ops, bool on)
 {
     if (ops->eager != on)
-        op_cache_clear(ops->cache);
+        ops_forget_calls(ops);
     ops->eager = on;
 }
 
@@ -90,7 +101,7 @@ void ops_set_env(struct ops *ops, struct shape_env *env)
     meta_table_release(&ops->metas);
     ops->metas = (struct meta_table){ 0 };
     memset(ops->wrapped, 0, sizeof ops->wrapped);
-    op_cache_clear(ops->cache);
+    ops_forget_calls(ops);
     ops->env = env;
     ops->pool = env_pool(env);
     for (size_t i = 0; i < ops->parsed.n; i++)

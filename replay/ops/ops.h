@@ -47,6 +47,11 @@ void ops_free(struct ops *ops); /* NULL is fine */
 /* Forgets values, storages and results, keeps interned metas and the cache: for the next graph. */
 void ops_reset(struct ops *ops);
 
+/* Calls ask again where PyTorch's cache, which tells storages by their size, would not know them:
+ * for the first walk of a graph, which stands for so many runs of PyTorch's, at most two
+ * (replay/ops/recall.h). 0, at first: what was seen is known. */
+void ops_set_recall(struct ops *ops, unsigned runs);
+
 /* Empties the operator cache. */
 void ops_forget_calls(struct ops *ops);
 

@@ -1,0 +1,61 @@
+/* Kernel guards of recordings: every one that PyTorch asked for, and no other. */
+#include "replay/replay.h"
+#include "tests/harness.h"
+
+static struct replay_guard_counts counts_of(const char *name)
+{
+    struct err err = ERR_INIT;
+    struct replay_options options = REPLAY_OPTIONS_DEFAULT;
+    options.jobs = 2;
+    struct trace *trace = trace_open(shared_path(name), NULL, &err);
+    struct replay *replay = trace ? replay_trace(trace, &options, &err) : NULL;
+    assert_no_err(&err);
+    assert_true(replay_all_match(replay));
+    struct replay_guard_counts ret = replay->guard_counts;
+    replay_free(replay);
+    trace_close(trace);
+    return ret;
+}
+
+static void assert_kernel(const char *name, uint64_t reproduced, uint64_t invisible)
+{
+    struct replay_guard_counts n = counts_of(name);
+    assert_int_equal(n.extra, 0);
+    assert_int_equal(n.missing, 0);
+    assert_int_equal(n.reproduced, reproduced);
+    assert_int_equal(n.invisible, invisible);
+}
+
+static void test_models(void **state)
+{
+    (void)state;
+    assert_kernel("traces/resnet18.eval.aot_eager.log.zst", 36, 0);
+    assert_kernel("traces/unet.train.inductor.log.zst", 52, 0);
+    assert_kernel("traces/gpt2.train.inductor.log.zst", 5, 0);
+    assert_kernel("variety/sorting.log.zst", 8, 0);
+}
+
+/* Which of several Mods PyTorch looked at only the record tells: of 0/0 and 0/1 the inner one. */
+static void test_order_of_a_set(void **state)
+{
+    (void)state;
+    assert_kernel("failures/mod_guard.log.zst", 237, 0);
+}
+
+/* Jagged inputs are put together from their parts, which asks before any node does. */
+static void test_jagged_inputs(void **state)
+{
+    (void)state;
+    assert_kernel("variety/nested_jagged.log.zst", 10, 2);
+}
+
+int main(void)
+{
+    require_shared();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_order_of_a_set),
+        cmocka_unit_test(test_jagged_inputs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
