@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,14 +136,35 @@ static bool read_first_bytes(struct source *source, struct err *err)
     return true;
 }
 
-static bool open_file(struct source *source, const char *path, struct err *err)
+static bool open_file(struct source *source, const char *path)
 {
     struct source_state *state = source->state;
-    struct stat info;
     bool is_stdin = strcmp(path, "-") == 0;
     state->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     state->owns_fd = !is_stdin && state->fd >= 0;
-    if (state->fd < 0 || fstat(state->fd, &info) != 0)
+    return state->fd >= 0;
+}
+
+/* A file without a name that holds the bytes. */
+static bool open_bytes(struct source *source, struct str bytes)
+{
+    struct source_state *state = source->state;
+    state->fd = memfd_create("source", MFD_CLOEXEC);
+    state->owns_fd = state->fd >= 0;
+    while (state->fd >= 0 && bytes.n > 0) {
+        ssize_t wrote = write(state->fd, bytes.p, bytes.n);
+        if (wrote < 0 && errno != EINTR)
+            return false;
+        bytes = str_from(bytes, wrote > 0 ? (size_t)wrote : 0);
+    }
+    return state->fd >= 0 && lseek(state->fd, 0, SEEK_SET) == 0;
+}
+
+static bool look_at_file(struct source *source, bool opened, struct err *err)
+{
+    struct source_state *state = source->state;
+    struct stat info;
+    if (!opened || fstat(state->fd, &info) != 0)
         return err_errno(err, "%s", source->path);
     if (S_ISDIR(info.st_mode))
         return err_set(err, ERR_USAGE, "%s: is a folder", source->path);
@@ -183,17 +205,29 @@ static struct source *source_alloc(const char *path)
     return source;
 }
 
-struct source *source_open(const char *path, struct err *err)
+static struct source *open_either(const char *path, const struct str *bytes, struct err *err)
 {
     struct source *source = source_alloc(path);
     if (!source) {
         err_nomem(err);
         return NULL;
     }
-    if (open_file(source, path, err) && read_first_bytes(source, err) && open_codec(source, err))
+    bool opened = bytes ? open_bytes(source, *bytes) : open_file(source, path);
+    if (look_at_file(source, opened, err) && read_first_bytes(source, err) &&
+        open_codec(source, err))
         return source;
     source_close(source);
     return NULL;
+}
+
+struct source *source_open(const char *path, struct err *err)
+{
+    return open_either(path, NULL, err);
+}
+
+struct source *source_of_bytes(const char *name, struct str bytes, struct err *err)
+{
+    return open_either(name, &bytes, err);
 }
 
 void source_close(struct source *source)

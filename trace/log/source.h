@@ -63,6 +63,8 @@ struct source {
 /* Opens `path`, or standard input for "-", and looks at its first bytes. NULL on failure: it does
  * not exist, is a folder, ... The text names the path. */
 struct source *source_open(const char *path, struct err *err);
+/* Over bytes in memory, which are copied; `name` is what the path would be. */
+struct source *source_of_bytes(const char *name, struct str bytes, struct err *err);
 void source_close(struct source *source); /* NULL is fine */
 
 /* Up to `size` bytes; true with *ret_n == 0 is the end. Everything that could be decoded is handed
