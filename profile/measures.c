@@ -156,6 +156,36 @@ static void set_times(const struct profile *p, struct measures *m)
                                    seconds(part[PHASE_AUTOTUNING]));
 }
 
+static void set_peak(struct measures *m, enum measure measure, uint64_t bytes)
+{
+    if (bytes > 0)
+        set(m, measure, (double)bytes);
+}
+
+static void set_deep(const struct profile *p, struct measures *m)
+{
+    const struct profile_costs *costs = &p->costs;
+    uint64_t uses = 0, allocations = 0, dispatches = 0;
+    if (!costs->deep)
+        return;
+    for (uint32_t i = 0; i < costs->n_uses; i++)
+        uses += costs->uses[i].count;
+    for (uint32_t i = 0; i < costs->n_operators; i++)
+        if (operator_allocates(profile_name(p, costs->operators[i].op)))
+            allocations += operator_cost_real(&costs->operators[i]);
+    for (int i = 0; i < PROFILE_MODES; i++)
+        dispatches += costs->by_mode[i];
+    set(m, MEASURE_REAL_DISPATCHES, (double)costs->by_mode[DEEP_FAKE_TENSOR_MODE]);
+    set(m, MEASURE_REAL_FAKE_TENSOR, (double)costs->by_mode[DEEP_FAKE_TENSOR]);
+    set(m, MEASURE_REAL_PROXY, (double)costs->by_mode[DEEP_PROXY_MODE]);
+    set(m, MEASURE_REAL_ALLOCATIONS, (double)allocations);
+    set(m, MEASURE_DISPATCH_S, seconds(costs->self_ns));
+    set_ratio(m, MEASURE_US_PER_DISPATCH, (double)costs->self_ns / 1e3, (double)dispatches);
+    set(m, MEASURE_SIZE_USES, (double)uses);
+    set_peak(m, MEASURE_HOST_PEAK, costs->host_peak);
+    set_peak(m, MEASURE_DEVICE_PEAK, costs->device_peak);
+}
+
 void measures_of_profile(const struct profile *profile, struct measures *ret)
 {
     const struct profile_operators *all = &profile->operators;
@@ -169,6 +199,7 @@ void measures_of_profile(const struct profile *profile, struct measures *ret)
     set_incidents(profile, ret);
     set_guards(profile, ret);
     set_caches(profile, ret);
+    set_deep(profile, ret);
 }
 
 void measures_of_replay(const struct replay *replay, struct measures *ret)

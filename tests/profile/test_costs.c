@@ -1,4 +1,5 @@
 /* Costs: what a deep recording tells, and what the replay counts. */
+#include "profile/measures.h"
 #include "profile/report.h"
 #include "tests/profile/made.h"
 
@@ -174,6 +175,21 @@ static void holds(const struct buf *text, const char *part)
         fail_msg("\"%s\" is not in:\n%.*s", part, STR_ARG(buf_str(text)));
 }
 
+static void test_measures(void **state)
+{
+    (void)state;
+    struct made made = deep_profile(NULL);
+    struct measures m = { 0 };
+    measures_of_profile(made.profile, &m);
+    assert_true(m.has[MEASURE_REAL_DISPATCHES] && m.value[MEASURE_REAL_DISPATCHES] == 5);
+    assert_true(m.value[MEASURE_REAL_PROXY] == 1);
+    assert_true(m.value[MEASURE_REAL_ALLOCATIONS] == 2);
+    assert_true(m.value[MEASURE_SIZE_USES] == 5);
+    assert_true(m.value[MEASURE_HOST_PEAK] == 40);
+    assert_true(m.value[MEASURE_DEVICE_PEAK] == 9);
+    made_drop(&made);
+}
+
 static void test_reports(void **state)
 {
     (void)state;
@@ -228,7 +244,7 @@ int main(void)
         cmocka_unit_test(test_real),     cmocka_unit_test(test_lines),
         cmocka_unit_test(test_deep),     cmocka_unit_test(test_replayed),
         cmocka_unit_test(test_one_attempt), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_reports),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_measures),    cmocka_unit_test(test_reports),  cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
