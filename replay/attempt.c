@@ -361,6 +361,7 @@ static bool open_run(struct attempt_run *run, struct err *err)
                                    .before = before_call,
                                    .after = after_call,
                                    .user = run,
+                                   .exported = run->load->attempt == TRACE_NONE,
                                    .by_hint = run->load->by_hint };
     run->walker.unbound.seen = env_n_symbols(run->seed.env);
     run->collecting = (struct collecting){ .result = run->result,

@@ -27,6 +27,7 @@ struct walker {
     const struct injection *inject; /* results that are wrong on purpose (replay/inject.h); NULL */
     bool counts;             /* a further walk makes every call, for its counts */
     uint32_t counts_from;    /* and counts from this node of the root on */
+    bool exported;           /* programs of a .pt2: see call_after_export() */
     bool by_hint;            /* inputs were changed: what has the recorded hint is the same */
     struct program *program; /* the one being walked */
     uint32_t depth;

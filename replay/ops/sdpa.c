@@ -39,9 +39,9 @@ static bool same_batch_and_heads(struct call *c, const struct sdpa *s, bool supp
 /* check_nonzero_sequence_lengths_dense */
 static bool nonzero_lengths(struct call *c, const struct sdpa *s)
 {
-    return !guard_bool(c, eq_int(c, size_of(c, s->q, -2), 0)) &&
-           !guard_bool(c, eq_int(c, size_of(c, s->k, -2), 0)) &&
-           !guard_bool(c, eq_int(c, size_of(c, s->v, -2), 0));
+    bool no_queries = guard_bool(c, eq_int(c, size_of(c, s->q, -2), 0));
+    bool no_keys = guard_bool(c, eq_int(c, size_of(c, s->k, -2), 0));
+    return !no_queries && !no_keys;
 }
 
 static bool last_stride_one(struct call *c, struct tensor x, bool or_single)
@@ -101,24 +101,38 @@ static bool takes_efficient(struct call *c, const struct sdpa *s)
            same_batch_and_heads(c, s, false);
 }
 
+static bool is_neither(struct call *c, sym_id size, sym_id want)
+{
+    return guard_bool(c, ne(c, size, want)) && guard_bool(c, ne(c, size, SYM_ID_ONE));
+}
+
+static bool is_either(struct call *c, sym_id size, sym_id want)
+{
+    return guard_bool(c, eq_int(c, size, 1)) || guard_bool(c, eq(c, size, want));
+}
+
 /* check_attn_mask_shape of the CPU kernel. */
 static bool mask_fits(struct call *c, const struct sdpa *s)
 {
-    if (!some(s->mask))
+    struct tensor mask = s->mask;
+    if (!some(mask))
         return true;
-    if (s->mask.meta->requires_grad || s->causal)
+    if (mask.meta->requires_grad || ndim_of(mask) < 2 ||
+        is_neither(c, size_of(c, mask, -2), size_of(c, s->q, 2)) ||
+        is_neither(c, size_of(c, mask, -1), size_of(c, s->k, 2)))
         return false;
-    uint32_t n = ndim_of(s->mask);
-    sym_id sizes[] = { size_of(c, s->q, 0), size_of(c, s->q, 1), size_of(c, s->q, 2),
-                       size_of(c, s->k, 2) };
-    if (n != 2 && n != 4)
-        return false;
-    for (uint32_t i = 0; i < n; i++) {
-        sym_id have = size_of(c, s->mask, i), want = sizes[4 - n + i];
-        if (!guard_bool(c, eq(c, have, want)) && !guard_bool(c, eq_int(c, have, 1)))
-            return false;
-    }
-    return !c->failed;
+    return ndim_of(mask) == 2 ||
+           (ndim_of(mask) == 4 && is_either(c, size_of(c, mask, 0), size_of(c, s->q, 0)) &&
+            is_either(c, size_of(c, mask, 1), size_of(c, s->q, 1)));
+}
+
+/* check_last_dim_stride_equals_1_dense: the mask's is asked for and, on a CPU, does not matter. */
+static bool dense_rows_cpu(struct call *c, const struct sdpa *s)
+{
+    bool ret = last_stride_one(c, s->q, false) && last_stride_one(c, s->k, false) &&
+               last_stride_one(c, s->v, false);
+    last_stride_one(c, s->mask, false);
+    return ret;
 }
 
 static bool takes_flash_cpu(struct call *c, const struct sdpa *s)
@@ -131,7 +145,7 @@ static bool takes_flash_cpu(struct call *c, const struct sdpa *s)
     return same_batch_and_heads(c, s, false) && mask_fits(c, s) &&
            guard_bool(c, eq(c, head, size_of(c, s->k, -1))) &&
            guard_bool(c, eq(c, head, size_of(c, s->v, -1))) && nonzero_lengths(c, s) &&
-           dense_rows(c, s, true);
+           dense_rows_cpu(c, s);
 }
 
 static enum sdpa_backend choose(struct call *c, const struct sdpa *s)
