@@ -1,5 +1,5 @@
 /* Functions of Python's operator module that graphs print as operators (magic_methods and
- * inplace_methods in torch/fx/graph.py). Private to the reader and the printer of graphs. */
+ * inplace_methods in torch/fx/graph.py). For who reads or prints graphs. */
 #ifndef SYMTAPE_TRACE_GRAPH_OPERATOR_H
 #define SYMTAPE_TRACE_GRAPH_OPERATOR_H
 

@@ -1,0 +1,127 @@
+#include "minify/repro_inside.h"
+
+#include <stdio.h>
+
+#include "minify/sizes.h"
+
+void repro_cannot(struct repro *r, const char *fmt, ...)
+{
+    va_list args;
+    if (r->notes->cannot[0])
+        return;
+    va_start(args, fmt);
+    vsnprintf(r->notes->cannot, sizeof r->notes->cannot, fmt, args);
+    va_end(args);
+}
+
+bool repro_bare_symbol(const struct repro *r, const struct expr_pool *pool, expr_id expr,
+                       uint32_t *symbol)
+{
+    const struct expr *e = expr_at(pool, expr);
+    const struct cand_symbol *found =
+        e->kind == EXPR_SYMBOL ? cand_symbol_named(r->candidate, e->text) : NULL;
+    if (found)
+        *symbol = (uint32_t)(found - r->candidate->symbols);
+    return found != NULL;
+}
+
+void repro_put_line(struct repro *r, struct str line, unsigned indent)
+{
+    size_t column = 0, more = 0;
+    while (line.n) {
+        size_t comma = str_find(line, STR(", "));
+        size_t n = comma < line.n ? comma + 2 : line.n;
+        if (column == 0) {
+            for (size_t i = 0; i < indent + more; i++)
+                buf_putc(r->out, ' ');
+            column = indent + more;
+        }
+        buf_put(r->out, str_first(line, n));
+        column += n;
+        line = str_from(line, n);
+        comma = str_find(line, STR(", "));
+        if (line.n && column + (comma < line.n ? comma + 1 : line.n) > REPRO_COLUMNS) {
+            r->out->n -= r->out->n > 0; /* the blank behind the comma */
+            buf_putc(r->out, '\n');
+            more = 4;
+            column = 0;
+        }
+    }
+    buf_putc(r->out, '\n');
+}
+
+/* Hints, and for symbols without one a value within their range. */
+static bool choose_values(struct repro *r)
+{
+    const struct candidate *c = r->candidate;
+    r->values = arena_array(&r->arena, int64_t, c->n_symbols + 1);
+    r->needed = arena_array(&r->arena, bool, c->n_symbols + 1);
+    r->spelled = arena_array(&r->arena, struct str, c->n_symbols + 1);
+    if (!r->values || !r->needed || !r->spelled)
+        return false;
+    for (uint32_t i = 0; i < c->n_symbols; i++) {
+        const struct cand_symbol *s = &c->symbols[i];
+        int64_t value = 3;
+        value = value < s->min ? s->min : value;
+        value = value > s->max ? s->max : value;
+        r->values[i] = s->has_hint ? s->hint : value;
+    }
+    return true;
+}
+
+static void put_head(struct repro *r)
+{
+    const struct repro_what *what = r->what;
+    struct str title = what->title.n ? what->title : what->message.n ? what->message : what->expr;
+    title = str_first(title, str_find_char(title, '\n'));
+    if (title.n) {
+        buf_puts(r->out, "# ");
+        buf_put(r->out, title);
+        buf_putc(r->out, '\n');
+    }
+    repro_put_imports(r);
+}
+
+static void put_body(struct repro *r)
+{
+    put_head(r);
+    repro_put_inputs(r);
+    for (size_t i = 0; i < r->graphs.n; i++) {
+        buf_puts(r->out, "\n\n");
+        repro_put_function(r, &r->graphs.v[i], i + 1 == r->graphs.n);
+    }
+    buf_puts(r->out, r->what->check == REPRO_NOTHING ? "" : "\n\n");
+    repro_put_check(r);
+}
+
+static uint32_t count_lines(struct str text)
+{
+    uint32_t ret = 0;
+    while (text.n) {
+        size_t end = str_find_char(text, '\n');
+        struct str line = str_trim(str_first(text, end));
+        ret += line.n && line.p[0] != '#';
+        text = str_from(text, end + 1);
+    }
+    return ret;
+}
+
+bool repro_print(const struct candidate *candidate, const struct repro_what *what,
+                 struct repro_notes *notes, struct buf *out)
+{
+    struct repro r = { .candidate = candidate, .what = what, .notes = notes, .out = out };
+    size_t start = out->n;
+    *notes = (struct repro_notes){ 0 };
+    bool ok = choose_values(&r) && repro_prepare(&r) && repro_collect_inputs(&r);
+    if (ok)
+        put_body(&r);
+    ok = ok && !r.failed && !out->failed;
+    if (ok)
+        notes->lines = count_lines(str_from(buf_str(out), start));
+    vec_release(&r.graphs);
+    vec_release(&r.inputs);
+    intern_release(&r.taken);
+    intern_release(&r.local);
+    arena_release(&r.arena);
+    return ok;
+}
