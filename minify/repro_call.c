@@ -404,10 +404,13 @@ static void put_number_input(struct writer *w, node_id id)
     if (!w->g->used[id] || !meta || meta->kind != META_SYM ||
         repro_bare_symbol(w->r, &w->g->graph->pool->exprs, meta->sizes[0], &symbol))
         return;
-    buf_printf(w->out, "    %.*s = ", STR_ARG(w->g->names[id]));
-    if (!repro_put_expr(w->r, &w->g->graph->pool->exprs, meta->sizes[0], w->out))
+    struct buf text = BUF_INIT;
+    if (!repro_put_expr(w->r, &w->g->graph->pool->exprs, meta->sizes[0], &text))
         repro_cannot(w->r, "nothing gives the number %.*s", STR_ARG(node->name));
-    buf_putc(w->out, '\n');
+    buf_printf(w->out, "    %.*s = %.*s\n", STR_ARG(w->g->names[id]),
+               STR_ARG(repro_bare(buf_str(&text))));
+    w->r->failed |= text.failed;
+    buf_release(&text);
 }
 
 static void put_statement(struct writer *w, node_id id)
@@ -499,6 +502,8 @@ void repro_put_function(struct repro *r, const struct repro_graph *g, bool root)
         if (root && i)
             repro_put_facts(r, i);
         if (g->graph->nodes[i].op == NODE_OUTPUT) {
+            if (root)
+                repro_put_facts(r, g->graph->n_nodes);
             put_return(&w, &g->graph->nodes[i]);
             returned = true;
         } else {

@@ -286,8 +286,8 @@ static void put_eager(struct repro *r)
     if (r->what->check == REPRO_WRONG)
         buf_puts(r->out, "expected = ");
     buf_printf(r->out, "f(*%s)\n", compares_inputs(r) ? "copy.deepcopy(inputs)" : "inputs");
-    buf_puts(r->out, "except Exception as error:\n    print(\"cannot run:\", error)\n"
-                     "    sys.exit(125)\n");
+    buf_puts(r->out, "except Exception as error:\n"
+                     "    sys.exit(print(\"cannot run:\", error) or 125)\n");
     if (r->what->check == REPRO_WRONG)
         buf_printf(r->out, "torch.manual_seed(%llu)\n", (unsigned long long)r->candidate->seed);
 }
@@ -326,8 +326,8 @@ static void put_wrong(struct repro *r)
     put_compile(r, "actual = ");
     buf_puts(r->out, "    torch.testing.assert_close(actual, expected, equal_nan=True)\n"
                      "except AssertionError as error:\n    print(error)\n    sys.exit(1)\n"
-                     "except Exception as error:\n    print(type(error).__name__, error)\n"
-                     "    sys.exit(125)\n");
+                     "except Exception as error:\n"
+                     "    sys.exit(print(\"cannot run:\", error) or 125)\n");
 }
 
 static const char *env_list(const struct repro *r)
@@ -344,7 +344,7 @@ static const char *env_list(const struct repro *r)
 static void put_guards(struct repro *r)
 {
     struct buf regex = BUF_INIT;
-    signature_regex(r->what->expr, &regex);
+    signature_expr_regex(r->what->expr, &regex);
     put_compile(r, "");
     buf_printf(r->out, "guards = [str(guard.expr) for env in %s for guard in env.guards]\n",
                env_list(r));

@@ -88,8 +88,7 @@ bool repro_put_expr(const struct repro *r, const struct expr_pool *pool, expr_id
     }
 }
 
-/* "(a == b)" without its parentheses, as an argument. */
-static struct str bare(struct str text)
+struct str repro_bare(struct str text)
 {
     if (!text.n || text.p[0] != '(')
         return text;
@@ -113,7 +112,7 @@ void repro_put_facts(struct repro *r, node_id before)
             continue;
         expr_id expr = expr_parse(&pool, fact->expr, &err);
         if (expr != EXPR_NONE && repro_put_expr(r, &pool, expr, &text))
-            buf_printf(r->out, "    torch._check(%.*s)\n", STR_ARG(bare(buf_str(&text))));
+            buf_printf(r->out, "    torch._check(%.*s)\n", STR_ARG(repro_bare(buf_str(&text))));
         r->failed |= text.failed;
         buf_release(&text);
         expr_pool_release(&pool);

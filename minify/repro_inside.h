@@ -71,7 +71,9 @@ void repro_put_sizes(struct repro *r); /* "s77, s27 = x.shape[0], y.shape[1]" in
 /* repro_expr.c: a symbolic expression in Python. False: a symbol that nothing spells. */
 bool repro_put_expr(const struct repro *r, const struct expr_pool *pool, expr_id expr,
                     struct buf *out);
-/* The fact as a check in f; those whose symbols have no spelling are left out. */
+/* "(a == b)" without its parentheses. */
+struct str repro_bare(struct str text);
+/* The facts that come before a node, as checks in f; those whose symbols have no spelling are left out. */
 void repro_put_facts(struct repro *r, node_id before);
 
 /* repro_call.c */

@@ -96,10 +96,26 @@ const struct repro_graph *repro_graph_of(const struct repro *r, const struct gra
     return NULL;
 }
 
+static bool is_float_input(const struct repro_graph *g, const struct node *node)
+{
+    const struct arg *of = &g->graph->args[node->first_arg];
+    for (uint32_t hops = 0; of->kind == ARG_NODE && hops < g->graph->n_nodes; hops++) {
+        const struct node *from = &g->graph->nodes[of->u.node];
+        const struct meta *meta = repro_meta(g->graph, from->meta);
+        if (from->op == NODE_PLACEHOLDER)
+            return meta && meta->kind == META_TENSOR && meta->dtype == DTYPE_F64 &&
+                   meta->n_sizes == 0;
+        if (from->op != NODE_ALIAS || !from->n_args)
+            return false;
+        of = &g->graph->args[from->first_arg];
+    }
+    return false;
+}
+
 /* Dynamo hands a Python float in as a tensor of one element and reads it out again. The number
- * itself is what the user had. */
-static const struct cand_symbol *float_read(const struct repro *r, const struct repro_graph *g,
-                                            const struct node *node)
+ * itself is what the user had: false where the node is nothing of the kind. */
+static bool number_read(const struct repro *r, const struct repro_graph *g, const struct node *node,
+                        struct buf *out)
 {
     const struct meta *meta = repro_meta(g->graph, node->meta);
     bool reads = node->n_args == 1 &&
@@ -107,11 +123,26 @@ static const struct cand_symbol *float_read(const struct repro *r, const struct 
                   str_is(node->target, "torch.ops.aten.item.default") ||
                   (node->op == NODE_CALL_METHOD && str_is(node->target, "item")));
     uint32_t symbol;
-    if (!reads || !meta || meta->kind != META_SYM ||
-        !repro_bare_symbol(r, &g->graph->pool->exprs, meta->sizes[0], &symbol))
-        return NULL;
+    if (!reads || !meta || meta->kind != META_SYM)
+        return false;
+    const struct expr *e = expr_at(&g->graph->pool->exprs, meta->sizes[0]);
+    if (e->kind == EXPR_FLOAT || e->kind == EXPR_INT) {
+        buf_put(out, e->text);
+        return true;
+    }
+    if (!repro_bare_symbol(r, &g->graph->pool->exprs, meta->sizes[0], &symbol))
+        return is_float_input(g, node) && (buf_puts(out, "0.5"), true);
     const struct cand_symbol *s = &r->candidate->symbols[symbol];
-    return s->backed && s->is_float && s->has_hint ? s : NULL;
+    if (!s->is_float || (!s->backed && !is_float_input(g, node)))
+        return false;
+    if (!s->has_hint) {
+        buf_puts(out, "0.5"); /* what it was is not recorded; a probability, as it may be one */
+        return true;
+    }
+    json_number(out, s->float_hint);
+    if (str_find_char(buf_str(out), '.') == out->n && str_find_char(buf_str(out), 'e') == out->n)
+        buf_puts(out, ".0");
+    return true;
 }
 
 static bool is_quiet(const struct repro_graph *g, uint32_t arg)
@@ -128,16 +159,12 @@ static bool mark_used(struct repro *r, const struct repro_graph *g)
     const struct graph *graph = g->graph;
     bool any = false;
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
-        const struct cand_symbol *s = float_read(r, g, &graph->nodes[i]);
         struct buf text = BUF_INIT;
-        if (!s)
-            continue;
-        json_number(&text, s->float_hint);
-        if (str_find_char(buf_str(&text), '.') == text.n && str_find_char(buf_str(&text), 'e') == text.n)
-            buf_puts(&text, ".0");
-        g->names[i] = arena_copy(&r->arena, buf_str(&text));
-        g->quiet[i] = any = true;
-        bool failed = text.failed || !g->names[i].p;
+        if (number_read(r, g, &graph->nodes[i], &text)) {
+            g->names[i] = arena_copy(&r->arena, buf_str(&text));
+            g->quiet[i] = any = true;
+        }
+        bool failed = text.failed || (g->quiet[i] && !g->names[i].p);
         buf_release(&text);
         if (failed)
             return false;

@@ -15,7 +15,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-enum part { PART_TEXT, PART_NUMBER, PART_SYMBOL, PART_BLANK, PART_PATH, PART_END };
+enum part { PART_TEXT, PART_NUMBER, PART_BLANK, PART_PATH, PART_END };
 
 /* s27, u0, zf3, zuf1, ps0: as ShapeEnv names symbols. */
 static bool is_symbol(struct str word)
@@ -32,16 +32,66 @@ static bool is_symbol(struct str word)
     return false;
 }
 
-static enum part take_word(struct str *rest, struct str *word)
+/* The number, symbol or other word at the start; true: it is one of the first two. */
+static bool take_word(struct str *rest, struct str *word)
 {
     size_t n = 1;
     bool number = is_digit(rest->p[0]);
     while (n < rest->n && (is_letter(rest->p[n]) || is_digit(rest->p[n]) ||
-                           (number && rest->p[n] == '.' && n + 1 < rest->n && is_digit(rest->p[n + 1]))))
+                           (number && rest->p[n] == '.' && n + 1 < rest->n &&
+                            is_digit(rest->p[n + 1]))))
         n++;
     *word = str_first(*rest, n);
     *rest = str_from(*rest, n);
-    return number ? PART_NUMBER : is_symbol(*word) ? PART_SYMBOL : PART_TEXT;
+    return number || is_symbol(*word);
+}
+
+static bool starts_word(struct str rest)
+{
+    return rest.n && (is_letter(rest.p[0]) || is_digit(rest.p[0]));
+}
+
+/* Functions of sympy that stand in sizes. */
+static bool is_function(struct str word)
+{
+    static const char *const names[] = { "Mod", "PythonMod", "Max", "Min", "FloorDiv", "CleanDiv",
+                                         "CeilDiv", "Eq", "Ne", "int_oo" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(word, names[i]))
+            return true;
+    return false;
+}
+
+/* Numbers and symbols, with what joins them: "[s43, s53, 32]", "32*s43 + 1", "u1 > 8". How long the
+ * one at the start is, 0 for none; it ends with a number, a symbol or its own closing bracket. */
+static size_t run_length(struct str text)
+{
+    struct str rest = text, word;
+    size_t end = 0, depth = 0;
+    bool any = false;
+    while (rest.n) {
+        char c = rest.p[0];
+        if (starts_word(rest)) {
+            bool number = take_word(&rest, &word);
+            if (!number && !is_function(word))
+                break;
+            any |= number;
+            end = number && depth == 0 ? text.n - rest.n : end;
+            continue;
+        }
+        if (c == '(' || c == '[') {
+            depth++;
+        } else if (c == ')' || c == ']') {
+            if (depth == 0)
+                break;
+            depth--;
+            end = depth == 0 && any ? text.n - rest.n + 1 : end;
+        } else if (!strchr("+-*/%<>=!,& ", c) || (!any && depth == 0 && c != '-')) {
+            break;
+        }
+        rest = str_from(rest, 1);
+    }
+    return end;
 }
 
 /* "/home/user/a.py": only what follows the last '/' is kept. */
@@ -71,8 +121,14 @@ static enum part next(struct str *rest, struct str *word, bool boundary)
         *rest = str_from(*rest, n);
         return PART_PATH;
     }
-    if (is_letter(rest->p[0]) || is_digit(rest->p[0]))
-        return take_word(rest, word);
+    if ((n = run_length(str_first(*rest, str_find_char(*rest, '\n'))))) {
+        *rest = str_from(*rest, n);
+        return PART_NUMBER;
+    }
+    if (starts_word(*rest)) {
+        take_word(rest, word);
+        return PART_TEXT;
+    }
     *word = str_first(*rest, 1);
     *rest = str_from(*rest, 1);
     return PART_TEXT;
@@ -97,8 +153,7 @@ static void walk(struct str message, bool regex, struct buf *out)
         boundary = part == PART_BLANK ||
                    (part == PART_TEXT && word.n == 1 && strchr("\"'(=", word.p[0]));
         switch (part) {
-        case PART_NUMBER: buf_puts(out, regex ? "\\d[\\w.]*" : "N"); break;
-        case PART_SYMBOL: buf_puts(out, regex ? "\\w+" : "S"); break;
+        case PART_NUMBER: buf_puts(out, regex ? ".*" : "N"); break;
         case PART_BLANK:
             if (rest.n && rest.p[0] != '\n')
                 buf_putc(out, ' ');
@@ -126,4 +181,19 @@ void signature_normalise(struct str message, struct buf *out)
 void signature_regex(struct str message, struct buf *out)
 {
     walk(message, true, out);
+}
+
+void signature_expr_regex(struct str expr, struct buf *out)
+{
+    struct str rest = expr, word;
+    while (rest.n) {
+        if (!starts_word(rest)) {
+            put_regex_text(str_first(rest, 1), out);
+            rest = str_from(rest, 1);
+        } else if (take_word(&rest, &word) && is_symbol(word)) {
+            buf_puts(out, "\\w+");
+        } else {
+            put_regex_text(word, out);
+        }
+    }
 }

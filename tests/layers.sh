@@ -33,10 +33,10 @@ for room in $rooms; do
     done
 done
 
-# _exit() in the child of a fork() is not exit().
+# _exit() in the child of a fork() is not exit(), nor is Python's in the text of a repro.
 for room in trace replay profile minify; do
     hits=$(grep -nE '\b(printf|puts|putchar|vprintf|perror|exit|abort)[ ]*\(|\b(stdout|stderr)\b' \
-        "$room"/*.c "$room"/*/*.c 2>/dev/null | grep -vE '^[^:]*:[0-9]+: *(/\*| \*|//)')
+        "$room"/*.c "$room"/*/*.c 2>/dev/null | grep -vE '^[^:]*:[0-9]+: *(/\*| \*|//)|sys\.exit')
     [ -z "$hits" ] || complain "a library prints or exits:
 $hits"
 done
