@@ -1,8 +1,9 @@
 #include "minify/sizes.h"
 
+#include "trace/graph/expr_value.h"
+
 struct reading {
     const struct candidate *candidate;
-    const struct expr_pool *pool;
     const int64_t *values;
 };
 
@@ -14,163 +15,19 @@ const struct cand_symbol *cand_symbol_named(const struct candidate *candidate, s
     return NULL;
 }
 
-static bool eval(const struct reading *in, expr_id expr, int64_t *ret, unsigned depth);
-
-static bool floor_div(int64_t a, int64_t b, int64_t *ret)
+static bool symbol_value(void *user, struct str name, int64_t *ret)
 {
-    if (b == 0 || (a == INT64_MIN && b == -1))
+    const struct reading *in = user;
+    const struct cand_symbol *symbol = cand_symbol_named(in->candidate, name);
+    if (!symbol || symbol->is_float || (!in->values && !symbol->has_hint))
         return false;
-    *ret = a / b - (a % b != 0 && (a < 0) != (b < 0));
+    *ret = in->values ? in->values[symbol - in->candidate->symbols] : symbol->hint;
     return true;
-}
-
-/* Python's: the sign of b. */
-static bool modulo(int64_t a, int64_t b, int64_t *ret)
-{
-    int64_t q;
-    if (!floor_div(a, b, &q))
-        return false;
-    *ret = (int64_t)((uint64_t)a - (uint64_t)q * (uint64_t)b);
-    return true;
-}
-
-static bool power(int64_t a, int64_t n, int64_t *ret)
-{
-    bool small = a >= -1 && a <= 1;
-    *ret = 1;
-    if (n < 0 || (!small && n > 63))
-        return false;
-    if (small && n > 2)
-        n = 2 - n % 2; /* 3, 5 ... as 1; 4, 6 ... as 2 */
-    for (; n; n--)
-        if (__builtin_mul_overflow(*ret, a, ret))
-            return false;
-    return true;
-}
-
-static bool exact_div(int64_t a, int64_t b, int64_t *ret)
-{
-    int64_t rest;
-    return modulo(a, b, &rest) && rest == 0 && floor_div(a, b, ret);
-}
-
-static bool least(int64_t a, int64_t b, int64_t *ret)
-{
-    *ret = a < b ? a : b;
-    return true;
-}
-
-static bool most(int64_t a, int64_t b, int64_t *ret)
-{
-    *ret = a > b ? a : b;
-    return true;
-}
-
-static bool ceil_div(int64_t a, int64_t b, int64_t *ret)
-{
-    int64_t rest;
-    if (!floor_div(a, b, ret) || !modulo(a, b, &rest))
-        return false;
-    *ret += rest != 0;
-    return true;
-}
-
-static bool sum(int64_t a, int64_t b, int64_t *ret)
-{
-    return !__builtin_add_overflow(a, b, ret);
-}
-
-static bool difference(int64_t a, int64_t b, int64_t *ret)
-{
-    return !__builtin_sub_overflow(a, b, ret);
-}
-
-static bool product(int64_t a, int64_t b, int64_t *ret)
-{
-    return !__builtin_mul_overflow(a, b, ret);
-}
-
-#define COMPARE(name, op)                                   \
-    static bool name(int64_t a, int64_t b, int64_t *ret)    \
-    {                                                       \
-        *ret = a op b;                                      \
-        return true;                                        \
-    }
-COMPARE(equal, ==)
-COMPARE(unequal, !=)
-COMPARE(below, <)
-COMPARE(at_most, <=)
-COMPARE(above, >)
-COMPARE(at_least, >=)
-COMPARE(both, &&)
-COMPARE(either, ||)
-
-/* Operators and functions of two integers; torch/utils/_sympy/functions.py has the latter. */
-static const struct {
-    const char *name;
-    bool (*fn)(int64_t, int64_t, int64_t *);
-} twos[] = {
-    { "+", sum }, { "-", difference }, { "*", product }, { "/", exact_div },
-    { "//", floor_div }, { "%", modulo }, { "**", power }, { "==", equal },
-    { "!=", unequal }, { "<", below }, { "<=", at_most }, { ">", above },
-    { ">=", at_least }, { "&", both }, { "|", either }, { "Eq", equal },
-    { "Ne", unequal }, { "FloorDiv", floor_div }, { "CleanDiv", exact_div },
-    { "CeilDiv", ceil_div }, { "Mod", modulo }, { "PythonMod", modulo },
-    { "IntTrueDiv", exact_div }, { "Max", most }, { "Min", least },
-    { "PowByNatural", power },
-};
-
-static bool eval_children(const struct reading *in, expr_id expr, int64_t *ret, unsigned depth)
-{
-    const struct expr *e = expr_at(in->pool, expr);
-    int64_t b;
-    if (e->n_children == 0 || !eval(in, expr_child(in->pool, expr, 0), ret, depth + 1))
-        return false;
-    if (e->n_children == 1) {
-        if (str_is(e->text, "neg"))
-            return difference(0, *ret, ret);
-        if (str_is(e->text, "~"))
-            return *ret = !*ret, true;
-        /* Integers already. */
-        return str_ends(e->text, STR("ToInt")) || str_is(e->text, "Identity") ||
-               str_is(e->text, "Max") || str_is(e->text, "Min") || str_is(e->text, "ceiling") ||
-               str_is(e->text, "floor");
-    }
-    for (size_t k = 0; k < sizeof twos / sizeof *twos; k++) {
-        if (!str_is(e->text, twos[k].name))
-            continue;
-        for (uint32_t i = 1; i < e->n_children; i++)
-            if (!eval(in, expr_child(in->pool, expr, i), &b, depth + 1) || !twos[k].fn(*ret, b, ret))
-                return false;
-        return true;
-    }
-    return false;
-}
-
-static bool eval(const struct reading *in, expr_id expr, int64_t *ret, unsigned depth)
-{
-    const struct expr *e = expr_at(in->pool, expr);
-    const struct cand_symbol *symbol;
-    if (depth > EXPR_MAX_DEPTH)
-        return false;
-    switch (e->kind) {
-    case EXPR_INT: *ret = e->value; return e->fits;
-    case EXPR_BOOL: *ret = e->value; return true;
-    case EXPR_SYMBOL:
-        symbol = cand_symbol_named(in->candidate, e->text);
-        if (!symbol || symbol->is_float || (!in->values && !symbol->has_hint))
-            return false;
-        *ret = in->values ? in->values[symbol - in->candidate->symbols] : symbol->hint;
-        return true;
-    case EXPR_OP:
-    case EXPR_CALL: return eval_children(in, expr, ret, depth);
-    default: return false;
-    }
 }
 
 bool cand_eval(const struct candidate *candidate, const struct expr_pool *pool, expr_id expr,
                const int64_t *values, int64_t *ret)
 {
-    struct reading in = { candidate, pool, values };
-    return expr < pool->exprs.n && eval(&in, expr, ret, 0);
+    struct reading in = { candidate, values };
+    return expr_value(pool, expr, symbol_value, &in, ret);
 }

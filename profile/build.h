@@ -44,6 +44,8 @@ struct profile_build {
     vec_of(struct size_use) uses;
     vec_of(struct phase_memory) memory;
     vec_of(const struct deep_process *) processes;
+    vec_of(struct graph_memory) graph_memory;
+    vec_of(struct memory_node) memory_nodes;
     vec_of(struct guard_row) guard_rows;
     vec_of(struct guard_expr) guard_exprs;
     vec_of(struct guard_symbol) guard_symbols;

@@ -30,6 +30,7 @@ struct line_cost {
     uint64_t real_dispatches, real_allocations; /* the latter: dispatches of empty() and its like */
     int64_t self_ns;
     uint64_t dispatches, exprs, symbolic_tensors; /* replayed */
+    uint64_t saved_bytes; /* for backward, estimated: profile/graph_memory.h */
 };
 
 /* A counter that PyTorch keeps too (torch.utils._stats.simple_call_counter). */

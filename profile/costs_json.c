@@ -164,6 +164,49 @@ static void put_memory(struct json_report *r)
     json_close(&r->w);
 }
 
+static void put_memory_nodes(struct json_report *r, uint32_t graph)
+{
+    json_open_array(&r->w, "live");
+    for (uint32_t i = 0; i < r->p->n_memory_nodes; i++) {
+        const struct memory_node *node = &r->p->memory_nodes[i];
+        if (node->graph != graph)
+            continue;
+        json_open_object(&r->w, NULL);
+        json_put_str(&r->w, "node", node->name);
+        json_put_str(&r->w, "op", node->op);
+        json_put_u64(&r->w, "bytes", node->bytes);
+        put_place(r, "line", node->file, node->line, "code", node->code);
+        json_close(&r->w);
+    }
+    json_close(&r->w);
+}
+
+static void put_graph_memory(struct json_report *r)
+{
+    json_open_array(&r->w, "graph_memory");
+    for (uint32_t i = 0; i < r->p->n_graph_memory; i++) {
+        const struct graph_memory *m = &r->p->graph_memory[i];
+        json_open_object(&r->w, NULL);
+        json_put_str(&r->w, "recording", r->p->recordings[m->recording].name);
+        if (m->compile == PROFILE_NONE)
+            json_put_null(&r->w, "compile");
+        else
+            json_put_str(&r->w, "compile", r->p->compiles[m->compile].id);
+        json_put_cstr(&r->w, "level", graph_kind_name(m->level));
+        json_put_u64(&r->w, "input_bytes", m->input_bytes);
+        json_put_u64(&r->w, "peak_bytes", m->peak_bytes);
+        json_put_str(&r->w, "peak_node", m->peak_node);
+        json_put_u64(&r->w, "output_bytes", m->output_bytes);
+        json_put_u64(&r->w, "saved_bytes", m->saved_bytes);
+        json_put_u64(&r->w, "saved_input_bytes", m->saved_input_bytes);
+        json_put_u64(&r->w, "saved", m->saved);
+        json_put_u64(&r->w, "unknown", m->unknown);
+        put_memory_nodes(r, i);
+        json_close(&r->w);
+    }
+    json_close(&r->w);
+}
+
 static void put_processes(struct json_report *r)
 {
     const struct profile_costs *costs = &r->p->costs;
@@ -191,6 +234,7 @@ void json_costs(struct json_report *r)
     put_spots(r);
     put_uses(r);
     put_memory(r);
+    put_graph_memory(r);
     put_processes(r);
 }
 
@@ -203,4 +247,5 @@ void json_put_line_cost(struct json_report *r, const struct line_cost *cost)
     put_count(r, "dispatches", costs->replayed, cost->dispatches);
     put_count(r, "exprs", costs->replayed, cost->exprs);
     put_count(r, "symbolic_tensors", costs->replayed, cost->symbolic_tensors);
+    json_put_u64(&r->w, "saved_bytes", cost->saved_bytes);
 }

@@ -41,6 +41,7 @@ void line_table_release(struct line_table *table);
 
 /* The steps of build_lines(), each in its file. */
 bool operators_count(struct profile_build *b, struct line_table *lines, struct err *err);
+bool lines_memory(struct profile_build *b, struct line_table *lines, struct err *err);
 bool line_costs(struct profile_build *b, struct line_table *lines, struct err *err);
 bool line_times_estimate(struct profile_build *b, struct line_table *lines, struct err *err);
 

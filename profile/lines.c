@@ -106,7 +106,7 @@ bool build_lines(struct profile_build *b, struct err *err)
     struct line_table table = { .b = b };
     struct profile_lines *all = &b->profile.lines;
     bool ok = line_times_estimate(b, &table, err) && operators_count(b, &table, err) &&
-              line_costs(b, &table, err);
+              line_costs(b, &table, err) && lines_memory(b, &table, err);
     line_table_release(&table);
     uint32_t nothing = PROFILE_NONE;
     if (ok && (!sort_lines(b, b->lines.v, b->lines.n, &all->longest_line) ||

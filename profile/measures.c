@@ -156,6 +156,19 @@ static void set_times(const struct profile *p, struct measures *m)
                                    seconds(part[PHASE_AUTOTUNING]));
 }
 
+static void set_memory(const struct profile *p, struct measures *m)
+{
+    uint64_t peak = 0, saved = 0;
+    for (uint32_t i = 0; i < p->n_graph_memory; i++) {
+        peak = p->graph_memory[i].peak_bytes > peak ? p->graph_memory[i].peak_bytes : peak;
+        saved += p->graph_memory[i].saved_bytes;
+    }
+    if (p->n_graph_memory > 0) {
+        set(m, MEASURE_LIVE_PEAK, (double)peak);
+        set(m, MEASURE_SAVED_BYTES, (double)saved);
+    }
+}
+
 static void set_peak(struct measures *m, enum measure measure, uint64_t bytes)
 {
     if (bytes > 0)
@@ -195,6 +208,7 @@ void measures_of_profile(const struct profile *profile, struct measures *ret)
         return; /* a .pt2: nothing was compiled */
     if (!profile->options.no_graphs)
         set_calls(profile, ret);
+    set_memory(profile, ret);
     set_times(profile, ret);
     set_incidents(profile, ret);
     set_guards(profile, ret);

@@ -103,6 +103,8 @@ void profile_free(struct profile *profile)
     vec_release(&b->uses);
     vec_release(&b->memory);
     vec_release(&b->processes);
+    vec_release(&b->graph_memory);
+    vec_release(&b->memory_nodes);
     vec_release(&b->guard_rows);
     vec_release(&b->guard_exprs);
     vec_release(&b->guard_symbols);

@@ -25,6 +25,7 @@
 #define SYMTAPE_PROFILE_PROFILE_H
 
 #include "profile/costs.h"
+#include "profile/graph_memory.h"
 #include "trace/events/caches.h"
 #include "trace/events/guards.h"
 #include "trace/events/incidents.h"
@@ -301,6 +302,10 @@ struct profile {
     struct profile_phases phases;
     struct profile_operators operators;
     struct profile_costs costs;
+    const struct graph_memory *graph_memory; /* in the order of their records; kept attempts */
+    uint32_t n_graph_memory;
+    const struct memory_node *memory_nodes; /* the largest of each graph, by graph, then bytes */
+    uint32_t n_memory_nodes;
     struct profile_lines lines;
     struct profile_guards guards;
     const struct profile_restart *restarts;

@@ -123,7 +123,8 @@ void report_text(const struct profile *profile, const struct report_options *opt
         text_restarts,   text_phases,     text_phase_totals, text_failures,    text_breaks,
         text_recompiles, text_lines,      text_guards,       text_symbols,     text_levels,
         text_expansion,  text_costs,      text_allocations,  text_counters,    text_spots,
-        text_size_uses,  text_operators,  text_phase_memory, text_caches,
+        text_size_uses,  text_operators,  text_phase_memory, text_graph_memory,
+        text_caches,
     };
     struct text_report r = { profile, options, out };
     for (size_t i = 0; i < sizeof SECTIONS / sizeof *SECTIONS; i++)

@@ -57,5 +57,6 @@ void text_counters(const struct text_report *r);
 void text_spots(const struct text_report *r);
 void text_size_uses(const struct text_report *r);
 void text_phase_memory(const struct text_report *r);
+void text_graph_memory(const struct text_report *r);
 
 #endif

@@ -34,6 +34,8 @@ def documents(folder):
     yield "profile", [["profile", "--json", str(r)] for r in recordings] + [
         ["profile", "--json", *map(str, recordings[-2:])]]
     yield "show", [["show", "--json", str(r), *SHOW] for r in recordings]
+    yield "check", [["check", "--json", "--max", "guards:100000", str(recordings[0])],
+                    ["check", "--list", "--json", str(recordings[0])]]
     archives = sorted(RECORDINGS.glob("**/*.pt2"))
     yield "info", [["info", "--json", str(a)] for a in archives]
     yield "show", [["show", "--json", str(a), *EXPORTED] for a in archives]

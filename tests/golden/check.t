@@ -62,9 +62,9 @@ Another program: what changed without a limit is listed, and what it does not me
 One attempt, one compile. The compile that the restart made has its own measures.
 
     $ symtape check --list $RECORDINGS/encoder.log.zst:0/0_1 | grep -E '^(guards|attempts|calls) '
-    attempts                     1  recorded  attempts of all compiles
-    calls                      226  recorded  calls in the forward, backward and inference graphs of last attempts: ATen calls
-    guards                      77  recorded  guards on sizes, those of restarted attempts included
+    attempts                     1  recorded   attempts of all compiles
+    calls                      226  recorded   calls in the forward, backward and inference graphs of last attempts: ATen calls
+    guards                      77  recorded   guards on sizes, those of restarted attempts included
 
     $ symtape check --max guards:38 $RECORDINGS/encoder.log.zst:0/1 | head -1
     1 limit holds
