@@ -69,8 +69,6 @@ struct candidate *data_finish(struct cand_data *data, const struct candidate *li
     ret->kind = like->kind;
     ret->seed = like->seed;
     ret->torch_version = arena_copy(&data->arena, like->torch_version);
-    for (uint32_t i = 0; i < data->graph.n_nodes && !data->writes; i++)
-        data->writes = node_writes(&data->graph, &data->graph.nodes[i]);
     if (ret->torch_version.p && copy_symbols(data, symbols, n_symbols) &&
         copy_facts(data, facts, n_facts))
         return ret;

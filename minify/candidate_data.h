@@ -18,15 +18,18 @@ struct meta_info {
     uint32_t first, n; /* in texts->occurrences: symbol numbers */
 };
 
+struct engines;
 struct cand_texts {
     atomic_uint refs;
+    struct engines *engines; /* shared with base */
     struct cand_texts *base; /* what names point into; NULL */
     struct graph *graph;     /* owns pool, subgraphs and what was kept */
     struct arena arena;
     struct intern symbols;  /* numbers of symbols' names */
     struct meta_info *infos; /* by meta */
     uint32_t *occurrences;
-    uint32_t *sym_metas; /* by symbol number: the meta "Sym(s77)" */
+    uint32_t *sym_metas;     /* by symbol number: the meta "Sym(s77)" */
+    struct str *input_names; /* by symbol number: of an input that binds it */
 };
 
 struct cand_data {
@@ -45,6 +48,7 @@ struct cand_data {
 struct texts_options {
     const struct str *metas;  /* by node of the tree; .p NULL: as it is; "" is none */
     bool from_trace;          /* copies texts; resolves aliases, flattens outputs */
+    bool keep_args;           /* copies texts of arguments */
     struct cand_texts *base;  /* what the graph's texts belong to otherwise */
     const struct str *symbols; /* names that need a meta "Sym(NAME)" */
     uint32_t n_symbols;
@@ -90,10 +94,9 @@ void fact_symbols(const struct cand_texts *texts, struct str expr,
 /* Calls fn for each node that the node's arguments name, nested ones too. */
 void node_references(const struct graph *graph, const struct node *node,
                      void (*fn)(void *user, node_id id), void *user);
-/* Does the call write to its first argument (add_, setitem, copy_), or set something aside from its
- * result (autocast, checks)? */
+/* Does the call write to its first argument (add_, setitem, out=)? */
 bool node_writes(const struct graph *graph, const struct node *node);
-bool node_has_effect(const struct graph *graph, const struct node *node);
+bool graph_writes(const struct graph *graph);
 /* A getitem of a tuple or list by number. */
 bool node_is_getitem(const struct graph *graph, const struct node *node);
 static inline const struct meta *node_meta(const struct graph *graph, const struct node *node)

@@ -162,6 +162,7 @@ static struct cand_data *make_data(struct making *m)
     for (uint32_t i = 0; m->source->storages && i < m->graph->n_nodes; i++)
         if (m->map[i] != NODE_NONE && m->graph->nodes[i].op != NODE_ALIAS)
             data->storages[m->map[i]] = m->source->storages[i];
+    data->writes = graph_writes(&data->graph);
     return data;
 }
 

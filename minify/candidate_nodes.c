@@ -55,9 +55,12 @@ bool node_writes(const struct graph *graph, const struct node *node)
     return false;
 }
 
-bool node_has_effect(const struct graph *graph, const struct node *node)
+bool graph_writes(const struct graph *graph)
 {
-    return node_is_call(node) && node->meta == META_NONE && node_writes(graph, node);
+    bool ret = false;
+    for (uint32_t i = 0; i < graph->n_nodes && !ret; i++)
+        ret = node_writes(graph, &graph->nodes[i]);
+    return ret;
 }
 
 bool node_is_getitem(const struct graph *graph, const struct node *node)

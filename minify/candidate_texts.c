@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "minify/candidate_data.h"
+#include "minify/engines.h"
 #include "trace/base/hash.h"
 #include "trace/graph/graph_build.h"
 
@@ -32,7 +33,8 @@ static void push_arg(const struct place *p, const struct arg *arg, unsigned dept
 {
     struct arg copy = *arg;
     copy.key = kept(p->c, p->b, arg->key);
-    copy.text = kept(p->c, p->b, arg->text);
+    copy.text = p->c->options->keep_args && arg->text.n ? build_keep(p->b, arg->text)
+                                                        : kept(p->c, p->b, arg->text);
     switch (arg->kind) {
     case ARG_NODE:
         copy.u.node = p->map[arg->u.node];
@@ -252,6 +254,29 @@ static void index_meta(struct indexing *in, uint32_t index)
     info->n = (uint32_t)in->occurrences.n - info->first;
 }
 
+/* An input that binds a symbol is called as the symbol is, unless a call is called so. */
+static bool name_inputs(struct cand_texts *texts)
+{
+    size_t n = texts->symbols.texts.n;
+    texts->input_names = arena_array(&texts->arena, struct str, n + 1);
+    for (uint32_t i = 0; texts->input_names && i < n; i++)
+        texts->input_names[i] = intern_text(&texts->symbols, i);
+    for (node_id id = 0; texts->input_names && id < texts->graph->n_nodes; id++) {
+        const struct node *node = &texts->graph->nodes[id];
+        uint32_t symbol = texts_symbol(texts, node->name);
+        struct buf text = BUF_INIT;
+        if (symbol == INTERN_NONE || node->op == NODE_PLACEHOLDER)
+            continue;
+        buf_printf(&text, "%.*s_input", STR_ARG(node->name));
+        texts->input_names[symbol] = arena_copy(&texts->arena, buf_str(&text));
+        bool ok = !text.failed && texts->input_names[symbol].p;
+        buf_release(&text);
+        if (!ok)
+            return false;
+    }
+    return texts->input_names;
+}
+
 static bool index_metas(struct cand_texts *texts)
 {
     const struct graph_pool *pool = texts->graph->pool;
@@ -288,11 +313,12 @@ struct cand_texts *texts_new(const struct graph *from, const struct texts_option
         return err_nomem(err), NULL;
     atomic_init(&texts->refs, 1);
     texts->base = texts_hold(options->base);
-    if (tree_builder_init(&c.tree, err)) {
+    texts->engines = options->base ? engines_hold(options->base->engines) : engines_new(err);
+    if (texts->engines && tree_builder_init(&c.tree, err)) {
         texts->graph = copy_graph(&c, from, options->map, true, 0);
         tree_builder_finish(&c.tree, texts->graph);
     }
-    if (texts->graph && index_metas(texts))
+    if (texts->graph && index_metas(texts) && name_inputs(texts))
         return texts;
     if (texts->graph)
         err_nomem(err);
@@ -312,6 +338,7 @@ void texts_release(struct cand_texts *texts)
     while (texts && atomic_fetch_sub(&texts->refs, 1) == 1) {
         struct cand_texts *base = texts->base;
         graph_free(texts->graph);
+        engines_release(texts->engines);
         intern_release(&texts->symbols);
         arena_release(&texts->arena);
         free(texts);

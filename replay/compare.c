@@ -198,27 +198,37 @@ void know_unbacked(struct unbound *unbound, struct ops *ops, const struct expect
     }
 }
 
-static void replace_all(struct shape_env *env, const sym_id *from, uint32_t n, sym_id *to)
+static void replace_all(struct shape_env *env, const sym_id *from, uint32_t n, bool all, sym_id *to)
 {
     for (uint32_t i = 0; i < n; i++)
-        to[i] = env_replace(env, from[i]);
+        to[i] = all || env_has_unbacked(env, from[i]) ? env_replace(env, from[i]) : from[i];
 }
 
-void print_value_now(struct ops *ops, struct value value, struct buf *out)
+static void print_replaced(struct ops *ops, struct value value, bool all, struct buf *out)
 {
     sym_id sizes[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM];
     struct tensor_meta meta;
     if (value_is_number(value)) {
-        value.u.sym = env_replace(ops_env(ops), value.u.sym);
+        replace_all(ops_env(ops), &value.u.sym, 1, all, &value.u.sym);
     } else if (value.kind == VALUE_TENSOR && value.u.tensor.meta->ndim <= TENSOR_MAX_DIM) {
         meta = *value.u.tensor.meta;
-        replace_all(ops_env(ops), meta.size, meta.ndim, sizes);
+        replace_all(ops_env(ops), meta.size, meta.ndim, all, sizes);
         meta.size = sizes;
         if (meta.stride) {
-            replace_all(ops_env(ops), meta.stride, meta.ndim, strides);
+            replace_all(ops_env(ops), meta.stride, meta.ndim, all, strides);
             meta.stride = strides;
         }
         value.u.tensor.meta = &meta;
     }
     value_print(ops_pool(ops), value, out);
+}
+
+void print_value_now(struct ops *ops, struct value value, struct buf *out)
+{
+    print_replaced(ops, value, true, out);
+}
+
+void print_value_then(struct ops *ops, struct value value, struct buf *out)
+{
+    print_replaced(ops, value, false, out);
 }

@@ -33,5 +33,7 @@ void know_unbacked(struct unbound *unbound, struct ops *ops, const struct expect
 
 /* The value as it would be printed now. */
 void print_value_now(struct ops *ops, struct value value, struct buf *out);
+/* The value as it was made: only what became of unbacked symbols is read. */
+void print_value_then(struct ops *ops, struct value value, struct buf *out);
 
 #endif

@@ -174,7 +174,7 @@ static bool print_value(struct lifting *l, struct value value, struct str *ret)
 {
     struct buf text = BUF_INIT;
     if (value.kind == VALUE_TENSOR || value_is_number(value))
-        value_print(ops_pool(l->seed.ops), value, &text);
+        print_value_then(l->seed.ops, value, &text);
     *ret = arena_copy(&l->ret->arena, buf_str(&text));
     bool ok = !text.failed && ret->p;
     buf_release(&text);
