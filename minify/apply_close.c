@@ -118,14 +118,18 @@ static void append(struct closing *c, node_id old, struct node node, uint32_t st
         c->plan->new_id[old] = id;
 }
 
-/* An integer input beside its tensors is used by nobody unless it binds: it goes. */
+/* A number that is passed and that no call uses. */
 static bool is_spare_number(const struct closing *c, const struct node *node, node_id id)
 {
     const struct meta *meta = node_meta(c->plan->graph, node);
-    if (!meta || meta->kind != META_SYM || c->plan->uses_now[id])
-        return false;
-    const struct meta_info *info = meta_info(c->texts, node->meta);
-    return info->n == 1 && c->texts->sym_metas[c->texts->occurrences[info->first]] == node->meta;
+    return meta && meta->kind == META_SYM && c->plan->uses_now[id] == 0;
+}
+
+static uint32_t bare_symbol(const struct closing *c, uint32_t meta)
+{
+    const struct meta_info *info = meta_info(c->texts, meta);
+    uint32_t symbol = info->n == 1 ? c->texts->occurrences[info->first] : UINT32_MAX;
+    return symbol != UINT32_MAX && c->texts->sym_metas[symbol] == meta ? symbol : UINT32_MAX;
 }
 
 /* Inputs of one number whose symbol something else binds, or that nothing needs, are left out; they
@@ -149,9 +153,8 @@ static void drop_spare_numbers(struct closing *c)
     for (node_id id = 0; id < plan->graph->n_nodes; id++) {
         if (!spare[id])
             continue;
-        const struct meta_info *info = meta_info(c->texts, plan->graph->nodes[id].meta);
-        uint32_t symbol = c->texts->occurrences[info->first];
-        if (!wants_input(c, symbol))
+        uint32_t symbol = bare_symbol(c, plan->graph->nodes[id].meta);
+        if (symbol == UINT32_MAX || !wants_input(c, symbol))
             continue;
         plan->fate[id] = FATE_STAY;
         c->symbol[symbol] |= NEED_BOUND;

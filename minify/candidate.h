@@ -84,7 +84,7 @@ enum size_part {
     SIZE_DTYPES,  /* distinct, and other than float32 and int64 */
     SIZE_ARGUMENTS,
     SIZE_HINT_BITS,
-    SIZE_BYTES,   /* of candidate_print_fx() */
+    SIZE_BYTES,   /* of names, targets and metas */
     SIZE_PARTS
 };
 struct cand_size {
@@ -103,8 +103,9 @@ struct cand_hash candidate_hash(const struct candidate *candidate);
 /* Readable FX text that graph_parse() takes, symbols' hints and ranges and the facts in a comment
  * in front; candidate_read_fx() gives an equal candidate. False: out of memory (out->failed). */
 bool candidate_print_fx(const struct candidate *candidate, struct buf *out);
-/* The same as a log in the form of TORCH_TRACE (describe_tensor, create_symbol, the graph, guards),
- * which `symtape import` packs and `replay` walks. */
+/* The same as a log in the form of TORCH_TRACE (create_symbol, guards, the graph), which `symtape
+ * import` packs and `replay` walks; facts are guards of the user's. A graph of no compile stage is
+ * logged as Dynamo's. */
 bool candidate_print_log(const struct candidate *candidate, struct buf *out);
 
 /* Names, user lines, paths and strings become x0, f0.py ... (--anonymize). */

@@ -2,6 +2,7 @@
 
 #include "minify/candidate_data.h"
 #include "minify/candidate_source.h"
+#include "minify/engines.h"
 #include "trace/events/guards.h"
 
 struct making {
@@ -196,11 +197,39 @@ static struct candidate *make(struct making *m, const struct candidate_options *
     return data_finish(data, source->like, m->symbols, m->n_symbols, m->facts, m->n_facts, err);
 }
 
+/* A text does not tell what shares memory; it matters where something is written to. */
+static bool find_storages(struct candidate *candidate, struct err *err)
+{
+    struct cand_data *data = data_of(candidate);
+    struct arena arena = ARENA_INIT;
+    struct single_graph graph;
+    struct single *single = engines_take(data->texts->engines, err);
+    struct single_symbol *symbols =
+        arena_array(&arena, struct single_symbol, (size_t)candidate->n_symbols + 1);
+    struct single_fact *facts =
+        arena_array(&arena, struct single_fact, (size_t)candidate->n_facts + 1);
+    bool ok = single && ((symbols && facts) || err_nomem(err));
+    if (ok) {
+        engines_graph(candidate, symbols, facts, &graph);
+        graph.by_hint = true;
+        ok = single_walk(single, &graph, err);
+    }
+    for (node_id id = 0; ok && id < data->graph.n_nodes; id++)
+        data->storages[id] = single_storage(single, id);
+    engines_give(data->texts->engines, single);
+    arena_release(&arena);
+    return ok;
+}
+
 struct candidate *candidate_make(const struct cand_source *source,
                                  const struct candidate_options *options, struct err *err)
 {
     struct making m = { .source = source, .graph = source->graph };
     struct candidate *ret = make(&m, options, err);
+    if (ret && data_of(ret)->writes && !source->storages && !find_storages(ret, err)) {
+        candidate_free(ret);
+        ret = NULL;
+    }
     texts_release(m.texts);
     free(m.symbols);
     free(m.facts);

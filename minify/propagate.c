@@ -161,13 +161,6 @@ static bool prepare(struct propagating *p, struct err *why)
     return p->single != NULL;
 }
 
-static uint32_t storage_of(const struct program *program, node_id id)
-{
-    struct value value = program->steps[id].kind == STEP_INPUT ? program->notes[id].got
-                                                                : program->first[id];
-    return value.kind == VALUE_TENSOR ? value.u.tensor.storage : UINT32_MAX;
-}
-
 /* The walk may have made unbacked symbols that no record named. */
 static struct cand_symbol *all_symbols(struct propagating *p, uint32_t *n)
 {
@@ -203,7 +196,7 @@ static struct candidate *finish(struct propagating *p, struct err *why)
         return err_nomem(why), NULL;
     }
     for (node_id id = 0; id < n; id++)
-        data->storages[id] = storage_of(p->single->program, id);
+        data->storages[id] = single_storage(p->single, id);
     return data_finish(data, p->in->whole, symbols, n_symbols, p->in->facts, p->in->n_facts, why);
 }
 

@@ -380,6 +380,14 @@ static void write_number(struct reshaping *r, node_id id, sym_id number)
         }
 }
 
+static bool is_used(const struct reshaping *r, node_id id)
+{
+    for (uint32_t i = 0; i < r->graph->n_args; i++)
+        if (r->args[i].kind == ARG_NODE && r->args[i].u.node == id)
+            return true;
+    return false;
+}
+
 static bool print_inputs(struct reshaping *r, struct err *why)
 {
     struct buf text = BUF_INIT;
@@ -392,8 +400,9 @@ static bool print_inputs(struct reshaping *r, struct err *why)
             shape->size[d] = replaced(r, shape->size[d]);
             shape->stride[d] = shape->meta->kind == META_SYM ? SYM_ID_ONE
                                                              : replaced(r, shape->stride[d]);
-            ok = shape->meta->kind == META_SYM ||
-                 (is_size(r, shape->size[d]) && is_size(r, shape->stride[d]));
+            ok = shape->meta->kind == META_SYM
+                     ? is_size(r, shape->size[d]) || !is_used(r, id)
+                     : is_size(r, shape->size[d]) && is_size(r, shape->stride[d]);
         }
         if (!ok || (shape->meta->kind == META_SYM && shape->size[0] == SYM_NONE)) {
             ok = invalid(why, "a size would not be an integer");

@@ -201,3 +201,10 @@ void single_finish(struct single *single)
 {
     walk_finish(&single->walker, single->program);
 }
+
+uint32_t single_storage(const struct single *single, node_id id)
+{
+    const struct program *p = single->program;
+    struct value value = p->steps[id].kind == STEP_INPUT ? p->notes[id].got : p->first[id];
+    return value.kind == VALUE_TENSOR ? value.u.tensor.storage : STORAGE_FRESH;
+}

@@ -69,4 +69,7 @@ bool single_walk(struct single *single, const struct single_graph *graph, struct
 /* Ends comparing: notes of the program are final then. */
 void single_finish(struct single *single);
 
+/* The storage of what a node of the root gave; STORAGE_FRESH of what is no tensor. */
+uint32_t single_storage(const struct single *single, node_id id);
+
 #endif
