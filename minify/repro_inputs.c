@@ -490,7 +490,8 @@ static void put_list(struct repro *r, const char *before, const char *after)
 
 void repro_put_inputs(struct repro *r)
 {
-    bool marks = r->what->route == REPRO_COMPILE;
+    /* Who compiles f otherwise reads the marks, too. */
+    bool marks = r->what->route == REPRO_COMPILE || r->what->check == REPRO_NOTHING;
     buf_printf(r->out, "torch.manual_seed(%llu)\n", (unsigned long long)r->candidate->seed);
     for (size_t i = 0; i < r->inputs.n; i++) {
         struct buf line = BUF_INIT;
