@@ -3,9 +3,10 @@
 #include "cmd/cmd.h"
 #include "cmd/record.h"
 #include "trace/base/output.h"
+#include "trace/record/deep_install.h"
 
 struct record_args {
-    const char *output, *grace;
+    const char *output, *grace, *deep;
     bool overwrite, redact, expensive, keep_logs, json;
 };
 
@@ -14,6 +15,8 @@ static const struct opt options[] = {
                "write the tape here (default: record.tape)"),
     OPT_OVERWRITE(struct record_args, overwrite),
     OPT_REDACT(struct record_args, redact),
+    OPT_OPTIONAL(0, "deep", "LEVEL", struct record_args, deep,
+                 "also what the log lacks: counts, graphs or all (default)"),
     OPT_FLAG(0, "expensive", struct record_args, expensive,
              "record every expression and guard in full (TORCH_DTRACE): slow"),
     OPT_FLAG(0, "keep-logs", struct record_args, keep_logs, "leave the logs, and say where"),
@@ -51,10 +54,19 @@ static bool read_grace(const char *text, unsigned *ret, struct err *err)
     return true;
 }
 
+static bool read_level(const char *given, const char **ret, struct err *err)
+{
+    *ret = given && !*given ? "all" : given;
+    if (*ret && !deep_level_is(*ret))
+        return err_set(err, ERR_USAGE, "record: --deep=%s: not counts, graphs or all", given);
+    return true;
+}
+
 static bool read_cost(struct record_report *report, struct err *err)
 {
     struct trace *trace = trace_open(report->tape, NULL, err);
-    report->counted = trace && record_cost_read(trace, &report->cost, err);
+    report->counted = trace && record_cost_read(trace, &report->cost, err) &&
+                      (!report->level || record_deep_read(trace, &report->deep, err));
     trace_close(trace);
     return report->counted;
 }
@@ -65,10 +77,11 @@ static bool pack(struct record_report *report, const struct record_args *args, s
     const struct import_options import = { .overwrite = args->overwrite, .redact = args->redact };
     struct record_run *run = &report->run;
     uint64_t began = now_ns();
-    if (run->n_logs == 0)
+    size_t n = run->n_logs + run->n_sides;
+    if (n == 0)
         return true;
-    report->packed = import_paths((const char *const *)run->logs, run->n_logs, report->tape,
-                                  &import, &report->import, err);
+    report->packed = import_paths((const char *const *)run->logs, n, report->tape, &import,
+                                  &report->import, err);
     report->pack_ns = now_ns() - began;
     run->keep_logs |= !report->packed;
     return report->packed && read_cost(report, err);
@@ -97,6 +110,7 @@ static int run_and_pack(struct record_report *report, const struct record_args *
     if (!record_finish(&report->run, &err))
         code = out_error(report->out, &err);
     import_result_release(&report->import);
+    record_deep_release(&report->deep);
     return report->run.end.status != 0 ? report->run.end.status : code;
 }
 
@@ -107,8 +121,10 @@ static int run(struct cmd *cmd)
                                     .tape = args->output ? args->output : "record.tape" };
     struct record_options how = { .expensive = args->expensive, .keep_logs = args->keep_logs };
     struct err err = { 0 };
-    if (!read_grace(args->grace, &how.grace_ms, &err) || !check_output(args, report.tape, &err))
+    if (!read_grace(args->grace, &how.grace_ms, &err) ||
+        !read_level(args->deep, &how.deep, &err) || !check_output(args, report.tape, &err))
         return out_error(cmd->out, &err);
+    report.level = how.deep;
     return run_and_pack(&report, args, &how, cmd->operands);
 }
 
@@ -118,6 +134,7 @@ const struct command command_record = {
                    "every process of it logged into a tape, also when CMD fails, is killed or "
                    "interrupted. Streams, signals and the exit status are CMD's own.",
     .examples = "  symtape record -o bert.tape -- python train.py\n"
+                "  symtape record --deep -o bert.tape -- python train.py\n"
                 "  symtape record -o dist.tape -- torchrun --nproc-per-node 2 train.py\n",
     .options = options,
     .args_size = sizeof(struct record_args),

@@ -6,6 +6,7 @@
 #include "trace/log/import.h"
 #include "trace/record/record.h"
 #include "trace/record/record_cost.h"
+#include "trace/record/record_deep.h"
 
 struct record_report {
     struct out *out;
@@ -16,6 +17,8 @@ struct record_report {
     uint64_t pack_ns;
     bool counted;               /* the tape could be read again, and: */
     struct record_cost cost;
+    const char *level;          /* of a deep recording; NULL */
+    struct record_deep deep;    /* what came of it, when counted */
 };
 
 void record_note_text(const struct record_report *report); /* to the notes */

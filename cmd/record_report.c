@@ -70,6 +70,57 @@ static void note_time(const struct record_report *report)
         out_note(report->out, "the program ran %s", wall);
 }
 
+/* Whole and tenths of a per cent. */
+static void put_share(char *out, size_t size, uint64_t part, uint64_t whole)
+{
+    uint64_t tenths = whole ? part * 1000 / whole : 0;
+    snprintf(out, size, "%llu.%llu %%", (unsigned long long)(tenths / 10),
+             (unsigned long long)(tenths % 10));
+}
+
+static void note_deep_cost(const struct record_report *report)
+{
+    const struct record_deep *deep = &report->deep;
+    char own[HUMAN_SIZE], compiling[HUMAN_SIZE], share[32];
+    put_share(share, sizeof share, deep->overhead_ns, deep->compile_ns);
+    human_ns(own, deep->overhead_ns);
+    human_ns(compiling, deep->compile_ns);
+    out_note(report->out, "deep (%s): %llu process%s, %llu dispatches, %llu calls into ShapeEnv, "
+             "%llu partial graph%s", report->level, (unsigned long long)deep->processes,
+             deep->processes == 1 ? "" : "es", (unsigned long long)deep->dispatches,
+             (unsigned long long)deep->env_calls, (unsigned long long)deep->partial_graphs,
+             plural(deep->partial_graphs));
+    if (deep->compile_ns)
+        out_note(report->out, "deep: by its own count the recorder took %s (%s of %s of compiling)",
+                 own, share, compiling);
+    else
+        out_note(report->out, "deep: by its own count the recorder took %s", own);
+}
+
+static void note_deep(const struct record_report *report)
+{
+    const struct record_deep *deep = &report->deep;
+    if (report->run.deep_failure)
+        out_note(report->out, "deep: the recorder could not be loaded: %s",
+                 report->run.deep_failure);
+    if (deep->processes)
+        note_deep_cost(report);
+    else if (report->run.n_logs)
+        out_note(report->out, "deep: nothing was recorded deeply");
+    if (deep->not_recorded.n)
+        out_note(report->out, "deep: not recorded deeply (python -I, -E or -S, or without our "
+                 "PYTHONPATH): %.*s", STR_ARG(buf_str(&deep->not_recorded)));
+    if (deep->not_wrapped.n)
+        out_note(report->out, "deep: not wrapped: %.*s", STR_ARG(buf_str(&deep->not_wrapped)));
+    if (deep->lost)
+        out_note(report->out, "deep: %llu event%s lost: no room to write to",
+                 (unsigned long long)deep->lost, deep->lost == 1 ? " was" : "s were");
+    if (deep->disagreements)
+        out_note(report->out, "deep: %llu count%s differ from PyTorch's own (show --artifact "
+                 "symtape_totals)", (unsigned long long)deep->disagreements,
+                 plural(deep->disagreements));
+}
+
 void record_note_text(const struct record_report *report)
 {
     note_end(report);
@@ -77,9 +128,11 @@ void record_note_text(const struct record_report *report)
         note_tape(report);
     if (report->counted)
         note_compiles(report);
-    else if (report->run.n_logs == 0)
+    else if (report->run.n_logs + report->run.n_sides == 0)
         out_note(report->out, "PyTorch logged nothing: no compile was reached; no tape is written");
     note_time(report);
+    if (report->level)
+        note_deep(report);
     note_surroundings(report);
 }
 
@@ -116,6 +169,29 @@ static void put_tape(struct json_writer *w, const struct record_report *report)
         json_put_null(w, "logging_ns");
 }
 
+static void put_deep(struct json_writer *w, const struct record_report *report)
+{
+    const struct record_deep *deep = &report->deep;
+    if (!report->level) {
+        json_put_null(w, "deep");
+        return;
+    }
+    json_open_object(w, "deep");
+    json_put_cstr(w, "level", report->level);
+    json_put_u64(w, "processes", deep->processes);
+    json_put_u64(w, "dispatches", deep->dispatches);
+    json_put_u64(w, "env_calls", deep->env_calls);
+    json_put_u64(w, "partial_graphs", deep->partial_graphs);
+    json_put_u64(w, "overhead_ns", deep->overhead_ns);
+    json_put_u64(w, "compile_ns", deep->compile_ns);
+    json_put_u64(w, "lost", deep->lost);
+    json_put_u64(w, "disagreements", deep->disagreements);
+    json_put_str(w, "not_wrapped", buf_str(&deep->not_wrapped));
+    json_put_str(w, "not_recorded", buf_str(&deep->not_recorded));
+    json_put_cstr(w, "failure", report->run.deep_failure);
+    json_close(w);
+}
+
 int record_print_json(const struct record_report *report)
 {
     struct buf text = BUF_INIT;
@@ -124,6 +200,7 @@ int record_print_json(const struct record_report *report)
     json_put_cstr(&w, "schema", SCHEMA_RECORD);
     put_run(&w, &report->run);
     put_tape(&w, report);
+    put_deep(&w, report);
     json_close(&w);
     buf_putc(&text, '\n');
     int code = out_buf(report->out, &text);

@@ -20,6 +20,21 @@ struct loading {
     loads;
 };
 
+/* Graphs as such, not a form of one before or after passes; those that a failed compile left too. */
+static bool stands_for_itself(const struct graph_ref *ref)
+{
+    return ref->is_event || ref->kind == GRAPH_EXPORTED || ref->kind == GRAPH_PARTIAL_DYNAMO ||
+           ref->kind == GRAPH_PARTIAL_AOT;
+}
+
+/* A partial graph is walked as what it would have become; make_fx traced it, tangents or not. */
+static enum graph_kind kind_to_walk(enum graph_kind kind)
+{
+    return kind == GRAPH_PARTIAL_DYNAMO ? GRAPH_DYNAMO
+           : kind == GRAPH_PARTIAL_AOT  ? GRAPH_JOINT
+                                        : kind;
+}
+
 static bool is_shown(const struct loading *l, uint32_t i)
 {
     const struct graph_ref *ref = &l->graphs->refs[i];
@@ -28,7 +43,7 @@ static bool is_shown(const struct loading *l, uint32_t i)
         return i == l->only;
     return selector_has_recording(l->trace, s, l->trace->records[ref->record].recording) &&
            selector_has_attempt(l->trace, s, ref->attempt) &&
-           (ref->is_event || ref->kind == GRAPH_EXPORTED || l->options->all);
+           (stands_for_itself(ref) || l->options->all);
 }
 
 static bool add_graph(struct loading *l, struct attempt_load *load, uint32_t i, bool shown,
@@ -38,10 +53,10 @@ static bool add_graph(struct loading *l, struct attempt_load *load, uint32_t i, 
     struct err why = { 0 };
     struct attempt_graph g = {
         .ref = i,
-        .kind = ref->kind,
+        .kind = kind_to_walk(ref->kind),
         .record = ref->record,
         .shown = shown,
-        .counted = ref->is_event || ref->kind == GRAPH_EXPORTED,
+        .counted = stands_for_itself(ref),
     };
     g.graph = trace_graph(l->trace, i, &why);
     if (!g.graph) {

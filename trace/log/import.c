@@ -6,6 +6,7 @@
 #include "trace/base/output.h"
 #include "trace/log/importing.h"
 #include "trace/log/source_list.h"
+#include "trace/record/deep_file.h"
 
 bool importing_stopped(const struct importing *in)
 {
@@ -60,7 +61,9 @@ bool importing_begin(struct importing *in, uint32_t kind, const char *source, st
     struct str copy = arena_copy(&in->arena, str_of(source));
     in->recording = (struct tape_recording){ .kind = kind, .name = copy, .source = copy };
     in->rank = -1;
-    in->spaces.pids.n = 0;
+    in->spaces.pids.n = in->pids.n = 0;
+    in->lines = 0;
+    in->unterminated = false;
     if (!copy.p)
         return err_nomem(err);
     if (in->options->redact) {
@@ -97,8 +100,20 @@ static bool import_source(struct importing *in, struct source *source, struct er
     }
 }
 
+/* Side files are known before the logs that they go with are read. */
+static bool add_sides(struct importing *in, const struct source_list *list, struct err *err)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < list->paths.n; i++)
+        if (deep_file_is(list->paths.v[i]))
+            ok = import_side_add(in, list->paths.v[i], err);
+    return ok;
+}
+
 static bool import_path(struct importing *in, const char *path, struct err *err)
 {
+    if (deep_file_is(path))
+        return true;
     struct source *source = source_open(path, err);
     bool ok = source && import_source(in, source, err);
     source_close(source);
@@ -119,9 +134,11 @@ static bool import_all(struct importing *in, const struct inputs *inputs, struct
     for (size_t i = 0; i < inputs->n && ok; i++)
         ok = source_list_add(&list, inputs->paths[i], err);
     for (size_t i = 0; ok && in->options->redact && i < list.paths.n; i++)
-        ok = import_learn(in, list.paths.v[i], err);
+        ok = deep_file_is(list.paths.v[i]) || import_learn(in, list.paths.v[i], err);
+    ok = ok && add_sides(in, &list, err);
     for (size_t i = 0; ok && i < list.paths.n && !importing_stopped(in); i++)
         ok = import_path(in, list.paths.v[i], err);
+    ok = ok && import_sides_left(in, err);
     if (ok && inputs->open)
         ok = import_source(in, inputs->open, err);
     in->result->interrupted = importing_stopped(in);
@@ -153,6 +170,8 @@ static void release(struct importing *in)
     intern_release(&in->names);
     arena_release(&in->arena);
     vec_release(&in->spaces.pids);
+    vec_release(&in->pids);
+    vec_release(&in->sides);
     buf_release(&in->payload);
     buf_release(&in->header);
     buf_release(&in->context);

@@ -235,18 +235,62 @@ static bool add_cut_line(struct importing *in, const struct log_piece *piece,
     return add_unreadable(in, piece, piece->whole, piece->lines, why, err);
 }
 
+static bool note_pid(struct importing *in, uint64_t pid)
+{
+    for (size_t i = in->pids.n; i-- > 0;)
+        if (in->pids.v[i] == pid)
+            return true;
+    return vec_push(&in->pids, pid);
+}
+
 static bool add_piece(struct importing *in, struct log_piece *piece, struct buf *redacted,
                       struct err *err)
 {
     struct err why = { 0 };
     struct header header;
+    in->lines += piece->lines;
+    in->unterminated = piece->unterminated;
     if (in->options->redact && !import_redact(in, piece, redacted, err))
         return false;
     in->recording.bytes += piece->whole.n;
     enum outcome outcome = read_header(in, piece->header, &header, &why, err);
     if (outcome == IS_NONE)
         return add_cut_line(in, piece, &why, err);
+    if (outcome == IS_RECORD && !note_pid(in, header.row.glog.pid))
+        return err_nomem(err);
     return outcome == IS_RECORD && add_record(in, piece, &header, err);
+}
+
+/* The line at the front of `text`, and the TAB lines behind it. */
+static struct log_piece piece_of(struct importing *in, struct str text)
+{
+    size_t header = str_find_char(text, '\n'), end = header + 1;
+    struct log_piece piece = { .line = in->lines + 1, .offset = in->recording.bytes, .lines = 1 };
+    while (end < text.n && text.p[end] == '\t') {
+        end += str_find_char(str_from(text, end), '\n') + 1;
+        piece.lines++;
+    }
+    piece.whole = str_first(text, end);
+    piece.header = str_first(text, header);
+    piece.has_payload = piece.lines > 1;
+    if (piece.has_payload)
+        piece.payload = (struct str){ text.p + header + 1, piece.whole.n - header - 2 };
+    return piece;
+}
+
+bool import_text(struct importing *in, struct str text, struct err *err)
+{
+    struct buf redacted = BUF_INIT;
+    bool ok = true;
+    if (in->unterminated && text.n) /* a log that was cut: ours begin on a line of their own */
+        ok = add_piece(in, &(struct log_piece){ .whole = STR("\n"), .lines = 1 }, &redacted, err);
+    while (ok && text.n > 0 && !importing_stopped(in)) {
+        struct log_piece piece = piece_of(in, text);
+        text = str_from(text, piece.whole.n);
+        ok = add_piece(in, &piece, &redacted, err);
+    }
+    buf_release(&redacted);
+    return ok;
 }
 
 /* Damage of the compressed file itself: what came before it is kept, the rest is lost. */
@@ -315,8 +359,9 @@ static struct str log_name(struct importing *in)
 bool import_log(struct importing *in, struct source *source, struct err *err)
 {
     struct log_split split = { .source = source };
-    bool ok = importing_begin(in, RECORDING_LOG, source->path, err) && read_pieces(in, &split, err);
-    in->recording.input_bytes = source->file_bytes;
+    bool ok = importing_begin(in, RECORDING_LOG, source->path, err) &&
+              read_pieces(in, &split, err) && import_sides_of_log(in, err);
+    in->recording.input_bytes += source->file_bytes;
     log_split_release(&split);
     return ok && importing_end(in, log_name(in), err);
 }

@@ -23,11 +23,33 @@ struct importing {
     struct arena arena;    /* its texts */
     int64_t rank;          /* of the current recording; -1 while unknown */
     struct spaces spaces;  /* of the current recording */
+    vec_of(uint64_t) pids; /* of the current recording's records */
+    uint64_t lines;        /* of the current recording so far */
+    bool unterminated;     /* its last line has no end */
+    vec_of(struct import_side) sides;
     struct buf payload, header, context, scratch;
 };
 
+/* Side files of deep recordings (trace/record/deep_file.h) that are still to go with a log. */
+struct import_side {
+    const char *path;
+    struct str log; /* base name of its log; "" when it does not know */
+    uint64_t pid;
+    bool used;
+};
+
+/* Makes one ready; its text is not kept. False when memory ran out: what cannot be read is told as
+ * damage when its turn comes. */
+bool import_side_add(struct importing *in, const char *path, struct err *err);
+/* Appends to the current recording the records of those that belong to its log. */
+bool import_sides_of_log(struct importing *in, struct err *err);
+/* Those that no log was found for: a recording each. */
+bool import_sides_left(struct importing *in, struct err *err);
+
 /* One log, already open. The recording is added and completed here. */
 bool import_log(struct importing *in, struct source *source, struct err *err);
+/* Records from a text of TORCH_TRACE's form, behind those of the current recording. */
+bool import_text(struct importing *in, struct str text, struct err *err);
 /* One .pt2 archive. */
 bool import_pt2(struct importing *in, const char *path, struct err *err);
 

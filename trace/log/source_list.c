@@ -7,6 +7,7 @@
 
 #include "trace/base/buf.h"
 #include "trace/log/source.h"
+#include "trace/record/deep_file.h"
 
 enum { LOOK_AT = 64 * 1024, MAX_DEPTH = 1 };
 
@@ -25,13 +26,15 @@ struct folder {
     char *look; /* LOOK_AT bytes */
 };
 
-enum name_says { NAME_NOTHING, NAME_LOG, NAME_DEDICATED_LOG, NAME_PT2 };
+enum name_says { NAME_NOTHING, NAME_LOG, NAME_DEDICATED_LOG, NAME_PT2, NAME_SIDE_FILE };
 
 static enum name_says what_name_says(struct str name)
 {
     struct str stem = name;
     if (str_ends(name, STR(".pt2")))
         return NAME_PT2;
+    if (str_ends(name, STR(".deep")))
+        return NAME_SIDE_FILE;
     if (str_ends(stem, STR(".zst")))
         stem.n -= 4;
     else if (str_ends(stem, STR(".gz")))
@@ -78,7 +81,8 @@ static bool looks_like_zip(const char *path)
 static bool counts(const struct folder *folder, enum name_says name, const char *path)
 {
     return name == NAME_DEDICATED_LOG || (name == NAME_LOG && looks_like_log(folder, path)) ||
-           (name == NAME_PT2 && looks_like_zip(path));
+           (name == NAME_PT2 && looks_like_zip(path)) ||
+           (name == NAME_SIDE_FILE && deep_file_is(path));
 }
 
 static bool read_folder(struct folder *folder, const char *path, unsigned depth, struct err *err);

@@ -12,6 +12,7 @@
  *   *.log                            if a header line of TORCH_TRACE is in its first 64 KiB, or if
  *                                    it cannot be read, so that whoever opens it says why
  *   *.pt2                            if it is a zip archive
+ *   *.deep                           if it is the side file of a deep recording
  * and the logs compressed too: .log.zst, .log.gz. Each file once, in the order of strverscmp, so
  * that rank_2 comes before rank_10. */
 #ifndef SYMTAPE_TRACE_SOURCE_LIST_H

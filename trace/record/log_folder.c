@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,11 @@
 static bool is_log_name(const char *name)
 {
     return str_ends(str_of(name), STR(".log"));
+}
+
+static bool is_side_name(const char *name)
+{
+    return str_ends(str_of(name), STR(".deep"));
 }
 
 static char *temporary_folder(struct err *err)
@@ -59,7 +65,9 @@ typedef vec_of(char *) path_vec;
 
 static int by_name(const void *a, const void *b)
 {
-    return strverscmp(*(char *const *)a, *(char *const *)b);
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    bool x_is_side = is_side_name(x);
+    return x_is_side != is_side_name(y) ? (x_is_side ? 1 : -1) : strverscmp(x, y);
 }
 
 static void release_paths(path_vec *paths)
@@ -71,10 +79,11 @@ static void release_paths(path_vec *paths)
 
 /* Adds one entry of the folder if it is a log that holds something. */
 static bool add_log(int dir, const char *folder, const char *name, path_vec *paths,
-                    uint64_t *bytes, struct err *err)
+                    struct log_list *list, struct err *err)
 {
     struct stat stat;
-    if (!is_log_name(name) || fstatat(dir, name, &stat, AT_SYMLINK_NOFOLLOW) != 0 ||
+    bool is_log = is_log_name(name);
+    if ((!is_log && !is_side_name(name)) || fstatat(dir, name, &stat, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISREG(stat.st_mode) || stat.st_size == 0)
         return true;
     char *path;
@@ -84,7 +93,9 @@ static bool add_log(int dir, const char *folder, const char *name, path_vec *pat
         free(path);
         return err_nomem(err);
     }
-    *bytes += (uint64_t)stat.st_size;
+    list->n += is_log;
+    list->n_sides += !is_log;
+    list->bytes += is_log ? (uint64_t)stat.st_size : 0;
     return true;
 }
 
@@ -94,29 +105,57 @@ bool log_folder_list(const char *folder, struct log_list *ret, struct err *err)
     if (!dir)
         return err_errno(err, "%s", folder);
     path_vec paths = { 0 };
-    uint64_t bytes = 0;
     bool ok = true;
+    *ret = (struct log_list){ 0 };
     for (struct dirent *entry; ok && (errno = 0, entry = readdir(dir));)
-        ok = add_log(dirfd(dir), folder, entry->d_name, &paths, &bytes, err);
+        ok = add_log(dirfd(dir), folder, entry->d_name, &paths, ret, err);
     if (ok && errno != 0)
         ok = err_errno(err, "%s", folder);
     closedir(dir);
     if (!ok) {
         release_paths(&paths);
+        *ret = (struct log_list){ 0 };
         return false;
     }
     if (paths.n > 1)
         qsort(paths.v, paths.n, sizeof *paths.v, by_name);
-    *ret = (struct log_list){ .paths = paths.v, .n = paths.n, .bytes = bytes };
+    ret->paths = paths.v;
     return true;
 }
 
 void log_list_release(struct log_list *list)
 {
-    for (size_t i = 0; i < list->n; i++)
+    for (size_t i = 0; i < list->n + list->n_sides; i++)
         free(list->paths[i]);
     free(list->paths);
     *list = (struct log_list){ 0 };
+}
+
+static char *first_line(int dir, const char *name)
+{
+    char text[512];
+    int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return NULL;
+    text[n] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    return strdup(text);
+}
+
+char *log_folder_failure(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    char *ret = NULL;
+    if (!dir)
+        return NULL;
+    for (struct dirent *entry; !ret && (entry = readdir(dir));)
+        if (str_starts(str_of(entry->d_name), STR("deep-failed-")))
+            ret = first_line(dirfd(dir), entry->d_name);
+    closedir(dir);
+    return ret;
 }
 
 /* ------------------------------------------------------------------------------------------------

@@ -12,18 +12,23 @@
 char *log_folder_make(struct err *err);
 
 struct log_list {
-    char **paths; /* by name, digits in it as numbers: rank_10 comes after rank_9 */
-    size_t n;
-    uint64_t bytes;
+    char **paths; /* by name, digits in it as numbers: rank_10 comes after rank_9; logs first */
+    size_t n;       /* logs */
+    size_t n_sides; /* side files of deep recordings */
+    uint64_t bytes; /* of the logs */
 };
 
-/* The logs in it; those that are still empty are left out. */
+/* The logs and side files in it; those that are still empty are left out. */
 bool log_folder_list(const char *folder, struct log_list *ret, struct err *err);
 void log_list_release(struct log_list *list);
 
 /* How many other processes have a file in it open, as far as /proc shows: processes of other users
  * may be hidden. 0 where there is no /proc. */
 size_t log_folder_writers(const char *folder);
+
+/* What the first of its files deep-failed-PID.txt says: the deep recorder could not be loaded. The
+ * caller frees; NULL when there is none, or when it cannot be read. */
+char *log_folder_failure(const char *folder);
 
 /* With everything in it. */
 bool log_folder_remove(const char *folder, struct err *err);

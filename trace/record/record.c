@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include "trace/base/vec.h"
+#include "trace/record/deep_install.h"
 #include "trace/record/log_folder.h"
+
+enum { NO_RESOURCES = 4 }; /* DESIGN.md: environment */
 
 /* ------------------------------------------------------------------------------------------------
  * The program's environment: ours, with PyTorch told where to log. */
@@ -28,36 +31,76 @@ static bool is_ours(const char *entry)
     return is_entry_of(entry, folder_variables[0]) || is_entry_of(entry, folder_variables[1]);
 }
 
-/* Adds NAME=FOLDER; `*ours` keeps it for freeing. */
-static bool add_variable(environment_vec *vars, const char *name, const char *folder, char **ours)
+/* Of a deep recording: read by sitecustomize.py and the recorder (trace/record/deep/python). */
+static const char *const deep_variables[] = { "PYTHONPATH", "SYMTAPE_DEEP", "SYMTAPE_DEEP_FOLDER",
+                                              "SYMTAPE_DEEP_LIBRARY" };
+
+static bool is_deep(const char *entry)
 {
-    if (asprintf(ours, "%s=%s", name, folder) < 0) {
-        *ours = NULL;
-        return false;
-    }
-    return vec_push(vars, *ours);
+    for (size_t i = 0; i < sizeof deep_variables / sizeof *deep_variables; i++)
+        if (is_entry_of(entry, deep_variables[i]))
+            return true;
+    return false;
 }
+
+enum { MOST_OURS = 6 };
 
 struct environment {
     environment_vec vars; /* NULL-terminated; borrowed but for: */
-    char *ours[2];
+    char *ours[MOST_OURS];
+    size_t n_ours;
 };
 
 static void environment_release(struct environment *environment)
 {
     vec_release(&environment->vars);
-    free(environment->ours[0]);
-    free(environment->ours[1]);
+    for (size_t i = 0; i < environment->n_ours; i++)
+        free(environment->ours[i]);
 }
 
-static bool environment_make(struct environment *ret, const char *folder, bool expensive)
+/* Adds NAME=VALUE. */
+static bool add_variable(struct environment *environment, const char *name, const char *value)
+{
+    char *entry;
+    if (asprintf(&entry, "%s=%s", name, value) < 0)
+        return false;
+    environment->ours[environment->n_ours++] = entry;
+    return vec_push(&environment->vars, entry);
+}
+
+/* An empty part of PYTHONPATH stands for the working folder: none is made. */
+static bool add_python_path(struct environment *environment, const char *folder)
+{
+    const char *old = getenv(deep_variables[0]);
+    char *path;
+    if (asprintf(&path, "%s/python%s%s", folder, old && *old ? ":" : "", old ? old : "") < 0)
+        return false;
+    bool ok = add_variable(environment, deep_variables[0], path);
+    free(path);
+    return ok;
+}
+
+static bool add_deep(struct environment *environment, const struct record_run *run,
+                     const char *level, const char *library)
+{
+    return add_python_path(environment, run->folder) &&
+           add_variable(environment, deep_variables[1], level) &&
+           add_variable(environment, deep_variables[2], run->folder) &&
+           add_variable(environment, deep_variables[3], library);
+}
+
+/* `library` is NULL unless the recording is deep. */
+static bool environment_make(struct environment *ret, const struct record_run *run,
+                             const char *level, const char *library)
 {
     bool ok = true;
     for (char **entry = environ; ok && entry && *entry; entry++)
-        ok = is_ours(*entry) || vec_push(&ret->vars, *entry);
-    ok = ok && add_variable(&ret->vars, folder_variables[0], folder, &ret->ours[0]);
-    if (expensive)
-        ok = ok && add_variable(&ret->vars, folder_variables[1], folder, &ret->ours[1]);
+        ok = is_ours(*entry) || (library && is_deep(*entry)) || vec_push(&ret->vars, *entry);
+    ok = ok && add_variable(ret, folder_variables[0], run->folder);
+    if (run->expensive)
+        ok = ok && add_variable(ret, folder_variables[1], run->folder);
+    if (library)
+        ok = ok && add_deep(ret, run, level, library);
     return ok && vec_push(&ret->vars, NULL);
 }
 
@@ -92,16 +135,23 @@ static bool gather_logs(struct record_run *run, struct err *err)
     }
     run->logs = list.paths;
     run->n_logs = list.n;
+    run->n_sides = list.n_sides;
     run->log_bytes = list.bytes;
     return true;
 }
 
-static bool run_program(const char *const *argv, struct record_run *run, struct err *err)
+static bool run_program(const char *const *argv, const char *level, struct record_run *run,
+                        struct err *err)
 {
     struct environment environment = { 0 };
-    bool ok = environment_make(&environment, run->folder, run->expensive) || err_nomem(err);
+    char *library = level ? deep_library(err) : NULL;
+    bool ok = !level || (library && deep_install(run->folder, err));
+    ok = ok && (environment_make(&environment, run, level, library) || err_nomem(err));
+    if (!ok)
+        run->end.status = NO_RESOURCES;
     ok = ok && supervise(argv, environment.vars.v, &run->held, &run->end, err);
     environment_release(&environment);
+    free(library);
     return ok;
 }
 
@@ -120,8 +170,9 @@ bool record_run(const char *const *argv, const struct record_options *options,
     if (!run->folder)
         return false;
     signals_hold(&run->held);
-    if (!run_program(argv, run, err))
+    if (!run_program(argv, options->deep, run, err))
         return false;
+    run->deep_failure = options->deep ? log_folder_failure(run->folder) : NULL;
     run->keep_logs = options->keep_logs;
     wait_for_writers(run, run->end.abandoned ? 0 : options->grace_ms);
     return gather_logs(run, err);
@@ -132,12 +183,14 @@ bool record_finish(struct record_run *run, struct err *err)
     if (!run->folder)
         return true;
     bool ok = run->keep_logs || log_folder_remove(run->folder, err);
-    struct log_list list = { .paths = run->logs, .n = run->n_logs };
+    struct log_list list = { .paths = run->logs, .n = run->n_logs, .n_sides = run->n_sides };
     log_list_release(&list);
     free(run->folder);
     run->folder = NULL;
     run->logs = NULL;
-    run->n_logs = 0;
+    run->n_logs = run->n_sides = 0;
+    free(run->deep_failure);
+    run->deep_failure = NULL;
     signals_release(&run->held);
     return ok;
 }

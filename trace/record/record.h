@@ -15,6 +15,9 @@
  * open when it ends. Those are waited for, at most options.grace_ms and until a signal to end; what
  * they log later is lost. A process that opens its first log only then makes the folder again.
  *
+ * A deep recording puts the recorder's Python part first on PYTHONPATH; every process that imports
+ * torch then leaves a side file as well, if there is something to write.
+ *
  * From record_run() to record_finish() signals to end the caller are held back, so a second Ctrl-C
  * does not lose what was recorded. A caller that is killed by SIGKILL leaves the folder. */
 #ifndef SYMTAPE_TRACE_RECORD_H
@@ -29,6 +32,7 @@ enum { RECORD_GRACE_MS = 2000 };
 struct record_options {
     bool expensive;    /* set TORCH_DTRACE as well: every expression and guard in full, slow */
     bool keep_logs;    /* record_finish() leaves the folder where it is */
+    const char *deep;  /* NULL, or the level of a deep recording (trace/record/deep_install.h) */
     unsigned grace_ms; /* for processes that outlive the program; 0 does not wait */
 };
 
@@ -40,6 +44,8 @@ struct record_run {
     char *folder;        /* of the logs, absolute; NULL when it could not be made */
     char **logs;         /* paths of those that hold something, ranks in their order */
     size_t n_logs;       /* 0: PyTorch never logged anything */
+    size_t n_sides;      /* side files of a deep recording; their paths are behind those of the logs */
+    char *deep_failure;  /* why a process could not load the deep recorder; NULL */
     uint64_t log_bytes;
     size_t writers;      /* other processes that had a log open when the grace was over */
     bool keep_logs;      /* may be changed until record_finish() */

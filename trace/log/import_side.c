@@ -1,0 +1,91 @@
+/* Side files of deep recordings go behind the records of their process's log. */
+#include "trace/log/importing.h"
+#include "trace/record/deep_pack.h"
+#include "trace/trace.h"
+
+bool import_side_add(struct importing *in, const char *path, struct err *err)
+{
+    struct deep_file file;
+    struct err why = { 0 };
+    struct import_side side = { .path = path, .log = STR("") };
+    if (deep_file_open(&file, path, &why)) {
+        side.pid = file.header.pid;
+        side.log = deep_log_name(&file, &in->arena);
+    }
+    deep_file_release(&file);
+    if (err_is_set(&why) && why.kind != ERR_INPUT)
+        return *err = why, false;
+    return vec_push(&in->sides, side) || err_nomem(err);
+}
+
+/* By the name that the recorder knew; a log that was renamed since, or that it never saw the name
+ * of, by the process. */
+static bool belongs(const struct importing *in, const struct import_side *side)
+{
+    if (side->used)
+        return false;
+    struct str log = str_basename(in->recording.source);
+    if (side->log.n && str_starts(log, side->log))
+        return true;
+    if (side->log.n && str_starts(log, STR("dedicated_log_torch_trace")))
+        return false;
+    for (size_t i = 0; i < in->pids.n; i++)
+        if (in->pids.v[i] == side->pid)
+            return true;
+    return false;
+}
+
+/* Damage is told at the side file's own name. */
+static bool tell_damage(struct importing *in, const char *path, const char *what, struct err *err)
+{
+    struct str log = in->recording.source;
+    in->recording.source = str_of(path);
+    bool ok = importing_damage(in, 0, 0, what, err);
+    in->recording.source = log;
+    return ok;
+}
+
+static bool append(struct importing *in, struct import_side *side, struct err *err)
+{
+    struct deep_file file;
+    struct buf text = BUF_INIT;
+    struct err why = { 0 };
+    side->used = true;
+    bool ok = deep_file_open(&file, side->path, &why) && deep_pack(&file, &text, &why);
+    if (!ok && why.kind == ERR_INPUT)
+        ok = tell_damage(in, side->path, "cannot be read as the side file of a deep recording",
+                         err);
+    else if (!ok)
+        *err = why;
+    else
+        ok = import_text(in, buf_str(&text), err) &&
+             (file.passed_over == 0 ||
+              tell_damage(in, side->path, "events that could not be read", err));
+    in->recording.input_bytes += file.data.n;
+    deep_file_release(&file);
+    buf_release(&text);
+    return ok;
+}
+
+bool import_sides_of_log(struct importing *in, struct err *err)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < in->sides.n; i++)
+        if (belongs(in, &in->sides.v[i]))
+            ok = append(in, &in->sides.v[i], err);
+    return ok;
+}
+
+bool import_sides_left(struct importing *in, struct err *err)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < in->sides.n && !importing_stopped(in); i++) {
+        struct import_side *side = &in->sides.v[i];
+        if (side->used)
+            continue;
+        ok = importing_begin(in, RECORDING_LOG, side->path, err);
+        in->recording.complete = true;
+        ok = ok && append(in, side, err) && importing_end(in, str_basename(str_of(side->path)), err);
+    }
+    return ok;
+}

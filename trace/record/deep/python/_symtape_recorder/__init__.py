@@ -1,0 +1,36 @@
+"""The Python part of `symtape record --deep`: decides what is wrapped, and renders what is written
+seldom. The C part, _symtape_deep, does what happens often, and writes (trace/record/deep/agent.h).
+
+A failure here must not be the program's: what cannot be wrapped is noted and left as it is.
+"""
+import atexit
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+
+def load_c_part():
+    path = os.environ["SYMTAPE_DEEP_LIBRARY"]
+    loader = importlib.machinery.ExtensionFileLoader("_symtape_deep", path)
+    spec = importlib.util.spec_from_file_location("_symtape_deep", path, loader=loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def is_free_threaded():
+    return hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()
+
+
+def start():
+    if is_free_threaded():
+        raise RuntimeError("a Python without the GIL is not supported")
+    from _symtape_recorder import wrapping
+    level = os.environ.get("SYMTAPE_DEEP", "all")
+    level = wrapping.LEVELS.index(level) if level in wrapping.LEVELS else wrapping.ALL
+    recorder = wrapping.Recorder(load_c_part(), level, os.environ["SYMTAPE_DEEP_FOLDER"])
+    recorder.tell()
+    recorder.watch_imports()
+    atexit.register(recorder.stop)
+    return recorder

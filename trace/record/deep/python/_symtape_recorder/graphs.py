@@ -1,0 +1,276 @@
+"""Graphs as they grow: each node is written when it is made, its result when that is known, so that
+a compile that raises or is killed leaves what it had traced."""
+import sys
+import time
+import weakref
+
+GRAPH, NODE, META, ERASE, STATE, RENAME = 16, 17, 18, 19, 20, 22
+DYNAMO, AOT = 0, 1
+PLACEHOLDER, STATEMENT, OUTPUT = 0, 1, 2
+OPEN, RETURNED, LOGGED, RAISED = range(4)
+
+# Nodes wait for their result until so many others were made; placeholders wait longer.
+PATIENCE = 64
+
+
+class Tracked:
+    def __init__(self, graph, number, kind, context):
+        self.graph = weakref.ref(graph)
+        self.number, self.kind, self.context = number, kind, context
+        self.numbers = {}  # node -> its number here
+        self.waiting = {}  # node -> how many were made since
+        self.state = OPEN
+        self.n_nodes = 0
+
+
+class Graphs:
+    def __init__(self, c):
+        self.c = c
+        self.reset()
+
+    def reset(self):
+        self.tracked, self.n_graphs, self.nesting = {}, 0, 0
+        self.done = set()  # contexts whose ATen graphs PyTorch has logged
+        self.texts = {}    # of symbolic sizes
+
+    # ---------------------------------------------------------------------------------------------
+    # What is wrapped.
+
+    def watch_dynamo(self, create_node):
+        return self.watch_nodes(create_node, DYNAMO)
+
+    def watch_aot(self, create_node):
+        return self.watch_nodes(create_node, AOT)
+
+    def watch_nodes(self, create_node, kind):
+        def call(tracer, *args, **kwargs):
+            node = create_node(tracer, *args, **kwargs)
+            began = time.perf_counter_ns()
+            try:
+                self.on_node(kind, node)
+            except Exception:
+                pass  # a node that cannot be written must not cost the compile
+            self.c.spent(time.perf_counter_ns() - began)
+            return node
+        return call
+
+    def watch_trace(self, dispatch_trace):
+        def call(*args, **kwargs):
+            self.nesting += 1
+            before = set(self.tracked)
+            try:
+                ret = dispatch_trace(*args, **kwargs)
+            except BaseException as error:
+                self.end_trace(before, RAISED, type(error).__name__)
+                raise
+            finally:
+                self.nesting -= 1
+            self.end_trace(before, RETURNED, "")
+            return ret
+        return call
+
+    def watch_erasing(self, recorder):
+        graph = sys.modules["torch"].fx.Graph
+
+        def make(erase_node):
+            def call(this, node):
+                if (tracked := self.tracked.get(id(this))) and tracked.graph() is this:
+                    tracked.waiting.pop(node, None)
+                    if number := tracked.numbers.pop(node, None):
+                        self.c.emit(ERASE, "44", tracked.number, number)
+                return erase_node(this, node)
+            return call
+        recorder.replace(graph, "erase_node", make)
+
+    def watch_renaming(self, recorder):
+        """Dynamo calls a node by the variable that its value is stored in."""
+        def make(rename):
+            def call(node, *args, **kwargs):
+                ret = rename(node, *args, **kwargs)
+                tracked = self.tracked.get(id(node.graph))
+                if tracked is not None and (number := tracked.numbers.get(node)):
+                    self.c.emit(RENAME, "44s", tracked.number, number, node.name)
+                return ret
+            return call
+        recorder.replace(sys.modules["torch"].fx.Node, "_rename", make)
+
+    # ---------------------------------------------------------------------------------------------
+    # What happens.
+
+    def on_node(self, kind, node):
+        context, stack = self.c.place()
+        tracked = self.tracked.get(id(node.graph))
+        if tracked is None or tracked.graph() is not node.graph:
+            if kind == AOT and context in self.done:
+                return  # Inductor's patterns and the like
+            tracked = self.begin(node.graph, kind, context)
+        self.write_results(tracked)
+        op = node.op
+        role = PLACEHOLDER if op == "placeholder" else OUTPUT if op == "output" else STATEMENT
+        tracked.n_nodes += 1
+        tracked.numbers[node] = tracked.n_nodes
+        self.c.emit(NODE, "4444ss", tracked.number, tracked.n_nodes, stack, role, node.name,
+                    Statement(tracked.numbers).text(node))
+        if role != OUTPUT:
+            tracked.waiting[node] = 0
+
+    def begin(self, graph, kind, context):
+        self.n_graphs += 1
+        tracked = self.tracked[id(graph)] = Tracked(graph, self.n_graphs, kind, context)
+        self.c.emit(GRAPH, "44448", self.n_graphs, context, kind, max(self.nesting - 1, 0),
+                    self.c.now())
+        return tracked
+
+    def write_results(self, tracked):
+        """Those that have become known: metas are set after the node is made."""
+        for node, age in list(tracked.waiting.items()):
+            meta = node.meta
+            value = meta["val"] if "val" in meta else meta.get("example_value", self)
+            if value is not self:
+                if number := tracked.numbers.get(node):
+                    self.c.emit(META, "44s", tracked.number, number, self.annotation(value))
+                del tracked.waiting[node]
+            elif age >= PATIENCE and node.op != "placeholder":
+                del tracked.waiting[node]
+            else:
+                tracked.waiting[node] = age + 1
+
+    def set_state(self, tracked, state, error):
+        try:
+            self.write_results(tracked)
+        except Exception:
+            pass
+        tracked.state = state
+        self.c.emit(STATE, "44s", tracked.number, state, error)
+
+    def end_trace(self, before, state, error):
+        for key in [k for k, t in self.tracked.items() if k not in before and t.kind == AOT]:
+            tracked = self.tracked[key]
+            if tracked.state == OPEN:
+                self.set_state(tracked, state, error)
+            if not tracked.context:
+                del self.tracked[key]
+
+    def logged(self, kind, context):
+        """PyTorch logged a graph of this kind: it is on the tape, whole."""
+        for key, tracked in list(self.tracked.items()):
+            if tracked.kind == kind and tracked.context == context:
+                self.c.emit(STATE, "44s", tracked.number, LOGGED, "")
+                del self.tracked[key]
+        if kind == AOT:
+            self.done.add(context)
+
+    def compile_ended(self, context, error):
+        for key, tracked in list(self.tracked.items()):
+            if tracked.context != context:
+                continue
+            if error is None:
+                self.c.emit(STATE, "44s", tracked.number, LOGGED, "")
+            else:
+                self.set_state(tracked, RAISED, error)
+            del self.tracked[key]
+        self.texts.clear()
+
+    # ---------------------------------------------------------------------------------------------
+    # How a result is shown: as print_readable() does with strides and devices.
+
+    def annotation(self, value):
+        torch = sys.modules["torch"]
+        if isinstance(value, torch.Tensor):
+            return self.tensor_text(value, torch)
+        if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+            return f"Sym({self.size_text(value)})"
+        if isinstance(value, (bool, int, float)):
+            return f"Sym({value})"
+        return ""
+
+    def tensor_text(self, t, torch):
+        dtype = torch.fx.graph.dtype_abbrs.get(t.dtype, str(t.dtype).replace("torch.", ""))
+        strides = ""
+        if t.layout == torch.strided and not t.is_nested:
+            strides = f"[{', '.join(self.size_text(s) for s in t.stride())}]"
+        shape = ", ".join(self.size_text(s) for s in t.shape)
+        return f"{dtype}[{shape}]{strides}{t.device}"
+
+    def size_text(self, s):
+        if isinstance(s, int):
+            return str(s)
+        node = s.node
+        expr = node.expr if hasattr(node, "expr") else s
+        try:
+            text = self.texts.get(expr)
+            if text is None:
+                text = self.texts[expr] = str(expr)
+        except TypeError:
+            text = str(expr)
+        return text
+
+
+class Statement:
+    """How a node is written as Python: its right-hand side, a placeholder's target, an output's
+    value (torch/fx/graph.py, CodeGen). Other nodes are referred to by number."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def text(self, node):
+        args, kwargs = node.args, node.kwargs
+        if node.op == "placeholder":
+            return str(node.target)
+        if node.op == "output":
+            return self.argument(args[0]) if args else "None"
+        if node.op == "get_attr":
+            return member("self", node.target)
+        if node.op == "call_module":
+            return f"{member('self', node.target)}({self.arguments(args, kwargs)})"
+        if node.op == "call_method":
+            return (f"{member(self.argument(args[0]), node.target)}"
+                    f"({self.arguments(args[1:], kwargs)})")
+        return self.call_function(node.target, args, kwargs)
+
+    def call_function(self, target, args, kwargs):
+        graph = sys.modules["torch.fx.graph"]
+        name = getattr(target, "__name__", "")
+        if getattr(target, "__module__", "") == "_operator" and not kwargs:
+            form = graph.magic_methods.get(name)
+            if form:
+                return form.format(*(self.argument(a) for a in args))
+        try:
+            name = graph._get_qualified_name(target)
+        except Exception:
+            name = name or str(target)
+        if name == "getattr" and len(args) == 2 and isinstance(args[1], str) and \
+                args[1].isidentifier():
+            return member(self.argument(args[0]), args[1])
+        return f"{name}({self.arguments(args, kwargs)})"
+
+    def arguments(self, args, kwargs):
+        return ", ".join([self.argument(a) for a in args] +
+                         [f"{k} = {self.argument(v)}" for k, v in kwargs.items()])
+
+    def argument(self, a):
+        if isinstance(a, sys.modules["torch.fx"].Node):
+            number = self.numbers.get(a)
+            return f"\1{number}\2" if number else a.name
+        if isinstance(a, (bool, int, float, str)) or a is None:
+            return repr(a)
+        if type(a) is tuple:
+            return f"({', '.join(map(self.argument, a))}{',' if len(a) == 1 else ''})"
+        if isinstance(a, list):
+            return f"[{', '.join(map(self.argument, a))}]"
+        if isinstance(a, slice):
+            return (f"slice({self.argument(a.start)}, {self.argument(a.stop)}, "
+                    f"{self.argument(a.step)})")
+        if isinstance(a, dict):
+            return f"{{{', '.join(f'{k!r}: {self.argument(v)}' for k, v in a.items())}}}"
+        if isinstance(a, type):
+            return f"{a.__module__}.{a.__qualname__}"
+        if isinstance(a, sys.modules["torch"]._ops.OpOverload):
+            return f"torch.ops.{a}"
+        return repr(a)
+
+
+def member(base, path):
+    for part in str(path).split("."):
+        base = f"{base}.{part}" if part.isidentifier() else f'getattr({base}, "{part}")'
+    return base
