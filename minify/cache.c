@@ -33,14 +33,27 @@ static bool grow(struct cache *cache)
     return true;
 }
 
+static bool keep_text(struct cache *cache, struct str *text)
+{
+    *text = text->n ? arena_copy(&cache->texts, *text) : STR("");
+    return text->p != NULL;
+}
+
+static bool keep_texts(struct cache *cache, struct known *known)
+{
+    struct signature *signature = &known->signature;
+    return keep_text(cache, &known->node) && keep_text(cache, &signature->kind) &&
+           keep_text(cache, &signature->message) && keep_text(cache, &signature->op) &&
+           keep_text(cache, &signature->frame) && keep_text(cache, &known->text);
+}
+
 bool cache_add(struct cache *cache, const struct known *known)
 {
     struct known added = *known;
     if (cache->entries.n >= UINT32_MAX / 2 ||
         (cache->entries.n * 2 >= cache->n_slots && !grow(cache)))
         return false;
-    added.node = known->node.n ? arena_copy(&cache->texts, known->node) : STR("");
-    if (!added.node.p)
+    if (!keep_texts(cache, &added))
         return false;
     struct known *old = cache_find(cache, known->hash);
     if (old) {

@@ -17,6 +17,8 @@ struct known {
     uint32_t doubted;   /* ... and was not as often */
     double seconds;     /* of the first attempt */
     struct str node;    /* that the failure named; "" */
+    struct signature signature; /* of a failure, and what was said of it */
+    struct str text;
     bool needed;        /* the schedule asked for it: it counts */
     bool resumed;       /* an earlier run's */
 };

@@ -14,6 +14,8 @@ struct journal {
     char *path;
     uint64_t seq;
     struct buf waiting;
+    uint64_t failures; /* records of interesting candidates */
+    bool opened; /* it is ours, locked and read */
     bool failed; /* a write was cut short: another behind it would be unreadable */
 };
 
@@ -53,6 +55,24 @@ static bool read_all(struct journal *journal, struct buf *text, struct err *err)
     }
 }
 
+/* Texts of a record, unescaped one behind the other in `texts`. */
+static void take_texts(const struct journal_record *record, struct buf *texts, struct known *known)
+{
+    const struct str from[] = { record->node, record->signature.kind, record->signature.message,
+                                record->signature.op, record->signature.frame, record->text };
+    struct str *const to[] = { &known->node, &known->signature.kind, &known->signature.message,
+                               &known->signature.op, &known->signature.frame, &known->text };
+    size_t ends[sizeof from / sizeof *from];
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+        journal_text(from[i], texts);
+        ends[i] = texts->n;
+    }
+    for (size_t i = 0, start = 0; i < sizeof from / sizeof *from && !texts->failed; i++) {
+        *to[i] = (struct str){ texts->p ? texts->p + start : "", ends[i] - start };
+        start = ends[i];
+    }
+}
+
 static bool take_record(const struct journal_record *record, struct cache *cache, struct err *err)
 {
     struct known *old = cache_find(cache, record->hash);
@@ -61,13 +81,16 @@ static bool take_record(const struct journal_record *record, struct cache *cache
             *(record->verdict == VERDICT_INTERESTING ? &old->confirmed : &old->doubted) += 1;
         return true;
     }
-    const struct known known = { .hash = record->hash,
-                                 .verdict = record->verdict,
-                                 .attempts = record->attempts,
-                                 .seconds = record->seconds,
-                                 .node = record->node,
-                                 .resumed = true };
-    return cache_add(cache, &known) || err_nomem(err);
+    struct buf texts = BUF_INIT;
+    struct known known = { .hash = record->hash,
+                           .verdict = record->verdict,
+                           .attempts = record->attempts,
+                           .seconds = record->seconds,
+                           .resumed = true };
+    take_texts(record, &texts, &known);
+    bool good = (!texts.failed && cache_add(cache, &known)) || err_nomem(err);
+    buf_release(&texts);
+    return good;
 }
 
 /* What can be read of it, and where the last whole line ends. */
@@ -90,6 +113,7 @@ static bool take_records(struct journal *journal, struct str text, struct cache 
         if (!take_record(&record, cache, err))
             return false;
         found->records++;
+        journal->failures += record.verdict == VERDICT_INTERESTING;
         journal->seq = record.seq > journal->seq ? record.seq : journal->seq;
     }
 }
@@ -116,6 +140,16 @@ static bool refuse(const struct journal *journal, const struct journal_head *hea
     return err_set(err, ERR_USAGE,
                    "%s: a journal of another oracle (another command, script or option); --force "
                    "begins a new one, --journal or -o names another place", journal->path);
+}
+
+static bool has_failures(struct str text)
+{
+    struct journal_record record;
+    enum journal_line line;
+    while ((line = journal_next(&text, &record)) == JOURNAL_RECORD || line == JOURNAL_DAMAGED)
+        if (line == JOURNAL_RECORD && record.verdict == VERDICT_INTERESTING)
+            return true;
+    return false;
 }
 
 /* The head as it would be read back, so that the two can be compared. */
@@ -149,8 +183,8 @@ static bool use(struct journal *journal, const struct journal_head *head, enum j
     if (!head_matches(head, &there, &same, err))
         return false;
     if (!same)
-        return mode == JOURNAL_REPLACE ? begin(journal, head, err)
-                                       : refuse(journal, head, &there, err);
+        return mode == JOURNAL_REPLACE || !has_failures(rest) ? begin(journal, head, err)
+                                                              : refuse(journal, head, &there, err);
     if (!take_records(journal, rest, cache, found, &end, err))
         return false;
     off_t keep = (off_t)(end - text.p);
@@ -200,8 +234,10 @@ struct journal *journal_open(const char *path, const struct journal_head *head,
         err_set(err, ERR_USAGE, "%s: no such journal: there is nothing to resume", path);
     else if (journal->fd < 0)
         fail(journal, err);
-    if (journal->fd >= 0 && start(journal, head, mode, cache, found, err))
+    if (journal->fd >= 0 && start(journal, head, mode, cache, found, err)) {
+        journal->opened = true;
         return journal;
+    }
     struct err ignored = { 0 };
     journal_close(journal, &ignored);
     return NULL;
@@ -222,6 +258,7 @@ bool journal_add(struct journal *journal, const struct journal_record *record, b
     if (!journal)
         return true;
     numbered.seq = ++journal->seq;
+    journal->failures += record->verdict == VERDICT_INTERESTING;
     journal_print(&numbered, &journal->waiting);
     if (journal->waiting.failed)
         return err_nomem(err);
@@ -243,6 +280,8 @@ bool journal_close(struct journal *journal, struct err *err)
     if (!journal)
         return true;
     bool good = journal->fd < 0 || write_waiting(journal, err);
+    if (journal->opened && journal->failures == 0)
+        unlink(journal->path);
     if (journal->fd >= 0)
         close(journal->fd);
     buf_release(&journal->waiting);

@@ -1,13 +1,15 @@
 /* The journal: every answer of the oracle, on disk as soon as it is there.
  *
  *     symtape-journal 1 <tab> program <tab> oracle <tab> checksum
- *     1 <tab> hash <tab> verdict <tab> attempts <tab> ms <tab> worker <tab> node <tab> edits <tab> checksum
+ *     1 <tab> hash <tab> verdict <tab> attempts <tab> ms <tab> worker <tab> node <tab> edits
+ *       <tab> kind <tab> message <tab> operator <tab> frame <tab> text <tab> checksum
  *     ...
  *
  * Text, a record a line, appended with one write each, so that a process killed at any byte leaves
  * whole records and at most one torn line, which the next run cuts off. A record whose checksum
  * does not hold is skipped and counted. "again" for a verdict's prefix ("again-interesting") is a
- * result that was asked again (confirmation).
+ * result that was asked again (confirmation). One without a single failure is worth nothing: it is
+ * removed at its end, and replaced by another oracle's without being asked.
  *
  * One run at a time: the file is locked while it is open. */
 #ifndef SYMTAPE_MINIFY_JOURNAL_H
@@ -24,7 +26,10 @@ struct journal_record {
     bool again; /* the confirmation of a result that was interesting before */
     uint32_t attempts, worker;
     double seconds;
-    struct str node, edits; /* may hold anything but are read back with odd bytes as "?" */
+    struct str node, edits;
+    struct signature signature;
+    struct str text;
+    /* Read back, texts are as they were written, for journal_text(). */
 };
 
 struct journal_head {
@@ -35,6 +40,9 @@ void journal_print_head(const struct journal_head *head, struct buf *out);
 void journal_print(const struct journal_record *record, struct buf *out);
 
 enum journal_line { JOURNAL_END, JOURNAL_RECORD, JOURNAL_DAMAGED, JOURNAL_TORN };
+
+/* A text of a record that was read, with its escapes resolved; appended to out. */
+void journal_text(struct str field, struct buf *out);
 
 /* Takes the head off the text. False with ERR_INPUT (not a journal, one of a later format). */
 bool journal_read_head(struct str *text, struct journal_head *head, struct err *err);

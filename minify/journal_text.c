@@ -6,13 +6,28 @@
 #define MAGIC "symtape-journal 1"
 enum { HASH_HEX = 32, CHECK_HEX = 16, TEXT_MAX = 4000 };
 
-/* One line, so nothing that ends one or a field; cut, since it is for reading only. */
+/* One line, so nothing that ends one or a field. */
 static void put_text(struct str text, struct buf *out)
 {
     buf_putc(out, '\t');
     for (size_t i = 0; i < text.n && i < TEXT_MAX; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        buf_putc(out, c < 0x20 || c == 0x7f ? '?' : (char)c);
+        char c = text.p[i];
+        if (c == '\n' || c == '\t' || c == '\\')
+            buf_printf(out, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : c);
+        else
+            buf_putc(out, c);
+    }
+}
+
+void journal_text(struct str field, struct buf *out)
+{
+    for (size_t i = 0; i < field.n; i++) {
+        char c = field.p[i];
+        if (c == '\\' && i + 1 < field.n) {
+            c = field.p[++i];
+            c = c == 'n' ? '\n' : c == 't' ? '\t' : c;
+        }
+        buf_putc(out, c);
     }
 }
 
@@ -42,6 +57,11 @@ void journal_print(const struct journal_record *record, struct buf *out)
                record->worker);
     put_text(record->node, out);
     put_text(record->edits, out);
+    put_text(record->signature.kind, out);
+    put_text(record->signature.message, out);
+    put_text(record->signature.op, out);
+    put_text(record->signature.frame, out);
+    put_text(record->text, out);
     put_check(out, start);
 }
 
@@ -124,6 +144,11 @@ static bool read_record(struct str line, struct journal_record *record)
         return false;
     record->node = field(&rest);
     record->edits = field(&rest);
+    record->signature.kind = field(&rest);
+    record->signature.message = field(&rest);
+    record->signature.op = field(&rest);
+    record->signature.frame = field(&rest);
+    record->text = rest;
     return true;
 }
 

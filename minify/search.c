@@ -296,6 +296,27 @@ bool search_run_plan(struct search *search, const struct plan *plan, void *state
     return good && !search_stops(search);
 }
 
+static bool recall(struct answer *answer, struct str *to, struct str from)
+{
+    *to = arena_copy(&answer->arena, from);
+    return to->p != NULL;
+}
+
+/* What an earlier run was told of the original. */
+static bool recall_first(struct search *search, const struct known *known)
+{
+    struct answer *first = &search->first;
+    first->verdict = known->verdict;
+    first->seconds = known->seconds;
+    return (recall(first, &first->signature.kind, known->signature.kind) &&
+            recall(first, &first->signature.message, known->signature.message) &&
+            recall(first, &first->signature.op, known->signature.op) &&
+            recall(first, &first->signature.frame, known->signature.frame) &&
+            recall(first, &first->text, known->text) &&
+            recall(first, &first->node, known->node)) ||
+           fail_nomem(search);
+}
+
 bool search_calibrate(struct search *search, const struct candidate *whole, bool *interesting)
 {
     const struct trial nothing = { 0 };
@@ -312,7 +333,7 @@ bool search_calibrate(struct search *search, const struct candidate *whole, bool
     bool good = decide(search, &built, &nothing, &look, interesting);
     const struct known *known = cache_find(&search->cache, built.hash);
     if (good && !search->has_first)
-        search->first.verdict = known->verdict; /* an earlier run's */
+        good = recall_first(search, known);
     search->has_first = true;
     replace_best(search, &built);
     search->unsaved = good && *interesting;

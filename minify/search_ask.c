@@ -52,7 +52,9 @@ static bool remember(struct search *search, const struct task *task)
                                  .verdict = task->answer.verdict,
                                  .attempts = task->attempts,
                                  .seconds = task->answer.seconds,
-                                 .node = task->answer.node };
+                                 .node = task->answer.node,
+                                 .signature = task->answer.signature,
+                                 .text = task->answer.text };
     if (!task->again)
         return cache_add(&search->cache, &known) || err_nomem(&search->err);
     if (old)
@@ -69,7 +71,9 @@ static bool write_down(struct search *search, const struct task *task)
                                            .worker = task->worker,
                                            .seconds = task->answer.seconds,
                                            .node = task->answer.node,
-                                           .edits = buf_str(&task->edits) };
+                                           .edits = buf_str(&task->edits),
+                                           .signature = task->answer.signature,
+                                           .text = task->answer.text };
     return journal_add(search->journal, &record, search->oracle->cheap, &search->err);
 }
 
