@@ -11,7 +11,7 @@ struct profile_args {
     const char *format, *output;
     bool json, overwrite, strict;
     struct opt_number limit;
-    const char *sort, *compile, *recording, *file, *rules;
+    const char *by, *sort, *compile, *recording, *file, *rules;
     bool no_replay;
 };
 
@@ -28,6 +28,8 @@ static const struct opt options[] = {
     OPT_OVERWRITE(struct profile_args, overwrite),
     OPT_NUMBER('n', "limit", "N", struct profile_args, limit,
                "rows of each table; 0 is all (default: 10 in text, all in JSON)"),
+    OPT_STRING(0, "by", "GROUP[,GROUP...]", struct profile_args, by,
+               "costs by op, line, stack or module, and only those"),
     OPT_CHOICE('s', "sort", SORT_KEYS, struct profile_args, sort,
                "order of phases, lines, operators and guards (default: time)"),
     OPT_STRING(0, "compile", "ID[_N]", struct profile_args, compile,
@@ -152,22 +154,41 @@ static struct profile_options filters(const struct profile_args *args, const str
     return ret;
 }
 
+static bool read_by(struct str list, bool *by, struct err *err)
+{
+    while (list.n > 0) {
+        size_t comma = str_find_char(list, ',');
+        int found = 0;
+        while (found < PROFILE_BYS &&
+               !str_is(str_first(list, comma), profile_by_name((enum profile_by)found)))
+            found++;
+        if (found == PROFILE_BYS)
+            return err_set(err, ERR_USAGE, "profile: --by: \"%.*s\" is none of op, line, stack, "
+                           "module", STR_ARG(str_first(list, comma)));
+        by[found] = true;
+        list = str_from(list, comma + 1);
+    }
+    return true;
+}
+
 static int profile_tapes(struct cmd *cmd, const struct tape_arg *tapes, struct trace *const *traces)
 {
+    const struct profile_args *args = cmd->args;
     struct err err = { 0 };
     struct buf compile = BUF_INIT;
     const struct selector *only = cmd->n_operands == 1 ? &tapes[0].selector : NULL;
-    struct profile_options what = filters(cmd->args, only, &compile);
+    struct profile_options what = filters(args, only, &compile);
     struct profile *profile = NULL;
     struct custom_rules *rules = NULL;
     int code;
     if (compile.failed)
         err_nomem(&err);
-    else if (rules_read(&rules, ((const struct profile_args *)cmd->args)->rules, &err))
+    else if (read_by(str_of(args->by ? args->by : ""), what.by, &err) &&
+             rules_read(&rules, args->rules, &err))
         what.rules = rules;
     if (!err_is_set(&err))
         profile = profile_build(traces, (uint32_t)cmd->n_operands, &what, &err);
-    code = profile ? report(cmd->out, cmd->args, profile) : out_error(cmd->out, &err);
+    code = profile ? report(cmd->out, args, profile) : out_error(cmd->out, &err);
     profile_free(profile);
     custom_rules_free(rules);
     buf_release(&compile);

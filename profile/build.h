@@ -20,6 +20,7 @@ struct build_input {
     const struct graph_list *graphs;
     struct deep *deep;
     struct replay *replay;  /* NULL where none was asked for */
+    int64_t *estimated_ns;  /* by record: what the estimate of lines gave to its user line */
     uint32_t *recording_of; /* by recording: index into profile->recordings, or PROFILE_NONE */
     uint32_t *compile_of;   /* by attempt: index into profile->compiles; PROFILE_NONE: left out */
     const struct metrics **metrics_of; /* by attempt: of the forward compile that ended there */
@@ -114,6 +115,7 @@ bool build_lines(struct profile_build *b, struct err *err); /* and operators: bo
 bool build_guards(struct profile_build *b, struct err *err);
 bool build_incidents(struct profile_build *b, struct err *err);
 bool build_differences(struct profile_build *b, struct err *err);
+bool build_groups(struct profile_build *b, struct err *err); /* last */
 
 /* The innermost frame of a deep recording's stack outside PyTorch's own files, as user_line(); NULL
  * where there is none. */

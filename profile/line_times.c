@@ -123,6 +123,7 @@ static void attribute(struct estimate *e, const struct rows *rows, int64_t ns, u
     bool kept = build_kept(e->in, e->in->trace->records[record].attempt);
     give(rows->user, ns, kept);
     give(rows->library, ns, kept);
+    e->in->estimated_ns[record] = rows->user ? ns : 0;
     build_add_ns(rows->user ? &all->estimated_ns : &all->unattributed_ns, ns);
     if (rows->user && ns > all->longest_ns) {
         all->longest_ns = ns;

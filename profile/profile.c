@@ -6,7 +6,8 @@ static bool read_input(struct build_input *in, struct err *err)
     in->recording_of = calloc((size_t)in->trace->n_recordings + 1, sizeof *in->recording_of);
     in->compile_of = calloc(n + 1, sizeof *in->compile_of);
     in->metrics_of = calloc(n + 1, sizeof *in->metrics_of);
-    if (!in->recording_of || !in->compile_of || !in->metrics_of)
+    in->estimated_ns = calloc((size_t)in->trace->n_records + 1, sizeof *in->estimated_ns);
+    if (!in->recording_of || !in->compile_of || !in->metrics_of || !in->estimated_ns)
         return err_nomem(err);
     return (in->events = chromium_read(in->trace, err)) &&
            (in->metrics = metrics_read(in->trace, err)) &&
@@ -59,7 +60,7 @@ struct profile *profile_build(struct trace *const *traces, uint32_t n_traces,
     ok = ok && read_inputs(b, traces, n_traces, err) && build_compiles(b, err) &&
          build_phases(b, err) && build_compile_times(b, err) && build_replays(b, err) &&
          build_costs(b, err) && build_lines(b, err) && build_guards(b, err) &&
-         build_incidents(b, err) && build_differences(b, err);
+         build_incidents(b, err) && build_differences(b, err) && build_groups(b, err);
     b->profile.names = b->names.texts.v;
     b->profile.n_names = (uint32_t)b->names.texts.n;
     if (ok)
@@ -79,6 +80,7 @@ static void free_input(struct build_input *in)
     free(in->recording_of);
     free(in->compile_of);
     free(in->metrics_of);
+    free(in->estimated_ns);
 }
 
 void profile_free(struct profile *profile)

@@ -26,6 +26,7 @@
 
 #include "profile/costs.h"
 #include "profile/graph_memory.h"
+#include "profile/groups.h"
 #include "trace/events/caches.h"
 #include "trace/events/guards.h"
 #include "trace/events/incidents.h"
@@ -58,6 +59,7 @@ struct profile_options {
     bool replay;    /* walk the graphs through the shape engine, for the replayed costs */
     uint32_t jobs;  /* of the replay; 0: one */
     const struct custom_rules *rules; /* of custom operators; NULL */
+    bool by[PROFILE_BYS];             /* groups to make */
 };
 
 /* ---- Recordings and compiles ---- */
@@ -306,6 +308,7 @@ struct profile {
     uint32_t n_graph_memory;
     const struct memory_node *memory_nodes; /* the largest of each graph, by graph, then bytes */
     uint32_t n_memory_nodes;
+    struct profile_groups groups[PROFILE_BYS];
     struct profile_lines lines;
     struct profile_guards guards;
     const struct profile_restart *restarts;

@@ -426,7 +426,7 @@ void report_json(const struct profile *profile, const struct report_options *opt
         put_summary,  put_recordings, put_differences,       put_compiles,   put_unfinished,
         put_totals,   put_tree,       put_phases_by_compile, put_parts,      put_operators,
         put_lines,    put_guards,     put_restarts,          put_recompiles, put_breaks,
-        put_failures, put_caches,     json_costs,
+        put_failures, put_caches,     json_costs,            json_groups,
     };
     struct json_report r = { profile, options, json_writer_of(out) };
     json_open_object(&r.w, NULL);

@@ -12,6 +12,7 @@ struct json_report {
 };
 
 void json_costs(struct json_report *r); /* costs of operators, counters, and what is deep */
+void json_groups(struct json_report *r);
 void json_put_line_cost(struct json_report *r, const struct line_cost *cost);
 
 #endif

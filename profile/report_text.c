@@ -39,7 +39,9 @@ uint32_t *text_slowest_first(const struct text_report *r, uint32_t n,
 
 void text_title(const struct text_report *r, const char *text)
 {
-    buf_printf(r->out, "\n%s%s%s\n", r->options->color ? "\033[1m" : "", text,
+    if (r->out->n > 0)
+        buf_putc(r->out, '\n');
+    buf_printf(r->out, "%s%s%s\n", r->options->color ? "\033[1m" : "", text,
                r->options->color ? "\033[0m" : "");
 }
 
@@ -127,6 +129,8 @@ void report_text(const struct profile *profile, const struct report_options *opt
         text_caches,
     };
     struct text_report r = { profile, options, out };
+    if (text_groups(&r))
+        return;
     for (size_t i = 0; i < sizeof SECTIONS / sizeof *SECTIONS; i++)
         SECTIONS[i](&r);
 }

@@ -50,6 +50,8 @@ void text_symbols(const struct text_report *r);
 void text_expansion(const struct text_report *r);
 void text_operators(const struct text_report *r);
 void text_caches(const struct text_report *r);
+/* What --by asked for; false when it asked for nothing. */
+bool text_groups(const struct text_report *r);
 void text_levels(const struct text_report *r);
 void text_costs(const struct text_report *r);
 void text_allocations(const struct text_report *r);

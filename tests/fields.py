@@ -32,6 +32,7 @@ def documents(folder):
     yield "info", [["info", "--json", str(r)] for r in recordings]
     yield "version", [["version", "--json"]]
     yield "profile", [["profile", "--json", str(r)] for r in recordings] + [
+        ["profile", "--json", "--by", "op,line,stack,module", str(recordings[0])],
         ["profile", "--json", *map(str, recordings[-2:])]]
     yield "show", [["show", "--json", str(r), *SHOW] for r in recordings]
     yield "check", [["check", "--json", "--max", "guards:100000", str(recordings[0])],

@@ -130,3 +130,80 @@ The other formats; the suffix of a file names one.
     $ symtape profile -o x.trace $RECORDINGS/mlp.log.zst
     2> symtape: x.trace: exists already
     [exit 2]
+
+Costs of operators, in one replay of the graphs since this was not recorded with --deep.
+
+    $ symtape profile -n 3 --sort exprs $RECORDINGS/encoder.log.zst | sed -n '/^Levels/,/^Expansion/p; /^Costs of/,/^Tensors/p'
+    Levels: from Dynamo's calls to dispatches (calls of attempts that were kept)
+      level                       count  of Dynamo's  compile time each
+      calls that Dynamo captured    187         1.00            57.1 ms
+      ATen calls                    423         2.26            25.3 ms
+      dispatches in one replay    1,870        10.00            5.71 ms
+      25.3 ms for each ATen call; the rule of thumb of 2023 was 20 ms.
+
+    Expansion: calls by level in each compile's last attempt (x: of Dynamo's)
+    Costs of operators in one replay of the graphs (record --deep has the real ones)
+      dispatches  deepest  calls  guards  exprs  evaluations  symbolic tensors  operator
+               -        -     18      52  1,490        1,176                42  aten.matmul.default
+               -        -     36      54  1,311          776                60  aten.linear.default
+               -        -     36      23  1,039          331                12  aten.unflatten.int
+      ... and 33 more
+
+    Tensors with symbolic sizes made by line, in one replay
+
+    $ symtape profile --no-replay $RECORDINGS/encoder.log.zst | grep -c -E '^(Costs of|PyTorch.s counters)'
+    0
+    [exit 1]
+
+In another order: by operator, user line, user stack, module.
+
+    $ symtape profile -n 3 --by op,line,stack,module $RECORDINGS/encoder.log.zst
+    By operator
+      dispatches  symbolic tensors  ATen calls  op
+             353                24          96  aten.view.default
+             264                12          24  aten.addmm.default
+             168                 -          24  aten.t.default
+      ... and 52 more
+
+    By user line
+      est. time  dispatches  guards  exprs  symbolic tensors  Dynamo calls  ATen calls  line                code
+         1.57 s         291      42  1,281                54            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
+         736 ms         444      10    484                66            24         105  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
+         581 ms         361      52  1,193                48            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
+      ... and 8 more
+
+    By user stack (outermost frame first)
+      est. time  guards  stack
+         1.57 s      42  demo/encoder.py:57 > demo/encoder.py:46 > demo/encoder.py:31
+         736 ms      10  demo/encoder.py:57 > demo/encoder.py:46 > demo/encoder.py:32
+         581 ms      52  demo/encoder.py:57 > demo/encoder.py:46 > demo/encoder.py:29
+      ... and 5 more
+
+    By module
+      guards  with below  Dynamo calls  with below  ATen calls  with below  module
+           -          93             -         187           -         423  (the model)
+           -          93             4         187           8         423  blocks
+          64          93            47          61         115         141  blocks.0
+      ... and 26 more
+
+    $ symtape profile --by stack -f folded $RECORDINGS/encoder.log.zst | tail -2
+    forward (demo/encoder.py:57);forward (demo/encoder.py:46);forward (demo/encoder.py:33) 184000
+    forward (demo/encoder.py:57);forward (demo/encoder.py:47) 518000
+
+    $ symtape profile --by model $RECORDINGS/encoder.log.zst
+    2> symtape: profile: --by: "model" is none of op, line, stack, module
+    [exit 2]
+
+What the graphs' tensors take.
+
+    $ symtape profile -n 3 $RECORDINGS/encoder.log.zst | sed -n '/^Memory of graphs/,/^Caches/p'
+    Memory of graphs (estimated at the hints, as if each call ran by itself)
+         peak  inputs  outputs  saved  saved inputs  unknown  compile  graph      peak at
+      82.9 kB  162 kB    384 B      -             -        -  0/1      inference  gelu
+      72.6 kB  161 kB    384 B      -             -        -  0/0      inference  gelu
+
+    Alive at the highest of these peaks
+        bytes  node     operator            line                code
+      36.9 kB  addmm_2  aten.addmm.default  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
+      36.9 kB  gelu     aten.gelu.default   demo/encoder.py:47  return x + self.mlp(self.norm2(x))
+      9.22 kB  add_211  aten.add.Tensor     demo/encoder.py:46  x = x + self.attention(self.norm1(x))
