@@ -44,9 +44,11 @@ enum align_change {
     ALIGN_LINE = 1 << 3,   /* the work of another line now, and both lines exist on both sides */
     ALIGN_DETAIL = 1 << 4, /* of an event: its detail; of a graph: its kind */
     ALIGN_CLASS = 1 << 5,  /* of a guard: who asked */
+    ALIGN_COUNT = 1 << 7,  /* of an event: how often */
     ALIGN_MOVED = 1 << 6,  /* equal, at another place in the order: no difference by itself */
 };
-#define ALIGN_DIFFERS (ALIGN_META | ALIGN_ARGS | ALIGN_INPUTS | ALIGN_LINE | ALIGN_DETAIL | ALIGN_CLASS)
+#define ALIGN_DIFFERS                                                                     \
+    (ALIGN_META | ALIGN_ARGS | ALIGN_INPUTS | ALIGN_LINE | ALIGN_DETAIL | ALIGN_CLASS | ALIGN_COUNT)
 
 /* Indices into the arrays of the two outlines. Nodes are those of the whole outline, too. */
 struct align_pair {

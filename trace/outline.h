@@ -1,6 +1,6 @@
 /* The outline of a trace: what it did, in the form in which two of them are compared.
  *
- *     struct outline *outline = outline_build(trace, &err);
+ *     struct outline *outline = outline_build(trace, NULL, &err);
  *     struct align *align = align_outlines(before, after, &err);       see trace/align.h
  *     outline_free(outline);
  *
@@ -47,7 +47,8 @@ struct outline_event {
     uint32_t text, shown, detail; /* texts */
     uint32_t line;     /* in lines, or OUTLINE_NONE */
     uint32_t record;   /* in its trace; OUTLINE_NONE when read from JSON, or of none */
-    int64_t ns;        /* what it cost (restarts, recompiles, caches); -1: not told */
+    int64_t ns;        /* what it cost (restarts, recompiles, caches, dispatches); -1: not told */
+    uint64_t count;    /* how often; 1 but for dispatches and uses of sizes */
 };
 
 /* What a node is: equal ones are one form. All texts, but line. */
@@ -57,13 +58,13 @@ struct outline_form {
     uint32_t meta;  /* compared */
     uint32_t shown; /* the meta as recorded */
     uint32_t line;  /* in lines, or OUTLINE_NONE */
+    uint32_t is_call;
 };
 
 struct outline_node {
     uint32_t form;
     uint32_t name; /* text; 0 when read from JSON */
-    uint32_t first_ref, n_refs; /* in refs: indices of nodes of the same graph, before this one */
-    uint32_t is_call;
+    uint32_t first_ref, n_refs; /* in refs: indices of nodes of the same graph */
 };
 
 /* A graph, or a body of a higher-order operator of one. */
@@ -115,8 +116,10 @@ struct outline {
     uint32_t n_unreadable; /* graphs that could not be parsed */
 };
 
-/* NULL with err set when memory ran out or the tape could not be read. */
-struct outline *outline_build(struct trace *trace, struct err *err);
+struct selector;
+/* Of what `only` names (NULL: all). NULL with err set when memory ran out or the tape could not be
+ * read. */
+struct outline *outline_build(struct trace *trace, const struct selector *only, struct err *err);
 void outline_free(struct outline *outline); /* NULL is fine */
 
 static inline struct str outline_text(const struct outline *outline, uint32_t text)

@@ -124,7 +124,7 @@ static struct side open_log(struct log_make *log)
 {
     struct err err = ERR_INIT;
     struct side side = { .trace = log_open(log) };
-    side.outline = outline_build(side.trace, &err);
+    side.outline = outline_build(side.trace, NULL, &err);
     assert_no_err(&err);
     assert_non_null(side.outline);
     return side;
@@ -306,8 +306,8 @@ static bool attempt(void *arg)
 {
     struct side *sides = arg;
     struct err err = ERR_INIT;
-    struct outline *a = outline_build(sides[0].trace, &err);
-    struct outline *b = a ? outline_build(sides[1].trace, &err) : NULL;
+    struct outline *a = outline_build(sides[0].trace, NULL, &err);
+    struct outline *b = a ? outline_build(sides[1].trace, NULL, &err) : NULL;
     struct align *x = b ? align_outlines(a, b, &err) : NULL;
     assert_true(x || err.kind == ERR_ENV);
     bool ok = x != NULL;

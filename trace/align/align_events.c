@@ -37,6 +37,8 @@ static void found(void *user, uint32_t i, uint32_t k)
         x->change[i] |= ALIGN_CLASS;
     if (sides[0].texts[a->detail] != sides[1].texts[b->detail])
         x->change[i] |= ALIGN_DETAIL;
+    if (a->count != b->count)
+        x->change[i] |= ALIGN_COUNT;
     /* A symbol is its source, whichever line met it first. */
     uint32_t line_a = align_line(&sides[0], a->line), line_b = align_line(&sides[1], b->line);
     if (line_a != line_b && a->kind != OUTLINE_SYMBOL && line_a != ALIGN_NONE &&

@@ -70,11 +70,35 @@ static bool read_trace(struct outline_build *b, struct err *err)
     return (b->chromium = chromium_read(b->trace, err)) &&
            (b->metrics = metrics_read(b->trace, err)) &&
            (b->incidents = incidents_read(b->trace, b->chromium, err)) &&
-           (b->caches = caches_read(b->trace, b->chromium, err));
+           (b->caches = caches_read(b->trace, b->chromium, err)) &&
+           (b->deep = deep_read(b->trace, err));
+}
+
+/* Is `tail` the path, or its last components? */
+static bool is_tail(struct str tail, struct str path)
+{
+    return str_ends(path, tail) &&
+           (path.n == tail.n || tail.n == 0 || path.p[path.n - tail.n - 1] == '/');
+}
+
+/* Messages name lines without their code, and files without their folders; other records tell. */
+static void fill_codes(struct outline *o)
+{
+    for (size_t i = 0; i < o->lines.n; i++) {
+        struct outline_line *l = &o->lines.v[i];
+        struct str file = outline_text(o, l->file);
+        for (size_t k = 0; k < o->lines.n && l->code == 0 && l->function == 0 && file.n; k++) {
+            const struct outline_line *known = &o->lines.v[k];
+            if (known->line == l->line && known->code != 0 &&
+                is_tail(file, outline_text(o, known->file)))
+                *l = *known;
+        }
+    }
 }
 
 static void release(struct outline_build *b)
 {
+    deep_free(b->deep);
     caches_free(b->caches);
     incidents_free(b->incidents);
     metrics_free(b->metrics);
@@ -93,9 +117,13 @@ static void release(struct outline_build *b)
     buf_release(&b->key);
 }
 
-struct outline *outline_build(struct trace *trace, struct err *err)
+struct outline *outline_build(struct trace *trace, const struct selector *only, struct err *err)
 {
-    struct outline_build b = { .outline = calloc(1, sizeof *b.outline), .trace = trace };
+    struct outline_build b = {
+        .outline = calloc(1, sizeof *b.outline),
+        .trace = trace,
+        .only = only,
+    };
     if (!b.outline) {
         err_nomem(err);
         return NULL;
@@ -103,6 +131,8 @@ struct outline *outline_build(struct trace *trace, struct err *err)
     bool ok = read_trace(&b, err) && outline_build_compiles(&b, err) &&
               outline_build_symbols(&b, err) && outline_build_events(&b, err) &&
               outline_build_graphs(&b, err);
+    if (ok)
+        fill_codes(b.outline);
     release(&b);
     if (ok)
         return b.outline;

@@ -3,6 +3,7 @@
 #define SYMTAPE_TRACE_OUTLINE_BUILD_H
 
 #include "trace/events/caches.h"
+#include "trace/events/deep.h"
 #include "trace/events/guards.h"
 #include "trace/events/incidents.h"
 #include "trace/events/metrics.h"
@@ -22,10 +23,12 @@ struct outline_scope {
 struct outline_build {
     struct outline *outline;
     struct trace *trace;
+    const struct selector *only;
     struct chromium_list *chromium;
     struct metrics_list *metrics;
     struct incidents *incidents;
     struct cache_list *caches;
+    struct deep *deep;
     uint32_t *attempt_of;  /* by attempt of the trace: of the outline */
     uint32_t *loose;       /* by recording: the attempt for what belongs to no compile, or NONE */
     uint32_t *line_of_stack; /* by stack: user line + 1; 0: not yet known */
@@ -49,7 +52,8 @@ bool outline_build_graphs(struct outline_build *b, struct err *err);
 uint32_t outline_intern(struct outline_build *b, struct str text);
 /* Without what differs from run to run: addresses, ids of objects, names of symbols. */
 uint32_t outline_intern_stable(struct outline_build *b, struct outline_scope scope, struct str text);
-/* Of an attempt of the trace (or TRACE_NONE) and a recording. */
+/* Of an attempt of the trace (or TRACE_NONE) and a recording; OUTLINE_NONE when it was not asked
+ * for. */
 uint32_t outline_attempt_for(const struct outline_build *b, uint32_t recording, uint32_t attempt);
 /* *ret is OUTLINE_NONE where there is no line. False when memory ran out. */
 bool outline_line_at(struct outline_build *b, struct str file, struct str function,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "trace/align/outline_build.h"
+#include "trace/selector.h"
 
 struct named {
     struct str function, file;
@@ -81,22 +82,32 @@ static bool add_attempt(struct outline_build *b, uint32_t number, enum attempt_s
     return vec_push(&o->attempts, attempt);
 }
 
+static bool is_asked(const struct outline_build *b, uint32_t attempt)
+{
+    return !b->only || selector_has_attempt(b->trace, b->only, attempt);
+}
+
 /* A compile with all its attempts, found by its first one. The last one that says so names it. */
-static bool take_compile(struct outline_build *b, const struct named *named, uint32_t first)
+static bool take_compile(struct outline_build *b, const struct named *named, uint32_t recording,
+                         uint32_t first)
 {
     const struct trace *trace = b->trace;
-    uint32_t recording = trace->attempts[first].recording;
     struct named name = named[first];
+    bool asked = false;
     for (uint32_t a = first, n = 0; a != TRACE_NONE && n <= trace->n_attempts; n++) {
         if (named[a].function.n > 0 || named[a].ns >= 0)
             name = named[a];
+        asked = asked || is_asked(b, a);
         a = trace->attempts[a].next;
     }
+    if (!asked)
+        return true;
     if (!add_compile(b, recording, trace->attempts[first].compile, &name))
         return false;
     for (uint32_t a = first, n = 0; a != TRACE_NONE && n <= trace->n_attempts; n++) {
-        b->attempt_of[a] = (uint32_t)b->outline->attempts.n;
-        if (!add_attempt(b, trace->attempts[a].number, trace->attempts[a].status))
+        bool taken = is_asked(b, a);
+        b->attempt_of[a] = taken ? (uint32_t)b->outline->attempts.n : OUTLINE_NONE;
+        if (taken && !add_attempt(b, trace->attempts[a].number, trace->attempts[a].status))
             return false;
         a = trace->attempts[a].next;
     }
@@ -108,6 +119,9 @@ static bool take_recording(struct outline_build *b, const struct named *named, u
     static const struct named NOBODY = { { "", 0 }, { "", 0 }, 0, -1 };
     const struct trace *trace = b->trace;
     const struct recording *recording = &trace->recordings[index];
+    b->loose[index] = OUTLINE_NONE;
+    if (b->only && !selector_has_recording(trace, b->only, index))
+        return true;
     struct outline_recording row = {
         .name = outline_intern(b, recording->name),
         .torch_version = outline_intern(b, recording->torch_version),
@@ -118,12 +132,15 @@ static bool take_recording(struct outline_build *b, const struct named *named, u
     if (row.name == INTERN_NONE || row.torch_version == INTERN_NONE ||
         !vec_push(&b->outline->recordings, row))
         return false;
-    b->loose[index] = (uint32_t)b->outline->attempts.n;
-    if (!add_compile(b, index, STR(""), &NOBODY) || !add_attempt(b, 0, ATTEMPT_OK))
-        return false;
+    uint32_t number = (uint32_t)b->outline->recordings.n - 1;
+    if (is_asked(b, TRACE_NONE)) {
+        b->loose[index] = (uint32_t)b->outline->attempts.n;
+        if (!add_compile(b, number, STR(""), &NOBODY) || !add_attempt(b, 0, ATTEMPT_OK))
+            return false;
+    }
     for (uint32_t a = 0; a < trace->n_attempts; a++)
         if (trace->attempts[a].recording == index && trace->attempts[a].previous == TRACE_NONE &&
-            !take_compile(b, named, a))
+            !take_compile(b, named, number, a))
             return false;
     return true;
 }
@@ -133,6 +150,8 @@ bool outline_build_compiles(struct outline_build *b, struct err *err)
     struct named *named = calloc((size_t)b->trace->n_attempts + 1, sizeof *named);
     bool ok = named || err_nomem(err);
     ok = ok && name_attempts(b, named, err);
+    for (uint32_t i = 0; ok && i < b->trace->n_attempts; i++)
+        b->attempt_of[i] = OUTLINE_NONE;
     for (uint32_t i = 0; ok && i < b->trace->n_recordings; i++)
         ok = take_recording(b, named, i) || err_nomem(err);
     free(named);

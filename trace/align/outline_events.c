@@ -3,14 +3,18 @@
 #include <inttypes.h>
 
 #include "trace/align/outline_build.h"
+#include "trace/events/user_line.h"
 
 /* `event` has its kind, texts and whatever else but its line. */
 static bool add(struct outline_build *b, struct outline_event event, uint32_t recording,
                 uint32_t attempt)
 {
-    return event.text != INTERN_NONE && event.shown != INTERN_NONE &&
-           event.detail != INTERN_NONE && vec_push(&b->events, event) &&
-           vec_push(&b->attempt_of_event, outline_attempt_for(b, recording, attempt));
+    uint32_t of = outline_attempt_for(b, recording, attempt);
+    if (event.text == INTERN_NONE || event.shown == INTERN_NONE || event.detail == INTERN_NONE)
+        return false;
+    event.count = event.count ? event.count : 1;
+    return of == OUTLINE_NONE ||
+           (vec_push(&b->events, event) && vec_push(&b->attempt_of_event, of));
 }
 
 static uint32_t recording_of(const struct outline_build *b, uint32_t record, uint32_t attempt)
@@ -204,6 +208,86 @@ static bool add_incidents(struct outline_build *b)
     return ok;
 }
 
+/* ---- deep recordings ------------------------------------------------------------------------ */
+
+/* The innermost frame outside PyTorch. */
+static bool deep_line(struct outline_build *b, uint32_t stack, uint32_t *ret)
+{
+    *ret = OUTLINE_NONE;
+    if (stack == DEEP_NO_STACK || b->deep->stacks[stack].n_frames == 0)
+        return true;
+    const struct deep_stack *s = &b->deep->stacks[stack];
+    uint32_t i = s->n_frames - 1;
+    while (i > 0 && torch_is_own_file(s->frames[i].file))
+        i--;
+    const struct deep_frame *frame = &s->frames[torch_is_own_file(s->frames[i].file) ? s->n_frames - 1 : i];
+    return outline_line_at(b, frame->file, frame->function, frame->code, frame->line, ret);
+}
+
+/* What is the same but for depth, path and result is one event; `keys` numbers them. */
+static bool add_counted(struct outline_build *b, struct outline_event event, uint32_t attempt,
+                        struct intern *keys, size_t base)
+{
+    uint32_t of = outline_attempt_for(b, b->trace->records[event.record].recording, attempt);
+    if (event.text == INTERN_NONE || event.shown == INTERN_NONE)
+        return false;
+    if (of == OUTLINE_NONE)
+        return true;
+    uint32_t id = intern(keys, OUTLINE_KEY(of, event.kind, event.text, event.line));
+    if (id == INTERN_NONE)
+        return false;
+    if (base + id < b->events.n) {
+        struct outline_event *known = &b->events.v[base + id];
+        known->count += event.count;
+        if (__builtin_add_overflow(known->ns, event.ns, &known->ns))
+            known->ns = INT64_MAX;
+        return true;
+    }
+    return vec_push(&b->events, event) && vec_push(&b->attempt_of_event, of);
+}
+
+static bool add_dispatch(struct outline_build *b, const struct deep_dispatch *d,
+                         struct intern *keys, size_t base)
+{
+    struct outline_event event = { .kind = OUTLINE_DISPATCH, .record = d->record,
+                                   .count = d->count };
+    event.ns = d->self_ns > INT64_MAX ? INT64_MAX : (int64_t)d->self_ns;
+    buf_clear(&b->text);
+    buf_printf(&b->text, "%s %.*s", deep_mode_name(d->mode), STR_ARG(d->op));
+    event.text = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
+    event.shown = event.text;
+    return deep_line(b, d->stack, &event.line) && add_counted(b, event, d->attempt, keys, base);
+}
+
+static bool add_use(struct outline_build *b, const struct deep_use *u, struct intern *keys,
+                    size_t base)
+{
+    struct outline_event event = { .kind = OUTLINE_SIZE_USE, .record = u->record,
+                                   .count = u->count };
+    struct outline_scope scope = { b->trace->records[u->record].recording, u->attempt };
+    buf_clear(&b->text);
+    buf_printf(&b->text, "%.*s ", STR_ARG(u->use));
+    outline_put_expr_text(b, scope, u->expr, &b->text);
+    event.text = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
+    buf_clear(&b->text);
+    buf_printf(&b->text, "%.*s %.*s", STR_ARG(u->use), STR_ARG(u->expr));
+    event.shown = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
+    return deep_line(b, u->stack, &event.line) && add_counted(b, event, u->attempt, keys, base);
+}
+
+static bool add_deep(struct outline_build *b)
+{
+    struct intern keys = INTERN_INIT;
+    size_t base = b->events.n;
+    bool ok = true;
+    for (uint32_t i = 0; i < b->deep->n_dispatches && ok; i++)
+        ok = add_dispatch(b, &b->deep->dispatches[i], &keys, base);
+    for (uint32_t i = 0; i < b->deep->n_uses && ok; i++)
+        ok = add_use(b, &b->deep->uses[i], &keys, base);
+    intern_release(&keys);
+    return ok;
+}
+
 struct sorting {
     struct outline_event event;
     uint32_t attempt, index;
@@ -244,5 +328,5 @@ static bool group(struct outline_build *b)
 
 bool outline_build_events(struct outline_build *b, struct err *err)
 {
-    return add_shapes(b, err) && ((add_incidents(b) && group(b)) || err_nomem(err));
+    return add_shapes(b, err) && ((add_incidents(b) && add_deep(b) && group(b)) || err_nomem(err));
 }

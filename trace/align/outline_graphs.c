@@ -214,8 +214,9 @@ static bool form_of(struct taking *t, const struct node *node, uint32_t *ret)
     form.shown = outline_intern(t->b, shown);
     if (form.args == INTERN_NONE || form.shown == INTERN_NONE)
         return false;
-    *ret = intern(&t->b->form_keys,
-                  OUTLINE_KEY(form.op, form.args, form.meta, form.shown, form.line));
+    form.is_call = node_is_call(node);
+    *ret = intern(&t->b->form_keys, OUTLINE_KEY(form.op, form.args, form.meta, form.shown,
+                                                form.line, form.is_call));
     return *ret != INTERN_NONE && (*ret < o->forms.n || vec_push(&o->forms, form));
 }
 
@@ -227,9 +228,8 @@ static bool take_node(struct taking *t, const struct node *node, struct outline_
         return false;
     n.n_refs = (uint32_t)o->refs.n - n.first_ref;
     n.name = outline_intern(t->b, node->name);
-    n.is_call = node_is_call(node);
     graph->n_nodes++;
-    graph->n_calls += n.is_call;
+    graph->n_calls += node_is_call(node);
     graph->n_inputs += node->op == NODE_PLACEHOLDER;
     if (node->op == NODE_OUTPUT)
         graph->n_outputs = node->n_args;
@@ -334,7 +334,8 @@ static bool take_graph(struct taking *t, const struct graph_list *list, uint32_t
 /* Of what PyTorch prints before and after its passes, what comes out of them. */
 static bool is_taken(const struct graph_ref *ref)
 {
-    if (ref->is_event || ref->kind == GRAPH_EXPORTED)
+    if (ref->is_event || ref->kind == GRAPH_EXPORTED ||
+        str_starts(ref->name, STR("symtape_partial_")))
         return true;
     return (ref->kind == GRAPH_PRE_GRAD || ref->kind == GRAPH_POST_GRAD) &&
            !str_starts(ref->name, STR("before_"));
@@ -358,10 +359,10 @@ static uint32_t put_in_order(const struct outline_build *b, const struct graph_l
     uint32_t n = 0;
     for (uint32_t i = 0; i < list->n; i++) {
         const struct graph_ref *ref = &list->refs[i];
-        if (is_taken(ref))
-            order[n++] = (struct order){
-                outline_attempt_for(b, b->trace->records[ref->record].recording, ref->attempt), i
-            };
+        uint32_t of =
+            outline_attempt_for(b, b->trace->records[ref->record].recording, ref->attempt);
+        if (is_taken(ref) && of != OUTLINE_NONE)
+            order[n++] = (struct order){ of, i };
     }
     qsort(order, n, sizeof *order, by_attempt);
     return n;

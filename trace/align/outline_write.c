@@ -1,0 +1,212 @@
+#include <stdlib.h>
+
+#include "trace/events/guards.h"
+#include "trace/outline_json.h"
+
+struct writing {
+    const struct outline *o;
+    struct json_writer *w;
+    uint32_t *number; /* by text: its number in the file */
+};
+
+static void put_none(struct json_writer *w, uint32_t value)
+{
+    if (value == OUTLINE_NONE)
+        json_put_i64(w, NULL, -1);
+    else
+        json_put_u64(w, NULL, value);
+}
+
+static void put_text(const struct writing *x, uint32_t text)
+{
+    json_put_u64(x->w, NULL, x->number[text]);
+}
+
+static void use(uint32_t *number, uint32_t text)
+{
+    number[text] = 1;
+}
+
+/* Names of nodes are not written, and what nothing else names is not either. */
+static void number_texts(struct writing *x)
+{
+    const struct outline *o = x->o;
+    use(x->number, 0);
+    for (size_t i = 0; i < o->lines.n; i++) {
+        use(x->number, o->lines.v[i].file);
+        use(x->number, o->lines.v[i].function);
+        use(x->number, o->lines.v[i].code);
+    }
+    for (size_t i = 0; i < o->recordings.n; i++) {
+        use(x->number, o->recordings.v[i].name);
+        use(x->number, o->recordings.v[i].torch_version);
+    }
+    for (size_t i = 0; i < o->compiles.n; i++) {
+        use(x->number, o->compiles.v[i].id);
+        use(x->number, o->compiles.v[i].function);
+    }
+    for (size_t i = 0; i < o->events.n; i++) {
+        use(x->number, o->events.v[i].text);
+        use(x->number, o->events.v[i].shown);
+        use(x->number, o->events.v[i].detail);
+    }
+    for (size_t i = 0; i < o->graphs.n; i++) {
+        use(x->number, o->graphs.v[i].name);
+        use(x->number, o->graphs.v[i].path);
+    }
+    for (size_t i = 0; i < o->forms.n; i++) {
+        use(x->number, o->forms.v[i].op);
+        use(x->number, o->forms.v[i].args);
+        use(x->number, o->forms.v[i].meta);
+        use(x->number, o->forms.v[i].shown);
+    }
+    uint32_t next = 0;
+    for (size_t i = 0; i < o->texts.texts.n; i++)
+        x->number[i] = x->number[i] ? next++ : 0;
+}
+
+static void write_texts(const struct writing *x)
+{
+    json_open_array(x->w, "texts");
+    for (uint32_t i = 0; i < x->o->texts.texts.n; i++)
+        if (i == 0 || x->number[i] != 0)
+            json_put_str(x->w, NULL, outline_text(x->o, i));
+    json_close(x->w);
+    json_open_array(x->w, "lines");
+    for (size_t i = 0; i < x->o->lines.n; i++) {
+        const struct outline_line *l = &x->o->lines.v[i];
+        json_open_array(x->w, NULL);
+        put_text(x, l->file);
+        put_text(x, l->function);
+        put_text(x, l->code);
+        json_put_u64(x->w, NULL, l->line);
+        json_close(x->w);
+    }
+    json_close(x->w);
+}
+
+static void write_parts(const struct writing *x)
+{
+    const struct outline *o = x->o;
+    json_open_array(x->w, "recordings");
+    for (size_t i = 0; i < o->recordings.n; i++) {
+        const struct outline_recording *r = &o->recordings.v[i];
+        json_open_array(x->w, NULL);
+        put_text(x, r->name);
+        put_text(x, r->torch_version);
+        json_put_i64(x->w, NULL, r->rank);
+        json_put_u64(x->w, NULL, r->is_pt2);
+        json_put_u64(x->w, NULL, r->n_compiles);
+        json_close(x->w);
+    }
+    json_close(x->w);
+    json_open_array(x->w, "compiles");
+    for (size_t i = 0; i < o->compiles.n; i++) {
+        const struct outline_compile *c = &o->compiles.v[i];
+        json_open_array(x->w, NULL);
+        put_text(x, c->id);
+        put_text(x, c->function);
+        put_none(x->w, c->line);
+        json_put_i64(x->w, NULL, c->ns);
+        json_put_u64(x->w, NULL, c->n_attempts);
+        json_close(x->w);
+    }
+    json_close(x->w);
+    json_open_array(x->w, "attempts");
+    for (size_t i = 0; i < o->attempts.n; i++) {
+        const struct outline_attempt *a = &o->attempts.v[i];
+        json_open_array(x->w, NULL);
+        json_put_u64(x->w, NULL, a->number);
+        json_put_cstr(x->w, NULL, attempt_status_name((enum attempt_status)a->status));
+        json_put_u64(x->w, NULL, a->n_events);
+        json_put_u64(x->w, NULL, a->n_graphs);
+        json_close(x->w);
+    }
+    json_close(x->w);
+}
+
+static void write_events(const struct writing *x)
+{
+    json_open_array(x->w, "events");
+    for (size_t i = 0; i < x->o->events.n; i++) {
+        const struct outline_event *e = &x->o->events.v[i];
+        json_open_array(x->w, NULL);
+        json_put_cstr(x->w, NULL, outline_event_kind_name((enum outline_event_kind)e->kind));
+        json_put_cstr(x->w, NULL, guard_class_name((enum guard_class)e->asked_by));
+        put_text(x, e->text);
+        put_text(x, e->shown);
+        put_text(x, e->detail);
+        put_none(x->w, e->line);
+        json_put_i64(x->w, NULL, e->ns);
+        json_put_u64(x->w, NULL, e->count);
+        json_close(x->w);
+    }
+    json_close(x->w);
+}
+
+static void write_graphs(const struct writing *x)
+{
+    const struct outline *o = x->o;
+    json_open_array(x->w, "graphs");
+    for (size_t i = 0; i < o->graphs.n; i++) {
+        const struct outline_graph *g = &o->graphs.v[i];
+        json_open_array(x->w, NULL);
+        json_put_cstr(x->w, NULL, graph_kind_name((enum graph_kind)g->kind));
+        put_text(x, g->name);
+        put_text(x, g->path);
+        json_put_u64(x->w, NULL, g->index);
+        json_put_u64(x->w, NULL, g->n_nodes);
+        json_put_u64(x->w, NULL, g->n_inputs);
+        json_put_u64(x->w, NULL, g->n_calls);
+        json_put_u64(x->w, NULL, g->n_outputs);
+        json_close(x->w);
+    }
+    json_close(x->w);
+    json_open_array(x->w, "forms");
+    for (size_t i = 0; i < o->forms.n; i++) {
+        const struct outline_form *f = &o->forms.v[i];
+        json_open_array(x->w, NULL);
+        put_text(x, f->op);
+        put_text(x, f->args);
+        put_text(x, f->meta);
+        put_text(x, f->shown);
+        put_none(x->w, f->line);
+        json_put_u64(x->w, NULL, f->is_call);
+        json_close(x->w);
+    }
+    json_close(x->w);
+}
+
+/* One list: the form, how many results it uses, and which. */
+static void write_nodes(const struct writing *x)
+{
+    const struct outline *o = x->o;
+    json_open_array(x->w, "nodes");
+    for (size_t i = 0; i < o->nodes.n; i++) {
+        const struct outline_node *n = &o->nodes.v[i];
+        json_put_u64(x->w, NULL, n->form);
+        json_put_u64(x->w, NULL, n->n_refs);
+        for (uint32_t r = 0; r < n->n_refs; r++)
+            json_put_u64(x->w, NULL, o->refs.v[n->first_ref + r]);
+    }
+    json_close(x->w);
+}
+
+void outline_write(const struct outline *outline, struct json_writer *w, const char *key)
+{
+    struct writing x = { outline, w, calloc(outline->texts.texts.n + 1, sizeof *x.number) };
+    if (!x.number) {
+        w->out->failed = true;
+        return;
+    }
+    number_texts(&x);
+    json_open_object(w, key);
+    write_texts(&x);
+    write_parts(&x);
+    write_events(&x);
+    write_graphs(&x);
+    write_nodes(&x);
+    json_put_u64(w, "unreadable", outline->n_unreadable);
+    json_close(w);
+    free(x.number);
+}
