@@ -34,6 +34,7 @@
     COMMAND(show, "graphs, guards, symbols and other records, for reading")           \
     COMMAND(profile, "where compile time, operators and guards went")                 \
     COMMAND(replay, "graphs through the shape engine: does it agree with PyTorch?")   \
+    COMMAND(diff, "two runs side by side: what changed, at which user line")          \
     COMMAND(check, "hold a tape to a baseline and to budgets: a gate for CI")         \
     COMMAND(completions, "print a shell's completion script")                         \
     COMMAND(help, "how to use a command")                                             \

@@ -101,7 +101,7 @@ static void zsh_options(const struct opt *options, struct buf *out)
             buf_printf(out, ":%s:(", o->name);
             choice_words(o, out);
             buf_putc(out, ')');
-        } else if (o->kind != OPT_KIND_FLAG) {
+        } else if (opt_takes_value(o) || o->kind == OPT_KIND_OPTIONAL) {
             buf_printf(out, "%s:", o->kind == OPT_KIND_OPTIONAL ? ":" : "");
             quoted(out, o->value, "[]:\\");
             buf_puts(out, ":_files");
@@ -145,7 +145,7 @@ static void fish_options(const char *condition, const struct opt *options, struc
             buf_puts(out, " -xa '");
             choice_words(o, out);
             buf_putc(out, '\'');
-        } else if (o->kind != OPT_KIND_FLAG && o->kind != OPT_KIND_OPTIONAL) {
+        } else if (opt_takes_value(o)) {
             buf_puts(out, " -r");
         }
         buf_puts(out, " -d '");

@@ -84,7 +84,8 @@ static bool store_number(const struct opt *opt, char *field, const char *value, 
                    value);
 }
 
-static bool store(const struct found *found, const char *value, struct err *err)
+static bool store(const struct opt_parse *parse, const struct found *found, const char *value,
+                  struct err *err)
 {
     switch (found->opt->kind) {
     case OPT_KIND_END: return true;
@@ -93,13 +94,12 @@ static bool store(const struct found *found, const char *value, struct err *err)
     case OPT_KIND_OPTIONAL: *(const char **)(void *)found->field = value; return true;
     case OPT_KIND_NUMBER: return store_number(found->opt, found->field, value, err);
     case OPT_KIND_CHOICE: return store_choice(found->opt, found->field, value, err);
+    case OPT_KIND_SPLIT:
+        *(struct opt_number *)(void *)found->field =
+            (struct opt_number){ parse->operands.n, true };
+        return true;
     }
     return true;
-}
-
-static bool takes_value(const struct opt *opt)
-{
-    return opt->kind != OPT_KIND_FLAG && opt->kind != OPT_KIND_OPTIONAL;
 }
 
 /* The next word of the command line as a value; NULL when there is none. */
@@ -129,13 +129,13 @@ static bool parse_long(struct opt_parse *parse, struct cursor *at, const char *w
     struct found found = find_name(parse, name);
     if (!found.opt)
         return unknown_name(parse, name, err);
-    if (value && found.opt->kind == OPT_KIND_FLAG)
+    if (value && !opt_takes_value(found.opt) && found.opt->kind != OPT_KIND_OPTIONAL)
         return err_set(err, ERR_USAGE, "--%.*s takes no value", STR_ARG(name));
-    if (!value && takes_value(found.opt) && !(value = next_word(at)))
+    if (!value && opt_takes_value(found.opt) && !(value = next_word(at)))
         return err_set(err, ERR_USAGE, "--%s needs a value: %s", found.opt->name, found.opt->value);
     if (!value && found.opt->kind == OPT_KIND_OPTIONAL)
         value = optional_word(parse, at);
-    return store(&found, value, err);
+    return store(parse, &found, value, err);
 }
 
 /* "-qo FILE" and "-qoFILE": flags, then at most one option with a value. */
@@ -146,15 +146,15 @@ static bool parse_letters(struct opt_parse *parse, struct cursor *at, const char
         struct found found = find_letter(parse, *p);
         if (!found.opt)
             return err_set(err, ERR_USAGE, "unknown option -%c", *p);
-        if (!takes_value(found.opt)) {
-            if (!store(&found, "", err))
+        if (!opt_takes_value(found.opt)) {
+            if (!store(parse, &found, "", err))
                 return false;
             continue;
         }
         const char *value = p[1] ? p + 1 : next_word(at);
         if (!value)
             return err_set(err, ERR_USAGE, "-%c needs a value: %s", *p, found.opt->value);
-        return store(&found, value, err);
+        return store(parse, &found, value, err);
     }
     return true;
 }

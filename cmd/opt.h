@@ -32,6 +32,7 @@ enum opt_kind {
     OPT_KIND_OPTIONAL, /* const char *; "" when the option is given without a value */
     OPT_KIND_NUMBER,   /* struct opt_number, decimal */
     OPT_KIND_CHOICE,   /* const char *, one of the words in `value`, separated by '|' */
+    OPT_KIND_SPLIT,    /* struct opt_number: how many operands stand before it; takes no value */
 };
 
 struct opt {
@@ -48,6 +49,13 @@ struct opt_number {
     bool given;
 };
 
+/* Does a value follow it, as its next word if in no other way? */
+static inline bool opt_takes_value(const struct opt *opt)
+{
+    return opt->kind != OPT_KIND_FLAG && opt->kind != OPT_KIND_OPTIONAL &&
+           opt->kind != OPT_KIND_SPLIT;
+}
+
 /* The field's offset; does not compile without a warning when the field is of another type. */
 #define OPT_FIELD(ctype, type, field) \
     (offsetof(type, field) + 0 * sizeof(&((type *)0)->field == (ctype *)0))
@@ -62,6 +70,8 @@ struct opt_number {
     { OPT_KIND_NUMBER, letter, name, value, OPT_FIELD(struct opt_number, type, field), help }
 #define OPT_CHOICE(letter, name, words, type, field, help) \
     { OPT_KIND_CHOICE, letter, name, words, OPT_FIELD(const char *, type, field), help }
+#define OPT_SPLIT(letter, name, type, field, help) \
+    { OPT_KIND_SPLIT, letter, name, NULL, OPT_FIELD(struct opt_number, type, field), help }
 #define OPT_END { .kind = OPT_KIND_END }
 
 /* Options that several commands have are worded the same everywhere. */

@@ -13,7 +13,7 @@ static size_t option_names(const struct opt *opt, struct buf *out)
         buf_printf(out, "      --%s", opt->name);
     if (opt->kind == OPT_KIND_OPTIONAL)
         buf_printf(out, "[=%s]", opt->value);
-    else if (opt->kind != OPT_KIND_FLAG)
+    else if (opt_takes_value(opt))
         buf_printf(out, " %s", opt->value);
     return out->n - start;
 }

@@ -1,0 +1,74 @@
+#include "cmd/diff_runs.h"
+
+#include <sys/stat.h>
+
+#include "cmd/cmd.h"
+#include "cmd/tape_arg.h"
+#include "cmd/text_file.h"
+#include "trace/log/source.h"
+
+enum content { CONTENT_TRACE, CONTENT_SNAPSHOT, CONTENT_OTHER_JSON };
+
+/* Looks at the beginning of a regular file. What cannot be looked at is left to trace_open(). */
+static enum content content_of(const char *path)
+{
+    struct err ignored = { 0 };
+    struct stat st;
+    char start[512];
+    size_t n = 0, got = 1;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return CONTENT_TRACE;
+    struct source *in = source_open(path, &ignored);
+    while (in && n < sizeof start && got > 0 &&
+           source_read(in, start + n, sizeof start - n, &got, &ignored))
+        n += got;
+    source_close(in);
+    struct str text = str_trim((struct str){ start, n });
+    if (snapshot_looks_like(text))
+        return CONTENT_SNAPSHOT;
+    return text.n > 0 && text.p[0] == '{' ? CONTENT_OTHER_JSON : CONTENT_TRACE;
+}
+
+static int open_snapshot(struct out *out, const char *path, struct snapshot **ret)
+{
+    struct err err = { 0 };
+    struct buf text = BUF_INIT;
+    if (text_file_read(path, &text, &err) && !(*ret = snapshot_read(buf_str(&text), &err)))
+        err_at(&err, "%s", path);
+    buf_release(&text);
+    return *ret ? EXIT_DONE : out_error(out, &err);
+}
+
+static int open_trace(struct out *out, const char *operand, bool strict, struct snapshot **ret)
+{
+    struct err err = { 0 };
+    struct tape_arg tape;
+    int code = tape_arg_open(&tape, out, operand, strict ? TAPE_ARG_STRICT : 0);
+    if (code == EXIT_DONE && tape.selector.kind.n)
+        code = out_usage(out, "diff: %s: a tape, a recording or a compile is meant here, not a "
+                              "part of one", operand);
+    if (code == EXIT_DONE) {
+        *ret = snapshot_take(tape.trace, &tape.selector, str_basename(str_of(operand)), &err);
+        if (!*ret) {
+            err_at(&err, "%s", operand);
+            code = out_error(out, &err);
+        }
+    }
+    tape_arg_close(&tape);
+    return code;
+}
+
+int diff_run_open(struct out *out, const char *operand, bool strict, struct snapshot **ret)
+{
+    *ret = NULL;
+    switch (content_of(operand)) {
+    case CONTENT_SNAPSHOT: return open_snapshot(out, operand, ret);
+    case CONTENT_OTHER_JSON: {
+        struct err err = { 0 };
+        err_set(&err, ERR_INPUT, "%s: JSON, but not what symtape diff --save writes", operand);
+        return out_error(out, &err);
+    }
+    case CONTENT_TRACE: break;
+    }
+    return open_trace(out, operand, strict, ret);
+}
