@@ -1,0 +1,93 @@
+#include "minify/issue.h"
+
+#include "tests/harness.h"
+
+static const struct cand_symbol symbols[] = { { .name = { "s27", 3 }, .backed = true } };
+static const struct candidate best = { .symbols = symbols,
+                                       .n_symbols = 1,
+                                       .torch_version = { "2.11.0", 6 } };
+
+static struct minify_result result_of(struct str text, struct str op)
+{
+    struct minify_result ret = { .minimal = true, .calls = 40, .seconds = 2 };
+    ret.first.text = text;
+    ret.first.signature.op = op;
+    ret.first.signature.kind = STR("ValueError");
+    ret.before.part[SIZE_CALLS] = 519;
+    ret.after.part[SIZE_CALLS] = 2;
+    return ret;
+}
+
+static char *print(const struct issue *issue)
+{
+    static struct buf out;
+    buf_clear(&out);
+    assert_true(issue_print(issue, &out));
+    buf_putc(&out, '\0');
+    return out.p;
+}
+
+static void test_parts(void **state)
+{
+    (void)state;
+    struct minify_result result =
+        result_of(STR("Cannot view shape [s27, 3]\nmore"), STR("aten.view.default"));
+    struct why whys[] = { { .element = STR("view = aten.view.default"),
+                            .taken = STR("replaced by an input"),
+                            .result = STR("it fails otherwise: a | b") } };
+    struct why_list list = { .list = { whys, 1, 1 } };
+    struct repro_verified verified = { .asked = 1, .shown = 1, .version = "2.13.0" };
+    struct issue issue = { .best = &best,
+                           .result = &result,
+                           .repro = STR("import torch\n"),
+                           .oracle = STR("--torch-oracle compile"),
+                           .verified = &verified,
+                           .whys = &list,
+                           .symtape_version = "0.1.0" };
+    const char *text = print(&issue);
+    static const char *const parts[] = {
+        "# [dynamic shapes] aten.view.default: Cannot view shape N\n\n",
+        "```\nCannot view shape [s27, 3]\nmore\n```\n",
+        "```python\nimport torch\n```\n",
+        "The repro was shown 1 of 1 times by a fresh process with PyTorch 2.13.0.\n",
+        "| `view = aten.view.default` | replaced by an input | it fails otherwise: a \\| b |\n",
+        "- recorded with PyTorch 2.11.0\n",
+        "From 519 calls, 0 symbols and 0 guards to 2, 0 and 0, with 40 questions in 2.0 s "
+        "(`symtape minify --torch-oracle compile`). No single part",
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strstr(text, parts[i]))
+            fail_msg("no \"%s\" in:\n%s", parts[i], text);
+}
+
+static void test_fence_and_limits(void **state)
+{
+    (void)state;
+    struct minify_result result = result_of(STR(""), STR(""));
+    struct repro_verified verified = { .seen = REPRO_NO_TORCH };
+    struct issue issue = { .best = &best,
+                           .result = &result,
+                           .repro = STR("\"\"\"```\"\"\""),
+                           .cannot = "a call of the module conv1",
+                           .eager = STR("RuntimeError: no\nmore"),
+                           .verified = &verified,
+                           .symtape_version = "0.1.0" };
+    result.minimal = false;
+    const char *text = print(&issue);
+    assert_non_null(strstr(text, "# [dynamic shapes] ValueError: \n"));
+    assert_non_null(strstr(text, "````python\n\"\"\"```\"\"\"\n````\n"));
+    assert_non_null(strstr(text, "PyTorch alone cannot run it: a call of the module conv1."));
+    assert_non_null(strstr(text, "Without any compiler it fails too: `RuntimeError: no`"));
+    assert_non_null(strstr(text, "The repro was not verified: no Python with PyTorch here"));
+    assert_non_null(strstr(text, "the search was not finished"));
+    assert_null(strstr(text, "### Error"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_fence_and_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
