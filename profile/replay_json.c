@@ -224,6 +224,27 @@ static void write_guards(struct json_writer *w, const struct replay_report *repo
     json_close(w);
 }
 
+static void write_pass_operators(struct json_writer *w, const struct replay *replay, enum pass pass)
+{
+    json_open_array(w, "operators");
+    for (size_t i = 0; i < replay->n_pass_operators; i++) {
+        const struct pass_operator *row = &replay->pass_operators[i];
+        if (row->pass != pass)
+            continue;
+        json_open_object(w, NULL);
+        json_put_str(w, "op", row->op);
+        json_put_u64(w, "calls", row->counts.calls);
+        json_put_u64(w, "hit", row->counts.hits);
+        json_put_u64(w, "miss", row->counts.misses);
+        json_put_u64(w, "bypass", row->counts.bypasses);
+        json_put_u64(w, "within", row->counts.within);
+        json_put_u64(w, "fake_tensor", row->counts.fake_tensor);
+        json_put_u64(w, "fast_attempts", row->counts.fast);
+        json_close(w);
+    }
+    json_close(w);
+}
+
 static void write_passes(struct json_writer *w, const struct replay *replay)
 {
     json_open_array(w, "dispatch_passes");
@@ -236,6 +257,7 @@ static void write_passes(struct json_writer *w, const struct replay *replay)
         json_put_u64(w, "fake_tensor", p->fake_tensor);
         json_put_u64(w, "proxy", p->proxy);
         write_fast(w, p->fast);
+        write_pass_operators(w, replay, (enum pass)i);
         json_close(w);
     }
     json_close(w);

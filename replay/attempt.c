@@ -26,9 +26,8 @@ struct attempt_run {
     uint32_t record;         /* of the graph that is being walked */
     uint64_t *could_be_fast; /* by operator */
     struct traced traced;
-    vec_of(struct first_walk)
-    first;             /* by program */
-    uint32_t backward; /* the step of the graph being walked where its backward part begins */
+    vec_of(bool)
+    walked; /* by program */
     bool traces; /* the graph being walked is one whose results were asked about */
     struct collecting collecting;
 };
@@ -56,8 +55,6 @@ static bool before_call(void *user, const struct program *program, const struct 
 {
     struct attempt_run *run = user;
     uint32_t location = program->graph->nodes[step->node].location;
-    if (program == program->root && step == &program->steps[run->backward])
-        run->first.v[program->number].backward = ops_totals(run->seed.ops);
     uint32_t stack = location == LOCATION_NONE
                          ? 0
                          : run->first_stack.v[program->number] + program->first_location + location;
@@ -113,7 +110,7 @@ static struct program *prepare(struct attempt_run *run, const struct attempt_gra
     }
     if (!vec_push(&run->refs, g->ref) ||
         !vec_push(&run->first_stack, (uint32_t)run->stack_graph.n) || !add_tree_stacks(run, p) ||
-        !vec_push(&run->first, (struct first_walk){ 0 }) || !first_backward(p, &run->backward))
+        !vec_push(&run->walked, false))
         return err_nomem(err), NULL;
     return p;
 }
@@ -133,7 +130,6 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     run->traced.decomposes = run->load->inductor;
     struct program *p = prepare(run, g, &why);
     ops_set_recall(run->seed.ops, run->traces ? 2 : g->kind == GRAPH_DYNAMO);
-    struct op_totals before = ops_totals(run->seed.ops);
     uint64_t start = now_ns();
     bool ok = p && walk_program(&run->walker, p);
     row->counts.ns = now_ns() - start;
@@ -155,12 +151,7 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     if (!run->walker.by_hint && walk_inputs_differ(&run->walker, p) &&
         !guard_log_concede(&run->log, g->record))
         return err_nomem(err);
-    struct first_walk *first = &run->first.v[p->number];
-    first->done = true;
-    first->before = before;
-    first->after = ops_totals(run->seed.ops);
-    if (run->backward == p->n_steps)
-        first->backward = first->after;
+    run->walked.v[p->number] = true;
     walk_finish(&run->walker, p);
     run->collecting.graph = row;
     collect_program(&run->collecting, p);
@@ -380,7 +371,7 @@ static void close_run(struct attempt_run *run)
         program_free(run->programs.v[i]);
     vec_release(&run->programs);
     vec_release(&run->refs);
-    vec_release(&run->first);
+    vec_release(&run->walked);
     vec_release(&run->first_stack);
     vec_release(&run->stack_graph);
     vec_release(&run->stack_location);
@@ -411,15 +402,15 @@ static bool model_passes(struct attempt_run *run, struct err *err)
                                .seed = &run->seed,
                                .inputs = &run->load->inputs,
                                .programs = run->programs.v,
-                               .first = run->first.v,
-                               .counts = run->result->passes };
+                               .counts = run->result->passes,
+                               .operators = &run->result->pass_operators };
     enum graph_kind *kinds = calloc(run->programs.n + 1, sizeof *kinds);
     bool ok = true;
     if (!kinds)
         return err_nomem(err);
     for (; passes.n < run->programs.n; passes.n++) {
         kinds[passes.n] = GRAPH_ANY;
-        for (size_t g = 0; g < run->load->n_graphs && run->first.v[passes.n].done; g++)
+        for (size_t g = 0; g < run->load->n_graphs && run->walked.v[passes.n]; g++)
             if (run->load->graphs[g].ref == run->refs.v[passes.n])
                 kinds[passes.n] = run->load->graphs[g].kind;
     }
@@ -427,6 +418,11 @@ static bool model_passes(struct attempt_run *run, struct err *err)
     if (!passes_run(&passes)) {
         *err = run->walker.err;
         ok = false;
+    }
+    for (size_t i = 0; i < run->result->pass_operators.rows.n && ok; i++) {
+        struct str *op = &run->result->pass_operators.rows.v[i].op;
+        *op = arena_copy(&run->result->arena, *op);
+        ok = op->p || err_nomem(err);
     }
     free(kinds);
     return ok;
@@ -465,5 +461,6 @@ void attempt_result_release(struct attempt_result *result)
     vec_release(&result->unsupported);
     vec_release(&result->operators);
     vec_release(&result->trails);
+    vec_release(&result->pass_operators.rows);
     arena_release(&result->arena);
 }

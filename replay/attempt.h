@@ -48,6 +48,7 @@ struct attempt_result {
     struct replay_costs costs;
     uint64_t choices; /* that inner_mods decided */
     struct pass_counts passes[PASSES];
+    struct pass_operators pass_operators; /* names are the operators' context's until kept */
     uint64_t digest;
     struct arena arena;
     struct err err; /* of kind ERR_NONE: done */

@@ -23,6 +23,9 @@ struct merging {
     vec_of(uint32_t)
     stack_owner; /* the operator of each */
     bool failed;
+    vec_of(struct pass_operator)
+    pass_operators;
+    struct intern pass_operator_names; /* pass and name */
 };
 
 static void fail_if(struct merging *m, bool failed)
@@ -173,6 +176,44 @@ static void merge_operators(struct merging *m, const struct attempt_result *r)
     }
 }
 
+static void merge_pass_operators(struct merging *m, const struct attempt_result *r)
+{
+    for (size_t i = 0; i < r->pass_operators.rows.n && !m->failed; i++) {
+        const struct pass_operator *from = &r->pass_operators.rows.v[i];
+        struct buf key = BUF_INIT;
+        buf_le32(&key, from->pass);
+        buf_put(&key, from->op);
+        uint32_t id = key.failed ? INTERN_NONE : intern(&m->pass_operator_names, buf_str(&key));
+        buf_release(&key);
+        struct pass_operator row = { from->pass, STR(""), { 0 } };
+        if (id == m->pass_operators.n) {
+            row.op = keep(m, from->op);
+            fail_if(m, !vec_push(&m->pass_operators, row));
+        }
+        fail_if(m, id >= m->pass_operators.n);
+        if (m->failed)
+            return;
+        struct op_outer *to = &m->pass_operators.v[id].counts;
+        to->calls += from->counts.calls;
+        to->hits += from->counts.hits;
+        to->misses += from->counts.misses;
+        to->bypasses += from->counts.bypasses;
+        to->within += from->counts.within;
+        to->fake_tensor += from->counts.fake_tensor;
+        to->fast += from->counts.fast;
+    }
+}
+
+static int by_pass(const void *a, const void *b)
+{
+    const struct pass_operator *x = a, *y = b;
+    if (x->pass != y->pass)
+        return x->pass < y->pass ? -1 : 1;
+    if (x->counts.within != y->counts.within)
+        return x->counts.within < y->counts.within ? 1 : -1;
+    return str_cmp(x->op, y->op);
+}
+
 static int by_calls(const void *a, const void *b)
 {
     const struct replay_stack *x = a, *y = b;
@@ -238,11 +279,13 @@ static void keep_all(struct merging *m)
     KEEP(m, trails, struct replay_trail);
     KEEP(m, unsupported, struct replay_unsupported);
     KEEP(m, operators, struct replay_operator);
+    KEEP(m, pass_operators, struct pass_operator);
     if (m->failed)
         return;
     qsort(r->graphs, r->n_graphs, sizeof *r->graphs, by_ref);
     qsort(r->unsupported, r->n_unsupported, sizeof *r->unsupported, by_frequency);
     qsort(r->operators, r->n_operators, sizeof *r->operators, by_name);
+    qsort(r->pass_operators, r->n_pass_operators, sizeof *r->pass_operators, by_pass);
 }
 
 static void release(struct merging *m)
@@ -253,6 +296,8 @@ static void release(struct merging *m)
     vec_release(&m->trails);
     vec_release(&m->unsupported);
     vec_release(&m->operators);
+    vec_release(&m->pass_operators);
+    intern_release(&m->pass_operator_names);
     vec_release(&m->stacks);
     vec_release(&m->stack_owner);
     intern_release(&m->unsupported_names);
@@ -273,6 +318,7 @@ struct replay *replay_merge(const struct graph_list *list, const struct attempt_
         merge_costs(&m, &results[i]);
         merge_unsupported(&m, &results[i]);
         merge_operators(&m, &results[i]);
+        merge_pass_operators(&m, &results[i]);
     }
     keep_all(&m);
     release(&m);

@@ -52,7 +52,8 @@ static uint64_t tensor_inputs(const struct program *p, bool tangents)
     return n;
 }
 
-bool first_backward(const struct program *p, uint32_t *ret)
+/* The first step that hangs on a tangent; n_steps where none does. False: out of memory. */
+static bool first_backward(const struct program *p, uint32_t *ret)
 {
     bool *hangs = calloc((size_t)p->n_steps + 1, sizeof *hangs);
     *ret = p->n_steps;
@@ -85,73 +86,131 @@ static uint64_t changed_inputs(const struct program *p)
     return n;
 }
 
-static bool has_tensor(struct value value)
-{
-    bool group = value.kind == VALUE_TUPLE || value.kind == VALUE_LIST;
-    return value.kind == VALUE_TENSOR ||
-           (group && value.n && value.u.items[0].kind == VALUE_TENSOR);
-}
-
-/* Does a call make sizes that depend on data? They are other symbols in each pass, and the cache
- * has not seen what follows. */
-static bool makes_sizes(const struct program *p)
-{
-    for (uint32_t i = 0; i < p->n_steps; i++)
-        if (p->notes[p->steps[i].node].fresh && has_tensor(p->first[p->steps[i].node]))
-            return true;
-    return false;
-}
-
 static void add_outside(struct pass_counts *to, uint64_t n)
 {
     to->fake_mode += n;
     to->proxy += n;
 }
 
-static void mark_leaf(void *user, const struct program *program, const struct step *step,
-                      struct value value)
+/* --- Inputs --- */
+
+static void mark_leaf(const struct pass_run *run, const struct program *dynamo,
+                      const struct step *step, struct value value)
 {
-    const struct pass_run *run = user;
-    if (seed_requires_grad(run->seed, program->graph->nodes[step->node].name))
-        ops_above_leaf(run->walker->ops, value);
+    if (seed_requires_grad(run->seed, dynamo->graph->nodes[step->node].name))
+        ops_above_leaf(run->walker->ops, value, run->gradients);
 }
 
+static struct value dynamo_input(void *user, const struct program *program,
+                                 const struct step *step, struct value value)
+{
+    mark_leaf(user, program, step, value);
+    return value;
+}
+
+static sym_id settled(struct shape_env *env, sym_id size)
+{
+    sym_id known = sym_is_number(env_pool(env), size) ? size : env_replace(env, size);
+    return known != SYM_NONE && sym_is_number(env_pool(env), known) ? known : size;
+}
+
+/* AOTAutograd makes its inputs anew: sizes that are numbers by now are that. */
+static struct value settled_input(const struct pass_run *run, struct value value)
+{
+    struct ops *ops = run->walker->ops;
+    sym_id sizes[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM];
+    if (value.kind != VALUE_TENSOR || !value.u.tensor.meta->stride)
+        return value;
+    struct tensor_meta meta = *value.u.tensor.meta;
+    for (uint32_t i = 0; i < meta.ndim; i++) {
+        sizes[i] = settled(run->walker->env, meta.size[i]);
+        strides[i] = settled(run->walker->env, meta.stride[i]);
+    }
+    meta.size = sizes;
+    meta.stride = strides;
+    struct tensor x = ops_new_tensor(ops, &meta);
+    x.data = value.u.tensor.data;
+    return x.meta ? value_tensor(x) : value;
+}
+
+/* Dynamo's graph as AOTAutograd runs it. */
+static struct value traced_input(void *user, const struct program *program,
+                                 const struct step *step, struct value value)
+{
+    const struct pass_run *run = user;
+    value = settled_input(run, value);
+    mark_leaf(run, program, step, value);
+    return value;
+}
+
+/* primals_K of a joint graph are the inputs of Dynamo's graph in their order. */
+static struct value joint_input(void *user, const struct program *program, const struct step *step,
+                                struct value value)
+{
+    const struct pass_run *run = user;
+    const struct program *dynamo = run->dynamo;
+    struct str name = program->graph->nodes[step->node].name;
+    int64_t k = 0;
+    value = settled_input(run, value);
+    if (!str_starts(name, STR("primals_")) || !str_to_i64(str_from(name, 8), &k))
+        return value;
+    for (uint32_t i = 0; i < dynamo->n_steps; i++)
+        if (dynamo->steps[i].kind == STEP_INPUT && --k == 0)
+            mark_leaf(run, dynamo, &dynamo->steps[i], value);
+    return value;
+}
+
+/* --- Walks --- */
+
+typedef struct value give_input(void *user, const struct program *program, const struct step *step,
+                                struct value value);
+
 struct pass_walk {
+    enum pass pass;
     struct program *program;
     enum above_mode mode;
-    uint32_t from;                       /* the first step that counts */
-    const struct op_totals *begin, *end; /* of its first walk; NULL: as it is by now */
+    give_input *input;
+    uint32_t from; /* the first step that counts */
     bool proxied;
 };
 
-/* What was done within calls, by either walk. */
-static void add_within(struct pass_counts *to, const struct op_totals *begin,
-                       const struct op_totals *end)
+static bool add_operators(struct pass_run *run, enum pass pass)
 {
-    to->fake_mode += end->dispatches - end->outermost - (begin->dispatches - begin->outermost);
-    to->fake_tensor += end->fake_tensor - begin->fake_tensor;
-    for (size_t i = 0; i < OP_COUNTERS; i++)
-        to->fast[i] += end->fast[i] - begin->fast[i];
+    struct ops *ops = run->walker->ops;
+    for (size_t i = 0; i < ops_count(ops); i++) {
+        const struct op *op = ops_at(ops, i);
+        struct pass_operator row = { pass, op_name(op), *ops_outer(ops, op) };
+        if (row.counts.calls && !vec_push(&run->operators->rows, row))
+            return err_nomem(&run->walker->err);
+    }
+    return true;
 }
 
 /* Walks a program and adds what it counted. */
-static bool walk_pass(const struct pass_run *run, const struct pass_walk *walk,
-                      struct pass_counts *to)
+static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
 {
+    struct pass_counts *to = &run->counts[walk->pass];
     struct ops *ops = run->walker->ops;
-    const struct op_totals nothing = { 0 };
     ops_reset(ops);
     ops_stats_clear(ops);
     ops_set_above(ops, walk->mode);
+    if (!walk->from)
+        ops_above_next_pass(ops);
     run->walker->counts_from = walk->from;
+    run->walker->input_again = walk->input;
     bool ok = walk_again(run->walker, walk->program);
+    run->walker->input_again = NULL;
     ops_set_muted(ops, false);
     struct op_totals totals = ops_totals(ops);
     const struct above *above = ops_above(ops);
     uint64_t outside = totals.outermost + above->devices + above->detaches;
-    to->fake_mode += outside;
+    to->fake_mode += totals.dispatches + above->devices + above->detaches;
     to->proxy += walk->proxied ? outside : 0;
-    add_within(to, walk->begin ? walk->begin : &nothing, walk->begin ? walk->end : &totals);
+    to->fake_tensor += totals.fake_tensor;
+    for (size_t i = 0; i < OP_COUNTERS; i++)
+        to->fast[i] += totals.fast[i];
+    if (!add_operators(run, walk->pass))
+        return false;
     return ok && (!above->failed || !err_nomem(&run->walker->err));
 }
 
@@ -161,16 +220,12 @@ static uint64_t dispatches_of(struct ops *ops, const char *name)
     return op ? ops_stats(ops, op)->dispatches : 0;
 }
 
-static bool run_dynamo(const struct pass_run *run, size_t i, bool gradients)
+static bool run_dynamo(struct pass_run *run, size_t i)
 {
-    struct pass_walk walk = { .program = run->programs[i],
-                              .mode = ABOVE_FAKE,
-                              .begin = &run->first[i].before,
-                              .end = &run->first[i].after };
+    struct pass_walk walk = { PASS_DYNAMO, run->programs[i], ABOVE_FAKE, dynamo_input, 0, false };
     struct pass_counts *dynamo = &run->counts[PASS_DYNAMO];
     uint64_t floats = 0;
-    run->walker->input_again = gradients ? mark_leaf : NULL;
-    if (!walk_pass(run, &walk, dynamo))
+    if (!walk_pass(run, &walk))
         return false;
     for (size_t k = 0; k < run->inputs->list.n; k++)
         floats += run->inputs->list.v[k].kind == INPUT_SYMBOL &&
@@ -182,44 +237,36 @@ static bool run_dynamo(const struct pass_run *run, size_t i, bool gradients)
     return true;
 }
 
-static bool run_aot(const struct pass_run *run, size_t dynamo, size_t aot)
+static bool run_aot(struct pass_run *run, size_t aot)
 {
     struct pass_counts *counts = run->counts;
     const struct program *p = run->programs[aot];
-    const struct first_walk *first = &run->first[aot];
     bool joint = run->kinds[aot] == GRAPH_JOINT;
     uint64_t inputs = tensor_inputs(p, true), forward = tensor_inputs(p, false);
-    struct pass_walk walk = { .program = run->programs[dynamo],
-                              .mode = ABOVE_FUNCTIONAL,
-                              .begin = &first->before,
-                              .end = joint ? &first->backward : &first->after };
+    struct pass_walk walk = { PASS_METADATA, run->dynamo, ABOVE_FUNCTIONAL, traced_input, 0, false };
     counts[PASS_RNG].fake_mode += RNG_RESETS * RNG_CONSTANTS + EFFECT_TOKENS;
     counts[PASS_INPUTS].fake_mode += inputs;
     counts[PASS_METADATA].fake_mode += forward; /* prim.device, as each is wrapped */
     add_outside(&counts[PASS_TRACE], inputs);
     add_outside(&counts[joint ? PASS_BACKWARD : PASS_TRACE],
                 (joint ? COPY_DEVICES : COPY_DEVICES + 1) * changed_inputs(p));
-    if (!walk_pass(run, &walk, &counts[PASS_METADATA]))
+    if (!walk_pass(run, &walk))
         return false;
-    if (!makes_sizes(run->programs[dynamo]))
-        walk.begin = NULL;
+    walk.pass = PASS_TRACE;
     walk.proxied = true;
-    if (!walk_pass(run, &walk, &counts[PASS_TRACE]))
+    if (!walk_pass(run, &walk))
         return false;
     counts[PASS_TENSORIFY].fake_mode +=
         TENSORIFY_DISPATCHES * ops_above(run->walker->ops)->symbolic_numbers;
-    run->walker->input_again = NULL;
     if (!joint)
         return true;
     add_outside(&counts[PASS_BACKWARD],
                 UNPRINTED_DETACHES * ops_above(run->walker->ops)->saved_inplace);
-    walk = (struct pass_walk){ .program = run->programs[aot],
-                               .mode = ABOVE_FUNCTIONAL,
-                               .begin = &first->backward,
-                               .end = &first->after,
-                               .proxied = true };
-    return first_backward(p, &walk.from) ? walk_pass(run, &walk, &counts[PASS_BACKWARD])
-                                         : !err_nomem(&run->walker->err);
+    walk = (struct pass_walk){ PASS_BACKWARD, run->programs[aot], ABOVE_FUNCTIONAL, joint_input, 0,
+                               true };
+    if (!first_backward(p, &walk.from))
+        return !err_nomem(&run->walker->err);
+    return walk_pass(run, &walk);
 }
 
 /* The joint or inference graph that AOTAutograd made of a Dynamo graph: the next one; n: none. */
@@ -231,24 +278,24 @@ static size_t aot_of(const struct pass_run *run, size_t dynamo)
     return run->n;
 }
 
-bool passes_run(const struct pass_run *run)
+bool passes_run(struct pass_run *run)
 {
     struct walker *w = run->walker;
     bool ok = true; /* memory; a walk that fails for less leaves its pass short */
-    w->user = (void *)run;
+    w->user = run;
     w->counts = true;
     ops_forget_calls(w->ops);
+    ops_set_recall(w->ops, 0);
     for (size_t i = 0; i < run->n && ok; i++) {
         if (run->kinds[i] != GRAPH_DYNAMO)
             continue;
         size_t aot = aot_of(run, i);
-        bool joint = aot < run->n && run->kinds[aot] == GRAPH_JOINT;
-        ok = (run_dynamo(run, i, joint) && (aot == run->n || run_aot(run, i, aot))) ||
-             w->err.kind != ERR_ENV;
+        run->dynamo = run->programs[i];
+        run->gradients = aot < run->n && run->kinds[aot] == GRAPH_JOINT;
+        ok = (run_dynamo(run, i) && (aot == run->n || run_aot(run, aot))) || w->err.kind != ERR_ENV;
         w->failed = false;
     }
     ops_set_above(w->ops, ABOVE_NOTHING);
     w->counts = false;
-    w->input_again = NULL;
     return ok;
 }

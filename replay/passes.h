@@ -28,21 +28,27 @@ struct pass_counts {
     uint64_t fake_mode, fake_tensor, proxy, fast[OP_COUNTERS];
 };
 
+/* One operator's part in it: calls that no other operator made. */
+struct pass_operator {
+    enum pass pass;
+    struct str op;
+    struct op_outer counts;
+};
+
 const char *pass_name(enum pass pass);
 const char *pass_function(enum pass pass);
 
 /* --- Inside the room --- */
 
+struct pass_operators {
+    vec_of(struct pass_operator)
+    rows;
+};
+
 struct walker;
 struct seed;
 struct inputs;
 struct program;
-
-/* Counters when a program was walked first: before, where its backward part begins, after. */
-struct first_walk {
-    bool done; /* false: it failed, and is not walked again */
-    struct op_totals before, backward, after;
-};
 
 struct pass_run {
     struct walker *walker; /* its callbacks are taken over */
@@ -50,16 +56,16 @@ struct pass_run {
     const struct inputs *inputs;
     struct program *const *programs; /* in the order of their records */
     const enum graph_kind *kinds;
-    const struct first_walk *first;
     size_t n;
     struct pass_counts *counts; /* PASSES; added to */
+    struct pass_operators *operators; /* likewise */
+    /* Inside. */
+    struct program *dynamo; /* the graph of the compile that is at work */
+    bool gradients;               /* AOTAutograd traces it with its gradients */
 };
-
-/* The first step that hangs on a tangent; n_steps where none does. False: out of memory. */
-bool first_backward(const struct program *p, uint32_t *ret);
 
 /* The last thing that is done with an attempt: clears its counters and its cache. False: the
  * walker's err. */
-bool passes_run(const struct pass_run *run);
+bool passes_run(struct pass_run *run);
 
 #endif

@@ -135,6 +135,8 @@ struct replay {
     struct replay_guard_counts guard_counts;
     struct replay_costs costs;
     struct pass_counts passes[PASSES]; /* with `passes` */
+    struct pass_operator *pass_operators; /* by pass, then most dispatches within first */
+    size_t n_pass_operators;
     uint64_t digest;
     struct replay_trail *trails;
     size_t n_trails;

@@ -1,5 +1,7 @@
 #include "replay/walk.h"
 
+#include "replay/ops/above.h"
+
 struct call_result {
     enum op_outcome outcome;
     struct value value;
@@ -305,9 +307,9 @@ static bool run_input(struct walker *w, struct program *p, const struct step *st
                          : first   ? w->input(w->user, p, step)
                                    : same_again(w, p->first[step->node], 0);
     (*next)++;
-    set_result(p, step, value, first);
     if (!first && w->input_again)
-        w->input_again(w->user, p, step, value);
+        value = w->input_again(w->user, p, step, value);
+    set_result(p, step, value, first);
     if (first) {
         p->notes[step->node].got = value;
         p->notes[step->node].pending = value.kind != VALUE_NONE;
@@ -371,8 +373,10 @@ static bool run(struct walker *w, struct program *p, const struct value *inputs,
     w->program = p;
     for (uint32_t i = 0; i < p->n_steps && ok; i++) {
         const struct step *step = &p->steps[i];
-        if (w->counts && p == p->root)
+        if (w->counts && p == p->root) {
             ops_set_muted(w->ops, i < w->counts_from);
+            ops_above_silent(w->ops, i < w->counts_from);
+        }
         if (step->kind == STEP_INPUT)
             ok = run_input(w, p, step, inputs, n, &next, first);
         else if (step->kind == STEP_OUTPUT)

@@ -21,8 +21,8 @@ struct walker {
     bool (*after)(void *user, const struct program *program, const struct step *step,
                   struct value result);
     /* An input of a further walk; may be NULL. */
-    void (*input_again)(void *user, const struct program *program, const struct step *step,
-                        struct value value);
+    struct value (*input_again)(void *user, const struct program *program,
+                                const struct step *step, struct value value);
     void *user;
     const struct injection *inject; /* results that are wrong on purpose (replay/inject.h); NULL */
     bool counts;             /* a further walk makes every call, for its counts */

@@ -9,6 +9,7 @@ void ops_set_above(struct ops *ops, enum above_mode mode)
     above->mode = mode;
     above->devices = above->detaches = above->symbolic_numbers = above->saved_inplace = 0;
     above->grads.n = 0;
+    above->silent = false;
 }
 
 const struct above *ops_above(const struct ops *ops)
@@ -42,10 +43,24 @@ static void set_grad(struct above *above, uint32_t storage, enum above_grad grad
         above->grads.v[storage] = (uint8_t)grad;
 }
 
-void ops_above_leaf(struct ops *ops, struct value input)
+void ops_above_leaf(struct ops *ops, struct value input, bool tracked)
 {
-    if (input.kind == VALUE_TENSOR)
+    if (input.kind != VALUE_TENSOR)
+        return;
+    if (tracked)
         set_grad(&ops->above, input.u.tensor.storage, GRAD_LEAF);
+    if (!fake_cache_requires_grad(ops, input.u.tensor))
+        ops->above.failed = true;
+}
+
+void ops_above_next_pass(struct ops *ops)
+{
+    ops->fake_cache.pass++;
+}
+
+void ops_above_silent(struct ops *ops, bool on)
+{
+    ops->above.silent = on;
 }
 
 /* True where an argument requires a gradient. The first use of a leaf makes its AccumulateGrad
@@ -132,11 +147,31 @@ static void count_result(struct ops *ops, const struct op *op, struct tensor x, 
         above->devices += (!fresh && !written) + (gradient && is_differentiable(x));
     if (gradient && is_differentiable(x) && (fresh || written))
         set_grad(above, x.storage, GRAD_RESULT);
+    if (gradient && is_differentiable(x) && above->mode == ABOVE_FAKE &&
+        !fake_cache_requires_grad(ops, x))
+        above->failed = true;
 }
 
 static bool is_symfloat(const struct ops *ops, const struct value *value)
 {
     return value->kind == VALUE_FLOAT && !sym_is_number(ops->pool, value->u.sym);
+}
+
+/* A view requires what its base does, gradients being tracked or not (DifferentiableViewMeta of
+ * torch/csrc/autograd/variable.h). */
+static void mark_views(struct ops *ops, const struct op *op, const struct value *bound,
+                       const struct value *result, uint32_t fresh_from)
+{
+    bool group = result->kind == VALUE_LIST || result->kind == VALUE_TUPLE;
+    const struct value *items = group ? result->u.items : result;
+    if (!op->schema.n_args || bound[0].kind != VALUE_TENSOR || op->writes ||
+        str_is(op->name, "aten.detach.default") ||
+        !fake_cache_has_grad(&ops->fake_cache, bound[0].u.tensor))
+        return;
+    for (uint32_t i = 0; i < (group ? result->n : 1); i++)
+        if (items[i].kind == VALUE_TENSOR && items[i].u.tensor.storage < fresh_from &&
+            !fake_cache_requires_grad(ops, items[i].u.tensor))
+            ops->above.failed = true;
 }
 
 void above_call(struct ops *ops, const struct op *op, const struct value *bound,
@@ -158,8 +193,10 @@ void above_call(struct ops *ops, const struct op *op, const struct value *bound,
         gradient |= takes_gradient(ops, &bound[i], &leaves, 0);
         above->symbolic_numbers += is_symfloat(ops, &bound[i]);
     }
-    if (above->mode == ABOVE_FAKE)
+    if (above->mode == ABOVE_FAKE) {
         above->devices += leaves;
+        mark_views(ops, op, bound, result, fresh_from);
+    }
     if (gradient) {
         uint64_t kept = saved(op);
         above->detaches += kept;

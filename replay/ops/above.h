@@ -24,14 +24,18 @@ struct above {
     vec_of(uint8_t)
     grads; /* enum above_grad, by storage */
     bool functionalizing, failed;
+    bool silent; /* what is called was counted before: it leaves behind what it did then */
 };
 
 /* From here on; clears the counts. */
 void ops_set_above(struct ops *ops, enum above_mode mode);
 /* The counts so far. */
 const struct above *ops_above(const struct ops *ops);
-/* An input that requires a gradient. */
-void ops_above_leaf(struct ops *ops, struct value input);
+/* An input that requires a gradient, which is tracked or not. */
+void ops_above_leaf(struct ops *ops, struct value input, bool tracked);
+/* Sizes that depend on data are other symbols from here on. */
+void ops_above_next_pass(struct ops *ops);
+void ops_above_silent(struct ops *ops, bool on);
 
 /* Inside. */
 void above_release(struct above *above);

@@ -3,6 +3,8 @@
 
 #include "replay/ops/cache.h"
 #include "replay/ops/recall.h"
+#include "replay/ops/storage.h"
+#include "replay/ops/views.h"
 
 /* --- Counting --- */
 
@@ -12,18 +14,66 @@ void count(struct call *c, enum op_counter counter)
     op_cache_log(c->ops, c->op->index, c->ops->depth, counter, 1, false);
 }
 
+void count_call(struct call *c, const char *name, struct tensor x, const struct geometry *g,
+                const sym_id *args, uint32_t n, uint32_t within)
+{
+    struct ops *ops = c->ops;
+    struct fake_key key;
+    enum op_bypass ignored;
+    if (ops->above.mode != ABOVE_NOTHING && !ops->stats.muted && ops->depth) {
+        bool known = fake_cache_step(ops, name, x, g, args, n, &key) &&
+                     fake_cache_look(ops, &key, &ignored) != FAKE_MISS;
+        if (known)
+            within = 0;
+        else
+            fake_cache_keep(ops, &key, OP_BYPASS_NONE); /* else it is counted again */
+    }
+    count_dispatches(c, 1);
+    stats_dispatch(ops, c->op->index, ops->depth + 1, ops->depth ? within : 0);
+    op_cache_log(ops, c->op->index, ops->depth + 1, EVENT_DISPATCH, ops->depth ? within : 0, false);
+}
+
+struct tensor count_made(struct call *c, const char *name, struct tensor x)
+{
+    struct ops *ops = c->ops;
+    if (ops->above.mode != ABOVE_NOTHING && !ops->stats.muted && ops->depth && x.meta &&
+        x.meta->stride && !c->failed) {
+        struct geometry g = geometry_of(x);
+        struct fake_key key;
+        enum op_bypass ignored;
+        /* What is made anew is told by its layout alone. */
+        struct tensor nowhere = { x.meta, UINT32_MAX, NULL };
+        if (fake_cache_step(ops, name, nowhere, &g, NULL, 0, &key) &&
+            fake_cache_look(ops, &key, &ignored) != FAKE_MISS) {
+            struct value value = value_tensor(x);
+            fake_cache_synthesize(ops, &value, x.storage);
+        } else {
+            fake_cache_keep(ops, &key, OP_BYPASS_NONE);
+        }
+    }
+    count_dispatches(c, 1);
+    return x;
+}
+
 void count_dispatches(struct call *c, uint32_t n)
 {
-    if (c->op->composite)
+    if (!c->ops->depth)
         return; /* by Python or C++ itself, above FakeTensorMode */
     stats_within(c->ops, c->op->index, c->ops->depth, n);
     op_cache_log(c->ops, c->op->index, c->ops->depth, EVENT_WITHIN, n, false);
 }
 
+/* C++ takes composite operators apart before FakeTensorMode sees them, but for those that a
+ * decomposition in Python calls. */
+static bool is_dispatched(const struct ops *ops, const struct op *op)
+{
+    return !op->composite || ops->depth;
+}
+
 /* The dispatch itself, which PyTorch counts before it asks its cache. */
 static void count_self(struct ops *ops, const struct op *op, const struct cache_key *key)
 {
-    if (op->composite)
+    if (!is_dispatched(ops, op))
         return;
     stats_dispatch(ops, op->index, ops->depth, 1);
     op_cache_log(ops, op->index, ops->depth, EVENT_DISPATCH, 1, key->bypass == OP_BYPASS_NONE);
@@ -46,13 +96,12 @@ bool fast_path(const struct call *c)
 
 /* --- The rule --- */
 
+/* has_symbolic_sizes of FakeTensorMode._dispatch_impl: SymFloats and SymBools are none. */
 static bool value_symbolic(const struct ops *ops, const struct value *value, unsigned depth)
 {
     switch (value->kind) {
     case VALUE_TENSOR: return ops->metas.symbolic.v[value->u.tensor.meta->id];
-    case VALUE_INT:
-    case VALUE_FLOAT: return !sym_is_number(ops->pool, value->u.sym);
-    case VALUE_BOOL: return value->u.sym != SYM_ID_TRUE && value->u.sym != SYM_ID_FALSE;
+    case VALUE_INT: return !sym_is_number(ops->pool, value->u.sym);
     case VALUE_LIST:
     case VALUE_TUPLE:
     case VALUE_DICT:
@@ -160,17 +209,21 @@ static enum op_outcome miss(struct ops *ops, const struct op *op, const struct v
                             struct cache_key *key, struct value *ret)
 {
     struct effects before = effects_now(ops);
+    uint32_t deeper = is_dispatched(ops, op);
     op_cache_record(ops, op, key);
-    ops->depth += !op->composite;
+    ops->depth += deeper;
     ops->nesting++;
     enum op_outcome outcome = run_rule(ops, op, bound, ret);
     ops->nesting--;
-    ops->depth -= !op->composite;
+    ops->depth -= deeper;
     struct effects after = effects_now(ops);
     if (ops->nesting)
         ops->written.n = before.written; /* of a call from within: nothing to tell outside */
     if (outcome != OP_DONE)
         return outcome;
+    if (key->bypass == OP_BYPASS_NONE && op->composite && op->schema.n_results &&
+        op->schema.results[0].alias)
+        key->bypass = OP_BYPASS_COMPOSITE;
     if (key->bypass == OP_BYPASS_NONE)
         key->bypass = after.symbols != before.symbols ? OP_BYPASS_UNREPRESENTED
                                                       : op_bypass_of_result(op, *ret);
@@ -215,6 +268,61 @@ static enum op_outcome answer(struct ops *ops, const struct op *op, const struct
     return outcome;
 }
 
+/* --- Modelling a pass --- */
+
+static bool is_modelled(const struct ops *ops, const struct op *op)
+{
+    return ops->above.mode != ABOVE_NOTHING && !ops->stats.muted && is_dispatched(ops, op);
+}
+
+/* Counted as PyTorch's cache would have it; what our own knows is the answer either way. */
+static enum op_outcome hit(struct ops *ops, const struct op *op, const struct value *bound,
+                           struct cache_key *key, struct value *ret)
+{
+    enum op_outcome outcome = OP_DONE;
+    ops->stats.muted++;
+    if (!op_cache_answer(ops, op, key, ret))
+        outcome = miss(ops, op, bound, key, ret);
+    ops->stats.muted--;
+    stats_hit(ops, op->index);
+    if (outcome == OP_DONE)
+        fake_cache_synthesize(ops, ret, key->fresh_from);
+    return outcome;
+}
+
+static enum op_outcome model(struct ops *ops, const struct op *op, const struct value *bound,
+                             struct cache_key *key, struct value *ret)
+{
+    struct fake_key fake;
+    enum op_bypass bypass = key->bypass;
+    if (!ops->depth)
+        stats_outer(ops, op->index);
+    if (bypass != OP_BYPASS_NONE)
+        return miss(ops, op, bound, key, ret);
+    if (!fake_cache_key(ops, op, bound, &fake))
+        return ops_no_memory(ops);
+    enum fake_answer answer = fake_cache_look(ops, &fake, &bypass);
+    if (answer == FAKE_HIT)
+        return hit(ops, op, bound, key, ret);
+    key->bypass = bypass;
+    enum op_outcome outcome = miss(ops, op, bound, key, ret);
+    if (outcome == OP_DONE && answer == FAKE_MISS && !fake_cache_keep(ops, &fake, key->bypass))
+        return ops_no_memory(ops);
+    return outcome;
+}
+
+/* What the part of a pass left behind that was counted in the pass before. */
+static bool model_silently(struct ops *ops, const struct op *op, const struct value *bound,
+                           uint32_t fresh_from, struct value *ret)
+{
+    struct fake_key fake;
+    if (!fake_cache_key(ops, op, bound, &fake))
+        return false;
+    if (!fake_cache_missed(ops, &fake))
+        fake_cache_synthesize(ops, ret, fresh_from);
+    return true;
+}
+
 /* What a kernel calls goes by FakeTensorMode and its cache. */
 static enum op_outcome call_in_kernel(struct ops *ops, const struct op *op,
                                       const struct value *bound, struct value *ret)
@@ -239,8 +347,11 @@ static bool count_functional(struct ops *ops, const struct op *op, const struct 
     if (!functional)
         return false;
     ops->above.functionalizing = true;
-    ops_dispatch(ops, functional, args, n, keywords, n_keywords, &ignored);
+    enum op_outcome outcome =
+        ops_dispatch(ops, functional, args, n, keywords, n_keywords, &ignored);
     ops->above.functionalizing = false;
+    if (outcome == OP_DONE && n && args[0].kind == VALUE_TENSOR && ignored.kind == VALUE_TENSOR)
+        storage_note(ops, args[0].u.tensor.storage, storage_bytes(ops, ignored.u.tensor.storage));
     return true;
 }
 
@@ -268,7 +379,11 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value 
     if (outcome == OP_DONE)
         count_self(ops, op, &key);
     if (outcome == OP_DONE)
-        outcome = answer(ops, op, bound, &key, ret);
+        outcome = is_modelled(ops, op) ? model(ops, op, bound, &key, ret)
+                                       : answer(ops, op, bound, &key, ret);
+    if (outcome == OP_DONE && ops->above.silent && ops->nesting == 0 &&
+        !model_silently(ops, op, bound, key.fresh_from, ret))
+        outcome = ops_no_memory(ops);
     if (outcome == OP_DONE && op->writes)
         forget_written(ops, op, bound);
     op_cache_drop(ops, &key);

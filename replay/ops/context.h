@@ -4,6 +4,7 @@
 
 #include "replay/ops/above.h"
 #include "replay/ops/bodies.h"
+#include "replay/ops/fake_cache.h"
 #include "replay/ops/memo.h"
 #include "replay/ops/rule.h"
 #include "replay/ops/schema.h"
@@ -65,6 +66,8 @@ struct recall;
 
 struct op_stats_table {
     struct op_stats *by_op; /* as many as there are rows */
+    struct op_outer *outer; /* likewise */
+    uint32_t top;           /* the outer operator that is at work */
     vec_of(struct op_stack_stats) by_stack;
     uint32_t *slots; /* of by_stack: index + 1 */
     uint32_t n_slots;
@@ -80,6 +83,8 @@ void stats_dispatch(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n);
 void stats_within(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n);
 void stats_count(struct ops *ops, uint32_t op, enum op_counter counter);
 void stats_hit(struct ops *ops, uint32_t op);
+/* An outer call while a pass is modelled. */
+void stats_outer(struct ops *ops, uint32_t op);
 /* PyTorch's cache missed, or passed the call by. */
 void stats_miss(struct ops *ops, uint32_t op, enum op_bypass bypass);
 void stats_answered(struct ops *ops, uint32_t op, enum op_bypass bypass);
@@ -121,6 +126,7 @@ struct ops {
     struct recall *recall; /* used while `recalls` */
     struct op_stats_table stats;
     struct above above;
+    struct fake_cache fake_cache;
     uint32_t next_storage;
     vec_of(sym_id) storage_bytes; /* by storage; storage.h */
     uint32_t depth, nesting; /* composite operators nest, but add no depth */

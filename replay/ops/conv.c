@@ -143,6 +143,12 @@ static struct tensor made(struct call *c, struct tensor like, const sym_id *size
     return x;
 }
 
+/* prim.device, as the backend is chosen: MKLDNN's is asked about twice more. */
+static void count_backend(struct call *c, struct tensor input)
+{
+    count_dispatches(c, on_cuda(input) ? 2 : 4);
+}
+
 /* param: the argument of the stride. */
 bool rule_convolution(struct call *c)
 {
@@ -151,7 +157,7 @@ bool rule_convolution(struct call *c)
     sym_id shape[TENSOR_MAX_DIM];
     if (!read_conv(c, 3, &v))
         return false;
-    count_dispatches(c, some(v.bias) ? 2 : 3); /* prim.device, as the backend is chosen */
+    count_backend(c, v.input);
     enum memory_format format = choose_format(c, &v);
     if (c->failed || !return_shape(c, &v, shape))
         return false;
@@ -167,6 +173,7 @@ bool rule_convolution_backward(struct call *c)
     v.bias = no_tensor();
     if (!read_conv(c, 4, &v))
         return false;
+    count_backend(c, v.input);
     enum memory_format format = choose_format(c, &v);
     struct value mask = arg(c, 10);
     bool on[3] = { false, false, false };

@@ -26,9 +26,11 @@ struct ops *ops_new_with_rules(struct shape_env *env, const struct custom_rules 
         return NULL;
     }
     ops->stats.by_op = calloc(ops->table.n + 1, sizeof *ops->stats.by_op);
+    ops->stats.outer = calloc(ops->table.n + 1, sizeof *ops->stats.outer);
+    ops->stats.top = ops->table.n;
     ops->cache = op_cache_new();
     ops->recall = recall_new();
-    if (!ops->stats.by_op || !ops->cache || !ops->recall) {
+    if (!ops->stats.by_op || !ops->stats.outer || !ops->cache || !ops->recall) {
         err_nomem(err);
         ops_free(ops);
         return NULL;
@@ -46,6 +48,7 @@ void ops_free(struct ops *ops)
     meta_table_release(&ops->metas);
     stats_release(&ops->stats);
     above_release(&ops->above);
+    fake_cache_release(&ops->fake_cache);
     arena_release(&ops->arena);
     arena_release(&ops->schemas);
     arena_release(&ops->lifetime);
@@ -66,6 +69,7 @@ void ops_reset(struct ops *ops)
     memo_clear(&ops->memos);
     ops->written.n = 0;
     ops->above.grads.n = 0;
+    fake_cache_forget_tensors(&ops->fake_cache);
 }
 
 void ops_set_recall(struct ops *ops, unsigned runs)
@@ -79,6 +83,7 @@ void ops_forget_calls(struct ops *ops)
 {
     op_cache_clear(ops->cache);
     recall_clear(ops->recall);
+    fake_cache_clear(&ops->fake_cache);
 }
 
 void ops_set_eager(struct ops *ops, bool on)

@@ -85,6 +85,7 @@ static const struct word_row {
     { "prims.mul", WORD_OP, 2, "prims.mul.default" },
     { "prims.ne", WORD_OP, 2, "prims.ne.default" },
     { "prims.round", WORD_OP, 1, "prims.round.default" },
+    { "reciprocal", WORD_OP, 1, "aten.reciprocal.default" },
     { "sigmoid", WORD_OP, 1, "aten.sigmoid.default" },
     { "sign", WORD_OP, 1, "aten.sign.default" },
     { "signbit", WORD_OP, 1, "aten.signbit.default" },

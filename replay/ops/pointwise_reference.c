@@ -311,6 +311,5 @@ bool rule_prim_elementwise(struct call *c)
     case PROMOTE_COMPLEX_TO_FLOAT: dtype = dtype_real(dtype); break;
     default: break;
     }
-    count_dispatches(c, 1); /* aten.empty_permuted */
-    return ret_tensor(c, prim_elementwise(c, c->args, n, dtype));
+    return ret_tensor(c, count_made(c, "aten.empty_permuted", prim_elementwise(c, c->args, n, dtype)));
 }

@@ -49,18 +49,15 @@ bool rule_prim_where(struct call *c)
     elementwise_dtypes(c, &number, 1, PROMOTE_NONE, NULL, &dtype);
     if (a.meta || b.meta)
         dtype = a.meta ? a.meta->dtype : b.meta->dtype;
-    count_dispatches(c, 1);
-    return ret_tensor(c, prim_elementwise(c, c->args, 3, dtype));
+    return ret_tensor(c, count_made(c, "aten.empty_permuted", prim_elementwise(c, c->args, 3, dtype)));
 }
 
 /* where.Scalar, .ScalarSelf, .ScalarOther: numbers become 0-dim tensors of the common dtype. */
 bool rule_where_number(struct call *c)
 {
     if (c->ops->depth && !in_kernel(c) &&
-        !eager(c)) { /* below autograd FakeTensorMode sees the call itself */
-        count_dispatches(c, 1);
+        !eager(c)) /* below autograd FakeTensorMode sees the call itself */
         return rule_where(c);
-    }
     struct value x[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
     enum dtype dtype = result_type(c, x + 1, 2);
     struct tensor like = is_tensor(x[1])   ? x[1].u.tensor

@@ -177,6 +177,8 @@ struct value call_op_keywords(struct call *c, const char *name, const struct val
 struct tensor call_tensor(struct call *c, const char *name, const struct value *args, uint32_t n);
 /* Dispatches that PyTorch makes here and that the rule answers by itself: counted only. */
 void count_dispatches(struct call *c, uint32_t n);
+/* The call within that made x. */
+struct tensor count_made(struct call *c, const char *name, struct tensor x);
 
 /* Counters of the fast path: "attempt fast", "fast is_contiguous" ... (op_counters.def). */
 void count(struct call *c, enum op_counter counter);

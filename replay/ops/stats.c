@@ -31,6 +31,11 @@ const struct op_stats *ops_stats(const struct ops *ops, const struct op *op)
     return &ops->stats.by_op[op->index];
 }
 
+const struct op_outer *ops_outer(const struct ops *ops, const struct op *op)
+{
+    return &ops->stats.outer[op->index];
+}
+
 const struct op_stack_stats *ops_stack_stats(const struct ops *ops, size_t i)
 {
     return i < ops->stats.by_stack.n ? &ops->stats.by_stack.v[i] : NULL;
@@ -39,6 +44,8 @@ const struct op_stack_stats *ops_stack_stats(const struct ops *ops, size_t i)
 void ops_stats_clear(struct ops *ops)
 {
     memset(ops->stats.by_op, 0, (ops->table.n + 1) * sizeof *ops->stats.by_op);
+    memset(ops->stats.outer, 0, (ops->table.n + 1) * sizeof *ops->stats.outer);
+    ops->stats.top = ops->table.n;
     ops->stats.by_stack.n = 0;
     ops->stats.fake_tensor = 0;
     if (ops->stats.slots)
@@ -48,6 +55,7 @@ void ops_stats_clear(struct ops *ops)
 void stats_release(struct op_stats_table *stats)
 {
     free(stats->by_op);
+    free(stats->outer);
     free(stats->slots);
     vec_release(&stats->by_stack);
 }
@@ -99,6 +107,7 @@ void stats_dispatch(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
     struct op_stats *stats = &ops->stats.by_op[op];
     stats->dispatches += n;
     stats->by_depth[depth < OP_STATS_DEPTHS ? depth : OP_STATS_DEPTHS - 1] += n;
+    ops->stats.outer[ops->stats.top].within += depth ? n : 0;
     ops->stats.dispatches += n;
 }
 
@@ -118,18 +127,29 @@ static bool by_fake_tensor(struct str op)
 void stats_within(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
 {
     stats_dispatch(ops, op, depth, n);
-    if (!ops->stats.muted && by_fake_tensor(ops->table.rows[op].name))
-        ops->stats.fake_tensor += n;
+    if (ops->stats.muted || !by_fake_tensor(ops->table.rows[op].name))
+        return;
+    ops->stats.fake_tensor += n;
+    ops->stats.outer[ops->stats.top].fake_tensor += n;
 }
 
 void stats_count(struct ops *ops, uint32_t op, enum op_counter counter)
 {
     ops->stats.by_op[op].fast[counter] += !ops->stats.muted;
+    ops->stats.outer[ops->stats.top].fast +=
+        !ops->stats.muted && counter == OP_COUNTER_ATTEMPT_FAST;
+}
+
+void stats_outer(struct ops *ops, uint32_t op)
+{
+    ops->stats.top = op;
+    ops->stats.outer[op].calls++;
 }
 
 void stats_hit(struct ops *ops, uint32_t op)
 {
     ops->stats.by_op[op].hits += !ops->stats.muted;
+    ops->stats.outer[op].hits += !ops->stats.muted && !ops->depth;
 }
 
 void stats_miss(struct ops *ops, uint32_t op, enum op_bypass bypass)
@@ -137,6 +157,8 @@ void stats_miss(struct ops *ops, uint32_t op, enum op_bypass bypass)
     struct op_stats *stats = &ops->stats.by_op[op];
     uint64_t *counter = bypass == OP_BYPASS_NONE ? &stats->misses : &stats->bypasses[bypass];
     *counter += !ops->stats.muted;
+    if (!ops->stats.muted && !ops->depth)
+        *(bypass == OP_BYPASS_NONE ? &ops->stats.outer[op].misses : &ops->stats.outer[op].bypasses) += 1;
 }
 
 void stats_answered(struct ops *ops, uint32_t op, enum op_bypass bypass)

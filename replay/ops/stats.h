@@ -51,6 +51,14 @@ struct op_stack_stats {
     uint64_t calls, dispatches, guards, exprs, symbolic_tensors, ns;
 };
 
+/* Of calls that no other operator made, while a pass is modelled: what PyTorch's cache said, and
+ * what was done within them. */
+struct op_outer {
+    uint64_t calls, hits, misses, bypasses;
+    uint64_t within, fake_tensor, fast; /* dispatches; those by FakeTensor; attempts */
+};
+
+const struct op_outer *ops_outer(const struct ops *ops, const struct op *op);
 const struct op_stats *ops_stats(const struct ops *ops, const struct op *op);
 /* In the order of the first call; NULL past the end. */
 const struct op_stack_stats *ops_stack_stats(const struct ops *ops, size_t i);

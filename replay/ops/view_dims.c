@@ -34,7 +34,8 @@ static bool broadcast_strides(struct call *c, const struct geometry *g, const sy
     }
     ret->n = n;
     ret->offset = g->offset;
-    count_dispatches(c, 2);
+    if (c->symbolic)
+        count_dispatches(c, 2);
     return !c->failed;
 }
 
@@ -159,7 +160,7 @@ bool geometry_permute(struct call *c, struct geometry *g, const int64_t *dims, u
     REQUIRE(c, n == old.n, "ValueError",
             "Attempting to permute a tensor of rank %u, but received a permutation of length %u!",
             old.n, n);
-    if (!eager(c))
+    if (c->symbolic)
         count_dispatches(c, 2);
     return !c->failed;
 }
@@ -169,7 +170,7 @@ bool geometry_transpose(struct call *c, struct geometry *g, int64_t dim0, int64_
     uint32_t a = wrap_dim(c, dim0, g->n), b = wrap_dim(c, dim1, g->n);
     if (c->failed)
         return false;
-    if (!eager(c))
+    if (c->symbolic)
         count_dispatches(c, g->n <= 1 || dim0 == dim1 ? 1 : 3);
     if (g->n <= 1)
         return true;
@@ -207,7 +208,8 @@ static bool squeeze_one(struct call *c, struct geometry *g, uint32_t dim)
         return refuse(c, "AssertionError", "Cannot squeeze dimension %u with size %s (must be 1)",
                       dim, sym_text(c, g->size[dim]));
     geometry_remove(g, dim);
-    count_dispatches(c, 2);
+    if (c->symbolic)
+        count_dispatches(c, 2);
     return !c->failed;
 }
 

@@ -250,7 +250,7 @@ static bool flatten(struct call *c, struct tensor x, struct geometry *g, uint32_
         !collapse(c, g, first, last,
                   "Attempting to view a collapsed tensor, but no such view exists!", &collapsed))
         return false;
-    count_dispatches(c, 1); /* prims.collapse_view */
+    count_call(c, "prims.collapse_view", x, g, (sym_id[]){ num(c, first), num(c, last) }, 2, 1);
     *g = collapsed;
     geometry_pass(c, x, g);
     return !c->failed;
@@ -269,7 +269,7 @@ static bool split_dim(struct call *c, struct tensor x, struct geometry *g, uint3
                       "Attempting to split dimension of length %s, but outer length of %s divides "
                       "it with a remainder!",
                       sym_text(c, length), sym_text(c, outer));
-    count_dispatches(c, 1);
+    count_call(c, "prims.split_dim", x, g, (sym_id[]){ num(c, dim), outer }, 2, 1);
     g->size[dim] = inner;
     if (!geometry_insert(c, g, dim, outer, mul(c, stride, inner)))
         return false;
@@ -349,9 +349,9 @@ static bool view_dimensions(struct call *c, struct tensor x, const sym_id *shape
               "a.size(%u) expected to be 1 but got %s", at, sym_text(c, g->size[at]));
         if (!guard_or_false(c, py_eq(c, g->size[at], SYM_ID_ONE)))
             return refuse(c, "AssertionError", "a dimension that is no 1 cannot be squeezed");
+        count_call(c, "prims.squeeze", x, g, (sym_id[]){ num(c, at) }, 1, 1);
         geometry_remove(g, at);
         geometry_pass(c, x, g);
-        count_dispatches(c, 1); /* prims.squeeze */
     }
     return !c->failed;
 }
@@ -368,7 +368,7 @@ static bool set_geometry(struct call *c, struct geometry *g, const sym_id *shape
 }
 
 /* From or to no dimensions at all: everything is 1. */
-static bool view_scalar(struct call *c, const sym_id *shape, uint32_t n, struct geometry *g,
+static bool view_scalar(struct call *c, struct tensor x, const sym_id *shape, uint32_t n, struct geometry *g,
                         bool check_only)
 {
     bool from_scalar = g->n == 0;
@@ -385,7 +385,9 @@ static bool view_scalar(struct call *c, const sym_id *shape, uint32_t n, struct 
                               : "Cannot reshape to 0-dim tensor: shape dimension must be 1, got %s",
                           sym_text(c, sizes[i]));
     }
-    count_dispatches(c, count);
+    for (uint32_t i = 0; i < count; i++)
+        count_call(c, from_scalar ? "prims.unsqueeze" : "prims.squeeze", x, g,
+                   (sym_id[]){ num(c, i) }, 1, 1);
     for (uint32_t i = 0; i < n; i++) {
         g->size[i] = SYM_ID_ONE;
         g->stride[i] = SYM_ID_ONE;
@@ -403,7 +405,7 @@ static bool view_symbolic(struct call *c, struct tensor x, const sym_id *shape, 
         return set_geometry(c, g, shape, n);
     }
     if (g->n == 0 || n == 0)
-        return view_scalar(c, shape, n, g, false);
+        return view_scalar(c, x, shape, n, g, false);
     if (contiguous_or_false(c, x)) {
         if (n == 1 && g->n > 1) {
             g->size[0] = elements;
@@ -431,7 +433,7 @@ static bool view_unbacked(struct call *c, struct tensor x, const sym_id *shape, 
                           bool allow_copy, bool oblivious, struct geometry *g, bool *copied)
 {
     if (g->n == 0 || n == 0)
-        return view_scalar(c, shape, n, g, true);
+        return view_scalar(c, x, shape, n, g, true);
     CHECK(c, py_eq(c, numel(c, x), product(c, shape, n)), "RuntimeError",
           "Could not reshape a tensor with shape %s as a tensor with shape %s!",
           py_size_text(c, x.meta->size, x.meta->ndim), py_tuple_text(c, shape, n));

@@ -53,7 +53,7 @@ bool rule_t(struct call *c)
     struct geometry g = geometry_of(x);
     REQUIRE(c, g.n <= 2, "RuntimeError",
             "t() expects a tensor with <= 2 dimensions, but self is %uD", g.n);
-    if (!eager(c))
+    if (c->symbolic)
         count_dispatches(c, 1);
     return geometry_transpose(c, &g, 0, g.n < 2 ? 0 : 1) && ret_geometry(c, x, &g);
 }

@@ -28,7 +28,7 @@ A baseline of a tape holds for the tape itself; budgets need none.
     1 of 3 limits is exceeded
       verdict    limit                baseline   here  change  allowed  meaning
       regressed  max guards:100              -    192       -      100  guards on sizes, those of restarted attempts included
-      holds      max dispatches:5000         -  1,870       -    5,000  dispatches of FakeTensorMode in one replay
+      holds      max dispatches:5000         -  1,911       -    5,000  dispatches of FakeTensorMode in one replay
       holds      max breaks:0                -      0       -        0  graph breaks
     [exit 1]
 

@@ -138,7 +138,7 @@ Costs of operators, in one replay of the graphs since this was not recorded with
       level                       count  of Dynamo's  compile time each
       calls that Dynamo captured    187         1.00            57.1 ms
       ATen calls                    423         2.26            25.3 ms
-      dispatches in one replay    1,870        10.00            5.71 ms
+      dispatches in one replay    1,911        10.22            5.59 ms
       25.3 ms for each ATen call; the rule of thumb of 2023 was 20 ms.
 
     Expansion: calls by level in each compile's last attempt (x: of Dynamo's)
@@ -160,16 +160,16 @@ In another order: by operator, user line, user stack, module.
     $ symtape profile -n 3 --by op,line,stack,module $RECORDINGS/encoder.log.zst
     By operator
       dispatches  symbolic tensors  ATen calls  op
-             353                24          96  aten.view.default
+             418                24          96  aten.view.default
              264                12          24  aten.addmm.default
-             168                 -          24  aten.t.default
+             216                 -          24  aten._unsafe_view.default
       ... and 52 more
 
     By user line
       est. time  dispatches  guards  exprs  symbolic tensors  Dynamo calls  ATen calls  line                code
-         1.57 s         291      42  1,281                54            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
-         736 ms         444      10    484                66            24         105  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
-         581 ms         361      52  1,193                48            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
+         1.57 s         333      42  1,281                54            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
+         736 ms         474      10    484                66            24         105  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
+         581 ms         356      52  1,193                48            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
       ... and 8 more
 
     By user stack (outermost frame first)
