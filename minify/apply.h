@@ -30,6 +30,7 @@ struct plan {
     const struct cand_symbol *symbols; /* those of the whole, or what became of them */
     const struct cand_fact *facts;
     bool promote_all;
+    node_id alone;    /* the only one that is returned; NODE_NONE */
     bool bypasses;
     struct arena arena;
 };

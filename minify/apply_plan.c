@@ -103,12 +103,26 @@ static bool bypass(struct plan *plan, const struct edit *edit, struct err *why)
     return set_fate(plan, edit->a, FATE_GO, why);
 }
 
-static bool keep_prefix(struct plan *plan, node_id last)
+static bool is_part_of(const struct graph *g, node_id id, node_id whole)
 {
-    for (node_id id = last + 1; id + 1 < plan->graph->n_nodes; id++)
-        if (plan->graph->nodes[id].op != NODE_PLACEHOLDER)
+    const struct node *node = &g->nodes[id];
+    return node_is_getitem(g, node) && g->args[node->first_arg].u.node == whole;
+}
+
+/* The parts of a call of several results are read off right behind it, or further on. */
+static bool keep_prefix(struct plan *plan, const struct edit *edit)
+{
+    const struct graph *g = plan->graph;
+    for (node_id id = edit->a + 1; id + 1 < g->n_nodes; id++)
+        if (g->nodes[id].op != NODE_PLACEHOLDER && !is_part_of(g, id, edit->a))
             plan->fate[id] = FATE_GO;
-    plan->promote_all = true;
+    if (edit->b == 0) {
+        plan->promote_all = true;
+        return true;
+    }
+    plan->alone = edit->a;
+    for (node_id id = 0; id + 1 < g->n_nodes; id++)
+        plan->stays_dead[id] &= id == edit->a || is_part_of(g, id, edit->a);
     return true;
 }
 
@@ -138,8 +152,15 @@ static bool drop_prefix(struct plan *plan, node_id first, struct err *why)
     for (node_id id = 0; id < first && id + 1 < g->n_nodes; id++)
         if (node_is_call(&g->nodes[id]))
             plan->fate[id] = FATE_GO;
-    for (node_id id = first; id + 1 < g->n_nodes && !f.bad; id++)
-        node_references(g, &g->nodes[id], cross, &f);
+    for (node_id id = first; id + 1 < g->n_nodes && !f.bad; id++) {
+        const struct node *node = &g->nodes[id];
+        bool part = node_is_getitem(g, node) && g->args[node->first_arg].u.node < first;
+        if (part && node_is_value(g, node) &&
+            !node_is_value(g, &g->nodes[g->args[node->first_arg].u.node]))
+            plan->fate[id] = FATE_INPUT; /* its call is in front */
+        else if (plan->fate[id] == FATE_STAY)
+            node_references(g, node, cross, &f);
+    }
     return !f.bad || invalid(why, "something that cannot be an input is used behind it");
 }
 
@@ -172,7 +193,7 @@ static bool apply_edit(struct plan *plan, const struct edit *edit, struct err *w
     case EDIT_REMOVE_NODE: return set_fate(plan, edit->a, FATE_GO, why);
     case EDIT_CUT: return cut(plan, edit, why);
     case EDIT_BYPASS: return bypass(plan, edit, why);
-    case EDIT_KEEP_PREFIX: return keep_prefix(plan, edit->a);
+    case EDIT_KEEP_PREFIX: return keep_prefix(plan, edit);
     case EDIT_DROP_PREFIX: return drop_prefix(plan, edit->a, why);
     case EDIT_REMOVE_INPUT: return remove_input(plan, edit->a, why);
     case EDIT_REMOVE_OUTPUT:
@@ -201,8 +222,15 @@ static void give_back(struct plan *plan, node_id id)
 /* Those outputs whose values are still computed. */
 static void keep_outputs(struct plan *plan)
 {
-    const struct node *output = output_of(plan->graph);
-    for (uint32_t i = 0; i < output->n_args; i++) {
+    const struct graph *g = plan->graph;
+    const struct node *output = output_of(g);
+    for (node_id id = plan->alone; id + 1 < g->n_nodes && plan->alone != NODE_NONE; id++)
+        if ((id == plan->alone || is_part_of(g, id, plan->alone)) &&
+            node_is_value(g, &g->nodes[id]) && plan->fate[id] == FATE_STAY)
+            give_back(plan, id);
+    if (plan->alone != NODE_NONE && !node_is_value(g, &g->nodes[plan->alone]))
+        plan->stays_dead[plan->alone] = true; /* it gives nothing back */
+    for (uint32_t i = 0; i < output->n_args && plan->alone == NODE_NONE; i++) {
         const struct arg *arg = &plan->graph->args[output->first_arg + i];
         if (arg->kind != ARG_NODE || plan->drop_output[i])
             continue;
@@ -269,7 +297,7 @@ bool plan_make(struct plan *plan, const struct candidate *whole, const struct ed
                uint32_t n, struct err *why)
 {
     *plan = (struct plan){ .whole = whole, .graph = whole->graph, .symbols = whole->symbols,
-                           .facts = whole->facts };
+                           .facts = whole->facts, .alone = NODE_NONE };
     if (!make_room(plan))
         return err_nomem(why);
     count_uses(plan);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "minify/candidate_data.h"
+#include "minify/sizes.h"
 #include "trace/events/guards.h"
 
 struct cand_data *data_new(struct cand_texts *texts)
@@ -147,6 +148,25 @@ static void size_graph(const struct graph *graph, struct cand_size *size, bool r
     }
 }
 
+bool input_is_contiguous(const struct candidate *candidate, node_id id)
+{
+    const struct graph *graph = candidate->graph;
+    const struct meta *meta = node_meta(graph, &graph->nodes[id]);
+    int64_t next = 1, size, stride;
+    if (!meta || meta->kind != META_TENSOR || !meta->has_strides)
+        return true;
+    for (uint32_t d = meta->n_sizes; d-- > 0;) {
+        if (!cand_eval(candidate, &graph->pool->exprs, meta->sizes[d], NULL, &size) ||
+            !cand_eval(candidate, &graph->pool->exprs, meta->strides[d], NULL, &stride))
+            return true; /* nothing tells */
+        if (stride != next)
+            return false;
+        if (__builtin_mul_overflow(next, size < 1 ? 1 : size, &next))
+            return true;
+    }
+    return true;
+}
+
 static uint64_t dtype_weight(const struct candidate *candidate)
 {
     bool seen[DTYPE_COUNT] = { false };
@@ -189,13 +209,26 @@ static uint64_t hint_bits(const struct candidate *candidate)
     return ret;
 }
 
+/* Ranges that were given, and layouts that are not the plain one. */
+static uint64_t special(const struct candidate *candidate)
+{
+    const struct graph *graph = candidate->graph;
+    uint64_t ret = 0;
+    for (uint32_t i = 0; i < candidate->n_symbols; i++)
+        ret += (candidate->symbols[i].max != INT64_MAX) + (candidate->symbols[i].min > 2);
+    for (uint32_t i = 0; i < graph->n_nodes; i++)
+        if (graph->nodes[i].op == NODE_PLACEHOLDER)
+            ret += !input_is_contiguous(candidate, i);
+    return ret;
+}
+
 struct cand_size candidate_size(const struct candidate *candidate)
 {
     struct cand_size ret = { { 0 } };
     size_graph(candidate->graph, &ret, true);
     ret.part[SIZE_FACTS] = candidate->n_facts;
     ret.part[SIZE_SYMBOLS] = candidate->n_symbols;
-    ret.part[SIZE_DTYPES] = dtype_weight(candidate);
+    ret.part[SIZE_DTYPES] = dtype_weight(candidate) + special(candidate);
     ret.part[SIZE_HINT_BITS] = hint_bits(candidate);
     return ret;
 }

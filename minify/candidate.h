@@ -81,7 +81,8 @@ enum size_part {
     SIZE_SUBGRAPHS,
     SIZE_PORTS,   /* inputs and outputs */
     SIZE_RANKS,   /* sum over inputs */
-    SIZE_DTYPES,  /* distinct, and other than float32 and int64 */
+    SIZE_DTYPES,  /* distinct, and other than float32 and int64; layouts that are not contiguous,
+                     ranges that are not the usual ones */
     SIZE_ARGUMENTS,
     SIZE_HINT_BITS,
     SIZE_BYTES,   /* of names, targets and metas */

@@ -82,7 +82,8 @@ struct candidate *data_finish(struct cand_data *data, const struct candidate *li
                               const struct cand_symbol *symbols, uint32_t n_symbols,
                               const struct cand_fact *facts, uint32_t n_facts, struct err *err);
 
-/* --- candidate_facts.c --- */
+/* Under the hints. True also where they do not tell. */
+bool input_is_contiguous(const struct candidate *candidate, node_id id);
 
 /* Calls for each symbol number that the fact's text names; names that no meta has are UINT32_MAX.
  */

@@ -15,7 +15,8 @@
     EDIT(CUT, "cut", false)                /* a: a node becomes an input; what only it kept   */ \
                                            /* alive becomes an output (b: 1) or goes (b: 0) */   \
     EDIT(BYPASS, "bypass", false)          /* a: node, b: earlier node of equal meta */          \
-    EDIT(KEEP_PREFIX, "prefix", false)     /* a: nodes behind it go; sinks become outputs */     \
+    EDIT(KEEP_PREFIX, "prefix", false)     /* a: nodes behind it go; sinks become outputs, or */ \
+                                           /* (b: 1) a alone is one, and what it needs not goes */ \
     EDIT(DROP_PREFIX, "suffix", false)     /* a: calls before it go; what they gave is input */  \
     EDIT(REMOVE_OUTPUT, "output", false)   /* a: position */                                     \
     EDIT(REMOVE_INPUT, "input", false)     /* a: position, unused */                             \
@@ -32,7 +33,8 @@
     EDIT(DEVICE, "device", false)          /* all to the CPU */                                  \
     EDIT(ARGUMENT, "argument", true)       /* a: node, b: argument, value: which simplification */ \
     EDIT(INLINE, "inline", false)          /* a: the call of a subgraph */                       \
-    EDIT(SIZE_CONSTANT, "constant", true)  /* a: input, b: dimension, value */
+    EDIT(SIZE_CONSTANT, "constant", true)  /* a: input, b: dimension, value; a: NODE_NONE, b: the */ \
+                                           /* size that becomes value in all inputs and calls */
 
 enum edit_kind {
 #define EDIT(id, name, reshapes) EDIT_##id,

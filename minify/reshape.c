@@ -138,6 +138,16 @@ static struct shape *shape_of(struct reshaping *r, uint32_t position, struct err
     return shape;
 }
 
+static void set_integer(struct reshaping *r, struct arg *arg, int64_t value)
+{
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "%" PRId64, value);
+    arg->u.integer = value;
+    arg->text = arena_copy(&r->arena, buf_str(&text));
+    r->failed |= text.failed || !arg->text.p;
+    buf_release(&text);
+}
+
 static void lay_out(struct reshaping *r, struct shape *shape)
 {
     sym_id next = SYM_ID_ONE;
@@ -188,6 +198,34 @@ static bool set_constant(struct reshaping *r, struct shape *shape, uint32_t dim,
     return dense || invalid(why, "only sizes of contiguous inputs change");
 }
 
+/* 64 becomes 2, wherever it occurs as a size. */
+static bool replace_constant(struct reshaping *r, uint32_t from, int64_t value, struct err *why)
+{
+    sym_id old = sym_integer(r->pool, from), now = sym_integer(r->pool, value);
+    bool any = false;
+    for (node_id id = 0; id < r->graph->n_nodes; id++) {
+        struct shape *shape = &r->shapes[id];
+        bool found = false;
+        if (!shape->meta || shape->meta->kind != META_TENSOR)
+            continue;
+        bool dense = is_contiguous(r, shape);
+        for (uint32_t d = 0; d < shape->n; d++)
+            if (shape->size[d] == old) {
+                shape->size[d] = now;
+                found = true;
+            }
+        if (found && !dense)
+            return invalid(why, "only sizes of contiguous inputs change");
+        if (found)
+            lay_out(r, shape);
+        any |= found;
+    }
+    for (uint32_t i = 0; i < r->graph->n_args; i++)
+        if (r->args[i].kind == ARG_INT && r->args[i].u.integer == from)
+            set_integer(r, &r->args[i], value);
+    return any || invalid(why, "no input has that size");
+}
+
 static bool change_dtype(struct reshaping *r, uint32_t a, uint32_t b)
 {
     for (node_id id = 0; id < r->graph->n_nodes; id++)
@@ -218,6 +256,8 @@ static bool change_device(struct reshaping *r)
 
 static bool change_shape(struct reshaping *r, const struct edit *edit, struct err *why)
 {
+    if (edit->kind == EDIT_SIZE_CONSTANT && edit->a == NODE_NONE)
+        return replace_constant(r, edit->b, edit->value, why);
     struct shape *shape = shape_of(r, edit->a, why);
     if (!shape)
         return false;

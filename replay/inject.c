@@ -71,14 +71,48 @@ static struct value spoiled(const struct injection *injection, struct ops *ops, 
     return value_tensor(ops_new_tensor(ops, &meta));
 }
 
+static bool is_symbolic(struct ops *ops, const struct tensor_meta *meta)
+{
+    for (uint32_t d = 0; d < meta->ndim; d++)
+        if (!sym_is_number(ops_pool(ops), meta->size[d]))
+            return true;
+    return false;
+}
+
+static bool can_spoil(struct ops *ops, struct value value)
+{
+    return value.kind == VALUE_TENSOR && value.u.tensor.meta->ndim <= TENSOR_MAX_DIM &&
+           is_symbolic(ops, value.u.tensor.meta);
+}
+
+/* Of several results the first. */
+static bool spoil_first(const struct injection *injection, struct ops *ops, struct value *result)
+{
+    struct value *items = ops_values(ops, (size_t)result->n + 1);
+    if (!items)
+        return false;
+    memcpy(items, result->u.items, result->n * sizeof *items);
+    for (uint32_t i = 0; i < result->n; i++)
+        if (can_spoil(ops, items[i])) {
+            items[i] = spoiled(injection, ops, items[i].u.tensor);
+            break;
+        }
+    *result = value_items(result->kind, items, result->n);
+    return true;
+}
+
 enum op_outcome injection_spoil(const struct injection *injection, struct ops *ops,
                                 struct value *result)
 {
+    bool several = result->kind == VALUE_TUPLE || result->kind == VALUE_LIST;
     if (injection->kind == INJECT_FLIP_EQUALITY)
+        return OP_DONE;
+    if (several)
+        return spoil_first(injection, ops, result) ? OP_DONE : ops_no_memory(ops);
+    if (!can_spoil(ops, *result))
         return OP_DONE;
     if (injection->kind == INJECT_REFUSE)
         return ops_refuse(ops, STR("RuntimeError"), "injected");
-    if (result->kind == VALUE_TENSOR && result->u.tensor.meta->ndim <= TENSOR_MAX_DIM)
-        *result = spoiled(injection, ops, result->u.tensor);
+    *result = spoiled(injection, ops, result->u.tensor);
     return OP_DONE;
 }

@@ -8,6 +8,9 @@
  *     OP=strides        they have the strides of the reversed order
  *     OP=refuse         it raises
  *
+ * A rule goes wrong where a size of the result is symbolic, so that the bug is one of dynamic
+ * shapes; of several results the first is wrong.
+ *
  * Never on unless asked for. */
 #ifndef SYMTAPE_REPLAY_INJECT_H
 #define SYMTAPE_REPLAY_INJECT_H

@@ -1,0 +1,141 @@
+/* Regions between two values of the same sizes: the earlier one takes the later one's place, and
+ * all that lies between and feeds nothing else goes. From the last call to the first, each is given
+ * the farthest of its own ancestors first, then the nearest; where only that will do, the farthest
+ * that does is found by halving. A call whose nearest ancestor will not do is needed. */
+#include <stdlib.h>
+
+#include "minify/pass_edits.h"
+
+struct targets {
+    node_id *nodes; /* ascending */
+    uint32_t n;
+    node_id of;
+};
+
+static void mark_ancestor(void *user, node_id id)
+{
+    bool *ancestor = user;
+    ancestor[id] = true;
+}
+
+static bool may_stand_in(const struct graph *graph, node_id id, node_id for_)
+{
+    return graph->nodes[id].meta == graph->nodes[for_].meta && node_is_value(graph, &graph->nodes[id]);
+}
+
+/* Ancestors of the same meta; without any, other values in front of it. */
+static bool find_targets(struct targets *t, const struct graph *graph, node_id of)
+{
+    t->nodes = calloc((size_t)of + 1, sizeof *t->nodes);
+    bool *ancestor = calloc((size_t)of + 1, sizeof *ancestor);
+    t->of = of;
+    t->n = 0;
+    if (t->nodes && ancestor) {
+        ancestor[of] = true;
+        for (node_id id = of + 1; id-- > 0;)
+            if (ancestor[id])
+                node_references(graph, &graph->nodes[id], mark_ancestor, ancestor);
+        for (int round = 0; round < 2 && t->n == 0; round++)
+            for (node_id id = 0; id < of; id++)
+                if (ancestor[id] == (round == 0) && may_stand_in(graph, id, of))
+                    t->nodes[t->n++] = id;
+    }
+    bool ok = t->nodes && ancestor;
+    free(ancestor);
+    return ok;
+}
+
+static bool make(void *user, uint32_t x, struct edit *edit)
+{
+    const struct targets *t = user;
+    *edit = (struct edit){ EDIT_BYPASS, t->of, t->nodes[x], 0 };
+    return true;
+}
+
+/* The nearest ancestor took a call's place: it in turn makes room for its own farthest that will do.
+ */
+static bool collapse_on(struct search *search, node_id of, node_id *next)
+{
+    const struct graph *graph = search_best(search)->graph;
+    struct targets t = { .n = 0 };
+    uint32_t least = 0;
+    bool good = true;
+    if (find_targets(&t, graph, of) && t.n > 1) {
+        /* Names outlive the graph: the texts are shared. */
+        struct str *names = calloc(t.n, sizeof *names);
+        for (uint32_t i = 0; names && i < t.n; i++)
+            names[i] = graph->nodes[t.nodes[i]].name;
+        good = search_least(search, 1, t.n, make, &t, &least);
+        if (good && names && least < t.n)
+            *next = find_node_named(search_best(search)->graph, names[least]) + 1;
+        free(names);
+    }
+    free(t.nodes);
+    return good;
+}
+
+/* *next: where to go on. */
+static bool collapse(struct search *search, const struct targets *t, node_id *next)
+{
+    const struct graph *graph = search_best(search)->graph;
+    struct edits edits = { .failed = false };
+    struct str far_name = graph->nodes[t->nodes[0]].name;
+    struct str near_name = graph->nodes[t->nodes[t->n - 1]].name;
+    uint32_t which;
+    edits_propose(&edits);
+    edits_add(&edits, EDIT_BYPASS, t->of, t->nodes[0], 0);
+    if (t->n > 1) {
+        edits_propose(&edits);
+        edits_add(&edits, EDIT_BYPASS, t->of, t->nodes[t->n - 1], 0);
+    }
+    *next = t->of;
+    if (!edits_try_each(search, &edits, &which))
+        return false;
+    graph = search_best(search)->graph;
+    if (which == 0)
+        *next = find_node_named(graph, far_name) + 1;
+    else if (which == 1)
+        *next = find_node_named(graph, near_name) + 1;
+    if (which != 1 || *next == 0)
+        return true;
+    return collapse_on(search, *next - 1, next);
+}
+
+bool pass_bypass(struct search *search)
+{
+    node_id id = search_best(search)->graph->n_nodes - 1;
+    while (id-- > 0) {
+        const struct graph *graph = search_best(search)->graph;
+        struct targets t = { .n = 0 };
+        struct edits none = { .failed = true };
+        if (id >= graph->n_nodes || !node_is_call(&graph->nodes[id]) ||
+            !node_is_value(graph, &graph->nodes[id]))
+            continue;
+        if (!find_targets(&t, graph, id)) {
+            free(t.nodes);
+            return edits_try(search, &none, NULL);
+        }
+        bool good = t.n == 0 || collapse(search, &t, &id);
+        free(t.nodes);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+/* Each call by its farthest and nearest. */
+void propose_bypasses(const struct candidate *best, struct edits *edits)
+{
+    for (node_id id = 0; id + 1 < best->graph->n_nodes; id++) {
+        struct targets t = { .n = 0 };
+        if (!node_is_call(&best->graph->nodes[id]) ||
+            !node_is_value(best->graph, &best->graph->nodes[id]))
+            continue;
+        edits->failed |= !find_targets(&t, best->graph, id);
+        for (uint32_t i = 0; i < t.n && t.nodes; i += t.n > 1 ? t.n - 1 : 1) {
+            edits_propose(edits);
+            edits_add(edits, EDIT_BYPASS, id, t.nodes[i], 0);
+        }
+        free(t.nodes);
+    }
+}
