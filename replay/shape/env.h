@@ -278,6 +278,19 @@ struct env_input {
 struct env_equality {
     struct str a, b; /* "L['x'].size()[0]" */
 };
+/* A Dim of torch.export: "dx", or one that derives from it, "2*dx + 1". */
+struct env_dim {
+    struct str name;
+    struct str root; /* "": none, it is one */
+    int64_t mul, add; /* of a derived one: mul*root + add */
+    int64_t min, max; /* of a root; INT64_MAX: no bound */
+};
+/* A size that was given as a derived Dim: EqualityConstraint.derived_equalities. */
+struct env_derived {
+    struct str source; /* "L['y'].size()[0]" */
+    struct str root;   /* a size that is the root; or the root's name, a symbol's only source */
+    const struct env_dim *dim;
+};
 enum guard_language { GUARDS_PYTHON, GUARDS_VERBOSE_PYTHON };
 struct env_produce {
     const struct env_input *inputs;
@@ -285,6 +298,10 @@ struct env_produce {
     const struct env_equality *equalities; /* NULL: none were given; nothing is checked then */
     uint32_t n_equalities;
     bool has_equalities;  /* given, if empty: sizes that turn out equal violate it */
+    const struct env_derived *derived; /* counted among the equalities */
+    uint32_t n_derived;
+    const struct env_dim *dims; /* all, roots too */
+    uint32_t n_dims;
     bool guard_static;    /* ignore_static=False: numbers of tensors are guarded on, too */
     enum guard_language language;
 };
@@ -292,5 +309,9 @@ struct env_produce {
  * ranges). False: raised; a ConstraintViolationError's text lists what was violated. */
 bool env_produce_guards(struct shape_env *env, const struct env_produce *what,
                         void (*fn)(void *user, struct str text, uint32_t guard), void *user);
+/* As torch.export ends: what produce_guards raises, and the fixes that DimConstraints suggests for
+ * the Dims ("Suggested fixes:"); nothing is written where the constraints hold. False: something
+ * else was raised. */
+bool env_check_dims(struct shape_env *env, const struct env_produce *what, struct buf *ret);
 
 #endif

@@ -1,6 +1,6 @@
 /* From an environment to the guards that protect a compiled graph
  * (ShapeEnv.produce_guards_verbose). */
-#include "replay/shape/env_produce.h"
+#include "replay/shape/dims.h"
 
 #include <stdlib.h>
 
@@ -181,6 +181,8 @@ static bool produce_inputs(struct production *p)
             continue;
         if (!p->what->guard_static && t.of_tensor && is_number(pool, t.expr))
             continue;
+        if (p->dims && t.is_size)
+            dims_add_equality(p->dims, t.source, t.expr);
         buf_clear(&p->text);
         buf_put(&p->text, t.source);
         buf_puts(&p->text, " == ");
@@ -193,14 +195,28 @@ static bool produce_inputs(struct production *p)
     return true;
 }
 
+static bool speaks_of_sizes(const struct production *p, sym_id e)
+{
+    const struct known *k = env_known(p->env, e);
+    for (uint32_t i = 0; k && i < k->n_symbols; i++) {
+        const struct tracked_symbol *t = production_symbol(p, env_symbol_of(p->env, k, i)->id);
+        if (t && t->any_size)
+            return true;
+    }
+    return false;
+}
+
 static bool issue(struct production *p, uint32_t number, sym_id e)
 {
     struct env_guard guard = p->env->guards.v[number];
+    bool trivial = false;
+    if (p->dims && speaks_of_sizes(p, e))
+        dims_add(p->dims, e, &trivial);
     buf_clear(&p->text);
     print(p, e);
     if (is_verbose(p))
         print_comment(p, &(struct place){ .origin = guard.origin });
-    return emit(p, number) && violation_of_guard(p, e);
+    return emit(p, number) && violation_of_guard(p, e, trivial);
 }
 
 /* 2. Each guard that does not follow from ranges. */
@@ -283,6 +299,31 @@ static bool produce_not_nan(struct production *p, struct str source)
     return emit(p, UINT32_MAX);
 }
 
+/* Asserts of no unbacked symbol stay in the graph, and tell the solver all the same. */
+static bool add_asserts(struct production *p)
+{
+    struct shape_env *env = p->env;
+    for (uint32_t i = 0; p->dims && i < env->asserts.n; i++) {
+        if (env->asserts.v[i].newest != SYM_NONE ||
+            env_static_without_axioms(env, env->asserts.v[i].expr, false) != SYM_NONE)
+            continue;
+        sym_id e = env_simplify_way(env, env->asserts.v[i].expr, false);
+        if (e == SYM_NONE)
+            return false;
+        dims_add(p->dims, e, NULL);
+    }
+    return env_ok(env);
+}
+
+static void add_bounds(struct dim_solver *dims, const struct symbol *s)
+{
+    struct sym_pool *pool = dims->env->pool;
+    if (s->range.lower != SYM_ID_MINUS_INT_OO)
+        dims_add(dims, sym_ge(pool, s->id, s->range.lower), NULL);
+    if (s->range.upper != SYM_ID_INT_OO)
+        dims_add(dims, sym_le(pool, s->id, s->range.upper), NULL);
+}
+
 /* 3. Each symbol lies in its range; a float is a number. */
 static bool produce_ranges(struct production *p)
 {
@@ -293,6 +334,8 @@ static bool produce_ranges(struct production *p)
         struct str source = p->tracked.v[t.first].source;
         if (!sym_range_ok(s.range))
             continue;
+        if (p->dims && t.any_size)
+            add_bounds(p->dims, &s);
         bool below = s.range.lower != SYM_ID_MINUS_OO && s.range.lower != SYM_ID_MINUS_INT_OO;
         bool above = s.range.upper != SYM_ID_OO && s.range.upper != SYM_ID_INT_OO;
         buf_clear(&p->text);
@@ -309,11 +352,11 @@ static bool produce_ranges(struct production *p)
     return true;
 }
 
-bool env_produce_guards(struct shape_env *env, const struct env_produce *what,
-                        void (*fn)(void *user, struct str text, uint32_t guard), void *user)
+static bool run(struct production *p)
 {
-    struct production p = { .env = env, .what = what, .fn = fn, .user = user };
-    bool ok = production_check_equalities(&p);
+    struct shape_env *env = p->env;
+    const struct env_produce *what = p->what;
+    bool ok = production_check_equalities(p);
     /* Every symbol has a place before pointers to them are kept. */
     for (uint32_t i = 0; ok && i < what->n_inputs; i++) {
         const struct env_input *input = &what->inputs[i];
@@ -322,19 +365,59 @@ bool env_produce_guards(struct shape_env *env, const struct env_produce *what,
                  (!input->stride || env_known(env, input->stride[j]));
         ok = ok && env_known(env, input->offset);
     }
-    p.n_places = (uint32_t)env->symbols.n;
-    p.place_of = calloc(p.n_places + 1, sizeof *p.place_of);
-    ok = ok && (p.place_of || env_no_memory(env));
+    p->n_places = (uint32_t)env->symbols.n;
+    p->place_of = calloc(p->n_places + 1, sizeof *p->place_of);
+    ok = ok && (p->place_of || env_no_memory(env));
+    p->began = ok;
     for (uint32_t i = 0; ok && i < what->n_inputs; i++)
-        ok = track_input(&p, &what->inputs[i]);
-    ok = ok && produce_inputs(&p) && produce_guards(&p) && produce_ranges(&p) &&
-         production_raise_violations(&p);
-    free(p.place_of);
-    vec_release(&p.tracked);
-    vec_release(&p.symbols);
-    vec_release(&p.constraints);
-    vec_release(&p.violations);
-    buf_release(&p.text);
-    arena_release(&p.arena);
+        ok = track_input(p, &what->inputs[i]);
+    ok = ok && produce_inputs(p) && produce_guards(p) && add_asserts(p) && produce_ranges(p);
+    return ok && production_raise_violations(p);
+}
+
+static void release(struct production *p)
+{
+    free(p->place_of);
+    vec_release(&p->tracked);
+    vec_release(&p->symbols);
+    vec_release(&p->constraints);
+    vec_release(&p->violations);
+    buf_release(&p->text);
+    arena_release(&p->arena);
+}
+
+bool env_produce_guards(struct shape_env *env, const struct env_produce *what,
+                        void (*fn)(void *user, struct str text, uint32_t guard), void *user)
+{
+    struct production p = { .env = env, .what = what, .fn = fn, .user = user };
+    bool ok = run(&p);
+    release(&p);
     return ok && env_ok(env);
+}
+
+static void ignore(void *user, struct str text, uint32_t guard)
+{
+    (void)user;
+    (void)text;
+    (void)guard;
+}
+
+bool env_check_dims(struct shape_env *env, const struct env_produce *what, struct buf *ret)
+{
+    struct dim_solver dims = { .env = env };
+    struct production p = { .env = env, .what = what, .fn = ignore, .dims = &dims };
+    bool held = run(&p) && env_ok(env), ok = true;
+    if (!held && env->raising == ENV_RAISED_CONSTRAINT)
+        buf_put(ret, env_raised(env).text);
+    else
+        ok = held;
+    if (ok && p.began) {
+        dims_solve(&dims);
+        if (!held || dims_forces(&p, &dims))
+            dims_suggest(&p, &dims, ret);
+    }
+    ok = ok && ((!dims.failed && !ret->failed) || env_no_memory(env)) && env_ok(env);
+    dims_release(&dims);
+    release(&p);
+    return ok;
 }

@@ -46,6 +46,8 @@ struct production {
     constraints; /* symbol_to_constraints */
     vec_of(struct violation)
     violations;
+    bool began; /* the equalities hold */
+    struct dim_solver *dims; /* NULL: nobody asks what Dims would have to be */
 };
 
 /* The source that prints a symbol. */
@@ -55,7 +57,7 @@ struct tracked_symbol *production_symbol(const struct production *p, sym_id symb
 /* env_violation.c. Each false: out of memory. */
 bool violation_of_number(struct production *p, const struct tracked *t);
 bool violation_of_expression(struct production *p, const struct tracked *t);
-bool violation_of_guard(struct production *p, sym_id guard);
+bool violation_of_guard(struct production *p, sym_id guard, bool trivial);
 bool violation_of_range(struct production *p, sym_id symbol, struct sym_range range);
 bool violation_of_equality(struct production *p, const struct tracked *t);
 /* EqualityConstraint: guards on each given pair, or raises. */

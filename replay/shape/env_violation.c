@@ -115,11 +115,11 @@ bool violation_of_expression(struct production *p, const struct tracked *t)
 
 /* --- Guards and ranges on constrained symbols --- */
 
-bool violation_of_guard(struct production *p, sym_id guard)
+bool violation_of_guard(struct production *p, sym_id guard, bool trivial)
 {
     struct shape_env *env = p->env;
     const struct known *k = env_known(env, guard);
-    if (!k || k->n_symbols != 1 || guard == SYM_ID_TRUE)
+    if (!k || k->n_symbols != 1 || guard == SYM_ID_TRUE || trivial)
         return k != NULL;
     sym_id symbol = env_symbol_of(env, k, 0)->id;
     const struct tracked_symbol *place = production_symbol(p, symbol);
@@ -193,11 +193,45 @@ static bool is_constrained(const struct production *p, sym_id symbol)
 }
 
 
+/* EqualityConstraint._rewrite: a source as an expression of the root that it derives from. */
+static sym_id rewritten(struct production *p, struct str source, unsigned depth)
+{
+    const struct env_produce *what = p->what;
+    struct sym_pool *pool = p->env->pool;
+    struct str class = class_of(what, source);
+    for (uint32_t i = what->n_derived; i-- > 0 && depth < 64;) {
+        const struct env_derived *d = &what->derived[i];
+        if (!str_eq(class_of(what, d->source), class))
+            continue;
+        sym_id root = rewritten(p, d->root, depth + 1);
+        return sym_add(pool, sym_mul(pool, sym_integer(pool, d->dim->mul), root),
+                       sym_integer(pool, d->dim->add));
+    }
+    return sym_symbol(pool, class, SYM_IS_INTEGER);
+}
+
+/* is_derived, and is_equal where expr is the root's symbol. */
+static bool is_derived(struct production *p, const struct tracked *t, sym_id symbol,
+                       const struct tracked *root)
+{
+    sym_id of_root = rewritten(p, root->source, 0);
+    return rewritten(p, t->source, 0) ==
+           sym_replace(p->env->pool, t->expr, &(struct sym_pair){ symbol, of_root }, 1);
+}
+
+static sym_id parsed_name(struct sym_pool *pool, struct str name)
+{
+    struct err ignored = { 0 };
+    sym_id e = sym_parse(pool, name, NULL, NULL);
+    bool ok = sym_ok(pool, &ignored);
+    return ok && e != SYM_NONE ? e : sym_symbol(pool, name, 0);
+}
+
 static void print_related(struct production *p, const struct tracked *t, sym_id symbol,
                           const struct tracked *root)
 {
     struct sym_pool *pool = p->env->pool;
-    sym_id renamed = sym_symbol(pool, debug_name(root), 0);
+    sym_id renamed = parsed_name(pool, debug_name(root));
     sym_id e = sym_replace(pool, t->expr, &(struct sym_pair){ symbol, renamed }, 1);
     buf_printf(&p->text, "The values of %.*s = %.*s must always be related to the values of "
                          "%.*s = %.*s by %.*s = ",
@@ -218,11 +252,11 @@ bool violation_of_equality(struct production *p, const struct tracked *t)
     if (!place || !is_constrained(p, symbol))
         return true;
     const struct tracked *root = &p->tracked.v[place->first];
+    if (is_derived(p, t, symbol, root))
+        return true;
     buf_clear(&p->text);
     if (symbol != t->expr)
         print_related(p, t, symbol, root);
-    else if (str_eq(class_of(p->what, t->source), class_of(p->what, root->source)))
-        return true;
     else
         buf_printf(&p->text, "The values of %.*s = %.*s and %.*s = %.*s must always be equal.",
                    STR_ARG(debug_name(t)), STR_ARG(t->source), STR_ARG(debug_name(root)),
@@ -262,6 +296,47 @@ static bool raise_unequal(struct production *p, const struct env_equality *pair,
                      STR_ARG(buf_str(&p->text)));
 }
 
+static sym_id derived_of(struct sym_pool *pool, const struct env_dim *dim, sym_id root)
+{
+    return sym_add(pool, sym_mul(pool, sym_integer(pool, dim->mul), root),
+                   sym_integer(pool, dim->add));
+}
+
+/* The symbol whose source is the root's name: no input has it. */
+static sym_id phantom_of(struct shape_env *env, struct str name)
+{
+    uint32_t number = intern_find(&env->source_names, name);
+    return number == INTERN_NONE ? SYM_NONE : env->source_symbols.v[number];
+}
+
+static bool check_derived(struct production *p, const struct env_derived *d)
+{
+    struct shape_env *env = p->env;
+    struct sym_pool *pool = env->pool;
+    sym_id have = expression_of(p->what, d->source), root = expression_of(p->what, d->root);
+    bool phantom = root == SYM_NONE, equal;
+    root = phantom ? phantom_of(env, d->root) : root;
+    if (have == SYM_NONE || root == SYM_NONE)
+        return env_raise(env, ENV_RAISED_OTHER, "KeyError", "%.*s",
+                         STR_ARG(have == SYM_NONE ? d->source : d->root));
+    have = env_replace(env, have);
+    root = env_replace(env, root);
+    if (!env_guard_bool(env, sym_eq(pool, have, derived_of(pool, d->dim, root)), &equal) || equal)
+        return env_ok(env);
+    struct str name = phantom ? d->root : d->dim->root;
+    buf_clear(&p->text);
+    buf_printf(&p->text, "Expected input %.*s to be equal to ", STR_ARG(d->source));
+    sym_print(pool, derived_of(pool, d->dim, sym_symbol(pool, name, SYM_IS_INTEGER)), &p->text);
+    buf_printf(&p->text, ", where %.*s = ", STR_ARG(name));
+    sym_print(pool, env_put_hints(env, root), &p->text);
+    buf_puts(&p->text, ", but got ");
+    sym_print(pool, env_put_hints(env, have), &p->text);
+    if (p->text.failed)
+        return env_no_memory(env);
+    return env_raise(env, ENV_RAISED_CONSTRAINT, "ConstraintViolationError", "%.*s",
+                     STR_ARG(buf_str(&p->text)));
+}
+
 bool production_check_equalities(struct production *p)
 {
     struct shape_env *env = p->env;
@@ -281,6 +356,9 @@ bool production_check_equalities(struct production *p)
         if (!equal)
             return raise_unequal(p, pair, a, b);
     }
+    for (uint32_t i = 0; i < what->n_derived; i++)
+        if (!check_derived(p, &what->derived[i]))
+            return false;
     return true;
 }
 
