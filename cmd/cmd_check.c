@@ -53,14 +53,14 @@ struct checking {
 
 /* ---- Reading ---- */
 
-/* Beside a baseline the default limits hold where no others are given. */
+/* Beside a baseline the usual limits hold where no others are given. */
 static bool read_rules(struct checking *c, struct err *err)
 {
     const struct check_args *args = c->args;
-    const char *beside = args->fail_on;
-    if (!beside && args->baseline)
-        beside = CHECK_DEFAULT;
-    if (beside && !check_rules_parse(&c->rules, str_of(beside), CHECK_BESIDE, err))
+    if (args->baseline && !args->fail_on && !check_rules_usual(&c->rules, err))
+        return false;
+    if (args->fail_on &&
+        !check_rules_parse(&c->rules, str_of(args->fail_on), CHECK_BESIDE, err))
         return err_at(err, "check: --fail-on");
     if (args->max && !check_rules_parse(&c->rules, str_of(args->max), CHECK_BUDGETS, err))
         return err_at(err, "check: --max");

@@ -260,7 +260,11 @@ static bool make(struct making *m, const struct check_rules *rules)
 {
     struct check *c = &m->check;
     for (size_t i = 0; i < rules->rules.n; i++) {
-        struct check_row row = judge(c, &rules->rules.v[i]);
+        const struct check_rule *rule = &rules->rules.v[i];
+        if (rule->usual && !c->now->measures[rule->measure].n &&
+            !(c->before && c->before->measures[rule->measure].n))
+            continue;
+        struct check_row row = judge(c, rule);
         if (!vec_push(&m->rows, row))
             return false;
         c->regressed += row.verdict == CHECK_REGRESSED;

@@ -28,6 +28,7 @@ struct check_rule {
     enum measure measure;
     enum check_kind kind;
     bool percent;    /* of the baseline's value */
+    bool usual;      /* nobody asked for it: left out where neither side has the measure */
     double limit;    /* 0 or more, in the measure's unit */
     struct str text; /* as written; borrowed */
 };
@@ -38,10 +39,11 @@ struct check_rules {
 
 enum check_list { CHECK_BESIDE, CHECK_BUDGETS };
 
-/* What is gated on when a baseline is given and nothing else: counts that should not grow. */
-#define CHECK_DEFAULT                                                                       \
+/* What is gated on beside a baseline when no limits are given: counts that should not grow. */
+#define CHECK_USUAL                                                                         \
     "guards:+0,calls:+0,symbols:+0,specializations:+0,restarts:+0,recompiles:+0,breaks:+0," \
-    "failures:+0"
+    "failures:+0,calls_exported:+0"
+bool check_rules_usual(struct check_rules *rules, struct err *err);
 
 /* Appends the rules of a list. ERR_USAGE says which is misspelt, and names the measures when one is
  * unknown. */

@@ -78,6 +78,15 @@ bool check_rules_parse(struct check_rules *rules, struct str list, enum check_li
     return true;
 }
 
+bool check_rules_usual(struct check_rules *rules, struct err *err)
+{
+    size_t first = rules->rules.n;
+    bool ok = check_rules_parse(rules, STR(CHECK_USUAL), CHECK_BESIDE, err);
+    for (size_t i = first; i < rules->rules.n; i++)
+        rules->rules.v[i].usual = true;
+    return ok;
+}
+
 void check_rules_release(struct check_rules *rules)
 {
     vec_release(&rules->rules);

@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct err err = { .kind = ERR_NONE };
     if (baseline_read(text, &arena, &side, &err)) {
         write_again(&side, &arena);
-        FUZZ_CHECK(check_rules_parse(&rules, STR(CHECK_DEFAULT), CHECK_BESIDE, &err));
+        FUZZ_CHECK(check_rules_usual(&rules, &err));
     } else {
         FUZZ_CHECK(err.kind == ERR_INPUT);
         err.kind = ERR_NONE;

@@ -112,6 +112,24 @@ static void test_limits(void **state)
     drop(&rig);
 }
 
+/* Nobody asked for them: what neither side measures is left out, what one lacks is told. */
+static void test_usual(void **state)
+{
+    (void)state;
+    struct rig rig = { 0 };
+    struct err err = ERR_INIT;
+    put(&rig.now, MEASURE_CALLS_EXPORTED, 5);
+    put(&rig.before, MEASURE_CALLS_EXPORTED, 5);
+    put(&rig.before, MEASURE_GUARDS, 9);
+    assert_true(check_rules_usual(&rig.rules, &err));
+    const struct check *c = judge(&rig, true);
+    assert_int_equal(c->n_rows, 2);
+    assert_int_equal(c->rows[0].rule.measure, MEASURE_GUARDS);
+    assert_int_equal(c->rows[0].verdict, CHECK_CANNOT_TELL);
+    assert_int_equal(c->rows[1].verdict, CHECK_HOLDS);
+    drop(&rig);
+}
+
 /* 0.1 + 0.2 is above 0.3 by rounding alone. */
 static void test_rounding(void **state)
 {
@@ -343,7 +361,7 @@ static bool check_once(void *arg)
     const struct report_options how = { 0 };
     struct buf text = BUF_INIT;
     bool ok = measures_take(trace, &(struct measure_options){ 0 }, &input.measures, &err) &&
-              check_rules_parse(&rig.rules, STR(CHECK_DEFAULT), CHECK_BESIDE, &err) &&
+              check_rules_usual(&rig.rules, &err) &&
               check_side_of(&input, 1, &rig.arena, &rig.now, &err);
     if (ok)
         baseline_write(&rig.now, &text);
@@ -380,7 +398,7 @@ int main(void)
         cmocka_unit_test(test_notes),       cmocka_unit_test(test_nothing_compiled),
         cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_unreadable),
         cmocka_unit_test(test_by_hand),     cmocka_unit_test(test_reports),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_usual),       cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
