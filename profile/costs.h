@@ -48,8 +48,9 @@ struct cost_spot {
     int64_t ns, self_ns;
 };
 
-/* Python used a size as a number (deep). */
+/* Python used a size as a number, or asked something of one (deep). Constants are left out. */
 struct size_use {
+    bool question; /* as a bool: it becomes a guard at most; a number makes a symbol static */
     struct str use, expr, source; /* source: "" unless expr is a symbol */
     struct str asker_file, asker_function;
     uint32_t asker_line;
@@ -80,7 +81,7 @@ struct profile_costs {
     uint32_t n_counters;
     const struct cost_spot *spots; /* by self_ns */
     uint32_t n_spots;
-    const struct size_use *uses; /* by count */
+    const struct size_use *uses; /* as numbers, then questions; each by count */
     uint32_t n_uses;
     const struct phase_memory *memory; /* by growth of the host */
     uint32_t n_memory;

@@ -1,6 +1,7 @@
 /* What a deep recording tells besides dispatches: counters beside PyTorch's, work around operators,
  * uses of sizes, memory of phases. */
 #include "profile/build.h"
+#include "trace/base/json.h"
 #include "trace/events/user_line.h"
 
 struct deepening {
@@ -147,6 +148,23 @@ const struct deep_frame *deep_user_frame(const struct deep *deep, uint32_t stack
     return s->n_frames ? &s->frames[s->n_frames - 1] : NULL;
 }
 
+static bool is_constant(struct str expr)
+{
+    double number;
+    struct json doc = { 0 };
+    struct err ignored = { 0 };
+    bool constant = str_is(expr, "true") || str_is(expr, "false") || str_is(expr, "True") ||
+                    str_is(expr, "False") ||
+                    (json_parse(&doc, expr, &ignored) && json_double(&doc, JSON_ROOT, &number));
+    json_release(&doc);
+    return constant;
+}
+
+static bool is_question(struct str use)
+{
+    return str_is(use, "__bool__") || str_is(use, "guard_bool");
+}
+
 static bool add_uses(struct deepening *d)
 {
     static const struct deep_frame NOBODY = { 0 };
@@ -154,7 +172,7 @@ static bool add_uses(struct deepening *d)
         const struct deep_use *use = &d->in->deep->uses[i];
         const struct deep_frame *user = deep_user_frame(d->in->deep, use->stack);
         user = user ? user : &NOBODY;
-        if (!build_takes(d->b, d->in, use->record))
+        if (!build_takes(d->b, d->in, use->record) || is_constant(use->expr))
             continue;
         put_key(&d->key, use->use);
         put_key(&d->key, use->expr);
@@ -165,7 +183,8 @@ static bool add_uses(struct deepening *d)
         uint32_t row = row_of(d, &d->uses);
         if (row == INTERN_NONE)
             return false;
-        struct size_use fresh = { .use = use->use,
+        struct size_use fresh = { .question = is_question(use->use),
+                                  .use = use->use,
                                   .expr = use->expr,
                                   .source = use->source,
                                   .asker_file = use->asker.file,
@@ -260,6 +279,8 @@ static int by_self(const void *a, const void *b)
 static int by_count(const void *a, const void *b)
 {
     const struct size_use *x = a, *y = b;
+    if (x->question != y->question)
+        return x->question ? 1 : -1;
     if (x->count != y->count)
         return x->count > y->count ? -1 : 1;
     int order = str_cmp(x->file, y->file);
@@ -268,6 +289,18 @@ static int by_count(const void *a, const void *b)
     order = order ? order : str_cmp(x->expr, y->expr);
     order = order ? order : str_cmp(x->asker_file, y->asker_file);
     return order ? order : falling(y->asker_line, x->asker_line);
+}
+
+/* Dispatches before the fast path, the many before the few. */
+static int by_size(const void *a, const void *b)
+{
+    const struct cost_counter *x = a, *y = b;
+    uint64_t m = x->is_real ? x->pytorch : x->replayed, n = y->is_real ? y->pytorch : y->replayed;
+    bool p = str_ends(x->label, STR("__torch_dispatch__"));
+    bool q = str_ends(y->label, STR("__torch_dispatch__"));
+    if (p != q)
+        return p ? -1 : 1;
+    return m != n ? (m > n ? -1 : 1) : str_cmp(x->label, y->label);
 }
 
 static int by_growth(const void *a, const void *b)
@@ -283,6 +316,7 @@ static void publish(struct profile_build *b)
 {
     struct profile_costs *all = &b->profile.costs;
     SORT(b->spots, by_self);
+    SORT(b->counters, by_size);
     SORT(b->uses, by_count);
     SORT(b->memory, by_growth);
     all->counters = b->counters.v;

@@ -130,6 +130,7 @@ static void put_uses(struct json_report *r)
         const struct size_use *use = &costs->uses[i];
         json_open_object(&r->w, NULL);
         json_put_str(&r->w, "use", use->use);
+        json_put_bool(&r->w, "question", use->question);
         json_put_str(&r->w, "expr", use->expr);
         if (use->source.n)
             json_put_str(&r->w, "source", use->source);

@@ -403,7 +403,8 @@ static void tell(struct telling *t)
 bool headlines(const struct profile *p, void (*each)(void *user, struct str text), void *user)
 {
     static void (*const REST[])(const struct profile *, struct buf *) = {
-        slowest_line, breaks, recompiles, parts, guards, expansion, caches,
+        slowest_line, breaks, recompiles, parts, headline_spots, guards, expansion,
+        headline_dispatches, caches,
     };
     struct telling t = { .each = each, .user = user };
     recordings(p, &t.text);

@@ -9,4 +9,8 @@
 bool headlines(const struct profile *profile, void (*each)(void *user, struct str text),
                void *user);
 
+/* Those of costs, for headlines(): appended, nothing where there is nothing to tell. */
+void headline_dispatches(const struct profile *profile, struct buf *out);
+void headline_spots(const struct profile *profile, struct buf *out);
+
 #endif

@@ -178,11 +178,11 @@ static void set_peak(struct measures *m, enum measure measure, uint64_t bytes)
 static void set_deep(const struct profile *p, struct measures *m)
 {
     const struct profile_costs *costs = &p->costs;
-    uint64_t uses = 0, allocations = 0, dispatches = 0;
+    uint64_t uses = 0, questions = 0, allocations = 0, dispatches = 0;
     if (!costs->deep)
         return;
     for (uint32_t i = 0; i < costs->n_uses; i++)
-        uses += costs->uses[i].count;
+        *(costs->uses[i].question ? &questions : &uses) += costs->uses[i].count;
     for (uint32_t i = 0; i < costs->n_operators; i++)
         if (operator_allocates(profile_name(p, costs->operators[i].op)))
             allocations += operator_cost_real(&costs->operators[i]);
@@ -195,6 +195,7 @@ static void set_deep(const struct profile *p, struct measures *m)
     set(m, MEASURE_DISPATCH_S, seconds(costs->self_ns));
     set_ratio(m, MEASURE_US_PER_DISPATCH, (double)costs->self_ns / 1e3, (double)dispatches);
     set(m, MEASURE_SIZE_USES, (double)uses);
+    set(m, MEASURE_SIZE_QUESTIONS, (double)questions);
     set_peak(m, MEASURE_HOST_PEAK, costs->host_peak);
     set_peak(m, MEASURE_DEVICE_PEAK, costs->device_peak);
 }

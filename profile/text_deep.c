@@ -50,20 +50,23 @@ void text_spots(const struct text_report *r)
     put_processes(r);
 }
 
-void text_size_uses(const struct text_report *r)
+static void put_uses(const struct text_report *r, bool question, const char *title)
 {
     static const struct column COLUMNS[] = {
-        { "count", COLUMN_RIGHT },   { "use", COLUMN_LEFT },  { "size", COLUMN_WIDE },
+        { "count", COLUMN_RIGHT },    { "use", COLUMN_LEFT },         { "size", COLUMN_WIDE },
         { "source", COLUMN_WIDE, 2 }, { "asked by", COLUMN_PATH, 1 }, { "line", COLUMN_PATH },
         { "code", COLUMN_WIDE },
     };
     const struct profile_costs *costs = &r->p->costs;
     struct table table = TABLE(COLUMNS);
-    if (costs->n_uses == 0)
-        return;
-    text_title(r, "Sizes that Python used as numbers: what makes them static");
-    for (uint32_t i = 0; i < text_shown(r, costs->n_uses); i++) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < costs->n_uses; i++) {
         const struct size_use *use = &costs->uses[i];
+        if (use->question != question)
+            continue;
+        n++;
+        if (text_shown(r, n) < n)
+            continue;
         table_count(&table, use->count);
         table_text(&table, use->use);
         table_text(&table, use->expr);
@@ -72,7 +75,15 @@ void text_size_uses(const struct text_report *r)
         table_place(&table, use->file, use->line);
         table_text(&table, use->code);
     }
-    text_finish(r, &table, costs->n_uses);
+    if (n > 0)
+        text_title(r, title);
+    text_finish(r, &table, n);
+}
+
+void text_size_uses(const struct text_report *r)
+{
+    put_uses(r, false, "Sizes that Python used as numbers: what makes them static");
+    put_uses(r, true, "Questions that Python asked of sizes");
 }
 
 static void cell_bytes(struct table *table, uint64_t bytes)

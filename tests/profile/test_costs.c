@@ -30,7 +30,11 @@ static void put_deep(struct log_make *log)
             "\"self_ns\": 9}");
     log_put(log, "\"symtape_size_uses\": {}",
             FRAMES "{\"use\": \"__int__\", \"expr\": \"s77\", \"source\": \"L['x'].size()[0]\", "
-                   "\"asker\": [\"/t/a.py\", 4, \"view\"], \"stack\": 0, \"count\": 5}");
+                   "\"asker\": [\"/t/a.py\", 4, \"view\"], \"stack\": 0, \"count\": 5}\n"
+                   "{\"use\": \"guard_bool\", \"expr\": \"s77 > 3\", \"stack\": 0, "
+                   "\"asker\": [\"/t/a.py\", 5, \"pad\"], \"count\": 9}\n"
+                   "{\"use\": \"__bool__\", \"expr\": \"true\", \"stack\": 0, "
+                   "\"asker\": [\"/t/a.py\", 6, \"pad\"], \"count\": 99}");
     log_put(log, "\"symtape_memory\": {}",
             "{\"phase\": \"a\", \"start_ns\": 1, \"end_ns\": 4, \"host_start\": 10, "
             "\"host_end\": 5, \"host_peak\": 30, \"device_start\": null}\n"
@@ -114,7 +118,8 @@ static void test_deep(void **state)
     const struct profile_costs *costs = &made.profile->costs;
     assert_int_equal(costs->n_spots, 2);
     assert_str_is(costs->spots[0].cost, "no_dispatch");
-    assert_int_equal(costs->n_uses, 1);
+    assert_int_equal(costs->n_uses, 2); /* a number first; "true" is no size */
+    assert_true(costs->uses[1].question);
     assert_str_is(costs->uses[0].file, "/u/zoo/model.py");
     assert_int_equal(costs->uses[0].line, 12);
     assert_str_is(costs->uses[0].asker_function, "view");
@@ -185,6 +190,7 @@ static void test_measures(void **state)
     assert_true(m.value[MEASURE_REAL_PROXY] == 1);
     assert_true(m.value[MEASURE_REAL_ALLOCATIONS] == 2);
     assert_true(m.value[MEASURE_SIZE_USES] == 5);
+    assert_true(m.value[MEASURE_SIZE_QUESTIONS] == 9);
     assert_true(m.value[MEASURE_HOST_PEAK] == 40);
     assert_true(m.value[MEASURE_DEVICE_PEAK] == 9);
     made_drop(&made);
@@ -204,13 +210,16 @@ static void test_reports(void **state)
     holds(&text, "6         6  ");
     holds(&text, "no_dispatch   torch._a");
     holds(&text, "Recording took 77 ns.");
+    holds(&text, "\n  * 5 dispatches of FakeTensorMode; 88 % of the time in dispatches is that of "
+                 "aten.empty.memory_format\n");
+    holds(&text, "\nQuestions that Python asked of sizes\n");
     holds(&text, "__int__  s77   L['x'].size()[0]  t/a.py:4  zoo/model.py:12  x = self.bn(x)");
     holds(&text, "+15 B");
     holds(&text, "+2 B");
     buf_clear(&text);
     report_json(made.profile, &how, &text);
     holds(&text, "\"real\":{\"fake_mode\":3,\"fake_tensor\":0,\"proxy\":1,\"by_depth\":[3]");
-    holds(&text, "\"counters\":[{\"label\":\"attempt fast\",\"pytorch\":6,\"recorded\":6");
+    holds(&text, "{\"label\":\"attempt fast\",\"pytorch\":6,\"recorded\":6");
     holds(&text, "\"device_growth\":null,\"device_peak\":null");
     assert_false(text.failed);
     buf_release(&text);
