@@ -106,10 +106,11 @@ static int report(const struct diffing *d, const struct compare *compare)
     };
     format->write(compare, &how, &text);
     int code = write_out(d, d->args->output, &text);
+    bool empty = text.n == 0;
     buf_release(&text);
     for (uint32_t i = 0; i < compare->n_notes; i++)
         out_note(out, "%.*s", STR_ARG(compare->notes[i]));
-    if (code == EXIT_DONE && !compare->differs && compare->n_rows == 0)
+    if (code == EXIT_DONE && empty)
         out_note(out, "no difference");
     return code;
 }

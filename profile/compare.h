@@ -59,13 +59,14 @@ struct change_row {
 enum compare_verdict {
     COMPARE_SAME,
     COMPARE_CHANGED,
-    COMPARE_NOISE,   /* a time within the spread */
-    COMPARE_UNJUDGED /* a time, and one run on a side */
+    COMPARE_NOISE,   /* a time or memory, within the spread */
+    COMPARE_UNJUDGED /* a time or memory, and one run on a side */
 };
 const char *compare_verdict_name(enum compare_verdict verdict);
 
 struct compare_measure {
     enum measure measure;
+    bool varies; /* a time, or memory: not the same in two runs of one program */
     struct measure_summary before, after;
     enum compare_verdict verdict;
 };

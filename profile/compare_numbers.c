@@ -24,10 +24,18 @@ static enum compare_verdict judge_time(const struct measure_summary *x,
                                                                    : COMPARE_NOISE;
 }
 
+/* Times, and what the process needed while it ran. */
+static bool varies(enum measure measure)
+{
+    const struct measure_row *row = measure_row(measure);
+    return row->source == MEASURE_TIMED ||
+           (row->source == MEASURE_DEEP && row->unit != MEASURE_COUNT);
+}
+
 static enum compare_verdict judge(enum measure measure, const struct measure_summary *x,
                                   const struct measure_summary *y)
 {
-    if (measure_row(measure)->source == MEASURE_TIMED)
+    if (varies(measure))
         return judge_time(x, y);
     return x->median == y->median ? COMPARE_SAME : COMPARE_CHANGED;
 }
@@ -63,9 +71,10 @@ static enum change_kind kind_of(enum measure measure)
         { "cache_", CHANGE_CACHES },           { "graphs", CHANGE_GRAPHS },
         { "nodes", CHANGE_GRAPHS },            { "calls", CHANGE_GRAPHS },
         { "expansion", CHANGE_GRAPHS },        { "dispatches", CHANGE_DISPATCHES },
+        { "real_", CHANGE_DISPATCHES },        { "size_uses", CHANGE_SIZE_USES },
     };
     struct str name = str_of(measure_row(measure)->name);
-    if (measure_row(measure)->source == MEASURE_TIMED)
+    if (varies(measure))
         return CHANGE_TIMES;
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
         if (str_starts(name, str_of(KINDS[i].begins)))
@@ -86,7 +95,8 @@ static bool compare_measures(struct compare_build *b, const struct measure_summa
 {
     struct compare *c = &b->compare;
     for (int i = 0; i < MEASURES; i++) {
-        struct compare_measure row = { (enum measure)i, x[i], y[i], COMPARE_SAME };
+        struct compare_measure row = { (enum measure)i, varies((enum measure)i), x[i], y[i],
+                                       COMPARE_SAME };
         if (x[i].n == 0 || y[i].n == 0 || is_skipped(c, row.measure))
             continue;
         row.verdict = judge(row.measure, &x[i], &y[i]);
@@ -109,8 +119,10 @@ struct sample {
 struct sampling {
     struct compare_build *b;
     struct intern keys;
+    size_t run_starts; /* first sample of the run at hand */
     vec_of(struct sample) samples;
     vec_of(struct compare_time) rows; /* by key */
+    vec_of(size_t) latest;            /* by key: its latest sample */
 };
 
 static int by_key(const void *a, const void *b)
@@ -177,14 +189,25 @@ static bool sample(struct sampling *s, struct str key, const struct compare_time
 {
     uint32_t id = intern(&s->keys, key);
     *ret = id;
-    return id != INTERN_NONE && (id < s->rows.n || vec_push(&s->rows, *fresh)) &&
-           vec_push(&s->samples, (struct sample){ id, after, ns });
+    if (id == INTERN_NONE || (id == s->rows.n && (!vec_reserve(&s->latest, 1) ||
+                                                  !vec_push(&s->rows, *fresh))))
+        return false;
+    if (id == s->latest.n)
+        s->latest.v[s->latest.n++] = SIZE_MAX;
+    /* Lines of equal code in one run are one. */
+    if (s->latest.v[id] != SIZE_MAX && s->latest.v[id] >= s->run_starts) {
+        s->samples.v[s->latest.v[id]].ns += ns;
+        return true;
+    }
+    s->latest.v[id] = s->samples.n;
+    return vec_push(&s->samples, (struct sample){ id, after, ns });
 }
 
 static bool sample_phases(struct sampling *s, const struct compare_side *side, uint32_t stands,
                           bool after)
 {
-    for (uint32_t run = 0; run < side->n_runs; run++)
+    for (uint32_t run = 0; run < side->n_runs; run++) {
+        s->run_starts = s->samples.n;
         for (uint32_t i = 0; i < side->runs[run]->n_phases; i++) {
             const struct snapshot_phase *p = &side->runs[run]->phases[i];
             uint32_t id;
@@ -194,6 +217,7 @@ static bool sample_phases(struct sampling *s, const struct compare_side *side, u
             if (run == stands)
                 *(after ? &s->rows.v[id].after_calls : &s->rows.v[id].before_calls) = p->calls;
         }
+    }
     return true;
 }
 
@@ -209,11 +233,10 @@ static struct str line_key(struct compare_build *b, const struct snapshot_line *
     return buf_str(&b->key);
 }
 
-/* Lines of equal code in one run are one. */
 static bool sample_lines(struct sampling *s, const struct compare_side *side, bool after)
 {
     for (uint32_t run = 0; run < side->n_runs; run++) {
-        size_t start = s->samples.n;
+        s->run_starts = s->samples.n;
         for (uint32_t i = 0; i < side->runs[run]->n_lines; i++) {
             const struct snapshot_line *l = &side->runs[run]->lines[i];
             struct compare_time fresh = { .name = STR(""),
@@ -224,12 +247,6 @@ static bool sample_lines(struct sampling *s, const struct compare_side *side, bo
                 return false;
             if (after)
                 s->rows.v[id].place = fresh.place;
-            for (size_t k = start; k + 1 < s->samples.n; k++)
-                if (s->samples.v[k].key == id) {
-                    s->samples.v[k].ns += (double)l->estimated_ns;
-                    s->samples.n--;
-                    break;
-                }
         }
     }
     return true;
@@ -240,6 +257,7 @@ static void release(struct sampling *s)
     intern_release(&s->keys);
     vec_release(&s->samples);
     vec_release(&s->rows);
+    vec_release(&s->latest);
 }
 
 static bool compare_phases(struct compare_build *b)

@@ -319,7 +319,7 @@ static const char *verdict_text(enum compare_verdict verdict)
 
 static void put_measures(const struct putting *p, bool timed)
 {
-    struct diff_table t = { .title = timed ? "Times (medians)" : "Measures" };
+    struct diff_table t = { .title = timed ? "Times and memory (medians)" : "Measures" };
     add_column(&t, "before", COLUMN_RIGHT, 0);
     add_column(&t, "after", COLUMN_RIGHT, 0);
     add_column(&t, "change", COLUMN_RIGHT, 0);
@@ -328,7 +328,7 @@ static void put_measures(const struct putting *p, bool timed)
     for (uint32_t i = 0; i < p->c->n_measures; i++) {
         const struct compare_measure *m = &p->c->measures[i];
         const struct measure_row *row = measure_row(m->measure);
-        if (m->verdict == COMPARE_SAME || (row->source == MEASURE_TIMED) != timed)
+        if (m->verdict == COMPARE_SAME || m->varies != timed)
             continue;
         put_measure(&t, m->measure, &m->before);
         put_measure(&t, m->measure, &m->after);
@@ -412,7 +412,9 @@ static uint64_t count_rows(const struct compare *c, int kind, enum change change
     uint64_t n = 0;
     for (uint32_t i = c->first_of[kind]; i < c->first_of[kind + 1]; i++)
         if (c->rows[i].change == change) {
-            bool counted = kind == CHANGE_GRAPHS || kind == CHANGE_OPERATORS;
+            bool counted = kind == CHANGE_GRAPHS || kind == CHANGE_OPERATORS ||
+                           (change == CHANGE_CHANGED &&
+                            (kind == CHANGE_DISPATCHES || kind == CHANGE_SIZE_USES));
             n += counted                  ? 1
                  : change == CHANGE_GONE ? c->rows[i].before
                                          : c->rows[i].after;
@@ -429,15 +431,13 @@ void diff_put_summary(const struct compare *compare, struct buf *out)
         [CHANGE_GUARDS] = "guard",       [CHANGE_ASSERTS] = "runtime assert",
         [CHANGE_SUPPRESSED] = "suppressed guard", [CHANGE_SYMBOLS] = "symbol",
         [CHANGE_GRAPHS] = "graph",       [CHANGE_NODES] = "node",
-        [CHANGE_OPERATORS] = "operator", [CHANGE_DISPATCHES] = "dispatch",
-        [CHANGE_SIZE_USES] = "use of a size", [CHANGE_CACHES] = "cache look-up",
+        [CHANGE_OPERATORS] = "operator", [CHANGE_DISPATCHES] = "dispatched call",
+        [CHANGE_SIZE_USES] = "size use", [CHANGE_CACHES] = "cache look-up",
     };
     size_t start = out->n;
     for (int kind = 0; kind < CHANGE_KINDS; kind++)
         for (int change = CHANGE_NEW; change <= CHANGE_CHANGED && NOUNS[kind]; change++) {
-            uint64_t n = kind == CHANGE_DISPATCHES || kind == CHANGE_SIZE_USES
-                             ? 0
-                             : count_rows(compare, kind, (enum change)change);
+            uint64_t n = count_rows(compare, kind, (enum change)change);
             if (n == 0)
                 continue;
             buf_puts(out, out->n > start ? ", " : "");

@@ -149,7 +149,7 @@ Several runs of a side: medians, and a spread to judge times by.
       change  times    time  compile  guard that failed       user line
       new         1  3.00 s  0/1      (x.size()[1] % 8) != 0  demo/layers.py:33
 
-    Times (medians)
+    Times and memory (medians)
        before    after  change  measure           verdict
        2.23 s   7.67 s  +244 %  compile_s         beyond the spread
        907 ms   3.61 s  +298 %  dynamo_s          beyond the spread

@@ -14,9 +14,6 @@ static bool number_texts(struct align_build *b, struct align_side *side)
     return side->texts;
 }
 
-/* Tokens of several sorts share one table: the first number of a key tells which. */
-enum sort { FORM_WHOLE, FORM_SPREAD, FORM_WORK, FORM_OP, EVENT_WHOLE, EVENT_SPREAD, EVENT_WORK };
-
 static bool number_forms(struct align_build *b, struct align_side *side)
 {
     const struct outline *o = side->outline;

@@ -9,6 +9,19 @@
     ((struct str){ (const char *)(const uint32_t[]){ __VA_ARGS__ }, \
                    sizeof((const uint32_t[]){ __VA_ARGS__ }) })
 
+/* Tokens of all sorts are numbers in one table: the first number of a key tells the sort. */
+enum align_sort {
+    FORM_WHOLE,
+    FORM_SPREAD,
+    FORM_WORK,
+    FORM_OP,
+    EVENT_WHOLE,
+    EVENT_SPREAD,
+    EVENT_WORK,
+    GRAPH_BY_NAME,
+    GRAPH_BY_KIND
+};
+
 /* Of one form: equal numbers say that these are equal. */
 struct align_form {
     uint32_t whole;  /* operator, arguments, meta, line */

@@ -141,21 +141,20 @@ static uint32_t list_code(const struct matching *m, uint32_t which, struct code_
 
 static bool count_shared(struct matching *m, const struct code_line *lines, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++)
+    size_t left = 1000000; /* of steps */
+    for (uint32_t i = 0; i < n && left; i++)
         for (uint32_t k = i + 1; k < n && lines[k].code == lines[i].code &&
-                                 lines[k].function == lines[i].function; k++) {
+                                 lines[k].function == lines[i].function && left; k++, left--) {
             if (lines[i].side != 0 || lines[k].side != 1)
                 continue;
             bool known = false;
-            for (size_t p = 0; p < m->matches.n && !known; p++)
-                if (m->matches.v[p].a == lines[i].file && m->matches.v[p].b == lines[k].file) {
-                    m->matches.v[p].score++;
+            for (size_t p = m->matches.n; p > 0 && !known; p--)
+                if (m->matches.v[p - 1].a == lines[i].file && m->matches.v[p - 1].b == lines[k].file) {
+                    m->matches.v[p - 1].score++;
                     known = true;
                 }
             if (!known && !vec_push(&m->matches, (struct match){ lines[i].file, lines[k].file, 1 }))
                 return false;
-            if (k - i > MOST_FILES)
-                break;
         }
     return true;
 }

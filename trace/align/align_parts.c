@@ -3,7 +3,10 @@
 
 #include "trace/align/align_build.h"
 
-enum { MOST_COMPARED = 64 }; /* compiles of one function whose contents are compared each with each */
+enum {
+    MOST_COMPARED = 64, /* compiles of one function whose contents are compared each with each */
+    MOST_LOOKED_AT = 5000, /* compiles among which those are looked for */
+};
 
 /* ---- what a compile consists of ------------------------------------------------------------- */
 
@@ -137,7 +140,8 @@ static bool pair_compiles(struct compiling *c, const struct outline_recording *x
         uint32_t a = x->first_compile + i, looked_at = 0;
         if (c->partner[0][a] != ALIGN_NONE)
             continue;
-        for (uint32_t k = from; k < y->n_compiles && ok && looked_at < MOST_COMPARED; k++) {
+        uint32_t end = y->n_compiles - from > MOST_LOOKED_AT ? from + MOST_LOOKED_AT : y->n_compiles;
+        for (uint32_t k = from; k < end && ok && looked_at < MOST_COMPARED; k++) {
             uint32_t b = y->first_compile + k;
             if (c->partner[1][b] != ALIGN_NONE || !may(c, a, b))
                 continue;
@@ -149,6 +153,7 @@ static bool pair_compiles(struct compiling *c, const struct outline_recording *x
                 break;
         }
         from = i > MOST_COMPARED / 2 ? i - MOST_COMPARED / 2 : 0;
+        from = from < y->n_compiles ? from : y->n_compiles;
     }
     if (ok && all.n > 0)
         qsort(all.v, all.n, sizeof *all.v, best_first);
@@ -161,26 +166,19 @@ static bool pair_compiles(struct compiling *c, const struct outline_recording *x
 
 /* ---- graphs and attempts -------------------------------------------------------------------- */
 
-static bool same_name(const struct align_build *b, const struct outline_graph *x,
-                      const struct outline_graph *y)
-{
-    return b->sides[0].texts[x->name] == b->sides[1].texts[y->name] && x->index == y->index;
-}
+/* What two graphs must have in common, the strictest first. A model in training has a forward where it
+ * has an inference graph otherwise. */
+enum graph_rule { SAME_NAME, SAME_KIND, COUNTERPART, GRAPH_RULES };
 
-static bool same_kind(const struct align_build *b, const struct outline_graph *x,
-                      const struct outline_graph *y)
+static uint32_t graph_token(struct align_build *b, int side, const struct outline_graph *g,
+                            enum graph_rule rule)
 {
-    (void)b;
-    return x->kind == y->kind;
-}
-
-/* A model in training has a forward where it has an inference graph otherwise. */
-static bool is_counterpart(const struct align_build *b, const struct outline_graph *x,
-                           const struct outline_graph *y)
-{
-    (void)b;
-    return (x->kind == GRAPH_INFERENCE && y->kind == GRAPH_FORWARD) ||
-           (x->kind == GRAPH_FORWARD && y->kind == GRAPH_INFERENCE);
+    const uint32_t *texts = b->sides[side].texts;
+    uint32_t path = texts[g->path];
+    uint32_t kind = g->kind == GRAPH_INFERENCE ? (uint32_t)GRAPH_FORWARD : g->kind;
+    if (rule == SAME_NAME)
+        return intern(&b->tokens, ALIGN_KEY(GRAPH_BY_NAME, texts[g->name], path, g->index));
+    return intern(&b->tokens, ALIGN_KEY(GRAPH_BY_KIND, rule == SAME_KIND ? g->kind : kind, path));
 }
 
 static bool put_graph(struct align_build *b, uint32_t x, uint32_t y, uint32_t attempt)
@@ -197,45 +195,44 @@ static bool put_graph(struct align_build *b, uint32_t x, uint32_t y, uint32_t at
     return vec_push(&align->graphs, graph);
 }
 
-static void find_graphs(struct align_build *b, const struct outline_attempt *x,
-                        const struct outline_attempt *y, uint32_t *of_a, uint32_t *of_b)
+static bool find_graphs(struct align_build *b, const struct outline_attempt *const *attempts,
+                        struct sequence_pairs *pairs)
 {
-    static bool (*const RULES[])(const struct align_build *, const struct outline_graph *,
-                                 const struct outline_graph *) = { same_name, same_kind,
-                                                                   is_counterpart };
-    const struct outline_graph *in_a = b->align.a->graphs.v + x->first_graph;
-    const struct outline_graph *in_b = b->align.b->graphs.v + y->first_graph;
-    for (size_t rule = 0; rule < sizeof RULES / sizeof *RULES; rule++)
-        for (uint32_t i = 0; i < x->n_graphs; i++)
-            for (uint32_t k = 0; k < y->n_graphs && of_a[i] == ALIGN_NONE; k++)
-                if (of_b[k] == ALIGN_NONE &&
-                    b->sides[0].texts[in_a[i].path] == b->sides[1].texts[in_b[k].path] &&
-                    RULES[rule](b, &in_a[i], &in_b[k])) {
-                    of_a[i] = k;
-                    of_b[k] = i;
-                }
+    uint32_t *tokens = calloc((size_t)pairs->n + pairs->m + 1, sizeof *tokens);
+    bool ok = tokens;
+    for (enum graph_rule rule = SAME_NAME; rule < GRAPH_RULES && ok; rule++) {
+        uint32_t *at = tokens;
+        for (int side = 0; side < 2; side++)
+            for (uint32_t i = 0; i < attempts[side]->n_graphs && ok; i++) {
+                const struct outline *o = b->sides[side].outline;
+                *at = graph_token(b, side, &o->graphs.v[attempts[side]->first_graph + i], rule);
+                ok = *at++ != INTERN_NONE;
+            }
+        ok = ok && sequence_match(pairs, tokens, tokens + pairs->n, NULL, NULL);
+    }
+    free(tokens);
+    return ok;
 }
 
 static bool align_graphs(struct align_build *b, const struct outline_attempt *x,
                          const struct outline_attempt *y, struct align_attempt *pair)
 {
-    uint32_t *of_a = calloc((size_t)x->n_graphs + y->n_graphs + 1, sizeof *of_a);
-    if (!of_a)
-        return false;
-    uint32_t *of_b = of_a + x->n_graphs, attempt = (uint32_t)b->align.attempts.n;
-    for (uint32_t i = 0; i < x->n_graphs + y->n_graphs; i++)
-        of_a[i] = ALIGN_NONE;
-    find_graphs(b, x, y, of_a, of_b);
-    bool ok = true;
+    struct sequence_pairs pairs;
+    uint32_t attempt = (uint32_t)b->align.attempts.n;
+    const struct outline_attempt *attempts[] = { x, y };
+    bool ok = sequence_pairs_init(&pairs, x->n_graphs, y->n_graphs) &&
+              find_graphs(b, attempts, &pairs);
     pair->first_graph = (uint32_t)b->align.graphs.n;
     for (uint32_t i = 0; i < x->n_graphs && ok; i++)
         ok = put_graph(b, x->first_graph + i,
-                       of_a[i] == ALIGN_NONE ? ALIGN_NONE : y->first_graph + of_a[i], attempt);
+                       pairs.of_a[i] == SEQUENCE_NONE ? ALIGN_NONE
+                                                      : y->first_graph + pairs.of_a[i],
+                       attempt);
     for (uint32_t k = 0; k < y->n_graphs && ok; k++)
-        if (of_b[k] == ALIGN_NONE)
+        if (pairs.of_b[k] == SEQUENCE_NONE)
             ok = put_graph(b, ALIGN_NONE, y->first_graph + k, attempt);
     pair->n_graphs = (uint32_t)b->align.graphs.n - pair->first_graph;
-    free(of_a);
+    sequence_pairs_release(&pairs);
     return ok;
 }
 

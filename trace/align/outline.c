@@ -84,10 +84,12 @@ static bool is_tail(struct str tail, struct str path)
 /* Messages name lines without their code, and files without their folders; other records tell. */
 static void fill_codes(struct outline *o)
 {
+    size_t left = 100000000; /* of steps, for logs that are not PyTorch's */
     for (size_t i = 0; i < o->lines.n; i++) {
         struct outline_line *l = &o->lines.v[i];
         struct str file = outline_text(o, l->file);
-        for (size_t k = 0; k < o->lines.n && l->code == 0 && l->function == 0 && file.n; k++) {
+        for (size_t k = 0; k < o->lines.n && l->code == 0 && l->function == 0 && file.n && left;
+             k++, left--) {
             const struct outline_line *known = &o->lines.v[k];
             if (known->line == l->line && known->code != 0 &&
                 is_tail(file, outline_text(o, known->file)))

@@ -16,6 +16,8 @@ struct taking {
     const struct graph *graph;
     struct buf args, path;
     uint32_t depth;
+    struct intern names; /* attempt, name and path of a graph */
+    vec_of(uint32_t) counts;
 };
 
 static void put_sizes(struct taking *t, const struct meta *meta, const expr_id *sizes,
@@ -236,13 +238,14 @@ static bool take_node(struct taking *t, const struct node *node, struct outline_
     return n.name != INTERN_NONE && vec_push(&o->nodes, n);
 }
 
-static uint32_t n_before(const struct taking *t, uint32_t name, uint32_t path)
+/* How many of that name and path its attempt had before. */
+static bool count_before(struct taking *t, uint32_t name, uint32_t path, uint32_t *ret)
 {
-    const struct outline *o = t->b->outline;
-    uint32_t n = 0;
-    for (size_t i = o->graphs.n; i > 0 && o->graphs.v[i - 1].attempt == t->attempt; i--)
-        n += o->graphs.v[i - 1].name == name && o->graphs.v[i - 1].path == path;
-    return n;
+    uint32_t id = intern(&t->names, OUTLINE_KEY(t->attempt, name, path));
+    if (id == INTERN_NONE || (id == t->counts.n && !vec_push(&t->counts, 0)))
+        return false;
+    *ret = t->counts.v[id]++;
+    return true;
 }
 
 static bool take_nodes(struct taking *t, const struct graph *graph, struct outline_graph *row)
@@ -277,9 +280,9 @@ static bool take_tree(struct taking *t, const struct graph *graph)
         .first_node = (uint32_t)o->nodes.n,
         .record = t->ref->record,
     };
-    if (t->path.failed || row.name == INTERN_NONE || row.path == INTERN_NONE)
+    if (t->path.failed || row.name == INTERN_NONE || row.path == INTERN_NONE ||
+        !count_before(t, row.name, row.path, &row.index))
         return false;
-    row.index = n_before(t, row.name, row.path);
     if (!take_nodes(t, graph, &row) || !vec_push(&o->graphs, row))
         return false;
     bool ok = true;
@@ -388,5 +391,7 @@ bool outline_build_graphs(struct outline_build *b, struct err *err)
     free(order);
     buf_release(&t.args);
     buf_release(&t.path);
+    intern_release(&t.names);
+    vec_release(&t.counts);
     return ok;
 }
