@@ -409,6 +409,16 @@ enum op_outcome ops_call_op(struct ops *ops, const struct op *op, const struct v
     return outcome;
 }
 
+const struct schema *ops_bound(struct ops *ops, const struct op *op, const struct value *args,
+                               uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                               struct value *bound)
+{
+    struct op *row = &ops->table.rows[op->index];
+    bool ok = op_prepare(ops, row) &&
+              ops_bind(ops, row, args, n, keywords, n_keywords, bound) == OP_DONE;
+    return ok ? &row->schema : NULL;
+}
+
 enum op_outcome ops_call(struct ops *ops, struct str name, const struct value *args, uint32_t n,
                          const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
 {

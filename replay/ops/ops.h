@@ -90,6 +90,12 @@ enum op_outcome ops_call(struct ops *ops, struct str name, const struct value *a
 enum op_outcome ops_call_op(struct ops *ops, const struct op *op, const struct value *args,
                             uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
                             struct value *ret);
+/* The arguments of a call that was OP_DONE in its schema's order, defaults filled in: what executes
+ * a call reads (replay/backend). bound: room for SCHEMA_MAX_SLOTS. NULL: they do not fit. */
+struct schema;
+const struct schema *ops_bound(struct ops *ops, const struct op *op, const struct value *args,
+                               uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                               struct value *bound);
 /* A node's target as a graph prints it: an operator ("torch.ops.aten.mm.default"), a Python
  * function ("torch.addmm", "torch.nn.functional.relu", "operator.add", "torch.sym_max"). */
 enum op_outcome ops_call_function(struct ops *ops, struct str target, const struct value *args,

@@ -1,0 +1,68 @@
+/* The manual of backends: what runs recorded graphs for real.
+ *
+ *     struct backend *backend = backend_open(backend_find(STR("cpu")), &options, &err);
+ *     struct exec *exec = exec_new(ops, backend, &err);            replay/backend/exec.h
+ *     ... exec_call() for each call ...
+ *     exec_free(exec);
+ *     backend->kind->close(backend);
+ *
+ * The operators' rules say what a call gives: its results' sizes, strides and dtypes, and whose
+ * storage they share, so a view is nothing to be done and an in-place call writes where its argument
+ * lies. A backend is asked for what remains: memory, and the values of the results. It is given the
+ * call with plain numbers for sizes, its arguments in the schema's order, and its results' memory.
+ *
+ * One thread at a time; a backend may use threads of its own, and gives the same bits for any number
+ * of them. */
+#ifndef SYMTAPE_REPLAY_BACKEND_H
+#define SYMTAPE_REPLAY_BACKEND_H
+
+#include "replay/backend/storages.h"
+#include "replay/ops/ops.h"
+#include "replay/ops/schema.h"
+
+struct backend;
+
+/* A call as it is to be run. Sizes, strides and numbers are plain. */
+struct backend_call {
+    const struct op *op;
+    const struct schema *schema;
+    const struct value *args; /* schema->n_args, defaults filled in */
+    struct value result;      /* its storages have memory */
+    const struct sym_pool *pool;
+    struct storages *storages;
+    uint64_t seed; /* of random operators: one a call */
+};
+
+struct backend_options {
+    uint32_t threads; /* 0: as many as the machine has */
+};
+
+struct backend_kind {
+    const char *name, *description;
+    /* What was found (driver, device, libraries, versions), one a line; false: it cannot be used
+     * here, and `found` ends with why. */
+    bool (*probe)(struct buf *found);
+    struct backend *(*open)(const struct backend_options *options, struct err *err);
+    void (*close)(struct backend *backend); /* NULL is fine */
+    /* ERR_ENV where there is not so much: the text says how much was asked for. */
+    bool (*allocate)(struct backend *backend, size_t bytes, struct memory *ret, struct err *err);
+    void (*release)(struct backend *backend, struct memory *memory);
+    bool (*read)(struct backend *backend, const struct memory *from, size_t offset, void *to,
+                 size_t bytes, struct err *err);
+    bool (*write)(struct backend *backend, struct memory *to, size_t offset, const void *from,
+                  size_t bytes, struct err *err);
+    /* Can it run this operator? Asked before anything runs, so that a graph fails early. */
+    bool (*knows)(const struct backend *backend, const struct op *op, const struct schema *schema);
+    /* False: ERR_USAGE, the values make it impossible (an index out of range); ERR_ENV. */
+    bool (*call)(struct backend *backend, const struct backend_call *call, struct err *err);
+    bool (*wait)(struct backend *backend, struct err *err); /* all calls are done */
+};
+
+struct backend {
+    const struct backend_kind *kind;
+};
+
+extern const struct backend_kind *const backend_kinds[]; /* NULL ends it */
+const struct backend_kind *backend_find(struct str name); /* NULL: there is none of that name */
+
+#endif

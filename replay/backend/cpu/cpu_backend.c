@@ -1,0 +1,131 @@
+/* The CPU: a reference to hold other backends to. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/backend/cpu/kernel.h"
+
+struct cpu {
+    struct backend base;
+};
+
+static bool cpu_probe(struct buf *found)
+{
+    buf_puts(found, "float64 throughout, one order of operations, bit-stable\n");
+    return true;
+}
+
+static struct backend *cpu_open(const struct backend_options *options, struct err *err);
+
+static void cpu_close(struct backend *backend)
+{
+    free(backend);
+}
+
+static bool cpu_allocate(struct backend *backend, size_t bytes, struct memory *ret, struct err *err)
+{
+    (void)backend;
+    void *p = calloc(1, bytes + 1);
+    if (!p)
+        return err_set(err, ERR_ENV, "%zu bytes of memory cannot be had", bytes);
+    *ret = (struct memory){ .p = p, .bytes = bytes };
+    return true;
+}
+
+static void cpu_release(struct backend *backend, struct memory *memory)
+{
+    (void)backend;
+    free(memory->p);
+}
+
+static bool cpu_read(struct backend *backend, const struct memory *from, size_t offset, void *to,
+                     size_t bytes, struct err *err)
+{
+    (void)backend, (void)err;
+    memcpy(to, (const char *)from->p + offset, bytes);
+    return true;
+}
+
+static bool cpu_write(struct backend *backend, struct memory *to, size_t offset, const void *from,
+                      size_t bytes, struct err *err)
+{
+    (void)backend, (void)err;
+    memcpy((char *)to->p + offset, from, bytes);
+    return true;
+}
+
+static bool returns_tensors(const struct schema *schema)
+{
+    for (uint32_t i = 0; i < schema->n_results; i++)
+        if (schema->results[i].type == SCHEMA_TENSOR)
+            return true;
+    for (uint32_t i = 0; i < schema->n_args; i++)
+        if (schema->args[i].written)
+            return true;
+    return false;
+}
+
+static bool cpu_knows(const struct backend *backend, const struct op *op,
+                      const struct schema *schema)
+{
+    (void)backend, (void)op, (void)schema;
+    return true; /* views need no kernel: call() tells what does */
+}
+
+/* Something is left to compute: a result that is no view of an argument. */
+static bool computes(const struct kernel *k)
+{
+    bool written = false;
+    for (uint32_t i = 0; i < k->call->schema->n_args; i++)
+        written |= k->call->schema->args[i].written;
+    for (uint32_t i = 0; i < n_results(k); i++) {
+        struct tensor x = result(k, i);
+        if (x.meta && !is_view(k, x))
+            return true;
+    }
+    return written && n_results(k) == 0;
+}
+
+static bool cpu_call(struct backend *backend, const struct backend_call *call, struct err *err)
+{
+    struct kernel k = { .call = call, .err = err };
+    (void)backend;
+    if (!returns_tensors(call->schema) || !computes(&k))
+        return true;
+    k.row = kernel_find(call->schema);
+    if (!k.row)
+        return err_set(err, ERR_USAGE, "%.*s: no kernel of backend cpu", STR_ARG(op_name(call->op)));
+    k.row->run(&k);
+    arena_release(&k.arena);
+    return !k.failed || err_at(err, "%.*s", STR_ARG(op_name(call->op)));
+}
+
+static bool cpu_wait(struct backend *backend, struct err *err)
+{
+    (void)backend, (void)err;
+    return true;
+}
+
+const struct backend_kind backend_cpu = {
+    .name = "cpu",
+    .description = "reference: every operator straightforward, in float64",
+    .probe = cpu_probe,
+    .open = cpu_open,
+    .close = cpu_close,
+    .allocate = cpu_allocate,
+    .release = cpu_release,
+    .read = cpu_read,
+    .write = cpu_write,
+    .knows = cpu_knows,
+    .call = cpu_call,
+    .wait = cpu_wait,
+};
+
+static struct backend *cpu_open(const struct backend_options *options, struct err *err)
+{
+    (void)options;
+    struct cpu *cpu = calloc(1, sizeof *cpu);
+    if (!cpu)
+        return err_nomem(err), NULL;
+    cpu->base.kind = &backend_cpu;
+    return &cpu->base;
+}

@@ -1,0 +1,276 @@
+#include "replay/backend/exec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool exec_init(struct exec *exec, struct ops *ops, struct backend *backend, uint64_t seed)
+{
+    *exec = (struct exec){ .ops = ops, .backend = backend, .seed = seed,
+                           .storages = { .backend = backend } };
+    ops_set_eager(ops, true);
+    return true;
+}
+
+void exec_release(struct exec *exec)
+{
+    storages_release(&exec->storages);
+    arena_release(&exec->values);
+}
+
+bool tensor_bytes(const struct sym_pool *pool, const struct tensor_meta *meta, size_t *ret)
+{
+    int64_t n = (int64_t)dtype_size(meta->dtype), size;
+    bool empty = false, fits = true;
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        if (!sym_to_i64(pool, meta->size[i], &size) || size < 0)
+            return false;
+        empty |= size == 0;
+        fits &= !__builtin_mul_overflow(n, size, &n);
+    }
+    *ret = empty ? 0 : (size_t)n;
+    return empty || fits;
+}
+
+/* ---- Elements in contiguous order ---- */
+
+/* Walks a tensor's elements in order, a run of the last dimension at a time. */
+struct walk {
+    uint32_t ndim;
+    int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], at[TENSOR_MAX_DIM];
+    int64_t offset;
+};
+
+static bool walk_start(const struct sym_pool *pool, const struct tensor_meta *meta, struct walk *w)
+{
+    w->ndim = meta->ndim;
+    if (!meta->stride || meta->ndim > TENSOR_MAX_DIM || !sym_to_i64(pool, meta->offset, &w->offset))
+        return false;
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        w->at[i] = 0;
+        if (!sym_to_i64(pool, meta->size[i], &w->size[i]) ||
+            !sym_to_i64(pool, meta->stride[i], &w->stride[i]))
+            return false;
+    }
+    return true;
+}
+
+/* The next element's place; false after the last. */
+static bool walk_next(struct walk *w)
+{
+    for (uint32_t i = w->ndim; i-- > 0;) {
+        w->offset += w->stride[i];
+        if (++w->at[i] < w->size[i])
+            return true;
+        w->offset -= w->stride[i] * w->size[i];
+        w->at[i] = 0;
+    }
+    return false;
+}
+
+/* Backends whose memory is the host's are read in place; others by way of a copy of the storage. */
+struct whole {
+    unsigned char *p;
+    size_t bytes;
+};
+
+static bool fetch(struct exec *exec, struct tensor x, struct whole *ret, struct err *err)
+{
+    struct memory *m = storage_at(&exec->storages, x.storage);
+    size_t reach;
+    if (!tensor_reach(ops_pool(exec->ops), x.meta, &reach))
+        return err_set(err, ERR_USAGE, "a tensor without plain strides");
+    if (!m || m->bytes < reach)
+        return err_set(err, ERR_USAGE, "a tensor that nothing has written");
+    ret->bytes = reach;
+    ret->p = malloc(reach + 1);
+    if (!ret->p)
+        return err_nomem(err);
+    if (exec->backend->kind->read(exec->backend, m, 0, ret->p, reach, err))
+        return true;
+    free(ret->p);
+    return false;
+}
+
+/* Memory of a tensor with the conjugate or negative bit holds what it is the conjugate or negative
+ * of. */
+static void flip_sign(unsigned char *element, size_t bytes)
+{
+    element[bytes - 1] ^= 0x80;
+}
+
+static void resolve(const struct tensor_meta *meta, unsigned char *element)
+{
+    size_t size = dtype_size(meta->dtype);
+    if (meta->conj)
+        flip_sign(element, size);
+    if (meta->neg)
+        flip_sign(element, size);
+}
+
+bool exec_read(struct exec *exec, struct tensor x, void *to, size_t bytes, struct err *err)
+{
+    struct whole from;
+    struct walk w;
+    unsigned char *out = to;
+    size_t size = dtype_size(x.meta->dtype);
+    if (bytes == 0)
+        return true;
+    if (!walk_start(ops_pool(exec->ops), x.meta, &w) || !fetch(exec, x, &from, err))
+        return err_set(err, ERR_USAGE, "a tensor without plain strides");
+    do {
+        memcpy(out, from.p + (size_t)w.offset * size, size);
+        resolve(x.meta, out);
+        out += size;
+    } while (walk_next(&w));
+    free(from.p);
+    return true;
+}
+
+bool exec_write(struct exec *exec, struct tensor x, const void *from, size_t bytes, struct err *err)
+{
+    struct whole whole;
+    struct walk w;
+    const unsigned char *in = from;
+    size_t size = dtype_size(x.meta->dtype), reach;
+    if (!tensor_reach(ops_pool(exec->ops), x.meta, &reach) ||
+        !walk_start(ops_pool(exec->ops), x.meta, &w))
+        return err_set(err, ERR_USAGE, "a tensor without plain strides");
+    if (!storage_need(&exec->storages, x.storage, reach, err))
+        return false;
+    if (bytes == 0)
+        return true;
+    if (!fetch(exec, x, &whole, err))
+        return false;
+    do {
+        memcpy(whole.p + (size_t)w.offset * size, in, size);
+        resolve(x.meta, whole.p + (size_t)w.offset * size);
+        in += size;
+    } while (walk_next(&w));
+    struct memory *m = storage_at(&exec->storages, x.storage);
+    bool ok = exec->backend->kind->write(exec->backend, m, 0, whole.p, reach, err);
+    free(whole.p);
+    return ok;
+}
+
+/* ---- Calls ---- */
+
+enum { SHOWN_NESTING = 4 };
+
+/* Rules that look at values are shown them: of every tensor that is small enough for that to cost
+ * little, and of those whose dtype is none that is computed with in bulk. */
+enum { SHOWN_BYTES = 1 << 16 };
+
+static bool show_values(struct exec *exec, struct value *value, bool all, unsigned depth,
+                        struct err *err)
+{
+    size_t bytes;
+    if (value->kind == VALUE_TENSOR && storage_at(&exec->storages, value->u.tensor.storage) &&
+        tensor_bytes(ops_pool(exec->ops), value->u.tensor.meta, &bytes) &&
+        (all || bytes <= SHOWN_BYTES)) {
+        char *data = arena_bytes(&exec->values, bytes + 1);
+        value->u.tensor.data = (unsigned char *)data;
+        return data ? exec_read(exec, value->u.tensor, data, bytes, err) : err_nomem(err);
+    }
+    if ((value->kind != VALUE_LIST && value->kind != VALUE_TUPLE) || depth > SHOWN_NESTING)
+        return true;
+    struct value *items = arena_array(&exec->values, struct value, (size_t)value->n + 1);
+    if (!items)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < value->n; i++) {
+        items[i] = value->u.items[i];
+        if (!show_values(exec, &items[i], all, depth + 1, err))
+            return false;
+    }
+    value->u.items = items;
+    return true;
+}
+
+/* Operators whose rules read values (replay/ops/data_dependent.c and others). */
+static bool reads_values(struct str base)
+{
+    static const char *const names[] = { "nonzero",     "masked_select", "_unique2", "item",
+                                         "unique_dim",  "_local_scalar_dense", "bincount",
+                                         "unique_consecutive", "repeat_interleave", "index",
+                                         "index_put",   "index_put_", "_index_put_impl_",
+                                         "_unsafe_index", "is_nonzero", "equal", "allclose",
+                                         "_assert_async", "nonzero_numpy", "tensor_split" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(base, names[i]))
+            return true;
+    return false;
+}
+
+static bool give_memory(struct exec *exec, struct value value, struct err *err)
+{
+    size_t reach;
+    if (value.kind == VALUE_LIST || value.kind == VALUE_TUPLE) {
+        for (uint32_t i = 0; i < value.n; i++)
+            if (!give_memory(exec, value.u.items[i], err))
+                return false;
+        return true;
+    }
+    if (value.kind != VALUE_TENSOR)
+        return true;
+    if (!tensor_reach(ops_pool(exec->ops), value.u.tensor.meta, &reach))
+        return err_set(err, ERR_USAGE, "a result without plain strides");
+    return storage_need(&exec->storages, value.u.tensor.storage, reach, err);
+}
+
+static bool shown_args(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
+                       struct value *shown, struct err *err)
+{
+    struct schema name;
+    if (!schema_parse_name(op_schema(op), &name) || !reads_values(name.base)) {
+        memcpy(shown, args, n * sizeof *args);
+        return true;
+    }
+    arena_reset(&exec->values);
+    for (uint32_t i = 0; i < n; i++) {
+        shown[i] = args[i];
+        if (!show_values(exec, &shown[i], true, 0, err))
+            return false;
+    }
+    return true;
+}
+
+enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct value *args,
+                            uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                            struct value *ret, struct err *err)
+{
+    struct value shown[SCHEMA_MAX_SLOTS], bound[SCHEMA_MAX_SLOTS];
+    if (n > SCHEMA_MAX_SLOTS)
+        return err_set(err, ERR_USAGE, "too many arguments"), EXEC_FAILED;
+    if (!shown_args(exec, op, args, n, shown, err))
+        return EXEC_FAILED;
+    switch (ops_call_op(exec->ops, op, shown, n, keywords, n_keywords, ret)) {
+    case OP_DONE: break;
+    case OP_REFUSED: return EXEC_REFUSED;
+    case OP_UNSUPPORTED: return EXEC_UNSUPPORTED;
+    default:
+        if (!ops_failed(exec->ops, err))
+            err_nomem(err);
+        return EXEC_FAILED;
+    }
+    for (size_t i = 0; i < ops_n_written(exec->ops); i++) {
+        uint32_t arg;
+        if (!give_memory(exec, value_tensor(ops_written(exec->ops, i, &arg)), err))
+            return EXEC_FAILED;
+    }
+    if (!give_memory(exec, *ret, err))
+        return EXEC_FAILED;
+    struct backend_call call = { .op = op,
+                                 .schema = ops_bound(exec->ops, op, shown, n, keywords, n_keywords,
+                                                     bound),
+                                 .args = bound,
+                                 .result = *ret,
+                                 .pool = ops_pool(exec->ops),
+                                 .storages = &exec->storages,
+                                 .seed = exec->seed + exec->calls++ };
+    if (!call.schema)
+        return err_nomem(err), EXEC_FAILED;
+    if (!exec->backend->kind->knows(exec->backend, op, call.schema))
+        return err_set(err, ERR_USAGE, "%.*s: no kernel of backend %s", STR_ARG(op_name(op)),
+                       exec->backend->kind->name),
+               EXEC_UNSUPPORTED;
+    return exec->backend->kind->call(exec->backend, &call, err) ? EXEC_DONE : EXEC_FAILED;
+}

@@ -1,0 +1,41 @@
+/* Running calls on a backend, one after the other.
+ *
+ * The operators' context must answer eagerly (ops_set_eager) with plain sizes. A call goes through
+ * its rule, which says what comes out and refuses what PyTorch refuses; then its results get memory
+ * and the backend fills it. Operators whose results' sizes depend on data (nonzero, unique ...) are
+ * shown their arguments' values by the way of struct tensor's `data`. */
+#ifndef SYMTAPE_REPLAY_BACKEND_EXEC_H
+#define SYMTAPE_REPLAY_BACKEND_EXEC_H
+
+#include "replay/backend/backend.h"
+
+struct exec {
+    struct ops *ops;
+    struct backend *backend;
+    struct storages storages;
+    uint64_t seed, calls;
+    struct arena values; /* data shown to rules, until the next call */
+};
+
+bool exec_init(struct exec *exec, struct ops *ops, struct backend *backend, uint64_t seed);
+void exec_release(struct exec *exec);
+
+enum exec_outcome {
+    EXEC_DONE,
+    EXEC_REFUSED,     /* as PyTorch would: ops_error() */
+    EXEC_UNSUPPORTED, /* by the rules: ops_error(); by the backend: err */
+    EXEC_FAILED       /* err */
+};
+enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct value *args,
+                            uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                            struct value *ret, struct err *err);
+
+/* Elements in contiguous order, little endian, to and from the tensor's memory, which is made where
+ * it has none. bytes: numel times the dtype's size. */
+bool exec_read(struct exec *exec, struct tensor x, void *to, size_t bytes, struct err *err);
+bool exec_write(struct exec *exec, struct tensor x, const void *from, size_t bytes,
+                struct err *err);
+/* numel times the dtype's size; false: more than there can be. */
+bool tensor_bytes(const struct sym_pool *pool, const struct tensor_meta *meta, size_t *ret);
+
+#endif
