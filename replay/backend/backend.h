@@ -30,7 +30,8 @@ struct backend_call {
     struct value result;      /* its storages have memory */
     const struct sym_pool *pool;
     struct storages *storages;
-    uint64_t seed; /* of random operators: one a call */
+    struct exec *exec; /* for operators that are made of others (replay/backend/exec.h) */
+    uint64_t seed;     /* of random operators: one a call */
 };
 
 struct backend_options {

@@ -265,6 +265,7 @@ enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct
                                  .result = *ret,
                                  .pool = ops_pool(exec->ops),
                                  .storages = &exec->storages,
+                                 .exec = exec,
                                  .seed = exec->seed + exec->calls++ };
     if (!call.schema)
         return err_nomem(err), EXEC_FAILED;

@@ -94,7 +94,10 @@ static bool cpu_call(struct backend *backend, const struct backend_call *call, s
     k.row = kernel_find(call->schema);
     if (!k.row)
         return err_set(err, ERR_USAGE, "%.*s: no kernel of backend cpu", STR_ARG(op_name(call->op)));
-    k.row->run(&k);
+    if (str_starts(call->schema->base, STR("_foreach_")))
+        run_foreach(&k);
+    else
+        k.row->run(&k);
     arena_release(&k.arena);
     return !k.failed || err_at(err, "%.*s", STR_ARG(op_name(call->op)));
 }

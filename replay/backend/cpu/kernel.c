@@ -1,4 +1,5 @@
 #include "replay/backend/cpu/pointwise.h"
+#include "replay/backend/exec.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,10 +22,12 @@ static const struct kernel_row *row_named(struct str base)
     return NULL;
 }
 
-/* add_ goes by add unless it has a row; so do add_copy's, and _foreach_'s elsewhere. */
+/* add_ goes by add unless it has a row of its own, _foreach_add by add. */
 const struct kernel_row *kernel_find(const struct schema *schema)
 {
     struct str base = schema->base;
+    if (str_starts(base, STR("_foreach_")))
+        base = str_from(base, 9);
     const struct kernel_row *row = row_named(base);
     if (!row && base.n > 1 && base.p[base.n - 1] == '_')
         row = row_named(str_first(base, base.n - 1));
@@ -43,13 +46,34 @@ void kernel_fail(struct kernel *k, const char *format, ...)
 
 /* ---- Arguments ---- */
 
-struct value value_arg(const struct kernel *k, const char *name)
+static struct value item_of(const struct kernel *k, struct value v)
+{
+    bool list = v.kind == VALUE_LIST || v.kind == VALUE_TUPLE;
+    return k->foreach && list && k->item < v.n ? v.u.items[k->item] : v;
+}
+
+static bool find_arg(const struct kernel *k, const char *name, struct value *ret)
 {
     const struct schema *s = k->call->schema;
     for (uint32_t i = 0; i < s->n_args; i++)
-        if (str_is(s->args[i].name, name))
-            return k->call->args[i];
-    return value_none();
+        if (str_is(s->args[i].name, name)) {
+            *ret = item_of(k, k->call->args[i]);
+            return true;
+        }
+    return false;
+}
+
+/* What schemas of _foreach_ operators call their numbers. */
+static const char *const foreach_names[] = { "scalar", "scalars", "weights", "exponent", "other" };
+
+struct value value_arg(const struct kernel *k, const char *name)
+{
+    struct value ret = value_none();
+    bool found = find_arg(k, name, &ret);
+    bool number = strcmp(name, "self") && strcmp(name, "alpha");
+    for (size_t i = 0; k->foreach && number && !found && i < 5; i++)
+        found = find_arg(k, foreach_names[i], &ret);
+    return ret;
 }
 
 bool has_arg(const struct kernel *k, const char *name)
@@ -172,7 +196,9 @@ uint32_t n_results(const struct kernel *k)
 struct tensor result(const struct kernel *k, uint32_t i)
 {
     struct value v = k->call->result;
-    if ((v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) && i < v.n)
+    if (k->foreach) /* in place there is no result */
+        v = item_of(k, v.kind == VALUE_NONE ? k->call->args[0] : v);
+    else if ((v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) && i < v.n)
         v = v.u.items[i];
     return v.kind == VALUE_TENSOR ? v.u.tensor : (struct tensor){ 0 };
 }
@@ -485,6 +511,58 @@ struct around around_dim(const struct dense *x, uint32_t dim)
             ret.inner *= x->size[i];
     }
     return ret;
+}
+
+/* ---- Other operators ---- */
+
+struct value run_op(struct kernel *k, const char *name, const struct value *args, uint32_t n)
+{
+    struct exec *exec = k->call->exec;
+    const struct op *op = ops_find(exec->ops, str_of(name));
+    struct value ret = value_none();
+    if (k->failed)
+        return ret;
+    if (!op) {
+        kernel_fail(k, "it is made of %s, which has no rule", name);
+        return ret;
+    }
+    enum exec_outcome outcome = exec_call(exec, op, args, n, NULL, 0, &ret, k->err);
+    if (outcome == EXEC_DONE)
+        return ret;
+    if (!k->err->kind)
+        kernel_fail(k, "%s: %.*s", name, STR_ARG(ops_error(exec->ops)->text));
+    k->failed = true;
+    return value_none();
+}
+
+struct tensor run_tensor(struct kernel *k, const char *name, const struct value *args, uint32_t n)
+{
+    struct value ret = run_op(k, name, args, n);
+    if (ret.kind != VALUE_TENSOR && !k->failed)
+        kernel_fail(k, "%s gave no tensor", name);
+    return ret.kind == VALUE_TENSOR ? ret.u.tensor : (struct tensor){ 0 };
+}
+
+struct value run_same_args(struct kernel *k, const char *name, uint32_t skip)
+{
+    const struct schema *s = k->call->schema;
+    uint32_t n = s->n_positional > skip ? s->n_positional - skip : 0;
+    return run_op(k, name, k->call->args + skip, n);
+}
+
+void copy_elements(struct kernel *k, struct tensor from, struct tensor to)
+{
+    if (!k->failed && from.meta && to.meta)
+        store(k, to, load(k, from));
+}
+
+void copy_results(struct kernel *k, struct value from)
+{
+    if (from.kind == VALUE_TENSOR)
+        copy_elements(k, from.u.tensor, result(k, 0));
+    for (uint32_t i = 0; (from.kind == VALUE_LIST || from.kind == VALUE_TUPLE) && i < from.n; i++)
+        if (from.u.items[i].kind == VALUE_TENSOR)
+            copy_elements(k, from.u.items[i].u.tensor, result(k, i));
 }
 
 /* ---- Random numbers: splitmix64 ---- */

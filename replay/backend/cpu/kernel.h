@@ -23,6 +23,8 @@ struct kernel {
     const struct backend_call *call;
     const struct kernel_row *row;
     struct arena arena;
+    bool foreach; /* lists among the arguments and results stand for their item `item` */
+    uint32_t item;
     bool failed;
     struct err *err;
 };
@@ -91,6 +93,17 @@ struct around {
 };
 struct around around_dim(const struct dense *x, uint32_t dim);
 
+/* --- Other operators --- */
+
+/* Runs it; its results stay until the graph is done. VALUE_NONE: failed. */
+struct value run_op(struct kernel *k, const char *name, const struct value *args, uint32_t n);
+struct tensor run_tensor(struct kernel *k, const char *name, const struct value *args, uint32_t n);
+/* The call's own arguments, in the schema's order, behind the first `skip`. */
+struct value run_same_args(struct kernel *k, const char *name, uint32_t skip);
+/* Elements of `from`, in order, become those of `to`. */
+void copy_elements(struct kernel *k, struct tensor from, struct tensor to);
+void copy_results(struct kernel *k, struct value from); /* into the call's own */
+
 /* --- Random numbers: PyTorch's distributions, not its values --- */
 
 struct random {
@@ -103,6 +116,9 @@ double random_normal(struct random *r);
 
 /* ERR_USAGE with the text; sticky. */
 void kernel_fail(struct kernel *k, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* _foreach_add(xs, ys): the row of add, item by item (foreach.c). */
+void run_foreach(struct kernel *k);
 
 /* All kernels. */
 kernel_fn kernel_point; /* of the rows of pointwise.def */

@@ -1,14 +1,15 @@
 /* Reductions over some dimensions, in the order of the elements. */
 #include <math.h>
 
-#include "replay/backend/cpu/kernel.h"
+#include "replay/backend/cpu/reduce.h"
 
 enum reduction { SUM, MEAN, PROD, AMAX, AMIN, ANY, ALL };
 
-/* The reduced dimensions last: rows of n values each. */
-static struct dense rows_of(struct kernel *k, struct dense x, const bool *reduced, int64_t *n)
+struct dense reduced_last(struct kernel *k, struct dense x, const char *name, int64_t *n)
 {
+    bool reduced[TENSOR_MAX_DIM];
     uint32_t order[TENSOR_MAX_DIM], at = 0;
+    dims_arg(k, name, x.ndim, reduced);
     *n = 1;
     for (uint32_t i = 0; i < x.ndim; i++)
         if (!reduced[i])
@@ -80,7 +81,6 @@ void kernel_reduce(struct kernel *k)
 {
     enum reduction what = (enum reduction)k->row->param;
     struct tensor self = tensor_arg(k, "self"), to = result(k, 0);
-    bool reduced[TENSOR_MAX_DIM];
     int64_t n, size[TENSOR_MAX_DIM];
     uint32_t ndim = tensor_sizes(k, to, size);
     struct dense x = load(k, self);
@@ -88,8 +88,7 @@ void kernel_reduce(struct kernel *k)
         x = dense_convert(k, x, dense_kind_of(to.meta->dtype));
     if (x.kind == DENSE_REAL && to.meta && dense_kind_of(to.meta->dtype) == DENSE_COMPLEX)
         x = dense_convert(k, x, DENSE_COMPLEX);
-    dims_arg(k, "dim", x.ndim, reduced);
-    x = rows_of(k, x, reduced, &n);
+    x = reduced_last(k, x, "dim", &n);
     struct dense out = dense_new(k, x.kind, size, ndim);
     for (int64_t i = 0; i < out.n && !k->failed; i++) {
         if (x.kind == DENSE_REAL)

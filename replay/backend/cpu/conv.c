@@ -1,0 +1,220 @@
+/* Convolutions of any number of dimensions, their transposes, and what differentiates them.
+ *
+ * All go by one walk over the pairs of places that a weight's element joins: output place o, kernel
+ * place w, input place i = o * stride - padding + w * dilation, by dimension. A transposed
+ * convolution swaps the parts of input and output. */
+#include <string.h>
+
+#include "replay/backend/cpu/kernel.h"
+
+enum { CONV_MAX_DIM = 3 };
+
+struct conv {
+    uint32_t dims;
+    int64_t batch, groups, in_channels, out_channels; /* of the walk's input and output */
+    int64_t in[CONV_MAX_DIM], out[CONV_MAX_DIM], window[CONV_MAX_DIM];
+    int64_t stride[CONV_MAX_DIM], padding[CONV_MAX_DIM], dilation[CONV_MAX_DIM];
+    int64_t in_size, out_size, window_size;
+    bool transposed;
+};
+
+static void per_dim(const struct kernel *k, const char *name, uint32_t dims, int64_t *ret,
+                    int64_t otherwise)
+{
+    int64_t given[CONV_MAX_DIM];
+    uint32_t n = ints_arg(k, name, given, CONV_MAX_DIM);
+    for (uint32_t i = 0; i < dims; i++)
+        ret[i] = n == 0 ? otherwise : given[i < n ? i : n - 1];
+}
+
+/* x is the convolution's input, y its output, as the schema sees them. */
+static bool conv_of(struct kernel *k, const struct dense *x, const struct dense *y,
+                    const struct dense *weight, struct conv *c)
+{
+    memset(c, 0, sizeof *c);
+    if (k->failed || x->ndim < 3 || x->ndim > 2 + CONV_MAX_DIM || weight->ndim != x->ndim ||
+        y->ndim != x->ndim)
+        return false;
+    c->dims = x->ndim - 2;
+    c->transposed = bool_arg(k, "transposed", false);
+    const struct dense *in = c->transposed ? y : x, *out = c->transposed ? x : y;
+    c->batch = x->size[0];
+    c->groups = int_arg(k, "groups", 1);
+    c->in_channels = in->size[1];
+    c->out_channels = out->size[1];
+    c->in_size = c->out_size = c->window_size = 1;
+    per_dim(k, "stride", c->dims, c->stride, 1);
+    per_dim(k, "padding", c->dims, c->padding, 0);
+    per_dim(k, "dilation", c->dims, c->dilation, 1);
+    for (uint32_t i = 0; i < c->dims; i++) {
+        c->in_size *= c->in[i] = in->size[2 + i];
+        c->out_size *= c->out[i] = out->size[2 + i];
+        c->window_size *= c->window[i] = weight->size[2 + i];
+    }
+    return c->groups > 0;
+}
+
+/* The input places that a kernel place w meets, one an output place; -1 outside. */
+static void meet(const struct conv *c, int64_t w, int64_t *places)
+{
+    int64_t at[CONV_MAX_DIM];
+    for (uint32_t d = c->dims; d-- > 0; w /= c->window[d])
+        at[d] = w % c->window[d];
+    for (int64_t o = 0; o < c->out_size; o++) {
+        int64_t rest = o, place = 0, step = 1;
+        bool inside = true;
+        for (uint32_t d = c->dims; d-- > 0; rest /= c->out[d]) {
+            int64_t i = rest % c->out[d] * c->stride[d] - c->padding[d] + at[d] * c->dilation[d];
+            inside &= i >= 0 && i < c->in[d];
+            place += i * step;
+            step *= c->in[d];
+        }
+        places[o] = inside ? place : -1;
+    }
+}
+
+enum conv_part { TO_OUTPUT, TO_INPUT, TO_WEIGHT };
+
+/* weight is [out_channels, in_channels / groups, window]: the walk's, that is. */
+static void walk_conv(struct kernel *k, const struct conv *c, enum conv_part part, double *in,
+                      double *out, double *weight)
+{
+    int64_t *places = room(k, c->out_size, sizeof *places);
+    int64_t in_group = c->in_channels / c->groups, out_group = c->out_channels / c->groups;
+    for (int64_t w = 0; w < c->window_size && !k->failed; w++) {
+        meet(c, w, places);
+        for (int64_t pair = 0; pair < c->batch * c->out_channels * in_group; pair++) {
+            int64_t b = pair / in_group / c->out_channels, oc = pair / in_group % c->out_channels;
+            int64_t ic = oc / out_group * in_group + pair % in_group;
+            double *x = in + (b * c->in_channels + ic) * c->in_size;
+            double *y = out + (b * c->out_channels + oc) * c->out_size;
+            double *f = weight + (oc * in_group + pair % in_group) * c->window_size + w;
+            double sum = 0, factor = *f;
+            for (int64_t o = 0; o < c->out_size; o++) {
+                if (places[o] < 0)
+                    continue;
+                if (part == TO_OUTPUT)
+                    y[o] += factor * x[places[o]];
+                else if (part == TO_INPUT)
+                    x[places[o]] += factor * y[o];
+                else
+                    sum += y[o] * x[places[o]];
+            }
+            *f += part == TO_WEIGHT ? sum : 0;
+        }
+    }
+}
+
+/* An input without a batch is one of a batch of one. */
+static struct dense batched(struct dense x, uint32_t ndim)
+{
+    if (x.ndim + 1 != ndim)
+        return x;
+    memmove(x.size + 1, x.size, x.ndim * sizeof *x.size);
+    x.size[0] = 1;
+    x.ndim++;
+    return x;
+}
+
+static struct dense sized(struct kernel *k, struct tensor x)
+{
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, x, size);
+    return dense_new(k, DENSE_REAL, size, ndim);
+}
+
+/* Complex: by parts. */
+static struct dense part_of(struct kernel *k, struct dense x, bool imaginary)
+{
+    struct dense ret = dense_new(k, DENSE_REAL, x.size, x.ndim);
+    for (int64_t i = 0; i < ret.n && !k->failed; i++)
+        ret.u.r[i] = imaginary ? cimag(x.u.c[i]) : creal(x.u.c[i]);
+    return ret;
+}
+
+static bool convolve(struct kernel *k, struct dense x, struct dense weight, struct dense y)
+{
+    struct conv c;
+    if (!conv_of(k, &x, &y, &weight, &c))
+        return false;
+    if (c.transposed)
+        walk_conv(k, &c, TO_INPUT, y.u.r, x.u.r, weight.u.r);
+    else
+        walk_conv(k, &c, TO_OUTPUT, x.u.r, y.u.r, weight.u.r);
+    return true;
+}
+
+static struct dense convolve_complex(struct kernel *k, struct dense x, struct dense weight,
+                                     struct dense like)
+{
+    struct dense ret = dense_new(k, DENSE_COMPLEX, like.size, like.ndim);
+    for (int i = 0; i < 4; i++) {
+        struct dense y = dense_new(k, DENSE_REAL, like.size, like.ndim);
+        convolve(k, part_of(k, x, i & 1), part_of(k, weight, i & 2), y);
+        static const int re[] = { 1, 0, 0, -1 }, im[] = { 0, 1, 1, 0 };
+        for (int64_t j = 0; j < ret.n && !k->failed; j++)
+            ret.u.c[j] += complex_of(re[i] * y.u.r[j], im[i] * y.u.r[j]);
+    }
+    return ret;
+}
+
+static void add_bias(struct kernel *k, struct dense y)
+{
+    if (!has_arg(k, "bias") || y.ndim < 2)
+        return;
+    struct dense bias = load_as(k, tensor_arg(k, "bias"), y.kind);
+    int64_t inner = y.size[0] && y.size[1] ? y.n / y.size[0] / y.size[1] : 1;
+    for (int64_t i = 0; i < y.n && !k->failed; i++) {
+        if (y.kind == DENSE_REAL)
+            y.u.r[i] += bias.u.r[i / inner % y.size[1]];
+        else
+            y.u.c[i] += bias.u.c[i / inner % y.size[1]];
+    }
+}
+
+void kernel_convolution(struct kernel *k)
+{
+    struct dense weight = load(k, tensor_arg(k, "weight"));
+    struct dense x = batched(load(k, tensor_arg(k, has_arg(k, "input") ? "input" : "self")),
+                             weight.ndim);
+    struct dense y = batched(sized(k, result(k, 0)), weight.ndim);
+    if (x.kind == DENSE_COMPLEX)
+        y = convolve_complex(k, x, weight, y);
+    else if (!convolve(k, dense_convert(k, x, DENSE_REAL), dense_convert(k, weight, DENSE_REAL), y))
+        kernel_fail(k, "a convolution of %u dimensions", x.ndim);
+    add_bias(k, y);
+    store(k, result(k, 0), y);
+}
+
+/* Results: the gradients of input, weight, bias, each where output_mask wants it. */
+void kernel_convolution_backward(struct kernel *k)
+{
+    struct dense g = load_as(k, tensor_arg(k, "grad_output"), DENSE_REAL);
+    struct dense weight = load_as(k, tensor_arg(k, "weight"), DENSE_REAL);
+    struct dense x = batched(load_as(k, tensor_arg(k, "input"), DENSE_REAL), weight.ndim);
+    struct conv c;
+    g = batched(g, weight.ndim);
+    if (!conv_of(k, &x, &g, &weight, &c))
+        return;
+    if (result(k, 0).meta) {
+        struct dense to = dense_new(k, DENSE_REAL, x.size, x.ndim);
+        if (c.transposed)
+            walk_conv(k, &c, TO_OUTPUT, g.u.r, to.u.r, weight.u.r);
+        else
+            walk_conv(k, &c, TO_INPUT, to.u.r, g.u.r, weight.u.r);
+        store(k, result(k, 0), to);
+    }
+    if (result(k, 1).meta) {
+        struct dense to = dense_new(k, DENSE_REAL, weight.size, weight.ndim);
+        walk_conv(k, &c, TO_WEIGHT, c.transposed ? g.u.r : x.u.r, c.transposed ? x.u.r : g.u.r,
+                  to.u.r);
+        store(k, result(k, 1), to);
+    }
+    if (result(k, 2).meta) {
+        struct dense to = dense_new(k, DENSE_REAL, &g.size[1], 1);
+        int64_t inner = g.size[0] && g.size[1] ? g.n / g.size[0] / g.size[1] : 1;
+        for (int64_t i = 0; i < g.n && !k->failed; i++)
+            to.u.r[i / inner % g.size[1]] += g.u.r[i];
+        store(k, result(k, 2), to);
+    }
+}
