@@ -20,6 +20,18 @@ static const struct opt options[] = {
                "without fastpath, cache, fastpath:OP or free:OP, each beside the baseline"),
     OPT_STRING(0, "audit", "fastpath", struct replay_args, audit,
                "operators that could take the fast path and do not"),
+    OPT_STRING(0, "backend", "NAME", struct replay_args, backend,
+               "run the graphs for real on this backend: cpu"),
+    OPT_STRING(0, "inputs", "FILE", struct replay_args, inputs,
+               "values of the inputs, in order, from a .safetensors file"),
+    OPT_STRING(0, "input-prefix", "TEXT", struct replay_args, input_prefix,
+               "in front of an input's number in its name there (default: in.)"),
+    OPT_STRING(0, "against", "FILE", struct replay_args, against,
+               "compare the outputs with those of a .safetensors file"),
+    OPT_STRING(0, "against-prefix", "TEXT", struct replay_args, against_prefix,
+               "in front of an output's number in its name there (default: out.)"),
+    OPT_STRING(0, "outputs", "FILE", struct replay_args, outputs,
+               "write the outputs to a .safetensors file"),
     OPT_STRING(0, "rules", "FILE[,FILE...]", struct replay_args, rules,
                "rules of custom operators, as symtape-rules(5) describes them"),
     OPT_FLAG(0, "all", struct replay_args, all,
@@ -127,6 +139,8 @@ static int replay(struct cmd *cmd, const struct tape_arg *tape, const struct rep
                                           .n_marks = lists->n_marks,
                                           .sets = lists->sets,
                                           .n_sets = lists->n_sets };
+    if (args->backend)
+        return replay_backend(cmd, tape->trace, &tape->selector, lists, rules);
     if (lists->n_policies == 1)
         how.changes.policy = lists->policies[0];
     if (lists->n_policies > 1)

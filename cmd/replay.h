@@ -10,6 +10,7 @@
 struct replay_args {
     bool json, strict, all, guards, operators, bisect_codes;
     const char *policy, *mark, *set, *hints, *ablate, *audit, *rules;
+    const char *backend, *inputs, *input_prefix, *against, *against_prefix, *outputs;
     struct opt_number limit, jobs;
 };
 
@@ -43,6 +44,10 @@ int replay_ablations(struct cmd *cmd, struct trace *trace, struct replay_options
 int replay_other_hints(struct cmd *cmd, struct trace *trace, struct replay_options *how,
                        const struct replay_lists *lists);
 int replay_audit(struct cmd *cmd, struct trace *trace, struct replay_options *how);
+
+/* --backend: the graphs are run for real (replay/backend/run.h). */
+int replay_backend(struct cmd *cmd, struct trace *trace, const struct selector *selector,
+                   const struct replay_lists *lists, const struct custom_rules *rules);
 
 struct report_options replay_report_options(const struct cmd *cmd);
 

@@ -45,9 +45,9 @@ struct input_tensor {
     struct recorded_symbol *size_symbol, *stride_symbol, offset_symbol;
 };
 
-enum input_kind { INPUT_TENSOR, INPUT_SYMBOL };
+enum recorded_input_kind { INPUT_TENSOR, INPUT_SYMBOL };
 struct input {
-    enum input_kind kind;
+    enum recorded_input_kind kind;
     struct input_tensor tensor;
     struct recorded_symbol symbol; /* of a number, or of a tensor that was not described */
     bool fixed;                    /* a number becomes a constant */

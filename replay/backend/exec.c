@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/backend/cpu/dense.h"
+
 bool exec_init(struct exec *exec, struct ops *ops, struct backend *backend, uint64_t seed)
 {
     *exec = (struct exec){ .ops = ops, .backend = backend, .seed = seed,
@@ -29,6 +31,14 @@ bool tensor_bytes(const struct sym_pool *pool, const struct tensor_meta *meta, s
     }
     *ret = empty ? 0 : (size_t)n;
     return empty || fits;
+}
+
+void exec_put_number(enum dtype dtype, void *p, size_t i, double number, bool bit)
+{
+    if (dense_kind_of(dtype) == DENSE_INT)
+        store_int(dtype, p, (int64_t)i, bit);
+    else
+        store_complex(dtype, p, (int64_t)i, number);
 }
 
 /* ---- Elements in contiguous order ---- */

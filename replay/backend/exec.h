@@ -35,6 +35,8 @@ enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct
 bool exec_read(struct exec *exec, struct tensor x, void *to, size_t bytes, struct err *err);
 bool exec_write(struct exec *exec, struct tensor x, const void *from, size_t bytes,
                 struct err *err);
+/* Element i of an array of that dtype: a number, or for integers and bool the bit. */
+void exec_put_number(enum dtype dtype, void *p, size_t i, double number, bool bit);
 /* numel times the dtype's size; false: more than there can be. */
 bool tensor_bytes(const struct sym_pool *pool, const struct tensor_meta *meta, size_t *ret);
 

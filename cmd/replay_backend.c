@@ -1,0 +1,269 @@
+/* replay --backend: runs graphs, compares what comes out, says where the time went. */
+#include <string.h>
+
+#include "cmd/replay.h"
+#include "replay/backend/compare_values.h"
+#include "replay/backend/run.h"
+#include "replay/backend/safetensors.h"
+#include "replay/backend/weights.h"
+#include "trace/base/output.h"
+#include "trace/events/symbols.h"
+#include "trace/pt2/signature.h"
+
+struct session {
+    struct cmd *cmd;
+    const struct replay_args *args;
+    struct trace *trace;
+    const struct replay_lists *lists;
+    const struct custom_rules *rules;
+    struct backend *backend;
+    struct safetensors *inputs, *against;
+    struct weights *weights; /* of the graph that is being run */
+    const struct graph *graph;
+    struct buf names; /* of the outputs, for --outputs */
+    struct arena arena;
+    bool differs;
+};
+
+static const char *prefix(const char *given, const char *otherwise)
+{
+    return given ? given : otherwise;
+}
+
+/* ---- Inputs ---- */
+
+/* A user's input by its number among them, a parameter or buffer by its name in the archive. */
+static bool give_input(void *user, uint32_t i, const struct node *node, struct array *ret,
+                       struct err *err)
+{
+    struct session *s = user;
+    const struct graph_signature *signature = s->graph->signature;
+    uint32_t number = i;
+    char name[512];
+    (void)node;
+    if (signature && i < signature->n_inputs) {
+        const struct input_spec *spec = &signature->inputs[i];
+        bool of_user = spec->kind == INPUT_USER || spec->kind == INPUT_CONSTANT;
+        if (!of_user)
+            return !s->weights || weights_find(s->weights, spec->target, ret, err);
+        number = 0;
+        for (uint32_t j = 0; j < i; j++)
+            number += signature->inputs[j].kind == INPUT_USER ||
+                      signature->inputs[j].kind == INPUT_CONSTANT;
+    }
+    if (!s->inputs)
+        return true;
+    snprintf(name, sizeof name, "%s%u", prefix(s->args->input_prefix, "in."), number);
+    safetensors_find(s->inputs, str_of(name), ret);
+    return true;
+}
+
+static bool gather_symbols(struct session *s, uint32_t record, uint32_t attempt,
+                           struct run_options *options, struct err *err)
+{
+    const struct symbol_table *table = trace_symbols(s->trace, err);
+    if (!table)
+        return false;
+    struct run_symbol *symbols = arena_array(&s->arena, struct run_symbol, table->n_symbols + 1u);
+    struct run_size *sizes = arena_array(&s->arena, struct run_size, s->lists->n_sets + 1);
+    if (!symbols || !sizes)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < table->n_symbols; i++) {
+        const struct symbol *symbol = &table->symbols[i];
+        bool own = attempt == TRACE_NONE ? symbol->record == record : symbol->attempt == attempt;
+        int64_t hint;
+        if (own && str_to_i64(symbol->value, &hint))
+            symbols[options->n_symbols++] = (struct run_symbol){ symbol->name, hint, true };
+    }
+    for (size_t i = 0; i < s->lists->n_sets; i++) {
+        const struct input_set *set = &s->lists->sets[i];
+        sizes[i].symbol = set->symbol;
+        if (!str_to_i64(set->value, &sizes[i].value))
+            return err_set(err, ERR_USAGE, "--set %.*s: a size is a whole number",
+                           STR_ARG(set->symbol));
+    }
+    options->symbols = symbols;
+    options->sizes = sizes;
+    options->n_sizes = s->lists->n_sets;
+    return true;
+}
+
+/* ---- Outputs ---- */
+
+/* Is output i one that the user gets? Its number among those. */
+static bool user_output(const struct graph *graph, uint32_t i, uint32_t *number)
+{
+    const struct graph_signature *signature = graph->signature;
+    *number = i;
+    if (!signature)
+        return true;
+    *number = 0;
+    for (uint32_t j = 0; j < i && j < signature->n_outputs; j++)
+        *number += signature->outputs[j].kind == OUTPUT_USER;
+    return i < signature->n_outputs && signature->outputs[i].kind == OUTPUT_USER;
+}
+
+static void print_difference(struct session *s, const char *name, const struct difference *d,
+                             struct tolerance t)
+{
+    struct out *out = s->cmd->out;
+    if (!d->comparable) {
+        out_printf(out, "  %s: another dtype or shape\n", name);
+    } else if (d->bad) {
+        out_printf(out,
+                   "  %s: %llu of %llu elements differ; first %llu: expected %.9g, got %.9g; max "
+                   "absolute %.3g, relative %.3g, %llu ULPs; tolerance %.3g + %.3g |x|\n",
+                   name, (unsigned long long)d->bad, (unsigned long long)d->elements,
+                   (unsigned long long)d->first_bad, d->expected, d->got, d->max_absolute,
+                   d->max_relative, (unsigned long long)d->max_ulps, t.absolute, t.relative);
+    } else {
+        out_printf(out, "  %s: %llu elements agree; max absolute %.3g, %llu ULPs\n", name,
+                   (unsigned long long)d->elements, d->max_absolute,
+                   (unsigned long long)d->max_ulps);
+    }
+}
+
+static bool compare_output(struct session *s, const char *name, const struct array *got)
+{
+    struct array expected;
+    if (!safetensors_find(s->against, str_of(name), &expected)) {
+        out_printf(s->cmd->out, "  %s: not in the file\n", name);
+        s->differs = true;
+        return true;
+    }
+    struct tolerance t = tolerance_of(got->dtype, 64);
+    struct difference d = compare_arrays(&expected, got, t);
+    s->differs |= !d.comparable || d.bad;
+    print_difference(s, name, &d, t);
+    return true;
+}
+
+static bool look_at_outputs(struct session *s, struct run *run, struct err *err)
+{
+    struct str names[64];
+    struct array arrays[64];
+    size_t n = 0;
+    for (uint32_t i = 0; i < run->n_outputs; i++) {
+        uint32_t number;
+        char name[512];
+        struct array got;
+        if (!user_output(run->graph, i, &number) || run->outputs[i].kind != VALUE_TENSOR)
+            continue;
+        if (!run_array(run, run->outputs[i].u.tensor, &s->arena, &got, err))
+            return false;
+        snprintf(name, sizeof name, "%s%u", prefix(s->args->against_prefix, "out."), number);
+        if (s->against && !compare_output(s, name, &got))
+            return false;
+        if (s->args->outputs && n < 64) {
+            names[n] = arena_copy(&s->arena, str_of(name));
+            arrays[n++] = got;
+        }
+    }
+    if (!s->args->outputs)
+        return true;
+    struct buf file = BUF_INIT;
+    struct output *to = NULL;
+    bool ok = safetensors_print(names, arrays, n, &file, err);
+    ok = ok && (to = output_open(s->args->outputs, OUTPUT_REPLACE, err)) != NULL;
+    ok = ok && output_write(to, buf_str(&file), err);
+    if (ok)
+        ok = output_commit(to, err);
+    else
+        output_abort(to);
+    buf_release(&file);
+    return ok;
+}
+
+/* ---- One graph ---- */
+
+static bool run_graph(struct session *s, const struct graph_list *list, uint32_t ref,
+                      struct err *err)
+{
+    const struct graph_ref *g = &list->refs[ref];
+    struct run_options options = { .backend = s->backend,
+                                   .rules = s->rules,
+                                   .input = give_input,
+                                   .user = s };
+    struct buf name = BUF_INIT;
+    s->graph = trace_graph(s->trace, ref, err);
+    if (!s->graph || !gather_symbols(s, g->record, g->attempt, &options, err))
+        return false;
+    s->weights = weights_open(s->trace, s->trace->records[g->record].recording, err);
+    if (err_is_set(err))
+        return false;
+    struct run *run = run_new(s->graph, &options, err);
+    bool ok = run && run_execute(run, err);
+    selector_print_graph(s->trace, list, ref, &name);
+    if (ok) {
+        out_text(s->cmd->out, buf_str(&name));
+        out_printf(s->cmd->out, ": %u calls on %s, peak %zu bytes\n", run->calls,
+                   s->backend->kind->name, run->exec.storages.peak);
+        ok = look_at_outputs(s, run, err);
+    } else {
+        err_at(err, "%.*s", STR_ARG(buf_str(&name)));
+    }
+    buf_release(&name);
+    run_free(run);
+    weights_close(s->weights);
+    return ok;
+}
+
+/* Without a selector of one: what AOTAutograd made, and programs. */
+static bool is_meant(const struct session *s, const struct selector *selector,
+                     const struct graph_ref *g)
+{
+    if (!selector_has_recording(s->trace, selector, s->trace->records[g->record].recording) ||
+        !selector_has_attempt(s->trace, selector, g->attempt))
+        return false;
+    if (selector->kind.n)
+        return str_eq(selector->kind, str_of(graph_kind_name(g->kind))) ||
+               str_eq(selector->kind, g->name);
+    return g->kind == GRAPH_EXPORTED ||
+           (g->is_event && (g->kind == GRAPH_FORWARD || g->kind == GRAPH_BACKWARD ||
+                            g->kind == GRAPH_INFERENCE));
+}
+
+static int run_all(struct session *s, const struct selector *selector)
+{
+    struct err err = { 0 };
+    const struct graph_list *list = trace_graphs(s->trace, &err);
+    uint32_t n = 0;
+    int code = EXIT_DONE;
+    if (!list)
+        return out_error(s->cmd->out, &err);
+    for (uint32_t i = 0; i < list->n; i++) {
+        if (!is_meant(s, selector, &list->refs[i]))
+            continue;
+        n++;
+        if (!run_graph(s, list, i, &err)) {
+            int one = out_error(s->cmd->out, &err);
+            code = err.kind == ERR_USAGE ? EXIT_DIFFERS : one;
+            err = (struct err){ 0 };
+        }
+    }
+    if (n == 0)
+        return out_usage(s->cmd->out, "no graph to run: forward, backward, inference or exported");
+    return code != EXIT_DONE ? code : s->differs ? EXIT_DIFFERS : EXIT_DONE;
+}
+
+int replay_backend(struct cmd *cmd, struct trace *trace, const struct selector *selector,
+                   const struct replay_lists *lists, const struct custom_rules *rules)
+{
+    const struct replay_args *args = cmd->args;
+    struct err err = { 0 };
+    struct backend_options options = { 0 };
+    struct session s = { .cmd = cmd, .args = args, .trace = trace, .lists = lists, .rules = rules };
+    const struct backend_kind *kind = backend_find(str_of(args->backend));
+    if (!kind)
+        return out_usage(cmd->out, "--backend: there is no %s; there is cpu", args->backend);
+    bool ok = (s.backend = kind->open(&options, &err)) != NULL;
+    ok = ok && (!args->inputs || (s.inputs = safetensors_open(args->inputs, &err)));
+    ok = ok && (!args->against || (s.against = safetensors_open(args->against, &err)));
+    int code = ok ? run_all(&s, selector) : out_error(cmd->out, &err);
+    safetensors_close(s.inputs);
+    safetensors_close(s.against);
+    if (s.backend)
+        kind->close(s.backend);
+    arena_release(&s.arena);
+    return code;
+}

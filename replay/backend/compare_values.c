@@ -1,0 +1,88 @@
+#include "replay/backend/compare_values.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "replay/backend/cpu/dense.h"
+
+struct tolerance tolerance_of(enum dtype dtype, double reduction_length)
+{
+    double grow = reduction_length > 1 ? sqrt(reduction_length) : 1;
+    switch (dtype) {
+    case DTYPE_F64:
+    case DTYPE_C128: return (struct tolerance){ 1e-7 * grow, 1e-7 * grow };
+    case DTYPE_F32:
+    case DTYPE_C64: return (struct tolerance){ 1.3e-6 * grow, 1e-5 * grow };
+    case DTYPE_BF16: return (struct tolerance){ 1.6e-2 * grow, 1e-5 * grow };
+    case DTYPE_F16:
+    case DTYPE_C32: return (struct tolerance){ 1e-3 * grow, 1e-5 * grow };
+    default:
+        return dense_kind_of(dtype) == DENSE_INT ? (struct tolerance){ 0, 0 }
+                                                 : (struct tolerance){ 0.125, 1e-2 };
+    }
+}
+
+/* Floats of one sign are ordered as their bits are. */
+static int64_t ordered_bits(enum dtype dtype, const void *p, uint64_t i)
+{
+    uint64_t bits = 0;
+    size_t size = dtype_size(dtype);
+    if (size > 8)
+        return 0;
+    memcpy(&bits, (const char *)p + i * size, size);
+    uint64_t sign = (uint64_t)1 << (8 * size - 1);
+    return bits & sign ? -(int64_t)(bits & (sign - 1)) : (int64_t)bits;
+}
+
+static bool same_shape(const struct array *a, const struct array *b)
+{
+    if (a->dtype != b->dtype || a->ndim != b->ndim || a->bytes != b->bytes)
+        return false;
+    return memcmp(a->size, b->size, a->ndim * sizeof *a->size) == 0;
+}
+
+/* One component; true where it is beyond the tolerance. */
+static bool compare_one(struct difference *d, double x, double y, struct tolerance t)
+{
+    if (isnan(x) != isnan(y))
+        return d->nans++, true;
+    if (isnan(x) || x == y)
+        return false;
+    if (isinf(x) || isinf(y))
+        return d->infs++, true;
+    double error = fabs(x - y);
+    d->max_absolute = fmax(d->max_absolute, error);
+    if (x != 0)
+        d->max_relative = fmax(d->max_relative, error / fabs(x));
+    return error > t.absolute + t.relative * fabs(x);
+}
+
+struct difference compare_arrays(const struct array *expected, const struct array *got,
+                                 struct tolerance tolerance)
+{
+    struct difference d = { .comparable = same_shape(expected, got) };
+    enum dtype dtype = expected->dtype;
+    size_t size = dtype_size(dtype);
+    if (!d.comparable || !size)
+        return d;
+    d.elements = expected->bytes / size;
+    for (uint64_t i = 0; i < d.elements; i++) {
+        cdouble x = load_complex(dtype, expected->p, (int64_t)i);
+        cdouble y = load_complex(dtype, got->p, (int64_t)i);
+        bool bad = compare_one(&d, creal(x), creal(y), tolerance);
+        bad |= compare_one(&d, cimag(x), cimag(y), tolerance);
+        if (dense_kind_of(dtype) == DENSE_INT)
+            bad = load_int(dtype, expected->p, (int64_t)i) != load_int(dtype, got->p, (int64_t)i);
+        if (dense_kind_of(dtype) == DENSE_REAL && isfinite(creal(x)) && isfinite(creal(y))) {
+            int64_t a = ordered_bits(dtype, expected->p, i), b = ordered_bits(dtype, got->p, i);
+            uint64_t steps = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+            d.max_ulps = steps > d.max_ulps ? steps : d.max_ulps;
+        }
+        if (bad && d.bad++ == 0) {
+            d.first_bad = i;
+            d.expected = creal(x);
+            d.got = creal(y);
+        }
+    }
+    return d;
+}

@@ -1,0 +1,28 @@
+/* Two results side by side: how far apart, where first, and whether that is more than rounding. */
+#ifndef SYMTAPE_REPLAY_BACKEND_COMPARE_VALUES_H
+#define SYMTAPE_REPLAY_BACKEND_COMPARE_VALUES_H
+
+#include "replay/backend/array.h"
+
+/* |got - expected| <= absolute + relative * |expected|. */
+struct tolerance {
+    double relative, absolute;
+};
+/* torch.testing.assert_close()'s for the dtype, the relative one times the square root of how many
+ * values were added up (1: none), since rounding errors of a sum grow like that. Integers and bool
+ * are exact. */
+struct tolerance tolerance_of(enum dtype dtype, double reduction_length);
+
+struct difference {
+    bool comparable;       /* dtypes and sizes agree; nothing else is set where they do not */
+    uint64_t elements, bad; /* beyond the tolerance */
+    uint64_t first_bad;    /* in contiguous order */
+    double expected, got;  /* there; real parts */
+    double max_absolute, max_relative;
+    uint64_t max_ulps;     /* of floats, in steps of their dtype */
+    uint64_t nans, infs;   /* places where only one side has it */
+};
+struct difference compare_arrays(const struct array *expected, const struct array *got,
+                                 struct tolerance tolerance);
+
+#endif

@@ -1,0 +1,348 @@
+#include "replay/backend/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "replay/backend/run_symbols.h"
+
+/* ---- Lifetimes ---- */
+
+/* The last node that a node's value is needed by; in place and under other names, too. */
+static bool find_users(struct run *run, struct err *err)
+{
+    struct program *p = run->program;
+    run->users = arena_array(&run->arena, uint32_t, (size_t)p->n_steps + 1);
+    if (!run->users)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < p->n_steps; i++) {
+        run->users[i] = i;
+        for (uint32_t k = 0; k < p->steps[i].n_patches; k++) {
+            node_id from = p->patches[p->steps[i].first_patch + k].from;
+            if (from < p->n_steps)
+                run->users[from] = i;
+        }
+    }
+    return true;
+}
+
+static bool mark_storages(const struct value *v, unsigned char *held, uint32_t n, unsigned depth)
+{
+    if (v->kind == VALUE_TENSOR && v->u.tensor.storage < n)
+        held[v->u.tensor.storage] = 1;
+    for (uint32_t i = 0; (v->kind == VALUE_LIST || v->kind == VALUE_TUPLE) && depth < 8 && i < v->n;
+         i++)
+        mark_storages(&v->u.items[i], held, n, depth + 1);
+    return true;
+}
+
+/* Memory that no value which is still needed holds goes back. Looked at when much has been made
+ * since the last time, so that its cost stays a share of the work. */
+static bool release_unused(struct run *run, node_id at, struct err *err)
+{
+    struct program *p = run->program;
+    uint32_t n = (uint32_t)run->exec.storages.by_number.n;
+    unsigned char *held = calloc((size_t)n + 1, 1);
+    if (!held)
+        return err_nomem(err);
+    for (uint32_t i = 0; i <= at && i < p->n_steps; i++)
+        if (p->valid[i] && (run->users[i] > at || p->steps[i].kind == STEP_INPUT))
+            mark_storages(&p->current[i], held, n, 0);
+    for (uint32_t i = 0; i < n; i++)
+        if (!held[i])
+            storage_free(&run->exec.storages, i);
+    free(held);
+    return true;
+}
+
+/* ---- Steps ---- */
+
+static bool fill_arguments(struct program *p, const struct step *step)
+{
+    for (uint32_t i = 0; i < step->n_patches; i++) {
+        const struct patch *patch = &p->patches[step->first_patch + i];
+        if (patch->from >= p->n_steps || !p->valid[patch->from])
+            return false;
+        *patch->at = p->current[patch->from];
+    }
+    return true;
+}
+
+static void set_value(struct program *p, const struct step *step, struct value value)
+{
+    if (step->object == step->node || value.kind != VALUE_NONE)
+        p->current[step->object] = value;
+    p->valid[step->object] = true;
+    p->current[step->node] = p->current[step->object];
+    p->valid[step->node] = true;
+}
+
+/* What a call wrote in place stands for its argument from here on. */
+static void take_written(struct run *run, struct program *p, const struct step *step)
+{
+    for (size_t i = 0, n = ops_n_written(run->ops); i < n; i++) {
+        uint32_t arg;
+        struct tensor tensor = ops_written(run->ops, i, &arg);
+        for (uint32_t k = 0; k < step->n_patches && arg < step->n_args; k++) {
+            const struct patch *patch = &p->patches[step->first_patch + k];
+            if (patch->at == &step->args[arg] && patch->from < p->n_steps)
+                p->current[patch->from] = value_tensor(tensor);
+        }
+    }
+}
+
+static bool refused(struct run *run, struct err *err)
+{
+    const struct ops_error *error = ops_error(run->ops);
+    return err_set(err, ERR_USAGE, "%.*s%s%.*s", STR_ARG(error->type), error->type.n ? ": " : "",
+                   STR_ARG(error->text));
+}
+
+static bool run_operator(struct run *run, const struct step *step, struct value *ret,
+                         struct err *err)
+{
+    switch (exec_call(&run->exec, step->op, step->args, step->n_args, step->keywords,
+                      step->n_keywords, ret, err)) {
+    case EXEC_DONE: return true;
+    case EXEC_REFUSED: return refused(run, err);
+    case EXEC_UNSUPPORTED: return err_is_set(err) ? false : refused(run, err);
+    default: return err_is_set(err) ? false : err_nomem(err);
+    }
+}
+
+/* Arithmetic of sizes, getitem and the like: nothing of a backend's. */
+static bool run_function(struct run *run, const struct step *step, struct value *ret,
+                         struct err *err)
+{
+    enum op_outcome outcome =
+        step->kind == STEP_METHOD
+            ? ops_call_method(run->ops, step->target, step->args, step->n_args, step->keywords,
+                              step->n_keywords, ret)
+            : ops_call_function(run->ops, step->target, step->args, step->n_args, step->keywords,
+                                step->n_keywords, ret);
+    if (outcome == OP_FAILED)
+        return ops_failed(run->ops, err) ? false : err_nomem(err);
+    if (outcome != OP_DONE)
+        return refused(run, err);
+    if (ret->kind == VALUE_TENSOR && !storage_at(&run->exec.storages, ret->u.tensor.storage))
+        return err_set(err, ERR_USAGE,
+                       "a Python function of tensors; run the graph that AOTAutograd made");
+    return true;
+}
+
+static bool run_getitem(struct run *run, const struct step *step, struct value *ret,
+                        struct err *err)
+{
+    struct value from = step->args[0];
+    int64_t index;
+    if ((from.kind != VALUE_TUPLE && from.kind != VALUE_LIST) ||
+        !sym_to_i64(ops_pool(run->ops), step->args[1].u.sym, &index))
+        return run_function(run, step, ret, err);
+    index += index < 0 ? from.n : 0;
+    if (index < 0 || index >= from.n)
+        return err_set(err, ERR_USAGE, "item %lld of %u", (long long)index, from.n);
+    *ret = from.u.items[index];
+    return true;
+}
+
+static uint64_t mixed(uint64_t z)
+{
+    z += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* Random values, near to a normal distribution of variance 1: the sum of four uniform ones. */
+static bool random_input(struct run *run, struct tensor x, uint32_t number, struct err *err)
+{
+    size_t bytes, size = dtype_size(x.meta->dtype);
+    if (!tensor_bytes(ops_pool(run->ops), x.meta, &bytes))
+        return err_set(err, ERR_USAGE, "its size is no number");
+    unsigned char *p = malloc(bytes + 16);
+    if (!p)
+        return err_set(err, ERR_ENV, "%zu bytes of memory cannot be had", bytes);
+    uint64_t seed = mixed(run->options.seed + 0x51ed270b * (uint64_t)(number + 1));
+    for (size_t i = 0; i < bytes / size; i++) {
+        uint64_t bits = mixed(seed + i);
+        double sum = 0;
+        for (int part = 0; part < 4; part++)
+            sum += (double)(bits >> 16 * part & 0xffff) / 65536 - 0.5;
+        exec_put_number(x.meta->dtype, p, i, sum * 1.7320508075688772, bits >> 63);
+    }
+    bool ok = exec_write(&run->exec, x, p, bytes, err);
+    free(p);
+    return ok;
+}
+
+static bool run_input(struct run *run, const struct step *step, uint32_t number, struct value *ret,
+                      struct err *err)
+{
+    const struct node *node = &run->graph->nodes[step->node];
+    struct array given = { 0 };
+    if (run->options.input && !run->options.input(run->options.user, number, node, &given, err))
+        return false;
+    *ret = expected_value(run->ops, step->expected);
+    if (ret->kind != VALUE_TENSOR)
+        return true;
+    struct tensor x = ret->u.tensor;
+    size_t bytes;
+    if (!given.p)
+        return random_input(run, x, number, err);
+    if (!tensor_bytes(ops_pool(run->ops), x.meta, &bytes) || given.dtype != x.meta->dtype ||
+        bytes != given.bytes)
+        return err_set(err, ERR_USAGE, "the values given are %s of %zu bytes, and %s of %zu wanted",
+                       dtype_short_name(given.dtype), given.bytes, dtype_short_name(x.meta->dtype),
+                       bytes);
+    return exec_write(&run->exec, x, given.p, bytes, err);
+}
+
+static bool run_output(struct run *run, const struct step *step, struct err *err)
+{
+    struct value *outputs = arena_array(&run->arena, struct value, (size_t)step->n_args + 1);
+    if (!outputs)
+        return err_nomem(err);
+    if (!fill_arguments(run->program, step))
+        return err_set(err, ERR_USAGE, "it returns a value that does not exist");
+    memcpy(outputs, step->args, step->n_args * sizeof *outputs);
+    run->outputs = outputs;
+    run->n_outputs = step->n_args;
+    return true;
+}
+
+static bool run_step(struct run *run, const struct step *step, uint32_t *n_inputs, struct err *err)
+{
+    struct value value = value_none();
+    bool ok = true;
+    if (step->kind == STEP_OUTPUT)
+        return run_output(run, step, err);
+    if (step->kind != STEP_INPUT && !fill_arguments(run->program, step))
+        return err_set(err, ERR_USAGE, "an argument names a value that does not exist");
+    switch (step->kind) {
+    case STEP_INPUT: ok = run_input(run, step, (*n_inputs)++, &value, err); break;
+    case STEP_OPERATOR:
+        ok = run_operator(run, step, &value, err);
+        run->calls++;
+        break;
+    case STEP_GETITEM: ok = run_getitem(run, step, &value, err); break;
+    case STEP_FUNCTION:
+    case STEP_METHOD: ok = run_function(run, step, &value, err); break;
+    case STEP_ALIAS: value = step->n_args ? step->args[0] : value; break;
+    case STEP_SUBGRAPH:
+        value = (struct value){ .kind = VALUE_GRAPH, .u.text = step->target };
+        break;
+    default: return err_set(err, ERR_USAGE, "a statement that cannot be run");
+    }
+    if (ok && step->kind == STEP_OPERATOR)
+        take_written(run, run->program, step);
+    if (ok)
+        set_value(run->program, step, value);
+    return ok;
+}
+
+/* ---- The whole ---- */
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* "node mul_7 (aten.mul.Tensor): model.py:12: x = a * b" in front of what went wrong. */
+static bool place_error(const struct run *run, node_id id, struct err *err)
+{
+    const struct node *node = &run->graph->nodes[id];
+    char line[400] = "";
+    if (node->location != LOCATION_NONE) {
+        const struct location *l = &run->graph->locations[node->location];
+        if (location_has_place(l))
+            snprintf(line, sizeof line, " at %.*s:%u `%.*s`", STR_ARG(l->file), l->line,
+                     (int)(l->code.n < 120 ? l->code.n : 120), l->code.p);
+    }
+    return err_at(err, "node %.*s%s", STR_ARG(node->name), line);
+}
+
+bool run_execute(struct run *run, struct err *err)
+{
+    struct program *p = run->program;
+    uint32_t n_inputs = 0;
+    size_t released_at = 0;
+    for (uint32_t i = 0; i < p->n_steps; i++) {
+        uint64_t start = run->ns ? now_ns() : 0;
+        run->at = i;
+        if (!run_step(run, &p->steps[i], &n_inputs, err))
+            return place_error(run, i, err);
+        if (run->ns)
+            run->ns[i] = now_ns() - start;
+        bool much = run->exec.storages.bytes > 2 * released_at + (16u << 20);
+        if (!run->options.keep && much && p->steps[i].kind != STEP_OUTPUT) {
+            if (!release_unused(run, i, err))
+                return false;
+            released_at = run->exec.storages.bytes;
+        }
+    }
+    return run->options.backend->kind->wait(run->options.backend, err);
+}
+
+struct run *run_new(const struct graph *graph, const struct run_options *options, struct err *err)
+{
+    struct run *run = calloc(1, sizeof *run);
+    if (!run)
+        return err_nomem(err), NULL;
+    run->graph = graph;
+    run->options = *options;
+    run->env = shape_env_new(NULL, err);
+    run->ops = run->env ? ops_new_with_rules(run->env, options->rules, err) : NULL;
+    if (!run->ops || !exec_init(&run->exec, run->ops, options->backend, options->seed))
+        goto failed;
+    if (!run_bind_symbols(run, err))
+        goto failed;
+    run->program = program_new(run->ops, graph, 0, run_symbol, run, err);
+    if (!run->program || !find_users(run, err))
+        goto failed;
+    if (options->timing) {
+        run->ns = arena_array(&run->arena, uint64_t, (size_t)run->program->n_steps + 1);
+        if (!run->ns && !err_nomem(err))
+            goto failed;
+    }
+    return run;
+failed:
+    run_free(run);
+    return NULL;
+}
+
+void run_free(struct run *run)
+{
+    if (!run)
+        return;
+    program_free(run->program);
+    if (run->exec.backend)
+        exec_release(&run->exec);
+    ops_free(run->ops);
+    shape_env_free(run->env);
+    arena_release(&run->arena);
+    free(run);
+}
+
+struct value run_value(const struct run *run, node_id node)
+{
+    const struct program *p = run->program;
+    return node < p->n_steps && p->valid[node] ? p->current[node] : value_none();
+}
+
+bool run_array(struct run *run, struct tensor x, struct arena *arena, struct array *ret,
+               struct err *err)
+{
+    const struct sym_pool *pool = ops_pool(run->ops);
+    *ret = (struct array){ .dtype = x.meta->dtype, .ndim = x.meta->ndim };
+    for (uint32_t i = 0; i < ret->ndim; i++)
+        if (!sym_to_i64(pool, x.meta->size[i], &ret->size[i]))
+            return err_set(err, ERR_USAGE, "a size that is no number");
+    if (!tensor_bytes(pool, x.meta, &ret->bytes))
+        return err_set(err, ERR_USAGE, "more elements than there can be");
+    char *p = arena_bytes(arena, ret->bytes + 1);
+    ret->p = p;
+    return p ? exec_read(&run->exec, x, p, ret->bytes, err) : err_nomem(err);
+}

@@ -1,0 +1,80 @@
+/* A graph run on a backend, at any sizes that its guards allow.
+ *
+ *     struct run_options options = { .backend = backend, .inputs = give, .user = me };
+ *     struct run *run = run_new(graph, &options, &err);
+ *     if (run_execute(run, &err))
+ *         for (uint32_t i = 0; i < run->n_outputs; i++) look(run->outputs[i]);
+ *     run_free(run);
+ *
+ * Symbols take their values from the inputs that were given, then from options.sizes, then from the
+ * recorded hints. Inputs that nobody gives are random: seeded, of the recorded dtype, whole numbers
+ * within [0, 2), so that they index anything. Unbacked symbols become what the data make them.
+ *
+ * Each call goes through its rule and then through the backend, in the graph's order; what is not
+ * needed any more gives its memory back. An error names the node, its sizes and its user line. */
+#ifndef SYMTAPE_REPLAY_BACKEND_RUN_H
+#define SYMTAPE_REPLAY_BACKEND_RUN_H
+
+#include "replay/backend/array.h"
+#include "replay/backend/exec.h"
+#include "replay/program.h"
+
+struct run_size {
+    struct str symbol;
+    int64_t value;
+};
+
+/* A symbol of the graph and what it is in this run. */
+struct run_symbol {
+    struct str name;
+    int64_t hint;
+    bool has_hint;
+};
+
+struct run_options {
+    struct backend *backend;
+    const struct custom_rules *rules;
+    const struct run_size *sizes; /* what the caller wants */
+    size_t n_sizes;
+    const struct run_symbol *symbols; /* as recorded */
+    size_t n_symbols;
+    uint64_t seed;
+    /* The values of input i (the placeholders in their order); *ret stays without `p` where there
+     * are none. Called twice for each: for its sizes and for its values. */
+    bool (*input)(void *user, uint32_t i, const struct node *node, struct array *ret,
+                  struct err *err);
+    void *user;
+    bool keep;   /* no memory is given back: run_value() of every node */
+    bool timing; /* run->ns by node */
+};
+
+struct run {
+    struct run_options options;
+    const struct graph *graph;
+    struct shape_env *env;
+    struct ops *ops;
+    struct program *program;
+    struct exec exec;
+    struct run_size *symbols; /* what each came to be */
+    size_t n_symbols;
+    const struct value *outputs; /* after run_execute() */
+    uint32_t n_outputs;
+    uint64_t *ns;     /* by node, with `timing` */
+    uint32_t *users;  /* by node: the last one that needs it */
+    uint32_t calls;   /* that were run */
+    node_id at;       /* the node that is being run, for errors */
+    struct arena arena;
+};
+
+/* NULL: ERR_USAGE (a symbol without a value, a size that contradicts), ERR_ENV. */
+struct run *run_new(const struct graph *graph, const struct run_options *options, struct err *err);
+bool run_execute(struct run *run, struct err *err);
+void run_free(struct run *run); /* NULL is fine */
+
+/* What a node gave; VALUE_NONE where it was not kept. */
+struct value run_value(const struct run *run, node_id node);
+/* A tensor's elements, in memory of `arena`. */
+bool run_array(struct run *run, struct tensor x, struct arena *arena, struct array *ret,
+               struct err *err);
+
+#endif

@@ -1,0 +1,12 @@
+/* What symbols stand for in a run. Private to run*.c. */
+#ifndef SYMTAPE_REPLAY_BACKEND_RUN_SYMBOLS_H
+#define SYMTAPE_REPLAY_BACKEND_RUN_SYMBOLS_H
+
+#include "replay/backend/run.h"
+
+/* Fills run->symbols. False: an input's size contradicts another's, or what was asked for. */
+bool run_bind_symbols(struct run *run, struct err *err);
+/* For program_new(); user is the run. */
+sym_id run_symbol(void *user, struct sym_pool *pool, struct str name);
+
+#endif

@@ -1,0 +1,114 @@
+#include "replay/backend/weights.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/pt2/recorded_pt2.h"
+
+struct weights {
+    struct recorded_pt2 archive;
+    const char *file;
+    size_t bytes;
+    struct arena arena;
+};
+
+static bool map_file(struct weights *w, struct str path)
+{
+    struct stat st;
+    char name[4096];
+    if (path.n >= sizeof name)
+        return false;
+    memcpy(name, path.p, path.n);
+    name[path.n] = '\0';
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+    void *p = ok ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    close(fd);
+    if (p == MAP_FAILED)
+        return false;
+    w->file = p;
+    w->bytes = (size_t)st.st_size;
+    return true;
+}
+
+struct weights *weights_open(struct trace *trace, uint32_t recording, struct err *err)
+{
+    if (trace->recordings[recording].kind != RECORDING_PT2)
+        return NULL;
+    struct weights *w = calloc(1, sizeof *w);
+    if (!w)
+        return err_nomem(err), NULL;
+    if (map_file(w, trace->recordings[recording].source)) {
+        if (recorded_pt2_open(&w->archive, trace, recording, err))
+            return w;
+        munmap((void *)w->file, w->bytes);
+    }
+    free(w);
+    return NULL;
+}
+
+void weights_close(struct weights *w)
+{
+    if (!w)
+        return;
+    recorded_pt2_close(&w->archive);
+    munmap((void *)w->file, w->bytes);
+    arena_release(&w->arena);
+    free(w);
+}
+
+static const struct pt2_weight *find(const struct weights *w, struct str fqn)
+{
+    for (uint32_t m = 0; m < w->archive.pt2.n_models; m++)
+        for (uint32_t i = 0; i < w->archive.pt2.models[m].n_weights; i++)
+            if (str_eq(w->archive.pt2.models[m].weights[i].fqn, fqn))
+                return &w->archive.pt2.models[m].weights[i];
+    return NULL;
+}
+
+/* In contiguous order, from the storage's bytes. */
+static bool gather(struct weights *w, const struct pt2_weight *weight, struct array *ret,
+                   struct err *err)
+{
+    size_t size = dtype_size(weight->dtype), n = ret->bytes / size;
+    const char *from = w->file + weight->offset;
+    char *to = arena_bytes(&w->arena, ret->bytes + 1);
+    if (!to)
+        return err_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        size_t rest = i;
+        int64_t place = weight->storage_offset;
+        for (uint32_t d = weight->n_sizes; d-- > 0; rest /= (size_t)weight->sizes[d])
+            place += (int64_t)(rest % (size_t)weight->sizes[d]) * weight->strides[d];
+        if (place < 0 || ((uint64_t)place + 1) * size > weight->bytes)
+            return err_set(err, ERR_INPUT, "weight %.*s reaches beyond its storage",
+                           STR_ARG(weight->fqn));
+        memcpy(to + i * size, from + (size_t)place * size, size);
+    }
+    ret->p = to;
+    return true;
+}
+
+bool weights_find(struct weights *w, struct str fqn, struct array *ret, struct err *err)
+{
+    const struct pt2_weight *weight = find(w, fqn);
+    if (!weight || !weight->readable || !weight->has_meta ||
+        weight->offset > w->bytes || weight->bytes > w->bytes - weight->offset ||
+        weight->n_sizes > TENSOR_MAX_DIM)
+        return true;
+    *ret = (struct array){ .dtype = weight->dtype, .ndim = weight->n_sizes,
+                           .bytes = dtype_size(weight->dtype) };
+    for (uint32_t d = 0; d < ret->ndim; d++) {
+        ret->size[d] = weight->sizes[d];
+        if (weight->sizes[d] < 0 ||
+            __builtin_mul_overflow(ret->bytes, (size_t)weight->sizes[d], &ret->bytes))
+            return err_set(err, ERR_INPUT, "weight %.*s is too large", STR_ARG(fqn));
+    }
+    return gather(w, weight, ret, err);
+}
