@@ -196,7 +196,7 @@ static bool show_values(struct exec *exec, struct value *value, bool all, unsign
 }
 
 /* Operators whose rules read values (replay/ops/data_dependent.c and others). */
-static bool reads_values(struct str base)
+static bool reads_values(struct str base, uint32_t n)
 {
     static const char *const names[] = { "nonzero",     "masked_select", "_unique2", "item",
                                          "unique_dim",  "_local_scalar_dense", "bincount",
@@ -207,7 +207,7 @@ static bool reads_values(struct str base)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (str_is(base, names[i]))
             return true;
-    return false;
+    return str_is(base, "where") && n == 1; /* nonzero in other words */
 }
 
 static bool give_memory(struct exec *exec, struct value value, struct err *err)
@@ -230,7 +230,7 @@ static bool shown_args(struct exec *exec, const struct op *op, const struct valu
                        struct value *shown, struct err *err)
 {
     struct schema name;
-    if (!schema_parse_name(op_schema(op), &name) || !reads_values(name.base)) {
+    if (!schema_parse_name(op_schema(op), &name) || !reads_values(name.base, n)) {
         memcpy(shown, args, n * sizeof *args);
         return true;
     }

@@ -130,8 +130,9 @@ static enum dense_kind compute_kind(const struct kernel *k, const struct point *
     return kind;
 }
 
-static void run_point(struct kernel *k, const struct point *point)
+void run_point(struct kernel *k, int number)
 {
+    const struct point *point = &points[number];
     struct tensor to = result(k, 0);
     struct value values[POINT_MAX_TENSORS];
     struct dense in[POINT_MAX_TENSORS] = { 0 };
@@ -176,5 +177,5 @@ static void run_point(struct kernel *k, const struct point *point)
 
 void kernel_point(struct kernel *k)
 {
-    run_point(k, &points[k->row->param]);
+    run_point(k, k->row->param);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/backend/cpu/kernel.h"
+#include "replay/backend/cpu/pointwise.h"
 
 /* cumsum, cumprod (PARAM 1), logcumsumexp (2). */
 void kernel_cumulate(struct kernel *k)
@@ -197,6 +197,10 @@ static int64_t picked(const struct kernel *k, enum pick what, const struct order
 void kernel_pick(struct kernel *k)
 {
     enum pick what = (enum pick)k->row->param;
+    if (has_arg(k, "other")) { /* max.other */
+        run_point(k, what == PICK_MAX ? POINT_maximum : POINT_minimum);
+        return;
+    }
     struct dense x = load(k, tensor_arg(k, "self"));
     bool all = !has_arg(k, "dim") && what != PICK_KTH && what != PICK_MODE;
     int64_t dim_arg = int_arg(k, "dim", -1);
