@@ -5,16 +5,52 @@ struct product {
     int64_t batch, m, n, inner;
 };
 
+/* A tile of the result stays in registers while the inner dimension passes by, element by element in
+ * order: the same bits as three plain loops, many times as fast. */
+enum { TILE_ROWS = 4, TILE_COLUMNS = 8, LANES = 4 };
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
+
+#if defined(__x86_64__)
+#define FOR_EACH_CPU __attribute__((target_clones("avx2", "default")))
+#else
+#define FOR_EACH_CPU
+#endif
+
+FOR_EACH_CPU
+static void multiply_tile(const double *a, const double *b, double *c, struct product p)
+{
+    lanes sum[TILE_ROWS][TILE_COLUMNS / LANES] = { { { 0 } } };
+    for (int64_t l = 0; l < p.inner; l++) {
+        const lanes *row = (const lanes *)(b + l * p.n);
+        for (int r = 0; r < TILE_ROWS; r++)
+            for (int j = 0; j < TILE_COLUMNS / LANES; j++)
+                sum[r][j] += a[r * p.inner + l] * row[j];
+    }
+    for (int r = 0; r < TILE_ROWS; r++)
+        for (int j = 0; j < TILE_COLUMNS / LANES; j++)
+            ((lanes *)(c + r * p.n))[j] += sum[r][j];
+}
+
+/* What no tile fits into. */
+static void multiply_rest(const double *a, const double *b, double *c, struct product p,
+                          int64_t column)
+{
+    for (int64_t j = column; j < p.n; j++) {
+        double sum = 0;
+        for (int64_t l = 0; l < p.inner; l++)
+            sum += a[l] * b[l * p.n + j];
+        c[j] += sum;
+    }
+}
+
 static void multiply_real(const double *a, const double *b, double *c, struct product p)
 {
+    int64_t rows = p.m / TILE_ROWS * TILE_ROWS, columns = p.n / TILE_COLUMNS * TILE_COLUMNS;
+    for (int64_t j = 0; j < columns; j += TILE_COLUMNS)
+        for (int64_t i = 0; i < rows; i += TILE_ROWS)
+            multiply_tile(a + i * p.inner, b + j, c + i * p.n + j, p);
     for (int64_t i = 0; i < p.m; i++)
-        for (int64_t l = 0; l < p.inner; l++) {
-            double x = a[i * p.inner + l];
-            const double *row = b + l * p.n;
-            double *to = c + i * p.n;
-            for (int64_t j = 0; j < p.n; j++)
-                to[j] += x * row[j];
-        }
+        multiply_rest(a + i * p.inner, b, c + i * p.n, p, i < rows ? columns : 0);
 }
 
 static void multiply_complex(const cdouble *a, const cdouble *b, cdouble *c, struct product p)
