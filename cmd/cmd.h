@@ -36,6 +36,7 @@
     COMMAND(replay, "graphs through the shape engine: does it agree with PyTorch?")   \
     COMMAND(diff, "two runs side by side: what changed, at which user line")          \
     COMMAND(check, "hold a tape to a baseline and to budgets: a gate for CI")         \
+    COMMAND(minify, "the smallest graph that still fails, and a program that shows it") \
     COMMAND(completions, "print a shell's completion script")                         \
     COMMAND(help, "how to use a command")                                             \
     COMMAND(version, "version of symtape and of the libraries in use")
@@ -58,6 +59,7 @@ enum exit_code {
 #define SCHEMA_SHOW    "symtape.show/1"
 #define SCHEMA_PROFILE "symtape.profile/1"
 #define SCHEMA_REPLAY  "symtape.replay/1"
+#define SCHEMA_MINIFY  "symtape.minify/1"
 #define SCHEMA_IMPORT  "symtape.import/1"
 #define SCHEMA_RECORD  "symtape.record/1"
 #define SCHEMA_VERSION "symtape.version/1"

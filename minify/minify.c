@@ -78,7 +78,8 @@ static bool calibrate(struct search *search, const struct candidate *whole,
     return search_save(search);
 }
 
-/* The result is asked again, as often as the original was, and more often once it wavers. */
+/* The result is asked again, as often as the original was, and more often once it wavers; not one
+ * that an earlier run has left: no question of that is asked twice. */
 static bool confirm(struct search *search, struct minify_result *result)
 {
     const struct known *known = cache_find(&search->cache, search->best_hash);
@@ -88,13 +89,15 @@ static bool confirm(struct search *search, struct minify_result *result)
     if (search->oracle->deterministic || cand_size_compare(&search->best_size,
                                                            &search->first_size) == 0)
         return true;
-    while (known->confirmed + known->doubted < most) {
+    while (!known->resumed && known->confirmed + known->doubted < most) {
         if (!search_confirm(search, search->best, search->best_hash, &verdict))
             return false;
         known = cache_find(&search->cache, search->best_hash);
         if (known->doubted && most < DOUBT_ASKED)
             most = DOUBT_ASKED;
     }
+    if (known->confirmed + known->doubted == 0)
+        return true;
     result->rate_asked = known->confirmed + known->doubted;
     result->rate_hits = known->confirmed;
     return true;

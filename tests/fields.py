@@ -30,6 +30,9 @@ def documents(folder):
     yield "import", [["import", "--json", "-o", str(tape), *map(str, recordings)]]
     yield "record", [["record", "--json", "-o", str(folder / "record.tape"), "--", "true"]]
     yield "info", [["info", "--json", str(r)] for r in recordings]
+    yield "minify", [["minify", "--json", "--overwrite", "-o", str(folder / "small.tape"),
+                      f"{RECORDINGS}/train.log.zst:0/0:forward", "--check-ops", "aten.tanh",
+                      "--repro", str(folder / "repro.py")]]
     yield "version", [["version", "--json"]]
     yield "diff", [["diff", "--json", str(a), str(b)] for a, b in zip(recordings, recordings[1:])]
     yield "profile", [["profile", "--json", str(r)] for r in recordings] + [

@@ -1,0 +1,158 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "cmd/minify.h"
+#include "minify/candidate_tape.h"
+#include "minify/issue.h"
+
+enum { ASIDES_MAX = 20 };
+
+static bool save_tape(struct minify_job *job, const struct candidate *best, struct err *err)
+{
+    struct buf tape = BUF_INIT;
+    bool good = candidate_tape(best, &tape, err) && file_write(job->tape, buf_str(&tape), err);
+    buf_release(&tape);
+    job->saved |= good;
+    return good;
+}
+
+bool minify_save(void *user, const struct candidate *best, struct err *err)
+{
+    struct minify_job *job = user;
+    return strcmp(job->tape, "-") == 0 || save_tape(job, best, err); /* that, once at the end */
+}
+
+/* Candidates that fail otherwise may be another bug: the first few are kept. */
+void minify_aside(void *user, const struct candidate *candidate, const struct answer *answer)
+{
+    struct minify_job *job = user;
+    struct cand_hash hash = candidate_hash(candidate);
+    struct buf text = BUF_INIT;
+    char *path;
+    if (job->asides >= ASIDES_MAX || (mkdir(job->aside, 0777) != 0 && errno != EEXIST) ||
+        asprintf(&path, "%s/%016" PRIx64 ".fx", job->aside, hash.high) < 0)
+        return;
+    buf_puts(&text, "# fails otherwise: ");
+    for (size_t i = 0; i < answer->text.n; i++)
+        buf_putc(&text, answer->text.p[i] == '\n' ? ' ' : answer->text.p[i]);
+    buf_putc(&text, '\n');
+    struct err ignored = { 0 };
+    if (candidate_print_fx(candidate, &text) && file_write(path, buf_str(&text), &ignored))
+        job->asides++;
+    buf_release(&text);
+    free(path);
+}
+
+bool minify_print_py(void *user, const struct candidate *candidate, struct buf *out)
+{
+    const struct minify_job *job = user;
+    struct repro_notes notes = { 0 };
+    return repro_print(candidate, &job->repro, &notes, out);
+}
+
+static bool write_fx(const struct minify_job *job, const struct candidate *best, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    bool good = (candidate_print_fx(best, &text) || err_nomem(err)) &&
+                file_write(job->args->fx, buf_str(&text), err);
+    buf_release(&text);
+    return good;
+}
+
+/* The repro as it is to be written: what the oracle saw is what it raises. */
+static bool print_repro(const struct minify_job *job, struct repro_notes *notes, struct buf *text,
+                        struct err *err)
+{
+    struct repro_what what = job->repro;
+    if (what.check == REPRO_RAISES && !what.message.n)
+        what.message = job->result.first.text;
+    return repro_print(job->result.best, &what, notes, text) || err_nomem(err);
+}
+
+/* Whether it shows what it says is asked before anybody is told so. */
+static bool verify(struct minify_job *job, struct err *err)
+{
+    enum { TIMES = 1 };
+    out_progress(job->cmd->out, "%s: asking a fresh PyTorch", job->args->repro);
+    job->is_verified = repro_verify(job->args->repro, TIMES, job->options.timeout,
+                                    job->options.stop, &job->verified, err);
+    out_progress_end(job->cmd->out);
+    return job->is_verified;
+}
+
+static bool write_repro(struct minify_job *job, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    struct repro_notes notes = { 0 };
+    bool good = print_repro(job, &notes, &text, err) &&
+                file_write(job->args->repro, buf_str(&text), err);
+    buf_release(&text);
+    if (good && notes.cannot[0])
+        out_note(job->cmd->out, "%s: PyTorch alone cannot run it: %s", job->args->repro,
+                 notes.cannot);
+    else if (good && job->result.end == MINIFY_DONE)
+        good = verify(job, err);
+    return good;
+}
+
+/* "--check ./fails.sh" */
+static void put_oracle(const struct minify_args *args, struct buf *out)
+{
+    const struct {
+        const char *option, *value;
+    } oracles[] = { { "--check", args->check },       { "--torch-oracle", args->torch },
+                    { "--guard", args->guard },       { "--specializes", args->specializes },
+                    { "--cost", args->cost },         { "--check-ops", args->ops },
+                    { "--expect", args->expect } };
+    for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++)
+        if (oracles[i].value)
+            buf_printf(out, "%s %s", oracles[i].option, oracles[i].value);
+    if (out->n == 0)
+        buf_puts(out, "symtape replay");
+}
+
+static bool write_issue(const struct minify_job *job, struct err *err)
+{
+    struct buf repro = BUF_INIT, oracle = BUF_INIT, text = BUF_INIT;
+    struct repro_notes notes = { 0 };
+    put_oracle(job->args, &oracle);
+    bool good = print_repro(job, &notes, &repro, err);
+    const struct issue issue = { .best = job->result.best,
+                                 .result = &job->result,
+                                 .repro = buf_str(&repro),
+                                 .cannot = notes.cannot,
+                                 .oracle = buf_str(&oracle),
+                                 .eager = job->torch.eager,
+                                 .verified = job->is_verified && job->repro.check != REPRO_RUNS
+                                                 ? &job->verified : NULL,
+                                 .whys = job->has_whys ? &job->whys : NULL,
+                                 .symtape_version = SYMTAPE_VERSION };
+    good = good && (issue_print(&issue, &text) || err_nomem(err)) &&
+           file_write(job->args->issue, buf_str(&text), err);
+    buf_release(&repro);
+    buf_release(&oracle);
+    buf_release(&text);
+    return good;
+}
+
+bool minify_find_whys(struct minify_job *job, struct err *err)
+{
+    bool wanted = job->result.end == MINIFY_DONE && (job->oracle->cheap || job->args->issue);
+    if (!wanted)
+        return true;
+    job->has_whys = why_find(job->result.best, job->oracle, job->options.timeout,
+                             job->options.stop, &job->whys, err);
+    return job->has_whys;
+}
+
+bool minify_write_files(struct minify_job *job, struct err *err)
+{
+    const struct minify_args *args = job->args;
+    const struct candidate *best = job->result.best;
+    return (strcmp(job->tape, "-") != 0 || save_tape(job, best, err)) &&
+           (!args->fx || write_fx(job, best, err)) && (!args->repro || write_repro(job, err)) &&
+           (!args->issue || write_issue(job, err));
+}

@@ -1,0 +1,81 @@
+#include <stdlib.h>
+
+#include "cmd/minify.h"
+#include "cmd/text_file.h"
+#include "trace/log/source.h"
+
+enum { HINTS_MAX = 64 };
+
+struct hint_list {
+    struct cand_hint hints[HINTS_MAX];
+    uint32_t n;
+};
+
+/* "s77=31,s27=8" */
+static bool read_hints(struct hint_list *list, const char *text, struct err *err)
+{
+    struct str rest = str_of(text ? text : "");
+    while (rest.n) {
+        struct str item = str_trim(str_first(rest, str_find_char(rest, ',')));
+        rest = str_from(rest, str_find_char(rest, ',') + 1);
+        size_t equals = str_find_char(item, '=');
+        if (list->n == HINTS_MAX)
+            return err_set(err, ERR_USAGE, "--set takes at most %d items", HINTS_MAX);
+        struct cand_hint *hint = &list->hints[list->n++];
+        hint->symbol = str_trim(str_first(item, equals));
+        if (!hint->symbol.n || !str_to_i64(str_trim(str_from(item, equals + 1)), &hint->hint))
+            return err_set(err, ERR_USAGE, "--set: \"%.*s\" is not SYMBOL=NUMBER, as in s77=31",
+                           STR_ARG(item));
+    }
+    return true;
+}
+
+/* A file of FX text is one by its content, whatever it is called. */
+static bool is_fx_text(const char *path, struct buf *text, struct err *err)
+{
+    struct source *source = source_open(path, &(struct err){ 0 });
+    bool may_be = source && (source->kind == SOURCE_OTHER);
+    source_close(source);
+    if (!may_be)
+        return false;
+    return text_file_read(path, text, err) && graph_looks_like(buf_str(text));
+}
+
+static bool read_tape(struct minify_job *job, const struct candidate_options *options,
+                      struct err *err)
+{
+    struct selector selector;
+    struct trace *trace = NULL;
+    const char *operand = job->cmd->operands[0];
+    if (!selector_parse(&selector, str_of(operand), err))
+        return false;
+    char *path = strndup(selector.tape.p, selector.tape.n);
+    if (path)
+        trace = trace_open(path, NULL, err);
+    else
+        err_nomem(err);
+    free(path);
+    if (trace && (selector_check(trace, &selector, err) ||
+                  err_at(err, "%.*s", STR_ARG(selector.tape))))
+        job->whole = candidate_load(trace, &selector, options, err);
+    trace_close(trace);
+    return job->whole != NULL;
+}
+
+bool minify_read_input(struct minify_job *job, struct err *err)
+{
+    struct hint_list hints = { .n = 0 };
+    struct buf text = BUF_INIT;
+    if (!read_hints(&hints, job->args->set, err))
+        return false;
+    const struct candidate_options options = { .hints = hints.hints, .n_hints = hints.n };
+    if (is_fx_text(job->cmd->operands[0], &text, err)) {
+        job->whole = candidate_read_fx(buf_str(&text), &options, err);
+        if (!job->whole)
+            err_at(err, "%s", job->cmd->operands[0]);
+    } else if (!err_is_set(err)) {
+        read_tape(job, &options, err);
+    }
+    buf_release(&text);
+    return job->whole != NULL;
+}

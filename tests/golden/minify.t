@@ -1,0 +1,219 @@
+# minify
+
+A command of the user's as the oracle: a set of calls that have to be there. Only times differ from run to run.
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.convolution' -o small.tape --fx small.fx
+    calls 17 -> 1, symbols 2 -> 0, guards 0 -> 0; asked 16 times (4 answers were known), {*} s
+    minimal: with any one remaining part less it no longer fails so
+    not a dynamic-shape bug: it fails with every size a number too
+
+    # symtape candidate: forward, torch 2.13.0+cpu, seed 0
+    class GraphModule(torch.nn.Module):
+        def forward(self, primals_5: "f32[2, 2, 2][4, 2, 1]cpu", primals_6: "f32[2][1]cpu", transpose: "f32[2, 2, 2][4, 2, 1]cpu"):
+            # File: /home/user/demo/train.py:18 in forward, code: x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))
+            convolution: "f32[2, 2, 3][6, 3, 1]cpu" = torch.ops.aten.convolution.default(transpose, primals_5, primals_6, [1], [1], [1], False, [0], 1)
+            return (convolution,)
+    2> symtape: small.tape: the result as a tape
+    2> symtape: small.fx: the result as FX text
+
+    $ grep -c torch.ops small.fx
+    1
+
+The result is a tape as any other, and FX text that is read again.
+
+    $ symtape replay small.tape | head -1
+    1 graph, 1 call: all match
+
+    $ symtape minify small.fx --check 'grep -q aten.convolution' -o again.tape --fx again.fx | head -2
+    calls 1 -> 1, symbols 0 -> 0, guards 0 -> 0; asked 2 times (1 answer was known), {*} s
+    minimal: with any one remaining part less it no longer fails so
+    2> symtape: again.tape: the result as a tape
+    2> symtape: again.fx: the result as FX text
+
+    $ cmp small.fx again.fx
+
+A second run asks nothing, with any number of jobs.
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.convolution' -o small.tape -j 3 --json | grep -o '"oracle_calls":[0-9]*\|"verdict":"[a-z]*"\|"minimal":[a-z]*'
+    "oracle_calls":0
+    "minimal":true
+    "verdict":"reduced"
+    "verdict":"interesting"
+    2> symtape: small.tape: the result as a tape
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.convolution' -o j.tape --fx j.fx -j 8 >out 2>&1 && cmp j.fx small.fx && cmp j.tape small.tape
+
+The journal belongs to its oracle.
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.tanh' -o small.tape
+    2> symtape: small.tape.journal: a journal of another oracle (another command, script or option); --force begins a new one, --journal or -o names another place
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.tanh' -o small.tape --force --json | grep -o '"calls_after":[0-9]*'
+    "calls_after":1
+    2> symtape: small.tape: the result as a tape
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.tanh' -o none.tape --resume
+    2> symtape: none.tape.journal: no such journal: there is nothing to resume
+    [exit 2]
+
+Limits keep the best so far, and --resume goes on.
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.tanh' -o limit.tape --max-calls 5 --json | grep -o '"end":"[a-z_]*"\|"oracle_calls":[0-9]*\|"verdict":"[a-z]*"'
+    "oracle_calls":5
+    "verdict":"interrupted"
+    "end":"max_calls"
+    "verdict":"interesting"
+    2> symtape: limit.tape: the result as a tape
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.tanh' -o limit.tape --resume >out 2>&1 && cmp limit.tape small.tape
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.tanh' -o late.tape --deadline 0.000001 --json | grep -o '"end":"[a-z_]*"\|"oracle_calls":[0-9]*'
+    "oracle_calls":0
+    "end":"deadline"
+    2> symtape: late.tape: not written, since the whole graph was not asked about yet
+
+The shape engine as the oracle: which calls add this guard, and what is each there for?
+
+    $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --guard 'Eq(32*s27*s77, 256*s77*((s27//8)))' -o guard.tape
+    calls 91 -> 1, symbols 6 -> 2, guards 4 -> 0; asked 21 times (5 answers were known), {*} s
+    minimal: with any one remaining part less it no longer fails so
+    what fails: the guard Eq(32*s27*s77, 256*s77*((s27//8))) is added
+
+    # symtape candidate: dynamo, torch 2.13.0+cpu, seed 0
+    # symbol s77 = 3 in [2, int_oo] from L['x'].size()[0]
+    # symbol s27 = 8 in [2, int_oo] from L['x'].size()[1]
+    class GraphModule(torch.nn.Module):
+        def forward(self, layer_norm: "f32[s77, s27][s27, 1]cpu"):
+            # File: /home/user/demo/encoder.py:27 in forward, code: windows = x.unflatten(1, (-1, WINDOW))
+            windows: "f32[s77, (s27//8), (s27//((s27//8)))][s27, (s27//((s27//8))), 1]cpu" = layer_norm.unflatten(1, (-1, 8))
+            return (windows,)
+
+    why each part is there
+      windows = Tensor.unflatten, replaced by an input: it does not fail any more
+      symbol s77 of L['x'].size()[0], made a number: it does not fail any more
+      symbol s27 of L['x'].size()[1], made a number: it does not fail any more
+    2> symtape: guard.tape: the result as a tape
+
+    $ symtape minify $RECORDINGS/encoder.log.zst:0/1:inference --specializes s53 -o special.tape | sed -n '2,20p'
+    minimal: with any one remaining part less it no longer fails so
+    what fails: s53 becomes a number
+
+    # symtape candidate: inference, torch 2.13.0+cpu, seed 0
+    # symbol s53 = 32 in [2, int_oo] from L['x'].size()[2]
+    class <lambda>(torch.nn.Module):
+        def forward(self, arg0_1: "f32[32][1]cpu", arg1_1: "f32[32][1]cpu", arg4_1: "f32[s53][1]cpu"):
+            # File: /home/user/demo/encoder.py:46 in forward, code: x = x + self.attention(self.norm1(x))
+            native_layer_norm = torch.ops.aten.native_layer_norm.default(arg4_1, [32], arg0_1, arg1_1, 0.0)
+            getitem: "f32[s53][1]cpu" = native_layer_norm[0]
+            return (getitem,)
+
+    why each part is there
+      native_layer_norm = aten.native_layer_norm.default, replaced by an input: it does not fail any more
+      getitem = operator.getitem, replaced by an input: it does not fail any more
+      symbol s53 of L['x'].size()[2], made a number: it does not fail any more
+    2> symtape: special.tape: the result as a tape
+
+What does not fail is said so, with what was seen.
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward -o none.tape
+    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: symtape replay agrees with the record; --check, --torch-oracle, --guard, --specializes or --cost say what else fails
+    [exit 1]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --guard 'Eq(s23, 7)' -o none.tape
+    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: the guard Eq(s23, 7) is not added
+    [exit 1]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check "sh -c 'echo all is well; exit 3'" -o none.tape
+    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: --check says: exit 3: all is well
+    2> symtape: if it fails only sometimes, --repeat 20 asks that often
+    [exit 1]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check "sh -c 'exit 125'" -o none.tape
+    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: cannot tell whether it fails: exit 125
+    2> symtape: if it fails only sometimes, --repeat 20 asks that often
+    [exit 125]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check ./none.sh -o none.tape
+    2> symtape: --check: ./none.sh: No such file or directory
+    [exit 4]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check "sh -c 'exit 127'" -o none.tape
+    2> symtape: --check: cannot be run: exit 127
+    [exit 4]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check "sh -c 'kill -9 \$\$'" --crash-is abort -o none.tape
+    2> symtape: --check: killed by signal 9
+    [exit 4]
+
+    $ ls none.* 2>&1
+    ls: cannot access 'none.*': No such file or directory
+    [exit 2]
+
+Candidates that fail otherwise are kept aside.
+
+    $ printf '#!/bin/sh\ngrep -q aten.tanh "$1" && exit 0\ngrep -q aten.convolution "$1" && exit 101\nexit 1\n' > two.sh; chmod +x two.sh
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check ./two.sh --also-interesting 101 -o two.tape --json 2>/dev/null | grep -o '"calls_after":[0-9]*\|"other":[0-9]*'
+    "calls_after":1
+    "other":1
+
+    $ ls two.tape.also-interesting | wc -l; head -qn 1 two.tape.also-interesting/* | sort -u
+    1
+    # fails otherwise: exit 101
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check ./two.sh --invert -o not.tape
+    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: --check says: exit 0
+    2> symtape: if it fails only sometimes, --repeat 20 asks that often
+    [exit 1]
+
+Mistakes.
+
+    $ symtape minify
+    2> symtape: minify: an argument is missing: which graph, as in bert.tape:0/0:forward
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst --check true
+    2> symtape: several graphs are meant; there are 0/0_0:dynamo_output_graph, 0/0_0:aot_joint_graph, 0/0_0:aot_forward_graph, 0/0_0:aot_backward_graph
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'a | b'
+    2> symtape: --check: "|" outside quotes: only one simple command can be run; for more, sh -c '...'
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --guard 'Eq(s0, 1)'
+    2> symtape: --check, --torch-oracle, --expect, --guard, --specializes, --cost and --check-ops exclude each other: one says what fails
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --invert
+    2> symtape: --invert, --crash-is and --also-interesting belong to --check
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --deadline soon
+    2> symtape: --deadline: "soon" is not a time, as in 90, 90s, 15m or 2h
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --passes cut,paste
+    2> symtape: --passes: no pass "paste"; --list-passes lists them
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --set s27
+    2> symtape: --set: "s27" is not SYMBOL=NUMBER, as in s77=31
+    [exit 2]
+
+    $ echo mine > mine.tape; symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true -o mine.tape
+    2> symtape: mine.tape: exists already; --overwrite replaces it
+    [exit 2]
+
+    $ printf 'hello\n' > x.fx; symtape minify x.fx --check true
+    2> symtape: x.fx: no record of TORCH_TRACE in it
+    [exit 3]
+
+    $ symtape minify nowhere.tape:0/0:forward --check true
+    2> symtape: nowhere.tape: No such file or directory
+    [exit 4]
+
+    $ symtape minify --list-passes | head -3
+    location       the call that the error names, alone or with what feeds it
+    prefix         nothing behind the last call that matters
+    suffix         nothing in front of the first call that matters
