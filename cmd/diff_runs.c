@@ -9,24 +9,29 @@
 
 enum content { CONTENT_TRACE, CONTENT_SNAPSHOT, CONTENT_OTHER_JSON };
 
-/* Looks at the beginning of a regular file. What cannot be looked at is left to trace_open(). */
-static enum content content_of(const char *path)
+/* By the beginning of a regular file. What is damaged there is left to trace_open(). */
+static bool look_at(const char *path, enum content *ret, struct err *err)
 {
-    struct err ignored = { 0 };
+    struct err why = { 0 };
     struct stat st;
     char start[512];
     size_t n = 0, got = 1;
+    *ret = CONTENT_TRACE;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
-        return CONTENT_TRACE;
-    struct source *in = source_open(path, &ignored);
+        return true;
+    struct source *in = source_open(path, &why);
     while (in && n < sizeof start && got > 0 &&
-           source_read(in, start + n, sizeof start - n, &got, &ignored))
+           source_read(in, start + n, sizeof start - n, &got, &why))
         n += got;
     source_close(in);
+    if (why.kind == ERR_ENV)
+        return err_set(err, ERR_ENV, "%s", why.text);
     struct str text = str_trim((struct str){ start, n });
     if (snapshot_looks_like(text))
-        return CONTENT_SNAPSHOT;
-    return text.n > 0 && text.p[0] == '{' ? CONTENT_OTHER_JSON : CONTENT_TRACE;
+        *ret = CONTENT_SNAPSHOT;
+    else if (text.n > 0 && text.p[0] == '{')
+        *ret = CONTENT_OTHER_JSON;
+    return true;
 }
 
 static int open_snapshot(struct out *out, const char *path, struct snapshot **ret)
@@ -60,15 +65,15 @@ static int open_trace(struct out *out, const char *operand, bool strict, struct 
 
 int diff_run_open(struct out *out, const char *operand, bool strict, struct snapshot **ret)
 {
+    struct err err = { 0 };
+    enum content content;
     *ret = NULL;
-    switch (content_of(operand)) {
-    case CONTENT_SNAPSHOT: return open_snapshot(out, operand, ret);
-    case CONTENT_OTHER_JSON: {
-        struct err err = { 0 };
-        err_set(&err, ERR_INPUT, "%s: JSON, but not what symtape diff --save writes", operand);
+    if (!look_at(operand, &content, &err))
         return out_error(out, &err);
-    }
-    case CONTENT_TRACE: break;
-    }
-    return open_trace(out, operand, strict, ret);
+    if (content == CONTENT_SNAPSHOT)
+        return open_snapshot(out, operand, ret);
+    if (content == CONTENT_TRACE)
+        return open_trace(out, operand, strict, ret);
+    err_set(&err, ERR_INPUT, "%s: JSON, but not what symtape diff --save writes", operand);
+    return out_error(out, &err);
 }

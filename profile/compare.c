@@ -61,16 +61,31 @@ struct str compare_keep(struct compare_build *b, const struct buf *text)
     return text->failed ? (struct str){ 0 } : arena_copy(&b->arena, buf_str(text));
 }
 
+/* As selectors spell it. */
+static struct str name_of(struct compare_build *b, const struct outline *outline,
+                          const struct outline_compile *c, uint32_t number, bool with_attempt)
+{
+    buf_clear(&b->text);
+    if (outline->recordings.n > 1)
+        buf_printf(&b->text, "@%.*s:",
+                   STR_ARG(outline_text(outline, outline->recordings.v[c->recording].name)));
+    buf_put(&b->text, outline_text(outline, c->id));
+    if (c->n_attempts > 1 && with_attempt)
+        buf_printf(&b->text, "_%u", number);
+    return compare_keep(b, &b->text);
+}
+
 struct str compare_attempt_name(struct compare_build *b, const struct outline *outline,
                                 uint32_t attempt)
 {
     const struct outline_attempt *a = &outline->attempts.v[attempt];
-    const struct outline_compile *c = &outline->compiles.v[a->compile];
-    buf_clear(&b->text);
-    buf_put(&b->text, outline_text(outline, c->id));
-    if (c->n_attempts > 1)
-        buf_printf(&b->text, "_%u", a->number);
-    return compare_keep(b, &b->text);
+    return name_of(b, outline, &outline->compiles.v[a->compile], a->number, true);
+}
+
+struct str compare_compile_name(struct compare_build *b, const struct outline *outline,
+                                uint32_t compile)
+{
+    return name_of(b, outline, &outline->compiles.v[compile], 0, false);
 }
 
 static void put_key(struct buf *key, struct str text)

@@ -39,7 +39,10 @@ bool compare_files(struct compare_build *b);
 struct str compare_file(const struct compare_build *b, struct str file);
 
 struct change_place compare_place(const struct outline *outline, uint32_t line);
-/* "0/0", "0/0_1" where the compile has several; a copy. .p is NULL when memory ran out. */
+/* "0/0", "0/0_1" where the compile has several, "@rank1:0/0" where there are several recordings; a
+ * copy. .p is NULL when memory ran out. */
+struct str compare_compile_name(struct compare_build *b, const struct outline *outline,
+                                uint32_t compile);
 struct str compare_attempt_name(struct compare_build *b, const struct outline *outline,
                                 uint32_t attempt);
 struct str compare_keep(struct compare_build *b, const struct buf *text);

@@ -156,7 +156,7 @@ static bool add_lone_compile(struct compare_build *b, const struct outline *o, u
     if (c->id != 0 && c->n_attempts > 0) { /* what belongs to no compile is none */
         const struct outline_attempt *last = &o->attempts.v[c->first_attempt + c->n_attempts - 1];
         row.what = outline_text(o, c->function);
-        row.compile = outline_text(o, c->id);
+        row.compile = compare_compile_name(b, o, compile);
         row.place = compare_place(o, c->line);
         buf_clear(&b->text);
         put_contents(&b->text, o, last);
@@ -165,7 +165,7 @@ static bool add_lone_compile(struct compare_build *b, const struct outline *o, u
         row.more = compare_keep(b, &b->text);
         *(is_new ? &row.after : &row.before) = 1;
         *(is_new ? &row.after_ns : &row.before_ns) = c->ns;
-        ok = row.more.p && compare_add(b, &row, number);
+        ok = row.compile.p && row.more.p && compare_add(b, &row, number);
     }
     for (uint32_t i = 0; i < c->n_attempts && ok; i++)
         ok = add_lone_attempt(b, o, c->first_attempt + i, is_new, number);
@@ -188,12 +188,12 @@ static bool compare_status(struct compare_build *b, const struct align_compile *
     row.what = outline_text(b->b, y->function);
     row.was = str_of(attempt_status_name((enum attempt_status)was));
     row.now = str_of(attempt_status_name((enum attempt_status)now));
-    row.compile = outline_text(b->b, y->id);
+    row.compile = compare_compile_name(b, b->b, pair->b);
     row.place = compare_place(b->b, y->line);
     row.before = row.after = 1;
     row.before_ns = x->ns;
     row.after_ns = y->ns;
-    return compare_add(b, &row, number);
+    return row.compile.p && compare_add(b, &row, number);
 }
 
 static bool add_compile(struct compare_build *b, uint32_t number)

@@ -54,12 +54,13 @@ def plain(log, folder):
 
 
 def compare(log, tlparse, rounds, folder):
-    """Import, profile and tlparse in turn, so that what else the machine does hits all alike."""
+    """Import, profile, diff and tlparse in turn, so that what else the machine does hits all alike."""
     tape, pages = folder / "bench.tape", folder / "tlparse"
-    costs = {name: Cost() for name in ("import", "profile", "tlparse")}
+    costs = {name: Cost() for name in ("import", "profile", "diff", "tlparse")}
     for _ in range(rounds):
         costs["import"].add([cases.SYMTAPE, "import", "--overwrite", log, "-o", tape])
         costs["profile"].add([cases.SYMTAPE, "profile", tape])
+        costs["diff"].add([cases.SYMTAPE, "diff", "-q", tape, tape])
         if tlparse:
             costs["tlparse"].add([tlparse, log, "-o", pages, "--overwrite", "--no-browser"])
     mb = log.stat().st_size / 1e6
@@ -68,8 +69,9 @@ def compare(log, tlparse, rounds, folder):
     print(f"  import    {mb / cost.median():7.0f} MB/s a core   {cost.median() * 1e3:8.1f} ms CPU"
           f"   {cost.median('wall') * 1e3:8.1f} ms   peak {max(cost.peak):6.1f} MB"
           f"   tape 1/{log.stat().st_size / tape.stat().st_size:.1f}")
-    print(f"  profile                        {costs['profile'].median() * 1e3:8.1f} ms CPU"
-          f"   {costs['profile'].median('wall') * 1e3:8.1f} ms   peak {max(costs['profile'].peak):6.1f} MB")
+    for name in ("profile", "diff"):
+        print(f"  {name:7}                        {costs[name].median() * 1e3:8.1f} ms CPU"
+              f"   {costs[name].median('wall') * 1e3:8.1f} ms   peak {max(costs[name].peak):6.1f} MB")
     if tlparse:
         peer = costs["tlparse"]
         print(f"  tlparse   {mb / peer.median():7.0f} MB/s a core   {peer.median() * 1e3:8.1f} ms CPU"

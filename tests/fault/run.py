@@ -42,6 +42,9 @@ COMMANDS = [
     ("info of an archive", ["info", "{archive}"], None),
     ("profile", ["profile", "{tape}"], None),
     ("profile json", ["profile", "--json", "{tape}"], None),
+    ("diff", ["diff", "{tape}", "{log}"], None),
+    ("diff save", ["diff", "--save", "out.json", "{tape}"], "out.json"),
+    ("diff saved", ["diff", "--json", "{snapshot}", "{tape}"], None),
 ]
 
 
@@ -153,7 +156,10 @@ def make_inputs(folder):
     if run.code != 0:
         sys.exit(f"cannot make a tape to test with: {run.told()}")
     archive = min(cases.RECORDINGS.glob("*.pt2"), key=lambda p: p.stat().st_size)
-    return {"log": str(log), "tape": str(tape), "folder": str(logs), "archive": str(archive)}
+    snapshot = folder / "in.json"
+    cases.run(["diff", "--save", snapshot, tape])
+    return {"log": str(log), "tape": str(tape), "folder": str(logs), "archive": str(archive),
+            "snapshot": str(snapshot)}
 
 
 def main():
