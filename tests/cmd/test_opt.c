@@ -5,7 +5,7 @@
 struct args {
     bool json, quiet;
     const char *output, *events, *format;
-    struct opt_number limit;
+    struct opt_number limit, vs;
 };
 
 static const struct opt options[] = {
@@ -14,6 +14,7 @@ static const struct opt options[] = {
     OPT_CHOICE(0, "format", "text|json|folded", struct args, format, "what to print"),
     OPT_NUMBER('n', "limit", "N", struct args, limit, "at most N"),
     OPT_FLAG('j', "json", struct args, json, "print one JSON object"),
+    OPT_SPLIT(0, "vs", struct args, vs, "the other side"),
     OPT_END,
 };
 
@@ -113,6 +114,24 @@ static void test_flags_are_negated(void **state)
     opt_release(&p.parse);
     PARSE(&p, "--no-output");
     assert_err(&p.err, ERR_USAGE, "unknown option --no-output");
+    opt_release(&p.parse);
+}
+
+static void test_a_split_counts_the_operands_before_it(void **state)
+{
+    (void)state;
+    struct parsed p;
+    PARSE(&p, "a", "-j", "b", "--vs", "c", "d");
+    OPERANDS(&p, 4, "a", "b", "c", "d");
+    assert_true(p.args.vs.given);
+    assert_int_equal(p.args.vs.value, 2);
+    opt_release(&p.parse);
+    PARSE(&p, "a", "b");
+    assert_false(p.args.vs.given);
+    opt_release(&p.parse);
+    PARSE(&p, "a", "--vs=b");
+    assert_false(p.ok);
+    assert_err(&p.err, ERR_USAGE, "--vs takes no value");
     opt_release(&p.parse);
 }
 
@@ -228,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_operands_and_options_mix),
         cmocka_unit_test(test_the_first_operand_may_end_the_options),
         cmocka_unit_test(test_flags_are_negated),
+        cmocka_unit_test(test_a_split_counts_the_operands_before_it),
         cmocka_unit_test(test_an_optional_value_never_swallows_the_operand),
         cmocka_unit_test(test_mistakes_are_told),
         cmocka_unit_test(test_choices),
