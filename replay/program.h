@@ -76,7 +76,8 @@ struct outcome_note {
     enum outcome outcome;
     bool adopted;     /* its result is the recorded one from here on */
     bool pending;     /* to be compared once more when the graph is done */
-    bool fresh;       /* the call made unbacked symbols: a warm walk takes the result as it was */
+    bool fresh;       /* the call made unbacked symbols, or found them remembered: a warm walk takes
+                         the result as it was */
     struct str text;  /* of a refusal or an unsupported call */
     struct value got; /* of a mismatch: what the rule gave */
 };

@@ -253,6 +253,7 @@ static bool run_call(struct walker *w, struct program *p, const struct step *ste
                                                 .node = p->first_node + step->node,
                                                 .rule = step->rule });
     uint32_t n_symbols = env_n_symbols(w->env);
+    uint64_t memo_uses = ops_memo_uses(w->ops);
     bool again = !first && p->notes[step->node].fresh;
     if (again && w->counts && ready && !has_unknown(step))
         (void)call_step(w, step);
@@ -291,7 +292,7 @@ static bool run_call(struct walker *w, struct program *p, const struct step *ste
     if (result.outcome == OP_DONE && step->kind == STEP_OPERATOR && !again)
         take_written(w, p, step);
     set_result(p, step, result.value, first);
-    if (first && env_n_symbols(w->env) != n_symbols) {
+    if (first && (env_n_symbols(w->env) != n_symbols || ops_memo_uses(w->ops) != memo_uses)) {
         p->notes[step->node].fresh = true;
         p->first[step->node] = kept_value(w, p, result.value, 0);
     }

@@ -149,6 +149,11 @@ struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta)
     return x;
 }
 
+uint64_t ops_memo_uses(const struct ops *ops)
+{
+    return ops->memo_uses;
+}
+
 bool ops_remember_item(struct ops *ops, struct tensor x, struct value number)
 {
     return memo_set(&ops->memos, x, MEMO_ITEM, number);

@@ -122,6 +122,8 @@ typedef enum op_outcome ops_subgraph(void *user, struct str graph, const struct 
                                      uint32_t n, struct value *ret);
 void ops_set_subgraph(struct ops *ops, ops_subgraph *run, void *user);
 
+/* How often a call was answered by what a tensor remembers (nonzero(), item()). */
+uint64_t ops_memo_uses(const struct ops *ops);
 /* x.item() gives that number, as of an input whose value a log names. False: out of memory. */
 bool ops_remember_item(struct ops *ops, struct tensor x, struct value number);
 

@@ -62,25 +62,27 @@ bool call_raised(struct call *c)
     return false;
 }
 
-bool require(struct call *c, bool condition, const char *type, const char *format, ...)
+bool check_begin(struct call *c, sym_id condition)
 {
-    if (condition || c->failed)
-        return condition && !c->failed;
-    char text[2000];
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return refuse(c, type, "%s", n < 0 ? "" : text);
+    bool holds = false;
+    c->checked = condition;
+    if (c->failed || condition == SYM_NONE || condition == SYM_ID_FALSE)
+        return false;
+    if (condition == SYM_ID_TRUE)
+        return true;
+    if (is_put_off(c, condition))
+        return env_evaluate_static(c->env, condition) == SYM_ID_TRUE;
+    bool answered = env_expect_true(c->env, condition, STR(""), &holds);
+    c->checked = answered ? SYM_ID_FALSE : SYM_NONE;
+    return answered && holds;
 }
 
-bool check(struct call *c, sym_id condition, const char *type, const char *format, ...)
+bool check_end(struct call *c, const char *type, const char *format, ...)
 {
+    sym_id condition = c->checked;
     bool holds = false;
     if (c->failed || condition == SYM_NONE)
         return c->failed ? false : call_raised(c);
-    if (condition == SYM_ID_TRUE)
-        return true;
     char text[2000];
     va_list args;
     va_start(args, format);

@@ -34,6 +34,7 @@ struct call {
     bool symbolic;      /* some size, stride or number among the arguments is no constant */
     bool failed;        /* refused, or out of memory */
     bool unsupported;
+    sym_id checked;     /* of check() */
     bool in_kernel;     /* calls from within are a meta kernel's own: no dispatches */
     struct value ret;
 };
@@ -80,11 +81,20 @@ bool known_true(struct call *c, sym_id condition);     /* statically_known_true 
 bool guard_size_oblivious(struct call *c, sym_id condition);
 int64_t guard_int(struct call *c, sym_id value);       /* int(symint) */
 /* expect_true; refuses with the text where the condition is false. */
-bool check(struct call *c, sym_id condition, const char *type, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-/* The same of a plain condition. */
-bool require(struct call *c, bool condition, const char *type, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+#define check(c, condition, type, ...) \
+    said(check_begin((c), (condition)) || check_end((c), (type), __VA_ARGS__))
+/* The same of a plain condition. Neither makes its text's arguments where there is nothing to say. */
+#define require(c, condition, type, ...) \
+    said(!(c)->failed && ((condition) || refuse((c), (type), __VA_ARGS__)))
+/* Inside: true where it holds; what is put off until run time has its text from the start. */
+bool is_put_off(struct call *c, sym_id condition);
+bool check_begin(struct call *c, sym_id condition);
+static inline bool said(bool holds) /* an answer may be left unused */
+{
+    return holds;
+}
+bool check_end(struct call *c, const char *type, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Always false. type is the Python exception: "RuntimeError", "IndexError", "ValueError" ... */
 bool refuse(struct call *c, const char *type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

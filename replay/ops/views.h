@@ -44,7 +44,6 @@ const char *py_tuple_text(struct call *c, const sym_id *sizes, uint32_t n);
         else if (!guard_bool((c), check_))                 \
             (void)refuse((c), (type), __VA_ARGS__);        \
     } while (0)
-bool is_put_off(struct call *c, sym_id condition);
 #define REQUIRE(c, cond, type, ...)                  \
     do {                                             \
         if (!(cond)) {                               \

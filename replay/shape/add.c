@@ -1,5 +1,6 @@
 /* Sums: Add.flatten of sympy/core/add.py. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "replay/shape/pool.h"
 
@@ -7,12 +8,32 @@ struct term {
     sym_id rest, coefficient;
 };
 
+enum { FEW_TERMS = 32 };
+
 struct sum {
     struct sym_pool *pool;
     sym_id constant;
-    vec_of(struct term)
-    terms;
+    struct term *v; /* few, or allocated */
+    size_t n, room;
+    struct term few[FEW_TERMS];
 };
+
+static bool push_term(struct sum *sum, struct term term)
+{
+    if (sum->n == sum->room) {
+        size_t room = 2 * sum->room;
+        struct term *v = malloc(room * sizeof *v);
+        if (!v)
+            return pool_nomem(sum->pool), false;
+        memcpy(v, sum->v, sum->n * sizeof *v);
+        if (sum->v != sum->few)
+            free(sum->v);
+        sum->v = v;
+        sum->room = room;
+    }
+    sum->v[sum->n++] = term;
+    return true;
+}
 
 sym_id split_coefficient(struct sym_pool *pool, sym_id e, sym_id *rest)
 {
@@ -73,9 +94,9 @@ static bool sum_put(struct sum *sum, sym_id e)
     term.coefficient = split_coefficient(pool, e, &term.rest);
     if (term.coefficient == SYM_NONE)
         return false;
-    if (sum->terms.n >= SYM_MAX_TERMS)
+    if (sum->n >= SYM_MAX_TERMS)
         return pool_fail(pool, "an expression has more than %d terms", SYM_MAX_TERMS), false;
-    return vec_push(&sum->terms, term) || (pool_nomem(pool), false);
+    return push_term(sum, term);
 }
 
 static int compare_rest(const void *a, const void *b)
@@ -88,10 +109,10 @@ static int compare_rest(const void *a, const void *b)
 static bool sum_collect(struct sum *sum)
 {
     size_t n = 0;
-    struct term *v = sum->terms.v;
-    if (sum->terms.n > 1)
-        qsort(v, sum->terms.n, sizeof *v, compare_rest);
-    for (size_t i = 0; i < sum->terms.n; i++) {
+    struct term *v = sum->v;
+    if (sum->n > 1)
+        qsort(v, sum->n, sizeof *v, compare_rest);
+    for (size_t i = 0; i < sum->n; i++) {
         if (n == 0 || v[n - 1].rest != v[i].rest) {
             v[n++] = v[i];
             continue;
@@ -100,7 +121,7 @@ static bool sum_collect(struct sum *sum)
         if (v[n - 1].coefficient == SYM_NONE)
             return false;
     }
-    sum->terms.n = n;
+    sum->n = n;
     return true;
 }
 
@@ -137,8 +158,8 @@ static sym_id sum_build(struct sum *sum)
     struct list out;
     list_init(&out, pool);
     bool ok = true;
-    for (size_t i = 0; ok && i < sum->terms.n; i++) {
-        struct term term = sum->terms.v[i];
+    for (size_t i = 0; ok && i < sum->n; i++) {
+        struct term term = sum->v[i];
         if (number_sign(pool, term.coefficient) == 0 && term.coefficient != SYM_ID_NAN)
             continue;
         sym_id product = term_product(pool, term);
@@ -164,7 +185,12 @@ static sym_id sum_build(struct sum *sum)
 sym_id build_add(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n)
 {
     (void)kind;
-    struct sum sum = { .pool = pool, .constant = SYM_ID_ZERO };
+    struct sum sum;
+    sum.pool = pool;
+    sum.constant = SYM_ID_ZERO;
+    sum.v = sum.few;
+    sum.n = 0;
+    sum.room = FEW_TERMS;
     bool ok = true;
     for (uint32_t i = 0; ok && i < n; i++)
         ok = args[i] == SYM_ID_ZOO || sum_put(&sum, args[i]);
@@ -176,6 +202,7 @@ sym_id build_add(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, 
         result = SYM_ID_NAN;
     else if (ok && sum_collect(&sum))
         result = sum_build(&sum);
-    vec_release(&sum.terms);
+    if (sum.v != sum.few)
+        free(sum.v);
     return result;
 }
