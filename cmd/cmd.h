@@ -37,6 +37,7 @@
     COMMAND(diff, "two runs side by side: what changed, at which user line")          \
     COMMAND(check, "hold a tape to a baseline and to budgets: a gate for CI")         \
     COMMAND(minify, "the smallest graph that still fails, and a program that shows it") \
+    COMMAND(bisect, "the first event after which a guard holds, or a call fails")     \
     COMMAND(completions, "print a shell's completion script")                         \
     COMMAND(help, "how to use a command")                                             \
     COMMAND(version, "version of symtape and of the libraries in use")
@@ -60,6 +61,7 @@ enum exit_code {
 #define SCHEMA_PROFILE "symtape.profile/1"
 #define SCHEMA_REPLAY  "symtape.replay/1"
 #define SCHEMA_MINIFY  "symtape.minify/1"
+#define SCHEMA_BISECT  "symtape.bisect/1"
 #define SCHEMA_IMPORT  "symtape.import/1"
 #define SCHEMA_RECORD  "symtape.record/1"
 #define SCHEMA_VERSION "symtape.version/1"

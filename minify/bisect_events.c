@@ -119,8 +119,11 @@ static void add_symbols(struct walk *w, const struct step *step)
 {
     struct shape_env *env = w->single->env;
     for (; w->symbols < env_n_symbols(env) && !is_full(w); w->symbols++) {
-        sym_print(env_pool(env), env_symbol_at(env, w->symbols), &w->text);
-        add(w, (struct bisect_event){ .kind = BISECT_EVENT_SYMBOL }, step, false);
+        sym_id symbol = env_symbol_at(env, w->symbols);
+        sym_print(env_pool(env), symbol, &w->text);
+        /* Those of the inputs were there before any call. */
+        add(w, (struct bisect_event){ .kind = BISECT_EVENT_SYMBOL },
+            env_is_unbacked(env, symbol) ? step : NULL, false);
     }
 }
 
@@ -140,16 +143,20 @@ static void add_guards(struct walk *w, const struct step *step)
     struct shape_env *env = w->single->env;
     bool exact, like;
     for (; w->guards < env_n_guards(env) && !is_full(w); w->guards++) {
-        sym_id expr = env_guard_at(env, w->guards)->expr;
-        guard_hits(w, expr, &exact, &like);
-        sym_print(env_pool(env), expr, &w->text);
-        add(w, (struct bisect_event){ .kind = BISECT_EVENT_GUARD, .hit = exact }, step, like);
+        const struct env_guard *guard = env_guard_at(env, w->guards);
+        bool asked = guard->origin.node != ENV_NODE_NONE;
+        guard_hits(w, guard->expr, &exact, &like);
+        sym_print(env_pool(env), guard->expr, &w->text);
+        add(w, (struct bisect_event){ .kind = BISECT_EVENT_GUARD, .hit = exact, .asked = asked },
+            step, like);
     }
     for (; w->asserts < env_n_asserts(env) && !is_full(w); w->asserts++) {
-        sym_id expr = env_assert_at(env, w->asserts)->expr;
-        guard_hits(w, expr, &exact, &like);
-        sym_print(env_pool(env), expr, &w->text);
-        add(w, (struct bisect_event){ .kind = BISECT_EVENT_ASSERT, .hit = exact }, step, like);
+        const struct env_assert *at = env_assert_at(env, w->asserts);
+        bool asked = at->origin.node != ENV_NODE_NONE;
+        guard_hits(w, at->expr, &exact, &like);
+        sym_print(env_pool(env), at->expr, &w->text);
+        add(w, (struct bisect_event){ .kind = BISECT_EVENT_ASSERT, .hit = exact, .asked = asked },
+            step, like);
     }
 }
 

@@ -43,6 +43,9 @@ struct bisect_event {
     struct str failure; /* of a call that was refused or came out otherwise; "" */
     uint64_t id;        /* of kind, expression up to symbols' names, and the user's frame */
     bool hit;           /* the question's answer is yes from here on */
+    bool asked;         /* of a guard or assert: a call asked for it; false: a recorded one that no call
+                           can ask for (Dynamo's, the user's own), at its place in time */
+    const char *recorded; /* for whoever knows who asked: "dynamo"; NULL */
 };
 
 enum bisect_kind {

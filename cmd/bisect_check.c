@@ -1,0 +1,109 @@
+/* bisect --check: a state is the graph cut behind a call, and the command says of it what it says
+ * of candidates to `symtape minify --check`. */
+#include <stdlib.h>
+
+#include "cmd/bisect.h"
+#include "minify/edit.h"
+#include "minify/oracle_check.h"
+#include "minify/repro.h"
+
+struct by_command {
+    struct oracle *oracle;
+    const struct candidate *whole;
+    const struct bisect_events *calls;
+    const atomic_bool *stop;
+    double timeout;
+    atomic_ullong questions;
+};
+
+static bool print_py(void *user, const struct candidate *candidate, struct buf *out)
+{
+    const struct repro_what what = { .check = REPRO_RUNS };
+    struct repro_notes notes;
+    (void)user;
+    return repro_print(candidate, &what, &notes, out);
+}
+
+/* After all calls the graph is whole; before that what nothing uses becomes its outputs. */
+static struct candidate *cut(const struct by_command *c, uint32_t state, struct err *err)
+{
+    const struct edit edit = { .kind = EDIT_KEEP_PREFIX, .a = c->calls->list.v[state - 1].at };
+    return candidate_apply(c->whole, &edit, 1, err);
+}
+
+static enum bisect_answer ask(void *user, uint32_t state, bool fresh, struct err *err)
+{
+    struct by_command *c = user;
+    struct err why = { 0 };
+    struct answer answer = { .verdict = VERDICT_UNRESOLVED };
+    struct asking asking = { .call = atomic_fetch_add(&c->questions, 1),
+                             .cancel = c->stop,
+                             .timeout = c->timeout };
+    (void)fresh;
+    if (state == 0)
+        return BISECT_GOOD; /* nothing was called yet */
+    bool whole = state == c->calls->list.n;
+    struct candidate *candidate = whole ? NULL : cut(c, state, &why);
+    if (!whole && !candidate && why.kind == ERR_ENV)
+        return *err = why, BISECT_BROKEN;
+    if (!whole && !candidate)
+        return BISECT_SKIP;
+    c->oracle->ask(c->oracle, whole ? c->whole : candidate, &asking, &answer);
+    candidate_free(candidate);
+    enum verdict verdict = answer.verdict;
+    if (verdict == VERDICT_BROKEN)
+        *err = answer.err;
+    answer_release(&answer);
+    switch (verdict) {
+    case VERDICT_INTERESTING: return BISECT_BAD;
+    case VERDICT_BORING: return BISECT_GOOD;
+    case VERDICT_BROKEN: return BISECT_BROKEN;
+    default: return BISECT_SKIP;
+    }
+}
+
+/* Of all events the calls. */
+static bool keep_calls(struct bisect_events *events)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < events->list.n; i++)
+        if (events->list.v[i].kind == BISECT_EVENT_NODE)
+            events->list.v[n++] = events->list.v[i];
+    events->list.n = n;
+    return n > 0;
+}
+
+bool bisect_by_command(const struct bisect_args *args, const struct candidate *whole,
+                       const atomic_bool *stop, struct bisect_events *events,
+                       struct bisect_result *result, struct err *err)
+{
+    const struct bisect_question nothing = { .kind = BISECT_FAILURE, .what = STR("") };
+    const struct check_options options = { .command = str_of(args->check),
+                                           .invert = args->invert,
+                                           .print_py = print_py };
+    struct by_command c = { .whole = whole, .calls = events, .stop = stop };
+    *result = (struct bisect_result){ .monotone = true };
+    char *end = NULL;
+    c.timeout = args->timeout ? strtod(args->timeout, &end) : 300;
+    if (args->timeout && (end == args->timeout || *end || !(c.timeout > 0)))
+        return err_set(err, ERR_USAGE, "--timeout: \"%s\" is no number of seconds", args->timeout);
+    if (!bisect_events_walk(whole, &nothing, UINT32_MAX, events, err))
+        return false;
+    if (!keep_calls(events))
+        return err_set(err, ERR_USAGE, "the graph has no calls");
+    c.oracle = oracle_check(&options, err);
+    if (!c.oracle)
+        return false;
+    const struct bisect_options how = {
+        .n = (uint32_t)events->list.n,
+        .jobs = args->jobs.given ? (uint32_t)args->jobs.value : 1,
+        .from_end = args->from_end,
+        .looks = args->looks.given ? (uint32_t)args->looks.value : 3,
+        .probe = ask,
+        .user = &c,
+        .stop = stop,
+    };
+    bool ok = bisect_run(&how, result, err);
+    c.oracle->free(c.oracle);
+    return ok;
+}
