@@ -298,38 +298,65 @@ static bool is_start(const struct closing *c, node_id id)
     return !s.found;
 }
 
-static bool is_written(const struct closing *c, uint32_t storage)
+/* What is known of each storage: by its number, those that are numbered. */
+struct memory {
+    uint32_t n;
+    bool *written;
+    uint32_t *starts;
+};
+
+static bool is_numbered(const struct memory *m, uint32_t storage)
 {
+    return storage < m->n;
+}
+
+static bool look_at_memory(const struct closing *c, struct memory *m)
+{
+    m->n = 0;
+    for (node_id id = 0; id < c->plan->graph->n_nodes; id++)
+        if (c->from->storages[id] != UINT32_MAX && c->from->storages[id] >= m->n)
+            m->n = c->from->storages[id] + 1;
+    m->written = arena_array(&c->plan->arena, bool, (size_t)m->n + 1);
+    m->starts = arena_array(&c->plan->arena, uint32_t, (size_t)m->n + 1);
+    if (!m->written || !m->starts)
+        return false;
     for (node_id id = 0; id < c->graph->n_nodes; id++) {
         const struct node *node = &c->graph->nodes[id];
-        if (!node_is_call(node) || !node_writes(c->graph, node) || !node->n_args)
-            continue;
         const struct arg *arg = &c->graph->args[node->first_arg];
-        if (arg->kind == ARG_NODE && c->data->storages[arg->u.node] == storage)
-            return true;
+        if (node_is_call(node) && node->n_args && arg->kind == ARG_NODE &&
+            is_numbered(m, c->data->storages[arg->u.node]) && node_writes(c->graph, node))
+            m->written[c->data->storages[arg->u.node]] = true;
     }
-    return false;
+    for (node_id id = 0; id < c->graph->n_nodes; id++)
+        if (is_numbered(m, c->data->storages[id]) && m->written[c->data->storages[id]])
+            m->starts[c->data->storages[id]] += is_start(c, id);
+    return true;
+}
+
+static bool touches_written(const struct memory *m, uint32_t storage)
+{
+    return is_numbered(m, storage) && m->written[storage];
 }
 
 /* What is written to has to be what it was: memory that was one and would be two is refused, and so
  * is another value in the place of what is written. */
-static bool splits_memory(const struct closing *c)
+static bool splits_memory(struct closing *c)
 {
     const struct plan *plan = c->plan;
+    struct memory m;
     if (!c->from->writes)
         return false;
-    for (node_id id = 0; id < c->graph->n_nodes; id++) {
-        uint32_t storage = c->data->storages[id];
-        if (storage == UINT32_MAX || !is_written(c, storage))
-            continue;
-        for (node_id k = 0; k < id; k++)
-            if (c->data->storages[k] == storage && is_start(c, k) && is_start(c, id))
-                return true;
+    if (!look_at_memory(c, &m)) {
+        c->failed = true;
+        return false;
     }
+    for (uint32_t i = 0; i < m.n; i++)
+        if (m.starts[i] > 1)
+            return true;
     for (node_id id = 0; plan->bypasses && id < plan->graph->n_nodes; id++)
         if (plan->stand_in[id] != NODE_NONE &&
-            (is_written(c, c->from->storages[id]) ||
-             is_written(c, c->from->storages[plan->stand_in[id]])))
+            (touches_written(&m, c->from->storages[id]) ||
+             touches_written(&m, c->from->storages[plan->stand_in[id]])))
             return true;
     return false;
 }

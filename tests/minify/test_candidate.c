@@ -1,6 +1,8 @@
 /* Candidates: read, printed, measured, hashed; from texts written here and from recordings. */
 #include "minify/candidate.h"
 
+#include "replay/replay.h"
+
 #include "tests/harness.h"
 
 static const char *const text =
@@ -219,6 +221,87 @@ static void test_before_specialization(void **state)
     trace_close(trace);
 }
 
+static void test_anonymize(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct candidate *c = read_text(
+        "# symbol s1 = 8 in [2, int_oo] from L['secret'].size()[0]\n"
+        "class Secret(torch.nn.Module):\n"
+        "    def forward(self, secret: \"f32[s1][1]\"):\n"
+        "        # File: /home/secret/secret.py:3 in secret, code: secret = sin(secret)\n"
+        "        w: \"f32[8][1]\" = self.secret.weight\n"
+        "        secret_1: \"f32[s1][1]\" = torch.ops.aten.div.Tensor_mode(secret, w, "
+        "rounding_mode = 'floor')\n"
+        "        return (secret_1,)\n");
+    struct candidate *d = candidate_anonymize(c, &err);
+    assert_no_err(&err);
+    struct buf fx = BUF_INIT;
+    assert_true(candidate_print_fx(d, &fx));
+    assert_true(str_find(buf_str(&fx), STR("ecret")) == fx.n);
+    assert_true(str_find(buf_str(&fx), STR("'floor'")) < fx.n);
+    assert_true(str_find(buf_str(&fx), STR("f0.py:3")) < fx.n);
+    round_trip(d);
+    buf_release(&fx);
+    candidate_free(d);
+    candidate_free(c);
+}
+
+/* The log of a candidate is one that replays as the candidate walks: each call matches. */
+static void check_log(const struct candidate *c)
+{
+    struct err err = ERR_INIT;
+    struct buf log = BUF_INIT;
+    const char *path = temp_path("candidate.log");
+    assert_true(candidate_print_log(c, &log));
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(log.p, 1, log.n, f), log.n);
+    assert_int_equal(fclose(f), 0);
+    struct trace *trace = trace_open(path, NULL, &err);
+    assert_no_err(&err);
+    for (uint32_t i = 0; i < trace->n_recordings; i++)
+        assert_int_equal(trace->recordings[i].damaged, 0);
+    struct replay_options options = REPLAY_OPTIONS_DEFAULT;
+    struct replay *replay = replay_trace(trace, &options, &err);
+    assert_no_err(&err);
+    struct graph_counts counts = graph_counts(c->graph);
+    assert_int_equal(replay->totals.graphs, 1);
+    assert_int_equal(replay->totals.calls, counts.calls);
+    assert_int_equal(replay->totals.match, counts.calls);
+    replay_free(replay);
+    trace_close(trace);
+    buf_release(&log);
+}
+
+static void test_log(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    static const char *const names[][2] = {
+        { "failures/constraint_specialized.log.zst", "0/0:forward" },
+        { "failures/mod_guard.log.zst", "0/0:dynamo" },
+        { "failures/mod_guard.log.zst", "0/0:backward" },
+        { "traces/gin.train.aot_eager.log.zst", "0/0:joint" },
+        { "traces/unet.train.aot_eager.log.zst", "0/0:forward" },
+        { "variety/hop_cond.log.zst", "0/0:dynamo" },
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *path = shared_path(names[i][0]);
+        struct selector selector;
+        if (!path)
+            skip();
+        struct trace *trace = trace_open(path, NULL, &err);
+        assert_no_err(&err);
+        assert_true(selector_parse_part(&selector, str_of(names[i][1]), &err));
+        struct candidate *c = candidate_load(trace, &selector, NULL, &err);
+        assert_no_err(&err);
+        check_log(c);
+        candidate_free(c);
+        trace_close(trace);
+    }
+}
+
 static void test_no_graph(void **state)
 {
     (void)state;
@@ -245,6 +328,8 @@ int main(void)
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_recordings),
         cmocka_unit_test(test_before_specialization),
+        cmocka_unit_test(test_anonymize),
+        cmocka_unit_test(test_log),
         cmocka_unit_test(test_no_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
