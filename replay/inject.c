@@ -85,20 +85,24 @@ static bool can_spoil(struct ops *ops, struct value value)
            is_symbolic(ops, value.u.tensor.meta);
 }
 
-/* Of several results the first. */
-static bool spoil_first(const struct injection *injection, struct ops *ops, struct value *result)
+/* Of several results the first that is symbolic. */
+static enum op_outcome spoil_first(const struct injection *injection, struct ops *ops,
+                                   struct value *result)
 {
     struct value *items = ops_values(ops, (size_t)result->n + 1);
+    uint32_t i = 0;
     if (!items)
-        return false;
+        return ops_no_memory(ops);
+    while (i < result->n && !can_spoil(ops, result->u.items[i]))
+        i++;
+    if (i == result->n)
+        return OP_DONE;
+    if (injection->kind == INJECT_REFUSE)
+        return ops_refuse(ops, STR("RuntimeError"), "injected");
     memcpy(items, result->u.items, result->n * sizeof *items);
-    for (uint32_t i = 0; i < result->n; i++)
-        if (can_spoil(ops, items[i])) {
-            items[i] = spoiled(injection, ops, items[i].u.tensor);
-            break;
-        }
+    items[i] = spoiled(injection, ops, items[i].u.tensor);
     *result = value_items(result->kind, items, result->n);
-    return true;
+    return OP_DONE;
 }
 
 enum op_outcome injection_spoil(const struct injection *injection, struct ops *ops,
@@ -108,7 +112,7 @@ enum op_outcome injection_spoil(const struct injection *injection, struct ops *o
     if (injection->kind == INJECT_FLIP_EQUALITY)
         return OP_DONE;
     if (several)
-        return spoil_first(injection, ops, result) ? OP_DONE : ops_no_memory(ops);
+        return spoil_first(injection, ops, result);
     if (!can_spoil(ops, *result))
         return OP_DONE;
     if (injection->kind == INJECT_REFUSE)
