@@ -130,7 +130,8 @@ static void size_graph(const struct graph *graph, struct cand_size *size, bool r
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct node *node = &graph->nodes[i];
         size->part[SIZE_CALLS] += node_is_call(node) && !node_is_getitem(graph, node);
-        size->part[SIZE_BYTES] += node->name.n + node->target.n;
+        if (node->op != NODE_OUTPUT)
+            size->part[SIZE_BYTES] += node->name.n + node->target.n;
         const struct meta *meta = node_meta(graph, node);
         size->part[SIZE_BYTES] += meta ? meta->text.n : 0;
         if (!root || node->op == NODE_OUTPUT)

@@ -54,7 +54,7 @@ struct texts_options {
     uint32_t n_symbols;
     node_id *map; /* (out) by node of the root: its number in the copy, NODE_NONE; may be NULL */
 };
-/* The root may lack an output node (ERR_INPUT). NULL on failure. */
+/* A graph without a return gets one of nothing. NULL on failure. */
 struct cand_texts *texts_new(const struct graph *from, const struct texts_options *options,
                              struct err *err);
 struct cand_texts *texts_hold(struct cand_texts *texts);

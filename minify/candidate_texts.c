@@ -179,9 +179,9 @@ static struct graph *copy_graph(struct copying *c, const struct graph *from, nod
         map[id] = NODE_NONE;
     c->metas = c->options->metas ? c->options->metas + c->next_tree_node : NULL;
     c->next_tree_node += from->n_nodes;
-    bool good = has_output(from) && depth <= GRAPH_MAX_DEPTH;
+    bool good = depth <= GRAPH_MAX_DEPTH;
     if (!good)
-        err_set(c->err, ERR_INPUT, "graph %.*s has no return", STR_ARG(from->name));
+        err_set(c->err, ERR_INPUT, "subgraphs nest deeper than %d", GRAPH_MAX_DEPTH);
     if (!good || !graph_builder_init(&b, &c->tree, STR(""), c->err)) {
         if (!map_out)
             free(map);
@@ -190,6 +190,13 @@ static struct graph *copy_graph(struct copying *c, const struct graph *from, nod
     b.graph->name = kept(c, &b, from->name);
     b.graph->returns_tuple = from->returns_tuple || root;
     copy_nodes(&place, map, root);
+    if (!has_output(from)) /* of a compile that failed: it came to no return */
+        build_node(&b,
+                   (struct node){ .op = NODE_OUTPUT,
+                                  .name = STR("output"),
+                                  .meta = META_NONE,
+                                  .location = LOCATION_NONE },
+                   build_mark(&b));
     if (root)
         add_symbol_metas(c, &b);
     if (!map_out)

@@ -39,6 +39,8 @@ bool injection_parse(struct injection *injection, struct str text, struct err *e
 bool injection_hits(const struct injection *injection, struct str target)
 {
     struct str ops = STR("torch.ops."), op = injection->op;
+    if (op.n == 0)
+        return false;
     if (str_starts(target, ops) && !str_starts(op, ops))
         target = str_from(target, ops.n);
     return str_starts(target, op) && (target.n == op.n || target.p[op.n] == '.');
