@@ -1,4 +1,5 @@
 #include "minify/apply.h"
+#include "minify/inline.h"
 
 static const bool reshaping[] = {
 #define EDIT(id, name, reshapes) reshapes,
@@ -24,7 +25,12 @@ struct candidate *candidate_apply(const struct candidate *whole, const struct ed
 {
     struct candidate *reshaped = NULL, *ret = NULL;
     struct plan plan;
-    if (!all_structural(edits, n_edits)) {
+    if (n_edits == 1 && edits[0].kind == EDIT_INLINE) {
+        reshaped = inline_call(whole, edits[0].a, why);
+        n_edits = 0;
+        if (!reshaped)
+            return NULL;
+    } else if (!all_structural(edits, n_edits)) {
         reshaped = reshape(whole, edits, n_edits, why);
         if (!reshaped)
             return NULL;

@@ -51,8 +51,24 @@ static void propose_alone(const struct graph *graph, struct edits *edits)
     }
 }
 
+/* Down to numbers in one step. From the last dimension to the first, so that positions stay. */
+static void propose_scalars(const struct graph *graph, struct edits *edits)
+{
+    uint32_t position = 0;
+    edits_propose(edits);
+    for (node_id id = 0; id < graph->n_nodes; id++) {
+        if (graph->nodes[id].op != NODE_PLACEHOLDER)
+            continue;
+        for (uint32_t d = rank_of(graph, id); d-- > 0;)
+            edits_add(edits, EDIT_DROP_DIM, position, d, 0);
+        position++;
+    }
+}
+
 void propose_ranks(const struct candidate *best, struct edits *edits)
 {
+    if (max_rank(best->graph) > 1)
+        propose_scalars(best->graph, edits);
     for (uint32_t rank = max_rank(best->graph); rank > 0; rank--)
         for (uint32_t d = 0; d < rank; d++)
             propose_of_rank(best->graph, rank, d, edits);

@@ -294,7 +294,7 @@ static bool apply_edit(struct reshaping *r, const struct edit *edit, struct err 
                    : invalid(why, "there is no such dtype");
     case EDIT_DEVICE: return change_device(r);
     case EDIT_ARGUMENT: return reshape_argument(r, edit, why);
-    case EDIT_INLINE: return invalid(why, "the call has no subgraph that can be inlined");
+    case EDIT_INLINE: return invalid(why, "a subgraph is inlined by itself");
     default: return true;
     }
 }

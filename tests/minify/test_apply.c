@@ -251,6 +251,30 @@ static void test_memory_is_kept(void **state)
     candidate_free(c);
 }
 
+static void test_inline(void **state)
+{
+    (void)state;
+    struct candidate *d, *c = read_text(
+        "class f(torch.nn.Module):\n    def forward(self, x: \"f32[s1][1]\"):\n"
+        "        body_0 = self.body_0\n"
+        "        call = torch.ops.higher_order.invoke_subgraph(body_0, 'body_0', x, x)\n"
+        "        a: \"f32[s1][1]\" = call[0]\n"
+        "        b: \"f32[s1][1]\" = torch.ops.aten.cos.default(a)\n"
+        "        return (b,)\n\n"
+        "    class body_0(torch.nn.Module):\n"
+        "        def forward(self, p: \"f32[s1][1]\", q: \"f32[s1][1]\"):\n"
+        "            y: \"f32[s1][1]\" = torch.ops.aten.mul.Tensor(p, q)\n"
+        "            return (y,)\n");
+    d = apply(c, (struct edit){ EDIT_INLINE, named(c, "call"), 0, 0 });
+    assert_graph(d, GRAPH(", x: \"f32[s1][1]\"",
+                          "        call_y: \"f32[s1][1]\" = torch.ops.aten.mul.Tensor(x, x)\n"
+                          "        b: \"f32[s1][1]\" = torch.ops.aten.cos.default(call_y)\n"
+                          "        return (b,)\n"));
+    candidate_free(d);
+    assert_refused(c, (struct edit){ EDIT_INLINE, named(c, "b"), 0, 0 }, "no subgraph");
+    candidate_free(c);
+}
+
 static void test_contradictions(void **state)
 {
     (void)state;
@@ -312,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_memory_is_kept),
+        cmocka_unit_test(test_inline),
         cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_memory),
