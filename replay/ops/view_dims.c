@@ -49,7 +49,8 @@ static bool expand_symbolic(struct call *c, struct geometry *g, const sym_id *sh
     REQUIRE(c, n >= g->n, "RuntimeError",
             "expand: the requested shape has too few dimensions!");
     sym_id wanted[TENSOR_MAX_DIM];
-    memcpy(wanted, shape, n * sizeof(*shape));
+    if (n) /* no sizes: no array either */
+        memcpy(wanted, shape, n * sizeof(*shape));
     for (uint32_t i = 0; i < g->n && !c->failed; i++) {
         sym_id *w = &wanted[i + n - g->n];
         if (guard_or_false(c, eq_int(c, *w, -1))) {

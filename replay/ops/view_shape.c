@@ -63,7 +63,8 @@ bool infer_shape(struct call *c, sym_id elements, const sym_id *shape, uint32_t 
     uint32_t inferred = find_inferred(c, shape, n, false, &others);
     if (c->failed)
         return false;
-    memcpy(ret, shape, n * sizeof(*ret));
+    if (n)
+        memcpy(ret, shape, n * sizeof(*ret));
     if (inferred == n)
         return check_shape(c, py_eq(c, elements, others), shape, n, elements);
     sym_id some = py_ne(c, others, SYM_ID_ZERO);
@@ -88,7 +89,8 @@ bool infer_shape_cpp(struct call *c, sym_id elements, const sym_id *shape, uint3
     uint32_t inferred = find_inferred(c, shape, n, true, &others);
     if (c->failed)
         return false;
-    memcpy(ret, shape, n * sizeof(*ret));
+    if (n)
+        memcpy(ret, shape, n * sizeof(*ret));
     sym_id whole = eq(c, elements, others);
     if (inferred < n && others != SYM_ID_ZERO) {
         sym_id divides = eq(c, mod(c, elements, others), SYM_ID_ZERO);
@@ -289,7 +291,8 @@ static bool cannot_view(struct call *c, struct tensor x, const sym_id *shape, ui
 static bool copied_geometry(struct call *c, const sym_id *shape, uint32_t n, struct geometry *g,
                             bool *copied)
 {
-    memcpy(g->size, shape, n * sizeof(*shape));
+    if (n)
+        memcpy(g->size, shape, n * sizeof(*shape));
     g->n = n;
     g->offset = SYM_ID_ZERO;
     contiguous_strides(c, shape, n, g->stride);
@@ -360,7 +363,8 @@ static bool view_dimensions(struct call *c, struct tensor x, const sym_id *shape
 
 static bool set_geometry(struct call *c, struct geometry *g, const sym_id *shape, uint32_t n)
 {
-    memcpy(g->size, shape, n * sizeof(*shape));
+    if (n)
+        memcpy(g->size, shape, n * sizeof(*shape));
     g->n = n;
     contiguous_strides(c, shape, n, g->stride);
     count_dispatches(c, 1);
@@ -443,7 +447,8 @@ static bool view_unbacked(struct call *c, struct tensor x, const sym_id *shape, 
         return set_geometry(c, g, shape, n);
     sym_id stride[TENSOR_MAX_DIM];
     if (compute_stride(c, g, shape, n, oblivious ? STRIDE_OBLIVIOUS : STRIDE_EXACT, stride)) {
-        memcpy(g->size, shape, n * sizeof(*shape));
+        if (n)
+            memcpy(g->size, shape, n * sizeof(*shape));
         memcpy(g->stride, stride, n * sizeof(*stride));
         g->n = n;
         count_dispatches(c, 1);
@@ -470,7 +475,8 @@ static bool view_plain(struct call *c, const sym_id *shape, uint32_t n, bool all
                       "one dimension spans across two contiguous subspaces). Use .reshape(...) "
                       "instead.");
     }
-    memcpy(g->size, shape, n * sizeof(*shape));
+    if (n)
+        memcpy(g->size, shape, n * sizeof(*shape));
     memcpy(g->stride, stride, n * sizeof(*stride));
     g->n = n;
     return true;
