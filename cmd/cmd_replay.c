@@ -11,7 +11,8 @@ static const struct opt options[] = {
                "which symbols stay: recorded, static, batch, partial, auto, all; several are put "
                "side by side"),
     OPT_STRING(0, "mark", "MARK[,MARK...]", struct replay_args, mark,
-               "another size: L['x']:1=dynamic, =static, =unbacked or =MIN..MAX"),
+               "another size: L['x']:1=dynamic, =static, =unbacked, =MIN..MAX, or a Dim of "
+               "torch.export: =Dim(dx), =Dim(dx,MIN..MAX), =2*Dim(dx)+1"),
     OPT_STRING(0, "set", "HINT[,HINT...]", struct replay_args, set,
                "other hints than the recorded ones: s77=31"),
     OPT_STRING(0, "hints", "HINT[,HINT...]", struct replay_args, hints,
@@ -37,7 +38,7 @@ static const struct opt options[] = {
     OPT_FLAG(0, "all", struct replay_args, all,
              "graphs of other events and artifacts too; they are not part of the totals"),
     OPT_NUMBER('n', "limit", "N", struct replay_args, limit,
-               "differences and rows of a table; 0 is all (default: 10)"),
+               "differences, guards and rows of a table; 0 is all (default: 10, of guards all)"),
     OPT_NUMBER('j', "jobs", "N", struct replay_args, jobs,
                "attempts at once (default: as many as there are processors)"),
     OPT_FLAG(0, "bisect-codes", struct replay_args, bisect_codes,
@@ -80,6 +81,7 @@ static int print(struct cmd *cmd, struct trace *trace, const struct replay *repl
                                     .guards = args->guards,
                                     .operators = args->operators };
     const struct report_options how = replay_report_options(cmd);
+    report.max_guards = args->limit.given ? how.limit : 0;
     if (!report.list)
         return out_error(cmd->out, &err);
     if (args->json)
@@ -102,7 +104,8 @@ static bool has_errors(const struct replay *replay)
 static int verdict(const struct replay_args *args, const struct replay *replay)
 {
     const struct replay_counts *t = &replay->totals, *o = &replay->others;
-    if (t->mismatch + t->refused + o->mismatch + o->refused)
+    if (t->mismatch + t->refused + o->mismatch + o->refused ||
+        (args->mark && replay->n_violations))
         return EXIT_DIFFERS;
     if (has_errors(replay))
         return EXIT_INPUT;

@@ -263,6 +263,25 @@ static void write_passes(struct json_writer *w, const struct replay *replay)
     json_close(w);
 }
 
+static void write_violations(struct json_writer *w, const struct replay_report *report)
+{
+    const struct replay *replay = report->replay;
+    json_open_array(w, "violations");
+    for (size_t i = 0; i < replay->n_violations; i++) {
+        const struct replay_violation *v = &replay->violations[i];
+        json_open_object(w, NULL);
+        if (v->attempt != TRACE_NONE) {
+            const struct attempt *a = &report->trace->attempts[v->attempt];
+            json_put_str(w, "recording", report->trace->recordings[a->recording].name);
+            json_put_str(w, "compile", a->compile);
+            json_put_u64(w, "attempt", a->number);
+        }
+        json_put_str(w, "text", v->text);
+        json_close(w);
+    }
+    json_close(w);
+}
+
 void replay_json(const struct replay_report *report, struct buf *out)
 {
     const struct replay *replay = report->replay;
@@ -281,6 +300,7 @@ void replay_json(const struct replay_report *report, struct buf *out)
     }
     json_close(&w);
     write_differences(&w, report);
+    write_violations(&w, report);
     json_open_array(&w, "operators");
     for (size_t i = 0; i < replay->n_operators; i++)
         write_operator(&w, &replay->operators[i]);

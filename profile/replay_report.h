@@ -13,6 +13,7 @@ struct replay_report {
     const struct graph_list *list;
     const struct replay *replay;
     bool guards, operators; /* lists of theirs, in text */
+    uint32_t max_guards;    /* in their list; 0: all */
 };
 
 void replay_text(const struct replay_report *report, const struct report_options *how,

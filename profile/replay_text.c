@@ -185,7 +185,9 @@ static void write_guards(const struct replay_report *report, const struct table_
         { "graph", COLUMN_LEFT },   { "recorded in", COLUMN_LEFT }, { "user line", COLUMN_PATH },
     };
     struct table table = TABLE(columns);
-    for (size_t i = 0; i < report->replay->n_guards; i++) {
+    size_t n = report->replay->n_guards;
+    size_t shown = report->max_guards && n > report->max_guards ? report->max_guards : n;
+    for (size_t i = 0; i < shown; i++) {
         const struct replay_guard *row = &report->replay->guards[i];
         if (row->attempt != TRACE_NONE)
             table_printf(&table, "%.*s_%u", STR_ARG(report->trace->attempts[row->attempt].compile),
@@ -204,6 +206,8 @@ static void write_guards(const struct replay_report *report, const struct table_
     buf_putc(out, '\n');
     table_print(&table, layout, out);
     table_release(&table);
+    if (shown < n)
+        buf_printf(out, "\n%zu more guards\n", n - shown);
 }
 
 static int by_calls(const void *a, const void *b)
@@ -324,6 +328,22 @@ static void write_passes(const struct replay_report *report, const struct table_
     table_release(&table);
 }
 
+static void write_violations(const struct replay_report *report, struct buf *out)
+{
+    const struct replay *replay = report->replay;
+    for (size_t i = 0; i < replay->n_violations; i++) {
+        const struct replay_violation *v = &replay->violations[i];
+        buf_puts(out, "\n");
+        if (v->attempt != TRACE_NONE) {
+            const struct attempt *a = &report->trace->attempts[v->attempt];
+            buf_printf(out, "%.*s_%u: ", STR_ARG(a->compile), a->number);
+        }
+        buf_put(out, v->text);
+        if (!str_ends(v->text, STR("\n")))
+            buf_putc(out, '\n');
+    }
+}
+
 void replay_text(const struct replay_report *report, const struct report_options *how,
                  struct buf *out)
 {
@@ -337,6 +357,7 @@ void replay_text(const struct replay_report *report, const struct report_options
     write_graphs(report, &layout, out);
     write_unsupported(report, &layout, report_shown(how, (uint32_t)replay->n_unsupported), out);
     write_differences(report, how, out);
+    write_violations(report, out);
     if (report->operators)
         write_operators(report, &layout, how->limit, out);
     if (report->operators)

@@ -1,5 +1,7 @@
 #include "replay/attempt.h"
 
+#include "replay/constraints.h"
+
 #include <stdlib.h>
 #include <time.h>
 
@@ -428,6 +430,21 @@ static bool model_passes(struct attempt_run *run, struct err *err)
     return ok;
 }
 
+/* It asks, so it comes last. */
+static bool check_constraints(struct attempt_run *run)
+{
+    const struct attempt_load *load = run->load;
+    struct constraint_places places = { .trace = load->trace, .log = &run->log };
+    struct buf text = BUF_INIT;
+    if (load->attempt != TRACE_NONE)
+        places.recording = load->trace->attempts[load->attempt].recording;
+    bool ok = constraints_check(&run->seed, &load->inputs, places, &text);
+    if (ok)
+        run->result->violation = arena_copy(&run->result->arena, buf_str(&text));
+    buf_release(&text);
+    return ok && run->result->violation.p;
+}
+
 void attempt_replay(const struct replay_options *options, struct attempt_load *load,
                     struct attempt_result *result)
 {
@@ -448,6 +465,8 @@ void attempt_replay(const struct replay_options *options, struct attempt_load *l
             walk_warm(&run, &err);
         if (!err_is_set(&err) && options->passes)
             model_passes(&run, &err);
+        if (!err_is_set(&err) && !check_constraints(&run))
+            err_nomem(&err);
     }
     result->err = err;
     close_run(&run);

@@ -10,6 +10,7 @@
 struct attempt_load {
     uint32_t attempt; /* TRACE_NONE: graphs that belong to none (one program of a .pt2) */
     struct inputs inputs;
+    const struct trace *trace; /* for stacks of frames */
     bool by_hint; /* inputs are not as recorded: sizes of equal hints are equal */
     const struct guard_list *guards;
     const struct symbol *symbols; /* of an exported program */
@@ -45,6 +46,7 @@ struct attempt_result {
     operators;
     vec_of(struct replay_trail)
     trails;
+    struct str violation; /* of constraints; "" */
     struct replay_costs costs;
     uint64_t choices; /* that inner_mods decided */
     struct pass_counts passes[PASSES];

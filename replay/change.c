@@ -1,5 +1,8 @@
 #include "replay/change.h"
 
+#include <ctype.h>
+#include <stdio.h>
+
 const char *policy_name(enum policy policy)
 {
     static const char *const names[] = {
@@ -41,6 +44,49 @@ static bool read_change(struct str text, struct dim_change *ret)
     return ret->kind != DIM_AS_RECORDED || read_range(text, ret);
 }
 
+static bool is_name(struct str name)
+{
+    bool ok = name.n && name.n < DIM_NAME_MAX / 2 && !isdigit((unsigned char)name.p[0]);
+    for (size_t i = 0; i < name.n; i++)
+        ok = ok && (isalnum((unsigned char)name.p[i]) || name.p[i] == '_');
+    return ok;
+}
+
+/* "2*Dim(dx)+1": named as _DerivedDim names it, "2*dx + 1". */
+static bool read_dim(struct str text, struct input_mark *mark)
+{
+    struct dim_change *ret = &mark->change;
+    const int64_t most = 1 << 20;
+    size_t open = str_find(text, STR("Dim(")), close = str_find_char(text, ')');
+    if (open == text.n || close == text.n || close < open + 4)
+        return false;
+    struct str inside = { text.p + open + 4, close - open - 4 };
+    struct str before = str_first(text, open), after = str_from(text, close + 1);
+    struct str name = str_trim(str_first(inside, str_find_char(inside, ',')));
+    struct str range = str_trim(str_from(inside, name.n + 1));
+    struct dim_change bounds = { .min = 0, .max = INT64_MAX };
+    int64_t mul = 1, add = 0;
+    if (!is_name(name) || (range.n && !read_range(range, &bounds)) ||
+        (before.n && (!str_ends(before, STR("*")) ||
+                      !str_to_i64(str_first(before, before.n - 1), &mul))) ||
+        (after.n && !str_to_i64(str_from(after, after.p[0] == '+'), &add)) || mul < 1 ||
+        mul > most || add > most || add < -most || bounds.min < 0)
+        return false;
+    *ret = (struct dim_change){ .kind = DIM_NAMED,
+                                .dim = { .name = name, .mul = mul, .add = add,
+                                         .min = bounds.min, .max = bounds.max } };
+    if (mul == 1 && add == 0)
+        return true;
+    int n = snprintf(mark->name, sizeof mark->name, mul > 1 ? "%lld*" : "", (long long)mul);
+    n += snprintf(mark->name + n, sizeof mark->name - (size_t)n, "%.*s", STR_ARG(name));
+    if (add)
+        snprintf(mark->name + n, sizeof mark->name - (size_t)n, " %c %lld", add < 0 ? '-' : '+',
+                 (long long)(add < 0 ? -add : add));
+    ret->dim.root = name;
+    ret->dim.name = str_of(mark->name);
+    return true;
+}
+
 bool input_mark_parse(struct input_mark *mark, char *text, struct err *err)
 {
     struct str whole = str_of(text);
@@ -54,9 +100,10 @@ bool input_mark_parse(struct input_mark *mark, char *text, struct err *err)
     struct str dim = { whole.p + colon + 1, equals > colon ? equals - colon - 1 : 0 };
     uint64_t number;
     if (colon == whole.n || colon == 0 || !str_to_u64(dim, &number) || number >= TENSOR_MAX_DIM ||
-        !read_change(str_from(whole, equals + 1), &mark->change))
-        return err_set(err, ERR_USAGE, "%s: a mark is SOURCE:DIM=dynamic|static|unbacked|MIN..MAX",
-                       text);
+        !(read_change(str_from(whole, equals + 1), &mark->change) ||
+          read_dim(str_from(whole, equals + 1), mark)))
+        return err_set(err, ERR_USAGE,
+                       "%s: a mark is SOURCE:DIM=dynamic|static|unbacked|MIN..MAX|Dim(NAME)", text);
     mark->source = str_first(whole, colon);
     mark->dim = (uint32_t)number;
     return true;
@@ -244,6 +291,20 @@ static void apply_mark(struct inputs *inputs, const struct input_mark *mark, siz
     }
 }
 
+/* A Dim's range is said once, wherever it is named; others say what it is in all. */
+static void give_range(const struct input_changes *changes, struct env_dim *dim)
+{
+    struct str root = dim->root.n ? dim->root : dim->name;
+    for (size_t i = 0; i < changes->n_marks; i++) {
+        const struct env_dim *other = &changes->marks[i].change.dim;
+        if (changes->marks[i].change.kind != DIM_NAMED ||
+            !str_eq(other->root.n ? other->root : other->name, root))
+            continue;
+        dim->min = other->min > dim->min ? other->min : dim->min;
+        dim->max = other->max < dim->max ? other->max : dim->max;
+    }
+}
+
 bool inputs_change(struct trace *trace, uint32_t attempt, const struct guard_list *guards,
                    const struct input_changes *changes, struct inputs *inputs, size_t *found,
                    struct err *err)
@@ -253,8 +314,12 @@ bool inputs_change(struct trace *trace, uint32_t attempt, const struct guard_lis
     };
     inputs->changed = changes_dims(changes);
     bool ok = apply_policy(&p, changes->policy, err);
-    for (size_t i = 0; i < changes->n_marks; i++)
-        apply_mark(inputs, &changes->marks[i], found);
+    for (size_t i = 0; i < changes->n_marks; i++) {
+        struct input_mark mark = changes->marks[i];
+        if (mark.change.kind == DIM_NAMED)
+            give_range(changes, &mark.change.dim);
+        apply_mark(inputs, &mark, found);
+    }
     intern_release(&p.names);
     return p.failed ? err_nomem(err) : ok;
 }

@@ -24,10 +24,12 @@ enum policy {
 const char *policy_name(enum policy policy);
 bool policy_by_name(struct str name, enum policy *ret);
 
+enum { DIM_NAME_MAX = 96 };
 struct input_mark {
     struct str source; /* "L['x']" */
     uint32_t dim;
     struct dim_change change;
+    char name[DIM_NAME_MAX]; /* of a derived Dim, as PyTorch names it */
 };
 struct input_set {
     struct str symbol, value;
@@ -46,8 +48,8 @@ static inline bool changes_dims(const struct input_changes *changes)
     return changes->policy != POLICY_RECORDED || changes->n_marks;
 }
 
-/* "L['x']:1=dynamic", quotes of either kind; =static, =unbacked, =4..64. ERR_USAGE. Points into
- * text, whose quotes are made PyTorch's. */
+/* "L['x']:1=dynamic", quotes of either kind; =static, =unbacked, =4..64; =Dim(dx), =Dim(dx,4..64),
+ * =2*Dim(dx)+1. ERR_USAGE. Points into text, whose quotes are made PyTorch's, and into the mark. */
 bool input_mark_parse(struct input_mark *mark, char *text, struct err *err);
 /* "s77=31". */
 bool input_set_parse(struct input_set *set, struct str text, struct err *err);

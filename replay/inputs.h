@@ -5,6 +5,7 @@
 #define SYMTAPE_REPLAY_INPUTS_H
 
 #include "replay/ops/value.h"
+#include "replay/shape/env.h"
 #include "trace/base/intern.h"
 #include "trace/base/vec.h"
 #include "trace/events/symbols.h"
@@ -16,11 +17,13 @@ enum dim_change_kind {
     DIM_FORCED_DYNAMIC,
     DIM_FORCED_STATIC,
     DIM_FORCED_UNBACKED,
-    DIM_RANGE /* dynamic, min to max; INT64_MAX is no bound */
+    DIM_RANGE, /* dynamic, min to max; INT64_MAX is no bound */
+    DIM_NAMED  /* a Dim of torch.export; its range is of `dim`, of its root where it derives */
 };
 struct dim_change {
     enum dim_change_kind kind;
     int64_t min, max;
+    struct env_dim dim;
 };
 
 /* A symbol as its create_symbol record tells it; name "" where there was none. */

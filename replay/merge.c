@@ -13,6 +13,8 @@ struct merging {
     guards;
     vec_of(struct replay_trail)
     trails;
+    vec_of(struct replay_violation)
+    violations;
     struct intern unsupported_names, operator_names, stack_names;
     vec_of(struct replay_unsupported)
     unsupported;
@@ -98,6 +100,9 @@ static void merge_costs(struct merging *m, const struct attempt_result *r)
     for (size_t i = 0; i < PASSES * (sizeof *r->passes / sizeof(uint64_t)); i++)
         to[i] += from[i];
     m->replay->digest = m->replay->digest * 1099511628211u + r->digest;
+    struct replay_violation violation = { r->load->attempt, keep(m, r->violation) };
+    if (r->violation.n)
+        fail_if(m, !vec_push(&m->violations, violation));
     for (size_t i = 0; i < r->trails.n; i++) {
         struct replay_trail row = r->trails.v[i];
         row.text = keep(m, row.text);
@@ -277,6 +282,7 @@ static void keep_all(struct merging *m)
     KEEP(m, differences, struct replay_difference);
     KEEP(m, guards, struct replay_guard);
     KEEP(m, trails, struct replay_trail);
+    KEEP(m, violations, struct replay_violation);
     KEEP(m, unsupported, struct replay_unsupported);
     KEEP(m, operators, struct replay_operator);
     KEEP(m, pass_operators, struct pass_operator);
@@ -294,6 +300,7 @@ static void release(struct merging *m)
     vec_release(&m->differences);
     vec_release(&m->guards);
     vec_release(&m->trails);
+    vec_release(&m->violations);
     vec_release(&m->unsupported);
     vec_release(&m->operators);
     vec_release(&m->pass_operators);

@@ -86,6 +86,7 @@ static struct attempt_load *new_load(struct loading *l, uint32_t attempt, size_t
     if (!load)
         return NULL;
     load->attempt = attempt;
+    load->trace = l->trace;
     load->inductor = went_to_inductor(l, attempt);
     load->guards = l->guards;
     load->graphs = arena_array(&l->arena, struct attempt_graph, room + 1);

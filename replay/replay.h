@@ -102,6 +102,12 @@ struct replay_trail {
     struct str text;
 };
 
+/* ConstraintViolationError, as PyTorch would raise it at an attempt's end. */
+struct replay_violation {
+    uint32_t attempt;
+    struct str text;
+};
+
 struct replay_stack {
     const struct graph *of;
     uint32_t location; /* LOCATION_NONE: no line */
@@ -138,6 +144,8 @@ struct replay {
     struct pass_operator *pass_operators; /* by pass, then most dispatches within first */
     size_t n_pass_operators;
     uint64_t digest;
+    struct replay_violation *violations;
+    size_t n_violations;
     struct replay_trail *trails;
     size_t n_trails;
     struct replay_operator *operators; /* by name */

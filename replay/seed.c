@@ -89,6 +89,7 @@ static enum dim_dynamic dynamic_of(struct seeding *s, const struct input_tensor 
     case DIM_FORCED_STATIC: return DIM_STATIC;
     case DIM_FORCED_UNBACKED: return DIM_UNBACKED;
     case DIM_FORCED_DYNAMIC:
+    case DIM_NAMED:
     case DIM_RANGE: return DIM_DYNAMIC;
     case DIM_AS_RECORDED: break;
     }
@@ -97,6 +98,19 @@ static enum dim_dynamic dynamic_of(struct seeding *s, const struct input_tensor 
     if (t->of_module || s->inputs->static_by_default)
         return DIM_STATIC;
     return zero_one || is_duck(s, t->size[d]) ? DIM_DUCK : DIM_STATIC;
+}
+
+/* Of a Dim that derives from another: what becomes of the root's. */
+static struct sym_range range_of_dim(struct sym_pool *pool, const struct env_dim *dim)
+{
+    int64_t min = dim->min, max = dim->max;
+    if (__builtin_mul_overflow(min, dim->mul, &min) || __builtin_add_overflow(min, dim->add, &min))
+        min = 0;
+    if (max == INT64_MAX || __builtin_mul_overflow(max, dim->mul, &max) ||
+        __builtin_add_overflow(max, dim->add, &max))
+        max = INT64_MAX;
+    return (struct sym_range){ sym_integer(pool, min),
+                               max == INT64_MAX ? SYM_ID_INT_OO : sym_integer(pool, max) };
 }
 
 static struct dim_constraint constraint_of(struct seeding *s, const struct input_tensor *t,
@@ -112,6 +126,10 @@ static struct dim_constraint constraint_of(struct seeding *s, const struct input
             .range = { sym_integer(pool, change->min),
                        change->max == INT64_MAX ? SYM_ID_INT_OO : sym_integer(pool, change->max) }
         };
+    if (change->kind == DIM_NAMED)
+        return (struct dim_constraint){ .kind = CONSTRAINT_STRICT_MIN_MAX,
+                                        .range = range_of_dim(pool, &change->dim),
+                                        .name = change->dim.name };
     if (change->kind == DIM_FORCED_DYNAMIC)
         return (struct dim_constraint){ .kind = CONSTRAINT_RELAXED_UNSPEC };
     if (symbol->name.n == 0 || change->kind != DIM_AS_RECORDED)
@@ -174,14 +192,22 @@ static bool add_aliases(struct seed *seed, const struct input_tensor *t, const s
     return ok;
 }
 
+static bool note_refusal(struct seed *seed)
+{
+    struct env_raised raised = env_raised(seed->env);
+    if (raised.kind == ENV_RAISED_CONSTRAINT && !seed->refused.n)
+        seed->refused = arena_copy(&seed->arena, raised.text);
+    return raised.kind != ENV_RAISED_CONSTRAINT || seed->refused.p;
+}
+
 static bool seed_tensor(struct seeding *s, const struct input_tensor *t, struct seeded *ret)
 {
     struct arena *arena = &s->seed->arena;
     enum dim_dynamic dynamic[TENSOR_MAX_DIM];
-    struct dim_constraint constraints[TENSOR_MAX_DIM];
+    struct dim_constraint *constraints = arena_array(arena, struct dim_constraint, (size_t)t->ndim + 1);
     sym_id *size = arena_array(arena, sym_id, (size_t)t->ndim + 1);
     sym_id *stride = arena_array(arena, sym_id, (size_t)t->ndim + 1);
-    if (!size || !stride)
+    if (!size || !stride || !constraints)
         return false;
     for (uint32_t d = 0; d < t->ndim; d++) {
         dynamic[d] = dynamic_of(s, t, d);
@@ -206,12 +232,16 @@ static bool seed_tensor(struct seeding *s, const struct input_tensor *t, struct 
                                       .stride = stride,
                                       .requires_grad = t->requires_grad };
     bool made = env_create_tensor(s->seed->env, &request, size, stride, &ret->meta.offset);
+    ret->constraints = made ? constraints : NULL;
+    if (!made && s->inputs->changed && !note_refusal(s->seed))
+        return false;
     if (made && s->inputs->changed)
         return add_aliases(s->seed, t, ret);
     if (made && s->inputs->rehinted)
         return true;
     if (!made || !as_recorded(s, t, ret)) {
         env_raised(s->seed->env);
+        ret->constraints = NULL;
         adopt_tensor(s, t, size, stride, &ret->meta.offset);
     }
     return true;

@@ -11,6 +11,7 @@ struct seeded {
     bool is_tensor;
     bool requires_grad;
     struct tensor_meta meta;
+    const struct dim_constraint *constraints; /* of a tensor that the environment made; NULL */
     sym_id number;
 };
 
@@ -27,6 +28,7 @@ struct seed {
     vec_of(struct seed_alias)
     aliases;
     size_t n_inputs;
+    struct str refused; /* what PyTorch says of a size that its constraint does not allow; "" */
     struct arena arena;
 };
 

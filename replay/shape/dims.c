@@ -33,8 +33,8 @@ static bool hint_of(struct dim_solver *dims, sym_id symbol, int64_t *ret)
 static void add_congruence(struct dim_solver *dims, struct congruence c)
 {
     /* As sympy's Mod has it. */
-    c.mul = floor_mod(c.mul, c.divisor);
-    c.add = floor_mod(c.add, c.divisor);
+    c.mul = whole_mod(c.mul, c.divisor);
+    c.add = whole_mod(c.add, c.divisor);
     if (c.mul == 0 && c.add == 0)
         return;
     for (size_t i = 0; i < dims->congruences.n; i++) {
@@ -60,7 +60,7 @@ static bool rewrite_division(struct dim_solver *dims, sym_id e, sym_id symbol, u
         by.d != 1 || by.n[0] == 0 || base.n[2] || base.d != 1 || !hint_of(dims, symbol, &hint) ||
         !poly_at(base, hint, &value))
         return false;
-    int64_t divisor = by.n[0], rest = floor_mod(value, divisor);
+    int64_t divisor = by.n[0], rest = whole_mod(value, divisor);
     if (!poly_add(base, poly_constant(-rest), &base))
         return false;
     add_congruence(dims, (struct congruence){ symbol, base.n[1], base.n[0], divisor });
@@ -251,7 +251,7 @@ static bool solve_one(const struct congruence *c, int64_t *remainder, int64_t *d
     if (a == 0 || gcd(gcd(a, m), b) != 1 || m % a || b % a)
         return false;
     *divisor = m / a < 0 ? -(m / a) : m / a;
-    *remainder = floor_mod(-(b / a), *divisor);
+    *remainder = whole_mod(-(b / a), *divisor);
     return true;
 }
 
@@ -263,7 +263,7 @@ static bool combine(int64_t *r, int64_t *m, int64_t s, int64_t n)
     if (steps > MOST || __builtin_mul_overflow(*m, steps, &both) || both > INT64_MAX / 4)
         return false;
     for (int64_t i = 0; i < steps; i++)
-        if (floor_mod(*r + i * *m - s, n) == 0) {
+        if (whole_mod(*r + i * *m - s, n) == 0) {
             *r += i * *m;
             *m = both;
             return true;
@@ -282,7 +282,7 @@ static const struct dim_symbol *find_symbol(const struct dim_solver *dims, sym_i
 static bool is_checked(const struct dim_solver *dims, sym_id symbol, int64_t r, int64_t m)
 {
     const struct dim_symbol *s = find_symbol(dims, symbol);
-    return s && s->has_value && floor_mod(s->value - r, m) == 0;
+    return s && s->has_value && whole_mod(s->value - r, m) == 0;
 }
 
 /* _reduce_congruences */

@@ -117,7 +117,7 @@ static void put_congruence(struct suggesting *s, const struct congruence *c)
     buf_release(&root);
     /* sympy writes the remainder as a number that is added, between 0 and the modulus. */
     if (!s->failed && debug_name(s->p, source).n)
-        put_linear(s, source, (struct linear){ kept, c->divisor, -floor_mod(c->add, c->divisor) });
+        put_linear(s, source, (struct linear){ kept, c->divisor, -whole_mod(c->add, c->divisor) });
 }
 
 static void put_bounds(struct suggesting *s, const struct dim_symbol *symbol)
@@ -267,7 +267,7 @@ static bool is_expr(const struct fix *fix)
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {
-    return -floor_div(-a, b);
+    return -whole_div(-a, b);
 }
 
 /* A root that no Dim is takes the bounds of what it stands in. */
@@ -283,7 +283,7 @@ static void introduce_roots(struct suggesting *s, size_t *n_old, struct str *old
             return;
         root->has_min = root->has_max = true;
         root->min = ceil_div(min - fix.eq.add, mul);
-        root->max = fix.has_max ? floor_div(fix.max - fix.eq.add, mul) : INT64_MAX;
+        root->max = fix.has_max ? whole_div(fix.max - fix.eq.add, mul) : INT64_MAX;
         struct env_dim dim = { .name = fix.eq.root, .mul = 1, .min = root->min, .max = root->max };
         s->failed |= !vec_push(&s->introduced, dim);
         s->fixes.v[i].has_min = s->fixes.v[i].has_max = false;
@@ -332,7 +332,7 @@ static bool swapped_range(const struct suggesting *s, struct str root, struct fi
                              .min = ceil_div(fix->min - dim->add, dim->mul),
                              .max = fix->max == INT64_MAX
                                         ? INT64_MAX
-                                        : floor_div(fix->max - dim->add, dim->mul) };
+                                        : whole_div(fix->max - dim->add, dim->mul) };
         if (!same_range(ret, find_dim(s, root)))
             return true;
     }

@@ -1,12 +1,12 @@
 #include "replay/shape/poly.h"
 
-int64_t floor_div(int64_t a, int64_t b)
+int64_t whole_div(int64_t a, int64_t b)
 {
     int64_t q = a / b;
     return q - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-int64_t floor_mod(int64_t a, int64_t b)
+int64_t whole_mod(int64_t a, int64_t b)
 {
     int64_t r = a % b;
     return r && (r < 0) != (b < 0) ? r + b : r;
@@ -111,9 +111,9 @@ static bool linear_bound(struct poly a, enum poly_side side, bool strict, bool *
     *upper = (side == POLY_AT_MOST) == (a.n[1] > 0);
     /* x <= c/up, or x >= c/up */
     if (*upper)
-        *ret = floor_div(strict ? c - 1 : c, up);
+        *ret = whole_div(strict ? c - 1 : c, up);
     else
-        *ret = -floor_div(-(strict ? c + 1 : c), up);
+        *ret = -whole_div(-(strict ? c + 1 : c), up);
     return true;
 }
 

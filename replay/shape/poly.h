@@ -34,7 +34,7 @@ bool poly_bound(struct poly a, enum poly_side side, bool strict, bool *upper, in
 /* It is linear, or 0 at an integer beside that bound. */
 bool poly_has_root(struct poly a, int64_t bound);
 
-int64_t floor_div(int64_t a, int64_t b); /* b != 0, and not INT64_MIN / -1 */
-int64_t floor_mod(int64_t a, int64_t b);
+int64_t whole_div(int64_t a, int64_t b); /* b != 0, and not INT64_MIN / -1 */
+int64_t whole_mod(int64_t a, int64_t b);
 
 #endif

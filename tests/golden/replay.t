@@ -49,8 +49,68 @@ A policy invents no symbol, and a hint or a mark has to name something.
     [exit 2]
 
     $ symtape replay $RECORDINGS/mlp.log.zst --mark "L['x']=dynamic"
-    2> symtape: L['x']=dynamic: a mark is SOURCE:DIM=dynamic|static|unbacked|MIN..MAX
+    2> symtape: L['x']=dynamic: a mark is SOURCE:DIM=dynamic|static|unbacked|MIN..MAX|Dim(NAME)
     [exit 2]
+
+What PyTorch would say of the constraints, were sizes marked so: with Dims as torch.export does.
+
+    $ symtape replay $RECORDINGS/train.log.zst --mark "L['ids']:0=Dim(batch)" | tail -n +10
+
+    0/0_0: Constraints violated (batch)! For more information, run with TORCH_LOGS="+dynamic".
+      - Not all values of batch = L['ids'].size()[0] in the specified range satisfy the generated guard 2 <= L['ids'].size()[0] and L['ids'].size()[0] <= 15
+    Suggested fixes:
+      batch = Dim('batch', max=15)
+
+    $ symtape replay $RECORDINGS/layers.log.zst:0/0 --mark "L['x']:0=Dim(batch,1..64),L['x']:2=Dim(width)" | tail -n +8
+
+    0/0_0: Constraints violated (width)! For more information, run with TORCH_LOGS="+dynamic".
+      - You marked width as dynamic but your code specialized it to be a constant (32). If you're using mark_dynamic, either remove it or use maybe_mark_dynamic. If you're using Dim.DYNAMIC, replace it with either Dim.STATIC or Dim.AUTO.
+
+    User stack:
+      File "/home/user/demo/layers.py", line 51, in forward
+        x = layer(x)
+      File "/home/user/demo/layers.py", line 40, in forward
+        x = x + (self.windowed(x) if self.window else self.attention(x))
+      File "/home/user/demo/layers.py", line 26, in attention
+        t.unflatten(-1, (HEADS, -1)).transpose(1, 2) for t in self.qkv(x).chunk(3, -1)
+      File "/home/user/venv/lib/python3.11/site-packages/torch/nn/modules/linear.py", line 134, in forward
+        return F.linear(input, self.weight, self.bias)
+
+    Suggested fixes:
+      width = 32
+
+    $ symtape replay $RECORDINGS/encoder.log.zst:0/1 --mark "L['x']:1=7*Dim(windows)" | tail -n +8
+
+    0/1_0: Expected input L['x'].size()[1] to be equal to 7*windows, where windows = 3, but got 24
+
+    $ symtape replay $RECORDINGS/encoder.log.zst:0/1 --mark "L['x']:1=100..200" | tail -n +8
+
+    0/1_0: 24 not in range [100, 200]
+
+    $ symtape replay $RECORDINGS/layers.log.zst:0/0 --mark "L['x']:2=dynamic" | tail -n +8
+
+    0/0_0: Constraints violated (L['x'].size()[2])! For more information, run with TORCH_LOGS="+dynamic".
+      - You marked L['x'].size()[2] as dynamic but your code specialized it to be a constant (32). If you're using mark_dynamic, either remove it or use maybe_mark_dynamic. If you're using Dim.DYNAMIC, replace it with either Dim.STATIC or Dim.AUTO.
+
+    User stack:
+      File "/home/user/demo/layers.py", line 51, in forward
+        x = layer(x)
+      File "/home/user/demo/layers.py", line 40, in forward
+        x = x + (self.windowed(x) if self.window else self.attention(x))
+      File "/home/user/demo/layers.py", line 26, in attention
+        t.unflatten(-1, (HEADS, -1)).transpose(1, 2) for t in self.qkv(x).chunk(3, -1)
+      File "/home/user/venv/lib/python3.11/site-packages/torch/nn/modules/linear.py", line 134, in forward
+        return F.linear(input, self.weight, self.bias)
+
+A list of guards is cut where asked for.
+
+    $ symtape replay $RECORDINGS/encoder.log.zst:0/1 --guards --limit 2 | tail -n +8
+
+    compile  asked by        outcome     guard             node        operator                        graph                      recorded in                         user line
+    0/1_0    torch function  applied     Eq(zf14, 1.0e-5)  -           -                                                          functional.py:2987 layer_norm       demo/encoder.py:46
+    0/1_0    kernel          reproduced  Eq(s53, 32)       layer_norm  torch.nn.functional.layer_norm  0/1_0:dynamo_output_graph  __init__.py:3469 native_layer_norm  demo/encoder.py:46
+
+    36 more guards
 
 Exported programs, ranks, logs without graphs.
 

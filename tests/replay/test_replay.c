@@ -251,6 +251,24 @@ static void test_marks(void **state)
     assert_int_equal(mark.change.max, 64);
     assert_false(input_mark_parse(&mark, bad, &err));
     assert_err(&err, ERR_USAGE, "SOURCE:DIM");
+    char derived[] = "L['y']:0=2*Dim(length)-1", root[] = "L['y']:0=Dim(length,4..64)";
+    assert_true(input_mark_parse(&mark, derived, &err));
+    assert_int_equal(mark.change.kind, DIM_NAMED);
+    assert_str_is(mark.change.dim.name, "2*length - 1");
+    assert_str_is(mark.change.dim.root, "length");
+    assert_true(input_mark_parse(&mark, root, &err));
+    assert_int_equal(mark.change.dim.root.n, 0);
+    assert_int_equal(mark.change.dim.max, 64);
+    static const char *const wrong[] = { "L['y']:0=Dim()",        "L['y']:0=Dim(4)",
+                                         "L['y']:0=0*Dim(n)",     "L['y']:0=Dim(n,8..4)",
+                                         "L['y']:0=Dim(n)+1.5",   "L['y']:0=x*Dim(n)",
+                                         "L['y']:0=Dim(n,-4..4)", "L['y']:0=Dim(n" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char text[64];
+        strcpy(text, wrong[i]);
+        err.kind = ERR_NONE;
+        assert_false(input_mark_parse(&mark, text, &err));
+    }
 }
 
 /* None of these may crash or hang; each has its say about what is wrong. */
