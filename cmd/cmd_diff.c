@@ -16,8 +16,9 @@ static const struct opt options[] = {
               "what is named behind it is the other side; needed when a side has several runs"),
     OPT_STRING(0, "labels", "BEFORE,AFTER", struct diff_args, labels,
                "what the two sides are called (default: their files)"),
-    OPT_STRING(0, "only", "KIND[,KIND...]", struct diff_args, only,
-               "compare these only: guards, nodes, operators, times, ... (symtape-diff(1) lists them)"),
+    OPT_STRING(
+        0, "only", "KIND[,KIND...]", struct diff_args, only,
+        "compare these only: guards, nodes, operators, times, ... (symtape-diff(1) lists them)"),
     OPT_STRING(0, "ignore", "KIND[,KIND...]", struct diff_args, ignore, "do not compare these"),
     OPT_NUMBER('n', "limit", "N", struct diff_args, limit,
                "rows of each table; 0 is all (default: 10, all in JSON)"),
@@ -51,8 +52,7 @@ struct diffing {
 
 static const struct format {
     const char *name, *suffix;
-    void (*write)(const struct compare *compare, const struct report_options *how,
-                  struct buf *out);
+    void (*write)(const struct compare *compare, const struct report_options *how, struct buf *out);
 } FORMATS[] = {
     { "text", ".txt", diff_text },
     { "json", ".json", diff_json },
@@ -96,7 +96,7 @@ static int report(const struct diffing *d, const struct compare *compare)
     struct out *out = d->cmd->out;
     const struct format *format = format_of(d->args);
     bool to_file = is_file(d->args->output);
-    uint64_t rows = d->args->limit.given                ? d->args->limit.value
+    uint64_t rows = d->args->limit.given                   ? d->args->limit.value
                     : str_is(str_of(format->name), "json") ? 0
                                                            : SHOWN_ROWS;
     const struct report_options how = {
@@ -198,8 +198,8 @@ static void set_label(struct diffing *d, int side, size_t first, size_t n)
         buf_put(&d->labels[side], side ? str_from(given, comma + 1) : str_first(given, comma));
     for (size_t i = 0; i < n && !d->args->labels; i++)
         buf_printf(&d->labels[side], "%s%s", i ? ", " : "", d->cmd->operands[first + i]);
-    d->sides[side] = (struct compare_side){ buf_str(&d->labels[side]), d->runs + first,
-                                            (uint32_t)n };
+    d->sides[side] =
+        (struct compare_side){ buf_str(&d->labels[side]), d->runs + first, (uint32_t)n };
 }
 
 /* ---- The command ---- */

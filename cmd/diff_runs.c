@@ -50,8 +50,10 @@ static int open_trace(struct out *out, const char *operand, bool strict, struct 
     struct tape_arg tape;
     int code = tape_arg_open(&tape, out, operand, strict ? TAPE_ARG_STRICT : 0);
     if (code == EXIT_DONE && tape.selector.kind.n)
-        code = out_usage(out, "diff: %s: a tape, a recording or a compile is meant here, not a "
-                              "part of one", operand);
+        code = out_usage(out,
+                         "diff: %s: a tape, a recording or a compile is meant here, not a "
+                         "part of one",
+                         operand);
     if (code == EXIT_DONE) {
         *ret = snapshot_take(tape.trace, &tape.selector, str_basename(str_of(operand)), &err);
         if (!*ret) {

@@ -52,7 +52,8 @@ struct change_place compare_place(const struct outline *outline, uint32_t line)
     if (line == OUTLINE_NONE)
         return (struct change_place){ STR(""), STR(""), STR(""), 0 };
     const struct outline_line *l = &outline->lines.v[line];
-    return (struct change_place){ outline_text(outline, l->file), outline_text(outline, l->function),
+    return (struct change_place){ outline_text(outline, l->file),
+                                  outline_text(outline, l->function),
                                   outline_text(outline, l->code), l->line };
 }
 
@@ -260,8 +261,8 @@ struct compare *compare_build(const struct compare_side *before, const struct co
     c->after = *after;
     if (options)
         c->options = *options;
-    bool ok = representative(before, &c->before_run, err) &&
-              representative(after, &c->after_run, err);
+    bool ok =
+        representative(before, &c->before_run, err) && representative(after, &c->after_run, err);
     if (ok) {
         b->a = before->runs[c->before_run]->outline;
         b->b = after->runs[c->after_run]->outline;
@@ -269,8 +270,11 @@ struct compare *compare_build(const struct compare_side *before, const struct co
         c->align = b->align;
         if (before->runs[c->before_run]->deep != after->runs[c->after_run]->deep)
             c->options.skip[CHANGE_DISPATCHES] = c->options.skip[CHANGE_SIZE_USES] = true;
-        ok = b->align && ((compare_files(b) && compare_parts(b) && compare_graphs(b) && compare_user_lines(b)) || err_nomem(err)) &&
-             compare_numbers(b, err) && (compare_notes(b) || err_nomem(err));
+        ok =
+            b->align &&
+            ((compare_files(b) && compare_parts(b) && compare_graphs(b) && compare_user_lines(b)) ||
+             err_nomem(err)) &&
+            compare_numbers(b, err) && (compare_notes(b) || err_nomem(err));
     }
     if (ok) {
         finish(b);

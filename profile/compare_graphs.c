@@ -54,8 +54,7 @@ static bool add_lone_node(struct compare_build *b, uint32_t node, bool is_new, s
 {
     const struct outline *o = is_new ? b->b : b->a;
     const struct outline_form *form = outline_form_of(o, node);
-    struct change_row row =
-        row_of(CHANGE_NODES, is_new ? CHANGE_NEW : CHANGE_GONE, level, compile);
+    struct change_row row = row_of(CHANGE_NODES, is_new ? CHANGE_NEW : CHANGE_GONE, level, compile);
     if (str_is(outline_text(o, form->op), "output"))
         return true;
     row.what = what_of(o, form);
@@ -167,8 +166,9 @@ struct op_count {
 struct op_counts {
     struct compare_build *b;
     struct intern keys; /* level, then the operator's name */
-    vec_of(struct op_count) counts; /* by key */
-    bool as_forward;    /* inference graphs of one side stand beside forward graphs of the other */
+    vec_of(struct op_count)
+    counts;          /* by key */
+    bool as_forward; /* inference graphs of one side stand beside forward graphs of the other */
 };
 
 static bool count_op(struct op_counts *c, uint32_t level, struct str op, bool after)

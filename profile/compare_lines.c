@@ -20,8 +20,7 @@ bool compare_files(struct compare_build *b)
         if (str_eq(was, now))
             continue;
         uint32_t id = intern(&b->renamed, now);
-        ok = id != INTERN_NONE &&
-             (id < b->renamed_before.n || vec_push(&b->renamed_before, was));
+        ok = id != INTERN_NONE && (id < b->renamed_before.n || vec_push(&b->renamed_before, was));
     }
     free(line_of);
     return ok;
@@ -39,14 +38,14 @@ static struct compare_line_count *count_of(struct compare_line *line, enum chang
     switch (kind) {
     case CHANGE_GUARDS:
     case CHANGE_ASSERTS: return &line->guards;
-    case CHANGE_NODES:   return &line->nodes;
+    case CHANGE_NODES: return &line->nodes;
     case CHANGE_RESTARTS:
     case CHANGE_RECOMPILES:
     case CHANGE_BREAKS:
     case CHANGE_FAILURES: return &line->incidents;
     case CHANGE_SPECIALIZATIONS:
     case CHANGE_SYMBOLS: return &line->symbols;
-    default:             return NULL;
+    default: return NULL;
     }
 }
 

@@ -4,8 +4,7 @@
 static struct str torch_of(const struct snapshot *s)
 {
     for (size_t i = 0; i < s->outline->recordings.n; i++) {
-        struct str version =
-            outline_text(s->outline, s->outline->recordings.v[i].torch_version);
+        struct str version = outline_text(s->outline, s->outline->recordings.v[i].torch_version);
         if (version.n > 0)
             return version;
     }
@@ -155,6 +154,6 @@ static bool note_deep(struct compare_build *b)
 bool compare_notes(struct compare_build *b)
 {
     return note_kinds(b) && note_common(b) && note_versions(b) &&
-           note_side(b, "before", &b->compare.before) &&
-           note_side(b, "after", &b->compare.after) && note_deep(b) && note_spread(b);
+           note_side(b, "before", &b->compare.before) && note_side(b, "after", &b->compare.after) &&
+           note_deep(b) && note_spread(b);
 }

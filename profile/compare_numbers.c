@@ -42,8 +42,7 @@ static enum compare_verdict judge(enum measure measure, const struct measure_sum
 
 /* ---- measures ------------------------------------------------------------------------------- */
 
-static bool summarize(const struct compare_side *side, struct measure_summary *ret,
-                      struct err *err)
+static bool summarize(const struct compare_side *side, struct measure_summary *ret, struct err *err)
 {
     struct measures *all = calloc((size_t)side->n_runs + 1, sizeof *all);
     if (!all)
@@ -62,16 +61,16 @@ static enum change_kind kind_of(enum measure measure)
         const char *begins;
         enum change_kind kind;
     } KINDS[] = {
-        { "compiles", CHANGE_COMPILES },       { "unfinished", CHANGE_COMPILES },
-        { "attempts", CHANGE_RESTARTS },       { "restarts", CHANGE_RESTARTS },
-        { "recompiles", CHANGE_RECOMPILES },   { "breaks", CHANGE_BREAKS },
-        { "failures", CHANGE_FAILURES },       { "guards_suppressed", CHANGE_SUPPRESSED },
-        { "guard", CHANGE_GUARDS },            { "runtime_asserts", CHANGE_ASSERTS },
-        { "symbols", CHANGE_SYMBOLS },         { "specializations", CHANGE_SPECIALIZATIONS },
-        { "cache_", CHANGE_CACHES },           { "graphs", CHANGE_GRAPHS },
-        { "nodes", CHANGE_GRAPHS },            { "calls", CHANGE_GRAPHS },
-        { "expansion", CHANGE_GRAPHS },        { "dispatches", CHANGE_DISPATCHES },
-        { "real_", CHANGE_DISPATCHES },        { "size_uses", CHANGE_SIZE_USES },
+        { "compiles", CHANGE_COMPILES },     { "unfinished", CHANGE_COMPILES },
+        { "attempts", CHANGE_RESTARTS },     { "restarts", CHANGE_RESTARTS },
+        { "recompiles", CHANGE_RECOMPILES }, { "breaks", CHANGE_BREAKS },
+        { "failures", CHANGE_FAILURES },     { "guards_suppressed", CHANGE_SUPPRESSED },
+        { "guard", CHANGE_GUARDS },          { "runtime_asserts", CHANGE_ASSERTS },
+        { "symbols", CHANGE_SYMBOLS },       { "specializations", CHANGE_SPECIALIZATIONS },
+        { "cache_", CHANGE_CACHES },         { "graphs", CHANGE_GRAPHS },
+        { "nodes", CHANGE_GRAPHS },          { "calls", CHANGE_GRAPHS },
+        { "expansion", CHANGE_GRAPHS },      { "dispatches", CHANGE_DISPATCHES },
+        { "real_", CHANGE_DISPATCHES },      { "size_uses", CHANGE_SIZE_USES },
     };
     struct str name = str_of(measure_row(measure)->name);
     if (varies(measure))
@@ -85,8 +84,7 @@ static enum change_kind kind_of(enum measure measure)
 static bool is_skipped(const struct compare *c, enum measure measure)
 {
     enum change_kind kind = kind_of(measure);
-    return c->options.skip[kind] ||
-           (kind != CHANGE_TIMES && c->options.skip[CHANGE_MEASURES]);
+    return c->options.skip[kind] || (kind != CHANGE_TIMES && c->options.skip[CHANGE_MEASURES]);
 }
 
 /* Only what both sides can tell is compared. */
@@ -102,7 +100,8 @@ static bool compare_measures(struct compare_build *b, const struct measure_summa
         row.verdict = judge(row.measure, &x[i], &y[i]);
         if (!vec_push(&b->measures, row))
             return false;
-        /* What a time was caused by is told by what decides already; compile time decides itself. */
+        /* What a time was caused by is told by what decides already; compile time decides itself.
+         */
         c->differs |= row.measure == MEASURE_COMPILE_S && row.verdict == COMPARE_CHANGED;
     }
     return true;
@@ -120,9 +119,12 @@ struct sampling {
     struct compare_build *b;
     struct intern keys;
     size_t run_starts; /* first sample of the run at hand */
-    vec_of(struct sample) samples;
-    vec_of(struct compare_time) rows; /* by key */
-    vec_of(size_t) latest;            /* by key: its latest sample */
+    vec_of(struct sample)
+    samples;
+    vec_of(struct compare_time)
+    rows; /* by key */
+    vec_of(size_t)
+    latest; /* by key: its latest sample */
 };
 
 static int by_key(const void *a, const void *b)
@@ -140,7 +142,7 @@ static struct measure_summary summary_of(const struct sample *samples, uint32_t 
 {
     struct measure_summary s = { .n = n_runs };
     uint32_t absent = n < n_runs ? n_runs - n : 0;
-#define AT(i) ((i) < absent || n == 0 ? 0.0 : samples[(i) - absent].ns)
+#define AT(i) ((i) < absent || n == 0 ? 0.0 : samples[(i)-absent].ns)
     uint32_t all = n + absent;
     if (all == 0)
         return s;
@@ -184,13 +186,13 @@ static void finish(struct sampling *s)
         qsort(s->rows.v, s->rows.n, sizeof *s->rows.v, by_change);
 }
 
-static bool sample(struct sampling *s, struct str key, const struct compare_time *fresh,
-                   bool after, double ns, uint32_t *ret)
+static bool sample(struct sampling *s, struct str key, const struct compare_time *fresh, bool after,
+                   double ns, uint32_t *ret)
 {
     uint32_t id = intern(&s->keys, key);
     *ret = id;
-    if (id == INTERN_NONE || (id == s->rows.n && (!vec_reserve(&s->latest, 1) ||
-                                                  !vec_push(&s->rows, *fresh))))
+    if (id == INTERN_NONE ||
+        (id == s->rows.n && (!vec_reserve(&s->latest, 1) || !vec_push(&s->rows, *fresh))))
         return false;
     if (id == s->latest.n)
         s->latest.v[s->latest.n++] = SIZE_MAX;
@@ -277,8 +279,8 @@ static bool compare_phases(struct compare_build *b)
 static bool compare_lines(struct compare_build *b)
 {
     struct sampling s = { .b = b };
-    bool ok = sample_lines(&s, &b->compare.before, false) &&
-              sample_lines(&s, &b->compare.after, true);
+    bool ok =
+        sample_lines(&s, &b->compare.before, false) && sample_lines(&s, &b->compare.after, true);
     if (ok)
         finish(&s);
     for (uint32_t i = 0; i < s.rows.n && ok; i++)

@@ -45,8 +45,8 @@ static struct change_row row_of(enum change_kind kind, enum change change)
 /* Guards are told with who asked. */
 static struct str level_of(const struct outline_event *e)
 {
-    bool guard = e->kind == OUTLINE_GUARD || e->kind == OUTLINE_SUPPRESSED ||
-                 e->kind == OUTLINE_ASSERT;
+    bool guard =
+        e->kind == OUTLINE_GUARD || e->kind == OUTLINE_SUPPRESSED || e->kind == OUTLINE_ASSERT;
     return guard ? str_of(guard_class_name((enum guard_class)e->asked_by)) : STR("");
 }
 
@@ -128,7 +128,8 @@ static void put_contents(struct buf *out, const struct outline *o, const struct 
                    parts[i].n == 1 ? "" : "s");
 }
 
-/* The incidents of an attempt that has no partner. That it was thrown away is told with what was. */
+/* The incidents of an attempt that has no partner. That it was thrown away is told with what was.
+ */
 static bool add_lone_attempt(struct compare_build *b, const struct outline *o, uint32_t attempt,
                              bool is_new, uint32_t number)
 {

@@ -75,8 +75,7 @@ static void put_table(void *user, const struct diff_table *t)
         buf_puts(w->out, "\n</details>\n");
 }
 
-void diff_markdown(const struct compare *compare, const struct report_options *how,
-                   struct buf *out)
+void diff_markdown(const struct compare *compare, const struct report_options *how, struct buf *out)
 {
     struct writing w = { how, out };
     struct buf text = BUF_INIT;

@@ -19,8 +19,8 @@ static bool take_phases(struct snapshot *s, const struct profile *profile)
     bool ok = phases;
     for (uint32_t i = 0; i < all->n_totals && ok; i++) {
         const struct phase_total *t = &all->totals[i];
-        phases[i] = (struct snapshot_phase){ keep(s, profile_name(profile, t->name), &ok),
-                                             t->calls, t->inclusive_ns, t->exclusive_ns };
+        phases[i] = (struct snapshot_phase){ keep(s, profile_name(profile, t->name), &ok), t->calls,
+                                             t->inclusive_ns, t->exclusive_ns };
     }
     s->phases = phases;
     s->n_phases = all->n_totals;

@@ -1,6 +1,6 @@
-/* Any text read as a snapshot: what is accepted is consistent, is written as what is accepted again,
- * and compares with itself as the same. (Bytes that are not UTF-8 change when they are written, so what
- * was read is not held to what is read again.) */
+/* Any text read as a snapshot: what is accepted is consistent, is written as what is accepted
+ * again, and compares with itself as the same. (Bytes that are not UTF-8 change when they are
+ * written, so what was read is not held to what is read again.) */
 #include "tests/fuzz/fuzz.h"
 
 #include "profile/compare.h"

@@ -26,8 +26,8 @@ A window in one layer: which line adds the guards, and the recompile?
       new     4.67 s  0/0      forward   2 graphs, 3 symbols, 62 guards  demo/layers.py:49
 
     Recompiles
-      change  times    time  compile  guard that failed       user line
-      new         1  3.00 s  0/1      (x.size()[1] % 8) != 0  demo/layers.py:33
+      change  times    time  compile  guard that failed       user line          code
+      new         1  3.00 s  0/1      (x.size()[1] % 8) != 0  demo/layers.py:33  if length % self.window:
 
     Guards
       change  times  compile  asked by  guard                                                           user line          code
@@ -75,8 +75,8 @@ One kind alone, and one ignored; what is ignored does not decide.
              +1  demo/layers.py:33  if length % self.window:
 
     Recompiles
-      change  times    time  compile  guard that failed       user line
-      new         1  3.00 s  0/1      (x.size()[1] % 8) != 0  demo/layers.py:33
+      change  times    time  compile  guard that failed       user line          code
+      new         1  3.00 s  0/1      (x.size()[1] % 8) != 0  demo/layers.py:33  if length % self.window:
     [exit 1]
 
     $ symtape diff $RECORDINGS/layers.log.zst $RECORDINGS/layers_window.log.zst --only failures
@@ -109,9 +109,9 @@ One kind alone, and one ignored; what is ignored does not decide.
 
     **Recompiles**
 
-    | change | times | time | compile | guard that failed | user line |
-    | --- | ---: | ---: | --- | --- | --- |
-    | new | 1 | 3.00 s | 0/1 | `(x.size()[1] % 8) != 0` | `demo/layers.py:33` |
+    | change | times | time | compile | guard that failed | user line | code |
+    | --- | ---: | ---: | --- | --- | --- | --- |
+    | new | 1 | 3.00 s | 0/1 | `(x.size()[1] % 8) != 0` | `demo/layers.py:33` | `if length % self.window:` |
 
     **Guards**
 
@@ -146,8 +146,8 @@ Several runs of a side: medians, and a spread to judge times by.
              +1  demo/layers.py:33  if length % self.window:
 
     Recompiles
-      change  times    time  compile  guard that failed       user line
-      new         1  3.00 s  0/1      (x.size()[1] % 8) != 0  demo/layers.py:33
+      change  times    time  compile  guard that failed       user line          code
+      new         1  3.00 s  0/1      (x.size()[1] % 8) != 0  demo/layers.py:33  if length % self.window:
 
     Times and memory (medians)
        before    after  change  measure           verdict
@@ -161,8 +161,8 @@ Several runs of a side: medians, and a spread to judge times by.
     $ symtape diff $RECORDINGS/layers.log.zst $RECORDINGS/layers_window.log.zst --vs window.json $RECORDINGS/layers.log.zst --only times,recompiles,measures | tail -4
 
     Recompiles
-      change  times    time  compile  guard that failed       user line
-      new         1  3.00 s  0/1      (x.size()[1] % 8) != 0  demo/layers.py:33
+      change  times    time  compile  guard that failed       user line          code
+      new         1  3.00 s  0/1      (x.size()[1] % 8) != 0  demo/layers.py:33  if length % self.window:
     2> symtape: before: the runs do not agree: recompiles 0 to 1
     2> symtape: after: the runs do not agree: recompiles 0 to 1
 
@@ -175,18 +175,7 @@ What cannot be compared is said.
     2> symtape: after is an archive of torch.export, before a log: an archive has no compiles, guards or times; what can be compared is little
 
     $ symtape diff $RECORDINGS/torch-2.11/encoder.log.zst $RECORDINGS/encoder.log.zst --only recompiles,failures
-    before: $RECORDINGS/torch-2.11/encoder.log.zst
-    after: $RECORDINGS/encoder.log.zst
-      * 1 recompile changed
-
-    User lines (+ new, - gone, ~ changed)
-      incidents  user line           code
-             ~1  demo/encoder.py:25  if length % WINDOW:
-
-    Recompiles
-      change   times    time  compile  guard that failed       user line
-      changed      1  2.55 s  0/1      (x.size()[1] % 8) != 0  demo/encoder.py:25
-    [exit 1]
+    2> symtape: no difference
 
     $ symtape diff --bisect-codes $RECORDINGS/mlp.log.zst $RECORDINGS/graph_break.log.zst > /dev/null
     2> symtape: no compile is on both sides: are these runs of one program?
@@ -211,8 +200,8 @@ Compiles, and parts of them.
              +1  demo/encoder.py:25  if length % WINDOW:
 
     Recompiles
-      change  times    time  compile  guard that failed       user line
-      new         1  2.55 s  0/1      (x.size()[1] % 8) != 0  demo/encoder.py:25
+      change  times    time  compile  guard that failed       user line           code
+      new         1  2.55 s  0/1      (x.size()[1] % 8) != 0  demo/encoder.py:25  if length % WINDOW:
 
     Shape of graphs
       change   before  after  compile  graph      more

@@ -51,10 +51,14 @@ static const struct change_row *row_of(const struct compare *c, enum change_kind
 static void test_itself(void **state)
 {
     static const char *const LOGS[] = {
-        "tests/recordings/encoder.log.zst",        "tests/recordings/graph_break.log.zst",
-        "tests/recordings/data_dependent.log.zst", "tests/recordings/inductor.log.zst",
-        "tests/recordings/cond.log.zst",           "tests/recordings/exported.pt2",
-        "tests/recordings/two_ranks",              "tests/recordings/torch-2.11/train.log.zst",
+        "tests/recordings/encoder.log.zst",
+        "tests/recordings/graph_break.log.zst",
+        "tests/recordings/data_dependent.log.zst",
+        "tests/recordings/inductor.log.zst",
+        "tests/recordings/cond.log.zst",
+        "tests/recordings/exported.pt2",
+        "tests/recordings/two_ranks",
+        "tests/recordings/torch-2.11/train.log.zst",
     };
     (void)state;
     for (size_t i = 0; i < sizeof LOGS / sizeof *LOGS; i++) {
@@ -126,11 +130,12 @@ static void test_restart(void **state)
     made_strings(&two);
     made_attempt(&two, '0', true);
     made_attempt(&two, '1', true);
-    log_put(&two,
-            "\"compilation_metrics\": {\"co_name\": \"forward\", \"co_filename\": "
-            "\"/u/zoo/model.py\", \"co_firstlineno\": 10, \"entire_frame_compile_time_s\": 0.18, "
-            "\"restart_reasons\": [\"<class 'torch._dynamo.exc.TensorifyScalarRestartAnalysis'>\"]}",
-            NULL);
+    log_put(
+        &two,
+        "\"compilation_metrics\": {\"co_name\": \"forward\", \"co_filename\": "
+        "\"/u/zoo/model.py\", \"co_firstlineno\": 10, \"entire_frame_compile_time_s\": 0.18, "
+        "\"restart_reasons\": [\"<class 'torch._dynamo.exc.TensorifyScalarRestartAnalysis'>\"]}",
+        NULL);
     struct snapshot *a = of_log(one), *b = of_log(two);
     struct compare *c = compare(&a, 1, &b, 1, NULL);
     assert_int_equal(c->n_rows, 1);
@@ -206,7 +211,8 @@ static void test_notes(void **state)
     (void)state;
     struct snapshot *log = of_recording("tests/recordings/encoder.log.zst");
     struct snapshot *older = of_recording("tests/recordings/encoder.log.zst");
-    struct str *version = &older->outline->texts.texts.v[older->outline->recordings.v[0].torch_version];
+    struct str *version =
+        &older->outline->texts.texts.v[older->outline->recordings.v[0].torch_version];
     assert_str_is(*version, "2.13.0+cpu");
     *version = STR("2.11.0+cu128");
     struct snapshot *other = of_recording("tests/recordings/graph_break.log.zst");

@@ -75,7 +75,7 @@ static void expect(const char *text, const char *what)
     assert_err(&err, ERR_INPUT, what);
 }
 
-#define HEAD                                                                                  \
+#define HEAD                                                                                   \
     "{\"schema\": \"symtape.snapshot/1\", \"name\": \"x\", \"damaged\": 0, \"truncated\": 0, " \
     "\"measures\": {}, \"outline\": "
 
@@ -87,18 +87,22 @@ static void test_bad(void **state)
     expect("{\"schema\": \"symtape.snapshot/1\"}", "name: a string is missing");
     expect(HEAD "{}}", "texts: no such list");
     expect(HEAD "{\"texts\": [7]}}", "texts: not a string");
-    expect(HEAD "{\"texts\": [\"\"], \"lines\": [[0, 0, 1, 5]]}}", "lines: an index is out of range");
+    expect(HEAD "{\"texts\": [\"\"], \"lines\": [[0, 0, 1, 5]]}}",
+           "lines: an index is out of range");
     expect(HEAD "{\"texts\": [\"\"], \"lines\": [[0, 0, 0]]}}", "lines: an integer is missing");
-    expect(HEAD "{\"texts\": [\"\"], \"lines\": [], \"recordings\": [[0, 0, -1, 0, 3]], "
-                "\"compiles\": [], \"attempts\": [], \"events\": [], \"graphs\": [], \"forms\": [], "
-                "\"nodes\": []}}",
+    expect(HEAD
+           "{\"texts\": [\"\"], \"lines\": [], \"recordings\": [[0, 0, -1, 0, 3]], "
+           "\"compiles\": [], \"attempts\": [], \"events\": [], \"graphs\": [], \"forms\": [], "
+           "\"nodes\": []}}",
            "recordings: more compiles than there are");
-    expect(HEAD "{\"texts\": [\"\"], \"lines\": [], \"recordings\": [], \"compiles\": [], "
-                "\"attempts\": [], \"events\": [], \"graphs\": [], \"forms\": [], \"nodes\": [0, 0]}}",
+    expect(HEAD
+           "{\"texts\": [\"\"], \"lines\": [], \"recordings\": [], \"compiles\": [], "
+           "\"attempts\": [], \"events\": [], \"graphs\": [], \"forms\": [], \"nodes\": [0, 0]}}",
            "nodes: more than the graphs have");
-    expect(HEAD "{\"texts\": [\"\"], \"lines\": [], \"recordings\": [], \"compiles\": [], "
-                "\"attempts\": [], \"events\": [], \"graphs\": [[\"forward\", 0, 0, 0, 1, 0, 0, 0]], "
-                "\"forms\": [[0, 0, 0, 0, -1, 1]], \"nodes\": [0, 1, 1]}}",
+    expect(HEAD
+           "{\"texts\": [\"\"], \"lines\": [], \"recordings\": [], \"compiles\": [], "
+           "\"attempts\": [], \"events\": [], \"graphs\": [[\"forward\", 0, 0, 0, 1, 0, 0, 0]], "
+           "\"forms\": [[0, 0, 0, 0, -1, 1]], \"nodes\": [0, 1, 1]}}",
            "nodes: an index is out of range");
     assert_false(snapshot_looks_like(STR("{\"schema\": \"symtape.profile/1\"}")));
     assert_false(snapshot_looks_like(STR("V1120 10:00:00.000000 1 a.py:1] {}")));

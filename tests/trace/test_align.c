@@ -5,24 +5,37 @@
 
 /* What may differ between two runs of one program, and what is put into a run on purpose. */
 struct run {
-    const char *path, *torch;  /* where the program and PyTorch lie */
-    const char *s, *t, *u;     /* names of symbols */
-    const char *product;       /* s times t, as sympy orders them */
-    int line;                  /* number of the line that works */
-    int frame;                 /* compile id */
-    const char *width;         /* of the result */
-    const char *extra;         /* one more statement */
-    const char *guard;         /* one more guard; NULL */
+    const char *path, *torch; /* where the program and PyTorch lie */
+    const char *s, *t, *u;    /* names of symbols */
+    const char *product;      /* s times t, as sympy orders them */
+    int line;                 /* number of the line that works */
+    int frame;                /* compile id */
+    const char *width;        /* of the result */
+    const char *extra;        /* one more statement */
+    const char *guard;        /* one more guard; NULL */
 };
 
-static const struct run PLAIN = { .path = "/home/a/zoo/model.py", .torch = "/env/torch",
-                                  .s = "s77", .t = "s27", .u = "u0", .product = "s27*s77",
-                                  .line = 12, .frame = 0, .width = "64", .extra = "" };
+static const struct run PLAIN = { .path = "/home/a/zoo/model.py",
+                                  .torch = "/env/torch",
+                                  .s = "s77",
+                                  .t = "s27",
+                                  .u = "u0",
+                                  .product = "s27*s77",
+                                  .line = 12,
+                                  .frame = 0,
+                                  .width = "64",
+                                  .extra = "" };
 /* The same run of the same program. */
 static const struct run ELSEWHERE = { .path = "/b/zoo/model.py",
                                       .torch = "/usr/lib/python3/dist-packages/torch",
-                                      .s = "s12", .t = "s44", .u = "u7", .product = "s12*s44",
-                                      .line = 15, .frame = 3, .width = "64", .extra = "" };
+                                      .s = "s12",
+                                      .t = "s44",
+                                      .u = "u7",
+                                      .product = "s12*s44",
+                                      .line = 15,
+                                      .frame = 3,
+                                      .width = "64",
+                                      .extra = "" };
 
 #define USER "{\"line\": %d, \"name\": \"forward\", \"filename\": 1, \"loc\": \"x = self.bn(x)\"}"
 

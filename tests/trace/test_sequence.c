@@ -137,9 +137,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random), cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_random),   cmocka_unit_test(test_layers),
         cmocka_unit_test(test_hopeless), cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_fill), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_fill),     cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@ struct aligning {
     struct align_build *b;
     uint32_t first[2], n[2];
     struct sequence_pairs pairs;
-    uint32_t *change;   /* by event of a */
+    uint32_t *change; /* by event of a */
     uint32_t *tokens[2];
 };
 
@@ -77,8 +77,8 @@ static bool find_all(struct aligning *x)
     static const struct step {
         enum token token;
         bool anywhere;
-    } STEPS[] = { { WHOLE, false }, { WHOLE, true },  { SPREAD, false }, { SPREAD, true },
-                  { WORK, false },  { WORK, true } };
+    } STEPS[] = { { WHOLE, false }, { WHOLE, true }, { SPREAD, false },
+                  { SPREAD, true }, { WORK, false }, { WORK, true } };
     for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) {
         set_tokens(x, STEPS[i].token);
         if (!(STEPS[i].anywhere ? sequence_match : sequence_fill)(&x->pairs, x->tokens[0],

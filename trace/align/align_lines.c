@@ -69,7 +69,8 @@ static int best_first(const void *a, const void *b)
 struct matching {
     struct align_build *b;
     struct file_list lists[2];
-    vec_of(struct match) matches;
+    vec_of(struct match)
+    matches;
 };
 
 static void take_best(struct matching *m)
@@ -132,8 +133,8 @@ static uint32_t list_code(const struct matching *m, uint32_t which, struct code_
         for (size_t i = 0; i < o->lines.n; i++) {
             const struct outline_line *l = &o->lines.v[i];
             if (l->file == m->lists[which].ids[f] && l->code != 0)
-                ret[n++] = (struct code_line){ side->texts[l->function], side->texts[l->code], f,
-                                               which };
+                ret[n++] =
+                    (struct code_line){ side->texts[l->function], side->texts[l->code], f, which };
         }
     }
     return n;
@@ -144,12 +145,14 @@ static bool count_shared(struct matching *m, const struct code_line *lines, uint
     size_t left = 1000000; /* of steps */
     for (uint32_t i = 0; i < n && left; i++)
         for (uint32_t k = i + 1; k < n && lines[k].code == lines[i].code &&
-                                 lines[k].function == lines[i].function && left; k++, left--) {
+                                 lines[k].function == lines[i].function && left;
+             k++, left--) {
             if (lines[i].side != 0 || lines[k].side != 1)
                 continue;
             bool known = false;
             for (size_t p = m->matches.n; p > 0 && !known; p--)
-                if (m->matches.v[p - 1].a == lines[i].file && m->matches.v[p - 1].b == lines[k].file) {
+                if (m->matches.v[p - 1].a == lines[i].file &&
+                    m->matches.v[p - 1].b == lines[k].file) {
                     m->matches.v[p - 1].score++;
                     known = true;
                 }

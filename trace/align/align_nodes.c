@@ -33,10 +33,10 @@ static uint32_t token_of(const struct aligning *x, int side, uint32_t i, enum to
 {
     const struct align_form *t = &x->b->sides[side].forms[node_at(x, side, i)->form];
     switch (which) {
-    case WHOLE:  return t->whole;
+    case WHOLE: return t->whole;
     case SPREAD: return t->spread;
-    case WORK:   return t->work;
-    case OP:     break;
+    case WORK: return t->work;
+    case OP: break;
     }
     return is_edited(x, side, i) ? t->op : SEQUENCE_NONE;
 }

@@ -4,7 +4,7 @@
 #include "trace/align/align_build.h"
 
 enum {
-    MOST_COMPARED = 64, /* compiles of one function whose contents are compared each with each */
+    MOST_COMPARED = 64,    /* compiles of one function whose contents are compared each with each */
     MOST_LOOKED_AT = 5000, /* compiles among which those are looked for */
 };
 
@@ -133,14 +133,16 @@ static bool is_renamed(const struct compiling *c, uint32_t i, uint32_t k)
 static bool pair_compiles(struct compiling *c, const struct outline_recording *x,
                           const struct outline_recording *y, may_pair *may, uint32_t least)
 {
-    vec_of(struct candidate) all = { 0 };
+    vec_of(struct candidate)
+    all = { 0 };
     bool ok = true;
     uint32_t from = 0;
     for (uint32_t i = 0; i < x->n_compiles && ok; i++) {
         uint32_t a = x->first_compile + i, looked_at = 0;
         if (c->partner[0][a] != ALIGN_NONE)
             continue;
-        uint32_t end = y->n_compiles - from > MOST_LOOKED_AT ? from + MOST_LOOKED_AT : y->n_compiles;
+        uint32_t end =
+            y->n_compiles - from > MOST_LOOKED_AT ? from + MOST_LOOKED_AT : y->n_compiles;
         for (uint32_t k = from; k < end && ok && looked_at < MOST_COMPARED; k++) {
             uint32_t b = y->first_compile + k;
             if (c->partner[1][b] != ALIGN_NONE || !may(c, a, b))
@@ -166,8 +168,8 @@ static bool pair_compiles(struct compiling *c, const struct outline_recording *x
 
 /* ---- graphs and attempts -------------------------------------------------------------------- */
 
-/* What two graphs must have in common, the strictest first. A model in training has a forward where it
- * has an inference graph otherwise. */
+/* What two graphs must have in common, the strictest first. A model in training has a forward where
+ * it has an inference graph otherwise. */
 enum graph_rule { SAME_NAME, SAME_KIND, COUNTERPART, GRAPH_RULES };
 
 static uint32_t graph_token(struct align_build *b, int side, const struct outline_graph *g,
@@ -184,8 +186,9 @@ static uint32_t graph_token(struct align_build *b, int side, const struct outlin
 static bool put_graph(struct align_build *b, uint32_t x, uint32_t y, uint32_t attempt)
 {
     struct align *align = &b->align;
-    struct align_graph graph = { .a = x, .b = y, .attempt = attempt,
-                                 .first_node = (uint32_t)align->nodes.n };
+    struct align_graph graph = {
+        .a = x, .b = y, .attempt = attempt, .first_node = (uint32_t)align->nodes.n
+    };
     if (x != ALIGN_NONE && y != ALIGN_NONE) {
         if (align->a->graphs.v[x].kind != align->b->graphs.v[y].kind)
             graph.change |= ALIGN_DETAIL;
@@ -220,13 +223,12 @@ static bool align_graphs(struct align_build *b, const struct outline_attempt *x,
     struct sequence_pairs pairs;
     uint32_t attempt = (uint32_t)b->align.attempts.n;
     const struct outline_attempt *attempts[] = { x, y };
-    bool ok = sequence_pairs_init(&pairs, x->n_graphs, y->n_graphs) &&
-              find_graphs(b, attempts, &pairs);
+    bool ok =
+        sequence_pairs_init(&pairs, x->n_graphs, y->n_graphs) && find_graphs(b, attempts, &pairs);
     pair->first_graph = (uint32_t)b->align.graphs.n;
     for (uint32_t i = 0; i < x->n_graphs && ok; i++)
         ok = put_graph(b, x->first_graph + i,
-                       pairs.of_a[i] == SEQUENCE_NONE ? ALIGN_NONE
-                                                      : y->first_graph + pairs.of_a[i],
+                       pairs.of_a[i] == SEQUENCE_NONE ? ALIGN_NONE : y->first_graph + pairs.of_a[i],
                        attempt);
     for (uint32_t k = 0; k < y->n_graphs && ok; k++)
         if (pairs.of_b[k] == SEQUENCE_NONE)

@@ -25,8 +25,8 @@ uint32_t outline_attempt_for(const struct outline_build *b, uint32_t recording, 
     return attempt == TRACE_NONE ? b->loose[recording] : b->attempt_of[attempt];
 }
 
-bool outline_line_at(struct outline_build *b, struct str file, struct str function,
-                     struct str code, uint32_t line, uint32_t *ret)
+bool outline_line_at(struct outline_build *b, struct str file, struct str function, struct str code,
+                     uint32_t line, uint32_t *ret)
 {
     *ret = OUTLINE_NONE;
     if (file.n == 0 && code.n == 0 && function.n == 0)
@@ -36,8 +36,7 @@ bool outline_line_at(struct outline_build *b, struct str file, struct str functi
     if (l.file == INTERN_NONE || l.function == INTERN_NONE || l.code == INTERN_NONE)
         return false;
     *ret = intern(&b->line_keys, OUTLINE_KEY(l.file, l.function, l.code, l.line));
-    return *ret != INTERN_NONE &&
-           (*ret < b->outline->lines.n || vec_push(&b->outline->lines, l));
+    return *ret != INTERN_NONE && (*ret < b->outline->lines.n || vec_push(&b->outline->lines, l));
 }
 
 bool outline_line_of_stack(struct outline_build *b, uint32_t recording, stack_id stack,
@@ -74,11 +73,11 @@ static bool read_trace(struct outline_build *b, struct err *err)
            (b->deep = deep_read(b->trace, err));
 }
 
-/* Is `tail` the path, or its last components? */
+/* Is `tail` the path, or its end? Messages may cut a long path anywhere. */
 static bool is_tail(struct str tail, struct str path)
 {
-    return str_ends(path, tail) &&
-           (path.n == tail.n || tail.n == 0 || path.p[path.n - tail.n - 1] == '/');
+    return str_ends(path, tail) && (path.n == tail.n || path.p[path.n - tail.n - 1] == '/' ||
+                                    str_find_char(tail, '/') < tail.n);
 }
 
 /* Messages name lines without their code, and files without their folders; other records tell. */

@@ -51,7 +51,8 @@ bool outline_build_graphs(struct outline_build *b, struct err *err);
 
 uint32_t outline_intern(struct outline_build *b, struct str text);
 /* Without what differs from run to run: addresses, ids of objects, names of symbols. */
-uint32_t outline_intern_stable(struct outline_build *b, struct outline_scope scope, struct str text);
+uint32_t outline_intern_stable(struct outline_build *b, struct outline_scope scope,
+                               struct str text);
 /* Of an attempt of the trace (or TRACE_NONE) and a recording; OUTLINE_NONE when it was not asked
  * for. */
 uint32_t outline_attempt_for(const struct outline_build *b, uint32_t recording, uint32_t attempt);

@@ -24,8 +24,8 @@ static bool name_attempts(struct outline_build *b, struct named *named, struct e
         if (r->event != EVENT_DYNAMO_START || r->attempt == TRACE_NONE)
             continue;
         if (record_json(trace, i, &doc, &unreadable)) {
-            struct frame frame = stack_frame(trace, r->recording,
-                                             record_stack(b->trace, &doc, STR("stack")));
+            struct frame frame =
+                stack_frame(trace, r->recording, record_stack(b->trace, &doc, STR("stack")));
             named[r->attempt] = (struct named){ frame.function, frame.file, frame.line, -1 };
         }
         ok = unreadable.kind != ERR_ENV || err_set(err, ERR_ENV, "%s", unreadable.text);
@@ -76,7 +76,8 @@ static bool add_compile(struct outline_build *b, uint32_t recording, struct str 
 static bool add_attempt(struct outline_build *b, uint32_t number, enum attempt_status status)
 {
     struct outline *o = b->outline;
-    struct outline_attempt attempt = { .compile = (uint32_t)o->compiles.n - 1, .number = number,
+    struct outline_attempt attempt = { .compile = (uint32_t)o->compiles.n - 1,
+                                       .number = number,
                                        .status = status };
     o->compiles.v[o->compiles.n - 1].n_attempts++;
     return vec_push(&o->attempts, attempt);

@@ -70,8 +70,9 @@ static bool add_guard(struct outline_build *b, const struct guard *g)
         [GUARD_SUPPRESSED] = OUTLINE_SUPPRESSED,
         [GUARD_RUNTIME_ASSERT] = OUTLINE_ASSERT,
     };
-    struct outline_event event = { .kind = KINDS[g->kind], .asked_by = g->asked_by,
-                                   .record = g->record, .ns = -1 };
+    struct outline_event event = {
+        .kind = KINDS[g->kind], .asked_by = g->asked_by, .record = g->record, .ns = -1
+    };
     struct outline_scope scope = { b->trace->records[g->record].recording, g->attempt };
     buf_clear(&b->text);
     outline_put_expr_text(b, scope, g->expr, &b->text);
@@ -123,8 +124,8 @@ static bool add_recompile(struct outline_build *b, const struct recompile *r)
     uint32_t recording = recording_of(b, r->record, r->attempt);
     struct outline_event event = {
         .kind = OUTLINE_RECOMPILE,
-        .text = outline_intern_stable(b, (struct outline_scope){ recording, r->attempt },
-                                      why->guard),
+        .text =
+            outline_intern_stable(b, (struct outline_scope){ recording, r->attempt }, why->guard),
         .shown = outline_intern(b, why->guard),
         .record = r->record,
         .ns = r->ns,
@@ -220,7 +221,8 @@ static bool deep_line(struct outline_build *b, uint32_t stack, uint32_t *ret)
     uint32_t i = s->n_frames - 1;
     while (i > 0 && torch_is_own_file(s->frames[i].file))
         i--;
-    const struct deep_frame *frame = &s->frames[torch_is_own_file(s->frames[i].file) ? s->n_frames - 1 : i];
+    const struct deep_frame *frame =
+        &s->frames[torch_is_own_file(s->frames[i].file) ? s->n_frames - 1 : i];
     return outline_line_at(b, frame->file, frame->function, frame->code, frame->line, ret);
 }
 
@@ -249,7 +251,8 @@ static bool add_counted(struct outline_build *b, struct outline_event event, uin
 static bool add_dispatch(struct outline_build *b, const struct deep_dispatch *d,
                          struct intern *keys, size_t base)
 {
-    struct outline_event event = { .kind = OUTLINE_DISPATCH, .record = d->record,
+    struct outline_event event = { .kind = OUTLINE_DISPATCH,
+                                   .record = d->record,
                                    .count = d->count };
     event.ns = d->self_ns > INT64_MAX ? INT64_MAX : (int64_t)d->self_ns;
     buf_clear(&b->text);
@@ -262,7 +265,8 @@ static bool add_dispatch(struct outline_build *b, const struct deep_dispatch *d,
 static bool add_use(struct outline_build *b, const struct deep_use *u, struct intern *keys,
                     size_t base)
 {
-    struct outline_event event = { .kind = OUTLINE_SIZE_USE, .record = u->record,
+    struct outline_event event = { .kind = OUTLINE_SIZE_USE,
+                                   .record = u->record,
                                    .count = u->count };
     struct outline_scope scope = { b->trace->records[u->record].recording, u->attempt };
     buf_clear(&b->text);

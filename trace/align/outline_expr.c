@@ -14,7 +14,8 @@ struct operand {
 };
 struct operands {
     struct buf text;
-    vec_of(struct operand) list;
+    vec_of(struct operand)
+    list;
 };
 
 struct printing {
@@ -144,7 +145,7 @@ static void put(const struct printing *p, expr_id id, struct buf *out)
     bool sorted = false;
     switch (expr->kind) {
     case EXPR_SYMBOL: put_symbol(p, expr->text, out); break;
-    case EXPR_OP:     put_op(p, id, out); break;
+    case EXPR_OP: put_op(p, id, out); break;
     case EXPR_CALL:
         for (size_t i = 0; i < sizeof SYMMETRIC / sizeof *SYMMETRIC; i++)
             sorted = sorted || str_is(expr->text, SYMMETRIC[i]);
@@ -152,7 +153,7 @@ static void put(const struct printing *p, expr_id id, struct buf *out)
         put_children(p, id, sorted, out);
         break;
     case EXPR_TUPLE: put_children(p, id, false, out); break;
-    case EXPR_BOOL:  buf_puts(out, expr->value ? "True" : "False"); break;
+    case EXPR_BOOL: buf_puts(out, expr->value ? "True" : "False"); break;
     case EXPR_INT:
     case EXPR_FLOAT:
     case EXPR_STRING: buf_put(out, expr->text); break;

@@ -11,13 +11,14 @@ struct taking {
     const struct graph_ref *ref;
     struct outline_scope scope;
     uint32_t attempt;
-    uint32_t *metas;      /* by meta of the pool: text + 1; 0: not yet */
-    uint32_t *places;     /* by node of the graph at hand: its index there without aliases */
+    uint32_t *metas;  /* by meta of the pool: text + 1; 0: not yet */
+    uint32_t *places; /* by node of the graph at hand: its index there without aliases */
     const struct graph *graph;
     struct buf args, path;
     uint32_t depth;
     struct intern names; /* attempt, name and path of a graph */
-    vec_of(uint32_t) counts;
+    vec_of(uint32_t)
+    counts;
 };
 
 static void put_sizes(struct taking *t, const struct meta *meta, const expr_id *sizes,
@@ -97,22 +98,19 @@ static bool put_arg(struct taking *t, const struct arg *arg, unsigned depth)
     switch (arg->kind) {
     case ARG_NODE:
         buf_putc(out, '%');
-        return vec_push(&t->b->outline->refs,
-                        t->places[without_aliases(t->graph, arg->u.node)]);
-    case ARG_NONE:     buf_puts(out, "None"); return true;
+        return vec_push(&t->b->outline->refs, t->places[without_aliases(t->graph, arg->u.node)]);
+    case ARG_NONE: buf_puts(out, "None"); return true;
     case ARG_ELLIPSIS: buf_puts(out, "..."); return true;
-    case ARG_BOOL:     buf_puts(out, arg->u.integer ? "True" : "False"); return true;
+    case ARG_BOOL: buf_puts(out, arg->u.integer ? "True" : "False"); return true;
     case ARG_STRING:
         buf_putc(out, '\'');
         buf_put(out, arg->text);
         buf_putc(out, '\'');
         return true;
-    case ARG_CALL:
-        buf_put(out, arg->text);
-        return put_items(t, arg, "()", depth);
-    case ARG_LIST:  return put_items(t, arg, "[]", depth);
+    case ARG_CALL: buf_put(out, arg->text); return put_items(t, arg, "()", depth);
+    case ARG_LIST: return put_items(t, arg, "[]", depth);
     case ARG_TUPLE: return put_items(t, arg, "()", depth);
-    case ARG_DICT:  return put_items(t, arg, "{}", depth);
+    case ARG_DICT: return put_items(t, arg, "{}", depth);
     case ARG_SLICE: return put_items(t, arg, "<>", depth);
     case ARG_INT:
     case ARG_FLOAT:
@@ -217,8 +215,8 @@ static bool form_of(struct taking *t, const struct node *node, uint32_t *ret)
     if (form.args == INTERN_NONE || form.shown == INTERN_NONE)
         return false;
     form.is_call = node_is_call(node);
-    *ret = intern(&t->b->form_keys, OUTLINE_KEY(form.op, form.args, form.meta, form.shown,
-                                                form.line, form.is_call));
+    *ret = intern(&t->b->form_keys,
+                  OUTLINE_KEY(form.op, form.args, form.meta, form.shown, form.line, form.is_call));
     return *ret != INTERN_NONE && (*ret < o->forms.n || vec_push(&o->forms, form));
 }
 

@@ -9,9 +9,9 @@ struct reading {
     struct outline *o;
     const struct json *doc;
     json_id object;
-    const char *member;  /* at hand, for messages */
-    json_id at;          /* the next element of the row, or of a flat list */
-    uint32_t *texts;     /* by number in the file */
+    const char *member; /* at hand, for messages */
+    json_id at;         /* the next element of the row, or of a flat list */
+    uint32_t *texts;    /* by number in the file */
     uint32_t n_texts;
     struct buf decoded;
     struct err *err;
@@ -116,8 +116,7 @@ static bool read_texts(struct reading *r)
             return wrong(r, "not a string");
         buf_clear(&r->decoded);
         json_decode(r->doc, i, &r->decoded);
-        uint32_t id = r->decoded.failed ? INTERN_NONE
-                                        : intern(&r->o->texts, buf_str(&r->decoded));
+        uint32_t id = r->decoded.failed ? INTERN_NONE : intern(&r->o->texts, buf_str(&r->decoded));
         if (id == INTERN_NONE)
             return err_nomem(r->err);
         r->texts[r->n_texts++] = id;
@@ -135,8 +134,8 @@ static bool read_line(struct reading *r)
 static bool read_recording(struct reading *r)
 {
     struct outline_recording row = { .first_compile = 0 };
-    return take_text(r, &row.name) && take_text(r, &row.torch_version) &&
-           take_i64(r, &row.rank) && take_u32(r, &row.is_pt2) && take_u32(r, &row.n_compiles) &&
+    return take_text(r, &row.name) && take_text(r, &row.torch_version) && take_i64(r, &row.rank) &&
+           take_u32(r, &row.is_pt2) && take_u32(r, &row.n_compiles) &&
            vec_push(&r->o->recordings, row);
 }
 
@@ -293,8 +292,7 @@ static bool read_all(struct reading *r)
 
 struct outline *outline_read(const struct json *doc, json_id object, struct err *err)
 {
-    struct reading r = { .doc = doc, .object = object, .err = err,
-                         .o = calloc(1, sizeof *r.o) };
+    struct reading r = { .doc = doc, .object = object, .err = err, .o = calloc(1, sizeof *r.o) };
     if (!r.o) {
         err_nomem(err);
         return NULL;

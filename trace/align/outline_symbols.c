@@ -62,9 +62,8 @@ static bool name_symbol(struct outline_build *b, const struct symbol *symbol, st
         buf_printf(&b->text, " #%u", before + 1);
     buf_putc(&b->text, '>');
     uint32_t text = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
-    uint32_t id = text == INTERN_NONE
-                      ? text
-                      : intern(&b->symbol_keys, symbol_key(b, scope, symbol->name));
+    uint32_t id =
+        text == INTERN_NONE ? text : intern(&b->symbol_keys, symbol_key(b, scope, symbol->name));
     if (id == INTERN_NONE || b->key.failed)
         return false;
     if (id < b->symbol_names.n) { /* the same name again: the first one stays */
@@ -117,7 +116,8 @@ static size_t run_of(struct str text, size_t from, bool (*is)(char))
 static void put_word(struct outline_build *b, struct outline_scope scope, struct str word)
 {
     enum { LONG_NUMBER = 9 };
-    bool address = word.n > 2 && str_starts(word, STR("0x")) && run_of(word, 2, is_hex) + 2 == word.n;
+    bool address =
+        word.n > 2 && str_starts(word, STR("0x")) && run_of(word, 2, is_hex) + 2 == word.n;
     if (address || (word.n >= LONG_NUMBER && run_of(word, 0, is_digit) == word.n)) {
         buf_putc(&b->text, '#');
         return;

@@ -11,12 +11,13 @@ struct box {
 };
 
 struct search {
-    const uint32_t *a, *b;          /* what occurs on both sides */
-    const uint32_t *a_at, *b_at;    /* where it was */
-    int64_t *forward, *backward;    /* by diagonal: how far a path got */
-    int64_t patience;               /* steps before a box is cut where it is */
+    const uint32_t *a, *b;       /* what occurs on both sides */
+    const uint32_t *a_at, *b_at; /* where it was */
+    int64_t *forward, *backward; /* by diagonal: how far a path got */
+    int64_t patience;            /* steps before a box is cut where it is */
     uint32_t *partner;
-    vec_of(struct box) boxes;
+    vec_of(struct box)
+    boxes;
 };
 
 static void pair(struct search *s, int64_t x, int64_t y)
@@ -159,8 +160,7 @@ static uint32_t common(const uint32_t *all, uint32_t n, const uint32_t *other, u
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (all[i] == SEQUENCE_NONE ||
-            !bsearch(&all[i], other, n_other, sizeof *other, by_number))
+        if (all[i] == SEQUENCE_NONE || !bsearch(&all[i], other, n_other, sizeof *other, by_number))
             continue;
         values[kept] = all[i];
         places[kept++] = i;
@@ -177,8 +177,7 @@ static int64_t patience_for(int64_t size)
     return root * 4 > LEAST_PATIENCE ? root * 4 : LEAST_PATIENCE;
 }
 
-bool sequence_align(const uint32_t *a, uint32_t n, const uint32_t *b, uint32_t m,
-                    uint32_t *partner)
+bool sequence_align(const uint32_t *a, uint32_t n, const uint32_t *b, uint32_t m, uint32_t *partner)
 {
     for (uint32_t i = 0; i < n; i++)
         partner[i] = SEQUENCE_NONE;

@@ -28,8 +28,8 @@ struct sequence_pairs {
 bool sequence_pairs_init(struct sequence_pairs *pairs, uint32_t n, uint32_t m);
 void sequence_pairs_release(struct sequence_pairs *pairs);
 
-/* Aligns what is between those that have found each other in order, gap by gap. Elements whose token
- * is SEQUENCE_NONE find nobody. `found` (may be NULL) is called for each new pair. */
+/* Aligns what is between those that have found each other in order, gap by gap. Elements of token
+ * SEQUENCE_NONE find nobody. `found` (may be NULL) is called for each new pair. */
 typedef void sequence_found(void *user, uint32_t a, uint32_t b);
 bool sequence_fill(struct sequence_pairs *pairs, const uint32_t *a, const uint32_t *b,
                    sequence_found *found, void *user);
