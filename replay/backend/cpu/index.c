@@ -345,9 +345,10 @@ static uint32_t place_of_indices(const struct indexed *x)
     return gap ? 0 : first;
 }
 
-/* For each element of x[indices] in order, its place in x; sizes of the result in size. */
+/* For each element of x[indices] in order, its place in x; sizes of the result in size. clamp:
+ * _unsafe_masked_index, whose mask leaves out what lies outside. */
 static int64_t *places_of(struct kernel *k, const struct dense *self, int64_t *size, uint32_t *ndim,
-                          int64_t *n)
+                          int64_t *n, bool clamp)
 {
     struct indexed x;
     uint32_t rest[TENSOR_MAX_DIM], n_rest = 0;
@@ -386,7 +387,9 @@ static int64_t *places_of(struct kernel *k, const struct dense *self, int64_t *s
         for (uint32_t d = 0; d < x.n_dims; d++) {
             if (!x.by[d])
                 continue;
-            int64_t value = x.index[d].u.i[index];
+            int64_t value = x.index[d].u.i[index], last = self->size[d] - 1;
+            if (clamp)
+                value = value < 0 ? 0 : value > last ? last : value;
             if (!in_bounds(k, &value, self->size[d]))
                 return NULL;
             places[i] += value * step[d];
@@ -400,7 +403,7 @@ void kernel_index(struct kernel *k)
     int64_t size[2 * TENSOR_MAX_DIM], n;
     uint32_t ndim;
     struct dense x = load(k, tensor_arg(k, "self"));
-    int64_t *places = places_of(k, &x, size, &ndim, &n);
+    int64_t *places = places_of(k, &x, size, &ndim, &n, false);
     if (k->failed)
         return;
     struct dense out = dense_new(k, x.kind, size, ndim);
@@ -414,7 +417,7 @@ void kernel_index_put(struct kernel *k)
     int64_t size[2 * TENSOR_MAX_DIM], n;
     uint32_t ndim;
     struct dense x = load(k, tensor_arg(k, "self"));
-    int64_t *places = places_of(k, &x, size, &ndim, &n);
+    int64_t *places = places_of(k, &x, size, &ndim, &n, false);
     if (k->failed)
         return;
     struct dense values = load_as(k, tensor_arg(k, "values"), x.kind);
@@ -422,6 +425,47 @@ void kernel_index_put(struct kernel *k)
     bool add = bool_arg(k, "accumulate", false);
     for (int64_t i = 0; i < n && !k->failed; i++)
         combine(add ? COMBINE_ADD : COMBINE_SET, &x, places[i], &values, i, false);
+    store(k, result(k, 0), x);
+}
+
+static struct dense mask_for(struct kernel *k, const int64_t *size, uint32_t ndim)
+{
+    return dense_broadcast(k, load_as(k, tensor_arg(k, "mask"), DENSE_INT), size, ndim);
+}
+
+/* _unsafe_masked_index: x[indices] where the mask holds, else `fill`. */
+void kernel_masked_index(struct kernel *k)
+{
+    int64_t size[2 * TENSOR_MAX_DIM], n;
+    uint32_t ndim;
+    struct dense x = load(k, tensor_arg(k, "self"));
+    int64_t *places = places_of(k, &x, size, &ndim, &n, true);
+    if (k->failed)
+        return;
+    struct dense mask = mask_for(k, size, ndim);
+    struct dense fill = load_value(k, value_arg(k, "fill"), x.kind);
+    struct dense out = dense_new(k, x.kind, size, ndim);
+    for (int64_t i = 0; i < out.n && !k->failed; i++) {
+        bool yes = mask.u.i[i] != 0;
+        copy_element(&out, i, yes ? &x : &fill, yes ? places[i] : 0);
+    }
+    store(k, result(k, 0), out);
+}
+
+/* Its gradient: what the mask holds is added. */
+void kernel_masked_index_put(struct kernel *k)
+{
+    int64_t size[2 * TENSOR_MAX_DIM], n;
+    uint32_t ndim;
+    struct dense x = load(k, tensor_arg(k, "self"));
+    int64_t *places = places_of(k, &x, size, &ndim, &n, true);
+    if (k->failed)
+        return;
+    struct dense mask = mask_for(k, size, ndim);
+    struct dense values = dense_broadcast(k, load_as(k, tensor_arg(k, "values"), x.kind), size, ndim);
+    for (int64_t i = 0; i < n && !k->failed; i++)
+        if (mask.u.i[i])
+            add_element(&x, places[i], &values, i);
     store(k, result(k, 0), x);
 }
 
@@ -447,11 +491,6 @@ void kernel_nonzero(struct kernel *k)
         row += yes;
     }
     store(k, to, out);
-}
-
-static struct dense load_mask(struct kernel *k, const int64_t *size, uint32_t ndim)
-{
-    return dense_broadcast(k, load_as(k, tensor_arg(k, "mask"), DENSE_INT), size, ndim);
 }
 
 /* The sizes that two tensors broadcast to. */
@@ -490,7 +529,7 @@ void kernel_masked_scatter(struct kernel *k)
     uint32_t ndim = tensor_sizes(k, to, size);
     struct dense x = dense_broadcast(k, load(k, tensor_arg(k, "self")), size, ndim);
     struct dense src = load_as(k, tensor_arg(k, "source"), x.kind);
-    struct dense mask = load_mask(k, size, ndim);
+    struct dense mask = mask_for(k, size, ndim);
     struct dense out = dense_new(k, x.kind, size, ndim);
     for (int64_t i = 0; i < x.n && !k->failed; i++) {
         if (mask.u.i[i] && at >= src.n) {

@@ -3,6 +3,7 @@
 #define SYMTAPE_REPLAY_BACKEND_CPU_POINTWISE_H
 
 #include "replay/backend/cpu/kernel.h"
+#include "replay/backend/cpu/special.h"
 
 #define PI 3.14159265358979323846264338327950288
 
@@ -54,6 +55,8 @@ double special_div(double x, double y, int rounding); /* 0 none, 1 trunc, 2 floo
 double special_remainder(double x, double y);
 double special_logaddexp(double x, double y);
 double special_nextafter(enum dtype dtype, double x, double y);
+double special_round(double x, int decimals); /* half to even */
+int64_t int_round(int64_t x, int decimals);
 double special_isclose(double x, double y, const double *p); /* rtol, atol, equal_nan */
 
 #endif

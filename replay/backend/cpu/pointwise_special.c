@@ -1,6 +1,7 @@
 /* Scalar functions that C's library lacks, and those that PyTorch defines in its own way. */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "replay/backend/cpu/pointwise.h"
 
@@ -225,4 +226,17 @@ double special_isclose(double x, double y, const double *p)
     if (x == y || (p[2] != 0 && isnan(x) && isnan(y)))
         return 1;
     return isfinite(x) && isfinite(y) && fabs(x - y) <= p[1] + fabs(p[0] * y);
+}
+
+double special_round(double x, int decimals)
+{
+    double scale = pow(10, abs(decimals));
+    if (decimals == 0 || !isfinite(x))
+        return nearbyint(x);
+    return decimals > 0 ? nearbyint(x * scale) / scale : nearbyint(x / scale) * scale;
+}
+
+int64_t int_round(int64_t x, int decimals)
+{
+    return decimals >= 0 ? x : (int64_t)special_round((double)x, decimals);
 }
