@@ -93,22 +93,20 @@ static void put_floats(struct packing *pack, struct json_writer *row, struct str
     struct bytes in = bytes_of(arguments);
     struct buf *all = &pack->file->scratch;
     buf_clear(all);
+    buf_putc(all, '{');
     while (bytes_left(&in) >= 16) {
         (void)bytes_le32(&in);
         uint32_t tag = bytes_le32(&in);
         uint64_t value = bytes_le64(&in);
         struct str floats = tag == DEEP_TAG_VALUE ? deep_value(pack->file, value)->floats : STR("");
         if (floats.n > 2) {
-            buf_puts(all, all->n ? ", " : "");
+            buf_puts(all, all->n > 1 ? ", " : "");
             buf_put(all, (struct str){ floats.p + 1, floats.n - 2 });
         }
     }
-    if (all->n) {
-        json_put_key(row, STR("floats"));
-        buf_putc(&pack->rows, '{');
-        buf_put(&pack->rows, buf_str(all));
-        buf_putc(&pack->rows, '}');
-    }
+    buf_putc(all, '}');
+    if (all->n > 2)
+        json_put_raw(row, "floats", buf_str(all));
 }
 
 /* Fields: env, context, method, suppressed, exception, ns, arguments. */

@@ -9,9 +9,10 @@
 #include "trace/base/json_write.h"
 #include "trace/events/traceback.h"
 
-enum { DEEPEST_STACK = 512 };
+enum { DEEPEST_STACK = 256, LONGEST_NAME = 4096 };
 
-#define FILE_LIMIT ((uint64_t)4 << 30)
+#define FILE_LIMIT        ((uint64_t)4 << 30)
+#define STACK_TEXTS_LIMIT ((size_t)256 << 20)
 
 static const char *fields_of(enum deep_event_type type)
 {
@@ -83,6 +84,8 @@ void deep_file_release(struct deep_file *file)
     buf_release(&file->data);
     buf_release(&file->scratch);
     intern_release(&file->stack_texts);
+    intern_release(&file->compiles);
+    vec_release(&file->latest);
     vec_release(&file->strings);
     vec_release(&file->codes);
     vec_release(&file->frames);
@@ -226,23 +229,28 @@ static bool add_stack(struct deep_file *file, const struct deep_event *e)
     return ADD(stacks, e, stack);
 }
 
+/* Attempts of one compile come in their order. */
 static bool add_context(struct deep_file *file, const struct deep_event *e)
 {
     struct deep_context context = { (int64_t)e->numbers[1], (int64_t)e->numbers[2],
                                     (int64_t)e->numbers[3], (int64_t)e->numbers[4],
                                     e->numbers[5], false };
-    for (size_t i = 1; i < file->contexts.n; i++) {
-        struct deep_context *c = &file->contexts.v[i];
-        c->followed |= c->autograd == context.autograd && c->frame == context.frame &&
-                       c->compile == context.compile && c->attempt < context.attempt;
-    }
+    size_t known = file->compiles.texts.n;
+    uint32_t id = intern(&file->compiles, (struct str){ (const char *)&e->numbers[1],
+                                                        3 * sizeof e->numbers[1] });
+    if (id == INTERN_NONE || (id == known && !vec_push(&file->latest, 0)))
+        return false;
+    struct deep_context *latest = &file->contexts.v[file->latest.v[id]];
+    if (file->latest.v[id] && latest->attempt < context.attempt)
+        latest->followed = true;
+    file->latest.v[id] = (uint32_t)file->contexts.n;
     return ADD(contexts, e, context);
 }
 
 static bool take(struct deep_file *file, const struct deep_event *e)
 {
     switch (e->type) {
-    case DEEP_STRING: return ADD(strings, e, e->texts[1]);
+    case DEEP_STRING: return ADD(strings, e, str_first(e->texts[1], LONGEST_NAME));
     case DEEP_CODE: return add_code(file, e);
     case DEEP_FRAME:
         return ADD(frames, e, e->numbers[1] ? frame_that_was_traced(file, e)
@@ -326,7 +334,8 @@ uint32_t deep_stack_number(struct deep_file *file, uint64_t id)
 {
     if (id == 0 || id >= file->stacks.n)
         return UINT32_MAX;
-    if (file->stacks.v[id].number != UINT32_MAX)
+    if (file->stacks.v[id].number != UINT32_MAX ||
+        file->stack_texts.arena.bytes > STACK_TEXTS_LIMIT)
         return file->stacks.v[id].number;
     buf_clear(&file->scratch);
     struct json_writer w = json_writer_of(&file->scratch);

@@ -6,7 +6,8 @@
  *     deep_file_release(&file);
  *
  * Hostile input: an event that does not hold its fields, or refers to what was not told, is passed
- * over and counted; one whose size does not fit ends the file. */
+ * over and counted; one whose size does not fit ends the file. What many events refer to is cut to
+ * a length that no real one has, so that a small file does not become a huge text. */
 #ifndef SYMTAPE_TRACE_DEEP_FILE_H
 #define SYMTAPE_TRACE_DEEP_FILE_H
 
@@ -64,6 +65,8 @@ struct deep_file {
     vec_of(struct deep_context) contexts;
     vec_of(struct deep_value) values;
     struct intern stack_texts; /* JSON of stacks by number */
+    struct intern compiles;    /* ids of compiles */
+    vec_of(uint32_t) latest;   /* by compile: the context of its latest attempt */
     struct buf scratch;
 };
 

@@ -21,6 +21,8 @@ struct partial {
 
 typedef vec_of(struct partial) partials;
 
+enum { LONGEST_NAME = 200 }; /* FX cuts longer ones too */
+
 /* ------------------------------------------------------------------------------------------------
  * Gathering. */
 
@@ -144,7 +146,7 @@ static void put_value(struct buf *out, const struct partial *graph, struct str t
     while (next_name(graph, &text, &plain, &node)) {
         buf_put(out, plain);
         if (node)
-            buf_put(out, node->name);
+            buf_put(out, str_first(node->name, LONGEST_NAME));
     }
 }
 
@@ -221,10 +223,11 @@ static uint64_t put_graph(struct packing *pack, const struct partial *graph)
     buf_printf(&pack->rows, "class %s(torch.nn.Module):\n",
                graph->kind == 0 ? "GraphModule" : "<lambda>");
     put_inputs(pack, graph);
-    for (size_t i = 0; i < graph->parts.n; i++) {
+    for (size_t i = 0; i < graph->parts.n && !pack->failed; i++) {
         const struct part *part = &graph->parts.v[i];
         if (part->erased || !part->used)
             continue;
+        packing_check(pack);
         n++;
         if (part->role == DEEP_NODE_OUTPUT)
             result = part->value;

@@ -7,6 +7,9 @@
 #include "trace/log/import_piece.h"
 #include "trace/record/deep_packing.h"
 
+/* A text comes out some three times as long as the side file was. */
+enum { SMALLEST_LIMIT = 64 << 20, MOST_FROM_A_BYTE = 16 };
+
 /* ------------------------------------------------------------------------------------------------
  * A record, as trace_structured() lays it out (torch/_logging/_internal.py). */
 
@@ -99,6 +102,13 @@ void packing_row_end(struct packing *pack, struct json_writer *row)
 {
     json_close(row);
     buf_putc(&pack->rows, '\n');
+    packing_check(pack);
+}
+
+void packing_check(struct packing *pack)
+{
+    if (pack->out->n + pack->rows.n > pack->limit)
+        pack->too_long = pack->failed = true;
 }
 
 static bool add_local(struct packing *pack, uint32_t number)
@@ -197,7 +207,8 @@ static void pack_totals(struct packing *pack)
 
 bool deep_pack(struct deep_file *file, struct buf *out, struct err *err)
 {
-    struct packing pack = { .file = file, .out = out };
+    struct packing pack = { .file = file, .out = out,
+                            .limit = SMALLEST_LIMIT + MOST_FROM_A_BYTE * file->data.n };
     if (!md5_init(&pack.md5, err))
         return false;
     void (*const parts[])(struct packing *) = { pack_graphs, pack_dispatches, pack_costs, pack_uses,
@@ -210,6 +221,8 @@ bool deep_pack(struct deep_file *file, struct buf *out, struct err *err)
     buf_release(&pack.rows);
     vec_release(&pack.local);
     vec_release(&pack.shown);
+    if (pack.too_long) /* the records until then are whole */
+        return file->passed_over++, true;
     return !pack.failed || err_nomem(err);
 }
 

@@ -11,7 +11,9 @@ struct packing {
     struct buf *out;       /* the log */
     struct buf meta, rows; /* of the record that is being written */
     struct md5 md5;
-    bool failed;           /* memory ran out */
+    bool failed;           /* memory ran out, or: */
+    bool too_long;         /* the text came out longer than any that a recorder causes */
+    size_t limit;
     /* Stacks that the rows so far name: number of the content -> number in the payload. */
     vec_of(uint32_t) local; /* + 1 */
     vec_of(uint32_t) shown;
@@ -25,6 +27,8 @@ void packing_end(struct packing *pack, const char *event, uint64_t context, uint
 /* A row of the payload: between these, write its fields. */
 struct json_writer packing_row(struct packing *pack);
 void packing_row_end(struct packing *pack, struct json_writer *row);
+/* Ends the packing when the text has become too long; rows ask it by themselves. */
+void packing_check(struct packing *pack);
 /* The number of a stack in this payload, written in front of the row if it is new; -1 for none.
  * To be called before packing_row(). */
 int64_t packing_stack(struct packing *pack, uint64_t stack);

@@ -522,8 +522,17 @@ static PyObject *wrapper_bind(PyObject *self, PyObject *object, PyObject *type)
     return bind(self, object);
 }
 
+/* These two the type has as well. */
+static bool is_of_inner(PyObject *name)
+{
+    return PyUnicode_CompareWithASCIIString(name, "__doc__") == 0 ||
+           PyUnicode_CompareWithASCIIString(name, "__module__") == 0;
+}
+
 static PyObject *wrapper_attribute(PyObject *self, PyObject *name)
 {
+    if (is_of_inner(name))
+        return PyObject_GetAttr(((struct wrapper *)self)->inner, name);
     PyObject *own = PyObject_GenericGetAttr(self, name);
     if (own || !PyErr_ExceptionMatches(PyExc_AttributeError))
         return own;

@@ -33,7 +33,10 @@ class Events:
 
     def on_record(self, record):
         if not self.log_is_known and self.c.opened():
-            self.log_is_known = bool(self.find_log())
+            try:
+                self.log_is_known = bool(self.find_log())
+            except Exception:
+                self.log_is_known = True  # the process tells as well
         metadata = getattr(record, "metadata", None)
         if isinstance(metadata, dict) and metadata:
             event = next(iter(metadata))

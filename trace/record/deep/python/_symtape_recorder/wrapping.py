@@ -142,14 +142,17 @@ class Recorder:
     def find_log(self):
         """The file that PyTorch logs to, once it has one; packing puts the two together by it."""
         handler = getattr(self.logging, "LOG_TRACE_HANDLER", None)
-        name = getattr(getattr(handler, "stream", None), "name", None)
-        if isinstance(name, str):
-            self.log = os.path.basename(name)
-            self.tell()
+        stream = getattr(handler, "stream", None)
+        if stream is None or getattr(handler, "_pid", os.getpid()) != os.getpid():
+            return None  # not yet open, or the parent's
+        self.log = os.path.basename(os.readlink(f"/proc/self/fd/{stream.fileno()}"))
+        self.tell()
         return self.log
 
     def forked(self):
         """The child has a side file of its own, with ids of its own."""
+        self.log = None
+        self.tell()
         self.graphs.reset()
         self.events.reset()
         self.names.reset()
