@@ -379,20 +379,30 @@ static void learn_symbols(struct writer *w, const struct node *node, struct str 
 static void put_call_line(struct writer *w, node_id id)
 {
     const struct node *node = &w->g->graph->nodes[id];
-    buf_puts(w->out, "    ");
+    struct buf line = BUF_INIT;
+    struct writer to = { w->r, w->g, &line };
     if (node->form == FORM_SETITEM || node->form == FORM_INPLACE) {
-        put_mutation(w, node);
+        put_mutation(&to, node);
     } else {
         if (w->g->used[id]) {
-            buf_put(w->out, w->g->names[id]);
-            buf_puts(w->out, " = ");
+            buf_put(&line, w->g->names[id]);
+            buf_puts(&line, " = ");
         }
         if (node->op == NODE_CALL_METHOD)
-            put_method(w, node);
+            put_method(&to, node);
         else
-            put_function_call(w, node);
+            put_function_call(&to, node);
     }
-    buf_putc(w->out, '\n');
+    w->r->failed |= line.failed;
+    /* A string may hold a comma. */
+    if (str_find_char(buf_str(&line), '"') == line.n) {
+        repro_put_line(w->r, buf_str(&line), 4);
+    } else {
+        buf_puts(w->out, "    ");
+        buf_put(w->out, buf_str(&line));
+        buf_putc(w->out, '\n');
+    }
+    buf_release(&line);
 }
 
 /* A number that f was given: its symbol's variable is there already. */

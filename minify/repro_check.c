@@ -189,10 +189,27 @@ static struct str backend(const struct repro *r)
     return r->what->backend.n ? r->what->backend : STR("aot_eager");
 }
 
+static bool has_dynamic(const struct repro *r)
+{
+    for (size_t i = 0; i < r->inputs.n; i++) {
+        const struct repro_input *input = &r->inputs.v[i];
+        const struct meta *meta = repro_meta(input->graph, input->meta);
+        if (!meta)
+            return true;
+        for (uint32_t d = 0; d < meta->n_sizes && !input->constant; d++)
+            if (expr_at(&input->graph->pool->exprs, meta->sizes[d])->kind != EXPR_INT)
+                return true;
+    }
+    return false;
+}
+
 /* "export.Dim.AUTO" for each size that was symbolic, by input. */
 static void put_dynamic_shapes(struct repro *r)
 {
     struct buf line = BUF_INIT;
+    if (!has_dynamic(r))
+        return;
+    buf_puts(r->out, "auto = torch.export.Dim.AUTO\n");
     buf_puts(&line, "shapes = (");
     for (size_t i = 0; i < r->inputs.n; i++) {
         const struct repro_input *input = &r->inputs.v[i];
@@ -226,7 +243,7 @@ static void put_module(struct repro *r)
     buf_clear(&line);
     buf_printf(&line, "return f(%.*s)", STR_ARG(str_from(buf_str(&names), 2)));
     repro_put_line(r, buf_str(&line), 8);
-    buf_puts(r->out, "\n\nauto = torch.export.Dim.AUTO\n");
+    buf_puts(r->out, "\n\n");
     r->failed |= names.failed || line.failed;
     put_dynamic_shapes(r);
     buf_release(&names);
@@ -270,8 +287,9 @@ static void put_compile(struct repro *r, const char *assigned)
     case REPRO_EXPORT:
     case REPRO_DECOMPOSE:
         buf_printf(r->out,
-                   "%storch.export.export(Module(), %s, dynamic_shapes=shapes)%s%s\n",
+                   "%storch.export.export(Module(), %s%s)%s%s\n",
                    r->what->check == REPRO_WRONG ? assigned : "exported = ", inputs,
+                   has_dynamic(r) ? ", dynamic_shapes=shapes" : "",
                    r->what->route == REPRO_DECOMPOSE ? ".run_decompositions()" : "",
                    r->what->check == REPRO_WRONG ? ".module()(*inputs)" : "");
         break;

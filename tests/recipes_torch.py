@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The recipes of symtape-check(1), run as they are printed: git bisect over the repository of a toy
+"""The recipes of symtape-check(1) and symtape-bisect(1), run as they are printed: git bisect over the repository of a toy
 model with the real PyTorch, and the CI job of man/examples/ci.yaml.
 
 SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch (default: python3).
@@ -98,10 +98,10 @@ def make_history(sandbox):
         sandbox.commit(title)
 
 
-def recipe():
-    """The commands of the manual page's first example."""
-    page = (ROOT / "man" / "symtape-check.1.scd").read_text()
-    return page.partition("\n# RECIPES\n")[2].split("```")[1].strip()
+def recipe(command="check", number=1):
+    """The commands of an example of a manual page, the first by default."""
+    page = (ROOT / "man" / f"symtape-{command}.1.scd").read_text()
+    return page.partition("\n# RECIPES\n")[2].split("```")[2 * number - 1].strip()
 
 
 def test_bisect(sandbox):
@@ -114,6 +114,27 @@ def test_bisect(sandbox):
     verdicts = [line for line in out.splitlines() if "guards:+0" in line]
     assert any(line.split()[0] == "regressed" for line in verdicts), out
     assert any(line.split()[0] == "holds" for line in verdicts), out
+
+
+def test_bisect_by_guard(sandbox):
+    make_history(sandbox)
+    script = recipe("bisect").replace("BAD", "main").replace("GOOD", "main~7")
+    assert "'Eq(s77, 4)'" in script, script
+    out = sandbox.run(script.replace("Eq(s77, 4)", "s77 > 3"))
+    assert sandbox.run("git log -1 --format=%s refs/bisect/bad").strip() == "CULPRIT", out
+    found = [line for line in out.splitlines() if line.startswith("first-bad=")]
+    assert any("kind=guard" in line and 'expr="s77 > 3"' in line for line in found), out
+    assert any(line.startswith("first-bad=none") for line in found), out
+    assert "recorded as the work of dynamo" in out and "if x.shape[0] > 3:" in out, out
+
+
+def test_bisect_by_replay(sandbox):
+    """A history without a bad commit: git bisect is led to the end of it, and skips what is broken."""
+    make_history(sandbox)
+    script = recipe("bisect", 2)
+    assert script.startswith("git bisect run sh -c"), script
+    out = sandbox.run("git bisect start main main~7; " + script.replace("/tmp/", "$TMPDIR/"))
+    assert sandbox.run("git log -1 --format=%s refs/bisect/bad").strip() == "longer", out
 
 
 def steps():
