@@ -79,8 +79,9 @@ static bool wants_input(const struct closing *c, uint32_t symbol)
     uint8_t need = c->symbol[symbol];
     if (need == 0 || need & NEED_BOUND)
         return false;
-    if (!is_unbacked(intern_text(&c->texts->symbols, symbol)))
-        return true;
+    struct str name = intern_text(&c->texts->symbols, symbol);
+    if (!is_unbacked(name)) /* a float may be the item of a tensor that holds it */
+        return !(str_starts(name, STR("z")) && need & NEED_MADE);
     return need & NEED_INPUT || !(need & NEED_MADE);
 }
 

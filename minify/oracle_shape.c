@@ -104,6 +104,21 @@ static void look_at_tree(struct asked *a, const struct program *program)
         look_at_tree(a, program->children[i]);
 }
 
+/* A condition of the user's own code that could not be answered; no call is to blame. */
+static void look_at_facts(struct asked *a)
+{
+    struct failure failure = { .text = a->single->fact_error, .node = STR("") };
+    if (a->found || failure.text.n == 0)
+        return;
+    failure.signature = (struct signature){ STR("refused"),
+                                            failure_normalise(failure.text, &a->arena), STR(""),
+                                            STR("") };
+    a->found = is_expected(a->oracle, &failure);
+    if (a->found || !a->other)
+        a->first = failure;
+    a->other |= !a->found;
+}
+
 /* ---- Guards ---- */
 
 static struct failure guard_failure(struct asked *a, struct str expr, uint32_t node)
@@ -250,6 +265,7 @@ static void judge(struct asked *a, size_t exprs, uint64_t dispatches)
             single_finish(a->single);
             a->other = false;
             look_at_tree(a, a->single->program);
+            look_at_facts(a);
         }
         break;
     case SHAPE_GUARD:

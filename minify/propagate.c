@@ -82,6 +82,18 @@ static bool is_data_dependent(const struct outcome_note *note)
             str_find(note->text, STR("does not exist")) < note->text.n);
 }
 
+/* A call whose result was never recorded, since it is what failed: it may go on to. */
+static bool is_failing(const struct propagating *p, const struct program *program, node_id id)
+{
+    const struct graph *before = p->in->graph;
+    if (program != program->root || before->nodes[id].meta != META_NONE)
+        return false;
+    for (uint32_t i = 0; i < before->n_args; i++)
+        if (before->args[i].kind == ARG_NODE && before->args[i].u.node == id)
+            return false;
+    return true;
+}
+
 /* The integers went through the call. */
 static bool take_node(struct propagating *p, const struct program *program, node_id id,
                       bool concrete, struct err *why)
@@ -93,7 +105,7 @@ static bool take_node(struct propagating *p, const struct program *program, node
     if (!node_is_call(node) && node->op != NODE_GET_ATTR)
         return true;
     bool bad = note->outcome == OUTCOME_REFUSED || note->outcome == OUTCOME_UNSUPPORTED;
-    if (concrete && bad && !is_data_dependent(note))
+    if (concrete && bad && !is_data_dependent(note) && !is_failing(p, program, id))
         return err_set(why, ERR_USAGE, "%.*s: %.*s", STR_ARG(node->name), STR_ARG(note->text));
     if (bad || note->outcome == OUTCOME_MISMATCH || !prints(p, program, id, value))
         return true; /* as it is: none after the first round, the integers' after the second */

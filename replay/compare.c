@@ -198,10 +198,30 @@ void know_unbacked(struct unbound *unbound, struct ops *ops, const struct expect
     }
 }
 
+struct naming {
+    struct shape_env *env;
+    bool unbacked;
+};
+
+static void look_at_symbol(void *user, sym_id symbol)
+{
+    struct naming *naming = user;
+    naming->unbacked |= env_is_unbacked(naming->env, symbol);
+}
+
+/* As it was made, whatever became of its symbols. */
+static bool names_unbacked(struct shape_env *env, sym_id e)
+{
+    struct naming naming = { env, false };
+    if (!sym_is_number(env_pool(env), e))
+        sym_free_symbols(env_pool(env), e, look_at_symbol, &naming);
+    return naming.unbacked;
+}
+
 static void replace_all(struct shape_env *env, const sym_id *from, uint32_t n, bool all, sym_id *to)
 {
     for (uint32_t i = 0; i < n; i++)
-        to[i] = all || env_has_unbacked(env, from[i]) ? env_replace(env, from[i]) : from[i];
+        to[i] = all || names_unbacked(env, from[i]) ? env_replace(env, from[i]) : from[i];
 }
 
 static void print_replaced(struct ops *ops, struct value value, bool all, struct buf *out)

@@ -204,7 +204,12 @@ static bool keep_node(struct lifting *l, const struct program *p, node_id id)
         return true;
     if (value.kind != VALUE_TENSOR && !is_symbolic_number(l, value))
         return true;
-    return print_value(l, value, &ret->metas[at]);
+    if (!print_value(l, value, &ret->metas[at]))
+        return false;
+    /* An item that became a number by its tensor's symbol is that symbol. */
+    if (value.kind != VALUE_TENSOR && !str_starts(ret->metas[at], STR("Sym(")))
+        ret->metas[at] = STR("");
+    return true;
 }
 
 static bool keep_nodes(struct lifting *l, const struct program *p)
@@ -268,13 +273,36 @@ static bool open_walk(struct lifting *l, struct err *err)
     return l->program != NULL;
 }
 
+/* What a compile that failed had traced may end in a condition that its code then asked for, which
+ * no log tells of: it could not be answered. */
+static bool note_last_branch(struct lifting *l)
+{
+    const struct graph *graph = l->graph;
+    node_id at = graph->n_nodes;
+    while (at > 0 && graph->nodes[at - 1].op == NODE_OUTPUT && graph->nodes[at - 1].n_args == 0)
+        at--;
+    const struct node *last = at > 0 ? &graph->nodes[at - 1] : NULL;
+    if (l->ref->kind != GRAPH_PARTIAL_DYNAMO || !last || !node_is_call(last) ||
+        last->meta == META_NONE)
+        return true;
+    const struct meta *meta = &graph->pool->metas[last->meta];
+    const struct expected *e = l->program->steps[at - 1].expected;
+    if (meta->kind != META_SYM || !e->unbacked ||
+        !sym_is_relational(env_pool(l->seed.env), e->number) ||
+        !str_starts(meta->text, STR("Sym(")))
+        return true;
+    return vec_push(&l->facts, (struct single_fact){
+                                   .expr = str_first(str_from(meta->text, 4), meta->text.n - 5),
+                                   .node = graph->n_nodes });
+}
+
 static bool walk(struct lifting *l, struct err *err)
 {
     struct lifted *ret = l->ret;
     if (!walk_program(&l->walker, l->program))
         return *err = l->walker.err, false;
     if (!guard_log_gather(&l->log) || !guard_log_apply(&l->log, l->ref->record, true) ||
-        !note_facts(l, l->graph->n_nodes))
+        !note_facts(l, l->graph->n_nodes) || !note_last_branch(l))
         return err_nomem(err);
     walk_finish(&l->walker, l->program);
     ret->n_tree_nodes = l->program->n_tree_nodes;

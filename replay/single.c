@@ -88,6 +88,19 @@ static sym_id resolve(void *user, struct sym_pool *pool, struct str name)
 
 /* ---- Facts ---- */
 
+static void keep_error(struct single *single)
+{
+    struct env_raised raised = env_raised(single->env);
+    struct buf text = BUF_INIT;
+    if (raised.kind != ENV_RAISED_DATA_DEPENDENT || single->fact_error.n)
+        return;
+    buf_printf(&text, "%s: %.*s", raised.type, STR_ARG(raised.text));
+    single->fact_error = arena_copy(&single->arena, buf_str(&text));
+    if (text.failed || !single->fact_error.p)
+        single->fact_error = STR("");
+    buf_release(&text);
+}
+
 static void apply_fact(struct single *single, const struct single_fact *fact)
 {
     struct env_origin none = { .graph = UINT32_MAX, .node = ENV_NODE_NONE, .rule = "" };
@@ -103,7 +116,7 @@ static void apply_fact(struct single *single, const struct single_fact *fact)
         env_expect_true(single->env, expr, STR(""), &holds);
     else
         env_guard_bool(single->env, expr, &holds);
-    env_raised(single->env);
+    keep_error(single);
     single->fact_guards += env_n_guards(single->env) - before;
 }
 
@@ -162,6 +175,7 @@ static bool restart(struct single *single, struct err *err)
     single->env = env;
     single->next_fact = 0;
     single->fact_guards = 0;
+    single->fact_error = STR("");
     single->ended = false;
     single->walker = (struct walker){ .ops = single->ops,
                                       .env = env,

@@ -53,6 +53,7 @@ struct single {
     sym_id *symbols;                  /* by symbol: what it stands for */
     uint32_t next_fact;
     uint32_t fact_guards; /* guards that facts added */
+    struct str fact_error; /* of the first fact that depends on data; "" */
     bool traces;
     /* Asked after each call of the root; false ends the walk there, which is no failure. */
     bool (*more)(void *user, struct single *single, const struct step *step);
