@@ -20,8 +20,10 @@ static bool may_change(const struct arg *arg, enum argument_change change)
 static void propose_of(const struct graph *graph, node_id id, uint32_t b, struct edits *edits)
 {
     const struct arg *arg = &graph->args[graph->nodes[id].first_arg + b];
+    bool last = b + 1 == graph->nodes[id].n_args;
     for (int change = 0; change < ARGUMENT_CHANGES; change++)
-        if (may_change(arg, (enum argument_change)change)) {
+        if ((change != ARGUMENT_DROP || arg->key.n || last) &&
+            may_change(arg, (enum argument_change)change)) {
             edits_propose(edits);
             edits_add(edits, EDIT_ARGUMENT, id, b, change);
         }

@@ -37,7 +37,7 @@ node_id input_at(const struct graph *graph, uint32_t position);
 
 /* EDIT_ARGUMENT's value: how the argument becomes simpler. */
 enum argument_change {
-    ARGUMENT_DROP,  /* an optional one is left out, or None */
+    ARGUMENT_DROP,  /* a keyword one or the last one is left out */
     ARGUMENT_ZERO,  /* a number becomes 0, a bool False */
     ARGUMENT_ONE,
     ARGUMENT_TWO,

@@ -8,18 +8,15 @@ static bool invalid(struct err *why, const char *text)
 
 static bool drop(struct node *node, struct arg *args, uint32_t b)
 {
-    struct str key = args[b].key;
-    if (args[b].kind == ARG_NONE && !key.n)
-        return false;
-    if (key.n) { /* keyword ones come last, and any can be left out */
+    if (args[b].key.n) { /* keyword ones come last, and any can be left out */
         for (uint32_t i = b; i + 1 < node->n_args; i++)
             args[i] = args[i + 1];
         node->n_args--;
-    } else if (b + 1 == node->n_args && b > 0) {
-        node->n_args--;
-    } else {
-        args[b] = (struct arg){ .kind = ARG_NONE };
+        return true;
     }
+    if (b + 1 != node->n_args || b == 0)
+        return false;
+    node->n_args--;
     return true;
 }
 
@@ -61,7 +58,8 @@ bool reshape_argument(struct reshaping *r, const struct edit *edit, struct err *
     case ARGUMENT_TWO: made = set_number(arg, 2); break;
     case ARGUMENT_MINUS_ONE: made = set_number(arg, -1); break;
     case ARGUMENT_SHORTER:
-        made = (arg->kind == ARG_LIST || arg->kind == ARG_TUPLE) && arg->u.items.n > 0;
+        made = (arg->kind == ARG_LIST || arg->kind == ARG_TUPLE) && arg->u.items.n > 0 &&
+               r->args[arg->u.items.first].kind != ARG_BOOL; /* a mask is as long as it has to be */
         if (made)
             arg->u.items.n--;
         break;
