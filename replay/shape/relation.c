@@ -46,6 +46,8 @@ static sym_id signs_changed(struct sym_pool *pool, sym_id e)
 /* Relational.canonical: numbers to the right, else in `ordered` order, then fewer minus signs. */
 sym_id relation_canonical(struct sym_pool *pool, sym_id e)
 {
+    if (e == SYM_NONE)
+        return SYM_NONE;
     sym_id a = arg_at(pool, e, 0), b = arg_at(pool, e, 1);
     bool swap = false;
     if (facts_at(pool, b) & FACT_CONSTANT)
