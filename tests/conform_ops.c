@@ -115,6 +115,9 @@ static bool compare_error(struct row *row, json_id error)
     struct str expected = json_decoded(row->doc, text, &row->arena);
     const struct ops_error *got = ops_error(row->ops);
     bool same = str_eq(got->text, expected);
+    enum { RECORDED = 800 }; /* characters of a text */
+    if (!same && expected.n == RECORDED)
+        same = str_starts(got->text, expected);
     if (!same && expected.n > 200) /* then its first line */
         same = str_eq(str_first(got->text, str_find_char(got->text, '\n')),
                       str_first(expected, str_find_char(expected, '\n')));

@@ -175,7 +175,7 @@ static enum op_outcome run_rule(struct ops *ops, const struct op *op, const stru
     ops->outcome = OP_DONE;
     if (!ops->kernel)
         ask_metadata(&c, NULL);
-    bool done = !c.failed && op->rule(&c);
+    bool done = !c.failed && check_backend(&c) && op->rule(&c);
     if (done && !c.failed && c.symbolic)
         done = make_ints(&c);
     if (done && !c.failed && op->writes)

@@ -165,6 +165,8 @@ struct op_stack_stats *stats_of_stack(struct op_stats_table *stats, uint32_t op)
 /* What the environment raised becomes the call's refusal. Always false. */
 bool call_raised(struct call *c);
 
+/* False: an eager call on tensors of a device that the operator has no kernel for; refused. */
+bool check_backend(struct call *c);
 /* What in-place and out= forms check and return beyond the rule's answer in c->ret. */
 bool finish_written(struct call *c);
 void forget_written(struct ops *ops, const struct op *op, const struct value *bound);
