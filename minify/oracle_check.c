@@ -1,14 +1,13 @@
 #include "minify/oracle_check.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "minify/candidate_tape.h"
 #include "minify/check_environment.h"
+#include "minify/check_folder.h"
 #include "minify/check_id.h"
 #include "minify/child.h"
 #include "minify/command_line.h"
@@ -18,46 +17,10 @@ struct oracle_check {
     struct oracle oracle;
     struct check_options options; /* its texts are in `arena` */
     struct command_line command;
-    char *folder;     /* of this run */
+    struct check_folder folder;
     atomic_bool ran;  /* it could be run at least once */
     struct arena arena;
 };
-
-/* Folders. */
-
-static int remove_entry(const char *path, const struct stat *stat, int kind, struct FTW *place)
-{
-    (void)stat, (void)place;
-    if (kind == FTW_DNR) /* closed against its owner: the second walk gets in */
-        (void)!chmod(path, 0700);
-    (void)!remove(path);
-    return 0;
-}
-
-static void remove_folder(const char *path)
-{
-    enum { OPEN_FOLDERS = 8 };
-    if (access(path, F_OK) == 0)
-        nftw(path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
-    if (access(path, F_OK) == 0)
-        nftw(path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
-}
-
-static char *make_run_folder(struct err *err)
-{
-    const char *tmp = getenv("TMPDIR");
-    char *folder = NULL, *absolute = NULL;
-    if (asprintf(&folder, "%s/symtape-minify-XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0) {
-        err_nomem(err);
-        return NULL;
-    }
-    if (!mkdtemp(folder))
-        err_errno(err, "%s", folder);
-    else if (!(absolute = realpath(folder, NULL)))
-        err_errno(err, "%s", folder);
-    free(folder);
-    return absolute;
-}
 
 /* One question. */
 
@@ -245,10 +208,10 @@ static void judge(struct question *q)
 
 static bool prepare(struct question *q, struct err *err)
 {
-    if (check_paths(&q->paths, q->check->folder, q->asking, err) && write_candidate(q, err))
+    if (check_paths(&q->paths, q->check->folder.path, q->asking, err) && write_candidate(q, err))
         return true;
     if (q->paths.folder)
-        remove_folder(q->paths.folder);
+        folder_remove(q->paths.folder);
     check_paths_release(&q->paths);
     return false;
 }
@@ -277,16 +240,14 @@ static void ask(struct oracle *oracle, const struct candidate *candidate,
     else
         broken(&q, "--check: %s", err.text);
     if (q.paths.folder)
-        remove_folder(q.paths.folder);
+        folder_remove(q.paths.folder);
     check_paths_release(&q.paths);
 }
 
 static void free_check(struct oracle *oracle)
 {
     struct oracle_check *check = (struct oracle_check *)oracle;
-    if (check->folder)
-        remove_folder(check->folder);
-    free(check->folder);
+    check_folder_release(&check->folder);
     command_line_release(&check->command);
     arena_release(&check->arena);
     free(check);
@@ -318,7 +279,7 @@ struct oracle *oracle_check(const struct check_options *options, struct err *err
     check->oracle = (struct oracle){ .ask = ask, .free = free_check, .name = STR("check") };
     atomic_init(&check->ran, false);
     if (command_line_split(&check->command, options->command, getenv("HOME"), err) &&
-        keep_options(check, options, err) && (check->folder = make_run_folder(err)))
+        keep_options(check, options, err) && check_folder_make(&check->folder, err))
         return &check->oracle;
     err_at(err, "--check");
     free_check(&check->oracle);

@@ -190,6 +190,28 @@ static void another_script_is_another_oracle(void **state)
     other->free(other);
 }
 
+/* What a killed run left goes with the next; what another uses stays. */
+static void left_folders(void **state)
+{
+    struct err err = ERR_INIT;
+    const struct check_options options = { .command = STR("true") };
+    char path[400], file[500];
+    (void)state;
+    struct oracle *one = oracle_check(&options, &err);
+    assert_int_equal(entries(folder), 1);
+    snprintf(path, sizeof path, "%s/symtape-minify-killed", folder);
+    snprintf(file, sizeof file, "%s/lock", path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    fclose(fopen(file, "w"));
+    struct oracle *two = oracle_check(&options, &err);
+    assert_no_err(&err);
+    assert_int_equal(entries(folder), 2);
+    assert_int_not_equal(access(path, F_OK), 0);
+    one->free(one);
+    two->free(two);
+    assert_int_equal(entries(folder), 0);
+}
+
 static int set_up(void **state)
 {
     struct err err = ERR_INIT;
@@ -214,6 +236,7 @@ int main(void)
         cmocka_unit_test(exit_codes),     cmocka_unit_test(crashes),
         cmocka_unit_test(what_it_is_told), cmocka_unit_test(cannot_be_run),
         cmocka_unit_test(behaves_badly),  cmocka_unit_test(another_script_is_another_oracle),
+        cmocka_unit_test(left_folders),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
