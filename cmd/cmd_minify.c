@@ -36,6 +36,8 @@ static const struct opt options[] = {
     OPT_STRING(0, "issue", "FILE", struct minify_args, issue,
                "write a bug report: error, program, versions, what each part is there for"),
     OPT_STRING(0, "fx", "FILE", struct minify_args, fx, "write it as FX text"),
+    OPT_FLAG(0, "anonymize", struct minify_args, anonymize,
+             "replace names, user lines, paths and strings in what is written"),
     OPT_OVERWRITE(struct minify_args, overwrite),
     OPT_STRING(0, "set", "HINT[,HINT...]", struct minify_args, set,
                "sizes that fail, where the recorded ones do not: s77=31"),
@@ -56,7 +58,7 @@ static const struct opt options[] = {
                "exit code of CMD for another failure: such graphs are kept in "
                "TAPE.also-interesting/"),
     OPT_FLAG(0, "resume", struct minify_args, resume,
-             "go on where an interrupted run was: its TAPE.journal must be there"),
+             "go on where an interrupted run was, by its TAPE.journal"),
     OPT_FLAG(0, "force", struct minify_args, force,
              "replace a journal of another CMD, script or version"),
     OPT_STRING(0, "journal", "FILE", struct minify_args, journal,
@@ -135,6 +137,7 @@ static int run(struct cmd *cmd)
                    ? search(&job)
                    : out_error(cmd->out, &err);
     why_release(&job.whys);
+    candidate_free(job.anonymous);
     minify_result_release(&job.result);
     if (job.oracle)
         job.oracle->free(job.oracle);

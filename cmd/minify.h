@@ -20,7 +20,7 @@ struct minify_args {
     const char *inject, *set;
     /* What is written. */
     const char *output, *fx, *repro, *issue;
-    bool overwrite, json;
+    bool overwrite, anonymize, json;
     /* How the search goes. */
     struct opt_number jobs, repeat, max_calls;
     const char *timeout, *deadline, *journal, *passes;
@@ -40,6 +40,7 @@ struct minify_job {
     struct torch_first torch; /* of --torch-oracle */
     struct repro_verified verified; /* of --repro */
     bool is_verified;
+    struct candidate *anonymous; /* of --anonymize: the result as it leaves the house */
     struct why_list whys;
     bool has_whys;
     struct minify_options options;
@@ -66,6 +67,8 @@ bool minify_read_seconds(const char *option, const char *text, double *ret, stru
 bool minify_save(void *job, const struct candidate *best, struct err *err);
 void minify_aside(void *job, const struct candidate *candidate, const struct answer *answer);
 bool minify_write_files(struct minify_job *job, struct err *err);
+/* The result as it is to be shown: --anonymize. */
+const struct candidate *minify_best(const struct minify_job *job);
 /* What goes away with each part that is left: asked where asking is cheap or a report wants it. */
 bool minify_find_whys(struct minify_job *job, struct err *err);
 /* candidate.py of --check. */

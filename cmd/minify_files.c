@@ -19,10 +19,26 @@ static bool save_tape(struct minify_job *job, const struct candidate *best, stru
     return good;
 }
 
+/* *ret: the candidate as it leaves the house; what is returned is to be freed. */
+static struct candidate *outgoing(const struct minify_job *job, const struct candidate *candidate,
+                                  const struct candidate **ret, struct err *err)
+{
+    struct candidate *anonymous =
+        job->args->anonymize ? candidate_anonymize(candidate, err) : NULL;
+    *ret = job->args->anonymize ? anonymous : candidate;
+    return anonymous;
+}
+
 bool minify_save(void *user, const struct candidate *best, struct err *err)
 {
     struct minify_job *job = user;
-    return strcmp(job->tape, "-") == 0 || save_tape(job, best, err); /* that, once at the end */
+    const struct candidate *out;
+    if (strcmp(job->tape, "-") == 0) /* once, at the end */
+        return true;
+    struct candidate *anonymous = outgoing(job, best, &out, err);
+    bool good = out && save_tape(job, out, err);
+    candidate_free(anonymous);
+    return good;
 }
 
 /* Candidates that fail otherwise may be another bug: the first few are kept. */
@@ -40,8 +56,11 @@ void minify_aside(void *user, const struct candidate *candidate, const struct an
         buf_putc(&text, answer->text.p[i] == '\n' ? ' ' : answer->text.p[i]);
     buf_putc(&text, '\n');
     struct err ignored = { 0 };
-    if (candidate_print_fx(candidate, &text) && file_write(path, buf_str(&text), &ignored))
+    const struct candidate *out;
+    struct candidate *anonymous = outgoing(job, candidate, &out, &ignored);
+    if (out && candidate_print_fx(out, &text) && file_write(path, buf_str(&text), &ignored))
         job->asides++;
+    candidate_free(anonymous);
     buf_release(&text);
     free(path);
 }
@@ -51,6 +70,11 @@ bool minify_print_py(void *user, const struct candidate *candidate, struct buf *
     const struct minify_job *job = user;
     struct repro_notes notes = { 0 };
     return repro_print(candidate, &job->repro, &notes, out);
+}
+
+const struct candidate *minify_best(const struct minify_job *job)
+{
+    return job->anonymous ? job->anonymous : job->result.best;
 }
 
 static bool write_fx(const struct minify_job *job, const struct candidate *best, struct err *err)
@@ -69,7 +93,7 @@ static bool print_repro(const struct minify_job *job, struct repro_notes *notes,
     struct repro_what what = job->repro;
     if (what.check == REPRO_RAISES && !what.message.n)
         what.message = job->result.first.text;
-    return repro_print(job->result.best, &what, notes, text) || err_nomem(err);
+    return repro_print(minify_best(job), &what, notes, text) || err_nomem(err);
 }
 
 /* Whether it shows what it says is asked before anybody is told so. */
@@ -120,7 +144,7 @@ static bool write_issue(const struct minify_job *job, struct err *err)
     struct repro_notes notes = { 0 };
     put_oracle(job->args, &oracle);
     bool good = print_repro(job, &notes, &repro, err);
-    const struct issue issue = { .best = job->result.best,
+    const struct issue issue = { .best = minify_best(job),
                                  .result = &job->result,
                                  .repro = buf_str(&repro),
                                  .cannot = notes.cannot,
@@ -140,7 +164,8 @@ static bool write_issue(const struct minify_job *job, struct err *err)
 
 bool minify_find_whys(struct minify_job *job, struct err *err)
 {
-    bool wanted = job->result.end == MINIFY_DONE && (job->oracle->cheap || job->args->issue);
+    bool wanted = job->result.end == MINIFY_DONE && !job->args->anonymize &&
+                  (job->oracle->cheap || job->args->issue);
     if (!wanted)
         return true;
     job->has_whys = why_find(job->result.best, job->oracle, job->options.timeout,
@@ -151,7 +176,9 @@ bool minify_find_whys(struct minify_job *job, struct err *err)
 bool minify_write_files(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
-    const struct candidate *best = job->result.best;
+    if (args->anonymize && !(job->anonymous = candidate_anonymize(job->result.best, err)))
+        return false;
+    const struct candidate *best = minify_best(job);
     return (strcmp(job->tape, "-") != 0 || save_tape(job, best, err)) &&
            (!args->fx || write_fx(job, best, err)) && (!args->repro || write_repro(job, err)) &&
            (!args->issue || write_issue(job, err));

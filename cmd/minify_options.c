@@ -87,9 +87,12 @@ static bool check_existing(const struct minify_job *job, struct err *err)
     const struct minify_args *args = job->args;
     const char *const files[] = { job->tape, args->fx, args->repro, args->issue };
     bool ours = job->journal && access(job->journal, F_OK) == 0;
+    if (args->resume && !ours)
+        out_note(job->cmd->out, "%s: no such journal: nothing to resume, all begins anew",
+                 job->journal);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        bool may = !files[i] || strcmp(files[i], "-") == 0 || args->overwrite || args->resume ||
-                   ours || access(files[i], F_OK) != 0;
+        bool may = !files[i] || strcmp(files[i], "-") == 0 || args->overwrite || ours ||
+                   access(files[i], F_OK) != 0;
         if (!may)
             return err_set(err, ERR_USAGE, "%s: exists already; --overwrite replaces it", files[i]);
     }
@@ -104,9 +107,7 @@ bool minify_read_options(struct minify_job *job, struct err *err)
     options->max_calls = args->max_calls.given ? args->max_calls.value : 0;
     if (args->resume && args->force)
         return err_set(err, ERR_USAGE, "--resume and --force exclude each other");
-    options->journal_mode = args->resume ? JOURNAL_RESUME
-                            : args->force ? JOURNAL_REPLACE
-                                          : JOURNAL_USE;
+    options->journal_mode = args->force ? JOURNAL_REPLACE : JOURNAL_USE;
     return in_range(&args->jobs, "--jobs", JOBS_MAX, 1, &options->jobs, err) &&
            in_range(&args->repeat, "--repeat", REPEAT_MAX, 1, &options->repeat, err) &&
            (!args->timeout ||

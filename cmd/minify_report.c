@@ -5,7 +5,7 @@
 #include "profile/format.h"
 #include "trace/base/json_write.h"
 
-enum { GRAPH_SHOWN_LINES = 60 };
+enum { GRAPH_SHOWN_LINES = 40 };
 
 static void put_status(struct minify_job *job, const struct minify_progress *progress,
                        void (*put)(struct out *out, const char *fmt, ...))
@@ -173,7 +173,7 @@ static void put_json(const struct minify_job *job, struct buf *out)
     put_journal(job, &w);
     put_verified(job, &w);
     put_whys(job, &w);
-    if (!candidate_print_fx(result->best, &fx))
+    if (!candidate_print_fx(minify_best(job), &fx))
         out->failed = true;
     json_put_str(&w, "fx", buf_str(&fx));
     put_passes(result, &w);
@@ -214,7 +214,8 @@ static const char *meaning(const struct minify_result *result)
     switch (result->end) {
     case MINIFY_DONE:
         return result->minimal ? "minimal: with any one remaining part less it no longer fails so"
-                               : "not proved minimal: another run may find more";
+               : result->unresolved ? "not proved minimal: of some candidates the oracle could not tell"
+                                    : "not proved minimal";
     case MINIFY_DEADLINE: return "ended early by --deadline; --resume goes on";
     case MINIFY_MAX_CALLS: return "ended early by --max-calls; --resume goes on";
     case MINIFY_UNRESOLVED: return "ended early: the oracle cannot tell any more";
@@ -281,7 +282,7 @@ static void put_text(const struct minify_job *job, struct buf *out)
     put_failing(job, out);
     if (result->minimal && result->best->n_symbols == 0 && job->whole->n_symbols > 0)
         buf_puts(out, "not a dynamic-shape bug: it fails with every size a number too\n");
-    put_graph(result->best, out);
+    put_graph(minify_best(job), out);
     put_why_text(job, out);
 }
 
@@ -291,10 +292,10 @@ static void note_runs(const struct minify_job *job)
     const struct repro_verified *seen = &job->verified;
     const char *file = job->args->repro;
     struct out *out = job->cmd->out;
-    if (seen->seen == REPRO_SHOWN)
+    if (job->is_verified && seen->seen == REPRO_SHOWN)
         out_note(out, "%s: the result as a program; PyTorch %s raises an error: %s", file,
                  seen->version, seen->last);
-    else if (seen->seen == REPRO_NOT_SHOWN)
+    else if (job->is_verified && seen->seen == REPRO_NOT_SHOWN)
         out_note(out, "%s: the result as a program; PyTorch %s runs it without an error", file,
                  seen->version);
     else

@@ -228,11 +228,8 @@ struct journal *journal_open(const char *path, const struct journal_head *head,
         err_nomem(err);
         return NULL;
     }
-    int create = mode == JOURNAL_RESUME ? 0 : O_CREAT;
-    journal->fd = open(path, O_RDWR | O_CLOEXEC | create, 0666);
-    if (journal->fd < 0 && errno == ENOENT && !create)
-        err_set(err, ERR_USAGE, "%s: no such journal: there is nothing to resume", path);
-    else if (journal->fd < 0)
+    journal->fd = open(path, O_RDWR | O_CLOEXEC | O_CREAT, 0666);
+    if (journal->fd < 0)
         fail(journal, err);
     if (journal->fd >= 0 && start(journal, head, mode, cache, found, err)) {
         journal->opened = true;

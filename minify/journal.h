@@ -58,7 +58,7 @@ struct journal_found {
 };
 
 /* Opens or begins it, and puts what it holds into the cache. NULL with ERR_USAGE when it is another
- * oracle's or version's (unless `mode` replaces it), in use, or should be there and is not. */
+ * oracle's or version's (unless `mode` replaces it), or in use. */
 struct journal *journal_open(const char *path, const struct journal_head *head,
                              enum journal_mode mode, struct cache *cache,
                              struct journal_found *found, struct err *err);

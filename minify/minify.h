@@ -46,7 +46,6 @@ struct minify_progress {
 
 enum journal_mode {
     JOURNAL_USE,    /* use one that is there, or begin it */
-    JOURNAL_RESUME, /* ERR_USAGE when there is none */
     JOURNAL_REPLACE /* one of another oracle or version is replaced, not refused */
 };
 

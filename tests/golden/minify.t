@@ -53,9 +53,9 @@ The journal belongs to its oracle.
     "calls_after":1
     2> symtape: small.tape: the result as a tape
 
-    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.tanh' -o none.tape --resume
-    2> symtape: none.tape.journal: no such journal: there is nothing to resume
-    [exit 2]
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.tanh' -o new.tape --resume >out && cmp new.tape small.tape
+    2> symtape: new.tape.journal: no such journal: nothing to resume, all begins anew
+    2> symtape: new.tape: the result as a tape
 
 Limits keep the best so far, and --resume goes on.
 
@@ -113,6 +113,12 @@ The shape engine as the oracle: which calls add this guard, and what is each the
       getitem = operator.getitem, replaced by an input: it does not fail any more
       symbol s53 of L['x'].size()[2], made a number: it does not fail any more
     2> symtape: special.tape: the result as a tape
+
+Names, user lines and paths can be left out.
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check-ops aten.convolution --anonymize -o anonymous.tape --fx anonymous.fx >out 2>&1; grep -c 'demo\|primals' anonymous.fx
+    0
+    [exit 1]
 
 What does not fail is said so, with what was seen.
 

@@ -131,8 +131,6 @@ def check_again(case, name):
 def check_resumed(case, jobs, before, what):
     """Goes on with what a run left; `before`: the questions that it asked."""
     run, asked = case.run("cut", jobs, ["--resume"])
-    if run.code != 0 and b"nothing to resume" in run.err:
-        run, asked = case.run("cut", jobs, ["--overwrite"])
     if run.code != 0:
         return [f"{what}: {run.told()}"]
     again = collections.Counter(before) & collections.Counter(asked)
