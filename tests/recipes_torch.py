@@ -184,6 +184,23 @@ def test_same_twice(sandbox):
     assert out["verdict"] == "holds" and out["changed"] == [] and out["notes"] == [], out
 
 
+def test_deep(sandbox):
+    """What is profiled and checked of a deep recording is what PyTorch counted itself."""
+    sandbox.write(MODEL)
+    sandbox.run("symtape record --deep -o deep.tape -- python train.py")
+    profile = json.loads(sandbox.run("symtape profile --json --by stack deep.tape"))
+    counters = {c["label"]: c for c in profile["counters"]}
+    mode = counters["FakeTensorMode.__torch_dispatch__"]
+    assert profile["deep"] and mode["pytorch"] == mode["recorded"] > 0, mode
+    real = [o["real"] for o in profile["operator_costs"]]
+    assert sum(o["fake_mode"] for o in real) == sum(sum(o["by_depth"]) for o in real) == mode["pytorch"]
+    assert any(r["self_ns"] and r["frames"][-1]["file"].endswith("train.py") for r in profile["by"]["stack"])
+    assert profile["memory"] and profile["costs"]
+    limit = f"real_dispatches:{mode['pytorch']}"
+    assert "holds" in sandbox.run(f"symtape check --max {limit} deep.tape")
+    sandbox.run("symtape check --max real_dispatches:1 deep.tape", expect=1)
+
+
 def has_torch():
     probe = subprocess.run([PYTHON, "-c", "import torch"], capture_output=True)
     return probe.returncode == 0 and shutil.which("git")
