@@ -121,6 +121,14 @@ struct value expected_value(struct ops *ops, const struct expected *expected);
 const struct expected *expected_read(struct ops *ops, const struct graph *graph, uint32_t meta,
                                      sym_resolver *symbol, void *user, struct arena *arena);
 
+/* While walking. A step's arguments from the values that its nodes stand for; false: one of them
+ * does not exist. */
+bool program_fill(struct program *program, const struct step *step);
+/* What its node stands for from here on. */
+void program_set(struct program *program, const struct step *step, struct value value);
+/* What the last call wrote in place beyond values stands for its argument (ops_written()). */
+void program_take_written(struct program *program, const struct step *step);
+
 /* Inside: the converted form of an argument (literals.c). A reference to a node becomes a hole that
  * is noted in holes. False: out of memory. */
 struct holes {

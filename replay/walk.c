@@ -21,27 +21,9 @@ static bool fail_memory(struct walker *w)
 
 /* ---- Arguments and results ---- */
 
-static bool fill_arguments(struct program *p, const struct step *step)
-{
-    for (uint32_t i = 0; i < step->n_patches; i++) {
-        const struct patch *patch = &p->patches[step->first_patch + i];
-        if (patch->from >= p->n_steps || !p->valid[patch->from])
-            return false;
-        *patch->at = p->current[patch->from];
-    }
-    return true;
-}
-
 static void set_result(struct program *p, const struct step *step, struct value value, bool first)
 {
-    /* A call that changes its argument in place may return nothing (setitem). */
-    if (step->object == step->node || value.kind != VALUE_NONE)
-        p->current[step->object] = value;
-    p->valid[step->object] = true;
-    if (step->object != step->node) {
-        p->current[step->node] = p->current[step->object];
-        p->valid[step->node] = true;
-    }
+    program_set(p, step, value);
     if (first)
         p->first[step->node] = value;
 }
@@ -229,24 +211,10 @@ static bool settle_arithmetic(struct walker *w, struct call_result *result)
     return w->arithmetic.kind != ERR_ENV;
 }
 
-/* What a call wrote in place stands for its argument from here on. */
-static void take_written(struct walker *w, struct program *p, const struct step *step)
-{
-    for (size_t i = 0, n = ops_n_written(w->ops); i < n; i++) {
-        uint32_t arg;
-        struct tensor tensor = ops_written(w->ops, i, &arg);
-        for (uint32_t k = 0; k < step->n_patches && arg < step->n_args; k++) {
-            const struct patch *patch = &p->patches[step->first_patch + k];
-            if (patch->at == &step->args[arg] && patch->from < p->n_steps)
-                p->current[patch->from] = value_tensor(tensor);
-        }
-    }
-}
-
 static bool run_call(struct walker *w, struct program *p, const struct step *step, bool first)
 {
     struct call_result result = { .outcome = OP_UNSUPPORTED };
-    bool ready = fill_arguments(p, step);
+    bool ready = program_fill(p, step);
     if (first && w->before && !w->before(w->user, p, step))
         return fail_memory(w);
     env_set_origin(w->env, (struct env_origin){ .graph = p->number,
@@ -290,7 +258,7 @@ static bool run_call(struct walker *w, struct program *p, const struct step *ste
         result.value = recorded_value(w, step);
     }
     if (result.outcome == OP_DONE && step->kind == STEP_OPERATOR && !again)
-        take_written(w, p, step);
+        program_take_written(p, step);
     set_result(p, step, result.value, first);
     if (first && (env_n_symbols(w->env) != n_symbols || ops_memo_uses(w->ops) != memo_uses)) {
         p->notes[step->node].fresh = true;
@@ -321,7 +289,7 @@ static bool run_input(struct walker *w, struct program *p, const struct step *st
 static bool run_output(struct walker *w, struct program *p, const struct step *step,
                        struct value *ret)
 {
-    if (!fill_arguments(p, step))
+    if (!program_fill(p, step))
         return true; /* something that is not there is returned: nobody used it here */
     if (!p->graph->returns_tuple && step->n_args == 1) {
         *ret = step->args[0];
@@ -339,7 +307,7 @@ static bool run_output(struct walker *w, struct program *p, const struct step *s
 static bool run_other(struct walker *w, struct program *p, const struct step *step, bool first)
 {
     struct value value = unknown_value();
-    if (step->kind == STEP_ALIAS && fill_arguments(p, step) && step->n_args)
+    if (step->kind == STEP_ALIAS && program_fill(p, step) && step->n_args)
         value = step->args[0];
     else if (step->kind == STEP_SUBGRAPH)
         value = (struct value){ .kind = VALUE_GRAPH, .u.text = step->target };

@@ -5,20 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "replay/ops/context.h"
 #include "tests/conform_ops.h"
-#include "trace/base/intern.h"
-#include "trace/log/source.h"
-
-struct tally {
-    struct intern names;
-    vec_of(struct tally_row {
-        uint32_t n[ROW_VERDICTS];
-    }) rows;
-    uint32_t totals[ROW_VERDICTS];
-};
 
 struct options {
     bool verbose, all, table;
@@ -50,24 +39,6 @@ struct conform {
 };
 
 /* --- Judging --- */
-
-static bool read_args(struct row *row)
-{
-    json_id list = json_get(row->doc, JSON_ROOT, STR("args"));
-    json_id keywords = json_get(row->doc, JSON_ROOT, STR("kwargs"));
-    for (json_id at = json_first(row->doc, list); at != JSON_NONE; at = json_next(row->doc, at))
-        if (row->n_args == ROW_MAX_ARGS || !row_read_value(row, at, &row->args[row->n_args++]))
-            return false;
-    for (json_id at = json_first(row->doc, keywords); at != JSON_NONE;) {
-        struct keyword *keyword = &row->keywords[row->n_keywords++];
-        keyword->name = json_str(row->doc, at);
-        at = json_next(row->doc, at);
-        if (row->n_keywords == ROW_MAX_ARGS || !row_read_value(row, at, &keyword->value))
-            return false;
-        at = json_next(row->doc, at);
-    }
-    return true;
-}
 
 /* In each way that there is to ask, since ShapeEnv remembers answers by how it was asked. */
 static bool give(struct row *row, sym_id guard)
@@ -197,7 +168,7 @@ static bool were_results(struct row *row)
 
 static enum verdict judge(struct row *row, struct str op)
 {
-    if ((row->symbolic && !row_adopt_symbols(row)) || !apply_given(row) || !read_args(row))
+    if ((row->symbolic && !row_adopt_symbols(row)) || !apply_given(row) || !row_read_args(row))
         return row->why.n ? ROW_FAILED : (row_differs(row, "cannot be read"), ROW_FAILED);
     if (row->skip)
         return ROW_SKIPPED;
@@ -223,16 +194,15 @@ static void show(struct conform *c, struct str op, enum verdict verdict, uint32_
         printf("%s:%zu: %.*s: %.*s\n", c->path, c->line, STR_ARG(op), STR_ARG(buf_str(&c->row.why)));
 }
 
-static void tally_up(struct conform *c, struct str op, enum verdict verdict)
+static bool tally_up(struct conform *c, struct str op, enum verdict verdict)
 {
-    uint32_t i = intern(&c->tally.names, op);
-    while (c->tally.rows.n <= i)
-        if (!vec_push(&c->tally.rows, (struct tally_row){ 0 }))
-            exit(4);
-    struct tally_row *row = &c->tally.rows.v[i];
+    struct tally_row *row = tally_row(&c->tally, op);
+    if (!row)
+        return false;
     show(c, op, verdict, row->n[ROW_FAILED] + row->n[ROW_UNSUPPORTED]);
     row->n[verdict]++;
-    c->tally.totals[verdict]++;
+    c->tally.totals.n[verdict]++;
+    return true;
 }
 
 /* A row with symbols has an environment of its own; the others share one. */
@@ -255,11 +225,7 @@ static bool enter_env(struct conform *c, struct row *row)
 
 static bool judge_alone(struct conform *c, struct row *row, struct str op, enum verdict *ret)
 {
-    buf_clear(&row->why);
-    arena_release(&row->arena);
-    memset(row->storage_known, 0, sizeof row->storage_known);
-    row->n_args = row->n_keywords = row->n_symbols = row->n_adopted = 0;
-    row->skip = row->lacks_data = false;
+    row_clear(row);
     if (!enter_env(c, row))
         return false;
     *ret = judge(row, op);
@@ -292,12 +258,15 @@ static enum verdict excuse(struct conform *c, struct str op, enum verdict verdic
     return verdict;
 }
 
-static bool judge_line(struct conform *c, struct json *doc, struct str line)
+static bool judge_line(void *user, const char *path, size_t line, struct json *doc, struct str text)
 {
+    struct conform *c = user;
     struct err err = { .kind = ERR_NONE };
     struct row *row = &c->row;
-    if (!json_parse(doc, line, &err)) {
-        fprintf(stderr, "%s:%zu: %s\n", c->path, c->line, err.text);
+    c->path = path;
+    c->line = line;
+    if (!json_parse(doc, text, &err)) {
+        fprintf(stderr, "%s:%zu: %s\n", path, line, err.text);
         return false;
     }
     struct str op = json_str(doc, json_get(doc, JSON_ROOT, STR("op")));
@@ -314,68 +283,7 @@ static bool judge_line(struct conform *c, struct json *doc, struct str line)
         return false;
     if (verdict == ROW_FAILED || verdict == ROW_UNSUPPORTED)
         verdict = excuse(c, op, verdict);
-    tally_up(c, op, verdict);
-    return true;
-}
-
-/* --- Files --- */
-
-/* "shared:ops/errors.jsonl.zst" lies in ../shared, or in $SYMTAPE_SHARED. */
-static const char *place(const char *path, char *room, size_t n)
-{
-    const char *shared = getenv("SYMTAPE_SHARED"), *root = getenv("SYMTAPE_ROOT");
-    if (strncmp(path, "shared:", 7) != 0)
-        return path;
-    if (shared)
-        snprintf(room, n, "%s/%s", shared, path + 7);
-    else
-        snprintf(room, n, "%s/../shared/%s", root ? root : ".", path + 7);
-    return room;
-}
-
-static bool read_all(const char *path, struct buf *text, struct err *err)
-{
-    struct source *in = source_open(path, err);
-    size_t n = 1;
-    bool ok = in != NULL;
-    while (ok && n) {
-        ok = buf_reserve(text, SOURCE_READ_SIZE) || err_nomem(err);
-        ok = ok && source_read(in, text->p + text->n, SOURCE_READ_SIZE, &n, err);
-        text->n += ok ? n : 0;
-    }
-    if (in)
-        source_close(in);
-    return ok;
-}
-
-static bool judge_file(struct conform *c, const char *path)
-{
-    struct err err = { .kind = ERR_NONE };
-    struct buf text = BUF_INIT;
-    struct json doc = { 0 };
-    bool ok = read_all(path, &text, &err);
-    if (!ok)
-        fprintf(stderr, "%s: %s\n", path, err.text);
-    struct str left = buf_str(&text);
-    c->path = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    for (c->line = 1; ok && left.n; c->line++) {
-        size_t end = str_find_char(left, '\n');
-        ok = end == 0 || judge_line(c, &doc, str_first(left, end));
-        left = str_from(left, end + 1);
-    }
-    json_release(&doc);
-    buf_release(&text);
-    return ok;
-}
-
-static void print_table(const struct tally *tally)
-{
-    printf("%-52s %6s %6s %6s %6s\n", "operator", "passed", "failed", "skip", "unsup");
-    for (uint32_t i = 0; i < tally->rows.n; i++) {
-        const uint32_t *n = tally->rows.v[i].n;
-        printf("%-52.*s %6u %6u %6u %6u\n", STR_ARG(intern_text(&tally->names, i)), n[ROW_PASSED],
-               n[ROW_FAILED], n[ROW_SKIPPED], n[ROW_UNSUPPORTED]);
-    }
+    return tally_up(c, op, verdict);
 }
 
 static void print_known(const struct conform *c)
@@ -434,28 +342,17 @@ int main(int argc, char **argv)
     c.ops = c.concrete ? ops_new(c.concrete, &err) : NULL;
     if (!c.ops)
         return fprintf(stderr, "%s\n", err.text), 4;
-    bool ok = true;
-    for (; i < argc && ok; i++) {
-        char room[4096];
-        const char *path = place(argv[i], room, sizeof room);
-        if (access(path, R_OK) != 0) {
-            printf("skipped: no %s\n", path);
-            return 77;
-        }
-        ok = judge_file(&c, path);
-    }
-    const uint32_t *n = c.tally.totals;
-    uint32_t failed = n[ROW_FAILED] + n[ROW_UNSUPPORTED];
+    int code = rows_judge_files(argv + i, argc - i, judge_line, &c);
+    if (code == 77)
+        return code;
     if (c.options.table)
-        print_table(&c.tally);
+        tally_print_table(&c.tally);
     print_known(&c);
-    printf("%u passed, %u failed, %u skipped\n", n[ROW_PASSED], failed, n[ROW_SKIPPED]);
-    double share = n[ROW_PASSED] + failed ? 100.0 * n[ROW_PASSED] / (n[ROW_PASSED] + failed) : 100;
-    intern_release(&c.tally.names);
-    vec_release(&c.tally.rows);
+    double share = tally_print_totals(&c.tally);
+    tally_release(&c.tally);
     buf_release(&c.row.why);
     arena_release(&c.row.arena);
     ops_free(c.ops);
     shape_env_free(c.concrete);
-    return !ok ? 4 : share < c.options.expect ? 1 : 0;
+    return code ? code : share < c.options.expect ? 1 : 0;
 }

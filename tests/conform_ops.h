@@ -4,6 +4,7 @@
 
 #include "replay/ops/ops.h"
 #include "trace/base/arena.h"
+#include "trace/base/intern.h"
 #include "trace/base/json.h"
 
 enum verdict { ROW_PASSED, ROW_FAILED, ROW_SKIPPED, ROW_UNSUPPORTED, ROW_VERDICTS };
@@ -42,6 +43,32 @@ bool row_adopt_symbols(struct row *row);
 enum dtype row_dtype(struct row *row, json_id at);
 sym_id row_expr(struct row *row, json_id at);
 sym_id row_expr_text(struct row *row, struct str text);
+
+/* args and kwargs. */
+bool row_read_args(struct row *row);
+/* Nothing is left of the row before. */
+void row_clear(struct row *row);
+
+/* Files of rows, and what came of them (conform_rows.c). */
+struct tally_row {
+    uint32_t n[ROW_VERDICTS];
+};
+struct tally {
+    struct intern names; /* of operators */
+    vec_of(struct tally_row) rows;
+    struct tally_row totals;
+};
+/* The operator's row; NULL: out of memory. */
+struct tally_row *tally_row(struct tally *tally, struct str op);
+void tally_print_table(const struct tally *tally);
+/* "N passed, M failed, K skipped"; the share of passed ones, in per cent. */
+double tally_print_totals(const struct tally *tally);
+void tally_release(struct tally *tally);
+
+typedef bool row_judge(void *user, const char *path, size_t line, struct json *doc, struct str text);
+/* Each line of the files ("shared:ops/errors.jsonl.zst" lies in ../shared, or in $SYMTAPE_SHARED),
+ * until judge says false. An exit code: 0, 4, or 77 where a file is absent. */
+int rows_judge_files(char *const *paths, int n, row_judge *judge, void *user);
 
 /* Comparing (conform_ops_compare.c): false when something differs; row->why tells. */
 bool row_compare_value(struct row *row, json_id expected, struct value got, const char *what);

@@ -294,3 +294,30 @@ bool row_read_value(struct row *row, json_id at, struct value *ret)
     default: return false;
     }
 }
+
+bool row_read_args(struct row *row)
+{
+    json_id list = json_get(row->doc, JSON_ROOT, STR("args"));
+    json_id keywords = json_get(row->doc, JSON_ROOT, STR("kwargs"));
+    for (json_id at = json_first(row->doc, list); at != JSON_NONE; at = json_next(row->doc, at))
+        if (row->n_args == ROW_MAX_ARGS || !row_read_value(row, at, &row->args[row->n_args++]))
+            return false;
+    for (json_id at = json_first(row->doc, keywords); at != JSON_NONE;) {
+        struct keyword *keyword = &row->keywords[row->n_keywords++];
+        keyword->name = json_str(row->doc, at);
+        at = json_next(row->doc, at);
+        if (row->n_keywords == ROW_MAX_ARGS || !row_read_value(row, at, &keyword->value))
+            return false;
+        at = json_next(row->doc, at);
+    }
+    return true;
+}
+
+void row_clear(struct row *row)
+{
+    buf_clear(&row->why);
+    arena_release(&row->arena);
+    memset(row->storage_known, 0, sizeof row->storage_known);
+    row->n_args = row->n_keywords = row->n_symbols = row->n_adopted = 0;
+    row->skip = row->lacks_data = false;
+}

@@ -58,40 +58,6 @@ static bool release_unused(struct run *run, node_id at, struct err *err)
 
 /* ---- Steps ---- */
 
-static bool fill_arguments(struct program *p, const struct step *step)
-{
-    for (uint32_t i = 0; i < step->n_patches; i++) {
-        const struct patch *patch = &p->patches[step->first_patch + i];
-        if (patch->from >= p->n_steps || !p->valid[patch->from])
-            return false;
-        *patch->at = p->current[patch->from];
-    }
-    return true;
-}
-
-static void set_value(struct program *p, const struct step *step, struct value value)
-{
-    if (step->object == step->node || value.kind != VALUE_NONE)
-        p->current[step->object] = value;
-    p->valid[step->object] = true;
-    p->current[step->node] = p->current[step->object];
-    p->valid[step->node] = true;
-}
-
-/* What a call wrote in place stands for its argument from here on. */
-static void take_written(struct run *run, struct program *p, const struct step *step)
-{
-    for (size_t i = 0, n = ops_n_written(run->ops); i < n; i++) {
-        uint32_t arg;
-        struct tensor tensor = ops_written(run->ops, i, &arg);
-        for (uint32_t k = 0; k < step->n_patches && arg < step->n_args; k++) {
-            const struct patch *patch = &p->patches[step->first_patch + k];
-            if (patch->at == &step->args[arg] && patch->from < p->n_steps)
-                p->current[patch->from] = value_tensor(tensor);
-        }
-    }
-}
-
 static bool refused(struct run *run, struct err *err)
 {
     const struct ops_error *error = ops_error(run->ops);
@@ -203,7 +169,7 @@ static bool run_output(struct run *run, const struct step *step, struct err *err
     struct value *outputs = arena_array(&run->arena, struct value, (size_t)step->n_args + 1);
     if (!outputs)
         return err_nomem(err);
-    if (!fill_arguments(run->program, step))
+    if (!program_fill(run->program, step))
         return err_set(err, ERR_USAGE, "it returns a value that does not exist");
     memcpy(outputs, step->args, step->n_args * sizeof *outputs);
     run->outputs = outputs;
@@ -217,7 +183,7 @@ static bool run_step(struct run *run, const struct step *step, uint32_t *n_input
     bool ok = true;
     if (step->kind == STEP_OUTPUT)
         return run_output(run, step, err);
-    if (step->kind != STEP_INPUT && !fill_arguments(run->program, step))
+    if (step->kind != STEP_INPUT && !program_fill(run->program, step))
         return err_set(err, ERR_USAGE, "an argument names a value that does not exist");
     switch (step->kind) {
     case STEP_INPUT: ok = run_input(run, step, (*n_inputs)++, &value, err); break;
@@ -235,9 +201,9 @@ static bool run_step(struct run *run, const struct step *step, uint32_t *n_input
     default: return err_set(err, ERR_USAGE, "a statement that cannot be run");
     }
     if (ok && step->kind == STEP_OPERATOR)
-        take_written(run, run->program, step);
+        program_take_written(run->program, step);
     if (ok)
-        set_value(run->program, step, value);
+        program_set(run->program, step, value);
     return ok;
 }
 

@@ -1,15 +1,11 @@
 #include "replay/backend/safetensors.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "trace/base/arena.h"
 #include "trace/base/json.h"
 #include "trace/base/json_write.h"
+#include "trace/base/mapped.h"
 #include "trace/base/vec.h"
 
 enum { HEADER_MAX = 100 << 20 }; /* the format's own limit */
@@ -21,7 +17,7 @@ struct entry {
 
 struct safetensors {
     struct str bytes;
-    void *mapped; /* NULL: borrowed */
+    bool mapped;
     vec_of(struct entry) entries;
     struct arena arena;
 };
@@ -119,26 +115,16 @@ struct safetensors *safetensors_parse(struct str bytes, struct err *err)
 
 struct safetensors *safetensors_open(const char *path, struct err *err)
 {
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        err_errno(err, "%s", path);
-        if (fd >= 0)
-            close(fd);
+    struct str bytes;
+    if (!map_file(path, &bytes, err))
         return NULL;
-    }
-    size_t n = (size_t)st.st_size;
-    void *p = n ? mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    close(fd);
-    if (p == MAP_FAILED)
-        return err_set(err, n ? ERR_ENV : ERR_INPUT, "%s: cannot be mapped", path), NULL;
-    struct safetensors *file = safetensors_parse((struct str){ p, n }, err);
+    struct safetensors *file = safetensors_parse(bytes, err);
     if (!file) {
-        munmap(p, n);
+        unmap_file(bytes);
         err_at(err, "%s", path);
         return NULL;
     }
-    file->mapped = p;
+    file->mapped = true;
     return file;
 }
 
@@ -147,7 +133,7 @@ void safetensors_close(struct safetensors *file)
     if (!file)
         return;
     if (file->mapped)
-        munmap(file->mapped, file->bytes.n);
+        unmap_file(file->bytes);
     vec_release(&file->entries);
     arena_release(&file->arena);
     free(file);

@@ -1,41 +1,16 @@
 #include "replay/backend/weights.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "trace/base/mapped.h"
 #include "trace/pt2/recorded_pt2.h"
 
 struct weights {
     struct recorded_pt2 archive;
-    const char *file;
-    size_t bytes;
+    struct str file;
     struct arena arena;
 };
-
-static bool map_file(struct weights *w, struct str path)
-{
-    struct stat st;
-    char name[4096];
-    if (path.n >= sizeof name)
-        return false;
-    memcpy(name, path.p, path.n);
-    name[path.n] = '\0';
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
-    void *p = ok ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    close(fd);
-    if (p == MAP_FAILED)
-        return false;
-    w->file = p;
-    w->bytes = (size_t)st.st_size;
-    return true;
-}
 
 struct weights *weights_open(struct trace *trace, uint32_t recording, struct err *err)
 {
@@ -44,11 +19,14 @@ struct weights *weights_open(struct trace *trace, uint32_t recording, struct err
     struct weights *w = calloc(1, sizeof *w);
     if (!w)
         return err_nomem(err), NULL;
-    if (map_file(w, trace->recordings[recording].source)) {
+    struct err gone = { .kind = ERR_NONE };
+    struct str path = arena_copy(&w->arena, trace->recordings[recording].source);
+    if (path.p && map_file(path.p, &w->file, &gone)) {
         if (recorded_pt2_open(&w->archive, trace, recording, err))
             return w;
-        munmap((void *)w->file, w->bytes);
+        unmap_file(w->file);
     }
+    arena_release(&w->arena);
     free(w);
     return NULL;
 }
@@ -58,7 +36,7 @@ void weights_close(struct weights *w)
     if (!w)
         return;
     recorded_pt2_close(&w->archive);
-    munmap((void *)w->file, w->bytes);
+    unmap_file(w->file);
     arena_release(&w->arena);
     free(w);
 }
@@ -77,7 +55,7 @@ static bool gather(struct weights *w, const struct pt2_weight *weight, struct ar
                    struct err *err)
 {
     size_t size = dtype_size(weight->dtype), n = ret->bytes / size;
-    const char *from = w->file + weight->offset;
+    const char *from = w->file.p + weight->offset;
     char *to = arena_bytes(&w->arena, ret->bytes + 1);
     if (!to)
         return err_nomem(err);
@@ -99,7 +77,7 @@ bool weights_find(struct weights *w, struct str fqn, struct array *ret, struct e
 {
     const struct pt2_weight *weight = find(w, fqn);
     if (!weight || !weight->readable || !weight->has_meta ||
-        weight->offset > w->bytes || weight->bytes > w->bytes - weight->offset ||
+        weight->offset > w->file.n || weight->bytes > w->file.n - weight->offset ||
         weight->n_sizes > TENSOR_MAX_DIM)
         return true;
     *ret = (struct array){ .dtype = weight->dtype, .ndim = weight->n_sizes,

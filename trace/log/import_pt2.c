@@ -1,32 +1,9 @@
 #include "trace/log/importing.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "trace/base/json.h"
 #include "trace/base/json_write.h"
+#include "trace/base/mapped.h"
 #include "trace/pt2/pt2.h"
-
-/* A whole file, mapped. */
-static bool map_file(const char *path, struct str *ret, struct err *err)
-{
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        err_errno(err, "%s", path);
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
-    void *p = st.st_size > 0 ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    if (p == MAP_FAILED)
-        err_errno(err, "%s", path);
-    close(fd);
-    *ret = (struct str){ p, (size_t)st.st_size };
-    return p != MAP_FAILED;
-}
 
 /* The program and what describes the archive go onto the tape; weights, pickles and code stay where
  * they are and are named by their place. */
@@ -154,6 +131,6 @@ bool import_pt2(struct importing *in, const char *path, struct err *err)
     } else {
         err_at(err, "%s", path);
     }
-    munmap((void *)bytes.p, bytes.n);
+    unmap_file(bytes);
     return ok;
 }
