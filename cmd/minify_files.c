@@ -132,7 +132,9 @@ static void put_oracle(const struct minify_args *args, struct buf *out)
                     { "--cost", args->cost },         { "--check-ops", args->ops },
                     { "--expect", args->expect } };
     for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++)
-        if (oracles[i].value)
+        if (oracles[i].value && strpbrk(oracles[i].value, " ()[]*;|&<>\"$"))
+            buf_printf(out, "%s '%s'", oracles[i].option, oracles[i].value);
+        else if (oracles[i].value)
             buf_printf(out, "%s %s", oracles[i].option, oracles[i].value);
     if (out->n == 0)
         buf_puts(out, "symtape replay");

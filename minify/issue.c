@@ -23,7 +23,13 @@ void issue_title(const struct issue *issue, struct buf *out)
         buf_printf(out, "%.*s: ", STR_ARG(signature->op));
     else if (signature->kind.n)
         buf_printf(out, "%.*s: ", STR_ARG(signature->kind));
-    signature_normalise(said.n ? said : signature->message, &text);
+    /* What was asked for by its name is what others would look for. */
+    bool named = str_is(signature->kind, "guard") || str_is(signature->kind, "specializes") ||
+                 str_is(signature->kind, "cost");
+    if (named)
+        buf_put(&text, said);
+    else
+        signature_normalise(said.n ? said : signature->message, &text);
     buf_put(out, str_first(buf_str(&text), 120));
     buf_release(&text);
 }

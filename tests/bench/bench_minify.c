@@ -2,6 +2,7 @@
  *
  *     bench_minify GRAPH.fx OPS...     oracle: which operators a graph holds (--check-ops)
  *     bench_minify --shape N...        oracle: the shape engine, on graphs of N calls made here
+ *     bench_minify --bisect N...       the first event that fails, in graphs of N calls made here
  *
  * A line of JSON a case. */
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "minify/bisect.h"
+#include "minify/bisect_events.h"
 #include "minify/minify.h"
 #include "minify/oracle_ops.h"
 #include "minify/oracle_shape.h"
@@ -124,16 +127,66 @@ static void run_shape(unsigned n)
     }
 }
 
+/* ---- G17 ---- */
+
+struct in_engine {
+    const struct candidate *candidate;
+    struct bisect_question question;
+    const struct bisect_events *events;
+};
+
+static enum bisect_answer probe(void *user, uint32_t state, bool fresh, struct err *err)
+{
+    struct in_engine *in = user;
+    struct bisect_events again;
+    if (!fresh)
+        return bisect_events_hit(in->events, state) ? BISECT_BAD : BISECT_GOOD;
+    bool ok = bisect_events_walk(in->candidate, &in->question, state, &again, err);
+    bool bad = bisect_events_hit(&again, state);
+    bisect_events_release(&again);
+    return !ok ? BISECT_BROKEN : bad ? BISECT_BAD : BISECT_GOOD;
+}
+
+static void run_bisect(unsigned n, uint32_t jobs)
+{
+    struct err err = { 0 };
+    struct candidate *whole = make_graph(n);
+    struct bisect_events events;
+    struct bisect_result result;
+    struct in_engine in = { whole, { .kind = BISECT_FAILURE, .inject = STR("aten.relu=refuse") },
+                            &events };
+    double began = now_ms();
+    if (!bisect_events_walk(whole, &in.question, UINT32_MAX, &events, &err))
+        complain(&err);
+    const struct bisect_options how = {
+        .n = (uint32_t)events.list.n, .jobs = jobs, .probe = probe, .user = &in
+    };
+    if (!bisect_run(&how, &result, &err))
+        complain(&err);
+    printf("{\"graph\": \"residual %u\", \"case\": \"bisect, %u at once\", \"events\": %zu, "
+           "\"first_bad\": %u, \"probes\": %u, \"rounds\": %u, \"ms\": %.2f}\n",
+           n, (unsigned)jobs, events.list.n, (unsigned)result.bad, (unsigned)result.probes,
+           (unsigned)result.rounds, now_ms() - began);
+    bisect_result_release(&result);
+    bisect_events_release(&events);
+    candidate_free(whole);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3) {
-        fputs("usage: bench_minify GRAPH.fx OPS... | bench_minify --shape N...\n", stderr);
+        fputs("usage: bench_minify GRAPH.fx OPS... | bench_minify --shape|--bisect N...\n", stderr);
         return 2;
     }
     for (int i = 2; i < argc; i++) {
         struct err err = { 0 };
         if (strcmp(argv[1], "--shape") == 0) {
             run_shape((unsigned)strtoul(argv[i], NULL, 10));
+            continue;
+        }
+        if (strcmp(argv[1], "--bisect") == 0) {
+            run_bisect((unsigned)strtoul(argv[i], NULL, 10), 1);
+            run_bisect((unsigned)strtoul(argv[i], NULL, 10), 8);
             continue;
         }
         struct candidate *whole = read_graph(argv[1]);

@@ -68,6 +68,10 @@ def main():
     for row in lines([bench, "--shape", 1000, 10000]):
         print(f"  {row['calls']:6} {row['case']:24} {row['asked']:4} {row['left']:4} "
               f"{row['ms']:9.2f}")
+    print("bisect: events, first bad, questions, rounds, ms")
+    for row in lines([bench, "--bisect", 10000]):
+        print(f"  {row['events']:6} {row['case']:24} {row['first_bad']:6} {row['probes']:4} "
+              f"{row['rounds']:4} {row['ms']:9.2f}")
 
 
 if __name__ == "__main__":
