@@ -11,7 +11,7 @@ struct cand_source {
     const struct str *metas;    /* by node of the tree: annotations that take the place of the
                                    graph's; .p NULL: none does. NULL: none at all */
     const uint32_t *storages;   /* by node of the root; NULL: found by walking the graph */
-    const struct cand_symbol *symbols; /* in order; those that the graph does not show are left out */
+    const struct cand_symbol *symbols; /* those that the graph does not show are left out */
     uint32_t n_symbols;
     const struct cand_fact *facts; /* node: of `graph`; n_nodes: behind all of them */
     uint32_t n_facts;

@@ -27,7 +27,7 @@ void guard_match_end(struct guard_match *match)
     match->pool = NULL;
 }
 
-/* Of kinds and numbers; the order of a sum's terms may depend on names, so children are added up. */
+/* Of kinds and numbers. The order of a sum's terms may depend on names: children are added up. */
 static uint64_t shape_of(const struct sym_pool *pool, sym_id e)
 {
     uint64_t hash = (uint64_t)sym_kind_of(pool, e) * UINT64_C(0x9E3779B97F4A7C15) + 1, sum = 0;

@@ -20,7 +20,8 @@ static void mark_ancestor(void *user, node_id id)
 
 static bool may_stand_in(const struct graph *graph, node_id id, node_id for_)
 {
-    return graph->nodes[id].meta == graph->nodes[for_].meta && node_is_value(graph, &graph->nodes[id]);
+    return graph->nodes[id].meta == graph->nodes[for_].meta &&
+           node_is_value(graph, &graph->nodes[id]);
 }
 
 /* Ancestors of the same meta; without any, other values in front of it. */
@@ -52,8 +53,7 @@ static bool make(void *user, uint32_t x, struct edit *edit)
     return true;
 }
 
-/* The nearest ancestor took a call's place: it in turn makes room for its own farthest that will do.
- */
+/* The nearest ancestor took a call's place: it in turn makes room for its own farthest that does. */
 static bool collapse_on(struct search *search, node_id of, node_id *next)
 {
     const struct graph *graph = search_best(search)->graph;

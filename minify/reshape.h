@@ -1,4 +1,4 @@
-/* Inside of reshaping edits (reshape.c, reshape_argument.c). Private to the room. */
+/* Inside of reshaping edits (reshape.c, reshape_argument.c, reshape_ends.c). Private to the room. */
 #ifndef SYMTAPE_MINIFY_RESHAPE_H
 #define SYMTAPE_MINIFY_RESHAPE_H
 
@@ -31,6 +31,12 @@ struct reshaping {
     bool failed; /* out of memory */
     struct arena arena;
 };
+
+/* What the edits change, as it is; and what they left, propagated. */
+bool reshape_begin(struct reshaping *r);
+struct candidate *reshape_end(struct reshaping *r, struct err *why);
+/* Contiguous strides. */
+void reshape_lay_out(struct reshaping *r, struct shape *shape);
 
 /* The input of that position; NODE_NONE. */
 node_id input_at(const struct graph *graph, uint32_t position);
