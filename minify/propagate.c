@@ -74,12 +74,13 @@ static bool prints(const struct propagating *p, const struct program *program, n
            (value_is_number(value) && meta && meta->kind == META_SYM);
 }
 
-static bool is_data_dependent(const struct outcome_note *note)
+static bool is_data_dependent(const struct program *program, node_id id)
 {
-    return note->outcome == OUTCOME_REFUSED &&
-           (str_starts(note->text, STR("GuardOnDataDependentSymNode")) ||
-            str_starts(note->text, STR("DataDependent")) ||
-            str_find(note->text, STR("does not exist")) < note->text.n);
+    struct str why = program_why(program, id);
+    return program->notes[id].outcome == OUTCOME_REFUSED &&
+           (str_starts(why, STR("GuardOnDataDependentSymNode")) ||
+            str_starts(why, STR("DataDependent")) ||
+            str_find(why, STR("does not exist")) < why.n);
 }
 
 /* A call whose result was never recorded, since it is what failed: it may go on to. */
@@ -105,8 +106,9 @@ static bool take_node(struct propagating *p, const struct program *program, node
     if (!node_is_call(node) && node->op != NODE_GET_ATTR)
         return true;
     bool bad = note->outcome == OUTCOME_REFUSED || note->outcome == OUTCOME_UNSUPPORTED;
-    if (concrete && bad && !is_data_dependent(note) && !is_failing(p, program, id))
-        return err_set(why, ERR_USAGE, "%.*s: %.*s", STR_ARG(node->name), STR_ARG(note->text));
+    if (concrete && bad && !is_data_dependent(program, id) && !is_failing(p, program, id))
+        return err_set(why, ERR_USAGE, "%.*s: %.*s", STR_ARG(node->name),
+                       STR_ARG(program_why(program, id)));
     if (bad || note->outcome == OUTCOME_MISMATCH || !prints(p, program, id, value))
         return true; /* as it is: none after the first round, the integers' after the second */
     return print(p, value, meta) || err_nomem(why);

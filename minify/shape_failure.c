@@ -65,15 +65,15 @@ static struct str differing_parts(struct single *single, const struct expected *
 }
 
 static void fill_mismatch(struct single *single, const struct expected *e,
-                          const struct outcome_note *note, struct arena *arena,
+                          struct value got, struct arena *arena,
                           struct failure *ret)
 {
     struct buf text = BUF_INIT;
     buf_printf(&text, "mismatch: recorded %.*s, replayed ", STR_ARG(e->text));
-    print_value_now(single->ops, note->got, &text);
+    print_value_now(single->ops, got, &text);
     ret->text = kept(&text, arena);
     ret->signature.kind = STR("mismatch");
-    ret->signature.message = differing_parts(single, e, note->got, arena);
+    ret->signature.message = differing_parts(single, e, got, arena);
 }
 
 bool failure_of(struct single *single, const struct program *program, node_id id,
@@ -86,11 +86,12 @@ bool failure_of(struct single *single, const struct program *program, node_id id
     *ret = (struct failure){ .node = node->name };
     failure_place(program, node, arena, &ret->signature);
     if (note->outcome == OUTCOME_MISMATCH) {
-        fill_mismatch(single, program->steps[id].expected, note, arena, ret);
+        fill_mismatch(single, program->steps[id].expected, program_got(program, id), arena,
+                      ret);
         return true;
     }
     ret->signature.kind = STR("refused");
-    ret->text = arena_copy(arena, note->text);
+    ret->text = arena_copy(arena, program_why(program, id));
     if (!ret->text.p)
         ret->text = STR("");
     ret->signature.message = failure_normalise(ret->text, arena);

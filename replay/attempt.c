@@ -16,7 +16,7 @@ struct attempt_run {
     struct guard_log log;
     struct walker walker;
     vec_of(struct program *)
-    programs; /* by number */
+    programs; /* by number; NULL once nothing needs it any more */
     vec_of(uint32_t)
     refs; /* the graph of each */
     vec_of(uint32_t)
@@ -122,6 +122,13 @@ static struct str node_error(struct attempt_run *run, const struct err *err)
     return arena_copy(&run->result->arena, str_of(err->text));
 }
 
+/* Warm walks take all programs, passes those that they are made of. */
+static bool is_needed(const struct attempt_run *run, enum graph_kind kind)
+{
+    return run->options->warm || (run->options->passes && kind != GRAPH_FORWARD &&
+                                  kind != GRAPH_BACKWARD);
+}
+
 /* False only when memory ran out; what else is wrong with a graph is told in its row. */
 static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
                        struct replay_graph *row, struct err *err)
@@ -158,6 +165,10 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     run->collecting.graph = row;
     collect_program(&run->collecting, p);
     ops_reset(run->seed.ops);
+    if (!is_needed(run, g->kind)) {
+        program_free(p);
+        run->programs.v[run->programs.n - 1] = NULL;
+    }
     return !run->collecting.failed || err_nomem(err);
 }
 
@@ -253,18 +264,37 @@ static void count_recorded(struct replay_guard_counts *n, const struct guard_ent
     }
 }
 
+/* The node that an origin names: nodes are counted over a graph and then its children. */
+static const struct node *node_in(const struct graph *graph, uint32_t *node)
+{
+    if (*node < graph->n_nodes)
+        return &graph->nodes[*node];
+    *node -= graph->n_nodes;
+    const struct node *ret = NULL;
+    for (uint32_t i = 0; i < graph->n_children && !ret; i++)
+        ret = node_in(graph->children[i], node);
+    return ret;
+}
+
+static const struct node *node_of(const struct attempt_run *run, uint32_t program, uint32_t node)
+{
+    for (size_t g = 0; g < run->load->n_graphs; g++)
+        if (run->load->graphs[g].ref == run->refs.v[program] && run->load->graphs[g].graph)
+            return node_in(run->load->graphs[g].graph, &node);
+    return NULL;
+}
+
 static bool keep_guard(struct attempt_run *run, const struct guard_entry *entry)
 {
     struct attempt_result *r = run->result;
-    const struct program *in;
     const struct node *node = NULL;
     struct replay_guard row = { .guard = entry->guard,
                                 .attempt = run->load->attempt,
                                 .fate = entry->fate,
                                 .ref = TRACE_NONE,
                                 .expr = entry->guard ? entry->guard->expr : entry->text };
-    if (entry->asked && entry->graph < run->programs.n)
-        node = program_node(run->programs.v[entry->graph], entry->node, &in);
+    if (entry->asked && entry->graph < run->refs.n)
+        node = node_of(run, entry->graph, entry->node);
     if (node) {
         row.ref = run->refs.v[entry->graph];
         row.node = node->name;
@@ -389,6 +419,7 @@ static void collect_costs(struct attempt_run *run)
 {
     struct replay_costs *costs = &run->result->costs;
     const struct shape_env *env = run->seed.env;
+    run->result->expression_bytes = env_bytes(env);
     costs->symbols = env_n_symbols(env);
     costs->guards = env_n_guards(env);
     costs->replacements = env_n_replacements(env);

@@ -52,6 +52,7 @@ struct attempt_result {
     struct pass_counts passes[PASSES];
     struct pass_operators pass_operators; /* names are the operators' context's until kept */
     uint64_t digest;
+    size_t expression_bytes;
     struct arena arena;
     struct err err; /* of kind ERR_NONE: done */
 };

@@ -73,20 +73,21 @@ static void add_difference(struct collecting *c, const struct program *p, const 
     };
     buf_clear(&c->text);
     if (note->outcome == OUTCOME_MISMATCH)
-        print_value_now(c->ops, note->got, &c->text);
+        print_value_now(c->ops, program_got(p, step->node), &c->text);
     else
-        buf_put(&c->text, note->text);
+        buf_put(&c->text, program_why(p, step->node));
     d.replayed = keep_text(c);
     c->failed |= !vec_push(&c->result->differences, d);
 }
 
 /* FNV-1a, one byte after the other: order counts. */
-static void add_digest(struct collecting *c, const struct outcome_note *note)
+static void add_digest(struct collecting *c, const struct program *p, node_id node)
 {
+    const struct outcome_note *note = &p->notes[node];
     uint64_t hash = c->result->digest ? c->result->digest : 14695981039346656037u;
     buf_clear(&c->text);
     if (note->outcome == OUTCOME_MATCH || note->outcome == OUTCOME_MISMATCH)
-        print_value_now(c->ops, note->got, &c->text);
+        print_value_now(c->ops, program_got(p, node), &c->text);
     buf_putc(&c->text, (char)('0' + note->outcome));
     c->failed |= c->text.failed;
     for (size_t i = 0; i < c->text.n; i++)
@@ -109,7 +110,7 @@ static void collect_call(struct collecting *c, const struct program *p, const st
     if (differs(note))
         add_difference(c, p, step);
     if (c->digests)
-        add_digest(c, note);
+        add_digest(c, p, step->node);
 }
 
 void collect_program(struct collecting *c, const struct program *program)

@@ -46,7 +46,7 @@ static void set_tensor(struct hinting *h, struct input_tensor *t, const struct s
 {
     count_names(h, t->size_symbol, t->ndim, found);
     count_names(h, t->stride_symbol, t->ndim, found);
-    count_names(h, &t->offset_symbol, 1, found);
+    count_names(h, t->offset_symbol, 1, found);
     for (uint32_t d = 0; d < t->ndim; d++) {
         evaluate(h, s->meta.size[d], &t->size[d]);
         evaluate(h, s->meta.stride[d], &t->stride[d]);
@@ -64,10 +64,13 @@ bool inputs_set_hints(struct inputs *inputs, const struct input_set *sets, size_
     bool ok = seed_open(&h.seed, inputs, &settings, NULL, err);
     for (size_t i = 0; i < inputs->list.n && ok; i++) {
         struct input *input = &inputs->list.v[i];
+        if (input->kind == INPUT_TENSOR) {
+            if (input->tensor.plain)
+                set_tensor(&h, &input->tensor, &h.seed.inputs[i], found);
+            continue;
+        }
         const struct input_set *set = set_of(&h, input->symbol.name);
-        if (input->kind == INPUT_TENSOR && input->tensor.plain)
-            set_tensor(&h, &input->tensor, &h.seed.inputs[i], found);
-        else if (input->kind == INPUT_SYMBOL && set) {
+        if (set) {
             input->symbol.value = set->value;
             ++*found;
         }

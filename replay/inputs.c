@@ -64,6 +64,22 @@ static void read_marks(struct reading *r, struct input_tensor *tensor)
     }
 }
 
+/* Most tensors are parameters, without symbols: they share these. */
+static const struct recorded_symbol no_symbols[TENSOR_MAX_DIM + 1];
+
+static struct recorded_symbol *own_symbol(struct arena *arena,
+                                          const struct recorded_symbol **symbols, uint32_t ndim,
+                                          uint32_t dim)
+{
+    if (*symbols == no_symbols) {
+        struct recorded_symbol *own = arena_array(arena, struct recorded_symbol, (size_t)ndim + 1);
+        if (!own)
+            return NULL;
+        *symbols = own;
+    }
+    return (struct recorded_symbol *)&(*symbols)[dim];
+}
+
 static bool room_for_dims(struct arena *arena, struct input_tensor *t)
 {
     size_t n = (size_t)t->ndim + 1;
@@ -72,10 +88,8 @@ static bool room_for_dims(struct arena *arena, struct input_tensor *t)
     t->marked = arena_array(arena, bool, n);
     t->duck = arena_array(arena, bool, n);
     t->change = arena_array(arena, struct dim_change, n);
-    t->size_symbol = arena_array(arena, struct recorded_symbol, n);
-    t->stride_symbol = arena_array(arena, struct recorded_symbol, n);
-    return t->size && t->stride && t->marked && t->duck && t->change && t->size_symbol &&
-           t->stride_symbol;
+    t->size_symbol = t->stride_symbol = t->offset_symbol = no_symbols;
+    return t->size && t->stride && t->marked && t->duck && t->change;
 }
 
 static bool read_description(struct reading *r)
@@ -161,8 +175,16 @@ static bool read_source(struct reading *r)
     return !d || (add_base(r, d, source) && add_tensor(r, d, source));
 }
 
+static struct recorded_symbol *own_part(struct reading *r, const struct recorded_symbol **symbols,
+                                        uint32_t ndim, uint32_t dim, bool *failed)
+{
+    struct recorded_symbol *ret = own_symbol(&r->inputs->arena, symbols, ndim, dim);
+    *failed = !ret;
+    return ret;
+}
+
 /* "L['x'].size()[1]" is a part of the tensor "L['x']"; NULL for what belongs to none. */
-static struct recorded_symbol *part_of(struct reading *r, struct str source)
+static struct recorded_symbol *part_of(struct reading *r, struct str source, bool *failed)
 {
     static const struct str parts[] = { { ".size()[", 8 }, { ".stride()[", 10 } };
     for (int i = 0; i < 3; i++) {
@@ -181,9 +203,10 @@ static struct recorded_symbol *part_of(struct reading *r, struct str source)
         if (!t->plain)
             return NULL;
         if (i == 2)
-            return &t->offset_symbol;
+            return own_part(r, &t->offset_symbol, 1, 0, failed);
         if (str_to_u64(str_first(rest, str_find_char(rest, ']')), &dim) && dim < t->ndim)
-            return i == 0 ? &t->size_symbol[dim] : &t->stride_symbol[dim];
+            return own_part(r, i == 0 ? &t->size_symbol : &t->stride_symbol, t->ndim,
+                            (uint32_t)dim, failed);
     }
     return NULL;
 }
@@ -199,7 +222,10 @@ static bool read_symbol(struct reading *r)
     };
     if (!symbol.name.p || !symbol.value.p || !symbol.range.p || !symbol.source.p)
         return false;
-    struct recorded_symbol *part = part_of(r, symbol.source);
+    bool failed = false;
+    struct recorded_symbol *part = part_of(r, symbol.source, &failed);
+    if (failed)
+        return false;
     if (part && part->name.n == 0) {
         *part = symbol;
         return true;
@@ -296,6 +322,13 @@ bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, s
     for (uint32_t i = 0; i < a->n_records && ok; i++)
         ok = read_record(&r, a->records[i], err);
     ok = ok && (guess_sharing(inputs) || err_nomem(err));
+    struct input *fit = inputs->list.n && ok
+                            ? realloc(inputs->list.v, inputs->list.n * sizeof *inputs->list.v)
+                            : NULL;
+    if (fit) {
+        inputs->list.v = fit;
+        inputs->list.cap = inputs->list.n;
+    }
     json_release(&r.doc);
     intern_release(&r.sources);
     vec_release(&r.tensor);

@@ -45,15 +45,18 @@ struct input_tensor {
     bool *duck;     /* ndim: recorded as a symbol that other sizes of its value share */
     bool *marked;   /* ndim: mark_dynamic */
     struct dim_change *change; /* ndim */
-    struct recorded_symbol *size_symbol, *stride_symbol, offset_symbol;
+    const struct recorded_symbol *size_symbol, *stride_symbol; /* ndim */
+    const struct recorded_symbol *offset_symbol;
 };
 
 enum recorded_input_kind { INPUT_TENSOR, INPUT_SYMBOL };
 struct input {
     enum recorded_input_kind kind;
-    struct input_tensor tensor;
-    struct recorded_symbol symbol; /* of a number, or of a tensor that was not described */
-    bool fixed;                    /* a number becomes a constant */
+    bool fixed; /* a number becomes a constant */
+    union {
+        struct input_tensor tensor;
+        struct recorded_symbol symbol; /* of a number, or of a tensor that was not described */
+    };
 };
 
 struct inputs {

@@ -196,7 +196,7 @@ static bool keep_node(struct lifting *l, const struct program *p, node_id id)
     ret->metas[at] = STR("");
     ret->storages[at] = STORAGE_FRESH;
     if (p->steps[id].kind == STEP_INPUT)
-        value = note->got;
+        value = program_got(p, id);
     if (value.kind == VALUE_TENSOR)
         ret->storages[at] = value.u.tensor.storage;
     bool right = note->outcome == OUTCOME_MATCH || p->steps[id].kind == STEP_INPUT;

@@ -95,6 +95,8 @@ static void merge_costs(struct merging *m, const struct attempt_result *r)
     const uint64_t *from = (const uint64_t *)&r->costs;
     for (size_t i = 0; i < sizeof r->costs / sizeof *from; i++)
         to[i] += from[i];
+    if (r->expression_bytes > m->replay->expression_bytes)
+        m->replay->expression_bytes = r->expression_bytes;
     to = (uint64_t *)m->replay->passes;
     from = (const uint64_t *)r->passes;
     for (size_t i = 0; i < PASSES * (sizeof *r->passes / sizeof(uint64_t)); i++)

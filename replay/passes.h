@@ -54,7 +54,7 @@ struct pass_run {
     struct walker *walker; /* its callbacks are taken over */
     const struct seed *seed;
     const struct inputs *inputs;
-    struct program *const *programs; /* in the order of their records */
+    struct program *const *programs; /* in the order of their records; NULL: of no pass */
     const enum graph_kind *kinds;
     size_t n;
     struct pass_counts *counts; /* PASSES; added to */

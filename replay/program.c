@@ -80,10 +80,13 @@ static bool read_arguments(struct building *b, struct program *p, struct step *s
 {
     struct arena *arena = &b->root->arena;
     const struct arg *args = p->graph->args ? &p->graph->args[node->first_arg] : NULL;
+    uint32_t n_keywords = 0;
+    for (uint32_t i = 0; i < node->n_args; i++)
+        n_keywords += args[i].key.n && node_is_call(node);
     step->first_patch = (uint32_t)b->holes.patches.n;
-    step->args = arena_array(arena, struct value, (size_t)node->n_args + 1);
-    step->keywords = arena_array(arena, struct keyword, (size_t)node->n_args + 1);
-    if (!step->args || !step->keywords)
+    step->args = arena_array(arena, struct value, node->n_args - n_keywords);
+    step->keywords = arena_array(arena, struct keyword, n_keywords);
+    if ((!step->args && node->n_args > n_keywords) || (!step->keywords && n_keywords))
         return false;
     for (uint32_t i = 0; i < node->n_args; i++) {
         bool keyword = args[i].key.n && node_is_call(node);
@@ -105,10 +108,9 @@ static const char *rule_name(struct building *b, const struct node *node)
     if (!node_is_call(node))
         return node->op == NODE_PLACEHOLDER ? "placeholder" : "";
     node_op_name(node, &name);
-    struct str kept = arena_copy(&b->root->arena, buf_str(&name));
-    bool failed = name.failed;
+    const char *kept = name.failed ? NULL : ops_keep_name(b->ops, buf_str(&name));
     buf_release(&name);
-    return failed ? NULL : kept.p;
+    return kept;
 }
 
 static const struct expected *meta_of(struct building *b, const struct graph *graph, uint32_t meta)

@@ -49,17 +49,17 @@ struct patch {
 };
 
 struct step {
-    enum step_kind kind;
+    uint8_t kind; /* enum step_kind */
+    uint32_t n_args, n_keywords;
     node_id node;
     node_id
         object; /* the node whose object this result is: in-place calls and aliases give theirs */
+    uint32_t first_patch, n_patches;
     const struct op *op;
     struct str target;
-    const char *rule; /* the operator's name, terminated */
+    const char *rule; /* the operator's name, terminated; as long as the operators' context */
     struct value *args;
     struct keyword *keywords;
-    uint32_t n_args, n_keywords;
-    uint32_t first_patch, n_patches;
     const struct expected *expected;
 };
 
@@ -71,15 +71,20 @@ enum outcome {
     OUTCOME_UNSUPPORTED
 };
 
+/* What there is to say of a node that did not come out as recorded. */
+struct note_detail {
+    struct str text;  /* of a refusal or an unsupported call */
+    struct value got; /* of a mismatch: what the rule gave */
+};
+
 /* What came of a node. */
 struct outcome_note {
-    enum outcome outcome;
+    uint8_t outcome;  /* enum outcome */
     bool adopted;     /* its result is the recorded one from here on */
     bool pending;     /* to be compared once more when the graph is done */
     bool fresh;       /* the call made unbacked symbols, or found them remembered: a warm walk takes
                          the result as it was */
-    struct str text;  /* of a refusal or an unsupported call */
-    struct value got; /* of a mismatch: what the rule gave */
+    const struct note_detail *detail; /* NULL: nothing */
 };
 
 struct program {
@@ -106,6 +111,20 @@ struct program {
 struct program *program_new(struct ops *ops, const struct graph *graph, uint32_t number,
                             sym_resolver *symbol, void *user, struct err *err);
 void program_free(struct program *program); /* only for the root; NULL is fine */
+
+/* Why a call was refused or is not supported. */
+static inline struct str program_why(const struct program *program, node_id id)
+{
+    const struct note_detail *detail = program->notes[id].detail;
+    return detail ? detail->text : STR("");
+}
+
+/* What the rule gave in the first walk, or who passed the input. */
+static inline struct value program_got(const struct program *program, node_id id)
+{
+    const struct note_detail *detail = program->notes[id].detail;
+    return detail ? detail->got : program->first[id];
+}
 
 /* The child that a get_attr names; NULL. */
 struct program *program_child(const struct program *program, struct str name);

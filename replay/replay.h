@@ -143,6 +143,7 @@ struct replay {
     struct pass_counts passes[PASSES]; /* with `passes` */
     struct pass_operator *pass_operators; /* by pass, then most dispatches within first */
     size_t n_pass_operators;
+    size_t expression_bytes; /* held by the largest of the environments */
     uint64_t digest;
     struct replay_violation *violations;
     size_t n_violations;

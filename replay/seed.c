@@ -146,7 +146,7 @@ static struct dim_constraint constraint_of(struct seeding *s, const struct input
 static bool as_recorded(struct seeding *s, const struct input_tensor *t, const struct seeded *made)
 {
     struct sym_pool *pool = env_pool(s->seed->env);
-    bool ok = t->offset_symbol.name.n == 0 || named(pool, made->meta.offset, t->offset_symbol.name);
+    bool ok = t->offset_symbol->name.n == 0 || named(pool, made->meta.offset, t->offset_symbol->name);
     for (uint32_t d = 0; d < t->ndim && ok; d++)
         ok = (t->size_symbol[d].name.n == 0 ||
               named(pool, made->meta.size[d], t->size_symbol[d].name)) &&
@@ -173,7 +173,7 @@ static void adopt_tensor(struct seeding *s, const struct input_tensor *t, sym_id
                              dense ? sym_mul(pool, size[d + 1], stride[d + 1])
                                    : sym_integer(pool, t->stride[d]));
     }
-    *offset = adopt_or(s->seed, &t->offset_symbol, sym_integer(pool, t->offset));
+    *offset = adopt_or(s->seed, t->offset_symbol, sym_integer(pool, t->offset));
 }
 
 static bool add_alias(struct seed *seed, const struct recorded_symbol *symbol, sym_id expr)
@@ -185,7 +185,7 @@ static bool add_alias(struct seed *seed, const struct recorded_symbol *symbol, s
 
 static bool add_aliases(struct seed *seed, const struct input_tensor *t, const struct seeded *made)
 {
-    bool ok = add_alias(seed, &t->offset_symbol, made->meta.offset);
+    bool ok = add_alias(seed, t->offset_symbol, made->meta.offset);
     for (uint32_t d = 0; d < t->ndim && ok; d++)
         ok = add_alias(seed, &t->size_symbol[d], made->meta.size[d]) &&
              add_alias(seed, &t->stride_symbol[d], made->meta.stride[d]);
@@ -297,8 +297,10 @@ static void compare_jagged(struct seeding *s, size_t at)
     const struct str end = STR("._offsets.size()[0]");
     struct shape_env *env = s->seed->env;
     struct sym_pool *pool = env_pool(env);
+    if (s->inputs->list.v[at].kind != INPUT_SYMBOL)
+        return;
     struct str source = s->inputs->list.v[at].symbol.source;
-    if (s->inputs->list.v[at].kind != INPUT_SYMBOL || !str_ends(source, end))
+    if (!str_ends(source, end))
         return;
     struct str of = str_first(source, source.n - end.n);
     sym_id made[] = { sym_sub(pool, s->seed->inputs[at].number, SYM_ID_ONE),

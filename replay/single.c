@@ -219,6 +219,7 @@ void single_finish(struct single *single)
 uint32_t single_storage(const struct single *single, node_id id)
 {
     const struct program *p = single->program;
-    struct value value = p->steps[id].kind == STEP_INPUT ? p->notes[id].got : p->first[id];
+    struct value value =
+        p->steps[id].kind == STEP_INPUT ? program_got(p, id) : p->first[id];
     return value.kind == VALUE_TENSOR ? value.u.tensor.storage : STORAGE_FRESH;
 }

@@ -159,6 +159,19 @@ static void call_after_export(struct walker *w, const struct step *step, struct 
 
 /* ---- Judging ---- */
 
+static void set_detail(struct walker *w, struct program *p, node_id node, struct str text,
+                       struct value got)
+{
+    struct note_detail *detail = arena_new(&p->root->arena, struct note_detail);
+    struct str kept = detail ? arena_copy(&p->root->arena, text) : text;
+    if (!detail || !kept.p) {
+        fail_memory(w);
+        return;
+    }
+    *detail = (struct note_detail){ kept, got };
+    p->notes[node].detail = detail;
+}
+
 static void note_error(struct walker *w, struct program *p, const struct step *step,
                        const struct call_result *result)
 {
@@ -171,7 +184,7 @@ static void note_error(struct walker *w, struct program *p, const struct step *s
     else if (step->kind != STEP_MODULE && error)
         buf_printf(&text, "%.*s%s%.*s", STR_ARG(error->type), error->type.n ? ": " : "",
                    STR_ARG(error->text));
-    note->text = arena_copy(ops_arena(w->ops), buf_str(&text));
+    set_detail(w, p, step->node, buf_str(&text), value_none());
     buf_release(&text);
 }
 
@@ -189,12 +202,12 @@ static void judge(struct walker *w, struct program *p, const struct step *step,
     if (w->unbound.symbols.n)
         bind_unbacked(&w->unbound, w->ops, e, result->value);
     note->outcome = OUTCOME_MATCH;
-    note->got = result->value;
     note->pending = true;
     if (compare_value(w->ops, e, result->value) == LIKE_OTHER) {
         note->outcome = OUTCOME_MISMATCH;
         note->pending = false;
         note->adopted = true;
+        set_detail(w, p, step->node, STR(""), result->value);
         result->value = recorded_value(w, step);
     }
 }
@@ -249,9 +262,10 @@ static bool run_call(struct walker *w, struct program *p, const struct step *ste
         } else {
             p->notes[step->node].outcome = ready ? OUTCOME_UNSUPPORTED : OUTCOME_REFUSED;
             p->notes[step->node].adopted = true;
-            p->notes[step->node].text =
-                ready ? STR("an argument is the result of a call that is not supported")
-                      : STR("an argument names a value that does not exist");
+            set_detail(w, p, step->node,
+                       ready ? STR("an argument is the result of a call that is not supported")
+                             : STR("an argument names a value that does not exist"),
+                       value_none());
             result.value = recorded_value(w, step);
         }
     } else if (p->notes[step->node].adopted || result.outcome != OP_DONE) {
@@ -279,10 +293,8 @@ static bool run_input(struct walker *w, struct program *p, const struct step *st
     if (!first && w->input_again)
         value = w->input_again(w->user, p, step, value);
     set_result(p, step, value, first);
-    if (first) {
-        p->notes[step->node].got = value;
+    if (first)
         p->notes[step->node].pending = value.kind != VALUE_NONE;
-    }
     return true;
 }
 
@@ -404,7 +416,7 @@ bool walk_inputs_differ(struct walker *w, const struct program *p)
 {
     for (uint32_t i = 0; i < p->n_steps; i++)
         if (p->steps[i].kind == STEP_INPUT && p->notes[i].pending &&
-            compare_value(w->ops, p->steps[i].expected, p->notes[i].got) == LIKE_LATER)
+            compare_value(w->ops, p->steps[i].expected, program_got(p, i)) == LIKE_LATER)
             return true;
     return false;
 }
@@ -414,7 +426,7 @@ void walk_finish(struct walker *w, struct program *p)
     for (uint32_t i = 0; i < p->n_steps; i++) {
         struct outcome_note *note = &p->notes[i];
         enum likeness good = w->by_hint ? LIKE_LATER : LIKE_SAME;
-        if (note->pending && compare_value(w->ops, p->steps[i].expected, note->got) > good)
+        if (note->pending && compare_value(w->ops, p->steps[i].expected, program_got(p, i)) > good)
             note->outcome = OUTCOME_MISMATCH;
         note->pending = false;
     }

@@ -10,6 +10,7 @@
 #include "replay/ops/schema.h"
 #include "replay/ops/stats.h"
 #include "trace/base/arena.h"
+#include "trace/base/intern.h"
 #include "trace/base/vec.h"
 
 enum {
@@ -119,6 +120,7 @@ struct ops {
     struct arena arena;    /* until ops_reset() */
     struct arena schemas;  /* until another environment comes */
     struct arena lifetime; /* until ops_free() */
+    struct intern names; /* until ops_free() */
     vec_of(uint32_t) parsed; /* rows with a schema in `schemas` */
     struct op_table table;
     struct meta_table metas;

@@ -52,6 +52,7 @@ void ops_free(struct ops *ops)
     arena_release(&ops->arena);
     arena_release(&ops->schemas);
     arena_release(&ops->lifetime);
+    intern_release(&ops->names);
     vec_release(&ops->parsed);
     vec_release(&ops->written);
     vec_release(&ops->storage_bytes);
@@ -152,6 +153,12 @@ struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta)
 uint64_t ops_memo_uses(const struct ops *ops)
 {
     return ops->memo_uses;
+}
+
+const char *ops_keep_name(struct ops *ops, struct str name)
+{
+    uint32_t id = intern(&ops->names, name);
+    return id == INTERN_NONE ? NULL : intern_text(&ops->names, id).p;
 }
 
 bool ops_remember_item(struct ops *ops, struct tensor x, struct value number)

@@ -127,6 +127,9 @@ uint64_t ops_memo_uses(const struct ops *ops);
 /* x.item() gives that number, as of an input whose value a log names. False: out of memory. */
 bool ops_remember_item(struct ops *ops, struct tensor x, struct value number);
 
+/* A terminated copy, one of equal texts, that lives as long as the context; NULL: out of memory. */
+const char *ops_keep_name(struct ops *ops, struct str name);
+
 /* --- Making arguments --- */
 
 /* Copied and interned; meta.id is not looked at. NULL: out of memory. */

@@ -210,3 +210,13 @@ sym_id env_hint(struct shape_env *env, sym_id e)
     }
     return facts_at(env->pool, value) & FACT_CONSTANT || value <= SYM_ID_TRUE ? value : SYM_NONE;
 }
+
+size_t env_bytes(const struct shape_env *env)
+{
+    return sizeof *env + sym_pool_bytes(env->pool) + env->n_known * sizeof *env->known +
+           env->symbols.cap * sizeof *env->symbols.v +
+           env->symbol_lists.cap * sizeof *env->symbol_lists.v +
+           env->guards.cap * sizeof *env->guards.v + env->arena.bytes + env->messages.arena.bytes +
+           env->source_names.arena.bytes +
+           env->source_names.n_slots * sizeof *env->source_names.slots;
+}

@@ -34,7 +34,8 @@ static struct arena_block *add_block(struct arena *arena, size_t size)
     return block;
 }
 
-/* Blocks double up to LARGEST_BLOCK; a larger request gets a block of its own behind the current
+/* Blocks are a quarter of what was handed out, up to LARGEST_BLOCK, so that little of it is never
+ * used; a larger request gets a block of its own behind the current
  * one, whose remainder stays in use. */
 static void *alloc_slow(struct arena *arena, size_t size)
 {
@@ -42,7 +43,7 @@ static void *alloc_slow(struct arena *arena, size_t size)
         struct arena_block *block = add_block(arena, size);
         return block ? block->data : NULL;
     }
-    size_t want = arena->bytes < FIRST_BLOCK ? FIRST_BLOCK : arena->bytes;
+    size_t want = arena->bytes / 4 < FIRST_BLOCK ? FIRST_BLOCK : arena->bytes / 4;
     want = want > LARGEST_BLOCK ? LARGEST_BLOCK : want;
     want = want < size ? size : want;
     struct arena_block *block = add_block(arena, want);
