@@ -160,8 +160,7 @@ void text_allocations(const struct text_report *r)
     }
     if (table_rows(&table) > 0)
         text_title(r, r->p->costs.self_ns > 0
-                          ? "Tensors made by line (symbolic: in one replay; allocations: empty() "
-                            "and its like, as recorded)"
+                          ? "Tensors made by line (symbolic: in a replay; allocations: as recorded)"
                           : "Tensors with symbolic sizes made by line, in one replay");
     text_finish(r, &table, 0);
     free(order);
