@@ -269,8 +269,8 @@ static void put_failing(const struct minify_job *job, struct buf *out)
         buf_printf(out, "what fails: the guard %s is added\n", args->guard);
     else if (args->specializes)
         buf_printf(out, "what fails: %s becomes a number\n", args->specializes);
-    else if (text.n && !str_is(text, "exit 0"))
-        buf_printf(out, "what fails: %.*s\n", STR_ARG(text));
+    else if (text.n && !str_is(text, "exit 0")) /* its first line: PyTorch's go on for long */
+        buf_printf(out, "what fails: %.*s\n", STR_ARG(str_first(text, str_find_char(text, '\n'))));
 }
 
 static void put_text(const struct minify_job *job, struct buf *out)
