@@ -8,6 +8,7 @@ enum { SEEN_SHOWN = 20 };
 static const char *const end_words[] = {
     [BISECT_FOUND] = "found",     [BISECT_NEVER] = "never",   [BISECT_ALWAYS] = "always",
     [BISECT_BETWEEN] = "between", [BISECT_CANNOT] = "cannot", [BISECT_UNSTEADY] = "unsteady",
+    [BISECT_STOPPED] = "interrupted",
 };
 static const char *const answer_words[] = { "good", "bad", "cannot tell", "broken" };
 
@@ -74,14 +75,34 @@ static void put_machine_line(struct buf *text, const struct bisect_report *repor
     const struct bisect_result *r = report->result;
     const struct bisect_event *event = event_of(report, r->bad);
     if (r->end != BISECT_FOUND || !event) {
-        buf_printf(text, "first-bad=none end=%s events=%zu probes=%" PRIu32 "\n", end_words[r->end],
-                   report->events->list.n, r->probes);
+        buf_printf(text, "first-bad=none end=%s events=%zu", end_words[r->end],
+                   report->events->list.n);
+        if (r->end == BISECT_STOPPED)
+            buf_printf(text, " good=%" PRIu32 " bad=%" PRIu32, r->good, r->bad);
+        buf_printf(text, " probes=%" PRIu32 "\n", r->probes);
         return;
     }
     buf_printf(text, "first-bad=%" PRIu32 " id=%016" PRIx64 " kind=%s expr=", r->bad, event->id,
                bisect_event_name(event->kind));
     json_quote(text, event->expr);
     buf_printf(text, " good=%" PRIu32 " probes=%" PRIu32 "\n", r->good, r->probes);
+}
+
+/* An end that nobody was asked about yet is taken for granted. */
+static void put_stopped(struct buf *text, const struct bisect_report *report)
+{
+    const struct bisect_result *r = report->result;
+    if (bisect_was(r, r->bad, BISECT_GOOD))
+        buf_printf(text, "interrupted: good after all %" PRIu32 " events, asked once\n", r->bad);
+    else if (r->bad - r->good <= 1)
+        buf_printf(text, "interrupted: the first bad event is %" PRIu32, r->bad);
+    else
+        buf_printf(text, "interrupted: the first bad event is one of %" PRIu32 " to %" PRIu32,
+                   r->good + 1, r->bad);
+    if (!bisect_was(r, r->bad, BISECT_GOOD))
+        buf_puts(text, bisect_was(r, r->bad, BISECT_BAD)
+                           ? "\n"
+                           : ", if any is: nobody has asked about all of them yet\n");
 }
 
 static void put_end(struct buf *text, const struct bisect_report *report)
@@ -110,6 +131,7 @@ static void put_end(struct buf *text, const struct bisect_report *report)
     case BISECT_UNSTEADY:
         buf_puts(text, "cannot tell: asked again, the same place answers otherwise\n");
         break;
+    case BISECT_STOPPED: put_stopped(text, report); break;
     }
 }
 
@@ -176,6 +198,8 @@ static void put_json(struct buf *text, const struct bisect_report *report)
     json_put_u64(&w, "events", report->events->list.n);
     json_event(&w, "first_bad", r->bad, found ? event_of(report, r->bad) : NULL);
     json_event(&w, "last_good", r->good, found ? event_of(report, r->good) : NULL);
+    json_put_u64(&w, "good", r->good);
+    json_put_u64(&w, "bad", r->bad);
     json_put_bool(&w, "certified", r->certified);
     json_put_bool(&w, "monotone", r->monotone);
     json_put_u64(&w, "probes", r->probes);
@@ -193,6 +217,8 @@ static int code_of(const struct bisect_args *args, const struct bisect_report *r
     char id[20];
     if (r->end == BISECT_NEVER)
         return EXIT_DONE;
+    if (r->end == BISECT_STOPPED)
+        return EXIT_INTERRUPTED;
     if (r->end != BISECT_FOUND)
         return EXIT_CANNOT_TELL;
     if (!args->only)

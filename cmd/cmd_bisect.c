@@ -1,5 +1,7 @@
 
 #include "cmd/bisect.h"
+#include "cmd/fx_arg.h"
+#include "cmd/search_signals.h"
 #include "trace/events/guards.h"
 #include "trace/events/user_line.h"
 
@@ -38,7 +40,7 @@ struct bisecting {
     struct cmd *cmd;
     const struct bisect_args *args;
     struct bisect_question question;
-    atomic_bool stop;
+    const atomic_bool *stop;
 };
 
 /* ---- One graph ---- */
@@ -75,7 +77,7 @@ static bool bisect_graph(struct bisecting *b, const struct candidate *candidate,
     struct in_engine in = { candidate, b->question, events };
     *result = (struct bisect_result){ .monotone = true };
     if (b->args->check)
-        return bisect_by_command(b->args, candidate, &b->stop, events, result, err);
+        return bisect_by_command(b->args, candidate, b->stop, events, result, err);
     if (!bisect_events_walk(candidate, &b->question, UINT32_MAX, events, err))
         return false;
     in.question.exactly = events->exact;
@@ -85,7 +87,7 @@ static bool bisect_graph(struct bisecting *b, const struct candidate *candidate,
         .from_end = b->args->from_end,
         .probe = probe,
         .user = &in,
-        .stop = &b->stop,
+        .stop = b->stop,
     };
     return bisect_run(&how, result, err);
 }
@@ -166,34 +168,51 @@ static bool find_recorded_ends(struct trace *trace, const struct graph_ref *ref,
     return true;
 }
 
+/* What is searched. */
+struct place {
+    struct str name;
+    struct trace *trace; /* NULL: FX text, of which there are no records */
+    const struct graph_ref *ref;
+    uint32_t nth; /* of the graphs that are meant */
+    bool last;
+};
+
+static int bisect_candidate(struct bisecting *b, const struct candidate *candidate,
+                            const struct place *place, struct err *err, bool *over)
+{
+    struct bisect_events events = { .whole = false };
+    struct bisect_result result = { .monotone = true };
+    int code = EXIT_DONE;
+    bool good = candidate && bisect_graph(b, candidate, &events, &result, err) &&
+                (!place->trace ||
+                 find_recorded_ends(place->trace, place->ref, &events, &result, err));
+    const struct bisect_report report = { .graph = place->name,
+                                          .events = &events,
+                                          .result = &result,
+                                          .graphs = place->nth };
+    *over = !good || is_over(&result);
+    if (!good) {
+        err_at(err, "bisect: %.*s", STR_ARG(place->name));
+        code = out_error(b->cmd->out, err);
+    } else if (b->args->list) {
+        bisect_list(b->cmd, &report);
+    } else if (*over || place->last) {
+        code = bisect_report(b->cmd, b->args, &report);
+    }
+    bisect_events_release(&events);
+    bisect_result_release(&result);
+    return code;
+}
+
 static int bisect_ref(struct bisecting *b, struct trace *trace, const struct graph_list *list,
                       uint32_t ref, uint32_t nth, bool last, bool *over)
 {
     struct err err = { 0 };
     struct buf name = BUF_INIT;
-    struct bisect_events events = { .whole = false };
-    struct bisect_result result = { .monotone = true };
-    int code = EXIT_DONE;
     struct candidate *candidate = load(trace, list, ref, &name, &err);
-    if (candidate && bisect_graph(b, candidate, &events, &result, &err) &&
-        find_recorded_ends(trace, &list->refs[ref], &events, &result, &err)) {
-        struct bisect_report report = { .graph = buf_str(&name),
-                                        .events = &events,
-                                        .result = &result,
-                                        .graphs = nth };
-        *over = is_over(&result);
-        if (b->args->list)
-            bisect_list(b->cmd, &report);
-        else if (*over || last)
-            code = bisect_report(b->cmd, b->args, &report);
-    } else {
-        err_at(&err, "bisect: %.*s", STR_ARG(buf_str(&name)));
-        code = out_error(b->cmd->out, &err);
-        *over = true;
-    }
+    const struct place place = { buf_str(&name), trace, &list->refs[ref], nth, last };
+    int code = bisect_candidate(b, candidate, &place, &err, over);
     candidate_free(candidate);
-    bisect_events_release(&events);
-    bisect_result_release(&result);
     buf_release(&name);
     return code;
 }
@@ -224,9 +243,40 @@ static int bisect_tape(struct bisecting *b, struct tape_arg *tape)
     return code;
 }
 
+static int bisect_operand(struct bisecting *b)
+{
+    const struct candidate_options plain = { 0 };
+    const struct place place = { .name = str_of(b->cmd->operands[0]), .nth = 1, .last = true };
+    struct err err = { 0 };
+    struct tape_arg tape = { .trace = NULL };
+    bool over;
+    struct candidate *candidate = fx_arg_read(b->cmd->operands[0], &plain, &err);
+    int code;
+    if (candidate || err_is_set(&err)) {
+        code = candidate ? bisect_candidate(b, candidate, &place, &err, &over)
+                         : out_error(b->cmd->out, &err);
+    } else {
+        code = tape_arg_open(&tape, b->cmd->out, b->cmd->operands[0], 0);
+        code = code == EXIT_DONE ? bisect_tape(b, &tape) : code;
+    }
+    candidate_free(candidate);
+    tape_arg_close(&tape);
+    return code;
+}
+
+/* Ctrl-C ends it with what is known by then. */
+static int search(struct bisecting *b)
+{
+    struct search_signals signals;
+    b->stop = search_signals_begin(&signals);
+    int code = bisect_operand(b);
+    search_signals_end(&signals);
+    return code;
+}
+
 /* ---- Between two tapes ---- */
 
-static int compare(struct bisecting *b, struct tape_arg *tapes)
+static int compare_opened(struct bisecting *b, struct tape_arg *tapes)
 {
     struct err err = { 0 };
     struct bisect_difference difference;
@@ -245,6 +295,19 @@ static int compare(struct bisecting *b, struct tape_arg *tapes)
     align_free(align);
     outline_free(outlines[0]);
     outline_free(outlines[1]);
+    return code;
+}
+
+static int compare(struct bisecting *b)
+{
+    struct tape_arg tapes[2] = { { .trace = NULL }, { .trace = NULL } };
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < 2 && code == EXIT_DONE; i++)
+        code = tape_arg_open(&tapes[i], b->cmd->out, b->cmd->operands[i], 0);
+    if (code == EXIT_DONE)
+        code = compare_opened(b, tapes);
+    tape_arg_close(&tapes[0]);
+    tape_arg_close(&tapes[1]);
     return code;
 }
 
@@ -285,19 +348,14 @@ static int check_args(struct bisecting *b)
 static int run(struct cmd *cmd)
 {
     struct bisecting b = { .cmd = cmd, .args = cmd->args };
-    struct tape_arg tapes[2] = { { .trace = NULL }, { .trace = NULL } };
     int code = check_args(&b);
-    for (size_t i = 0; i < cmd->n_operands && code == EXIT_DONE; i++)
-        code = tape_arg_open(&tapes[i], cmd->out, cmd->operands[i], 0);
     if (code == EXIT_DONE)
-        code = b.args->between ? compare(&b, tapes) : bisect_tape(&b, &tapes[0]);
-    tape_arg_close(&tapes[0]);
-    tape_arg_close(&tapes[1]);
+        code = b.args->between ? compare(&b) : search(&b);
     return b.args->bisect_codes ? exit_code_for_bisect(code) : code;
 }
 
 const struct command command_bisect = {
-    .synopsis = "[options] TAPE:COMPILE[:KIND]\n--between TAPE TAPE",
+    .synopsis = "[options] TAPE:COMPILE[:KIND]\n[options] ARCHIVE.pt2 | GRAPH.fx\n--between TAPE TAPE",
     .description =
         "Replays the events of a compile (symbols, guards, asserts, replacements, "
         "specializations, calls) and names the first after which a guard holds, a symbol is a "

@@ -1,5 +1,5 @@
 #include "cmd/minify.h"
-#include "cmd/minify_signals.h"
+#include "cmd/search_signals.h"
 
 static const struct opt options[] = {
     OPT_STRING(0, "check", "CMD", struct minify_args, check,
@@ -105,7 +105,7 @@ static int report_failure(struct minify_job *job, const struct err *err)
 
 static int search(struct minify_job *job)
 {
-    struct minify_signals signals;
+    struct search_signals signals;
     struct err err = { 0 };
     job->options.oracle = job->oracle;
     job->options.journal = job->journal;
@@ -113,13 +113,13 @@ static int search(struct minify_job *job)
     job->options.aside = minify_aside;
     job->options.progress = minify_show_progress;
     job->options.user = job;
-    job->options.stop = minify_signals_begin(&signals);
+    job->options.stop = search_signals_begin(&signals);
     bool good = minify_run(job->whole, &job->options, &job->result, &err);
     out_progress_end(job->cmd->out);
     if (good && job->result.end != MINIFY_NOT_REPRODUCED)
         good = minify_find_whys(job, &err) && minify_write_files(job, &err);
     int code = good ? minify_report(job) : report_failure(job, &err);
-    minify_signals_end(&signals);
+    search_signals_end(&signals);
     return code == EXIT_DONE ? exit_of(&job->result) : code;
 }
 

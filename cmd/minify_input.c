@@ -1,8 +1,7 @@
 #include <stdlib.h>
 
+#include "cmd/fx_arg.h"
 #include "cmd/minify.h"
-#include "cmd/text_file.h"
-#include "trace/log/source.h"
 
 enum { HINTS_MAX = 64 };
 
@@ -30,17 +29,6 @@ static bool read_hints(struct hint_list *list, const char *text, struct err *err
     return true;
 }
 
-/* A file of FX text is one by its content, whatever it is called. */
-static bool is_fx_text(const char *path, struct buf *text, struct err *err)
-{
-    struct source *source = source_open(path, &(struct err){ 0 });
-    bool may_be = source && (source->kind == SOURCE_OTHER);
-    source_close(source);
-    if (!may_be)
-        return false;
-    return text_file_read(path, text, err) && graph_looks_like(buf_str(text));
-}
-
 static bool read_tape(struct minify_job *job, const struct candidate_options *options,
                       struct err *err)
 {
@@ -65,17 +53,9 @@ static bool read_tape(struct minify_job *job, const struct candidate_options *op
 bool minify_read_input(struct minify_job *job, struct err *err)
 {
     struct hint_list hints = { .n = 0 };
-    struct buf text = BUF_INIT;
     if (!read_hints(&hints, job->args->set, err))
         return false;
     const struct candidate_options options = { .hints = hints.hints, .n_hints = hints.n };
-    if (is_fx_text(job->cmd->operands[0], &text, err)) {
-        job->whole = candidate_read_fx(buf_str(&text), &options, err);
-        if (!job->whole)
-            err_at(err, "%s", job->cmd->operands[0]);
-    } else if (!err_is_set(err)) {
-        read_tape(job, &options, err);
-    }
-    buf_release(&text);
-    return job->whole != NULL;
+    job->whole = fx_arg_read(job->cmd->operands[0], &options, err);
+    return job->whole || (!err_is_set(err) && read_tape(job, &options, err));
 }

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 
 #include "cmd/minify.h"
-#include "cmd/minify_signals.h"
+#include "cmd/search_signals.h"
 #include "profile/format.h"
 #include "trace/base/json_write.h"
 
@@ -24,8 +24,8 @@ static void put_status(struct minify_job *job, const struct minify_progress *pro
 void minify_show_progress(void *user, const struct minify_progress *progress)
 {
     struct minify_job *job = user;
-    if (minify_status_asked() > job->status_asked) {
-        job->status_asked = minify_status_asked();
+    if (search_status_asked() > job->status_asked) {
+        job->status_asked = search_status_asked();
         out_progress_end(job->cmd->out);
         put_status(job, progress, out_note);
     }

@@ -32,7 +32,7 @@ static bool is_stopped(const struct search_run *run)
 
 /* ---- What was seen ---- */
 
-static struct bisect_seen *find_seen(struct bisect_result *result, uint32_t state)
+static struct bisect_seen *find_seen(const struct bisect_result *result, uint32_t state)
 {
     size_t low = 0, high = result->seen.n;
     while (low < high) {
@@ -43,6 +43,12 @@ static struct bisect_seen *find_seen(struct bisect_result *result, uint32_t stat
             high = middle;
     }
     return low < result->seen.n && result->seen.v[low].state == state ? &result->seen.v[low] : NULL;
+}
+
+bool bisect_was(const struct bisect_result *result, uint32_t state, enum bisect_answer answer)
+{
+    const struct bisect_seen *seen = find_seen(result, state);
+    return seen && seen->answer == answer;
 }
 
 static bool note(struct search_run *run, uint32_t state, enum bisect_answer answer)
@@ -87,8 +93,8 @@ static bool ask_round(struct search_run *run, uint32_t n)
             pthread_join(run->questions[i].thread, NULL);
     for (uint32_t i = 0; i < n; i++) {
         const struct question *q = &run->questions[i];
-        if (is_stopped(run))
-            return err_set(run->err, ERR_INTERRUPTED, "interrupted");
+        if (is_stopped(run) && (q->answer == BISECT_SKIP || q->answer == BISECT_BROKEN))
+            continue; /* cut short by us, it says nothing */
         if (q->answer == BISECT_BROKEN) {
             *run->err = q->err;
             return false;
@@ -98,7 +104,7 @@ static bool ask_round(struct search_run *run, uint32_t n)
     }
     run->result->probes += n;
     run->result->rounds++;
-    return true;
+    return !is_stopped(run);
 }
 
 static bool is_new(const struct search_run *run, uint32_t n, uint32_t state)
@@ -299,6 +305,11 @@ bool bisect_run(const struct bisect_options *options, struct bisect_result *resu
     run.random = options->seed * 2 + 0x9e3779b97f4a7c15u;
     run.questions = calloc((size_t)run.jobs + 1, sizeof *run.questions);
     bool ok = run.questions ? search(&run) : err_nomem(err);
+    if (!ok && !err_is_set(err) && is_stopped(&run)) {
+        narrow(&run);
+        result->end = BISECT_STOPPED;
+        ok = true;
+    }
     count_flips(result);
     free(run.questions);
     return ok;

@@ -45,7 +45,8 @@ enum bisect_end {
     BISECT_ALWAYS,     /* bad before any */
     BISECT_BETWEEN,    /* the first bad one is one of good+1 .. bad: the others cannot be told */
     BISECT_CANNOT,     /* not even the ends can be told */
-    BISECT_UNSTEADY    /* asked afresh, a state answers otherwise */
+    BISECT_UNSTEADY,   /* asked afresh, a state answers otherwise */
+    BISECT_STOPPED     /* ended early: where it turns is between good and bad, if it does at all */
 };
 
 struct bisect_seen {
@@ -65,7 +66,10 @@ struct bisect_result {
     uint32_t flips;   /* how often, in this order, the answer changes; 1 where all is well */
 };
 
-/* False: err (a broken probe, no memory, or stopped: ERR_INTERRUPTED). To be released in any case. */
+/* Whether anybody has said of this state what `answer` says. */
+bool bisect_was(const struct bisect_result *result, uint32_t state, enum bisect_answer answer);
+
+/* False: err (a broken probe, no memory). To be released in any case. */
 bool bisect_run(const struct bisect_options *options, struct bisect_result *result,
                 struct err *err);
 void bisect_result_release(struct bisect_result *result);

@@ -60,10 +60,22 @@ The event's id makes sure that it is this one: another is 125.
     $ symtape bisect $RECORDINGS/train.log.zst:0/0 --guard 's23 < 16' --only 0000000000000000 | tail -1
     first-bad=5 id=e1c81bad162d1681 kind=guard expr="s23 < 16" good=4 probes=6
 
+FX text as the graph.
+
+    $ printf 'class M(torch.nn.Module):\n    def forward(self, a0: "Sym(s0)", a1: "f32[s0, 8][8, 1]cpu"):\n        s: "f32[s0, 8][8, 1]cpu" = torch.ops.aten.sin.default(a1)\n        t: "f32[s0, 8][8, 1]cpu" = torch.ops.aten.tanh.default(s)\n        return (t,)\n' >f.fx
+
+    $ symtape bisect f.fx --check 'grep -q aten.tanh'
+    f.fx
+    first bad: event 2 of 2, node t = aten.tanh.default
+    last good: event 1 of 2, node s = aten.sin.default
+    3 questions in 3 rounds, and 1 for a contradiction; good and bad were both asked afresh
+    first-bad=2 id=1b53e9f611d0ba85 kind=node expr="t = aten.tanh.default" good=1 probes=3
+    [exit 1]
+
 As JSON, and as a list.
 
     $ symtape bisect $RECORDINGS/train.log.zst:0/0 --guard 's23 < 16' --json
-    {"schema":"symtape.bisect/1","verdict":"found","graph":"0/0_0:dynamo_output_graph","events":11,"first_bad":{"number":5,"id":"e1c81bad162d1681","kind":"guard","expr":"s23 < 16","node":"conv1d","op":"torch.conv1d","recorded_as":null,"file":"/home/user/demo/train.py","line":18,"function":"forward","code":"x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))","failure":""},"last_good":{"number":4,"id":"61c74dc1e81ea3e4","kind":"node","expr":"transpose = Tensor.transpose","node":"transpose","op":"Tensor.transpose","recorded_as":null,"file":"/home/user/demo/train.py","line":18,"function":"forward","code":"x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))","failure":""},"certified":true,"monotone":true,"probes":6,"rounds":6,"looked":0}
+    {"schema":"symtape.bisect/1","verdict":"found","graph":"0/0_0:dynamo_output_graph","events":11,"first_bad":{"number":5,"id":"e1c81bad162d1681","kind":"guard","expr":"s23 < 16","node":"conv1d","op":"torch.conv1d","recorded_as":null,"file":"/home/user/demo/train.py","line":18,"function":"forward","code":"x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))","failure":""},"last_good":{"number":4,"id":"61c74dc1e81ea3e4","kind":"node","expr":"transpose = Tensor.transpose","node":"transpose","op":"Tensor.transpose","recorded_as":null,"file":"/home/user/demo/train.py","line":18,"function":"forward","code":"x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))","failure":""},"good":4,"bad":5,"certified":true,"monotone":true,"probes":6,"rounds":6,"looked":0}
     [exit 1]
 
     $ symtape bisect $RECORDINGS/train.log.zst:0/0:dynamo --guard 's23 < 16' --list | head -8

@@ -5,7 +5,8 @@
           except ahead
   kill    killed by SIGKILL at a random moment and resumed: the same bytes, and no question asked
           twice but those that were being asked; a run after that asks nothing
-  end     SIGINT, SIGTERM: exit 130, whole files, --resume ends at the same bytes
+  end     SIGINT, SIGTERM: exit 130, whole files, nothing left running nor in TMPDIR, --resume ends
+          at the same bytes; symtape bisect says how far it is known
 
 usage: runs.py [--all] [--graphs N] [--kills N] [--seed S]
 """
@@ -36,6 +37,11 @@ echo "$sum" >> "$LOG"
 for op in {ops}; do grep -q "aten[.]$op[.]" "$1" || exit 1; done
 {order}
 """
+# With a helper of its own that would outlive it.
+DELAY = """trap '' TERM INT
+sleep 1000 &
+echo "$$ $!" >> "$PIDS"
+sleep {}"""
 ORDER = """a=$(grep -n "aten[.]{0}[.]" "$1" | head -1 | cut -d: -f1)
 b=$(grep -n "aten[.]{1}[.]" "$1" | tail -1 | cut -d: -f1)
 [ "$a" -lt "$b" ] || exit 1"""
@@ -74,7 +80,7 @@ class Case:
         order = ORDER.format(*culprits[:2]) if len(culprits) > 1 and rng.random() < 0.5 else ""
         oracle = folder / "fails.sh"
         oracle.write_text(ORACLE.format(ops=" ".join(culprits), order=order,
-                                        delay=f"sleep {delay}" if delay else ""))
+                                        delay=DELAY.format(delay) if delay else ""))
         oracle.chmod(0o755)
         self.runs = 0
 
@@ -86,16 +92,28 @@ class Case:
         self.runs += 1
         log = self.folder / f"log.{self.runs}"
         log.touch()
-        return {"LOG": str(log)}, log
+        tmp = self.folder / f"tmp.{self.runs}"
+        tmp.mkdir()
+        return {"LOG": str(log), "TMPDIR": str(tmp), "PIDS": str(self.folder / "pids")}, log
+
+    def left(self):
+        """Processes of the oracle that are still there, and folders of questions."""
+        pids = self.folder / "pids"
+        running = [p for p in (pids.read_text().split() if pids.exists() else [])
+                   if Path(f"/proc/{p}").exists() and "Z" not in
+                   Path(f"/proc/{p}/stat").read_text().rsplit(")", 1)[1].split()[0]]
+        return ([f"{len(running)} processes left"] if running else []) + [
+            f"{path.name} left" for path in self.folder.glob("tmp.*/*")]
 
     def run(self, name, jobs, more=()):
         env, log = self.environment()
         run = cases.run(self.arguments(name, jobs, more), cwd=self.folder, env=env)
         return run, log.read_text().splitlines()
 
-    def start(self, name, jobs, more=()):
+    def start(self, name, jobs, more=(), arguments=None):
         env, log = self.environment()
-        process = subprocess.Popen([str(cases.SYMTAPE), *self.arguments(name, jobs, more)],
+        arguments = arguments or self.arguments(name, jobs, more)
+        process = subprocess.Popen([str(cases.SYMTAPE), *arguments],
                                    cwd=self.folder, env={**os.environ, **env},
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         return process, log
@@ -170,7 +188,7 @@ def check_end(case, rng, number):
         return []  # it was faster
     if process.returncode != 130:
         return [f"exit {process.returncode}: {err.decode()}"]
-    problems = []
+    problems = case.left()
     told = json.loads(out)
     if told["verdict"] != "interrupted" or told["end"] != "signal":
         problems.append(f"verdict {told['verdict']}, end {told['end']}")
@@ -179,6 +197,20 @@ def check_end(case, rng, number):
     if b"cut.tape" not in err:
         problems.append(f"says nothing of the best so far: {err.decode()}")
     return problems + check_resumed(case, 2, log.read_text().splitlines(), signal.Signals(number).name)
+
+
+def check_bisect_end(case, number):
+    process, log = case.start("", 1, arguments=["bisect", "graph.fx", "--check", "./fails.sh", "-j",
+                                                "2", "--json"])
+    while len(log.read_text().splitlines()) < 3 and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    if process.returncode != 130:
+        return [f"exit {process.returncode}: {err.decode()}"]
+    told = json.loads(out)
+    good = told["verdict"] == "interrupted" and 0 <= told["good"] < told["bad"] <= told["events"]
+    return case.left() + ([] if good else [f"told {told}"])
 
 
 def main():
@@ -202,6 +234,8 @@ def main():
         for number in (signal.SIGINT, signal.SIGTERM):
             case = Case(Path(folder) / f"end{int(number)}", rng, 40, delay=0.05)
             tell.check(signal.Signals(number).name, check_end(case, rng, number))
+            case = Case(Path(folder) / f"bisect{int(number)}", rng, 40, delay=0.3)
+            tell.check(f"bisect, {signal.Signals(number).name}", check_bisect_end(case, number))
     tell.finish()
 
 

@@ -163,10 +163,12 @@ static void test_broken_and_stopped(void **state)
     assert_int_equal(err.kind, ERR_ENV);
     bisect_result_release(&r);
     err = ERR_INIT;
-    assert_false(bisect_run(
+    assert_true(bisect_run(
         &(struct bisect_options){ .n = 100, .probe = probe, .user = &world, .stop = &stop }, &r,
         &err));
-    assert_int_equal(err.kind, ERR_INTERRUPTED);
+    assert_int_equal(r.end, BISECT_STOPPED);
+    assert_true(r.good == 0 && r.bad == 50 && !r.certified);
+    assert_true(bisect_was(&r, 50, BISECT_BAD) && !bisect_was(&r, 100, BISECT_BAD));
     bisect_result_release(&r);
 }
 

@@ -1,4 +1,4 @@
-#include "cmd/minify_signals.h"
+#include "cmd/search_signals.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static void on_status(int signal_number)
     atomic_fetch_add(&asked, 1);
 }
 
-const atomic_bool *minify_signals_begin(struct minify_signals *saved)
+const atomic_bool *search_signals_begin(struct search_signals *saved)
 {
     struct sigaction end = { .sa_handler = on_end, .sa_flags = (int)SA_RESETHAND | SA_RESTART };
     struct sigaction status = { .sa_handler = on_status, .sa_flags = SA_RESTART };
@@ -33,12 +33,12 @@ const atomic_bool *minify_signals_begin(struct minify_signals *saved)
     return &stop;
 }
 
-uint64_t minify_status_asked(void)
+uint64_t search_status_asked(void)
 {
     return atomic_load(&asked);
 }
 
-void minify_signals_end(const struct minify_signals *saved)
+void search_signals_end(const struct search_signals *saved)
 {
     sigaction(SIGINT, &saved->before_int, NULL);
     sigaction(SIGTERM, &saved->before_term, NULL);

@@ -1,0 +1,11 @@
+/* An operand that is a file of FX text instead of a tape: by its content, whatever it is called. */
+#ifndef SYMTAPE_CMD_FX_ARG_H
+#define SYMTAPE_CMD_FX_ARG_H
+
+#include "minify/candidate.h"
+
+/* NULL with err; NULL without: it is something else, or is not there. */
+struct candidate *fx_arg_read(const char *path, const struct candidate_options *options,
+                              struct err *err);
+
+#endif
