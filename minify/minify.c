@@ -164,6 +164,7 @@ static bool finish(struct search *search, struct minify_result *result, struct e
     }
     cache_release(&search->cache);
     vec_release(&search->built);
+    vec_release(&search->needed);
     if (result->end != MINIFY_FAILED)
         return true;
     *err = search->err;

@@ -1,7 +1,8 @@
 /* Regions between two values of the same sizes: the earlier one takes the later one's place, and
  * all that lies between and feeds nothing else goes. From the last call to the first, each is given
  * the farthest of its own ancestors first, then the nearest; where only that will do, the farthest
- * that does is found by halving. A call whose nearest ancestor will not do is needed. */
+ * that does is found by halving. A call whose nearest ancestor will not do is needed. Where a call
+ * is known to be needed, what stands in comes of it. */
 #include <stdlib.h>
 
 #include "minify/pass_edits.h"
@@ -24,8 +25,49 @@ static bool may_stand_in(const struct graph *graph, node_id id, node_id for_)
            node_is_value(graph, &graph->nodes[id]);
 }
 
-/* Ancestors of the same meta; without any, other values in front of it. */
-static bool find_targets(struct targets *t, const struct graph *graph, node_id of)
+struct coming {
+    const bool *comes;
+    bool any;
+};
+
+static void see_coming(void *user, node_id id)
+{
+    struct coming *c = user;
+    c->any |= c->comes[id];
+}
+
+/* Leaves those that come of the last ancestor that is needed, if there are any. */
+static bool keep_needed(struct targets *t, const struct search *search, const struct graph *graph,
+                        const bool *ancestor)
+{
+    node_id last = t->of;
+    while (last-- > 0)
+        if (ancestor[last] && search_is_needed(search, graph->nodes[last].name, NEEDED_CALL))
+            break;
+    if (last == NODE_NONE || t->n == 0 || last > t->nodes[t->n - 1])
+        return true;
+    bool *comes = calloc((size_t)t->of + 1, sizeof *comes);
+    struct coming c = { .comes = comes };
+    uint32_t n = 0;
+    for (node_id id = last; comes && id < t->of; id++) {
+        c.any = id == last;
+        node_references(graph, &graph->nodes[id], see_coming, &c);
+        comes[id] = c.any;
+    }
+    if (comes && comes[t->nodes[t->n - 1]]) {
+        for (uint32_t i = 0; i < t->n; i++)
+            if (comes[t->nodes[i]])
+                t->nodes[n++] = t->nodes[i];
+        t->n = n;
+    }
+    free(comes);
+    return comes != NULL;
+}
+
+/* Ancestors of the same meta; without any, other values in front of it. search: leaves those out
+ * that what is known to be needed speaks against; NULL: none. */
+static bool find_targets(struct targets *t, const struct search *search, const struct graph *graph,
+                         node_id of)
 {
     t->nodes = calloc((size_t)of + 1, sizeof *t->nodes);
     bool *ancestor = calloc((size_t)of + 1, sizeof *ancestor);
@@ -41,7 +83,7 @@ static bool find_targets(struct targets *t, const struct graph *graph, node_id o
                 if (ancestor[id] == (round == 0) && may_stand_in(graph, id, of))
                     t->nodes[t->n++] = id;
     }
-    bool ok = t->nodes && ancestor;
+    bool ok = t->nodes && ancestor && (!search || keep_needed(t, search, graph, ancestor));
     free(ancestor);
     return ok;
 }
@@ -53,25 +95,44 @@ static bool make(void *user, uint32_t x, struct edit *edit)
     return true;
 }
 
-/* The nearest ancestor took a call's place: it in turn makes room for its own farthest that does. */
+/* The nearest ancestor took a call's place: it in turn makes room for its own farthest that does.
+ */
 static bool collapse_on(struct search *search, node_id of, node_id *next)
 {
     const struct graph *graph = search_best(search)->graph;
     struct targets t = { .n = 0 };
     uint32_t least = 0;
     bool good = true;
-    if (find_targets(&t, graph, of) && t.n > 1) {
+    if (find_targets(&t, search, graph, of) && t.n > 1) {
         /* Names outlive the graph: the texts are shared. */
         struct str *names = calloc(t.n, sizeof *names);
         for (uint32_t i = 0; names && i < t.n; i++)
             names[i] = graph->nodes[t.nodes[i]].name;
-        good = search_least(search, 1, t.n, make, &t, &least);
+        good = search_least(search, 1, t.n, NULL, make, &t, &least);
         if (good && names && least < t.n)
             *next = find_node_named(search_best(search)->graph, names[least]) + 1;
         free(names);
     }
     free(t.nodes);
     return good;
+}
+
+struct user_of {
+    node_id id;
+    bool uses;
+};
+
+static void see_use(void *user, node_id id)
+{
+    struct user_of *u = user;
+    u->uses |= u->id == id;
+}
+
+static bool uses_node(const struct graph *graph, node_id id, node_id used)
+{
+    struct user_of u = { .id = used };
+    node_references(graph, &graph->nodes[id], see_use, &u);
+    return u.uses;
 }
 
 /* *next: where to go on. */
@@ -89,8 +150,12 @@ static bool collapse(struct search *search, const struct targets *t, node_id *ne
         edits_add(&edits, EDIT_BYPASS, t->of, t->nodes[t->n - 1], 0);
     }
     *next = t->of;
+    struct str name = graph->nodes[t->of].name;
+    bool direct = uses_node(graph, t->of, t->nodes[t->n - 1]);
     if (!edits_try_each(search, &edits, &which))
         return false;
+    if (which == UINT32_MAX && direct)
+        search_note_needed(search, name, NEEDED_CALL);
     graph = search_best(search)->graph;
     if (which == 0)
         *next = find_node_named(graph, far_name) + 1;
@@ -109,9 +174,10 @@ bool pass_bypass(struct search *search)
         struct targets t = { .n = 0 };
         struct edits none = { .failed = true };
         if (id >= graph->n_nodes || !node_is_call(&graph->nodes[id]) ||
-            !node_is_value(graph, &graph->nodes[id]))
+            !node_is_value(graph, &graph->nodes[id]) ||
+            search_is_needed(search, graph->nodes[id].name, NEEDED_CALL))
             continue;
-        if (!find_targets(&t, graph, id)) {
+        if (!find_targets(&t, search, graph, id)) {
             free(t.nodes);
             return edits_try(search, &none, NULL);
         }
@@ -131,7 +197,7 @@ void propose_bypasses(const struct candidate *best, struct edits *edits)
         if (!node_is_call(&best->graph->nodes[id]) ||
             !node_is_value(best->graph, &best->graph->nodes[id]))
             continue;
-        edits->failed |= !find_targets(&t, best->graph, id);
+        edits->failed |= !find_targets(&t, NULL, best->graph, id);
         for (uint32_t i = 0; i < t.n && t.nodes; i += t.n > 1 ? t.n - 1 : 1) {
             edits_propose(edits);
             edits_add(edits, EDIT_BYPASS, id, t.nodes[i], 0);

@@ -62,14 +62,19 @@ bool edits_try_each(struct search *search, struct edits *edits, uint32_t *which)
     return good;
 }
 
-bool edits_sweep(struct search *search, struct edits *edits)
+bool edits_sweep_made(struct search *search, struct edits *edits, bool *made)
 {
     if (edits->failed)
         return fail(search, edits);
     bool good = edits->list.n == 0 ||
-                search_sweep(search, edits->list.v, (uint32_t)edits->list.n, NULL, NULL);
+                search_sweep(search, edits->list.v, (uint32_t)edits->list.n, NULL, made);
     edits_release(edits);
     return good;
+}
+
+bool edits_sweep(struct search *search, struct edits *edits)
+{
+    return edits_sweep_made(search, edits, NULL);
 }
 
 uint32_t *count_node_uses(const struct graph *graph)

@@ -25,6 +25,7 @@ void edits_release(struct edits *edits);
 bool edits_try(struct search *search, struct edits *edits, bool *accepted); /* all together */
 bool edits_try_each(struct search *search, struct edits *edits, uint32_t *which);
 bool edits_sweep(struct search *search, struct edits *edits);
+bool edits_sweep_made(struct search *search, struct edits *edits, bool *made); /* by edit */
 
 /* Calls that count: no getitem of a tuple. */
 static inline bool is_whole_call(const struct graph *graph, node_id id)

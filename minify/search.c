@@ -62,6 +62,31 @@ node_id search_location(const struct search *search)
     return NODE_NONE;
 }
 
+static struct needed_call *find_needed(const struct search *search, uint64_t name)
+{
+    for (size_t i = 0; i < search->needed.n; i++)
+        if (search->needed.v[i].name == name)
+            return &search->needed.v[i];
+    return NULL;
+}
+
+void search_note_needed(struct search *search, struct str name, enum needed needed)
+{
+    struct needed_call call = { .name = hash_str(name), .needed = (int)needed };
+    struct needed_call *old = find_needed(search, call.name);
+    if (old)
+        old->needed |= (int)needed;
+    else
+        (void)vec_push(&search->needed, call);
+}
+
+bool search_is_needed(const struct search *search, struct str name, enum needed needed)
+{
+    const struct needed_call *call =
+        search->needed.n ? find_needed(search, hash_str(name)) : NULL;
+    return call && (call->needed & (int)needed);
+}
+
 void search_show(struct search *search, bool now)
 {
     const struct minify_options *options = search->options;

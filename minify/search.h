@@ -35,11 +35,23 @@ bool search_try_each(struct search *search, const struct proposal *proposals, ui
                      uint32_t *which);
 
 /* Monotone: the least x in [from, to) whose proposal make(user, x) is interesting, taking that
- * make(user, to) is; (jobs+1)-ary. The best becomes that of *least. Not monotone after all: a local
- * answer, still interesting. */
+ * make(user, to) is; (jobs+1)-ary. weight[x] for each x in [from, to], none negative: how likely
+ * it is the answer, in any unit; each question has an even chance then. NULL: all are alike. The
+ * best becomes that of *least. Not monotone after all: a local answer, still interesting. */
 typedef bool search_maker(void *user, uint32_t x, struct edit *edit);
-bool search_least(struct search *search, uint32_t from, uint32_t to, search_maker *make, void *user,
-                  uint32_t *least);
+bool search_least(struct search *search, uint32_t from, uint32_t to, const float *weight,
+                  search_maker *make, void *user, uint32_t *least);
+
+/* What answers tell of calls beyond the candidate that was asked about: without this call, less
+ * than what is wanted was left. It is no proof for other candidates, so that passes pass over such
+ * calls and leave them to the certificate, which asks once, at the end. By name: these stay when
+ * edits are made. Out of memory: it is not noted, and asked more often. */
+enum needed {
+    NEEDED_CALL = 1, /* the call itself */
+    NEEDED_PLACE = 2, /* something goes when it is cut */
+};
+void search_note_needed(struct search *search, struct str name, enum needed needed);
+bool search_is_needed(const struct search *search, struct str name, enum needed needed);
 
 /* Makes as many of n independent edits as can be made (they name parts of the best as it is now;
  * the search keeps track of what becomes of those parts): all at once, then by delta debugging with

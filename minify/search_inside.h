@@ -72,7 +72,13 @@ struct search {
     const char *pass;     /* for progress */
     uint64_t left;
     vec_of(struct minify_step) steps;
+    vec_of(struct needed_call) needed;
     vec_of(struct build_memory) built; /* of the present plan, by trial; only with several jobs */
+};
+
+struct needed_call {
+    uint64_t name; /* its hash: two alike only cost or save a question */
+    int needed;    /* enum needed, together */
 };
 
 /* So that looking ahead does not make what the schedule makes anyway a second time. */

@@ -82,9 +82,10 @@ bool search_try(struct search *search, const struct edit *edits, uint32_t n, boo
     return good;
 }
 
-/* The least of a range: halving. */
+/* The least of a range: halving what is likely. */
 
 struct least {
+    const float *weight; /* by x; NULL */
     search_maker *make;
     void *user;
 };
@@ -92,9 +93,21 @@ struct least_state {
     uint32_t low, high; /* the answer is in [low, high]; high is known to be interesting */
 };
 
-static uint32_t middle(const struct least_state *s)
+/* Where nearest to half of the weight is up to and with it; not the last, which needs no question. */
+static uint32_t middle(const struct least *least, const struct least_state *s)
 {
-    return s->low + (s->high - s->low) / 2;
+    double all = 0, sum;
+    uint32_t x = s->low;
+    if (!least->weight)
+        return s->low + (s->high - s->low) / 2;
+    for (uint32_t i = s->low; i <= s->high; i++)
+        all += (double)least->weight[i];
+    sum = (double)least->weight[x];
+    while (x + 1 < s->high && sum < all / 2)
+        sum += (double)least->weight[++x];
+    if (x > s->low && all / 2 - (sum - (double)least->weight[x]) < sum - all / 2)
+        x--;
+    return x;
 }
 
 static bool least_next(const struct plan *plan, void *state, struct trial *trial)
@@ -104,11 +117,12 @@ static bool least_next(const struct plan *plan, void *state, struct trial *trial
     struct edit edit;
     trial->any_size = true;
     while (s->low < s->high) {
-        if (least->make(least->user, middle(s), &edit)) {
+        uint32_t x = middle(least, s);
+        if (least->make(least->user, x, &edit)) {
             put_edits(trial, &edit, 1);
             return true;
         }
-        s->low = middle(s) + 1; /* there is no such proposal */
+        s->low = x + 1; /* there is no such proposal */
     }
     return false;
 }
@@ -116,11 +130,11 @@ static bool least_next(const struct plan *plan, void *state, struct trial *trial
 static void least_tell(const struct plan *plan, void *state, bool yes)
 {
     struct least_state *s = state;
-    (void)plan;
+    uint32_t x = middle(plan->user, s);
     if (yes)
-        s->high = middle(s);
+        s->high = x;
     else
-        s->low = middle(s) + 1;
+        s->low = x + 1;
 }
 
 static double even_chance(const struct plan *plan, const void *state)
@@ -145,10 +159,10 @@ static uint64_t least_left(const struct plan *plan, const void *state)
     return bits(s->high - s->low);
 }
 
-bool search_least(struct search *search, uint32_t from, uint32_t to, search_maker *make, void *user,
-                  uint32_t *least)
+bool search_least(struct search *search, uint32_t from, uint32_t to, const float *weight,
+                  search_maker *make, void *user, uint32_t *least)
 {
-    const struct least what = { .make = make, .user = user };
+    const struct least what = { .weight = weight, .make = make, .user = user };
     const struct plan plan = { .next = least_next,
                                .tell = least_tell,
                                .chance = even_chance,

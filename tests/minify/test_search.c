@@ -95,7 +95,7 @@ static bool make_prefix(void *user, uint32_t x, struct edit *edit)
 static bool run_prefix(struct search *search)
 {
     uint32_t least;
-    return search_least(search, 0, fake_n(search_best(search)), make_prefix, NULL, &least);
+    return search_least(search, 0, fake_n(search_best(search)), NULL, make_prefix, NULL, &least);
 }
 
 static bool run_sweep(struct search *search)
