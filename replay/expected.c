@@ -34,16 +34,17 @@ struct reading {
     sym_resolver *symbol;
     void *user;
     struct expected *expected;
-    bool failed;
+    bool failed, no_memory;
 };
 
 static sym_id read_expr(struct reading *r, expr_id expr)
 {
-    struct err ignored = { 0 };
+    struct err why = { 0 };
     sym_id ret = sym_read(r->pool, &r->graph->pool->exprs, expr, r->symbol, r->user);
     if (ret == SYM_NONE) {
-        sym_ok(r->pool, &ignored);
+        sym_ok(r->pool, &why);
         r->failed = true;
+        r->no_memory |= why.kind == ERR_ENV;
     } else if (!r->expected->unbacked) {
         r->expected->unbacked = names_unbacked(r->pool, ret);
     }
@@ -56,7 +57,7 @@ static const sym_id *read_exprs(struct reading *r, const expr_id *exprs, uint32_
     sym_id *ret = arena_array(arena, sym_id, (size_t)n + 1);
     for (uint32_t i = 0; ret && i < n; i++)
         ret[i] = read_expr(r, exprs[i]);
-    r->failed |= !ret;
+    r->no_memory |= !ret;
     return ret;
 }
 
@@ -78,7 +79,7 @@ const struct expected *expected_read(struct ops *ops, const struct graph *graph,
                                      sym_resolver *symbol, void *user, struct arena *arena)
 {
     struct expected *ret = arena_new(arena, struct expected);
-    struct reading r = { ops_pool(ops), graph, symbol, user, ret, false };
+    struct reading r = { ops_pool(ops), graph, symbol, user, ret, false, false };
     if (!ret || meta_id == META_NONE)
         return ret;
     const struct meta *meta = &graph->pool->metas[meta_id];
@@ -89,6 +90,8 @@ const struct expected *expected_read(struct ops *ops, const struct graph *graph,
         ret->kind = EXPECT_NUMBER;
         ret->number = read_expr(&r, meta->sizes[0]);
     }
+    if (r.no_memory)
+        return NULL;
     if (r.failed) {
         ret->kind = EXPECT_NOTHING;
         ret->unreadable = true;

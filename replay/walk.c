@@ -290,6 +290,8 @@ static bool run_input(struct walker *w, struct program *p, const struct step *st
                          : first   ? w->input(w->user, p, step)
                                    : same_again(w, p->first[step->node], 0);
     (*next)++;
+    if (value.kind == VALUE_NONE && step->expected->kind == EXPECT_TENSOR)
+        return fail_memory(w); /* who gave it had none */
     if (!first && w->input_again)
         value = w->input_again(w->user, p, step, value);
     set_result(p, step, value, first);
