@@ -499,6 +499,8 @@ void attempt_replay(const struct replay_options *options, struct attempt_load *l
         if (!err_is_set(&err) && !check_constraints(&run))
             err_nomem(&err);
     }
+    if (!err_is_set(&err) && run.seed.ops && ops_short_of_memory(run.seed.ops))
+        err_nomem(&err);
     result->err = err;
     close_run(&run);
 }

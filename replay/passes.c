@@ -211,7 +211,7 @@ static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
         to->fast[i] += totals.fast[i];
     if (!add_operators(run, walk->pass))
         return false;
-    return ok && (!above->failed || !err_nomem(&run->walker->err));
+    return ok && (!above->failed || err_nomem(&run->walker->err));
 }
 
 static uint64_t dispatches_of(struct ops *ops, const char *name)
@@ -265,7 +265,7 @@ static bool run_aot(struct pass_run *run, size_t aot)
     walk = (struct pass_walk){ PASS_BACKWARD, run->programs[aot], ABOVE_FUNCTIONAL, joint_input, 0,
                                true };
     if (!first_backward(p, &walk.from))
-        return !err_nomem(&run->walker->err);
+        return err_nomem(&run->walker->err);
     return walk_pass(run, &walk);
 }
 

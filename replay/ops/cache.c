@@ -366,6 +366,13 @@ struct maker {
     uint32_t n_fresh;
 };
 
+static bool push_slot(struct maker *m, struct slot slot)
+{
+    bool ok = vec_push(&m->ops->cache->slots, slot);
+    m->ops->short_of_memory |= !ok;
+    return ok;
+}
+
 static bool keep_tensor(struct maker *m, struct tensor x)
 {
     struct op_cache *cache = m->ops->cache;
@@ -378,19 +385,18 @@ static bool keep_tensor(struct maker *m, struct tensor x)
         slot.n = x.storage - m->key->fresh_from;
         slot.bytes = storage_bytes(m->ops, x.storage);
         m->n_fresh = slot.n + 1 > m->n_fresh ? slot.n + 1 : m->n_fresh;
-        return vec_push(&cache->slots, slot);
+        return push_slot(m, slot);
     }
     for (uint32_t i = 0; i < m->key->n_storages; i++)
         if (cache->storages.v[m->key->storages_at + i] == x.storage) {
             slot.n = i;
-            return vec_push(&cache->slots, slot);
+            return push_slot(m, slot);
         }
     return false;
 }
 
 static bool keep_value(struct maker *m, struct value value, unsigned nesting)
 {
-    struct op_cache *cache = m->ops->cache;
     switch (value.kind) {
     case VALUE_TENSOR: return keep_tensor(m, value.u.tensor);
     case VALUE_NONE:
@@ -402,13 +408,12 @@ static bool keep_value(struct maker *m, struct value value, unsigned nesting)
     case VALUE_LAYOUT:
     case VALUE_MEMORY_FORMAT:
     case VALUE_DEVICE:
-        return vec_push(&cache->slots, (struct slot){ .kind = SLOT_VALUE, .u.value = value });
+        return push_slot(m, (struct slot){ .kind = SLOT_VALUE, .u.value = value });
     case VALUE_LIST:
     case VALUE_TUPLE:
         if (nesting >= CACHE_MAX_NESTING ||
-            !vec_push(&cache->slots, (struct slot){ .kind = SLOT_GROUP,
-                                                    .value_kind = (uint8_t)value.kind,
-                                                    .n = value.n }))
+            !push_slot(m, (struct slot){
+                              .kind = SLOT_GROUP, .value_kind = (uint8_t)value.kind, .n = value.n }))
             return false;
         for (uint32_t i = 0; i < value.n; i++)
             if (!keep_value(m, value.u.items[i], nesting + 1))
@@ -479,8 +484,10 @@ void op_cache_store(struct ops *ops, const struct cache_key *key,
         return;
     if (key->recording)
         entry.n_events = (uint32_t)cache->events.n - key->events_at;
-    if ((2 * (cache->entries.n + 1) > cache->n_table && !grow(cache)) ||
-        !keep_value(&m, result, 0) || !vec_reserve(&cache->entries, 1) || !keep_key(cache, key)) {
+    bool room = (2 * (cache->entries.n + 1) <= cache->n_table || grow(cache)) &&
+                vec_reserve(&cache->entries, 1) && vec_reserve(&cache->keys, key->n);
+    ops->short_of_memory |= !room;
+    if (!room || !keep_value(&m, result, 0) || !keep_key(cache, key)) {
         cache->slots.n = entry.slots_at;
         return;
     }
@@ -501,9 +508,10 @@ void op_cache_log(struct ops *ops, uint32_t op, uint32_t depth, uint32_t kind, u
     if (!cache->recording || ops->stats.muted)
         return;
     /* Without memory the counts of a later answer are short; the answer is right. */
-    vec_push(&cache->events, (struct event){ .op = op,
-                                             .depth = (uint16_t)depth,
-                                             .kind = (uint8_t)kind,
-                                             .cached = cached,
-                                             .n = n });
+    if (!vec_push(&cache->events, (struct event){ .op = op,
+                                                  .depth = (uint16_t)depth,
+                                                  .kind = (uint8_t)kind,
+                                                  .cached = cached,
+                                                  .n = n }))
+        ops->short_of_memory = true;
 }

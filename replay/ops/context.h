@@ -144,6 +144,7 @@ struct ops {
     ops_subgraph *subgraph;
     void *subgraph_user;
     const struct tensor_meta *wrapped[VALUE_COMPLEX + 1]; /* numbers as tensors, made by binding */
+    bool short_of_memory; /* something was not remembered: counts are short */
     bool cache_off, fast_off, eager, exporting;
     unsigned recalls; /* how many runs the walk stands for; 0: what was seen is known */
 };

@@ -150,6 +150,11 @@ struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta)
     return x;
 }
 
+bool ops_short_of_memory(const struct ops *ops)
+{
+    return ops->short_of_memory || ops->above.failed || env_short_of_memory(ops->env);
+}
+
 uint64_t ops_memo_uses(const struct ops *ops)
 {
     return ops->memo_uses;

@@ -122,6 +122,9 @@ typedef enum op_outcome ops_subgraph(void *user, struct str graph, const struct 
                                      uint32_t n, struct value *ret);
 void ops_set_subgraph(struct ops *ops, ops_subgraph *run, void *user);
 
+/* Memory ran out where an answer could do without: of the cache, of counters, of
+ * questions that are asked for what they leave behind. */
+bool ops_short_of_memory(const struct ops *ops);
 /* How often a call was answered by what a tensor remembers (nonzero(), item()). */
 uint64_t ops_memo_uses(const struct ops *ops);
 /* x.item() gives that number, as of an input whose value a log names. False: out of memory. */

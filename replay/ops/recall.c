@@ -65,6 +65,12 @@ static sym_id expr_now(void *user, sym_id e)
     return now == SYM_NONE ? e : now;
 }
 
+/* Always true. */
+static bool short_of(struct ops *ops)
+{
+    return ops->short_of_memory = true;
+}
+
 static uint32_t replaced_meta(struct ops *ops, const struct tensor_meta *meta)
 {
     sym_id size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
@@ -90,7 +96,7 @@ static uint32_t meta_now(void *user, uint32_t id)
         return id;
     while (r->metas.n <= id)
         if (!vec_push(&r->metas, 0))
-            return id;
+            return short_of(ops), id;
     if (!r->metas.v[id]) {
         uint32_t now = replaced_meta(ops, meta);
         r->metas.v[id] = now + 1;
@@ -124,11 +130,12 @@ static bool grow(struct recall *r)
 }
 
 /* True where it was there already; without memory everything was. */
-static bool note(struct recall *r, const uint32_t *words, size_t n)
+static bool note(struct ops *ops, const uint32_t *words, size_t n)
 {
+    struct recall *r = ops->recall;
     uint64_t hash = XXH3_64bits(words, n * sizeof *words) | 1;
     if (2 * (r->n_seen + 1) > r->room && !grow(r))
-        return true;
+        return short_of(ops);
     uint64_t *place = place_of(r, hash);
     bool seen = *place != 0;
     *place = hash;
@@ -145,7 +152,7 @@ static void renew(struct ops *ops, const struct earlier *e)
     op_cache_translate(words, e->n_words, &to, words);
     for (uint32_t i = 0; i < e->n_storages; i++)
         words[e->n_words + i] = expr_now(ops, words[e->n_words + i]);
-    note(r, words, (size_t)e->n_words + e->n_storages);
+    note(ops, words, (size_t)e->n_words + e->n_storages);
 }
 
 void recall_begin(struct ops *ops)
@@ -179,17 +186,19 @@ static bool find(struct ops *ops, const struct cache_key *key, unsigned run)
     const uint32_t *storages = op_cache_storages(ops->cache, key);
     size_t n = (size_t)key->n + key->n_storages;
     if (!vec_reserve(&r->words, n))
-        return true;
+        return short_of(ops);
     uint32_t *words = r->words.v + r->words.n;
     op_cache_translate(op_cache_words(ops->cache, key), key->n, &to, words);
     for (uint32_t i = 0; i < key->n_storages; i++)
         words[key->n + i] = expr_now(ops, sizes_of_storage(ops, storages[i]).bytes[run]);
-    if (note(r, words, n))
+    if (note(ops, words, n))
         return true;
     /* Only a graph that others come after is looked back at: of Dynamo's, one run. */
     struct earlier e = { r->words.n, key->n, key->n_storages };
     if (ops->recalls == 1 && vec_push(&r->earlier, e))
         r->words.n += n;
+    else if (ops->recalls == 1)
+        short_of(ops);
     return false;
 }
 
@@ -231,8 +240,10 @@ static void note_tensor(struct ops *ops, const struct cache_key *key, struct ten
         sizes.bytes[run] = found >> run & 1 ? synthesized_bytes(ops, x.meta)
                                             : storage_bytes(ops, x.storage);
     while (r->sizes.n <= x.storage)
-        if (!vec_push(&r->sizes, (struct storage_sizes){ .known = false }))
+        if (!vec_push(&r->sizes, (struct storage_sizes){ .known = false })) {
+            short_of(ops);
             return;
+        }
     r->sizes.v[x.storage] = sizes;
 }
 

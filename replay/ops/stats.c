@@ -201,8 +201,10 @@ void stats_end(struct ops *ops, uint32_t op, const struct stats_mark *mark)
     stats->guards += env.guards - mark->env.guards;
     stats->symbolic_tensors += symbolic_tensors;
     struct op_stack_stats *stack = stats_of_stack(&ops->stats, op);
-    if (!stack)
-        return; /* short of memory: counted by operator only */
+    if (!stack) { /* counted by operator only */
+        ops->short_of_memory = true;
+        return;
+    }
     stack->calls++;
     stack->ns += ns;
     stack->dispatches += ops->stats.dispatches - mark->dispatches;

@@ -7,8 +7,10 @@
 void storage_note(struct ops *ops, uint32_t storage, sym_id bytes)
 {
     while (ops->storage_bytes.n <= storage)
-        if (!vec_push(&ops->storage_bytes, SYM_NONE))
-            return; /* not known then: nothing is asked */
+        if (!vec_push(&ops->storage_bytes, SYM_NONE)) {
+            ops->short_of_memory = true; /* not known then: nothing is asked */
+            return;
+        }
     ops->storage_bytes.v[storage] = bytes;
 }
 

@@ -71,6 +71,7 @@ const struct env_settings *env_settings(const struct shape_env *env)
 
 bool env_no_memory(struct shape_env *env)
 {
+    env->short_of_memory = true;
     if (!env->raising) {
         env->raising = ENV_RAISED_MEMORY;
         env->raised_type = "MemoryError";

@@ -127,6 +127,7 @@ bool env_create_tensor(struct shape_env *env, const struct tensor_request *reque
                        sym_id *stride, sym_id *offset);
 
 /* The hint of an expression, or SYM_NONE where a symbol has none. */
+bool env_short_of_memory(const struct shape_env *env); /* once, whoever was told */
 size_t env_bytes(const struct shape_env *env); /* memory that it and its expressions hold */
 sym_id env_hint(struct shape_env *env, sym_id e);
 /* false: no such symbol. */

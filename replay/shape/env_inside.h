@@ -127,6 +127,7 @@ struct shape_env {
     uint32_t suppressed; /* depth of suppress_guards() */
     uint32_t n_suppressed;
     bool frozen, asserts_frozen;
+    bool short_of_memory;
     unsigned level, depth;
     struct env_origin origin;
     env_locator *locate;

@@ -220,3 +220,8 @@ size_t env_bytes(const struct shape_env *env)
            env->source_names.arena.bytes +
            env->source_names.n_slots * sizeof *env->source_names.slots;
 }
+
+bool env_short_of_memory(const struct shape_env *env)
+{
+    return env->short_of_memory || sym_short_of_memory(env->pool);
+}

@@ -20,6 +20,7 @@ const struct sym_class sym_classes[SYM_KINDS] = {
 
 sym_id pool_nomem(struct sym_pool *pool)
 {
+    pool->short_of_memory = true;
     err_nomem(&pool->failure);
     return SYM_NONE;
 }
@@ -455,6 +456,11 @@ void sym_pool_free(struct sym_pool *pool)
 size_t sym_pool_count(const struct sym_pool *pool)
 {
     return pool->n_nodes;
+}
+
+bool sym_short_of_memory(const struct sym_pool *pool)
+{
+    return pool->short_of_memory;
 }
 
 size_t sym_pool_bytes(const struct sym_pool *pool)

@@ -84,6 +84,7 @@ struct sym_pool {
     uint32_t walk;
     sym_id small[SMALL_INTEGERS]; /* of LEAST_SMALL_INTEGER on; 0 (false) where not made yet */
     struct err failure;
+    bool short_of_memory; /* once, whoever was told */
 };
 
 /* How a kind looks: a row of sym.def. */

@@ -235,6 +235,7 @@ sym_id sym_parse(struct sym_pool *pool, struct str text, sym_resolver *symbol, v
         result = sym_read(pool, &exprs, e, symbol, user);
     else if (!pool_failed(pool))
         pool->failure = err;
+    pool->short_of_memory |= err.kind == ERR_ENV;
     expr_pool_release(&exprs);
     return result;
 }

@@ -75,6 +75,7 @@ void sym_pool_free(struct sym_pool *pool); /* NULL is fine */
 /* False, with the first failure moved to err, when something failed since the last call. */
 bool sym_ok(struct sym_pool *pool, struct err *err);
 size_t sym_pool_count(const struct sym_pool *pool); /* distinct expressions so far */
+bool sym_short_of_memory(const struct sym_pool *pool); /* once, whoever was told */
 size_t sym_pool_bytes(const struct sym_pool *pool); /* memory that it holds */
 
 /* --- Making atoms --- */

@@ -45,6 +45,7 @@ COMMANDS = [
     ("profile json", ["profile", "--json", "{tape}"], None),
     ("replay", ["replay", "{trained}"], None),
     ("replay guards", ["replay", "--guards", "--json", "{tape}"], None),
+    ("replay json", ["replay", "--json", "{trained}"], None),
     ("diff", ["diff", "{tape}", "{log}"], None),
     ("diff save", ["diff", "--save", "out.json", "{tape}"], "out.json"),
     ("diff saved", ["diff", "--json", "{snapshot}", "{tape}"], None),
