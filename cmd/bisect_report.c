@@ -6,8 +6,8 @@
 enum { SEEN_SHOWN = 20 };
 
 static const char *const end_words[] = {
-    [BISECT_FOUND] = "found",     [BISECT_NEVER] = "never",   [BISECT_ALWAYS] = "always",
-    [BISECT_BETWEEN] = "between", [BISECT_CANNOT] = "cannot", [BISECT_UNSTEADY] = "unsteady",
+    [BISECT_FOUND] = "found",         [BISECT_NEVER] = "never",   [BISECT_ALWAYS] = "always",
+    [BISECT_BETWEEN] = "between",     [BISECT_CANNOT] = "cannot", [BISECT_UNSTEADY] = "unsteady",
     [BISECT_STOPPED] = "interrupted",
 };
 static const char *const answer_words[] = { "good", "bad", "cannot tell", "broken" };
@@ -122,8 +122,10 @@ static void put_end(struct buf *text, const struct bisect_report *report)
         break;
     case BISECT_ALWAYS: buf_puts(text, "bad before the first event\n"); break;
     case BISECT_BETWEEN:
-        buf_printf(text, "the first bad one is one of %" PRIu32 " to %" PRIu32
-                         ": the others cannot be told\n", r->good + 1, r->bad);
+        buf_printf(text,
+                   "the first bad one is one of %" PRIu32 " to %" PRIu32
+                   ": the others cannot be told\n",
+                   r->good + 1, r->bad);
         put_event(text, "bad", r->bad, event_of(report, r->bad), n);
         put_event(text, "last good", r->good, event_of(report, r->good), n);
         break;

@@ -121,9 +121,8 @@ static struct candidate *load(struct trace *trace, const struct graph_list *list
         return err_nomem(err), NULL;
     struct str part = buf_str(name);
     part = str_starts(part, STR(":")) ? str_from(part, 1) : part;
-    return selector_parse_part(&selector, part, err)
-               ? candidate_load(trace, &selector, &plain, err)
-               : NULL;
+    return selector_parse_part(&selector, part, err) ? candidate_load(trace, &selector, &plain, err)
+                                                     : NULL;
 }
 
 /* A guard that no call asked for: its own record knows whose work it was, and on which line. */
@@ -157,11 +156,10 @@ static bool find_recorded_ends(struct trace *trace, const struct graph_ref *ref,
 {
     const uint32_t numbers[] = { result->good, result->bad };
     for (size_t i = 0; i < 2; i++) {
-        struct bisect_event *event = numbers[i] && numbers[i] <= events->list.n
-                                         ? &events->list.v[numbers[i] - 1]
-                                         : NULL;
-        bool guard = event && (event->kind == BISECT_EVENT_GUARD ||
-                               event->kind == BISECT_EVENT_ASSERT);
+        struct bisect_event *event =
+            numbers[i] && numbers[i] <= events->list.n ? &events->list.v[numbers[i] - 1] : NULL;
+        bool guard =
+            event && (event->kind == BISECT_EVENT_GUARD || event->kind == BISECT_EVENT_ASSERT);
         if (guard && !event->asked && !find_recorded(trace, ref, event, err))
             return false;
     }
@@ -183,13 +181,12 @@ static int bisect_candidate(struct bisecting *b, const struct candidate *candida
     struct bisect_events events = { .whole = false };
     struct bisect_result result = { .monotone = true };
     int code = EXIT_DONE;
-    bool good = candidate && bisect_graph(b, candidate, &events, &result, err) &&
-                (!place->trace ||
-                 find_recorded_ends(place->trace, place->ref, &events, &result, err));
-    const struct bisect_report report = { .graph = place->name,
-                                          .events = &events,
-                                          .result = &result,
-                                          .graphs = place->nth };
+    bool good =
+        candidate && bisect_graph(b, candidate, &events, &result, err) &&
+        (!place->trace || find_recorded_ends(place->trace, place->ref, &events, &result, err));
+    const struct bisect_report report = {
+        .graph = place->name, .events = &events, .result = &result, .graphs = place->nth
+    };
     *over = !good || is_over(&result);
     if (!good) {
         err_at(err, "bisect: %.*s", STR_ARG(place->name));
@@ -355,7 +352,8 @@ static int run(struct cmd *cmd)
 }
 
 const struct command command_bisect = {
-    .synopsis = "[options] TAPE:COMPILE[:KIND]\n[options] ARCHIVE.pt2 | GRAPH.fx\n--between TAPE TAPE",
+    .synopsis =
+        "[options] TAPE:COMPILE[:KIND]\n[options] ARCHIVE.pt2 | GRAPH.fx\n--between TAPE TAPE",
     .description =
         "Replays the events of a compile (symbols, guards, asserts, replacements, "
         "specializations, calls) and names the first after which a guard holds, a symbol is a "

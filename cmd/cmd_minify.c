@@ -36,6 +36,9 @@ static const struct opt options[] = {
     OPT_STRING(0, "issue", "FILE", struct minify_args, issue,
                "write a bug report: error, program, versions, what each part is there for"),
     OPT_STRING(0, "fx", "FILE", struct minify_args, fx, "write it as FX text"),
+    OPT_STRING(0, "good", "FILE", struct minify_args, good,
+               "write the nearest graph that does not fail, for a comparison: as a program where "
+               "FILE ends in .py, else as FX text"),
     OPT_FLAG(0, "anonymize", struct minify_args, anonymize,
              "replace names, user lines, paths and strings in what is written"),
     OPT_OVERWRITE(struct minify_args, overwrite),
@@ -119,8 +122,14 @@ static int search(struct minify_job *job)
     if (good && job->result.end != MINIFY_NOT_REPRODUCED)
         good = minify_find_whys(job, &err) && minify_write_files(job, &err);
     int code = good ? minify_report(job) : report_failure(job, &err);
+    code = code == EXIT_DONE ? exit_of(&job->result) : code;
+    if (code == EXIT_DONE && atomic_load(job->options.stop)) {
+        out_note(job->cmd->out, "interrupted: the result stands, but not all that was asked for "
+                                "is known of it; the same command goes on from here");
+        code = EXIT_INTERRUPTED;
+    }
     search_signals_end(&signals);
-    return code == EXIT_DONE ? exit_of(&job->result) : code;
+    return code;
 }
 
 static int run(struct cmd *cmd)

@@ -19,7 +19,7 @@ struct minify_args {
     struct opt_number also_interesting;
     const char *inject, *set;
     /* What is written. */
-    const char *output, *fx, *repro, *issue;
+    const char *output, *fx, *repro, *issue, *good;
     bool overwrite, anonymize, json;
     /* How the search goes. */
     struct opt_number jobs, repeat, max_calls;
@@ -42,7 +42,7 @@ struct minify_job {
     bool is_verified;
     struct candidate *anonymous; /* of --anonymize: the result as it leaves the house */
     struct why_list whys;
-    bool has_whys;
+    bool has_whys, has_good;
     struct minify_options options;
     struct minify_result result;
     bool saved;               /* the tape is there */
@@ -69,7 +69,7 @@ void minify_aside(void *job, const struct candidate *candidate, const struct ans
 bool minify_write_files(struct minify_job *job, struct err *err);
 /* The result as it is to be shown: --anonymize. */
 const struct candidate *minify_best(const struct minify_job *job);
-/* What goes away with each part that is left: asked where asking is cheap or a report wants it. */
+/* What goes away with each part that is left: asked where asking is cheap or a file wants it. */
 bool minify_find_whys(struct minify_job *job, struct err *err);
 /* candidate.py of --check. */
 bool minify_print_py(void *job, const struct candidate *candidate, struct buf *out);

@@ -23,8 +23,7 @@ static bool save_tape(struct minify_job *job, const struct candidate *best, stru
 static struct candidate *outgoing(const struct minify_job *job, const struct candidate *candidate,
                                   const struct candidate **ret, struct err *err)
 {
-    struct candidate *anonymous =
-        job->args->anonymize ? candidate_anonymize(candidate, err) : NULL;
+    struct candidate *anonymous = job->args->anonymize ? candidate_anonymize(candidate, err) : NULL;
     *ret = job->args->anonymize ? anonymous : candidate;
     return anonymous;
 }
@@ -104,6 +103,10 @@ static bool verify(struct minify_job *job, struct err *err)
     job->is_verified = repro_verify(job->args->repro, TIMES, job->options.timeout,
                                     job->options.stop, &job->verified, err);
     out_progress_end(job->cmd->out);
+    if (!job->is_verified && err->kind == ERR_INTERRUPTED) {
+        *err = (struct err){ 0 };
+        return true;
+    }
     return job->is_verified;
 }
 
@@ -111,8 +114,8 @@ static bool write_repro(struct minify_job *job, struct err *err)
 {
     struct buf text = BUF_INIT;
     struct repro_notes notes = { 0 };
-    bool good = print_repro(job, &notes, &text, err) &&
-                file_write(job->args->repro, buf_str(&text), err);
+    bool good =
+        print_repro(job, &notes, &text, err) && file_write(job->args->repro, buf_str(&text), err);
     buf_release(&text);
     if (good && notes.cannot[0])
         out_note(job->cmd->out, "%s: PyTorch alone cannot run it: %s", job->args->repro,
@@ -127,9 +130,9 @@ static void put_oracle(const struct minify_args *args, struct buf *out)
 {
     const struct {
         const char *option, *value;
-    } oracles[] = { { "--check", args->check },       { "--torch-oracle", args->torch },
-                    { "--guard", args->guard },       { "--specializes", args->specializes },
-                    { "--cost", args->cost },         { "--check-ops", args->ops },
+    } oracles[] = { { "--check", args->check },  { "--torch-oracle", args->torch },
+                    { "--guard", args->guard },  { "--specializes", args->specializes },
+                    { "--cost", args->cost },    { "--check-ops", args->ops },
                     { "--expect", args->expect } };
     for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++)
         if (oracles[i].value && strpbrk(oracles[i].value, " ()[]*;|&<>\"$"))
@@ -153,7 +156,8 @@ static bool write_issue(const struct minify_job *job, struct err *err)
                                  .oracle = buf_str(&oracle),
                                  .eager = job->torch.eager,
                                  .verified = job->is_verified && job->repro.check != REPRO_RUNS
-                                                 ? &job->verified : NULL,
+                                                 ? &job->verified
+                                                 : NULL,
                                  .whys = job->has_whys ? &job->whys : NULL,
                                  .symtape_version = SYMTAPE_VERSION };
     good = good && (issue_print(&issue, &text) || err_nomem(err)) &&
@@ -166,13 +170,52 @@ static bool write_issue(const struct minify_job *job, struct err *err)
 
 bool minify_find_whys(struct minify_job *job, struct err *err)
 {
-    bool wanted = job->result.end == MINIFY_DONE && !job->args->anonymize &&
-                  (job->oracle->cheap || job->args->issue);
-    if (!wanted)
+    bool shown = !job->args->anonymize && (job->oracle->cheap || job->args->issue);
+    if (job->result.end != MINIFY_DONE || !(shown || job->args->good))
         return true;
-    job->has_whys = why_find(job->result.best, job->oracle, job->options.timeout,
-                             job->options.stop, &job->whys, err);
-    return job->has_whys;
+    out_progress(job->cmd->out, "asking what each part is there for");
+    bool good = why_find(job->result.best, job->oracle, job->options.timeout, job->options.stop,
+                         &job->whys, err);
+    out_progress_end(job->cmd->out);
+    job->has_whys = good && !job->args->anonymize;
+    return good;
+}
+
+/* The neighbour, and in front of it what makes the difference. */
+static bool print_good(const struct minify_job *job, const struct candidate *good, struct buf *text,
+                       struct err *err)
+{
+    const char *file = job->args->good;
+    const struct why *why = &job->whys.list.v[job->whys.good_at];
+    struct repro_notes notes = { 0 };
+    size_t n = strlen(file);
+    if (job->args->anonymize)
+        buf_puts(text, "# does not fail\n");
+    else
+        buf_printf(text, "# does not fail: %.*s, %.*s\n", STR_ARG(why->element),
+                   STR_ARG(why->taken));
+    if (n > 3 && strcmp(file + n - 3, ".py") == 0)
+        repro_print(good, &job->repro, &notes, text);
+    else
+        candidate_print_fx(good, text);
+    if (notes.cannot[0])
+        out_note(job->cmd->out, "%s: PyTorch alone cannot run it: %s", file, notes.cannot);
+    return !text->failed || err_nomem(err);
+}
+
+static bool write_good(struct minify_job *job, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    const struct candidate *good;
+    if (!job->whys.good)
+        return true;
+    struct candidate *anonymous = outgoing(job, job->whys.good, &good, err);
+    bool ok = good && print_good(job, good, &text, err) &&
+              file_write(job->args->good, buf_str(&text), err);
+    job->has_good = ok;
+    candidate_free(anonymous);
+    buf_release(&text);
+    return ok;
 }
 
 bool minify_write_files(struct minify_job *job, struct err *err)
@@ -183,5 +226,5 @@ bool minify_write_files(struct minify_job *job, struct err *err)
     const struct candidate *best = minify_best(job);
     return (strcmp(job->tape, "-") != 0 || save_tape(job, best, err)) &&
            (!args->fx || write_fx(job, best, err)) && (!args->repro || write_repro(job, err)) &&
-           (!args->issue || write_issue(job, err));
+           (!args->good || write_good(job, err)) && (!args->issue || write_issue(job, err));
 }

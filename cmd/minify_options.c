@@ -85,7 +85,8 @@ static bool place_files(struct minify_job *job, struct err *err)
 static bool check_existing(const struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
-    const char *const files[] = { job->tape, args->fx, args->repro, args->issue };
+    const char *const files[] = { job->tape, args->fx, args->repro, args->issue,
+                                  args->good };
     bool ours = job->journal && access(job->journal, F_OK) == 0;
     if (args->resume && !ours)
         out_note(job->cmd->out, "%s: no such journal: nothing to resume, all begins anew",

@@ -117,7 +117,7 @@ static void put_oracle(const struct minify_job *job, struct json_writer *w)
 static void put_whys(const struct minify_job *job, struct json_writer *w)
 {
     json_open_array(w, "why");
-    for (size_t i = 0; i < job->whys.list.n; i++) {
+    for (size_t i = 0; job->has_whys && i < job->whys.list.n; i++) {
         const struct why *why = &job->whys.list.v[i];
         json_open_object(w, NULL);
         json_put_str(w, "part", why->element);
@@ -252,6 +252,8 @@ static void put_graph(const struct candidate *best, struct buf *out)
 static void put_why_text(const struct minify_job *job, struct buf *out)
 {
     enum { WHYS_SHOWN = 12 };
+    if (!job->has_whys)
+        return;
     if (job->whys.list.n)
         buf_puts(out, "\nwhy each part is there\n");
     for (size_t i = 0; i < job->whys.list.n && i < WHYS_SHOWN; i++) {
@@ -328,6 +330,12 @@ static void note_files(const struct minify_job *job)
         out_note(out, "%s: the result as FX text", args->fx);
     if (args->repro)
         note_repro(job);
+    if (job->has_good)
+        out_note(out, "%s: the nearest graph that does not fail", args->good);
+    else if (args->good)
+        out_note(out, "%s: not written: %s", args->good,
+                 job->result.end == MINIFY_DONE ? "no graph with one part less does not fail"
+                                                : "the search has not ended");
     if (args->issue)
         out_note(out, "%s: a bug report", args->issue);
     if (job->asides)

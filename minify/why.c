@@ -45,30 +45,42 @@ static void keep_good(struct finding *f, struct candidate *candidate)
     if (*good) {
         a = candidate_size(candidate);
         b = candidate_size(*good);
-        if (cand_size_compare(&a, &b) >= 0) {
+        if (cand_size_compare(&a, &b) <= 0) {
             candidate_free(candidate);
             return;
         }
         candidate_free(*good);
     }
     *good = candidate;
+    f->ret->good_at = f->ret->list.n; /* its row is the next one */
+}
+
+static bool is_cancelled(const struct finding *f)
+{
+    return f->cancel && atomic_load(f->cancel);
 }
 
 /* The first of these edits that can be made is asked about. */
 static bool ask(struct finding *f, struct str element, const struct edit *edits,
                 const char *const *taken, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !is_cancelled(f); i++) {
         struct err why = { 0 };
         struct candidate *less = candidate_apply(f->best, &edits[i], 1, &why);
         if (!less && why.kind == ERR_ENV)
             return *f->err = why, false;
         if (!less)
             continue;
-        struct asking asking = { .call = f->ret->calls++, .cancel = f->cancel,
+        struct asking asking = { .call = f->ret->calls++,
+                                 .cancel = f->cancel,
                                  .timeout = f->timeout };
         struct answer answer = { .verdict = VERDICT_UNRESOLVED };
         f->oracle->ask(f->oracle, less, &asking, &answer);
+        if (is_cancelled(f)) { /* cut short, it says nothing */
+            answer_release(&answer);
+            candidate_free(less);
+            return true;
+        }
         struct why row = { .edit = edits[i],
                            .element = element,
                            .taken = str_of(taken[i]),
@@ -155,7 +167,8 @@ static bool ask_outputs(struct finding *f)
     static const char *const taken[] = { "removed" };
     const struct graph *graph = f->best->graph;
     const struct node *output = &graph->nodes[graph->n_nodes - 1];
-    for (uint32_t i = 0; output->op == NODE_OUTPUT && output->n_args > 1 && i < output->n_args; i++) {
+    for (uint32_t i = 0; output->op == NODE_OUTPUT && output->n_args > 1 && i < output->n_args;
+         i++) {
         const struct arg *arg = &graph->args[output->first_arg + i];
         const struct edit edit = { EDIT_REMOVE_OUTPUT, i, 0, 0 };
         struct buf text = BUF_INIT;

@@ -18,13 +18,14 @@ struct why_list {
     vec_of(struct why)
     list;
     uint64_t calls; /* of the oracle */
-    /* The smallest neighbour that does not fail (VERDICT_BORING), for a comparison; NULL: none. */
+    /* The largest neighbour that does not fail (VERDICT_BORING), which is the nearest; NULL: none. */
     struct candidate *good;
+    size_t good_at; /* in `list`: what was taken away for it */
     struct arena arena;
 };
 
 /* timeout: seconds a question. Elements that no edit takes away are not listed. False: err; what was
- * found until then is in the list. */
+ * found until then is in the list. True and a shorter list when it is cancelled. */
 bool why_find(const struct candidate *best, struct oracle *oracle, double timeout,
               const atomic_bool *cancel, struct why_list *ret, struct err *err);
 void why_release(struct why_list *list);

@@ -114,6 +114,37 @@ The shape engine as the oracle: which calls add this guard, and what is each the
       symbol s53 of L['x'].size()[2], made a number: it does not fail any more
     2> symtape: special.tape: the result as a tape
 
+The nearest graph that does not fail, for a comparison.
+
+    $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --guard 'Eq(32*s27*s77, 256*s77*((s27//8)))' -o guard.tape --good good.fx --fx bad.fx >out; diff bad.fx good.fx
+    0a1
+    > # does not fail: symbol s77 of L['x'].size()[0], made a number
+    2d2
+    < # symbol s77 = 3 in [2, int_oo] from L['x'].size()[0]
+    5c5
+    <     def forward(self, layer_norm: "f32[s77, s27][s27, 1]cpu"):
+    ---
+    >     def forward(self, layer_norm: "f32[3, s27][s27, 1]cpu"):
+    7c7
+    <         windows: "f32[s77, (s27//8), (s27//((s27//8)))][s27, (s27//((s27//8))), 1]cpu" = layer_norm.unflatten(1, (-1, 8))
+    ---
+    >         windows: "f32[3, (s27//8), (s27//((s27//8)))][s27, (s27//((s27//8))), 1]cpu" = layer_norm.unflatten(1, (-1, 8))
+    2> symtape: guard.tape: the result as a tape
+    2> symtape: bad.fx: the result as FX text
+    2> symtape: good.fx: the nearest graph that does not fail
+    [exit 1]
+
+    $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --guard 'Eq(32*s27*s77, 256*s77*((s27//8)))' -o guard.tape --good good.py >out; head -3 good.py; python3 -m py_compile good.py
+    # does not fail: symbol s77 of L['x'].size()[0], made a number
+    # Eq(32*s27*s77, 256*s77*((s27//8)))
+    import re
+    2> symtape: guard.tape: the result as a tape
+    2> symtape: good.py: the nearest graph that does not fail
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q torch' -o any.tape --good any.fx >out
+    2> symtape: any.tape: the result as a tape
+    2> symtape: any.fx: not written: no graph with one part less does not fail
+
 Names, user lines and paths can be left out.
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check-ops aten.convolution --anonymize -o anonymous.tape --fx anonymous.fx >out 2>&1; grep -c 'demo\|primals' anonymous.fx

@@ -43,6 +43,12 @@ static void test_each_part(void **state)
     assert_str_is(list.list.v[2].result, "it still fails");
     assert_int_equal(list.calls, 3);
     assert_non_null(list.good);
+    assert_int_equal(list.good_at, 0);
+    why_release(&list);
+    const atomic_bool cancelled = true;
+    assert_true(why_find(best, &oracle, 0, &cancelled, &list, &err));
+    assert_int_equal(list.list.n, 0);
+    assert_null(list.good);
     why_release(&list);
     candidate_free(best);
 }
