@@ -34,7 +34,7 @@ def number(text):
 def read_fast(text):
     """'294 / 274, 4 slow both tensors ..., 16 slow ...': attempts, contiguous, slow by reason."""
     attempts, _, rest = text.partition("/")
-    first, *others = [p.strip() for p in rest.split(",")]
+    first, *others = [p.strip() for p in re.split(r",\s", rest)]
     slow = {}
     for part in others:
         count, _, why = part.partition(" ")
