@@ -2,10 +2,11 @@
  *
  * All go by one walk over the pairs of places that a weight's element joins: output place o, kernel
  * place w, input place i = o * stride - padding + w * dilation, by dimension. A transposed
- * convolution swaps the parts of input and output. */
+ * convolution swaps the parts of input and output. Which way the walk goes, and so the order of the
+ * sums, depends on sizes alone. */
 #include <string.h>
 
-#include "replay/backend/cpu/kernel.h"
+#include "replay/backend/cpu/matmul.h"
 
 enum { CONV_MAX_DIM = 3 };
 
@@ -76,7 +77,7 @@ static void meet(const struct conv *c, int64_t w, int64_t *places)
 enum conv_part { TO_OUTPUT, TO_INPUT, TO_WEIGHT };
 
 /* weight is [out_channels, in_channels / groups, window]: the walk's, that is. */
-static void walk_conv(struct kernel *k, const struct conv *c, enum conv_part part, double *in,
+static void walk_pairs(struct kernel *k, const struct conv *c, enum conv_part part, double *in,
                       double *out, double *weight)
 {
     int64_t *places = room(k, c->out_size, sizeof *places);
@@ -103,6 +104,127 @@ static void walk_conv(struct kernel *k, const struct conv *c, enum conv_part par
             *f += part == TO_WEIGHT ? sum : 0;
         }
     }
+}
+
+/* ---- Where groups have many channels: as products of matrices ---- */
+
+/* A part of the output's places [from, from + n) of one group of one sample: what the weight is
+ * multiplied with is a column for each. Small enough to stay in the cache. */
+struct patches {
+    int64_t *places; /* [window, out_size] */
+    double *columns; /* [in_group * window, most], or turned */
+    double *turned, *part;
+    int64_t most, from, n, inner, out_group;
+};
+
+enum { PATCH_ELEMENTS = 1 << 15, LEAST_PLACES = 32, LEAST_CHANNELS = 4 };
+
+static bool patches_of(struct kernel *k, const struct conv *c, struct patches *p)
+{
+    *p = (struct patches){ .out_group = c->out_channels / c->groups };
+    p->inner = c->in_channels / c->groups * c->window_size;
+    p->most = p->inner ? PATCH_ELEMENTS / p->inner / 8 * 8 : 0;
+    p->most = p->most < LEAST_PLACES ? LEAST_PLACES : p->most;
+    p->most = p->most > c->out_size ? c->out_size : p->most;
+    p->places = room(k, c->window_size * c->out_size, sizeof *p->places);
+    int64_t taller = p->inner > p->out_group ? p->inner : p->out_group;
+    p->columns = room(k, taller * p->most, sizeof *p->columns);
+    p->turned = room(k, p->out_group * (p->inner > p->most ? p->inner : p->most),
+                     sizeof *p->turned);
+    p->part = room(k, taller * p->most, sizeof *p->part);
+    for (int64_t w = 0; w < c->window_size && !k->failed; w++)
+        meet(c, w, p->places + w * c->out_size);
+    return !k->failed;
+}
+
+/* Columns of the input's values; by_place: a row for each place instead. */
+static void gather_patches(const struct conv *c, const struct patches *p, const double *x,
+                           bool by_place)
+{
+    for (int64_t row = 0; row < p->inner; row++) {
+        const int64_t *places = p->places + row % c->window_size * c->out_size + p->from;
+        const double *channel = x + row / c->window_size * c->in_size;
+        for (int64_t o = 0; o < p->n; o++) {
+            double value = places[o] < 0 ? 0 : channel[places[o]];
+            p->columns[by_place ? o * p->inner + row : row * p->n + o] = value;
+        }
+    }
+}
+
+static void patches_to_output(const struct conv *c, const struct patches *p, const double *x,
+                              double *y, const double *weight)
+{
+    gather_patches(c, p, x, false);
+    memset(p->part, 0, (size_t)(p->out_group * p->n) * sizeof *p->part);
+    multiply_matrices(weight, p->columns, p->part, p->out_group, p->n, p->inner);
+    for (int64_t oc = 0; oc < p->out_group; oc++)
+        memcpy(y + oc * c->out_size + p->from, p->part + oc * p->n, (size_t)p->n * sizeof *y);
+}
+
+/* p->turned is the weight turned over: [inner, out_group]. */
+static void patches_to_input(const struct conv *c, const struct patches *p, double *x,
+                             const double *y)
+{
+    memset(p->part, 0, (size_t)(p->inner * p->n) * sizeof *p->part);
+    for (int64_t oc = 0; oc < p->out_group; oc++)
+        memcpy(p->columns + oc * p->n, y + oc * c->out_size + p->from, (size_t)p->n * sizeof *y);
+    multiply_matrices(p->turned, p->columns, p->part, p->inner, p->n, p->out_group);
+    for (int64_t row = 0; row < p->inner; row++) {
+        const int64_t *places = p->places + row % c->window_size * c->out_size + p->from;
+        double *channel = x + row / c->window_size * c->in_size;
+        for (int64_t o = 0; o < p->n; o++)
+            if (places[o] >= 0)
+                channel[places[o]] += p->part[row * p->n + o];
+    }
+}
+
+static void patches_to_weight(const struct conv *c, const struct patches *p, const double *x,
+                              const double *y, double *weight)
+{
+    gather_patches(c, p, x, true);
+    for (int64_t oc = 0; oc < p->out_group; oc++)
+        memcpy(p->turned + oc * p->n, y + oc * c->out_size + p->from, (size_t)p->n * sizeof *y);
+    multiply_matrices(p->turned, p->columns, weight, p->out_group, p->inner, p->n);
+}
+
+static void turn_weight(const struct patches *p, const double *weight)
+{
+    for (int64_t oc = 0; oc < p->out_group; oc++)
+        for (int64_t row = 0; row < p->inner; row++)
+            p->turned[row * p->out_group + oc] = weight[oc * p->inner + row];
+}
+
+static void walk_patches(struct kernel *k, const struct conv *c, enum conv_part part, double *in,
+                         double *out, double *weight)
+{
+    struct patches p;
+    if (!patches_of(k, c, &p))
+        return;
+    int64_t in_group = c->in_channels / c->groups;
+    for (int64_t i = 0; i < c->batch * c->groups; i++) {
+        double *x = in + i * in_group * c->in_size, *y = out + i * p.out_group * c->out_size;
+        double *f = weight + i % c->groups * p.out_group * p.inner;
+        if (part == TO_INPUT)
+            turn_weight(&p, f);
+        for (p.from = 0; p.from < c->out_size; p.from += p.n) {
+            p.n = c->out_size - p.from < p.most ? c->out_size - p.from : p.most;
+            if (part == TO_OUTPUT)
+                patches_to_output(c, &p, x, y, f);
+            else if (part == TO_INPUT)
+                patches_to_input(c, &p, x, y);
+            else
+                patches_to_weight(c, &p, x, y, f);
+        }
+    }
+}
+
+static void walk_conv(struct kernel *k, const struct conv *c, enum conv_part part, double *in,
+                      double *out, double *weight)
+{
+    if (c->out_channels / c->groups >= LEAST_CHANNELS)
+        walk_patches(k, c, part, in, out, weight);
+    else
+        walk_pairs(k, c, part, in, out, weight);
 }
 
 /* An input without a batch is one of a batch of one. */

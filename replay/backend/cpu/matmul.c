@@ -1,5 +1,5 @@
 /* Matrix products. Each element sums over the inner dimension in order, in float64. */
-#include "replay/backend/cpu/kernel.h"
+#include "replay/backend/cpu/matmul.h"
 
 struct product {
     int64_t batch, m, n, inner;
@@ -51,6 +51,12 @@ static void multiply_real(const double *a, const double *b, double *c, struct pr
             multiply_tile(a + i * p.inner, b + j, c + i * p.n + j, p);
     for (int64_t i = 0; i < p.m; i++)
         multiply_rest(a + i * p.inner, b, c + i * p.n, p, i < rows ? columns : 0);
+}
+
+void multiply_matrices(const double *a, const double *b, double *c, int64_t m, int64_t n,
+                       int64_t inner)
+{
+    multiply_real(a, b, c, (struct product){ 1, m, n, inner });
 }
 
 static void multiply_complex(const cdouble *a, const cdouble *b, cdouble *c, struct product p)
