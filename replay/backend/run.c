@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "replay/backend/run_subgraph.h"
 #include "replay/backend/run_symbols.h"
 
 /* ---- Lifetimes ---- */
@@ -77,10 +78,24 @@ static bool run_operator(struct run *run, const struct step *step, struct value 
     }
 }
 
-/* Arithmetic of sizes, getitem and the like: nothing of a backend's. */
+/* Is there a tensor that nothing has computed? */
+static bool lacks_memory(struct run *run, const struct value *v, unsigned depth)
+{
+    if (v->kind == VALUE_TENSOR)
+        return !storage_at(&run->exec.storages, v->u.tensor.storage);
+    for (uint32_t i = 0; value_is_sequence(*v) && depth < 8 && i < v->n; i++)
+        if (lacks_memory(run, &v->u.items[i], depth + 1))
+            return true;
+    return false;
+}
+
+/* Arithmetic of sizes, getitem and the like: nothing of a backend's. Higher-order operators, whose
+ * subgraphs are run as they are called. */
 static bool run_function(struct run *run, const struct step *step, struct value *ret,
                          struct err *err)
 {
+    if (run_chooses(step))
+        return run_choice(run, step, ret, err);
     enum op_outcome outcome =
         step->kind == STEP_METHOD
             ? ops_call_method(run->ops, step->target, step->args, step->n_args, step->keywords,
@@ -89,9 +104,14 @@ static bool run_function(struct run *run, const struct step *step, struct value 
                                 step->n_keywords, ret);
     if (outcome == OP_FAILED)
         return ops_failed(run->ops, err) ? false : err_nomem(err);
+    if (err_is_set(&run->inner)) {
+        *err = run->inner;
+        run->inner = (struct err){ .kind = ERR_NONE };
+        return false;
+    }
     if (outcome != OP_DONE)
         return refused(run, err);
-    if (ret->kind == VALUE_TENSOR && !storage_at(&run->exec.storages, ret->u.tensor.storage))
+    if (lacks_memory(run, ret, 0))
         return err_set(err, ERR_USAGE,
                        "a Python function of tensors; run the graph that AOTAutograd made");
     return true;
@@ -177,16 +197,23 @@ static bool run_output(struct run *run, const struct step *step, struct err *err
     return true;
 }
 
-static bool run_step(struct run *run, const struct step *step, uint32_t *n_inputs, struct err *err)
+/* A constant's values are in no log. */
+static bool run_constant(struct run *run, const struct step *step, struct value *ret,
+                         struct err *err)
+{
+    *ret = expected_value(run->ops, step->expected);
+    if (ret->kind != VALUE_TENSOR)
+        return err_set(err, ERR_USAGE, "an attribute that is no tensor");
+    return random_input(run, ret->u.tensor, step->node + 0x10000, err);
+}
+
+bool run_inner_step(struct run *run, struct program *p, const struct step *step, struct err *err)
 {
     struct value value = value_none();
     bool ok = true;
-    if (step->kind == STEP_OUTPUT)
-        return run_output(run, step, err);
-    if (step->kind != STEP_INPUT && !program_fill(run->program, step))
+    if (!program_fill(p, step))
         return err_set(err, ERR_USAGE, "an argument names a value that does not exist");
     switch (step->kind) {
-    case STEP_INPUT: ok = run_input(run, step, (*n_inputs)++, &value, err); break;
     case STEP_OPERATOR:
         ok = run_operator(run, step, &value, err);
         run->calls++;
@@ -194,6 +221,7 @@ static bool run_step(struct run *run, const struct step *step, uint32_t *n_input
     case STEP_GETITEM: ok = run_getitem(run, step, &value, err); break;
     case STEP_FUNCTION:
     case STEP_METHOD: ok = run_function(run, step, &value, err); break;
+    case STEP_ATTRIBUTE: ok = run_constant(run, step, &value, err); break;
     case STEP_ALIAS: value = step->n_args ? step->args[0] : value; break;
     case STEP_SUBGRAPH:
         value = (struct value){ .kind = VALUE_GRAPH, .u.text = step->target };
@@ -201,10 +229,23 @@ static bool run_step(struct run *run, const struct step *step, uint32_t *n_input
     default: return err_set(err, ERR_USAGE, "a statement that cannot be run");
     }
     if (ok && step->kind == STEP_OPERATOR)
-        program_take_written(run->program, step);
+        program_take_written(p, step);
     if (ok)
-        program_set(run->program, step, value);
+        program_set(p, step, value);
     return ok;
+}
+
+static bool run_step(struct run *run, const struct step *step, uint32_t *n_inputs, struct err *err)
+{
+    struct value value = value_none();
+    if (step->kind == STEP_OUTPUT)
+        return run_output(run, step, err);
+    if (step->kind != STEP_INPUT)
+        return run_inner_step(run, run->program, step, err);
+    if (!run_input(run, step, (*n_inputs)++, &value, err))
+        return false;
+    program_set(run->program, step, value);
+    return true;
 }
 
 /* ---- The whole ---- */
@@ -268,6 +309,7 @@ struct run *run_new(const struct graph *graph, const struct run_options *options
     run->program = program_new(run->ops, graph, 0, run_symbol, run, err);
     if (!run->program || !find_users(run, err))
         goto failed;
+    ops_set_subgraph(run->ops, run_subgraph, run);
     if (options->timing) {
         run->ns = arena_array(&run->arena, uint64_t, (size_t)run->program->n_steps + 1);
         if (!run->ns && !err_nomem(err))

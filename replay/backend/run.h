@@ -7,7 +7,8 @@
  *     run_free(run);
  *
  * Symbols take their values from the inputs that were given, then from options.sizes, then from the
- * recorded hints. Inputs that nobody gives are random: seeded, of the recorded dtype, whole numbers
+ * recorded hints; unbacked symbols of inputs that are not given are 4. Inputs that nobody gives, and
+ * constants, are random: seeded, of the recorded dtype, whole numbers
  * within [0, 2), so that they index anything. Unbacked symbols become what the data make them.
  *
  * Each call goes through its rule and then through the backend, in the graph's order; what is not
@@ -63,6 +64,8 @@ struct run {
     uint32_t *users;  /* by node: the last one that needs it */
     uint32_t calls;   /* that were run */
     node_id at;       /* the node that is being run, for errors */
+    struct program *inside; /* the subgraph that is being run; NULL: none */
+    struct err inner;       /* what went wrong in one */
     struct arena arena;
 };
 

@@ -61,6 +61,25 @@ static bool bind_inputs(struct run *run, struct err *err)
     return true;
 }
 
+/* What the forward graph would have made: a graph that takes it (a backward one) runs at any. */
+enum { UNKNOWN_SIZE = 4 };
+
+static void bind_unknown(struct run *run)
+{
+    const struct graph_pool *pool = run->graph->pool;
+    for (node_id id = 0; id < run->graph->n_nodes; id++) {
+        const struct node *node = &run->graph->nodes[id];
+        if (node->op != NODE_PLACEHOLDER || node->meta == META_NONE)
+            continue;
+        const struct meta *meta = &pool->metas[node->meta];
+        for (uint32_t d = 0; d < meta->n_sizes; d++) {
+            const struct expr *e = expr_at(&pool->exprs, meta->sizes[d]);
+            if (e->kind == EXPR_SYMBOL && !find(run, e->text))
+                run->symbols[run->n_symbols++] = (struct run_size){ e->text, UNKNOWN_SIZE };
+        }
+    }
+}
+
 bool run_bind_symbols(struct run *run, struct err *err)
 {
     const struct run_options *o = &run->options;
@@ -79,6 +98,7 @@ bool run_bind_symbols(struct run *run, struct err *err)
         if (o->symbols[i].has_hint && !find(run, o->symbols[i].name))
             run->symbols[run->n_symbols++] =
                 (struct run_size){ o->symbols[i].name, o->symbols[i].hint };
+    bind_unknown(run);
     return true;
 }
 

@@ -30,9 +30,4 @@ bool python_method(struct call *c, struct str method, const struct value *args, 
 /* getitem and setitem of any object; a tensor's go to python_getitem(). */
 bool python_item(struct call *c, struct value object, struct value index, struct value *ret);
 
-static inline bool value_is_sequence(struct value value)
-{
-    return value.kind == VALUE_LIST || value.kind == VALUE_TUPLE;
-}
-
 #endif

@@ -131,4 +131,9 @@ static inline bool device_equal(struct device a, struct device b)
     return a.type == b.type && a.index == b.index;
 }
 
+static inline bool value_is_sequence(struct value value)
+{
+    return value.kind == VALUE_LIST || value.kind == VALUE_TUPLE;
+}
+
 #endif

@@ -47,6 +47,19 @@ void kernel_cdist(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
+/* Of every pair of rows, the first one's before the second's. */
+void kernel_pdist(struct kernel *k)
+{
+    struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
+    struct dense out = like_result(k, 0, DENSE_REAL);
+    int64_t at = 0;
+    for (int64_t i = 0; !k->failed && x.ndim == 2 && i < x.size[0]; i++)
+        for (int64_t j = i + 1; j < x.size[0] && at < out.n; j++)
+            out.u.r[at++] = distance(x.u.r + i * x.size[1], x.u.r + j * x.size[1], x.size[1],
+                                     real_arg(k, "p", 2));
+    store(k, result(k, 0), out);
+}
+
 void kernel_dist(struct kernel *k)
 {
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);

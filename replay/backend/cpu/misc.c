@@ -466,6 +466,11 @@ void kernel_embedding_bag(struct kernel *k)
             out.u.r[i * width + d] /= (double)sizes.u.i[i];
     }
     store(k, result(k, 0), out);
+    if (k->row->param == 1 && mode != BAG_MAX) { /* forward only: what no backward will look at */
+        for (int64_t i = 0; mode == BAG_SUM && i < sizes.n && !k->failed; i++)
+            sizes.u.i[i] = 0;
+        most = sizes;
+    }
     struct dense rest[] = { to_bag, sizes, most };
     int64_t size[TENSOR_MAX_DIM], n;
     for (uint32_t i = 1; i < 4 && i < n_results(k); i++) {
