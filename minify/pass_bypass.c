@@ -189,7 +189,7 @@ bool pass_bypass(struct search *search)
     return true;
 }
 
-/* Each call by its farthest and nearest. */
+/* Each call by its nearest: what goes with a farther one is more than one part. */
 void propose_bypasses(const struct candidate *best, struct edits *edits)
 {
     for (node_id id = 0; id + 1 < best->graph->n_nodes; id++) {
@@ -198,9 +198,9 @@ void propose_bypasses(const struct candidate *best, struct edits *edits)
             !node_is_value(best->graph, &best->graph->nodes[id]))
             continue;
         edits->failed |= !find_targets(&t, NULL, best->graph, id);
-        for (uint32_t i = 0; i < t.n && t.nodes; i += t.n > 1 ? t.n - 1 : 1) {
+        if (t.n && t.nodes) {
             edits_propose(edits);
-            edits_add(edits, EDIT_BYPASS, id, t.nodes[i], 0);
+            edits_add(edits, EDIT_BYPASS, id, t.nodes[t.n - 1], 0);
         }
         free(t.nodes);
     }

@@ -21,7 +21,7 @@ struct ends {
 
 /* How much of what is likely is given to the first of an operator, to the first of an operator with
  * results of one meta, to any call, and, once the end is found, to that it is alone to blame. */
-static const float of_operator = 0.7F, of_meta = 0.2F, of_any = 0.1F, of_last = 0.4F;
+static const float of_operator = 0.6F, of_meta = 0.2F, of_any = 0.2F, of_last = 0.25F;
 
 static node_id call_of(const struct ends *ends, uint32_t x)
 {

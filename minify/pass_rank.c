@@ -51,24 +51,38 @@ static void propose_alone(const struct graph *graph, struct edits *edits)
     }
 }
 
-/* Down to numbers in one step. From the last dimension to the first, so that positions stay. */
-static void propose_scalars(const struct graph *graph, struct edits *edits)
+static bool is_number(const struct graph *graph, node_id id, uint32_t d)
+{
+    const struct meta *meta = node_meta(graph, &graph->nodes[id]);
+    return expr_at(&graph->pool->exprs, meta->sizes[d])->kind == EXPR_INT;
+}
+
+/* All dimensions in one step, or those that are numbers: down to scalars where no size is a symbol.
+ * From the last dimension to the first, so that positions stay. */
+static void propose_all(const struct graph *graph, bool symbols, struct edits *edits)
 {
     uint32_t position = 0;
-    edits_propose(edits);
+    size_t before = edits->list.n;
     for (node_id id = 0; id < graph->n_nodes; id++) {
         if (graph->nodes[id].op != NODE_PLACEHOLDER)
             continue;
-        for (uint32_t d = rank_of(graph, id); d-- > 0;)
+        for (uint32_t d = rank_of(graph, id); d-- > 0;) {
+            if (!symbols && !is_number(graph, id, d))
+                continue;
+            if (edits->list.n == before)
+                edits_propose(edits);
             edits_add(edits, EDIT_DROP_DIM, position, d, 0);
+        }
         position++;
     }
 }
 
 void propose_ranks(const struct candidate *best, struct edits *edits)
 {
-    if (max_rank(best->graph) > 1)
-        propose_scalars(best->graph, edits);
+    if (max_rank(best->graph) > 1) {
+        propose_all(best->graph, false, edits);
+        propose_all(best->graph, true, edits);
+    }
     for (uint32_t rank = max_rank(best->graph); rank > 0; rank--)
         for (uint32_t d = 0; d < rank; d++)
             propose_of_rank(best->graph, rank, d, edits);

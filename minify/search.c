@@ -45,6 +45,11 @@ const struct candidate *search_best(const struct search *search)
     return search->best;
 }
 
+struct str search_failure(const struct search *search)
+{
+    return search->first.text;
+}
+
 bool search_cheap(const struct search *search)
 {
     return search->oracle->cheap;

@@ -20,6 +20,8 @@ struct search;
 const struct candidate *search_best(const struct search *search);
 /* Where the failure was, by node of search_best(); NODE_NONE where the oracle does not say. */
 node_id search_location(const struct search *search);
+/* What the oracle said of the original; it names symbols and operators. */
+struct str search_failure(const struct search *search);
 bool search_cheap(const struct search *search);
 
 /* One proposal of n edits that are made together. */

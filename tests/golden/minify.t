@@ -76,7 +76,7 @@ Limits keep the best so far, and --resume goes on.
 The shape engine as the oracle: which calls add this guard, and what is each there for?
 
     $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --guard 'Eq(32*s27*s77, 256*s77*((s27//8)))' -o guard.tape
-    calls 91 -> 1, symbols 6 -> 2, guards 4 -> 0; asked 17 times (3 answers were known), {*} s
+    calls 91 -> 1, symbols 6 -> 2, guards 4 -> 0; asked 14 times (3 answers were known), {*} s
     minimal: with any one remaining part less it no longer fails so
     what fails: the guard Eq(32*s27*s77, 256*s77*((s27//8))) is added
 

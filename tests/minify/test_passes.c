@@ -146,6 +146,20 @@ static void test_static(void **state)
                 "        return (b,)\n"));
 }
 
+/* The dimension of the symbol that most inputs have is left, of each. */
+static void test_dimension(void **state)
+{
+    (void)state;
+    check("dimension", "aten.add", 2,
+          "# symbol s1 = 8 in [2, int_oo]\n# symbol s2 = 9 in [2, int_oo]\n" GRAPH(
+              ", x: \"f32[s2, s1, 4][4*s1, 4, 1]\", w: \"f32[s1, 4][4, 1]\"",
+              "        y: \"f32[s2, s1, 4][4*s1, 4, 1]\" = torch.ops.aten.add.Tensor(x, w)\n"
+              "        return (y,)\n"),
+          GRAPH(", x: \"f32[s1][1]\", w: \"f32[s1][1]\"",
+                "        y: \"f32[s1][1]\" = torch.ops.aten.add.Tensor(x, w)\n"
+                "        return (y,)\n"));
+}
+
 static void test_merge_and_hints(void **state)
 {
     (void)state;
@@ -243,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_outputs),
         cmocka_unit_test(test_guards),
         cmocka_unit_test(test_static),
+        cmocka_unit_test(test_dimension),
         cmocka_unit_test(test_merge_and_hints),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_plain),
