@@ -49,6 +49,7 @@ struct minify_job {
     uint32_t asides;          /* written so far */
     uint64_t status_asked;    /* SIGUSR1s answered */
     struct buf set_text;
+    struct buf asked_at;      /* of --guard: where the user's code asked for it, when it was recorded */
 };
 
 /* minify_input.c: the candidate that the operand names. False: err. */

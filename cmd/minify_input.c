@@ -2,6 +2,8 @@
 
 #include "cmd/fx_arg.h"
 #include "cmd/minify.h"
+#include "trace/events/guards.h"
+#include "trace/events/user_line.h"
 
 enum { HINTS_MAX = 64 };
 
@@ -29,6 +31,26 @@ static bool read_hints(struct hint_list *list, const char *text, struct err *err
     return true;
 }
 
+/* A guard that no operator asks for: its record knows the line of the branch that did. */
+static void find_asked_at(struct minify_job *job, struct trace *trace,
+                          const struct selector *selector)
+{
+    const struct guard_list *guards = trace_guards(trace, &(struct err){ 0 });
+    for (uint32_t i = 0; guards && i < guards->n; i++) {
+        const struct guard *guard = &guards->guards[i];
+        if (!selector_has_attempt(trace, selector, guard->attempt) ||
+            guard->kind == GUARD_SUPPRESSED || !str_eq(guard->expr, str_of(job->args->guard)))
+            continue;
+        uint32_t recording = trace->records[guard->record].recording;
+        struct frame frame =
+            stack_frame(trace, recording, user_line(trace, recording, guard->user_stack));
+        if (frame.file.n)
+            buf_printf(&job->asked_at, "%.*s:%u in %.*s: %.*s", STR_ARG(frame.file),
+                       (unsigned)frame.line, STR_ARG(frame.function), STR_ARG(frame.code));
+        return;
+    }
+}
+
 static bool read_tape(struct minify_job *job, const struct candidate_options *options,
                       struct err *err)
 {
@@ -43,9 +65,11 @@ static bool read_tape(struct minify_job *job, const struct candidate_options *op
     else
         err_nomem(err);
     free(path);
-    if (trace && (selector_check(trace, &selector, err) ||
-                  err_at(err, "%.*s", STR_ARG(selector.tape))))
+    if (trace &&
+        (selector_check(trace, &selector, err) || err_at(err, "%.*s", STR_ARG(selector.tape))))
         job->whole = candidate_load(trace, &selector, options, err);
+    if (job->whole && job->args->guard)
+        find_asked_at(job, trace, &selector);
     trace_close(trace);
     return job->whole != NULL;
 }

@@ -123,4 +123,5 @@ void minify_release_options(struct minify_job *job)
     free((struct str *)job->options.passes);
     free(job->journal);
     free(job->aside);
+    buf_release(&job->asked_at);
 }

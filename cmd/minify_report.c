@@ -263,12 +263,27 @@ static void put_why_text(const struct minify_job *job, struct buf *out)
     }
 }
 
+/* A fact alone adds the guard: nothing of the graph can be blamed. */
+static void put_asked_at(const struct minify_job *job, struct buf *out)
+{
+    const struct candidate *best = job->result.best;
+    struct str place = buf_str(&job->asked_at);
+    if (graph_counts(best->graph).calls || best->n_facts == 0)
+        return;
+    buf_puts(out, "no operator asks for it: code of the user's own, or of a library, branches on it");
+    if (place.n && !job->args->anonymize)
+        buf_printf(out, ", at %.*s", STR_ARG(place));
+    buf_putc(out, '\n');
+}
+
 static void put_failing(const struct minify_job *job, struct buf *out)
 {
     const struct minify_args *args = job->args;
     struct str text = job->result.first.text;
     if (args->guard)
         buf_printf(out, "what fails: the guard %s is added\n", args->guard);
+    if (args->guard)
+        put_asked_at(job, out);
     else if (args->specializes)
         buf_printf(out, "what fails: %s becomes a number\n", args->specializes);
     else if (text.n && !str_is(text, "exit 0")) /* its first line: PyTorch's go on for long */

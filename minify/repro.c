@@ -50,23 +50,12 @@ void repro_put_line(struct repro *r, struct str line, unsigned indent)
     buf_putc(r->out, '\n');
 }
 
-/* Hints, and for symbols without one a value within their range. */
-static bool choose_values(struct repro *r)
+static bool make_tables(struct repro *r)
 {
-    const struct candidate *c = r->candidate;
-    r->values = arena_array(&r->arena, int64_t, c->n_symbols + 1);
-    r->needed = arena_array(&r->arena, bool, c->n_symbols + 1);
-    r->spelled = arena_array(&r->arena, struct str, c->n_symbols + 1);
-    if (!r->values || !r->needed || !r->spelled)
-        return false;
-    for (uint32_t i = 0; i < c->n_symbols; i++) {
-        const struct cand_symbol *s = &c->symbols[i];
-        int64_t value = 3;
-        value = value < s->min ? s->min : value;
-        value = value > s->max ? s->max : value;
-        r->values[i] = s->has_hint ? s->hint : value;
-    }
-    return true;
+    size_t n = (size_t)r->candidate->n_symbols + 1;
+    r->needed = arena_array(&r->arena, bool, n);
+    r->spelled = arena_array(&r->arena, struct str, n);
+    return r->needed && r->spelled && repro_choose_values(r);
 }
 
 static void put_head(struct repro *r)
@@ -112,7 +101,7 @@ bool repro_print(const struct candidate *candidate, const struct repro_what *wha
     struct repro r = { .candidate = candidate, .what = what, .notes = notes, .out = out };
     size_t start = out->n;
     *notes = (struct repro_notes){ 0 };
-    bool ok = choose_values(&r) && repro_prepare(&r) && repro_collect_inputs(&r);
+    bool ok = make_tables(&r) && repro_prepare(&r) && repro_collect_inputs(&r);
     if (ok)
         put_body(&r);
     ok = ok && !r.failed && !out->failed;

@@ -1,5 +1,7 @@
 /* What is around f: imports, how it is compiled, and what is asked. Exit codes: 1 the bug is there,
  * 0 it is not, 125 cannot run. */
+#include <ctype.h>
+
 #include "minify/repro_inside.h"
 #include "minify/signature.h"
 
@@ -310,10 +312,24 @@ static void put_eager(struct repro *r)
         buf_printf(r->out, "torch.manual_seed(%llu)\n", (unsigned long long)r->candidate->seed);
 }
 
+/* "ValueError: Cannot view": str() of an exception leaves its class out. */
+static struct str without_class(struct str message)
+{
+    static const char *const ends[] = { "Error", "Exception", "Node" };
+    struct str name = str_first(message, str_find(message, STR(": ")));
+    for (size_t i = 0; i < name.n; i++)
+        if (!isalnum((unsigned char)name.p[i]) && !strchr("._", name.p[i]))
+            return message;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (name.n < message.n && str_ends(name, str_of(ends[i])))
+            return str_from(message, name.n + 2);
+    return message;
+}
+
 static void put_raises(struct repro *r)
 {
     struct buf regex = BUF_INIT;
-    signature_regex(r->what->message, &regex);
+    signature_regex(without_class(r->what->message), &regex);
     buf_puts(r->out, "try:\n    ");
     put_compile(r, "");
     buf_puts(r->out, "except Exception as error:\n    print(type(error).__name__, error)\n");

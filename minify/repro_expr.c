@@ -101,6 +101,20 @@ struct str repro_bare(struct str text)
     return (struct str){ text.p + 1, text.n - 2 };
 }
 
+/* Of a compile that failed: a branch over what nobody knows, which a check would take away. */
+static bool is_question(const struct repro *r, const struct cand_fact *fact,
+                        const struct expr_pool *pool)
+{
+    uint32_t symbol;
+    if (fact->deferred || r->what->check != REPRO_RAISES)
+        return false;
+    for (size_t i = 0; i < pool->exprs.n; i++)
+        if (repro_bare_symbol(r, pool, (expr_id)i, &symbol) &&
+            !r->candidate->symbols[symbol].backed)
+            return true;
+    return false;
+}
+
 void repro_put_facts(struct repro *r, node_id before)
 {
     for (uint32_t i = 0; i < r->candidate->n_facts; i++) {
@@ -112,7 +126,10 @@ void repro_put_facts(struct repro *r, node_id before)
             continue;
         expr_id expr = expr_parse(&pool, fact->expr, &err);
         if (expr != EXPR_NONE && repro_put_expr(r, &pool, expr, &text))
-            buf_printf(r->out, "    torch._check(%.*s)\n", STR_ARG(repro_bare(buf_str(&text))));
+            buf_printf(r->out, "    %s%.*s%s\n",
+                       is_question(r, fact, &pool) ? "if " : "torch._check(",
+                       STR_ARG(repro_bare(buf_str(&text))),
+                       is_question(r, fact, &pool) ? ":\n        pass" : ")");
         r->failed |= text.failed;
         buf_release(&text);
         expr_pool_release(&pool);

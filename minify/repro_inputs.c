@@ -324,35 +324,32 @@ static bool wants_zeros(const struct repro_input *input)
     return false;
 }
 
-/* The symbol is read out of the data: `.item()`. Those are sizes mostly, 0 would be none. */
-static bool is_read_out(const struct repro_input *input)
-{
-    const struct graph *graph = input->graph;
-    if (!graph)
-        return false;
-    for (uint32_t i = 0; i < graph->n_nodes; i++) {
-        const struct node *node = &graph->nodes[i];
-        bool reads = str_is(node->target, "torch.ops.aten._local_scalar_dense.default") ||
-                     str_is(node->target, "torch.ops.aten.item.default") ||
-                     (node->op == NODE_CALL_METHOD && (str_is(node->target, "item") ||
-                                                       str_is(node->target, "tolist")));
-        const struct arg *of = reads && node->n_args ? &graph->args[node->first_arg] : NULL;
-        while (of && of->kind == ARG_NODE && of->u.node != input->node &&
-               node_is_call(&graph->nodes[of->u.node]) && graph->nodes[of->u.node].n_args)
-            of = &graph->args[graph->nodes[of->u.node].first_arg];
-        if (of && of->kind == ARG_NODE && of->u.node == input->node)
-            return true;
-    }
-    return false;
-}
+enum { ELEMENTS_MAX = 64 };
 
-static int64_t read_out_value(const struct repro *r)
+/* "torch.tensor([3, 9])", "torch.full((2,), 3)". False: its values are of no importance. */
+static bool put_read_out(struct repro *r, const struct repro_input *input, const struct shape *s,
+                         struct buf *line)
 {
-    int64_t ret = 3;
-    for (uint32_t i = 0; i < r->candidate->n_symbols; i++)
-        if (!r->candidate->symbols[i].backed && !r->candidate->symbols[i].is_float)
-            return r->values[i];
-    return ret;
+    int64_t values[ELEMENTS_MAX];
+    uint32_t n = s->n == 1 && s->size[0] <= ELEMENTS_MAX ? (uint32_t)s->size[0] : 1;
+    bool same = true;
+    if (!repro_read_out(r, input, n, values))
+        return false;
+    for (uint32_t i = 1; i < n; i++)
+        same = same && values[i] == values[0];
+    if (same) {
+        buf_puts(line, "torch.full(");
+        put_numbers(line, s->size, s->n);
+        buf_printf(line, ", %lld", (long long)(n ? values[0] : 0));
+    } else {
+        buf_puts(line, "torch.tensor([");
+        for (uint32_t i = 0; i < n; i++)
+            buf_printf(line, "%s%lld", i ? ", " : "", (long long)values[i]);
+        buf_putc(line, ']');
+    }
+    put_options(r, s, s->dtype != DTYPE_I64, line);
+    buf_putc(line, ')');
+    return true;
 }
 
 static void put_input(struct repro *r, const struct repro_input *input, struct buf *line)
@@ -363,12 +360,9 @@ static void put_input(struct repro *r, const struct repro_input *input, struct b
     if (!shape_of(r, input, &s)) {
         repro_cannot(r, "the sizes of the input %.*s have no hint", STR_ARG(input->name));
         buf_puts(line, "None");
-    } else if (family_of(s.dtype) == FAMILY_INTEGER && s.dtype != DTYPE_B8 && is_read_out(input)) {
-        buf_puts(line, "torch.full(");
-        put_numbers(line, s.size, s.n);
-        buf_printf(line, ", %lld", (long long)read_out_value(r));
-        put_options(r, &s, s.dtype != DTYPE_I64, line);
-        buf_putc(line, ')');
+    } else if (family_of(s.dtype) == FAMILY_INTEGER && s.dtype != DTYPE_B8 &&
+               put_read_out(r, input, &s, line)) {
+        return;
     } else if (family_of(s.dtype) == FAMILY_INTEGER && wants_zeros(input)) {
         buf_puts(line, "torch.zeros(");
         put_numbers(line, s.size, s.n);

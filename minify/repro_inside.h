@@ -63,6 +63,13 @@ bool repro_prepare(struct repro *r);
 const struct repro_graph *repro_graph_of(const struct repro *r, const struct graph *graph);
 const struct graph *repro_child(const struct graph *graph, struct str name);
 
+/* repro_values.c: r->values. False: out of memory. */
+bool repro_choose_values(struct repro *r);
+/* The first n elements of an input out of whose data f reads symbols; 3 where nothing is known, since
+ * those are sizes mostly: 0 would be none. False: it reads nothing. */
+bool repro_read_out(const struct repro *r, const struct repro_input *input, uint32_t n,
+                    int64_t *values);
+
 /* repro_inputs.c */
 bool repro_collect_inputs(struct repro *r);
 void repro_put_inputs(struct repro *r);

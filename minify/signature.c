@@ -156,7 +156,7 @@ static void walk(struct str message, bool regex, struct buf *out)
         case PART_NUMBER: buf_puts(out, regex ? ".*" : "N"); break;
         case PART_BLANK:
             if (rest.n && rest.p[0] != '\n')
-                buf_putc(out, ' ');
+                buf_puts(out, regex && rest.p - 1 > message.p && is_blank(rest.p[-2]) ? " +" : " ");
             break;
         case PART_PATH:
             if (regex)

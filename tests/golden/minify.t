@@ -145,6 +145,26 @@ The nearest graph that does not fail, for a comparison.
     2> symtape: any.tape: the result as a tape
     2> symtape: any.fx: not written: no graph with one part less does not fail
 
+A guard that no operator asks for is the work of a branch: its line is told.
+
+    $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --guard 'Eq(Mod(s27, 8), 0)' -o branch.tape
+    calls 91 -> 0, symbols 6 -> 1, guards 4 -> 1; asked {*} s
+    minimal: with any one remaining part less it no longer fails so
+    what fails: the guard Eq(Mod(s27, 8), 0) is added
+    no operator asks for it: code of the user's own, or of a library, branches on it, at /home/user/demo/encoder.py:25 in forward: if length % WINDOW:
+
+    # symtape candidate: dynamo, torch 2.13.0+cpu, seed 0
+    # symbol s27 = 8 in [2, int_oo] from L['x'].size()[1]
+    # guard Eq(Mod(s27, 8), 0) before return
+    class GraphModule(torch.nn.Module):
+        def forward(self, s27: "Sym(s27)"):
+            return ()
+
+    why each part is there
+      symbol s27 of L['x'].size()[1], made a number: it does not fail any more
+      guard Eq(Mod(s27, 8), 0), removed: it does not fail any more
+    2> symtape: branch.tape: the result as a tape
+
 Names, user lines and paths can be left out.
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check-ops aten.convolution --anonymize -o anonymous.tape --fx anonymous.fx >out 2>&1; grep -c 'demo\|primals' anonymous.fx

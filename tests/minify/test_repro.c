@@ -108,6 +108,47 @@ static void test_sizes_come_from_shapes(void **state)
     holds(fx, &what, "primals_4 = torch.randint(2, (3,))\n");
 }
 
+/* The elements of n for which the asserts hold: u0 + u1 is shared out, u1 is more than 14. */
+static void test_values_hold(void **state)
+{
+    (void)state;
+    const char fx[] = "# symtape candidate: dynamo, torch 2.13.0, seed 0\n"
+                      "# symbol s59 = 21 in [2, int_oo]\n"
+                      "# symbol u0 in [0, int_oo] unbacked\n"
+                      "# symbol u1 in [0, int_oo] unbacked\n" CLASS
+                      "    def forward(self, x: \"f32[s59][1]cpu\", n: \"i64[2][1]cpu\"):\n"
+                      "        get: \"i64[][]cpu\" = n[0]\n"
+                      "        item: \"Sym(u0)\" = get.item()\n"
+                      "        get_1: \"i64[][]cpu\" = n[1]\n"
+                      "        item_1: \"Sym(u1)\" = get_1.item()\n"
+                      "        add: \"Sym(u0 + u1)\" = item + item_1\n"
+                      "        eq: \"Sym(Eq(u0 + u1, s59))\" = add == 21\n"
+                      "        check = torch._check(eq)\n"
+                      "        gt: \"Sym(u1 > 14)\" = item_1 > 14\n"
+                      "        check_1 = torch._check(gt)\n"
+                      "        split = torch.functional.split(x, [item, item_1])\n"
+                      "        return (split,)\n";
+    const struct repro_what what = { .check = REPRO_NOTHING };
+    holds(fx, &what, "n = torch.tensor([6, 15])\n");
+}
+
+/* A branch over what nobody knows stays one, or nothing would fail any more. */
+static void test_branch(void **state)
+{
+    (void)state;
+    const char fx[] = "# symtape candidate: partial_dynamo, torch 2.13.0, seed 0\n"
+                      "# symbol u0 in [-int_oo, int_oo] unbacked\n"
+                      "# guard u0 > 8 before return\n" CLASS
+                      "    def forward(self, n: \"i64[1][1]cpu\"):\n"
+                      "        item: \"Sym(u0)\" = n.item()\n"
+                      "        return (item,)\n";
+    const struct repro_what what = { .check = REPRO_RAISES,
+                                     .message = STR("GuardOnDataDependentSymNode: Could not guard") };
+    holds(fx, &what, "n = torch.full((1,), 9)\n");
+    holds(fx, &what, "    if item > 8:\n        pass\n");
+    holds(fx, &what, "re.search(r\"Could not guard\", str(error))");
+}
+
 static void test_strides(void **state)
 {
     (void)state;
@@ -184,7 +225,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),       cmocka_unit_test(test_sizes_come_from_shapes),
-        cmocka_unit_test(test_strides),     cmocka_unit_test(test_routes),
+        cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_values_hold),
+        cmocka_unit_test(test_branch),      cmocka_unit_test(test_routes),
         cmocka_unit_test(test_cannot),      cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
