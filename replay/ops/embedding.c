@@ -39,7 +39,7 @@ bool rule_embedding(struct call *c)
     for (uint32_t i = 0; i < n; i++)
         sizes[i] = size_of(indices, i);
     sizes[n] = size_of(weight, 1);
-    if (device_equal(device_of(weight), device_of(indices)))
+    if (device_equal(device_of(weight), device_of(indices)) && device_of(weight).type != DEVICE_CUDA)
         count_dispatches(c, 2); /* new_empty, empty */
     return ret_tensor(c, new_beside(c, weight, dtype_of(weight), sizes, n + 1));
 }

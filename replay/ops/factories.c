@@ -156,6 +156,8 @@ bool rule_new_empty(struct call *c)
     if (!x.meta)
         return false;
     struct tensor_kind kind = arg_kind(c, 2 + (uint32_t)c->param, x.meta->dtype, x.meta->device);
+    if (c->symbolic)
+        count_dispatches(c, 1); /* aten.empty, aten.full */
     return ret_tensor(c, empty(c, kind, sizes, n));
 }
 

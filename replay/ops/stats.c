@@ -117,7 +117,7 @@ static bool by_fake_tensor(struct str op)
 {
     static const char *const names[] = { "aten.view.default", "aten._unsafe_view.default",
                                          "aten.reshape.default", "aten.slice.Tensor",
-                                         "aten.nonzero.default" };
+                                         "aten.select.int", "aten.nonzero.default" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (str_is(op, names[i]))
             return true;

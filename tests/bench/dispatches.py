@@ -2,7 +2,7 @@
 """What `symtape replay` estimates that PyTorch dispatched, beside what PyTorch counted (the table of
 ../shared/README.md). Prints; asserts nothing. tests/bench/README.md says how to read it.
 
-usage: dispatches.py [--passes] [MODEL.MODE ...]
+usage: dispatches.py [--passes] [--operators] [MODEL.MODE ...]
 """
 import argparse
 import json
@@ -54,6 +54,35 @@ def walk_counts(report):
             sum(op["fast"].get("is_contiguous", 0) for op in ops)]
 
 
+def recorded():
+    """(model.mode, pass, operator): calls, misses, within, FakeTensor, attempts; of torch 2.11."""
+    rows = {}
+    for line in (Path(__file__).parent / "dispatches_2.11.tsv").read_text().splitlines():
+        if not line.startswith("#"):
+            model, where, op, *counts = line.split("\t")
+            rows[model, where, op] = [int(n) for n in counts]
+    return rows
+
+
+def print_operators(name, passes, theirs):
+    """Where ours and PyTorch's differ in what calls of an operator do, most dispatches first."""
+    ours = {(name, row["pass"], op["op"]): [op[key] for key in (
+        "calls", "miss", "within", "fake_tensor", "fast_attempts")]
+        for row in passes for op in row["operators"]}
+    if not any(key[0] == name for key in theirs):
+        print("    no counts by operator")
+        return
+    nothing = [0] * 5
+    differing = [(ours.get(key, nothing), theirs.get(key, nothing), key)
+                 for key in {k for k in ours | theirs if k[0] == name}
+                 if ours.get(key, nothing)[2:] != theirs.get(key, nothing)[2:]]
+    differing.sort(key=lambda row: (-abs(row[0][2] - row[1][2]), row[2]))
+    for a, b, (_, where, op) in differing:
+        counts = "  ".join(f"{what} {x}/{y}" for what, x, y in zip(
+            ("calls", "misses", "within", "FakeTensor", "fast"), a, b) if x != y)
+        print(f"    {where:10} {op:50} {counts}")
+
+
 def cell(ours, theirs):
     if theirs is None:
         return f"{ours:>8} {'-':>8}       "
@@ -64,6 +93,8 @@ def cell(ours, theirs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--passes", action="store_true", help="each pass by itself, too")
+    parser.add_argument("--operators", action="store_true",
+                        help="operators that differ from torch 2.11 by pass: ours/PyTorch's")
     parser.add_argument("models", nargs="*")
     args = parser.parse_args()
     shared = cases.shared()
@@ -82,6 +113,8 @@ def main():
         passes = report["dispatch_passes"]
         ours = [sum(column) for column in zip(*map(of_pass, passes))]
         print(f"{name:20}" + "".join(f" {cell(a, b)}" for a, b in zip(ours, theirs)))
+        if args.operators:
+            print_operators(name, passes, recorded())
         if args.passes:
             rows = [("(the walk alone)", walk_counts(report))]
             rows += [(row["pass"], of_pass(row)) for row in passes]
