@@ -64,6 +64,16 @@ static bool walk_start(const struct sym_pool *pool, const struct tensor_meta *me
     return true;
 }
 
+/* Do the elements lie one after the other, as they are? */
+static bool in_memory_order(const struct tensor_meta *meta, const struct walk *w)
+{
+    int64_t step = 1;
+    for (uint32_t i = w->ndim; i-- > 0; step *= w->size[i])
+        if (w->size[i] != 1 && w->stride[i] != step)
+            return false;
+    return !meta->conj && !meta->neg && w->offset >= 0;
+}
+
 /* The next element's place; false after the last. */
 static bool walk_next(struct walk *w)
 {
@@ -125,7 +135,13 @@ bool exec_read(struct exec *exec, struct tensor x, void *to, size_t bytes, struc
     size_t size = dtype_size(x.meta->dtype);
     if (bytes == 0)
         return true;
-    if (!walk_start(ops_pool(exec->ops), x.meta, &w) || !fetch(exec, x, &from, err))
+    if (!walk_start(ops_pool(exec->ops), x.meta, &w))
+        return err_set(err, ERR_USAGE, "a tensor without plain strides");
+    struct memory *m = storage_at(&exec->storages, x.storage);
+    size_t at = (size_t)w.offset * size;
+    if (m && in_memory_order(x.meta, &w) && at <= m->bytes && bytes <= m->bytes - at)
+        return exec->backend->kind->read(exec->backend, m, at, to, bytes, err);
+    if (!fetch(exec, x, &from, err))
         return err_set(err, ERR_USAGE, "a tensor without plain strides");
     do {
         memcpy(out, from.p + (size_t)w.offset * size, size);
@@ -149,6 +165,10 @@ bool exec_write(struct exec *exec, struct tensor x, const void *from, size_t byt
         return false;
     if (bytes == 0)
         return true;
+    struct memory *m = storage_at(&exec->storages, x.storage);
+    size_t at = (size_t)w.offset * size;
+    if (in_memory_order(x.meta, &w) && at <= m->bytes && bytes <= m->bytes - at)
+        return exec->backend->kind->write(exec->backend, m, at, from, bytes, err);
     if (!fetch(exec, x, &whole, err))
         return false;
     do {
@@ -156,7 +176,6 @@ bool exec_write(struct exec *exec, struct tensor x, const void *from, size_t byt
         resolve(x.meta, whole.p + (size_t)w.offset * size);
         in += size;
     } while (walk_next(&w));
-    struct memory *m = storage_at(&exec->storages, x.storage);
     bool ok = exec->backend->kind->write(exec->backend, m, 0, whole.p, reach, err);
     free(whole.p);
     return ok;

@@ -64,9 +64,15 @@ void kernel_dist(struct kernel *k)
 {
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
     struct dense y = load_as(k, tensor_arg(k, "other"), DENSE_REAL);
-    const struct dense *wide = x.ndim > y.ndim || x.n > y.n ? &x : &y;
-    x = dense_broadcast(k, x, wide->size, wide->ndim);
-    y = dense_broadcast(k, y, wide->size, wide->ndim);
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = x.ndim > y.ndim ? x.ndim : y.ndim;
+    for (uint32_t i = 0; i < ndim; i++) { /* from the last one on */
+        int64_t a = i < x.ndim ? x.size[x.ndim - 1 - i] : 1;
+        int64_t b = i < y.ndim ? y.size[y.ndim - 1 - i] : 1;
+        size[ndim - 1 - i] = a == 1 ? b : a;
+    }
+    x = dense_broadcast(k, x, size, ndim);
+    y = dense_broadcast(k, y, size, ndim);
     struct dense out = dense_new(k, DENSE_REAL, NULL, 0);
     if (!k->failed)
         out.u.r[0] = distance(x.u.r, y.u.r, x.n, real_arg(k, "p", 2));

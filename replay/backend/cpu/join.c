@@ -237,3 +237,31 @@ void kernel_view_backward(struct kernel *k)
         args[n++] = k->call->args[i];
     copy_elements(k, tensor_arg(k, "grad_output"), run_tensor(k, name, args, n));
 }
+
+/* _chunk_cat: every tensor, padded with zeros, in num_chunks pieces along a dimension; pieces of all
+ * of them, flattened, side by side. */
+void kernel_chunk_cat(struct kernel *k)
+{
+    const struct value *items;
+    uint32_t n = list_arg(k, "tensors", &items), ndim;
+    int64_t chunks = int_arg(k, "num_chunks", 1), size[TENSOR_MAX_DIM], filled = 0;
+    struct tensor to = result(k, 0);
+    ndim = tensor_sizes(k, to, size);
+    struct dense out = dense_new(k, DENSE_REAL, size, ndim);
+    int64_t width = ndim ? size[ndim - 1] : 0;
+    for (uint32_t t = 0; t < n && !k->failed && chunks > 0; t++) {
+        struct dense x = load_value(k, items[t], DENSE_REAL);
+        if (k->failed)
+            return;
+        struct around a = around_dim(&x, wrapped_dim(int_arg(k, "dim", 0), x.ndim));
+        int64_t piece = (a.n + chunks - 1) / chunks * a.inner;
+        for (int64_t i = 0; i < x.n; i++) {
+            int64_t outer = i / (a.n * a.inner), rest = i % (a.n * a.inner);
+            int64_t at = (outer * chunks + rest / piece) * width + filled + rest % piece;
+            if (at < out.n)
+                out.u.r[at] = x.u.r[i];
+        }
+        filled += piece;
+    }
+    store(k, to, out);
+}

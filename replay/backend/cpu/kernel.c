@@ -315,6 +315,15 @@ static bool load_run(struct dense *to, enum dtype dtype, const void *p, int64_t 
     else if ((to->kind == DENSE_REAL && dtype == DTYPE_F64) ||
              (to->kind == DENSE_INT && dtype == DTYPE_I64))
         memcpy(to->u.p, (const double *)p + place, (size_t)to->n * sizeof(double));
+    else if (to->kind == DENSE_INT && dtype == DTYPE_B8)
+        for (int64_t i = 0; i < to->n; i++)
+            to->u.i[i] = ((const uint8_t *)p)[place + i] != 0;
+    else if (to->kind == DENSE_REAL && dtype == DTYPE_BF16)
+        for (int64_t i = 0; i < to->n; i++)
+            to->u.r[i] = load_real(DTYPE_BF16, p, place + i);
+    else if (to->kind == DENSE_REAL && dtype == DTYPE_F16)
+        for (int64_t i = 0; i < to->n; i++)
+            to->u.r[i] = load_real(DTYPE_F16, p, place + i);
     else
         return false;
     return true;
