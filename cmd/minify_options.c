@@ -81,6 +81,18 @@ static bool place_files(struct minify_job *job, struct err *err)
     return true;
 }
 
+/* Told before a long search, not after it. */
+static bool check_folder(const char *path, struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    if (!folder)
+        return err_nomem(err);
+    bool good = access(folder, W_OK | X_OK) == 0 || err_errno(err, "%s", path);
+    free(folder);
+    return good;
+}
+
 /* What an earlier run of ours left beside its journal is ours to replace. */
 static bool check_existing(const struct minify_job *job, struct err *err)
 {
@@ -94,6 +106,8 @@ static bool check_existing(const struct minify_job *job, struct err *err)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         bool may = !files[i] || strcmp(files[i], "-") == 0 || args->overwrite || ours ||
                    access(files[i], F_OK) != 0;
+        if (files[i] && strcmp(files[i], "-") != 0 && !check_folder(files[i], err))
+            return false;
         if (!may)
             return err_set(err, ERR_USAGE, "%s: exists already; --overwrite replaces it", files[i]);
     }

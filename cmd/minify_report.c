@@ -384,6 +384,19 @@ static void put_not_failing(const struct minify_job *job, struct buf *out)
         buf_printf(out, ": %.*s", STR_ARG(str_first(text, 300)));
 }
 
+/* Options that may help a command that does not say "it fails". */
+static void note_other_ways(const struct minify_job *job)
+{
+    const struct answer *first = &job->result.first;
+    struct out *out = job->cmd->out;
+    if (str_starts(first->text, STR("no end within")))
+        out_note(out, "--timeout gives it longer");
+    else if (str_starts(first->text, STR("killed by")))
+        out_note(out, "where being killed is the failure, --crash-is interesting says so");
+    else if (first->verdict != VERDICT_UNRESOLVED && job->options.repeat == 1)
+        out_note(out, "if it fails only sometimes, --repeat 20 asks that often");
+}
+
 static void note_not_reproduced(const struct minify_job *job)
 {
     const struct answer *first = &job->result.first;
@@ -397,8 +410,8 @@ static void note_not_reproduced(const struct minify_job *job)
         out_note(out, "%s: fails, but otherwise: %.*s", operand, STR_ARG(first->text));
     else
         out_note(out, "%s: does not fail: %.*s", operand, STR_ARG(buf_str(&text)));
-    if (job->args->check && job->options.repeat == 1)
-        out_note(out, "if it fails only sometimes, --repeat 20 asks that often");
+    if (job->args->check)
+        note_other_ways(job);
     buf_release(&text);
 }
 

@@ -100,7 +100,7 @@ static bool set_hints(struct making *m, const struct candidate_options *options,
                 m->symbols[s].has_hint = found = true;
             }
         if (!found)
-            return err_set(err, ERR_USAGE, "the graph has no symbol %.*s",
+            return err_set(err, ERR_USAGE, "--set: the graph has no symbol %.*s",
                            STR_ARG(options->hints[i].symbol));
     }
     return true;

@@ -167,7 +167,8 @@ bool journal_read_head(struct str *text, struct journal_head *head, struct err *
 {
     struct str line, rest;
     if (!str_starts(*text, STR("symtape-journal ")) || !take_line(text, &line))
-        return err_set(err, ERR_INPUT, "not a journal of symtape minify");
+        return err_set(err, ERR_INPUT, "not a journal of symtape minify; --force replaces it, --journal names "
+                                       "another place");
     if (!str_starts(line, STR(MAGIC "\t")))
         return err_set(err, ERR_INPUT, "a journal of another format: %.*s",
                        STR_ARG(str_first(line, str_find_char(line, '\t'))));

@@ -137,7 +137,7 @@ static bool start(struct torch_worker *worker, struct err *err)
                      worker->python);
     else if (ok && strncmp(line, "ready ", 6) != 0)
         ok = err_set(err, ERR_ENV, "%s has no PyTorch ($SYMTAPE_PYTHON names another): %s",
-                     worker->python, line);
+                     worker->python, strncmp(line, "no: ", 4) == 0 ? line + 4 : line);
     if (ok)
         snprintf(worker->version, sizeof worker->version, "%.60s", line + 6);
     else

@@ -188,8 +188,21 @@ What does not fail is said so, with what was seen.
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check "sh -c 'exit 125'" -o none.tape
     2> symtape: $RECORDINGS/train.log.zst:0/0:forward: cannot tell whether it fails: exit 125
-    2> symtape: if it fails only sometimes, --repeat 20 asks that often
     [exit 125]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check "sh -c 'kill -9 \$\$'" -o none.tape
+    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: cannot tell whether it fails: killed by signal 9
+    2> symtape: where being killed is the failure, --crash-is interesting says so
+    [exit 125]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check "sh -c 'sleep 100'" --timeout 0.2 -o none.tape
+    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: cannot tell whether it fails: no end within 0.2 s
+    2> symtape: --timeout gives it longer
+    [exit 125]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --repro nowhere/repro.py -o none.tape
+    2> symtape: nowhere/repro.py: No such file or directory
+    [exit 4]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check ./none.sh -o none.tape
     2> symtape: --check: ./none.sh: No such file or directory
@@ -253,6 +266,14 @@ Mistakes.
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --passes cut,paste
     2> symtape: --passes: no pass "paste"; --list-passes lists them
     [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --set s99=3
+    2> symtape: --set: the graph has no symbol s99
+    [exit 2]
+
+    $ printf 'mine' > mine.journal; symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --journal mine.journal -o none.tape
+    2> symtape: mine.journal: not a journal of symtape minify; --force replaces it, --journal names another place
+    [exit 3]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --set s27
     2> symtape: --set: "s27" is not SYMBOL=NUMBER, as in s77=31
