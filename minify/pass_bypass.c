@@ -5,6 +5,7 @@
  * is known to be needed, what stands in comes of it. */
 #include <stdlib.h>
 
+#include "minify/likely.h"
 #include "minify/pass_edits.h"
 
 struct targets {
@@ -95,24 +96,55 @@ static bool make(void *user, uint32_t x, struct edit *edit)
     return true;
 }
 
+/* How likely each target is the farthest that does, t->n for none: of an operator that is needed,
+ * the last call has to stay. By target; NULL: out of memory. */
+static float *weigh_targets(const struct targets *t, const struct graph *graph)
+{
+    uint32_t n = 0, place = t->n;
+    node_id *calls = calloc((size_t)t->of + 1, sizeof *calls);
+    uint32_t *places = calloc((size_t)t->of + 1, sizeof *places);
+    float *weight = calloc((size_t)t->n + 1, sizeof *weight);
+    bool good = calls && places && weight;
+    for (node_id id = t->of + 1; good && id-- > t->nodes[0] + 1;) {
+        while (place > 0 && t->nodes[place - 1] >= id)
+            place--;
+        if (!is_whole_call(graph, id))
+            continue;
+        calls[n] = id;
+        places[n++] = place;
+    }
+    good = good && likely_weigh(graph, calls, places, n, weight);
+    free(calls);
+    free(places);
+    if (good)
+        return weight;
+    free(weight);
+    return NULL;
+}
+
 /* The nearest ancestor took a call's place: it in turn makes room for its own farthest that does.
  */
 static bool collapse_on(struct search *search, node_id of, node_id *next)
 {
     const struct graph *graph = search_best(search)->graph;
     struct targets t = { .n = 0 };
+    struct edits none = { .failed = true };
     uint32_t least = 0;
-    bool good = true;
-    if (find_targets(&t, search, graph, of) && t.n > 1) {
-        /* Names outlive the graph: the texts are shared. */
-        struct str *names = calloc(t.n, sizeof *names);
-        for (uint32_t i = 0; names && i < t.n; i++)
+    bool good = find_targets(&t, search, graph, of);
+    float *weight = good && t.n > 1 ? weigh_targets(&t, graph) : NULL;
+    /* Names outlive the graph: the texts are shared. */
+    struct str *names = good ? calloc((size_t)t.n + 1, sizeof *names) : NULL;
+    if (!names || (t.n > 1 && !weight)) {
+        good = edits_try(search, &none, NULL);
+    } else if (t.n > 1) {
+        for (uint32_t i = 0; i < t.n; i++)
             names[i] = graph->nodes[t.nodes[i]].name;
-        good = search_least(search, 1, t.n, NULL, make, &t, &least);
-        if (good && names && least < t.n)
+        good = search_least(search, 1, t.n, weight, make, &t, &least);
+        if (good && least < t.n)
             *next = find_node_named(search_best(search)->graph, names[least]) + 1;
-        free(names);
     }
+    free(names);
+    free(weight);
     free(t.nodes);
     return good;
 }

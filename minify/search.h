@@ -37,7 +37,7 @@ bool search_try_each(struct search *search, const struct proposal *proposals, ui
                      uint32_t *which);
 
 /* Monotone: the least x in [from, to) whose proposal make(user, x) is interesting, taking that
- * make(user, to) is; (jobs+1)-ary. weight[x] for each x in [from, to], none negative: how likely
+ * make(user, to) is; (jobs+1)-ary. weight[x] for each x in [from, to], to included, none negative: how likely
  * it is the answer, in any unit; each question has an even chance then. NULL: all are alike. The
  * best becomes that of *least. Not monotone after all: a local answer, still interesting. */
 typedef bool search_maker(void *user, uint32_t x, struct edit *edit);

@@ -93,7 +93,8 @@ struct least_state {
     uint32_t low, high; /* the answer is in [low, high]; high is known to be interesting */
 };
 
-/* Where nearest to half of the weight is up to and with it; not the last, which needs no question. */
+/* Where nearest to half of the weight is up to and with it; not the last, which needs no question.
+ */
 static uint32_t middle(const struct least *least, const struct least_state *s)
 {
     double all = 0, sum;
@@ -137,6 +138,19 @@ static void least_tell(const struct plan *plan, void *state, bool yes)
         s->low = x + 1;
 }
 
+static double least_chance(const struct plan *plan, const void *state)
+{
+    const struct least *least = plan->user;
+    const struct least_state *s = state;
+    double yes = 0, all = 0;
+    uint32_t x = middle(least, s);
+    for (uint32_t i = s->low; i <= s->high && least->weight; i++) {
+        all += (double)least->weight[i];
+        yes += i <= x ? (double)least->weight[i] : 0;
+    }
+    return all > 0 ? yes / all : 0.5;
+}
+
 static double even_chance(const struct plan *plan, const void *state)
 {
     (void)plan;
@@ -165,7 +179,7 @@ bool search_least(struct search *search, uint32_t from, uint32_t to, const float
     const struct least what = { .weight = weight, .make = make, .user = user };
     const struct plan plan = { .next = least_next,
                                .tell = least_tell,
-                               .chance = even_chance,
+                               .chance = least_chance,
                                .left = least_left,
                                .state_size = sizeof(struct least_state),
                                .user = &what };

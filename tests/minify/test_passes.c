@@ -76,6 +76,33 @@ static void test_prefix(void **state)
           GRAPH(", x: \"" F "\"", EXP("a", "x") SIN("b", "a") "        return (b,)\n"));
 }
 
+/* Of many calls, most of one operator: the other operators' are asked about first. */
+static void test_likely(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    struct run run;
+    buf_puts(&text, GRAPH(", v0: \"" F "\"", ""));
+    for (int i = 0; i < 1000; i++)
+        buf_printf(&text, "        v%d: \"" F "\" = torch.ops.aten.%s.default(v%d)\n", i + 1,
+                   i == 300 ? "sin" : i == 700 ? "cos" : "exp", i);
+    buf_puts(&text, "        return (v1000,)\n");
+    buf_putc(&text, '\0');
+    run_pass(&run, "prefix", "aten.sin", text.p);
+    assert_int_equal(run.result.after.part[SIZE_CALLS], 301);
+    assert_true(run.result.calls <= 6);
+    end_run(&run);
+    run_pass(&run, "suffix", "aten.cos", text.p);
+    assert_int_equal(run.result.after.part[SIZE_CALLS], 300);
+    assert_true(run.result.calls <= 6);
+    end_run(&run);
+    run_pass(&run, NULL, "aten.sin -> aten.cos", text.p);
+    assert_int_equal(run.result.after.part[SIZE_CALLS], 2);
+    assert_true(run.result.calls <= 16);
+    end_run(&run);
+    buf_release(&text);
+}
+
 static void test_suffix(void **state)
 {
     (void)state;
@@ -250,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_likely),
         cmocka_unit_test(test_suffix),
         cmocka_unit_test(test_dead),
         cmocka_unit_test(test_bypass),
