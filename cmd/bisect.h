@@ -21,18 +21,19 @@ struct bisect_report {
     const struct bisect_result *result;
     const char *question;               /* "--guard 'Eq(s27, 16)'" */
     uint32_t graphs;                    /* searched, this one included */
+    struct str said;                    /* what --check said first where it could not tell; "" */
 };
 
 /* bisect_report.c: to the data; the exit code (without --bisect-codes). */
 int bisect_report(struct cmd *cmd, const struct bisect_args *args, const struct bisect_report *report);
-void bisect_list(struct cmd *cmd, const struct bisect_report *report);
+int bisect_list(struct cmd *cmd, const struct bisect_args *args, const struct bisect_report *report);
 int bisect_report_between(struct cmd *cmd, const struct bisect_args *args,
                           const struct bisect_difference *difference);
 
 /* bisect_check.c: --check; the events are the calls of the graph, a state is the graph cut behind
- * one. False: err. */
+ * one. said: see above. False: err. */
 bool bisect_by_command(const struct bisect_args *args, const struct candidate *whole,
                        const atomic_bool *stop, struct bisect_events *events,
-                       struct bisect_result *result, struct err *err);
+                       struct bisect_result *result, struct buf *said, struct err *err);
 
 #endif

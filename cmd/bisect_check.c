@@ -1,8 +1,9 @@
 /* bisect --check: a state is the graph cut behind a call, and the command says of it what it says
  * of candidates to `symtape minify --check`. */
-#include <stdlib.h>
+#include <pthread.h>
 
 #include "cmd/bisect.h"
+#include "cmd/minify.h"
 #include "minify/edit.h"
 #include "minify/oracle_check.h"
 #include "minify/repro.h"
@@ -14,7 +15,17 @@ struct by_command {
     const atomic_bool *stop;
     double timeout;
     atomic_ullong questions;
+    pthread_mutex_t lock;
+    struct buf *said; /* under the lock */
 };
+
+static void keep_said(struct by_command *c, struct str text)
+{
+    pthread_mutex_lock(&c->lock);
+    if (c->said->n == 0)
+        buf_put(c->said, text);
+    pthread_mutex_unlock(&c->lock);
+}
 
 static bool print_py(void *user, const struct candidate *candidate, struct buf *out)
 {
@@ -53,6 +64,8 @@ static enum bisect_answer ask(void *user, uint32_t state, bool fresh, struct err
     enum verdict verdict = answer.verdict;
     if (verdict == VERDICT_BROKEN)
         *err = answer.err;
+    if (verdict == VERDICT_UNRESOLVED && !(c->stop && atomic_load(c->stop)))
+        keep_said(c, answer.text);
     answer_release(&answer);
     switch (verdict) {
     case VERDICT_INTERESTING: return BISECT_BAD;
@@ -75,18 +88,17 @@ static bool keep_calls(struct bisect_events *events)
 
 bool bisect_by_command(const struct bisect_args *args, const struct candidate *whole,
                        const atomic_bool *stop, struct bisect_events *events,
-                       struct bisect_result *result, struct err *err)
+                       struct bisect_result *result, struct buf *said, struct err *err)
 {
     const struct bisect_question nothing = { .kind = BISECT_FAILURE, .what = STR("") };
     const struct check_options options = { .command = str_of(args->check),
                                            .invert = args->invert,
                                            .print_py = print_py };
-    struct by_command c = { .whole = whole, .calls = events, .stop = stop };
+    struct by_command c = { .whole = whole, .calls = events, .stop = stop,
+                            .timeout = 300, .lock = PTHREAD_MUTEX_INITIALIZER, .said = said };
     *result = (struct bisect_result){ .monotone = true };
-    char *end = NULL;
-    c.timeout = args->timeout ? strtod(args->timeout, &end) : 300;
-    if (args->timeout && (end == args->timeout || *end || !(c.timeout > 0)))
-        return err_set(err, ERR_USAGE, "--timeout: \"%s\" is no number of seconds", args->timeout);
+    if (args->timeout && !minify_read_seconds("--timeout", args->timeout, &c.timeout, err))
+        return false;
     if (!bisect_events_walk(whole, &nothing, UINT32_MAX, events, err))
         return false;
     if (!keep_calls(events))

@@ -129,7 +129,12 @@ static void put_end(struct buf *text, const struct bisect_report *report)
         put_event(text, "bad", r->bad, event_of(report, r->bad), n);
         put_event(text, "last good", r->good, event_of(report, r->good), n);
         break;
-    case BISECT_CANNOT: buf_puts(text, "cannot tell: not even about the whole\n"); break;
+    case BISECT_CANNOT:
+        buf_puts(text, "cannot tell: not even about the whole");
+        if (report->said.n)
+            buf_printf(text, ": --check says: %.*s", STR_ARG(report->said));
+        buf_putc(text, '\n');
+        break;
     case BISECT_UNSTEADY:
         buf_puts(text, "cannot tell: asked again, the same place answers otherwise\n");
         break;
@@ -144,21 +149,6 @@ static void put_text(struct buf *text, const struct bisect_report *report)
     put_contradictions(text, report->result);
     put_questions(text, report->result);
     put_machine_line(text, report);
-}
-
-void bisect_list(struct cmd *cmd, const struct bisect_report *report)
-{
-    struct buf text = BUF_INIT;
-    buf_printf(&text, "%.*s\n", STR_ARG(report->graph));
-    for (size_t i = 0; i < report->events->list.n; i++) {
-        const struct bisect_event *event = &report->events->list.v[i];
-        buf_printf(&text, "%5zu %016" PRIx64 " %-14s %.*s%s", i + 1, event->id,
-                   bisect_event_name(event->kind), STR_ARG(event->expr), event->hit ? "  <-" : "");
-        put_place(&text, event);
-        buf_putc(&text, '\n');
-    }
-    out_buf(cmd->out, &text);
-    buf_release(&text);
 }
 
 /* ---- JSON ---- */
@@ -209,6 +199,46 @@ static void put_json(struct buf *text, const struct bisect_report *report)
     json_put_u64(&w, "looked", r->looked);
     json_close(&w);
     buf_putc(text, '\n');
+}
+
+/* ---- The list ---- */
+
+static void list_text(struct buf *text, const struct bisect_report *report)
+{
+    buf_printf(text, "%.*s\n", STR_ARG(report->graph));
+    for (size_t i = 0; i < report->events->list.n; i++) {
+        const struct bisect_event *event = &report->events->list.v[i];
+        buf_printf(text, "%5zu %016" PRIx64 " %-14s %.*s%s", i + 1, event->id,
+                   bisect_event_name(event->kind), STR_ARG(event->expr), event->hit ? "  <-" : "");
+        put_place(text, event);
+        buf_putc(text, '\n');
+    }
+}
+
+static void list_json(struct buf *text, const struct bisect_report *report)
+{
+    struct json_writer w = json_writer_of(text);
+    json_open_object(&w, NULL);
+    json_put_cstr(&w, "schema", SCHEMA_BISECT);
+    json_put_str(&w, "graph", report->graph);
+    json_open_array(&w, "list");
+    for (uint32_t i = 1; i <= report->events->list.n; i++)
+        json_event(&w, NULL, i, event_of(report, i));
+    json_close(&w);
+    json_close(&w);
+    buf_putc(text, '\n');
+}
+
+int bisect_list(struct cmd *cmd, const struct bisect_args *args, const struct bisect_report *report)
+{
+    struct buf text = BUF_INIT;
+    if (args->json)
+        list_json(&text, report);
+    else
+        list_text(&text, report);
+    int code = out_buf(cmd->out, &text);
+    buf_release(&text);
+    return code;
 }
 
 /* ---- The exit code ---- */

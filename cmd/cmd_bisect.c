@@ -16,8 +16,8 @@ static const struct opt options[] = {
                "ask CMD about the graph cut behind a call, as symtape-minify(1) does: 0 bad, 1 to "
                "124 good, 125 cannot tell"),
     OPT_FLAG(0, "invert", struct bisect_args, invert, "of --check: 0 is good, 1 to 124 bad"),
-    OPT_STRING(0, "timeout", "SECONDS", struct bisect_args, timeout,
-               "of a run of CMD (default: 300)"),
+    OPT_STRING(0, "timeout", "TIME", struct bisect_args, timeout,
+               "of a run of CMD: 90, 90s, 15m (default: 5m)"),
     OPT_STRING(0, "inject", "FAULT", struct bisect_args, inject,
                "put a fault into the engine, for tests: flip-equality:N, ..."),
     OPT_FLAG(0, "between", struct bisect_args, between,
@@ -41,6 +41,7 @@ struct bisecting {
     const struct bisect_args *args;
     struct bisect_question question;
     const atomic_bool *stop;
+    struct buf said;
 };
 
 /* ---- One graph ---- */
@@ -77,7 +78,7 @@ static bool bisect_graph(struct bisecting *b, const struct candidate *candidate,
     struct in_engine in = { candidate, b->question, events };
     *result = (struct bisect_result){ .monotone = true };
     if (b->args->check)
-        return bisect_by_command(b->args, candidate, b->stop, events, result, err);
+        return bisect_by_command(b->args, candidate, b->stop, events, result, &b->said, err);
     if (!bisect_events_walk(candidate, &b->question, UINT32_MAX, events, err))
         return false;
     in.question.exactly = events->exact;
@@ -185,14 +186,15 @@ static int bisect_candidate(struct bisecting *b, const struct candidate *candida
         candidate && bisect_graph(b, candidate, &events, &result, err) &&
         (!place->trace || find_recorded_ends(place->trace, place->ref, &events, &result, err));
     const struct bisect_report report = {
-        .graph = place->name, .events = &events, .result = &result, .graphs = place->nth
+        .graph = place->name, .events = &events, .result = &result, .graphs = place->nth,
+        .said = buf_str(&b->said)
     };
     *over = !good || is_over(&result);
     if (!good) {
         err_at(err, "bisect: %.*s", STR_ARG(place->name));
         code = out_error(b->cmd->out, err);
     } else if (b->args->list) {
-        bisect_list(b->cmd, &report);
+        code = bisect_list(b->cmd, b->args, &report);
     } else if (*over || place->last) {
         code = bisect_report(b->cmd, b->args, &report);
     }
@@ -323,8 +325,11 @@ static int check_args(struct bisecting *b)
     if (args->between != (b->cmd->n_operands == 2))
         return out_usage(out, args->between ? "bisect: --between takes two TAPEs"
                                             : "bisect: one TAPE, or two with --between");
-    if (args->invert && !args->check)
-        return out_usage(out, "bisect: --invert belongs to --check");
+    if ((args->invert || args->timeout || args->looks.given) && !args->check)
+        return out_usage(out, "bisect: --invert, --timeout and --looks belong to --check");
+    if (args->only && (strlen(args->only) != 16 || strspn(args->only, "0123456789abcdef") != 16))
+        return out_usage(out, "bisect: --only: \"%s\" is no id, as in e1c81bad162d1681: the last "
+                              "line of an earlier run has it", args->only);
     if (args->jobs.given && (args->jobs.value < 1 || args->jobs.value > 256))
         return out_usage(out, "bisect: --jobs: from 1 to 256");
     if (args->looks.given && args->looks.value > 1000000)
@@ -348,6 +353,7 @@ static int run(struct cmd *cmd)
     int code = check_args(&b);
     if (code == EXIT_DONE)
         code = b.args->between ? compare(&b) : search(&b);
+    buf_release(&b.said);
     return b.args->bisect_codes ? exit_code_for_bisect(code) : code;
 }
 

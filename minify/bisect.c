@@ -152,6 +152,22 @@ static void narrow(struct search_run *run)
     }
 }
 
+static bool is_all_skipped(const struct search_run *run)
+{
+    const struct bisect_result *r = run->result;
+    for (size_t i = 0; i < r->seen.n; i++)
+        if (r->seen.v[i].answer != BISECT_SKIP)
+            return false;
+    return true;
+}
+
+/* Nothing could be told so far: perhaps nothing ever can. */
+static bool check_end(struct search_run *run)
+{
+    uint32_t n = plan(run, 0, run->options->n);
+    return !is_all_skipped(run) || n == 0 || ask_round(run, n);
+}
+
 /* Cuts what is left into equal parts. */
 static bool split(struct search_run *run)
 {
@@ -167,8 +183,10 @@ static bool split(struct search_run *run)
         }
         if (n == 0)
             return true; /* all skipped */
-        if (!ask_round(run, n))
+        if (!ask_round(run, n) || !check_end(run))
             return false;
+        if (is_all_skipped(run))
+            return true;
         narrow(run);
     }
     return true;
@@ -290,7 +308,13 @@ static bool search(struct search_run *run)
                                                                           : BISECT_NEVER;
         return true;
     }
-    if ((run->options->from_end && !gallop(run)) || !split(run) || !ask_fresh(run))
+    if ((run->options->from_end && !gallop(run)) || !split(run))
+        return false;
+    if (is_all_skipped(run) && find_seen(r, r->bad)) {
+        r->end = BISECT_CANNOT;
+        return true;
+    }
+    if (!ask_fresh(run))
         return false;
     r->end = judge(run);
     r->certified = r->end == BISECT_FOUND;

@@ -121,3 +121,27 @@ What makes no sense is said; with --bisect-codes a mistake stops git bisect and 
     $ symtape bisect --between $RECORDINGS/train.log.zst
     2> symtape: bisect: --between takes two TAPEs
     [exit 2]
+
+A command that can never tell is not asked about every place.
+
+    $ symtape bisect $RECORDINGS/train.log.zst:0/0:forward --check "sh -c 'echo no device; exit 125'"
+    0/0_0:aot_forward_graph
+    cannot tell: not even about the whole: --check says: exit 125: no device
+    2 questions in 2 rounds
+    first-bad=none end=cannot events=17 probes=2
+    [exit 125]
+
+    $ symtape bisect f.fx --list --json
+    {"schema":"symtape.bisect/1","graph":"f.fx","list":[{"number":1,"id":"bdc1cc010dd3fa25","kind":"symbol","expr":"s0","node":"","op":"","recorded_as":null,"file":"","line":0,"function":"","code":"","failure":""},{"number":2,"id":"edb52ea1946124cb","kind":"node","expr":"s = aten.sin.default","node":"s","op":"aten.sin.default","recorded_as":null,"file":"","line":0,"function":"","code":"","failure":""},{"number":3,"id":"1b53e9f611d0ba85","kind":"node","expr":"t = aten.tanh.default","node":"t","op":"aten.tanh.default","recorded_as":null,"file":"","line":0,"function":"","code":"","failure":""}]}
+
+    $ symtape bisect f.fx --only 12
+    2> symtape: bisect: --only: "12" is no id, as in e1c81bad162d1681: the last line of an earlier run has it
+    [exit 2]
+
+    $ symtape bisect f.fx --timeout 3
+    2> symtape: bisect: --invert, --timeout and --looks belong to --check
+    [exit 2]
+
+    $ symtape bisect f.fx --check true --timeout soon
+    2> symtape: bisect: f.fx: --timeout: "soon" is not a time, as in 90, 90s, 15m or 2h
+    [exit 2]

@@ -152,6 +152,17 @@ static enum bisect_answer broken(void *user, uint32_t state, bool fresh, struct 
     return BISECT_BAD;
 }
 
+/* Where nothing can be told, few questions find out. */
+static void test_cannot(void **state)
+{
+    (void)state;
+    struct world world = { .first = 3, .skip_to = UINT32_MAX };
+    struct bisect_result r = run(&world, (struct bisect_options){ .n = 1000, .looks = 3 });
+    assert_int_equal(r.end, BISECT_CANNOT);
+    assert_int_equal(r.probes, 2);
+    bisect_result_release(&r);
+}
+
 static void test_broken_and_stopped(void **state)
 {
     (void)state;
@@ -178,7 +189,7 @@ int main(void)
         cmocka_unit_test(test_each_place),     cmocka_unit_test(test_how_many),
         cmocka_unit_test(test_from_end),       cmocka_unit_test(test_ends),
         cmocka_unit_test(test_skips),          cmocka_unit_test(test_contradictions),
-        cmocka_unit_test(test_broken_and_stopped),
+        cmocka_unit_test(test_cannot),         cmocka_unit_test(test_broken_and_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
