@@ -29,8 +29,12 @@ JOBS, JOBS_SECONDS = 8, 1.0
 
 
 def lines(command):
-    text = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, check=True, text=True)
-    return [json.loads(line) for line in text.stdout.splitlines()]
+    """As they come."""
+    with subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            yield json.loads(line)
+    if process.returncode:
+        sys.exit(f"run.py: {command[0]} failed")
 
 
 def complete(peer):
@@ -52,7 +56,7 @@ def beside(args, bench, python, program, folder):
           "  fewest    ms: fx_minifier   ours")
     for peer in lines([python, HERE / "peer.py", program, folder, args.seconds, *what]):
         complete(peer)
-        ours = lines([bench, peer["graph"], peer["what"]])[0]
+        ours, = lines([bench, peer["graph"], peer["what"]])
         rows.append((peer, ours))
         # What is left when it is cut short says nothing.
         left = "-" if peer["mark"] == ">" else str(peer["left"])
