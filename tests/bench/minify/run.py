@@ -136,7 +136,7 @@ def goals_engine(bench):
 def main():
     args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     args.add_argument("--blocks", default="1,4,12,40", help="of the transformer")
-    args.add_argument("--cores", default="20,100,300", help="calls of the carriers of cores")
+    args.add_argument("--cores", default="20,100,300,1000", help="calls of the carriers of cores")
     args.add_argument("--seconds", default="15", help="for a reduction of fx_minifier's")
     args.add_argument("--no-peer", action="store_true")
     args = args.parse_args()
