@@ -168,9 +168,11 @@ bool repro_choose_values(struct repro *r)
         value = value > s->max ? s->max : value;
         r->values[i] = s->has_hint ? s->hint : value;
     }
-    for (unsigned round = 0; round < ROUNDS; round++)
-        if (!(hold_facts(r, round) | hold_asserts(r, round)))
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        bool facts = hold_facts(r, round), asserts = hold_asserts(r, round);
+        if (!facts && !asserts)
             break;
+    }
     return true;
 }
 

@@ -77,7 +77,7 @@ static bool read_dim(struct str text, struct input_mark *mark)
                                          .min = bounds.min, .max = bounds.max } };
     if (mul == 1 && add == 0)
         return true;
-    int n = snprintf(mark->name, sizeof mark->name, mul > 1 ? "%lld*" : "", (long long)mul);
+    int n = mul > 1 ? snprintf(mark->name, sizeof mark->name, "%lld*", (long long)mul) : 0;
     n += snprintf(mark->name + n, sizeof mark->name - (size_t)n, "%.*s", STR_ARG(name));
     if (add)
         snprintf(mark->name + n, sizeof mark->name - (size_t)n, " %c %lld", add < 0 ? '-' : '+',

@@ -52,7 +52,7 @@ static void test_parts(void **state)
         "The repro was shown 1 of 1 times by a fresh process with PyTorch 2.13.0.\n",
         "| `view = aten.view.default` | replaced by an input | it fails otherwise: a \\| b |\n",
         "- recorded with PyTorch 2.11.0\n",
-        "From 519 calls, 0 symbols and 0 guards to 2, 0 and 0, with 40 questions in 2.0 s "
+        "From 519 calls, 0 symbols and 0 guards to 2, 0 and 0, with 40 questions in 2.0 s ",
         "(`symtape minify --torch-oracle compile`). No single part",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
