@@ -38,7 +38,7 @@ BROKEN = HEAD + """        add: "f32[s77, 8][8, 1]cpu" = l_x_.no_such_method()
 
 
 def main():
-    tool = sys.argv[1]
+    tool = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for name, text in (("relu", RELU), ("small", SMALL_RELU), ("none", NO_RELU),
