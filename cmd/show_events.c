@@ -55,7 +55,7 @@ static void cell_meta(struct show *show, uint32_t record, struct table *table)
     struct err err = { 0 };
     if (r->event == EVENT_RAW || !record_meta_json(show->trace, record, STACK_SHORT, &text, &err))
         buf_put(&text, r->meta);
-    if (text.failed)
+    if (text.failed || err.kind == ERR_ENV)
         table->text.failed = true;
     table_text(table, buf_str(&text));
     buf_release(&text);

@@ -1,5 +1,7 @@
 #include "cmd/show_symbols.h"
 
+#include <stdio.h>
+
 #include "cmd/show.h"
 
 /* --symbols */
@@ -158,7 +160,9 @@ const struct show_view show_specializations = {
     .json = json_specialization,
 };
 
-/* By name. */
+/* By name. No symbol's name is as long as a key may be. */
+
+enum { KEY_MAX = 512 };
 
 static void key_of(struct buf *key, uint32_t attempt, struct str name)
 {
@@ -192,12 +196,15 @@ void symbol_index_release(struct symbol_index *index)
     vec_release(&index->symbols);
 }
 
+/* Without an allocation, which could fail and look like a symbol that is not there. */
 const struct symbol *symbol_index_find(const struct symbol_index *index, uint32_t attempt,
                                        struct str name)
 {
-    struct buf key = BUF_INIT;
-    key_of(&key, attempt, name);
-    uint32_t id = key.failed ? INTERN_NONE : intern_find(&index->keys, buf_str(&key));
-    buf_release(&key);
+    char key[KEY_MAX];
+    int n = snprintf(key, sizeof key, "%u %.*s", (unsigned)attempt,
+                     (int)(name.n < KEY_MAX ? name.n : KEY_MAX), name.p);
+    uint32_t id = INTERN_NONE;
+    if (n > 0 && n < KEY_MAX)
+        id = intern_find(&index->keys, (struct str){ key, (size_t)n });
     return id == INTERN_NONE ? NULL : &index->table->symbols[index->symbols.v[id]];
 }
