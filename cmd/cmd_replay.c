@@ -127,6 +127,34 @@ static int replay_once(struct cmd *cmd, struct trace *trace, const struct replay
     return code;
 }
 
+/* An option that the other options make meaningless; NULL: there is none. */
+static const char *idle_option(const struct replay_args *args)
+{
+    const struct {
+        const char *name;
+        bool given, for_backend;
+    } options[] = {
+        { "--inputs", args->inputs, true },
+        { "--input-prefix", args->input_prefix, true },
+        { "--against", args->against, true },
+        { "--against-prefix", args->against_prefix, true },
+        { "--outputs", args->outputs, true },
+        { "--guards", args->guards, false },
+        { "--operators", args->operators, false },
+        { "--policy", args->policy, false },
+        { "--mark", args->mark, false },
+        { "--hints", args->hints, false },
+        { "--ablate", args->ablate, false },
+        { "--audit", args->audit, false },
+        { "--all", args->all, false },
+        { "--json", args->json, false },
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].given && options[i].for_backend != (args->backend != NULL))
+            return options[i].name;
+    return NULL;
+}
+
 static int replay(struct cmd *cmd, const struct tape_arg *tape, const struct replay_lists *lists,
                   const struct custom_rules *rules)
 {
@@ -163,6 +191,9 @@ static int run(struct cmd *cmd)
     struct tape_arg tape = { 0 };
     struct replay_lists lists = { 0 };
     struct custom_rules *rules = NULL;
+    if (idle_option(args))
+        return out_usage(cmd->out, args->backend ? "%s: not with --backend" : "%s: only with --backend",
+                         idle_option(args));
     struct err err = { 0 };
     int code =
         replay_lists_read(&lists, args, &err) && rules_read(&rules, args->rules, &err)

@@ -20,7 +20,6 @@ struct session {
     struct safetensors *inputs, *against;
     struct weights *weights; /* of the graph that is being run */
     const struct graph *graph;
-    struct buf names; /* of the outputs, for --outputs */
     struct arena arena;
     bool differs;
 };
@@ -123,44 +122,23 @@ static void print_difference(struct session *s, const char *name, const struct d
     }
 }
 
-static bool compare_output(struct session *s, const char *name, const struct array *got)
+static void compare_output(struct session *s, const char *name, const struct array *got)
 {
     struct array expected;
     if (!safetensors_find(s->against, str_of(name), &expected)) {
         out_printf(s->cmd->out, "  %s: not in the file\n", name);
         s->differs = true;
-        return true;
+        return;
     }
-    struct tolerance t = tolerance_of(got->dtype, 64);
+    struct tolerance t = tolerance_of(got->dtype);
     struct difference d = compare_arrays(&expected, got, t);
     s->differs |= !d.comparable || d.bad;
     print_difference(s, name, &d, t);
-    return true;
 }
 
-static bool look_at_outputs(struct session *s, struct run *run, struct err *err)
+static bool write_outputs(struct session *s, const struct str *names, const struct array *arrays,
+                          size_t n, struct err *err)
 {
-    struct str names[64];
-    struct array arrays[64];
-    size_t n = 0;
-    for (uint32_t i = 0; i < run->n_outputs; i++) {
-        uint32_t number;
-        char name[512];
-        struct array got;
-        if (!user_output(run->graph, i, &number) || run->outputs[i].kind != VALUE_TENSOR)
-            continue;
-        if (!run_array(run, run->outputs[i].u.tensor, &s->arena, &got, err))
-            return false;
-        snprintf(name, sizeof name, "%s%u", prefix(s->args->against_prefix, "out."), number);
-        if (s->against && !compare_output(s, name, &got))
-            return false;
-        if (s->args->outputs && n < 64) {
-            names[n] = arena_copy(&s->arena, str_of(name));
-            arrays[n++] = got;
-        }
-    }
-    if (!s->args->outputs)
-        return true;
     struct buf file = BUF_INIT;
     struct output *to = NULL;
     bool ok = safetensors_print(names, arrays, n, &file, err);
@@ -172,6 +150,30 @@ static bool look_at_outputs(struct session *s, struct run *run, struct err *err)
         output_abort(to);
     buf_release(&file);
     return ok;
+}
+
+static bool look_at_outputs(struct session *s, struct run *run, struct err *err)
+{
+    struct str *names = arena_array(&s->arena, struct str, (size_t)run->n_outputs + 1);
+    struct array *arrays = arena_array(&s->arena, struct array, (size_t)run->n_outputs + 1);
+    size_t n = 0;
+    if (!names || !arrays)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < run->n_outputs; i++) {
+        uint32_t number;
+        char name[512];
+        if (!user_output(run->graph, i, &number) || run->outputs[i].kind != VALUE_TENSOR)
+            continue;
+        if (!run_array(run, run->outputs[i].u.tensor, &s->arena, &arrays[n], err))
+            return false;
+        snprintf(name, sizeof name, "%s%u", prefix(s->args->against_prefix, "out."), number);
+        if (s->against)
+            compare_output(s, name, &arrays[n]);
+        names[n] = arena_copy(&s->arena, str_of(name));
+        if (!names[n++].p)
+            return err_nomem(err);
+    }
+    return !s->args->outputs || write_outputs(s, names, arrays, n, err);
 }
 
 /* ---- One graph ---- */
@@ -215,6 +217,8 @@ static bool is_meant(const struct session *s, const struct selector *selector,
     if (!selector_has_recording(s->trace, selector, s->trace->records[g->record].recording) ||
         !selector_has_attempt(s->trace, selector, g->attempt))
         return false;
+    if (selector->index >= 0 && (uint64_t)selector->index != g->index)
+        return false;
     if (selector->kind.n)
         return str_eq(selector->kind, str_of(graph_kind_name(g->kind))) ||
                str_eq(selector->kind, g->name);
@@ -231,18 +235,21 @@ static int run_all(struct session *s, const struct selector *selector)
     int code = EXIT_DONE;
     if (!list)
         return out_error(s->cmd->out, &err);
+    for (uint32_t i = 0; i < list->n; i++)
+        n += is_meant(s, selector, &list->refs[i]);
+    if (n == 0)
+        return out_usage(s->cmd->out, "no graph to run: forward, backward, inference or exported");
+    if (n > 1 && s->args->outputs)
+        return out_usage(s->cmd->out, "--outputs: %u graphs are meant; name one", n);
     for (uint32_t i = 0; i < list->n; i++) {
         if (!is_meant(s, selector, &list->refs[i]))
             continue;
-        n++;
         if (!run_graph(s, list, i, &err)) {
             int one = out_error(s->cmd->out, &err);
             code = err.kind == ERR_USAGE ? EXIT_DIFFERS : one;
             err = (struct err){ 0 };
         }
     }
-    if (n == 0)
-        return out_usage(s->cmd->out, "no graph to run: forward, backward, inference or exported");
     return code != EXIT_DONE ? code : s->differs ? EXIT_DIFFERS : EXIT_DONE;
 }
 
@@ -251,12 +258,11 @@ int replay_backend(struct cmd *cmd, struct trace *trace, const struct selector *
 {
     const struct replay_args *args = cmd->args;
     struct err err = { 0 };
-    struct backend_options options = { 0 };
     struct session s = { .cmd = cmd, .args = args, .trace = trace, .lists = lists, .rules = rules };
     const struct backend_kind *kind = backend_find(str_of(args->backend));
     if (!kind)
         return out_usage(cmd->out, "--backend: there is no %s; there is cpu", args->backend);
-    bool ok = (s.backend = kind->open(&options, &err)) != NULL;
+    bool ok = (s.backend = kind->open(&err)) != NULL;
     ok = ok && (!args->inputs || (s.inputs = safetensors_open(args->inputs, &err)));
     ok = ok && (!args->against || (s.against = safetensors_open(args->against, &err)));
     int code = ok ? run_all(&s, selector) : out_error(cmd->out, &err);

@@ -9,13 +9,6 @@
 #include "replay/ops/context.h"
 #include "tests/conform_ops.h"
 
-struct options {
-    bool verbose, all, table;
-    const char *op;
-    double expect;
-    int torch; /* 213: the rows are of torch 2.13; 0: of that of the recordings */
-};
-
 /* What later versions are known to do otherwise. */
 static const struct difference {
     int since;
@@ -28,7 +21,7 @@ static const struct difference {
 enum { N_DIFFERENCES = sizeof differences / sizeof *differences };
 
 struct conform {
-    struct options options;
+    struct row_options options;
     struct tally tally;
     uint32_t known[N_DIFFERENCES]; /* rows that each explains */
     struct ops *ops;
@@ -188,9 +181,7 @@ static enum verdict judge(struct row *row, struct str op)
 
 static void show(struct conform *c, struct str op, enum verdict verdict, uint32_t before)
 {
-    const struct options *o = &c->options;
-    bool bad = verdict == ROW_FAILED || verdict == ROW_UNSUPPORTED;
-    if (bad && (o->all || (o->verbose && before < (o->op ? 20u : 2u))))
+    if (row_is_shown(&c->options, verdict, before))
         printf("%s:%zu: %.*s: %.*s\n", c->path, c->line, STR_ARG(op), STR_ARG(buf_str(&c->row.why)));
 }
 
@@ -302,40 +293,11 @@ static int usage(void)
     return 2;
 }
 
-/* 213 of "2.13.0+cpu" */
-static int version_of(const char *text)
-{
-    int major = 0, minor = 0;
-    return sscanf(text, "%d.%d", &major, &minor) == 2 ? 100 * major + minor : 0;
-}
-
-static int options_of(int argc, char **argv, struct options *o)
-{
-    int i = 1;
-    for (; i < argc && argv[i][0] == '-'; i++) {
-        if (!strcmp(argv[i], "-v"))
-            o->verbose = true;
-        else if (!strcmp(argv[i], "-vv"))
-            o->verbose = o->all = true;
-        else if (!strcmp(argv[i], "--table"))
-            o->table = true;
-        else if (!strcmp(argv[i], "--op") && i + 1 < argc)
-            o->op = argv[++i];
-        else if (!strcmp(argv[i], "--torch") && i + 1 < argc)
-            o->torch = version_of(argv[++i]);
-        else if (!strcmp(argv[i], "--expect") && i + 1 < argc)
-            o->expect = strtod(argv[++i], NULL);
-        else
-            return 0;
-    }
-    return i;
-}
-
 int main(int argc, char **argv)
 {
     static struct conform c;
     struct err err = { .kind = ERR_NONE };
-    int i = options_of(argc, argv, &c.options);
+    int i = row_options_read(argc, argv, &c.options);
     if (!i || i == argc)
         return usage();
     c.concrete = shape_env_new(NULL, &err);

@@ -49,6 +49,19 @@ bool row_read_args(struct row *row);
 /* Nothing is left of the row before. */
 void row_clear(struct row *row);
 
+/* What both programs are told (conform_rows.c): [-v | -vv] [--table] [--op NAME] [--expect PERCENT]
+ * [--torch VERSION]. */
+struct row_options {
+    bool verbose, all, table;
+    const char *op; /* NULL: every one */
+    double expect;
+    int torch; /* 213: the rows are of torch 2.13; 0: of that of the recordings */
+};
+/* The number of the first FILE; 0: misspelt. */
+int row_options_read(int argc, char **argv, struct row_options *o);
+/* Is a row of that verdict to be shown, where `before` of its operator failed already? */
+bool row_is_shown(const struct row_options *o, enum verdict verdict, uint32_t before);
+
 /* Files of rows, and what came of them (conform_rows.c). */
 struct tally_row {
     uint32_t n[ROW_VERDICTS];

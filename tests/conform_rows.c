@@ -6,6 +6,43 @@
 #include "tests/conform_ops.h"
 #include "trace/log/source.h"
 
+/* --- Options --- */
+
+/* 213 of "2.13.0+cpu" */
+static int version_of(const char *text)
+{
+    int major = 0, minor = 0;
+    return sscanf(text, "%d.%d", &major, &minor) == 2 ? 100 * major + minor : 0;
+}
+
+int row_options_read(int argc, char **argv, struct row_options *o)
+{
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        if (!strcmp(argv[i], "-v"))
+            o->verbose = true;
+        else if (!strcmp(argv[i], "-vv"))
+            o->verbose = o->all = true;
+        else if (!strcmp(argv[i], "--table"))
+            o->table = true;
+        else if (!strcmp(argv[i], "--op") && i + 1 < argc)
+            o->op = argv[++i];
+        else if (!strcmp(argv[i], "--torch") && i + 1 < argc)
+            o->torch = version_of(argv[++i]);
+        else if (!strcmp(argv[i], "--expect") && i + 1 < argc)
+            o->expect = strtod(argv[++i], NULL);
+        else
+            return 0;
+    }
+    return i;
+}
+
+bool row_is_shown(const struct row_options *o, enum verdict verdict, uint32_t before)
+{
+    bool bad = verdict == ROW_FAILED || verdict == ROW_UNSUPPORTED;
+    return bad && (o->all || (o->verbose && before < (o->op ? 20u : 2u)));
+}
+
 /* --- What came of rows --- */
 
 struct tally_row *tally_row(struct tally *tally, struct str op)

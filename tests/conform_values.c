@@ -13,14 +13,8 @@
 #include "replay/backend/exec.h"
 #include "tests/conform_ops.h"
 
-struct options {
-    bool verbose, all, table;
-    const char *op;
-    double expect;
-};
-
 struct conform {
-    struct options options;
+    struct row_options options;
     struct shape_env *env;
     struct ops *ops;
     struct backend *backend;
@@ -52,7 +46,7 @@ static bool compare_elements(struct row *row, struct exec *exec, struct tensor e
         return row_differs(row, "%s: %s", what, err.text);
     struct array a = array_of(row, expected, expected.data, bytes);
     struct array b = array_of(row, got, values, bytes);
-    struct difference d = compare_arrays(&a, &b, tolerance_of(got.meta->dtype, 1));
+    struct difference d = compare_arrays(&a, &b, tolerance_of(got.meta->dtype));
     if (!d.comparable)
         return row_differs(row, "%s: another dtype or size", what);
     return !d.bad || row_differs(row, "%s[%llu]: %.9g, got %.9g", what,
@@ -163,13 +157,11 @@ static enum verdict judge(struct conform *c, struct exec *exec, struct str name)
 
 static bool tally_up(struct conform *c, struct str op, enum verdict verdict)
 {
-    const struct options *o = &c->options;
-    struct tally_row *row = tally_row(&c->tally, op);
+        struct tally_row *row = tally_row(&c->tally, op);
     if (!row)
         return false;
-    bool bad = verdict == ROW_FAILED || verdict == ROW_UNSUPPORTED;
     uint32_t before = row->n[ROW_FAILED] + row->n[ROW_UNSUPPORTED];
-    if (bad && (o->all || (o->verbose && before < (o->op ? 20u : 2u))))
+    if (row_is_shown(&c->options, verdict, before))
         printf("%s:%zu: %.*s: %.*s\n", c->path, c->line, STR_ARG(op),
                STR_ARG(buf_str(&c->row.why)));
     row->n[verdict]++;
@@ -202,32 +194,11 @@ static bool judge_line(void *user, const char *path, size_t line, struct json *d
     return tally_up(c, op, verdict);
 }
 
-static int options_of(int argc, char **argv, struct options *o)
-{
-    int i = 1;
-    for (; i < argc && argv[i][0] == '-'; i++) {
-        if (!strcmp(argv[i], "-v"))
-            o->verbose = true;
-        else if (!strcmp(argv[i], "-vv"))
-            o->verbose = o->all = true;
-        else if (!strcmp(argv[i], "--table"))
-            o->table = true;
-        else if (!strcmp(argv[i], "--op") && i + 1 < argc)
-            o->op = argv[++i];
-        else if (!strcmp(argv[i], "--expect") && i + 1 < argc)
-            o->expect = strtod(argv[++i], NULL);
-        else
-            return 0;
-    }
-    return i;
-}
-
 int main(int argc, char **argv)
 {
     static struct conform c;
     struct err err = { .kind = ERR_NONE };
-    struct backend_options options = { 0 };
-    int i = options_of(argc, argv, &c.options);
+    int i = row_options_read(argc, argv, &c.options);
     if (!i || i == argc)
         return fputs("usage: conform_values [-v | -vv] [--table] [--op NAME] [--expect PERCENT] "
                      "FILE...\n",
@@ -235,7 +206,7 @@ int main(int argc, char **argv)
                2;
     c.env = shape_env_new(NULL, &err);
     c.ops = c.env ? ops_new(c.env, &err) : NULL;
-    c.backend = c.ops ? backend_find(STR("cpu"))->open(&options, &err) : NULL;
+    c.backend = c.ops ? backend_find(STR("cpu"))->open(&err) : NULL;
     if (!c.backend)
         return fprintf(stderr, "%s\n", err.text), 4;
     int code = rows_judge_files(argv + i, argc - i, judge_line, &c);

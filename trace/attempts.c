@@ -138,6 +138,7 @@ static bool same_id(const struct context *a, const struct context *b)
            a->frame_compile_id == b->frame_compile_id;
 }
 
+/* An attempt keeps at least one record: of damaged tapes all could seem to come before. */
 static void take_back(struct grouping *g, uint32_t start, uint32_t attempt)
 {
     enum { MAX_BACK = 16 };
@@ -151,7 +152,7 @@ static void take_back(struct grouping *g, uint32_t start, uint32_t attempt)
         if (record->attempt == TRACE_NONE)
             continue;
         if (!same_id(&contexts[record->context], &contexts[first->context]) ||
-            !comes_before(g, i, &doc))
+            g->counts.v[record->attempt] == 1 || !comes_before(g, i, &doc))
             break;
         g->counts.v[record->attempt]--;
         g->counts.v[attempt]++;

@@ -1,6 +1,6 @@
 /* The manual of backends: what runs recorded graphs for real.
  *
- *     struct backend *backend = backend_open(backend_find(STR("cpu")), &options, &err);
+ *     struct backend *backend = backend_find(STR("cpu"))->open(&err);
  *     struct exec *exec = exec_new(ops, backend, &err);            replay/backend/exec.h
  *     ... exec_call() for each call ...
  *     exec_free(exec);
@@ -11,8 +11,7 @@
  * lies. A backend is asked for what remains: memory, and the values of the results. It is given the
  * call with plain numbers for sizes, its arguments in the schema's order, and its results' memory.
  *
- * One thread at a time; a backend may use threads of its own, and gives the same bits for any number
- * of them. */
+ * One thread at a time. */
 #ifndef SYMTAPE_REPLAY_BACKEND_H
 #define SYMTAPE_REPLAY_BACKEND_H
 
@@ -34,16 +33,12 @@ struct backend_call {
     uint64_t seed;     /* of random operators: one a call */
 };
 
-struct backend_options {
-    uint32_t threads; /* 0: as many as the machine has */
-};
-
 struct backend_kind {
     const char *name, *description;
     /* What was found (driver, device, libraries, versions), one a line; false: it cannot be used
      * here, and `found` ends with why. */
     bool (*probe)(struct buf *found);
-    struct backend *(*open)(const struct backend_options *options, struct err *err);
+    struct backend *(*open)(struct err *err);
     void (*close)(struct backend *backend); /* NULL is fine */
     /* ERR_ENV where there is not so much: the text says how much was asked for. */
     bool (*allocate)(struct backend *backend, size_t bytes, struct memory *ret, struct err *err);
@@ -52,9 +47,8 @@ struct backend_kind {
                  size_t bytes, struct err *err);
     bool (*write)(struct backend *backend, struct memory *to, size_t offset, const void *from,
                   size_t bytes, struct err *err);
-    /* Can it run this operator? Asked before anything runs, so that a graph fails early. */
-    bool (*knows)(const struct backend *backend, const struct op *op, const struct schema *schema);
-    /* False: ERR_USAGE, the values make it impossible (an index out of range); ERR_ENV. */
+    /* False: ERR_USAGE, the values make it impossible (an index out of range), or there is no kernel;
+     * ERR_ENV. */
     bool (*call)(struct backend *backend, const struct backend_call *call, struct err *err);
     bool (*wait)(struct backend *backend, struct err *err); /* all calls are done */
 };

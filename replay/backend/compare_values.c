@@ -3,19 +3,18 @@
 #include <math.h>
 #include <string.h>
 
-#include "replay/backend/cpu/dense.h"
+#include "replay/backend/elements.h"
 
-struct tolerance tolerance_of(enum dtype dtype, double reduction_length)
+struct tolerance tolerance_of(enum dtype dtype)
 {
-    double grow = reduction_length > 1 ? sqrt(reduction_length) : 1;
     switch (dtype) {
     case DTYPE_F64:
-    case DTYPE_C128: return (struct tolerance){ 1e-7 * grow, 1e-7 * grow };
+    case DTYPE_C128: return (struct tolerance){ 1e-7, 1e-7 };
     case DTYPE_F32:
-    case DTYPE_C64: return (struct tolerance){ 1.3e-6 * grow, 1e-5 * grow };
-    case DTYPE_BF16: return (struct tolerance){ 1.6e-2 * grow, 1e-5 * grow };
+    case DTYPE_C64: return (struct tolerance){ 1.3e-6, 1e-5 };
+    case DTYPE_BF16: return (struct tolerance){ 1.6e-2, 1e-5 };
     case DTYPE_F16:
-    case DTYPE_C32: return (struct tolerance){ 1e-3 * grow, 1e-5 * grow };
+    case DTYPE_C32: return (struct tolerance){ 1e-3, 1e-5 };
     default:
         return dense_kind_of(dtype) == DENSE_INT ? (struct tolerance){ 0, 0 }
                                                  : (struct tolerance){ 0.125, 1e-2 };

@@ -8,10 +8,8 @@
 struct tolerance {
     double relative, absolute;
 };
-/* torch.testing.assert_close()'s for the dtype, the relative one times the square root of how many
- * values were added up (1: none), since rounding errors of a sum grow like that. Integers and bool
- * are exact. */
-struct tolerance tolerance_of(enum dtype dtype, double reduction_length);
+/* torch.testing.assert_close()'s for the dtype. Integers and bool are exact. */
+struct tolerance tolerance_of(enum dtype dtype);
 
 struct difference {
     bool comparable;       /* dtypes and sizes agree; nothing else is set where they do not */

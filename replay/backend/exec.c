@@ -3,14 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/backend/cpu/dense.h"
+#include "replay/backend/elements.h"
 
-bool exec_init(struct exec *exec, struct ops *ops, struct backend *backend, uint64_t seed)
+void exec_init(struct exec *exec, struct ops *ops, struct backend *backend, uint64_t seed)
 {
     *exec = (struct exec){ .ops = ops, .backend = backend, .seed = seed,
                            .storages = { .backend = backend } };
     ops_set_eager(ops, true);
-    return true;
 }
 
 void exec_release(struct exec *exec)
@@ -87,7 +86,7 @@ static bool walk_next(struct walk *w)
     return false;
 }
 
-/* Backends whose memory is the host's are read in place; others by way of a copy of the storage. */
+/* A copy of a storage, for elements that do not lie one after the other. */
 struct whole {
     unsigned char *p;
     size_t bytes;
@@ -185,17 +184,11 @@ bool exec_write(struct exec *exec, struct tensor x, const void *from, size_t byt
 
 enum { SHOWN_NESTING = 4 };
 
-/* Rules that look at values are shown them: of every tensor that is small enough for that to cost
- * little, and of those whose dtype is none that is computed with in bulk. */
-enum { SHOWN_BYTES = 1 << 16 };
-
-static bool show_values(struct exec *exec, struct value *value, bool all, unsigned depth,
-                        struct err *err)
+static bool show_values(struct exec *exec, struct value *value, unsigned depth, struct err *err)
 {
     size_t bytes;
     if (value->kind == VALUE_TENSOR && storage_at(&exec->storages, value->u.tensor.storage) &&
-        tensor_bytes(ops_pool(exec->ops), value->u.tensor.meta, &bytes) &&
-        (all || bytes <= SHOWN_BYTES)) {
+        tensor_bytes(ops_pool(exec->ops), value->u.tensor.meta, &bytes)) {
         char *data = arena_bytes(&exec->values, bytes + 1);
         value->u.tensor.data = (unsigned char *)data;
         return data ? exec_read(exec, value->u.tensor, data, bytes, err) : err_nomem(err);
@@ -207,7 +200,7 @@ static bool show_values(struct exec *exec, struct value *value, bool all, unsign
         return err_nomem(err);
     for (uint32_t i = 0; i < value->n; i++) {
         items[i] = value->u.items[i];
-        if (!show_values(exec, &items[i], all, depth + 1, err))
+        if (!show_values(exec, &items[i], depth + 1, err))
             return false;
     }
     value->u.items = items;
@@ -253,10 +246,11 @@ static bool shown_args(struct exec *exec, const struct op *op, const struct valu
         memcpy(shown, args, n * sizeof *args);
         return true;
     }
-    arena_reset(&exec->values);
+    if (exec->depth == 0) /* the call that this one is part of still needs what it was shown */
+        arena_reset(&exec->values);
     for (uint32_t i = 0; i < n; i++) {
         shown[i] = args[i];
-        if (!show_values(exec, &shown[i], true, 0, err))
+        if (!show_values(exec, &shown[i], 0, err))
             return false;
     }
     return true;
@@ -298,9 +292,8 @@ enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct
                                  .seed = exec->seed + exec->calls++ };
     if (!call.schema)
         return err_nomem(err), EXEC_FAILED;
-    if (!exec->backend->kind->knows(exec->backend, op, call.schema))
-        return err_set(err, ERR_USAGE, "%.*s: no kernel of backend %s", STR_ARG(op_name(op)),
-                       exec->backend->kind->name),
-               EXEC_UNSUPPORTED;
-    return exec->backend->kind->call(exec->backend, &call, err) ? EXEC_DONE : EXEC_FAILED;
+    exec->depth++;
+    bool done = exec->backend->kind->call(exec->backend, &call, err);
+    exec->depth--;
+    return done ? EXEC_DONE : EXEC_FAILED;
 }

@@ -14,16 +14,17 @@ struct exec {
     struct backend *backend;
     struct storages storages;
     uint64_t seed, calls;
-    struct arena values; /* data shown to rules, until the next call */
+    struct arena values; /* data shown to rules, until the next call from outside */
+    uint32_t depth;      /* of calls that kernels make */
 };
 
-bool exec_init(struct exec *exec, struct ops *ops, struct backend *backend, uint64_t seed);
+void exec_init(struct exec *exec, struct ops *ops, struct backend *backend, uint64_t seed);
 void exec_release(struct exec *exec);
 
 enum exec_outcome {
     EXEC_DONE,
     EXEC_REFUSED,     /* as PyTorch would: ops_error() */
-    EXEC_UNSUPPORTED, /* by the rules: ops_error(); by the backend: err */
+    EXEC_UNSUPPORTED, /* no rule: ops_error() */
     EXEC_FAILED       /* err */
 };
 enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct value *args,

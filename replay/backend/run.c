@@ -72,8 +72,8 @@ static bool run_operator(struct run *run, const struct step *step, struct value 
     switch (exec_call(&run->exec, step->op, step->args, step->n_args, step->keywords,
                       step->n_keywords, ret, err)) {
     case EXEC_DONE: return true;
-    case EXEC_REFUSED: return refused(run, err);
-    case EXEC_UNSUPPORTED: return err_is_set(err) ? false : refused(run, err);
+    case EXEC_REFUSED:
+    case EXEC_UNSUPPORTED: return refused(run, err);
     default: return err_is_set(err) ? false : err_nomem(err);
     }
 }
@@ -302,8 +302,9 @@ struct run *run_new(const struct graph *graph, const struct run_options *options
     run->options = *options;
     run->env = shape_env_new(NULL, err);
     run->ops = run->env ? ops_new_with_rules(run->env, options->rules, err) : NULL;
-    if (!run->ops || !exec_init(&run->exec, run->ops, options->backend, options->seed))
+    if (!run->ops)
         goto failed;
+    exec_init(&run->exec, run->ops, options->backend, options->seed);
     if (!run_bind_symbols(run, err))
         goto failed;
     run->program = program_new(run->ops, graph, 0, run_symbol, run, err);

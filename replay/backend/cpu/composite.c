@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "replay/backend/cpu/kernel.h"
+#include "replay/backend/cpu/matmul.h"
 
 static struct value pass(const struct kernel *k, const char *name)
 {
@@ -32,19 +32,20 @@ static struct value flag(bool yes)
 /* input @ weight.T + bias */
 void kernel_linear(struct kernel *k)
 {
+    static const uint32_t turned[] = { 1, 0 };
     struct dense x = load_as(k, tensor_arg(k, "input"), DENSE_REAL);
     struct dense w = load_as(k, tensor_arg(k, "weight"), DENSE_REAL);
     struct dense bias = has_arg(k, "bias") ? load_as(k, tensor_arg(k, "bias"), DENSE_REAL)
                                            : (struct dense){ 0 };
     int64_t inner = w.ndim ? w.size[w.ndim - 1] : 1, n = w.ndim > 1 ? w.size[0] : 1;
-    int64_t rows = inner ? x.n / inner : 0, size[] = { rows, n };
+    int64_t size[] = { inner ? x.n / inner : 0, n };
     struct dense out = dense_new(k, DENSE_REAL, size, 2);
-    for (int64_t i = 0; i < out.n && !k->failed; i++) {
-        double sum = 0;
-        for (int64_t j = 0; j < inner; j++)
-            sum += x.u.r[i / n * inner + j] * w.u.r[i % n * inner + j];
-        out.u.r[i] = sum + (bias.u.p ? bias.u.r[i % n] : 0);
-    }
+    w = w.ndim == 2 ? dense_permute(k, w, turned) : w;
+    if (k->failed)
+        return;
+    multiply_matrices(x.u.r, w.u.r, out.u.r, size[0], n, inner);
+    for (int64_t i = 0; bias.u.p && i < out.n; i++)
+        out.u.r[i] += bias.u.r[i % n];
     store(k, result(k, 0), out);
 }
 
@@ -80,12 +81,8 @@ void kernel_matmul(struct kernel *k)
     int64_t size[] = { batch, m, n };
     struct dense out = dense_new(k, DENSE_REAL, size, 3);
     for (int64_t i = 0; i < batch && !k->failed; i++)
-        for (int64_t r = 0; r < m; r++)
-            for (int64_t l = 0; l < inner; l++) {
-                double x = a.u.r[(i * m + r) * inner + l];
-                for (int64_t c = 0; c < n; c++)
-                    out.u.r[(i * m + r) * n + c] += x * b.u.r[(i * inner + l) * n + c];
-            }
+        multiply_matrices(a.u.r + i * m * inner, b.u.r + i * inner * n, out.u.r + i * m * n, m, n,
+                          inner);
     store(k, result(k, 0), out);
 }
 
@@ -206,23 +203,20 @@ void kernel_max_pool_whole(struct kernel *k)
 /* pad: by its mode. */
 void kernel_pad_whole(struct kernel *k)
 {
-    static const char *const modes[] = { "reflect", "replicate" };
     struct str mode = text_arg(k, "mode");
     int64_t pad[2 * TENSOR_MAX_DIM];
     uint32_t n = ints_arg(k, "pad", pad, 2 * TENSOR_MAX_DIM) / 2;
     struct value args[] = { pass(k, "self"), pass(k, "pad"), pass(k, "value") };
-    if (args[2].kind == VALUE_NONE)
-        args[2] = value_int(SYM_ID_ZERO);
-    for (size_t i = 0; i < 2; i++) {
-        char name[64];
-        if (!str_eq(mode, str_of(modes[i])))
-            continue;
-        snprintf(name, sizeof name, i ? "aten.replication_pad%ud.default"
-                                      : "aten.reflection_pad%ud.default", n);
-        copy_results(k, run_op(k, name, args, 2));
+    bool constant = mode.n == 0 || str_is(mode, "constant"), reflect = str_is(mode, "reflect");
+    char name[64] = "aten.constant_pad_nd.default";
+    if (!constant && !reflect && !str_is(mode, "replicate")) {
+        kernel_fail(k, "padding mode %.*s", STR_ARG(mode));
         return;
     }
-    if (mode.n && !str_is(mode, "constant"))
-        kernel_fail(k, "padding mode %.*s", STR_ARG(mode));
-    copy_results(k, run_op(k, "aten.constant_pad_nd.default", args, 3));
+    if (!constant)
+        snprintf(name, sizeof name, "aten.%s_pad%ud.default",
+                 reflect ? "reflection" : "replication", n);
+    if (args[2].kind == VALUE_NONE)
+        args[2] = value_int(SYM_ID_ZERO);
+    copy_results(k, run_op(k, name, args, constant ? 3 : 2));
 }

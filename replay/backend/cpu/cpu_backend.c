@@ -14,7 +14,7 @@ static bool cpu_probe(struct buf *found)
     return true;
 }
 
-static struct backend *cpu_open(const struct backend_options *options, struct err *err);
+static struct backend *cpu_open(struct err *err);
 
 static void cpu_close(struct backend *backend)
 {
@@ -64,13 +64,6 @@ static bool returns_tensors(const struct schema *schema)
     return false;
 }
 
-static bool cpu_knows(const struct backend *backend, const struct op *op,
-                      const struct schema *schema)
-{
-    (void)backend, (void)op, (void)schema;
-    return true; /* views need no kernel: call() tells what does */
-}
-
 /* Something is left to compute: a result that is no view of an argument. */
 static bool computes(const struct kernel *k)
 {
@@ -118,14 +111,12 @@ const struct backend_kind backend_cpu = {
     .release = cpu_release,
     .read = cpu_read,
     .write = cpu_write,
-    .knows = cpu_knows,
     .call = cpu_call,
     .wait = cpu_wait,
 };
 
-static struct backend *cpu_open(const struct backend_options *options, struct err *err)
+static struct backend *cpu_open(struct err *err)
 {
-    (void)options;
     struct cpu *cpu = calloc(1, sizeof *cpu);
     if (!cpu)
         return err_nomem(err), NULL;

@@ -6,28 +6,12 @@
 #ifndef SYMTAPE_REPLAY_BACKEND_CPU_DENSE_H
 #define SYMTAPE_REPLAY_BACKEND_CPU_DENSE_H
 
-#include <complex.h>
-#undef complex /* a member of struct value */
+#include "replay/backend/elements.h"
 
-#include "replay/ops/value.h"
-
-typedef double _Complex cdouble;
-typedef float _Complex cfloat;
-
-static inline cdouble complex_of(double re, double im) /* exact, which re + I * im is not of infinities */
+static inline size_t dense_size(enum dense_kind kind)
 {
-    union {
-        double part[2];
-        cdouble whole;
-    } u = { .part = { re, im } };
-    return u.whole;
+    return kind == DENSE_COMPLEX ? sizeof(cdouble) : sizeof(double);
 }
-
-enum dense_kind {
-    DENSE_INT, /* integers and bool; uint64 by its bits */
-    DENSE_REAL,
-    DENSE_COMPLEX
-};
 
 struct dense {
     enum dense_kind kind;
@@ -41,22 +25,5 @@ struct dense {
         void *p; /* NULL: failed */
     } u;
 };
-
-enum dense_kind dense_kind_of(enum dtype dtype);
-static inline size_t dense_size(enum dense_kind kind)
-{
-    return kind == DENSE_COMPLEX ? sizeof(cdouble) : sizeof(double);
-}
-
-/* Element i of an array of that dtype, to and from the widest of its kind. */
-double load_real(enum dtype dtype, const void *p, int64_t i);
-int64_t load_int(enum dtype dtype, const void *p, int64_t i);
-cdouble load_complex(enum dtype dtype, const void *p, int64_t i);
-void store_real(enum dtype dtype, void *p, int64_t i, double x);
-void store_int(enum dtype dtype, void *p, int64_t i, int64_t x);
-void store_complex(enum dtype dtype, void *p, int64_t i, cdouble x);
-
-/* The value as the dtype would hold it: rounded, or wrapped. */
-double round_real(enum dtype dtype, double x);
 
 #endif

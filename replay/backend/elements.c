@@ -1,4 +1,4 @@
-#include "replay/backend/cpu/dense.h"
+#include "replay/backend/elements.h"
 
 #include <math.h>
 #include <string.h>
