@@ -31,6 +31,7 @@ struct backend_call {
     struct storages *storages;
     struct exec *exec; /* for operators that are made of others (replay/backend/exec.h) */
     uint64_t seed;     /* of random operators: one a call */
+    uint32_t node;     /* of the graph that is run, for the log and for errors */
 };
 
 struct backend_kind {
@@ -50,12 +51,36 @@ struct backend_kind {
     /* False: ERR_USAGE, the values make it impossible (an index out of range), or there is no kernel;
      * ERR_ENV. */
     bool (*call)(struct backend *backend, const struct backend_call *call, struct err *err);
-    bool (*wait)(struct backend *backend, struct err *err); /* all calls are done */
+    /* All calls are done; an error of one of them that came late names its node. */
+    bool (*wait)(struct backend *backend, struct err *err);
+};
+
+/* One launch: a kernel, a routine of a library, or a call that the CPU runs. A fused kernel stands for
+ * several nodes. */
+struct backend_launch {
+    const char *what;               /* the kernel's name; owned by the backend, until close() */
+    uint32_t first_node, n_nodes;   /* in backend_log.nodes */
+    double start, us;               /* since the log was switched on; filled in by wait() */
+    uint64_t bytes, flops;          /* read and written; 0: not known */
+    bool on_host;                   /* no kernel of the backend: computed by the CPU's */
+};
+
+/* What was launched, for profiles. Times are taken only while it is on. */
+struct backend_log {
+    bool on;
+    vec_of(struct backend_launch) launches;
+    vec_of(uint32_t) nodes;
+    uint64_t compiled, compile_ns; /* kernels compiled, not found in a cache; counted always */
 };
 
 struct backend {
     const struct backend_kind *kind;
+    struct backend_log log;
 };
+
+/* Adds one of the node; the caller fills in times. NULL: memory ran out, or the log is off. */
+struct backend_launch *backend_log_add(struct backend_log *log, const char *what, uint32_t node);
+void backend_log_release(struct backend_log *log);
 
 extern const struct backend_kind *const backend_kinds[]; /* NULL ends it */
 const struct backend_kind *backend_find(struct str name); /* NULL: there is none of that name */

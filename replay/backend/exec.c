@@ -289,7 +289,8 @@ enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct
                                  .pool = ops_pool(exec->ops),
                                  .storages = &exec->storages,
                                  .exec = exec,
-                                 .seed = exec->seed + exec->calls++ };
+                                 .seed = exec->seed + exec->calls++,
+                                 .node = exec->node };
     if (!call.schema)
         return err_nomem(err), EXEC_FAILED;
     exec->depth++;

@@ -14,6 +14,7 @@ struct exec {
     struct backend *backend;
     struct storages storages;
     uint64_t seed, calls;
+    uint32_t node;       /* that is being run */
     struct arena values; /* data shown to rules, until the next call from outside */
     uint32_t depth;      /* of calls that kernels make */
 };

@@ -278,7 +278,7 @@ bool run_execute(struct run *run, struct err *err)
     size_t released_at = 0;
     for (uint32_t i = 0; i < p->n_steps; i++) {
         uint64_t start = run->ns ? now_ns() : 0;
-        run->at = i;
+        run->at = run->exec.node = i;
         if (!run_step(run, &p->steps[i], &n_inputs, err))
             return place_error(run, i, err);
         if (run->ns)

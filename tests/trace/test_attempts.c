@@ -191,6 +191,22 @@ static void test_reset(void **state)
 }
 
 /* Phases that begin before dynamo_start are the new compile's, those that end are not. */
+/* What seems to come before a compile is all that there is of the one before. */
+static void test_reset_keeps(void **state)
+{
+    (void)state;
+    struct buf log = BUF_INIT;
+    put_record(&log, METRICS, 0, 0, 1);
+    put_record(&log, "\"artifact\": {\"name\": \"x\", \"encoding\": \"string\"}", 0, 0, 0);
+    put_record(&log, START, 0, 0, 0);
+    struct trace *trace = open_text(buf_str(&log));
+    assert_int_equal(trace->n_attempts, 3);
+    for (uint32_t i = 0; i < trace->n_attempts; i++)
+        assert_int_equal(trace->attempts[i].n_records, 1);
+    trace_close(trace);
+    buf_release(&log);
+}
+
 static void test_reset_phases(void **state)
 {
     (void)state;
@@ -229,6 +245,7 @@ int main(void)
         cmocka_unit_test(test_ids),
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_reset_keeps),
         cmocka_unit_test(test_reset_phases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* The CPU: a reference to hold other backends to. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "replay/backend/cpu/kernel.h"
 
@@ -18,6 +19,8 @@ static struct backend *cpu_open(struct err *err);
 
 static void cpu_close(struct backend *backend)
 {
+    if (backend)
+        backend_log_release(&backend->log);
     free(backend);
 }
 
@@ -64,34 +67,32 @@ static bool returns_tensors(const struct schema *schema)
     return false;
 }
 
-/* Something is left to compute: a result that is no view of an argument. */
-static bool computes(const struct kernel *k)
+static double now_us(void)
 {
-    bool written = false;
-    for (uint32_t i = 0; i < k->call->schema->n_args; i++)
-        written |= k->call->schema->args[i].written;
-    for (uint32_t i = 0; i < n_results(k); i++) {
-        struct tensor x = result(k, i);
-        if (x.meta && !is_view(k, x))
-            return true;
-    }
-    return written && n_results(k) == 0;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
 static bool cpu_call(struct backend *backend, const struct backend_call *call, struct err *err)
 {
     struct kernel k = { .call = call, .err = err };
-    (void)backend;
-    if (!returns_tensors(call->schema) || !computes(&k))
+    if (!returns_tensors(call->schema) || !kernel_computes(&k))
         return true;
     k.row = kernel_find(call->schema);
     if (!k.row)
         return err_set(err, ERR_USAGE, "%.*s: no kernel of backend cpu", STR_ARG(op_name(call->op)));
+    double start = backend->log.on ? now_us() : 0;
     if (str_starts(call->schema->base, STR("_foreach_")))
         run_foreach(&k);
     else
         k.row->run(&k);
     arena_release(&k.arena);
+    struct backend_launch *launch = backend_log_add(&backend->log, k.row->base, call->node);
+    if (launch) {
+        launch->start = start;
+        launch->us = now_us() - start;
+    }
     return !k.failed || err_at(err, "%.*s", STR_ARG(op_name(call->op)));
 }
 

@@ -1,5 +1,4 @@
 #include "replay/backend/cpu/pointwise.h"
-#include "replay/backend/exec.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,240 +13,12 @@ static const struct kernel_row rows[] = {
 #undef POINT
 };
 
-static const struct kernel_row *row_named(struct str base)
-{
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (str_is(base, rows[i].base))
-            return &rows[i];
-    return NULL;
-}
-
-/* add_ goes by add unless it has a row of its own, _foreach_add by add. */
 const struct kernel_row *kernel_find(const struct schema *schema)
 {
-    struct str base = schema->base;
-    if (str_starts(base, STR("_foreach_")))
-        base = str_from(base, 9);
-    const struct kernel_row *row = row_named(base);
-    if (!row && base.n > 1 && base.p[base.n - 1] == '_')
-        row = row_named(str_first(base, base.n - 1));
-    return row;
-}
-
-void kernel_fail(struct kernel *k, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    if (!k->failed)
-        err_setv(k->err, ERR_USAGE, format, args);
-    va_end(args);
-    k->failed = true;
-}
-
-/* ---- Arguments ---- */
-
-static struct value item_of(const struct kernel *k, struct value v)
-{
-    bool list = v.kind == VALUE_LIST || v.kind == VALUE_TUPLE;
-    return k->foreach && list && k->item < v.n ? v.u.items[k->item] : v;
-}
-
-static bool find_arg(const struct kernel *k, const char *name, struct value *ret)
-{
-    const struct schema *s = k->call->schema;
-    for (uint32_t i = 0; i < s->n_args; i++)
-        if (str_is(s->args[i].name, name)) {
-            *ret = item_of(k, k->call->args[i]);
-            return true;
-        }
-    return false;
-}
-
-/* What schemas of _foreach_ operators call their numbers. */
-static const char *const foreach_names[] = { "scalar", "scalars", "weights", "exponent", "other" };
-
-struct value value_arg(const struct kernel *k, const char *name)
-{
-    struct value ret = value_none();
-    bool found = find_arg(k, name, &ret);
-    bool number = strcmp(name, "self") && strcmp(name, "alpha");
-    for (size_t i = 0; k->foreach && number && !found && i < 5; i++)
-        found = find_arg(k, foreach_names[i], &ret);
-    return ret;
-}
-
-bool has_arg(const struct kernel *k, const char *name)
-{
-    return value_arg(k, name).kind != VALUE_NONE;
-}
-
-struct tensor tensor_arg(struct kernel *k, const char *name)
-{
-    struct value v = value_arg(k, name);
-    if (v.kind == VALUE_TENSOR)
-        return v.u.tensor;
-    if (v.kind != VALUE_NONE)
-        kernel_fail(k, "%s is no tensor", name);
-    return (struct tensor){ 0 };
-}
-
-static int64_t int_of(const struct kernel *k, struct value v, int64_t otherwise)
-{
-    int64_t x;
-    if (v.kind == VALUE_BOOL)
-        return v.u.sym == SYM_ID_TRUE;
-    if (v.kind == VALUE_FLOAT)
-        return (int64_t)sym_to_double(k->call->pool, v.u.sym);
-    return v.kind == VALUE_INT && sym_to_i64(k->call->pool, v.u.sym, &x) ? x : otherwise;
-}
-
-static double real_of(const struct kernel *k, struct value v, double otherwise)
-{
-    if (v.kind == VALUE_COMPLEX)
-        return v.u.complex.re;
-    if (v.kind == VALUE_BOOL)
-        return v.u.sym == SYM_ID_TRUE;
-    return value_is_number(v) ? sym_to_double(k->call->pool, v.u.sym) : otherwise;
-}
-
-int64_t int_arg(const struct kernel *k, const char *name, int64_t otherwise)
-{
-    return int_of(k, value_arg(k, name), otherwise);
-}
-
-double real_arg(const struct kernel *k, const char *name, double otherwise)
-{
-    return real_of(k, value_arg(k, name), otherwise);
-}
-
-cdouble complex_arg(const struct kernel *k, const char *name, cdouble otherwise)
-{
-    struct value v = value_arg(k, name);
-    if (v.kind == VALUE_COMPLEX)
-        return complex_of(v.u.complex.re, v.u.complex.im);
-    return value_is_number(v) ? real_of(k, v, 0) : otherwise;
-}
-
-bool bool_arg(const struct kernel *k, const char *name, bool otherwise)
-{
-    return int_of(k, value_arg(k, name), otherwise) != 0;
-}
-
-struct str text_arg(const struct kernel *k, const char *name)
-{
-    struct value v = value_arg(k, name);
-    return v.kind == VALUE_STRING ? v.u.text : (struct str){ 0 };
-}
-
-uint32_t list_arg(const struct kernel *k, const char *name, const struct value **items)
-{
-    struct value v = value_arg(k, name);
-    bool list = v.kind == VALUE_LIST || v.kind == VALUE_TUPLE;
-    *items = list ? v.u.items : NULL;
-    return list ? v.n : 0;
-}
-
-uint32_t ints_arg(const struct kernel *k, const char *name, int64_t *ret, uint32_t max)
-{
-    const struct value *items;
-    struct value v = value_arg(k, name);
-    uint32_t n = list_arg(k, name, &items);
-    if (value_is_number(v) && max)
-        return ret[0] = int_of(k, v, 0), 1;
-    for (uint32_t i = 0; i < n && i < max; i++)
-        ret[i] = int_of(k, items[i], 0);
-    return n < max ? n : max;
-}
-
-uint32_t reals_arg(const struct kernel *k, const char *name, double *ret, uint32_t max)
-{
-    const struct value *items;
-    uint32_t n = list_arg(k, name, &items);
-    for (uint32_t i = 0; i < n && i < max; i++)
-        ret[i] = real_of(k, items[i], 0);
-    return n < max ? n : max;
-}
-
-uint32_t wrapped_dim(int64_t dim, uint32_t ndim)
-{
-    int64_t n = ndim ? ndim : 1;
-    dim += dim < 0 ? n : 0;
-    return dim < 0 || dim >= n ? 0 : (uint32_t)dim;
-}
-
-void dims_arg(const struct kernel *k, const char *name, uint32_t ndim, bool *reduced)
-{
-    int64_t dims[TENSOR_MAX_DIM];
-    uint32_t n = ints_arg(k, name, dims, TENSOR_MAX_DIM);
-    for (uint32_t i = 0; i < ndim; i++)
-        reduced[i] = n == 0;
-    for (uint32_t i = 0; i < n && ndim; i++)
-        reduced[wrapped_dim(dims[i], ndim)] = true;
-}
-
-/* ---- Results ---- */
-
-uint32_t n_results(const struct kernel *k)
-{
-    struct value v = k->call->result;
-    return v.kind == VALUE_LIST || v.kind == VALUE_TUPLE ? v.n : v.kind == VALUE_TENSOR;
-}
-
-struct tensor result(const struct kernel *k, uint32_t i)
-{
-    struct value v = k->call->result;
-    if (k->foreach) /* in place there is no result */
-        v = item_of(k, v.kind == VALUE_NONE ? k->call->args[0] : v);
-    else if ((v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) && i < v.n)
-        v = v.u.items[i];
-    return v.kind == VALUE_TENSOR ? v.u.tensor : (struct tensor){ 0 };
-}
-
-uint32_t tensor_sizes(const struct kernel *k, struct tensor x, int64_t *size)
-{
-    uint32_t ndim = x.meta ? x.meta->ndim : 0;
-    for (uint32_t i = 0; i < ndim; i++)
-        if (!sym_to_i64(k->call->pool, x.meta->size[i], &size[i]))
-            size[i] = 0;
-    return ndim;
-}
-
-static bool holds_storage(const struct value *v, uint32_t storage, unsigned depth)
-{
-    if (v->kind == VALUE_TENSOR)
-        return v->u.tensor.storage == storage;
-    if ((v->kind == VALUE_LIST || v->kind == VALUE_TUPLE) && depth < 4)
-        for (uint32_t i = 0; i < v->n; i++)
-            if (holds_storage(&v->u.items[i], storage, depth + 1))
-                return true;
-    return false;
-}
-
-bool is_view(const struct kernel *k, struct tensor x)
-{
-    const struct schema *s = k->call->schema;
-    bool found = false;
-    for (uint32_t i = 0; i < s->n_args; i++) {
-        bool here = holds_storage(&k->call->args[i], x.storage, 0);
-        if (here && s->args[i].written)
-            return false;
-        found |= here;
-    }
-    return found;
+    return kernel_row_find(rows, sizeof rows / sizeof *rows, schema);
 }
 
 /* ---- Arrays ---- */
-
-void *room(struct kernel *k, int64_t n, size_t size)
-{
-    void *p = n < 0 || (uint64_t)n > SIZE_MAX / 64
-                  ? NULL
-                  : arena_alloc_array(&k->arena, (size_t)n + 1, size, alignof(max_align_t));
-    if (!p && !k->failed)
-        err_nomem(k->err);
-    k->failed |= !p;
-    return k->failed ? NULL : p;
-}
 
 struct dense dense_new(struct kernel *k, enum dense_kind kind, const int64_t *size, uint32_t ndim)
 {
@@ -378,12 +149,12 @@ struct dense load_value(struct kernel *k, struct value value, enum dense_kind ki
     if (!ret.u.p)
         return ret;
     if (kind == DENSE_INT)
-        ret.u.i[0] = int_of(k, value, 0);
+        ret.u.i[0] = number_as_int(k, value, 0);
     else if (kind == DENSE_REAL)
-        ret.u.r[0] = real_of(k, value, 0);
+        ret.u.r[0] = number_as_real(k, value, 0);
     else
         ret.u.c[0] = value.kind == VALUE_COMPLEX ? complex_of(value.u.complex.re, value.u.complex.im)
-                                                 : real_of(k, value, 0);
+                                                 : number_as_real(k, value, 0);
     return ret;
 }
 
@@ -520,43 +291,6 @@ struct around around_dim(const struct dense *x, uint32_t dim)
             ret.inner *= x->size[i];
     }
     return ret;
-}
-
-/* ---- Other operators ---- */
-
-struct value run_op(struct kernel *k, const char *name, const struct value *args, uint32_t n)
-{
-    struct exec *exec = k->call->exec;
-    const struct op *op = ops_find(exec->ops, str_of(name));
-    struct value ret = value_none();
-    if (k->failed)
-        return ret;
-    if (!op) {
-        kernel_fail(k, "it is made of %s, which has no rule", name);
-        return ret;
-    }
-    enum exec_outcome outcome = exec_call(exec, op, args, n, NULL, 0, &ret, k->err);
-    if (outcome == EXEC_DONE)
-        return ret;
-    if (!k->err->kind)
-        kernel_fail(k, "%s: %.*s", name, STR_ARG(ops_error(exec->ops)->text));
-    k->failed = true;
-    return value_none();
-}
-
-struct tensor run_tensor(struct kernel *k, const char *name, const struct value *args, uint32_t n)
-{
-    struct value ret = run_op(k, name, args, n);
-    if (ret.kind != VALUE_TENSOR && !k->failed)
-        kernel_fail(k, "%s gave no tensor", name);
-    return ret.kind == VALUE_TENSOR ? ret.u.tensor : (struct tensor){ 0 };
-}
-
-struct value run_same_args(struct kernel *k, const char *name, uint32_t skip)
-{
-    const struct schema *s = k->call->schema;
-    uint32_t n = s->n_positional > skip ? s->n_positional - skip : 0;
-    return run_op(k, name, k->call->args + skip, n);
 }
 
 void copy_elements(struct kernel *k, struct tensor from, struct tensor to)
