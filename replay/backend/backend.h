@@ -36,6 +36,7 @@ struct backend_call {
 
 struct backend_kind {
     const char *name, *description;
+    bool shapes_only; /* nothing is computed, and what is read is invented */
     /* What was found (driver, device, libraries, versions), one a line; false: it cannot be used
      * here, and `found` ends with why. */
     bool (*probe)(struct buf *found);

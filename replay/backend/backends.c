@@ -1,8 +1,8 @@
 #include "replay/backend/backend.h"
 
-extern const struct backend_kind backend_cpu;
+extern const struct backend_kind backend_cpu, backend_null;
 
-const struct backend_kind *const backend_kinds[] = { &backend_cpu, NULL };
+const struct backend_kind *const backend_kinds[] = { &backend_cpu, &backend_null, NULL };
 
 const struct backend_kind *backend_find(struct str name)
 {

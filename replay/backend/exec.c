@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "replay/backend/elements.h"
+#include "replay/backend/shown.h"
 
 void exec_init(struct exec *exec, struct ops *ops, struct backend *backend, uint64_t seed)
 {
-    *exec = (struct exec){ .ops = ops, .backend = backend, .seed = seed,
+    *exec = (struct exec){ .ops = ops, .backend = backend, .seed = seed, .guess = -1,
                            .storages = { .backend = backend } };
     ops_set_eager(ops, true);
 }
@@ -182,46 +183,6 @@ bool exec_write(struct exec *exec, struct tensor x, const void *from, size_t byt
 
 /* ---- Calls ---- */
 
-enum { SHOWN_NESTING = 4 };
-
-static bool show_values(struct exec *exec, struct value *value, unsigned depth, struct err *err)
-{
-    size_t bytes;
-    if (value->kind == VALUE_TENSOR && storage_at(&exec->storages, value->u.tensor.storage) &&
-        tensor_bytes(ops_pool(exec->ops), value->u.tensor.meta, &bytes)) {
-        char *data = arena_bytes(&exec->values, bytes + 1);
-        value->u.tensor.data = (unsigned char *)data;
-        return data ? exec_read(exec, value->u.tensor, data, bytes, err) : err_nomem(err);
-    }
-    if ((value->kind != VALUE_LIST && value->kind != VALUE_TUPLE) || depth > SHOWN_NESTING)
-        return true;
-    struct value *items = arena_array(&exec->values, struct value, (size_t)value->n + 1);
-    if (!items)
-        return err_nomem(err);
-    for (uint32_t i = 0; i < value->n; i++) {
-        items[i] = value->u.items[i];
-        if (!show_values(exec, &items[i], depth + 1, err))
-            return false;
-    }
-    value->u.items = items;
-    return true;
-}
-
-/* Operators whose rules read values (replay/ops/data_dependent.c and others). */
-static bool reads_values(struct str base, uint32_t n)
-{
-    static const char *const names[] = { "nonzero",     "masked_select", "_unique2", "item",
-                                         "unique_dim",  "_local_scalar_dense", "bincount",
-                                         "unique_consecutive", "repeat_interleave", "index",
-                                         "index_put",   "index_put_", "_index_put_impl_",
-                                         "_unsafe_index", "is_nonzero", "equal", "allclose",
-                                         "_assert_async", "nonzero_numpy", "tensor_split" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_is(base, names[i]))
-            return true;
-    return str_is(base, "where") && n == 1; /* nonzero in other words */
-}
-
 static bool give_memory(struct exec *exec, struct value value, struct err *err)
 {
     size_t reach;
@@ -236,24 +197,6 @@ static bool give_memory(struct exec *exec, struct value value, struct err *err)
     if (!tensor_reach(ops_pool(exec->ops), value.u.tensor.meta, &reach))
         return err_set(err, ERR_USAGE, "a result without plain strides");
     return storage_need(&exec->storages, value.u.tensor.storage, reach, err);
-}
-
-static bool shown_args(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
-                       struct value *shown, struct err *err)
-{
-    struct schema name;
-    if (!schema_parse_name(op_schema(op), &name) || !reads_values(name.base, n)) {
-        memcpy(shown, args, n * sizeof *args);
-        return true;
-    }
-    if (exec->depth == 0) /* the call that this one is part of still needs what it was shown */
-        arena_reset(&exec->values);
-    for (uint32_t i = 0; i < n; i++) {
-        shown[i] = args[i];
-        if (!show_values(exec, &shown[i], 0, err))
-            return false;
-    }
-    return true;
 }
 
 enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct value *args,
@@ -295,6 +238,8 @@ enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct
         return err_nomem(err), EXEC_FAILED;
     exec->depth++;
     bool done = exec->backend->kind->call(exec->backend, &call, err);
+    if (done && exec->watch && exec->depth == 1)
+        done = exec->watch(exec->watcher, &call, err);
     exec->depth--;
     return done ? EXEC_DONE : EXEC_FAILED;
 }

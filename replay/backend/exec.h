@@ -17,6 +17,13 @@ struct exec {
     uint32_t node;       /* that is being run */
     struct arena values; /* data shown to rules, until the next call from outside */
     uint32_t depth;      /* of calls that kernels make */
+    /* On a backend that computes nothing: what the size of the next result that depends on data is
+     * taken for; -1: the greatest that it can be, and numbers are 1. guesses counts them. */
+    int64_t guess;
+    uint32_t guesses;
+    /* Shown each call from outside when it is done, with all that it was done with. False stops. */
+    bool (*watch)(void *watcher, const struct backend_call *call, struct err *err);
+    void *watcher;
 };
 
 void exec_init(struct exec *exec, struct ops *ops, struct backend *backend, uint64_t seed);

@@ -5,57 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "replay/backend/run_memory.h"
 #include "replay/backend/run_subgraph.h"
 #include "replay/backend/run_symbols.h"
-
-/* ---- Lifetimes ---- */
-
-/* The last node that a node's value is needed by; in place and under other names, too. */
-static bool find_users(struct run *run, struct err *err)
-{
-    struct program *p = run->program;
-    run->users = arena_array(&run->arena, uint32_t, (size_t)p->n_steps + 1);
-    if (!run->users)
-        return err_nomem(err);
-    for (uint32_t i = 0; i < p->n_steps; i++) {
-        run->users[i] = i;
-        for (uint32_t k = 0; k < p->steps[i].n_patches; k++) {
-            node_id from = p->patches[p->steps[i].first_patch + k].from;
-            if (from < p->n_steps)
-                run->users[from] = i;
-        }
-    }
-    return true;
-}
-
-static bool mark_storages(const struct value *v, unsigned char *held, uint32_t n, unsigned depth)
-{
-    if (v->kind == VALUE_TENSOR && v->u.tensor.storage < n)
-        held[v->u.tensor.storage] = 1;
-    for (uint32_t i = 0; (v->kind == VALUE_LIST || v->kind == VALUE_TUPLE) && depth < 8 && i < v->n;
-         i++)
-        mark_storages(&v->u.items[i], held, n, depth + 1);
-    return true;
-}
-
-/* Memory that no value which is still needed holds goes back. Looked at when much has been made
- * since the last time, so that its cost stays a share of the work. */
-static bool release_unused(struct run *run, node_id at, struct err *err)
-{
-    struct program *p = run->program;
-    uint32_t n = (uint32_t)run->exec.storages.by_number.n;
-    unsigned char *held = calloc((size_t)n + 1, 1);
-    if (!held)
-        return err_nomem(err);
-    for (uint32_t i = 0; i <= at && i < p->n_steps; i++)
-        if (p->valid[i] && (run->users[i] > at || p->steps[i].kind == STEP_INPUT))
-            mark_storages(&p->current[i], held, n, 0);
-    for (uint32_t i = 0; i < n; i++)
-        if (!held[i])
-            storage_free(&run->exec.storages, i);
-    free(held);
-    return true;
-}
 
 /* ---- Steps ---- */
 
@@ -275,20 +227,17 @@ bool run_execute(struct run *run, struct err *err)
 {
     struct program *p = run->program;
     uint32_t n_inputs = 0;
-    size_t released_at = 0;
     for (uint32_t i = 0; i < p->n_steps; i++) {
         uint64_t start = run->ns ? now_ns() : 0;
-        run->at = run->exec.node = i;
+        uint32_t first_storage = ops_next_storage(run->ops);
+        run->at = run->exec.node = run->exec.storages.node = i;
         if (!run_step(run, &p->steps[i], &n_inputs, err))
             return place_error(run, i, err);
         if (run->ns)
             run->ns[i] = now_ns() - start;
-        bool much = run->exec.storages.bytes > 2 * released_at + (16u << 20);
-        if (!run->options.keep && much && p->steps[i].kind != STEP_OUTPUT) {
-            if (!release_unused(run, i, err))
-                return false;
-            released_at = run->exec.storages.bytes;
-        }
+        if (!run->options.keep && p->steps[i].kind != STEP_OUTPUT &&
+            !run_hold(run, i, first_storage, err))
+            return false;
     }
     return run->options.backend->kind->wait(run->options.backend, err);
 }
@@ -308,7 +257,7 @@ struct run *run_new(const struct graph *graph, const struct run_options *options
     if (!run_bind_symbols(run, err))
         goto failed;
     run->program = program_new(run->ops, graph, 0, run_symbol, run, err);
-    if (!run->program || !find_users(run, err))
+    if (!run->program || !run_find_lifetimes(run, err))
         goto failed;
     ops_set_subgraph(run->ops, run_subgraph, run);
     if (options->timing) {
@@ -331,6 +280,7 @@ void run_free(struct run *run)
         exec_release(&run->exec);
     ops_free(run->ops);
     shape_env_free(run->env);
+    vec_release(&run->lifetimes.holders);
     arena_release(&run->arena);
     free(run);
 }

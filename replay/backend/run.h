@@ -11,8 +11,8 @@
  * constants, are random: seeded, of the recorded dtype, whole numbers
  * within [0, 2), so that they index anything. Unbacked symbols become what the data make them.
  *
- * Each call goes through its rule and then through the backend, in the graph's order; what is not
- * needed any more gives its memory back. An error names the node, its sizes and its user line. */
+ * Each call goes through its rule and then through the backend, in the graph's order; what no value
+ * holds any more gives its memory back after each. An error names the node, its sizes and its user line. */
 #ifndef SYMTAPE_REPLAY_BACKEND_RUN_H
 #define SYMTAPE_REPLAY_BACKEND_RUN_H
 
@@ -49,6 +49,13 @@ struct run_options {
     bool timing; /* run->ns by node */
 };
 
+/* Who holds which storage (run_memory.c). */
+struct run_lifetimes {
+    uint32_t *ends, *order; /* nodes whose last user is i: order[ends[i]] to order[ends[i + 1]] */
+    struct value *held;     /* by node: as it was counted */
+    vec_of(uint32_t) holders; /* by storage */
+};
+
 struct run {
     struct run_options options;
     const struct graph *graph;
@@ -62,6 +69,7 @@ struct run {
     uint32_t n_outputs;
     uint64_t *ns;     /* by node, with `timing` */
     uint32_t *users;  /* by node: the last one that needs it */
+    struct run_lifetimes lifetimes;
     uint32_t calls;   /* that were run */
     node_id at;       /* the node that is being run, for errors */
     struct program *inside; /* the subgraph that is being run; NULL: none */

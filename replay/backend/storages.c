@@ -9,6 +9,7 @@ void storages_release(struct storages *s)
     for (uint32_t i = 0; i < s->by_number.n; i++)
         storage_free(s, i);
     vec_release(&s->by_number);
+    vec_release(&s->events);
 }
 
 bool tensor_reach(const struct sym_pool *pool, const struct tensor_meta *meta, size_t *ret)
@@ -35,6 +36,12 @@ bool tensor_reach(const struct sym_pool *pool, const struct tensor_meta *meta, s
         return false;
     *ret = (size_t)reach;
     return true;
+}
+
+static bool note(struct storages *s, uint32_t number, int64_t bytes)
+{
+    struct storage_event event = { number, s->node, bytes };
+    return !s->noting || vec_push(&s->events, event);
 }
 
 static bool storage_number(struct storages *s, uint32_t number, struct err *err)
@@ -77,7 +84,7 @@ bool storage_need(struct storages *s, uint32_t number, size_t bytes, struct err 
     *m = more;
     s->bytes += more.bytes;
     s->peak = s->bytes > s->peak ? s->bytes : s->peak;
-    return true;
+    return note(s, number, (int64_t)more.bytes) || err_nomem(err);
 }
 
 bool storage_borrow(struct storages *s, uint32_t number, void *p, size_t bytes, struct err *err)
@@ -96,6 +103,7 @@ void storage_free(struct storages *s, uint32_t number)
     struct memory *m = &s->by_number.v[number];
     if (!m->borrowed) {
         s->bytes -= m->bytes;
+        note(s, number, -(int64_t)m->bytes); /* what is lost of it makes the peak look larger */
         s->backend->kind->release(s->backend, m);
     }
     *m = (struct memory){ 0 };

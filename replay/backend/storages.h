@@ -16,10 +16,19 @@ struct memory {
     bool borrowed; /* weights mapped from a file: never written, never released */
 };
 
+/* Memory that was taken, or given back: bytes below 0. */
+struct storage_event {
+    uint32_t number, node;
+    int64_t bytes;
+};
+
 struct storages {
     struct backend *backend;
     vec_of(struct memory) by_number; /* bytes 0 and p NULL: none yet */
     size_t bytes, peak; /* allocated now, and at most */
+    uint32_t node;      /* that memory is taken for */
+    bool noting;        /* events, in their order */
+    vec_of(struct storage_event) events;
 };
 
 void storages_release(struct storages *s);
