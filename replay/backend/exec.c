@@ -199,11 +199,36 @@ static bool give_memory(struct exec *exec, struct value value, struct err *err)
     return storage_need(&exec->storages, value.u.tensor.storage, reach, err);
 }
 
+static bool run_backend(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
+                        const struct keyword *keywords, uint32_t n_keywords, struct value result,
+                        struct err *err)
+{
+    struct value bound[SCHEMA_MAX_SLOTS];
+    struct backend_call call = { .op = op,
+                                 .schema = ops_bound(exec->ops, op, args, n, keywords, n_keywords,
+                                                     bound),
+                                 .args = bound,
+                                 .result = result,
+                                 .pool = ops_pool(exec->ops),
+                                 .storages = &exec->storages,
+                                 .exec = exec,
+                                 .seed = exec->seed + exec->calls++,
+                                 .node = exec->node };
+    if (!call.schema)
+        return err_nomem(err);
+    exec->depth++;
+    bool done = exec->backend->kind->call(exec->backend, &call, err);
+    if (done && exec->watch && exec->depth == 1)
+        done = exec->watch(exec->watcher, &call, err);
+    exec->depth--;
+    return done;
+}
+
 enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct value *args,
                             uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
                             struct value *ret, struct err *err)
 {
-    struct value shown[SCHEMA_MAX_SLOTS], bound[SCHEMA_MAX_SLOTS];
+    struct value shown[SCHEMA_MAX_SLOTS];
     if (n > SCHEMA_MAX_SLOTS)
         return err_set(err, ERR_USAGE, "too many arguments"), EXEC_FAILED;
     if (!shown_args(exec, op, args, n, shown, err))
@@ -224,22 +249,14 @@ enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct
     }
     if (!give_memory(exec, *ret, err))
         return EXEC_FAILED;
-    struct backend_call call = { .op = op,
-                                 .schema = ops_bound(exec->ops, op, shown, n, keywords, n_keywords,
-                                                     bound),
-                                 .args = bound,
-                                 .result = *ret,
-                                 .pool = ops_pool(exec->ops),
-                                 .storages = &exec->storages,
-                                 .exec = exec,
-                                 .seed = exec->seed + exec->calls++,
-                                 .node = exec->node };
-    if (!call.schema)
-        return err_nomem(err), EXEC_FAILED;
-    exec->depth++;
-    bool done = exec->backend->kind->call(exec->backend, &call, err);
-    if (done && exec->watch && exec->depth == 1)
-        done = exec->watch(exec->watcher, &call, err);
-    exec->depth--;
-    return done ? EXEC_DONE : EXEC_FAILED;
+    return run_backend(exec, op, shown, n, keywords, n_keywords, *ret, err) ? EXEC_DONE
+                                                                            : EXEC_FAILED;
+}
+
+bool exec_call_into(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
+                    struct value result, struct err *err)
+{
+    if (n > SCHEMA_MAX_SLOTS)
+        return err_set(err, ERR_USAGE, "too many arguments");
+    return run_backend(exec, op, args, n, NULL, 0, result, err);
 }

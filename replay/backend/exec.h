@@ -39,6 +39,10 @@ enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct
                             uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
                             struct value *ret, struct err *err);
 
+/* A call without its rule, for kernels that know what comes out: `result` has memory. */
+bool exec_call_into(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
+                    struct value result, struct err *err);
+
 /* Elements in contiguous order, little endian, to and from the tensor's memory, which is made where
  * it has none. bytes: numel times the dtype's size. */
 bool exec_read(struct exec *exec, struct tensor x, void *to, size_t bytes, struct err *err);

@@ -297,3 +297,16 @@ struct value run_same_args(struct kernel *k, const char *name, uint32_t skip)
     uint32_t n = s->n_positional > skip ? s->n_positional - skip : 0;
     return run_op(k, name, k->call->args + skip, n);
 }
+
+void run_into(struct kernel *k, const char *name, const struct value *args, uint32_t n,
+              struct value to)
+{
+    struct exec *exec = k->call->exec;
+    const struct op *op = ops_find(exec->ops, str_of(name));
+    if (k->failed)
+        return;
+    if (!op)
+        kernel_fail(k, "it is made of %s, which has no rule", name);
+    else if (!exec_call_into(exec, op, args, n, to, k->err))
+        k->failed = true;
+}

@@ -80,5 +80,33 @@ struct value run_op(struct kernel *k, const char *name, const struct value *args
 struct tensor run_tensor(struct kernel *k, const char *name, const struct value *args, uint32_t n);
 /* The call's own arguments, in the schema's order, behind the first `skip`. */
 struct value run_same_args(struct kernel *k, const char *name, uint32_t skip);
+/* Into memory that is there: `to` stands for what it would give. No rule is asked. */
+void run_into(struct kernel *k, const char *name, const struct value *args, uint32_t n,
+              struct value to);
+
+/* --- Views --- */
+
+bool tensor_strides(const struct kernel *k, struct tensor x, int64_t *stride); /* in elements */
+/* x's storage from x's offset on, under other sizes and strides. .meta NULL: failed. */
+struct tensor strided_view(struct kernel *k, struct tensor x, const int64_t *size,
+                           const int64_t *stride, uint32_t ndim);
+/* x's elements in order under other sizes, without a copy; .meta NULL: it takes one. */
+struct tensor reshaped_view(struct kernel *k, struct tensor x, const int64_t *size, uint32_t ndim);
+/* The same, by a copy where it takes one. */
+struct tensor reshaped(struct kernel *k, struct tensor x, const int64_t *size, uint32_t ndim);
+
+/* Elements of `from`, in order, become those of `to`; of as many. */
+void copy_elements(struct kernel *k, struct tensor from, struct tensor to);
+void copy_results(struct kernel *k, struct value from); /* into the call's own */
+void zero_elements(struct kernel *k, struct tensor x);
+/* Numbers as arguments. */
+struct value value_of_int(struct kernel *k, int64_t n);
+struct value value_of_ints(struct kernel *k, const int64_t *x, uint32_t n);
+struct value value_of_bool(bool yes);
+
+/* Operators that are made of others on every backend (replay/backend/composite.def). */
+#define COMPOSITE(base, run, param) kernel_fn composite_##run;
+#include "replay/backend/composite.def"
+#undef COMPOSITE
 
 #endif

@@ -1,5 +1,4 @@
 /* Joining, padding, rolling, flipping, repeating: elements put elsewhere. */
-#include <stdio.h>
 #include <string.h>
 
 #include "replay/backend/cpu/kernel.h"
@@ -197,47 +196,6 @@ void kernel_repeat(struct kernel *k)
     store(k, result(k, 0), rearranged(k, x, out, repeated, NULL, false));
 }
 
-/* slice_scatter and its like: a copy of self whose view, as the operator of that name gives it, is
- * src. */
-void kernel_view_scatter(struct kernel *k)
-{
-    struct str base = k->call->schema->base;
-    char name[128];
-    size_t end = str_find(base, STR("_scatter"));
-    const char *overload = str_starts(base, STR("slice")) ? "Tensor"
-                           : str_starts(base, STR("select")) ? "int"
-                                                             : "default";
-    snprintf(name, sizeof name, "aten.%.*s.%s", (int)end, base.p, overload);
-    struct tensor to = result(k, 0);
-    copy_elements(k, tensor_arg(k, "self"), to);
-    const struct schema *s = k->call->schema;
-    struct value args[SCHEMA_MAX_SLOTS];
-    uint32_t n = 0;
-    args[n++] = value_tensor(to);
-    for (uint32_t i = 2; i < s->n_positional; i++)
-        args[n++] = k->call->args[i];
-    copy_elements(k, tensor_arg(k, "src"), run_tensor(k, name, args, n));
-}
-
-/* slice_backward and select_backward: zeros, and the gradient in that view of them. */
-void kernel_view_backward(struct kernel *k)
-{
-    struct str base = k->call->schema->base;
-    const struct schema *s = k->call->schema;
-    char name[128];
-    snprintf(name, sizeof name, "aten.%.*s.%s", (int)(base.n - 9), base.p,
-             str_starts(base, STR("slice"))    ? "Tensor"
-             : str_starts(base, STR("select")) ? "int"
-                                               : "default");
-    struct value args[SCHEMA_MAX_SLOTS];
-    uint32_t n = 0;
-    store(k, result(k, 0), result_like(k, DENSE_REAL));
-    args[n++] = value_tensor(result(k, 0));
-    for (uint32_t i = 2; i < s->n_positional; i++) /* behind grad_output and input_sizes */
-        args[n++] = k->call->args[i];
-    copy_elements(k, tensor_arg(k, "grad_output"), run_tensor(k, name, args, n));
-}
-
 /* _chunk_cat: every tensor, padded with zeros, in num_chunks pieces along a dimension; pieces of all
  * of them, flattened, side by side. */
 void kernel_chunk_cat(struct kernel *k)
@@ -264,4 +222,13 @@ void kernel_chunk_cat(struct kernel *k)
         filled += piece;
     }
     store(k, to, out);
+}
+
+/* copy_(src): broadcast, and converted. copy(self, src) and lift_fresh are its like. */
+void kernel_copy_from(struct kernel *k)
+{
+    struct tensor to = result(k, 0);
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, to, size);
+    store(k, to, dense_broadcast(k, load(k, tensor_arg(k, "src")), size, ndim));
 }

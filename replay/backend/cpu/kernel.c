@@ -8,6 +8,9 @@ static const struct kernel_row rows[] = {
 #define KERNEL(base, run, param) { base, kernel_##run, param },
 #include "replay/backend/cpu/kernels.def"
 #undef KERNEL
+#define COMPOSITE(base, run, param) { base, composite_##run, param },
+#include "replay/backend/composite.def"
+#undef COMPOSITE
 #define POINT(base, ...) { #base, kernel_point, POINT_##base },
 #include "replay/backend/cpu/pointwise.def"
 #undef POINT
@@ -291,21 +294,6 @@ struct around around_dim(const struct dense *x, uint32_t dim)
             ret.inner *= x->size[i];
     }
     return ret;
-}
-
-void copy_elements(struct kernel *k, struct tensor from, struct tensor to)
-{
-    if (!k->failed && from.meta && to.meta)
-        store(k, to, load(k, from));
-}
-
-void copy_results(struct kernel *k, struct value from)
-{
-    if (from.kind == VALUE_TENSOR)
-        copy_elements(k, from.u.tensor, result(k, 0));
-    for (uint32_t i = 0; (from.kind == VALUE_LIST || from.kind == VALUE_TUPLE) && i < from.n; i++)
-        if (from.u.items[i].kind == VALUE_TENSOR)
-            copy_elements(k, from.u.items[i].u.tensor, result(k, i));
 }
 
 /* ---- Random numbers: splitmix64 ---- */

@@ -47,10 +47,6 @@ struct around {
 };
 struct around around_dim(const struct dense *x, uint32_t dim);
 
-/* Elements of `from`, in order, become those of `to`. */
-void copy_elements(struct kernel *k, struct tensor from, struct tensor to);
-void copy_results(struct kernel *k, struct value from); /* into the call's own */
-
 /* --- Random numbers: PyTorch's distributions, not its values --- */
 
 struct random {

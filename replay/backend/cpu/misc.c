@@ -298,19 +298,6 @@ void kernel_unfold_backward(struct kernel *k)
 
 /* ---- Elements elsewhere ---- */
 
-/* diag_embed: zeros, and x on a diagonal of them. */
-void kernel_diag_embed(struct kernel *k)
-{
-    struct tensor to = result(k, 0);
-    struct dense x = load(k, tensor_arg(k, "self"));
-    store(k, to, like_result(k, 0, x.kind));
-    struct value args[] = { value_tensor(to), value_arg(k, "offset"), value_arg(k, "dim1"),
-                            value_arg(k, "dim2") };
-    struct tensor on = run_tensor(k, "aten.diagonal.default", args, 4);
-    if (on.meta)
-        store(k, on, x);
-}
-
 /* pixel_shuffle; pixel_unshuffle (PARAM 1). */
 void kernel_pixel_shuffle(struct kernel *k)
 {

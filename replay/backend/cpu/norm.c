@@ -260,3 +260,29 @@ void kernel_batch_norm_backward(struct kernel *k)
     if (result(k, 2).meta)
         store(k, result(k, 2), grad_bias);
 }
+
+void kernel_rms_norm(struct kernel *k)
+{
+    struct dense x = load_as(k, tensor_arg(k, "input"), DENSE_REAL);
+    struct dense w = has_arg(k, "weight") ? load_as(k, tensor_arg(k, "weight"), DENSE_REAL)
+                                          : (struct dense){ 0 };
+    int64_t shape[TENSOR_MAX_DIM], n = 1;
+    uint32_t ndim = ints_arg(k, "normalized_shape", shape, TENSOR_MAX_DIM);
+    struct tensor to = result(k, 0);
+    for (uint32_t i = 0; i < ndim; i++)
+        n *= shape[i];
+    double eps = real_arg(k, "eps", to.meta && to.meta->dtype == DTYPE_F64 ? 0x1p-52 : 0x1p-23);
+    int64_t rows = n ? x.n / n : 0;
+    struct dense rstd = dense_new(k, DENSE_REAL, &rows, 1);
+    for (int64_t r = 0; r < rows && !k->failed; r++) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += x.u.r[r * n + i] * x.u.r[r * n + i];
+        rstd.u.r[r] = 1 / sqrt(sum / (double)n + eps);
+        for (int64_t i = 0; i < n; i++)
+            x.u.r[r * n + i] *= rstd.u.r[r] * (w.u.p ? w.u.r[i] : 1);
+    }
+    store(k, to, x);
+    if (n_results(k) > 1)
+        store(k, result(k, 1), rstd);
+}
