@@ -199,6 +199,14 @@ static bool give_memory(struct exec *exec, struct value value, struct err *err)
     return storage_need(&exec->storages, value.u.tensor.storage, reach, err);
 }
 
+static uint64_t seed_of_call(struct exec *exec)
+{
+    if (exec->depth > 0)
+        return exec->seed + exec->calls + (++exec->inner << 40);
+    exec->inner = 0;
+    return exec->seed + ++exec->calls;
+}
+
 static bool run_backend(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
                         const struct keyword *keywords, uint32_t n_keywords, struct value result,
                         struct err *err)
@@ -212,7 +220,7 @@ static bool run_backend(struct exec *exec, const struct op *op, const struct val
                                  .pool = ops_pool(exec->ops),
                                  .storages = &exec->storages,
                                  .exec = exec,
-                                 .seed = exec->seed + exec->calls++,
+                                 .seed = seed_of_call(exec),
                                  .node = exec->node };
     if (!call.schema)
         return err_nomem(err);

@@ -14,6 +14,8 @@ struct exec {
     struct backend *backend;
     struct storages storages;
     uint64_t seed, calls;
+    uint64_t inner; /* calls that kernels made inside the last one: seeds are the same whatever a
+                     * backend makes an operator of */
     uint32_t node;       /* that is being run */
     struct arena values; /* data shown to rules, until the next call from outside */
     uint32_t depth;      /* of calls that kernels make */

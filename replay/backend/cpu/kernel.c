@@ -272,16 +272,6 @@ void store(struct kernel *k, struct tensor to, struct dense x)
     }
 }
 
-enum dense_kind kind_of_value(const struct kernel *k, struct value value)
-{
-    (void)k;
-    if (value.kind == VALUE_TENSOR)
-        return dense_kind_of(value.u.tensor.meta->dtype);
-    return value.kind == VALUE_COMPLEX ? DENSE_COMPLEX
-           : value.kind == VALUE_FLOAT ? DENSE_REAL
-                                       : DENSE_INT;
-}
-
 struct around around_dim(const struct dense *x, uint32_t dim)
 {
     struct around ret = { 1, 1, 1 };

@@ -38,9 +38,6 @@ struct dense dense_convert(struct kernel *k, struct dense x, enum dense_kind kin
 /* x has the tensor's number of elements. */
 void store(struct kernel *k, struct tensor to, struct dense x);
 
-/* The widest kind among the tensors and numbers of the call. */
-enum dense_kind kind_of_value(const struct kernel *k, struct value value);
-
 /* Before, at and behind a dimension: x is [outer, n, inner]. */
 struct around {
     int64_t outer, n, inner;

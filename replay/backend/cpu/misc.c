@@ -15,7 +15,7 @@ static struct dense like_result(struct kernel *k, uint32_t i, enum dense_kind ki
 void kernel_where(struct kernel *k)
 {
     if (has_arg(k, "self")) {
-        run_point(k, POINT_where);
+        run_point(k, POINT_where, result(k, 0));
         return;
     }
     struct dense x = load_as(k, tensor_arg(k, "condition"), DENSE_REAL);
@@ -28,14 +28,6 @@ void kernel_where(struct kernel *k)
                 out.u.i[at++] = i / step % x.size[d];
         store(k, result(k, d), out);
     }
-}
-
-void kernel_iota(struct kernel *k)
-{
-    struct dense out = like_result(k, 0, DENSE_INT);
-    for (int64_t i = 0; i < out.n; i++)
-        out.u.i[i] = int_arg(k, "start", 0) + i * int_arg(k, "step", 1);
-    store(k, result(k, 0), out);
 }
 
 /* repeat_interleave(repeats): i, repeats[i] times; or elements of self along a dimension. */

@@ -198,7 +198,7 @@ void kernel_pick(struct kernel *k)
 {
     enum pick what = (enum pick)k->row->param;
     if (has_arg(k, "other")) { /* max.other */
-        run_point(k, what == PICK_MAX ? POINT_maximum : POINT_minimum);
+        run_point(k, what == PICK_MAX ? POINT_maximum : POINT_minimum, result(k, 0));
         return;
     }
     struct dense x = load(k, tensor_arg(k, "self"));

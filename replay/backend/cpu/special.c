@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "replay/backend/cpu/special.h"
+#include "replay/backend/point.h"
 
 static const double PI_ = 3.14159265358979323846264338327950288;
 
@@ -170,8 +171,6 @@ double hurwitz_zeta(double s, double q)
     }
     return sum;
 }
-
-double special_digamma(double x);
 
 double polygamma_of(double n, double x)
 {
