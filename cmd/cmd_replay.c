@@ -22,7 +22,9 @@ static const struct opt options[] = {
     OPT_STRING(0, "audit", "fastpath", struct replay_args, audit,
                "operators that could take the fast path and do not"),
     OPT_STRING(0, "backend", "NAME", struct replay_args, backend,
-               "run the graphs for real on this backend: cpu"),
+               "run the graphs for real on this backend: cpu; null tells sizes and memory only"),
+    OPT_FLAG(0, "force", struct replay_args, force,
+             "run at sizes that guards or asserts do not allow, and say which"),
     OPT_STRING(0, "inputs", "FILE", struct replay_args, inputs,
                "values of the inputs, in order, from a .safetensors file"),
     OPT_STRING(0, "input-prefix", "TEXT", struct replay_args, input_prefix,
@@ -133,12 +135,13 @@ static const char *idle_option(const struct replay_args *args)
     const struct {
         const char *name;
         bool given, for_backend;
-    } options[] = {
+    } given[] = {
         { "--inputs", args->inputs, true },
         { "--input-prefix", args->input_prefix, true },
         { "--against", args->against, true },
         { "--against-prefix", args->against_prefix, true },
         { "--outputs", args->outputs, true },
+        { "--force", args->force, true },
         { "--guards", args->guards, false },
         { "--operators", args->operators, false },
         { "--policy", args->policy, false },
@@ -149,9 +152,9 @@ static const char *idle_option(const struct replay_args *args)
         { "--all", args->all, false },
         { "--json", args->json, false },
     };
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (options[i].given && options[i].for_backend != (args->backend != NULL))
-            return options[i].name;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (given[i].given && given[i].for_backend != (args->backend != NULL))
+            return given[i].name;
     return NULL;
 }
 

@@ -8,7 +8,7 @@
 #include "replay/ops/custom.h"
 
 struct replay_args {
-    bool json, strict, all, guards, operators, bisect_codes;
+    bool json, strict, all, guards, operators, bisect_codes, force;
     const char *policy, *mark, *set, *hints, *ablate, *audit, *rules;
     const char *backend, *inputs, *input_prefix, *against, *against_prefix, *outputs;
     struct opt_number limit, jobs;

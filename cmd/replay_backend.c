@@ -1,9 +1,8 @@
 /* replay --backend: runs graphs, compares what comes out, says where the time went. */
 #include <string.h>
 
-#include "cmd/replay.h"
+#include "cmd/replay_run.h"
 #include "replay/backend/compare_values.h"
-#include "replay/backend/run.h"
 #include "replay/backend/safetensors.h"
 #include "replay/backend/weights.h"
 #include "trace/base/output.h"
@@ -20,6 +19,8 @@ struct session {
     struct safetensors *inputs, *against;
     struct weights *weights; /* of the graph that is being run */
     const struct graph *graph;
+    struct buf name; /* of that graph, for notes */
+    bool told;       /* violations of --force are not told twice */
     struct arena arena;
     bool differs;
 };
@@ -57,34 +58,30 @@ static bool give_input(void *user, uint32_t i, const struct node *node, struct a
     return true;
 }
 
-static bool gather_symbols(struct session *s, uint32_t record, uint32_t attempt,
-                           struct run_options *options, struct err *err)
+static bool gather_sizes(struct session *s, struct run_options *options, struct err *err)
 {
-    const struct symbol_table *table = trace_symbols(s->trace, err);
-    if (!table)
-        return false;
-    struct run_symbol *symbols = arena_array(&s->arena, struct run_symbol, table->n_symbols + 1u);
     struct run_size *sizes = arena_array(&s->arena, struct run_size, s->lists->n_sets + 1);
-    if (!symbols || !sizes)
+    if (!sizes)
         return err_nomem(err);
-    for (uint32_t i = 0; i < table->n_symbols; i++) {
-        const struct symbol *symbol = &table->symbols[i];
-        bool own = attempt == TRACE_NONE ? symbol->record == record : symbol->attempt == attempt;
-        int64_t hint;
-        if (own && str_to_i64(symbol->value, &hint))
-            symbols[options->n_symbols++] = (struct run_symbol){ symbol->name, hint, true };
-    }
     for (size_t i = 0; i < s->lists->n_sets; i++) {
         const struct input_set *set = &s->lists->sets[i];
         sizes[i].symbol = set->symbol;
-        if (!str_to_i64(set->value, &sizes[i].value))
-            return err_set(err, ERR_USAGE, "--set %.*s: a size is a whole number",
+        if (!str_to_i64(set->value, &sizes[i].value) || sizes[i].value < 0)
+            return err_set(err, ERR_USAGE, "--set %.*s: a size is a whole number, not negative",
                            STR_ARG(set->symbol));
     }
-    options->symbols = symbols;
     options->sizes = sizes;
     options->n_sizes = s->lists->n_sets;
     return true;
+}
+
+/* With --force: told, and nothing else. */
+static void tell_violation(void *user, struct str text)
+{
+    struct session *s = user;
+    if (!s->told)
+        return;
+    out_note(s->cmd->out, "%.*s: %.*s; run all the same", STR_ARG(buf_str(&s->name)), STR_ARG(text));
 }
 
 /* ---- Outputs ---- */
@@ -157,6 +154,8 @@ static bool look_at_outputs(struct session *s, struct run *run, struct err *err)
     struct str *names = arena_array(&s->arena, struct str, (size_t)run->n_outputs + 1);
     struct array *arrays = arena_array(&s->arena, struct array, (size_t)run->n_outputs + 1);
     size_t n = 0;
+    if (!s->against && !s->args->outputs)
+        return true;
     if (!names || !arrays)
         return err_nomem(err);
     for (uint32_t i = 0; i < run->n_outputs; i++) {
@@ -185,26 +184,28 @@ static bool run_graph(struct session *s, const struct graph_list *list, uint32_t
     struct run_options options = { .backend = s->backend,
                                    .rules = s->rules,
                                    .input = give_input,
+                                   .violated = s->args->force ? tell_violation : NULL,
                                    .user = s };
-    struct buf name = BUF_INIT;
     s->graph = trace_graph(s->trace, ref, err);
-    if (!s->graph || !gather_symbols(s, g->record, g->attempt, &options, err))
+    if (!s->graph || !gather_sizes(s, &options, err) ||
+        !replay_recorded(s->trace, g->record, g->attempt, &s->arena, &options, err))
         return false;
     s->weights = weights_open(s->trace, s->trace->records[g->record].recording, err);
     if (err_is_set(err))
         return false;
+    buf_clear(&s->name);
+    selector_print_graph(s->trace, list, ref, &s->name);
+    s->told = true;
     struct run *run = run_new(s->graph, &options, err);
     bool ok = run && run_execute(run, err);
-    selector_print_graph(s->trace, list, ref, &name);
     if (ok) {
-        out_text(s->cmd->out, buf_str(&name));
+        out_text(s->cmd->out, buf_str(&s->name));
         out_printf(s->cmd->out, ": %u calls on %s, peak %zu bytes\n", run->calls,
                    s->backend->kind->name, run->exec.storages.peak);
         ok = look_at_outputs(s, run, err);
     } else {
-        err_at(err, "%.*s", STR_ARG(buf_str(&name)));
+        err_at(err, "%.*s", STR_ARG(buf_str(&s->name)));
     }
-    buf_release(&name);
     run_free(run);
     weights_close(s->weights);
     return ok;
@@ -227,6 +228,20 @@ static bool is_meant(const struct session *s, const struct selector *selector,
                             g->kind == GRAPH_INFERENCE));
 }
 
+/* A symbol of --set that no graph at hand has; "": there is none. */
+static struct str unknown_symbol(struct session *s, const struct symbol_table *table)
+{
+    for (size_t i = 0; i < s->lists->n_sets; i++) {
+        struct str name = s->lists->sets[i].symbol;
+        uint32_t k = 0;
+        while (k < table->n_symbols && !str_eq(table->symbols[k].name, name))
+            k++;
+        if (k == table->n_symbols && !str_starts(name, STR("u")))
+            return name;
+    }
+    return STR("");
+}
+
 static int run_all(struct session *s, const struct selector *selector)
 {
     struct err err = { 0 };
@@ -239,6 +254,12 @@ static int run_all(struct session *s, const struct selector *selector)
         n += is_meant(s, selector, &list->refs[i]);
     if (n == 0)
         return out_usage(s->cmd->out, "no graph to run: forward, backward, inference or exported");
+    const struct symbol_table *table = trace_symbols(s->trace, &err);
+    if (!table)
+        return out_error(s->cmd->out, &err);
+    struct str unknown = unknown_symbol(s, table);
+    if (unknown.n)
+        return out_usage(s->cmd->out, "--set: no graph has a symbol %.*s", STR_ARG(unknown));
     if (n > 1 && s->args->outputs)
         return out_usage(s->cmd->out, "--outputs: %u graphs are meant; name one", n);
     for (uint32_t i = 0; i < list->n; i++) {
@@ -253,6 +274,17 @@ static int run_all(struct session *s, const struct selector *selector)
     return code != EXIT_DONE ? code : s->differs ? EXIT_DIFFERS : EXIT_DONE;
 }
 
+static int unknown_backend(struct out *out, const char *name)
+{
+    struct buf known = BUF_INIT;
+    for (size_t i = 0; backend_kinds[i]; i++)
+        buf_printf(&known, "%s%s", i ? ", " : "", backend_kinds[i]->name);
+    int code = out_usage(out, "--backend: there is no %s; there is %.*s", name,
+                         STR_ARG(buf_str(&known)));
+    buf_release(&known);
+    return code;
+}
+
 int replay_backend(struct cmd *cmd, struct trace *trace, const struct selector *selector,
                    const struct replay_lists *lists, const struct custom_rules *rules)
 {
@@ -261,7 +293,9 @@ int replay_backend(struct cmd *cmd, struct trace *trace, const struct selector *
     struct session s = { .cmd = cmd, .args = args, .trace = trace, .lists = lists, .rules = rules };
     const struct backend_kind *kind = backend_find(str_of(args->backend));
     if (!kind)
-        return out_usage(cmd->out, "--backend: there is no %s; there is cpu", args->backend);
+        return unknown_backend(cmd->out, args->backend);
+    if (kind->shapes_only && (args->against || args->outputs))
+        return out_usage(cmd->out, "--backend %s computes nothing to compare or write", kind->name);
     bool ok = (s.backend = kind->open(&err)) != NULL;
     ok = ok && (!args->inputs || (s.inputs = safetensors_open(args->inputs, &err)));
     ok = ok && (!args->against || (s.against = safetensors_open(args->against, &err)));
@@ -270,6 +304,7 @@ int replay_backend(struct cmd *cmd, struct trace *trace, const struct selector *
     safetensors_close(s.against);
     if (s.backend)
         kind->close(s.backend);
+    buf_release(&s.name);
     arena_release(&s.arena);
     return code;
 }

@@ -97,8 +97,8 @@ static bool fetch(struct exec *exec, struct tensor x, struct whole *ret, struct 
 {
     struct memory *m = storage_at(&exec->storages, x.storage);
     size_t reach;
-    if (!tensor_reach(ops_pool(exec->ops), x.meta, &reach))
-        return err_set(err, ERR_USAGE, "a tensor without plain strides");
+    if (!tensor_needs(ops_pool(exec->ops), x.meta, &reach, err))
+        return false;
     if (!m || m->bytes < reach)
         return err_set(err, ERR_USAGE, "a tensor that nothing has written");
     ret->bytes = reach;
@@ -158,8 +158,9 @@ bool exec_write(struct exec *exec, struct tensor x, const void *from, size_t byt
     struct walk w;
     const unsigned char *in = from;
     size_t size = dtype_size(x.meta->dtype), reach;
-    if (!tensor_reach(ops_pool(exec->ops), x.meta, &reach) ||
-        !walk_start(ops_pool(exec->ops), x.meta, &w))
+    if (!tensor_needs(ops_pool(exec->ops), x.meta, &reach, err))
+        return false;
+    if (!walk_start(ops_pool(exec->ops), x.meta, &w))
         return err_set(err, ERR_USAGE, "a tensor without plain strides");
     if (!storage_need(&exec->storages, x.storage, reach, err))
         return false;
@@ -194,8 +195,8 @@ static bool give_memory(struct exec *exec, struct value value, struct err *err)
     }
     if (value.kind != VALUE_TENSOR)
         return true;
-    if (!tensor_reach(ops_pool(exec->ops), value.u.tensor.meta, &reach))
-        return err_set(err, ERR_USAGE, "a result without plain strides");
+    if (!tensor_needs(ops_pool(exec->ops), value.u.tensor.meta, &reach, err))
+        return false;
     return storage_need(&exec->storages, value.u.tensor.storage, reach, err);
 }
 

@@ -19,10 +19,12 @@ struct exec {
     uint32_t node;       /* that is being run */
     struct arena values; /* data shown to rules, until the next call from outside */
     uint32_t depth;      /* of calls that kernels make */
-    /* On a backend that computes nothing: what the size of the next result that depends on data is
-     * taken for; -1: the greatest that it can be, and numbers are 1. guesses counts them. */
+    /* Numbers that are read from tensors may be invented, all inputs being so: guess is what the
+     * next one is taken for, -1: what it is. On a backend that computes nothing all sizes that
+     * depend on data are; there -1 is the greatest that it can be, and numbers are 1. */
+    bool invents;
     int64_t guess;
-    uint32_t guesses;
+    uint32_t guesses; /* so many were */
     /* Shown each call from outside when it is done, with all that it was done with. False stops. */
     bool (*watch)(void *watcher, const struct backend_call *call, struct err *err);
     void *watcher;

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "replay/backend/run_memory.h"
+#include "replay/backend/run_premises.h"
 #include "replay/backend/run_subgraph.h"
 #include "replay/backend/run_symbols.h"
 
@@ -96,8 +97,11 @@ static uint64_t mixed(uint64_t z)
 static bool random_input(struct run *run, struct tensor x, uint32_t number, struct err *err)
 {
     size_t bytes, size = dtype_size(x.meta->dtype);
-    if (!tensor_bytes(ops_pool(run->ops), x.meta, &bytes))
-        return err_set(err, ERR_USAGE, "its size is no number");
+    if (run->options.backend->kind->shapes_only)
+        return exec_write(&run->exec, x, NULL, 0, err);
+    if (!tensor_needs(ops_pool(run->ops), x.meta, &bytes, err) ||
+        !tensor_bytes(ops_pool(run->ops), x.meta, &bytes))
+        return err_set(err, ERR_ENV, "more than 2^63 bytes");
     unsigned char *p = malloc(bytes + 16);
     if (!p)
         return err_set(err, ERR_ENV, "%zu bytes of memory cannot be had", bytes);
@@ -128,6 +132,8 @@ static bool run_input(struct run *run, const struct step *step, uint32_t number,
     size_t bytes;
     if (!given.p)
         return random_input(run, x, number, err);
+    if (run->options.backend->kind->shapes_only)
+        return exec_write(&run->exec, x, NULL, 0, err);
     if (!tensor_bytes(ops_pool(run->ops), x.meta, &bytes) || given.dtype != x.meta->dtype ||
         bytes != given.bytes)
         return err_set(err, ERR_USAGE, "the values given are %s of %zu bytes, and %s of %zu wanted",
@@ -229,13 +235,18 @@ bool run_execute(struct run *run, struct err *err)
     uint32_t n_inputs = 0;
     for (uint32_t i = 0; i < p->n_steps; i++) {
         uint64_t start = run->ns ? now_ns() : 0;
+        const struct step *step = &p->steps[i];
         uint32_t first_storage = ops_next_storage(run->ops);
         run->at = run->exec.node = run->exec.storages.node = i;
-        if (!run_step(run, &p->steps[i], &n_inputs, err))
+        if (run->exec.invents)
+            run->exec.guess = run_guess(run, step);
+        if (!run_step(run, step, &n_inputs, err) ||
+            (step->kind != STEP_INPUT && p->valid[i] &&
+             !run_bind_result(run, step, p->current[i], err)))
             return place_error(run, i, err);
         if (run->ns)
             run->ns[i] = now_ns() - start;
-        if (!run->options.keep && p->steps[i].kind != STEP_OUTPUT &&
+        if (!run->options.keep && step->kind != STEP_OUTPUT &&
             !run_hold(run, i, first_storage, err))
             return false;
     }
@@ -256,6 +267,7 @@ struct run *run_new(const struct graph *graph, const struct run_options *options
     exec_init(&run->exec, run->ops, options->backend, options->seed);
     if (!run_bind_symbols(run, err))
         goto failed;
+    run->exec.invents = options->backend->kind->shapes_only || run->n_given == 0;
     run->program = program_new(run->ops, graph, 0, run_symbol, run, err);
     if (!run->program || !run_find_lifetimes(run, err))
         goto failed;

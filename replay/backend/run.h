@@ -6,10 +6,12 @@
  *         for (uint32_t i = 0; i < run->n_outputs; i++) look(run->outputs[i]);
  *     run_free(run);
  *
- * Symbols take their values from the inputs that were given, then from options.sizes, then from the
- * recorded hints; unbacked symbols of inputs that are not given are 4. Inputs that nobody gives, and
+ * Symbols take their values from the inputs that were given and from options.sizes, then from
+ * equations among the guards, then from the recorded hints; unbacked symbols of inputs that are not given are 4. Inputs that nobody gives, and
  * constants, are random: seeded, of the recorded dtype, whole numbers
- * within [0, 2), so that they index anything. Unbacked symbols become what the data make them.
+ * within [0, 2), so that they index anything. Unbacked symbols become what the data make them; where
+ * all inputs are random, numbers that are read from tensors (item) are what options.sizes or an
+ * equation among the asserts says of their symbols.
  *
  * Each call goes through its rule and then through the backend, in the graph's order; what no value
  * holds any more gives its memory back after each. An error names the node, its sizes and its user line. */
@@ -30,6 +32,17 @@ struct run_symbol {
     struct str name;
     int64_t hint;
     bool has_hint;
+    struct str text; /* of a number that is no integer: "1e-05" */
+};
+
+/* What was recorded that the sizes have to hold to. */
+enum premise_kind { PREMISE_GUARD, PREMISE_ASSERT, PREMISE_RANGE, PREMISE_SPECIALIZED };
+struct run_premise {
+    enum premise_kind kind;
+    struct str expr;   /* "Eq(s97, 2)"; of a range "[2, int_oo]" */
+    struct str symbol; /* of the latter two */
+    struct str place;  /* "a.py:46 `x = y`"; "" */
+    bool zero_one;     /* a range's lower bound of 2 is none for 0 and 1, as torch.export has it */
 };
 
 struct run_options {
@@ -39,6 +52,12 @@ struct run_options {
     size_t n_sizes;
     const struct run_symbol *symbols; /* as recorded */
     size_t n_symbols;
+    /* Held to before the run, asserts of unbacked symbols as these come to be. The first that does
+     * not hold refuses the run, unless `violated` is there to be told of each. One whose symbols are
+     * all as recorded is taken for granted. */
+    const struct run_premise *premises;
+    size_t n_premises;
+    void (*violated)(void *user, struct str text);
     uint64_t seed;
     /* The values of input i (the placeholders in their order); *ret stays without `p` where there
      * are none. Called twice for each: for its sizes and for its values. */
@@ -64,7 +83,10 @@ struct run {
     struct program *program;
     struct exec exec;
     struct run_size *symbols; /* what each came to be */
-    size_t n_symbols;
+    size_t n_symbols, most_symbols;
+    uint32_t n_given;    /* inputs whose values were given */
+    bool *bound;         /* by symbol: unbacked, and the data have told it */
+    uint32_t violations; /* premises that did not hold */
     const struct value *outputs; /* after run_execute() */
     uint32_t n_outputs;
     uint64_t *ns;     /* by node, with `timing` */

@@ -85,7 +85,9 @@ static bool show_tensor(struct exec *exec, enum shown_kind kind, struct tensor *
     if (!data)
         return err_set(err, ERR_ENV, "%zu bytes of memory cannot be had", bytes);
     x->data = data;
-    if (!exec->backend->kind->shapes_only)
+    bool invents = exec->backend->kind->shapes_only ||
+                   (exec->invents && kind == SHOWN_NUMBER && exec->guess >= 0);
+    if (!invents)
         return exec_read(exec, *x, data, bytes, err);
     invent(kind, dtype, data, bytes / dtype_size(dtype), exec->guess);
     exec->guesses++;

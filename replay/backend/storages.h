@@ -42,6 +42,9 @@ static inline struct memory *storage_at(struct storages *s, uint32_t number)
 /* Bytes that the tensor reaches from the start of its storage; false: beyond 2^63 or a size that is
  * no number. */
 bool tensor_reach(const struct sym_pool *pool, const struct tensor_meta *meta, size_t *ret);
+/* The same; says why not. ERR_ENV: beyond 2^63. */
+bool tensor_needs(const struct sym_pool *pool, const struct tensor_meta *meta, size_t *ret,
+                  struct err *err);
 /* Memory for that storage, if it has none or too little (resize_ keeps what there was). */
 bool storage_need(struct storages *s, uint32_t number, size_t bytes, struct err *err);
 /* The file's memory stands for the storage. */
