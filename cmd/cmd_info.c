@@ -5,10 +5,12 @@
 #include "trace/events/symbols.h"
 
 struct info_args {
-    bool json, strict;
+    bool json, strict, backends;
 };
 
 static const struct opt options[] = {
+    OPT_FLAG(0, "backends", struct info_args, backends,
+             "list what replay --backend can run on, and what was found of it"),
     OPT_JSON(struct info_args, json),
     OPT_STRICT(struct info_args, strict),
     OPT_END,
@@ -160,6 +162,12 @@ static int run(struct cmd *cmd)
     struct info info = { .out = cmd->out };
     struct err err = { 0 };
     int code = EXIT_DONE;
+    if (args->backends)
+        return cmd->n_operands ? out_usage(cmd->out, "info: --backends goes without a TAPE")
+                               : info_print_backends(cmd->out, args->json);
+    if (cmd->n_operands == 0)
+        return out_usage(cmd->out, "info: an argument is missing; usage: symtape info "
+                                   "[options] TAPE[@RECORDING]...");
     info.tapes = calloc(cmd->n_operands, sizeof *info.tapes);
     if (!info.tapes)
         err_nomem(&err);
@@ -178,7 +186,7 @@ static int run(struct cmd *cmd)
 }
 
 const struct command command_info = {
-    .synopsis = "[options] TAPE[@RECORDING]...",
+    .synopsis = "[options] TAPE[@RECORDING]...\n--backends [--json]",
     .description = "Says what is on tapes: how many records of which events, the recordings (one per "
                    "process or rank), and each compile with its attempts, how it ended, and its "
                    "graphs.",
@@ -186,7 +194,7 @@ const struct command command_info = {
                 "  symtape info --json logs/ | jq '.compiles[].graphs'\n",
     .options = options,
     .args_size = sizeof(struct info_args),
-    .min_operands = 1,
+    .min_operands = 0,
     .max_operands = OPERANDS_ANY,
     .run = run,
 };

@@ -44,8 +44,10 @@ static inline bool info_in_view(const struct info_tape *tape, uint32_t recording
     return selector_has_recording(tape->arg.trace, &tape->arg.selector, recording);
 }
 
-/* Both return an exit code. */
+/* All return an exit code. */
 int info_print_json(const struct info *info);
 int info_print_text(const struct info *info);
+/* What replay --backend can run on here. */
+int info_print_backends(struct out *out, bool json);
 
 #endif

@@ -76,6 +76,9 @@ struct backend_log {
 
 struct backend {
     const struct backend_kind *kind;
+    /* The error that wait(), read() or a call ended with is that of an earlier call, of this node. */
+    bool late;
+    uint32_t late_node;
     struct backend_log log;
 };
 

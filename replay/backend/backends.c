@@ -1,8 +1,9 @@
 #include "replay/backend/backend.h"
 
-extern const struct backend_kind backend_cpu, backend_null;
+extern const struct backend_kind backend_cpu, backend_cuda, backend_null;
 
-const struct backend_kind *const backend_kinds[] = { &backend_cpu, &backend_null, NULL };
+const struct backend_kind *const backend_kinds[] = { &backend_cpu, &backend_cuda, &backend_null,
+                                                    NULL };
 
 const struct backend_kind *backend_find(struct str name)
 {

@@ -227,9 +227,22 @@ bool is_view(const struct kernel *k, struct tensor x)
     return found;
 }
 
+static bool returns_tensors(const struct schema *schema)
+{
+    for (uint32_t i = 0; i < schema->n_results; i++)
+        if (schema->results[i].type == SCHEMA_TENSOR)
+            return true;
+    for (uint32_t i = 0; i < schema->n_args; i++)
+        if (schema->args[i].written)
+            return true;
+    return false;
+}
+
 bool kernel_computes(const struct kernel *k)
 {
     bool written = false;
+    if (!returns_tensors(k->call->schema))
+        return false;
     for (uint32_t i = 0; i < k->call->schema->n_args; i++)
         written |= k->call->schema->args[i].written;
     for (uint32_t i = 0; i < n_results(k); i++) {

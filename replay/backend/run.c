@@ -215,9 +215,14 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* "node mul_7 (aten.mul.Tensor): model.py:12: x = a * b" in front of what went wrong. */
+/* "node mul_7 (aten.mul.Tensor): model.py:12: x = a * b" in front of what went wrong. A device tells
+ * late: then it is an earlier node's. */
 static bool place_error(const struct run *run, node_id id, struct err *err)
 {
+    struct backend *backend = run->options.backend;
+    if (backend->late && backend->late_node < run->program->n_steps)
+        id = backend->late_node;
+    backend->late = false;
     const struct node *node = &run->graph->nodes[id];
     char line[400] = "";
     if (node->location != LOCATION_NONE) {
@@ -250,7 +255,8 @@ bool run_execute(struct run *run, struct err *err)
             !run_hold(run, i, first_storage, err))
             return false;
     }
-    return run->options.backend->kind->wait(run->options.backend, err);
+    struct backend *backend = run->options.backend;
+    return backend->kind->wait(backend, err) || (backend->late && place_error(run, run->at, err));
 }
 
 struct run *run_new(const struct graph *graph, const struct run_options *options, struct err *err)

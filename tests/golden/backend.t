@@ -40,7 +40,7 @@ No sizes of anything.
     [exit 2]
 
     $ symtape replay --backend abacus $RECORDINGS/encoder.log.zst
-    2> symtape: --backend: there is no abacus; there is cpu, null
+    2> symtape: --backend: there is no abacus; there is cpu, cuda, null
     [exit 2]
 
     $ symtape replay --backend null $RECORDINGS/exported.pt2 --outputs out.safetensors

@@ -83,6 +83,9 @@ void cuda_launch(struct kernel *k, struct cuda_function *f, struct cuda_grid gri
                  const void *args, size_t bytes);
 /* For the log: what the next launch reads, writes and computes. */
 void cuda_traffic(struct kernel *k, uint64_t bytes, uint64_t flops);
+/* For the log: the nodes that the next launch stands for, if not the call's own. Until it is launched
+ * the array stays. */
+void cuda_stands_for(struct kernel *k, const uint32_t *nodes, uint32_t n);
 uint32_t cuda_multiprocessors(const struct kernel *k);
 /* Blocks for n pieces of work, `each` a block: at most what keeps the device busy; at least 1. */
 uint32_t cuda_blocks(const struct kernel *k, int64_t n, int64_t each);

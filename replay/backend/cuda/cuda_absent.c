@@ -1,0 +1,21 @@
+/* What stands for the CUDA backend in a program that was built without it. */
+#include "replay/backend/backend.h"
+
+static bool absent_probe(struct buf *found)
+{
+    buf_puts(found, "this program was built without it (-Dcuda=disabled)\n");
+    return false;
+}
+
+static struct backend *absent_open(struct err *err)
+{
+    err_set(err, ERR_ENV, "backend cuda: this program was built without it (-Dcuda=disabled)");
+    return NULL;
+}
+
+const struct backend_kind backend_cuda = {
+    .name = "cuda",
+    .description = "an NVIDIA GPU",
+    .probe = absent_probe,
+    .open = absent_open,
+};

@@ -1,0 +1,354 @@
+#include "replay/backend/cuda/cuda.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/backend/exec.h"
+
+static const struct library_symbol symbols[] = {
+#define SYMBOL(needed, member, symbol, parameters) { symbol, offsetof(struct driver, member), needed },
+#include "replay/backend/cuda/driver.def"
+#undef SYMBOL
+};
+
+#define CUDA_KERNEL(base, run, param) { base, cuda_##run, param },
+static const struct kernel_row rows[] = {
+#include "replay/backend/cuda/cuda_kernels.def"
+    { NULL, NULL, 0 },
+};
+#undef CUDA_KERNEL
+
+extern const struct backend_kind backend_cuda;
+
+enum { OLDEST_DRIVER = 12000 };
+
+struct cuda *cuda_of(const struct kernel *k)
+{
+    return (struct cuda *)k->call->exec->backend;
+}
+
+/* ---- The device ---- */
+
+static bool open_driver(struct cuda *cuda, struct err *err)
+{
+    if (!library_open(LIBRARY_DRIVER, 0, &cuda->library, err) ||
+        !library_load(&cuda->library, symbols, sizeof symbols / sizeof *symbols, &cuda->driver,
+                      err))
+        return false;
+    if (cuda->driver.version(&cuda->driver_version) == CU_OK &&
+        cuda->driver_version < OLDEST_DRIVER)
+        return err_set(err, ERR_ENV,
+                       "the driver is too old: it is for CUDA %d.%d, and 12.0 is needed",
+                       cuda->driver_version / 1000, cuda->driver_version % 1000 / 10);
+    int rc = cuda->driver.init(0);
+    if (rc == CU_STUB_LIBRARY)
+        return err_set(err, ERR_ENV, "driver: %s is a stub for linking, and no driver is installed",
+                       cuda->library.path);
+    if (rc == CU_NO_DEVICE)
+        return err_set(err, ERR_ENV, "no CUDA device: the driver (for CUDA %d.%d) finds none%s",
+                       cuda->driver_version / 1000, cuda->driver_version % 1000 / 10,
+                       getenv("CUDA_VISIBLE_DEVICES") ? ", and $CUDA_VISIBLE_DEVICES is set" : "");
+    return cuda_check(cuda, rc, err, "starting the driver");
+}
+
+static bool attribute(struct cuda *cuda, int which, int *ret, struct err *err)
+{
+    return cuda_check(cuda, cuda->driver.device_attribute(ret, which, cuda->device), err,
+                      "device: attribute %d", which);
+}
+
+static bool describe_device(struct cuda *cuda, struct err *err)
+{
+    const struct driver *d = &cuda->driver;
+    int n = 0, major = 0, minor = 0;
+    if (!cuda_check(cuda, d->device_count(&n), err, "counting devices"))
+        return false;
+    if (n == 0)
+        return err_set(err, ERR_ENV, "no CUDA device: the driver finds none");
+    if (!cuda_check(cuda, d->device_get(&cuda->device, 0), err, "device 0") ||
+        !cuda_check(cuda,
+                    d->device_name(cuda->device_name, sizeof cuda->device_name - 1, cuda->device),
+                    err, "device 0: name") ||
+        !cuda_check(cuda, d->device_memory(&cuda->device_memory, cuda->device), err,
+                    "device 0: memory") ||
+        !attribute(cuda, CU_CAPABILITY_MAJOR, &major, err) ||
+        !attribute(cuda, CU_CAPABILITY_MINOR, &minor, err) ||
+        !attribute(cuda, CU_MULTIPROCESSORS, &cuda->multiprocessors, err) ||
+        !attribute(cuda, CU_THREADS_PER_MULTIPROCESSOR, &cuda->threads_per_multiprocessor, err) ||
+        !attribute(cuda, CU_SHARED_PER_BLOCK_MAX, &cuda->shared_max, err) ||
+        !attribute(cuda, CU_COMPUTE_MODE, &cuda->compute_mode, err))
+        return false;
+    cuda->architecture = major * 10 + minor;
+    return true;
+}
+
+static bool open_context(struct cuda *cuda, struct err *err)
+{
+    const struct driver *d = &cuda->driver;
+    int rc = d->context_retain(&cuda->context, cuda->device);
+    if (rc == CU_DEVICE_UNAVAILABLE)
+        return err_set(err, ERR_ENV, "device %s is busy%s", cuda->device_name,
+                       cuda->compute_mode == 3   ? ": its mode allows one process at a time, and "
+                                                   "another has it"
+                       : cuda->compute_mode == 2 ? ": its mode allows no process to compute on it"
+                                                 : " or cannot be used");
+    if (rc == CU_OUT_OF_MEMORY)
+        return err_set(err, ERR_ENV, "device %s has no memory left for a context: others hold it",
+                       cuda->device_name);
+    if (!cuda_check(cuda, rc, err, "device %s: its context", cuda->device_name))
+        return cuda->context = NULL, false;
+    return cuda_check(cuda, d->context_use(cuda->context), err, "using the context") &&
+           cuda_check(cuda, d->stream_create(&cuda->stream, CU_STREAM_NON_BLOCKING), err,
+                      "making a stream");
+}
+
+/* ---- Opening ---- */
+
+static void cuda_close(struct backend *backend)
+{
+    struct cuda *cuda = (struct cuda *)backend;
+    if (!cuda)
+        return;
+    if (cuda->held.close)
+        cuda->held.close(cuda);
+    if (cuda->stream)
+        cuda->driver.stream_wait(cuda->stream);
+    for (size_t i = 0; i < LIBRARIES; i++)
+        if (cuda->library_close[i])
+            cuda->library_close[i](cuda);
+    cuda_times_close(cuda);
+    cuda_modules_close(cuda);
+    cuda_failures_close(cuda);
+    cuda_memory_close(cuda);
+    if (cuda->stream)
+        cuda->driver.stream_destroy(cuda->stream);
+    if (cuda->context)
+        cuda->driver.context_release(cuda->device);
+    if (cuda->host)
+        cuda->host->kind->close(cuda->host);
+    backend_log_release(&cuda->base.log);
+    arena_release(&cuda->names);
+    free(cuda);
+}
+
+static struct backend *cuda_open(struct err *err)
+{
+    struct cuda *cuda = calloc(1, sizeof *cuda);
+    if (!cuda)
+        return err_nomem(err), NULL;
+    cuda->base.kind = &backend_cuda;
+    if (open_driver(cuda, err) && describe_device(cuda, err) && open_context(cuda, err) &&
+        cuda_memory_open(cuda, err) && cuda_failures_open(cuda, err))
+        return &cuda->base;
+    err_at(err, "backend cuda");
+    cuda_close(&cuda->base);
+    return NULL;
+}
+
+/* ---- What is found ---- */
+
+static void put_error(struct buf *found, const struct err *err)
+{
+    buf_printf(found, "%s\n", err->text);
+}
+
+/* A library that tells its version by one function. */
+static void probe_library(struct buf *found, enum library_id id, const char *function)
+{
+    struct library library;
+    struct err err = { 0 };
+    size_t (*version)(void) = NULL;
+    struct library_symbol symbol = { function, 0, true };
+    if (!library_open(id, 0, &library, &err) ||
+        !library_load(&library, &symbol, 1, &version, &err)) {
+        put_error(found, &err);
+        return;
+    }
+    size_t v = version();
+    size_t major = v >= 10000 ? v / 10000 : v / 1000; /* 90100: 9.1.0 of cuDNN, 9000: 9.0.0 */
+    size_t minor = v >= 10000 ? v / 100 % 100 : v / 100 % 10;
+    buf_printf(found, "%s %zu.%zu.%zu: %s\n", library_name(id), major, minor, v % 100,
+               library.path);
+}
+
+static void probe_compiler(struct cuda *cuda, struct buf *found)
+{
+    struct err err = { 0 };
+    if (!cuda_need_compiler(cuda, &err))
+        put_error(found, &err);
+    else
+        buf_printf(found, "NVRTC %d.%d: %s\n", cuda->compiler.major, cuda->compiler.minor,
+                   cuda->compiler.library.path);
+}
+
+static bool probe_device(struct cuda *cuda, struct buf *found)
+{
+    struct err err = { 0 };
+    bool driver = open_driver(cuda, &err);
+    if (cuda->driver_version)
+        buf_printf(found, "driver for CUDA %d.%d: %s\n", cuda->driver_version / 1000,
+                   cuda->driver_version % 1000 / 10, cuda->library.path);
+    if (!driver || !describe_device(cuda, &err)) {
+        put_error(found, &err);
+        return false;
+    }
+    buf_printf(found, "%s: compute capability %d.%d, %d multiprocessors, %zu MiB%s\n",
+               cuda->device_name, cuda->architecture / 10, cuda->architecture % 10,
+               cuda->multiprocessors, cuda->device_memory >> 20,
+               cuda->compute_mode == 3   ? ", for one process at a time"
+               : cuda->compute_mode == 2 ? ", computing is prohibited"
+                                         : "");
+    return cuda->compute_mode != 2;
+}
+
+static bool cuda_probe(struct buf *found)
+{
+    struct cuda *cuda = calloc(1, sizeof *cuda);
+    if (!cuda)
+        return false;
+    struct buf device = BUF_INIT;
+    bool usable = probe_device(cuda, &device);
+    if (usable)
+        buf_put(found, buf_str(&device));
+    probe_compiler(cuda, found);
+    probe_library(found, LIBRARY_CUBLASLT, "cublasLtGetVersion");
+    probe_library(found, LIBRARY_CUDNN, "cudnnGetVersion");
+    if (!usable) /* why not comes last */
+        buf_put(found, buf_str(&device));
+    buf_release(&device);
+    free(cuda);
+    return usable;
+}
+
+/* ---- Memory ---- */
+
+static struct cuda *of(struct backend *backend)
+{
+    return (struct cuda *)backend;
+}
+
+static bool cuda_allocate(struct backend *backend, size_t bytes, struct memory *ret,
+                          struct err *err)
+{
+    uint64_t address;
+    if (!cuda_take(of(backend), bytes, &address, err))
+        return false;
+    *ret = (struct memory){ .p = (void *)(uintptr_t)address, .bytes = bytes };
+    return true;
+}
+
+static void cuda_release(struct backend *backend, struct memory *memory)
+{
+    struct cuda *cuda = of(backend);
+    if (!cuda->held.keeps || !cuda->held.keeps(cuda, memory))
+        cuda_give_back(cuda, (uint64_t)(uintptr_t)memory->p);
+}
+
+static bool cuda_read(struct backend *backend, const struct memory *from, size_t offset, void *to,
+                      size_t bytes, struct err *err)
+{
+    return cuda_copy_to_host(of(backend), to, (uint64_t)(uintptr_t)from->p + offset, bytes, err);
+}
+
+static bool cuda_write(struct backend *backend, struct memory *to, size_t offset, const void *from,
+                       size_t bytes, struct err *err)
+{
+    return cuda_flush(of(backend), err) &&
+           cuda_copy_to_device(of(backend), (uint64_t)(uintptr_t)to->p + offset, from, bytes, err);
+}
+
+bool cuda_flush(struct cuda *cuda, struct err *err)
+{
+    if (!cuda->held.flush || cuda->flushing)
+        return true;
+    cuda->flushing = true;
+    bool ok = cuda->held.flush(cuda, err);
+    cuda->flushing = false;
+    return ok;
+}
+
+/* ---- Calls ---- */
+
+static void begin_call(struct cuda *cuda, struct cuda_call *now, const struct backend_call *call)
+{
+    *now = (struct cuda_call){ .outer = cuda->now, .call = call };
+    cuda->now = now;
+}
+
+static void end_call(struct cuda *cuda)
+{
+    struct cuda_call *now = cuda->now;
+    for (size_t i = 0; i < now->rooms.n; i++)
+        cuda_give_back(cuda, now->rooms.v[i]);
+    vec_release(&now->rooms);
+    cuda->now = now->outer;
+}
+
+void cuda_decline(struct kernel *k)
+{
+    cuda_of(k)->now->declined = true;
+    if (cuda_of(k)->now->launched)
+        kernel_fail(k, "its kernel found too late that it cannot do this case");
+    k->failed = true; /* what it asks for from now on does nothing */
+}
+
+/* One kernel; where it declines, the CPU. */
+static bool run_row(struct cuda *cuda, struct kernel *k, uint32_t item)
+{
+    struct cuda_call now;
+    bool declined = true;
+    if (k->row) {
+        begin_call(cuda, &now, k->call);
+        k->row->run(k);
+        declined = now.declined && !err_is_set(k->err);
+        end_call(cuda);
+        if (declined)
+            k->failed = false;
+    }
+    return declined ? cuda_host_call(cuda, k->call, item, k->err) : !k->failed;
+}
+
+/* Item by item: one of them may be the CPU's. */
+static bool run_items(struct cuda *cuda, struct kernel *k)
+{
+    const struct value *self = &k->call->args[0];
+    uint32_t n = value_is_sequence(*self) ? self->n : 0;
+    bool ok = true;
+    k->foreach = true;
+    for (k->item = 0; ok && k->item < n; k->item++)
+        ok = run_row(cuda, k, k->item);
+    return ok;
+}
+
+static bool cuda_call(struct backend *backend, const struct backend_call *call, struct err *err)
+{
+    struct cuda *cuda = of(backend);
+    struct kernel k = { .call = call, .err = err };
+    if (!kernel_computes(&k))
+        return true;
+    k.row = kernel_row_find(rows, sizeof rows / sizeof *rows - 1, call->schema);
+    bool foreach = k.row && str_starts(call->schema->base, STR("_foreach_"));
+    bool ok = cuda_usable(cuda, err) &&
+              (foreach ? run_items(cuda, &k) : run_row(cuda, &k, UINT32_MAX));
+    arena_release(&k.arena);
+    return ok || err_at(err, "%.*s", STR_ARG(op_name(call->op)));
+}
+
+static bool cuda_wait(struct backend *backend, struct err *err)
+{
+    return cuda_settle(of(backend), err);
+}
+
+const struct backend_kind backend_cuda = {
+    .name = "cuda",
+    .description = "an NVIDIA GPU: kernels compiled at first use, cuBLASLt, cuDNN",
+    .probe = cuda_probe,
+    .open = cuda_open,
+    .close = cuda_close,
+    .allocate = cuda_allocate,
+    .release = cuda_release,
+    .read = cuda_read,
+    .write = cuda_write,
+    .call = cuda_call,
+    .wait = cuda_wait,
+};
