@@ -1,0 +1,72 @@
+/* Teams: the threads that go over one row together, and what they make of their parts.
+ *
+ * A block holds THREADS / lanes teams. Along a row, neighbours read neighbours: a team is a part of
+ * a warp, a warp or the whole block. Across, for rows that lie side by side, the threads of a warp
+ * have a row each, and a team is one thread of each warp. All threads take part in joining, whether
+ * they have a row or not. */
+#ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_TEAM_H
+#define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_TEAM_H
+
+#include "replay/backend/cuda/device/prologue.h"
+
+struct team_shape {
+    u32 lanes; /* a power of two up to WARP, or the whole block; across: a power of two */
+    u32 across;
+};
+
+enum { TEAM_THREADS = 256 }; /* of a block, at most */
+
+#ifdef KERNEL
+struct team {
+    u32 lane, lanes, row, rows, across;
+};
+
+DEVICE struct team team_of(struct team_shape shape)
+{
+    struct team t;
+    t.lanes = shape.lanes;
+    t.across = shape.across;
+    t.rows = THREADS / shape.lanes;
+    t.lane = shape.across ? THREAD / t.rows : THREAD % shape.lanes;
+    t.row = shape.across ? THREAD % t.rows : THREAD / shape.lanes;
+    return t;
+}
+
+/* name(team, v, room): `join` of the lanes' values in one fixed order, for all of them. `exchange`
+ * gives another lane's value (SHUFFLE_XOR_f32 ...); room: TEAM_THREADS values of shared memory. */
+#define TEAM_JOIN(name, type, exchange, join)                                        \
+    DEVICE type name(struct team t, type v, type *room)                              \
+    {                                                                                \
+        if (t.across) {                                                              \
+            room[THREAD] = v;                                                        \
+            SYNC();                                                                  \
+            ROLLED                                                                   \
+            for (u32 half = t.lanes / 2; half; half /= 2) {                          \
+                if (t.lane < half)                                                   \
+                    room[THREAD] = join(room[THREAD], room[THREAD + half * t.rows]); \
+                SYNC();                                                              \
+            }                                                                        \
+            v = room[t.row];                                                         \
+            SYNC();                                                                  \
+            return v;                                                                \
+        }                                                                            \
+        ROLLED                                                                       \
+        for (u32 mask = MIN(t.lanes, WARP) / 2; mask; mask /= 2) {                   \
+            type other = exchange(v, mask);                                          \
+            v = join(v, other);                                                      \
+        }                                                                            \
+        if (t.lanes > WARP) {                                                        \
+            if (LANE == 0)                                                           \
+                room[THREAD / WARP] = v;                                             \
+            SYNC();                                                                  \
+            v = room[0];                                                             \
+            ROLLED                                                                   \
+            for (u32 i = 1; i < THREADS / WARP; i++)                                 \
+                v = join(v, room[i]);                                                \
+            SYNC();                                                                  \
+        }                                                                            \
+        return v;                                                                    \
+    }
+#endif
+
+#endif
