@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 enum { MAX_NAMES = 4 };
@@ -232,6 +233,20 @@ static bool not_found(const struct search *s, enum library_id id, int major, str
                    libraries[id].name, name, libraries[id].hint);
 }
 
+/* $SYMTAPE_CUDA_WITHOUT: names, divided by ',': "cublaslt,cudnn". */
+static bool switched_off(enum library_id id)
+{
+    struct str rest = str_of(getenv("SYMTAPE_CUDA_WITHOUT"));
+    size_t length = strlen(libraries[id].name);
+    while (rest.n) {
+        size_t n = str_find_char(rest, ',');
+        if (n == length && strncasecmp(rest.p, libraries[id].name, n) == 0)
+            return true;
+        rest = str_from(rest, n + 1);
+    }
+    return false;
+}
+
 bool library_open(enum library_id id, int major, struct library *ret, struct err *err)
 {
     struct search s = { .ret = ret };
@@ -239,6 +254,9 @@ bool library_open(enum library_id id, int major, struct library *ret, struct err
     int majors[MAX_NAMES];
     size_t n = order_majors(id, major, majors);
     *ret = (struct library){ .id = id };
+    if (switched_off(id))
+        return err_set(err, ERR_ENV, "%s: $SYMTAPE_CUDA_WITHOUT switches it off",
+                       libraries[id].name);
     put_listed(&named, "SYMTAPE_CUDA_LIB");
     put_usual(&usual);
     bool ok = !named.failed && !usual.failed;

@@ -5,6 +5,9 @@
  * packages install to, and the folders of Python wheels (site-packages/nvidia/NAME/lib) below
  * $VIRTUAL_ENV, $CONDA_PREFIX, the user's site and the system's.
  *
+ * Those that $SYMTAPE_CUDA_WITHOUT lists, divided by ',' ("cublaslt,cudnn"), are not opened: what they
+ * would compute goes by kernels of our own.
+ *
  * What was opened stays in the process: the driver and cuDNN do not bear being unloaded. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARY_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARY_H

@@ -1,0 +1,21 @@
+/* Products of matrices by cuBLASLt.
+ *
+ * f64, f32, f16 and bf16, summed in f64 or f32; f32 is never rounded to TF32, which is PyTorch's
+ * default, too (torch.backends.cuda.matmul.allow_tf32). What it is asked for again and again is kept:
+ * an operation by its dtype, transposes and epilogue, layouts and the algorithm that the heuristic
+ * chose by sizes, strides and how pointers are aligned. */
+#ifndef SYMTAPE_REPLAY_BACKEND_CUDA_CUBLASLT_H
+#define SYMTAPE_REPLAY_BACKEND_CUDA_CUBLASLT_H
+
+#include "replay/backend/cuda/product.h"
+
+struct cublaslt;
+
+/* NULL: ERR_ENV, it is not there, too old, switched off, or does not start. */
+struct cublaslt *cublaslt_open(struct err *err);
+void cublaslt_close(struct cublaslt *lt); /* NULL is fine */
+
+/* False: it does not take this one, and nothing was done. Rows and columns are more than one each. */
+bool cublaslt_multiply(struct kernel *k, const struct cuda_product *p);
+
+#endif

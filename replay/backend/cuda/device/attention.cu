@@ -1,0 +1,316 @@
+/* Scaled dot product attention without the matrix of scores: a block takes 8 * ROWS rows of one head
+ * and passes by the other side's rows 32 at a time, one a lane. Defines: T, ACC, TB (bias; BIAS 0:
+ * none, 1: added, 2: a mask that keeps), TO (out), TL (given logarithms), EXP, LOG, DEPTHS (columns, a multiple of 64), ROWS (a warp's). */
+#include "replay/backend/cuda/device/attention.h"
+
+enum { LANES = 32, WARPS = 8, CHUNK = 64, PITCH = CHUNK + 1 };
+
+#define NEVER ((ACC) - 1e30) /* less than any score; exp() of the difference is 0 */
+
+DEVICE i64 element_at(const struct attention_tensor *x, i64 batch, i64 head, i64 row, i64 column)
+{
+    return batch * x->batch + head * x->head + row * x->row + column * x->column;
+}
+
+/* [rows, CHUNK] of one head from a row and a column on; 0 outside. */
+DEVICE void load_rows(ACC *to, int pitch, int rows, const struct attention_tensor *x, i64 batch,
+                      i64 head, i64 row, i64 n, i64 column, i64 columns)
+{
+    ROLLED for (int e = (int)THREAD; e < rows * CHUNK; e += LANES * WARPS) {
+        i64 r = row + e / CHUNK, c = column + e % CHUNK;
+        to[e / CHUNK * pitch + e % CHUNK] =
+            r < n && c < columns
+                ? (ACC)LOAD(T, PTR(T, x->p), element_at(x, batch, head, r, c))
+                : (ACC)0;
+    }
+}
+
+/* sum[r] += the warp's row r times the lane's. */
+DEVICE void multiply_rows(ACC *sum, const ACC *rows, const ACC *lanes, int warp, int lane)
+{
+    ROLLED for (int c = 0; c < CHUNK; c += 8)
+        UNROLL for (int d = 0; d < 8; d++) {
+            ACC y = lanes[lane * PITCH + c + d];
+            UNROLL for (int r = 0; r < ROWS; r++)
+                sum[r] += rows[(warp * ROWS + r) * CHUNK + c + d] * y;
+        }
+}
+
+/* What is added to a score, or NEVER. */
+DEVICE ACC score_of(const struct attention_args *a, i64 batch, i64 head, i64 i, i64 j, ACC dot)
+{
+    if (i >= a->n || j >= a->m || (a->causal && j > i))
+        return NEVER;
+    ACC score = dot * (ACC)a->scale;
+#if BIAS == 1
+    score += (ACC)LOAD(TB, PTR(TB, a->bias.p), element_at(&a->bias, batch, head, i, j));
+#elif BIAS == 2
+    if (!LOAD(TB, PTR(TB, a->bias.p), element_at(&a->bias, batch, head, i, j)))
+        return NEVER;
+#else
+    (void)batch, (void)head;
+#endif
+    return score > NEVER ? score : score <= NEVER ? NEVER : score; /* NaN stays */
+}
+
+DEVICE ACC most_of_warp(ACC x)
+{
+    UNROLL for (int mask = LANES / 2; mask > 0; mask /= 2) {
+        ACC y = CAT(SHUFFLE_XOR_, ACC)(x, mask);
+        x = y > x ? y : x;
+    }
+    return x;
+}
+
+DEVICE ACC sum_of_warp(ACC x)
+{
+    UNROLL for (int mask = LANES / 2; mask > 0; mask /= 2)
+        x += CAT(SHUFFLE_XOR_, ACC)(x, mask);
+    return x;
+}
+
+/* The weights' share of one chunk of a result: to[r][lane + ...] += weights times rows. */
+DEVICE void add_weighted(ACC *to0, ACC *to1, const ACC *weights, const ACC *rows, int warp, int lane)
+{
+    ROLLED for (int j = 0; j < LANES; j++) {
+        ACC x = rows[j * PITCH + lane], y = rows[j * PITCH + LANES + lane];
+        UNROLL for (int r = 0; r < ROWS; r++) {
+            ACC w = weights[(warp * ROWS + r) * (LANES + 1) + j];
+            to0[r * (DEPTHS / LANES)] += w * x;
+            to1[r * (DEPTHS / LANES)] += w * y;
+        }
+    }
+}
+
+KERNEL(attention, struct attention_args)
+{
+    SHARED(ACC, own, WARPS * ROWS * CHUNK);
+    SHARED(ACC, other, LANES * PITCH);
+    SHARED(ACC, weights, WARPS * ROWS * (LANES + 1));
+    i64 block = (i64)BLOCK_X, tile = block % a.tiles * (WARPS * ROWS), head = block / a.tiles;
+    i64 batch = head / a.heads, key_head = head % a.heads * a.key_heads / a.heads;
+    int warp = (int)THREAD / LANES, lane = (int)THREAD % LANES;
+    i64 first = tile + warp * ROWS, last = a.m;
+    ACC sum[ROWS * (DEPTHS / LANES)], most[ROWS], total[ROWS];
+    UNROLL for (int r = 0; r < ROWS; r++) {
+        most[r] = NEVER;
+        total[r] = 0;
+    }
+    UNROLL for (int i = 0; i < ROWS * (DEPTHS / LANES); i++)
+        sum[i] = 0;
+    head %= a.heads;
+    if (a.causal && tile + WARPS * ROWS < last)
+        last = tile + WARPS * ROWS;
+    ROLLED for (i64 j = 0; j < last; j += LANES) {
+        ACC score[ROWS];
+        UNROLL for (int r = 0; r < ROWS; r++)
+            score[r] = 0;
+        ROLLED for (i64 c = 0; c < a.depth; c += CHUNK) {
+            load_rows(own, CHUNK, WARPS * ROWS, &a.q, batch, head, tile, a.n, c, a.depth);
+            load_rows(other, PITCH, LANES, &a.k, batch, key_head, j, a.m, c, a.depth);
+            SYNC();
+            multiply_rows(score, own, other, warp, lane);
+            SYNC();
+        }
+        UNROLL for (int r = 0; r < ROWS; r++) {
+            score[r] = score_of(&a, batch, head, first + r, j + lane, score[r]);
+            ACC next = most_of_warp(score[r]);
+            next = next > most[r] ? next : most[r];
+            ACC factor = EXP(most[r] - next);
+            ACC weight = score[r] == NEVER ? (ACC)0 : EXP(score[r] - next);
+            total[r] = total[r] * factor + sum_of_warp(weight);
+            most[r] = next;
+            weights[(warp * ROWS + r) * (LANES + 1) + lane] = weight;
+            UNROLL for (int i = 0; i < DEPTHS / LANES; i++)
+                sum[r * (DEPTHS / LANES) + i] *= factor;
+        }
+        UNROLL for (int c = 0; c < DEPTHS / CHUNK; c++) {
+            load_rows(other, PITCH, LANES, &a.v, batch, key_head, j, a.m, c * CHUNK, a.value_depth);
+            SYNC();
+            add_weighted(sum + 2 * c, sum + 2 * c + 1, weights, other, warp, lane);
+            SYNC();
+        }
+    }
+    UNROLL for (int r = 0; r < ROWS; r++) {
+        i64 i = first + r;
+        if (i >= a.n) {
+            if (lane == 0 && a.given && i < a.padded)
+                STORE(TL, PTR(TL, a.given), (batch * a.heads + head) * a.padded + i, 0);
+            continue;
+        }
+        UNROLL for (int c = 0; c < DEPTHS / LANES; c++)
+            if (c * LANES + lane < a.value_depth)
+                STORE(TO, PTR(TO, a.out.p),
+                      element_at(&a.out, batch, head, i, c * LANES + lane),
+                      total[r] == 0 ? (ACC)0 : sum[r * (DEPTHS / LANES) + c] / total[r]);
+        ACC logarithm = total[r] == 0 ? -INFINITY : most[r] + LOG(total[r]);
+        if (lane == 0 && a.logarithms)
+            PTR(ACC, a.logarithms)[(batch * a.heads + head) * a.n + i] = logarithm;
+        if (lane == 0 && a.given)
+            STORE(TL, PTR(TL, a.given), (batch * a.heads + head) * a.padded + i, logarithm);
+    }
+}
+
+/* The weight of a key for a query. */
+DEVICE ACC weight_of(const struct attention_args *a, i64 batch, i64 head, i64 i, i64 j, ACC dot)
+{
+    ACC score = score_of(a, batch, head, i, j, dot);
+    return score == NEVER ? (ACC)0
+                          : EXP(score - PTR(ACC, a->logarithms)[(batch * a->heads + head) * a->n + i]);
+}
+
+/* sums[i]: the output's row times its gradient's. */
+KERNEL(attention_sums, struct attention_args)
+{
+    i64 block = (i64)BLOCK_X, head = block / a.tiles, batch = head / a.heads;
+    int warp = (int)THREAD / LANES, lane = (int)THREAD % LANES;
+    i64 first = block % a.tiles * (WARPS * ROWS) + warp * ROWS;
+    head %= a.heads;
+    UNROLL for (int r = 0; r < ROWS; r++) {
+        i64 i = first + r;
+        ACC sum = 0;
+        if (i < a.n)
+            ROLLED for (i64 c = lane; c < a.value_depth; c += LANES)
+                sum += (ACC)LOAD(T, PTR(T, a.grad_out.p), element_at(&a.grad_out, batch, head, i, c)) *
+                       PTR(ACC, a.out.p)[element_at(&a.out, batch, head, i, c)];
+        sum = sum_of_warp(sum);
+        if (lane == 0 && i < a.n)
+            PTR(ACC, a.sums)[(batch * a.heads + head) * a.n + i] = sum;
+    }
+}
+
+/* Gradients of the queries and the bias. */
+KERNEL(attention_query_gradient, struct attention_args)
+{
+    SHARED(ACC, own, WARPS * ROWS * CHUNK);
+    SHARED(ACC, other, LANES * PITCH);
+    SHARED(ACC, weights, WARPS * ROWS * (LANES + 1));
+    i64 block = (i64)BLOCK_X, tile = block % a.tiles * (WARPS * ROWS), head = block / a.tiles;
+    i64 batch = head / a.heads, key_head = head % a.heads * a.key_heads / a.heads;
+    int warp = (int)THREAD / LANES, lane = (int)THREAD % LANES;
+    i64 first = tile + warp * ROWS;
+    ACC sum[ROWS * (DEPTHS / LANES)];
+    UNROLL for (int i = 0; i < ROWS * (DEPTHS / LANES); i++)
+        sum[i] = 0;
+    head %= a.heads;
+    ROLLED for (i64 j = 0; j < a.m; j += LANES) {
+        ACC score[ROWS], slope[ROWS];
+        UNROLL for (int r = 0; r < ROWS; r++)
+            score[r] = slope[r] = 0;
+        ROLLED for (i64 c = 0; c < a.depth; c += CHUNK) {
+            load_rows(own, CHUNK, WARPS * ROWS, &a.q, batch, head, tile, a.n, c, a.depth);
+            load_rows(other, PITCH, LANES, &a.k, batch, key_head, j, a.m, c, a.depth);
+            SYNC();
+            multiply_rows(score, own, other, warp, lane);
+            SYNC();
+        }
+        ROLLED for (i64 c = 0; c < a.value_depth; c += CHUNK) {
+            load_rows(own, CHUNK, WARPS * ROWS, &a.grad_out, batch, head, tile, a.n, c,
+                      a.value_depth);
+            load_rows(other, PITCH, LANES, &a.v, batch, key_head, j, a.m, c, a.value_depth);
+            SYNC();
+            multiply_rows(slope, own, other, warp, lane);
+            SYNC();
+        }
+        UNROLL for (int r = 0; r < ROWS; r++) {
+            i64 i = first + r;
+            ACC s = 0;
+            if (i < a.n && j + lane < a.m) {
+                s = weight_of(&a, batch, head, i, j + lane, score[r]) *
+                    (slope[r] - PTR(ACC, a.sums)[(batch * a.heads + head) * a.n + i]);
+#if BIAS
+                if (a.grad_bias.p)
+                    STORE(T, PTR(T, a.grad_bias.p),
+                          element_at(&a.grad_bias, batch, head, i, j + lane), s);
+#endif
+            }
+            weights[(warp * ROWS + r) * (LANES + 1) + lane] = s * (ACC)a.scale;
+        }
+        UNROLL for (int c = 0; c < DEPTHS / CHUNK; c++) {
+            load_rows(other, PITCH, LANES, &a.k, batch, key_head, j, a.m, c * CHUNK, a.depth);
+            SYNC();
+            add_weighted(sum + 2 * c, sum + 2 * c + 1, weights, other, warp, lane);
+            SYNC();
+        }
+    }
+    UNROLL for (int r = 0; r < ROWS; r++)
+        UNROLL for (int c = 0; c < DEPTHS / LANES; c++)
+            if (first + r < a.n && c * LANES + lane < a.depth && a.grad_q.p)
+                STORE(T, PTR(T, a.grad_q.p),
+                      element_at(&a.grad_q, batch, head, first + r, c * LANES + lane),
+                      sum[r * (DEPTHS / LANES) + c]);
+}
+
+/* Gradients of the keys and values: rows are keys, lanes queries of all heads that the key serves. */
+KERNEL(attention_key_gradient, struct attention_args)
+{
+    SHARED(ACC, own, WARPS * ROWS * CHUNK);
+    SHARED(ACC, other, LANES * PITCH);
+    SHARED(ACC, weights, WARPS * ROWS * (LANES + 1));
+    SHARED(ACC, slopes, WARPS * ROWS * (LANES + 1));
+    i64 block = (i64)BLOCK_X, tile = block % a.tiles * (WARPS * ROWS), key_head = block / a.tiles;
+    i64 batch = key_head / a.key_heads;
+    int warp = (int)THREAD / LANES, lane = (int)THREAD % LANES;
+    i64 first = tile + warp * ROWS;
+    ACC to_k[ROWS * (DEPTHS / LANES)], to_v[ROWS * (DEPTHS / LANES)];
+    UNROLL for (int i = 0; i < ROWS * (DEPTHS / LANES); i++)
+        to_k[i] = to_v[i] = 0;
+    key_head %= a.key_heads;
+    ROLLED for (i64 head = 0; head < a.heads; head++) {
+        if (head * a.key_heads / a.heads != key_head)
+            continue;
+        ROLLED for (i64 i = 0; i < a.n; i += LANES) {
+            ACC score[ROWS], slope[ROWS];
+            UNROLL for (int r = 0; r < ROWS; r++)
+                score[r] = slope[r] = 0;
+            ROLLED for (i64 c = 0; c < a.depth; c += CHUNK) {
+                load_rows(own, CHUNK, WARPS * ROWS, &a.k, batch, key_head, tile, a.m, c, a.depth);
+                load_rows(other, PITCH, LANES, &a.q, batch, head, i, a.n, c, a.depth);
+                SYNC();
+                multiply_rows(score, own, other, warp, lane);
+                SYNC();
+            }
+            ROLLED for (i64 c = 0; c < a.value_depth; c += CHUNK) {
+                load_rows(own, CHUNK, WARPS * ROWS, &a.v, batch, key_head, tile, a.m, c,
+                          a.value_depth);
+                load_rows(other, PITCH, LANES, &a.grad_out, batch, head, i, a.n, c, a.value_depth);
+                SYNC();
+                multiply_rows(slope, own, other, warp, lane);
+                SYNC();
+            }
+            UNROLL for (int r = 0; r < ROWS; r++) {
+                i64 at = (warp * ROWS + r) * (LANES + 1) + lane;
+                ACC weight = 0, s = 0;
+                if (i + lane < a.n && first + r < a.m) {
+                    weight = weight_of(&a, batch, head, i + lane, first + r, score[r]);
+                    s = weight * (slope[r] -
+                                  PTR(ACC, a.sums)[(batch * a.heads + head) * a.n + i + lane]);
+                }
+                weights[at] = weight;
+                slopes[at] = s * (ACC)a.scale;
+            }
+            UNROLL for (int c = 0; c < DEPTHS / CHUNK; c++) {
+                load_rows(other, PITCH, LANES, &a.grad_out, batch, head, i, a.n, c * CHUNK,
+                          a.value_depth);
+                SYNC();
+                add_weighted(to_v + 2 * c, to_v + 2 * c + 1, weights, other, warp, lane);
+                SYNC();
+                load_rows(other, PITCH, LANES, &a.q, batch, head, i, a.n, c * CHUNK, a.depth);
+                SYNC();
+                add_weighted(to_k + 2 * c, to_k + 2 * c + 1, slopes, other, warp, lane);
+                SYNC();
+            }
+        }
+    }
+    UNROLL for (int r = 0; r < ROWS; r++)
+        UNROLL for (int c = 0; c < DEPTHS / LANES; c++) {
+            if (first + r < a.m && c * LANES + lane < a.depth && a.grad_k.p)
+                STORE(T, PTR(T, a.grad_k.p),
+                      element_at(&a.grad_k, batch, key_head, first + r, c * LANES + lane),
+                      to_k[r * (DEPTHS / LANES) + c]);
+            if (first + r < a.m && c * LANES + lane < a.value_depth && a.grad_v.p)
+                STORE(T, PTR(T, a.grad_v.p),
+                      element_at(&a.grad_v, batch, key_head, first + r, c * LANES + lane),
+                      to_v[r * (DEPTHS / LANES) + c]);
+        }
+}

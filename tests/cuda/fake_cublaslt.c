@@ -1,0 +1,330 @@
+/* libcublasLt.so.13 for tests: it holds every call to what cuBLASLt's documentation asks, ends the
+ * process where one breaks it, and computes plainly, in double, on the memory of the fake driver.
+ *
+ * $FAKE_CUBLASLT: "refuse": no heuristic finds anything; "unsupported": products answer so;
+ * "broken": they answer that execution failed; "absent": it does not start. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/backend/cuda/cublaslt_abi.h"
+#include "replay/backend/elements.h"
+
+enum { OP = 0x4f50, LAYOUT = 0x4c41, PREFERENCE = 0x5052, HANDLE = 0x4841 };
+
+struct object {
+    int what;
+    int compute, scale, turn_a, turn_b, epilogue; /* of an operation */
+    const void *bias;
+    int type; /* of a layout */
+    int64_t rows, columns, leading, batches, stride;
+    uint64_t room, alignment[4]; /* of a preference */
+};
+
+#define CHECK(condition, ...)                                      \
+    do {                                                           \
+        if (!(condition)) {                                        \
+            fprintf(stderr, "fake cublasLt: %s: ", __func__);      \
+            fprintf(stderr, __VA_ARGS__);                          \
+            fprintf(stderr, " (%s)\n", #condition);                \
+            abort();                                               \
+        }                                                          \
+    } while (0)
+
+static int wanted(const char *mood)
+{
+    const char *is = getenv("FAKE_CUBLASLT");
+    return is && strcmp(is, mood) == 0;
+}
+
+static struct object *make(int what)
+{
+    struct object *x = calloc(1, sizeof *x);
+    CHECK(x, "no memory");
+    x->what = what;
+    return x;
+}
+
+static struct object *as(void *p, int what)
+{
+    struct object *x = p;
+    CHECK(x && x->what == what, "an object of another kind, or one that was destroyed");
+    return x;
+}
+
+static int drop(void *p, int what)
+{
+    as(p, what)->what = 0;
+    free(p);
+    return CUBLAS_OK;
+}
+
+int cublasLtCreate(void **ret);
+int cublasLtCreate(void **ret)
+{
+    if (wanted("absent"))
+        return CUBLAS_NOT_INITIALIZED;
+    *ret = make(HANDLE);
+    return CUBLAS_OK;
+}
+
+int cublasLtDestroy(void *handle);
+int cublasLtDestroy(void *handle)
+{
+    return drop(handle, HANDLE);
+}
+
+size_t cublasLtGetVersion(void);
+size_t cublasLtGetVersion(void)
+{
+    return 130000;
+}
+
+/* ---- Descriptors ---- */
+
+int cublasLtMatmulDescCreate(void **ret, int compute, int scale);
+int cublasLtMatmulDescCreate(void **ret, int compute, int scale)
+{
+    CHECK((compute == CUBLAS_COMPUTE_F32 && scale == CUBLAS_F32) ||
+              (compute == CUBLAS_COMPUTE_F64 && scale == CUBLAS_F64),
+          "compute %d with scale %d", compute, scale);
+    struct object *x = make(OP);
+    x->compute = compute, x->scale = scale, x->epilogue = EPILOGUE_NONE;
+    *ret = x;
+    return CUBLAS_OK;
+}
+
+int cublasLtMatmulDescDestroy(void *op);
+int cublasLtMatmulDescDestroy(void *op)
+{
+    return drop(op, OP);
+}
+
+int cublasLtMatmulDescSetAttribute(void *op, int attribute, const void *value, size_t bytes);
+int cublasLtMatmulDescSetAttribute(void *op, int attribute, const void *value, size_t bytes)
+{
+    struct object *x = as(op, OP);
+    int32_t number = 0;
+    if (attribute == MATMUL_BIAS) {
+        CHECK(bytes == sizeof x->bias, "%zu bytes", bytes);
+        memcpy(&x->bias, value, bytes);
+        return CUBLAS_OK;
+    }
+    CHECK(bytes == sizeof number, "%zu bytes", bytes);
+    memcpy(&number, value, bytes);
+    if (attribute == MATMUL_TURN_A || attribute == MATMUL_TURN_B) {
+        CHECK(number == CUBLAS_AS_IS || number == CUBLAS_TURNED, "%d", number);
+        *(attribute == MATMUL_TURN_A ? &x->turn_a : &x->turn_b) = number;
+    } else {
+        CHECK(attribute == MATMUL_EPILOGUE, "attribute %d", attribute);
+        CHECK(number == EPILOGUE_NONE || number == EPILOGUE_BIAS, "%d", number);
+        x->epilogue = number;
+    }
+    return CUBLAS_OK;
+}
+
+int cublasLtMatrixLayoutCreate(void **ret, int type, uint64_t rows, uint64_t columns,
+                               int64_t leading);
+int cublasLtMatrixLayoutCreate(void **ret, int type, uint64_t rows, uint64_t columns,
+                               int64_t leading)
+{
+    CHECK(type == CUBLAS_F32 || type == CUBLAS_F64 || type == CUBLAS_F16 || type == CUBLAS_BF16,
+          "type %d", type);
+    CHECK(rows > 0 && columns > 0 && leading >= (int64_t)rows, "%d by %d, %d", (int)rows,
+          (int)columns, (int)leading);
+    struct object *x = make(LAYOUT);
+    x->type = type, x->rows = (int64_t)rows, x->columns = (int64_t)columns;
+    x->leading = leading, x->batches = 1;
+    *ret = x;
+    return CUBLAS_OK;
+}
+
+int cublasLtMatrixLayoutDestroy(void *layout);
+int cublasLtMatrixLayoutDestroy(void *layout)
+{
+    return drop(layout, LAYOUT);
+}
+
+int cublasLtMatrixLayoutSetAttribute(void *layout, int attribute, const void *value, size_t bytes);
+int cublasLtMatrixLayoutSetAttribute(void *layout, int attribute, const void *value, size_t bytes)
+{
+    struct object *x = as(layout, LAYOUT);
+    int32_t count;
+    if (attribute == LAYOUT_BATCH_COUNT) {
+        CHECK(bytes == sizeof count, "%zu bytes", bytes);
+        memcpy(&count, value, bytes);
+        CHECK(count > 0, "%d", count);
+        x->batches = count;
+    } else {
+        CHECK(attribute == LAYOUT_BATCH_STRIDE && bytes == sizeof x->stride, "attribute %d of %zu",
+              attribute, bytes);
+        memcpy(&x->stride, value, bytes);
+    }
+    return CUBLAS_OK;
+}
+
+int cublasLtMatmulPreferenceCreate(void **ret);
+int cublasLtMatmulPreferenceCreate(void **ret)
+{
+    struct object *x = make(PREFERENCE);
+    for (int i = 0; i < 4; i++)
+        x->alignment[i] = 256;
+    *ret = x;
+    return CUBLAS_OK;
+}
+
+int cublasLtMatmulPreferenceDestroy(void *preference);
+int cublasLtMatmulPreferenceDestroy(void *preference)
+{
+    return drop(preference, PREFERENCE);
+}
+
+int cublasLtMatmulPreferenceSetAttribute(void *p, int attribute, const void *value, size_t bytes);
+int cublasLtMatmulPreferenceSetAttribute(void *p, int attribute, const void *value, size_t bytes)
+{
+    struct object *x = as(p, PREFERENCE);
+    uint32_t alignment;
+    if (attribute == PREFERENCE_ROOM) {
+        CHECK(bytes == sizeof x->room, "%zu bytes", bytes);
+        memcpy(&x->room, value, bytes);
+        return CUBLAS_OK;
+    }
+    CHECK(attribute >= PREFERENCE_ALIGNMENT_A && attribute < PREFERENCE_ALIGNMENT_A + 4 &&
+              bytes == sizeof alignment,
+          "attribute %d of %zu", attribute, bytes);
+    memcpy(&alignment, value, bytes);
+    CHECK(alignment && (alignment & (alignment - 1)) == 0, "%u", alignment);
+    x->alignment[attribute - PREFERENCE_ALIGNMENT_A] = alignment;
+    return CUBLAS_OK;
+}
+
+/* ---- Products ---- */
+
+struct problem {
+    const struct object *op, *a, *b, *c, *d;
+    int64_t m, n, inner;
+};
+
+static struct problem problem_of(void *op, void *a, void *b, void *c, void *d)
+{
+    struct problem p = { as(op, OP), as(a, LAYOUT), as(b, LAYOUT), as(c, LAYOUT), as(d, LAYOUT),
+                         0, 0, 0 };
+    p.m = p.op->turn_a ? p.a->columns : p.a->rows;
+    p.inner = p.op->turn_a ? p.a->rows : p.a->columns;
+    p.n = p.op->turn_b ? p.b->rows : p.b->columns;
+    CHECK((p.op->turn_b ? p.b->columns : p.b->rows) == p.inner, "inner sizes");
+    CHECK(p.c->rows == p.m && p.c->columns == p.n && p.d->rows == p.m && p.d->columns == p.n,
+          "the result's sizes");
+    CHECK(p.a->batches == p.d->batches && p.b->batches == p.d->batches &&
+              p.c->batches == p.d->batches,
+          "batches");
+    CHECK(p.a->type == p.b->type && p.c->type == p.d->type, "types");
+    CHECK(p.a->type == p.d->type || (p.d->type == CUBLAS_F32 && p.a->type != CUBLAS_F64),
+          "types of the result");
+    CHECK((p.a->type == CUBLAS_F64) == (p.op->scale == CUBLAS_F64), "scale");
+    CHECK(p.op->epilogue != EPILOGUE_BIAS || p.d->type != CUBLAS_F64, "an epilogue of f64");
+    return p;
+}
+
+/* What a choice was made for; an algorithm carries it to the product. */
+static void stamp(const struct problem *p, const uint64_t *alignment, struct cublaslt_algorithm *ret)
+{
+    const struct object *x[] = { p->a, p->b, p->d };
+    memset(ret, 0, sizeof *ret);
+    ret->data[0] = (uint64_t)p->m << 32 ^ (uint64_t)p->n << 16 ^ (uint64_t)p->inner;
+    for (int i = 0; i < 3; i++)
+        ret->data[1 + i] = (uint64_t)x[i]->leading << 24 ^ (uint64_t)x[i]->stride << 4 ^
+                           (uint64_t)x[i]->type;
+    ret->data[4] = (uint64_t)(p->op->turn_a * 2 + p->op->turn_b) << 8 | (uint64_t)p->op->epilogue;
+    ret->data[5] = (uint64_t)p->d->batches;
+    for (int i = 0; i < 4; i++)
+        ret->data[6] |= alignment[i] << 16 * i;
+}
+
+int cublasLtMatmulAlgoGetHeuristic(void *handle, void *op, void *a, void *b, void *c, void *d,
+                                   void *preference, int want, struct cublaslt_choice *ret,
+                                   int *found);
+int cublasLtMatmulAlgoGetHeuristic(void *handle, void *op, void *a, void *b, void *c, void *d,
+                                   void *preference, int want, struct cublaslt_choice *ret,
+                                   int *found)
+{
+    struct problem p = problem_of(op, a, b, c, d);
+    const struct object *x = as(preference, PREFERENCE);
+    as(handle, HANDLE);
+    CHECK(want > 0 && x->room > 0, "%d wanted", want);
+    CHECK(p.op->epilogue != EPILOGUE_BIAS || p.op->bias, "a bias that is not told");
+    *found = !wanted("refuse");
+    if (*found) {
+        *ret = (struct cublaslt_choice){ .room = 4096, .status = CUBLAS_OK };
+        stamp(&p, x->alignment, &ret->algorithm);
+    }
+    return *found ? CUBLAS_OK : CUBLAS_NOT_SUPPORTED;
+}
+
+static enum dtype dtype_of(int type)
+{
+    return type == CUBLAS_F64 ? DTYPE_F64 : type == CUBLAS_F32 ? DTYPE_F32
+           : type == CUBLAS_F16                                ? DTYPE_F16
+                                                               : DTYPE_BF16;
+}
+
+static double at(const void *p, const struct object *x, int64_t batch, int64_t row, int64_t column)
+{
+    return load_real(dtype_of(x->type), p, batch * x->stride + row + column * x->leading);
+}
+
+static double scale_of(const struct problem *p, const void *x)
+{
+    return p->op->scale == CUBLAS_F64 ? *(const double *)x : (double)*(const float *)x;
+}
+
+static void compute(const struct problem *p, const void *alpha, const void *a, const void *b,
+                    const void *beta, const void *c, void *d)
+{
+    double by = scale_of(p, alpha), add = scale_of(p, beta);
+    for (int64_t i = 0; i < p->d->batches * p->m * p->n; i++) {
+        int64_t batch = i / p->n / p->m, row = i % p->m, column = i / p->m % p->n;
+        double sum = 0;
+        for (int64_t l = 0; l < p->inner; l++)
+            sum += (p->op->turn_a ? at(a, p->a, batch, l, row) : at(a, p->a, batch, row, l)) *
+                   (p->op->turn_b ? at(b, p->b, batch, column, l) : at(b, p->b, batch, l, column));
+        sum = by * sum + (add == 0 ? 0 : add * at(c, p->c, batch, row, column));
+        if (p->op->epilogue == EPILOGUE_BIAS)
+            sum += load_real(dtype_of(p->d->type), p->op->bias, row);
+        store_real(dtype_of(p->d->type), d, batch * p->d->stride + row + column * p->d->leading,
+                   sum);
+    }
+}
+
+int cublasLtMatmul(void *handle, void *op, const void *alpha, const void *a, void *layout_a,
+                   const void *b, void *layout_b, const void *beta, const void *c, void *layout_c,
+                   void *d, void *layout_d, const struct cublaslt_algorithm *algorithm, void *room,
+                   size_t room_bytes, void *stream);
+int cublasLtMatmul(void *handle, void *op, const void *alpha, const void *a, void *layout_a,
+                   const void *b, void *layout_b, const void *beta, const void *c, void *layout_c,
+                   void *d, void *layout_d, const struct cublaslt_algorithm *algorithm, void *room,
+                   size_t room_bytes, void *stream)
+{
+    struct problem p = problem_of(op, layout_a, layout_b, layout_c, layout_d);
+    struct cublaslt_algorithm same;
+    uint64_t alignment[4];
+    const void *pointers[] = { a, b, c, d };
+    as(handle, HANDLE);
+    for (int i = 0; i < 4; i++) {
+        alignment[i] = algorithm->data[6] >> 16 * i & 0xffff;
+        CHECK(pointers[i] && alignment[i] && (uintptr_t)pointers[i] % alignment[i] == 0,
+              "pointer %d is less aligned than the algorithm was told", i);
+    }
+    stamp(&p, alignment, &same);
+    CHECK(memcmp(&same, algorithm, sizeof same) == 0, "an algorithm for another product");
+    CHECK(room && (uintptr_t)room % 256 == 0 && room_bytes >= 4096, "%zu bytes of room", room_bytes);
+    CHECK(stream, "no stream");
+    CHECK(p.op->epilogue != EPILOGUE_BIAS || p.op->bias, "no bias");
+    memset(room, 0xff, 4096);
+    if (wanted("unsupported"))
+        return CUBLAS_NOT_SUPPORTED;
+    if (wanted("broken"))
+        return CUBLAS_EXECUTION_FAILED;
+    compute(&p, alpha, a, b, beta, c, d);
+    return CUBLAS_OK;
+}
