@@ -208,9 +208,11 @@ static struct term read_chain(struct expr_reader *in, enum expr_precedence loose
     return left;
 }
 
+/* A text nests deeper than its tree, by a pair of parentheses a node: what was printed is read. */
 static struct term read_expr(struct expr_reader *in, enum expr_precedence loosest)
 {
-    if (in->nesting >= EXPR_MAX_DEPTH)
+    enum { MAX_NESTING = 2 * EXPR_MAX_DEPTH + 1 };
+    if (in->nesting >= MAX_NESTING)
         return expr_fail(in, "nested too deeply");
     in->nesting++;
     struct term term = read_chain(in, loosest);
