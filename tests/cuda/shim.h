@@ -1,13 +1,14 @@
 /* The words of replay/backend/cuda/device/prologue.h on the host, whose threads are fibers: one runs
  * at a time, so what is atomic there is plain here. Blocks run one after the other, so a block's
  * shared memory is a static array of the module; it lies in a section of its own, which is filled
- * with bytes that are no number before each block. */
+ * with bytes that are no number before each block. Behind shim_state.h. */
 #include <math.h>
 #include <string.h>
 
-#include "tests/cuda/shim_state.h"
-
 struct shim *symtape_shim;
+extern char __start_symtape_shared[] __attribute__((weak, visibility("hidden")));
+extern char __stop_symtape_shared[] __attribute__((weak, visibility("hidden")));
+char *const symtape_shared_bounds[2] = { __start_symtape_shared, __stop_symtape_shared };
 
 #define KERNEL(name, type) KERNEL_OF(name, type, 1024)
 #define KERNEL_OF(name, type, threads) \

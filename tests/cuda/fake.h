@@ -1,0 +1,60 @@
+/* A libcuda.so.1 without a device, for tests: memory is the host's, kernels are what the libnvrtc
+ * beside it compiled for the host. $SYMTAPE_CUDA_LIB names their folder.
+ *
+ * Memory ends where a page that cannot be touched begins; new memory and shared memory hold bytes
+ * that are no number (0xff), freed memory cannot be touched. Launches run at once. An error of a kernel is
+ * found as on a device: the launch succeeds, and every later call of the context fails with it.
+ * Time is made up: a microsecond a launch, and one for each 4096 bytes copied.
+ *
+ * Environment:
+ *     SYMTAPE_FAKE_FAIL       NAME:N:ERROR,...   the Nth call of an entry point gives ERROR; N 0: each
+ *     SYMTAPE_FAKE_LOST       N:ERROR            from the Nth launch on everything gives ERROR
+ *     SYMTAPE_FAKE_MEMORY     bytes of the device; 8 GiB
+ *     SYMTAPE_FAKE_DEVICES    how many; 1
+ *     SYMTAPE_FAKE_DRIVER     13000
+ *     SYMTAPE_FAKE_MODE       compute mode: 2 prohibited, 3 another process has the device
+ *     SYMTAPE_FAKE_CAPABILITY 90
+ *     SYMTAPE_FAKE_MULTIPROCESSORS 3, so that grids are small and their loops run
+ *     SYMTAPE_FAKE_TRACE      FILE: a line for each launch is added to it
+ *     SYMTAPE_FAKE_KEEP       FOLDER: texts that did not compile or failed are left there
+ *     SYMTAPE_FAKE_CC         compiler of kernels; what the test was built with */
+#ifndef SYMTAPE_TESTS_CUDA_FAKE_H
+#define SYMTAPE_TESTS_CUDA_FAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "replay/backend/cuda/abi.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum {
+    NOT_INITIALIZED = 3,
+    INVALID_DEVICE = 101,
+    INVALID_CONTEXT = 201,
+    NOT_FOUND = 500,
+    LAUNCH_OUT_OF_RESOURCES = 701,
+};
+
+/* What every call asks first. 0: go on. */
+int fake_enter(const char *name);
+int fake_enter_context(const char *name); /* one that needs a current context */
+/* From now on every call that needs a context fails. */
+void fake_break(int error);
+int64_t fake_setting(const char *name, int64_t otherwise);
+void fake_initialized(void);
+void fake_use(bool current);
+
+void fake_pass_time(double us);
+double fake_now(void); /* us */
+
+/* A launch: 0, or what it fails with before it begins. */
+int fake_launched(void);
+
+/* Where is the range in the device's memory? NULL: not there. */
+void *fake_memory(cu_address address, size_t bytes);
+/* The context ends. */
+void fake_forget_memory(void);
+
+#endif

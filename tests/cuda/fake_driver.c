@@ -1,0 +1,263 @@
+/* Devices, contexts, streams and events. */
+#include "tests/cuda/fake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct CUctx_st {
+    int retained;
+};
+struct CUstream_st {
+    int unused;
+};
+struct CUevent_st {
+    bool recorded;
+    double us;
+};
+
+static struct CUctx_st primary;
+
+EXPORT int cuInit(unsigned flags);
+EXPORT int cuInit(unsigned flags)
+{
+    int error = fake_enter(__func__);
+    if (error)
+        return error;
+    if (flags)
+        return CU_INVALID_VALUE;
+    if (fake_setting("SYMTAPE_FAKE_DEVICES", 1) == 0)
+        return CU_NO_DEVICE;
+    fake_initialized();
+    return CU_OK;
+}
+
+EXPORT int cuDriverGetVersion(int *ret);
+EXPORT int cuDriverGetVersion(int *ret)
+{
+    *ret = (int)fake_setting("SYMTAPE_FAKE_DRIVER", 13000);
+    return CU_OK;
+}
+
+static const struct {
+    int error;
+    const char *name, *text;
+} errors[] = {
+    { CU_OK, "CUDA_SUCCESS", "no error" },
+    { CU_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument" },
+    { CU_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory" },
+    { NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error" },
+    { CU_DEVICE_UNAVAILABLE, "CUDA_ERROR_DEVICE_UNAVAILABLE",
+      "CUDA-capable device(s) is/are busy or unavailable" },
+    { CU_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected" },
+    { INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal" },
+    { CU_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid" },
+    { INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context" },
+    { CU_ECC_UNCORRECTABLE, "CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error encountered" },
+    { NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found" },
+    { CU_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS",
+      "an illegal memory access was encountered" },
+    { LAUNCH_OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+      "too many resources requested for launch" },
+    { CU_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure" },
+    { CU_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error" },
+};
+
+EXPORT int cuGetErrorName(int error, const char **ret);
+EXPORT int cuGetErrorName(int error, const char **ret)
+{
+    *ret = NULL;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (errors[i].error == error)
+            *ret = errors[i].name;
+    return *ret ? CU_OK : CU_INVALID_VALUE;
+}
+
+EXPORT int cuGetErrorString(int error, const char **ret);
+EXPORT int cuGetErrorString(int error, const char **ret)
+{
+    *ret = NULL;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (errors[i].error == error)
+            *ret = errors[i].text;
+    return *ret ? CU_OK : CU_INVALID_VALUE;
+}
+
+EXPORT int cuDeviceGetCount(int *ret);
+EXPORT int cuDeviceGetCount(int *ret)
+{
+    int error = fake_enter(__func__);
+    *ret = (int)fake_setting("SYMTAPE_FAKE_DEVICES", 1);
+    return error;
+}
+
+EXPORT int cuDeviceGet(int *ret, int ordinal);
+EXPORT int cuDeviceGet(int *ret, int ordinal)
+{
+    int error = fake_enter(__func__);
+    if (error)
+        return error;
+    if (ordinal < 0 || ordinal >= fake_setting("SYMTAPE_FAKE_DEVICES", 1))
+        return INVALID_DEVICE;
+    *ret = ordinal;
+    return CU_OK;
+}
+
+EXPORT int cuDeviceGetName(char *ret, int n, int device);
+EXPORT int cuDeviceGetName(char *ret, int n, int device)
+{
+    (void)device;
+    int error = fake_enter(__func__);
+    if (error)
+        return error;
+    strncpy(ret, "host pretending to be a device", (size_t)n);
+    ret[n - 1] = 0;
+    return CU_OK;
+}
+
+EXPORT int cuDeviceGetAttribute(int *ret, int attribute, int device);
+EXPORT int cuDeviceGetAttribute(int *ret, int attribute, int device)
+{
+    (void)device;
+    int error = fake_enter(__func__);
+    if (error)
+        return error;
+    int capability = (int)fake_setting("SYMTAPE_FAKE_CAPABILITY", 90);
+    switch (attribute) {
+    case 1: *ret = 1024; break; /* threads of a block */
+    case CU_SHARED_PER_BLOCK: *ret = 48 << 10; break;
+    case 10: *ret = 32; break; /* warp */
+    case CU_MULTIPROCESSORS: *ret = (int)fake_setting("SYMTAPE_FAKE_MULTIPROCESSORS", 3); break;
+    case CU_COMPUTE_MODE: *ret = (int)fake_setting("SYMTAPE_FAKE_MODE", 0); break;
+    case CU_THREADS_PER_MULTIPROCESSOR: *ret = 2048; break;
+    case CU_CAPABILITY_MAJOR: *ret = capability / 10; break;
+    case CU_CAPABILITY_MINOR: *ret = capability % 10; break;
+    case CU_SHARED_PER_BLOCK_MAX: *ret = 227 << 10; break;
+    case 36: *ret = 1000000; break;  /* memory clock, kHz */
+    case 37: *ret = 256; break;      /* bus width, bits */
+    case 38: *ret = 1 << 20; break;  /* L2 */
+    default: *ret = 0; break;
+    }
+    return CU_OK;
+}
+
+EXPORT int cuDeviceTotalMem_v2(size_t *ret, int device);
+EXPORT int cuDeviceTotalMem_v2(size_t *ret, int device)
+{
+    (void)device;
+    int error = fake_enter(__func__);
+    *ret = (size_t)fake_setting("SYMTAPE_FAKE_MEMORY", (int64_t)8 << 30);
+    return error;
+}
+
+EXPORT int cuDevicePrimaryCtxRetain(cu_context *ret, int device);
+EXPORT int cuDevicePrimaryCtxRetain(cu_context *ret, int device)
+{
+    (void)device;
+    int error = fake_enter(__func__);
+    if (error)
+        return error;
+    if (fake_setting("SYMTAPE_FAKE_MODE", 0))
+        return CU_DEVICE_UNAVAILABLE;
+    primary.retained++;
+    *ret = &primary;
+    return CU_OK;
+}
+
+/* The last one ends it: its error, too. */
+EXPORT int cuDevicePrimaryCtxRelease_v2(int device);
+EXPORT int cuDevicePrimaryCtxRelease_v2(int device)
+{
+    (void)device;
+    int error = fake_enter(__func__);
+    if (error)
+        return error;
+    if (primary.retained == 0)
+        return INVALID_CONTEXT;
+    if (--primary.retained == 0) {
+        fake_forget_memory();
+        fake_break(CU_OK);
+        fake_use(false);
+    }
+    return CU_OK;
+}
+
+EXPORT int cuCtxSetCurrent(cu_context context);
+EXPORT int cuCtxSetCurrent(cu_context context)
+{
+    int error = fake_enter(__func__);
+    if (error)
+        return error;
+    if (context && primary.retained == 0)
+        return INVALID_CONTEXT;
+    fake_use(context != NULL);
+    return CU_OK;
+}
+
+EXPORT int cuStreamCreate(cu_stream *ret, unsigned flags);
+EXPORT int cuStreamCreate(cu_stream *ret, unsigned flags)
+{
+    (void)flags;
+    int error = fake_enter_context(__func__);
+    if (error)
+        return error;
+    *ret = calloc(1, sizeof **ret);
+    return *ret ? CU_OK : CU_OUT_OF_MEMORY;
+}
+
+EXPORT int cuStreamDestroy_v2(cu_stream stream);
+EXPORT int cuStreamDestroy_v2(cu_stream stream)
+{
+    int error = fake_enter_context(__func__);
+    free(stream);
+    return error;
+}
+
+EXPORT int cuStreamSynchronize(cu_stream stream);
+EXPORT int cuStreamSynchronize(cu_stream stream)
+{
+    (void)stream;
+    return fake_enter_context(__func__);
+}
+
+EXPORT int cuEventCreate(cu_event *ret, unsigned flags);
+EXPORT int cuEventCreate(cu_event *ret, unsigned flags)
+{
+    (void)flags;
+    int error = fake_enter_context(__func__);
+    if (error)
+        return error;
+    *ret = calloc(1, sizeof **ret);
+    return *ret ? CU_OK : CU_OUT_OF_MEMORY;
+}
+
+EXPORT int cuEventDestroy_v2(cu_event event);
+EXPORT int cuEventDestroy_v2(cu_event event)
+{
+    int error = fake_enter_context(__func__);
+    free(event);
+    return error;
+}
+
+EXPORT int cuEventRecord(cu_event event, cu_stream stream);
+EXPORT int cuEventRecord(cu_event event, cu_stream stream)
+{
+    (void)stream;
+    int error = fake_enter_context(__func__);
+    if (error)
+        return error;
+    event->recorded = true;
+    event->us = fake_now();
+    return CU_OK;
+}
+
+EXPORT int cuEventElapsedTime(float *ms, cu_event start, cu_event end);
+EXPORT int cuEventElapsedTime(float *ms, cu_event start, cu_event end)
+{
+    int error = fake_enter_context(__func__);
+    if (error)
+        return error;
+    if (!start->recorded || !end->recorded)
+        return CU_INVALID_VALUE;
+    *ms = (float)((end->us - start->us) / 1000);
+    return CU_OK;
+}

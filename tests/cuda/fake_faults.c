@@ -1,0 +1,103 @@
+#include "tests/cuda/fake.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    bool initialized, current;
+    int broken;
+    double now;
+    uint64_t launches;
+    struct {
+        const char *name;
+        uint64_t n;
+    } calls[128];
+} state;
+
+int64_t fake_setting(const char *name, int64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text && *text ? strtoll(text, NULL, 10) : otherwise;
+}
+
+/* How often it was called, this call included. */
+static uint64_t count(const char *name)
+{
+    for (size_t i = 0; i < sizeof state.calls / sizeof *state.calls; i++) {
+        if (!state.calls[i].name)
+            state.calls[i].name = name;
+        if (strcmp(state.calls[i].name, name) == 0)
+            return ++state.calls[i].n;
+    }
+    return 0;
+}
+
+static int injected(const char *name)
+{
+    uint64_t n = count(name);
+    size_t length = strlen(name);
+    const char *rule = getenv("SYMTAPE_FAKE_FAIL");
+    for (; rule && *rule; rule = strchr(rule, ',') ? strchr(rule, ',') + 1 : NULL) {
+        unsigned long long at = 0;
+        int error = 0;
+        if (strncmp(rule, name, length) == 0 && rule[length] == ':' &&
+            sscanf(rule + length, ":%llu:%d", &at, &error) == 2 && (at == 0 || at == n))
+            return error;
+    }
+    return 0;
+}
+
+int fake_enter(const char *name)
+{
+    int error = injected(name);
+    if (error)
+        return error;
+    return state.initialized || strcmp(name, "cuInit") == 0 ? CU_OK : NOT_INITIALIZED;
+}
+
+int fake_enter_context(const char *name)
+{
+    int error = fake_enter(name);
+    if (error)
+        return error;
+    if (state.broken)
+        return state.broken;
+    return state.current ? CU_OK : INVALID_CONTEXT;
+}
+
+void fake_break(int error)
+{
+    state.broken = error;
+}
+
+void fake_initialized(void)
+{
+    state.initialized = true;
+}
+
+void fake_use(bool current)
+{
+    state.current = current;
+}
+
+void fake_pass_time(double us)
+{
+    state.now += us;
+}
+
+double fake_now(void)
+{
+    return state.now;
+}
+
+int fake_launched(void)
+{
+    unsigned long long at;
+    int error;
+    const char *lost = getenv("SYMTAPE_FAKE_LOST");
+    state.launches++;
+    if (lost && sscanf(lost, "%llu:%d", &at, &error) == 2 && state.launches >= at)
+        state.broken = error;
+    return state.broken;
+}
