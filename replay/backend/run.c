@@ -195,15 +195,20 @@ bool run_inner_step(struct run *run, struct program *p, const struct step *step,
 
 static bool run_step(struct run *run, const struct step *step, uint32_t *n_inputs, struct err *err)
 {
+    const struct run_options *o = &run->options;
     struct value value = value_none();
     if (step->kind == STEP_OUTPUT)
         return run_output(run, step, err);
-    if (step->kind != STEP_INPUT)
-        return run_inner_step(run, run->program, step, err);
-    if (!run_input(run, step, (*n_inputs)++, &value, err))
+    if (step->kind != STEP_INPUT) {
+        if (!run_inner_step(run, run->program, step, err))
+            return false;
+        value = run->program->current[step->node];
+    } else if (run_input(run, step, (*n_inputs)++, &value, err)) {
+        program_set(run->program, step, value);
+    } else {
         return false;
-    program_set(run->program, step, value);
-    return true;
+    }
+    return !o->node || o->node(o->node_user, run, step, &value, err);
 }
 
 /* ---- The whole ---- */
