@@ -28,12 +28,12 @@ A guard that does not hold refuses the run; --force runs all the same, and says 
 No sizes of anything.
 
     $ symtape replay --backend cpu $RECORDINGS/encoder.log.zst:0/1 --set s77=-1
-    2> symtape: --set s77: a size is a whole number, not negative
-    [exit 1]
+    2> symtape: --set: "-1" is no size: a whole number, MIN..MAX, MIN..MAX:STEP or MIN..MAX:xFACTOR
+    [exit 2]
 
     $ symtape replay --backend cpu $RECORDINGS/encoder.log.zst:0/1 --set s77=two
-    2> symtape: --set s77: a size is a whole number, not negative
-    [exit 1]
+    2> symtape: --set: "two" is no size: a whole number, MIN..MAX, MIN..MAX:STEP or MIN..MAX:xFACTOR
+    [exit 2]
 
     $ symtape replay --backend cpu $RECORDINGS/encoder.log.zst:0/1 --set s999=2
     2> symtape: --set: no graph has a symbol s999
