@@ -8,11 +8,11 @@
 #include "replay/ops/custom.h"
 
 struct replay_args {
-    bool json, strict, all, guards, operators, bisect_codes, force, nodes;
+    bool json, strict, all, guards, operators, bisect_codes, force, profile, nodes;
     const char *policy, *mark, *set, *hints, *ablate, *audit, *rules;
     const char *backend, *inputs, *input_prefix, *against, *against_prefix, *outputs;
     const char *save, *sizes, *tolerance, *perturb;
-    struct opt_number limit, jobs, samples, seed;
+    struct opt_number limit, jobs, samples, seed, runs;
 };
 
 enum { REPLAY_MAX_LIST = 32 };

@@ -63,7 +63,9 @@ static int run_graphs(struct session *s, const struct selector *selector)
     for (uint32_t i = 0; i < s->list->n; i++) {
         if (!is_meant(s, selector, &s->list->refs[i]))
             continue;
-        int one = s->grid.n > 1 ? replay_sweep(s, i) : run_once(s, i);
+        int one = s->grid.n > 1      ? replay_sweep(s, i)
+                  : s->args->profile ? replay_profile_graph(s, i)
+                                     : run_once(s, i);
         code = one != EXIT_DONE ? one : code;
         if (one == EXIT_INTERRUPTED)
             break;
@@ -158,11 +160,20 @@ static bool read_options(struct session *s, struct err *err)
               (!args->sizes || text_file_read(args->sizes, &sizes, err));
     if (ok && args->tolerance && !(s->factor > 0))
         ok = err_set(err, ERR_USAGE, "--tolerance: a factor above 0");
+    if (ok && args->profile && (args->against || args->outputs || args->save || args->perturb))
+        ok = err_set(err, ERR_USAGE, "--profile only tells times: not with --against, --outputs, "
+                                     "--save or --perturb");
+    if (ok && args->profile && s->kind->shapes_only)
+        ok = err_set(err, ERR_USAGE, "--profile: backend %s takes no time", s->kind->name);
+    if (ok && args->runs.given && !args->profile)
+        ok = err_set(err, ERR_USAGE, "--runs: with --profile");
     if (ok && args->nodes && !args->against)
         ok = err_set(err, ERR_USAGE, "--nodes: with --against, what to compare them with");
     if (ok && args->sizes && !sizes.n)
         ok = err_set(err, ERR_INPUT, "%s: no sizes in it", args->sizes);
     ok = ok && size_grid_read(&s->grid, str_of(args->set ? args->set : ""), buf_str(&sizes), err);
+    if (ok && args->profile && s->grid.n > 1)
+        ok = err_set(err, ERR_USAGE, "--profile: at one size, not %zu", s->grid.n);
     buf_release(&sizes);
     return ok;
 }

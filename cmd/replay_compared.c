@@ -1,6 +1,7 @@
 /* replay --backend: what there is to say of a graph that was run, as text and in JSON. */
 #include "cmd/replay_session.h"
 #include "profile/format.h"
+#include "profile/timing_report.h"
 
 static struct location location_of(const struct graph *graph, node_id node)
 {
@@ -143,6 +144,10 @@ void replay_print_graph(const struct graph_run *g)
     }
     if (g->compares && s->args->nodes)
         print_nodes(g, &text);
+    if (g->held.bytes) {
+        struct report_options how = replay_report_options(s->cmd);
+        peak_text(g->graph, &g->held, &how, &text);
+    }
     if (text.failed)
         out_note(s->cmd->out, "out of memory");
     else

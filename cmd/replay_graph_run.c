@@ -3,6 +3,7 @@
 
 #include "cmd/replay_session.h"
 #include "replay/backend/elements.h"
+#include "replay/backend/needs.h"
 #include "replay/backend/samples.h"
 #include "replay/backend/weights.h"
 #include "trace/pt2/signature.h"
@@ -162,8 +163,14 @@ static bool run_tested(struct graph_run *g, struct run_options options, struct e
         options.node_user = g;
     }
     g->tells = g->session->grid.n == 1;
+    bool counts = g->session->kind->shapes_only;
+    if (!run_fits(g->graph, &options, err))
+        return false;
     struct run *run = run_new(g->graph, &options, err);
+    if (run)
+        run->exec.storages.noting = counts;
     bool ok = run && run_execute(run, err) && keep_sizes(g, run, err) &&
+              (!counts || peak_of(&run->exec.storages, &g->arena, &g->held, err)) &&
               look_at_outputs(g, run, false, err);
     run_free(run);
     return ok;

@@ -5,7 +5,10 @@
 
 #include "cmd/replay.h"
 #include "cmd/size_grid.h"
+#include "profile/replay_report.h"
+#include "replay/backend/ceilings.h"
 #include "replay/backend/comparison.h"
+#include "replay/backend/peak.h"
 #include "trace/base/json_write.h"
 
 /* --perturb NODE=EPS */
@@ -29,6 +32,7 @@ struct session {
     bool save_all;
     struct perturbation perturb;
     uint64_t seed;
+    struct ceilings ceilings; /* of --profile, once they are measured */
     double factor; /* on tolerances */
     bool has_recorded;  /* what was recorded of that graph's symbols, for all of its runs */
     uint32_t recorded_ref;
@@ -53,6 +57,7 @@ struct graph_run {
     size_t n_symbols;
     uint32_t calls;
     size_t peak;
+    struct peak held; /* of a backend that only counts: who holds the memory then */
     struct err err; /* why it did not run to its end */
     bool misused;   /* since an option names a node that it does not have */
     struct arena arena;
@@ -76,6 +81,9 @@ void replay_json_graph(struct json_writer *w, const struct graph_run *g);
 void replay_print_node(const struct graph *graph, node_id node, struct buf *out);
 void replay_json_node(struct json_writer *w, const struct graph *graph, node_id node);
 void replay_print_difference(const struct compared *one, struct buf *out);
+
+/* replay_profile.c: --profile. EXIT_*. */
+int replay_profile_graph(struct session *s, uint32_t ref);
 
 /* replay_sweep.c: the graph at each point of the grid, what came of them told as regions. EXIT_*. */
 int replay_sweep(struct session *s, uint32_t ref);

@@ -96,6 +96,7 @@ struct run {
     const struct value *outputs; /* after run_execute() */
     uint32_t n_outputs;
     uint64_t *ns;     /* by node, with `timing` */
+    uint64_t calls_ns; /* the whole, but inputs and constants */
     uint32_t *users;  /* by node: the last one that needs it */
     struct run_lifetimes lifetimes;
     uint32_t calls;   /* that were run */
