@@ -93,6 +93,7 @@ struct run {
     uint32_t n_given;    /* inputs whose values were given */
     bool *bound;         /* by symbol: unbacked, and the data have told it */
     uint32_t violations; /* premises that did not hold */
+    bool unsupported;    /* it stopped at an operator that nothing here computes */
     const struct value *outputs; /* after run_execute() */
     uint32_t n_outputs;
     uint64_t *ns;     /* by node, with `timing` */
