@@ -258,6 +258,8 @@ void replay_json_graph(struct json_writer *w, const struct graph_run *g)
         json_put_cstr(w, "error", g->err.text);
     else
         json_put_null(w, "error");
+    if (g->held.bytes)
+        peak_json(g->graph, &g->held, w);
     if (g->compares) {
         json_put_bool(w, "differs", g->comparison.differs);
         json_outputs(w, g);

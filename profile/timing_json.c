@@ -31,6 +31,7 @@ static void write_ceilings(const struct ceilings *c, struct json_writer *w)
     json_open_object(w, "ceilings");
     json_put_double(w, "copy_bytes_per_s", c->bytes_per_us * 1e6);
     json_put_u64(w, "copied_bytes", c->copied);
+    json_put_cstr(w, "copied_by", c->by);
     json_open_object(w, "product_flops_per_s");
     for (uint32_t i = 0; i < c->n_products; i++)
         json_put_double(w, dtype_short_name(c->products[i].dtype), c->products[i].flops_per_us * 1e6);

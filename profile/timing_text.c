@@ -55,8 +55,7 @@ static void put_ceilings(const struct timing *t, struct buf *out)
     char text[HUMAN_SIZE];
     if (c->bytes_per_us == 0)
         return;
-    buf_puts(out, "  ceilings as measured here: aten.clone of ");
-    buf_printf(out, "%s ", human_bytes(text, c->copied));
+    buf_printf(out, "  ceilings as measured here: %s of %s ", c->by, human_bytes(text, c->copied));
     put_rate(out, c->bytes_per_us, "B/s");
     for (uint32_t i = 0; i < c->n_products; i++) {
         buf_printf(out, ", aten.mm of %u by %u %s ", c->products[i].n, c->products[i].n,

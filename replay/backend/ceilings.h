@@ -1,4 +1,5 @@
-/* What a backend reaches at most, measured with its own operators: a copy (aten.clone) and a product
+/* What a backend reaches at most, measured with its own operators: a copy or a sum (aten.clone,
+ * aten.add, the one that moves more in the same time) and a product
  * of matrices (aten.mm), so large that their launches do not count. Shares of these are told in
  * profiles. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CEILINGS_H
@@ -8,7 +9,8 @@
 
 struct ceilings {
     double bytes_per_us; /* read and written; 0: it could not be measured */
-    uint64_t copied;     /* bytes of the tensor that was copied */
+    uint64_t copied;     /* bytes of the tensor */
+    const char *by;      /* the operator */
     struct product_ceiling {
         enum dtype dtype;
         double flops_per_us;
