@@ -217,7 +217,8 @@ static bool prepare(struct graph_run *g, size_t point, struct run_options *optio
         .limit = s->args->limit.given ? (uint32_t)s->args->limit.value : 10,
     };
     g->graph = trace_graph(s->trace, g->ref, err);
-    if (!g->graph || (g->misused = !knows_nodes(g, err)) || !replay_gather_symbols(g, point, options, err))
+    if (!g->graph || (g->misused = !knows_nodes(g, err)) || !replay_check_inputs(g, err) ||
+        !replay_gather_symbols(g, point, options, err))
         return false;
     g->weights = weights_open(s->trace, s->trace->records[ref->record].recording, err);
     if (err_is_set(err))

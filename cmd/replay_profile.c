@@ -22,7 +22,7 @@ static bool prepare(struct graph_run *g, struct run_options *options, struct err
     struct session *s = g->session;
     const struct graph_ref *ref = &s->list->refs[g->ref];
     g->graph = trace_graph(s->trace, g->ref, err);
-    if (!g->graph || !replay_gather_symbols(g, 0, options, err))
+    if (!g->graph || !replay_check_inputs(g, err) || !replay_gather_symbols(g, 0, options, err))
         return false;
     g->weights = weights_open(s->trace, s->trace->records[ref->record].recording, err);
     return !err_is_set(err) && run_fits(g->graph, options, err);

@@ -66,6 +66,8 @@ struct graph_run {
 /* replay_inputs.c: for run_options.input, whose user is a struct graph_run. */
 bool replay_give_input(void *user, uint32_t i, const struct node *node, struct array *ret,
                        struct err *err);
+/* ERR_INPUT: the file holds inputs that the graph does not take. */
+bool replay_check_inputs(const struct graph_run *g, struct err *err);
 /* The symbols as recorded, and the sizes of point `point`. */
 bool replay_gather_symbols(struct graph_run *g, size_t point, struct run_options *options,
                            struct err *err);
