@@ -31,6 +31,7 @@ bool run_fits(const struct graph *graph, const struct run_options *options, stru
     counting.backend = kind->open(err);
     counting.violated = ignore;
     counting.keep = false;
+    counting.node = NULL;
     if (!counting.backend)
         return false;
     struct run *run = run_new(graph, &counting, &ignored);
