@@ -1,0 +1,160 @@
+/* sort, topk, argsort, searchsorted. Rows up to a tile are sorted by one launch, several short ones
+ * to a block. Of longer ones, tiles are: where a few are wanted, each tile gives its first and
+ * these are sorted in turn; where all are, runs are merged. */
+#include "replay/backend/cuda/device/sort.h"
+#include "replay/backend/cuda/reduce.h"
+
+struct sorting {
+    struct spans spans;
+    struct sort_args a;
+    struct defines text;
+    int64_t n, keep;
+    size_t key_bytes;
+};
+
+static void launch(struct kernel *k, const struct sorting *s, const char *name,
+                   const struct sort_args *a, uint32_t blocks)
+{
+    struct cuda_grid grid = { blocks, 1, 1, SORT_THREADS, 0 };
+    cuda_launch(k, cuda_function(k, "sort", name, s->text.text), grid, a, sizeof *a);
+}
+
+/* n elements of each row, tile by tile. */
+static void launch_tiles(struct kernel *k, const struct sorting *s, struct sort_args *a, int64_t n)
+{
+    a->n = n;
+    a->tiles = (n + SORT_TILE - 1) / SORT_TILE;
+    for (a->segment = 1; a->segment < n && a->segment < SORT_TILE;)
+        a->segment *= 2;
+    launch(k, s, "sort_tiles", a, cuda_blocks(k, a->rows.n * a->tiles, SORT_TILE / a->segment));
+}
+
+static void room_for_runs(struct kernel *k, const struct sorting *s, struct sort_args *a, int64_t n)
+{
+    a->to_keys = cuda_room(k, (size_t)(a->rows.n * n) * s->key_bytes);
+    a->to_ids = cuda_room(k, (size_t)(a->rows.n * n) * 4);
+    a->to_n = n;
+}
+
+static void take_runs(struct sort_args *a)
+{
+    a->keys = a->to_keys;
+    a->ids = a->to_ids;
+    a->to_keys = a->to_ids = 0;
+}
+
+/* The first `keep`, which are a small part of a tile. */
+static void sort_few(struct kernel *k, struct sorting *s)
+{
+    struct sort_args a = s->a;
+    int64_t n = s->n;
+    a.keep = s->keep;
+    while (n > SORT_TILE && !k->failed) {
+        int64_t tiles = (n + SORT_TILE - 1) / SORT_TILE, last = n - (tiles - 1) * SORT_TILE;
+        int64_t next = (tiles - 1) * a.keep + (last < a.keep ? last : a.keep);
+        room_for_runs(k, s, &a, next);
+        launch_tiles(k, s, &a, n);
+        take_runs(&a);
+        n = next;
+    }
+    launch_tiles(k, s, &a, n);
+}
+
+static void sort_all(struct kernel *k, struct sorting *s)
+{
+    struct sort_args a = s->a;
+    uint32_t blocks = cuda_blocks(k, a.rows.n * s->n, SORT_THREADS);
+    uint64_t keys = 0, ids = 0;
+    a.keep = SORT_TILE;
+    room_for_runs(k, s, &a, s->n);
+    launch_tiles(k, s, &a, s->n);
+    take_runs(&a);
+    for (a.width = SORT_TILE; a.width < s->n && !k->failed; a.width *= 2) {
+        if (!keys)
+            room_for_runs(k, s, &a, s->n);
+        a.to_keys = keys ? keys : a.to_keys;
+        a.to_ids = keys ? ids : a.to_ids;
+        launch(k, s, "sort_merge", &a, blocks);
+        keys = a.keys;
+        ids = a.ids;
+        take_runs(&a);
+    }
+    a.keep = s->keep;
+    launch(k, s, "sort_give", &a, cuda_blocks(k, a.rows.n * a.keep, SORT_THREADS));
+}
+
+/* sort, topk (PARAM 1), argsort (2). */
+void cuda_sort(struct kernel *k)
+{
+    struct tensor self = tensor_arg(k, "self");
+    bool topk = k->row->param == 1, places_only = k->row->param == 2;
+    struct dims d = dims_of(k, self);
+    uint32_t dim = wrapped_dim(int_arg(k, "dim", -1), d.ndim);
+    struct sorting s = { 0 };
+    if (d.ndim)
+        d.reduced[dim] = true;
+    struct operand x[3] = { operand_of(k, self, &d) };
+    if (!places_only)
+        x[1] = operand_of(k, result(k, 0), &d);
+    x[2] = operand_of(k, result(k, !places_only), &d);
+    if (!sum_type_of(k, self) || !spans_of(k, &d, x, 3, true, &s.spans))
+        return;
+    s.n = s.spans.cols.n;
+    s.keep = topk ? int_arg(k, "k", 0) : s.n;
+    if (s.keep <= 0 || s.n == 0 || s.spans.rows.n == 0)
+        return;
+    if (s.n > INT32_MAX || (x[1].at && x[1].dtype != x[0].dtype) || x[2].dtype != DTYPE_I64) {
+        cuda_decline(k);
+        return;
+    }
+    s.key_bytes = dtype_size(x[0].dtype) == 8 ? 8 : 4;
+    s.a = (struct sort_args){
+        .rows = s.spans.rows, .from = x[0].at, .values = x[1].at, .places = x[2].at
+    };
+    for (uint32_t i = 0; i < 3; i++)
+        s.a.step[i] = d.ndim ? x[i].stride[dim] : 0;
+    s.a.descending = topk ? bool_arg(k, "largest", true) : bool_arg(k, "descending", false);
+    define(&s.text, "#define T %s\n#define KEY %s\n#define INDEX %s\n", x[0].type,
+           s.key_bytes == 8 ? "u64" : "u32", s.spans.wide ? "u64" : "u32");
+    if (s.n <= SORT_TILE || s.keep <= SORT_TILE / 2)
+        sort_few(k, &s);
+    else
+        sort_all(k, &s);
+}
+
+/* searchsorted and bucketize (PARAM 1): where a value would stand. */
+void cuda_searchsorted(struct kernel *k)
+{
+    struct tensor edges = tensor_arg(k, k->row->param ? "boundaries" : "sorted_sequence"),
+                  x = { 0 };
+    struct tensor sorter = tensor_arg(k, "sorter"), to = result(k, 0);
+    struct value value = value_arg(k, "self");
+    struct dims d = dims_of(k, to), of_edges = dims_of(k, edges);
+    struct defines text = { 0 };
+    struct spans s;
+    if (value.kind == VALUE_TENSOR)
+        x = value.u.tensor;
+    for (uint32_t i = 0; i < d.ndim; i++)
+        d.reduced[i] = true;
+    struct operand o[2] = { operand_of(k, x, &d), operand_of(k, to, &d) };
+    struct operand e = operand_of(k, edges, &of_edges), by = operand_of(k, sorter, &of_edges);
+    if (!spans_of(k, &d, o, 2, true, &s) || s.cols.n == 0)
+        return;
+    int64_t n = of_edges.ndim ? of_edges.size[of_edges.ndim - 1] : 0, rows = 1;
+    for (uint32_t i = 0; i + 1 < of_edges.ndim; i++)
+        rows *= of_edges.size[i];
+    struct search_args a = { .span = s.cols, .x = o[0].at, .to = o[1].at, .n = n };
+    a.edges = e.at ? cuda_contiguous(k, edges) : 0;
+    a.sorter = by.at ? cuda_contiguous(k, sorter) : 0;
+    a.per_row = rows > 1 ? s.cols.n / rows : s.cols.n;
+    a.value = x.meta ? 0 : number_as_real(k, value, 0);
+    a.right = bool_arg(k, "right", false) || str_is(text_arg(k, "side"), "right");
+    bool wide = s.wide || rows * n > INT32_MAX;
+    define(&text,
+           "#define SEARCH\n#define T %s\n#define E %s\n#define S %s\n#define O %s\n#define INDEX "
+           "%s\n",
+           o[0].at ? o[0].type : "f32", e.at ? e.type : "f32", by.at ? by.type : "i64", o[1].type,
+           wide ? "u64" : "u32");
+    struct cuda_grid grid = { cuda_blocks(k, s.cols.n, SORT_THREADS), 1, 1, SORT_THREADS, 0 };
+    cuda_launch(k, cuda_function(k, "sort", "search", text.text), grid, &a, sizeof a);
+}
