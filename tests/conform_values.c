@@ -4,7 +4,8 @@
  *
  * Each row's arguments are given to the backend and its results compared element by element: exactly
  * for integers and bool, else within the tolerance of the dtype that torch.testing.assert_close()
- * has. Skipped: what is random or uninitialised, refused, or has no values recorded. */
+ * has. Skipped: what is random or uninitialised, refused, or has no values recorded. $SYMTAPE_BACKEND
+ * names the backend; cpu otherwise. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,7 +207,9 @@ int main(int argc, char **argv)
                2;
     c.env = shape_env_new(NULL, &err);
     c.ops = c.env ? ops_new(c.env, &err) : NULL;
-    c.backend = c.ops ? backend_find(STR("cpu"))->open(&err) : NULL;
+    const char *backend = getenv("SYMTAPE_BACKEND");
+    const struct backend_kind *kind = backend_find(str_of(backend ? backend : "cpu"));
+    c.backend = c.ops && kind ? kind->open(&err) : NULL;
     if (!c.backend)
         return fprintf(stderr, "%s\n", err.text), 4;
     int code = rows_judge_files(argv + i, argc - i, judge_line, &c);

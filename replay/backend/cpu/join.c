@@ -223,12 +223,3 @@ void kernel_chunk_cat(struct kernel *k)
     }
     store(k, to, out);
 }
-
-/* copy_(src): broadcast, and converted. copy(self, src) and lift_fresh are its like. */
-void kernel_copy_from(struct kernel *k)
-{
-    struct tensor to = result(k, 0);
-    int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, to, size);
-    store(k, to, dense_broadcast(k, load(k, tensor_arg(k, "src")), size, ndim));
-}

@@ -164,7 +164,8 @@ bool compiler_run(const struct compiler *c, const struct program_text *program, 
     enum { MAX_HEADERS = 256 };
     const char *names[MAX_HEADERS], *texts[MAX_HEADERS];
     char option[64];
-    const char *options[] = { option };
+    /* A generated kernel rounds between its nodes, as kernels of their own would. */
+    const char *options[] = { option, "--fmad=false" };
     nvrtc_program p = NULL;
     int n = 0, known = known_architecture(c, architecture);
     for (const struct device_text *text = device_texts; text->name && n < MAX_HEADERS; text++)
@@ -179,7 +180,7 @@ bool compiler_run(const struct compiler *c, const struct program_text *program, 
     if (rc != NVRTC_OK)
         return err_set(err, ERR_ENV, "kernel %s: NVRTC %d.%d takes no program: error %d",
                        program->name, c->major, c->minor, rc);
-    rc = c->nvrtc.compile(p, 1, options);
+    rc = c->nvrtc.compile(p, program->file ? 1 : 2, options);
     bool ok = rc == NVRTC_OK;
     if (!ok)
         did_not_compile(c, program, source, architecture, p, rc, err);

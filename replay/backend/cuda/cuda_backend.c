@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "replay/backend/exec.h"
+#include "replay/backend/point.h"
 
 static const struct library_symbol symbols[] = {
 #define SYMBOL(needed, member, symbol, parameters) { symbol, offsetof(struct driver, member), needed },
@@ -11,12 +12,17 @@ static const struct library_symbol symbols[] = {
 #undef SYMBOL
 };
 
-#define CUDA_KERNEL(base, run, param) { base, cuda_##run, param },
 static const struct kernel_row rows[] = {
+#define CUDA_KERNEL(base, run, param) { base, cuda_##run, param },
 #include "replay/backend/cuda/cuda_kernels.def"
-    { NULL, NULL, 0 },
-};
 #undef CUDA_KERNEL
+#define COMPOSITE(base, run, param) { base, composite_##run, param },
+#include "replay/backend/composite.def"
+#undef COMPOSITE
+#define POINT(base, ...) { #base, cuda_point, POINT_##base },
+#include "replay/backend/cpu/pointwise.def"
+#undef POINT
+};
 
 extern const struct backend_kind backend_cuda;
 
@@ -326,7 +332,7 @@ static bool cuda_call(struct backend *backend, const struct backend_call *call, 
     struct kernel k = { .call = call, .err = err };
     if (!kernel_computes(&k))
         return true;
-    k.row = kernel_row_find(rows, sizeof rows / sizeof *rows - 1, call->schema);
+    k.row = kernel_row_find(rows, sizeof rows / sizeof *rows, call->schema);
     bool foreach = k.row && str_starts(call->schema->base, STR("_foreach_"));
     bool ok = cuda_usable(cuda, err) &&
               (foreach ? run_items(cuda, &k) : run_row(cuda, &k, UINT32_MAX));

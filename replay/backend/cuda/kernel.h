@@ -101,7 +101,12 @@ void cuda_decline(struct kernel *k);
 void cuda_library_begin(struct kernel *k, const char *what, void **stream);
 void cuda_library_end(struct kernel *k);
 
+/* A pointwise operator as one of ../point.h's rows, `to` being its result: it joins those that wait,
+ * and is computed when anything else is launched, read or asked for its address. */
+void cuda_point_row(struct kernel *k, int row, struct tensor to);
+
 /* All families. */
+kernel_fn cuda_point; /* of the rows of pointwise.def */
 #define CUDA_KERNEL(base, run, param) kernel_fn cuda_##run;
 #include "replay/backend/cuda/cuda_kernels.def"
 #undef CUDA_KERNEL

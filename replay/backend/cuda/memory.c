@@ -57,7 +57,13 @@ bool cuda_take(struct cuda *cuda, size_t bytes, uint64_t *ret, struct err *err)
 {
     if (!cuda_usable(cuda, err))
         return false;
-    switch (pool_get(&cuda->pool, bytes, ret)) {
+    int outcome = pool_get(&cuda->pool, bytes, ret);
+    if (outcome != POOL_DONE && cuda->held.flush) { /* what is held back keeps what it reads */
+        if (!cuda_flush(cuda, err))
+            return false;
+        outcome = pool_get(&cuda->pool, bytes, ret);
+    }
+    switch (outcome) {
     case POOL_DONE: return true;
     case POOL_NO_MEMORY: return err_nomem(err);
     default: return cuda_usable(cuda, err) && too_much(cuda, bytes, err);

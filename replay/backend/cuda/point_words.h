@@ -1,0 +1,28 @@
+/* Expressions of pointwise.def and the functions they use, as texts for the device. In float32, names
+ * of C's library, literals and functions of `real` become those of float32: no value is computed in
+ * float64 on the way, as in PyTorch's kernels. Private to point_*.c. */
+#ifndef SYMTAPE_REPLAY_BACKEND_CUDA_POINT_WORDS_H
+#define SYMTAPE_REPLAY_BACKEND_CUDA_POINT_WORDS_H
+
+#include "trace/base/buf.h"
+
+/* What values are computed in. */
+enum point_type { POINT_F32, POINT_F64, POINT_I64 };
+const char *point_type_name(enum point_type type);
+
+/* Functions that texts use, by their numbers in point_functions.def, by type. */
+struct point_functions_used {
+    uint64_t by_type[3];
+};
+
+/* The expression in that type; what it uses is added. False: it uses a function that the device does
+ * not have. */
+bool point_translate(struct buf *out, const char *expression, enum point_type type,
+                     struct point_functions_used *used);
+bool point_can_translate(const char *expression);
+/* Does the expression name that variable? */
+bool point_mentions(const char *expression, const char *name);
+/* Definitions of all that is used, each behind what it uses. */
+void point_write_functions(struct buf *out, struct point_functions_used used);
+
+#endif
