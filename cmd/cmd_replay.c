@@ -14,7 +14,8 @@ static const struct opt options[] = {
                "another size: L['x']:1=dynamic, =static, =unbacked, =MIN..MAX, or a Dim of "
                "torch.export: =Dim(dx), =Dim(dx,MIN..MAX), =2*Dim(dx)+1"),
     OPT_STRING(0, "set", "HINT[,HINT...]", struct replay_args, set,
-               "other hints than the recorded ones: s77=31"),
+               "other hints than the recorded ones: s77=31; with --backend also lists and ranges: "
+               "s0=1..64,s1=8,16"),
     OPT_STRING(0, "hints", "HINT[,HINT...]", struct replay_args, hints,
                "what other hints would change: guards, specializations, results"),
     OPT_STRING(0, "ablate", "LIST", struct replay_args, ablate,
@@ -25,16 +26,34 @@ static const struct opt options[] = {
                "run the graphs for real on this backend: cpu; null tells sizes and memory only"),
     OPT_FLAG(0, "force", struct replay_args, force,
              "run at sizes that guards or asserts do not allow, and say which"),
+    OPT_FLAG(0, "profile", struct replay_args, profile,
+             "where the time goes: by operator and fused group, with user lines"),
+    OPT_NUMBER(0, "runs", "N", struct replay_args, runs,
+               "with --profile: of so many runs the median is taken (default: 5)"),
     OPT_STRING(0, "inputs", "FILE", struct replay_args, inputs,
                "values of the inputs, in order, from a .safetensors file"),
     OPT_STRING(0, "input-prefix", "TEXT", struct replay_args, input_prefix,
                "in front of an input's number in its name there (default: in.)"),
-    OPT_STRING(0, "against", "FILE", struct replay_args, against,
-               "compare the outputs with those of a .safetensors file"),
+    OPT_STRING(0, "sizes", "FILE", struct replay_args, sizes,
+               "run at the sizes of each line: s0=3 s1=8"),
+    OPT_NUMBER(0, "seed", "N", struct replay_args, seed,
+               "of random inputs and random operators (default: 0)"),
+    OPT_STRING(0, "against", "NAME", struct replay_args, against,
+               "compare the outputs with those of that backend, or of a .safetensors file"),
+    OPT_FLAG(0, "nodes", struct replay_args, nodes,
+             "with --against: compare each node, and tell the first that differs"),
+    OPT_STRING(0, "tolerance", "FACTOR", struct replay_args, tolerance,
+               "with --against: that many times the tolerance (default: 1)"),
     OPT_STRING(0, "against-prefix", "TEXT", struct replay_args, against_prefix,
                "in front of an output's number in its name there (default: out.)"),
     OPT_STRING(0, "outputs", "FILE", struct replay_args, outputs,
                "write the outputs to a .safetensors file"),
+    OPT_STRING(0, "save", "NODE[,NODE...]", struct replay_args, save,
+               "with --outputs: write the values of these nodes too, or of all"),
+    OPT_NUMBER(0, "samples", "N", struct replay_args, samples,
+               "with --save: of nodes with more elements keep N, and a hash (default: all)"),
+    OPT_STRING(0, "perturb", "NODE=EPS", struct replay_args, perturb,
+               "a drill: add EPS * (1 + |x|) to each element x of that node"),
     OPT_STRING(0, "rules", "FILE[,FILE...]", struct replay_args, rules,
                "rules of custom operators, as symtape-rules(5) describes them"),
     OPT_FLAG(0, "all", struct replay_args, all,
@@ -141,7 +160,15 @@ static const char *idle_option(const struct replay_args *args)
         { "--against", args->against, true },
         { "--against-prefix", args->against_prefix, true },
         { "--outputs", args->outputs, true },
+        { "--nodes", args->nodes, true },
+        { "--save", args->save, true },
+        { "--samples", args->samples.given, true },
+        { "--seed", args->seed.given, true },
+        { "--sizes", args->sizes, true },
+        { "--tolerance", args->tolerance, true },
+        { "--perturb", args->perturb, true },
         { "--force", args->force, true },
+        { "--profile", args->profile, true },
         { "--guards", args->guards, false },
         { "--operators", args->operators, false },
         { "--policy", args->policy, false },
@@ -150,7 +177,6 @@ static const char *idle_option(const struct replay_args *args)
         { "--ablate", args->ablate, false },
         { "--audit", args->audit, false },
         { "--all", args->all, false },
-        { "--json", args->json, false },
     };
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (given[i].given && given[i].for_backend != (args->backend != NULL))
@@ -174,7 +200,7 @@ static int replay(struct cmd *cmd, const struct tape_arg *tape, const struct rep
                                           .sets = lists->sets,
                                           .n_sets = lists->n_sets };
     if (args->backend)
-        return replay_backend(cmd, tape->trace, &tape->selector, lists, rules);
+        return replay_backend(cmd, tape->trace, &tape->selector, rules);
     if (lists->n_policies == 1)
         how.changes.policy = lists->policies[0];
     if (lists->n_policies > 1)

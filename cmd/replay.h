@@ -8,10 +8,11 @@
 #include "replay/ops/custom.h"
 
 struct replay_args {
-    bool json, strict, all, guards, operators, bisect_codes, force;
+    bool json, strict, all, guards, operators, bisect_codes, force, profile, nodes;
     const char *policy, *mark, *set, *hints, *ablate, *audit, *rules;
     const char *backend, *inputs, *input_prefix, *against, *against_prefix, *outputs;
-    struct opt_number limit, jobs;
+    const char *save, *sizes, *tolerance, *perturb;
+    struct opt_number limit, jobs, samples, seed, runs;
 };
 
 enum { REPLAY_MAX_LIST = 32 };
@@ -47,7 +48,7 @@ int replay_audit(struct cmd *cmd, struct trace *trace, struct replay_options *ho
 
 /* --backend: the graphs are run for real (replay/backend/run.h). */
 int replay_backend(struct cmd *cmd, struct trace *trace, const struct selector *selector,
-                   const struct replay_lists *lists, const struct custom_rules *rules);
+                   const struct custom_rules *rules);
 
 struct report_options replay_report_options(const struct cmd *cmd);
 

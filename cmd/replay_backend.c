@@ -1,215 +1,10 @@
-/* replay --backend: runs graphs, compares what comes out, says where the time went. */
+/* replay --backend: runs graphs for real, compares what comes out. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "cmd/replay_run.h"
-#include "replay/backend/compare_values.h"
-#include "replay/backend/safetensors.h"
-#include "replay/backend/weights.h"
-#include "trace/base/output.h"
+#include "cmd/replay_session.h"
+#include "cmd/text_file.h"
 #include "trace/events/symbols.h"
-#include "trace/pt2/signature.h"
-
-struct session {
-    struct cmd *cmd;
-    const struct replay_args *args;
-    struct trace *trace;
-    const struct replay_lists *lists;
-    const struct custom_rules *rules;
-    struct backend *backend;
-    struct safetensors *inputs, *against;
-    struct weights *weights; /* of the graph that is being run */
-    const struct graph *graph;
-    struct buf name; /* of that graph, for notes */
-    bool told;       /* violations of --force are not told twice */
-    struct arena arena;
-    bool differs;
-};
-
-static const char *prefix(const char *given, const char *otherwise)
-{
-    return given ? given : otherwise;
-}
-
-/* ---- Inputs ---- */
-
-/* A user's input by its number among them, a parameter or buffer by its name in the archive. */
-static bool give_input(void *user, uint32_t i, const struct node *node, struct array *ret,
-                       struct err *err)
-{
-    struct session *s = user;
-    const struct graph_signature *signature = s->graph->signature;
-    uint32_t number = i;
-    char name[512];
-    (void)node;
-    if (signature && i < signature->n_inputs) {
-        const struct input_spec *spec = &signature->inputs[i];
-        bool of_user = spec->kind == INPUT_USER || spec->kind == INPUT_CONSTANT;
-        if (!of_user)
-            return !s->weights || weights_find(s->weights, spec->target, ret, err);
-        number = 0;
-        for (uint32_t j = 0; j < i; j++)
-            number += signature->inputs[j].kind == INPUT_USER ||
-                      signature->inputs[j].kind == INPUT_CONSTANT;
-    }
-    if (!s->inputs)
-        return true;
-    snprintf(name, sizeof name, "%s%u", prefix(s->args->input_prefix, "in."), number);
-    safetensors_find(s->inputs, str_of(name), ret);
-    return true;
-}
-
-static bool gather_sizes(struct session *s, struct run_options *options, struct err *err)
-{
-    struct run_size *sizes = arena_array(&s->arena, struct run_size, s->lists->n_sets + 1);
-    if (!sizes)
-        return err_nomem(err);
-    for (size_t i = 0; i < s->lists->n_sets; i++) {
-        const struct input_set *set = &s->lists->sets[i];
-        sizes[i].symbol = set->symbol;
-        if (!str_to_i64(set->value, &sizes[i].value) || sizes[i].value < 0)
-            return err_set(err, ERR_USAGE, "--set %.*s: a size is a whole number, not negative",
-                           STR_ARG(set->symbol));
-    }
-    options->sizes = sizes;
-    options->n_sizes = s->lists->n_sets;
-    return true;
-}
-
-/* With --force: told, and nothing else. */
-static void tell_violation(void *user, struct str text)
-{
-    struct session *s = user;
-    if (!s->told)
-        return;
-    out_note(s->cmd->out, "%.*s: %.*s; run all the same", STR_ARG(buf_str(&s->name)), STR_ARG(text));
-}
-
-/* ---- Outputs ---- */
-
-/* Is output i one that the user gets? Its number among those. */
-static bool user_output(const struct graph *graph, uint32_t i, uint32_t *number)
-{
-    const struct graph_signature *signature = graph->signature;
-    *number = i;
-    if (!signature)
-        return true;
-    *number = 0;
-    for (uint32_t j = 0; j < i && j < signature->n_outputs; j++)
-        *number += signature->outputs[j].kind == OUTPUT_USER;
-    return i < signature->n_outputs && signature->outputs[i].kind == OUTPUT_USER;
-}
-
-static void print_difference(struct session *s, const char *name, const struct difference *d,
-                             struct tolerance t)
-{
-    struct out *out = s->cmd->out;
-    if (!d->comparable) {
-        out_printf(out, "  %s: another dtype or shape\n", name);
-    } else if (d->bad) {
-        out_printf(out,
-                   "  %s: %llu of %llu elements differ; first %llu: expected %.9g, got %.9g; max "
-                   "absolute %.3g, relative %.3g, %llu ULPs; tolerance %.3g + %.3g |x|\n",
-                   name, (unsigned long long)d->bad, (unsigned long long)d->elements,
-                   (unsigned long long)d->first_bad, d->expected, d->got, d->max_absolute,
-                   d->max_relative, (unsigned long long)d->max_ulps, t.absolute, t.relative);
-    } else {
-        out_printf(out, "  %s: %llu elements agree; max absolute %.3g, %llu ULPs\n", name,
-                   (unsigned long long)d->elements, d->max_absolute,
-                   (unsigned long long)d->max_ulps);
-    }
-}
-
-static void compare_output(struct session *s, const char *name, const struct array *got)
-{
-    struct array expected;
-    if (!safetensors_find(s->against, str_of(name), &expected)) {
-        out_printf(s->cmd->out, "  %s: not in the file\n", name);
-        s->differs = true;
-        return;
-    }
-    struct tolerance t = tolerance_of(got->dtype);
-    struct difference d = compare_arrays(&expected, got, t);
-    s->differs |= !d.comparable || d.bad;
-    print_difference(s, name, &d, t);
-}
-
-static bool write_outputs(struct session *s, const struct str *names, const struct array *arrays,
-                          size_t n, struct err *err)
-{
-    struct buf file = BUF_INIT;
-    struct output *to = NULL;
-    bool ok = safetensors_print(names, arrays, n, &file, err);
-    ok = ok && (to = output_open(s->args->outputs, OUTPUT_REPLACE, err)) != NULL;
-    ok = ok && output_write(to, buf_str(&file), err);
-    if (ok)
-        ok = output_commit(to, err);
-    else
-        output_abort(to);
-    buf_release(&file);
-    return ok;
-}
-
-static bool look_at_outputs(struct session *s, struct run *run, struct err *err)
-{
-    struct str *names = arena_array(&s->arena, struct str, (size_t)run->n_outputs + 1);
-    struct array *arrays = arena_array(&s->arena, struct array, (size_t)run->n_outputs + 1);
-    size_t n = 0;
-    if (!s->against && !s->args->outputs)
-        return true;
-    if (!names || !arrays)
-        return err_nomem(err);
-    for (uint32_t i = 0; i < run->n_outputs; i++) {
-        uint32_t number;
-        char name[512];
-        if (!user_output(run->graph, i, &number) || run->outputs[i].kind != VALUE_TENSOR)
-            continue;
-        if (!run_array(run, run->outputs[i].u.tensor, &s->arena, &arrays[n], err))
-            return false;
-        snprintf(name, sizeof name, "%s%u", prefix(s->args->against_prefix, "out."), number);
-        if (s->against)
-            compare_output(s, name, &arrays[n]);
-        names[n] = arena_copy(&s->arena, str_of(name));
-        if (!names[n++].p)
-            return err_nomem(err);
-    }
-    return !s->args->outputs || write_outputs(s, names, arrays, n, err);
-}
-
-/* ---- One graph ---- */
-
-static bool run_graph(struct session *s, const struct graph_list *list, uint32_t ref,
-                      struct err *err)
-{
-    const struct graph_ref *g = &list->refs[ref];
-    struct run_options options = { .backend = s->backend,
-                                   .rules = s->rules,
-                                   .input = give_input,
-                                   .violated = s->args->force ? tell_violation : NULL,
-                                   .user = s };
-    s->graph = trace_graph(s->trace, ref, err);
-    if (!s->graph || !gather_sizes(s, &options, err) ||
-        !replay_recorded(s->trace, g->record, g->attempt, &s->arena, &options, err))
-        return false;
-    s->weights = weights_open(s->trace, s->trace->records[g->record].recording, err);
-    if (err_is_set(err))
-        return false;
-    buf_clear(&s->name);
-    selector_print_graph(s->trace, list, ref, &s->name);
-    s->told = true;
-    struct run *run = run_new(s->graph, &options, err);
-    bool ok = run && run_execute(run, err);
-    if (ok) {
-        out_text(s->cmd->out, buf_str(&s->name));
-        out_printf(s->cmd->out, ": %u calls on %s, peak %zu bytes\n", run->calls,
-                   s->backend->kind->name, run->exec.storages.peak);
-        ok = look_at_outputs(s, run, err);
-    } else {
-        err_at(err, "%.*s", STR_ARG(buf_str(&s->name)));
-    }
-    run_free(run);
-    weights_close(s->weights);
-    return ok;
-}
 
 /* Without a selector of one: what AOTAutograd made, and programs. */
 static bool is_meant(const struct session *s, const struct selector *selector,
@@ -228,11 +23,11 @@ static bool is_meant(const struct session *s, const struct selector *selector,
                             g->kind == GRAPH_INFERENCE));
 }
 
-/* A symbol of --set that no graph at hand has; "": there is none. */
-static struct str unknown_symbol(struct session *s, const struct symbol_table *table)
+/* A symbol of --set or --sizes that no graph at hand has; "": there is none. */
+static struct str unknown_symbol(const struct size_grid *grid, const struct symbol_table *table)
 {
-    for (size_t i = 0; i < s->lists->n_sets; i++) {
-        struct str name = s->lists->sets[i].symbol;
+    for (size_t i = 0; i < grid->n_symbols; i++) {
+        struct str name = grid->symbols[i];
         uint32_t k = 0;
         while (k < table->n_symbols && !str_eq(table->symbols[k].name, name))
             k++;
@@ -242,36 +37,63 @@ static struct str unknown_symbol(struct session *s, const struct symbol_table *t
     return STR("");
 }
 
+/* The graph at the one point of the grid. */
+static int run_once(struct session *s, uint32_t ref)
+{
+    struct graph_run g;
+    int code = EXIT_DONE;
+    bool ok = replay_run_graph(s, ref, 0, &g);
+    if (!ok) {
+        err_at(&g.err, "%.*s", STR_ARG(buf_str(&g.name)));
+        code = out_error(s->cmd->out, &g.err);
+        code = g.err.kind == ERR_USAGE && !g.misused ? EXIT_DIFFERS : code;
+    }
+    s->differs |= g.comparison.differs;
+    if (s->args->json)
+        replay_json_graph(&s->writer, &g);
+    else if (ok)
+        replay_print_graph(&g);
+    replay_release_graph(&g);
+    return code;
+}
+
+static int run_graphs(struct session *s, const struct selector *selector)
+{
+    int code = EXIT_DONE;
+    for (uint32_t i = 0; i < s->list->n; i++) {
+        if (!is_meant(s, selector, &s->list->refs[i]))
+            continue;
+        int one = s->grid.n > 1      ? replay_sweep(s, i)
+                  : s->args->profile ? replay_profile_graph(s, i)
+                                     : run_once(s, i);
+        code = one != EXIT_DONE ? one : code;
+        if (one == EXIT_INTERRUPTED)
+            break;
+    }
+    return code != EXIT_DONE ? code : s->differs ? EXIT_DIFFERS : EXIT_DONE;
+}
+
 static int run_all(struct session *s, const struct selector *selector)
 {
     struct err err = { 0 };
-    const struct graph_list *list = trace_graphs(s->trace, &err);
+    struct out *out = s->cmd->out;
     uint32_t n = 0;
-    int code = EXIT_DONE;
-    if (!list)
-        return out_error(s->cmd->out, &err);
-    for (uint32_t i = 0; i < list->n; i++)
-        n += is_meant(s, selector, &list->refs[i]);
-    if (n == 0)
-        return out_usage(s->cmd->out, "no graph to run: forward, backward, inference or exported");
     const struct symbol_table *table = trace_symbols(s->trace, &err);
-    if (!table)
-        return out_error(s->cmd->out, &err);
-    struct str unknown = unknown_symbol(s, table);
+    s->list = table ? trace_graphs(s->trace, &err) : NULL;
+    if (!s->list)
+        return out_error(out, &err);
+    for (uint32_t i = 0; i < s->list->n; i++)
+        n += is_meant(s, selector, &s->list->refs[i]);
+    if (n == 0)
+        return out_usage(out, "no graph to run: forward, backward, inference or exported");
+    struct str unknown = unknown_symbol(&s->grid, table);
     if (unknown.n)
-        return out_usage(s->cmd->out, "--set: no graph has a symbol %.*s", STR_ARG(unknown));
+        return out_usage(out, "--set: no graph has a symbol %.*s", STR_ARG(unknown));
     if (n > 1 && s->args->outputs)
-        return out_usage(s->cmd->out, "--outputs: %u graphs are meant; name one", n);
-    for (uint32_t i = 0; i < list->n; i++) {
-        if (!is_meant(s, selector, &list->refs[i]))
-            continue;
-        if (!run_graph(s, list, i, &err)) {
-            int one = out_error(s->cmd->out, &err);
-            code = err.kind == ERR_USAGE ? EXIT_DIFFERS : one;
-            err = (struct err){ 0 };
-        }
-    }
-    return code != EXIT_DONE ? code : s->differs ? EXIT_DIFFERS : EXIT_DONE;
+        return out_usage(out, "--outputs: %u graphs are meant; name one", n);
+    if (s->grid.n > 1 && s->args->outputs)
+        return out_usage(out, "--outputs: one file, and %zu sizes; name one", s->grid.n);
+    return run_graphs(s, selector);
 }
 
 static int unknown_backend(struct out *out, const char *name)
@@ -285,26 +107,145 @@ static int unknown_backend(struct out *out, const char *name)
     return code;
 }
 
-int replay_backend(struct cmd *cmd, struct trace *trace, const struct selector *selector,
-                   const struct replay_lists *lists, const struct custom_rules *rules)
+/* ---- Options ---- */
+
+static bool read_save(struct session *s, struct err *err)
 {
-    const struct replay_args *args = cmd->args;
+    struct str rest = str_of(s->args->save ? s->args->save : "");
+    if (s->args->save && !s->args->outputs)
+        return err_set(err, ERR_USAGE, "--save goes with --outputs FILE, where it is written");
+    while (rest.n) {
+        size_t comma = str_find_char(rest, ',');
+        struct str name = str_trim(str_first(rest, comma));
+        rest = str_from(rest, comma + 1);
+        if (str_is(name, "all"))
+            s->save_all = true;
+        else if (s->n_save == sizeof s->save / sizeof *s->save)
+            return err_set(err, ERR_USAGE, "--save takes at most %zu nodes, or all", s->n_save);
+        else if (name.n)
+            s->save[s->n_save++] = name;
+    }
+    return true;
+}
+
+static bool read_number(const char *option, struct str text, double *ret, struct err *err)
+{
+    char copy[64], *end = copy;
+    snprintf(copy, sizeof copy, "%.*s", STR_ARG(str_first(text, sizeof copy - 1)));
+    *ret = strtod(copy, &end);
+    return (*copy && !*end) ||
+           err_set(err, ERR_USAGE, "%s: \"%.*s\" is no number", option, STR_ARG(text));
+}
+
+static bool read_perturb(struct session *s, struct err *err)
+{
+    struct str text = str_of(s->args->perturb ? s->args->perturb : "");
+    size_t equals = str_find_char(text, '=');
+    if (!text.n)
+        return true;
+    s->perturb.node = str_first(text, equals);
+    if (equals == text.n || !s->perturb.node.n)
+        return err_set(err, ERR_USAGE, "--perturb: NODE=EPS, as in mul_7=1e-3");
+    return read_number("--perturb", str_from(text, equals + 1), &s->perturb.by, err);
+}
+
+static bool read_options(struct session *s, struct err *err)
+{
+    const struct replay_args *args = s->args;
+    struct buf sizes = BUF_INIT;
+    s->seed = args->seed.given ? args->seed.value : 0;
+    bool ok = read_save(s, err) && read_perturb(s, err) &&
+              (!args->tolerance ||
+               read_number("--tolerance", str_of(args->tolerance), &s->factor, err)) &&
+              (!args->sizes || text_file_read(args->sizes, &sizes, err));
+    if (ok && args->tolerance && !(s->factor > 0))
+        ok = err_set(err, ERR_USAGE, "--tolerance: a factor above 0");
+    if (ok && args->profile && (args->against || args->outputs || args->save || args->perturb))
+        ok = err_set(err, ERR_USAGE, "--profile only tells times: not with --against, --outputs, "
+                                     "--save or --perturb");
+    if (ok && args->profile && s->kind->shapes_only)
+        ok = err_set(err, ERR_USAGE, "--profile: backend %s takes no time", s->kind->name);
+    if (ok && args->runs.given && !args->profile)
+        ok = err_set(err, ERR_USAGE, "--runs: with --profile");
+    if (ok && args->nodes && !args->against)
+        ok = err_set(err, ERR_USAGE, "--nodes: with --against, what to compare them with");
+    if (ok && args->sizes && !sizes.n)
+        ok = err_set(err, ERR_INPUT, "%s: no sizes in it", args->sizes);
+    ok = ok && size_grid_read(&s->grid, str_of(args->set ? args->set : ""), buf_str(&sizes), err);
+    if (ok && args->profile && s->grid.n > 1)
+        ok = err_set(err, ERR_USAGE, "--profile: at one size, not %zu", s->grid.n);
+    buf_release(&sizes);
+    return ok;
+}
+
+/* --against NAME is a backend where there is one of that name, else a file. */
+static bool open_all(struct session *s, struct err *err)
+{
+    const struct replay_args *args = s->args;
+    if (args->against)
+        s->reference_kind = backend_find(str_of(args->against));
+    if (s->kind->shapes_only && (args->against || args->outputs))
+        return err_set(err, ERR_USAGE, "--backend %s computes nothing to compare or write",
+                       s->kind->name);
+    if (s->reference_kind && s->reference_kind->shapes_only)
+        return err_set(err, ERR_USAGE, "--against %s: it computes nothing", args->against);
+    if (!(s->backend = s->kind->open(err)))
+        return false;
+    if (s->reference_kind && !(s->reference = s->reference_kind->open(err)))
+        return false;
+    if (args->inputs && !(s->inputs = safetensors_open(args->inputs, err)))
+        return false;
+    return !args->against || s->reference_kind ||
+           (s->against = safetensors_open(args->against, err)) != NULL;
+}
+
+static void close_all(struct session *s)
+{
+    safetensors_close(s->inputs);
+    safetensors_close(s->against);
+    if (s->backend)
+        s->kind->close(s->backend);
+    if (s->reference)
+        s->reference_kind->close(s->reference);
+    size_grid_release(&s->grid);
+    buf_release(&s->json);
+    arena_release(&s->arena);
+}
+
+static void json_begin(struct session *s)
+{
+    s->writer = json_writer_of(&s->json);
+    json_open_object(&s->writer, NULL);
+    json_put_cstr(&s->writer, "schema", "symtape.run/1");
+    json_put_cstr(&s->writer, "backend", s->kind->name);
+    json_put_cstr(&s->writer, "against", s->args->against);
+    json_open_array(&s->writer, s->grid.n > 1 ? "sweeps" : "graphs");
+}
+
+static int json_end(struct session *s, int code)
+{
+    json_close(&s->writer);
+    json_put_bool(&s->writer, "differs", s->differs);
+    json_close(&s->writer);
+    buf_putc(&s->json, '\n');
+    int written = out_buf(s->cmd->out, &s->json);
+    return written != EXIT_DONE ? written : code;
+}
+
+int replay_backend(struct cmd *cmd, struct trace *trace, const struct selector *selector,
+                   const struct custom_rules *rules)
+{
     struct err err = { 0 };
-    struct session s = { .cmd = cmd, .args = args, .trace = trace, .lists = lists, .rules = rules };
-    const struct backend_kind *kind = backend_find(str_of(args->backend));
-    if (!kind)
-        return unknown_backend(cmd->out, args->backend);
-    if (kind->shapes_only && (args->against || args->outputs))
-        return out_usage(cmd->out, "--backend %s computes nothing to compare or write", kind->name);
-    bool ok = (s.backend = kind->open(&err)) != NULL;
-    ok = ok && (!args->inputs || (s.inputs = safetensors_open(args->inputs, &err)));
-    ok = ok && (!args->against || (s.against = safetensors_open(args->against, &err)));
+    struct session s = { .cmd = cmd, .args = cmd->args, .trace = trace, .rules = rules };
+    s.kind = backend_find(str_of(s.args->backend));
+    if (!s.kind)
+        return unknown_backend(cmd->out, s.args->backend);
+    bool ok = read_options(&s, &err) && open_all(&s, &err);
+    if (ok && s.args->json)
+        json_begin(&s);
     int code = ok ? run_all(&s, selector) : out_error(cmd->out, &err);
-    safetensors_close(s.inputs);
-    safetensors_close(s.against);
-    if (s.backend)
-        kind->close(s.backend);
-    buf_release(&s.name);
-    arena_release(&s.arena);
+    if (ok && s.args->json && code != EXIT_USAGE)
+        code = json_end(&s, code);
+    close_all(&s);
     return code;
 }

@@ -116,8 +116,10 @@ bool replay_lists_read(struct replay_lists *lists, const struct replay_args *arg
 {
     if (args->audit && !str_is(str_of(args->audit), "fastpath"))
         return err_set(err, ERR_USAGE, "--audit: nothing to audit but fastpath");
+    /* With --backend it is sizes: cmd/size_grid.h. */
     return read_policies(lists, args->policy, err) && read_marks(lists, args->mark, err) &&
-           read_sets(lists->sets, &lists->n_sets, "--set", args->set, err) &&
+           (args->backend ||
+            read_sets(lists->sets, &lists->n_sets, "--set", args->set, err)) &&
            read_sets(lists->hints, &lists->n_hints, "--hints", args->hints, err) &&
            read_ablations(lists, args->ablate, err);
 }

@@ -3,10 +3,9 @@
 #include "trace/base/json_write.h"
 #include "trace/events/user_line.h"
 
-static void write_attempt(struct json_writer *w, const struct replay_report *report, uint32_t ref)
+static void write_attempt(struct json_writer *w, const struct trace *trace,
+                          const struct graph_ref *graph)
 {
-    const struct trace *trace = report->trace;
-    const struct graph_ref *graph = &report->list->refs[ref];
     uint32_t attempt = graph->attempt;
     json_put_str(w, "recording", trace->recordings[trace->records[graph->record].recording].name);
     json_put_str(w, "compile", attempt == TRACE_NONE ? STR("") : trace->attempts[attempt].compile);
@@ -31,7 +30,7 @@ static void write_graphs(struct json_writer *w, const struct replay_report *repo
         const struct replay_graph *graph = &report->replay->graphs[i];
         const struct graph_ref *ref = &report->list->refs[graph->ref];
         json_open_object(w, NULL);
-        write_attempt(w, report, graph->ref);
+        write_attempt(w, report->trace, ref);
         json_put_str(w, "kind", ref->name);
         json_put_u64(w, "index", ref->index);
         write_counts(w, &graph->counts);
@@ -45,8 +44,8 @@ static void write_graphs(struct json_writer *w, const struct replay_report *repo
 }
 
 /* The innermost line first, then who called it. */
-static void write_stack(struct json_writer *w, const char *key, const struct graph *graph,
-                        uint32_t location)
+void replay_stack_json(struct json_writer *w, const char *key, const struct graph *graph,
+                       uint32_t location)
 {
     json_open_array(w, key);
     for (unsigned depth = 0; graph && location < graph->n_locations && depth < 100; depth++) {
@@ -72,7 +71,7 @@ static void write_differences(struct json_writer *w, const struct replay_report 
         if (d->outcome == OUTCOME_UNSUPPORTED)
             continue;
         json_open_object(w, NULL);
-        write_attempt(w, report, d->ref);
+        write_attempt(w, report->trace, &report->list->refs[d->ref]);
         json_put_str(w, "graph", report->list->refs[d->ref].name);
         if (d->graph.n)
             json_put_str(w, "subgraph", d->graph);
@@ -84,7 +83,7 @@ static void write_differences(struct json_writer *w, const struct replay_report 
             json_put_bool(w, "derived", true);
         json_put_str(w, "recorded", d->recorded);
         json_put_str(w, "replayed", d->replayed);
-        write_stack(w, "stack", d->of, d->location);
+        replay_stack_json(w, "stack", d->of, d->location);
         json_close(w);
     }
     json_close(w);
@@ -120,12 +119,9 @@ static void write_cache(struct json_writer *w, const struct op_stats *stats)
     json_close(w);
 }
 
-static void write_operator(struct json_writer *w, const struct replay_operator *row)
+void replay_counters_json(struct json_writer *w, const struct op_stats *stats)
 {
-    const struct op_stats *stats = &row->stats;
     unsigned depth = OP_STATS_DEPTHS;
-    json_open_object(w, NULL);
-    json_put_str(w, "op", row->op);
     json_put_u64(w, "calls", stats->calls);
     json_put_u64(w, "dispatches", stats->dispatches);
     while (depth && stats->by_depth[depth - 1] == 0)
@@ -141,10 +137,17 @@ static void write_operator(struct json_writer *w, const struct replay_operator *
     json_put_u64(w, "guards", stats->guards);
     json_put_u64(w, "symbolic_tensors", stats->symbolic_tensors);
     json_put_u64(w, "ns", stats->ns);
+}
+
+static void write_operator(struct json_writer *w, const struct replay_operator *row)
+{
+    json_open_object(w, NULL);
+    json_put_str(w, "op", row->op);
+    replay_counters_json(w, &row->stats);
     json_open_array(w, "stacks");
     for (size_t i = 0; i < row->n_stacks; i++) {
         json_open_object(w, NULL);
-        write_stack(w, "stack", row->stacks[i].of, row->stacks[i].location);
+        replay_stack_json(w, "stack", row->stacks[i].of, row->stacks[i].location);
         json_put_u64(w, "count", row->stacks[i].calls);
         json_close(w);
     }

@@ -7,6 +7,7 @@
 
 #include "profile/report.h"
 #include "replay/replay.h"
+#include "trace/base/json_write.h"
 
 struct replay_report {
     struct trace *trace;
@@ -25,5 +26,11 @@ void replay_graph_name(const struct replay_report *report, uint32_t ref, struct 
 /* "match", "mismatch" ... */
 const char *outcome_name(enum outcome outcome);
 const char *guard_fate_name(enum guard_fate fate);
+
+/* Parts of the JSON, which runs on backends have too: counters of an operator's rule, a user's stack
+ * with the innermost line first. */
+void replay_counters_json(struct json_writer *w, const struct op_stats *stats);
+void replay_stack_json(struct json_writer *w, const char *key, const struct graph *graph,
+                       uint32_t location);
 
 #endif

@@ -18,7 +18,8 @@ SHOW = ["--graphs", "--guards", "--symbols", "--specializations", "--events", "-
         "--breaks", "--caches", "--failures", "--stack"]
 EXPORTED = ["--graphs", "--symbols", "--signature", "--weights", "--events"]
 # Keys of objects below these are names of something else, or an event's own.
-FREE = {"info": {"events"}, "version": {"libraries"}, "show": {"kwargs"}, "diff": {"counts"}, "events": {"meta"},
+FREE = {"info": {"events"}, "version": {"libraries"}, "show": {"kwargs"},
+        "replay": {"sizes", "fast", "bypass", "product_flops_per_s"}, "diff": {"counts"}, "events": {"meta"},
         "profile": {"parts", "by_class", "calls", "thrown_calls", "nodes_by_level",
                     "kept_nodes_by_level"}}
 
@@ -41,6 +42,9 @@ def documents(folder):
     yield "show", [["show", "--json", str(r), *SHOW] for r in recordings]
     yield "check", [["check", "--json", "--max", "guards:100000", str(recordings[0])],
                     ["check", "--list", "--json", str(recordings[0])]]
+    yield "replay", [["replay", "--json", "--backend", "cpu", "--profile", "--runs", "2",
+                      f"{RECORDINGS}/train.log.zst:0/0:forward"],
+                     ["replay", "--json", "--backend", "null", f"{RECORDINGS}/train.log.zst"]]
     archives = sorted(RECORDINGS.glob("**/*.pt2"))
     yield "info", [["info", "--json", str(a)] for a in archives]
     yield "show", [["show", "--json", str(a), *EXPORTED] for a in archives]
@@ -72,7 +76,8 @@ def check(command, arguments):
     if run.returncode > (command == "diff"): # two that differ
         return {f"exit {run.returncode}: {run.stderr.strip()}"}
     document = json.loads(run.stdout)
-    if document.get("schema") != f"symtape.{command}/1":
+    schema = "run" if "--backend" in arguments else command
+    if document.get("schema") != f"symtape.{schema}/1":
         return {"schema"}
     free = FREE.get("events" if "--events" in arguments else command, set())
     return keys_of(document, free, set()) - documented(command)

@@ -34,7 +34,7 @@ help_options() { # text, section
 }
 page_options() { # page, section
     sed -n "/^# $2\$/,/^# /p" "$1" | grep -E '^\*-' |
-        sed -E 's/\\//g; s/[*_[]//g; s/\]//g; s/,//; s/=/ /; s/ +$//' | sort
+        sed -E 's/\\//g; s/[*_[]//g; s/\]//g; s/,//; s/(--[a-z-]+)=/\1 /; s/ +$//' | sort
 }
 words_only() { sed -E 's/[][_=]//g; s/\\//g' <<<"$1"; }
 

@@ -42,6 +42,8 @@ struct backend_kind {
     bool (*probe)(struct buf *found);
     struct backend *(*open)(struct err *err);
     void (*close)(struct backend *backend); /* NULL is fine */
+    /* Bytes that can still be had; 0: not known. NULL: never known. */
+    uint64_t (*room)(struct backend *backend);
     /* ERR_ENV where there is not so much: the text says how much was asked for. */
     bool (*allocate)(struct backend *backend, size_t bytes, struct memory *ret, struct err *err);
     void (*release)(struct backend *backend, struct memory *memory);

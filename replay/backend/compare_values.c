@@ -40,15 +40,23 @@ static bool same_shape(const struct array *a, const struct array *b)
     return memcmp(a->size, b->size, a->ndim * sizeof *a->size) == 0;
 }
 
+static void note_odd(struct difference *d, uint64_t at, bool nan, bool in_got)
+{
+    if (d->n_odd < ODD_PLACES && (d->n_odd == 0 || d->odd[d->n_odd - 1].at != at))
+        d->odd[d->n_odd++] = (struct odd_place){ at, nan, in_got };
+    d->nans += nan;
+    d->infs += !nan;
+}
+
 /* One component; true where it is beyond the tolerance. */
-static bool compare_one(struct difference *d, double x, double y, struct tolerance t)
+static bool compare_one(struct difference *d, uint64_t at, double x, double y, struct tolerance t)
 {
     if (isnan(x) != isnan(y))
-        return d->nans++, true;
+        return note_odd(d, at, true, isnan(y)), true;
     if (isnan(x) || x == y)
         return false;
     if (isinf(x) || isinf(y))
-        return d->infs++, true;
+        return note_odd(d, at, false, isinf(y)), true;
     double error = fabs(x - y);
     d->max_absolute = fmax(d->max_absolute, error);
     if (x != 0)
@@ -68,8 +76,8 @@ struct difference compare_arrays(const struct array *expected, const struct arra
     for (uint64_t i = 0; i < d.elements; i++) {
         cdouble x = load_complex(dtype, expected->p, (int64_t)i);
         cdouble y = load_complex(dtype, got->p, (int64_t)i);
-        bool bad = compare_one(&d, creal(x), creal(y), tolerance);
-        bad |= compare_one(&d, cimag(x), cimag(y), tolerance);
+        bool bad = compare_one(&d, i, creal(x), creal(y), tolerance);
+        bad |= compare_one(&d, i, cimag(x), cimag(y), tolerance);
         if (bad && dense_kind_of(dtype) == DENSE_COMPLEX) /* by their distance, as PyTorch does */
             bad = !(cabs(x - y) <= tolerance.absolute + tolerance.relative * cabs(x));
         if (dense_kind_of(dtype) == DENSE_INT)

@@ -11,6 +11,14 @@ struct tolerance {
 /* torch.testing.assert_close()'s for the dtype. Integers and bool are exact. */
 struct tolerance tolerance_of(enum dtype dtype);
 
+/* Where one side is not a number, or infinite, and the other is not. */
+struct odd_place {
+    uint64_t at; /* in contiguous order */
+    bool nan;    /* else an infinity */
+    bool in_got; /* else in what was expected */
+};
+enum { ODD_PLACES = 4 };
+
 struct difference {
     bool comparable;       /* dtypes and sizes agree; nothing else is set where they do not */
     uint64_t elements, bad; /* beyond the tolerance */
@@ -19,8 +27,16 @@ struct difference {
     double max_absolute, max_relative;
     uint64_t max_ulps;     /* of floats, in steps of their dtype */
     uint64_t nans, infs;   /* places where only one side has it */
+    struct odd_place odd[ODD_PLACES]; /* the first of these */
+    uint32_t n_odd;
 };
 struct difference compare_arrays(const struct array *expected, const struct array *got,
                                  struct tolerance tolerance);
+
+/* The same value in each place: nothing at all was rounded otherwise. */
+static inline bool difference_is_none(const struct difference *d)
+{
+    return d->comparable && !d->bad && d->max_absolute == 0;
+}
 
 #endif

@@ -25,8 +25,8 @@ static bool run_operator(struct run *run, const struct step *step, struct value 
     switch (exec_call(&run->exec, step->op, step->args, step->n_args, step->keywords,
                       step->n_keywords, ret, err)) {
     case EXEC_DONE: return true;
-    case EXEC_REFUSED:
-    case EXEC_UNSUPPORTED: return refused(run, err);
+    case EXEC_REFUSED: return refused(run, err);
+    case EXEC_UNSUPPORTED: run->unsupported = true; return refused(run, err);
     default: return err_is_set(err) ? false : err_nomem(err);
     }
 }
@@ -36,10 +36,29 @@ static bool lacks_memory(struct run *run, const struct value *v, unsigned depth)
 {
     if (v->kind == VALUE_TENSOR)
         return !storage_at(&run->exec.storages, v->u.tensor.storage);
-    for (uint32_t i = 0; value_is_sequence(*v) && depth < 8 && i < v->n; i++)
+    bool nested = value_is_sequence(*v) || v->kind == VALUE_DICT;
+    for (uint32_t i = 0; nested && depth < 8 && i < v->n; i++)
         if (lacks_memory(run, &v->u.items[i], depth + 1))
             return true;
     return false;
+}
+
+/* Kernels that only Python knows (Triton's), and functions that AOTAutograd takes apart. */
+static bool nothing_computes(struct run *run, struct str target, struct err *err)
+{
+    run->unsupported = true;
+    if (str_find(target, STR("higher_order")) < target.n)
+        return err_set(err, ERR_USAGE, "unsupported: nothing computes %.*s", STR_ARG(target));
+    return err_set(err, ERR_USAGE,
+                   "unsupported: %.*s is a Python function of tensors; run the graph that "
+                   "AOTAutograd made",
+                   STR_ARG(target));
+}
+
+/* Triton's kernels that write their arguments give nothing back. */
+static bool is_opaque_kernel(struct str target)
+{
+    return str_find(target, STR("triton_kernel_wrapper")) < target.n;
 }
 
 /* Arithmetic of sizes, getitem and the like: nothing of a backend's. Higher-order operators, whose
@@ -49,6 +68,8 @@ static bool run_function(struct run *run, const struct step *step, struct value 
 {
     if (run_chooses(step))
         return run_choice(run, step, ret, err);
+    if (is_opaque_kernel(step->target))
+        return nothing_computes(run, step->target, err);
     enum op_outcome outcome =
         step->kind == STEP_METHOD
             ? ops_call_method(run->ops, step->target, step->args, step->n_args, step->keywords,
@@ -64,10 +85,7 @@ static bool run_function(struct run *run, const struct step *step, struct value 
     }
     if (outcome != OP_DONE)
         return refused(run, err);
-    if (lacks_memory(run, ret, 0))
-        return err_set(err, ERR_USAGE,
-                       "a Python function of tensors; run the graph that AOTAutograd made");
-    return true;
+    return !lacks_memory(run, ret, 0) || nothing_computes(run, step->target, err);
 }
 
 static bool run_getitem(struct run *run, const struct step *step, struct value *ret,
@@ -195,15 +213,20 @@ bool run_inner_step(struct run *run, struct program *p, const struct step *step,
 
 static bool run_step(struct run *run, const struct step *step, uint32_t *n_inputs, struct err *err)
 {
+    const struct run_options *o = &run->options;
     struct value value = value_none();
     if (step->kind == STEP_OUTPUT)
         return run_output(run, step, err);
-    if (step->kind != STEP_INPUT)
-        return run_inner_step(run, run->program, step, err);
-    if (!run_input(run, step, (*n_inputs)++, &value, err))
+    if (step->kind != STEP_INPUT) {
+        if (!run_inner_step(run, run->program, step, err))
+            return false;
+        value = run->program->current[step->node];
+    } else if (run_input(run, step, (*n_inputs)++, &value, err)) {
+        program_set(run->program, step, value);
+    } else {
         return false;
-    program_set(run->program, step, value);
-    return true;
+    }
+    return !o->node || o->node(o->node_user, run, step, &value, err);
 }
 
 /* ---- The whole ---- */
@@ -237,9 +260,11 @@ static bool place_error(const struct run *run, node_id id, struct err *err)
 bool run_execute(struct run *run, struct err *err)
 {
     struct program *p = run->program;
+    const struct backend_kind *kind = run->options.backend->kind;
     uint32_t n_inputs = 0;
+    uint64_t begin = now_ns(), given = 0; /* given: what inputs took of it */
     for (uint32_t i = 0; i < p->n_steps; i++) {
-        uint64_t start = run->ns ? now_ns() : 0;
+        uint64_t start = now_ns();
         const struct step *step = &p->steps[i];
         uint32_t first_storage = ops_next_storage(run->ops);
         run->at = run->exec.node = run->exec.storages.node = i;
@@ -251,12 +276,20 @@ bool run_execute(struct run *run, struct err *err)
             return place_error(run, i, err);
         if (run->ns)
             run->ns[i] = now_ns() - start;
+        if (step->kind == STEP_INPUT || step->kind == STEP_ATTRIBUTE) {
+            if (!kind->wait(run->options.backend, err))
+                return place_error(run, i, err);
+            given += now_ns() - start;
+        }
         if (!run->options.keep && step->kind != STEP_OUTPUT &&
             !run_hold(run, i, first_storage, err))
             return false;
     }
     struct backend *backend = run->options.backend;
-    return backend->kind->wait(backend, err) || (backend->late && place_error(run, run->at, err));
+    if (!kind->wait(backend, err))
+        return backend->late && place_error(run, run->at, err);
+    run->calls_ns = now_ns() - begin - given;
+    return true;
 }
 
 struct run *run_new(const struct graph *graph, const struct run_options *options, struct err *err)

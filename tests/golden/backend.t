@@ -5,6 +5,19 @@ Graphs run for real, at sizes that the recording allows and at others. Those tha
 
     $ symtape replay --backend null $RECORDINGS/encoder.log.zst:0/1 --set s27=32
     0/1_0:aot_inference_graph: 169 calls on null, peak 275352 bytes
+      memory at its peak 275 kB, when gelu is run; held by
+        bytes  share  node     operator            user line           code
+      49.2 kB   18 %  addmm_2  aten.addmm.default  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
+      49.2 kB   18 %  gelu     aten.gelu.default   demo/encoder.py:47  return x + self.mlp(self.norm2(x))
+      16.4 kB    6 %  arg12_1  input               -                   -
+      16.4 kB    6 %  arg14_1  input               -                   -
+      16.4 kB    6 %  arg25_1  input               -                   -
+      16.4 kB    6 %  arg27_1  input               -                   -
+      16.4 kB    6 %  arg38_1  input               -                   -
+      16.4 kB    6 %  arg40_1  input               -                   -
+      12.3 kB    4 %  arg4_1   input               -                   -
+      12.3 kB    4 %  arg5_1   input               -                   -
+      ... and 33 more
 
 A guard that does not hold refuses the run; --force runs all the same, and says so.
 
@@ -18,6 +31,19 @@ A guard that does not hold refuses the run; --force runs all the same, and says 
 
     $ symtape replay --backend null $RECORDINGS/encoder.log.zst:0/1 --set s77=1 --force
     0/1_0:aot_inference_graph: 169 calls on null, peak 183192 bytes
+      memory at its peak 183 kB, when gelu is run; held by
+        bytes  share  node     operator            user line           code
+      16.4 kB    9 %  arg12_1  input               -                   -
+      16.4 kB    9 %  arg14_1  input               -                   -
+      16.4 kB    9 %  arg25_1  input               -                   -
+      16.4 kB    9 %  arg27_1  input               -                   -
+      16.4 kB    9 %  arg38_1  input               -                   -
+      16.4 kB    9 %  arg40_1  input               -                   -
+      12.3 kB    7 %  arg5_1   input               -                   -
+      12.3 kB    7 %  arg18_1  input               -                   -
+      12.3 kB    7 %  arg31_1  input               -                   -
+      12.3 kB    7 %  addmm_2  aten.addmm.default  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
+      ... and 33 more
     2> symtape: 0/1_0:aot_inference_graph: s77 is within [2, int_oo]: s77 = 1 (recorded: 3), at demo/encoder.py:46 `x = x + self.attention(self.norm1(x))`; run all the same
     2> symtape: 0/1_0:aot_inference_graph: guard 32*((s27//8))*((s27//((s27//8)))) < 32*s77*((s27//8))*((s27//((s27//8)))) does not hold: s27 = 24, s77 = 1 (recorded: 3); run all the same
 
@@ -28,12 +54,12 @@ A guard that does not hold refuses the run; --force runs all the same, and says 
 No sizes of anything.
 
     $ symtape replay --backend cpu $RECORDINGS/encoder.log.zst:0/1 --set s77=-1
-    2> symtape: --set s77: a size is a whole number, not negative
-    [exit 1]
+    2> symtape: --set: "-1" is no size: a whole number, MIN..MAX, MIN..MAX:STEP or MIN..MAX:xFACTOR
+    [exit 2]
 
     $ symtape replay --backend cpu $RECORDINGS/encoder.log.zst:0/1 --set s77=two
-    2> symtape: --set s77: a size is a whole number, not negative
-    [exit 1]
+    2> symtape: --set: "two" is no size: a whole number, MIN..MAX, MIN..MAX:STEP or MIN..MAX:xFACTOR
+    [exit 2]
 
     $ symtape replay --backend cpu $RECORDINGS/encoder.log.zst:0/1 --set s999=2
     2> symtape: --set: no graph has a symbol s999
@@ -51,7 +77,90 @@ Beyond 2^31 elements memory is counted as ever; beyond 2^63 bytes there is none.
 
     $ symtape replay --backend null $RECORDINGS/encoder.log.zst:0/1 --set s77=4000000000
     0/1_0:aot_inference_graph: 169 calls on null, peak 122880000152472 bytes
+      memory at its peak 123 TB, when gelu is run; held by
+        bytes  share  node     operator            user line           code
+      49.2 TB   40 %  addmm_2  aten.addmm.default  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
+      49.2 TB   40 %  gelu     aten.gelu.default   demo/encoder.py:47  return x + self.mlp(self.norm2(x))
+      12.3 TB   10 %  arg4_1   input               -                   -
+      12.3 TB   10 %  add_211  aten.add.Tensor     demo/encoder.py:46  x = x + self.attention(self.norm1(x))
+      16.4 kB   <1 %  arg12_1  input               -                   -
+      16.4 kB   <1 %  arg14_1  input               -                   -
+      16.4 kB   <1 %  arg25_1  input               -                   -
+      16.4 kB   <1 %  arg27_1  input               -                   -
+      16.4 kB   <1 %  arg38_1  input               -                   -
+      16.4 kB   <1 %  arg40_1  input               -                   -
+      ... and 33 more
 
     $ symtape replay --backend null $RECORDINGS/encoder.log.zst:0/1 --set s77=400000000000000000
     2> symtape: 0/1_0:aot_inference_graph: node arg4_1: more than 2^63 bytes
     [exit 4]
+
+Where time goes, of which only what does not depend on the machine can be shown here; the fields of --json are told in the page.
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --profile --runs 2 -n 3 | sed -n '1p;/memory at/,$p'
+    0/0_0:aot_forward_graph: 13 calls, 6 launches on cpu at s23 = 4, s27 = 10
+      memory at its peak 18.5 kB, when addmm is run; held by
+        bytes  share  node               operator                        user line         code
+      3.20 kB   17 %  primals_1          input                           -                 -
+      3.07 kB   17 %  primals_5          input                           -                 -
+      2.88 kB   16 %  native_layer_norm  aten.native_layer_norm.default  demo/train.py:18  x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2)))...
+      ... and 10 more
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --profile --json | tr ',' '\n' | grep -c isolated_us
+    6
+
+    $ symtape replay --backend null $RECORDINGS/train.log.zst:0/0:forward --profile
+    2> symtape: --profile: backend null takes no time
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --profile --outputs x
+    2> symtape: --profile only tells times: not with --against, --outputs, --save or --perturb
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --runs 3
+    2> symtape: --runs: with --profile
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --profile --set s23=1..4
+    2> symtape: --profile: at one size, not 4
+    [exit 2]
+
+More memory than there is: told before it is tried.
+
+    $ symtape replay --backend cpu $RECORDINGS/encoder.log.zst:0/1 --set s77=4000000000
+    2> symtape: 0/1_0:aot_inference_graph: 122880000152472 bytes of memory are needed, and {*} can be had on cpu; node arg4_1 is the first beyond that
+    [exit 4]
+
+Inputs that are not what the graph takes.
+
+    $ symtape replay --backend cpu $RECORDINGS/exported.pt2 --inputs nowhere.safetensors
+    2> symtape: nowhere.safetensors: No such file or directory
+    [exit 4]
+
+    $ printf '\071\0\0\0\0\0\0\0{"in.0":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}}\0\0\0\0\0\0\0\0' > i64.safetensors
+
+    $ symtape replay --backend cpu $RECORDINGS/exported.pt2 --inputs i64.safetensors
+    2> symtape: ::exported/models/model.json: i64.safetensors: in.0 is i64, and input x is f32
+    [exit 3]
+
+    $ printf '\071\0\0\0\0\0\0\0{"in.0":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}\0\0\0\0\0\0\0\0' > flat.safetensors
+
+    $ symtape replay --backend cpu $RECORDINGS/exported.pt2 --inputs flat.safetensors
+    2> symtape: ::exported/models/model.json: flat.safetensors: in.0 has 1 dimensions, and input x has 2
+    [exit 3]
+
+    $ printf '\073\0\0\0\0\0\0\0{"in.0":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}\0\0\0\0\0\0\0\0' > narrow.safetensors
+
+    $ symtape replay --backend cpu $RECORDINGS/exported.pt2 --inputs narrow.safetensors
+    2> symtape: ::exported/models/model.json: input x: dimension 1 is 2, and it was recorded as the number 4
+    [exit 1]
+
+    $ printf '\071\0\0\0\0\0\0\0{"in.9":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}\0\0\0\0\0\0\0\0' > extra.safetensors
+
+    $ symtape replay --backend cpu $RECORDINGS/exported.pt2 --inputs extra.safetensors
+    2> symtape: ::exported/models/model.json: extra.safetensors: in.9: the graph takes 3 inputs
+    [exit 3]
+
+    $ symtape replay --backend cpu $RECORDINGS/exported.pt2 --inputs flat.safetensors --input-prefix other.
+    2> symtape: ::exported/models/model.json: flat.safetensors: no other.0, for input x
+    [exit 3]

@@ -4,6 +4,8 @@
 #include <time.h>
 
 #include "replay/backend/cpu/kernel.h"
+#include "replay/backend/cpu/room.h"
+#include "replay/backend/exec.h"
 
 struct cpu {
     struct backend base;
@@ -22,6 +24,12 @@ static void cpu_close(struct backend *backend)
     if (backend)
         backend_log_release(&backend->log);
     free(backend);
+}
+
+static uint64_t cpu_room_of(struct backend *backend)
+{
+    (void)backend;
+    return cpu_room();
 }
 
 static bool cpu_allocate(struct backend *backend, size_t bytes, struct memory *ret, struct err *err)
@@ -71,13 +79,15 @@ static bool cpu_call(struct backend *backend, const struct backend_call *call, s
     k.row = kernel_find(call->schema);
     if (!k.row)
         return err_set(err, ERR_USAGE, "%.*s: no kernel of backend cpu", STR_ARG(op_name(call->op)));
-    double start = backend->log.on ? now_us() : 0;
+    bool told = backend->log.on && call->exec->depth <= 1; /* others are part of one that is */
+    double start = told ? now_us() : 0;
     if (str_starts(call->schema->base, STR("_foreach_")))
         run_foreach(&k);
     else
         k.row->run(&k);
     arena_release(&k.arena);
-    struct backend_launch *launch = backend_log_add(&backend->log, k.row->base, call->node);
+    struct backend_launch *launch =
+        told ? backend_log_add(&backend->log, k.row->base, call->node) : NULL;
     if (launch) {
         launch->start = start;
         launch->us = now_us() - start;
@@ -97,6 +107,7 @@ const struct backend_kind backend_cpu = {
     .probe = cpu_probe,
     .open = cpu_open,
     .close = cpu_close,
+    .room = cpu_room_of,
     .allocate = cpu_allocate,
     .release = cpu_release,
     .read = cpu_read,

@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "replay/backend/cuda/cuda.h"
 #include "replay/backend/cuda/device/attention.h"
-#include "replay/backend/cuda/kernel.h"
+#include "replay/backend/exec.h"
 
 enum { ATTENTION_WARPS = 8, ATTENTION_DEPTHS = 512, FOUR = 4 };
 
@@ -148,19 +149,17 @@ static void tell_traffic(struct kernel *k, const struct attention *a, double tim
 /* The logarithms' rows may be padded. */
 static bool logarithms_of(struct kernel *k, struct attention *a, struct tensor to)
 {
-    int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], behind = 1;
+    struct attention_args *x = &a->args;
+    int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
     uint32_t ndim = tensor_sizes(k, to, size);
-    if (!tensor_strides(k, to, stride) || ndim < 2 || size[ndim - 1] < a->args.n)
+    if (!tensor_strides(k, to, stride) || ndim < 2 || ndim > 3 || size[ndim - 1] < x->n ||
+        size[ndim - 2] != x->heads || (ndim == 3 ? size[0] : 1) != x->batch)
         return false;
-    for (uint32_t d = ndim; d-- > 0;) {
-        if (size[d] != 1 && stride[d] != behind)
-            return false;
-        behind *= size[d];
-    }
-    a->args.padded = size[ndim - 1];
-    a->args.given = cuda_address(k, to);
+    x->padded = size[ndim - 1];
+    x->given = (struct attention_tensor){ cuda_address(k, to), ndim == 3 ? stride[0] : 0,
+                                          stride[ndim - 2], stride[ndim - 1], 0 };
     a->log_dtype = to.meta->dtype;
-    return behind == a->args.batch * a->args.heads * a->args.padded;
+    return cuda_type(to.meta->dtype) != NULL;
 }
 
 static bool out_of(struct kernel *k, struct attention *a, bool rows_first)
@@ -178,16 +177,26 @@ static bool out_of(struct kernel *k, struct attention *a, bool rows_first)
 /* Seeds and the like, which no kernel of ours has. */
 static void zero_others(struct kernel *k, uint32_t from)
 {
-    for (uint32_t i = from; i < n_results(k); i++) {
+    struct cuda *cuda = cuda_of(k);
+    if (k->failed || !cuda_flush(cuda, k->err)) {
+        k->failed = true;
+        return;
+    }
+    for (uint32_t i = from; i < n_results(k) && !k->failed; i++) {
         struct tensor x = result(k, i);
-        if (x.meta && cuda_address(k, x) && !is_view(k, x))
-            zero_elements(k, x);
+        size_t bytes;
+        if (!x.meta || is_view(k, x) || !cuda_address(k, x) ||
+            !tensor_bytes(k->call->pool, x.meta, &bytes))
+            continue;
+        k->failed = !cuda_check(cuda,
+                                cuda->driver.fill_bytes(cuda_address(k, x), 0, bytes, cuda->stream),
+                                k->err, "zeroing result %u", i);
     }
 }
 
 static void attend(struct kernel *k, struct attention *a, uint32_t others)
 {
-    int64_t rows = a->args.given && a->args.padded > a->args.n ? a->args.padded : a->args.n;
+    int64_t rows = a->args.given.p && a->args.padded > a->args.n ? a->args.padded : a->args.n;
     tell_traffic(k, a, 2);
     launch(k, a, "attention", cuda_type(a->dtype), rows, a->args.batch * a->args.heads);
     zero_others(k, others);

@@ -193,13 +193,21 @@ static void compute(struct kernel *k, const struct cuda_conv *c, enum conv_part 
 
 /* ---- Operators ---- */
 
+/* A bias or its gradient, or none. */
+static bool is_vector(struct kernel *k, struct tensor x, const struct cuda_conv *c, int64_t n)
+{
+    int64_t size[TENSOR_MAX_DIM];
+    return !x.meta || (tensor_sizes(k, x, size) == 1 && size[0] == n &&
+                       x.meta->dtype == c->in.dtype);
+}
+
 void cuda_convolution(struct kernel *k)
 {
     struct tensor x = tensor_arg(k, has_arg(k, "input") ? "input" : "self");
     struct tensor bias = tensor_arg(k, "bias");
     struct cuda_conv c;
     if (!conv_of(k, x, result(k, 0), tensor_arg(k, "weight"), &c) ||
-        (bias.meta && (bias.meta->dtype != c.in.dtype || bias.meta->ndim != 1))) {
+        !is_vector(k, bias, &c, c.transposed ? c.in.channels : c.out.channels)) {
         cuda_decline(k);
         return;
     }
@@ -239,7 +247,7 @@ void cuda_convolution_backward(struct kernel *k)
     struct cuda_conv to_input = c, to_weight = c;
     if (!put_result(k, to[0], c.dims, c.transposed ? &to_input.out : &to_input.in) ||
         !put_result(k, to[1], c.dims, &to_weight.weight) ||
-        (to[2].meta && (to[2].meta->dtype != c.in.dtype || to[2].meta->ndim != 1))) {
+        !is_vector(k, to[2], &c, c.transposed ? c.in.channels : c.out.channels)) {
         cuda_decline(k);
         return;
     }

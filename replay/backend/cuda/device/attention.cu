@@ -134,8 +134,8 @@ KERNEL(attention, struct attention_args)
     UNROLL for (int r = 0; r < ROWS; r++) {
         i64 i = first + r;
         if (i >= a.n) {
-            if (lane == 0 && a.given && i < a.padded)
-                STORE(TL, PTR(TL, a.given), (batch * a.heads + head) * a.padded + i, 0);
+            if (lane == 0 && a.given.p && i < a.padded)
+                STORE(TL, PTR(TL, a.given.p), element_at(&a.given, batch, head, i, 0), 0);
             continue;
         }
         UNROLL for (int c = 0; c < DEPTHS / LANES; c++)
@@ -146,8 +146,8 @@ KERNEL(attention, struct attention_args)
         ACC logarithm = total[r] == 0 ? -INFINITY : most[r] + LOG(total[r]);
         if (lane == 0 && a.logarithms)
             PTR(ACC, a.logarithms)[(batch * a.heads + head) * a.n + i] = logarithm;
-        if (lane == 0 && a.given)
-            STORE(TL, PTR(TL, a.given), (batch * a.heads + head) * a.padded + i, logarithm);
+        if (lane == 0 && a.given.p)
+            STORE(TL, PTR(TL, a.given.p), element_at(&a.given, batch, head, i, 0), logarithm);
     }
 }
 

@@ -12,10 +12,10 @@ struct attention_tensor {
 struct attention_args {
     struct attention_tensor q, k, v, out, grad_out, grad_q, grad_k, grad_v;
     struct attention_tensor bias, grad_bias; /* [batch, heads, n, m] */
-    u64 logarithms;             /* [batch, heads, padded] of ACC: of what weights were divided by */
+    u64 logarithms;             /* [batch, heads, n] of ACC: of what weights were divided by */
     u64 sums;                   /* [batch, heads, n] of ACC: weights times their gradients */
-    u64 given;                  /* the result that the logarithms go to, of TL; 0: none */
-    i64 padded;                 /* rows of `given` */
+    struct attention_tensor given; /* the result that the logarithms go to, of TL: no columns */
+    i64 padded;                    /* rows of `given` */
     i64 batch, heads, key_heads, n, m, depth, value_depth;
     i64 tiles; /* of rows for each head */
     f64 scale;

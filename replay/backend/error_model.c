@@ -1,0 +1,283 @@
+#include "replay/backend/error_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/backend/elements.h"
+
+enum length { LENGTH_ONE, LENGTH_RATIO, LENGTH_LAST, LENGTH_FILTER };
+enum carry { CARRY_SAME, CARRY_MOVE, CARRY_ADD, CARRY_SUM, CARRY_MEAN, CARRY_PRODUCT, CARRY_EXPONENT };
+
+struct rule {
+    const char *base;
+    enum length length;
+    uint32_t argument;
+    enum carry carry;
+};
+
+static const struct rule rules[] = {
+#define ERRORS(base, length, argument, carry) \
+    { #base, LENGTH_##length, argument, CARRY_##carry },
+#include "replay/backend/error_rules.def"
+#undef ERRORS
+};
+static const struct rule otherwise = { "", LENGTH_RATIO, 0, CARRY_SAME };
+static const struct rule moves = { "", LENGTH_ONE, 0, CARRY_MOVE };
+
+bool error_model_init(struct error_model *model, uint32_t n_nodes, struct err *err)
+{
+    *model = (struct error_model){ .n = n_nodes, .factor = 1 };
+    model->nodes = calloc((size_t)n_nodes + 1, sizeof *model->nodes);
+    return model->nodes || err_nomem(err);
+}
+
+void error_model_release(struct error_model *model)
+{
+    free(model->nodes);
+    *model = (struct error_model){ 0 };
+}
+
+void error_model_moments(struct error_model *model, node_id node, const struct array *values)
+{
+    size_t size = dtype_size(values->dtype);
+    uint64_t n = size ? values->bytes / size : 0, finite = 0;
+    double squares = 0, most = 0;
+    if (node >= model->n || dense_kind_of(values->dtype) == DENSE_INT)
+        return;
+    for (uint64_t i = 0; i < n; i++) {
+        double x = cabs(load_complex(values->dtype, values->p, (int64_t)i));
+        if (!isfinite(x))
+            continue;
+        finite++;
+        squares += x * x;
+        most = fmax(most, x);
+    }
+    struct value_error *e = &model->nodes[node];
+    e->rms = finite ? sqrt(squares / (double)finite) : 0;
+    if (!isfinite(e->rms))
+        e->rms = most;
+    e->most = most;
+    e->known = true;
+}
+
+/* ---- What an operator does ---- */
+
+const struct step *step_origin(const struct program *program, const struct step *step)
+{
+    for (unsigned depth = 0; step->kind == STEP_GETITEM && step->n_patches && depth < 8; depth++) {
+        node_id from = program->patches[step->first_patch].from;
+        if (from >= program->n_steps)
+            break;
+        step = &program->steps[from];
+    }
+    return step;
+}
+
+static double elements(const struct sym_pool *pool, struct tensor x)
+{
+    double n = 1;
+    int64_t size;
+    for (uint32_t i = 0; i < x.meta->ndim; i++)
+        n *= sym_to_i64(pool, x.meta->size[i], &size) ? (double)size : 1;
+    return n;
+}
+
+struct extent {
+    const struct sym_pool *pool;
+    double least, most;
+    uint32_t storage;
+    bool shares; /* a tensor of that storage is among them */
+};
+
+static void look_at_value(struct extent *e, const struct value *v, unsigned depth)
+{
+    if (v->kind == VALUE_TENSOR && v->u.tensor.meta) {
+        double n = elements(e->pool, v->u.tensor);
+        e->most = fmax(e->most, n);
+        e->least = n > 0 ? fmin(e->least, n) : e->least;
+        e->shares |= v->u.tensor.storage == e->storage;
+    }
+    for (uint32_t i = 0; value_is_sequence(*v) && depth < 4 && i < v->n; i++)
+        look_at_value(e, &v->u.items[i], depth + 1);
+}
+
+static struct extent extent_of(const struct run *run, const struct value *values, uint32_t n,
+                               uint32_t storage)
+{
+    struct extent e = { ops_pool(run->ops), INFINITY, 0, storage, false };
+    for (uint32_t i = 0; i < n; i++)
+        look_at_value(&e, &values[i], 0);
+    return e;
+}
+
+static uint32_t storage_of(const struct value *v)
+{
+    while (value_is_sequence(*v) && v->n)
+        v = &v->u.items[0];
+    return v->kind == VALUE_TENSOR ? v->u.tensor.storage : STORAGE_FRESH;
+}
+
+/* "add_" is add's. A result on an argument's storage that the call does not write is a view. */
+static const struct rule *rule_of(const struct run *run, const struct step *step)
+{
+    struct schema name;
+    if (step->kind == STEP_ALIAS)
+        return &moves;
+    if (!step->op || !schema_parse_name(op_schema(step->op), &name))
+        return &otherwise;
+    struct str base = name.base;
+    bool in_place = base.n > 1 && base.p[base.n - 1] == '_' && base.p[0] != '_';
+    base.n -= in_place;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (str_is(base, rules[i].base))
+            return &rules[i];
+    struct extent args = extent_of(run, step->args, step->n_args,
+                                   storage_of(&run->program->current[step->node]));
+    return args.shares && !in_place ? &moves : &otherwise;
+}
+
+static uint64_t terms_of(const struct run *run, const struct step *step, const struct rule *rule)
+{
+    const struct sym_pool *pool = ops_pool(run->ops);
+    struct tensor x = { 0 };
+    int64_t size = 1;
+    double n = 1;
+    if (rule->argument < step->n_args && step->args[rule->argument].kind == VALUE_TENSOR)
+        x = step->args[rule->argument].u.tensor;
+    if (rule->length == LENGTH_RATIO) {
+        struct extent args = extent_of(run, step->args, step->n_args, STORAGE_FRESH);
+        struct extent result = extent_of(run, &run->program->current[step->node], 1, STORAGE_FRESH);
+        n = args.most / result.least;
+    } else if (rule->length == LENGTH_LAST && x.meta && x.meta->ndim) {
+        n = sym_to_i64(pool, x.meta->size[x.meta->ndim - 1], &size) ? (double)size : 1;
+    } else if (rule->length == LENGTH_FILTER && x.meta && x.meta->ndim) {
+        if (sym_to_i64(pool, x.meta->size[0], &size) && size > 0)
+            n = elements(pool, x) / (double)size;
+    }
+    return n > 1 && n < 1e15 ? (uint64_t)ceil(n) : 1;
+}
+
+/* ---- Carrying errors on ---- */
+
+/* What the arguments bring. Squares are summed, or the greatest taken. */
+struct brought {
+    double relative, absolute, ratio, sum_ratio2, exponent;
+    double first, second; /* the two greatest rms */
+    bool known;           /* all of them have moments */
+};
+
+static struct brought brought_by(const struct error_model *model, const struct run *run,
+                                 const struct step *step)
+{
+    struct brought b = { .known = true };
+    for (uint32_t i = 0; i < step->n_patches; i++) {
+        node_id from = run->program->patches[step->first_patch + i].from;
+        if (from >= model->n)
+            continue;
+        const struct value_error *e = &model->nodes[from];
+        double scaled = e->known && e->rms > 0 ? e->absolute / e->rms : 0;
+        b.relative = fmax(b.relative, e->relative);
+        b.absolute = fmax(b.absolute, hypot(e->absolute, e->relative * e->rms));
+        b.ratio = fmax(b.ratio, scaled);
+        b.sum_ratio2 += scaled * scaled + e->relative * e->relative;
+        b.exponent = fmax(b.exponent, hypot(e->absolute, e->relative * e->most));
+        b.second = fmax(b.second, fmin(b.first, e->rms));
+        b.first = fmax(b.first, e->rms);
+    }
+    return b;
+}
+
+static double roundoff_of(enum dtype dtype)
+{
+    switch (dtype) {
+    case DTYPE_F64:
+    case DTYPE_C128: return 0x1p-53;
+    case DTYPE_F32:
+    case DTYPE_C64: return 0x1p-24;
+    case DTYPE_F16:
+    case DTYPE_C32: return 0x1p-11;
+    case DTYPE_BF16: return 0x1p-8;
+    default: return dense_kind_of(dtype) == DENSE_INT ? 0 : 0x1p-3;
+    }
+}
+
+static void carry_on(struct value_error *e, const struct brought *b, enum carry carry, double u,
+                     double v)
+{
+    double n = (double)e->terms, own = 2 * u + 4 * sqrt(n) * v;
+    switch (carry) {
+    case CARRY_MOVE:
+        e->relative = hypot(u, b->relative);
+        e->absolute = b->absolute;
+        break;
+    case CARRY_ADD:
+        e->relative = hypot(own, b->relative);
+        e->absolute = hypot(b->absolute, (2 * u + 4 * v) * b->first);
+        break;
+    case CARRY_SUM:
+        e->relative = own;
+        e->absolute = hypot(sqrt(n) * b->absolute, 4 * n * v * b->first);
+        break;
+    case CARRY_MEAN:
+        e->relative = hypot(own, b->relative);
+        e->absolute = hypot(b->absolute, 4 * v * b->first);
+        break;
+    case CARRY_PRODUCT:
+        e->relative = own;
+        e->absolute = b->first * b->second * hypot(sqrt(n * b->sum_ratio2), 4 * n * v);
+        break;
+    case CARRY_EXPONENT:
+        e->relative = hypot(own, hypot(b->exponent, b->relative));
+        e->absolute = 0;
+        break;
+    default:
+        e->relative = hypot(own, b->relative);
+        e->absolute = e->known ? e->rms * b->ratio : 0;
+        break;
+    }
+}
+
+static enum dtype dtype_of_value(const struct value *v)
+{
+    for (unsigned depth = 0; value_is_sequence(*v) && v->n && depth < 4; depth++)
+        v = &v->u.items[0];
+    return v->kind == VALUE_TENSOR ? v->u.tensor.meta->dtype : DTYPE_NONE;
+}
+
+void error_model_step(struct error_model *model, const struct run *run, const struct step *step)
+{
+    const struct step *origin = step_origin(run->program, step);
+    struct value_error *e = step->node < model->n ? &model->nodes[step->node] : NULL;
+    enum dtype dtype = dtype_of_value(&run->program->current[step->node]);
+    if (!e)
+        return;
+    e->relative = e->absolute = 0;
+    e->terms = 1;
+    if (origin->kind == STEP_INPUT || origin->kind == STEP_ATTRIBUTE || dtype == DTYPE_NONE ||
+        dense_kind_of(dtype) == DENSE_INT)
+        return;
+    const struct rule *rule = rule_of(run, origin);
+    struct brought b = brought_by(model, run, origin);
+    double u = roundoff_of(dtype);
+    e->terms = terms_of(run, origin, rule);
+    carry_on(e, &b, rule->carry, u, fmin(u, 0x1p-24));
+    if (!(e->relative < 1))
+        e->relative = 1;
+    if (!isfinite(e->absolute))
+        e->absolute = e->most;
+}
+
+struct tolerance error_model_tolerance(const struct error_model *model, node_id node,
+                                       enum dtype dtype)
+{
+    struct tolerance t = tolerance_of(dtype);
+    if (node >= model->n || dense_kind_of(dtype) == DENSE_INT)
+        return t;
+    const struct value_error *e = &model->nodes[node];
+    if (e->known && e->rms < 1)
+        t.absolute *= e->rms;
+    t.relative = model->factor * fmax(t.relative, e->relative);
+    t.absolute = model->factor * fmax(t.absolute, e->absolute);
+    return t;
+}

@@ -1,0 +1,142 @@
+Graphs that are run, held against another backend. The same backend is equal in each element; a drill (`--perturb`) shows
+what a wrong kernel would look like: the first bad node with its user line, and what follows from it.
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against cpu --nodes --perturb convolution=1e-3
+    0/0_0:aot_forward_graph: 13 calls on cpu, peak {*} bytes, against cpu
+      out.0: 163 of 200 elements differ; first 0: expected -2.20730805, got -2.20795703; max absolute 0.00144, relative 0.00456, 65236 ULPs; tolerance 2.35e-05 + 1.3e-06 |x|
+      out.1: 40 elements agree; max absolute 0, 0 ULPs
+      out.2: 768 elements agree; max absolute 0, 0 ULPs
+      out.3: 16 elements agree; max absolute 0, 0 ULPs
+      out.4: 16 elements agree; max absolute 0, 0 ULPs
+      out.5: 80 elements agree; max absolute 0, 0 ULPs
+      out.6: 640 elements agree; max absolute 0, 0 ULPs
+      out.7: 193 of 640 elements differ; first 0: expected -1.9723407, got -1.97122419; max absolute 0.0012, relative 0.0313, 271152 ULPs; tolerance 1e-05 + 1.84e-06 |x|
+      out.8: 40 of 40 elements differ; first 0: expected 0.142540395, got 0.142735243; max absolute 0.000259, relative 0.00516, 47220 ULPs; tolerance 3.18e-06 + 2.13e-06 |x| of 16 terms
+      out.9: 23 of 40 elements differ; first 0: expected 0.673771083, got 0.67378521; max absolute 6.22e-05, relative 0.000107, 1044 ULPs; tolerance 6.55e-06 + 2.13e-06 |x| of 16 terms
+      out.10: 375 of 640 elements differ; first 0: expected -0.181967407, got -0.181583241; max absolute 0.000508, relative 0.00815, 109457 ULPs; tolerance 1e-05 + 2.13e-06 |x|
+      out.11: 192 of 640 elements differ; first 0: expected -0.566238761, got -0.565122247; max absolute 0.0012, relative 0.0715, 1088761 ULPs; tolerance 9.63e-06 + 1.81e-06 |x|
+      nodes: 11 equal, 1 differ, 11 differ because of these
+      first bad node: convolution (torch.ops.aten.convolution.default) at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`, whose inputs are equal: 640 of 640 elements differ; first 0: expected -0.641969085, got -0.640327096; max absolute 0.0237, relative 0.0715, 1088965 ULPs; tolerance 1.35e-05 + 1.77e-06 |x| of 48 terms
+    [exit 1]
+
+Integers are exact, and an output alone tells no node.
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against cpu --perturb primals_4=1 | grep -v agree
+    0/0_0:aot_forward_graph: 13 calls on cpu, peak {*} bytes, against cpu
+      out.0: 200 of 200 elements differ; first 0: expected -2.20730805, got -3.80784035; max absolute 6.09, relative 42.5, 2156234844 ULPs; tolerance 2.35e-05 + 1.3e-06 |x|
+      out.1: 40 of 40 elements differ; first 0: expected 0, got 1; max absolute 1, relative 1, 0 ULPs; tolerance 0 + 0 |x|
+      out.6: 640 of 640 elements differ; first 0: expected -1.40610194, got 1.00601983; max absolute 2.73, relative 120, 2134707568 ULPs; tolerance 1e-05 + 1.3e-06 |x|
+      out.7: 640 of 640 elements differ; first 0: expected -1.9723407, got 0.211035609; max absolute 4.46, relative 221, 2149211998 ULPs; tolerance 1e-05 + 1.84e-06 |x|
+      out.8: 40 of 40 elements differ; first 0: expected 0.142540395, got -0.0578404665; max absolute 0.993, relative 18.4, 2111362360 ULPs; tolerance 3.18e-06 + 2.13e-06 |x| of 16 terms
+      out.9: 40 of 40 elements differ; first 0: expected 0.673771083, got 0.701223791; max absolute 0.14, relative 0.241, 2341462 ULPs; tolerance 6.55e-06 + 2.13e-06 |x| of 16 terms
+      out.10: 640 of 640 elements differ; first 0: expected -0.181967407, got 0.866492927; max absolute 3.04, relative 53.3, 2139405512 ULPs; tolerance 1e-05 + 2.13e-06 |x|
+      out.11: 554 of 640 elements differ; first 0: expected -0.566238761, got -0.794984221; max absolute 2, relative 12.9, 2130706432 ULPs; tolerance 9.63e-06 + 1.81e-06 |x|
+
+A tolerance that was widened lets it pass.
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against cpu --nodes --perturb convolution=1e-3 --tolerance 1e4 | tail -n 1
+      nodes: 11 equal, 12 within the tolerance
+
+The reference on disk: every node, of larger ones samples and a hash; compared later, here with other inputs, and by itself.
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --outputs ref.safetensors --save all --samples 100
+    0/0_0:aot_forward_graph: 13 calls on cpu, peak {*} bytes
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against ref.safetensors --nodes | tail -n 1
+      nodes: 23 equal
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against ref.safetensors --nodes --perturb tanh=1e-9 | tail -n 2
+      out.11: 640 elements agree; max absolute 9.31e-10, 1 ULPs
+      nodes: 19 equal, 4 within the tolerance
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against ref.safetensors --nodes --seed 3 | tail -n 1
+      other inputs: primals_10: 5 of 5 elements differ; first 0: expected 1.60064578, got -1.23338842; max absolute 3.1, relative 57.2, 2137702818 ULPs; tolerance 1e-05 + 1.3e-06 |x|
+
+    $ head -c 300 ref.safetensors > cut.safetensors
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against cut.safetensors --nodes
+    2> symtape: cut.safetensors: no safetensors file: a header of 4488 bytes
+    [exit 3]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --outputs one.safetensors --save tanh,add_24
+    0/0_0:aot_forward_graph: 13 calls on cpu, peak {*} bytes
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against one.safetensors --nodes | tail -n 1
+      nodes: 2 equal, 21 not in the reference
+
+Many sizes: what came of them, as regions.
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=1..20,s27=2,4,8..16:x2 --against cpu
+    0/0_0:aot_forward_graph: 80 sizes on cpu against cpu
+      s23=1: refused: s23 is within [2, int_oo]: s23 = 1 (recorded: 4), at demo/train.py:17 `x = self.embedding(ids)` (4 sizes)
+      s23 in 16..20: refused: guard s23 < 16 does not hold: s23 = 16 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))` (20 sizes)
+      s23 in 2..15: agrees (56 sizes)
+    [exit 1]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=2..3 --against cpu --perturb tanh=1
+    0/0_0:aot_forward_graph: 2 sizes on cpu against cpu
+      all sizes: differs: out.0 (2 sizes)
+    [exit 1]
+
+    $ printf 's23=2 s27=4\n# batch, length\ns23=19\n' > sizes.txt
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --sizes sizes.txt
+    0/0_0:aot_forward_graph: 2 sizes on cpu
+      s23=19: refused: guard s23 < 16 does not hold: s23 = 19 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`
+      s23=2, s27=4: runs
+    [exit 1]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=3..5 --json
+    {"schema":"symtape.run/1","backend":"cpu","against":null,"sweeps":[{"graph":"0/0_0:aot_forward_graph","runs":3,"n_regions":1,"regions":[{"sizes":[{"symbol":"s23","min":3,"max":5}],"runs":3,"outcome":"agrees","text":""}]}],"differs":false}
+
+What cannot be.
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=3..1
+    2> symtape: --set: 3..1 is an empty range
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=1..9223372036854775807
+    2> symtape: --set: more than 1048576 sizes; a step makes them fewer, as in 1..100000:64 or 1..100000:x2
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=1,s23=2
+    2> symtape: --set: s23 is given twice
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=2..3 --outputs x.safetensors
+    2> symtape: --outputs: one file, and 2 sizes; name one
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --save tanh
+    2> symtape: --save goes with --outputs FILE, where it is written
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --perturb nobody=1 --set s23=2..3
+    2> symtape: --perturb: no node nobody
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --save nobody --outputs x.safetensors
+    2> symtape: 0/0_0:aot_forward_graph: --save: no node nobody
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against cpu --perturb tanh
+    2> symtape: --perturb: NODE=EPS, as in mul_7=1e-3
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --nodes
+    2> symtape: --nodes: with --against, what to compare them with
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against null
+    2> symtape: --against null: it computes nothing
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against nowhere.safetensors
+    2> symtape: nowhere.safetensors: No such file or directory
+    [exit 4]
+
+    $ printf 's23=2 s23=4\n' > twice.txt
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --sizes twice.txt
+    2> symtape: --sizes: line 1: a symbol is given twice
+    [exit 3]
