@@ -153,8 +153,8 @@ void norm_stats(struct kernel *k, const struct norm_stats_args *a, const char *a
                 const char *const *types)
 {
     struct defines d = { 0 };
-    define(&d, "#define ACC %s\n#define M %s\n#define S %s\n#define R %s\n", acc, types[0],
-           types[1], types[2]);
+    define(&d, "#define INDEX u64\n#define ACC %s\n#define M %s\n#define S %s\n#define R %s\n", acc,
+           types[0], types[1], types[2]);
     struct cuda_grid grid = { cuda_blocks(k, a->n, TEAM_THREADS), 1, 1, TEAM_THREADS, 0 };
     if (a->n)
         cuda_launch(k, cuda_function(k, "norm", "norm_stats", d.text), grid, a, sizeof *a);
