@@ -185,7 +185,8 @@ static bool run_block(uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         b.threads[i] = (struct thread){ .state = READY };
-    memset(b.launch->shared[0], 0xff, (size_t)(b.launch->shared[1] - b.launch->shared[0]));
+    if (b.launch->shared[0])
+        memset(b.launch->shared[0], 0xff, (size_t)(b.launch->shared[1] - b.launch->shared[0]));
     if (b.launch->dynamic_shared)
         memset(b.shim.dynamic_shared, 0xff, b.launch->dynamic_shared);
     for (;;) {

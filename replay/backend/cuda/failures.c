@@ -57,8 +57,9 @@ static void lose(struct cuda *cuda, const struct err *why)
     if (err_is_set(&f->lost))
         return;
     err_set(&f->lost, ERR_ENV,
-            "%s; the device cannot be used any more by this process%s%s", why->text,
-            f->last_what ? "; the last kernel launched was " : "", f->last_what ? f->last_what : "");
+            "%s; the device cannot be used any more by this process%s%s%s", why->text,
+            f->last_what ? "; the last kernel launched was " : "", f->last_what ? f->last_what : "",
+            f->last_what ? " (CUDA_LAUNCH_BLOCKING=1 shows which one it is)" : "");
     if (f->last_what) {
         cuda->base.late = true;
         cuda->base.late_node = f->last_node;

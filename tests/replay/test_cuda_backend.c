@@ -1,0 +1,314 @@
+/* The backend on the driver and the compiler of tests/cuda, which need no device. */
+#include <stdlib.h>
+
+#include "replay/backend/cuda/cuda.h"
+#include "replay/backend/exec.h"
+
+#include "tests/harness.h"
+#include "tests/replay/world.h"
+
+extern const struct backend_kind backend_cuda, backend_cpu;
+
+/* A call that is being run, with the environment that its kernel sees. */
+struct bench {
+    struct world *world;
+    struct cuda *cuda;
+    struct exec exec;
+    struct cuda_call now;
+    struct backend_call call;
+    struct kernel k;
+    struct err err;
+};
+
+static struct bench bench_open(void **state)
+{
+    struct bench b = { .world = *state };
+    b.cuda = (struct cuda *)backend_cuda.open(&b.err);
+    assert_no_err(&b.err);
+    exec_init(&b.exec, b.world->ops, &b.cuda->base, 0);
+    return b;
+}
+
+static void bench_start(struct bench *b)
+{
+    b->call = (struct backend_call){ .op = ops_find(b->world->ops, STR("aten.neg.default")),
+                                     .pool = b->world->pool, .exec = &b->exec,
+                                     .storages = &b->exec.storages, .node = 7 };
+    assert_non_null(b->call.op);
+    b->now = (struct cuda_call){ .call = &b->call };
+    b->k = (struct kernel){ .call = &b->call, .err = &b->err };
+    b->cuda->now = &b->now;
+}
+
+static void bench_close(struct bench *b)
+{
+    for (size_t i = 0; i < b->now.rooms.n; i++)
+        cuda_give_back(b->cuda, b->now.rooms.v[i]);
+    vec_release(&b->now.rooms);
+    exec_release(&b->exec);
+    backend_cuda.close(&b->cuda->base);
+}
+
+static const char scale[] = "struct scale_args { u64 to; i64 n; f32 by; u64 error; };\n"
+                            "KERNEL(scale, struct scale_args)\n"
+                            "{\n"
+                            "    f32 *to = PTR(f32, a.to);\n"
+                            "    i64 i = (i64)BLOCK_X * THREADS + THREAD;\n"
+                            "    if (i < a.n)\n"
+                            "        to[i] *= a.by;\n"
+                            "    else if (a.error && i == a.n)\n"
+                            "        REPORT(a.error, 41 + a.n);\n"
+                            "}\n";
+
+struct scale_args {
+    uint64_t to;
+    int64_t n;
+    float by;
+    uint64_t error;
+};
+
+static void launch_scale(struct bench *b, uint64_t to, int64_t n, float by, uint64_t error)
+{
+    struct scale_args args = { to, n, by, error };
+    struct cuda_function *f = cuda_function_of_text(&b->k, "scale", STR(scale));
+    cuda_traffic(&b->k, (uint64_t)n * 8, (uint64_t)n);
+    cuda_launch(&b->k, f, (struct cuda_grid){ (uint32_t)n / 64 + 1, 1, 1, 64, 0 }, &args,
+                sizeof args);
+}
+
+static void test_memory(void **state)
+{
+    struct bench b = bench_open(state);
+    struct backend *backend = &b.cuda->base;
+    struct memory x = { 0 }, none = { 0 }, all = { 0 };
+    char text[] = "0123456789", got[11] = "";
+    assert_true(backend_cuda.allocate(backend, 11, &x, &b.err));
+    assert_true(backend_cuda.allocate(backend, 0, &none, &b.err));
+    assert_true(x.p && none.p && x.p != none.p);
+    assert_true(backend_cuda.write(backend, &x, 0, text, 11, &b.err));
+    assert_true(backend_cuda.write(backend, &x, 3, "xyz", 3, &b.err));
+    assert_true(backend_cuda.read(backend, &x, 2, got, 5, &b.err));
+    assert_string_equal(got, "2xyz6");
+    /* More at once than goes through the page-locked memory, and more in sum. */
+    size_t big = 3 * (size_t)CUDA_STAGING + 5;
+    unsigned char *from = malloc(big), *to = malloc(big);
+    assert_true(from && to);
+    for (size_t i = 0; i < big; i++)
+        from[i] = (unsigned char)(i * 7 + i / 251);
+    assert_true(backend_cuda.allocate(backend, big, &all, &b.err));
+    assert_true(backend_cuda.write(backend, &all, 0, from, big, &b.err));
+    for (size_t at = 0; at < big; at += 100000)
+        assert_true(backend_cuda.write(backend, &all, at, from + at,
+                                       big - at < 100000 ? big - at : 100000, &b.err));
+    assert_true(backend_cuda.read(backend, &all, 0, to, big, &b.err));
+    assert_memory_equal(from, to, big);
+    free(from);
+    free(to);
+    backend_cuda.release(backend, &x);
+    backend_cuda.release(backend, &none);
+    backend_cuda.release(backend, &all);
+    bench_close(&b);
+}
+
+static void test_out_of_memory(void **state)
+{
+    setenv("SYMTAPE_FAKE_MEMORY", "16777216", 1);
+    struct bench b = bench_open(state);
+    struct memory x;
+    assert_false(backend_cuda.allocate(&b.cuda->base, 100 << 20, &x, &b.err));
+    assert_err(&b.err, ERR_ENV, "104857600 bytes of device memory are needed, and cannot be had: ");
+    assert_true(backend_cuda.allocate(&b.cuda->base, 5 << 20, &x, &b.err));
+    backend_cuda.release(&b.cuda->base, &x);
+    bench_close(&b);
+    unsetenv("SYMTAPE_FAKE_MEMORY");
+}
+
+static void test_launches(void **state)
+{
+    struct bench b = bench_open(state);
+    float x[100], got[100];
+    for (int i = 0; i < 100; i++)
+        x[i] = (float)i;
+    b.cuda->base.log.on = true;
+    bench_start(&b);
+    uint64_t at = cuda_room(&b.k, sizeof x);
+    assert_true(cuda_upload(&b.k, at, x, sizeof x));
+    launch_scale(&b, at, 100, 2, 0);
+    uint32_t nodes[] = { 3, 5, 7 };
+    cuda_stands_for(&b.k, nodes, 3);
+    launch_scale(&b, at, 100, 3, 0);
+    assert_true(cuda_download(&b.k, got, at, sizeof got));
+    assert_no_err(&b.err);
+    for (int i = 0; i < 100; i++)
+        assert_true(got[i] == x[i] * 6);
+
+    const struct backend_log *log = &b.cuda->base.log;
+    assert_int_equal(log->launches.n, 2);
+    assert_string_equal(log->launches.v[0].what, "scale");
+    assert_int_equal(log->launches.v[0].n_nodes, 1);
+    assert_int_equal(log->nodes.v[0], 7);
+    assert_int_equal(log->launches.v[0].bytes, 800);
+    assert_int_equal(log->launches.v[0].flops, 100);
+    assert_int_equal(log->launches.v[1].n_nodes, 3);
+    assert_int_equal(log->nodes.v[log->launches.v[1].first_node + 2], 7);
+    assert_true(log->launches.v[0].us > 0 && !log->launches.v[0].on_host);
+    assert_true(log->launches.v[1].start >= log->launches.v[0].start + log->launches.v[0].us);
+    bench_close(&b);
+}
+
+static void test_limits(void **state)
+{
+    struct bench b = bench_open(state);
+    bench_start(&b);
+    struct cuda_function *f = cuda_function_of_text(&b.k, "scale", STR(scale));
+    struct scale_args args = { 0 };
+    assert_non_null(f);
+    assert_ptr_equal(cuda_function_of_text(&b.k, "scale", STR(scale)), f);
+    cuda_launch(&b.k, f, (struct cuda_grid){ 0, 1, 1, 64, 0 }, &args, sizeof args);
+    assert_false(b.k.failed);
+    cuda_launch(&b.k, f, (struct cuda_grid){ 1, 65536, 1, 64, 0 }, &args, sizeof args);
+    assert_true(b.k.failed);
+    assert_err(&b.err, ERR_USAGE, "kernel scale: a grid of 1 x 65536 x 1 blocks of 64 threads");
+    b.k.failed = false;
+    cuda_launch(&b.k, f, (struct cuda_grid){ 1, 1, 1, 64, 100 << 20 }, &args, sizeof args);
+    assert_err(&b.err, ERR_ENV, "kernel scale: 104857600 bytes of shared memory");
+    b.k.failed = false;
+    cuda_launch(&b.k, f, (struct cuda_grid){ 1, 1, 1, 64, 100 << 10 }, &args, sizeof args);
+    assert_no_err(&b.err);
+    assert_int_equal(f->shared_allowed, 100 << 10);
+    assert_null(cuda_function(&b.k, "nowhere", "k", ""));
+    assert_err(&b.err, ERR_ENV, "there is no text nowhere.cu");
+    bench_close(&b);
+}
+
+/* What a kernel tells of an index is found at the next wait, and is its node's. */
+static void test_reports(void **state)
+{
+    struct bench b = bench_open(state);
+    bench_start(&b);
+    uint64_t at = cuda_room(&b.k, 40);
+    uint64_t error = cuda_error_word(&b.k);
+    assert_true(error != 0);
+    assert_int_equal(cuda_error_word(&b.k), error);
+    launch_scale(&b, at, 10, 1, error);
+    b.call.node = 9;
+    b.now.error_word = 0;
+    assert_true(cuda_error_word(&b.k) != error);
+    assert_false(backend_cuda.wait(&b.cuda->base, &b.err));
+    assert_err(&b.err, ERR_USAGE, "aten.neg.default: index 51 is out of range");
+    assert_true(b.cuda->base.late);
+    assert_int_equal(b.cuda->base.late_node, 7);
+    /* It is told once, and the device goes on. */
+    assert_true(backend_cuda.wait(&b.cuda->base, &b.err));
+    for (int i = 0; i < CUDA_ERROR_WORDS + 10; i++) {
+        b.now.error_word = 0;
+        assert_true(cuda_error_word(&b.k) != 0);
+    }
+    assert_true(backend_cuda.wait(&b.cuda->base, &b.err));
+    bench_close(&b);
+}
+
+/* Compiled once; then found on disk; then, without a compiler, still found. */
+static void test_cache(void **state)
+{
+    setenv("XDG_CACHE_HOME", temp_path("fresh"), 1);
+    struct bench b = bench_open(state);
+    bench_start(&b);
+    assert_non_null(cuda_function_of_text(&b.k, "scale", STR(scale)));
+    assert_int_equal(b.cuda->base.log.compiled, 1);
+    assert_true(b.cuda->base.log.compile_ns > 0);
+    bench_close(&b);
+    b = bench_open(state);
+    bench_start(&b);
+    assert_non_null(cuda_function_of_text(&b.k, "scale", STR(scale)));
+    assert_int_equal(b.cuda->base.log.compiled, 0);
+    bench_close(&b);
+    b = bench_open(state);
+    bench_start(&b);
+    err_set(&b.cuda->no_compiler, ERR_ENV, "there is none");
+    assert_non_null(cuda_function_of_text(&b.k, "scale", STR(scale)));
+    assert_null(cuda_function_of_text(&b.k, "scale", STR("struct scale_args { u64 to; };\n"
+                                                         "KERNEL(scale, struct scale_args) {}\n")));
+    assert_err(&b.err, ERR_ENV, "kernel scale: there is none");
+    bench_close(&b);
+}
+
+/* An operator without a kernel: the CPU's results. */
+static void test_host_call(void **state)
+{
+    struct world *w = *state;
+    struct err err = ERR_INIT;
+    float x[9] = { 1, 2, 0, 0, 1, 3, 1, 0, 2 }, got[2][9];
+    const struct backend_kind *kinds[] = { &backend_cpu, &backend_cuda };
+    const struct op *op = ops_find(w->ops, STR("aten.linalg_matrix_exp.default"));
+    assert_non_null(op);
+    for (int i = 0; i < 2; i++) {
+        struct backend *backend = kinds[i]->open(&err);
+        assert_non_null(backend);
+        struct exec exec;
+        exec_init(&exec, w->ops, backend, 5);
+        backend->log.on = true;
+        sym_id three = sym_integer(w->pool, 3);
+        sym_id size[] = { three, three }, stride[] = { three, SYM_ID_ONE };
+        struct tensor_meta meta = { .dtype = DTYPE_F32, .device = { DEVICE_CPU, -1 }, .ndim = 2,
+                                    .size = size, .stride = stride,
+                                    .offset = sym_integer(w->pool, 0) };
+        struct value arg = value_tensor(ops_new_tensor(w->ops, &meta)), result;
+        assert_true(exec_write(&exec, arg.u.tensor, x, sizeof x, &err));
+        enum exec_outcome outcome = exec_call(&exec, op, &arg, 1, NULL, 0, &result, &err);
+        assert_no_err(&err);
+        assert_int_equal(outcome, EXEC_DONE);
+        assert_true(exec_read(&exec, result.u.tensor, got[i], sizeof got[i], &err));
+        assert_int_equal(backend->log.launches.n, 1);
+        assert_true(backend->log.launches.v[0].on_host == (i == 1));
+        assert_int_equal(exec.calls, 1);
+        exec_release(&exec);
+        kinds[i]->close(backend);
+    }
+    assert_memory_equal(got[0], got[1], sizeof got[0]);
+}
+
+/* A device that is lost: what was launched last is named, everything later fails with the same words,
+ * and the process goes on. The last test: the driver does not recover. */
+static void test_lost(void **state)
+{
+    struct bench b = bench_open(state);
+    struct memory x;
+    char byte;
+    bench_start(&b);
+    assert_true(backend_cuda.allocate(&b.cuda->base, 400, &x, &b.err));
+    launch_scale(&b, (uint64_t)(uintptr_t)x.p, 100, 2, 0);
+    assert_no_err(&b.err);
+    setenv("SYMTAPE_FAKE_LOST", "1:700", 1);
+    launch_scale(&b, (uint64_t)(uintptr_t)x.p, 100, 2, 0);
+    b.err = ERR_INIT;
+    assert_false(backend_cuda.wait(&b.cuda->base, &b.err));
+    assert_err(&b.err, ERR_ENV, "the last kernel launched was scale");
+    assert_int_equal(b.cuda->base.late_node, 7);
+    assert_false(backend_cuda.read(&b.cuda->base, &x, 0, &byte, 1, &b.err));
+    assert_err(&b.err, ERR_ENV, "CUDA_ERROR_ILLEGAL_ADDRESS 700");
+    struct memory more;
+    assert_false(backend_cuda.allocate(&b.cuda->base, 1, &more, &b.err));
+    assert_err(&b.err, ERR_ENV, "the device cannot be used any more by this process");
+    backend_cuda.release(&b.cuda->base, &x);
+    bench_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_out_of_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_launches, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reports, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cache, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_host_call, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_lost, setup, teardown),
+    };
+    char folder[1000];
+    snprintf(folder, sizeof folder, "%s/tests/cuda", getenv("SYMTAPE_BUILD"));
+    setenv("SYMTAPE_CUDA_LIB", folder, 1);
+    setenv("XDG_CACHE_HOME", temp_path("cache"), 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
