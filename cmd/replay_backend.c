@@ -47,6 +47,7 @@ static int run_once(struct session *s, uint32_t ref)
         err_at(&g.err, "%.*s", STR_ARG(buf_str(&g.name)));
         code = out_error(s->cmd->out, &g.err);
         code = g.err.kind == ERR_USAGE && !g.misused ? EXIT_DIFFERS : code;
+        code = g.unsupported && s->args->bisect_codes ? EXIT_CANNOT_TELL : code;
     }
     s->differs |= g.comparison.differs;
     if (s->args->json)

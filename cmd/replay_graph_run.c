@@ -163,6 +163,8 @@ static bool run_tested(struct graph_run *g, struct run_options options, struct e
         options.node_user = g;
     }
     g->tells = g->session->grid.n == 1;
+    if (g->tells && !g->session->kind->shapes_only)
+        replay_note_weights(g);
     bool counts = g->session->kind->shapes_only;
     if (!run_fits(g->graph, &options, err))
         return false;
@@ -172,6 +174,7 @@ static bool run_tested(struct graph_run *g, struct run_options options, struct e
     bool ok = run && run_execute(run, err) && keep_sizes(g, run, err) &&
               (!counts || peak_of(&run->exec.storages, &g->arena, &g->held, err)) &&
               look_at_outputs(g, run, false, err);
+    g->unsupported = run && run->unsupported;
     run_free(run);
     return ok;
 }

@@ -81,6 +81,24 @@ bool replay_check_inputs(const struct graph_run *g, struct err *err)
     return true;
 }
 
+void replay_note_weights(const struct graph_run *g)
+{
+    const struct graph_signature *signature = g->graph->signature;
+    struct err ignored = { 0 };
+    uint32_t n = 0;
+    for (uint32_t i = 0; signature && i < signature->n_inputs; i++) {
+        struct array found = { 0 };
+        const struct input_spec *spec = &signature->inputs[i];
+        if (spec->kind != INPUT_PARAMETER && spec->kind != INPUT_BUFFER &&
+            spec->kind != INPUT_TENSOR_CONSTANT)
+            continue;
+        n += !g->weights || !weights_find(g->weights, spec->target, &found, &ignored) || !found.p;
+    }
+    if (n)
+        out_note(g->session->cmd->out, "%.*s: %u weights are not at hand: random numbers stand for them",
+                 STR_ARG(buf_str(&g->name)), n);
+}
+
 static bool gather_sizes(struct graph_run *g, size_t point, struct run_options *options,
                          struct err *err)
 {

@@ -25,7 +25,10 @@ static bool prepare(struct graph_run *g, struct run_options *options, struct err
     if (!g->graph || !replay_check_inputs(g, err) || !replay_gather_symbols(g, 0, options, err))
         return false;
     g->weights = weights_open(s->trace, s->trace->records[ref->record].recording, err);
-    return !err_is_set(err) && run_fits(g->graph, options, err);
+    if (err_is_set(err))
+        return false;
+    replay_note_weights(g);
+    return run_fits(g->graph, options, err);
 }
 
 /* Guards are looked at, and told, once. */

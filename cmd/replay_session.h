@@ -59,6 +59,7 @@ struct graph_run {
     size_t peak;
     struct peak held; /* of a backend that only counts: who holds the memory then */
     struct err err; /* why it did not run to its end */
+    bool unsupported; /* it stopped at an operator that nothing here computes */
     bool misused;   /* since an option names a node that it does not have */
     struct arena arena;
 };
@@ -68,6 +69,8 @@ bool replay_give_input(void *user, uint32_t i, const struct node *node, struct a
                        struct err *err);
 /* ERR_INPUT: the file holds inputs that the graph does not take. */
 bool replay_check_inputs(const struct graph_run *g, struct err *err);
+/* A note where random numbers stand for weights of a program. */
+void replay_note_weights(const struct graph_run *g);
 /* The symbols as recorded, and the sizes of point `point`. */
 bool replay_gather_symbols(struct graph_run *g, size_t point, struct run_options *options,
                            struct err *err);

@@ -78,6 +78,7 @@ struct backend_log {
 
 struct backend {
     const struct backend_kind *kind;
+    bool lacks_kernel; /* the call that failed was one of an operator that it has none of */
     /* The error that wait(), read() or a call ended with is that of an earlier call, of this node. */
     bool late;
     uint32_t late_node;

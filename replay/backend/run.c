@@ -27,7 +27,9 @@ static bool run_operator(struct run *run, const struct step *step, struct value 
     case EXEC_DONE: return true;
     case EXEC_REFUSED: return refused(run, err);
     case EXEC_UNSUPPORTED: run->unsupported = true; return refused(run, err);
-    default: return err_is_set(err) ? false : err_nomem(err);
+    default:
+        run->unsupported |= run->options.backend->lacks_kernel;
+        return err_is_set(err) ? false : err_nomem(err);
     }
 }
 
@@ -83,6 +85,7 @@ static bool run_function(struct run *run, const struct step *step, struct value 
         run->inner = (struct err){ .kind = ERR_NONE };
         return false;
     }
+    run->unsupported |= outcome == OP_UNSUPPORTED;
     if (outcome != OP_DONE)
         return refused(run, err);
     return !lacks_memory(run, ret, 0) || nothing_computes(run, step->target, err);

@@ -164,3 +164,9 @@ Inputs that are not what the graph takes.
     $ symtape replay --backend cpu $RECORDINGS/exported.pt2 --inputs flat.safetensors --input-prefix other.
     2> symtape: ::exported/models/model.json: flat.safetensors: no other.0, for input x
     [exit 3]
+
+Weights that are not at hand any more.
+
+    $ cp $RECORDINGS/exported.pt2 e.pt2; symtape import -q -o e.tape e.pt2; rm e.pt2; symtape replay --backend cpu e.tape
+    ::exported/models/model.json: 11 calls on cpu, peak 484 bytes
+    2> symtape: ::exported/models/model.json: 4 weights are not at hand: random numbers stand for them

@@ -77,6 +77,7 @@ static bool cpu_call(struct backend *backend, const struct backend_call *call, s
     if (!kernel_computes(&k))
         return true;
     k.row = kernel_find(call->schema);
+    backend->lacks_kernel = !k.row;
     if (!k.row)
         return err_set(err, ERR_USAGE, "%.*s: no kernel of backend cpu", STR_ARG(op_name(call->op)));
     bool told = backend->log.on && call->exec->depth <= 1; /* others are part of one that is */
