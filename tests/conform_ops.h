@@ -50,10 +50,12 @@ bool row_read_args(struct row *row);
 void row_clear(struct row *row);
 
 /* What both programs are told (conform_rows.c): [-v | -vv] [--table] [--op NAME] [--expect PERCENT]
- * [--torch VERSION]. */
+ * [--torch VERSION] [--backend NAME] [--every N]. */
 struct row_options {
     bool verbose, all, table;
     const char *op; /* NULL: every one */
+    const char *backend; /* NULL: cpu */
+    unsigned long every; /* of the rows; 0: all */
     double expect;
     int torch; /* 213: the rows are of torch 2.13; 0: of that of the recordings */
 };

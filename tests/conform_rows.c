@@ -27,6 +27,10 @@ int row_options_read(int argc, char **argv, struct row_options *o)
             o->table = true;
         else if (!strcmp(argv[i], "--op") && i + 1 < argc)
             o->op = argv[++i];
+        else if (!strcmp(argv[i], "--backend") && i + 1 < argc)
+            o->backend = argv[++i];
+        else if (!strcmp(argv[i], "--every") && i + 1 < argc)
+            o->every = strtoul(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--torch") && i + 1 < argc)
             o->torch = version_of(argv[++i]);
         else if (!strcmp(argv[i], "--expect") && i + 1 < argc)

@@ -1,11 +1,11 @@
 /* Recorded calls with their values (../shared/ops/concrete) held against a backend.
  *
- *     conform_values [-v | -vv] [--table] [--op NAME] [--expect PERCENT] FILE...
+ *     conform_values [-v | -vv] [--table] [--op NAME] [--expect PERCENT] [--backend NAME] [--every N]
+ *                    FILE...
  *
  * Each row's arguments are given to the backend and its results compared element by element: exactly
  * for integers and bool, else within the tolerance of the dtype that torch.testing.assert_close()
- * has. Skipped: what is random or uninitialised, refused, or has no values recorded. $SYMTAPE_BACKEND
- * names the backend; cpu otherwise. */
+ * has. Skipped: what is random or uninitialised, refused, or has no values recorded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,9 @@ struct conform {
     struct row_options options;
     struct shape_env *env;
     struct ops *ops;
+    const struct backend_kind *kind;
     struct backend *backend;
+    unsigned long n_rows, on_host; /* rows seen; rows that passed by the CPU's kernels only */
     struct row row;
     struct tally tally;
     const char *path;
@@ -145,7 +147,10 @@ static enum verdict judge(struct conform *c, struct exec *exec, struct str name)
         return row_differs(row, "%s", err.text), ROW_FAILED;
     switch (exec_call(exec, op, row->args, row->n_args, row->keywords, row->n_keywords, &got,
                       &err)) {
-    case EXEC_DONE: return judge_results(row, exec, got);
+    case EXEC_DONE:
+        if (!c->kind->wait(c->backend, &err))
+            return row_differs(row, "%s", err.text), ROW_FAILED;
+        return judge_results(row, exec, got);
     case EXEC_REFUSED:
         return row_differs(row, "refused: %.*s", STR_ARG(ops_error(c->ops)->text)), ROW_FAILED;
     default:
@@ -170,6 +175,27 @@ static bool tally_up(struct conform *c, struct str op, enum verdict verdict)
     return true;
 }
 
+static bool was_on_host(const struct backend_log *log)
+{
+    for (size_t i = 0; i < log->launches.n; i++)
+        if (log->launches.v[i].on_host)
+            return true;
+    return false;
+}
+
+/* A device that a row broke is of no use to the next one. */
+static bool reopen(struct conform *c)
+{
+    struct err err = { .kind = ERR_NONE };
+    if (c->backend)
+        c->kind->close(c->backend);
+    c->backend = c->kind->open(&err);
+    if (!c->backend)
+        return fprintf(stderr, "%s\n", err.text), false;
+    c->backend->log.on = true;
+    return true;
+}
+
 static bool judge_line(void *user, const char *path, size_t line, struct json *doc, struct str text)
 {
     struct conform *c = user;
@@ -183,6 +209,8 @@ static bool judge_line(void *user, const char *path, size_t line, struct json *d
     struct str op = json_str(doc, json_get(doc, JSON_ROOT, STR("op")));
     if (c->options.op && !str_eq(op, str_of(c->options.op)))
         return true;
+    if (c->options.every && c->n_rows++ % c->options.every)
+        return true;
     row_clear(row);
     row->doc = doc;
     row->env = c->env;
@@ -190,8 +218,13 @@ static bool judge_line(void *user, const char *path, size_t line, struct json *d
     row->pool = env_pool(c->env);
     ops_reset(c->ops);
     exec_init(&exec, c->ops, c->backend, 0);
+    c->backend->log.launches.n = c->backend->log.nodes.n = 0;
     enum verdict verdict = judge(c, &exec, op);
+    if (verdict == ROW_PASSED)
+        c->on_host += was_on_host(&c->backend->log);
     exec_release(&exec);
+    if (verdict == ROW_FAILED && !reopen(c))
+        return false;
     return tally_up(c, op, verdict);
 }
 
@@ -202,24 +235,26 @@ int main(int argc, char **argv)
     int i = row_options_read(argc, argv, &c.options);
     if (!i || i == argc)
         return fputs("usage: conform_values [-v | -vv] [--table] [--op NAME] [--expect PERCENT] "
-                     "FILE...\n",
+                     "[--backend NAME] [--every N] FILE...\n",
                      stderr),
                2;
     c.env = shape_env_new(NULL, &err);
     c.ops = c.env ? ops_new(c.env, &err) : NULL;
-    const char *backend = getenv("SYMTAPE_BACKEND");
-    const struct backend_kind *kind = backend_find(str_of(backend ? backend : "cpu"));
-    c.backend = c.ops && kind ? kind->open(&err) : NULL;
-    if (!c.backend)
-        return fprintf(stderr, "%s\n", err.text), 4;
+    c.kind = backend_find(str_of(c.options.backend ? c.options.backend : "cpu"));
+    if (!c.ops || !c.kind)
+        return fprintf(stderr, "%s\n", c.ops ? "no such backend" : err.text), 4;
+    if (!reopen(&c))
+        return 4;
     int code = rows_judge_files(argv + i, argc - i, judge_line, &c);
     if (code == 77)
         return code;
     if (c.options.table)
         tally_print_table(&c.tally);
     double share = tally_print_totals(&c.tally);
+    if (c.options.backend)
+        printf("%lu of them on the host\n", c.on_host);
     tally_release(&c.tally);
-    c.backend->kind->close(c.backend);
+    c.kind->close(c.backend);
     buf_release(&c.row.why);
     arena_release(&c.row.arena);
     ops_free(c.ops);

@@ -1,7 +1,11 @@
 #!/bin/sh
-# exports.sh SYMTAPE: the programs of ../shared/exports, run on the CPU at three sizes, agree with what
-# eager PyTorch computed. Skipped (77) where the folder is absent.
+# exports.sh SYMTAPE [BACKEND [SIZE...]]: the programs of ../shared/exports, run on the CPU (or BACKEND)
+# at three sizes (or those of 0 1 2), agree with what eager PyTorch computed. Skipped (77) where the
+# folder is absent.
 symtape=$(realpath "$1") || exit 4
+backend=${2:-cpu}
+shift; [ $# = 0 ] || shift
+sizes=${*:-0 1 2}
 shared=${SYMTAPE_SHARED:-${SYMTAPE_ROOT:-.}/../shared}
 [ -d "$shared/exports" ] || { echo "skipped: no $shared/exports"; exit 77; }
 cd "$shared/exports" || exit 4
@@ -10,9 +14,9 @@ for values in *.values.safetensors; do
     name=${values%.values.safetensors}
     for program in "$name.pt2" "$name.core.pt2"; do
         [ -f "$program" ] || continue
-        for size in 0 1 2; do
+        for size in $sizes; do
             runs=$((runs + 1))
-            if ! out=$("$symtape" replay --backend cpu "$program" --inputs "$values" \
+            if ! out=$("$symtape" replay --backend "$backend" "$program" --inputs "$values" \
                 --input-prefix "in.$size." --against "$values" --against-prefix "out.$size." 2>&1)
             then
                 failed=$((failed + 1))
