@@ -56,9 +56,9 @@ static void *open_image(const void *image, size_t n, int *ret)
     return handle;
 }
 
-EXPORT int cuModuleLoadDataEx(cu_module *ret, const void *image, unsigned n_options, int *options,
+EXPORT int cuModuleLoadDataEx(cu_module *ret, const void *image, unsigned n_options, unsigned *options,
                               void **values);
-EXPORT int cuModuleLoadDataEx(cu_module *ret, const void *image, unsigned n_options, int *options,
+EXPORT int cuModuleLoadDataEx(cu_module *ret, const void *image, unsigned n_options, unsigned *options,
                               void **values)
 {
     (void)n_options;

@@ -71,7 +71,7 @@ static bool load(struct cuda *cuda, const struct program_text *program, struct s
                  cu_module *ret, struct err *err)
 {
     char log[600] = "";
-    int options[] = { CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES };
+    unsigned options[] = { CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES };
     void *values[] = { log, (void *)(uintptr_t)(sizeof log - 1) };
     int rc = cuda->driver.module_load(ret, code.p, 2, options, values);
     if (rc == CU_OK)
