@@ -15,7 +15,7 @@ struct cublaslt;
 struct cublaslt *cublaslt_open(struct err *err);
 void cublaslt_close(struct cublaslt *lt); /* NULL is fine */
 
-/* False: it does not take this one, and nothing was done. Rows and columns are more than one each. */
+/* False: it does not take this one, and nothing was computed. */
 bool cublaslt_multiply(struct kernel *k, const struct cuda_product *p);
 
 #endif

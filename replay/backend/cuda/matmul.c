@@ -6,7 +6,7 @@
 #include "replay/backend/cuda/device/matmul.h"
 #include "replay/backend/cuda/product.h"
 
-enum { MATMUL_TILE = 64, MATMUL_THIN = 8 };
+enum { MATMUL_TILE = 64, MATMUL_THIN = 8, MATMUL_TINY = 1 << 18 };
 
 /* ---- The plain kernels ---- */
 
@@ -105,11 +105,41 @@ static int64_t batches(const struct cuda_product *p)
     return p->batch[0] * p->batch[1] * p->batch[2];
 }
 
+/* Of x, whose rows lie along `stride` 1: are all of them multiples of 16 bytes from an address that is? */
+static bool by_16(const struct cuda_matrix *x, int64_t stride, int64_t sum)
+{
+    int64_t all = stride | sum | x->batch[0] | x->batch[1] | x->batch[2];
+    return x->address % 16 == 0 && all * dtype_size(x->dtype) % 16 == 0;
+}
+
+static bool is_vector(const struct cuda_product *p)
+{
+    return p->a.column == 1 && p->b.row == 1 && p->inner * dtype_size(p->a.dtype) % 16 == 0 &&
+           by_16(&p->a, p->m == 1 ? 0 : p->a.row, p->a_sum) &&
+           by_16(&p->b, p->n == 1 ? 0 : p->b.column, p->b_sum);
+}
+
+/* A product of a few rows or columns is turned to one of a few rows; false: it has many of both. */
+static bool orient(struct cuda_product *p)
+{
+    if (p->m > MATMUL_THIN && p->n > MATMUL_THIN)
+        return false;
+    if (p->m > MATMUL_THIN || (p->n <= MATMUL_THIN && p->n < p->m))
+        turn_product(p);
+    return true;
+}
+
+/* A few rows, where reading the other side is all there is to do, and it is read 16 bytes at a time;
+ * or so little work that starting it takes longer. */
+static bool prefers_plain(struct cuda_product p)
+{
+    double work = (double)p.m * (double)p.n * (double)p.inner * (double)batches(&p);
+    return orient(&p) && (work <= MATMUL_TINY || is_vector(&p));
+}
+
 static void launch_plain(struct kernel *k, struct cuda_product p)
 {
-    bool thin = p.m <= MATMUL_THIN || p.n <= MATMUL_THIN;
-    if (thin && (p.m > MATMUL_THIN || (p.n <= MATMUL_THIN && p.n < p.m)))
-        turn_product(&p);
+    bool thin = orient(&p);
     struct matmul_args args = {
         .a = operand_of(&p.a), .b = operand_of(&p.b), .c = operand_of(&p.c),
         .self = operand_of(&p.self), .m = p.m, .n = p.n, .inner = p.inner,
@@ -125,6 +155,7 @@ static void launch_plain(struct kernel *k, struct cuda_product p)
         args.columns = p.b.row != 1                                                ? 32
                        : ceil_div(p.n, 8) * batches(&p) < cuda_multiprocessors(k) ? 1
                                                                                    : 8;
+        args.vector = is_vector(&p);
         args.row_tiles = 1;
         args.column_tiles = ceil_div(p.n, args.columns);
     }
@@ -185,7 +216,7 @@ void cuda_multiply(struct kernel *k, const struct cuda_product *given)
     if (p.c.column != 1 && p.n != 1 && p.c.row == 1)
         turn_product(&p);
     tell_traffic(k, &p);
-    if (p.m <= MATMUL_THIN || p.n <= MATMUL_THIN || !cublaslt_multiply(k, &p))
+    if (prefers_plain(p) || !cublaslt_multiply(k, &p))
         launch_plain(k, p);
 }
 

@@ -97,6 +97,19 @@ KERNEL(matmul_thin, struct matmul_args)
     UNROLL for (int i = 0; i < ROWS; i++)
         sum[i] = 0;
     ROLLED for (i64 s = 0; s < a.sums && j < a.n; s++) {
+        if (a.vector) {
+            ROLLED for (i64 l = slice * PER16(TA); l < a.inner; l += slices * PER16(TA)) {
+                VEC(TA) q = LOAD16(TA, PTR(TA, a.b.p), at_b + s * a.b_sum + l);
+                UNROLL for (int i = 0; i < ROWS; i++)
+                    if (i < a.m) {
+                        VEC(TA) p = LOAD16(TA, PTR(TA, a.a.p),
+                                           at_a + s * a.a_sum + i * a.a.row + l);
+                        UNROLL for (int e = 0; e < PER16(TA); e++)
+                            sum[i] += (ACC)AT(TA, p, e) * (ACC)AT(TA, q, e);
+                    }
+            }
+            continue;
+        }
         ROLLED for (i64 l = slice; l < a.inner; l += slices) {
             ACC q = (ACC)LOAD(TA, PTR(TA, a.b.p), at_b + s * a.b_sum + l * a.b.row);
             UNROLL for (int i = 0; i < ROWS; i++)

@@ -21,6 +21,7 @@ struct matmul_args {
     i64 alpha_int, beta_int; /* of integers */
     i64 row_tiles, column_tiles;
     i64 columns; /* of a block of matmul_thin: 1, 8 or 32 */
+    i64 vector;  /* both lie along the inner dimension, and 16 bytes of it can be read at once */
 };
 
 #endif
