@@ -209,7 +209,7 @@ static void check_convolution(const struct object *x)
     expect(x, CONVOLUTION_PADDING_BEHIND, CUDNN_INT64S, n);
     expect(x, CONVOLUTION_STRIDES, CUDNN_INT64S, n);
     expect(x, CONVOLUTION_DILATIONS, CUDNN_INT64S, n);
-    CHECK(integer(x, CONVOLUTION_MODE, 0) == CUDNN_CROSS_CORRELATION, "mode");
+    CHECK(integer(x, CONVOLUTION_MODE, 0) == CUDNN_CORRELATE, "mode");
 }
 
 static int first_of(const struct object *x)

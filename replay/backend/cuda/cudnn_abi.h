@@ -74,7 +74,7 @@ enum {
     ENGINE_NOTES = 1303
 };
 
-enum { CUDNN_CROSS_CORRELATION = 1 };               /* cudnnConvolutionMode_t */
+enum { CUDNN_CORRELATE = 1 };                       /* cudnnConvolutionMode_t */
 enum { HEURISTIC_FALLBACK = 2, HEURISTIC_BEST = 3 }; /* cudnnBackendHeurMode_t */
 /* cudnnBackendNumericalNote_t */
 enum {

@@ -59,7 +59,7 @@ static void *make_convolution(const struct cudnn_table *t, const struct cudnn_pr
                               int *status)
 {
     struct making m = make(t, CUDNN_CONVOLUTION_OF);
-    int32_t compute = p->type == CUDNN_F64 ? CUDNN_F64 : CUDNN_F32, mode = CUDNN_CROSS_CORRELATION;
+    int32_t compute = p->type == CUDNN_F64 ? CUDNN_F64 : CUDNN_F32, mode = CUDNN_CORRELATE;
     int64_t n = p->places;
     set(&m, CONVOLUTION_DIMS, CUDNN_INT64S, 1, &n);
     set(&m, CONVOLUTION_COMPUTE, CUDNN_DATA_TYPES, 1, &compute);
