@@ -153,6 +153,19 @@ static bool add_operands(struct kernel *k, struct point_joining *j, const struct
     return true;
 }
 
+/* Is one read where another one is written? PyTorch refuses that, unless ranges only interleave. */
+static bool reads_elsewhere(const struct point_joining *j)
+{
+    for (uint32_t i = 0; i < j->n_views; i++) {
+        const struct point_view *x = &j->views[i];
+        if (x->low < j->to.high && j->to.low < x->high &&
+            (x->address != j->to.address || x->dtype != j->to.dtype ||
+             memcmp(j->view_stride[i], j->to_stride, j->ndim * sizeof *j->to_stride) != 0))
+            return true;
+    }
+    return false;
+}
+
 void cuda_point_row(struct kernel *k, int row, struct tensor to)
 {
     struct point_call call;
@@ -177,7 +190,8 @@ void cuda_point_row(struct kernel *k, int row, struct tensor to)
         return;
     j.ndim = space.ndim;
     memcpy(j.size, space.size, sizeof j.size);
-    if (!add_operands(k, &j, &call, &space) || !view_of(k, to, &space, &j.to, j.to_stride)) {
+    if (!add_operands(k, &j, &call, &space) || !view_of(k, to, &space, &j.to, j.to_stride) ||
+        reads_elsewhere(&j)) {
         cuda_decline(k);
         return;
     }
