@@ -111,8 +111,24 @@ static uint16_t bfloat16_from_double(double x)
 
 /* ---- Elements ---- */
 
-#define AT(type) ((const type *)p)[i]
-#define PUT(type, x) ((type *)p)[i] = (type)(x)
+/* Arrays of files (safetensors, archives) lie at any address. */
+#define UNALIGNED(type) struct at_##type { type x; } __attribute__((packed, may_alias));
+UNALIGNED(double)
+UNALIGNED(float)
+UNALIGNED(int8_t)
+UNALIGNED(uint8_t)
+UNALIGNED(int16_t)
+UNALIGNED(uint16_t)
+UNALIGNED(int32_t)
+UNALIGNED(uint32_t)
+UNALIGNED(int64_t)
+UNALIGNED(uint64_t)
+UNALIGNED(cfloat)
+UNALIGNED(cdouble)
+#undef UNALIGNED
+
+#define AT(type) ((const struct at_##type *)p)[i].x
+#define PUT(type, value) ((struct at_##type *)p)[i].x = (type)(value)
 
 double load_real(enum dtype dtype, const void *p, int64_t i)
 {
