@@ -90,6 +90,8 @@ bool tensor_strides(const struct kernel *k, struct tensor x, int64_t *stride); /
 /* x's storage from x's offset on, under other sizes and strides. .meta NULL: failed. */
 struct tensor strided_view(struct kernel *k, struct tensor x, const int64_t *size,
                            const int64_t *stride, uint32_t ndim);
+/* n of dimension `dim` from `start` on; dropped where n is 0: x[.., start, ..]. */
+struct tensor narrowed(struct kernel *k, struct tensor x, uint32_t dim, int64_t start, int64_t n);
 /* x's elements in order under other sizes, without a copy; .meta NULL: it takes one. */
 struct tensor reshaped_view(struct kernel *k, struct tensor x, const int64_t *size, uint32_t ndim);
 /* The same, by a copy where it takes one. */

@@ -33,12 +33,14 @@ bool tensor_strides(const struct kernel *k, struct tensor x, int64_t *stride)
     return true;
 }
 
-struct tensor strided_view(struct kernel *k, struct tensor x, const int64_t *size,
-                           const int64_t *stride, uint32_t ndim)
+static struct tensor view_from(struct kernel *k, struct tensor x, int64_t skip,
+                               const int64_t *size, const int64_t *stride, uint32_t ndim)
 {
     struct ops *ops = k->call->exec->ops;
     struct tensor none = { 0 };
-    if (k->failed || !x.meta || ndim > TENSOR_MAX_DIM)
+    int64_t offset;
+    if (k->failed || !x.meta || ndim > TENSOR_MAX_DIM ||
+        !sym_to_i64(k->call->pool, x.meta->offset, &offset))
         return none;
     sym_id sizes[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM];
     for (uint32_t i = 0; i < ndim; i++) {
@@ -49,12 +51,36 @@ struct tensor strided_view(struct kernel *k, struct tensor x, const int64_t *siz
     meta.ndim = ndim;
     meta.size = sizes;
     meta.stride = strides;
+    meta.offset = sym_integer(ops_pool(ops), offset + skip);
     struct tensor ret = { .meta = ops_intern(ops, &meta), .storage = x.storage };
     if (!ret.meta) {
         err_nomem(k->err);
         k->failed = true;
     }
     return ret;
+}
+
+struct tensor strided_view(struct kernel *k, struct tensor x, const int64_t *size,
+                           const int64_t *stride, uint32_t ndim)
+{
+    return view_from(k, x, 0, size, stride, ndim);
+}
+
+struct tensor narrowed(struct kernel *k, struct tensor x, uint32_t dim, int64_t start, int64_t n)
+{
+    int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], skip = 0;
+    uint32_t ndim = tensor_sizes(k, x, size), kept = 0;
+    if (!tensor_strides(k, x, stride))
+        return (struct tensor){ 0 };
+    for (uint32_t d = 0; d < ndim; d++) {
+        if (d == dim)
+            skip = start * stride[d];
+        if (d == dim && n == 0)
+            continue;
+        size[kept] = d == dim ? n : size[d];
+        stride[kept++] = stride[d];
+    }
+    return view_from(k, x, skip, size, stride, kept);
 }
 
 /* Dimensions of x whose elements lie one behind the other are one run; each run takes the new

@@ -1,6 +1,7 @@
 /* Reading and writing where indices say. Indices out of bounds are named, and nothing is written. */
 #include <string.h>
 
+#include "replay/backend/combine.h"
 #include "replay/backend/cpu/kernel.h"
 
 /* [0, n), negative ones from the end; false: the kernel has failed. */
@@ -106,18 +107,6 @@ void kernel_gather(struct kernel *k)
         copy_element(&out, i, &x, place);
     }
     store(k, result(k, 0), out);
-}
-
-enum combine { COMBINE_SET, COMBINE_ADD, COMBINE_MULTIPLY, COMBINE_MAX, COMBINE_MIN, COMBINE_MEAN };
-
-static enum combine combine_named(struct str name)
-{
-    return str_is(name, "add") || str_is(name, "sum")           ? COMBINE_ADD
-           : str_is(name, "multiply") || str_is(name, "prod")   ? COMBINE_MULTIPLY
-           : str_is(name, "amax")                               ? COMBINE_MAX
-           : str_is(name, "amin")                               ? COMBINE_MIN
-           : str_is(name, "mean")                               ? COMBINE_MEAN
-                                                                : COMBINE_SET;
 }
 
 static void combine(enum combine how, struct dense *to, int64_t i, const struct dense *from,

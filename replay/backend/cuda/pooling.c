@@ -1,0 +1,131 @@
+/* Pooling of one to three dimensions, and its backward: every place of the result gathers what it is
+ * made of, in a defined order. */
+#include "replay/backend/cuda/device/pooling.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "replay/backend/cuda/strided.h"
+
+/* Batch, channel and the operator's own dimensions, behind ones; strides of ones are 0. */
+static bool planes_of(struct kernel *k, struct tensor x, uint32_t dims, i64 *size, i64 *stride)
+{
+    int64_t of_x[TENSOR_MAX_DIM], own[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, x, of_x);
+    if (k->failed || !x.meta || !tensor_strides(k, x, own) || ndim < dims || ndim > dims + 2)
+        return false;
+    for (uint32_t i = 0; i < POOL_STRIDES; i++) {
+        size[i] = 1;
+        stride[i] = 0;
+    }
+    for (uint32_t i = 0; i < ndim; i++) {
+        bool plane = i + dims < ndim; /* a channel, or before it a batch */
+        uint32_t at = plane ? 2 - (ndim - dims) + i : POOL_STRIDES - ndim + i;
+        size[at] = of_x[i];
+        stride[at] = own[i];
+    }
+    return true;
+}
+
+static void numbers(const struct kernel *k, const char *name, uint32_t dims, i64 *ret,
+                    const i64 *otherwise, int64_t plain)
+{
+    int64_t given[POOL_DIMS];
+    uint32_t n = ints_arg(k, name, given, POOL_DIMS);
+    for (uint32_t i = 0; i < POOL_DIMS; i++) {
+        uint32_t d = i + dims - POOL_DIMS; /* wraps around for what stands in front */
+        bool own = i + dims >= POOL_DIMS;
+        ret[i] = !own ? plain : n ? given[d < n ? d : n - 1] : otherwise ? otherwise[i] : plain;
+    }
+}
+
+/* inner is as large as the input, outer as the output. */
+static bool pool_of(struct kernel *k, struct tensor inner, struct tensor outer,
+                    struct tensor indices, struct pool_args *a)
+{
+    uint32_t dims = (uint32_t)k->row->param % 10;
+    i64 in[POOL_STRIDES], out[POOL_STRIDES], index[POOL_STRIDES];
+    memset(a, 0, sizeof *a);
+    if (!planes_of(k, inner, dims, in, a->inner_stride) ||
+        !planes_of(k, outer, dims, out, a->outer_stride) ||
+        (indices.meta && !planes_of(k, indices, dims, index, a->index_stride)))
+        return false;
+    a->channels = in[1];
+    memcpy(a->in, in + 2, sizeof a->in);
+    memcpy(a->out, out + 2, sizeof a->out);
+    a->adaptive = k->row->param > 10;
+    numbers(k, "kernel_size", dims, a->window, NULL, 1);
+    numbers(k, "stride", dims, a->stride, a->window, 1);
+    numbers(k, "padding", dims, a->padding, NULL, 0);
+    numbers(k, "dilation", dims, a->dilation, NULL, 1);
+    a->divisor = has_arg(k, "divisor_override") ? int_arg(k, "divisor_override", 1) : 0;
+    a->count_padding = bool_arg(k, "count_include_pad", true) && !a->adaptive;
+    a->inner = cuda_address(k, inner);
+    a->outer = cuda_address(k, outer);
+    a->indices = indices.meta ? cuda_address(k, indices) : 0;
+    return !k->failed;
+}
+
+/* One thread for each element of `written`. */
+static void launch(struct kernel *k, const char *name, struct tensor inner, struct tensor outer,
+                   struct tensor indices, struct tensor written)
+{
+    struct pool_args a;
+    struct strided_set all;
+    const char *type = written.meta ? cuda_type(written.meta->dtype) : NULL;
+    bool plain = type && is_plain(inner) && is_plain(outer) && inner.meta && outer.meta &&
+                 inner.meta->dtype == outer.meta->dtype &&
+                 dense_kind_of(written.meta->dtype) != DENSE_COMPLEX &&
+                 (!indices.meta || indices.meta->dtype == DTYPE_I64);
+    if (!plain) {
+        if (!k->failed)
+            cuda_decline(k);
+        return;
+    }
+    if (!pool_of(k, inner, outer, indices, &a)) {
+        if (!k->failed)
+            cuda_decline(k);
+        return;
+    }
+    strided_start(k, &all, written);
+    a.n = all.n;
+    int64_t reach = tensor_extent(k, inner), other = tensor_extent(k, outer);
+    reach = reach > other ? reach : other;
+    bool is_int = dense_kind_of(written.meta->dtype) == DENSE_INT;
+    char defines[160];
+    snprintf(defines, sizeof defines,
+             "#define T %s\n#define ACC %s\n#define I %s\n#define LOWEST %s\n", type,
+             is_int ? "i64" : written.meta->dtype == DTYPE_F64 ? "f64" : "f32",
+             strided_index(&all, reach), is_int ? "I64_MIN" : "-INFINITY");
+    struct cuda_function *f = cuda_function(k, "pooling", name, defines);
+    if (a.n == 0)
+        return;
+    cuda_traffic(k, (uint64_t)(tensor_extent(k, inner) + tensor_extent(k, outer)) *
+                        dtype_size(written.meta->dtype), 0);
+    cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, a.n, 256), 1, 1, 256, 0 }, &a, sizeof a);
+}
+
+/* PARAM: dimensions; 10 more for adaptive. */
+void cuda_avg_pool(struct kernel *k)
+{
+    struct tensor x = tensor_arg(k, "self"), to = result(k, 0), none = { 0 };
+    launch(k, "pool_avg", x, to, none, to);
+}
+
+void cuda_avg_pool_backward(struct kernel *k)
+{
+    struct tensor g = tensor_arg(k, "grad_output"), to = result(k, 0), none = { 0 };
+    launch(k, "pool_avg_backward", to, g, none, to);
+}
+
+void cuda_max_pool(struct kernel *k)
+{
+    struct tensor x = tensor_arg(k, "self"), to = result(k, 0), none = { 0 };
+    launch(k, "pool_max", x, to, n_results(k) > 1 ? result(k, 1) : none, to);
+}
+
+void cuda_max_pool_backward(struct kernel *k)
+{
+    struct tensor g = tensor_arg(k, "grad_output"), to = result(k, 0);
+    launch(k, "pool_max_backward", to, g, tensor_arg(k, "indices"), to);
+}

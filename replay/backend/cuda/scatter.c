@@ -1,0 +1,371 @@
+/* Writing where indices say. Where several entries have one place, they are combined in their order:
+ * the same bits at every run. Sums are kept in float64 (int64). */
+#include <stdio.h>
+#include <string.h>
+
+#include "replay/backend/combine.h"
+#include "replay/backend/cuda/device/combine.h"
+#include "replay/backend/cuda/indexing.h"
+#include "replay/backend/cuda/scatter.h"
+#include "replay/backend/cuda/sort_keys.h"
+
+struct scattered {
+    struct indexing ix; /* x: the result, which holds what was there */
+    struct tensor values;
+    enum combine how;
+    bool include_self;
+    double alpha;
+};
+
+static int64_t divisor_of_both(int64_t a, int64_t b)
+{
+    for (; b; a %= b) {
+        int64_t held = a;
+        a = b;
+        b = held;
+        if (!b)
+            break;
+    }
+    return a < 0 ? -a : a;
+}
+
+/* All places are multiples of it. */
+static int64_t unit_of(const struct indexing *ix)
+{
+    int64_t unit = 0;
+    for (uint32_t d = 0; d < ix->set.ndim; d++)
+        unit = divisor_of_both(unit, ix->set.stride[INDEXED_X][d]);
+    for (uint32_t i = 0; i < ix->n_tensors; i++)
+        unit = divisor_of_both(unit, ix->step[i]);
+    return unit ? unit : 1;
+}
+
+/* The last dimension, if it has no index: what an entry moves as one. */
+static int64_t take_inner(struct scattered *s, struct combine_args *args)
+{
+    struct strided_set *set = &s->ix.set;
+    uint32_t last = set->ndim - 1;
+    bool inner = set->ndim > 0;
+    for (uint32_t i = INDEXED_MASK; i < set->n_tensors && inner; i++)
+        inner = set->stride[i][last] == 0;
+    if (!inner)
+        return 1;
+    args->to_inner = set->stride[INDEXED_X][last];
+    args->value_inner = set->stride[INDEXED_ENTRIES][last];
+    int64_t n = set->size[last];
+    set->n = n ? set->n / n : 0;
+    set->ndim--;
+    return n;
+}
+
+static unsigned bits_of(int64_t n)
+{
+    unsigned bits = 0;
+    for (; n; n >>= 1)
+        bits++;
+    return bits;
+}
+
+/* Each entry's key, in memory of the call; false: there is nothing to do, or it failed. */
+static bool write_keys(struct kernel *k, const struct indexing *ix, struct combine_args *args)
+{
+    struct index_args keys;
+    if (!index_give(k, ix, &keys))
+        return false;
+    keys.to = args->keys = cuda_room(k, (size_t)args->n * sizeof(uint32_t));
+    keys.order = args->order = cuda_room(k, (size_t)args->n * sizeof(uint32_t));
+    keys.unit = args->unit;
+    keys.limit = args->limit;
+    char defines[128];
+    snprintf(defines, sizeof defines, "#define T u32\n#define I %s\n#define DIMS %d\n",
+             strided_index(&ix->set, tensor_extent(k, ix->x)), strided_dims(&ix->set));
+    struct cuda_function *f = cuda_function(k, "index", "index_keys", defines);
+    cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, args->n, 1024), 1, 1, 256, 0 }, &keys,
+                sizeof keys);
+    return !k->failed;
+}
+
+/* Types that the texts compute in; false: they do not take the dtype. Bits are moved as they are
+ * where nothing is combined or converted. */
+static bool types_of(const struct scattered *s, const char **to, const char **value,
+                     const char **sum)
+{
+    enum dtype x = s->ix.x.meta->dtype, v = s->values.meta->dtype;
+    if (s->how == COMBINE_SET && x == v) {
+        *to = *value = dtype_size(x) <= 8 ? cuda_bits_type((uint32_t)dtype_size(x)) : NULL;
+        *sum = "i64";
+        return *to != NULL;
+    }
+    *to = cuda_type(x);
+    *value = cuda_type(v);
+    *sum = dense_kind_of(x) == DENSE_INT ? "i64" : "f64";
+    return *to && *value && dense_kind_of(x) != DENSE_COMPLEX &&
+           dense_kind_of(v) != DENSE_COMPLEX;
+}
+
+static struct cuda_function *combine_function(struct kernel *k, const struct scattered *s,
+                                              const char *name)
+{
+    const char *to, *value, *sum;
+    char defines[256];
+    types_of(s, &to, &value, &sum);
+    snprintf(defines, sizeof defines,
+             "#define T %s\n#define V %s\n#define ACC %s\n#define IS_INT %d\n#define HOW %d\n"
+             "#define I %s\n#define DIMS %d\n",
+             to, value, sum, !strcmp(sum, "i64"), (int)s->how,
+             strided_index(&s->ix.set, tensor_extent(k, s->values)), strided_dims(&s->ix.set));
+    return cuda_function(k, "combine", name, defines);
+}
+
+static void give_values(struct kernel *k, const struct scattered *s, struct combine_args *args)
+{
+    args->ndim = s->ix.set.ndim;
+    strided_give_sizes(&s->ix.set, args->size);
+    strided_give(&s->ix.set, INDEXED_ENTRIES, args->value_stride);
+    cuda_traffic(k, 2 * (uint64_t)(args->n * args->inner) * dtype_size(s->values.meta->dtype), 0);
+}
+
+/* Sorted by their keys, entries that share one are neighbours, in their order. */
+static void combine_sorted(struct kernel *k, const struct scattered *s, struct combine_args *args)
+{
+    if (!cuda_sort_keys(k, &args->keys, &args->order, args->n, bits_of(args->limit), false))
+        return;
+    give_values(k, s, args);
+    cuda_launch(k, combine_function(k, s, "combine_segments"),
+                (struct cuda_grid){ cuda_blocks(k, args->n * args->inner, 1024), 1, 1, 256, 0 },
+                args, sizeof *args);
+}
+
+static void set_last(struct kernel *k, const struct scattered *s, struct combine_args *args)
+{
+    args->winner = cuda_room(k, (size_t)args->limit * sizeof(uint32_t));
+    struct cuda_grid grid = { cuda_blocks(k, args->limit, 1024), 1, 1, 256, 0 };
+    cuda_launch(k, combine_function(k, s, "combine_clear"), grid, args, sizeof *args);
+    grid.x = cuda_blocks(k, args->n, 1024);
+    cuda_launch(k, combine_function(k, s, "combine_winners"), grid, args, sizeof *args);
+    grid.x = cuda_blocks(k, args->n * args->inner, 1024);
+    give_values(k, s, args);
+    cuda_launch(k, combine_function(k, s, "combine_set"), grid, args, sizeof *args);
+}
+
+static void scatter_entries(struct kernel *k, struct scattered *s)
+{
+    const char *to, *value, *sum;
+    struct combine_args args = { .alpha = s->alpha, .include_self = s->include_self };
+    if (k->failed || !s->ix.x.meta || !s->values.meta)
+        return;
+    if (!types_of(s, &to, &value, &sum) || !is_plain(s->ix.x) || !is_plain(s->values)) {
+        cuda_decline(k);
+        return;
+    }
+    index_entries(k, &s->ix, s->values);
+    strided_merge(&s->ix.set);
+    args.inner = take_inner(s, &args);
+    args.n = s->ix.set.n;
+    args.unit = unit_of(&s->ix);
+    args.limit = tensor_extent(k, s->ix.x) / args.unit + 1;
+    if (args.n >= UINT32_MAX || args.limit >= UINT32_MAX) {
+        cuda_decline(k);
+        return;
+    }
+    args.to = cuda_address(k, s->ix.x);
+    args.values = cuda_address(k, s->values);
+    if (args.n == 0 || args.inner == 0 || !write_keys(k, &s->ix, &args))
+        return;
+    if (s->how == COMBINE_SET)
+        set_last(k, s, &args);
+    else
+        combine_sorted(k, s, &args);
+}
+
+bool keyed_room(struct kernel *k, struct keyed *keyed)
+{
+    int64_t n = keyed->set->n, limit = tensor_extent(k, keyed->to);
+    if (n >= UINT32_MAX || limit >= UINT32_MAX || !strided_fits(k, keyed->set)) {
+        cuda_decline(k);
+        return false;
+    }
+    keyed->limit = limit;
+    keyed->keys = cuda_room(k, (size_t)n * sizeof(uint32_t));
+    keyed->order = cuda_room(k, (size_t)n * sizeof(uint32_t));
+    return !k->failed;
+}
+
+void keyed_add(struct kernel *k, struct keyed *keyed)
+{
+    struct scattered s = { .values = keyed->values, .how = COMBINE_ADD, .include_self = true };
+    struct combine_args args = { .to = cuda_address(k, keyed->to),
+                                 .values = cuda_address(k, keyed->values),
+                                 .keys = keyed->keys, .order = keyed->order,
+                                 .n = keyed->set->n, .inner = 1, .unit = 1,
+                                 .limit = keyed->limit, .alpha = 1, .include_self = true };
+    s.ix.x = keyed->to;
+    s.ix.set = *keyed->set;
+    if (!k->failed && args.n > 0)
+        combine_sorted(k, &s, &args);
+}
+
+/* The result, holding what self holds. */
+static struct tensor result_from_self(struct kernel *k)
+{
+    struct tensor self = tensor_arg(k, "self"), to = result(k, 0);
+    if (to.meta && self.meta && to.storage != self.storage)
+        copy_elements(k, self, to);
+    return to;
+}
+
+/* The tensor of that name, or a number as a tensor without dimensions. */
+static struct tensor values_arg(struct kernel *k, const char *name, struct tensor like)
+{
+    struct value v = value_arg(k, name);
+    if (v.kind == VALUE_TENSOR || k->failed || !like.meta)
+        return v.kind == VALUE_TENSOR ? v.u.tensor : (struct tensor){ 0 };
+    struct value args[] = { value_tensor(like), value_of_ints(k, NULL, 0), v };
+    return run_tensor(k, "aten.new_full.default", args, 3);
+}
+
+/* The first elements of src, as many as there are indices. */
+static struct tensor part_for(struct kernel *k, struct tensor src, struct tensor index)
+{
+    int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, index, size);
+    if (!src.meta || src.meta->ndim == 0 || !tensor_strides(k, src, stride))
+        return src;
+    if (ndim != src.meta->ndim)
+        ndim = 0;
+    return strided_view(k, src, size, stride, ndim);
+}
+
+/* scatter (src or value), scatter_add (PARAM 1), scatter_reduce (PARAM 2). */
+void cuda_scatter(struct kernel *k)
+{
+    struct scattered s = { .alpha = 1 };
+    struct tensor index = tensor_arg(k, "index"), to = result_from_self(k);
+    if (!to.meta || !index.meta)
+        return;
+    s.how = k->row->param == 1 ? COMBINE_ADD : combine_named(text_arg(k, "reduce"));
+    s.include_self = bool_arg(k, "include_self", true);
+    s.values = part_for(k, values_arg(k, has_arg(k, "src") ? "src" : "value", to), index);
+    index_along(k, &s.ix, to, index, wrapped_dim(int_arg(k, "dim", 0), to.meta->ndim));
+    scatter_entries(k, &s);
+}
+
+/* index_add, index_copy, index_fill, index_reduce: rows of a dimension. PARAM: 0 add, 1 copy, 2
+ * fill, 3 reduce. */
+void cuda_index_rows(struct kernel *k)
+{
+    struct scattered s = { 0 };
+    int64_t one[] = { 1 };
+    struct tensor index = tensor_arg(k, "index"), to = result_from_self(k);
+    if (!to.meta || !index.meta)
+        return;
+    s.how = k->row->param == 0   ? COMBINE_ADD
+            : k->row->param == 3 ? combine_named(text_arg(k, "reduce"))
+                                 : COMBINE_SET;
+    s.include_self = bool_arg(k, "include_self", true);
+    s.alpha = real_arg(k, "alpha", 1);
+    s.values = values_arg(k, has_arg(k, "source") ? "source" : "value", to);
+    if (to.meta->ndim == 0)
+        to = reshaped(k, to, one, 1);
+    if (index.meta->ndim == 0)
+        index = reshaped(k, index, one, 1);
+    if (to.meta)
+        index_rows(k, &s.ix, to, index, wrapped_dim(int_arg(k, "dim", 0), to.meta->ndim));
+    scatter_entries(k, &s);
+}
+
+/* put: places as if there were one dimension. */
+void cuda_put_elements(struct kernel *k)
+{
+    struct scattered s = { .alpha = 1, .include_self = true };
+    struct tensor to = result_from_self(k), index = tensor_arg(k, "index");
+    int64_t size[TENSOR_MAX_DIM], n = 1;
+    uint32_t ndim = tensor_sizes(k, to, size);
+    for (uint32_t d = 0; d < ndim; d++)
+        n *= size[d];
+    struct tensor flat = reshaped_view(k, to, &n, 1);
+    if (!flat.meta || !index.meta) {
+        if (!k->failed)
+            cuda_decline(k);
+        return;
+    }
+    s.how = bool_arg(k, "accumulate", false) ? COMBINE_ADD : COMBINE_SET;
+    s.values = reshaped(k, tensor_arg(k, "source"), size, tensor_sizes(k, index, size));
+    index_flat(k, &s.ix, flat, index);
+    scatter_entries(k, &s);
+}
+
+void cuda_index_put(struct kernel *k)
+{
+    struct scattered s = { .alpha = 1, .include_self = true };
+    struct tensor to = result_from_self(k);
+    s.how = bool_arg(k, "accumulate", false) ? COMBINE_ADD : COMBINE_SET;
+    s.values = tensor_arg(k, "values");
+    if (index_by_list(k, &s.ix, to))
+        scatter_entries(k, &s);
+}
+
+/* The gradient of _unsafe_masked_index: what the mask holds is added. */
+void cuda_masked_index_put(struct kernel *k)
+{
+    struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
+    struct tensor to = result_from_self(k);
+    s.values = tensor_arg(k, "values");
+    if (!index_by_list(k, &s.ix, to))
+        return;
+    s.ix.mask = tensor_arg(k, "mask");
+    s.ix.clamp = true;
+    if (s.ix.mask.meta && s.ix.mask.meta->dtype != DTYPE_B8)
+        cuda_decline(k);
+    else
+        scatter_entries(k, &s);
+}
+
+/* embedding_dense_backward: rows of the gradient added where they came from. */
+void cuda_embedding_backward(struct kernel *k)
+{
+    struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
+    struct tensor to = result(k, 0);
+    if (bool_arg(k, "scale_grad_by_freq", false) || !to.meta) {
+        cuda_decline(k);
+        return;
+    }
+    zero_elements(k, to);
+    s.values = tensor_arg(k, "grad_output");
+    index_rows(k, &s.ix, to, tensor_arg(k, "indices"), 0);
+    s.ix.skip = int_arg(k, "padding_idx", -1);
+    s.ix.has_skip = s.ix.skip >= 0;
+    scatter_entries(k, &s);
+}
+
+/* bincount: ones, or weights, added where x says. */
+void cuda_bincount(struct kernel *k)
+{
+    struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
+    struct tensor to = result(k, 0), x = tensor_arg(k, "self");
+    if (!to.meta || !x.meta)
+        return;
+    zero_elements(k, to);
+    struct value shape[] = { value_tensor(to), value_of_ints(k, NULL, 0) };
+    s.values = has_arg(k, "weights") ? tensor_arg(k, "weights")
+                                     : run_tensor(k, "aten.new_ones.default", shape, 2);
+    index_along(k, &s.ix, to, x, 0);
+    scatter_entries(k, &s);
+}
+
+/* unfold's windows overlap, so their gradients add up: each entry's place is where unfold's view of
+ * the result has it. */
+void cuda_unfold_backward(struct kernel *k)
+{
+    struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
+    struct tensor to = result(k, 0);
+    struct value args[] = { value_tensor(to), value_arg(k, "dim"), value_arg(k, "size"),
+                            value_arg(k, "step") };
+    struct tensor windows = run_tensor(k, "aten.unfold.default", args, 4);
+    if (!windows.meta)
+        return;
+    zero_elements(k, to);
+    s.values = tensor_arg(k, "grad_in");
+    index_of_view(k, &s.ix, to, windows);
+    scatter_entries(k, &s);
+}

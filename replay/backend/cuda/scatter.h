@@ -1,0 +1,19 @@
+/* Values added where keys say, for kernels that write their keys themselves. */
+#ifndef SYMTAPE_REPLAY_BACKEND_CUDA_SCATTER_H
+#define SYMTAPE_REPLAY_BACKEND_CUDA_SCATTER_H
+
+#include "replay/backend/cuda/strided.h"
+
+struct keyed {
+    struct tensor to, values;
+    const struct strided_set *set; /* the entries, merged; its tensor 0 is `values` */
+    uint64_t keys, order;          /* u32 by entry: element of `to`, and the entry's own number */
+    int64_t limit;                 /* the key of what goes nowhere */
+};
+
+/* Room for keys and order. False: failed or declined. */
+bool keyed_room(struct kernel *k, struct keyed *keyed);
+/* Entries of one key are added in their order to what is there. */
+void keyed_add(struct kernel *k, struct keyed *keyed);
+
+#endif

@@ -1,0 +1,46 @@
+#include "replay/backend/cuda/sort_keys.h"
+
+#include "replay/backend/cuda/device/offsets.h"
+#include "replay/backend/cuda/device/radix.h"
+
+void cuda_offsets(struct kernel *k, uint64_t numbers, int64_t n, bool wide, uint64_t total)
+{
+    const char *defines = wide ? "#define N i64\n" : "#define N u32\n";
+    int64_t tiles = (n + OFFSETS_TILE - 1) / OFFSETS_TILE;
+    struct offsets_args args = { .numbers = numbers, .n = n, .tiles = tiles, .total = total };
+    args.sums = cuda_room(k, (size_t)(tiles + 1) * sizeof(int64_t));
+    struct cuda_function *sum = cuda_function(k, "offsets", "offsets_sum", defines);
+    struct cuda_function *of_tiles = cuda_function(k, "offsets", "offsets_tiles", defines);
+    struct cuda_function *write = cuda_function(k, "offsets", "offsets_write", defines);
+    struct cuda_grid grid = { (uint32_t)tiles, 1, 1, OFFSETS_THREADS, 0 }, one = grid;
+    one.x = 1;
+    cuda_launch(k, sum, grid, &args, sizeof args);
+    cuda_launch(k, of_tiles, one, &args, sizeof args);
+    cuda_launch(k, write, grid, &args, sizeof args);
+}
+
+bool cuda_sort_keys(struct kernel *k, uint64_t *keys, uint64_t *order, int64_t n, unsigned bits,
+                    bool wide)
+{
+    const char *defines = wide ? "#define K u64\n" : "#define K u32\n";
+    int64_t blocks = (n + RADIX_TILE - 1) / RADIX_TILE;
+    struct cuda_function *count = cuda_function(k, "radix", "radix_count", defines);
+    struct cuda_function *place = cuda_function(k, "radix", "radix_place", defines);
+    uint64_t counts = cuda_room(k, (size_t)blocks * RADIX_DIGITS * sizeof(uint32_t));
+    uint64_t other_keys = cuda_room(k, (size_t)n * (wide ? 8 : 4));
+    uint64_t other_order = cuda_room(k, (size_t)n * sizeof(uint32_t));
+    struct cuda_grid grid = { (uint32_t)blocks, 1, 1, RADIX_THREADS, 0 };
+    for (unsigned shift = 0; shift < bits && !k->failed; shift += 8) {
+        struct radix_args args = { .keys = *keys, .order = *order, .to_keys = other_keys,
+                                   .to_order = other_order, .counts = counts, .n = n,
+                                   .shift = shift };
+        cuda_launch(k, count, grid, &args, sizeof args);
+        cuda_offsets(k, counts, blocks * RADIX_DIGITS, false, 0);
+        cuda_launch(k, place, grid, &args, sizeof args);
+        other_keys = *keys;
+        other_order = *order;
+        *keys = args.to_keys;
+        *order = args.to_order;
+    }
+    return !k->failed;
+}
