@@ -205,8 +205,10 @@ static void attend(struct kernel *k, struct attention *a, uint32_t others)
 void cuda_attention(struct kernel *k)
 {
     struct tensor second = result(k, 1);
+    size_t bytes = 0; /* none where the call does not want them (compute_log_sumexp) */
     bool logarithms = n_results(k) > 1 && second.meta &&
-                      dense_kind_of(second.meta->dtype) == DENSE_REAL;
+                      dense_kind_of(second.meta->dtype) == DENSE_REAL &&
+                      tensor_bytes(k->call->pool, second.meta, &bytes) && bytes > 0;
     struct attention a;
     if (!attention_of(k, false, &a) || !bias_of(k, &a) || !out_of(k, &a, false) ||
         (logarithms && !logarithms_of(k, &a, second)))
