@@ -22,6 +22,9 @@ static const struct opt options[] = {
                "'guards>=40'"),
     OPT_STRING(0, "check-ops", "OPS", struct minify_args, ops,
                "what fails: these calls are there, as in 'aten.sin, aten.cos -> aten.relu'"),
+    OPT_STRING(0, "backend-mismatch", "A[,B]", struct minify_args, mismatch,
+               "what fails: run for real on backend A the graph differs from B (default: cpu) beyond "
+               "the tolerance, first at the same operator"),
     OPT_STRING(0, "backend", "NAME", struct minify_args, backend,
                "of torch.compile with --torch-oracle (default: aot_eager to compile, inductor for "
                "run and accuracy)"),
@@ -71,7 +74,7 @@ static const struct opt options[] = {
     OPT_FLAG(0, "list-passes", struct minify_args, list_passes, "list the reductions and end"),
     OPT_STRING(0, "inject", "FAULT", struct minify_args, inject,
                "put a fault into the shape engine, for tests and demonstrations: "
-               "flip-equality:N, or OPERATOR=RULE"),
+               "flip-equality:N, or OPERATOR=RULE; with --backend-mismatch into A: OPERATOR=EPS"),
     OPT_JSON(struct minify_args, json),
     OPT_END,
 };

@@ -12,7 +12,7 @@
 
 struct minify_args {
     /* What fails. */
-    const char *check, *expect, *guard, *specializes, *cost, *torch, *backend, *ops;
+    const char *check, *expect, *guard, *specializes, *cost, *torch, *backend, *ops, *mismatch;
     bool cpu;
     bool invert;
     const char *crash_is;

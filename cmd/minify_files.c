@@ -133,6 +133,7 @@ static void put_oracle(const struct minify_args *args, struct buf *out)
     } oracles[] = { { "--check", args->check },  { "--torch-oracle", args->torch },
                     { "--guard", args->guard },  { "--specializes", args->specializes },
                     { "--cost", args->cost },    { "--check-ops", args->ops },
+                    { "--backend-mismatch", args->mismatch },
                     { "--expect", args->expect } };
     for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++)
         if (oracles[i].value && strpbrk(oracles[i].value, " ()[]*;|&<>\"$"))

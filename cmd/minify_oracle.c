@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "cmd/minify.h"
+#include "minify/oracle_backends.h"
 #include "minify/oracle_check.h"
 #include "minify/oracle_ops.h"
 #include "minify/oracle_shape.h"
@@ -111,15 +112,33 @@ static bool make_ops(struct minify_job *job, struct err *err)
     return job->oracle != NULL;
 }
 
+/* --backend-mismatch cuda,cpu */
+static bool make_backends(struct minify_job *job, struct err *err)
+{
+    const struct minify_args *args = job->args;
+    struct str both = str_of(args->mismatch);
+    size_t comma = str_find_char(both, ',');
+    const struct backends_options options = {
+        .tested = str_trim(str_first(both, comma)),
+        .reference = comma < both.n ? str_trim(str_from(both, comma + 1)) : STR("cpu"),
+        .inject = str_of(args->inject ? args->inject : ""),
+    };
+    job->repro = (struct repro_what){ .check = REPRO_RUNS };
+    if (str_is(options.tested, "cuda") || str_is(options.reference, "cuda"))
+        job->repro = (struct repro_what){ .check = REPRO_WRONG, .route = REPRO_CUDA, .cpu = true };
+    job->oracle = oracle_backends(&options, job->whole, err);
+    return job->oracle != NULL;
+}
+
 bool minify_make_oracle(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
     unsigned n = !!args->check + !!args->torch + !!args->expect + !!args->guard +
-                 !!args->specializes + !!args->cost + !!args->ops;
+                 !!args->specializes + !!args->cost + !!args->ops + !!args->mismatch;
     if (n > 1)
         return err_set(err, ERR_USAGE, "--check, --torch-oracle, --expect, --guard, --specializes, "
-                                       "--cost and --check-ops exclude each other: one says what "
-                                       "fails");
+                                       "--cost, --backend-mismatch and --check-ops exclude each "
+                                       "other: one says what fails");
     if (!args->check && (args->invert || args->crash_is || args->also_interesting.given))
         return err_set(err, ERR_USAGE,
                        "--invert, --crash-is and --also-interesting belong to --check");
@@ -130,5 +149,6 @@ bool minify_make_oracle(struct minify_job *job, struct err *err)
     return args->check   ? make_check(job, err)
            : args->torch ? make_torch(job, err)
            : args->ops   ? make_ops(job, err)
-                         : make_shape(job, err);
+           : args->mismatch ? make_backends(job, err)
+                            : make_shape(job, err);
 }

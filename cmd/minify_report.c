@@ -371,6 +371,8 @@ static void put_not_failing(const struct minify_job *job, struct buf *out)
         buf_printf(out, "its cost is not %s", args->cost);
     else if (args->ops)
         buf_printf(out, "the calls are not all there");
+    else if (args->mismatch)
+        buf_puts(out, "the two backends agree within the tolerance");
     else if (args->check)
         buf_printf(out, "--check says: %.*s", STR_ARG(text));
     else if (args->torch)

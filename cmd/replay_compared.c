@@ -11,13 +11,13 @@ static struct location location_of(const struct graph *graph, node_id node)
                : (struct location){ 0 };
 }
 
-void replay_print_node(const struct graph *graph, node_id id, struct buf *out)
+void replay_print_node(const struct graph *graph, node_id id, node_id origin, struct buf *out)
 {
-    const struct node *node = &graph->nodes[id];
-    struct location l = location_of(graph, id);
+    const struct node *node = &graph->nodes[id], *from = &graph->nodes[origin];
+    struct location l = location_of(graph, origin);
     buf_put(out, node->name);
-    if (node_is_call(node))
-        buf_printf(out, " (%.*s)", STR_ARG(node->target));
+    if (node_is_call(from))
+        buf_printf(out, " (%.*s)", STR_ARG(from->target));
     if (l.file.n || l.line) {
         buf_puts(out, " at ");
         format_place(out, l.file, l.line);
@@ -115,7 +115,7 @@ static void print_nodes(const struct graph_run *g, struct buf *out)
             continue;
         bool call = node_is_call(&g->graph->nodes[one->node]);
         buf_puts(out, !call ? "  other inputs: " : first ? "  first bad node: " : "  also: ");
-        replay_print_node(g->graph, one->node, out);
+        replay_print_node(g->graph, one->node, one->origin, out);
         buf_printf(out, "%s: ", !call              ? ""
                                 : one->same_inputs ? ", whose inputs are equal"
                                                    : ", whose inputs agree");
@@ -157,13 +157,14 @@ void replay_print_graph(const struct graph_run *g)
 
 /* ---- JSON ---- */
 
-void replay_json_node(struct json_writer *w, const struct graph *graph, node_id node)
+void replay_json_node(struct json_writer *w, const struct graph *graph, node_id node,
+                      node_id origin)
 {
-    struct location l = location_of(graph, node);
-    if (node >= graph->n_nodes)
+    struct location l = location_of(graph, origin);
+    if (node >= graph->n_nodes || origin >= graph->n_nodes)
         return;
     json_put_str(w, "node", graph->nodes[node].name);
-    json_put_str(w, "op", graph->nodes[node].target);
+    json_put_str(w, "op", graph->nodes[origin].target);
     json_put_str(w, "file", l.file);
     json_put_u64(w, "line", l.line);
     json_put_str(w, "code", l.code);
@@ -210,7 +211,7 @@ static void json_compared(struct json_writer *w, const struct graph_run *g,
     json_open_object(w, NULL);
     if (one->output != UINT32_MAX)
         json_put_str(w, "name", one->name);
-    replay_json_node(w, g->graph, one->node);
+    replay_json_node(w, g->graph, one->node, one->origin);
     json_put_cstr(w, "dtype", dtype_python_name(one->dtype));
     json_put_cstr(w, "match", match_name(one->match));
     json_put_bool(w, "comparable", one->difference.comparable);

@@ -82,9 +82,11 @@ void replay_release_graph(struct graph_run *g);
 /* replay_compared.c: what there is to say of it, as text and in JSON. */
 void replay_print_graph(const struct graph_run *g);
 void replay_json_graph(struct json_writer *w, const struct graph_run *g);
-/* "mul_7 (aten.mul.Tensor) at model.py:12 `x = a * b`" */
-void replay_print_node(const struct graph *graph, node_id node, struct buf *out);
-void replay_json_node(struct json_writer *w, const struct graph *graph, node_id node);
+/* "mul_7 (aten.mul.Tensor) at model.py:12 `x = a * b`"; operator and line are those of `origin`, which
+ * computes the node (struct compared). */
+void replay_print_node(const struct graph *graph, node_id node, node_id origin, struct buf *out);
+void replay_json_node(struct json_writer *w, const struct graph *graph, node_id node,
+                      node_id origin);
 void replay_print_difference(const struct compared *one, struct buf *out);
 
 /* replay_profile.c: --profile. EXIT_*. */

@@ -14,7 +14,7 @@ enum outcome_kind { SIZES_AGREE, SIZES_DIFFER, SIZES_REFUSED, SIZES_FAILED };
 struct class {
     enum outcome_kind kind;
     struct str text; /* of the first of them */
-    node_id node;    /* the first that differs; NODE_NONE */
+    node_id node, origin; /* the first that differs; NODE_NONE */
     struct str output;
 };
 
@@ -59,13 +59,14 @@ static struct class class_of(const struct graph_run *g, struct buf *text)
     first = comparison_first(&g->comparison);
     ret.kind = SIZES_DIFFER;
     ret.node = first ? first->node : NODE_NONE;
+    ret.origin = first ? first->origin : NODE_NONE;
     if (output) {
         buf_put(text, output->name);
         ret.output = output->name;
     }
     if (first) {
         buf_puts(text, output ? ", first node " : "node ");
-        replay_print_node(g->graph, first->node, text);
+        replay_print_node(g->graph, first->node, first->origin, text);
     }
     return ret;
 }
@@ -216,7 +217,7 @@ static void json_regions(struct sweep *sweep, const struct size_regions *regions
         json_put_cstr(w, "outcome", kind_name(class->kind));
         json_put_str(w, "text", class->text);
         if (class->node != NODE_NONE && sweep->graph)
-            replay_json_node(w, sweep->graph, class->node);
+            replay_json_node(w, sweep->graph, class->node, class->origin);
         json_close(w);
     }
     json_close(w);

@@ -20,7 +20,8 @@
     ROUTE(COMPILE, "compile")     /* torch.compile(f, backend=...)(*inputs) */                 \
     ROUTE(MAKE_FX, "make_fx")     /* make_fx(f, tracing_mode="symbolic")(*inputs) */           \
     ROUTE(EXPORT, "export")       /* torch.export.export() */                                  \
-    ROUTE(DECOMPOSE, "decompose") /* and run_decompositions() */
+    ROUTE(DECOMPOSE, "decompose") /* and run_decompositions() */                               \
+    ROUTE(CUDA, "cuda")           /* f(*inputs) on the GPU; of REPRO_WRONG, with cpu */
 
 enum repro_route {
 #define ROUTE(id, name) REPRO_##id,

@@ -121,6 +121,8 @@ static void check_targets(struct repro *r)
 
 static const char *device_check(const struct repro *r)
 {
+    if (r->what->route == REPRO_CUDA)
+        return "torch.cuda.is_available()";
     for (size_t i = 0; i < r->inputs.n && !r->what->cpu; i++) {
         const struct meta *meta = repro_meta(r->inputs.v[i].graph, r->inputs.v[i].meta);
         if (meta && str_starts(meta->device, STR("cuda")))
@@ -273,6 +275,13 @@ static void put_compile(struct repro *r, const char *assigned)
 {
     const char *inputs = "inputs";
     switch (r->what->route) {
+    case REPRO_CUDA:
+        buf_printf(r->out,
+                   "with torch.device(\"cuda\"):\n"
+                   "        %sf(*[x.cuda() if isinstance(x, torch.Tensor) else x for x in "
+                   "inputs])\n",
+                   assigned);
+        break;
     case REPRO_COMPILE:
         buf_printf(r->out, "%storch.compile(f, ", assigned);
         if (asks_guards(r))
@@ -358,8 +367,9 @@ static void put_wrong(struct repro *r)
 {
     buf_puts(r->out, "try:\n    ");
     put_compile(r, "actual = ");
-    buf_puts(r->out, "    torch.testing.assert_close(actual, expected, equal_nan=True)\n"
-                     "except AssertionError as error:\n    print(error)\n    sys.exit(1)\n"
+    buf_printf(r->out, "    torch.testing.assert_close(actual, expected, equal_nan=True%s)\n",
+               r->what->route == REPRO_CUDA ? ", check_device=False" : "");
+    buf_puts(r->out, "except AssertionError as error:\n    print(error)\n    sys.exit(1)\n"
                      "except Exception as error:\n"
                      "    sys.exit(print(\"cannot run:\", error) or 125)\n");
 }

@@ -228,6 +228,7 @@ bool comparison_check(void *user, struct run *run, const struct step *step,
     const struct step *origin = step_origin(run->program, step);
     unsigned char inputs = marks_of_inputs(c, run, origin);
     struct compared one = { .node = step->node,
+                            .origin = origin->node,
                             .output = UINT32_MAX,
                             .name = run->graph->nodes[step->node].name,
                             .same_inputs = !(inputs & MARK_ROUNDED) };
@@ -274,11 +275,14 @@ static node_id output_node(const struct run *run, uint32_t i)
 bool comparison_check_output(struct comparison *c, const struct run *run, uint32_t i,
                              struct str name, const struct array *values, struct err *err)
 {
-    struct compared one = { .node = output_node(run, i), .output = i, .dtype = values->dtype,
+    node_id node = output_node(run, i);
+    struct compared one = { .node = node, .origin = node, .output = i, .dtype = values->dtype,
                             .same_inputs = true };
     unsigned char inputs = one.node < c->errors.n ? c->marks[one.node] : 0;
     struct held expected = find_expected(c, name, values);
     bool there = expected.values.p != NULL;
+    if (node < run->program->n_steps)
+        one.origin = step_origin(run->program, &run->program->steps[node])->node;
     one.name = arena_copy(&c->arena, name);
     if (!one.name.p)
         return err_nomem(err);

@@ -36,6 +36,7 @@ const char *match_name(enum match match); /* "equal", ... */
 
 struct compared {
     node_id node;
+    node_id origin;  /* the call that computes it: of a getitem the one that it takes apart */
     uint32_t output; /* its number among the graph's outputs; UINT32_MAX: a node */
     struct str name; /* of the node, or of the output in the file */
     enum dtype dtype;

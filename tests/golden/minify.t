@@ -252,7 +252,7 @@ Mistakes.
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --guard 'Eq(s0, 1)'
-    2> symtape: --check, --torch-oracle, --expect, --guard, --specializes, --cost and --check-ops exclude each other: one says what fails
+    2> symtape: --check, --torch-oracle, --expect, --guard, --specializes, --cost, --backend-mismatch and --check-ops exclude each other: one says what fails
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --invert
@@ -295,3 +295,32 @@ Mistakes.
     location       the call that the error names, alone or with what feeds it
     prefix         nothing behind the last call that matters
     suffix         nothing in front of the first call that matters
+
+The numeric oracle: two backends that differ, here the CPU and the CPU with a fault. What differs because of it is not asked
+about, and two backends that agree are told.
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --backend-mismatch cpu,cpu --inject aten.native_layer_norm=1e-2 -o numeric.tape | sed -n '3,/^$/p'
+    what fails: aten.native_layer_norm.default differs on cpu and cpu: 640 of 640 elements, max absolute 0.0465, relative 0.41; tolerance 1e-05 + 2.13e-06 |x|
+    not a dynamic-shape bug: it fails with every size a number too
+
+    2> symtape: numeric.tape: the result as a tape
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --backend-mismatch cpu -o agrees.tape
+    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: the two backends agree within the tolerance
+    [exit 1]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --backend-mismatch gpu
+    2> symtape: --backend-mismatch: there is no backend gpu
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --backend-mismatch null
+    2> symtape: --backend-mismatch: null computes nothing
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --backend-mismatch cpu --inject aten.tanh
+    2> symtape: --inject with --backend-mismatch: OPERATOR=EPS, as in aten.tanh=1e-2
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:dynamo --backend-mismatch cpu
+    2> symtape: $RECORDINGS/train.log.zst:0/0:dynamo: cannot tell whether it fails: node x at /home/user/demo/train.py:17 `x = self.embedding(ids)`: unsupported: torch.nn.functional.embedding is a Python function of tensors; run the graph that AOTAutograd made
+    [exit 125]

@@ -177,6 +177,10 @@ static void test_routes(void **state)
     holds(view, &what, "sys.exit(len(guards) >= 12)\n");
     what = (struct repro_what){ .check = REPRO_WRONG, .backend = STR("inductor") };
     holds(view, &what, "    torch.testing.assert_close(actual, expected, equal_nan=True)\n");
+    what = (struct repro_what){ .check = REPRO_WRONG, .route = REPRO_CUDA, .cpu = true };
+    holds(view, &what, "if not torch.cuda.is_available():\n    sys.exit(125)\n");
+    holds(view, &what, "    with torch.device(\"cuda\"):\n        actual = f(*[x.cuda() ");
+    holds(view, &what, "equal_nan=True, check_device=False)\n");
     what = (struct repro_what){ .check = REPRO_SPECIALIZES, .expr = STR("s27"),
                                 .route = REPRO_MAKE_FX };
     holds(view, &what, "    make_fx(f, tracing_mode=\"symbolic\")(*inputs)\n");
