@@ -250,6 +250,8 @@ bool comparison_check(void *user, struct run *run, const struct step *step,
     if (expected.values.p && !hold(c, &expected, &got, &one, err))
         return false;
     one.match = expected.values.p ? judge(&one, inputs, origin) : MATCH_MISSING;
+    if ((one.match == MATCH_EQUAL || one.match == MATCH_CLOSE) && !one.sampled)
+        error_model_observed(&c->errors, step->node, one.difference.max_absolute);
     if (!expected.values.p && is_chancy(run, step))
         c->marks[step->node] |= step_is_random(origin) ? MARK_RANDOM : MARK_UNWRITTEN;
     else

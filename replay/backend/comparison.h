@@ -14,7 +14,8 @@
  * A node whose values are beyond the tolerance (error_model.h) is a first one where all that it was
  * computed from agrees, and follows from another where not. Behind random operators whose values are
  * not the same on both sides, and behind memory that nothing has written, nothing can be compared;
- * that is no failure. A getitem stands for what it takes of its call. */
+ * that is no failure. Where each node is compared, a node that agrees hands on the error that it was seen
+ * to have, not the tolerance that it had, so that each is held to what its own inputs allow. A getitem stands for what it takes of its call. */
 #ifndef SYMTAPE_REPLAY_BACKEND_COMPARISON_H
 #define SYMTAPE_REPLAY_BACKEND_COMPARISON_H
 

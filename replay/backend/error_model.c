@@ -162,7 +162,7 @@ static uint64_t terms_of(const struct run *run, const struct step *step, const s
 
 /* What the arguments bring. Squares are summed, or the greatest taken. */
 struct brought {
-    double relative, absolute, ratio, sum_ratio2, exponent;
+    double relative, absolute, moved, ratio, sum_ratio2, exponent; /* moved: without relative's share */
     double first, second; /* the two greatest rms */
     bool known;           /* all of them have moments */
 };
@@ -179,6 +179,7 @@ static struct brought brought_by(const struct error_model *model, const struct r
         double scaled = e->known && e->rms > 0 ? e->absolute / e->rms : 0;
         b.relative = fmax(b.relative, e->relative);
         b.absolute = fmax(b.absolute, hypot(e->absolute, e->relative * e->rms));
+        b.moved = fmax(b.moved, e->absolute);
         b.ratio = fmax(b.ratio, scaled);
         b.sum_ratio2 += scaled * scaled + e->relative * e->relative;
         b.exponent = fmax(b.exponent, hypot(e->absolute, e->relative * e->most));
@@ -209,7 +210,7 @@ static void carry_on(struct value_error *e, const struct brought *b, enum carry 
     switch (carry) {
     case CARRY_MOVE:
         e->relative = hypot(u, b->relative);
-        e->absolute = b->absolute;
+        e->absolute = b->moved;
         break;
     case CARRY_ADD:
         e->relative = hypot(own, b->relative);
@@ -229,7 +230,7 @@ static void carry_on(struct value_error *e, const struct brought *b, enum carry 
         break;
     case CARRY_EXPONENT:
         e->relative = hypot(own, hypot(b->exponent, b->relative));
-        e->absolute = 0;
+        e->absolute = b->exponent < 1 ? 0 : e->most; /* any of softmax's may be the greatest one */
         break;
     default:
         e->relative = hypot(own, b->relative);
@@ -266,6 +267,14 @@ void error_model_step(struct error_model *model, const struct run *run, const st
         e->relative = 1;
     if (!isfinite(e->absolute))
         e->absolute = e->most;
+}
+
+void error_model_observed(struct error_model *model, node_id node, double most)
+{
+    if (node >= model->n)
+        return;
+    model->nodes[node].relative = 0;
+    model->nodes[node].absolute = 4 * most;
 }
 
 struct tolerance error_model_tolerance(const struct error_model *model, node_id node,

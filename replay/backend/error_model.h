@@ -43,6 +43,9 @@ bool error_model_init(struct error_model *model, uint32_t n_nodes, struct err *e
 void error_model_release(struct error_model *model);
 void error_model_moments(struct error_model *model, node_id node, const struct array *values);
 void error_model_step(struct error_model *model, const struct run *run, const struct step *step);
+/* Its values were looked at, and are off by so much at most: four times that is what goes on from here,
+ * for slopes above 1, instead of what they might have been off by. */
+void error_model_observed(struct error_model *model, node_id node, double most);
 struct tolerance error_model_tolerance(const struct error_model *model, node_id node,
                                        enum dtype dtype);
 
