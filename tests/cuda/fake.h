@@ -4,7 +4,8 @@
  * Memory ends where a page that cannot be touched begins; new memory and shared memory hold bytes
  * that are no number (0xff), freed memory cannot be touched. Launches run at once. An error of a kernel is
  * found as on a device: the launch succeeds, and every later call of the context fails with it.
- * Time is made up: a microsecond a launch, and one for each 4096 bytes copied.
+ * A launch takes as long as the host needed, and a microsecond; a copy a microsecond for each 4096
+ * bytes: what measures until something takes long comes to an end.
  *
  * Environment:
  *     SYMTAPE_FAKE_FAIL       NAME:N:ERROR,...   the Nth call of an entry point gives ERROR; N 0: each
