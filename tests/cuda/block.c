@@ -238,7 +238,9 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         raise(signal);
         return;
     }
-    if (signal == SIGSEGV || signal == SIGBUS)
+    /* The processor's own check of 16-byte loads tells no address. */
+    bool aligned = signal != SIGSEGV || info->si_code != SI_KERNEL;
+    if ((signal == SIGSEGV && aligned) || signal == SIGBUS)
         fail(ILLEGAL_ADDRESS, instruction(context), "touches address %p", info->si_addr);
     else
         fail(LAUNCH_FAILED, instruction(context),
