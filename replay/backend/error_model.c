@@ -6,7 +6,7 @@
 
 #include "replay/backend/elements.h"
 
-enum length { LENGTH_ONE, LENGTH_RATIO, LENGTH_LAST, LENGTH_FILTER };
+enum length { LENGTH_ONE, LENGTH_RATIO, LENGTH_LAST, LENGTH_FILTER, LENGTH_GRADIENT };
 enum carry { CARRY_SAME, CARRY_MOVE, CARRY_ADD, CARRY_SUM, CARRY_MEAN, CARRY_PRODUCT, CARRY_EXPONENT };
 
 struct rule {
@@ -137,7 +137,32 @@ static const struct rule *rule_of(const struct run *run, const struct step *step
     return args.shares && !in_place ? &moves : &otherwise;
 }
 
-static uint64_t terms_of(const struct run *run, const struct step *step, const struct rule *rule)
+static double for_each_of(const struct sym_pool *pool, struct tensor x, uint32_t dim)
+{
+    int64_t size;
+    bool there = x.meta && dim < x.meta->ndim && sym_to_i64(pool, x.meta->size[dim], &size);
+    return there && size > 0 ? elements(pool, x) / (double)size : 1;
+}
+
+/* Of convolution_backward(grad_output, input, weight, ...): which gradient it is, its sizes tell. */
+static double gradient_terms(const struct sym_pool *pool, const struct step *call,
+                             const struct value *result)
+{
+    if (call->n_args < 3 || result->kind != VALUE_TENSOR)
+        return 1;
+    for (uint32_t i = 0; i < 3; i++)
+        if (call->args[i].kind != VALUE_TENSOR)
+            return 1;
+    const struct tensor_meta *meta = result->u.tensor.meta, *input = call->args[1].u.tensor.meta;
+    bool of_input = meta->ndim == input->ndim;
+    for (uint32_t i = 0; of_input && i < meta->ndim; i++)
+        of_input = meta->size[i] == input->size[i];
+    return for_each_of(pool, call->args[of_input ? 2 : 0].u.tensor, 1);
+}
+
+/* `result` is the call's, or the one of its results that is meant. */
+static uint64_t terms_of(const struct run *run, const struct step *step, const struct value *result,
+                         const struct rule *rule)
 {
     const struct sym_pool *pool = ops_pool(run->ops);
     struct tensor x = { 0 };
@@ -151,9 +176,10 @@ static uint64_t terms_of(const struct run *run, const struct step *step, const s
         n = args.most / result.least;
     } else if (rule->length == LENGTH_LAST && x.meta && x.meta->ndim) {
         n = sym_to_i64(pool, x.meta->size[x.meta->ndim - 1], &size) ? (double)size : 1;
-    } else if (rule->length == LENGTH_FILTER && x.meta && x.meta->ndim) {
-        if (sym_to_i64(pool, x.meta->size[0], &size) && size > 0)
-            n = elements(pool, x) / (double)size;
+    } else if (rule->length == LENGTH_FILTER) {
+        n = for_each_of(pool, x, 0);
+    } else if (rule->length == LENGTH_GRADIENT) {
+        n = gradient_terms(pool, step, result);
     }
     return n > 1 && n < 1e15 ? (uint64_t)ceil(n) : 1;
 }
@@ -261,7 +287,7 @@ void error_model_step(struct error_model *model, const struct run *run, const st
     const struct rule *rule = rule_of(run, origin);
     struct brought b = brought_by(model, run, origin);
     double u = roundoff_of(dtype);
-    e->terms = terms_of(run, origin, rule);
+    e->terms = terms_of(run, origin, &run->program->current[step->node], rule);
     carry_on(e, &b, rule->carry, u, fmin(u, 0x1p-24));
     if (!(e->relative < 1))
         e->relative = 1;

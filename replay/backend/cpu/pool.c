@@ -187,26 +187,37 @@ void kernel_max_pool(struct kernel *k)
         store(k, result(k, 1), index);
 }
 
+static bool is_in_window(const struct pool *p, int64_t o, int64_t place)
+{
+    struct window w;
+    window_open(p, o, &w);
+    for (int64_t j = 0; j < w.inside; j++, window_next(p, &w))
+        if (window_place(p, &w) == place)
+            return true;
+    return false;
+}
+
+/* An index outside its window counts for nothing, as in PyTorch's kernels for CUDA, which go through
+ * the windows of each input (max_pool_backward_nchw in DilatedMaxPool2d.cu). */
 void kernel_max_pool_backward(struct kernel *k)
 {
+    struct pool p;
     struct dense g = load_as(k, tensor_arg(k, "grad_output"), DENSE_REAL);
     struct dense index = load_as(k, tensor_arg(k, "indices"), DENSE_INT);
     struct tensor to = result(k, 0);
-    int64_t size[TENSOR_MAX_DIM], in = 1, planes_out = 1;
-    uint32_t ndim = tensor_sizes(k, to, size), dims = (uint32_t)k->row->param % 10;
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, to, size);
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
-    for (uint32_t i = 0; i < dims && i < ndim; i++) {
-        in *= size[ndim - 1 - i];
-        planes_out *= g.size[g.ndim - 1 - i];
-    }
+    if (!pool_of(k, (uint32_t)k->row->param % 10, &out, g.size, g.ndim, &p))
+        return;
+    p.adaptive = k->row->param > 10;
     for (int64_t i = 0; i < g.n && !k->failed; i++) {
         int64_t place = index.u.i[i];
-        if (place < 0 || place >= in) {
+        if (place < 0 || place >= p.in_size)
             kernel_fail(k, "index %lld is out of bounds for %lld elements", (long long)place,
-                        (long long)in);
-            return;
-        }
-        out.u.r[i / planes_out * in + place] += g.u.r[i];
+                        (long long)p.in_size);
+        else if (is_in_window(&p, i % p.out_size, place))
+            out.u.r[i / p.out_size * p.in_size + place] += g.u.r[i];
     }
     store(k, to, out);
 }

@@ -82,6 +82,33 @@ DEVICE void add_weighted(ACC *to0, ACC *to1, const ACC *weights, const ACC *rows
     }
 }
 
+/* sum[r] += the warp's row r of one head times the lane's row of another, all columns of both. */
+DEVICE void multiply_heads(ACC *sum, ACC *own, ACC *other, i64 batch, i64 columns,
+                           const struct attention_tensor *x, i64 x_head, i64 x_row, i64 x_rows,
+                           const struct attention_tensor *y, i64 y_head, i64 y_row, i64 y_rows)
+{
+    ROLLED for (i64 c = 0; c < columns; c += CHUNK) {
+        load_rows(own, CHUNK, WARPS * ROWS, x, batch, x_head, x_row, x_rows, c, columns);
+        load_rows(other, PITCH, LANES, y, batch, y_head, y_row, y_rows, c, columns);
+        SYNC();
+        multiply_rows(sum, own, other, (int)THREAD / LANES, (int)THREAD % LANES);
+        SYNC();
+    }
+}
+
+/* sum += the weights of the warp's rows times LANES rows of a head, all columns. */
+DEVICE void add_head(ACC *sum, const ACC *weights, ACC *other, const struct attention_tensor *x,
+                     i64 batch, i64 head, i64 row, i64 rows, i64 columns)
+{
+    UNROLL for (int c = 0; c < DEPTHS / CHUNK; c++) {
+        load_rows(other, PITCH, LANES, x, batch, head, row, rows, c * CHUNK, columns);
+        SYNC();
+        add_weighted(sum + 2 * c, sum + 2 * c + 1, weights, other, (int)THREAD / LANES,
+                     (int)THREAD % LANES);
+        SYNC();
+    }
+}
+
 KERNEL(attention, struct attention_args)
 {
     SHARED(ACC, own, WARPS * ROWS * CHUNK);
@@ -105,13 +132,8 @@ KERNEL(attention, struct attention_args)
         ACC score[ROWS];
         UNROLL for (int r = 0; r < ROWS; r++)
             score[r] = 0;
-        ROLLED for (i64 c = 0; c < a.depth; c += CHUNK) {
-            load_rows(own, CHUNK, WARPS * ROWS, &a.q, batch, head, tile, a.n, c, a.depth);
-            load_rows(other, PITCH, LANES, &a.k, batch, key_head, j, a.m, c, a.depth);
-            SYNC();
-            multiply_rows(score, own, other, warp, lane);
-            SYNC();
-        }
+        multiply_heads(score, own, other, batch, a.depth, &a.q, head, tile, a.n,
+                       &a.k, key_head, j, a.m);
         UNROLL for (int r = 0; r < ROWS; r++) {
             score[r] = score_of(&a, batch, head, first + r, j + lane, score[r]);
             ACC next = most_of_warp(score[r]);
@@ -124,12 +146,7 @@ KERNEL(attention, struct attention_args)
             UNROLL for (int i = 0; i < DEPTHS / LANES; i++)
                 sum[r * (DEPTHS / LANES) + i] *= factor;
         }
-        UNROLL for (int c = 0; c < DEPTHS / CHUNK; c++) {
-            load_rows(other, PITCH, LANES, &a.v, batch, key_head, j, a.m, c * CHUNK, a.value_depth);
-            SYNC();
-            add_weighted(sum + 2 * c, sum + 2 * c + 1, weights, other, warp, lane);
-            SYNC();
-        }
+        add_head(sum, weights, other, &a.v, batch, key_head, j, a.m, a.value_depth);
     }
     UNROLL for (int r = 0; r < ROWS; r++) {
         i64 i = first + r;
@@ -197,21 +214,10 @@ KERNEL(attention_query_gradient, struct attention_args)
         ACC score[ROWS], slope[ROWS];
         UNROLL for (int r = 0; r < ROWS; r++)
             score[r] = slope[r] = 0;
-        ROLLED for (i64 c = 0; c < a.depth; c += CHUNK) {
-            load_rows(own, CHUNK, WARPS * ROWS, &a.q, batch, head, tile, a.n, c, a.depth);
-            load_rows(other, PITCH, LANES, &a.k, batch, key_head, j, a.m, c, a.depth);
-            SYNC();
-            multiply_rows(score, own, other, warp, lane);
-            SYNC();
-        }
-        ROLLED for (i64 c = 0; c < a.value_depth; c += CHUNK) {
-            load_rows(own, CHUNK, WARPS * ROWS, &a.grad_out, batch, head, tile, a.n, c,
-                      a.value_depth);
-            load_rows(other, PITCH, LANES, &a.v, batch, key_head, j, a.m, c, a.value_depth);
-            SYNC();
-            multiply_rows(slope, own, other, warp, lane);
-            SYNC();
-        }
+        multiply_heads(score, own, other, batch, a.depth, &a.q, head, tile, a.n,
+                       &a.k, key_head, j, a.m);
+        multiply_heads(slope, own, other, batch, a.value_depth, &a.grad_out, head, tile, a.n,
+                       &a.v, key_head, j, a.m);
         UNROLL for (int r = 0; r < ROWS; r++) {
             i64 i = first + r;
             ACC s = 0;
@@ -226,12 +232,7 @@ KERNEL(attention_query_gradient, struct attention_args)
             }
             weights[(warp * ROWS + r) * (LANES + 1) + lane] = s * (ACC)a.scale;
         }
-        UNROLL for (int c = 0; c < DEPTHS / CHUNK; c++) {
-            load_rows(other, PITCH, LANES, &a.k, batch, key_head, j, a.m, c * CHUNK, a.depth);
-            SYNC();
-            add_weighted(sum + 2 * c, sum + 2 * c + 1, weights, other, warp, lane);
-            SYNC();
-        }
+        add_head(sum, weights, other, &a.k, batch, key_head, j, a.m, a.depth);
     }
     UNROLL for (int r = 0; r < ROWS; r++)
         UNROLL for (int c = 0; c < DEPTHS / LANES; c++)
@@ -263,21 +264,10 @@ KERNEL(attention_key_gradient, struct attention_args)
             ACC score[ROWS], slope[ROWS];
             UNROLL for (int r = 0; r < ROWS; r++)
                 score[r] = slope[r] = 0;
-            ROLLED for (i64 c = 0; c < a.depth; c += CHUNK) {
-                load_rows(own, CHUNK, WARPS * ROWS, &a.k, batch, key_head, tile, a.m, c, a.depth);
-                load_rows(other, PITCH, LANES, &a.q, batch, head, i, a.n, c, a.depth);
-                SYNC();
-                multiply_rows(score, own, other, warp, lane);
-                SYNC();
-            }
-            ROLLED for (i64 c = 0; c < a.value_depth; c += CHUNK) {
-                load_rows(own, CHUNK, WARPS * ROWS, &a.v, batch, key_head, tile, a.m, c,
-                          a.value_depth);
-                load_rows(other, PITCH, LANES, &a.grad_out, batch, head, i, a.n, c, a.value_depth);
-                SYNC();
-                multiply_rows(slope, own, other, warp, lane);
-                SYNC();
-            }
+            multiply_heads(score, own, other, batch, a.depth, &a.k, key_head, tile, a.m,
+                           &a.q, head, i, a.n);
+            multiply_heads(slope, own, other, batch, a.value_depth, &a.v, key_head, tile, a.m,
+                           &a.grad_out, head, i, a.n);
             UNROLL for (int r = 0; r < ROWS; r++) {
                 i64 at = (warp * ROWS + r) * (LANES + 1) + lane;
                 ACC weight = 0, s = 0;
@@ -289,17 +279,8 @@ KERNEL(attention_key_gradient, struct attention_args)
                 weights[at] = weight;
                 slopes[at] = s * (ACC)a.scale;
             }
-            UNROLL for (int c = 0; c < DEPTHS / CHUNK; c++) {
-                load_rows(other, PITCH, LANES, &a.grad_out, batch, head, i, a.n, c * CHUNK,
-                          a.value_depth);
-                SYNC();
-                add_weighted(to_v + 2 * c, to_v + 2 * c + 1, weights, other, warp, lane);
-                SYNC();
-                load_rows(other, PITCH, LANES, &a.q, batch, head, i, a.n, c * CHUNK, a.depth);
-                SYNC();
-                add_weighted(to_k + 2 * c, to_k + 2 * c + 1, slopes, other, warp, lane);
-                SYNC();
-            }
+            add_head(to_v, weights, other, &a.grad_out, batch, head, i, a.n, a.value_depth);
+            add_head(to_k, slopes, other, &a.q, batch, head, i, a.n, a.depth);
         }
     }
     UNROLL for (int r = 0; r < ROWS; r++)

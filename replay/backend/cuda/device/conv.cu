@@ -4,8 +4,7 @@
  *   1 to the input:   [in_group, out_group * window] times the places [.., batch * in_size]
  *   2 to the weight:  [out_group, batch * out_size] times [.., in_group * window]  */
 #include "replay/backend/cuda/device/conv.h"
-
-enum { TILE = 64, DEPTH = 16, PITCH = TILE + 4 };
+#include "replay/backend/cuda/device/tile.h"
 
 struct place {
     i64 batch, at[CONV_DIMS];
@@ -169,16 +168,7 @@ KERNEL(conv_tile, struct conv_args)
 #endif
         }
         SYNC();
-        UNROLL for (int d = 0; d < DEPTH; d++) {
-            ACC p[4], q[4];
-            UNROLL for (int i = 0; i < 4; i++) {
-                p[i] = left[d * PITCH + y + i];
-                q[i] = right[d * PITCH + x + i];
-            }
-            UNROLL for (int i = 0; i < 4; i++)
-                UNROLL for (int j = 0; j < 4; j++)
-                    sum[i][j] += p[i] * q[j];
-        }
+        add_products(sum, left, right, y, x);
         SYNC();
     }
     UNROLL for (int i = 0; i < 4; i++)

@@ -1,8 +1,7 @@
 /* Products of matrices of any strides. Defines: TA, TC, TS (a and b, c, self), ACC (sums), INTEGERS;
  * ROWS (matmul_thin). Each element's sum goes in one order, whatever the grid. */
 #include "replay/backend/cuda/device/matmul.h"
-
-enum { TILE = 64, DEPTH = 16, PITCH = TILE + 4 };
+#include "replay/backend/cuda/device/tile.h"
 
 DEVICE i64 batch_offset(const struct matmul_args *a, const struct matmul_operand *x, i64 z)
 {
@@ -64,16 +63,7 @@ KERNEL(matmul_tile, struct matmul_args)
             load_tile(right, a.b.p, at_b + s * a.b_sum, column, a.n, a.b.column, l, a.inner,
                       a.b.row);
             SYNC();
-            UNROLL for (int d = 0; d < DEPTH; d++) {
-                ACC p[4], q[4];
-                UNROLL for (int i = 0; i < 4; i++) {
-                    p[i] = left[d * PITCH + y + i];
-                    q[i] = right[d * PITCH + x + i];
-                }
-                UNROLL for (int i = 0; i < 4; i++)
-                    UNROLL for (int j = 0; j < 4; j++)
-                        sum[i][j] += p[i] * q[j];
-            }
+            add_products(sum, left, right, y, x);
             SYNC();
         }
     }
