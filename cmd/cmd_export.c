@@ -3,18 +3,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
-#include "cmd/tape_arg.h"
+#include "cmd/export.h"
 #include "trace/base/output.h"
 #include "trace/log/export.h"
 
-struct export_args {
-    bool log, overwrite, strict;
-    const char *output;
-};
-
 static const struct opt options[] = {
-    OPT_FLAG(0, "log", struct export_args, log, "write the log (the only form there is)"),
+    OPT_FLAG(0, "log", struct export_args, log, "write the log (the default)"),
+    OPT_FLAG(0, "python", struct export_args, python,
+             "write the graph that TAPE names as a Python program that needs PyTorch only: a function "
+             "f, and inputs for it"),
+    OPT_STRING(0, "set", "HINT[,HINT...]", struct export_args, set,
+               "with --python: other sizes than the recorded ones: s77=31"),
+    OPT_FLAG(0, "cpu", struct export_args, cpu,
+             "with --python: all on the CPU, whatever was recorded"),
     OPT_STRING('o', "output", "PATH", struct export_args, output,
                "write to this file, or for several recordings into this folder; - (the default) is "
                "standard output"),
@@ -133,20 +134,29 @@ static int run(struct cmd *cmd)
 {
     const struct export_args *args = cmd->args;
     struct tape_arg tape;
+    unsigned whole = args->python ? 0 : TAPE_ARG_WHOLE | TAPE_ARG_RAW;
+    if (args->python && args->log)
+        return out_usage(cmd->out, "export: --log and --python are two forms; name one");
+    if (!args->python && (args->set || args->cpu))
+        return out_usage(cmd->out, "export: %s: with --python", args->set ? "--set" : "--cpu");
     int code = tape_arg_open(&tape, cmd->out, cmd->operands[0],
-                             TAPE_ARG_WHOLE | TAPE_ARG_RAW | (args->strict ? TAPE_ARG_STRICT : 0));
+                             whole | (args->strict ? TAPE_ARG_STRICT : 0));
     if (code == EXIT_DONE)
-        code = export_tape(cmd->out, args, &tape);
+        code = args->python ? export_program(cmd->out, args, &tape)
+                            : export_tape(cmd->out, args, &tape);
     tape_arg_close(&tape);
     return code;
 }
 
 const struct command command_export = {
-    .synopsis = "[--log] [-o PATH] [options] TAPE[@RECORDING]",
-    .description = "Writes the log of a recording as it was imported, byte for byte. A tape of several "
-                   "recordings needs @RECORDING, or -o with a folder for all of them.",
+    .synopsis = "[--log] [-o PATH] [options] TAPE[@RECORDING]\n"
+                "--python [options] TAPE[@RECORDING]:COMPILE[_ATTEMPT][:KIND[#I]]",
+    .description = "Writes the log of a recording as it was imported, byte for byte, or one of its "
+                   "graphs as a program. A tape of several recordings needs @RECORDING, or -o with a "
+                   "folder for all of them.",
     .examples = "  symtape export --log bert.tape -o bert.log\n"
-                "  symtape export dist.tape@rank1 | grep -c create_symbol\n",
+                "  symtape export dist.tape@rank1 | grep -c create_symbol\n"
+                "  symtape export --python --set s77=31 bert.tape:0/0:forward -o forward.py\n",
     .options = options,
     .args_size = sizeof(struct export_args),
     .min_operands = 1,

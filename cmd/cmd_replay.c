@@ -49,7 +49,8 @@ static const struct opt options[] = {
     OPT_STRING(0, "outputs", "FILE", struct replay_args, outputs,
                "write the outputs to a .safetensors file"),
     OPT_STRING(0, "save", "NODE[,NODE...]", struct replay_args, save,
-               "with --outputs: write the values of these nodes too, or of all"),
+               "with --outputs: write the values of these nodes too, of all, or of the "
+               "inputs"),
     OPT_NUMBER(0, "samples", "N", struct replay_args, samples,
                "with --save: of nodes with more elements keep N, and a hash (default: all)"),
     OPT_STRING(0, "perturb", "NODE=EPS", struct replay_args, perturb,

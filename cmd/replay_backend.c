@@ -58,15 +58,26 @@ static int run_once(struct session *s, uint32_t ref)
     return code;
 }
 
+/* All sizes in one session: the first run of each but the first is that of a program at work. */
+static int profile_sizes(struct session *s, uint32_t ref)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < s->grid.n; i++) {
+        int one = replay_profile_graph(s, ref, i);
+        code = one != EXIT_DONE ? one : code;
+    }
+    return code;
+}
+
 static int run_graphs(struct session *s, const struct selector *selector)
 {
     int code = EXIT_DONE;
     for (uint32_t i = 0; i < s->list->n; i++) {
         if (!is_meant(s, selector, &s->list->refs[i]))
             continue;
-        int one = s->grid.n > 1      ? replay_sweep(s, i)
-                  : s->args->profile ? replay_profile_graph(s, i)
-                                     : run_once(s, i);
+        int one = s->args->profile ? profile_sizes(s, i)
+                  : s->grid.n > 1  ? replay_sweep(s, i)
+                                   : run_once(s, i);
         code = one != EXIT_DONE ? one : code;
         if (one == EXIT_INTERRUPTED)
             break;
@@ -121,8 +132,11 @@ static bool read_save(struct session *s, struct err *err)
         rest = str_from(rest, comma + 1);
         if (str_is(name, "all"))
             s->save_all = true;
+        else if (str_is(name, "inputs"))
+            s->save_inputs = true;
         else if (s->n_save == sizeof s->save / sizeof *s->save)
-            return err_set(err, ERR_USAGE, "--save takes at most %zu nodes, or all", s->n_save);
+            return err_set(err, ERR_USAGE, "--save takes at most %zu nodes, or inputs, or all",
+                           s->n_save);
         else if (name.n)
             s->save[s->n_save++] = name;
     }
@@ -173,8 +187,6 @@ static bool read_options(struct session *s, struct err *err)
     if (ok && args->sizes && !sizes.n)
         ok = err_set(err, ERR_INPUT, "%s: no sizes in it", args->sizes);
     ok = ok && size_grid_read(&s->grid, str_of(args->set ? args->set : ""), buf_str(&sizes), err);
-    if (ok && args->profile && s->grid.n > 1)
-        ok = err_set(err, ERR_USAGE, "--profile: at one size, not %zu", s->grid.n);
     buf_release(&sizes);
     return ok;
 }
@@ -220,7 +232,7 @@ static void json_begin(struct session *s)
     json_put_cstr(&s->writer, "schema", "symtape.run/1");
     json_put_cstr(&s->writer, "backend", s->kind->name);
     json_put_cstr(&s->writer, "against", s->args->against);
-    json_open_array(&s->writer, s->grid.n > 1 ? "sweeps" : "graphs");
+    json_open_array(&s->writer, s->grid.n > 1 && !s->args->profile ? "sweeps" : "graphs");
 }
 
 static int json_end(struct session *s, int code)

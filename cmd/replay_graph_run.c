@@ -45,9 +45,9 @@ static bool perturb(struct graph_run *g, struct run *run, struct tensor x, struc
     return ok;
 }
 
-static bool is_saved(const struct session *s, struct str node)
+static bool is_saved(const struct session *s, const struct node *of, struct str node)
 {
-    if (s->save_all)
+    if (s->save_all || (s->save_inputs && of->op == NODE_PLACEHOLDER))
         return true;
     for (size_t i = 0; i < s->n_save; i++)
         if (str_eq(s->save[i], node))
@@ -75,7 +75,7 @@ static bool look_at_node(void *user, struct run *run, const struct step *step,
     if (tensor && g->session->perturb.node.n && str_eq(g->session->perturb.node, name) &&
         !perturb(g, run, value->u.tensor, err))
         return false;
-    if (tensor && g->saved && is_saved(g->session, name) &&
+    if (tensor && g->saved && is_saved(g->session, &g->graph->nodes[step->node], name) &&
         !save(g, run, name, value->u.tensor, err))
         return false;
     return !g->compares || comparison_check(&g->comparison, run, step, value, err);

@@ -17,12 +17,13 @@ static void tell(void *user, struct str text)
              STR_ARG(text));
 }
 
-static bool prepare(struct graph_run *g, struct run_options *options, struct err *err)
+static bool prepare(struct graph_run *g, size_t point, struct run_options *options,
+                    struct err *err)
 {
     struct session *s = g->session;
     const struct graph_ref *ref = &s->list->refs[g->ref];
     g->graph = trace_graph(s->trace, g->ref, err);
-    if (!g->graph || !replay_check_inputs(g, err) || !replay_gather_symbols(g, 0, options, err))
+    if (!g->graph || !replay_check_inputs(g, err) || !replay_gather_symbols(g, point, options, err))
         return false;
     g->weights = weights_open(s->trace, s->trace->records[ref->record].recording, err);
     if (err_is_set(err))
@@ -72,7 +73,7 @@ static void print_error(struct graph_run *g)
     json_close(&s->writer);
 }
 
-int replay_profile_graph(struct session *s, uint32_t ref)
+int replay_profile_graph(struct session *s, uint32_t ref, size_t point)
 {
     struct graph_run g = { .session = s, .ref = ref };
     struct run_options options = { .backend = s->backend, .rules = s->rules,
@@ -81,7 +82,7 @@ int replay_profile_graph(struct session *s, uint32_t ref)
     struct timing *t = NULL;
     int code = EXIT_DONE;
     selector_print_graph(s->trace, s->list, ref, &g.name);
-    bool ok = prepare(&g, &options, &g.err) && check(&g, &options, &g.err) &&
+    bool ok = prepare(&g, point, &options, &g.err) && check(&g, &options, &g.err) &&
               (t = timing_new(g.graph, &options, &how, &g.err)) != NULL &&
               timing_measure_ceilings(t, s->backend, &s->ceilings, &g.err);
     if (ok) {

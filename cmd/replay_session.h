@@ -29,7 +29,7 @@ struct session {
     struct size_grid grid; /* of --set and --sizes: one point, or more */
     struct str save[64];   /* of --save */
     size_t n_save;
-    bool save_all;
+    bool save_all, save_inputs;
     struct perturbation perturb;
     uint64_t seed;
     struct ceilings ceilings; /* of --profile, once they are measured */
@@ -89,8 +89,8 @@ void replay_json_node(struct json_writer *w, const struct graph *graph, node_id 
                       node_id origin);
 void replay_print_difference(const struct compared *one, struct buf *out);
 
-/* replay_profile.c: --profile. EXIT_*. */
-int replay_profile_graph(struct session *s, uint32_t ref);
+/* replay_profile.c: --profile, at point `point`. EXIT_*. */
+int replay_profile_graph(struct session *s, uint32_t ref, size_t point);
 
 /* replay_sweep.c: the graph at each point of the grid, what came of them told as regions. EXIT_*. */
 int replay_sweep(struct session *s, uint32_t ref);

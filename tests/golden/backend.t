@@ -121,9 +121,23 @@ Where time goes, of which only what does not depend on the machine can be shown 
     2> symtape: --runs: with --profile
     [exit 2]
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --profile --set s23=1..4
-    2> symtape: --profile: at one size, not 4
-    [exit 2]
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --profile --runs 1 --set s23=2..4 --json | grep -o '"sizes":{[^}]*},"runs":1'
+    "sizes":{"s23":2,"s27":10},"runs":1
+    "sizes":{"s23":3,"s27":10},"runs":1
+    "sizes":{"s23":4,"s27":10},"runs":1
+
+What went in beside what came out:
+
+    $ symtape replay --backend cpu $RECORDINGS/mlp.log.zst:0/1_0:inference --outputs mlp.safetensors --save inputs
+    0/1_0:aot_inference_graph: 6 calls on cpu, peak {*} bytes
+
+    $ grep -ao '"[a-z0-9_.]*":{"dtype":"[A-Z0-9]*","shape":[^"]*' mlp.safetensors; rm mlp.safetensors
+    "arg0_1":{"dtype":"F32","shape":[32,16],
+    "arg1_1":{"dtype":"F32","shape":[32],
+    "arg3_1":{"dtype":"F32","shape":[6,16],
+    "arg4_1":{"dtype":"F32","shape":[16,32],
+    "arg5_1":{"dtype":"F32","shape":[16],
+    "out.0":{"dtype":"F32","shape":[6,16],
 
 More memory than there is: told before it is tried.
 
