@@ -5,46 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "replay/backend/cuda/strided.h"
-
-/* Batch, channel and the operator's own dimensions, behind ones; strides of ones are 0. */
-static bool planes_of(struct kernel *k, struct tensor x, uint32_t dims, i64 *size, i64 *stride)
-{
-    int64_t of_x[TENSOR_MAX_DIM], own[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, x, of_x);
-    if (k->failed || !x.meta || !tensor_strides(k, x, own) || ndim < dims || ndim > dims + 2)
-        return false;
-    for (uint32_t i = 0; i < POOL_STRIDES; i++) {
-        size[i] = 1;
-        stride[i] = 0;
-    }
-    for (uint32_t i = 0; i < ndim; i++) {
-        bool plane = i + dims < ndim; /* a channel, or before it a batch */
-        uint32_t at = plane ? 2 - (ndim - dims) + i : POOL_STRIDES - ndim + i;
-        size[at] = of_x[i];
-        stride[at] = own[i];
-    }
-    return true;
-}
-
-static void numbers(const struct kernel *k, const char *name, uint32_t dims, i64 *ret,
-                    const i64 *otherwise, int64_t plain)
-{
-    int64_t given[POOL_DIMS];
-    uint32_t n = ints_arg(k, name, given, POOL_DIMS);
-    for (uint32_t i = 0; i < POOL_DIMS; i++) {
-        uint32_t d = i + dims - POOL_DIMS; /* wraps around for what stands in front */
-        bool own = i + dims >= POOL_DIMS;
-        ret[i] = !own ? plain : n ? given[d < n ? d : n - 1] : otherwise ? otherwise[i] : plain;
-    }
-}
+#include "replay/backend/cuda/planes.h"
 
 /* inner is as large as the input, outer as the output. */
 static bool pool_of(struct kernel *k, struct tensor inner, struct tensor outer,
                     struct tensor indices, struct pool_args *a)
 {
     uint32_t dims = (uint32_t)k->row->param % 10;
-    i64 in[POOL_STRIDES], out[POOL_STRIDES], index[POOL_STRIDES];
+    i64 in[PLANE_STRIDES], out[PLANE_STRIDES], index[PLANE_STRIDES];
     memset(a, 0, sizeof *a);
     if (!planes_of(k, inner, dims, in, a->inner_stride) ||
         !planes_of(k, outer, dims, out, a->outer_stride) ||
@@ -54,10 +22,10 @@ static bool pool_of(struct kernel *k, struct tensor inner, struct tensor outer,
     memcpy(a->in, in + 2, sizeof a->in);
     memcpy(a->out, out + 2, sizeof a->out);
     a->adaptive = k->row->param > 10;
-    numbers(k, "kernel_size", dims, a->window, NULL, 1);
-    numbers(k, "stride", dims, a->stride, a->window, 1);
-    numbers(k, "padding", dims, a->padding, NULL, 0);
-    numbers(k, "dilation", dims, a->dilation, NULL, 1);
+    plane_numbers(k, "kernel_size", dims, a->window, NULL, 1);
+    plane_numbers(k, "stride", dims, a->stride, a->window, 1);
+    plane_numbers(k, "padding", dims, a->padding, NULL, 0);
+    plane_numbers(k, "dilation", dims, a->dilation, NULL, 1);
     a->divisor = has_arg(k, "divisor_override") ? int_arg(k, "divisor_override", 1) : 0;
     a->count_padding = bool_arg(k, "count_include_pad", true) && !a->adaptive;
     a->inner = cuda_address(k, inner);
@@ -89,8 +57,7 @@ static void launch(struct kernel *k, const char *name, struct tensor inner, stru
     }
     strided_start(k, &all, written);
     a.n = all.n;
-    int64_t reach = tensor_extent(k, inner), other = tensor_extent(k, outer);
-    reach = reach > other ? reach : other;
+    int64_t reach = planes_reach(k, (struct tensor[]){ inner, outer }, 2);
     bool is_int = dense_kind_of(written.meta->dtype) == DENSE_INT;
     char defines[160];
     snprintf(defines, sizeof defines,

@@ -1,35 +1,6 @@
 /* Defines: T, ACC (f32, f64, i64), I (i32 or i64). */
 #include "replay/backend/cuda/device/pooling.h"
 
-/* Element i of planes of those sizes. */
-struct element {
-    I batch, channel, at[POOL_DIMS];
-};
-
-DEVICE struct element element_of(I i, I channels, const i64 *size)
-{
-    struct element e;
-    UNROLL
-    for (i32 d = POOL_DIMS - 1; d >= 0; d--) {
-        I next = i / (I)size[d];
-        e.at[d] = i - next * (I)size[d];
-        i = next;
-    }
-    e.batch = i / channels;
-    e.channel = i - e.batch * channels;
-    return e;
-}
-
-DEVICE I plane_of(const struct element *e, const i64 *stride)
-{
-    return e->batch * (I)stride[0] + e->channel * (I)stride[1];
-}
-
-DEVICE I place_in(const i64 *stride, I d, I h, I w)
-{
-    return d * (I)stride[2] + h * (I)stride[3] + w * (I)stride[4];
-}
-
 /* What a window takes in one dimension: from, from + step ... below to; `whole` with padding. */
 struct span {
     I from, to, step, n, whole;
@@ -91,7 +62,7 @@ KERNEL(pool_avg, struct pool_args)
     for (i64 i = (i64)BLOCK_X * THREADS + THREAD; i < a.n; i += (i64)GRID_X * THREADS) {
         struct element e = element_of((I)i, (I)a.channels, a.out);
         const I plane = plane_of(&e, a.inner_stride);
-        struct span s[POOL_DIMS] = { span_of(&a, 0, e.at[0]), span_of(&a, 1, e.at[1]),
+        struct span s[PLANE_DIMS] = { span_of(&a, 0, e.at[0]), span_of(&a, 1, e.at[1]),
                                      span_of(&a, 2, e.at[2]) };
         ACC sum = 0;
         ROLLED
@@ -114,7 +85,7 @@ KERNEL(pool_avg_backward, struct pool_args)
     for (i64 i = (i64)BLOCK_X * THREADS + THREAD; i < a.n; i += (i64)GRID_X * THREADS) {
         struct element e = element_of((I)i, (I)a.channels, a.in);
         const I plane = plane_of(&e, a.outer_stride);
-        struct span o[POOL_DIMS] = { windows_of(&a, 0, e.at[0]), windows_of(&a, 1, e.at[1]),
+        struct span o[PLANE_DIMS] = { windows_of(&a, 0, e.at[0]), windows_of(&a, 1, e.at[1]),
                                      windows_of(&a, 2, e.at[2]) };
         ACC sum = 0;
         ROLLED
@@ -123,7 +94,7 @@ KERNEL(pool_avg_backward, struct pool_args)
             for (I h = o[1].from; h <= o[1].to; h++)
                 ROLLED
                 for (I w = o[2].from; w <= o[2].to; w++) {
-                    struct span s[POOL_DIMS] = { span_of(&a, 0, d), span_of(&a, 1, h),
+                    struct span s[PLANE_DIMS] = { span_of(&a, 0, d), span_of(&a, 1, h),
                                                  span_of(&a, 2, w) };
                     sum += (ACC)LOAD(T, PTR(const T, a.outer),
                                      plane + place_in(a.outer_stride, d, h, w)) /
@@ -142,7 +113,7 @@ KERNEL(pool_max, struct pool_args)
     for (i64 i = (i64)BLOCK_X * THREADS + THREAD; i < a.n; i += (i64)GRID_X * THREADS) {
         struct element e = element_of((I)i, (I)a.channels, a.out);
         const I plane = plane_of(&e, a.inner_stride);
-        struct span s[POOL_DIMS] = { span_of(&a, 0, e.at[0]), span_of(&a, 1, e.at[1]),
+        struct span s[PLANE_DIMS] = { span_of(&a, 0, e.at[0]), span_of(&a, 1, e.at[1]),
                                      span_of(&a, 2, e.at[2]) };
         ACC most = (ACC)LOWEST;
         i64 where = -1;
@@ -176,7 +147,7 @@ KERNEL(pool_max_backward, struct pool_args)
         struct element e = element_of((I)i, (I)a.channels, a.in);
         const I plane = plane_of(&e, a.outer_stride), of_index = plane_of(&e, a.index_stride);
         const i64 here = ((i64)e.at[0] * a.in[1] + e.at[1]) * a.in[2] + e.at[2];
-        struct span o[POOL_DIMS] = { windows_of(&a, 0, e.at[0]), windows_of(&a, 1, e.at[1]),
+        struct span o[PLANE_DIMS] = { windows_of(&a, 0, e.at[0]), windows_of(&a, 1, e.at[1]),
                                      windows_of(&a, 2, e.at[2]) };
         ACC sum = 0;
         ROLLED
