@@ -141,6 +141,18 @@ static bool run_reference(struct graph_run *g, struct run_options options, struc
     return err_at(err, "on %s", g->session->reference_kind->name);
 }
 
+/* How large the values are on the way to the outputs that a file has. */
+static bool run_to_look(struct graph_run *g, struct run_options options, struct err *err)
+{
+    options.backend = g->session->backend;
+    options.node = comparison_look;
+    options.node_user = &g->comparison;
+    struct run *run = run_new(g->graph, &options, err);
+    bool ok = run && run_execute(run, err);
+    run_free(run);
+    return ok;
+}
+
 static bool keep_sizes(struct graph_run *g, const struct run *run, struct err *err)
 {
     g->calls = run->calls;
@@ -216,6 +228,7 @@ static bool prepare(struct graph_run *g, size_t point, struct run_options *optio
     const struct comparison_options how = {
         .file = s->against,
         .nodes = s->args->nodes,
+        .looks = s->against && s->kind->on_host,
         .factor = s->factor,
         .limit = s->args->limit.given ? (uint32_t)s->args->limit.value : 10,
     };
@@ -232,6 +245,11 @@ static bool prepare(struct graph_run *g, size_t point, struct run_options *optio
     return !s->args->outputs || (g->saved = new_file(s->args->outputs, err)) != NULL;
 }
 
+static bool looks_before(const struct session *s)
+{
+    return s->against && !s->args->nodes && !s->kind->on_host && !s->kind->shapes_only;
+}
+
 bool replay_run_graph(struct session *s, uint32_t ref, size_t point, struct graph_run *g)
 {
     *g = (struct graph_run){ .session = s, .ref = ref };
@@ -241,6 +259,7 @@ bool replay_run_graph(struct session *s, uint32_t ref, size_t point, struct grap
     selector_print_graph(s->trace, s->list, ref, &g->name);
     if (!prepare(g, point, &options, &g->err) ||
         (s->reference && !run_reference(g, options, &g->err)) ||
+        (looks_before(s) && !run_to_look(g, options, &g->err)) ||
         !run_tested(g, options, &g->err))
         return false;
     return !g->saved || (value_file_seal(g->saved, &g->err) &&

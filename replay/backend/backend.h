@@ -37,6 +37,7 @@ struct backend_call {
 struct backend_kind {
     const char *name, *description;
     bool shapes_only; /* nothing is computed, and what is read is invented */
+    bool on_host;     /* calls are done when they return, so to read a value in between costs nothing */
     /* What was found (driver, device, libraries, versions), one a line; false: it cannot be used
      * here, and `found` ends with why. */
     bool (*probe)(struct buf *found);

@@ -94,6 +94,19 @@ static bool is_chancy(const struct run *run, const struct step *step)
     return step_is_random(origin) || step_is_unwritten(origin);
 }
 
+bool comparison_look(void *user, struct run *run, const struct step *step,
+                     const struct value *value, struct err *err)
+{
+    struct comparison *c = user;
+    struct array values;
+    if (value->kind != VALUE_TENSOR)
+        return true;
+    if (!read_value(c, run, value, &values, err))
+        return false;
+    error_model_moments(&c->errors, step->node, &values);
+    return true;
+}
+
 bool comparison_expect(void *user, struct run *run, const struct step *step,
                        const struct value *value, struct err *err)
 {
@@ -237,6 +250,8 @@ bool comparison_check(void *user, struct run *run, const struct step *step,
     bool looks = value->kind == VALUE_TENSOR && (c->options.nodes || is_chancy(run, step));
     c->marks[step->node] = inputs;
     if (!looks) {
+        if (c->options.looks && !comparison_look(c, run, step, value, err))
+            return false;
         error_model_step(&c->errors, run, step);
         return true;
     }
@@ -244,8 +259,7 @@ bool comparison_check(void *user, struct run *run, const struct step *step,
         return false;
     one.dtype = got.dtype;
     expected = find_expected(c, one.name, &got);
-    if (expected.values.p)
-        error_model_moments(&c->errors, step->node, &expected.values);
+    error_model_moments(&c->errors, step->node, expected.values.p ? &expected.values : &got);
     error_model_step(&c->errors, run, step);
     if (expected.values.p && !hold(c, &expected, &got, &one, err))
         return false;

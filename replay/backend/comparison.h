@@ -15,7 +15,13 @@
  * computed from agrees, and follows from another where not. Behind random operators whose values are
  * not the same on both sides, and behind memory that nothing has written, nothing can be compared;
  * that is no failure. Where each node is compared, a node that agrees hands on the error that it was seen
- * to have, not the tolerance that it had, so that each is held to what its own inputs allow. A getitem stands for what it takes of its call. */
+ * to have, not the tolerance that it had, so that each is held to what its own inputs allow. A getitem
+ * stands for what it takes of its call.
+ *
+ * How far apart two right outputs may be follows from the values on the way to them. A file that has
+ * the outputs alone does not tell those: then they are the checked run's own (`looks`), or those of
+ * a run before it (comparison_look), where to look would make the checked run another one, whose
+ * operators are not fused. */
 #ifndef SYMTAPE_REPLAY_BACKEND_COMPARISON_H
 #define SYMTAPE_REPLAY_BACKEND_COMPARISON_H
 
@@ -52,6 +58,7 @@ struct compared {
 struct comparison_options {
     const struct safetensors *file; /* the reference; NULL: the run before */
     bool nodes;                     /* each node, not the outputs alone */
+    bool looks;                     /* the checked run's nodes tell how large the terms are */
     double factor;                  /* on tolerances; 0 is 1 */
     uint32_t limit;                 /* nodes that are kept of each kind of trouble; 0: all */
 };
@@ -75,6 +82,8 @@ void comparison_release(struct comparison *c);
 /* For run_options.node; `user` is the comparison. */
 bool comparison_expect(void *user, struct run *run, const struct step *step,
                        const struct value *value, struct err *err);
+bool comparison_look(void *user, struct run *run, const struct step *step,
+                     const struct value *value, struct err *err);
 bool comparison_check(void *user, struct run *run, const struct step *step,
                       const struct value *value, struct err *err);
 bool comparison_expect_output(struct comparison *c, struct str name, const struct array *values,

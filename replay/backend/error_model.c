@@ -172,8 +172,8 @@ static uint64_t terms_of(const struct run *run, const struct step *step, const s
         x = step->args[rule->argument].u.tensor;
     if (rule->length == LENGTH_RATIO) {
         struct extent args = extent_of(run, step->args, step->n_args, STORAGE_FRESH);
-        struct extent result = extent_of(run, &run->program->current[step->node], 1, STORAGE_FRESH);
-        n = args.most / result.least;
+        struct extent whole = extent_of(run, &run->program->current[step->node], 1, STORAGE_FRESH);
+        n = args.most / whole.least;
     } else if (rule->length == LENGTH_LAST && x.meta && x.meta->ndim) {
         n = sym_to_i64(pool, x.meta->size[x.meta->ndim - 1], &size) ? (double)size : 1;
     } else if (rule->length == LENGTH_FILTER) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/backend/elements.h"
 #include "replay/backend/samples.h"
 #include "tests/harness.h"
 #include "trace/base/mapped.h"
@@ -222,13 +223,81 @@ static void test_tolerance(void **state)
     graph_free(graph);
 }
 
+/* ---- Outputs of a file ---- */
+
+static const char half_text[] =
+    "class <lambda>(torch.nn.Module):\n"
+    "    def forward(self, a: \"bf16[8, 64][64, 1]cpu\", b: \"bf16[64, 8][8, 1]cpu\",\n"
+    "                c: \"bf16[8, 8][8, 1]cpu\"):\n"
+    "        mm: \"bf16[8, 8][8, 1]cpu\" = torch.ops.aten.mm.default(a, b)\n"
+    "        more: \"bf16[8, 8][8, 1]cpu\" = torch.ops.aten.add.Tensor(mm, c)\n"
+    "        less: \"bf16[8, 8][8, 1]cpu\" = torch.ops.aten.sub.Tensor(more, mm)\n"
+    "        return (less,)\n";
+
+static void read_output(struct run *run, struct arena *arena, struct array *ret)
+{
+    struct err err = ERR_INIT;
+    assert_true(run_execute(run, &err));
+    assert_true(run_array(run, run->outputs[0].u.tensor, arena, ret, &err));
+}
+
+/* The run's output, each element moved by so much, is what the file has. */
+static bool agrees_with_file(struct graph *graph, bool looks, double by)
+{
+    struct err err = ERR_INIT;
+    struct arena arena = ARENA_INIT;
+    struct comparison c;
+    struct array a;
+    const struct backend_kind *cpu = backend_find(STR("cpu"));
+    struct run_options options = { .backend = cpu->open(&err) };
+    struct run *run = run_new(graph, &options, &err);
+    read_output(run, &arena, &a);
+    for (int64_t i = 0; i < 64; i++)
+        store_real(a.dtype, (void *)a.p, i, load_real(a.dtype, a.p, i) + by);
+    run_free(run);
+    struct value_file *values = value_file_new(NULL, &err);
+    assert_true(value_file_add(values, STR("out.0"), &a, &err) && value_file_seal(values, &err) &&
+                value_file_write(values, temp_path("half.safetensors"), &err));
+    value_file_free(values);
+    struct comparison_options how = { .looks = looks };
+    how.file = safetensors_open(temp_path("half.safetensors"), &err);
+    assert_true(comparison_init(&c, graph->n_nodes, &how, &err));
+    options.node = comparison_check;
+    options.node_user = &c;
+    run = run_new(graph, &options, &err);
+    read_output(run, &arena, &a);
+    assert_true(comparison_check_output(&c, run, 0, STR("out.0"), &a, &err));
+    assert_no_err(&err);
+    bool agrees = !c.differs;
+    run_free(run);
+    comparison_release(&c);
+    safetensors_close((struct safetensors *)how.file);
+    arena_release(&arena);
+    cpu->close(options.backend);
+    return agrees;
+}
+
+/* What cancels out leaves the roundings of bfloat16 on the way, which only the values there tell. */
+static void test_outputs_of_a_file(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct graph *graph = graph_parse(str_of(half_text), &err);
+    assert_no_err(&err);
+    assert_true(agrees_with_file(graph, false, 0));
+    assert_false(agrees_with_file(graph, false, 0.0625));
+    assert_true(agrees_with_file(graph, true, 0.0625));
+    assert_false(agrees_with_file(graph, true, 4));
+    graph_free(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_odd_places), cmocka_unit_test(test_streams),
         cmocka_unit_test(test_no_folder), cmocka_unit_test(test_samples),
         cmocka_unit_test(test_first_bad_node), cmocka_unit_test(test_random_is_no_fault),
-        cmocka_unit_test(test_tolerance),
+        cmocka_unit_test(test_tolerance),     cmocka_unit_test(test_outputs_of_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

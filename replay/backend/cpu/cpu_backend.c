@@ -105,6 +105,7 @@ static bool cpu_wait(struct backend *backend, struct err *err)
 const struct backend_kind backend_cpu = {
     .name = "cpu",
     .description = "reference: every operator straightforward, in float64",
+    .on_host = true,
     .probe = cpu_probe,
     .open = cpu_open,
     .close = cpu_close,
