@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "replay/backend/elements.h"
+#include "replay/backend/parts.h"
 #include "replay/backend/shown.h"
 
 void exec_init(struct exec *exec, struct ops *ops, struct backend *backend, uint64_t seed)
@@ -184,12 +185,12 @@ bool exec_write(struct exec *exec, struct tensor x, const void *from, size_t byt
 
 /* ---- Calls ---- */
 
-static bool give_memory(struct exec *exec, struct value value, struct err *err)
+bool exec_give(struct exec *exec, struct value value, struct err *err)
 {
     size_t reach;
     if (value.kind == VALUE_LIST || value.kind == VALUE_TUPLE) {
         for (uint32_t i = 0; i < value.n; i++)
-            if (!give_memory(exec, value.u.items[i], err))
+            if (!exec_give(exec, value.u.items[i], err))
                 return false;
         return true;
     }
@@ -202,20 +203,17 @@ static bool give_memory(struct exec *exec, struct value value, struct err *err)
 
 static uint64_t seed_of_call(struct exec *exec)
 {
-    if (exec->depth > 0)
+    if (exec->depth > 0 || exec->within)
         return exec->seed + exec->calls + (++exec->inner << 40);
     exec->inner = 0;
     return exec->seed + ++exec->calls;
 }
 
-static bool run_backend(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
-                        const struct keyword *keywords, uint32_t n_keywords, struct value result,
-                        struct err *err)
+static bool run_backend(struct exec *exec, const struct op *op, const struct schema *schema,
+                        const struct value *bound, struct value result, struct err *err)
 {
-    struct value bound[SCHEMA_MAX_SLOTS];
     struct backend_call call = { .op = op,
-                                 .schema = ops_bound(exec->ops, op, args, n, keywords, n_keywords,
-                                                     bound),
+                                 .schema = schema,
                                  .args = bound,
                                  .result = result,
                                  .pool = ops_pool(exec->ops),
@@ -223,7 +221,7 @@ static bool run_backend(struct exec *exec, const struct op *op, const struct val
                                  .exec = exec,
                                  .seed = seed_of_call(exec),
                                  .node = exec->node };
-    if (!call.schema)
+    if (!schema)
         return err_nomem(err);
     exec->depth++;
     bool done = exec->backend->kind->call(exec->backend, &call, err);
@@ -233,16 +231,40 @@ static bool run_backend(struct exec *exec, const struct op *op, const struct val
     return done;
 }
 
+/* Memory for all that a rule has answered with. */
+static bool give_results(struct exec *exec, struct value result, struct err *err)
+{
+    for (size_t i = 0; i < ops_n_written(exec->ops); i++) {
+        uint32_t arg;
+        if (!exec_give(exec, value_tensor(ops_written(exec->ops, i, &arg)), err))
+            return false;
+    }
+    return exec_give(exec, result, err);
+}
+
+bool exec_run_bound(struct exec *exec, const struct op *op, const struct schema *schema,
+                    const struct value *bound, struct value result, struct err *err)
+{
+    return give_results(exec, result, err) && run_backend(exec, op, schema, bound, result, err);
+}
+
 enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct value *args,
                             uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
                             struct value *ret, struct err *err)
 {
     struct value shown[SCHEMA_MAX_SLOTS];
+    struct parts parts;
     if (n > SCHEMA_MAX_SLOTS)
         return err_set(err, ERR_USAGE, "too many arguments"), EXEC_FAILED;
     if (!shown_args(exec, op, args, n, shown, err))
         return EXEC_FAILED;
-    switch (ops_call_op(exec->ops, op, shown, n, keywords, n_keywords, ret)) {
+    bool whole = parts_has_kernel(exec, op);
+    if (!whole)
+        parts_begin(&parts, exec);
+    enum op_outcome outcome = ops_call_op(exec->ops, op, shown, n, keywords, n_keywords, ret);
+    if (!whole)
+        parts_end(&parts);
+    switch (outcome) {
     case OP_DONE: break;
     case OP_REFUSED: return EXEC_REFUSED;
     case OP_UNSUPPORTED: return EXEC_UNSUPPORTED;
@@ -251,15 +273,13 @@ enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct
             err_nomem(err);
         return EXEC_FAILED;
     }
-    for (size_t i = 0; i < ops_n_written(exec->ops); i++) {
-        uint32_t arg;
-        if (!give_memory(exec, value_tensor(ops_written(exec->ops, i, &arg)), err))
-            return EXEC_FAILED;
-    }
-    if (!give_memory(exec, *ret, err))
-        return EXEC_FAILED;
-    return run_backend(exec, op, shown, n, keywords, n_keywords, *ret, err) ? EXEC_DONE
-                                                                            : EXEC_FAILED;
+    struct value bound[SCHEMA_MAX_SLOTS];
+    bool ok = whole ? give_results(exec, *ret, err) &&
+                          run_backend(exec, op,
+                                      ops_bound(exec->ops, op, shown, n, keywords, n_keywords, bound),
+                                      bound, *ret, err)
+                    : parts_finish(exec, op_name(op), *ret, err);
+    return ok ? EXEC_DONE : EXEC_FAILED;
 }
 
 bool exec_call_into(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
@@ -267,5 +287,7 @@ bool exec_call_into(struct exec *exec, const struct op *op, const struct value *
 {
     if (n > SCHEMA_MAX_SLOTS)
         return err_set(err, ERR_USAGE, "too many arguments");
-    return run_backend(exec, op, args, n, NULL, 0, result, err);
+    struct value bound[SCHEMA_MAX_SLOTS];
+    return run_backend(exec, op, ops_bound(exec->ops, op, args, n, NULL, 0, bound), bound, result,
+                       err);
 }

@@ -19,6 +19,8 @@ struct exec {
     uint32_t node;       /* that is being run */
     struct arena values; /* data shown to rules, until the next call from outside */
     uint32_t depth;      /* of calls that kernels make */
+    bool within;         /* a call whose parts are run (replay/backend/parts.h) */
+    uint64_t parts;      /* so many were */
     /* Numbers that are read from tensors may be invented, all inputs being so: guess is what the
      * next one is taken for, -1: what it is. On a backend that computes nothing all sizes that
      * depend on data are; there -1 is the greatest that it can be, and numbers are 1. */
@@ -42,6 +44,12 @@ enum exec_outcome {
 enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct value *args,
                             uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
                             struct value *ret, struct err *err);
+
+/* Memory for all tensors in it. */
+bool exec_give(struct exec *exec, struct value value, struct err *err);
+/* What is left of a call when its rule has answered: memory for the results, and their values. */
+bool exec_run_bound(struct exec *exec, const struct op *op, const struct schema *schema,
+                    const struct value *bound, struct value result, struct err *err);
 
 /* A call without its rule, for kernels that know what comes out: `result` has memory. */
 bool exec_call_into(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "replay/backend/parts.h"
 #include "replay/backend/run_memory.h"
 #include "replay/backend/run_premises.h"
 #include "replay/backend/run_subgraph.h"
@@ -45,7 +46,7 @@ static bool lacks_memory(struct run *run, const struct value *v, unsigned depth)
     return false;
 }
 
-/* Kernels that only Python knows (Triton's), and functions that AOTAutograd takes apart. */
+/* Kernels that only Python knows (Triton's), and functions whose rules know no more than sizes. */
 static bool nothing_computes(struct run *run, struct str target, struct err *err)
 {
     run->unsupported = true;
@@ -63,8 +64,8 @@ static bool is_opaque_kernel(struct str target)
     return str_find(target, STR("triton_kernel_wrapper")) < target.n;
 }
 
-/* Arithmetic of sizes, getitem and the like: nothing of a backend's. Higher-order operators, whose
- * subgraphs are run as they are called. */
+/* Arithmetic of sizes, getitem and the like: nothing of a backend's. Python's functions of tensors,
+ * whose calls are run as they are made, and higher-order operators, whose subgraphs are. */
 static bool run_function(struct run *run, const struct step *step, struct value *ret,
                          struct err *err)
 {
@@ -72,12 +73,17 @@ static bool run_function(struct run *run, const struct step *step, struct value 
         return run_choice(run, step, ret, err);
     if (is_opaque_kernel(step->target))
         return nothing_computes(run, step->target, err);
+    struct parts parts;
+    uint64_t before = run->exec.parts;
+    parts_begin(&parts, &run->exec);
     enum op_outcome outcome =
         step->kind == STEP_METHOD
             ? ops_call_method(run->ops, step->target, step->args, step->n_args, step->keywords,
                               step->n_keywords, ret)
             : ops_call_function(run->ops, step->target, step->args, step->n_args, step->keywords,
                                 step->n_keywords, ret);
+    parts_end(&parts);
+    run->calls += run->exec.parts - before;
     if (outcome == OP_FAILED)
         return ops_failed(run->ops, err) ? false : err_nomem(err);
     if (err_is_set(&run->inner)) {

@@ -54,7 +54,10 @@ enum op_outcome run_subgraph(void *user, struct str graph, const struct value *a
                              struct value *ret)
 {
     struct run *run = user;
-    return run_child(run, graph, args, n, ret, &run->inner) ? OP_DONE : OP_UNSUPPORTED;
+    struct ops_outside outside = ops_step_out(run->ops);
+    bool ok = run_child(run, graph, args, n, ret, &run->inner);
+    ops_step_in(run->ops, outside);
+    return ok ? OP_DONE : OP_UNSUPPORTED;
 }
 
 static struct str operator_name(const struct step *step)

@@ -122,7 +122,7 @@ bool shown_args(struct exec *exec, const struct op *op, const struct value *args
     memcpy(shown, args, n * sizeof *args);
     if (kind == SHOWN_NOTHING)
         return true;
-    if (exec->depth == 0) /* the call that this one is part of still needs what it was shown */
+    if (exec->depth == 0 && !exec->within) /* the call that this one is part of still needs what it was shown */
         arena_reset(&exec->values);
     for (uint32_t i = 0; i < n; i++)
         if (!show_values(exec, kind, &shown[i], 0, err))

@@ -160,8 +160,8 @@ static bool make_ints(struct call *c)
     return true;
 }
 
-static enum op_outcome run_rule(struct ops *ops, const struct op *op, const struct value *bound,
-                                struct value *ret)
+enum op_outcome run_rule(struct ops *ops, const struct op *op, const struct value *bound,
+                         struct value *ret)
 {
     struct call c = { .ops = ops,
                       .env = ops->env,
@@ -370,6 +370,8 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value 
     enum op_outcome outcome = ops_bind(ops, op, args, n, keywords, n_keywords, bound);
     if (outcome != OP_DONE)
         return outcome;
+    if (ops->parts)
+        return parts_call(ops, op, bound, ret);
     if (ops->kernel)
         return call_in_kernel(ops, op, bound, ret);
     bool replaced = count_functional(ops, op, args, n, keywords, n_keywords);

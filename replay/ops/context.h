@@ -141,6 +141,7 @@ struct ops {
     struct ops_error error;
     struct buf error_text;
     struct err failure;
+    const struct ops_parts *parts; /* who is told of calls within calls; NULL */
     ops_subgraph *subgraph;
     void *subgraph_user;
     const struct tensor_meta *wrapped[VALUE_COMPLEX + 1]; /* numbers as tensors, made by binding */
@@ -156,6 +157,13 @@ bool op_prepare(struct ops *ops, struct op *op);
 enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value *args, uint32_t n,
                              const struct keyword *keywords, uint32_t n_keywords,
                              struct value *ret);
+
+/* Told to ops->parts, or answered inside of a call that was (parts.c). */
+enum op_outcome parts_call(struct ops *ops, const struct op *op, struct value *bound,
+                           struct value *ret);
+/* The rule itself: no cache is asked, nothing counted. */
+enum op_outcome run_rule(struct ops *ops, const struct op *op, const struct value *bound,
+                         struct value *ret);
 
 /* Arguments in the schema's order with defaults; bound has room for OPS_MAX_ARGS. Refuses. */
 enum op_outcome ops_bind(struct ops *ops, const struct op *op, const struct value *args, uint32_t n,

@@ -90,6 +90,33 @@ enum op_outcome ops_call(struct ops *ops, struct str name, const struct value *a
 enum op_outcome ops_call_op(struct ops *ops, const struct op *op, const struct value *args,
                             uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
                             struct value *ret);
+/* Rules of composite operators and of Python's functions call others: what they are made of. Who computes
+ * those (replay/backend/parts.h) has the values of the whole. */
+struct schema;
+enum ops_part {
+    PART_INSIDE, /* the rule is run, and its own calls are told */
+    PART_WHOLE,  /* nothing inside of it is told; end() is */
+    PART_FAILED
+};
+struct ops_parts {
+    /* Before each call, with its arguments in the schema's order, which may be given values. */
+    enum ops_part (*begin)(void *user, const struct op *op, struct value *args, uint32_t n,
+                           struct err *err);
+    bool (*end)(void *user, const struct op *op, const struct schema *schema,
+                const struct value *args, struct value result, struct err *err);
+    void *user;
+};
+/* NULL: nobody. Returns who was. While somebody is told, no cache answers. */
+const struct ops_parts *ops_set_parts(struct ops *ops, const struct ops_parts *parts);
+/* A call from outside while a rule is at work: from within struct ops_parts. */
+struct ops_outside {
+    const struct ops_parts *parts;
+    uint32_t depth, nesting, kernel;
+    size_t written;
+};
+struct ops_outside ops_step_out(struct ops *ops);
+void ops_step_in(struct ops *ops, struct ops_outside outside);
+
 /* The arguments of a call that was OP_DONE in its schema's order, defaults filled in: what executes
  * a call reads (replay/backend). bound: room for SCHEMA_MAX_SLOTS. NULL: they do not fit. */
 struct schema;

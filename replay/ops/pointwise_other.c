@@ -347,7 +347,13 @@ bool rule_same_as(struct call *c)
     }
     snprintf(name, sizeof name, "aten.%.*s.%.*s", STR_ARG(base),
              STR_ARG(overload.n ? overload : STR("default")));
-    return ret_value(c, call_op(c, name, c->args, c->n_args));
+    const struct schema *s = &c->op->schema;
+    struct keyword keywords[OPS_MAX_ARGS];
+    for (uint32_t i = s->n_positional; i < s->n_args; i++)
+        keywords[i] = (struct keyword){ s->args[i].name, c->args[i] };
+    return ret_value(c, call_op_keywords(c, name, c->args, s->n_positional,
+                                         keywords + s->n_positional,
+                                         s->n_args - s->n_positional));
 }
 
 /* max.other, min.other */

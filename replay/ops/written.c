@@ -55,6 +55,15 @@ static bool check_cast(struct call *c, enum dtype from, enum dtype to)
                   dtype_python_name(from), dtype_python_name(to));
 }
 
+/* Who is told of the parts of a call is told of this one, too. */
+static bool tell_copy(struct call *c, struct tensor from, struct tensor to)
+{
+    struct value args[] = { value_tensor(to), value_tensor(from) };
+    if (c->ops->parts && !c->failed)
+        call_op(c, "aten.copy_.default", args, 2);
+    return !c->failed;
+}
+
 static bool finish_in_place(struct call *c, uint32_t arg, struct value *result)
 {
     struct tensor self = c->args[arg].u.tensor, made = result->u.tensor;
@@ -68,6 +77,8 @@ static bool finish_in_place(struct call *c, uint32_t arg, struct value *result)
     if (!check_cast(c, made.meta->dtype, self.meta->dtype))
         return false;
     bool same = same_shape(c, self.meta, made.meta);
+    if (same && !tell_copy(c, made, self))
+        return false;
     return require(c, same, "RuntimeError",
                    "output with shape %s doesn't match the broadcast shape %s",
                    sizes_text(c, self.meta->size, self.meta->ndim),
@@ -81,11 +92,11 @@ static bool finish_out(struct call *c, uint32_t arg, struct value *result)
         return false;
     *result = value_tensor(out);
     if (same_shape(c, out.meta, made.meta))
-        return !c->failed;
+        return !c->failed && tell_copy(c, made, out);
     struct tensor resized = new_view_dtype(c, out, out.meta->dtype, made.meta->size,
                                            made.meta->stride, made.meta->ndim, out.meta->offset);
     *result = value_tensor(resized);
-    return !c->failed && note(c, arg, resized);
+    return !c->failed && tell_copy(c, made, resized) && note(c, arg, resized);
 }
 
 /* The written argument of that alias set, or UINT32_MAX. */

@@ -96,6 +96,11 @@ static bool cpu_call(struct backend *backend, const struct backend_call *call, s
     return !k.failed || err_at(err, "%.*s", STR_ARG(op_name(call->op)));
 }
 
+static bool cpu_has(const struct schema *schema)
+{
+    return kernel_find(schema) != NULL;
+}
+
 static bool cpu_wait(struct backend *backend, struct err *err)
 {
     (void)backend, (void)err;
@@ -115,6 +120,7 @@ const struct backend_kind backend_cpu = {
     .read = cpu_read,
     .write = cpu_write,
     .call = cpu_call,
+    .has = cpu_has,
     .wait = cpu_wait,
 };
 

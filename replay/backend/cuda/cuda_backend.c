@@ -340,6 +340,12 @@ static bool cuda_call(struct backend *backend, const struct backend_call *call, 
     return ok || err_at(err, "%.*s", STR_ARG(op_name(call->op)));
 }
 
+static bool cuda_has(const struct schema *schema)
+{
+    return kernel_row_find(rows, sizeof rows / sizeof *rows, schema) ||
+           backend_find(STR("cpu"))->has(schema);
+}
+
 static bool cuda_wait(struct backend *backend, struct err *err)
 {
     return cuda_settle(of(backend), err);
@@ -356,5 +362,6 @@ const struct backend_kind backend_cuda = {
     .read = cuda_read,
     .write = cuda_write,
     .call = cuda_call,
+    .has = cuda_has,
     .wait = cuda_wait,
 };

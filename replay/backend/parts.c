@@ -1,0 +1,81 @@
+#include "replay/backend/parts.h"
+
+#include <string.h>
+
+#include "replay/backend/shown.h"
+
+enum { PARTS_NESTING = 8 };
+
+bool parts_has_kernel(const struct exec *exec, const struct op *op)
+{
+    const struct backend_kind *kind = exec->backend->kind;
+    struct schema name;
+    return !kind->has || !schema_parse_name(op_schema(op), &name) || kind->has(&name);
+}
+
+static bool computed(struct exec *exec, const struct value *v, unsigned depth)
+{
+    size_t bytes;
+    if (v->kind == VALUE_TENSOR)
+        return storage_at(&exec->storages, v->u.tensor.storage) ||
+               (tensor_bytes(ops_pool(exec->ops), v->u.tensor.meta, &bytes) && bytes == 0);
+    bool nested = value_is_sequence(*v) || v->kind == VALUE_DICT;
+    for (uint32_t i = 0; nested && depth < PARTS_NESTING && i < v->n; i++)
+        if (!computed(exec, &v->u.items[i], depth + 1))
+            return false;
+    return true;
+}
+
+bool parts_finish(struct exec *exec, struct str name, struct value result, struct err *err)
+{
+    exec->backend->lacks_kernel = !computed(exec, &result, 0);
+    if (exec->backend->lacks_kernel)
+        return err_set(err, ERR_USAGE, "%.*s: no kernel of backend %s", STR_ARG(name),
+                       exec->backend->kind->name);
+    return exec_give(exec, result, err);
+}
+
+static enum ops_part begin(void *user, const struct op *op, struct value *args, uint32_t n,
+                           struct err *err)
+{
+    struct exec *exec = user;
+    struct value shown[SCHEMA_MAX_SLOTS];
+    if (n > SCHEMA_MAX_SLOTS)
+        return err_set(err, ERR_USAGE, "too many arguments"), PART_FAILED;
+    for (uint32_t i = 0; i < n; i++)
+        if (!computed(exec, &args[i], 0)) {
+            exec->backend->lacks_kernel = true;
+            return err_set(err, ERR_USAGE, "no kernel of backend %s computes an argument of %.*s",
+                           exec->backend->kind->name, STR_ARG(op_name(op))),
+                   PART_FAILED;
+        }
+    if (!shown_args(exec, op, args, n, shown, err))
+        return PART_FAILED;
+    memcpy(args, shown, n * sizeof *args);
+    return parts_has_kernel(exec, op) ? PART_WHOLE : PART_INSIDE;
+}
+
+static bool end(void *user, const struct op *op, const struct schema *schema,
+                const struct value *args, struct value result, struct err *err)
+{
+    struct exec *exec = user;
+    struct ops_outside outside = ops_step_out(exec->ops);
+    exec->parts++;
+    bool ok = exec_run_bound(exec, op, schema, args, result, err);
+    ops_step_in(exec->ops, outside);
+    return ok;
+}
+
+void parts_begin(struct parts *parts, struct exec *exec)
+{
+    *parts = (struct parts){ .exec = exec, .told = { begin, end, exec } };
+    parts->before = ops_set_parts(exec->ops, &parts->told);
+    parts->within = exec->within;
+    exec->within = true;
+}
+
+void parts_end(struct parts *parts)
+{
+    parts->exec->within = parts->within;
+    ops_set_parts(parts->exec->ops, parts->before);
+}

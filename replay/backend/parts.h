@@ -1,0 +1,28 @@
+/* Values of what has no kernel: of the calls that its rule makes.
+ *
+ * A composite operator's rule calls what PyTorch's C++ calls, and a Python function's what Python
+ * calls; each of these is run on the backend as it is called. Nothing is taken for granted: where a
+ * rule makes a tensor by no call that was run, there are no values, and that is an error. */
+#ifndef SYMTAPE_REPLAY_BACKEND_PARTS_H
+#define SYMTAPE_REPLAY_BACKEND_PARTS_H
+
+#include "replay/backend/exec.h"
+
+/* Does the backend compute calls of that operator by itself? */
+bool parts_has_kernel(const struct exec *exec, const struct op *op);
+
+/* Around a call of a rule: what it calls is run. */
+struct parts {
+    struct exec *exec;
+    struct ops_parts told;
+    const struct ops_parts *before;
+    bool within;
+};
+void parts_begin(struct parts *parts, struct exec *exec);
+void parts_end(struct parts *parts);
+
+/* False, ERR_USAGE: some tensor of the result is nobody's; backend->lacks_kernel. Empty ones get
+ * their memory. */
+bool parts_finish(struct exec *exec, struct str name, struct value result, struct err *err);
+
+#endif
