@@ -247,11 +247,37 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* "node mul_7 (aten.mul.Tensor): model.py:12: x = a * b" in front of what went wrong. A device tells
- * late: then it is an earlier node's. */
+/* " (aten.mul.Tensor of f32[4, 16], f32[16])": the machine failed at it, so its sizes matter. */
+static void describe_call(const struct run *run, node_id id, struct buf *out)
+{
+    const struct step *step = &run->program->steps[id];
+    bool any = false;
+    if (step->kind != STEP_OPERATOR)
+        return;
+    buf_puts(out, " (");
+    node_op_name(&run->graph->nodes[step->node], out);
+    for (uint32_t i = 0; i < step->n_args && step->args; i++) {
+        if (step->args[i].kind != VALUE_TENSOR)
+            continue;
+        const struct tensor_meta *meta = step->args[i].u.tensor.meta;
+        buf_printf(out, "%s%s[", any ? ", " : " of ", dtype_short_name(meta->dtype));
+        for (uint32_t d = 0; d < meta->ndim; d++) {
+            int64_t size = -1;
+            sym_to_i64(ops_pool(run->ops), meta->size[d], &size);
+            buf_printf(out, "%s%lld", d ? ", " : "", (long long)size);
+        }
+        buf_putc(out, ']');
+        any = true;
+    }
+    buf_putc(out, ')');
+}
+
+/* "node mul_7 at model.py:12 `x = a * b`" in front of what went wrong. A device tells late: then it is
+ * an earlier node's. */
 static bool place_error(const struct run *run, node_id id, struct err *err)
 {
     struct backend *backend = run->options.backend;
+    struct buf call = BUF_INIT;
     if (backend->late && backend->late_node < run->program->n_steps)
         id = backend->late_node;
     backend->late = false;
@@ -263,7 +289,12 @@ static bool place_error(const struct run *run, node_id id, struct err *err)
             snprintf(line, sizeof line, " at %.*s:%u `%.*s`", STR_ARG(l->file), l->line,
                      (int)(l->code.n < 120 ? l->code.n : 120), l->code.p);
     }
-    return err_at(err, "node %.*s%s", STR_ARG(node->name), line);
+    if (err->kind == ERR_ENV)
+        describe_call(run, id, &call);
+    err_at(err, "node %.*s%.*s%s", STR_ARG(node->name),
+           (int)(call.n < 300 ? call.n : 300), call.n ? call.p : "", line);
+    buf_release(&call);
+    return false;
 }
 
 bool run_execute(struct run *run, struct err *err)

@@ -9,7 +9,12 @@
  *
  * Environment:
  *     SYMTAPE_FAKE_FAIL       NAME:N:ERROR,...   the Nth call of an entry point gives ERROR; N 0: each
+ *     SYMTAPE_FAKE_FAIL_CALL  N:ERROR            the Nth call of all entry points gives ERROR
  *     SYMTAPE_FAKE_LOST       N:ERROR            from the Nth launch on everything gives ERROR
+ *     SYMTAPE_FAKE_BREAK      N:ERROR            the same until the context is reset
+ *     SYMTAPE_FAKE_HELD       1: others of the process hold the context, too; only a reset ends it
+ *     SYMTAPE_FAKE_REPORT     FILE: at exit there is how many calls there were, which one was made to
+ *                             fail, and what was not given back when the context ended
  *     SYMTAPE_FAKE_MEMORY     bytes of the device; 8 GiB
  *     SYMTAPE_FAKE_DEVICES    how many; 1
  *     SYMTAPE_FAKE_DRIVER     13000
@@ -49,6 +54,13 @@ void fake_use(bool current);
 
 void fake_pass_time(double us);
 double fake_now(void); /* us */
+
+/* What exists now of memory, host memory, streams, events and modules. */
+enum fake_kind { FAKE_MEMORY, FAKE_HOST_MEMORY, FAKE_STREAM, FAKE_EVENT, FAKE_MODULE, FAKE_KINDS };
+void fake_made(enum fake_kind kind);
+void fake_gone(enum fake_kind kind);
+/* The context ends: what exists was not given back; by a reset it need not be. */
+void fake_end_context(bool reset);
 
 /* A launch: 0, or what it fails with before it begins. */
 int fake_launched(void);

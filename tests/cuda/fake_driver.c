@@ -52,6 +52,10 @@ static const struct {
     { INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal" },
     { CU_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid" },
     { INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context" },
+    { CU_NO_BINARY, "CUDA_ERROR_NO_BINARY_FOR_GPU",
+      "no kernel image is available for execution on the device" },
+    { CU_UNSUPPORTED_PTX, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+      "the provided PTX was compiled with an unsupported toolchain" },
     { CU_ECC_UNCORRECTABLE, "CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error encountered" },
     { NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found" },
     { CU_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS",
@@ -173,11 +177,22 @@ EXPORT int cuDevicePrimaryCtxRelease_v2(int device)
         return error;
     if (primary.retained == 0)
         return INVALID_CONTEXT;
-    if (--primary.retained == 0) {
+    if (--primary.retained == 0 && !fake_setting("SYMTAPE_FAKE_HELD", 0)) {
+        fake_end_context(false);
         fake_forget_memory();
-        fake_break(CU_OK);
-        fake_use(false);
     }
+    return CU_OK;
+}
+
+EXPORT int cuDevicePrimaryCtxReset_v2(int device);
+EXPORT int cuDevicePrimaryCtxReset_v2(int device)
+{
+    (void)device;
+    int error = fake_enter(__func__);
+    if (error)
+        return error;
+    fake_end_context(true);
+    fake_forget_memory();
     return CU_OK;
 }
 
@@ -201,6 +216,8 @@ EXPORT int cuStreamCreate(cu_stream *ret, unsigned flags)
     if (error)
         return error;
     *ret = calloc(1, sizeof **ret);
+    if (*ret)
+        fake_made(FAKE_STREAM);
     return *ret ? CU_OK : CU_OUT_OF_MEMORY;
 }
 
@@ -209,6 +226,7 @@ EXPORT int cuStreamDestroy_v2(cu_stream stream)
 {
     int error = fake_enter_context(__func__);
     free(stream);
+    fake_gone(FAKE_STREAM);
     return error;
 }
 
@@ -227,6 +245,8 @@ EXPORT int cuEventCreate(cu_event *ret, unsigned flags)
     if (error)
         return error;
     *ret = calloc(1, sizeof **ret);
+    if (*ret)
+        fake_made(FAKE_EVENT);
     return *ret ? CU_OK : CU_OUT_OF_MEMORY;
 }
 
@@ -235,6 +255,7 @@ EXPORT int cuEventDestroy_v2(cu_event event)
 {
     int error = fake_enter_context(__func__);
     free(event);
+    fake_gone(FAKE_EVENT);
     return error;
 }
 

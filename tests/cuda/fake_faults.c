@@ -13,7 +13,48 @@ static struct {
         const char *name;
         uint64_t n;
     } calls[128];
+    uint64_t n_calls;
+    const char *failed; /* the call that was made to fail; NULL */
+    uint64_t exist[FAKE_KINDS], left[FAKE_KINDS];
 } state;
+
+static const char *const kind_names[] = { "memory", "host memory", "stream", "event", "module" };
+
+__attribute__((destructor)) static void write_report(void)
+{
+    const char *path = getenv("SYMTAPE_FAKE_REPORT");
+    FILE *file = path && *path ? fopen(path, "w") : NULL;
+    if (!file)
+        return;
+    fprintf(file, "calls %llu\n", (unsigned long long)state.n_calls);
+    if (state.failed)
+        fprintf(file, "failed %s\n", state.failed);
+    for (int k = 0; k < FAKE_KINDS; k++)
+        if (state.left[k] + state.exist[k])
+            fprintf(file, "left %llu %s\n", (unsigned long long)(state.left[k] + state.exist[k]),
+                    kind_names[k]);
+    fclose(file);
+}
+
+void fake_made(enum fake_kind kind)
+{
+    state.exist[kind]++;
+}
+
+void fake_gone(enum fake_kind kind)
+{
+    state.exist[kind] -= state.exist[kind] > 0;
+}
+
+void fake_end_context(bool reset)
+{
+    for (int k = 0; k < FAKE_KINDS; k++) {
+        state.left[k] += reset ? 0 : state.exist[k];
+        state.exist[k] = 0;
+    }
+    state.broken = CU_OK;
+    state.current = false;
+}
 
 int64_t fake_setting(const char *name, int64_t otherwise)
 {
@@ -37,6 +78,14 @@ static int injected(const char *name)
 {
     uint64_t n = count(name);
     size_t length = strlen(name);
+    const char *call = getenv("SYMTAPE_FAKE_FAIL_CALL");
+    unsigned long long wanted;
+    int with;
+    if (++state.n_calls && call && sscanf(call, "%llu:%d", &wanted, &with) == 2 &&
+        wanted == state.n_calls) {
+        state.failed = name;
+        return with;
+    }
     const char *rule = getenv("SYMTAPE_FAKE_FAIL");
     for (; rule && *rule; rule = strchr(rule, ',') ? strchr(rule, ',') + 1 : NULL) {
         unsigned long long at = 0;
@@ -95,8 +144,10 @@ int fake_launched(void)
 {
     unsigned long long at;
     int error;
-    const char *lost = getenv("SYMTAPE_FAKE_LOST");
+    const char *lost = getenv("SYMTAPE_FAKE_LOST"), *breaks = getenv("SYMTAPE_FAKE_BREAK");
     state.launches++;
+    if (breaks && sscanf(breaks, "%llu:%d", &at, &error) == 2 && state.launches == at)
+        state.broken = error;
     if (lost && sscanf(lost, "%llu:%d", &at, &error) == 2 && state.launches >= at)
         state.broken = error;
     return state.broken;

@@ -98,6 +98,7 @@ EXPORT int cuMemAlloc_v2(cu_address *ret, size_t bytes)
     if (!map_block(&memory.blocks[memory.n], bytes))
         return CU_OUT_OF_MEMORY;
     memory.bytes += bytes;
+    fake_made(FAKE_MEMORY);
     *ret = (uintptr_t)memory.blocks[memory.n++].address;
     return CU_OK;
 }
@@ -146,6 +147,7 @@ EXPORT int cuMemFree_v2(cu_address p)
         return CU_INVALID_VALUE;
     bool whole = intact(block);
     forget(block);
+    fake_gone(FAKE_MEMORY);
     if (!whole)
         fake_break(CU_ILLEGAL_ADDRESS);
     return whole ? CU_OK : CU_ILLEGAL_ADDRESS;
@@ -158,6 +160,8 @@ EXPORT int cuMemAllocHost_v2(void **ret, size_t bytes)
     if (error)
         return error;
     *ret = malloc(bytes ? bytes : 1);
+    if (*ret)
+        fake_made(FAKE_HOST_MEMORY);
     return *ret ? CU_OK : CU_OUT_OF_MEMORY;
 }
 
@@ -166,6 +170,7 @@ EXPORT int cuMemFreeHost(void *p)
 {
     int error = fake_enter_context(__func__);
     free(p);
+    fake_gone(FAKE_HOST_MEMORY);
     return error;
 }
 

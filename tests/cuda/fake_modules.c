@@ -84,6 +84,7 @@ EXPORT int cuModuleLoadDataEx(cu_module *ret, const void *image, unsigned n_opti
         return CU_INVALID_IMAGE;
     }
     memcpy(module->shared, shared, sizeof module->shared);
+    fake_made(FAKE_MODULE);
     *ret = module;
     return CU_OK;
 }
@@ -100,6 +101,7 @@ EXPORT int cuModuleUnload(cu_module module)
     dlclose(module->handle);
     close(module->file);
     free(module);
+    fake_gone(FAKE_MODULE);
     return error;
 }
 

@@ -268,12 +268,27 @@ static void test_host_call(void **state)
     assert_memory_equal(got[0], got[1], sizeof got[0]);
 }
 
-/* A device that is lost: what was launched last is named, everything later fails with the same words,
- * and the process goes on. The last test: the driver does not recover. */
+static float doubled(struct bench *b)
+{
+    float x[100], got[100] = { 0 };
+    for (int i = 0; i < 100; i++)
+        x[i] = (float)i;
+    bench_start(b);
+    uint64_t at = cuda_room(&b->k, sizeof x);
+    cuda_upload(&b->k, at, x, sizeof x);
+    launch_scale(b, at, 100, 2, 0);
+    cuda_download(&b->k, got, at, sizeof got);
+    return got[99];
+}
+
+/* A kernel that breaks the context: what was launched last is named, and everything fails with the
+ * same words as long as somebody holds memory of it. Then there is a new one, though others of the
+ * process hold the old one. */
 static void test_lost(void **state)
 {
+    setenv("SYMTAPE_FAKE_HELD", "1", 1);
     struct bench b = bench_open(state);
-    struct memory x;
+    struct memory x, more;
     char byte;
     bench_start(&b);
     assert_true(backend_cuda.allocate(&b.cuda->base, 400, &x, &b.err));
@@ -287,11 +302,64 @@ static void test_lost(void **state)
     assert_int_equal(b.cuda->base.late_node, 7);
     assert_false(backend_cuda.read(&b.cuda->base, &x, 0, &byte, 1, &b.err));
     assert_err(&b.err, ERR_ENV, "CUDA_ERROR_ILLEGAL_ADDRESS 700");
-    struct memory more;
+    assert_int_equal(backend_cuda.room(&b.cuda->base), 0);
     assert_false(backend_cuda.allocate(&b.cuda->base, 1, &more, &b.err));
-    assert_err(&b.err, ERR_ENV, "the device cannot be used any more by this process");
+    assert_err(&b.err, ERR_ENV, "all that this run had on the device is lost");
+    backend_cuda.release(&b.cuda->base, &x);
+    vec_release(&b.now.rooms);
+    b.cuda->now = NULL;
+    unsetenv("SYMTAPE_FAKE_LOST");
+    assert_true(backend_cuda.allocate(&b.cuda->base, 400, &x, &b.err));
+    assert_no_err(&b.err);
+    assert_true(doubled(&b) == 198);
+    assert_no_err(&b.err);
+    assert_false(b.cuda->base.late);
     backend_cuda.release(&b.cuda->base, &x);
     bench_close(&b);
+    unsetenv("SYMTAPE_FAKE_HELD");
+}
+
+/* One that does not come back says so each time, and is asked again. */
+static void test_gone(void **state)
+{
+    struct bench b = bench_open(state);
+    struct memory x;
+    bench_start(&b);
+    assert_true(backend_cuda.allocate(&b.cuda->base, 400, &x, &b.err));
+    setenv("SYMTAPE_FAKE_LOST", "1:719", 1);
+    launch_scale(&b, (uint64_t)(uintptr_t)x.p, 100, 2, 0);
+    b.err = ERR_INIT;
+    backend_cuda.release(&b.cuda->base, &x);
+    setenv("SYMTAPE_FAKE_FAIL", "cuDevicePrimaryCtxRetain:0:46", 1);
+    for (int i = 0; i < 2; i++) {
+        assert_false(backend_cuda.allocate(&b.cuda->base, 400, &x, &b.err));
+        assert_err(&b.err, ERR_ENV, "the device was lost (kernel scale: ");
+        b.err = ERR_INIT;
+        assert_false(backend_cuda.allocate(&b.cuda->base, 400, &x, &b.err));
+        assert_err(&b.err, ERR_ENV, "a new context cannot be made: device host pretending to be a "
+                                    "device is busy or cannot be used");
+    }
+    unsetenv("SYMTAPE_FAKE_FAIL");
+    unsetenv("SYMTAPE_FAKE_LOST");
+    assert_true(backend_cuda.allocate(&b.cuda->base, 400, &x, &b.err));
+    backend_cuda.release(&b.cuda->base, &x);
+    bench_close(&b);
+}
+
+/* Free memory, with what the pool has and nobody uses. */
+static void test_room(void **state)
+{
+    setenv("SYMTAPE_FAKE_MEMORY", "33554432", 1);
+    struct bench b = bench_open(state);
+    struct memory x;
+    uint64_t all = backend_cuda.room(&b.cuda->base);
+    assert_true(all > 33 << 20 >> 1 && all < 32 << 20);
+    assert_true(backend_cuda.allocate(&b.cuda->base, 8 << 20, &x, &b.err));
+    assert_int_equal(backend_cuda.room(&b.cuda->base), all - (8 << 20));
+    backend_cuda.release(&b.cuda->base, &x);
+    assert_int_equal(backend_cuda.room(&b.cuda->base), all);
+    bench_close(&b);
+    unsetenv("SYMTAPE_FAKE_MEMORY");
 }
 
 int main(void)
@@ -305,6 +373,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_cache, setup, teardown),
         cmocka_unit_test_setup_teardown(test_host_call, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lost, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_room, setup, teardown),
     };
     char folder[1000];
     snprintf(folder, sizeof folder, "%s/tests/cuda", getenv("SYMTAPE_BUILD"));

@@ -36,7 +36,9 @@ enum {
     CU_ASSERT = 710,
     CU_HARDWARE_STACK = 714, /* to 719: illegal instruction, misaligned address, address space ... */
     CU_LAUNCH_FAILED = 719,
+    CU_SYSTEM_NOT_READY = 802,
     CU_SYSTEM_MISMATCH = 803,
+    CU_COMPAT_NOT_SUPPORTED = 804,
     CU_UNKNOWN = 999
 };
 

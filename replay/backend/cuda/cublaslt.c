@@ -291,6 +291,24 @@ static int run_plan(const struct cublaslt *lt, const struct plan *plan, const st
                             &plan->algorithm, (void *)(uintptr_t)room, plan->room, stream);
 }
 
+/* Not what was asked for, but the library or the device: an error of the machine's. */
+static void library_failed(struct kernel *k, int status)
+{
+    static const struct {
+        int status;
+        const char *text;
+    } known[] = { { 1, "it is not initialized" },  { 3, "memory cannot be had" },
+                  { 11, "memory cannot be used" }, { 13, "the device failed at it" },
+                  { 14, "an internal error" } };
+    const char *text = "";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        text = known[i].status == status ? known[i].text : text;
+    err_set(k->err, ERR_ENV,
+            "cublasLtMatmul: status %d%s%s; $SYMTAPE_CUDA_WITHOUT=cublaslt runs without it", status,
+            *text ? ": " : "", text);
+    k->failed = true;
+}
+
 /* False: refused before anything was launched. */
 static bool multiply(struct kernel *k, struct cublaslt *lt, const struct cuda_product *p, bool bias)
 {
@@ -313,7 +331,7 @@ static bool multiply(struct kernel *k, struct cublaslt *lt, const struct cuda_pr
     plan->refused = status == CUBLAS_NOT_SUPPORTED || status == CUBLAS_INVALID_VALUE ||
                     status == CUBLAS_ARCH_MISMATCH;
     if (status != CUBLAS_OK && !plan->refused)
-        kernel_fail(k, "cublasLtMatmul: status %d", status);
+        library_failed(k, status);
     cuda_library_end(k);
     return !plan->refused;
 }

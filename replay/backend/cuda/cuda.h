@@ -1,6 +1,7 @@
 /* The open CUDA backend: one device, its primary context, one stream.
  *
  * cuda_backend.c   the vtable: what is found, opening, calls
+ * context.c        the context and what is in it; made anew when a kernel broke it
  * library.c        NVIDIA's libraries, opened when needed
  * pool.c           device memory
  * memory.c         tensors' addresses, room for a call, copies from and to the host
@@ -105,6 +106,7 @@ struct cuda {
     struct cuda_failures failures;
     struct cuda_held held;
     bool flushing;
+    size_t lent; /* memory that the vtable gave out, by pieces */
     struct cuda_call *now;
     struct backend *host; /* the CPU's, for calls without a kernel */
     struct arena names;
@@ -119,12 +121,20 @@ bool cuda_flush(struct cuda *cuda, struct err *err);
 /* The row, and where it declines or is none, the CPU. */
 bool cuda_run_call(struct cuda *cuda, const struct backend_call *call, struct err *err);
 
+/* --- context.c --- */
+
+bool cuda_context_open(struct cuda *cuda, struct err *err);
+void cuda_context_close(struct cuda *cuda);
+/* True: there is one to be used. Where it was lost, and nobody holds memory of it any more, it is made
+ * anew; functions, handles and addresses of the old one are gone then. */
+bool cuda_context_ready(struct cuda *cuda, struct err *err);
+
 /* --- failures.c --- */
 
 bool cuda_failures_open(struct cuda *cuda, struct err *err);
 void cuda_failures_close(struct cuda *cuda);
 /* True: rc is CU_OK. Otherwise ERR_ENV with what was done and the driver's words; what no context
- * survives is kept, and every later call fails with it. */
+ * survives is kept, and every later call fails with it until the context is made anew. */
 bool cuda_check(struct cuda *cuda, int rc, struct err *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool cuda_usable(struct cuda *cuda, struct err *err); /* false: the device was lost before */

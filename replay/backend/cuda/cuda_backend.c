@@ -35,26 +35,56 @@ struct cuda *cuda_of(const struct kernel *k)
 
 /* ---- The device ---- */
 
+/* What a driver says that does not start, in words that tell what to do. */
+static bool does_not_start(struct cuda *cuda, int rc, struct err *err)
+{
+    int major = cuda->driver_version / 1000, minor = cuda->driver_version % 1000 / 10;
+    switch (rc) {
+    case CU_STUB_LIBRARY:
+        return err_set(err, ERR_ENV, "driver: %s is a stub for linking, and no driver is installed",
+                       cuda->library.path);
+    case CU_NO_DEVICE:
+        return err_set(err, ERR_ENV, "no CUDA device: the driver (for CUDA %d.%d) finds none%s",
+                       major, minor,
+                       getenv("CUDA_VISIBLE_DEVICES") ? ", and $CUDA_VISIBLE_DEVICES is set" : "");
+    case CU_SYSTEM_NOT_READY:
+        return err_set(err, ERR_ENV,
+                       "the driver (for CUDA %d.%d) says that the system is not ready: on machines "
+                       "with NVSwitch nvidia-fabricmanager has to run",
+                       major, minor);
+    case CU_SYSTEM_MISMATCH:
+        return err_set(err, ERR_ENV,
+                       "%s (for CUDA %d.%d) is of another version than the driver in the kernel: it "
+                       "was updated and not loaded since; a restart of the machine helps",
+                       cuda->library.path, major, minor);
+    case CU_COMPAT_NOT_SUPPORTED:
+        return err_set(err, ERR_ENV,
+                       "%s (for CUDA %d.%d) is of CUDA's compatibility package, which this device "
+                       "does not bear: take its folder from $LD_LIBRARY_PATH",
+                       cuda->library.path, major, minor);
+    default: return cuda_check(cuda, rc, err, "starting the driver");
+    }
+}
+
+/* The version first: an old driver has not all symbols, and its age says more than a name. */
 static bool open_driver(struct cuda *cuda, struct err *err)
 {
+    static const struct library_symbol version = { "cuDriverGetVersion",
+                                                   offsetof(struct driver, version), true };
     if (!library_open(LIBRARY_DRIVER, 0, &cuda->library, err) ||
-        !library_load(&cuda->library, symbols, sizeof symbols / sizeof *symbols, &cuda->driver,
-                      err))
+        !library_load(&cuda->library, &version, 1, &cuda->driver, err))
         return false;
     if (cuda->driver.version(&cuda->driver_version) == CU_OK &&
         cuda->driver_version < OLDEST_DRIVER)
         return err_set(err, ERR_ENV,
-                       "the driver is too old: it is for CUDA %d.%d, and 12.0 is needed",
-                       cuda->driver_version / 1000, cuda->driver_version % 1000 / 10);
+                       "the driver is too old: %s is for CUDA %d.%d, and 12.0 is needed",
+                       cuda->library.path, cuda->driver_version / 1000,
+                       cuda->driver_version % 1000 / 10);
+    if (!library_load(&cuda->library, symbols, sizeof symbols / sizeof *symbols, &cuda->driver,
+                      err))
+        return false;
     int rc = cuda->driver.init(0);
-    if (rc == CU_STUB_LIBRARY)
-        return err_set(err, ERR_ENV, "driver: %s is a stub for linking, and no driver is installed",
-                       cuda->library.path);
-    if (rc == CU_NO_DEVICE)
-        return err_set(err, ERR_ENV, "no CUDA device: the driver (for CUDA %d.%d) finds none%s",
-                       cuda->driver_version / 1000, cuda->driver_version % 1000 / 10,
-                       getenv("CUDA_VISIBLE_DEVICES") ? ", and $CUDA_VISIBLE_DEVICES is set" : "");
-    return cuda_check(cuda, rc, err, "starting the driver");
+    return rc == CU_OK || does_not_start(cuda, rc, err);
 }
 
 static bool attribute(struct cuda *cuda, int which, int *ret, struct err *err)
@@ -88,26 +118,6 @@ static bool describe_device(struct cuda *cuda, struct err *err)
     return true;
 }
 
-static bool open_context(struct cuda *cuda, struct err *err)
-{
-    const struct driver *d = &cuda->driver;
-    int rc = d->context_retain(&cuda->context, cuda->device);
-    if (rc == CU_DEVICE_UNAVAILABLE)
-        return err_set(err, ERR_ENV, "device %s is busy%s", cuda->device_name,
-                       cuda->compute_mode == 3   ? ": its mode allows one process at a time, and "
-                                                   "another has it"
-                       : cuda->compute_mode == 2 ? ": its mode allows no process to compute on it"
-                                                 : " or cannot be used");
-    if (rc == CU_OUT_OF_MEMORY)
-        return err_set(err, ERR_ENV, "device %s has no memory left for a context: others hold it",
-                       cuda->device_name);
-    if (!cuda_check(cuda, rc, err, "device %s: its context", cuda->device_name))
-        return cuda->context = NULL, false;
-    return cuda_check(cuda, d->context_use(cuda->context), err, "using the context") &&
-           cuda_check(cuda, d->stream_create(&cuda->stream, CU_STREAM_NON_BLOCKING), err,
-                      "making a stream");
-}
-
 /* ---- Opening ---- */
 
 static void cuda_close(struct backend *backend)
@@ -115,21 +125,7 @@ static void cuda_close(struct backend *backend)
     struct cuda *cuda = (struct cuda *)backend;
     if (!cuda)
         return;
-    if (cuda->held.close)
-        cuda->held.close(cuda);
-    if (cuda->stream)
-        cuda->driver.stream_wait(cuda->stream);
-    for (size_t i = 0; i < LIBRARIES; i++)
-        if (cuda->library_close[i])
-            cuda->library_close[i](cuda);
-    cuda_times_close(cuda);
-    cuda_modules_close(cuda);
-    cuda_failures_close(cuda);
-    cuda_memory_close(cuda);
-    if (cuda->stream)
-        cuda->driver.stream_destroy(cuda->stream);
-    if (cuda->context)
-        cuda->driver.context_release(cuda->device);
+    cuda_context_close(cuda);
     if (cuda->host)
         cuda->host->kind->close(cuda->host);
     backend_log_release(&cuda->base.log);
@@ -143,8 +139,7 @@ static struct backend *cuda_open(struct err *err)
     if (!cuda)
         return err_nomem(err), NULL;
     cuda->base.kind = &backend_cuda;
-    if (open_driver(cuda, err) && describe_device(cuda, err) && open_context(cuda, err) &&
-        cuda_memory_open(cuda, err) && cuda_failures_open(cuda, err))
+    if (open_driver(cuda, err) && describe_device(cuda, err) && cuda_context_open(cuda, err))
         return &cuda->base;
     err_at(err, "backend cuda");
     cuda_close(&cuda->base);
@@ -233,12 +228,26 @@ static struct cuda *of(struct backend *backend)
     return (struct cuda *)backend;
 }
 
+/* What the pool has and nobody uses counts as free. */
+static uint64_t cuda_room_of(struct backend *backend)
+{
+    struct cuda *cuda = of(backend);
+    struct err ignored = { 0 };
+    size_t left, total;
+    if (!cuda_context_ready(cuda, &ignored) ||
+        cuda->driver.memory_info(&left, &total) != CU_OK)
+        return 0;
+    left += cuda->pool.reserved - cuda->pool.bytes;
+    return left ? left : 1;
+}
+
 static bool cuda_allocate(struct backend *backend, size_t bytes, struct memory *ret,
                           struct err *err)
 {
     uint64_t address;
-    if (!cuda_take(of(backend), bytes, &address, err))
+    if (!cuda_context_ready(of(backend), err) || !cuda_take(of(backend), bytes, &address, err))
         return false;
+    of(backend)->lent++;
     *ret = (struct memory){ .p = (void *)(uintptr_t)address, .bytes = bytes };
     return true;
 }
@@ -246,6 +255,7 @@ static bool cuda_allocate(struct backend *backend, size_t bytes, struct memory *
 static void cuda_release(struct backend *backend, struct memory *memory)
 {
     struct cuda *cuda = of(backend);
+    cuda->lent--;
     if (!cuda->held.keeps || !cuda->held.keeps(cuda, memory))
         cuda_give_back(cuda, (uint64_t)(uintptr_t)memory->p);
 }
@@ -337,7 +347,8 @@ static bool cuda_call(struct backend *backend, const struct backend_call *call, 
     bool ok = cuda_usable(cuda, err) &&
               (foreach ? run_items(cuda, &k) : run_row(cuda, &k, UINT32_MAX));
     arena_release(&k.arena);
-    return ok || err_at(err, "%.*s", STR_ARG(op_name(call->op)));
+    /* A failure of the machine names its kernel, which may be an earlier call's. */
+    return ok || (err->kind != ERR_ENV && err_at(err, "%.*s", STR_ARG(op_name(call->op))));
 }
 
 static bool cuda_has(const struct schema *schema)
@@ -357,6 +368,7 @@ const struct backend_kind backend_cuda = {
     .probe = cuda_probe,
     .open = cuda_open,
     .close = cuda_close,
+    .room = cuda_room_of,
     .allocate = cuda_allocate,
     .release = cuda_release,
     .read = cuda_read,

@@ -66,8 +66,14 @@ void cudnn_close(struct cudnn *dnn)
     free(dnn);
 }
 
+/* A handle and plans of a context that is lost are left behind: to destroy them it would be used. */
 static void close_state(struct cuda *cuda)
 {
+    struct cudnn *dnn = cuda->library_state[LIBRARY_CUDNN];
+    if (dnn && err_is_set(&cuda->failures.lost)) {
+        dnn->handle = NULL;
+        dnn->plans.n = 0;
+    }
     cudnn_close(cuda->library_state[LIBRARY_CUDNN]);
     cuda->library_state[LIBRARY_CUDNN] = NULL;
 }
@@ -214,6 +220,19 @@ static int execute(const struct cudnn *dnn, const struct cuda_conv *c, const str
     return status;
 }
 
+/* cudnnStatus_t by its thousands, since version 9. */
+static const char *meaning_of(int status)
+{
+    switch (status / 1000) {
+    case 1: return ": it cannot be used here";
+    case 2: return ": a parameter it does not take";
+    case 3: return ": not supported";
+    case 4: return ": an internal error";
+    case 5: return ": the device failed at it";
+    default: return "";
+    }
+}
+
 bool cudnn_convolve(struct kernel *k, const struct cuda_conv *c, enum conv_part part)
 {
     static const char *const names[] = { [CONV_TO_OUTPUT] = "cudnn convolution forward",
@@ -230,8 +249,11 @@ bool cudnn_convolve(struct kernel *k, const struct cuda_conv *c, enum conv_part 
     uint64_t room = plan->room ? cuda_room(k, (size_t)plan->room) : 0;
     cuda_library_begin(k, names[part], &stream);
     int status = k->failed ? CUDNN_OK : execute(dnn, c, plan, room, stream);
-    if (status != CUDNN_OK)
-        kernel_fail(k, "%s: status %d", names[part], status);
+    if (status != CUDNN_OK) {
+        err_set(k->err, ERR_ENV, "%s: status %d%s; $SYMTAPE_CUDA_WITHOUT=cudnn runs without it",
+                names[part], status, meaning_of(status));
+        k->failed = true;
+    }
     cuda_library_end(k);
     return true;
 }

@@ -29,6 +29,7 @@ void cuda_failures_close(struct cuda *cuda)
         cuda->driver.release_host(f->host);
     free(f->nodes);
     free(f->what);
+    *f = (struct cuda_failures){ 0 };
 }
 
 /* ---- Return codes ---- */
@@ -57,7 +58,7 @@ static void lose(struct cuda *cuda, const struct err *why)
     if (err_is_set(&f->lost))
         return;
     err_set(&f->lost, ERR_ENV,
-            "%s; the device cannot be used any more by this process%s%s%s", why->text,
+            "%s; all that this run had on the device is lost%s%s%s", why->text,
             f->last_what ? "; the last kernel launched was " : "", f->last_what ? f->last_what : "",
             f->last_what ? " (CUDA_LAUNCH_BLOCKING=1 shows which one it is)" : "");
     if (f->last_what) {
@@ -82,7 +83,7 @@ bool cuda_check(struct cuda *cuda, int rc, struct err *err, const char *format, 
     if (cuda->driver.error_text(rc, &text) != CU_OK || !text)
         text = "";
     err_set(&why, ERR_ENV, "%s: %s %d%s%s", what, name, rc, *text ? ": " : "", text);
-    if (!cuda_is_fatal(rc))
+    if (!cuda_is_fatal(rc) || !cuda->context)
         return err_set(err, why.kind, "%s", why.text);
     lose(cuda, &why);
     return cuda_usable(cuda, err);

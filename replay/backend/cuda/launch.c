@@ -75,6 +75,23 @@ void cuda_times_close(struct cuda *cuda)
     cuda->times = NULL;
 }
 
+static void give_event_back(struct cuda *cuda, cu_event event)
+{
+    if (event && !vec_push(&cuda->times->unused, event))
+        cuda->driver.event_destroy(event);
+}
+
+/* Nobody asks for the times of a launch that failed. */
+static void drop_pair(struct cuda *cuda, struct cuda_timed *timed)
+{
+    if (cuda->times) {
+        give_event_back(cuda, timed->start);
+        give_event_back(cuda, timed->end);
+    }
+    timed->start = timed->end = NULL;
+    timed->on = false;
+}
+
 static bool resolve(struct cuda *cuda, const struct cuda_timed *pair, struct err *err)
 {
     float from = 0, during = 0;
@@ -97,10 +114,8 @@ bool cuda_times_resolve(struct cuda *cuda, struct err *err)
     for (size_t i = 0; times && i < times->pairs.n; i++) {
         struct cuda_timed *pair = &times->pairs.v[i];
         ok = ok && resolve(cuda, pair, err);
-        if (!vec_push(&times->unused, pair->start))
-            cuda->driver.event_destroy(pair->start);
-        if (!vec_push(&times->unused, pair->end))
-            cuda->driver.event_destroy(pair->end);
+        give_event_back(cuda, pair->start);
+        give_event_back(cuda, pair->end);
     }
     if (times)
         times->pairs.n = 0;
@@ -150,10 +165,12 @@ static bool begin(struct cuda *cuda, const char *what, struct cuda_work work, st
     launch->bytes = work.bytes;
     launch->flops = work.flops;
     ret->launch = cuda->base.log.launches.n - 1;
-    if (!new_event(cuda, &ret->start, err) || !new_event(cuda, &ret->end, err))
-        return false;
-    return cuda_check(cuda, cuda->driver.event_record(ret->start, cuda->stream), err,
-                      "recording an event");
+    if (new_event(cuda, &ret->start, err) && new_event(cuda, &ret->end, err) &&
+        cuda_check(cuda, cuda->driver.event_record(ret->start, cuda->stream), err,
+                   "recording an event"))
+        return true;
+    drop_pair(cuda, ret);
+    return false;
 }
 
 static bool end(struct cuda *cuda, struct cuda_timed *timed, struct err *err)
@@ -164,6 +181,8 @@ static bool end(struct cuda *cuda, struct cuda_timed *timed, struct err *err)
                          "recording an event");
     if (ok)
         cuda->times->pairs.v[cuda->times->pairs.n++] = *timed;
+    else
+        drop_pair(cuda, timed);
     return ok;
 }
 
@@ -201,20 +220,22 @@ static bool allow_shared(struct cuda *cuda, struct cuda_function *f, uint32_t by
 bool cuda_launch_work(struct cuda *cuda, struct cuda_function *f, struct cuda_grid g,
                       const void *args, struct cuda_work work, struct err *err)
 {
-    struct cuda_timed timed;
+    struct cuda_timed timed = { 0 };
     void *arguments[] = { (void *)(uintptr_t)args };
     g.y += g.y == 0;
     g.z += g.z == 0;
     if (g.x == 0)
         return true;
-    return cuda_usable(cuda, err) && within_limits(f, g, err) &&
-           allow_shared(cuda, f, g.shared, err) && begin(cuda, f->name, work, &timed, err) &&
-           cuda_check(cuda,
-                      cuda->driver.launch(f->f, g.x, g.y, g.z, g.threads, 1, 1, g.shared,
-                                          cuda->stream, arguments, NULL),
-                      err, "kernel %s: %u x %u x %u blocks of %u threads", f->name, g.x, g.y, g.z,
-                      g.threads) &&
-           end(cuda, &timed, err);
+    if (!cuda_usable(cuda, err) || !within_limits(f, g, err) ||
+        !allow_shared(cuda, f, g.shared, err) || !begin(cuda, f->name, work, &timed, err))
+        return false;
+    int rc = cuda->driver.launch(f->f, g.x, g.y, g.z, g.threads, 1, 1, g.shared, cuda->stream,
+                                 arguments, NULL);
+    if (cuda_check(cuda, rc, err, "kernel %s: %u x %u x %u blocks of %u threads", f->name, g.x, g.y,
+                   g.z, g.threads))
+        return end(cuda, &timed, err);
+    drop_pair(cuda, &timed);
+    return false;
 }
 
 static struct cuda_work work_of(struct kernel *k)
@@ -283,6 +304,8 @@ void cuda_library_begin(struct kernel *k, const char *what, void **stream)
 void cuda_library_end(struct kernel *k)
 {
     struct cuda *cuda = cuda_of(k);
-    if (!k->failed && !end(cuda, &cuda->now->timed, k->err))
+    if (k->failed)
+        drop_pair(cuda, &cuda->now->timed);
+    else if (!end(cuda, &cuda->now->timed, k->err))
         k->failed = true;
 }

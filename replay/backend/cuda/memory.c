@@ -38,6 +38,7 @@ void cuda_memory_close(struct cuda *cuda)
 {
     if (cuda->staging.p)
         cuda->driver.release_host(cuda->staging.p);
+    cuda->staging = (struct cuda_staging){ 0 };
     if (cuda->pool.source.put)
         pool_release(&cuda->pool);
 }

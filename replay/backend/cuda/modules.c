@@ -76,12 +76,17 @@ static bool load(struct cuda *cuda, const struct program_text *program, struct s
     int rc = cuda->driver.module_load(ret, code.p, 2, options, values);
     if (rc == CU_OK)
         return true;
+    bool older = rc == CU_NO_BINARY || rc == CU_INVALID_PTX || rc == CU_UNSUPPORTED_PTX;
     return cuda_check(cuda, rc, err,
                       "kernel %s, compiled for sm_%d by NVRTC %d.%d, is not taken by the driver (for "
-                      "CUDA %d.%d)%s%.200s",
+                      "CUDA %d.%d)%s%s%.200s",
                       program->name, cuda->architecture, cuda->compiler.major,
                       cuda->compiler.minor, cuda->driver_version / 1000,
-                      cuda->driver_version % 1000 / 10, *log ? ": " : "", log);
+                      cuda->driver_version % 1000 / 10,
+                      older ? ", which may be older than the compiler: $SYMTAPE_CUDA_LIB can name "
+                              "the folder of another NVRTC"
+                            : "",
+                      *log ? ": " : "", log);
 }
 
 /* From the cache on disk, and otherwise from the compiler; what the driver does not take from the
@@ -160,7 +165,7 @@ static struct entry *entry_new(struct cuda *cuda, const struct program_text *pro
         return NULL;
     e->hash = hash;
     e->file = arena_copy(arena, str_of(program->file ? program->file : ""));
-    e->name = arena_copy(arena, str_of(program->name));
+    e->name = arena_copy(&cuda->names, str_of(program->name)); /* logs have it until the end */
     e->defines = arena_copy(arena, defines);
     e->function.name = e->name.p;
     return e->file.p && e->name.p && e->defines.p ? e : NULL;
