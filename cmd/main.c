@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -128,9 +129,24 @@ static void keep_freed_memory(void)
 #endif
 }
 
+/* A file that must not grow (ulimit -f) is an error of a write, not the end. A handler, not SIG_IGN:
+ * programs that are started do not inherit it. */
+static void file_too_large(int number)
+{
+    (void)number;
+}
+
+static void bear_file_limits(void)
+{
+    struct sigaction before, now = { .sa_handler = file_too_large, .sa_flags = SA_RESTART };
+    if (sigaction(SIGXFSZ, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGXFSZ, &now, NULL);
+}
+
 int main(int argc, char **argv)
 {
     struct out out;
+    bear_file_limits();
     keep_freed_memory();
     reserve_standard_streams();
     out_init(&out, stdout, stderr, COLOR_AUTO);

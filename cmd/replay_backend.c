@@ -1,6 +1,7 @@
 /* replay --backend: runs graphs for real, compares what comes out. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/replay_session.h"
 #include "cmd/text_file.h"
@@ -23,17 +24,38 @@ static bool is_meant(const struct session *s, const struct selector *selector,
                             g->kind == GRAPH_INFERENCE));
 }
 
-/* A symbol of --set or --sizes that no graph at hand has; "": there is none. */
-static struct str unknown_symbol(const struct size_grid *grid, const struct symbol_table *table)
+static bool is_printed(const struct graph *graph, struct str name)
 {
-    for (size_t i = 0; i < grid->n_symbols; i++) {
-        struct str name = grid->symbols[i];
-        uint32_t k = 0;
-        while (k < table->n_symbols && !str_eq(table->symbols[k].name, name))
-            k++;
-        if (k == table->n_symbols && !str_starts(name, STR("u")))
-            return name;
+    for (size_t i = 0; graph && i < graph->pool->exprs.exprs.n; i++) {
+        const struct expr *e = &graph->pool->exprs.exprs.v[i];
+        if (e->kind == EXPR_SYMBOL && str_eq(e->text, name))
+            return true;
     }
+    return false;
+}
+
+/* Unbacked symbols of programs have no record: there the graphs that are meant are looked through. */
+static bool is_symbol(struct session *s, const struct selector *selector,
+                      const struct symbol_table *table, struct str name)
+{
+    struct err ignored = { 0 };
+    for (uint32_t i = 0; i < table->n_symbols; i++)
+        if (str_eq(table->symbols[i].name, name))
+            return true;
+    for (uint32_t i = 0; i < s->list->n; i++)
+        if (is_meant(s, selector, &s->list->refs[i]) &&
+            is_printed(trace_graph(s->trace, i, &ignored), name))
+            return true;
+    return false;
+}
+
+/* A symbol of --set or --sizes that nothing has; "": there is none. */
+static struct str unknown_symbol(struct session *s, const struct selector *selector,
+                                 const struct symbol_table *table)
+{
+    for (size_t i = 0; i < s->grid.n_symbols; i++)
+        if (!is_symbol(s, selector, table, s->grid.symbols[i]))
+            return s->grid.symbols[i];
     return STR("");
 }
 
@@ -97,10 +119,16 @@ static int run_all(struct session *s, const struct selector *selector)
     for (uint32_t i = 0; i < s->list->n; i++)
         n += is_meant(s, selector, &s->list->refs[i]);
     if (n == 0)
-        return out_usage(out, "no graph to run: forward, backward, inference or exported");
-    struct str unknown = unknown_symbol(&s->grid, table);
+        return out_usage(out, "%s: no graph to run (forward, backward, inference, exported, or one that "
+                              "is named); symtape show --graphs lists what there is",
+                         s->cmd->operands[0]);
+    struct str unknown = unknown_symbol(s, selector, table);
     if (unknown.n)
-        return out_usage(out, "--set: no graph has a symbol %.*s", STR_ARG(unknown));
+        return out_usage(out, "%s: no graph has a symbol %.*s; symtape show --symbols lists them",
+                         s->args->sizes && !s->args->set   ? s->args->sizes
+                         : s->args->sizes                  ? "--set, --sizes"
+                                                           : "--set",
+                         STR_ARG(unknown));
     if (n > 1 && s->args->outputs)
         return out_usage(out, "--outputs: %u graphs are meant; name one", n);
     if (s->grid.n > 1 && s->args->outputs)
@@ -143,6 +171,14 @@ static bool read_save(struct session *s, struct err *err)
     return true;
 }
 
+/* Said before anything is run; what else cannot be written is found when it is. */
+static bool can_be_file(const char *outputs, struct err *err)
+{
+    struct stat there;
+    return !outputs || stat(outputs, &there) != 0 || !S_ISDIR(there.st_mode) ||
+           err_set(err, ERR_USAGE, "--outputs: %s is a folder", outputs);
+}
+
 static bool read_number(const char *option, struct str text, double *ret, struct err *err)
 {
     char copy[64], *end = copy;
@@ -169,7 +205,7 @@ static bool read_options(struct session *s, struct err *err)
     const struct replay_args *args = s->args;
     struct buf sizes = BUF_INIT;
     s->seed = args->seed.given ? args->seed.value : 0;
-    bool ok = read_save(s, err) && read_perturb(s, err) &&
+    bool ok = read_save(s, err) && can_be_file(args->outputs, err) && read_perturb(s, err) &&
               (!args->tolerance ||
                read_number("--tolerance", str_of(args->tolerance), &s->factor, err)) &&
               (!args->sizes || text_file_read(args->sizes, &sizes, err));
@@ -186,7 +222,8 @@ static bool read_options(struct session *s, struct err *err)
         ok = err_set(err, ERR_USAGE, "--nodes: with --against, what to compare them with");
     if (ok && args->sizes && !sizes.n)
         ok = err_set(err, ERR_INPUT, "%s: no sizes in it", args->sizes);
-    ok = ok && size_grid_read(&s->grid, str_of(args->set ? args->set : ""), buf_str(&sizes), err);
+    if (ok && !size_grid_read(&s->grid, str_of(args->set ? args->set : ""), buf_str(&sizes), err))
+        ok = err->kind == ERR_INPUT && err_at(err, "%s", args->sizes);
     buf_release(&sizes);
     return ok;
 }
@@ -204,7 +241,8 @@ static bool open_all(struct session *s, struct err *err)
         return err_set(err, ERR_USAGE, "--against %s: it computes nothing", args->against);
     if (!(s->backend = s->kind->open(err)))
         return false;
-    if (s->reference_kind && !(s->reference = s->reference_kind->open(err)))
+    s->reference = s->reference_kind == s->kind ? s->backend : NULL;
+    if (s->reference_kind && !s->reference && !(s->reference = s->reference_kind->open(err)))
         return false;
     if (args->inputs && !(s->inputs = safetensors_open(args->inputs, err)))
         return false;
@@ -218,7 +256,7 @@ static void close_all(struct session *s)
     safetensors_close(s->against);
     if (s->backend)
         s->kind->close(s->backend);
-    if (s->reference)
+    if (s->reference && s->reference != s->backend)
         s->reference_kind->close(s->reference);
     size_grid_release(&s->grid);
     buf_release(&s->json);
@@ -229,7 +267,7 @@ static void json_begin(struct session *s)
 {
     s->writer = json_writer_of(&s->json);
     json_open_object(&s->writer, NULL);
-    json_put_cstr(&s->writer, "schema", "symtape.run/1");
+    json_put_cstr(&s->writer, "schema", "symtape.replay/1");
     json_put_cstr(&s->writer, "backend", s->kind->name);
     json_put_cstr(&s->writer, "against", s->args->against);
     json_open_array(&s->writer, s->grid.n > 1 && !s->args->profile ? "sweeps" : "graphs");

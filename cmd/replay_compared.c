@@ -243,10 +243,19 @@ static void json_outputs(struct json_writer *w, const struct graph_run *g)
     json_close(w);
 }
 
+void replay_json_name(struct json_writer *w, const struct graph_run *g)
+{
+    const struct graph_ref *ref = &g->session->list->refs[g->ref];
+    json_put_str(w, "graph", buf_str(&g->name));
+    replay_attempt_json(w, g->session->trace, ref);
+    json_put_str(w, "kind", ref->name);
+    json_put_u64(w, "index", ref->index);
+}
+
 void replay_json_graph(struct json_writer *w, const struct graph_run *g)
 {
     json_open_object(w, NULL);
-    json_put_str(w, "graph", buf_str(&g->name));
+    replay_json_name(w, g);
     json_open_object(w, "sizes");
     for (size_t i = 0; i < g->n_symbols; i++) {
         json_put_key(w, g->symbols[i].symbol);

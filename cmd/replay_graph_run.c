@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "cmd/replay_session.h"
-#include "replay/backend/elements.h"
 #include "replay/backend/needs.h"
+#include "replay/backend/perturb.h"
 #include "replay/backend/samples.h"
 #include "replay/backend/weights.h"
 #include "trace/pt2/signature.h"
@@ -22,28 +22,6 @@ static bool user_output(const struct graph *graph, uint32_t i, uint32_t *number)
 }
 
 /* ---- As each node has its value ---- */
-
-/* --perturb: each element x becomes x + EPS * (1 + |x|); integers and bool change by one. */
-static bool perturb(struct graph_run *g, struct run *run, struct tensor x, struct err *err)
-{
-    double by = g->session->perturb.by;
-    struct arena arena = ARENA_INIT;
-    struct array a;
-    bool ok = run_array(run, x, &arena, &a, err);
-    size_t size = dtype_size(a.dtype);
-    for (size_t i = 0; ok && size && i < a.bytes / size; i++) {
-        if (dense_kind_of(a.dtype) == DENSE_INT) {
-            int64_t old = load_int(a.dtype, a.p, (int64_t)i);
-            store_int(a.dtype, (void *)a.p, (int64_t)i, a.dtype == DTYPE_B8 ? !old : old ^ 1);
-        } else {
-            cdouble old = load_complex(a.dtype, a.p, (int64_t)i);
-            store_complex(a.dtype, (void *)a.p, (int64_t)i, old + by * (1 + cabs(old)));
-        }
-    }
-    ok = ok && exec_write(&run->exec, x, a.p, a.bytes, err);
-    arena_release(&arena);
-    return ok;
-}
 
 static bool is_saved(const struct session *s, const struct node *of, struct str node)
 {
@@ -73,7 +51,7 @@ static bool look_at_node(void *user, struct run *run, const struct step *step,
     struct str name = g->graph->nodes[step->node].name;
     bool tensor = value->kind == VALUE_TENSOR;
     if (tensor && g->session->perturb.node.n && str_eq(g->session->perturb.node, name) &&
-        !perturb(g, run, value->u.tensor, err))
+        !run_perturb(run, value->u.tensor, g->session->perturb.by, err))
         return false;
     if (tensor && g->saved && is_saved(g->session, &g->graph->nodes[step->node], name) &&
         !save(g, run, name, value->u.tensor, err))
@@ -127,6 +105,23 @@ static void tell_violation(void *user, struct str text)
              STR_ARG(text));
 }
 
+bool replay_fits(struct graph_run *g, struct backend *backend, struct run_options options,
+                 struct err *err)
+{
+    struct err why = { 0 };
+    options.backend = backend;
+    if (!backend || run_fits(g->graph, &options, &why))
+        return true;
+    if (why.kind != ERR_ENV || !g->session->args->force) {
+        *err = why;
+        return false;
+    }
+    if (g->session->grid.n == 1)
+        out_note(g->session->cmd->out, "%.*s: %s; run all the same", STR_ARG(buf_str(&g->name)),
+                 why.text);
+    return true;
+}
+
 static bool run_reference(struct graph_run *g, struct run_options options, struct err *err)
 {
     options.backend = g->session->reference;
@@ -178,8 +173,6 @@ static bool run_tested(struct graph_run *g, struct run_options options, struct e
     if (g->tells && !g->session->kind->shapes_only)
         replay_note_weights(g);
     bool counts = g->session->kind->shapes_only;
-    if (!run_fits(g->graph, &options, err))
-        return false;
     struct run *run = run_new(g->graph, &options, err);
     if (run)
         run->exec.storages.noting = counts;
@@ -257,7 +250,8 @@ bool replay_run_graph(struct session *s, uint32_t ref, size_t point, struct grap
                                    .violated = s->args->force ? tell_violation : NULL,
                                    .seed = s->seed };
     selector_print_graph(s->trace, s->list, ref, &g->name);
-    if (!prepare(g, point, &options, &g->err) ||
+    if (!prepare(g, point, &options, &g->err) || !replay_fits(g, s->reference, options, &g->err) ||
+        (s->backend != s->reference && !replay_fits(g, s->backend, options, &g->err)) ||
         (s->reference && !run_reference(g, options, &g->err)) ||
         (looks_before(s) && !run_to_look(g, options, &g->err)) ||
         !run_tested(g, options, &g->err))

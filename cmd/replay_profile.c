@@ -1,7 +1,6 @@
 /* replay --backend --profile: where the time of each graph goes. */
 #include "cmd/replay_session.h"
 #include "profile/timing_report.h"
-#include "replay/backend/needs.h"
 #include "replay/backend/weights.h"
 
 /* The run before has said them. */
@@ -29,7 +28,7 @@ static bool prepare(struct graph_run *g, size_t point, struct run_options *optio
     if (err_is_set(err))
         return false;
     replay_note_weights(g);
-    return run_fits(g->graph, options, err);
+    return replay_fits(g, s->backend, *options, err);
 }
 
 /* Guards are looked at, and told, once. */
@@ -49,7 +48,7 @@ static void print(struct graph_run *g, const struct timing *t)
     struct buf text = BUF_INIT;
     if (s->args->json) {
         json_open_object(&s->writer, NULL);
-        json_put_str(&s->writer, "graph", buf_str(&g->name));
+        replay_json_name(&s->writer, g);
         json_put_u64(&s->writer, "calls", t->calls);
         json_put_null(&s->writer, "error");
         timing_json(t, &s->writer);
@@ -68,7 +67,7 @@ static void print_error(struct graph_run *g)
     if (!s->args->json)
         return;
     json_open_object(&s->writer, NULL);
-    json_put_str(&s->writer, "graph", buf_str(&g->name));
+    replay_json_name(&s->writer, g);
     json_put_cstr(&s->writer, "error", g->err.text);
     json_close(&s->writer);
 }

@@ -24,7 +24,9 @@ struct session {
     const struct graph_list *list;
     const struct custom_rules *rules;
     const struct backend_kind *kind, *reference_kind; /* the latter of --against NAME; NULL */
-    struct backend *backend, *reference; /* the latter NULL: a file, or nothing to compare with */
+    /* The latter NULL: a file, or nothing to compare with. Of one kind they are one: a device that was
+     * lost is lost for both. */
+    struct backend *backend, *reference;
     struct safetensors *inputs, *against;
     struct size_grid grid; /* of --set and --sizes: one point, or more */
     struct str save[64];   /* of --save */
@@ -75,12 +77,17 @@ void replay_note_weights(const struct graph_run *g);
 bool replay_gather_symbols(struct graph_run *g, size_t point, struct run_options *options,
                            struct err *err);
 
-/* replay_graph_run.c: runs it once, or once on each backend. False: g->err. */
+/* replay_graph_run.c: is there memory for it on the backend (NULL is fine)? With --force it is only
+ * said that there is not. */
+bool replay_fits(struct graph_run *g, struct backend *backend, struct run_options options,
+                 struct err *err);
+/* runs it once, or once on each backend. False: g->err. */
 bool replay_run_graph(struct session *s, uint32_t ref, size_t point, struct graph_run *g);
 void replay_release_graph(struct graph_run *g);
 
 /* replay_compared.c: what there is to say of it, as text and in JSON. */
 void replay_print_graph(const struct graph_run *g);
+void replay_json_name(struct json_writer *w, const struct graph_run *g); /* which graph it is */
 void replay_json_graph(struct json_writer *w, const struct graph_run *g);
 /* "mul_7 (aten.mul.Tensor) at model.py:12 `x = a * b`"; operator and line are those of `origin`, which
  * computes the node (struct compared). */

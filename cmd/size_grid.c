@@ -136,7 +136,7 @@ static bool read_set(struct reading *r, struct str set, struct err *err)
 
 static bool damaged(size_t line, const char *why, struct err *err)
 {
-    return err_set(err, ERR_INPUT, "--sizes: line %zu: %s", line, why);
+    return err_set(err, ERR_INPUT, "line %zu: %s", line, why);
 }
 
 static bool read_line(struct reading *r, struct str line, size_t number, struct err *err)
@@ -181,7 +181,7 @@ static bool read_file(struct reading *r, struct str text, struct err *err)
             return false;
         text = str_from(text, end + 1);
     }
-    return r->n_rows || err_set(err, ERR_INPUT, "--sizes: no sizes in it");
+    return r->n_rows || err_set(err, ERR_INPUT, "no sizes in it");
 }
 
 static bool make_product(struct reading *r, struct err *err)

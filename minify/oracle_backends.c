@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "replay/backend/comparison.h"
-#include "replay/backend/elements.h"
+#include "replay/backend/perturb.h"
 
 struct side {
     const struct backend_kind *kind;
@@ -45,33 +45,13 @@ static bool names_op(struct str fault, struct str op)
     return fault.n && str_starts(op, fault) && (op.n == fault.n || op.p[fault.n] == '.');
 }
 
-static bool change_tensor(struct backends_oracle *o, struct run *run, struct tensor x,
-                          struct err *err)
-{
-    struct arena arena = ARENA_INIT;
-    struct array a;
-    bool ok = run_array(run, x, &arena, &a, err);
-    size_t size = dtype_size(a.dtype);
-    for (size_t i = 0; ok && size && i < a.bytes / size; i++) {
-        if (dense_kind_of(a.dtype) == DENSE_INT) {
-            store_int(a.dtype, (void *)a.p, (int64_t)i, !load_int(a.dtype, a.p, (int64_t)i));
-        } else {
-            cdouble old = load_complex(a.dtype, a.p, (int64_t)i);
-            store_complex(a.dtype, (void *)a.p, (int64_t)i, old + o->by * (1 + cabs(old)));
-        }
-    }
-    ok = ok && exec_write(&run->exec, x, a.p, a.bytes, err);
-    arena_release(&arena);
-    return ok;
-}
-
 static bool change(struct backends_oracle *o, struct run *run, struct value value, struct err *err)
 {
     if (value.kind == VALUE_TENSOR)
-        return change_tensor(o, run, value.u.tensor, err);
+        return run_perturb(run, value.u.tensor, o->by, err);
     for (uint32_t i = 0; value_is_sequence(value) && i < value.n; i++)
         if (value.u.items[i].kind == VALUE_TENSOR &&
-            !change_tensor(o, run, value.u.items[i].u.tensor, err))
+            !run_perturb(run, value.u.items[i].u.tensor, o->by, err))
             return false;
     return true;
 }

@@ -3,8 +3,8 @@
 #include "trace/base/json_write.h"
 #include "trace/events/user_line.h"
 
-static void write_attempt(struct json_writer *w, const struct trace *trace,
-                          const struct graph_ref *graph)
+void replay_attempt_json(struct json_writer *w, const struct trace *trace,
+                         const struct graph_ref *graph)
 {
     uint32_t attempt = graph->attempt;
     json_put_str(w, "recording", trace->recordings[trace->records[graph->record].recording].name);
@@ -30,7 +30,7 @@ static void write_graphs(struct json_writer *w, const struct replay_report *repo
         const struct replay_graph *graph = &report->replay->graphs[i];
         const struct graph_ref *ref = &report->list->refs[graph->ref];
         json_open_object(w, NULL);
-        write_attempt(w, report->trace, ref);
+        replay_attempt_json(w, report->trace, ref);
         json_put_str(w, "kind", ref->name);
         json_put_u64(w, "index", ref->index);
         write_counts(w, &graph->counts);
@@ -71,7 +71,7 @@ static void write_differences(struct json_writer *w, const struct replay_report 
         if (d->outcome == OUTCOME_UNSUPPORTED)
             continue;
         json_open_object(w, NULL);
-        write_attempt(w, report->trace, &report->list->refs[d->ref]);
+        replay_attempt_json(w, report->trace, &report->list->refs[d->ref]);
         json_put_str(w, "graph", report->list->refs[d->ref].name);
         if (d->graph.n)
             json_put_str(w, "subgraph", d->graph);

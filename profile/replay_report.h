@@ -27,8 +27,10 @@ void replay_graph_name(const struct replay_report *report, uint32_t ref, struct 
 const char *outcome_name(enum outcome outcome);
 const char *guard_fate_name(enum guard_fate fate);
 
-/* Parts of the JSON, which runs on backends have too: counters of an operator's rule, a user's stack
- * with the innermost line first. */
+/* Parts of the JSON, which runs on backends have too: where a graph was recorded, counters of an
+ * operator's rule, a user's stack with the innermost line first. */
+void replay_attempt_json(struct json_writer *w, const struct trace *trace,
+                         const struct graph_ref *graph);
 void replay_counters_json(struct json_writer *w, const struct op_stats *stats);
 void replay_stack_json(struct json_writer *w, const char *key, const struct graph *graph,
                        uint32_t location);

@@ -109,12 +109,27 @@ bool input_mark_parse(struct input_mark *mark, char *text, struct err *err)
     return true;
 }
 
+/* Whole, or of a symbol that stands for a float. */
+static bool is_number(struct str text)
+{
+    char copy[64], *end = copy;
+    int64_t whole;
+    if (str_to_i64(text, &whole))
+        return true;
+    if (text.n >= sizeof copy || str_find_char(text, '.') == text.n)
+        return false;
+    memcpy(copy, text.p, text.n);
+    copy[text.n] = '\0';
+    strtod(copy, &end);
+    return *end == '\0';
+}
+
 bool input_set_parse(struct input_set *set, struct str text, struct err *err)
 {
     size_t equals = str_find_char(text, '=');
     set->symbol = str_trim(str_first(text, equals));
     set->value = str_trim(str_from(text, equals + 1));
-    if (set->symbol.n == 0 || set->value.n == 0)
+    if (set->symbol.n == 0 || set->value.n == 0 || !is_number(set->value))
         return err_set(err, ERR_USAGE, "%.*s: a hint is SYMBOL=NUMBER", STR_ARG(text));
     return true;
 }

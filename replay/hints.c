@@ -41,8 +41,8 @@ static void count_names(const struct hinting *h, const struct recorded_symbol *s
         *found += symbols[i].name.n && set_of(h, symbols[i].name);
 }
 
-static void set_tensor(struct hinting *h, struct input_tensor *t, const struct seeded *s,
-                       size_t *found)
+static bool set_tensor(struct hinting *h, struct input_tensor *t, const struct seeded *s,
+                       size_t *found, struct err *err)
 {
     count_names(h, t->size_symbol, t->ndim, found);
     count_names(h, t->stride_symbol, t->ndim, found);
@@ -50,8 +50,12 @@ static void set_tensor(struct hinting *h, struct input_tensor *t, const struct s
     for (uint32_t d = 0; d < t->ndim; d++) {
         evaluate(h, s->meta.size[d], &t->size[d]);
         evaluate(h, s->meta.stride[d], &t->stride[d]);
+        if (t->size[d] < 0)
+            return err_set(err, ERR_USAGE, "size %u of %.*s is %lld then: a size is not negative", d,
+                           STR_ARG(t->source), (long long)t->size[d]);
     }
     evaluate(h, s->meta.offset, &t->offset);
+    return true;
 }
 
 bool inputs_set_hints(struct inputs *inputs, const struct input_set *sets, size_t n, size_t *found,
@@ -66,7 +70,7 @@ bool inputs_set_hints(struct inputs *inputs, const struct input_set *sets, size_
         struct input *input = &inputs->list.v[i];
         if (input->kind == INPUT_TENSOR) {
             if (input->tensor.plain)
-                set_tensor(&h, &input->tensor, &h.seed.inputs[i], found);
+                ok = set_tensor(&h, &input->tensor, &h.seed.inputs[i], found, err);
             continue;
         }
         const struct input_set *set = set_of(&h, input->symbol.name);

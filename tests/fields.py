@@ -76,8 +76,7 @@ def check(command, arguments):
     if run.returncode > (command == "diff"): # two that differ
         return {f"exit {run.returncode}: {run.stderr.strip()}"}
     document = json.loads(run.stdout)
-    schema = "run" if "--backend" in arguments else command
-    if document.get("schema") != f"symtape.{schema}/1":
+    if document.get("schema") != f"symtape.{command}/1":
         return {"schema"}
     free = FREE.get("events" if "--events" in arguments else command, set())
     return keys_of(document, free, set()) - documented(command)

@@ -62,7 +62,7 @@ No sizes of anything.
     [exit 2]
 
     $ symtape replay --backend cpu $RECORDINGS/encoder.log.zst:0/1 --set s999=2
-    2> symtape: --set: no graph has a symbol s999
+    2> symtape: --set: no graph has a symbol s999; symtape show --symbols lists them
     [exit 2]
 
     $ symtape replay --backend abacus $RECORDINGS/encoder.log.zst

@@ -87,7 +87,7 @@ Many sizes: what came of them, as regions.
     [exit 1]
 
     $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=3..5 --json
-    {"schema":"symtape.run/1","backend":"cpu","against":null,"sweeps":[{"graph":"0/0_0:aot_forward_graph","runs":3,"n_regions":1,"regions":[{"sizes":[{"symbol":"s23","min":3,"max":5}],"runs":3,"outcome":"agrees","text":""}]}],"differs":false}
+    {"schema":"symtape.replay/1","backend":"cpu","against":null,"sweeps":[{"graph":"0/0_0:aot_forward_graph","runs":3,"n_regions":1,"regions":[{"sizes":[{"symbol":"s23","min":3,"max":5}],"runs":3,"outcome":"agrees","text":""}]}],"differs":false}
 
 What cannot be.
 
@@ -138,5 +138,5 @@ What cannot be.
     $ printf 's23=2 s23=4\n' > twice.txt
 
     $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --sizes twice.txt
-    2> symtape: --sizes: line 1: a symbol is given twice
+    2> symtape: twice.txt: line 1: a symbol is given twice
     [exit 3]

@@ -200,11 +200,11 @@ static void test_failures(void **state)
     struct backend *cuda = open_backend("cuda");
     struct graph *graph = graph_of(&product);
     assert_null(run_on(cuda, graph, &err));
-    assert_err(&err, ERR_USAGE, "cublasLtMatmul: status 13");
+    assert_err(&err, ERR_ENV, "cublasLtMatmul: status 13");
     graph_free(graph);
     graph = graph_of(&convolution);
     assert_null(run_on(cuda, graph, &err));
-    assert_err(&err, ERR_USAGE, "cudnn convolution forward: status 5000");
+    assert_err(&err, ERR_ENV, "cudnn convolution forward: status 5000");
     graph_free(graph);
     cuda->kind->close(cuda);
     unsetenv("FAKE_CUBLASLT");

@@ -1,0 +1,111 @@
+Runs that cannot be: what is wrong, where, and what to do. Sizes first.
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=-1
+    2> symtape: --set: "-1" is no size: a whole number, MIN..MAX, MIN..MAX:STEP or MIN..MAX:xFACTOR
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=abc
+    2> symtape: --set: "abc" is no size: a whole number, MIN..MAX, MIN..MAX:STEP or MIN..MAX:xFACTOR
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=99999999999999999999
+    2> symtape: --set: "99999999999999999999" is no size: a whole number, MIN..MAX, MIN..MAX:STEP or MIN..MAX:xFACTOR
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=
+    2> symtape: --set: "" is no size: a whole number, MIN..MAX, MIN..MAX:STEP or MIN..MAX:xFACTOR
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s99=4
+    2> symtape: --set: no graph has a symbol s99; symtape show --symbols lists them
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set u9=4
+    2> symtape: --set: no graph has a symbol u9; symtape show --symbols lists them
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=0
+    2> symtape: 0/0_0:aot_forward_graph: s23 is within [2, int_oo]: s23 = 0 (recorded: 4), at demo/train.py:17 `x = self.embedding(ids)`
+    [exit 1]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=0 --force
+    0/0_0:aot_forward_graph: 13 calls on cpu, peak 6804 bytes
+    2> symtape: 0/0_0:aot_forward_graph: s23 is within [2, int_oo]: s23 = 0 (recorded: 4), at demo/train.py:17 `x = self.embedding(ids)`; run all the same
+
+The shape replay's hints are held to the same.
+
+    $ symtape replay $RECORDINGS/train.log.zst --set s23=abc
+    2> symtape: s23=abc: a hint is SYMBOL=NUMBER
+    [exit 2]
+
+    $ symtape replay $RECORDINGS/train.log.zst --set s23=-1
+    2> symtape: size 0 of L['ids'] is -1 then: a size is not negative
+    [exit 2]
+
+Files of sizes.
+
+    $ printf 's23=2\n\ns23=x\n' > sizes; symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --sizes sizes
+    2> symtape: sizes: line 3: a size is SYMBOL=NUMBER
+    [exit 3]
+
+    $ printf 's23=2\ns99=3\n' > sizes; symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --sizes sizes
+    2> symtape: sizes: no graph has a symbol s99; symtape show --symbols lists them
+    [exit 2]
+
+    $ printf '# none\n' > sizes; symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --sizes sizes
+    2> symtape: sizes: no sizes in it
+    [exit 3]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --sizes nowhere
+    2> symtape: nowhere: No such file or directory
+    [exit 4]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --sizes .
+    2> symtape: .: is a folder
+    [exit 2]
+
+Graphs that are not there.
+
+    $ mkdir empty; symtape replay --backend cpu empty
+    2> symtape: empty: a folder without logs (*.log, *.log.zst, *.log.gz) or .pt2 files
+    [exit 3]
+
+    $ : > empty.log; symtape replay --backend cpu empty.log
+    2> symtape: empty.log: no record of TORCH_TRACE in it
+    [exit 3]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:nonsense
+    2> symtape: $RECORDINGS/train.log.zst:0/0:nonsense: no graph to run (forward, backward, inference, exported, or one that is named); symtape show --graphs lists what there is
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:9/9
+    2> symtape: $RECORDINGS/train.log.zst: no compile 9/9; there is 0/0_0
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/data_dependent.log.zst
+    2> symtape: $RECORDINGS/data_dependent.log.zst: no graph to run (forward, backward, inference, exported, or one that is named); symtape show --graphs lists what there is
+    [exit 2]
+
+Outputs that cannot be written: nothing half-written stays.
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --outputs empty
+    2> symtape: --outputs: empty is a folder
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --outputs nowhere/x
+    2> symtape: 0/0_0:aot_forward_graph: nowhere/x: No such file or directory
+    [exit 4]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --outputs /dev/full
+    2> symtape: 0/0_0:aot_forward_graph: /dev/full: No space left on device
+    [exit 4]
+
+    $ (ulimit -f 1; symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --outputs small --save all); ls
+    empty
+    empty.log
+    sizes
+    2> symtape: 0/0_0:aot_forward_graph: small: File too large
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward >/dev/full
+    2> symtape: standard output: No space left on device; what was printed is incomplete
+    [exit 4]
