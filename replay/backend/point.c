@@ -5,7 +5,7 @@
 
 const struct point_row point_rows[POINTS] = {
 #define POINT(base, kinds, tensors, numbers, real, integer, complex_) \
-    { #base, kinds, tensors, numbers, #real, #integer },
+    { #base, kinds, tensors, numbers, #real, #integer, #complex_ },
 #include "replay/backend/cpu/pointwise.def"
 #undef POINT
 };

@@ -21,7 +21,7 @@ enum {
 
 struct point_row {
     const char *base, *kinds, *tensors, *numbers;
-    const char *real, *integer; /* the expressions' text */
+    const char *real, *integer, *complex_; /* the expressions' text */
 };
 extern const struct point_row point_rows[POINTS];
 

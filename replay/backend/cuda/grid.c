@@ -56,7 +56,9 @@ void cuda_grid_sampler(struct kernel *k)
     struct cuda_function *f = cuda_function(k, "grid", "grid_sample", defines);
     if (a.n == 0)
         return;
-    cuda_traffic(k, (uint64_t)(tensor_extent(k, x) + tensor_extent(k, grid) + a.n) *
-                        dtype_size(x.meta->dtype), 0);
+    cuda_traffic(k,
+                 (uint64_t)(tensor_extent(k, x) + tensor_extent(k, grid) + a.n) *
+                     dtype_size(x.meta->dtype),
+                 0);
     cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, a.n, 256), 1, 1, 256, 0 }, &a, sizeof a);
 }

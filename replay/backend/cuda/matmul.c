@@ -5,7 +5,9 @@
 #include "replay/backend/cuda/cublaslt.h"
 #include "replay/backend/cuda/device/matmul.h"
 #include "replay/backend/cuda/product.h"
+#include "replay/backend/cuda/strided.h"
 
+enum { MATMUL_DOT_CONJ = 2 };
 enum { MATMUL_TILE = 64, MATMUL_THIN = 8, MATMUL_TINY = 1 << 18 };
 
 /* ---- The plain kernels ---- */
@@ -199,7 +201,7 @@ void cuda_put_self(struct kernel *k, const struct cuda_product *p)
     tell_traffic(k, p);
 }
 
-void cuda_multiply(struct kernel *k, const struct cuda_product *given)
+static void multiply_reals(struct kernel *k, const struct cuda_product *given)
 {
     struct cuda_product p = *given;
     if (p.m == 0 || p.n == 0 || batches(&p) == 0 || k->failed)
@@ -218,6 +220,56 @@ void cuda_multiply(struct kernel *k, const struct cuda_product *given)
     tell_traffic(k, &p);
     if (prefers_plain(p) || !cublaslt_multiply(k, &p))
         launch_plain(k, p);
+}
+
+/* Its real or imaginary parts. */
+static struct cuda_matrix part_of(struct cuda_matrix x, bool imaginary)
+{
+    x.dtype = x.dtype == DTYPE_C128 ? DTYPE_F64 : DTYPE_F32;
+    x.address += imaginary && x.address ? dtype_size(x.dtype) : 0;
+    x.row *= 2;
+    x.column *= 2;
+    for (int d = 0; d < PRODUCT_BATCH_DIMS; d++)
+        x.batch[d] *= 2;
+    return x;
+}
+
+static double sign_of(const struct cuda_matrix *x, bool imaginary)
+{
+    return imaginary && x->conj ? -1 : 1;
+}
+
+/* re = re re - im im, im = re im + im re */
+static void multiply_complex(struct kernel *k, const struct cuda_product *p)
+{
+    for (int i = 0; i < 4; i++) {
+        bool to_im = i & 2, a_im = i & 1, b_im = to_im != a_im;
+        struct cuda_product q = *p;
+        q.a = part_of(p->a, a_im);
+        q.b = part_of(p->b, b_im);
+        q.c = part_of(p->c, to_im);
+        q.self = part_of(a_im ? p->c : p->self, to_im);
+        q.a_sum *= 2;
+        q.b_sum *= 2;
+        q.alpha *= sign_of(&p->a, a_im) * sign_of(&p->b, b_im) * (a_im && b_im ? -1 : 1);
+        q.beta = a_im ? 1 : p->beta * sign_of(&p->self, to_im);
+        multiply_reals(k, &q);
+    }
+}
+
+static bool is_complex(const struct cuda_matrix *x)
+{
+    return x->dtype == DTYPE_C64 || x->dtype == DTYPE_C128;
+}
+
+void cuda_multiply(struct kernel *k, const struct cuda_product *p)
+{
+    bool all = is_complex(&p->a) && p->a.dtype == p->b.dtype && p->a.dtype == p->c.dtype &&
+               (p->beta == 0 || p->self.dtype == p->c.dtype);
+    if (all)
+        multiply_complex(k, p);
+    else
+        multiply_reals(k, p);
 }
 
 /* ---- Operators ---- */
@@ -253,7 +305,8 @@ static void raise(struct view *v, bool behind)
 static struct cuda_matrix matrix_of(struct kernel *k, const struct cuda_product *p, struct tensor x,
                                     const struct view *v)
 {
-    struct cuda_matrix ret = { .address = cuda_address(k, x), .dtype = x.meta->dtype };
+    struct cuda_matrix ret = { .address = cuda_address(k, x), .dtype = x.meta->dtype,
+                               .conj = x.meta->conj };
     ret.row = v->size[v->ndim - 2] == 1 ? 0 : v->stride[v->ndim - 2];
     ret.column = v->size[v->ndim - 1] == 1 ? 0 : v->stride[v->ndim - 1];
     for (uint32_t d = PRODUCT_BATCH_DIMS; d-- > 0;) {
@@ -277,9 +330,9 @@ static bool add_batches(struct cuda_product *p, const struct view *v)
     return true;
 }
 
-static bool conjugated(struct tensor x)
+static double sign_of_bit(struct tensor x)
 {
-    return x.meta->conj || x.meta->neg;
+    return x.meta && x.meta->neg ? -1 : 1;
 }
 
 /* self: broadcast to the result; .meta NULL: none. `over`: of the first dimension is summed. */
@@ -287,7 +340,7 @@ static void multiply(struct kernel *k, struct tensor x, struct tensor y, struct 
                      struct tensor to, bool over)
 {
     struct cuda_product p = { .batch = { 1, 1, 1 }, .sums = 1, .alpha = 1, .beta = 1 };
-    if (!x.meta || !y.meta || !to.meta || conjugated(x) || conjugated(y)) {
+    if (!x.meta || !y.meta || !to.meta || !is_plain(to)) {
         cuda_decline(k);
         return;
     }
@@ -328,11 +381,13 @@ static void multiply(struct kernel *k, struct tensor x, struct tensor y, struct 
         cuda_decline(k);
         return;
     }
-    p.alpha = real_arg(k, "alpha", 1);
-    p.beta = self.meta ? real_arg(k, "beta", 1) : 0;
+    p.a.conj ^= k->row->param == MATMUL_DOT_CONJ;
+    p.alpha = real_arg(k, "alpha", 1) * sign_of_bit(x) * sign_of_bit(y);
+    p.beta = self.meta ? real_arg(k, "beta", 1) * sign_of_bit(self) : 0;
     cuda_multiply(k, &p);
 }
 
+/* PARAM 2: vdot, of the first one's conjugate. */
 void cuda_matmul(struct kernel *k)
 {
     const char *second = has_arg(k, "mat2")     ? "mat2"
@@ -364,7 +419,7 @@ void cuda_addr(struct kernel *k)
     struct tensor x = tensor_arg(k, "vec1"), y = tensor_arg(k, "vec2"), to = result(k, 0);
     struct tensor self = tensor_arg(k, "self");
     struct cuda_product p = { .batch = { 1, 1, 1 }, .sums = 1, .inner = 1 };
-    if (!x.meta || !y.meta || !to.meta || !self.meta || conjugated(x) || conjugated(y) ||
+    if (!x.meta || !y.meta || !to.meta || !self.meta || !is_plain(to) ||
         value_arg(k, "alpha").kind == VALUE_COMPLEX || value_arg(k, "beta").kind == VALUE_COMPLEX) {
         cuda_decline(k);
         return;
@@ -378,7 +433,7 @@ void cuda_addr(struct kernel *k)
     p.b = matrix_of(k, &p, y, &b);
     p.c = matrix_of(k, &p, to, &c);
     p.self = matrix_of(k, &p, self, &s);
-    p.alpha = real_arg(k, "alpha", 1);
-    p.beta = real_arg(k, "beta", 1);
+    p.alpha = real_arg(k, "alpha", 1) * sign_of_bit(x) * sign_of_bit(y);
+    p.beta = real_arg(k, "beta", 1) * sign_of_bit(self);
     cuda_multiply(k, &p);
 }

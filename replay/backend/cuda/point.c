@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "replay/backend/cuda/point_group.h"
+#include "replay/backend/cuda/strided.h"
 
 /* ---- Tensors as views of the result's space ---- */
 
@@ -21,7 +22,7 @@ static bool view_of(struct kernel *k, struct tensor x, const struct space *space
     int64_t size[TENSOR_MAX_DIM], offset, reach = 1;
     uint32_t ndim = tensor_sizes(k, x, size);
     size_t bytes, element = dtype_size(x.meta->dtype);
-    if (!cuda_type(x.meta->dtype) || x.meta->neg || x.meta->conj || ndim > space->whole)
+    if (!point_dtype_name(x.meta->dtype) || ndim > space->whole)
         return false;
     if (!tensor_reach(pool, x.meta, &bytes) || !sym_to_i64(pool, x.meta->offset, &offset) || !m ||
         m->bytes < bytes)
@@ -59,33 +60,42 @@ static bool space_of(struct kernel *k, struct tensor to, struct space *space, in
 
 /* ---- What it is computed in ---- */
 
+static bool is_wide(enum dtype dtype)
+{
+    return dtype == DTYPE_F64 || dtype == DTYPE_C128;
+}
+
 /* As PyTorch does: in the result's dtype, or where that tells nothing (x < y) in the arguments', among
  * which those without dimensions only count if there are no others. */
 static enum point_type type_of(const struct point_call *call)
 {
     enum dtype dtype = call->to.meta->dtype;
-    bool wide = false, dims = false;
+    bool wide = false, dims = false, complex_ = call->kind == DENSE_COMPLEX;
+    enum point_type narrow_type = complex_ ? POINT_C64 : POINT_F32;
+    enum point_type wide_type = complex_ ? POINT_C128 : POINT_F64;
     if (call->kind == DENSE_INT)
         return POINT_I64;
-    if (dense_kind_of(dtype) == DENSE_REAL)
-        return dtype == DTYPE_F64 ? POINT_F64 : POINT_F32;
+    if (dense_kind_of(dtype) != DENSE_INT)
+        return is_wide(dtype) ? wide_type : narrow_type;
     for (uint32_t i = 0; i < call->n_values; i++) {
         const struct value *v = &call->values[i];
-        if (v->kind != VALUE_TENSOR || dense_kind_of(v->u.tensor.meta->dtype) != DENSE_REAL)
+        if (v->kind != VALUE_TENSOR || dense_kind_of(v->u.tensor.meta->dtype) == DENSE_INT)
             continue;
         bool has_dims = v->u.tensor.meta->ndim > 0;
         if (has_dims && !dims)
             wide = false;
         dims |= has_dims;
         if (has_dims == dims)
-            wide |= v->u.tensor.meta->dtype == DTYPE_F64;
+            wide |= is_wide(v->u.tensor.meta->dtype);
     }
-    return wide ? POINT_F64 : POINT_F32;
+    return wide ? wide_type : narrow_type;
 }
 
 static const char *expression_of(const struct point_call *call)
 {
-    return call->kind == DENSE_INT ? call->row->integer : call->row->real;
+    return call->kind == DENSE_INT       ? call->row->integer
+           : call->kind == DENSE_COMPLEX ? call->row->complex_
+                                         : call->row->real;
 }
 
 /* ---- Numbers ---- */
@@ -103,12 +113,20 @@ static uint64_t bits_of(double x)
     return bits;
 }
 
+static uint8_t add_complex(struct point_joining *j, cdouble x)
+{
+    uint8_t slot = add_number(j, bits_of(__real__ x));
+    add_number(j, bits_of(__imag__ x));
+    return slot;
+}
+
 static void add_numbers(struct point_joining *j, const struct point_call *call)
 {
     const struct point_numbers *q = &call->numbers;
     const char *text = expression_of(call);
     struct point_node *node = &j->node;
-    node->reals = node->integers = node->seed = node->rows = node->columns = POINT_NO_SLOT;
+    node->reals = node->integers = node->complexes = POINT_NO_SLOT;
+    node->seed = node->rows = node->columns = POINT_NO_SLOT;
     node->n_numbers = (uint8_t)call->n_numbers;
     if (point_mentions(text, "p") || point_mentions(text, "q"))
         for (uint32_t i = 0; i < call->n_numbers; i++) {
@@ -119,6 +137,11 @@ static void add_numbers(struct point_joining *j, const struct point_call *call)
         for (uint32_t i = 0; i < call->n_numbers; i++) {
             uint8_t slot = add_number(j, (uint64_t)q->n[i]);
             node->integers = i ? node->integers : slot;
+        }
+    if (point_mentions(text, "c"))
+        for (uint32_t i = 0; i < call->n_numbers; i++) {
+            uint8_t slot = add_complex(j, q->c[i]);
+            node->complexes = i ? node->complexes : slot;
         }
     if (point_mentions(text, "seed"))
         node->seed = add_number(j, q->seed);
@@ -131,6 +154,18 @@ static void add_numbers(struct point_joining *j, const struct point_call *call)
 
 /* ---- Joining ---- */
 
+/* A number in a tensor's place. */
+static uint8_t add_operand(struct kernel *k, struct point_joining *j, struct value v)
+{
+    if (j->node.type == POINT_I64)
+        return add_number(j, (uint64_t)number_as_int(k, v, 0));
+    if (!point_node_is_complex(&j->node))
+        return add_number(j, bits_of(number_as_real(k, v, 0)));
+    cdouble x = v.kind == VALUE_COMPLEX ? complex_of(v.u.complex.re, v.u.complex.im)
+                                        : complex_of(number_as_real(k, v, 0), 0);
+    return add_complex(j, x);
+}
+
 static bool add_operands(struct kernel *k, struct point_joining *j, const struct point_call *call,
                          const struct space *space)
 {
@@ -140,12 +175,11 @@ static bool add_operands(struct kernel *k, struct point_joining *j, const struct
         if (v.kind == VALUE_NONE)
             continue;
         if (v.kind != VALUE_TENSOR) {
-            uint64_t bits = j->node.type == POINT_I64 ? (uint64_t)number_as_int(k, v, 0)
-                                                      : bits_of(number_as_real(k, v, 0));
-            *x = (struct point_operand){ POINT_NUMBER, add_number(j, bits) };
+            *x = (struct point_operand){ .kind = POINT_NUMBER, .i = add_operand(k, j, v) };
             continue;
         }
-        *x = (struct point_operand){ POINT_STREAM, (uint8_t)j->n_views };
+        const struct tensor_meta *meta = v.u.tensor.meta;
+        *x = (struct point_operand){ POINT_STREAM, (uint8_t)j->n_views, meta->conj, meta->neg };
         if (!view_of(k, v.u.tensor, space, &j->views[j->n_views], j->view_stride[j->n_views]))
             return false;
         j->n_views++;
@@ -175,7 +209,7 @@ void cuda_point_row(struct kernel *k, int row, struct tensor to)
     if (k->failed || !to.meta)
         return;
     point_call_of(k, row, to, &call);
-    if (call.kind == DENSE_COMPLEX || !point_can_translate(expression_of(&call))) {
+    if (!is_plain(to) || !point_can_translate(expression_of(&call))) {
         cuda_decline(k);
         return;
     }

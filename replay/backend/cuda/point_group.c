@@ -137,26 +137,32 @@ static uint8_t stream_of(struct point_group *g, const struct point_view *view, b
     return (uint8_t)g->n_streams++;
 }
 
-static struct point_operand operand_of(struct point_group *g, const struct point_view *view)
+static void operand_of(struct point_group *g, const struct point_view *view,
+                       struct point_operand *x)
 {
     for (uint32_t s = 0; s < g->n_streams; s++) {
         const struct point_stream *stream = &g->streams[s];
-        if (stream->written && !stream->dead && same_view(g, &stream->view, view))
-            return (struct point_operand){ POINT_NODE, stream->writer };
+        if (stream->written && !stream->dead && same_view(g, &stream->view, view)) {
+            x->kind = POINT_NODE;
+            x->i = stream->writer;
+            return;
+        }
     }
-    return (struct point_operand){ POINT_STREAM, stream_of(g, view, false) };
+    x->kind = POINT_STREAM;
+    x->i = stream_of(g, view, false);
 }
 
 static void add(struct point_group *g, const struct point_joining *j)
 {
     struct point_node node = j->node;
-    uint8_t first = (uint8_t)g->n_slots, *slots[] = { &node.reals, &node.integers, &node.seed,
-                                                      &node.rows, &node.columns };
+    uint8_t first = (uint8_t)g->n_slots, *slots[] = { &node.reals,     &node.integers,
+                                                      &node.complexes, &node.seed,
+                                                      &node.rows,      &node.columns };
     for (uint32_t i = 0; i < POINT_MAX_TENSORS; i++) {
         if (node.x[i].kind == POINT_NUMBER)
             node.x[i].i += first;
         else if (node.x[i].kind == POINT_STREAM)
-            node.x[i] = operand_of(g, &j->views[node.x[i].i]);
+            operand_of(g, &j->views[node.x[i].i], &node.x[i]);
     }
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
         *slots[i] += *slots[i] == POINT_NO_SLOT ? 0 : first;

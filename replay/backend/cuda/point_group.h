@@ -41,8 +41,10 @@ struct point_stream {
 
 enum point_operand_kind { POINT_NOTHING, POINT_STREAM, POINT_NODE, POINT_NUMBER };
 
+/* A complex number has two slots. conj, neg: it is read as its conjugate, its negative. */
 struct point_operand {
     uint8_t kind, i;
+    bool conj, neg;
 };
 
 enum { POINT_NO_SLOT = 0xff, POINT_NO_STREAM = 0xff };
@@ -54,7 +56,7 @@ struct point_node {
     enum dtype dtype;
     struct point_operand x[POINT_MAX_TENSORS];
     /* Slots: of the row's numbers the first; POINT_NO_SLOT: not asked for. */
-    uint8_t reals, integers, seed, rows, columns;
+    uint8_t reals, integers, complexes, seed, rows, columns;
     uint8_t n_numbers;
     unsigned none;
     uint32_t graph_node;
@@ -89,6 +91,20 @@ struct point_compiled {
     struct cuda_function *f;
 };
 
+static inline bool point_node_is_complex(const struct point_node *node)
+{
+    return point_is_complex((enum point_type)node->type);
+}
+/* What it computes. */
+static inline const char *point_node_text(const struct point_node *node)
+{
+    const struct point_row *row = &point_rows[node->row];
+    return node->type == POINT_I64         ? row->integer
+           : point_node_is_complex(node) ? row->complex_
+                                           : row->real;
+}
+const char *point_dtype_name(enum dtype dtype); /* of the texts: c64, too. NULL: they have none */
+
 /* --- point_group.c --- */
 
 struct points *points_of(struct cuda *cuda); /* NULL: no memory */
@@ -104,7 +120,7 @@ struct point_joining {
     int64_t view_stride[POINT_MAX_TENSORS][TENSOR_MAX_DIM];
     struct point_view to;
     int64_t to_stride[TENSOR_MAX_DIM];
-    uint64_t numbers[16]; /* slots that it needs; operands that are numbers first */
+    uint64_t numbers[32]; /* slots that it needs; operands that are numbers first */
     uint32_t n_numbers;
     bool placed;
 };

@@ -55,15 +55,15 @@ static void compact(const struct point_group *g, struct point_group *to)
             else if (n.x[j].kind == POINT_STREAM)
                 n.x[j].i = new_stream[n.x[j].i];
             else if (n.x[j].kind == POINT_NUMBER)
-                move_slots(g, to, &n.x[j].i, 1);
+                move_slots(g, to, &n.x[j].i, point_node_is_complex(&n) ? 2 : 1);
         }
         move_slots(g, to, &n.reals, n.n_numbers);
         move_slots(g, to, &n.integers, n.n_numbers);
+        move_slots(g, to, &n.complexes, 2 * (uint32_t)n.n_numbers);
         move_slots(g, to, &n.seed, 1);
         move_slots(g, to, &n.rows, 1);
         move_slots(g, to, &n.columns, 1);
-        const char *integer = point_rows[n.row].integer, *real = point_rows[n.row].real;
-        to->placed |= point_mentions(n.type == POINT_I64 ? integer : real, "at");
+        to->placed |= point_mentions(point_node_text(&n), "at");
         new_node[i] = (uint8_t)to->n_nodes;
         bool seen = stream[n.stream];
         n.stream = seen ? new_stream[n.stream] : POINT_NO_STREAM;
@@ -191,6 +191,10 @@ static uint32_t unroll_of(const struct point_group *g, const struct point_plan *
 {
     uint64_t bytes = 0;
     uint32_t unroll = 4;
+    for (uint32_t i = 0; i < g->n_nodes; i++) { /* complex functions fill the registers */
+        const struct point_node *node = &g->nodes[i];
+        unroll = point_node_is_complex(node) && strchr(point_node_text(node), '(') ? 1 : unroll;
+    }
     for (uint32_t s = 0; s < g->n_streams; s++)
         if (!g->streams[s].written && plan->classes[s] != 's')
             bytes += plan->width * (uint64_t)size_of(g, s);
@@ -238,7 +242,7 @@ static void name_of(const struct point_group *g, char *ret, size_t n)
 
 static uint64_t key_of(const struct point_group *g, const struct point_plan *plan)
 {
-    unsigned char bytes[64 + POINT_NODES * 24 + POINT_STREAMS * 4];
+    unsigned char bytes[64 + POINT_NODES * 32 + POINT_STREAMS * 4];
     size_t n = 0;
 #define PUT(x) bytes[n++] = (unsigned char)(x)
     PUT(plan->ndim), PUT(plan->flat), PUT(plan->wide), PUT(plan->width), PUT(plan->unroll);
@@ -246,9 +250,9 @@ static uint64_t key_of(const struct point_group *g, const struct point_plan *pla
         const struct point_node *node = &g->nodes[i];
         PUT(node->row), PUT(node->row >> 8), PUT(node->type), PUT(node->dtype), PUT(node->stream);
         PUT(node->none), PUT(node->n_numbers), PUT(node->reals), PUT(node->integers);
-        PUT(node->seed), PUT(node->rows), PUT(node->columns);
+        PUT(node->complexes), PUT(node->seed), PUT(node->rows), PUT(node->columns);
         for (uint32_t j = 0; j < POINT_MAX_TENSORS; j++)
-            PUT(node->x[j].kind), PUT(node->x[j].i);
+            PUT(node->x[j].kind), PUT(node->x[j].i), PUT(node->x[j].conj * 2 + node->x[j].neg);
     }
     PUT(255);
     for (uint32_t s = 0; s < g->n_streams; s++)

@@ -11,8 +11,15 @@ struct writer {
 
 /* ---- Types ---- */
 
+const char *point_dtype_name(enum dtype dtype)
+{
+    return dtype == DTYPE_C64 ? "c64" : dtype == DTYPE_C128 ? "c128" : cuda_type(dtype);
+}
+
 static enum point_type class_of(enum dtype dtype)
 {
+    if (dense_kind_of(dtype) == DENSE_COMPLEX)
+        return dtype == DTYPE_C128 ? POINT_C128 : POINT_C64;
     if (dense_kind_of(dtype) != DENSE_REAL)
         return POINT_I64;
     return dtype == DTYPE_F64 ? POINT_F64 : POINT_F32;
@@ -21,6 +28,14 @@ static enum point_type class_of(enum dtype dtype)
 static const char *class_name(enum dtype dtype)
 {
     return point_type_name(class_of(dtype));
+}
+
+/* complex_of_c64(re, im), from two slots. */
+static void put_complex_slot(struct writer *w, enum point_type type, uint8_t slot)
+{
+    const char *real = point_type_name(point_real_type(type));
+    buf_printf(w->out, "complex_of_%s((%s)a->s%u, (%s)a->s%u)", point_type_name(type), real, slot, real,
+               slot + 1);
 }
 
 /* A value of the dtype as the node computes. */
@@ -32,16 +47,23 @@ static void put_operand(struct writer *w, const struct point_node *node, struct 
         buf_puts(w->out, to == POINT_I64 ? "0" : "NAN");
         return;
     }
+    if (x.kind == POINT_NUMBER && point_is_complex(to)) {
+        put_complex_slot(w, to, x.i);
+        return;
+    }
     if (x.kind == POINT_NUMBER) {
         buf_printf(w->out, "(%s)a->s%u", point_type_name(to), x.i);
         return;
     }
     enum dtype from = x.kind == POINT_NODE ? g->nodes[x.i].dtype : g->streams[x.i].view.dtype;
+    bool conj = x.conj && dense_kind_of(from) == DENSE_COMPLEX;
     if (from == DTYPE_U64 && to != POINT_I64)
         buf_printf(w->out, "(%s)(u64)", point_type_name(to));
     else if (class_of(from) != to || from == DTYPE_U64)
         buf_printf(w->out, "(%s)", point_type_name(to));
-    buf_printf(w->out, "%c%u", x.kind == POINT_NODE ? 'v' : 'x', x.i);
+    buf_printf(w->out, "(%s%s%c%u%s)", x.neg ? "-" : "",
+               !conj ? "" : from == DTYPE_C128 ? "conj(" : "conjf(", x.kind == POINT_NODE ? 'v' : 'x',
+               x.i, conj ? ")" : "");
 }
 
 /* Around an expression: rounded to the dtype, as it would be in memory. */
@@ -81,6 +103,17 @@ static void put_slots(struct writer *w, const char *type, const char *name, uint
     buf_puts(w->out, n ? " };\n" : " 0 };\n");
 }
 
+static void put_complex_slots(struct writer *w, const struct point_node *node)
+{
+    enum point_type type = (enum point_type)node->type;
+    buf_printf(w->out, "        const %s c[4] = { ", point_type_name(type));
+    for (uint32_t i = 0; i < node->n_numbers; i++) {
+        put_complex_slot(w, type, (uint8_t)(node->complexes + 2 * i));
+        buf_puts(w->out, ", ");
+    }
+    buf_puts(w->out, node->n_numbers ? "};\n" : "0 };\n");
+}
+
 static void put_variable(struct writer *w, const char *text, const char *type, const char *name,
                          uint8_t slot)
 {
@@ -92,7 +125,7 @@ static void put_variables(struct writer *w, const struct point_node *node, const
 {
     static const char *const names[] = { "x", "y", "z", "w" };
     const char *type = point_type_name((enum point_type)node->type);
-    const char *real = node->type == POINT_F32 ? "f32" : "f64";
+    const char *real = point_type_name(point_real_type((enum point_type)node->type));
     for (uint32_t i = 0; i < POINT_MAX_TENSORS; i++)
         if (point_mentions(text, names[i])) {
             buf_printf(w->out, "        const %s %s = ", type, names[i]);
@@ -105,6 +138,8 @@ static void put_variables(struct writer *w, const struct point_node *node, const
         put_slots(w, "f64", "q", node->reals, node->n_numbers);
     if (point_mentions(text, "n"))
         put_slots(w, "i64", "n", node->integers, node->n_numbers);
+    if (point_mentions(text, "c"))
+        put_complex_slots(w, node);
     if (point_mentions(text, "none"))
         buf_printf(w->out, "        const u32 none = %u;\n", node->none);
     if (point_mentions(text, "bits"))
@@ -120,22 +155,25 @@ static void put_variables(struct writer *w, const struct point_node *node, const
 static void put_node(struct writer *w, uint32_t i)
 {
     const struct point_node *node = &w->group->nodes[i];
-    const struct point_row *row = &point_rows[node->row];
-    enum point_type type = (enum point_type)node->type;
-    const char *text = type == POINT_I64 ? row->integer : row->real, *end;
-    bool to_int = class_of(node->dtype) == POINT_I64 && node->dtype != DTYPE_B8 && type != POINT_I64;
-    buf_printf(w->out, "    %s v%u;\n    { /* %s */\n", class_name(node->dtype), i, row->base);
+    enum point_type type = (enum point_type)node->type, to = class_of(node->dtype);
+    const char *text = point_node_text(node), *end;
+    bool to_int = to == POINT_I64 && node->dtype != DTYPE_B8 && type != POINT_I64;
+    bool part = point_is_complex(type) && !point_is_complex(to) && node->dtype != DTYPE_B8;
+    buf_printf(w->out, "    %s v%u;\n    { /* %s */\n", class_name(node->dtype), i,
+               point_rows[node->row].base);
     put_variables(w, node, text);
     const char *start = rounding(node->dtype, &end);
     buf_printf(w->out, "        v%u = %s", i, start);
     if (to_int)
         point_translate(w->out, "whole_of(", type, &w->used);
-    else if (node->dtype != DTYPE_B8 && class_of(node->dtype) != POINT_I64)
+    else if (node->dtype != DTYPE_B8 && to != POINT_I64)
         buf_printf(w->out, "(%s)(", class_name(node->dtype));
     else
         buf_putc(w->out, '(');
+    if (part)
+        buf_printf(w->out, "%s((%s)(", type == POINT_C64 ? "crealf" : "creal", point_type_name(type));
     point_translate(w->out, text, type, &w->used);
-    buf_printf(w->out, ")%s;\n    }\n", end);
+    buf_printf(w->out, "%s)%s;\n    }\n", part ? "))" : "", end);
 }
 
 static bool is_written(const struct writer *w, uint32_t s)
@@ -169,9 +207,12 @@ static void put_arguments(struct writer *w)
         const struct point_node *node = &g->nodes[i];
         for (uint32_t j = 0; j < POINT_MAX_TENSORS; j++)
             if (node->x[j].kind == POINT_NUMBER)
-                real[node->x[j].i] = node->type != POINT_I64;
+                for (uint32_t part = 0; part < 1u + point_node_is_complex(node); part++)
+                    real[node->x[j].i + part] = node->type != POINT_I64;
         for (uint32_t j = 0; j < node->n_numbers && node->reals != POINT_NO_SLOT; j++)
             real[node->reals + j] = 1;
+        for (uint32_t j = 0; j < 2u * node->n_numbers && node->complexes != POINT_NO_SLOT; j++)
+            real[node->complexes + j] = 1;
     }
     buf_puts(w->out, "struct arguments {\n    i64 n;\n");
     for (uint32_t s = 0; s < g->n_streams; s++)
@@ -236,7 +277,7 @@ static bool is_vector(const struct writer *w, uint32_t s)
 
 static const char *stream_type(const struct writer *w, uint32_t s)
 {
-    return cuda_type(w->group->streams[s].view.dtype);
+    return point_dtype_name(w->group->streams[s].view.dtype);
 }
 
 static uint32_t per_vector(const struct writer *w, uint32_t s)
@@ -484,6 +525,16 @@ static void put_kernel(struct writer *w, const char *name)
     buf_puts(w->out, "}\n");
 }
 
+static bool has_complex(const struct point_group *g)
+{
+    bool has = false;
+    for (uint32_t s = 0; s < g->n_streams; s++)
+        has |= point_is_complex(class_of(g->streams[s].view.dtype));
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        has |= point_node_is_complex(&g->nodes[i]);
+    return has;
+}
+
 void point_write_text(struct buf *out, const struct point_group *group,
                       const struct point_plan *plan, const char *name)
 {
@@ -496,6 +547,8 @@ void point_write_text(struct buf *out, const struct point_group *group,
     put_finish(&w);
     put_kernel(&w, name);
     w.out = out;
+    if (has_complex(group))
+        buf_puts(out, "#include \"replay/backend/cuda/device/complex.h\"\n\n");
     put_arguments(&w);
     point_write_functions(out, w.used);
     buf_put(out, buf_str(&body));

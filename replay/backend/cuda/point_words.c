@@ -23,6 +23,11 @@ static const char *const math[] = {
     "nearbyint", "nextafter", "pow", "rint", "sin",  "sinh",  "sqrt",  "tan",   "tanh",     "tgamma",
     "trunc", "y0",        "y1",
 };
+/* Of complex numbers, in the same way. */
+static const char *const complex_math[] = {
+    "cabs",  "cacos", "cacosh", "carg", "casin", "casinh", "catan", "catanh", "ccos", "ccosh", "cexp",
+    "cimag", "clog",  "conj",   "cpow", "creal", "csin",   "csinh", "csqrt",  "ctan", "ctanh",
+};
 static const char *const plain[] = { "isnan", "isinf", "isfinite", "signbit", "nextafterf",
                                      "if",    "for",   "while",    "return" };
 
@@ -33,8 +38,18 @@ static const struct {
 
 const char *point_type_name(enum point_type type)
 {
-    static const char *const names[] = { "f32", "f64", "i64" };
+    static const char *const names[] = { "f32", "f64", "i64", "c64", "c128" };
     return names[type];
+}
+
+bool point_is_complex(enum point_type type)
+{
+    return type == POINT_C64 || type == POINT_C128;
+}
+
+enum point_type point_real_type(enum point_type type)
+{
+    return type == POINT_F32 || type == POINT_C64 ? POINT_F32 : POINT_F64;
 }
 
 static bool is_among(struct str name, const char *const *names, size_t n)
@@ -137,19 +152,16 @@ static bool put_name(struct buf *out, struct str name, bool call, enum point_typ
         used->by_type[is_real ? type : POINT_I64] |= (uint64_t)1 << function;
         buf_printf(out, "%s%s%s", functions[function].name, is_real ? "_" : "",
                    is_real ? point_type_name(type) : "");
-    } else if (call && is_among(name, math, sizeof math / sizeof *math)) {
+    } else if (str_is(name, "complex_of")) {
+        buf_puts(out, type == POINT_F32 ? "complex_of_c64" : "complex_of_c128");
+    } else if (call && (is_among(name, math, sizeof math / sizeof *math) ||
+                        is_among(name, complex_math, sizeof complex_math / sizeof *complex_math))) {
         buf_printf(out, "%.*s%s", STR_ARG(name), type == POINT_F32 ? "f" : "");
     } else {
         buf_put(out, name);
         return !call || is_among(name, plain, sizeof plain / sizeof *plain);
     }
     return true;
-}
-
-/* Integers are computed with reals in float64, where they are mixed. */
-static enum point_type real_type(enum point_type type)
-{
-    return type == POINT_I64 ? POINT_F64 : type;
 }
 
 bool point_translate(struct buf *out, const char *expression, enum point_type type,
@@ -159,9 +171,9 @@ bool point_translate(struct buf *out, const char *expression, enum point_type ty
     for (const char *p = expression; *p;) {
         struct str token = next_token(&p);
         if (is_name(token))
-            known &= put_name(out, token, is_call(p), real_type(type), used);
+            known &= put_name(out, token, is_call(p), point_real_type(type), used);
         else if (isdigit((unsigned char)token.p[0]) || token.n > 1)
-            put_literal(out, token, real_type(type));
+            put_literal(out, token, point_real_type(type));
         else
             buf_put(out, token);
     }
@@ -174,7 +186,8 @@ bool point_can_translate(const char *expression)
         struct str name = next_token(&p);
         if (is_name(name) && is_call(p) && function_named(name) == FUNCTIONS &&
             !is_among(name, math, sizeof math / sizeof *math) &&
-            !is_among(name, plain, sizeof plain / sizeof *plain))
+            !is_among(name, complex_math, sizeof complex_math / sizeof *complex_math) &&
+            !str_is(name, "complex_of") && !is_among(name, plain, sizeof plain / sizeof *plain))
             return false;
     }
     return true;

@@ -7,8 +7,11 @@
 #include "trace/base/buf.h"
 
 /* What values are computed in. */
-enum point_type { POINT_F32, POINT_F64, POINT_I64 };
+enum point_type { POINT_F32, POINT_F64, POINT_I64, POINT_C64, POINT_C128 };
 const char *point_type_name(enum point_type type);
+bool point_is_complex(enum point_type type);
+/* Of a complex number's parts; integers are computed with reals in float64, where they are mixed. */
+enum point_type point_real_type(enum point_type type);
 
 /* Functions that texts use, by their numbers in point_functions.def, by type. */
 struct point_functions_used {

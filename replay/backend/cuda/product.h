@@ -3,7 +3,8 @@
  *     c = beta * self + alpha * (a times b, summed over `sums` pairs of matrices)
  *
  * Matrices lie by any strides. cuBLASLt computes what it takes; a plain kernel (device/matmul.cu)
- * everything else: integers, a few rows or columns, strides that no leading dimension tells. */
+ * everything else: integers, a few rows or columns, strides that no leading dimension tells. A product
+ * of complex matrices is four of real ones over the same memory. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_PRODUCT_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_PRODUCT_H
 
@@ -16,6 +17,7 @@ struct cuda_matrix {
     uint64_t address; /* 0: none */
     enum dtype dtype;
     int64_t row, column, batch[PRODUCT_BATCH_DIMS];
+    bool conj;
 };
 
 struct cuda_product {

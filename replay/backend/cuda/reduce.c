@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "replay/backend/cuda/strided.h"
+
 const char *sum_type_of(struct kernel *k, struct tensor x)
 {
     const char *type = x.meta ? cuda_sum_type(x.meta->dtype) : NULL;
@@ -110,11 +112,46 @@ static struct reduction reduction_of(struct kernel *k, const char *op)
     return r;
 }
 
+static struct value reduced_dims(struct kernel *k, uint32_t ndim)
+{
+    int64_t dims[TENSOR_MAX_DIM];
+    bool reduced[TENSOR_MAX_DIM];
+    uint32_t n = 0;
+    dims_arg(k, "dim", ndim, reduced);
+    for (uint32_t d = 0; d < ndim; d++)
+        if (reduced[d])
+            dims[n++] = d;
+    return value_of_ints(k, dims, n);
+}
+
+/* Sums and means of complex numbers are those of their parts. */
+static void reduce_parts(struct kernel *k, const char *name)
+{
+    struct tensor self = tensor_arg(k, "self"), to = result(k, 0);
+    bool keep = to.meta && self.meta && to.meta->ndim == self.meta->ndim;
+    if (k->failed || self.meta->dtype != to.meta->dtype || self.meta->ndim == 0 || !is_plain(to)) {
+        cuda_decline(k);
+        return;
+    }
+    struct value whole = value_tensor(self), seen = value_tensor(to);
+    if (!is_plain(self))
+        whole = run_op(k, "aten.clone.default", &whole, 1);
+    struct value args[] = { run_op(k, "aten.view_as_real.default", &whole, 1), reduced_dims(k, self.meta->ndim),
+                            value_of_bool(keep) };
+    seen = run_op(k, "aten.view_as_real.default", &seen, 1);
+    run_into(k, name, args, 3, seen);
+}
+
 void cuda_reduce(struct kernel *k)
 {
     static const char *const ops[] = { "OP_SUM",  "OP_MEAN", "OP_PROD", "OP_AMAX",
                                        "OP_AMIN", "OP_ANY",  "OP_ALL" };
     int what = k->row->param;
+    struct tensor self = tensor_arg(k, "self");
+    if (self.meta && dense_kind_of(self.meta->dtype) == DENSE_COMPLEX && what < 2) {
+        reduce_parts(k, what ? "aten.mean.dim" : "aten.sum.dim_IntList");
+        return;
+    }
     struct reduction r = reduction_of(k, ops[what]);
     bool real = r.x[0].type && dense_kind_of(r.x[0].dtype) == DENSE_REAL;
     if (what >= 5)

@@ -60,11 +60,13 @@ void cuda_roi_align(struct kernel *k)
     snprintf(defines, sizeof defines, "#define T %s\n#define ACC %s\n#define I %s\n",
              cuda_type(to.meta->dtype), cuda_sum_type(to.meta->dtype),
              strided_index(&all, planes_reach(k, walked, 3)));
-    struct cuda_function *f = cuda_function(k, "regions", back ? "roi_align_backward" : "roi_align",
-                                            defines);
+    struct cuda_function *f =
+        cuda_function(k, "regions", back ? "roi_align_backward" : "roi_align", defines);
     if (a.n == 0)
         return;
-    cuda_traffic(k, (uint64_t)(tensor_extent(k, images) + tensor_extent(k, bins)) *
-                        dtype_size(to.meta->dtype), 0);
+    cuda_traffic(k,
+                 (uint64_t)(tensor_extent(k, images) + tensor_extent(k, bins)) *
+                     dtype_size(to.meta->dtype),
+                 0);
     cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, a.n, 256), 1, 1, 256, 0 }, &a, sizeof a);
 }

@@ -60,13 +60,17 @@ static void launch(struct kernel *k, const char *name, struct tensor in, struct 
     char defines[160];
     snprintf(defines, sizeof defines,
              "#define T %s\n#define ACC %s\n#define I %s\n#define HOW %d\n#define DIMS %d\n", type,
-             is_int ? "i64" : written.meta->dtype == DTYPE_F64 ? "f64" : "f32",
+             is_int                             ? "i64"
+             : written.meta->dtype == DTYPE_F64 ? "f64"
+                                                : "f32",
              strided_index(&all, planes_reach(k, (struct tensor[]){ in, out }, 2)), how, dims);
     struct cuda_function *f = cuda_function(k, "upsample", name, defines);
     if (a.n == 0)
         return;
-    cuda_traffic(k, (uint64_t)(tensor_extent(k, in) + tensor_extent(k, out)) *
-                        dtype_size(written.meta->dtype), 0);
+    cuda_traffic(k,
+                 (uint64_t)(tensor_extent(k, in) + tensor_extent(k, out)) *
+                     dtype_size(written.meta->dtype),
+                 0);
     cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, a.n, 256), 1, 1, 256, 0 }, &a, sizeof a);
 }
 

@@ -22,9 +22,9 @@ KERNEL(im2col, struct columns_args)
         I to = in_columns(&a, batch, channel * places + place, window);
         T v = { 0 };
         if (y >= 0 && y < (I)a.size[0] && x >= 0 && x < (I)a.size[1])
-            v = PTR(const T, a.image)[batch * (I)a.image_stride[0] +
-                                      channel * (I)a.image_stride[1] +
-                                      place_in(a.image_stride, 0, y, x)];
+            v = PTR(const T,
+                    a.image)[batch * (I)a.image_stride[0] + channel * (I)a.image_stride[1] +
+                             place_in(a.image_stride, 0, y, x)];
         PTR(T, a.columns)[to] = v;
     }
 }

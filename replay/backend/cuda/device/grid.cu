@@ -1,5 +1,5 @@
-/* Defines: T, ACC (f32, f64), I (i32 or i64), DIMS (2 or 3), MODE, PADDING (GRID_...), CORNERS (0 or
- * 1). Places are computed in float64, as the reference does. */
+/* Defines: T, ACC (f32, f64), I (i32 or i64), DIMS (2 or 3), MODE, PADDING (GRID_...), CORNERS (0
+ * or 1). Places are computed in float64, as the reference does. */
 #include "replay/backend/cuda/device/grid.h"
 
 #define TAPS (MODE == GRID_NEAREST ? 1 : MODE == GRID_CUBIC ? 4 : 2)
@@ -48,8 +48,9 @@ DEVICE f64 tap_of(f64 at, i32 j, i64 n, I *place)
     if (MODE == GRID_CUBIC)
         p = padded(p, n);
     *place = p >= 0 && p < (f64)n ? (I)p : -1;
-    return MODE == GRID_NEAREST ? 1 : MODE == GRID_CUBIC ? cubic(rest - (f64)offset)
-                                                         : (offset ? rest : 1 - rest);
+    return MODE == GRID_NEAREST ? 1
+           : MODE == GRID_CUBIC ? cubic(rest - (f64)offset)
+                                : (offset ? rest : 1 - rest);
 }
 
 KERNEL(grid_sample, struct grid_args)
@@ -82,8 +83,9 @@ KERNEL(grid_sample, struct grid_args)
                 for (i32 x = 0; x < TAPS && in_y >= 0; x++) {
                     f64 by_x = by_y * tap_of(at[2], x, a.in_size[2], &in_x);
                     if (in_x >= 0)
-                        sum += (ACC)by_x * (ACC)LOAD(T, PTR(const T, a.x),
-                                                     plane + place_in(a.in_stride, in_z, in_y, in_x));
+                        sum +=
+                            (ACC)by_x * (ACC)LOAD(T, PTR(const T, a.x),
+                                                  plane + place_in(a.in_stride, in_z, in_y, in_x));
                 }
             }
         }

@@ -1,4 +1,5 @@
-/* Defines: T, ACC (f32, f64), I (i32 or i64). Places are computed in float64, as the reference does. */
+/* Defines: T, ACC (f32, f64), I (i32 or i64). Places are computed in float64, as the reference
+ * does. */
 #include "replay/backend/cuda/device/regions.h"
 
 struct region {
@@ -87,8 +88,8 @@ KERNEL(roi_align, struct regions_args)
                 };
                 ACC up = (ACC)(1 - y.rest), left = (ACC)(1 - x.rest);
                 ACC down = (ACC)y.rest, right = (ACC)x.rest;
-                sum += up * left * p[0] + up * right * p[1] + down * left * p[2] +
-                       down * right * p[3];
+                sum +=
+                    up * left * p[0] + up * right * p[1] + down * left * p[2] + down * right * p[3];
             }
         }
         STORE(T, PTR(T, a.bins),

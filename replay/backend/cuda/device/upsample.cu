@@ -6,13 +6,13 @@
 #define SMOOTH  (HOW >= UPSAMPLE_SMOOTH_LINEAR)
 #define CUBIC   (HOW == UPSAMPLE_CUBIC || HOW == UPSAMPLE_SMOOTH_CUBIC)
 
-/* Places of the input that one of the output takes, in one dimension: n from `first` on, where those
- * outside stand for the nearest inside. */
+/* Places of the input that one of the output takes, in one dimension: n from `first` on, where
+ * those outside stand for the nearest inside. */
 struct taps {
     I first;
     i32 n;
-    f64 rest;  /* from `first` to the place itself */
-    f64 unit;  /* of the filter */
+    f64 rest; /* from `first` to the place itself */
+    f64 unit; /* of the filter */
     f64 total;
 };
 

@@ -1,0 +1,20 @@
+/* Complex numbers of the CUDA backend beside the CPU's. */
+#include "tests/replay/cuda_calls.h"
+
+static const struct call calls[] = {
+#define CASE(inputs, call, results) { inputs, call, results },
+#include "tests/replay/cuda_complex_rows.def"
+#undef CASE
+};
+
+static void test_rows(void **state)
+{
+    (void)state;
+    test_calls(calls, sizeof calls / sizeof *calls);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows) };
+    return run_calls(tests, 1);
+}
