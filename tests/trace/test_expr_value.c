@@ -39,6 +39,11 @@ static void test_values(void **state)
     gives("PythonMod(-s, 7)", 4);
     gives("FloorDiv(s, 5)", 4);
     gives("CeilToInt(s)", 24);
+    gives("32*CeilToInt(IntTrueDiv(s, 32))", 32);
+    gives("CeilToInt(IntTrueDiv(-s, 5))", -4);
+    gives("FloorToInt(IntTrueDiv(s, 7))", 3);
+    gives("floor(-s/7)", -4);
+    gives("ceiling(s/6)", 4);
     gives("Max(1, s, 30)", 30);
     gives("Min(s, 7, 9)", 7);
     gives("s >= 24", 1);
@@ -53,6 +58,8 @@ static void test_no_value(void **state)
     assert_false(eval("t + 1", &got));
     assert_false(eval("s/5", &got));
     assert_false(eval("s//0", &got));
+    assert_false(eval("CeilToInt(IntTrueDiv(s, 0))", &got));
+    assert_false(eval("CeilToInt(IntTrueDiv(t, 2))", &got));
     assert_false(eval("s**40", &got));
     assert_false(eval("1.5", &got));
     assert_false(eval("9223372036854775807 + s", &got));

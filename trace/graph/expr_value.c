@@ -112,10 +112,38 @@ static const struct {
     { "PowByNatural", power },
 };
 
+static bool rounds_up(struct str name)
+{
+    return str_is(name, "CeilToInt") || str_is(name, "ceiling");
+}
+
+/* CeilToInt(IntTrueDiv(a, b)), floor(a/b): the quotient need not be whole. */
+static bool is_rounded_quotient(const struct reading *in, expr_id expr)
+{
+    const struct expr *e = expr_at(in->pool, expr);
+    if (e->n_children != 1 ||
+        !(rounds_up(e->text) || str_is(e->text, "FloorToInt") || str_is(e->text, "floor")))
+        return false;
+    const struct expr *of = expr_at(in->pool, expr_child(in->pool, expr, 0));
+    return of->n_children == 2 && (str_is(of->text, "IntTrueDiv") || str_is(of->text, "/"));
+}
+
+static bool eval_rounded(const struct reading *in, expr_id expr, int64_t *ret, unsigned depth)
+{
+    expr_id of = expr_child(in->pool, expr, 0);
+    bool up = rounds_up(expr_at(in->pool, expr)->text);
+    int64_t a, b;
+    return eval(in, expr_child(in->pool, of, 0), &a, depth + 2) &&
+           eval(in, expr_child(in->pool, of, 1), &b, depth + 2) &&
+           (up ? ceil_div : floor_div)(a, b, ret);
+}
+
 static bool eval_children(const struct reading *in, expr_id expr, int64_t *ret, unsigned depth)
 {
     const struct expr *e = expr_at(in->pool, expr);
     int64_t b;
+    if (is_rounded_quotient(in, expr))
+        return eval_rounded(in, expr, ret, depth);
     if (e->n_children == 0 || !eval(in, expr_child(in->pool, expr, 0), ret, depth + 1))
         return false;
     if (e->n_children == 1) {
