@@ -58,7 +58,7 @@ static bool make_tables(struct repro *r)
     return r->needed && r->spelled && repro_choose_values(r);
 }
 
-static void put_head(struct repro *r)
+static void put_head(struct repro *r, struct str body)
 {
     const struct repro_what *what = r->what;
     struct str title = what->title.n ? what->title : what->message.n ? what->message : what->expr;
@@ -68,12 +68,11 @@ static void put_head(struct repro *r)
         buf_put(r->out, title);
         buf_putc(r->out, '\n');
     }
-    repro_put_imports(r);
+    repro_put_imports(r, body);
 }
 
 static void put_body(struct repro *r)
 {
-    put_head(r);
     repro_put_inputs(r);
     for (size_t i = 0; i < r->graphs.n; i++) {
         buf_puts(r->out, "\n\n");
@@ -81,6 +80,20 @@ static void put_body(struct repro *r)
     }
     buf_puts(r->out, r->what->check == REPRO_NOTHING ? "" : "\n\n");
     repro_put_check(r);
+}
+
+/* The body first: it tells what is to be imported. */
+static void put_program(struct repro *r)
+{
+    struct buf body = BUF_INIT, *out = r->out;
+    repro_check_targets(r);
+    r->out = &body;
+    put_body(r);
+    r->out = out;
+    put_head(r, buf_str(&body));
+    buf_put(out, buf_str(&body));
+    r->failed |= body.failed;
+    buf_release(&body);
 }
 
 static uint32_t count_lines(struct str text)
@@ -103,7 +116,7 @@ bool repro_print(const struct candidate *candidate, const struct repro_what *wha
     *notes = (struct repro_notes){ 0 };
     bool ok = make_tables(&r) && repro_prepare(&r) && repro_collect_inputs(&r);
     if (ok)
-        put_body(&r);
+        put_program(&r);
     ok = ok && !r.failed && !out->failed;
     if (ok)
         notes->lines = count_lines(str_from(buf_str(out), start));

@@ -53,19 +53,6 @@ static bool has_unbacked(const struct repro *r)
     return false;
 }
 
-static bool wants_math(const struct repro *r)
-{
-    for (size_t k = 0; k < r->graphs.n; k++)
-        for (uint32_t i = 0; i < r->graphs.v[k].graph->n_nodes; i++)
-            if (str_starts(r->graphs.v[k].graph->nodes[i].target, STR("math.")) ||
-                str_starts(r->graphs.v[k].graph->nodes[i].target, STR("math_")))
-                return true;
-    for (uint32_t i = 0; i < r->candidate->n_facts; i++)
-        if (str_find(r->candidate->facts[i].expr, STR("ToInt")) < r->candidate->facts[i].expr.n)
-            return true;
-    return false;
-}
-
 /* Namespaces of torch.ops that PyTorch brings along. */
 static const char *const namespaces[] = {
     "aten", "prims", "prim", "higher_order", "quantized", "quantized_decomposed", "rngprims",
@@ -112,7 +99,7 @@ static void check_target(struct repro *r, const struct node *node)
         repro_cannot(r, "%.*s is not part of PyTorch", STR_ARG(target));
 }
 
-static void check_targets(struct repro *r)
+void repro_check_targets(struct repro *r)
 {
     for (size_t k = 0; k < r->graphs.n; k++)
         for (uint32_t i = 0; i < r->graphs.v[k].graph->n_nodes; i++)
@@ -155,13 +142,12 @@ static bool compares_inputs(const struct repro *r)
     return repro_mutates(r) && eager_first(r);
 }
 
-void repro_put_imports(struct repro *r)
+void repro_put_imports(struct repro *r, struct str body)
 {
     const char *device = device_check(r);
-    check_targets(r);
     if (compares_inputs(r))
         buf_puts(r->out, "import copy\n");
-    if (wants_math(r))
+    if (str_find(body, STR("math.")) < body.n)
         buf_puts(r->out, "import math\n");
     if (any_target(r, is_plain_operator))
         buf_puts(r->out, "import operator\n");

@@ -89,8 +89,10 @@ struct str repro_device(const struct repro *r, struct str device);
 
 /* repro_check.c: what compiles f, asks and exits. */
 void repro_put_check(struct repro *r);
-/* Modules beside torch that f's calls need: "import math". */
-void repro_put_imports(struct repro *r);
+/* Operators that PyTorch alone does not have: repro_cannot(). */
+void repro_check_targets(struct repro *r);
+/* Modules beside torch that f and what is around it, `body`, need: "import math". */
+void repro_put_imports(struct repro *r, struct str body);
 bool repro_mutates(const struct repro *r);
 
 #endif

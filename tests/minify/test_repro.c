@@ -108,6 +108,24 @@ static void test_sizes_come_from_shapes(void **state)
     holds(fx, &what, "primals_4 = torch.randint(2, (3,))\n");
 }
 
+/* What sizes need is imported as well as what calls need. */
+static void test_sizes_of_fractions(void **state)
+{
+    (void)state;
+    const char fx[] = "# symtape candidate: backward, torch 2.11.0, seed 0\n"
+                      "# symbol s27 = 33 in [2, int_oo]\n" CLASS
+                      "    def forward(self, a: \"f32[s27][1]cpu\", "
+                      "b: \"f32[32*CeilToInt(IntTrueDiv(s27, 32))][1]cpu\"):\n"
+                      "        neg: \"f32[s27][1]cpu\" = torch.ops.aten.neg.default(a)\n"
+                      "        exp: \"f32[32*CeilToInt(IntTrueDiv(s27, 32))][1]cpu\" = "
+                      "torch.ops.aten.exp.default(b)\n"
+                      "        return (neg, exp)\n";
+    const struct repro_what what = { .check = REPRO_NOTHING };
+    holds(fx, &what, "import math\nimport sys\n");
+    holds(fx, &what, "b = torch.randn(64)\n");
+    holds(fx, &what, "    torch._check(b.shape[0] == (32 * math.ceil((s27 / 32))))\n");
+}
+
 /* The elements of n for which the asserts hold: u0 + u1 is shared out, u1 is more than 14. */
 static void test_values_hold(void **state)
 {
@@ -229,7 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),       cmocka_unit_test(test_sizes_come_from_shapes),
-        cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_strides),     cmocka_unit_test(test_sizes_of_fractions),
         cmocka_unit_test(test_values_hold),
         cmocka_unit_test(test_branch),      cmocka_unit_test(test_routes),
         cmocka_unit_test(test_cannot),      cmocka_unit_test(test_out_of_memory),
