@@ -52,6 +52,11 @@ struct backend_kind {
                  size_t bytes, struct err *err);
     bool (*write)(struct backend *backend, struct memory *to, size_t offset, const void *from,
                   size_t bytes, struct err *err);
+    /* What the rule of the call, of which there is no result yet, would find in the values of its
+     * argument x (struct tensor's `counted`), so that they need not be read. *known stays false where
+     * the backend does not count that. NULL: never. */
+    bool (*count)(struct backend *backend, const struct backend_call *call, struct tensor x,
+                  int64_t *ret, bool *known, struct err *err);
     /* False: ERR_USAGE, the values make it impossible (an index out of range), or there is no kernel;
      * ERR_ENV. */
     bool (*call)(struct backend *backend, const struct backend_call *call, struct err *err);

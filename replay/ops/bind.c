@@ -95,7 +95,7 @@ static bool read_element(struct sym_pool *pool, enum dtype dtype, const unsigned
 
 static bool tensor_number(struct ops *ops, struct tensor x, struct value *ret)
 {
-    return x.data && read_element(ops->pool, x.meta->dtype, x.data, ret);
+    return x.data && !x.counted && read_element(ops->pool, x.meta->dtype, x.data, ret);
 }
 
 /* A number where a tensor is expected is one without dimensions on the CPU

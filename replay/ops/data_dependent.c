@@ -1,6 +1,7 @@
 /* Sizes and numbers that depend on values. Known values give the real ones; unknown ones symbols of
  * the environment, as torch/_subclasses/fake_impls.py makes them. */
 #include <math.h>
+#include <string.h>
 
 #include "replay/ops/context.h"
 #include "replay/ops/data_dependent.h"
@@ -9,6 +10,14 @@
 bool values_known(struct call *c, struct tensor x)
 {
     return !c->symbolic && elements_known(c, x);
+}
+
+bool count_known(struct call *c, struct tensor x, int64_t *ret)
+{
+    if (c->symbolic || !x.data || !x.counted)
+        return false;
+    memcpy(ret, x.data, sizeof *ret);
+    return true;
 }
 
 bool may_be_dynamic(struct call *c)
@@ -63,6 +72,8 @@ static sym_id nonzero_size(struct call *c, struct tensor x)
 {
     int64_t n;
     sym_id size = known_size(c, x, MEMO_NONZERO);
+    if (count_known(c, x, &n))
+        return num(c, n);
     if (values_known(c, x) && plain_numel(c, x, &n))
         return num(c, (int64_t)count_nonzero(x, n));
     if (size != SYM_NONE || !may_be_dynamic(c))
@@ -97,6 +108,7 @@ bool rule_nonzero_numpy(struct call *c)
     if (ndim_of(x) == 0) {
         x = call2(c, "aten.unsqueeze.default", value_tensor(x), value_number(c, 0));
         x.data = arg_tensor(c, 0).data;
+        x.counted = arg_tensor(c, 0).counted;
     }
     struct tensor found = call1(c, "aten.nonzero.default", value_tensor(x));
     struct value args[] = { value_tensor(found), value_number(c, 1) };
@@ -129,16 +141,18 @@ static bool masked_count(struct call *c, struct tensor x, struct tensor mask, sy
     struct tensor pair[] = { x, mask };
     sym_id sizes[TENSOR_MAX_DIM];
     uint32_t n;
-    int64_t ones, all;
+    int64_t ones, all, count;
     if (c->symbolic)
         return false;
     if (!broadcast_shapes(c, pair, 2, sizes, &n))
         return false;
-    if (!elements_known(c, mask) || !plain_numel(c, mask, &ones) ||
+    bool counted = count_known(c, mask, &count);
+    if ((!counted && !elements_known(c, mask)) || !plain_numel(c, mask, &ones) ||
         !sym_to_i64(c->pool, product(c, sizes, n), &all))
         return false;
     uint64_t times = ones ? (uint64_t)all / (uint64_t)ones : 0;
-    *ret = num(c, (int64_t)(count_nonzero(mask, ones) * times));
+    uint64_t found = counted ? (uint64_t)count : count_nonzero(mask, ones);
+    *ret = num(c, (int64_t)(found * times));
     return true;
 }
 
@@ -171,6 +185,8 @@ static bool sum_repeats(struct call *c, struct tensor x, int64_t *ret)
 {
     int64_t n, value;
     *ret = 0;
+    if (count_known(c, x, ret)) /* below zero: one of them is */
+        return require(c, *ret >= 0, "RuntimeError", "repeats can not be negative");
     if (!values_known(c, x) || !plain_numel(c, x, &n))
         return false;
     for (int64_t i = 0; i < n; i++)
@@ -224,8 +240,9 @@ bool rule_repeat_interleave_self(struct call *c)
         if (!to)
             return false;
         *to = value_int(length);
-        if (size.kind == VALUE_NONE && values_known(c, repeats) &&
-            element_int(c, repeats, 0, &times))
+        if (size.kind == VALUE_NONE &&
+            (count_known(c, repeats, &times) ||
+             (values_known(c, repeats) && element_int(c, repeats, 0, &times))))
             size = value_int(mul(c, length, num(c, times)));
         repeats = call2(c, "aten.reshape.default", value_tensor(repeats), ref_dims(c, &shape, 1));
         repeats =
@@ -274,13 +291,14 @@ bool rule_repeat_interleave_int(struct call *c)
 static bool bincount_size(struct call *c, struct tensor x, sym_id *ret)
 {
     int64_t n, value, most = -1, least = 0;
-    if (!values_known(c, x) || !plain_numel(c, x, &n) ||
+    bool counted = count_known(c, x, &most);
+    if ((!counted && !values_known(c, x)) || !plain_numel(c, x, &n) ||
         !sym_to_i64(c->pool, arg_sym(c, 2), &least))
         return false;
     if (!require(c, least >= 0, "RuntimeError", "minlength should be >= 0"))
         return false;
-    bool negative = false;
-    for (int64_t i = 0; i < n; i++) {
+    bool negative = counted && most < -1; /* of none, the greatest is -1 */
+    for (int64_t i = 0; i < n && !counted; i++) {
         if (!element_int(c, x, (uint64_t)i, &value))
             return refuse(c, "NotImplementedError", "\"bincount_cpu\" not implemented for '%s'",
                           dtype_scalar_name(dtype_of(x)));
@@ -304,7 +322,7 @@ bool rule_bincount(struct call *c)
     int64_t n, m;
     sym_id size;
     /* torch 2.11's fake one has the argument's dtype whatever the weights. */
-    if (!values_known(c, x))
+    if (!values_known(c, x) && !count_known(c, x, &n))
         dtype = dtype_of(x);
     if (eager(c) && weights.meta && plain_numel(c, x, &n) && plain_numel(c, weights, &m) &&
         !require(c, n == m && ndim_of(weights) == 1, "RuntimeError",

@@ -7,6 +7,8 @@
 
 /* x's elements are known, and the call has no symbols. */
 bool values_known(struct call *c, struct tensor x);
+/* What was counted in x where its elements lie; false: nothing was, or the call has symbols. */
+bool count_known(struct call *c, struct tensor x, int64_t *ret);
 /* Refuses with DynamicOutputShapeException where the environment does not allow such sizes. */
 bool may_be_dynamic(struct call *c);
 sym_id size_max(struct call *c); /* sys.maxsize - 1 */

@@ -7,7 +7,7 @@
 bool elements_known(const struct call *c, struct tensor x)
 {
     int64_t numel;
-    return x.data && plain_numel(c, x, &numel);
+    return x.data && !x.counted && plain_numel(c, x, &numel);
 }
 
 static uint64_t load(const unsigned char *p, unsigned size)
@@ -58,7 +58,7 @@ static bool load_double(enum dtype dtype, const unsigned char *p, double *ret)
 bool element_int(const struct call *c, struct tensor x, uint64_t i, int64_t *ret)
 {
     (void)c;
-    if (!x.data)
+    if (!x.data || x.counted)
         return false;
     unsigned size = dtype_size(dtype_of(x));
     uint64_t bits = load(x.data + i * size, size);
@@ -79,7 +79,7 @@ bool element_int(const struct call *c, struct tensor x, uint64_t i, int64_t *ret
 bool element_double(const struct call *c, struct tensor x, uint64_t i, double *ret)
 {
     int64_t integer;
-    if (!x.data)
+    if (!x.data || x.counted)
         return false;
     if (load_double(dtype_of(x), x.data + i * dtype_size(dtype_of(x)), ret))
         return true;

@@ -56,10 +56,11 @@ static bool slices_in_front(struct call *c, struct tensor x, uint32_t dim, struc
 
 static bool real_size(struct call *c, const struct unique *u, sym_id *ret)
 {
-    uint64_t distinct, row = 1;
+    uint64_t distinct = 0, row = 1;
     struct tensor x = u->x;
-    int64_t n;
-    if (!values_known(c, x) || !plain_numel(c, x, &n))
+    int64_t n, count = 0;
+    bool counted = count_known(c, x, &count);
+    if ((!counted && !values_known(c, x)) || !plain_numel(c, x, &n))
         return false;
     if (u->dim != UINT32_MAX) {
         if (n == 0) {
@@ -70,12 +71,12 @@ static bool real_size(struct call *c, const struct unique *u, sym_id *ret)
             *ret = SYM_ID_ZERO;
             return true;
         }
-        if (!slices_in_front(c, x, u->dim, &x, &row))
+        if (!counted && !slices_in_front(c, x, u->dim, &x, &row))
             return false;
     }
-    if (!count_distinct(c, x, row, u->consecutive, &distinct))
+    if (!counted && !count_distinct(c, x, row, u->consecutive, &distinct))
         return false;
-    *ret = num(c, (int64_t)distinct);
+    *ret = num(c, counted ? count : (int64_t)distinct);
     return true;
 }
 

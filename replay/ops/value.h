@@ -51,6 +51,9 @@ struct tensor_meta {
 struct tensor {
     const struct tensor_meta *meta; /* NULL: None, where Tensor? is allowed */
     uint32_t storage;
+    /* data is no element but an int64_t: what the operator's rule would find in the elements (how
+     * many are not zero, how many differ, their sum, the greatest), told by who holds them. */
+    bool counted;
     /* Elements in contiguous order, little endian, where they are known and an operator asks for
      * them (a size in a tensor, a mask); NULL otherwise. Never part of the meta. */
     const unsigned char *data;

@@ -49,6 +49,7 @@ void cuda_context_close(struct cuda *cuda)
             cuda->library_close[i](cuda);
         cuda->library_close[i] = NULL; /* so that it is opened when it is needed again */
     }
+    cuda_founds_forget(cuda);
     cuda_times_close(cuda);
     cuda_modules_close(cuda);
     cuda_failures_close(cuda);

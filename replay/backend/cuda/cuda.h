@@ -10,6 +10,7 @@
  * launch.c         launches, and the log of them
  * failures.c       return codes, words in which kernels tell of bad indices, a lost device
  * layout.c         tensors as kernels see them
+ * found.c          what was counted before a call whose sizes depend on it
  * host_call.c      calls without a kernel, computed by the CPU backend
  *
  * Kernel families use replay/backend/cuda/kernel.h; this header is for them that hold work back or
@@ -19,6 +20,7 @@
 
 #include "replay/backend/backend.h"
 #include "replay/backend/cuda/compile.h"
+#include "replay/backend/cuda/found.h"
 #include "replay/backend/cuda/kernel.h"
 #include "replay/backend/cuda/library.h"
 #include "replay/backend/cuda/pool.h"
@@ -51,6 +53,20 @@ struct cuda_call {
     uint64_t error_word;              /* 0: none asked for yet */
     struct cuda_timed timed;          /* between cuda_library_begin() and _end() */
     vec_of(uint64_t) rooms;
+};
+
+/* What was counted for the call that comes. */
+struct cuda_kept_found {
+    cuda_find_fn *find;
+    uint32_t storage;
+    const struct tensor_meta *meta;
+    uint64_t call; /* its number: of exec.calls */
+    struct cuda_found found;
+};
+
+struct cuda_founds {
+    vec_of(struct cuda_kept_found) kept;
+    vec_of(uint64_t) rooms; /* memory that they have */
 };
 
 /* Work that a family holds back, to launch it as one kernel. It is flushed before anything else is
@@ -108,6 +124,7 @@ struct cuda {
     bool flushing;
     size_t lent; /* memory that the vtable gave out, by pieces */
     struct cuda_call *now;
+    struct cuda_founds founds;
     struct backend *host; /* the CPU's, for calls without a kernel */
     struct arena names;
     void *library_state[LIBRARIES]; /* of the families that use cuBLASLt and cuDNN ... */
@@ -120,6 +137,17 @@ struct cuda {
 bool cuda_flush(struct cuda *cuda, struct err *err);
 /* The row, and where it declines or is none, the CPU. */
 bool cuda_run_call(struct cuda *cuda, const struct backend_call *call, struct err *err);
+
+void cuda_begin_call(struct cuda *cuda, struct cuda_call *now, const struct backend_call *call);
+void cuda_end_call(struct cuda *cuda); /* gives its rooms back */
+
+/* --- found.c --- */
+
+/* The vtable's. */
+bool cuda_count(struct backend *backend, const struct backend_call *call, struct tensor x,
+                int64_t *ret, bool *known, struct err *err);
+void cuda_founds_forget(struct cuda *cuda);
+void cuda_founds_close(struct cuda *cuda);
 
 /* --- context.c --- */
 

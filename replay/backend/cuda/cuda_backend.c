@@ -126,6 +126,7 @@ static void cuda_close(struct backend *backend)
     if (!cuda)
         return;
     cuda_context_close(cuda);
+    cuda_founds_close(cuda);
     if (cuda->host)
         cuda->host->kind->close(cuda->host);
     backend_log_release(&cuda->base.log);
@@ -285,13 +286,13 @@ bool cuda_flush(struct cuda *cuda, struct err *err)
 
 /* ---- Calls ---- */
 
-static void begin_call(struct cuda *cuda, struct cuda_call *now, const struct backend_call *call)
+void cuda_begin_call(struct cuda *cuda, struct cuda_call *now, const struct backend_call *call)
 {
     *now = (struct cuda_call){ .outer = cuda->now, .call = call };
     cuda->now = now;
 }
 
-static void end_call(struct cuda *cuda)
+void cuda_end_call(struct cuda *cuda)
 {
     struct cuda_call *now = cuda->now;
     for (size_t i = 0; i < now->rooms.n; i++)
@@ -314,10 +315,10 @@ static bool run_row(struct cuda *cuda, struct kernel *k, uint32_t item)
     struct cuda_call now;
     bool declined = true;
     if (k->row) {
-        begin_call(cuda, &now, k->call);
+        cuda_begin_call(cuda, &now, k->call);
         k->row->run(k);
         declined = now.declined && !err_is_set(k->err);
-        end_call(cuda);
+        cuda_end_call(cuda);
         if (declined)
             k->failed = false;
     }
@@ -347,6 +348,8 @@ static bool cuda_call(struct backend *backend, const struct backend_call *call, 
     bool ok = cuda_usable(cuda, err) &&
               (foreach ? run_items(cuda, &k) : run_row(cuda, &k, UINT32_MAX));
     arena_release(&k.arena);
+    if (!cuda->now)
+        cuda_founds_forget(cuda);
     /* A failure of the machine names its kernel, which may be an earlier call's. */
     return ok || (err->kind != ERR_ENV && err_at(err, "%.*s", STR_ARG(op_name(call->op))));
 }
@@ -373,6 +376,7 @@ const struct backend_kind backend_cuda = {
     .release = cuda_release,
     .read = cuda_read,
     .write = cuda_write,
+    .count = cuda_count,
     .call = cuda_call,
     .has = cuda_has,
     .wait = cuda_wait,

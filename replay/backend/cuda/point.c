@@ -250,7 +250,7 @@ void cuda_where(struct kernel *k)
     if (has_arg(k, "self"))
         cuda_point_row(k, POINT_where, result(k, 0));
     else
-        cuda_decline(k);
+        cuda_places(k);
 }
 
 void cuda_dropout(struct kernel *k)

@@ -3,6 +3,7 @@
  * these are sorted in turn; where all are, runs are merged. */
 #include "replay/backend/cuda/device/sort.h"
 #include "replay/backend/cuda/reduce.h"
+#include "replay/backend/cuda/sort_keys.h"
 
 struct sorting {
     struct spans spans;
@@ -83,6 +84,35 @@ static void sort_all(struct kernel *k, struct sorting *s)
     launch(k, s, "sort_give", &a, cuda_blocks(k, a.rows.n * a.keep, SORT_THREADS));
 }
 
+static void define_sort(struct sorting *s, enum dtype dtype, bool wide)
+{
+    s->key_bytes = dtype_size(dtype) == 8 ? 8 : 4;
+    define(&s->text, "#define T %s\n#define KEY %s\n#define INDEX %s\n", cuda_type(dtype),
+           s->key_bytes == 8 ? "u64" : "u32", wide ? "u64" : "u32");
+}
+
+static void sort_rows(struct kernel *k, struct sorting *s)
+{
+    if (s->n <= SORT_TILE || s->keep <= SORT_TILE / 2)
+        sort_few(k, s);
+    else
+        sort_all(k, s);
+}
+
+bool cuda_sorts(enum dtype dtype)
+{
+    return cuda_sum_type(dtype) && dtype != DTYPE_U64;
+}
+
+void cuda_sort_places(struct kernel *k, uint64_t from, enum dtype dtype, int64_t n, uint64_t places)
+{
+    struct sorting s = { .n = n, .keep = n };
+    s.a = (struct sort_args){ .rows = { .n = 1 }, .from = from, .places = places,
+                              .step = { 1, 1, 1 } };
+    define_sort(&s, dtype, false);
+    sort_rows(k, &s);
+}
+
 /* sort, topk (PARAM 1), argsort (2). */
 void cuda_sort(struct kernel *k)
 {
@@ -107,19 +137,14 @@ void cuda_sort(struct kernel *k)
         cuda_decline(k);
         return;
     }
-    s.key_bytes = dtype_size(x[0].dtype) == 8 ? 8 : 4;
     s.a = (struct sort_args){
         .rows = s.spans.rows, .from = x[0].at, .values = x[1].at, .places = x[2].at
     };
     for (uint32_t i = 0; i < 3; i++)
         s.a.step[i] = d.ndim ? x[i].stride[dim] : 0;
     s.a.descending = topk ? bool_arg(k, "largest", true) : bool_arg(k, "descending", false);
-    define(&s.text, "#define T %s\n#define KEY %s\n#define INDEX %s\n", x[0].type,
-           s.key_bytes == 8 ? "u64" : "u32", s.spans.wide ? "u64" : "u32");
-    if (s.n <= SORT_TILE || s.keep <= SORT_TILE / 2)
-        sort_few(k, &s);
-    else
-        sort_all(k, &s);
+    define_sort(&s, x[0].dtype, s.spans.wide);
+    sort_rows(k, &s);
 }
 
 /* searchsorted and bucketize (PARAM 1): where a value would stand. */

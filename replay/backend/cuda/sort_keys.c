@@ -3,20 +3,28 @@
 #include "replay/backend/cuda/device/offsets.h"
 #include "replay/backend/cuda/device/radix.h"
 
+static void offsets_by_one(struct kernel *k, const char *defines, struct offsets_args args)
+{
+    uint32_t threads = args.n <= OFFSETS_TILE ? OFFSETS_THREADS : 1024;
+    cuda_launch(k, cuda_function(k, "offsets", "offsets_one", defines),
+                (struct cuda_grid){ 1, 1, 1, threads, 0 }, &args, sizeof args);
+}
+
 void cuda_offsets(struct kernel *k, uint64_t numbers, int64_t n, bool wide, uint64_t total)
 {
     const char *defines = wide ? "#define N i64\n" : "#define N u32\n";
+    struct offsets_args args = { .numbers = numbers, .n = n, .total = total };
     int64_t tiles = (n + OFFSETS_TILE - 1) / OFFSETS_TILE;
-    struct offsets_args args = { .numbers = numbers, .n = n, .tiles = tiles, .total = total };
-    args.sums = cuda_room(k, (size_t)(tiles + 1) * sizeof(int64_t));
-    struct cuda_function *sum = cuda_function(k, "offsets", "offsets_sum", defines);
-    struct cuda_function *of_tiles = cuda_function(k, "offsets", "offsets_tiles", defines);
-    struct cuda_function *write = cuda_function(k, "offsets", "offsets_write", defines);
-    struct cuda_grid grid = { (uint32_t)tiles, 1, 1, OFFSETS_THREADS, 0 }, one = grid;
-    one.x = 1;
-    cuda_launch(k, sum, grid, &args, sizeof args);
-    cuda_launch(k, of_tiles, one, &args, sizeof args);
-    cuda_launch(k, write, grid, &args, sizeof args);
+    if (n <= OFFSETS_ONE) {
+        offsets_by_one(k, defines, args);
+        return;
+    }
+    struct cuda_grid grid = { (uint32_t)tiles, 1, 1, OFFSETS_THREADS, 0 };
+    args.sums = cuda_room(k, (size_t)tiles * sizeof(int64_t));
+    cuda_launch(k, cuda_function(k, "offsets", "offsets_sum", defines), grid, &args, sizeof args);
+    offsets_by_one(k, defines,
+                   (struct offsets_args){ .numbers = args.sums, .n = tiles, .total = total });
+    cuda_launch(k, cuda_function(k, "offsets", "offsets_write", defines), grid, &args, sizeof args);
 }
 
 bool cuda_sort_keys(struct kernel *k, uint64_t *keys, uint64_t *order, int64_t n, unsigned bits,
