@@ -71,11 +71,12 @@ void find_ones(struct kernel *k, struct tensor x, struct cuda_found *ret)
     struct selecting s;
     if (!start(k, &s, x, (struct tensor){ 0 }, 1) || s.a.n == 0)
         return;
-    ret->at[0] = cuda_room(k, sizeof(uint32_t));
+    ret->at[0] = s.a.total = cuda_room(k, sizeof(uint32_t));
     ret->at[1] = s.a.tiles = cuda_room(k, tiles_of(&s) * sizeof(uint32_t));
     cuda_traffic(k, (uint64_t)s.a.n * dtype_size(x.meta->dtype), 0);
     launch(k, &s, "select_count");
-    cuda_offsets(k, s.a.tiles, tiles_of(&s), false, ret->at[0]);
+    if (tiles_of(&s) > 1)
+        cuda_offsets(k, s.a.tiles, tiles_of(&s), false, s.a.total);
 }
 
 /* The kernel that goes on from the counts. */

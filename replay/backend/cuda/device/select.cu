@@ -29,6 +29,7 @@ DEVICE u32 held(const struct select_args *a, u32 *count)
     return bits;
 }
 
+/* Of one tile, this is all there is to count. */
 KERNEL(select_count, struct select_args)
 {
     SHARED(u32, shared, BLOCK_SCAN_WARPS);
@@ -36,7 +37,9 @@ KERNEL(select_count, struct select_args)
     held(&a, &mine);
     sum_before(shared, mine, &all);
     if (THREAD == 0)
-        PTR(u32, a.tiles)[BLOCK_X] = all;
+        PTR(u32, a.tiles)[BLOCK_X] = GRID_X == 1 ? 0 : all;
+    if (THREAD == 0 && GRID_X == 1)
+        *PTR(u32, a.total) = all;
 }
 
 #define EACH_HELD(i, rank, ...) \
