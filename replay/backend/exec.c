@@ -256,7 +256,7 @@ enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct
     struct parts parts;
     if (n > SCHEMA_MAX_SLOTS)
         return err_set(err, ERR_USAGE, "too many arguments"), EXEC_FAILED;
-    if (!shown_args(exec, op, args, n, keywords, n_keywords, shown, err))
+    if (!counted_args(exec, op, args, n, keywords, n_keywords, shown, err))
         return EXEC_FAILED;
     bool whole = parts_has_kernel(exec, op);
     if (!whole)

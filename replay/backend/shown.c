@@ -152,26 +152,40 @@ static bool show_values(struct showing *s, struct value *value, unsigned depth)
     return true;
 }
 
-bool shown_args(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
-                const struct keyword *keywords, uint32_t n_keywords, struct value *shown,
-                struct err *err)
+static bool show(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
+                 const struct backend_call *call, struct value *shown, struct err *err)
 {
-    struct value bound[SCHEMA_MAX_SLOTS];
     struct schema name;
     const struct shown *by =
         schema_parse_name(op_schema(op), &name) ? shown_by(name.base, n) : NULL;
     memcpy(shown, args, n * sizeof *args);
     if (!by)
         return true;
-    if (exec->depth == 0 && !exec->within) /* the call that this one is part of still needs what it was shown */
+    if (exec->depth == 0) /* the call that this one is part of still needs what it was shown */
         arena_reset(&exec->values);
-    struct backend_call call = { .op = op, .args = bound, .pool = ops_pool(exec->ops),
-                                 .storages = &exec->storages, .exec = exec, .node = exec->node };
-    if (exec->backend->kind->count)
-        call.schema = ops_bound(exec->ops, op, args, n, keywords, n_keywords, bound);
-    struct showing s = { exec, by->kind, call.schema ? &call : NULL, err };
+    struct showing s = { exec, by->kind, call, err };
     for (uint32_t i = 0; i < n; i++)
         if ((by->arg == EVERY || by->arg == (int)i) && !show_values(&s, &shown[i], 0))
             return false;
     return true;
+}
+
+bool shown_args(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
+                struct value *shown, struct err *err)
+{
+    return show(exec, op, args, n, NULL, shown, err);
+}
+
+bool counted_args(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
+                  const struct keyword *keywords, uint32_t n_keywords, struct value *shown,
+                  struct err *err)
+{
+    struct value bound[SCHEMA_MAX_SLOTS];
+    struct backend_call call = { .op = op, .args = bound, .pool = ops_pool(exec->ops),
+                                 .storages = &exec->storages, .exec = exec, .node = exec->node };
+    struct schema name;
+    if (exec->backend->kind->count && schema_parse_name(op_schema(op), &name) &&
+        shown_by(name.base, n))
+        call.schema = ops_bound(exec->ops, op, args, n, keywords, n_keywords, bound);
+    return show(exec, op, args, n, call.schema ? &call : NULL, shown, err);
 }

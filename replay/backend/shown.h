@@ -5,11 +5,13 @@
 #include "replay/backend/exec.h"
 
 /* The arguments as the operator's rule is to see them: tensors whose values it reads get `data`, in
- * memory that lasts until the next call from outside, or what the backend counts in them. `shown` has
- * room for n. On a backend that
+ * memory that lasts until the next call from outside. `shown` has room for n. On a backend that
  * computes nothing the data are invented so that the size is exec->guess. */
 bool shown_args(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
-                const struct keyword *keywords, uint32_t n_keywords, struct value *shown,
-                struct err *err);
+                struct value *shown, struct err *err);
+/* The same; what the backend can count stays where it is, and `data` is the count. */
+bool counted_args(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
+                  const struct keyword *keywords, uint32_t n_keywords, struct value *shown,
+                  struct err *err);
 
 #endif

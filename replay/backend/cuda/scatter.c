@@ -1,5 +1,11 @@
-/* Writing where indices say. Where several entries have one place, they are combined in their order:
- * the same bits at every run. Sums are kept in float64 (int64). */
+/* Writing where indices say. Where several entries have one place, they are combined in an order that
+ * only their number and places decide: the same bits at every run. Sums are kept in float64 (int64).
+ *
+ * An entry is what one index moves: a row where rows are added. Few entries are one launch, in which
+ * every block has all keys (places) in shared memory and a warp looks through them for those of its
+ * own. Of many, keys are sorted with their entries' numbers, chunks of the sorted ones are combined,
+ * and then the runs of one key that go over several chunks. Where the last entry of a key stands,
+ * nothing is sorted: the greatest number wins. */
 #include <stdio.h>
 #include <string.h>
 
@@ -109,31 +115,80 @@ static struct cuda_function *combine_function(struct kernel *k, const struct sca
     const char *to, *value, *sum;
     char defines[256];
     types_of(s, &to, &value, &sum);
+    int64_t reach = tensor_extent(k, s->values), of_x = tensor_extent(k, s->ix.x);
     snprintf(defines, sizeof defines,
              "#define T %s\n#define V %s\n#define ACC %s\n#define IS_INT %d\n#define HOW %d\n"
              "#define I %s\n#define DIMS %d\n",
              to, value, sum, !strcmp(sum, "i64"), (int)s->how,
-             strided_index(&s->ix.set, tensor_extent(k, s->values)), strided_dims(&s->ix.set));
+             strided_index(&s->ix.set, reach > of_x ? reach : of_x), strided_dims(&s->ix.set));
     return cuda_function(k, "combine", name, defines);
 }
 
-static void give_values(struct kernel *k, const struct scattered *s, struct combine_args *args)
+static void give_values(const struct scattered *s, struct combine_args *args)
 {
     args->ndim = s->ix.set.ndim;
     strided_give_sizes(&s->ix.set, args->size);
     strided_give(&s->ix.set, INDEXED_ENTRIES, args->value_stride);
+    for (args->columns = 1; args->columns < args->inner && args->columns < 32;)
+        args->columns *= 2;
+}
+
+static void tell_traffic(struct kernel *k, const struct scattered *s,
+                         const struct combine_args *args)
+{
     cuda_traffic(k, 2 * (uint64_t)(args->n * args->inner) * dtype_size(s->values.meta->dtype), 0);
 }
 
-/* Sorted by their keys, entries that share one are neighbours, in their order. */
+/* ---- Few entries ---- */
+
+enum { MOST_LOOKS = 1 << 22 }; /* of a warp at as many keys, in all */
+
+static bool is_small(const struct combine_args *args)
+{
+    int64_t tiles = (args->inner + 31) / 32;
+    return args->n <= COMBINE_SMALL && tiles <= MOST_LOOKS &&
+           args->n * (args->n / 32 + 1) * tiles <= MOST_LOOKS;
+}
+
+/* index: NULL: the keys are in memory. */
+static void combine_small(struct kernel *k, const struct scattered *s, struct combine_args *args,
+                          const struct indexing *index)
+{
+    struct combine_small_args small = { .index = { .n = 0 } };
+    give_values(s, args);
+    if (index && !index_give(k, index, &small.index))
+        return;
+    small.index.unit = args->unit;
+    small.index.limit = args->limit;
+    small.c = *args;
+    int64_t warps = args->n * ((args->inner + args->columns - 1) / args->columns);
+    int64_t blocks = (warps + 7) / 8, most = 4 * (int64_t)cuda_multiprocessors(k);
+    tell_traffic(k, s, args);
+    cuda_launch(k, combine_function(k, s, "combine_small"),
+                (struct cuda_grid){ (uint32_t)(blocks < most ? blocks : most), 1, 1,
+                                    COMBINE_THREADS, 0 },
+                &small, sizeof small);
+}
+
+/* ---- Many ---- */
+
+/* Sorted by their keys, entries that share one are neighbours. */
 static void combine_sorted(struct kernel *k, const struct scattered *s, struct combine_args *args)
 {
+    int64_t chunks = (args->n + COMBINE_CHUNK - 1) / COMBINE_CHUNK;
     if (!cuda_sort_keys(k, &args->keys, &args->order, args->n, bits_of(args->limit), false))
         return;
-    give_values(k, s, args);
-    cuda_launch(k, combine_function(k, s, "combine_segments"),
-                (struct cuda_grid){ cuda_blocks(k, args->n * args->inner, 1024), 1, 1, 256, 0 },
-                args, sizeof *args);
+    give_values(s, args);
+    args->partial = cuda_room(k, (size_t)(chunks * 2 * args->inner) * sizeof(double));
+    tell_traffic(k, s, args);
+    cuda_launch(k, combine_function(k, s, "combine_chunks"),
+                (struct cuda_grid){ cuda_blocks(k, chunks * args->inner, 256), 1, 1, 256, 0 }, args,
+                sizeof *args);
+    int64_t tiles = (args->inner + args->columns - 1) / args->columns;
+    struct cuda_grid grid = { cuda_blocks(k, chunks - 1, 1), (uint32_t)(tiles < 64 ? tiles : 64), 1,
+                              COMBINE_THREADS, 0 };
+    if (chunks > 1)
+        cuda_launch(k, combine_function(k, s, "combine_joins"), grid, args, sizeof *args);
 }
 
 static void set_last(struct kernel *k, const struct scattered *s, struct combine_args *args)
@@ -144,7 +199,8 @@ static void set_last(struct kernel *k, const struct scattered *s, struct combine
     grid.x = cuda_blocks(k, args->n, 1024);
     cuda_launch(k, combine_function(k, s, "combine_winners"), grid, args, sizeof *args);
     grid.x = cuda_blocks(k, args->n * args->inner, 1024);
-    give_values(k, s, args);
+    give_values(s, args);
+    tell_traffic(k, s, args);
     cuda_launch(k, combine_function(k, s, "combine_set"), grid, args, sizeof *args);
 }
 
@@ -164,15 +220,19 @@ static void scatter_entries(struct kernel *k, struct scattered *s)
     args.n = s->ix.set.n;
     args.unit = unit_of(&s->ix);
     args.limit = tensor_extent(k, s->ix.x) / args.unit + 1;
-    if (args.n >= UINT32_MAX || args.limit >= UINT32_MAX) {
+    if (args.n >= UINT32_MAX || args.limit >= UINT32_MAX || !strided_fits(k, &s->ix.set)) {
         cuda_decline(k);
         return;
     }
     args.to = cuda_address(k, s->ix.x);
     args.values = cuda_address(k, s->values);
-    if (args.n == 0 || args.inner == 0 || !write_keys(k, &s->ix, &args))
+    if (k->failed || args.n == 0 || args.inner == 0)
         return;
-    if (s->how == COMBINE_SET)
+    if (is_small(&args))
+        combine_small(k, s, &args, &s->ix);
+    else if (!write_keys(k, &s->ix, &args))
+        return;
+    else if (s->how == COMBINE_SET)
         set_last(k, s, &args);
     else
         combine_sorted(k, s, &args);
@@ -201,7 +261,11 @@ void keyed_add(struct kernel *k, struct keyed *keyed)
                                  .limit = keyed->limit, .alpha = 1, .include_self = true };
     s.ix.x = keyed->to;
     s.ix.set = *keyed->set;
-    if (!k->failed && args.n > 0)
+    if (k->failed || args.n == 0)
+        return;
+    if (is_small(&args))
+        combine_small(k, &s, &args, NULL);
+    else
         combine_sorted(k, &s, &args);
 }
 
@@ -326,9 +390,11 @@ void cuda_embedding_backward(struct kernel *k)
 {
     struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
     struct tensor to = result(k, 0);
-    if (bool_arg(k, "scale_grad_by_freq", false) || !to.meta) {
-        cuda_decline(k);
+    if (!to.meta)
         return;
+    if (bool_arg(k, "scale_grad_by_freq", false)) { /* divided by how many there are */
+        s.how = COMBINE_MEAN;
+        s.include_self = false;
     }
     zero_elements(k, to);
     s.values = tensor_arg(k, "grad_output");

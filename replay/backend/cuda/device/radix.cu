@@ -1,4 +1,5 @@
 /* Defines: K (u32 or u64). A block takes a tile, in rounds of a key a thread. */
+#include "replay/backend/cuda/device/bits.h"
 #include "replay/backend/cuda/device/radix.h"
 
 DEVICE u32 digit_of(const struct radix_args *a, i64 i)
@@ -20,13 +21,6 @@ KERNEL(radix_count, struct radix_args)
     }
     SYNC();
     PTR(u32, a.counts)[(i64)THREAD * GRID_X + BLOCK_X] = count[THREAD];
-}
-
-DEVICE u32 ones_of(u32 x)
-{
-    x -= x >> 1 & 0x55555555u;
-    x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
-    return ((x + (x >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
 }
 
 /* The lanes of the warp whose digit is this one's. */
