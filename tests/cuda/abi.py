@@ -51,6 +51,27 @@ CONSTANTS = {
 }
 
 
+# Structs: ours, theirs, members whose places must agree.
+GRAPH_STRUCTS = [
+    ("struct kernel_node", "CUDA_KERNEL_NODE_PARAMS_v2",
+     {"grid": "gridDimX", "block": "blockDimX", "shared": "sharedMemBytes", "arguments": "kernelParams",
+      "extra": "extra", "kernel": "kern", "context": "ctx"}),
+    ("union node_attribute", "CUlaunchAttributeValue", {"cluster": "clusterDim"}),
+    ("struct update_result", "CUgraphExecUpdateResultInfo", {"node": "errorNode", "from": "errorFromNode"}),
+    ("struct chunk_properties", "CUmemAllocationProp", {"location": "location", "flags": "allocFlags"}),
+    ("struct chunk_access", "CUmemAccessDesc", {"flags": "flags"}),
+]
+GRAPH_CONSTANTS = {
+    "NODE_IS_KERNEL": "CU_GRAPH_NODE_TYPE_KERNEL",
+    "CAPTURE_RELAXED": "CU_STREAM_CAPTURE_MODE_RELAXED",
+    "ATTRIBUTE_CLUSTER": "CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION",
+    "LOCATION_DEVICE": "CU_MEM_LOCATION_TYPE_DEVICE",
+    "CHUNK_PINNED": "CU_MEM_ALLOCATION_TYPE_PINNED",
+    "ACCESS_READ_WRITE": "CU_MEM_ACCESS_FLAGS_PROT_READWRITE",
+    "GRANULARITY_LEAST": "CU_MEM_ALLOC_GRANULARITY_MINIMUM",
+}
+
+
 def include_folders():
     patterns = ["/usr/local/cuda/include", "/usr/local/cuda-*/include", "/usr/include",
                 "/usr/lib/cuda/include", "/opt/cuda/include"]
@@ -78,11 +99,15 @@ def rows(path):
     return found
 
 
-def compile_rows(cc, root, header, folder, table, constants):
-    text = ["#define CU_STREAM_NON_BLOCKING OUR_NON_BLOCKING", '#include "replay/backend/cuda/abi.h"',
+def compile_rows(cc, root, header, folder, table, constants, ours="replay/backend/cuda/abi.h", structs=()):
+    text = ["#define CU_STREAM_NON_BLOCKING OUR_NON_BLOCKING", '#include <stddef.h>', '#include "%s"' % ours,
             "#undef CU_STREAM_NON_BLOCKING", "#include <%s>" % header]
     for ours, theirs in constants.items():
         text.append('_Static_assert((int)%s == (int)%s, "%s");' % (ours, theirs, ours))
+    for ours, theirs, members in structs:
+        text.append('_Static_assert(sizeof(%s) == sizeof(%s), "%s");' % (ours, theirs, ours))
+        for a, b in members.items():
+            text.append('_Static_assert(offsetof(%s, %s) == offsetof(%s, %s), "%s");' % (ours, a, theirs, b, a))
     found = rows(os.path.join(root, table))
     for i, (symbol, parameters) in enumerate(found):
         text.append("int call_%d(%s);\nint call_%d(%s)\n{\n    return (int)%s(%s);\n}" % (
@@ -100,15 +125,16 @@ def compile_rows(cc, root, header, folder, table, constants):
 def main():
     cc, root = sys.argv[1:-1], sys.argv[-1]
     good, seen = True, 0
-    for header, table, constants in (
+    for header, table, constants, *more in (
             ("cuda.h", "replay/backend/cuda/driver.def", CONSTANTS),
+            ("cuda.h", "tests/device/lab/graph.def", GRAPH_CONSTANTS, "tests/device/lab/graph_abi.h", GRAPH_STRUCTS),
             ("nvrtc.h", "replay/backend/cuda/nvrtc.def", {"NVRTC_OK": "NVRTC_SUCCESS"})):
         folder = next((f for f in include_folders() if os.path.exists(os.path.join(f, header))), None)
         if folder is None:
             print("skipped: no %s on this machine" % header)
             continue
         seen += 1
-        good &= compile_rows(cc, root, header, folder, table, constants)
+        good &= compile_rows(cc, root, header, folder, table, constants, *more)
     return 77 if good and not seen else 0 if good else 1
 
 

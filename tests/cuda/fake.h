@@ -62,6 +62,9 @@ void fake_gone(enum fake_kind kind);
 /* The context ends: what exists was not given back; by a reset it need not be. */
 void fake_end_context(bool reset);
 
+/* Of a function's one argument. */
+uint32_t fake_argument_bytes(cu_function function);
+
 /* A launch: 0, or what it fails with before it begins. */
 int fake_launched(void);
 

@@ -32,6 +32,11 @@ struct CUmod_st {
     struct CUfunc_st *functions;
 };
 
+uint32_t fake_argument_bytes(cu_function function)
+{
+    return function->args_bytes;
+}
+
 /* An ELF file's length is in its header: images have none of their own. */
 static size_t image_bytes(const void *image)
 {

@@ -1,0 +1,213 @@
+/* Graphs of kernels and events: as much of them as tests/device/experiments.c measures. A launch
+ * runs its nodes at once, in the order in which they were added, which their dependencies must
+ * follow. */
+#include "tests/cuda/fake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/device/lab/graph_abi.h"
+
+struct CUgraphNode_st {
+    struct kernel_node params; /* arguments: one struct, a copy */
+    void *argument;
+    cu_event event; /* of an event's node; NULL: a kernel's */
+    bool off;
+};
+struct CUgraph_st {
+    cu_node *nodes;
+    size_t n;
+};
+struct CUgraphExec_st {
+    struct CUgraphNode_st *nodes; /* copies, */
+    cu_node *of;                  /* of these */
+    size_t n;
+};
+
+int cuLaunchKernel(cu_function f, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                   cu_stream stream, void **arguments, void **extra);
+int cuEventRecord(cu_event event, cu_stream stream);
+
+static bool set_params(struct CUgraphNode_st *node, const struct kernel_node *params)
+{
+    size_t n = fake_argument_bytes(params->function);
+    void *copy = malloc(n);
+    if (!copy)
+        return false;
+    memcpy(copy, params->arguments[0], n);
+    free(node->argument);
+    node->argument = copy;
+    node->params = *params;
+    node->params.arguments = &node->argument;
+    return true;
+}
+
+EXPORT int cuGraphCreate(cu_graph *ret, unsigned flags);
+EXPORT int cuGraphCreate(cu_graph *ret, unsigned flags)
+{
+    int error = fake_enter_context(__func__);
+    if (error || flags)
+        return error ? error : CU_INVALID_VALUE;
+    *ret = calloc(1, sizeof **ret);
+    return *ret ? CU_OK : CU_OUT_OF_MEMORY;
+}
+
+EXPORT int cuGraphDestroy(cu_graph graph);
+EXPORT int cuGraphDestroy(cu_graph graph)
+{
+    for (size_t i = 0; i < graph->n; i++) {
+        free(graph->nodes[i]->argument);
+        free(graph->nodes[i]);
+    }
+    free(graph->nodes);
+    free(graph);
+    return CU_OK;
+}
+
+/* Nodes depend on nothing, or on the one before. */
+static int add(cu_graph graph, const cu_node *after, size_t n_after, cu_node *ret)
+{
+    if (n_after > 1 || (n_after == 1 && (graph->n == 0 || *after != graph->nodes[graph->n - 1])))
+        return CU_INVALID_VALUE;
+    cu_node *nodes = realloc(graph->nodes, (graph->n + 1) * sizeof *nodes);
+    if (nodes)
+        graph->nodes = nodes;
+    *ret = nodes ? calloc(1, sizeof **ret) : NULL;
+    if (!*ret)
+        return CU_OUT_OF_MEMORY;
+    graph->nodes[graph->n++] = *ret;
+    return CU_OK;
+}
+
+EXPORT int cuGraphAddKernelNode_v2(cu_node *ret, cu_graph graph, const cu_node *after,
+                                   size_t n_after, const void *node);
+EXPORT int cuGraphAddKernelNode_v2(cu_node *ret, cu_graph graph, const cu_node *after,
+                                   size_t n_after, const void *node)
+{
+    int error = fake_enter_context(__func__);
+    if (error || (error = add(graph, after, n_after, ret)))
+        return error;
+    return set_params(*ret, node) ? CU_OK : CU_OUT_OF_MEMORY;
+}
+
+EXPORT int cuGraphAddEventRecordNode(cu_node *ret, cu_graph graph, const cu_node *after,
+                                     size_t n_after, cu_event event);
+EXPORT int cuGraphAddEventRecordNode(cu_node *ret, cu_graph graph, const cu_node *after,
+                                     size_t n_after, cu_event event)
+{
+    int error = fake_enter_context(__func__);
+    if (error || (error = add(graph, after, n_after, ret)))
+        return error;
+    (*ret)->event = event;
+    return CU_OK;
+}
+
+EXPORT int cuGraphExecDestroy(cu_exec exec);
+EXPORT int cuGraphExecDestroy(cu_exec exec)
+{
+    for (size_t i = 0; i < exec->n && exec->nodes; i++)
+        free(exec->nodes[i].argument);
+    free(exec->nodes);
+    free(exec->of);
+    free(exec);
+    return CU_OK;
+}
+
+static bool copy_node(struct CUgraphNode_st *to, cu_node from)
+{
+    to->event = from->event;
+    return from->event || set_params(to, &from->params);
+}
+
+EXPORT int cuGraphInstantiateWithFlags(cu_exec *ret, cu_graph graph, unsigned long long flags);
+EXPORT int cuGraphInstantiateWithFlags(cu_exec *ret, cu_graph graph, unsigned long long flags)
+{
+    int error = fake_enter_context(__func__);
+    if (error || flags)
+        return error ? error : CU_INVALID_VALUE;
+    cu_exec exec = calloc(1, sizeof *exec);
+    if (!exec)
+        return CU_OUT_OF_MEMORY;
+    exec->nodes = calloc(graph->n + 1, sizeof *exec->nodes);
+    exec->of = calloc(graph->n + 1, sizeof(cu_node));
+    bool ok = exec->nodes && exec->of;
+    for (size_t i = 0; ok && i < graph->n; i++) {
+        ok = copy_node(&exec->nodes[i], graph->nodes[i]);
+        exec->of[exec->n++] = graph->nodes[i];
+    }
+    if (ok)
+        return *ret = exec, CU_OK;
+    cuGraphExecDestroy(exec);
+    return CU_OUT_OF_MEMORY;
+}
+
+/* An executable graph's nodes go by those of the graph it was made from. */
+static struct CUgraphNode_st *node_of(cu_exec exec, cu_node node)
+{
+    for (size_t i = 0; i < exec->n; i++)
+        if (exec->of[i] == node)
+            return &exec->nodes[i];
+    return NULL;
+}
+
+EXPORT int cuGraphExecKernelNodeSetParams_v2(cu_exec exec, cu_node node, const void *params);
+EXPORT int cuGraphExecKernelNodeSetParams_v2(cu_exec exec, cu_node node, const void *params)
+{
+    int error = fake_enter_context(__func__);
+    struct CUgraphNode_st *at = node_of(exec, node);
+    if (error || !at || at->event)
+        return error ? error : CU_INVALID_VALUE;
+    return set_params(at, params) ? CU_OK : CU_OUT_OF_MEMORY;
+}
+
+EXPORT int cuGraphNodeSetEnabled(cu_exec exec, cu_node node, unsigned on);
+EXPORT int cuGraphNodeSetEnabled(cu_exec exec, cu_node node, unsigned on)
+{
+    int error = fake_enter_context(__func__);
+    struct CUgraphNode_st *at = node_of(exec, node);
+    if (error || !at || at->event)
+        return error ? error : CU_INVALID_VALUE;
+    at->off = !on;
+    return CU_OK;
+}
+
+EXPORT int cuGraphExecUpdate_v2(cu_exec exec, cu_graph graph, void *result);
+EXPORT int cuGraphExecUpdate_v2(cu_exec exec, cu_graph graph, void *result)
+{
+    int error = fake_enter_context(__func__);
+    *(struct update_result *)result = (struct update_result){ 0 };
+    if (error || exec->n != graph->n)
+        return error ? error : CU_INVALID_VALUE;
+    for (size_t i = 0; i < exec->n; i++)
+        if (!copy_node(&exec->nodes[i], graph->nodes[i]))
+            return CU_OUT_OF_MEMORY;
+    return CU_OK;
+}
+
+EXPORT int cuGraphUpload(cu_exec exec, cu_stream stream);
+EXPORT int cuGraphUpload(cu_exec exec, cu_stream stream)
+{
+    (void)exec, (void)stream;
+    return fake_enter_context(__func__);
+}
+
+static int run(struct CUgraphNode_st *node, cu_stream stream)
+{
+    const struct kernel_node *p = &node->params;
+    if (node->event)
+        return cuEventRecord(node->event, stream);
+    return node->off ? CU_OK
+                     : cuLaunchKernel(p->function, p->grid[0], p->grid[1], p->grid[2], p->block[0],
+                                      p->block[1], p->block[2], p->shared, stream, p->arguments,
+                                      p->extra);
+}
+
+EXPORT int cuGraphLaunch(cu_exec exec, cu_stream stream);
+EXPORT int cuGraphLaunch(cu_exec exec, cu_stream stream)
+{
+    int error = fake_enter_context(__func__);
+    for (size_t i = 0; !error && i < exec->n; i++)
+        error = run(&exec->nodes[i], stream);
+    return error;
+}

@@ -1,0 +1,61 @@
+/* CUDA graphs and mapped memory as the experiments need them, declared as in
+ * replay/backend/cuda/abi.h; tests/cuda/abi.py holds this to the headers where there are some. */
+#ifndef SYMTAPE_TESTS_DEVICE_LAB_GRAPH_ABI_H
+#define SYMTAPE_TESTS_DEVICE_LAB_GRAPH_ABI_H
+
+#include "replay/backend/cuda/abi.h"
+
+typedef struct CUgraph_st *cu_graph;
+typedef struct CUgraphNode_st *cu_node;
+typedef struct CUgraphExec_st *cu_exec;
+
+/* CUDA_KERNEL_NODE_PARAMS_v2 */
+struct kernel_node {
+    cu_function function;
+    unsigned grid[3], block[3], shared;
+    void **arguments;
+    void **extra;
+    void *kernel; /* where function is NULL */
+    cu_context context;
+};
+
+enum { NODE_IS_KERNEL = 0 }; /* CUgraphNodeType */
+enum { CAPTURE_RELAXED = 2 };
+/* CUlaunchAttributeID */
+enum { ATTRIBUTE_CLUSTER = 4 };
+
+/* CUlaunchAttributeValue */
+union node_attribute {
+    char bytes[64];
+    unsigned cluster[3];
+};
+
+/* CUgraphExecUpdateResultInfo */
+struct update_result {
+    int result;
+    cu_node node, from;
+};
+
+/* CUmemLocation, CUmemAllocationProp, CUmemAccessDesc */
+enum { LOCATION_DEVICE = 1, CHUNK_PINNED = 1, ACCESS_READ_WRITE = 3, GRANULARITY_LEAST = 0 };
+struct chunk_location {
+    int type, id;
+};
+struct chunk_properties {
+    int type, handles;
+    struct chunk_location location;
+    void *unused;
+    unsigned char flags[8];
+};
+struct chunk_access {
+    struct chunk_location location;
+    int flags;
+};
+
+struct graph_table {
+#define SYMBOL(needed, member, symbol, parameters) int(*member) parameters;
+#include "tests/device/lab/graph.def"
+#undef SYMBOL
+};
+
+#endif
