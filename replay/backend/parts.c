@@ -26,6 +26,11 @@ static bool computed(struct exec *exec, const struct value *v, unsigned depth)
     return true;
 }
 
+bool parts_computed(struct exec *exec, const struct value *v)
+{
+    return computed(exec, v, 0);
+}
+
 bool parts_finish(struct exec *exec, struct str name, struct value result, struct err *err)
 {
     exec->backend->lacks_kernel = !computed(exec, &result, 0);

@@ -21,6 +21,8 @@ struct parts {
 void parts_begin(struct parts *parts, struct exec *exec);
 void parts_end(struct parts *parts);
 
+/* Is each tensor in it one that a call has computed, or without elements? */
+bool parts_computed(struct exec *exec, const struct value *v);
 /* False, ERR_USAGE: some tensor of the result is nobody's; backend->lacks_kernel. Empty ones get
  * their memory. */
 bool parts_finish(struct exec *exec, struct str name, struct value result, struct err *err);

@@ -34,18 +34,6 @@ static bool run_operator(struct run *run, const struct step *step, struct value 
     }
 }
 
-/* Is there a tensor that nothing has computed? */
-static bool lacks_memory(struct run *run, const struct value *v, unsigned depth)
-{
-    if (v->kind == VALUE_TENSOR)
-        return !storage_at(&run->exec.storages, v->u.tensor.storage);
-    bool nested = value_is_sequence(*v) || v->kind == VALUE_DICT;
-    for (uint32_t i = 0; nested && depth < 8 && i < v->n; i++)
-        if (lacks_memory(run, &v->u.items[i], depth + 1))
-            return true;
-    return false;
-}
-
 /* Kernels that only Python knows (Triton's), and functions whose rules know no more than sizes. */
 static bool nothing_computes(struct run *run, struct str target, struct err *err)
 {
@@ -94,7 +82,9 @@ static bool run_function(struct run *run, const struct step *step, struct value 
     run->unsupported |= outcome == OP_UNSUPPORTED;
     if (outcome != OP_DONE)
         return refused(run, err);
-    return !lacks_memory(run, ret, 0) || nothing_computes(run, step->target, err);
+    if (!parts_computed(&run->exec, ret))
+        return nothing_computes(run, step->target, err);
+    return exec_give(&run->exec, *ret, err);
 }
 
 static bool run_getitem(struct run *run, const struct step *step, struct value *ret,

@@ -234,6 +234,25 @@ static void test_index_out_of_range(void **state)
     close_world(&w);
 }
 
+/* A token is a tensor without elements, which no call computes. */
+static void test_effects(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w, "cpu",
+               "    def forward(self, token: \"i64[6][1]cpu\", x: \"f32[6][1]cpu\"):\n"
+               "        e = torch.ops.higher_order.with_effects(token, torch.ops.aten.neg.default, x)\n"
+               "        t: \"f32[0][1]cpu\" = e[0]\n"
+               "        y: \"f32[6][1]cpu\" = e[1]\n"
+               "        return (y, t)\n");
+    w.values.given = true;
+    w.values.real = 2;
+    execute(&w);
+    assert_no_err(&w.err);
+    assert_true(first_output(&w) == -2);
+    close_world(&w);
+}
+
 static const char COUNTED[] =
     "    def forward(self, i: \"i64[6][1]cpu\"):\n"
     "        # File: model.py:9 in forward, code: return i.nonzero()\n"
@@ -297,7 +316,7 @@ int main(void)
         cmocka_unit_test(test_memory),  cmocka_unit_test(test_guards),
         cmocka_unit_test(test_sizes),   cmocka_unit_test(test_nan),
         cmocka_unit_test(test_asserts), cmocka_unit_test(test_index_out_of_range),
-        cmocka_unit_test(test_unsupported),
+        cmocka_unit_test(test_effects), cmocka_unit_test(test_unsupported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
