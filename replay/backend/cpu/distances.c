@@ -62,8 +62,8 @@ void kernel_pdist(struct kernel *k)
 
 void kernel_dist(struct kernel *k)
 {
-    struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
-    struct dense y = load_as(k, tensor_arg(k, "other"), DENSE_REAL);
+    struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_COMPLEX);
+    struct dense y = load_as(k, tensor_arg(k, "other"), DENSE_COMPLEX);
     int64_t size[TENSOR_MAX_DIM];
     uint32_t ndim = x.ndim > y.ndim ? x.ndim : y.ndim;
     for (uint32_t i = 0; i < ndim; i++) { /* from the last one on */
@@ -74,8 +74,11 @@ void kernel_dist(struct kernel *k)
     x = dense_broadcast(k, x, size, ndim);
     y = dense_broadcast(k, y, size, ndim);
     struct dense out = dense_new(k, DENSE_REAL, NULL, 0);
+    struct dense d = dense_new(k, DENSE_REAL, size, ndim), zero = dense_new(k, DENSE_REAL, size, ndim);
+    for (int64_t i = 0; i < x.n && !k->failed; i++)
+        d.u.r[i] = cabs(x.u.c[i] - y.u.c[i]);
     if (!k->failed)
-        out.u.r[0] = distance(x.u.r, y.u.r, x.n, real_arg(k, "p", 2));
+        out.u.r[0] = distance(d.u.r, zero.u.r, x.n, real_arg(k, "p", 2));
     store(k, result(k, 0), out);
 }
 

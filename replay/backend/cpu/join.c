@@ -205,10 +205,11 @@ void kernel_chunk_cat(struct kernel *k)
     int64_t chunks = int_arg(k, "num_chunks", 1), size[TENSOR_MAX_DIM], filled = 0;
     struct tensor to = result(k, 0);
     ndim = tensor_sizes(k, to, size);
-    struct dense out = dense_new(k, DENSE_REAL, size, ndim);
+    enum dense_kind kind = to.meta ? dense_kind_of(to.meta->dtype) : DENSE_REAL;
+    struct dense out = dense_new(k, kind, size, ndim);
     int64_t width = ndim ? size[ndim - 1] : 0;
     for (uint32_t t = 0; t < n && !k->failed && chunks > 0; t++) {
-        struct dense x = load_value(k, items[t], DENSE_REAL);
+        struct dense x = load_value(k, items[t], kind);
         if (k->failed)
             return;
         struct around a = around_dim(&x, wrapped_dim(int_arg(k, "dim", 0), x.ndim));
@@ -216,8 +217,10 @@ void kernel_chunk_cat(struct kernel *k)
         for (int64_t i = 0; i < x.n; i++) {
             int64_t outer = i / (a.n * a.inner), rest = i % (a.n * a.inner);
             int64_t at = (outer * chunks + rest / piece) * width + filled + rest % piece;
-            if (at < out.n)
-                out.u.r[at] = x.u.r[i];
+            if (at < out.n && kind == DENSE_COMPLEX)
+                out.u.c[at] = x.u.c[i];
+            else if (at < out.n)
+                out.u.i[at] = x.u.i[i];
         }
         filled += piece;
     }

@@ -317,12 +317,16 @@ void kernel_channel_shuffle(struct kernel *k)
 {
     struct dense x = load(k, tensor_arg(k, "self")), out = like_result(k, 0, x.kind);
     int64_t groups = int_arg(k, "groups", 1);
-    if (k->failed || x.ndim < 3 || x.kind == DENSE_COMPLEX)
+    if (k->failed || x.ndim < 3)
         return;
     int64_t c = x.size[1], hw = x.size[0] && c ? x.n / x.size[0] / c : 0, per = c / groups;
     for (int64_t i = 0; i < x.n; i++) {
         int64_t ch = i / hw % c, n = i / hw / c;
-        out.u.i[i] = x.u.i[(n * c + ch % groups * per + ch / groups) * hw + i % hw];
+        int64_t from = (n * c + ch % groups * per + ch / groups) * hw + i % hw;
+        if (x.kind == DENSE_COMPLEX)
+            out.u.c[i] = x.u.c[from];
+        else
+            out.u.i[i] = x.u.i[from];
     }
     store(k, result(k, 0), out);
 }

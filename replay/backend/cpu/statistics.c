@@ -10,8 +10,10 @@ void kernel_variance(struct kernel *k)
     int64_t n;
     struct dense x = load(k, tensor_arg(k, "self"));
     x = reduced_last(k, x.kind == DENSE_INT ? dense_convert(k, x, DENSE_REAL) : x, "dim", &n);
-    int64_t rows = n ? x.n / n : 0;
-    struct dense out = dense_new(k, DENSE_REAL, &rows, 1), mean = dense_new(k, x.kind, &rows, 1);
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    struct dense out = dense_new(k, DENSE_REAL, size, ndim), mean = dense_new(k, x.kind, size, ndim);
+    int64_t rows = out.n;
     double correction = has_arg(k, "correction") ? real_arg(k, "correction", 1)
                                                  : bool_arg(k, "unbiased", true);
     for (int64_t r = 0; r < rows && !k->failed; r++) {
@@ -71,9 +73,33 @@ void kernel_norm(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
+/* Of complex numbers, shifted by the greatest real part. */
+static void logsumexp_complex(struct kernel *k)
+{
+    int64_t n, size[TENSOR_MAX_DIM];
+    struct dense x = reduced_last(k, load_as(k, tensor_arg(k, "self"), DENSE_COMPLEX), "dim", &n);
+    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    struct dense out = dense_new(k, DENSE_COMPLEX, size, ndim);
+    for (int64_t r = 0; r < out.n && !k->failed; r++) {
+        double most = -INFINITY;
+        cdouble sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            most = fmax(most, creal(x.u.c[r * n + i]));
+        most = isinf(most) ? 0 : most;
+        for (int64_t i = 0; i < n; i++)
+            sum += cexp(x.u.c[r * n + i] - most);
+        out.u.c[r] = clog(sum) + most;
+    }
+    store(k, result(k, 0), out);
+}
+
 void kernel_logsumexp(struct kernel *k)
 {
     int64_t n;
+    if (dense_kind_of(tensor_arg(k, "self").meta->dtype) == DENSE_COMPLEX) {
+        logsumexp_complex(k);
+        return;
+    }
     struct dense x = reduced_last(k, load_as(k, tensor_arg(k, "self"), DENSE_REAL), "dim", &n);
     int64_t size[TENSOR_MAX_DIM];
     uint32_t ndim = tensor_sizes(k, result(k, 0), size);
