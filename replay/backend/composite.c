@@ -233,6 +233,54 @@ void composite_max_pool(struct kernel *k)
              args, 6);
 }
 
+/* circular: what is missing at one end is taken from the other (_pad_circular in PadNd.cpp). */
+static void pad_circular(struct kernel *k, const int64_t *pad, uint32_t n)
+{
+    struct tensor x = tensor_arg(k, "self");
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, x, size);
+    for (uint32_t i = 0; i < n && i < ndim && !k->failed; i++) {
+        uint32_t d = ndim - 1 - i;
+        int64_t before = pad[2 * i], behind = pad[2 * i + 1];
+        int64_t first = before < 0 ? -before : 0, kept = size[d] - first - (behind < 0 ? -behind : 0);
+        struct value items[3], args[2];
+        uint32_t parts = 0;
+        int64_t parts_of[3][2] = { { size[d] - before, before }, { first, kept }, { 0, behind } };
+        for (uint32_t j = 0; j < 3; j++) {
+            struct value slice[] = { value_tensor(x), value_of_int(k, d),
+                                     value_of_int(k, parts_of[j][0]),
+                                     value_of_int(k, parts_of[j][0] + parts_of[j][1]) };
+            if (parts_of[j][1] > 0)
+                items[parts++] = run_op(k, "aten.slice.Tensor", slice, 4);
+        }
+        args[0] = value_items(VALUE_LIST, items, parts);
+        args[1] = value_of_int(k, d);
+        x = run_tensor(k, "aten.cat.default", args, 2);
+    }
+    copy_elements(k, x, result(k, 0));
+}
+
+/* _trilinear: the sum over some dimensions of a product of three, each with dimensions added. */
+void composite_trilinear(struct kernel *k)
+{
+    static const char *const names[][2] = { { "i1", "expand1" }, { "i2", "expand2" },
+                                            { "i3", "expand3" } };
+    struct tensor product = { 0 };
+    for (uint32_t i = 0; i < 3 && !k->failed; i++) {
+        int64_t added[TENSOR_MAX_DIM];
+        uint32_t n = ints_arg(k, names[i][1], added, TENSOR_MAX_DIM);
+        struct tensor x = tensor_arg(k, names[i][0]);
+        for (uint32_t j = 0; j < n && !k->failed; j++) {
+            struct value args[] = { value_tensor(x), value_of_int(k, added[j]) };
+            x = run_tensor(k, "aten.unsqueeze.default", args, 2);
+        }
+        struct value args[] = { value_tensor(product), value_tensor(x) };
+        product = i ? run_tensor(k, "aten.mul.Tensor", args, 2) : x;
+    }
+    struct value args[] = { value_tensor(product), pass(k, "sumdim") };
+    copy_elements(k, run_tensor(k, "aten.sum.dim_IntList", args, 2), result(k, 0));
+}
+
 /* pad: by its mode. */
 void composite_pad(struct kernel *k)
 {
@@ -242,6 +290,10 @@ void composite_pad(struct kernel *k)
     struct value args[] = { pass(k, "self"), pass(k, "pad"), pass(k, "value") };
     bool constant = mode.n == 0 || str_is(mode, "constant"), reflect = str_is(mode, "reflect");
     char name[64] = "aten.constant_pad_nd.default";
+    if (str_is(mode, "circular")) {
+        pad_circular(k, pad, n);
+        return;
+    }
     if (!constant && !reflect && !str_is(mode, "replicate")) {
         kernel_fail(k, "padding mode %.*s", STR_ARG(mode));
         return;

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "replay/backend/cpu/pointwise.h"
+#include "replay/backend/cpu/special.h"
 
 /* empty: whatever the memory holds, which is zeros here. */
 void kernel_nothing(struct kernel *k)
@@ -77,4 +78,98 @@ void kernel_dropout(struct kernel *k)
 {
     run_point(k, POINT_native_dropout, result(k, 0));
     run_point(k, POINT_native_dropout_mask, result(k, 1));
+}
+
+/* ---- Windows, frequencies, grids ---- */
+
+enum window { HANN, HAMMING, BLACKMAN, BARTLETT, KAISER };
+
+static double window_at(const struct kernel *k, double i, double last)
+{
+    double x = 2 * PI * i / last, from_middle = 2 * i / last - 1;
+    switch ((enum window)k->row->param) {
+    case HANN: return 0.5 - 0.5 * cos(x);
+    case HAMMING: return real_arg(k, "alpha", 0.54) - real_arg(k, "beta", 0.46) * cos(x);
+    case BLACKMAN: return 0.42 - 0.5 * cos(x) + 0.08 * cos(2 * x);
+    case BARTLETT: return 1 - fabs(from_middle);
+    default: break;
+    }
+    double beta = real_arg(k, "beta", 12);
+    return bessel_i(0, beta * sqrt(fmax(0, 1 - from_middle * from_middle)), false) /
+           bessel_i(0, beta, false);
+}
+
+/* hann_window and its like; a periodic one is that of one more, without its end. */
+void kernel_window(struct kernel *k)
+{
+    int64_t n = int_arg(k, "window_length", 0);
+    double last = (double)(bool_arg(k, "periodic", true) ? n : n - 1);
+    struct dense out = dense_new(k, DENSE_REAL, &n, 1);
+    for (int64_t i = 0; i < out.n; i++)
+        out.u.r[i] = n == 1 ? 1 : window_at(k, (double)i, last);
+    store(k, result(k, 0), out);
+}
+
+/* fft_fftfreq; fft_rfftfreq (PARAM 1). */
+void kernel_frequencies(struct kernel *k)
+{
+    int64_t n = int_arg(k, "n", 1), size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    struct dense out = dense_new(k, DENSE_REAL, size, ndim);
+    double unit = 1 / ((double)n * real_arg(k, "d", 1));
+    for (int64_t i = 0; i < out.n; i++)
+        out.u.r[i] = (double)(!k->row->param && i >= (n + 1) / 2 ? i - n : i) * unit;
+    store(k, result(k, 0), out);
+}
+
+/* affine_grid_generator: a place of the grid [N, .., H, W, dims] is theta times (x, y, .., 1). */
+void kernel_affine_grid(struct kernel *k)
+{
+    struct dense theta = load_as(k, tensor_arg(k, "theta"), DENSE_REAL);
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, result(k, 0), size), dims = ndim > 2 ? ndim - 2 : 0;
+    struct dense out = dense_new(k, DENSE_REAL, size, ndim);
+    bool corners = bool_arg(k, "align_corners", false);
+    int64_t places = dims ? out.n / (size[0] * dims > 0 ? size[0] * dims : 1) : 0;
+    if (k->failed || !places || theta.n != size[0] * dims * (dims + 1))
+        return;
+    for (int64_t i = 0; i < size[0] * places; i++) {
+        int64_t left = i % places;
+        double at[TENSOR_MAX_DIM]; /* x first */
+        for (uint32_t d = 0; d < dims; d++) {
+            int64_t n = size[ndim - 2 - d], j = left % n;
+            double step = n > 1 ? (double)(2 * j) / (double)(n - 1) - 1 : 0;
+            at[d] = corners ? step : step * (double)(n - 1) / (double)n;
+            left /= n;
+        }
+        for (uint32_t r = 0; r < dims; r++) {
+            const double *row = theta.u.r + (i / places * dims + r) * (dims + 1);
+            double sum = row[dims];
+            for (uint32_t d = 0; d < dims; d++)
+                sum += row[d] * at[d];
+            out.u.r[i * dims + r] = sum;
+        }
+    }
+    store(k, result(k, 0), out);
+}
+
+/* rrelu: a slope for each negative element, the mean one outside of training; the noise is told. */
+void kernel_rrelu(struct kernel *k)
+{
+    struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
+    struct dense noise = dense_new(k, DENSE_REAL, x.size, x.ndim);
+    double lower = real_arg(k, "lower", 0.125), upper = real_arg(k, "upper", 1.0 / 3);
+    bool training = bool_arg(k, "training", false);
+    struct random r = random_of(k);
+    for (int64_t i = 0; i < x.n; i++) {
+        double slope = training ? lower + (upper - lower) * random_uniform(&r) : (lower + upper) / 2;
+        bool negative = training ? x.u.r[i] <= 0 : x.u.r[i] < 0;
+        noise.u.r[i] = negative ? slope : 1;
+        x.u.r[i] *= noise.u.r[i];
+    }
+    store(k, result(k, 0), x);
+    if (n_results(k) > 1)
+        store(k, result(k, 1), training ? noise : load_as(k, tensor_arg(k, "noise"), DENSE_REAL));
+    else if (training && has_arg(k, "noise"))
+        store(k, tensor_arg(k, "noise"), noise);
 }

@@ -118,7 +118,7 @@ static double slope_of(double difference, double distance, double p)
     if (p == 1)
         return sign;
     if (isinf(p))
-        return fabs(difference) == distance ? sign : 0;
+        return (float)fabs(difference) == (float)distance ? sign : 0; /* it was rounded */
     if (p == 2)
         return difference / distance;
     return sign * pow(fabs(difference), p - 1) * pow(distance, 1 - p);
@@ -185,9 +185,12 @@ void kernel_bag_weights_backward(struct kernel *k)
     struct dense index = load_as(k, tensor_arg(k, "indices"), DENSE_INT);
     struct dense bag = load_as(k, tensor_arg(k, "offset2bag"), DENSE_INT);
     struct dense out = dense_new(k, DENSE_REAL, index.size, index.ndim);
-    int64_t n = w.ndim == 2 ? w.size[1] : 0, padding = int_arg(k, "padding_idx", -1);
+    struct dense offsets = load_as(k, tensor_arg(k, "offsets"), DENSE_INT);
+    int64_t n = w.ndim == 2 ? w.size[1] : 0, padding = int_arg(k, "padding_idx", -1), at = 0;
     for (int64_t i = 0; i < index.n && n && !k->failed; i++) {
-        int64_t row = index.u.i[i], b = i < bag.n ? bag.u.i[i] : 0;
+        while (at + 1 < offsets.n && offsets.u.i[at + 1] <= i)
+            at++;
+        int64_t row = index.u.i[i], b = i < bag.n ? bag.u.i[i] : at;
         if (row == padding || row < 0 || row >= w.size[0] || (b + 1) * n > g.n)
             continue;
         for (int64_t d = 0; d < n; d++)
