@@ -21,8 +21,8 @@ static void write_statements(struct buf *text, const char *call)
 {
     for (const char *end; (end = strstr(call, "; ")) != NULL; call = end + 2) {
         const char *value = strstr(call, " = ") + 3;
-        buf_printf(text, "        %.*storch.ops.%.*s\n", (int)(value - call), call,
-                   (int)(end - value), value);
+        buf_printf(text, "        %.*s%s%.*s\n", (int)(value - call), call,
+                   strchr(value, '(') < end ? "torch.ops." : "", (int)(end - value), value);
     }
     bool named = strncmp(call, "torchvision.", 12) == 0 || strncmp(call, "prims.", 6) == 0;
     buf_printf(text, "        r = torch.ops.%s%s\n", named ? "" : "aten.", call);

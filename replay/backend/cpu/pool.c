@@ -153,7 +153,38 @@ void kernel_avg_pool_backward(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
-/* The greatest of each window, and where: NaN wins, then the first. */
+/* The place within window o, padding and all, of a place in the plane (_low_memory_max_pool of
+ * torch/_inductor/inductor_prims.py), or the other way round. */
+static int64_t offset_of(const struct pool *p, int64_t o, int64_t place)
+{
+    int64_t offset = 0, each = 1;
+    for (uint32_t d = p->dims; d-- > 0; o /= p->out[d], place /= p->in[d], each *= p->window[d]) {
+        int64_t from = o % p->out[d] * p->stride[d] - p->padding[d];
+        offset += (place % p->in[d] - from) / p->dilation[d] * each;
+    }
+    return offset;
+}
+
+static int64_t place_of(const struct pool *p, int64_t o, int64_t offset)
+{
+    int64_t place = 0, each = 1;
+    for (uint32_t d = p->dims; d-- > 0;
+         o /= p->out[d], offset /= p->window[d], each *= p->in[d]) {
+        int64_t from = o % p->out[d] * p->stride[d] - p->padding[d];
+        place += (from + offset % p->window[d] * p->dilation[d]) * each;
+    }
+    return place;
+}
+
+/* Of prims._low_memory_max_pool_*, which have one name for both. */
+static uint32_t listed_dims(const struct kernel *k)
+{
+    int64_t window[POOL_MAX_DIM];
+    uint32_t dims = (uint32_t)k->row->param % 10;
+    return dims ? dims : ints_arg(k, "kernel_size", window, POOL_MAX_DIM);
+}
+
+/* The greatest of each window, and where: NaN wins, then the first. PARAM 20: where in the window. */
 void kernel_max_pool(struct kernel *k)
 {
     struct pool p;
@@ -161,9 +192,10 @@ void kernel_max_pool(struct kernel *k)
     struct tensor to = result(k, 0);
     uint32_t ndim = tensor_sizes(k, to, size);
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
-    if (!pool_of(k, (uint32_t)k->row->param % 10, &x, size, ndim, &p))
+    if (!pool_of(k, listed_dims(k), &x, size, ndim, &p))
         return;
-    p.adaptive = k->row->param > 10;
+    bool offsets = k->row->param == 20;
+    p.adaptive = k->row->param > 10 && !offsets;
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
     struct dense index = dense_new(k, DENSE_INT, size, ndim);
     for (int64_t i = 0; i < out.n && !k->failed; i++) {
@@ -180,11 +212,27 @@ void kernel_max_pool(struct kernel *k)
             }
         }
         out.u.r[i] = most;
-        index.u.i[i] = where;
+        index.u.i[i] = offsets ? offset_of(&p, i % p.out_size, where) : where;
     }
     store(k, to, out);
     if (n_results(k) > 1)
         store(k, result(k, 1), index);
+}
+
+/* prims._low_memory_max_pool_offsets_to_indices */
+void kernel_pool_indices(struct kernel *k)
+{
+    struct pool p;
+    int64_t in[TENSOR_MAX_DIM];
+    struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_INT), whole = x;
+    uint32_t n = ints_arg(k, "input_size", in, TENSOR_MAX_DIM), dims = listed_dims(k);
+    for (uint32_t i = 0; i < dims && dims <= n && dims <= x.ndim; i++)
+        whole.size[x.ndim - dims + i] = in[n - dims + i];
+    if (dims > n || !pool_of(k, dims, &whole, x.size, x.ndim, &p))
+        return;
+    for (int64_t i = 0; i < x.n && !k->failed; i++)
+        x.u.i[i] = place_of(&p, i % p.out_size, x.u.i[i]);
+    store(k, result(k, 0), x);
 }
 
 static bool is_in_window(const struct pool *p, int64_t o, int64_t place)

@@ -7,11 +7,19 @@
 
 #include "replay/backend/cuda/planes.h"
 
+/* Of prims._low_memory_max_pool_*, which have one name for two and three. */
+static uint32_t listed_dims(const struct kernel *k)
+{
+    int64_t window[PLANE_DIMS];
+    uint32_t dims = (uint32_t)k->row->param % 10;
+    return dims ? dims : ints_arg(k, "kernel_size", window, PLANE_DIMS);
+}
+
 /* inner is as large as the input, outer as the output. */
 static bool pool_of(struct kernel *k, struct tensor inner, struct tensor outer,
                     struct tensor indices, struct pool_args *a)
 {
-    uint32_t dims = (uint32_t)k->row->param % 10;
+    uint32_t dims = listed_dims(k);
     i64 in[PLANE_STRIDES], out[PLANE_STRIDES], index[PLANE_STRIDES];
     memset(a, 0, sizeof *a);
     if (!planes_of(k, inner, dims, in, a->inner_stride) ||
@@ -21,7 +29,7 @@ static bool pool_of(struct kernel *k, struct tensor inner, struct tensor outer,
     a->channels = in[1];
     memcpy(a->in, in + 2, sizeof a->in);
     memcpy(a->out, out + 2, sizeof a->out);
-    a->adaptive = k->row->param > 10;
+    a->adaptive = k->row->param > 10 && k->row->param < 20;
     plane_numbers(k, "kernel_size", dims, a->window, NULL, 1);
     plane_numbers(k, "stride", dims, a->stride, a->window, 1);
     plane_numbers(k, "padding", dims, a->padding, NULL, 0);
@@ -30,7 +38,10 @@ static bool pool_of(struct kernel *k, struct tensor inner, struct tensor outer,
     a->count_padding = bool_arg(k, "count_include_pad", true) && !a->adaptive;
     a->inner = cuda_address(k, inner);
     a->outer = cuda_address(k, outer);
-    a->indices = indices.meta ? cuda_address(k, indices) : 0;
+    u64 where = indices.meta ? cuda_address(k, indices) : 0;
+    bool offsets = where && indices.meta->dtype == DTYPE_I8;
+    a->indices = offsets ? 0 : where;
+    a->offsets = offsets ? where : 0;
     return !k->failed;
 }
 
@@ -44,7 +55,8 @@ static void launch(struct kernel *k, const char *name, struct tensor inner, stru
     bool plain = type && is_plain(inner) && is_plain(outer) && inner.meta && outer.meta &&
                  inner.meta->dtype == outer.meta->dtype &&
                  dense_kind_of(written.meta->dtype) != DENSE_COMPLEX &&
-                 (!indices.meta || indices.meta->dtype == DTYPE_I64);
+                 (!indices.meta || indices.meta->dtype == DTYPE_I64 ||
+                  (indices.meta->dtype == DTYPE_I8 && k->row->param == 20));
     if (!plain) {
         if (!k->failed)
             cuda_decline(k);
@@ -95,4 +107,35 @@ void cuda_max_pool_backward(struct kernel *k)
 {
     struct tensor g = tensor_arg(k, "grad_output"), to = result(k, 0);
     launch(k, "pool_max_backward", to, g, tensor_arg(k, "indices"), to);
+}
+
+/* prims._low_memory_max_pool_offsets_to_indices: of planes that are no argument. */
+void cuda_pool_indices(struct kernel *k)
+{
+    struct tensor offsets = tensor_arg(k, "self"), to = result(k, 0);
+    struct pool_args a;
+    struct strided_set all;
+    int64_t in[TENSOR_MAX_DIM];
+    uint32_t n = ints_arg(k, "input_size", in, TENSOR_MAX_DIM), dims = listed_dims(k);
+    bool plain = offsets.meta && to.meta && offsets.meta->dtype == DTYPE_I8 &&
+                 to.meta->dtype == DTYPE_I64 && dims <= n;
+    if (!plain || !pool_of(k, offsets, offsets, to, &a)) {
+        if (!k->failed)
+            cuda_decline(k);
+        return;
+    }
+    for (uint32_t d = 0; d < dims; d++)
+        a.in[PLANE_DIMS - dims + d] = in[n - dims + d];
+    a.offsets = a.outer;
+    strided_start(k, &all, to);
+    a.n = all.n;
+    char defines[128];
+    snprintf(defines, sizeof defines,
+             "#define T i8\n#define ACC i64\n#define I %s\n#define LOWEST I64_MIN\n",
+             strided_index(&all, tensor_extent(k, offsets)));
+    struct cuda_function *f = cuda_function(k, "pooling", "pool_indices", defines);
+    if (a.n == 0)
+        return;
+    cuda_traffic(k, (uint64_t)a.n * 9, 0);
+    cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, a.n, 256), 1, 1, 256, 0 }, &a, sizeof a);
 }

@@ -106,6 +106,48 @@ KERNEL(pool_avg_backward, struct pool_args)
     }
 }
 
+/* The place in its window of place `at` of the plane. */
+DEVICE I in_window(const struct pool_args *a, u32 d, I o, I at)
+{
+    return (at + (I)a->padding[d] - o * (I)a->stride[d]) / (I)a->dilation[d];
+}
+
+DEVICE void store_where(const struct pool_args *a, const struct element *e, i64 where)
+{
+    I to = plane_of(e, a->index_stride) + place_in(a->index_stride, e->at[0], e->at[1], e->at[2]);
+    if (a->indices)
+        PTR(i64, a->indices)[to] = where;
+    if (!a->offsets)
+        return;
+    I w = (I)(where % a->in[2]), h = (I)(where / a->in[2] % a->in[1]);
+    I d = (I)(where / a->in[2] / a->in[1]);
+    PTR(i8, a->offsets)[to] = (i8)((in_window(a, 0, e->at[0], d) * (I)a->window[1] +
+                                    in_window(a, 1, e->at[1], h)) * (I)a->window[2] +
+                                   in_window(a, 2, e->at[2], w));
+}
+
+/* Places in the plane from those in the window. */
+KERNEL(pool_indices, struct pool_args)
+{
+    ROLLED
+    for (i64 i = (i64)BLOCK_X * THREADS + THREAD; i < a.n; i += (i64)GRID_X * THREADS) {
+        struct element e = element_of((I)i, (I)a.channels, a.out);
+        I offset = PTR(const i8, a.offsets)[plane_of(&e, a.outer_stride) +
+                                            place_in(a.outer_stride, e.at[0], e.at[1], e.at[2])];
+        i64 place = 0, each = 1;
+        UNROLL
+        for (i32 d = PLANE_DIMS - 1; d >= 0; d--) {
+            I window = (I)a.window[d];
+            place += each * (e.at[d] * (I)a.stride[d] - (I)a.padding[d] +
+                             offset % window * (I)a.dilation[d]);
+            offset /= window;
+            each *= a.in[d];
+        }
+        PTR(i64, a.indices)[plane_of(&e, a.index_stride) +
+                            place_in(a.index_stride, e.at[0], e.at[1], e.at[2])] = place;
+    }
+}
+
 /* The greatest of each window, and where: NaN wins, then the first. */
 KERNEL(pool_max, struct pool_args)
 {
@@ -133,9 +175,7 @@ KERNEL(pool_max, struct pool_args)
         STORE(T, PTR(T, a.outer),
               plane_of(&e, a.outer_stride) + place_in(a.outer_stride, e.at[0], e.at[1], e.at[2]),
               most);
-        if (a.indices)
-            PTR(i64, a.indices)[plane_of(&e, a.index_stride) +
-                                place_in(a.index_stride, e.at[0], e.at[1], e.at[2])] = where;
+        store_where(&a, &e, where);
     }
 }
 

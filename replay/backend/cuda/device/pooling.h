@@ -7,6 +7,7 @@
 struct pool_args {
     u64 inner, outer;    /* tensors of the sizes in[] and out[]: forward from inner to outer */
     u64 indices;         /* i64, of the sizes out[]: where in its plane the greatest is */
+    u64 offsets;         /* i8: where in its window, padding and all */
     i64 n, channels;     /* elements of what is written */
     i64 in[PLANE_DIMS], out[PLANE_DIMS];
     i64 window[PLANE_DIMS], stride[PLANE_DIMS], padding[PLANE_DIMS], dilation[PLANE_DIMS];
