@@ -23,6 +23,8 @@
  *     SYMTAPE_FAKE_MULTIPROCESSORS 3, so that grids are small and their loops run
  *     SYMTAPE_FAKE_TRACE      FILE: a line for each launch is added to it
  *     SYMTAPE_FAKE_KEEP       FOLDER: texts that did not compile or failed are left there
+ *     SYMTAPE_FAKE_IDLE       1: nothing is compiled, launched or looked at, and new memory is zero: what
+ *                             is left of a run is the host's own time (tests/bench)
  *     SYMTAPE_FAKE_CC         compiler of kernels; what the test was built with */
 #ifndef SYMTAPE_TESTS_CUDA_FAKE_H
 #define SYMTAPE_TESTS_CUDA_FAKE_H
@@ -46,6 +48,7 @@ enum {
 /* What every call asks first. 0: go on. */
 int fake_enter(const char *name);
 int fake_enter_context(const char *name); /* one that needs a current context */
+bool fake_idles(void);
 /* From now on every call that needs a context fails. */
 void fake_break(int error);
 int64_t fake_setting(const char *name, int64_t otherwise);

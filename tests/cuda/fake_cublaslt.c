@@ -31,6 +31,16 @@ struct object {
         }                                                          \
     } while (0)
 
+/* fake.h: looked for once. */
+static int idles(void)
+{
+    static int known;
+    const char *text = known ? NULL : getenv("SYMTAPE_FAKE_IDLE");
+    if (!known)
+        known = text && *text && strcmp(text, "0") != 0 ? 2 : 1;
+    return known == 2;
+}
+
 static int wanted(const char *mood)
 {
     const char *is = getenv("FAKE_CUBLASLT");
@@ -309,6 +319,8 @@ int cublasLtMatmul(void *handle, void *op, const void *alpha, const void *a, voi
     struct cublaslt_algorithm same;
     uint64_t alignment[4];
     const void *pointers[] = { a, b, c, d };
+    if (idles())
+        return CUBLAS_OK;
     as(handle, HANDLE);
     for (int i = 0; i < 4; i++) {
         alignment[i] = algorithm->data[6] >> 16 * i & 0xffff;

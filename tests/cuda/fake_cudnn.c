@@ -46,6 +46,16 @@ struct object {
         }                                                       \
     } while (0)
 
+/* fake.h: looked for once. */
+static int idles(void)
+{
+    static int known;
+    const char *text = known ? NULL : getenv("SYMTAPE_FAKE_IDLE");
+    if (!known)
+        known = text && *text && strcmp(text, "0") != 0 ? 2 : 1;
+    return known == 2;
+}
+
 static int wanted(const char *mood)
 {
     const char *is = getenv("FAKE_CUDNN");
@@ -428,6 +438,8 @@ int cudnnBackendExecute(void *handle, void *plan, void *pack)
 {
     const struct object *p = as(plan, CUDNN_PLAN), *x = as(pack, CUDNN_PACK);
     struct sides s = { .k = p->stream };
+    if (idles())
+        return CUDNN_OK;
     CHECK(as(handle, HANDLE_KIND)->stream, "no stream");
     CHECK(s.k && x->finished && find(x, PACK_ROOM)->u.p[0], "room");
     memset(find(x, PACK_ROOM)->u.p[0], 0xff, ROOM);

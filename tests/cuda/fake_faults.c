@@ -6,6 +6,7 @@
 
 static struct {
     bool initialized, current;
+    int idle; /* 0: not looked for, 1: no, 2: yes */
     int broken;
     double now;
     uint64_t launches;
@@ -62,6 +63,13 @@ int64_t fake_setting(const char *name, int64_t otherwise)
     return text && *text ? strtoll(text, NULL, 10) : otherwise;
 }
 
+bool fake_idles(void)
+{
+    if (state.idle == 0)
+        state.idle = fake_setting("SYMTAPE_FAKE_IDLE", 0) ? 2 : 1;
+    return state.idle == 2;
+}
+
 /* How often it was called, this call included. */
 static uint64_t count(const char *name)
 {
@@ -99,6 +107,8 @@ static int injected(const char *name)
 
 int fake_enter(const char *name)
 {
+    if (fake_idles())
+        return CU_OK;
     int error = injected(name);
     if (error)
         return error;
@@ -107,6 +117,8 @@ int fake_enter(const char *name)
 
 int fake_enter_context(const char *name)
 {
+    if (fake_idles())
+        return CU_OK;
     int error = fake_enter(name);
     if (error)
         return error;
