@@ -62,7 +62,7 @@ struct backend_kind {
     bool (*call)(struct backend *backend, const struct backend_call *call, struct err *err);
     /* Is there a kernel for calls of that schema? Where there is none, an operator's values are those
      * of the calls that its rule makes (replay/backend/parts.h). NULL: nothing is computed. */
-    bool (*has)(const struct schema *schema);
+    bool (*has)(struct backend *backend, const struct schema *schema);
     /* All calls are done; an error of one of them that came late names its node. */
     bool (*wait)(struct backend *backend, struct err *err);
 };

@@ -18,6 +18,7 @@ void exec_release(struct exec *exec)
 {
     storages_release(&exec->storages);
     arena_release(&exec->values);
+    vec_release(&exec->facts);
 }
 
 bool tensor_bytes(const struct sym_pool *pool, const struct tensor_meta *meta, size_t *ret)
@@ -165,9 +166,10 @@ bool exec_write(struct exec *exec, struct tensor x, const void *from, size_t byt
         return err_set(err, ERR_USAGE, "a tensor without plain strides");
     if (!storage_need(&exec->storages, x.storage, reach, err))
         return false;
+    struct memory *m = storage_at(&exec->storages, x.storage);
+    m->written = true;
     if (bytes == 0)
         return true;
-    struct memory *m = storage_at(&exec->storages, x.storage);
     size_t at = (size_t)w.offset * size;
     if (in_memory_order(x.meta, &w) && at <= m->bytes && bytes <= m->bytes - at)
         return exec->backend->kind->write(exec->backend, m, at, from, bytes, err);
@@ -184,6 +186,33 @@ bool exec_write(struct exec *exec, struct tensor x, const void *from, size_t byt
 }
 
 /* ---- Calls ---- */
+
+static struct op_facts facts_of(struct exec *exec, const struct op *op)
+{
+    struct op_facts ret = { .known = true, .has_kernel = true };
+    const struct backend_kind *kind = exec->backend->kind;
+    struct schema name;
+    if (!schema_parse_name(op_schema(op), &name))
+        return ret;
+    ret.reads = shown_reads(name.base);
+    ret.has_kernel = !kind->has || kind->has(exec->backend, &name);
+    return ret;
+}
+
+struct op_facts exec_facts(struct exec *exec, const struct op *op)
+{
+    uint32_t index = op_index(op);
+    if (index >= exec->facts.n) {
+        size_t more = index + 1 - exec->facts.n;
+        if (!vec_reserve(&exec->facts, more))
+            return facts_of(exec, op);
+        memset(exec->facts.v + exec->facts.n, 0, more * sizeof *exec->facts.v);
+        exec->facts.n += more;
+    }
+    if (!exec->facts.v[index].known)
+        exec->facts.v[index] = facts_of(exec, op);
+    return exec->facts.v[index];
+}
 
 bool exec_give(struct exec *exec, struct value value, struct err *err)
 {
@@ -209,6 +238,23 @@ static uint64_t seed_of_call(struct exec *exec)
     return exec->seed + ++exec->calls;
 }
 
+static void mark_written(struct exec *exec, const struct value *v, unsigned depth)
+{
+    struct memory *m =
+        v->kind == VALUE_TENSOR ? storage_at(&exec->storages, v->u.tensor.storage) : NULL;
+    if (m)
+        m->written = true;
+    for (uint32_t i = 0; value_is_sequence(*v) && depth < 4 && i < v->n; i++)
+        mark_written(exec, &v->u.items[i], depth + 1);
+}
+
+static void note_written(struct exec *exec, const struct backend_call *call)
+{
+    for (uint32_t i = 0; i < call->schema->n_args; i++)
+        if (call->schema->args[i].written)
+            mark_written(exec, &call->args[i], 0);
+}
+
 static bool run_backend(struct exec *exec, const struct op *op, const struct schema *schema,
                         const struct value *bound, struct value result, struct err *err)
 {
@@ -223,6 +269,7 @@ static bool run_backend(struct exec *exec, const struct op *op, const struct sch
                                  .node = exec->node };
     if (!schema)
         return err_nomem(err);
+    note_written(exec, &call);
     exec->depth++;
     bool done = exec->backend->kind->call(exec->backend, &call, err);
     if (done && exec->watch && exec->depth == 1)

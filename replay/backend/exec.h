@@ -9,6 +9,13 @@
 
 #include "replay/backend/backend.h"
 
+/* What is told by an operator's name, looked for once. */
+struct op_facts {
+    bool known;
+    bool has_kernel; /* the backend's; true where it computes nothing */
+    bool reads;      /* its rule is shown values of its arguments (shown.c) */
+};
+
 struct exec {
     struct ops *ops;
     struct backend *backend;
@@ -21,6 +28,7 @@ struct exec {
     uint32_t depth;      /* of calls that kernels make */
     bool within;         /* a call whose parts are run (replay/backend/parts.h) */
     uint64_t parts;      /* so many were */
+    vec_of(struct op_facts) facts; /* by operator */
     /* Numbers that are read from tensors may be invented, all inputs being so: guess is what the
      * next one is taken for, -1: what it is. On a backend that computes nothing all sizes that
      * depend on data are; there -1 is the greatest that it can be, and numbers are 1. */
@@ -50,6 +58,8 @@ bool exec_give(struct exec *exec, struct value value, struct err *err);
 /* What is left of a call when its rule has answered: memory for the results, and their values. */
 bool exec_run_bound(struct exec *exec, const struct op *op, const struct schema *schema,
                     const struct value *bound, struct value result, struct err *err);
+
+struct op_facts exec_facts(struct exec *exec, const struct op *op);
 
 /* A call without its rule, for kernels that know what comes out: `result` has memory. */
 bool exec_call_into(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,

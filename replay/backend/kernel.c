@@ -4,24 +4,46 @@
 #include <string.h>
 
 #include "replay/backend/exec.h"
+#include "trace/base/hash.h"
 
-static const struct kernel_row *row_named(const struct kernel_row *rows, size_t n, struct str base)
+/* ---- Rows ---- */
+
+static size_t slot_of(struct str base)
 {
-    for (size_t i = 0; i < n; i++)
-        if (str_is(base, rows[i].base))
-            return &rows[i];
+    return hash_str(base) % KERNEL_SLOTS;
+}
+
+void kernel_table_make(struct kernel_table *table, const struct kernel_row *rows, size_t n)
+{
+    memset(table, 0, sizeof *table);
+    table->rows = rows;
+    for (size_t i = 0; i < n && i < KERNEL_MOST_ROWS; i++) {
+        size_t at = slot_of(str_of(rows[i].base));
+        while (table->slots[at])
+            at = (at + 1) % KERNEL_SLOTS;
+        table->slots[at] = (uint16_t)(i + 1);
+    }
+}
+
+static const struct kernel_row *row_named(const struct kernel_table *table, struct str base)
+{
+    for (size_t at = slot_of(base); table->slots[at]; at = (at + 1) % KERNEL_SLOTS) {
+        const struct kernel_row *row = &table->rows[table->slots[at] - 1];
+        if (str_is(base, row->base))
+            return row;
+    }
     return NULL;
 }
 
-const struct kernel_row *kernel_row_find(const struct kernel_row *rows, size_t n,
+const struct kernel_row *kernel_row_find(const struct kernel_table *table,
                                          const struct schema *schema)
 {
     struct str base = schema->base;
     if (str_starts(base, STR("_foreach_")))
         base = str_from(base, 9);
-    const struct kernel_row *row = row_named(rows, n, base);
+    const struct kernel_row *row = row_named(table, base);
     if (!row && base.n > 1 && base.p[base.n - 1] == '_')
-        row = row_named(rows, n, str_first(base, base.n - 1));
+        row = row_named(table, str_first(base, base.n - 1));
     return row;
 }
 
@@ -46,8 +68,9 @@ static struct value item_of(const struct kernel *k, struct value v)
 static bool find_arg(const struct kernel *k, const char *name, struct value *ret)
 {
     const struct schema *s = k->call->schema;
+    struct str wanted = str_of(name);
     for (uint32_t i = 0; i < s->n_args; i++)
-        if (str_is(s->args[i].name, name)) {
+        if (str_eq(s->args[i].name, wanted)) {
             *ret = item_of(k, k->call->args[i]);
             return true;
         }
@@ -61,8 +84,8 @@ struct value value_arg(const struct kernel *k, const char *name)
 {
     struct value ret = value_none();
     bool found = find_arg(k, name, &ret);
-    bool number = strcmp(name, "self") && strcmp(name, "alpha");
-    for (size_t i = 0; k->foreach && number && !found && i < 5; i++)
+    bool number = k->foreach && !found && strcmp(name, "self") && strcmp(name, "alpha");
+    for (size_t i = 0; number && !found && i < 5; i++)
         found = find_arg(k, foreach_names[i], &ret);
     return ret;
 }

@@ -30,9 +30,16 @@ struct kernel_row {
     kernel_fn *run;
     int param;        /* what tells it from its family */
 };
+/* Rows by their bases; of equal ones the first counts. */
+enum { KERNEL_SLOTS = 4096, KERNEL_MOST_ROWS = KERNEL_SLOTS / 2 };
+struct kernel_table {
+    const struct kernel_row *rows;
+    uint16_t slots[KERNEL_SLOTS]; /* the row's number and 1 */
+};
+void kernel_table_make(struct kernel_table *table, const struct kernel_row *rows, size_t n);
 /* The row of "aten::add_" and the like: add_ goes by add unless it has one of its own, _foreach_add
  * by add. NULL: there is none. */
-const struct kernel_row *kernel_row_find(const struct kernel_row *rows, size_t n,
+const struct kernel_row *kernel_row_find(const struct kernel_table *table,
                                          const struct schema *schema);
 
 /* ERR_USAGE with the text; sticky. */

@@ -6,11 +6,10 @@
 
 enum { PARTS_NESTING = 8 };
 
-bool parts_has_kernel(const struct exec *exec, const struct op *op)
+bool parts_has_kernel(struct exec *exec, const struct op *op)
 {
     const struct backend_kind *kind = exec->backend->kind;
-    struct schema name;
-    return !kind->has || !schema_parse_name(op_schema(op), &name) || kind->has(&name);
+    return !kind->has || exec_facts(exec, op).has_kernel;
 }
 
 static bool computed(struct exec *exec, const struct value *v, unsigned depth)

@@ -9,7 +9,7 @@
 #include "replay/backend/exec.h"
 
 /* Does the backend compute calls of that operator by itself? */
-bool parts_has_kernel(const struct exec *exec, const struct op *op);
+bool parts_has_kernel(struct exec *exec, const struct op *op);
 
 /* Around a call of a rule: what it calls is run. */
 struct parts {

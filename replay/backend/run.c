@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "replay/backend/parts.h"
+#include "replay/backend/run_inputs.h"
 #include "replay/backend/run_memory.h"
 #include "replay/backend/run_premises.h"
 #include "replay/backend/run_subgraph.h"
@@ -102,66 +103,9 @@ static bool run_getitem(struct run *run, const struct step *step, struct value *
     return true;
 }
 
-static uint64_t mixed(uint64_t z)
-{
-    z += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-/* Random values, near to a normal distribution of variance 1: the sum of four uniform ones. */
-static bool random_input(struct run *run, struct tensor x, uint32_t number, struct err *err)
-{
-    size_t bytes, size = dtype_size(x.meta->dtype);
-    if (run->options.backend->kind->shapes_only)
-        return exec_write(&run->exec, x, NULL, 0, err);
-    if (!tensor_needs(ops_pool(run->ops), x.meta, &bytes, err) ||
-        !tensor_bytes(ops_pool(run->ops), x.meta, &bytes))
-        return err_set(err, ERR_ENV, "more than 2^63 bytes");
-    unsigned char *p = malloc(bytes + 16);
-    if (!p)
-        return err_set(err, ERR_ENV, "%zu bytes of memory cannot be had", bytes);
-    uint64_t seed = mixed(run->options.seed + 0x51ed270b * (uint64_t)(number + 1));
-    for (size_t i = 0; i < bytes / size; i++) {
-        uint64_t bits = mixed(seed + i);
-        double sum = 0;
-        for (int part = 0; part < 4; part++)
-            sum += (double)(bits >> 16 * part & 0xffff) / 65536 - 0.5;
-        exec_put_number(x.meta->dtype, p, i, sum * 1.7320508075688772, bits >> 63);
-    }
-    bool ok = exec_write(&run->exec, x, p, bytes, err);
-    free(p);
-    return ok;
-}
-
-static bool run_input(struct run *run, const struct step *step, uint32_t number, struct value *ret,
-                      struct err *err)
-{
-    const struct node *node = &run->graph->nodes[step->node];
-    struct array given = { 0 };
-    if (run->options.input && !run->options.input(run->options.user, number, node, &given, err))
-        return false;
-    *ret = expected_value(run->ops, step->expected);
-    if (ret->kind != VALUE_TENSOR)
-        return true;
-    struct tensor x = ret->u.tensor;
-    size_t bytes;
-    if (!given.p)
-        return random_input(run, x, number, err);
-    if (run->options.backend->kind->shapes_only)
-        return exec_write(&run->exec, x, NULL, 0, err);
-    if (!tensor_bytes(ops_pool(run->ops), x.meta, &bytes) || given.dtype != x.meta->dtype ||
-        bytes != given.bytes)
-        return err_set(err, ERR_USAGE, "the values given are %s of %zu bytes, and %s of %zu wanted",
-                       dtype_short_name(given.dtype), given.bytes, dtype_short_name(x.meta->dtype),
-                       bytes);
-    return exec_write(&run->exec, x, given.p, bytes, err);
-}
-
 static bool run_output(struct run *run, const struct step *step, struct err *err)
 {
-    struct value *outputs = arena_array(&run->arena, struct value, (size_t)step->n_args + 1);
+    struct value *outputs = ops_values(run->ops, (size_t)step->n_args + 1);
     if (!outputs)
         return err_nomem(err);
     if (!program_fill(run->program, step))
@@ -170,16 +114,6 @@ static bool run_output(struct run *run, const struct step *step, struct err *err
     run->outputs = outputs;
     run->n_outputs = step->n_args;
     return true;
-}
-
-/* A constant's values are in no log. */
-static bool run_constant(struct run *run, const struct step *step, struct value *ret,
-                         struct err *err)
-{
-    *ret = expected_value(run->ops, step->expected);
-    if (ret->kind != VALUE_TENSOR)
-        return err_set(err, ERR_USAGE, "an attribute that is no tensor");
-    return random_input(run, ret->u.tensor, step->node + 0x10000, err);
 }
 
 bool run_inner_step(struct run *run, struct program *p, const struct step *step, struct err *err)
@@ -287,15 +221,16 @@ static bool place_error(const struct run *run, node_id id, struct err *err)
     return false;
 }
 
-bool run_execute(struct run *run, struct err *err)
+static bool execute_steps(struct run *run, struct err *err)
 {
     struct program *p = run->program;
     const struct backend_kind *kind = run->options.backend->kind;
     uint32_t n_inputs = 0;
     uint64_t begin = now_ns(), given = 0; /* given: what inputs took of it */
     for (uint32_t i = 0; i < p->n_steps; i++) {
-        uint64_t start = now_ns();
         const struct step *step = &p->steps[i];
+        bool gives = step->kind == STEP_INPUT || step->kind == STEP_ATTRIBUTE;
+        uint64_t start = gives || run->ns ? now_ns() : 0;
         uint32_t first_storage = ops_next_storage(run->ops);
         run->at = run->exec.node = run->exec.storages.node = i;
         if (run->exec.invents)
@@ -306,7 +241,7 @@ bool run_execute(struct run *run, struct err *err)
             return place_error(run, i, err);
         if (run->ns)
             run->ns[i] = now_ns() - start;
-        if (step->kind == STEP_INPUT || step->kind == STEP_ATTRIBUTE) {
+        if (gives) {
             if (!kind->wait(run->options.backend, err))
                 return place_error(run, i, err);
             given += now_ns() - start;
@@ -319,6 +254,52 @@ bool run_execute(struct run *run, struct err *err)
     if (!kind->wait(backend, err))
         return backend->late && place_error(run, run->at, err);
     run->calls_ns = now_ns() - begin - given;
+    return true;
+}
+
+static void reset_program(struct program *p)
+{
+    memset(p->valid, 0, p->n_steps * sizeof *p->valid);
+    for (uint32_t i = 0; i < p->n_children; i++)
+        reset_program(p->children[i]);
+}
+
+/* As it was when it was made, but for what calls of these sizes gave. */
+static void begin_again(struct run *run)
+{
+    struct exec *exec = &run->exec;
+    run_keep_inputs(run);
+    run_forget_values(run);
+    reset_program(run->program);
+    ops_reset(run->ops);
+    arena_reset(&exec->values);
+    exec->calls = exec->inner = 0;
+    exec->parts = 0;
+    exec->guesses = 0;
+    exec->storages.peak = exec->storages.bytes;
+    exec->storages.events.n = 0;
+    memcpy(run->symbols, run->first, run->n_first * sizeof *run->first);
+    memset(run->bound, 0, run->n_symbols * sizeof *run->bound);
+    run->n_symbols = run->n_first;
+    run->calls = run->violations = 0;
+}
+
+bool run_execute(struct run *run, struct err *err)
+{
+    if (run->executed)
+        begin_again(run);
+    run->executed = true;
+    return execute_steps(run, err);
+}
+
+static bool remember_start(struct run *run, struct err *err)
+{
+    run->kept = arena_array(&run->arena, struct run_kept, (size_t)run->program->n_steps + 1);
+    run->first = arena_array(&run->arena, struct run_size, run->n_symbols + 1);
+    if (!run->kept || !run->first)
+        return err_nomem(err);
+    memcpy(run->first, run->symbols, run->n_symbols * sizeof *run->first);
+    run->n_first = run->n_symbols;
     return true;
 }
 
@@ -338,7 +319,8 @@ struct run *run_new(const struct graph *graph, const struct run_options *options
         goto failed;
     run->exec.invents = options->backend->kind->shapes_only || run->n_given == 0;
     run->program = program_new(run->ops, graph, 0, run_symbol, run, err);
-    if (!run->program || !run_find_lifetimes(run, err))
+    if (!run->program || !run_find_lifetimes(run, err) ||
+        !run_find_unbacked(run, err) || !remember_start(run, err))
         goto failed;
     ops_set_subgraph(run->ops, run_subgraph, run);
     if (options->timing) {
@@ -356,6 +338,7 @@ void run_free(struct run *run)
 {
     if (!run)
         return;
+    run_drop_inputs(run);
     program_free(run->program);
     if (run->exec.backend)
         exec_release(&run->exec);

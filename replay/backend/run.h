@@ -81,6 +81,13 @@ struct run_lifetimes {
     vec_of(uint32_t) holders; /* by storage */
 };
 
+/* An input's or constant's memory. */
+struct run_kept {
+    struct memory memory; /* between runs */
+    uint32_t storage;
+    bool valid;
+};
+
 struct run {
     struct run_options options;
     const struct graph *graph;
@@ -91,6 +98,7 @@ struct run {
     struct run_size *symbols; /* what each came to be */
     size_t n_symbols, most_symbols;
     uint32_t n_given;    /* inputs whose values were given */
+    bool *binds;         /* by node: its recorded meta names an unbacked symbol */
     bool *bound;         /* by symbol: unbacked, and the data have told it */
     uint32_t violations; /* premises that did not hold */
     bool unsupported;    /* it stopped at an operator that nothing here computes */
@@ -100,6 +108,10 @@ struct run {
     uint64_t calls_ns; /* the whole, but inputs and constants */
     uint32_t *users;  /* by node: the last one that needs it */
     struct run_lifetimes lifetimes;
+    struct run_kept *kept;  /* by node */
+    struct run_size *first; /* n_first symbols, before anything was run */
+    size_t n_first;
+    bool executed;
     uint32_t calls;   /* that were run */
     node_id at;       /* the node that is being run, for errors */
     struct program *inside; /* the subgraph that is being run; NULL: none */
@@ -109,6 +121,8 @@ struct run {
 
 /* NULL: ERR_USAGE (a symbol without a value, a size that contradicts), ERR_ENV. */
 struct run *run_new(const struct graph *graph, const struct run_options *options, struct err *err);
+/* Once more is quicker: what sizes lead to is known, and inputs stay in their memory with their values,
+ * but those that a call wrote by its schema. Values and outputs of the run before are gone. */
 bool run_execute(struct run *run, struct err *err);
 void run_free(struct run *run); /* NULL is fine */
 

@@ -104,3 +104,10 @@ bool run_hold(struct run *run, node_id at, uint32_t first, struct err *err)
             hold_value(run, l->order[i], value_none());
     return true;
 }
+
+void run_forget_values(struct run *run)
+{
+    for (uint32_t i = 0; i <= run->program->n_steps; i++)
+        run->lifetimes.held[i] = value_none();
+    run->lifetimes.holders.n = 0;
+}

@@ -10,4 +10,7 @@ bool run_find_lifetimes(struct run *run, struct err *err);
  * need. first: the number that the step's first new storage had. */
 bool run_hold(struct run *run, node_id at, uint32_t first, struct err *err);
 
+/* Nothing is held any more; no memory is given back by this. */
+void run_forget_values(struct run *run);
+
 #endif

@@ -283,9 +283,31 @@ static const struct meta *unbacked_meta(const struct run *run, const struct step
     return meta;
 }
 
+/* Sizes and numbers that unbacked symbols stand for. */
+static bool names_unbacked(const struct run *run, const struct meta *meta)
+{
+    for (uint32_t i = 0; meta && i < meta->n_sizes; i++)
+        if (str_starts(symbol_at(run, meta->sizes[i]), STR("u")))
+            return true;
+    return false;
+}
+
+bool run_find_unbacked(struct run *run, struct err *err)
+{
+    run->binds = arena_array(&run->arena, bool, (size_t)run->program->n_steps + 1);
+    if (!run->binds)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < run->program->n_steps; i++) {
+        const struct step *step = &run->program->steps[i];
+        run->binds[i] = names_unbacked(run, meta_of(run, step)) ||
+                        names_unbacked(run, unbacked_meta(run, step));
+    }
+    return true;
+}
+
 int64_t run_guess(struct run *run, const struct step *step)
 {
-    const struct meta *meta = unbacked_meta(run, step);
+    const struct meta *meta = run->binds[step->node] ? unbacked_meta(run, step) : NULL;
     struct err ignored = { 0 };
     for (uint32_t i = 0; meta && i < meta->n_sizes; i++) {
         struct str name = symbol_at(run, meta->sizes[i]);
@@ -317,7 +339,7 @@ static bool bind_unbacked(struct run *run, struct str name, sym_id size, struct 
 
 bool run_bind_result(struct run *run, const struct step *step, struct value value, struct err *err)
 {
-    const struct meta *meta = meta_of(run, step);
+    const struct meta *meta = run->binds[step->node] ? meta_of(run, step) : NULL;
     if (!meta)
         return true;
     if (meta->kind == META_SYM && meta->n_sizes == 1 && value_is_number(value))

@@ -10,6 +10,7 @@ bool run_solve_symbols(struct run *run, struct err *err);
 /* False: a premise does not hold and nobody said to go on. */
 bool run_check_premises(struct run *run, struct err *err);
 
+bool run_find_unbacked(struct run *run, struct err *err); /* fills run->binds */
 /* What the size of a result that depends on data is taken for by a backend that computes nothing:
  * what --set or an equation says of the symbol that was recorded; -1: nothing does. */
 int64_t run_guess(struct run *run, const struct step *step);

@@ -152,6 +152,11 @@ static bool show_values(struct showing *s, struct value *value, unsigned depth)
     return true;
 }
 
+bool shown_reads(struct str base)
+{
+    return shown_by(base, 1) || shown_by(base, 2);
+}
+
 static bool show(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
                  const struct backend_call *call, struct value *shown, struct err *err)
 {
@@ -173,7 +178,10 @@ static bool show(struct exec *exec, const struct op *op, const struct value *arg
 bool shown_args(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
                 struct value *shown, struct err *err)
 {
-    return show(exec, op, args, n, NULL, shown, err);
+    if (exec_facts(exec, op).reads)
+        return show(exec, op, args, n, NULL, shown, err);
+    memcpy(shown, args, n * sizeof *args);
+    return true;
 }
 
 bool counted_args(struct exec *exec, const struct op *op, const struct value *args, uint32_t n,
@@ -184,6 +192,10 @@ bool counted_args(struct exec *exec, const struct op *op, const struct value *ar
     struct backend_call call = { .op = op, .args = bound, .pool = ops_pool(exec->ops),
                                  .storages = &exec->storages, .exec = exec, .node = exec->node };
     struct schema name;
+    if (!exec_facts(exec, op).reads) {
+        memcpy(shown, args, n * sizeof *args);
+        return true;
+    }
     if (exec->backend->kind->count && schema_parse_name(op_schema(op), &name) &&
         shown_by(name.base, n))
         call.schema = ops_bound(exec->ops, op, args, n, keywords, n_keywords, bound);

@@ -14,4 +14,7 @@ bool counted_args(struct exec *exec, const struct op *op, const struct value *ar
                   const struct keyword *keywords, uint32_t n_keywords, struct value *shown,
                   struct err *err);
 
+/* Do rules of operators of that name read values? For struct op_facts. */
+bool shown_reads(struct str base);
+
 #endif

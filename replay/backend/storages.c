@@ -129,3 +129,22 @@ void storage_free(struct storages *s, uint32_t number)
     }
     *m = (struct memory){ 0 };
 }
+
+struct memory storage_take(struct storages *s, uint32_t number)
+{
+    struct memory ret = s->by_number.v[number];
+    s->bytes -= ret.borrowed ? 0 : ret.bytes;
+    s->by_number.v[number] = (struct memory){ 0 };
+    return ret;
+}
+
+bool storage_put(struct storages *s, uint32_t number, struct memory memory, struct err *err)
+{
+    if (!storage_number(s, number, err))
+        return false;
+    storage_free(s, number);
+    s->by_number.v[number] = memory;
+    s->bytes += memory.borrowed ? 0 : memory.bytes;
+    s->peak = s->bytes > s->peak ? s->bytes : s->peak;
+    return note(s, number, (int64_t)memory.bytes) || err_nomem(err);
+}

@@ -14,6 +14,7 @@ struct memory {
     void *p; /* where the backend has it: an address of the host or the device */
     size_t bytes;
     bool borrowed; /* weights mapped from a file: never written, never released */
+    bool written;  /* by exec_write() or a call whose schema says that it writes its argument */
 };
 
 /* Memory that was taken, or given back: bytes below 0. */
@@ -50,5 +51,8 @@ bool storage_need(struct storages *s, uint32_t number, size_t bytes, struct err 
 /* The file's memory stands for the storage. */
 bool storage_borrow(struct storages *s, uint32_t number, void *p, size_t bytes, struct err *err);
 void storage_free(struct storages *s, uint32_t number);
+/* The memory leaves the storage, for the caller to keep, or becomes a storage's that has none. */
+struct memory storage_take(struct storages *s, uint32_t number);
+bool storage_put(struct storages *s, uint32_t number, struct memory memory, struct err *err);
 
 #endif

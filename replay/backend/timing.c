@@ -35,6 +35,7 @@ struct timer {
     struct run_options options;
     struct backend *backend;
     struct timed_node *nodes;
+    struct run *run; /* of the first run: the others are the same again */
 };
 
 static void forget_log(struct backend *backend)
@@ -45,32 +46,29 @@ static void forget_log(struct backend *backend)
 
 typedef bool watch_fn(void *watcher, const struct backend_call *call, struct err *err);
 
-/* The run, for what its caller wants to know of it. */
-static struct run *run_once(struct timer *m, bool log, watch_fn *watch, struct err *err)
+static bool execute(struct timer *m, bool log, watch_fn *watch, struct err *err)
 {
-    struct run *run = run_new(m->graph, &m->options, err);
-    if (!run)
-        return NULL;
-    run->exec.watch = watch;
-    run->exec.watcher = m;
-    run->exec.storages.noting = watch != NULL;
+    m->run->exec.watch = watch;
+    m->run->exec.watcher = m;
     forget_log(m->backend);
     m->backend->log.on = log;
-    bool ok = run_execute(run, err);
+    bool ok = run_execute(m->run, err);
     m->backend->log.on = false;
-    if (ok)
-        return run;
-    run_free(run);
-    return NULL;
+    return ok;
+}
+
+static bool begin(struct timer *m, struct err *err)
+{
+    run_free(m->run);
+    m->run = run_new(m->graph, &m->options, err);
+    return m->run != NULL;
 }
 
 static bool wall_once(struct timer *m, bool log, double *us, struct err *err)
 {
-    struct run *run = run_once(m, log, NULL, err);
-    if (!run)
+    if (!execute(m, log, NULL, err))
         return false;
-    *us = (double)run->calls_ns / 1e3;
-    run_free(run);
+    *us = (double)m->run->calls_ns / 1e3;
     return true;
 }
 
@@ -140,9 +138,9 @@ static bool first_run(struct timer *m, struct err *err)
 {
     struct timing *t = m->t;
     uint64_t compiled = m->backend->log.compiled, ns = m->backend->log.compile_ns;
-    struct run *run = run_once(m, false, NULL, err);
-    if (!run)
+    if (!begin(m, err) || !execute(m, false, NULL, err))
         return false;
+    const struct run *run = m->run;
     t->first_us = (double)run->calls_ns / 1e3;
     t->calls = run->calls;
     t->compiled = m->backend->log.compiled - compiled;
@@ -152,7 +150,6 @@ static bool first_run(struct timer *m, struct err *err)
     for (size_t i = 0; i < t->n_sizes; i++)
         t->sizes[i] = (struct run_size){ arena_copy(&t->arena, run->symbols[i].symbol),
                                          run->symbols[i].value };
-    run_free(run);
     return t->sizes || err_nomem(err);
 }
 
@@ -196,22 +193,15 @@ static bool logged_runs(struct timer *m, struct launches *all, struct err *err)
     return ok;
 }
 
+/* A run from the start, for what it asks and what it holds. */
 static bool watched_run(struct timer *m, struct launches *all, struct err *err)
 {
-    struct run *run = run_once(m, false, note_work, err);
-    if (!run)
+    if (!begin(m, err))
         return false;
-    bool ok = peak_of(&run->exec.storages, &m->t->arena, &m->t->peak, err) &&
-              timing_group(m->t, m->nodes, all, run->ops, err);
-    run_free(run);
-    return ok;
-}
-
-static bool isolated_run(struct timer *m, struct err *err)
-{
-    struct run *run = run_once(m, true, repeat_call, err);
-    run_free(run);
-    return run != NULL;
+    m->run->exec.storages.noting = true;
+    return execute(m, false, note_work, err) &&
+           peak_of(&m->run->exec.storages, &m->t->arena, &m->t->peak, err) &&
+           timing_group(m->t, m->nodes, all, m->run->ops, err);
 }
 
 static bool measure(struct timer *m, const struct timing_options *how, struct err *err)
@@ -226,7 +216,7 @@ static bool measure(struct timer *m, const struct timing_options *how, struct er
         return false;
     uint64_t compiled = m->backend->log.compiled;
     if (!wall_runs(m, err) || !logged_runs(m, &all, err) ||
-        (how->isolated && !isolated_run(m, err)) || !watched_run(m, &all, err))
+        (how->isolated && !execute(m, true, repeat_call, err)) || !watched_run(m, &all, err))
         return false;
     t->compiled_later = m->backend->log.compiled - compiled;
     return true;
@@ -243,6 +233,7 @@ struct timing *timing_new(const struct graph *graph, const struct run_options *o
     t->runs = how->runs == 0 ? DEFAULT_RUNS : how->runs < MOST_RUNS ? how->runs : MOST_RUNS;
     bool ok = measure(&m, how, err);
     forget_log(m.backend);
+    run_free(m.run);
     if (ok)
         return t;
     timing_free(t);

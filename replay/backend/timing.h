@@ -1,5 +1,6 @@
 /* Where the time of a run goes: a graph run several times on a backend, at one set of sizes.
  *
+ * The first run finds out what the sizes lead to; the others do not ask again (run_execute()).
  * First once, as it comes; then some times without a log, which is the wall time; then as often with
  * the log, which is each launch's time in place; then once more where each call is repeated by
  * itself, which is its time isolated. Figures are medians. Calls that write their arguments are not

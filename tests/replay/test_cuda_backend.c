@@ -42,9 +42,8 @@ static void bench_start(struct bench *b)
 
 static void bench_close(struct bench *b)
 {
-    for (size_t i = 0; i < b->now.rooms.n; i++)
-        cuda_give_back(b->cuda, b->now.rooms.v[i]);
-    vec_release(&b->now.rooms);
+    for (size_t i = 0; i < b->cuda->rooms.n; i++)
+        cuda_give_back(b->cuda, b->cuda->rooms.v[i]);
     exec_release(&b->exec);
     backend_cuda.close(&b->cuda->base);
 }
@@ -306,7 +305,7 @@ static void test_lost(void **state)
     assert_false(backend_cuda.allocate(&b.cuda->base, 1, &more, &b.err));
     assert_err(&b.err, ERR_ENV, "all that this run had on the device is lost");
     backend_cuda.release(&b.cuda->base, &x);
-    vec_release(&b.now.rooms);
+    vec_release(&b.cuda->rooms);
     b.cuda->now = NULL;
     unsetenv("SYMTAPE_FAKE_LOST");
     assert_true(backend_cuda.allocate(&b.cuda->base, 400, &x, &b.err));

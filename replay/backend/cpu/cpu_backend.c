@@ -9,6 +9,7 @@
 
 struct cpu {
     struct backend base;
+    struct kernel_table kernels;
 };
 
 static bool cpu_probe(struct buf *found)
@@ -76,7 +77,7 @@ static bool cpu_call(struct backend *backend, const struct backend_call *call, s
     struct kernel k = { .call = call, .err = err };
     if (!kernel_computes(&k))
         return true;
-    k.row = kernel_find(call->schema);
+    k.row = kernel_row_find(&((struct cpu *)backend)->kernels, call->schema);
     backend->lacks_kernel = !k.row;
     if (!k.row)
         return err_set(err, ERR_USAGE, "%.*s: no kernel of backend cpu", STR_ARG(op_name(call->op)));
@@ -96,9 +97,9 @@ static bool cpu_call(struct backend *backend, const struct backend_call *call, s
     return !k.failed || err_at(err, "%.*s", STR_ARG(op_name(call->op)));
 }
 
-static bool cpu_has(const struct schema *schema)
+static bool cpu_has(struct backend *backend, const struct schema *schema)
 {
-    return kernel_find(schema) != NULL;
+    return kernel_row_find(&((struct cpu *)backend)->kernels, schema) != NULL;
 }
 
 static bool cpu_wait(struct backend *backend, struct err *err)
@@ -130,5 +131,6 @@ static struct backend *cpu_open(struct err *err)
     if (!cpu)
         return err_nomem(err), NULL;
     cpu->base.kind = &backend_cpu;
+    cpu_kernels(&cpu->kernels);
     return &cpu->base;
 }

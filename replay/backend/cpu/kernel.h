@@ -17,8 +17,7 @@
 #include "replay/backend/cpu/dense.h"
 #include "replay/backend/kernel.h"
 
-/* By "aten::add_" and the like; NULL: there is none. */
-const struct kernel_row *kernel_find(const struct schema *schema);
+void cpu_kernels(struct kernel_table *ret); /* all rows */
 
 /* --- Arrays --- */
 

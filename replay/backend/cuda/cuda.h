@@ -52,7 +52,7 @@ struct cuda_call {
     uint32_t n_nodes;
     uint64_t error_word;              /* 0: none asked for yet */
     struct cuda_timed timed;          /* between cuda_library_begin() and _end() */
-    vec_of(uint64_t) rooms;
+    size_t first_room;                /* of cuda->rooms */
 };
 
 /* What was counted for the call that comes. */
@@ -125,6 +125,8 @@ struct cuda {
     size_t lent; /* memory that the vtable gave out, by pieces */
     struct cuda_call *now;
     struct cuda_founds founds;
+    vec_of(uint64_t) rooms; /* of the calls that are being run, the innermost last */
+    struct kernel_table kernels;
     struct backend *host; /* the CPU's, for calls without a kernel */
     struct arena names;
     void *library_state[LIBRARIES]; /* of the families that use cuBLASLt and cuDNN ... */
@@ -211,6 +213,7 @@ const char *cuda_keep_name(struct cuda *cuda, struct str name); /* until close; 
 
 /* --- host_call.c --- */
 
+struct backend *cuda_host(struct cuda *cuda, struct err *err); /* opened when it is first needed */
 /* item: of a _foreach_ operator, the only one to compute; UINT32_MAX: the whole call. */
 bool cuda_host_call(struct cuda *cuda, const struct backend_call *call, uint32_t item,
                     struct err *err);

@@ -24,6 +24,8 @@ static const struct kernel_row rows[] = {
 #undef POINT
 };
 
+_Static_assert(sizeof rows / sizeof *rows <= KERNEL_MOST_ROWS, "a slot for each row");
+
 extern const struct backend_kind backend_cuda;
 
 enum { OLDEST_DRIVER = 12000 };
@@ -131,6 +133,7 @@ static void cuda_close(struct backend *backend)
         cuda->host->kind->close(cuda->host);
     backend_log_release(&cuda->base.log);
     arena_release(&cuda->names);
+    vec_release(&cuda->rooms);
     free(cuda);
 }
 
@@ -140,6 +143,7 @@ static struct backend *cuda_open(struct err *err)
     if (!cuda)
         return err_nomem(err), NULL;
     cuda->base.kind = &backend_cuda;
+    kernel_table_make(&cuda->kernels, rows, sizeof rows / sizeof *rows);
     if (open_driver(cuda, err) && describe_device(cuda, err) && cuda_context_open(cuda, err))
         return &cuda->base;
     err_at(err, "backend cuda");
@@ -288,16 +292,16 @@ bool cuda_flush(struct cuda *cuda, struct err *err)
 
 void cuda_begin_call(struct cuda *cuda, struct cuda_call *now, const struct backend_call *call)
 {
-    *now = (struct cuda_call){ .outer = cuda->now, .call = call };
+    *now = (struct cuda_call){ .outer = cuda->now, .call = call, .first_room = cuda->rooms.n };
     cuda->now = now;
 }
 
 void cuda_end_call(struct cuda *cuda)
 {
     struct cuda_call *now = cuda->now;
-    for (size_t i = 0; i < now->rooms.n; i++)
-        cuda_give_back(cuda, now->rooms.v[i]);
-    vec_release(&now->rooms);
+    for (size_t i = now->first_room; i < cuda->rooms.n; i++)
+        cuda_give_back(cuda, cuda->rooms.v[i]);
+    cuda->rooms.n = now->first_room;
     cuda->now = now->outer;
 }
 
@@ -343,7 +347,7 @@ static bool cuda_call(struct backend *backend, const struct backend_call *call, 
     struct kernel k = { .call = call, .err = err };
     if (!kernel_computes(&k))
         return true;
-    k.row = kernel_row_find(rows, sizeof rows / sizeof *rows, call->schema);
+    k.row = kernel_row_find(&cuda->kernels, call->schema);
     bool foreach = k.row && str_starts(call->schema->base, STR("_foreach_"));
     bool ok = cuda_usable(cuda, err) &&
               (foreach ? run_items(cuda, &k) : run_row(cuda, &k, UINT32_MAX));
@@ -354,10 +358,12 @@ static bool cuda_call(struct backend *backend, const struct backend_call *call, 
     return ok || (err->kind != ERR_ENV && err_at(err, "%.*s", STR_ARG(op_name(call->op))));
 }
 
-static bool cuda_has(const struct schema *schema)
+static bool cuda_has(struct backend *backend, const struct schema *schema)
 {
-    return kernel_row_find(rows, sizeof rows / sizeof *rows, schema) ||
-           backend_find(STR("cpu"))->has(schema);
+    struct err ignored = { 0 };
+    struct backend *host = cuda_host(of(backend), &ignored);
+    return kernel_row_find(&of(backend)->kernels, schema) || !host ||
+           host->kind->has(host, schema);
 }
 
 static bool cuda_wait(struct backend *backend, struct err *err)

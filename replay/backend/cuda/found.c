@@ -68,11 +68,12 @@ static const struct counter *counter_of(const struct backend_call *call)
 
 static bool keep(struct cuda *cuda, struct cuda_call *now, struct cuda_kept_found kept)
 {
-    if (!vec_reserve(&cuda->founds.rooms, now->rooms.n) || !vec_push(&cuda->founds.kept, kept))
+    size_t n = cuda->rooms.n - now->first_room;
+    if (!vec_reserve(&cuda->founds.rooms, n) || !vec_push(&cuda->founds.kept, kept))
         return false;
-    for (size_t i = 0; i < now->rooms.n; i++)
-        cuda->founds.rooms.v[cuda->founds.rooms.n++] = now->rooms.v[i];
-    now->rooms.n = 0;
+    for (size_t i = now->first_room; i < cuda->rooms.n; i++)
+        cuda->founds.rooms.v[cuda->founds.rooms.n++] = cuda->rooms.v[i];
+    cuda->rooms.n = now->first_room;
     return true;
 }
 

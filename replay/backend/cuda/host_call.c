@@ -97,11 +97,11 @@ static bool one_item(struct kernel *scratch, struct backend_call *call, uint32_t
     return true;
 }
 
-static bool host_backend(struct cuda *cuda, struct err *err)
+struct backend *cuda_host(struct cuda *cuda, struct err *err)
 {
     if (!cuda->host)
         cuda->host = backend_cpu.open(err);
-    return cuda->host != NULL;
+    return cuda->host;
 }
 
 bool cuda_host_call(struct cuda *cuda, const struct backend_call *call, uint32_t item,
@@ -111,7 +111,7 @@ bool cuda_host_call(struct cuda *cuda, const struct backend_call *call, uint32_t
     struct backend_call on_host = *call;
     struct exec *outer = call->exec;
     double start = cuda_now_us();
-    if (!host_backend(cuda, err) || !cuda_flush(cuda, err))
+    if (!cuda_host(cuda, err) || !cuda_flush(cuda, err))
         return false;
     if (item != UINT32_MAX && !one_item(&scratch, &on_host, item, err))
         return false;

@@ -146,7 +146,7 @@ uint64_t cuda_room(struct kernel *k, size_t bytes)
         k->failed = true;
         return 0;
     }
-    if (!vec_push(&cuda->now->rooms, address)) {
+    if (!vec_push(&cuda->rooms, address)) {
         cuda_give_back(cuda, address);
         err_nomem(k->err);
         k->failed = true;

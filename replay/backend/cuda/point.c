@@ -91,11 +91,15 @@ static enum point_type type_of(const struct point_call *call)
     return wide ? wide_type : narrow_type;
 }
 
-static const char *expression_of(const struct point_call *call)
+static unsigned asks_of(struct points *points, const struct point_call *call, int row)
 {
-    return call->kind == DENSE_INT       ? call->row->integer
-           : call->kind == DENSE_COMPLEX ? call->row->complex_
-                                         : call->row->real;
+    const char *text = call->kind == DENSE_INT       ? call->row->integer
+                       : call->kind == DENSE_COMPLEX ? call->row->complex_
+                                                     : call->row->real;
+    uint16_t *known = &points->asks[row][call->kind];
+    if (!*known)
+        *known = (uint16_t)point_asks(text);
+    return *known;
 }
 
 /* ---- Numbers ---- */
@@ -123,33 +127,33 @@ static uint8_t add_complex(struct point_joining *j, cdouble x)
 static void add_numbers(struct point_joining *j, const struct point_call *call)
 {
     const struct point_numbers *q = &call->numbers;
-    const char *text = expression_of(call);
     struct point_node *node = &j->node;
+    unsigned asks = node->asks;
     node->reals = node->integers = node->complexes = POINT_NO_SLOT;
     node->seed = node->rows = node->columns = POINT_NO_SLOT;
     node->n_numbers = (uint8_t)call->n_numbers;
-    if (point_mentions(text, "p") || point_mentions(text, "q"))
+    if (asks & POINT_ASKS_REALS)
         for (uint32_t i = 0; i < call->n_numbers; i++) {
             uint8_t slot = add_number(j, bits_of(q->p[i]));
             node->reals = i ? node->reals : slot;
         }
-    if (point_mentions(text, "n"))
+    if (asks & POINT_ASKS_INTEGERS)
         for (uint32_t i = 0; i < call->n_numbers; i++) {
             uint8_t slot = add_number(j, (uint64_t)q->n[i]);
             node->integers = i ? node->integers : slot;
         }
-    if (point_mentions(text, "c"))
+    if (asks & POINT_ASKS_COMPLEXES)
         for (uint32_t i = 0; i < call->n_numbers; i++) {
             uint8_t slot = add_complex(j, q->c[i]);
             node->complexes = i ? node->complexes : slot;
         }
-    if (point_mentions(text, "seed"))
+    if (asks & POINT_ASKS_SEED)
         node->seed = add_number(j, q->seed);
-    if (point_mentions(text, "rows"))
+    if (asks & POINT_ASKS_ROWS)
         node->rows = add_number(j, (uint64_t)q->rows);
-    if (point_mentions(text, "columns"))
+    if (asks & POINT_ASKS_COLUMNS)
         node->columns = add_number(j, (uint64_t)q->columns);
-    j->placed = point_mentions(text, "at");
+    j->placed = (asks & POINT_ASKS_PLACE) != 0;
 }
 
 /* ---- Joining ---- */
@@ -208,8 +212,14 @@ void cuda_point_row(struct kernel *k, int row, struct tensor to)
     struct points *points = points_of(cuda_of(k));
     if (k->failed || !to.meta)
         return;
+    if (!points) {
+        err_nomem(k->err);
+        k->failed = true;
+        return;
+    }
     point_call_of(k, row, to, &call);
-    if (!is_plain(to) || !point_can_translate(expression_of(&call))) {
+    j.node.asks = (uint16_t)asks_of(points, &call, row);
+    if (!is_plain(to) || !(j.node.asks & POINT_TRANSLATES)) {
         cuda_decline(k);
         return;
     }
@@ -235,7 +245,7 @@ void cuda_point_row(struct kernel *k, int row, struct tensor to)
         kernel_fail(k, "a weight of the archive would be written in place");
         return;
     }
-    if (!points || !point_join(points, &j, k->err))
+    if (!point_join(points, &j, k->err))
         k->failed = true;
 }
 

@@ -58,6 +58,7 @@ struct point_node {
     /* Slots: of the row's numbers the first; POINT_NO_SLOT: not asked for. */
     uint8_t reals, integers, complexes, seed, rows, columns;
     uint8_t n_numbers;
+    uint16_t asks; /* enum point_asks */
     unsigned none;
     uint32_t graph_node;
 };
@@ -83,6 +84,7 @@ struct points {
     vec_of(struct point_group *) unused;
     vec_of(struct point_kept) kept;
     vec_of(struct point_compiled) compiled;
+    uint16_t asks[POINTS][3]; /* of rows' expressions by enum dense_kind; 0: not read yet */
 };
 
 /* Kernels by what they were made of. */

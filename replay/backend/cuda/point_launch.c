@@ -63,7 +63,7 @@ static void compact(const struct point_group *g, struct point_group *to)
         move_slots(g, to, &n.seed, 1);
         move_slots(g, to, &n.rows, 1);
         move_slots(g, to, &n.columns, 1);
-        to->placed |= point_mentions(point_node_text(&n), "at");
+        to->placed |= (n.asks & POINT_ASKS_PLACE) != 0;
         new_node[i] = (uint8_t)to->n_nodes;
         bool seen = stream[n.stream];
         n.stream = seen ? new_stream[n.stream] : POINT_NO_STREAM;

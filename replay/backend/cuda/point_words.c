@@ -193,6 +193,22 @@ bool point_can_translate(const char *expression)
     return true;
 }
 
+unsigned point_asks(const char *expression)
+{
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } names[] = { { "p", POINT_ASKS_REALS },       { "q", POINT_ASKS_REALS },
+                  { "n", POINT_ASKS_INTEGERS },    { "seed", POINT_ASKS_SEED },
+                  { "rows", POINT_ASKS_ROWS },     { "columns", POINT_ASKS_COLUMNS },
+                  { "at", POINT_ASKS_PLACE },
+                  { "c", POINT_ASKS_COMPLEXES } };
+    unsigned ret = POINT_ASKS_KNOWN | (point_can_translate(expression) ? POINT_TRANSLATES : 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ret |= point_mentions(expression, names[i].name) ? names[i].bit : 0;
+    return ret;
+}
+
 /* ---- Definitions ---- */
 
 /* A line for each statement. */

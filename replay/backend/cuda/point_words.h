@@ -25,6 +25,19 @@ bool point_translate(struct buf *out, const char *expression, enum point_type ty
 bool point_can_translate(const char *expression);
 /* Does the expression name that variable? */
 bool point_mentions(const char *expression, const char *name);
+/* What an expression asks for, by bits; found out by reading it. */
+enum point_asks {
+    POINT_ASKS_KNOWN = 1, /* it was read */
+    POINT_TRANSLATES = 2,
+    POINT_ASKS_REALS = 4, /* p, q */
+    POINT_ASKS_INTEGERS = 8, /* n */
+    POINT_ASKS_SEED = 16,
+    POINT_ASKS_ROWS = 32,
+    POINT_ASKS_COLUMNS = 64,
+    POINT_ASKS_PLACE = 128, /* at */
+    POINT_ASKS_COMPLEXES = 256 /* c */
+};
+unsigned point_asks(const char *expression);
 /* Definitions of all that is used, each behind what it uses. */
 void point_write_functions(struct buf *out, struct point_functions_used used);
 

@@ -21,6 +21,23 @@ void pool_init(struct pool *pool, struct pool_source source)
     *pool = (struct pool){ .source = source, .next_chunk = POOL_CHUNK };
 }
 
+/* ---- Descriptions ---- */
+
+static struct pool_part *part_new(struct pool *pool)
+{
+    struct pool_part *part = pool->unused;
+    if (!part)
+        return malloc(sizeof *part);
+    pool->unused = part->next_free;
+    return part;
+}
+
+static void part_free(struct pool *pool, struct pool_part *part)
+{
+    part->next_free = pool->unused;
+    pool->unused = part;
+}
+
 /* ---- Free parts by size ---- */
 
 /* Four classes a power of two: 256, 320, 384, 448, 512, 640 ... Each holds what is below the next. */
@@ -125,9 +142,10 @@ static struct pool_part *take_used(struct pool *pool, uint64_t address)
 static bool add_chunk(struct pool *pool, size_t bytes)
 {
     uint64_t address;
-    struct pool_part *part = calloc(1, sizeof *part);
+    struct pool_part *part = part_new(pool);
     if (!part || !pool->source.get(pool->source.user, bytes, &address)) {
-        free(part);
+        if (part)
+            part_free(pool, part);
         return false;
     }
     *part = (struct pool_part){ .address = address, .bytes = bytes, .next_chunk = pool->chunks };
@@ -153,7 +171,7 @@ static void drop_chunk(struct pool *pool, struct pool_part *part)
     unlink_free(pool, part);
     pool->reserved -= part->bytes;
     pool->source.put(pool->source.user, part->address);
-    free(part);
+    part_free(pool, part);
 }
 
 size_t pool_trim(struct pool *pool)
@@ -192,7 +210,7 @@ static bool cut(struct pool *pool, struct pool_part *part, size_t bytes)
 {
     if (part->bytes == bytes)
         return true;
-    struct pool_part *rest = malloc(sizeof *rest);
+    struct pool_part *rest = part_new(pool);
     if (!rest)
         return false;
     *rest = (struct pool_part){ .address = part->address + bytes, .bytes = part->bytes - bytes,
@@ -232,14 +250,14 @@ enum pool_outcome pool_get(struct pool *pool, size_t bytes, uint64_t *ret)
 }
 
 /* The part behind it, which is in no list, becomes part of it. */
-static void absorb(struct pool_part *part)
+static void absorb(struct pool *pool, struct pool_part *part)
 {
     struct pool_part *after = part->after;
     part->bytes += after->bytes;
     part->after = after->after;
     if (part->after)
         part->after->before = part;
-    free(after);
+    part_free(pool, after);
 }
 
 bool pool_put(struct pool *pool, uint64_t address)
@@ -250,12 +268,12 @@ bool pool_put(struct pool *pool, uint64_t address)
     pool->bytes -= part->bytes;
     if (part->after && !part->after->used) {
         unlink_free(pool, part->after);
-        absorb(part);
+        absorb(pool, part);
     }
     if (part->before && !part->before->used) {
         part = part->before;
         unlink_free(pool, part);
-        absorb(part);
+        absorb(pool, part);
     }
     link_free(pool, part);
     return true;
@@ -270,6 +288,10 @@ void pool_release(struct pool *pool)
             next = part->after;
             free(part);
         }
+    }
+    for (struct pool_part *part = pool->unused, *next; part; part = next) {
+        next = part->next_free;
+        free(part);
     }
     free(pool->used);
     *pool = (struct pool){ 0 };

@@ -28,6 +28,7 @@ struct pool {
     struct pool_source source;
     struct pool_part *free[POOL_CLASSES]; /* by size: four classes a power of two */
     struct pool_part *chunks;             /* the first part of each chunk */
+    struct pool_part *unused;             /* descriptions of none, linked by next_free */
     struct pool_part **used;              /* by address: a table of `n_slots`, a power of two */
     size_t n_used, n_slots;
     size_t bytes, peak;       /* handed out now, rounded, and at most */

@@ -1,0 +1,135 @@
+#include "replay/backend/run_inputs.h"
+
+#include <stdlib.h>
+
+/* ---- Random values ---- */
+
+static uint64_t mixed(uint64_t z)
+{
+    z += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* Random values, near to a normal distribution of variance 1: the sum of four uniform ones. */
+static bool random_input(struct run *run, struct tensor x, uint32_t number, struct err *err)
+{
+    size_t bytes, size = dtype_size(x.meta->dtype);
+    if (run->options.backend->kind->shapes_only)
+        return exec_write(&run->exec, x, NULL, 0, err);
+    if (!tensor_needs(ops_pool(run->ops), x.meta, &bytes, err) ||
+        !tensor_bytes(ops_pool(run->ops), x.meta, &bytes))
+        return err_set(err, ERR_ENV, "more than 2^63 bytes");
+    unsigned char *p = malloc(bytes + 16);
+    if (!p)
+        return err_set(err, ERR_ENV, "%zu bytes of memory cannot be had", bytes);
+    uint64_t seed = mixed(run->options.seed + 0x51ed270b * (uint64_t)(number + 1));
+    for (size_t i = 0; i < bytes / size; i++) {
+        uint64_t bits = mixed(seed + i);
+        double sum = 0;
+        for (int part = 0; part < 4; part++)
+            sum += (double)(bits >> 16 * part & 0xffff) / 65536 - 0.5;
+        if (x.meta->dtype == DTYPE_F32) /* most are, and there may be many */
+            ((float *)(void *)p)[i] = (float)(sum * 1.7320508075688772);
+        else
+            exec_put_number(x.meta->dtype, p, i, sum * 1.7320508075688772, bits >> 63);
+    }
+    bool ok = exec_write(&run->exec, x, p, bytes, err);
+    free(p);
+    return ok;
+}
+
+/* ---- Memory that stays ---- */
+
+void run_keep_inputs(struct run *run)
+{
+    struct storages *s = &run->exec.storages;
+    run_drop_inputs(run);
+    for (uint32_t i = 0; i < run->program->n_steps; i++) {
+        struct run_kept *kept = &run->kept[i];
+        struct memory *m = storage_at(s, kept->storage);
+        if (kept->valid && m && !m->written)
+            kept->memory = storage_take(s, kept->storage);
+    }
+    for (uint32_t i = 0; i < s->by_number.n; i++)
+        storage_free(s, i);
+    s->by_number.n = 0;
+}
+
+void run_drop_inputs(struct run *run)
+{
+    const struct backend_kind *kind = run->options.backend->kind;
+    for (uint32_t i = 0; run->kept && i < run->program->n_steps; i++) {
+        struct memory *m = &run->kept[i].memory;
+        if (m->p && !m->borrowed)
+            kind->release(run->options.backend, m);
+        *m = (struct memory){ 0 };
+    }
+}
+
+/* True: the tensor's values are there as they were. */
+static bool is_kept(struct run *run, const struct step *step, struct tensor x)
+{
+    struct run_kept *kept = &run->kept[step->node];
+    struct err ignored = { 0 };
+    if (run->inside)
+        return false;
+    *kept = (struct run_kept){ .memory = kept->memory, .storage = x.storage, .valid = true };
+    if (!kept->memory.p || !storage_put(&run->exec.storages, x.storage, kept->memory, &ignored))
+        return false;
+    kept->memory = (struct memory){ 0 };
+    return true;
+}
+
+/* From now on a call that writes it is noticed. */
+static bool filled(struct run *run, struct tensor x, bool ok)
+{
+    struct memory *m = storage_at(&run->exec.storages, x.storage);
+    if (m)
+        m->written = false;
+    return ok;
+}
+
+/* ---- Inputs ---- */
+
+static bool given_input(struct run *run, struct tensor x, const struct array *given, struct err *err)
+{
+    size_t bytes;
+    if (run->options.backend->kind->shapes_only)
+        return exec_write(&run->exec, x, NULL, 0, err);
+    if (!tensor_bytes(ops_pool(run->ops), x.meta, &bytes) || given->dtype != x.meta->dtype ||
+        bytes != given->bytes)
+        return err_set(err, ERR_USAGE, "the values given are %s of %zu bytes, and %s of %zu wanted",
+                       dtype_short_name(given->dtype), given->bytes,
+                       dtype_short_name(x.meta->dtype), bytes);
+    return exec_write(&run->exec, x, given->p, bytes, err);
+}
+
+bool run_input(struct run *run, const struct step *step, uint32_t number, struct value *ret,
+               struct err *err)
+{
+    const struct node *node = &run->graph->nodes[step->node];
+    struct array given = { 0 };
+    *ret = expected_value(run->ops, step->expected);
+    bool tensor = ret->kind == VALUE_TENSOR;
+    if (tensor && is_kept(run, step, ret->u.tensor))
+        return true;
+    if (run->options.input && !run->options.input(run->options.user, number, node, &given, err))
+        return false;
+    if (!tensor)
+        return true;
+    struct tensor x = ret->u.tensor;
+    return filled(run, x, given.p ? given_input(run, x, &given, err)
+                                  : random_input(run, x, number, err));
+}
+
+bool run_constant(struct run *run, const struct step *step, struct value *ret, struct err *err)
+{
+    *ret = expected_value(run->ops, step->expected);
+    if (ret->kind != VALUE_TENSOR)
+        return err_set(err, ERR_USAGE, "an attribute that is no tensor");
+    struct tensor x = ret->u.tensor;
+    return is_kept(run, step, x) ||
+           filled(run, x, random_input(run, x, step->node + 0x10000, err));
+}
