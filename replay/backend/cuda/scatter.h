@@ -1,8 +1,20 @@
-/* Values added where keys say, for kernels that write their keys themselves. */
+/* Values combined where indices say, or keys, for kernels that write their keys themselves. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_SCATTER_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_SCATTER_H
 
-#include "replay/backend/cuda/strided.h"
+#include "replay/backend/combine.h"
+#include "replay/backend/cuda/indexing.h"
+
+struct scattered {
+    struct indexing ix; /* x: the result, which holds what was there */
+    struct tensor values;
+    enum combine how;
+    bool include_self;
+    double alpha; /* what values are multiplied by, where they are added */
+};
+
+/* Declines what it does not take, before anything is launched by it. */
+void scatter_entries(struct kernel *k, struct scattered *s);
 
 struct keyed {
     struct tensor to, values;

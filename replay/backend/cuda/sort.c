@@ -1,9 +1,10 @@
-/* sort, topk, argsort, searchsorted. Rows up to a tile are sorted by one launch, several short ones
+/* sort, topk, argsort, kthvalue, median, mode, searchsorted. Rows up to a tile are sorted by one launch, several short ones
  * to a block. Of longer ones, tiles are: where a few are wanted, each tile gives its first and
  * these are sorted in turn; where all are, runs are merged. */
 #include "replay/backend/cuda/device/sort.h"
 #include "replay/backend/cuda/reduce.h"
 #include "replay/backend/cuda/sort_keys.h"
+#include "replay/backend/cuda/strided.h"
 
 struct sorting {
     struct spans spans;
@@ -145,6 +146,62 @@ void cuda_sort(struct kernel *k)
     s.a.descending = topk ? bool_arg(k, "largest", true) : bool_arg(k, "descending", false);
     define_sort(&s, x[0].dtype, s.spans.wide);
     sort_rows(k, &s);
+}
+
+/* Room for the places of each row, in order. */
+static struct operand places_room(struct kernel *k, const struct dims *d)
+{
+    struct operand ret = { .dtype = DTYPE_I64, .type = "i64" };
+    int64_t step = 1;
+    for (uint32_t i = 0; i < d->ndim; i++)
+        step *= d->reduced[i] ? d->size[i] : 1;
+    for (uint32_t i = d->ndim; i-- > 0;) {
+        ret.stride[i] = d->reduced[i] ? 1 : step;
+        step *= d->reduced[i] ? 1 : d->size[i];
+    }
+    ret.at = cuda_room(k, (size_t)step * sizeof(int64_t));
+    return ret;
+}
+
+/* kthvalue, median (PARAM 1), nanmedian (2), mode (3): rows are sorted, and one place of each is
+ * given; of all elements where no `dim` is given. */
+void cuda_sorted_pick(struct kernel *k)
+{
+    struct tensor self = tensor_arg(k, "self");
+    int what = k->row->param;
+    int64_t n = 1, size[TENSOR_MAX_DIM];
+    if (!self.meta || !sum_type_of(k, self) || !is_plain(self))
+        return;
+    uint32_t ndim = tensor_sizes(k, self, size);
+    for (uint32_t i = 0; i < ndim; i++)
+        n *= size[i];
+    if (!has_arg(k, "dim") && (what == PICK_MEDIAN || what == PICK_NANMEDIAN))
+        self = reshaped(k, self, &n, 1);
+    struct dims d = dims_of(k, self);
+    uint32_t dim = wrapped_dim(int_arg(k, "dim", -1), d.ndim);
+    struct sorting s = { 0 };
+    if (d.ndim)
+        d.reduced[dim] = true;
+    struct operand x[5] = { operand_of(k, self, &d), { 0 }, places_room(k, &d),
+                            operand_kept(k, result(k, 0), &d) };
+    if (n_results(k) > 1) /* of all elements, the place is not told */
+        x[4] = operand_kept(k, result(k, 1), &d);
+    if (!spans_of(k, &d, x, 5, true, &s.spans) || s.spans.rows.n == 0)
+        return;
+    s.n = s.keep = s.spans.cols.n;
+    if (s.n == 0 || s.n > INT32_MAX || x[3].dtype != x[0].dtype) {
+        cuda_decline(k);
+        return;
+    }
+    s.a = (struct sort_args){ .rows = s.spans.rows, .from = x[0].at, .places = x[2].at,
+                              .step = { d.ndim ? x[0].stride[dim] : 0, 0, 1 } };
+    define_sort(&s, x[0].dtype, s.spans.wide);
+    sort_rows(k, &s);
+    struct pick_args a = { .sorted = s.a, .values = x[3].at, .places = x[4].at,
+                           .kth = int_arg(k, "k", 1) - 1, .what = (uint32_t)what };
+    a.sorted.n = s.n;
+    struct cuda_grid grid = { cuda_blocks(k, s.spans.rows.n, SORT_THREADS), 1, 1, SORT_THREADS, 0 };
+    cuda_launch(k, cuda_function(k, "sort", "sort_pick", s.text.text), grid, &a, sizeof a);
 }
 
 /* searchsorted and bucketize (PARAM 1): where a value would stand. */

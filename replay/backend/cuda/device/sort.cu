@@ -154,6 +154,70 @@ KERNEL(sort_give, struct sort_args)
         give(&a, e / keep, e % keep, PTR(u32, a.ids)[e / keep * (INDEX)a.n + e % keep]);
 }
 
+DEVICE i64 id_at(const struct sort_args *s, INDEX row_ids, INDEX i)
+{
+    return PTR(const i64, s->places)[row_ids + i];
+}
+
+DEVICE b8 is_nan_at(const struct sort_args *s, INDEX row, INDEX row_ids, INDEX i)
+{
+    COMPUTE(T) x = LOAD(T, PTR(T, s->from), span_at(&s->rows, 0, row) +
+                                                (INDEX)id_at(s, row_ids, i) * (INDEX)s->step[0]);
+    return x != x;
+}
+
+/* How many are numbers: the others are last. */
+DEVICE INDEX numbers_of(const struct sort_args *s, INDEX row, INDEX row_ids)
+{
+    INDEX low = 0, high = (INDEX)s->n;
+    ROLLED
+    while (low < high) {
+        INDEX mid = low + (high - low) / 2;
+        b8 nan = is_nan_at(s, row, row_ids, mid);
+        low = nan ? low : mid + 1;
+        high = nan ? mid : high;
+    }
+    return low;
+}
+
+/* The last place of the commonest; of several, of the least. */
+DEVICE INDEX mode_of(const struct sort_args *s, INDEX row, INDEX row_ids)
+{
+    INDEX n = (INDEX)s->n, best = 0, most = 0, run = 0;
+    KEY key = 0;
+    ROLLED
+    for (INDEX i = 0; i < n; i++) {
+        KEY next = key_at(s, row, (INDEX)id_at(s, row_ids, i));
+        run = i && next == key ? run + 1 : 1;
+        key = next;
+        best = run > most ? i : best;
+        most = run > most ? run : most;
+    }
+    return best;
+}
+
+KERNEL(sort_pick, struct pick_args)
+{
+    const struct sort_args *s = &a.sorted;
+    ROLLED
+    for (INDEX row = (INDEX)BLOCK_X * THREADS + THREAD; row < (INDEX)s->rows.n;
+         row += (INDEX)GRID_X * THREADS) {
+        INDEX ids = span_at(&s->rows, 2, row), n = (INDEX)s->n, i = (INDEX)a.kth;
+        INDEX numbers = a.what == PICK_KTH ? n : numbers_of(s, row, ids);
+        if (a.what == PICK_MEDIAN)
+            i = numbers < n ? numbers : (n - 1) / 2;
+        else if (a.what == PICK_NANMEDIAN)
+            i = numbers ? (numbers - 1) / 2 : 0;
+        else if (a.what == PICK_MODE)
+            i = mode_of(s, row, ids);
+        i64 id = id_at(s, ids, i);
+        PTR(T, a.values)[span_at(&s->rows, 3, row)] =
+            PTR(T, s->from)[span_at(&s->rows, 0, row) + (INDEX)id * (INDEX)s->step[0]];
+        if (a.places)
+            STORE(i64, PTR(i64, a.places), span_at(&s->rows, 4, row), id);
+    }
+}
+
 #else
 
 KERNEL(search, struct search_args)

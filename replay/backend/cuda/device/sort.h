@@ -24,6 +24,17 @@ struct sort_args {
     u32 descending;
 };
 
+/* Which element of each sorted row is meant; the others are greater or less by order alone. */
+enum { PICK_KTH, PICK_MEDIAN, PICK_NANMEDIAN, PICK_MODE };
+
+/* rows: tensors 2: the sorted places, in order; 3, 4: the results. */
+struct pick_args {
+    struct sort_args sorted;
+    u64 values, places; /* places: 0: not wanted */
+    i64 kth;            /* from 0 */
+    u32 what, unused;
+};
+
 /* searchsorted: edges and sorter lie in order; x: tensors: the values, the result. */
 struct search_args {
     struct span span;
