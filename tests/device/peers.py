@@ -41,6 +41,7 @@ def arguments():
     parser.add_argument("--graph-seconds", type=float, default=120, help="for a graph to compile, and to be measured")
     parser.add_argument("--jobs", type=int, default=min(12, os.cpu_count() or 1), help="graphs compiled beside each other")
     parser.add_argument("--tf32", action="store_true", help="products and convolutions may round to TF32, on all sides")
+    parser.add_argument("--list", action="store_true", help="only list graphs and sizes: NUMBER SELECTOR SIZES a line")
     parser.add_argument("--no-compile", action="store_true", help="eager only")
     parser.add_argument("--tolerance", type=float, default=1e-3, help="of the greatest element of an output")
     options = parser.parse_args()
@@ -396,6 +397,13 @@ def label_of(selector):
     return f"{name} {compiled.partition('_')[0]} {KINDS.get(kind.partition('#')[0], kind)}"
 
 
+def find_jobs(options):
+    """The graphs of the tapes, each with its sizes; none where symtape does not run it."""
+    for tape in options.tapes:
+        for selector, graph in graphs_of(options, tape):
+            yield label_of(selector), selector, choose_sizes(options, selector, "backward" in graph)
+
+
 def geomean(values):
     return math.exp(statistics.fmean(math.log(v) for v in values))
 
@@ -405,6 +413,11 @@ def main():
     until = time.monotonic() + options.seconds
     if options.tf32 and "--tf32" not in call(options, "replay", "--help")[1]:
         sys.exit("peers.py: this symtape has no --tf32")
+    if options.list:
+        for _, selector, chosen in find_jobs(options):
+            for number, at in enumerate(chosen):
+                print(number, selector, spelled(at))
+        return 0
     cache = tempfile.TemporaryDirectory()
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(Path(cache.name) / "inductor")
     os.environ["TRITON_CACHE_DIR"] = str(Path(cache.name) / "triton")
@@ -414,14 +427,12 @@ def main():
     import torch._dynamo
     import torch._inductor.compile_fx  # once for all children; none of it touches a device
     jobs, notes, failed, ratios = [], [], 0, {}
-    for tape in options.tapes:
-        for selector, graph in graphs_of(options, tape):
-            chosen = choose_sizes(options, selector, "backward" in graph)
-            if chosen:
-                jobs.append((selector, chosen))
-            else:
-                notes.append(f"{label_of(selector)}: symtape does not run it at the recorded sizes")
-                failed += 1
+    for label, selector, chosen in find_jobs(options):
+        if chosen:
+            jobs.append((selector, chosen))
+        else:
+            notes.append(f"{label}: symtape does not run it at the recorded sizes")
+            failed += 1
     left = until - time.monotonic()
     compiled = {} if options.no_compile else warm_all(options, jobs, time.monotonic() + 0.5 * left)
     head = multiprocessing.get_context("fork")
