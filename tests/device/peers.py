@@ -8,7 +8,7 @@ process at several sizes: op by op, and compiled once for all sizes; between two
 the same graph at the same sizes. Indices are the same numbers on all sides; at the first size all inputs are, and what eager
 PyTorch computes is compared with ours. Prints a table in markdown; medians of synchronised runs, in microseconds.
 
-Graphs are compiled beside each other first, into a cache of this run, and then measured one after the other. What there was
+Graphs are compiled beside each other first, each in a process that then waits, and measured one after the other. What there was
 no time for is told. Exit 1: a graph failed, or its values differ by more than --tolerance.
 """
 import argparse
@@ -152,6 +152,7 @@ class Graph:
 
     def __init__(self, options, selector, chosen, work):
         import torch
+        import torch._dynamo
         self.torch, self.options, self.selector, self.chosen, self.work = torch, options, selector, chosen, Path(work)
         torch.set_grad_enabled(False)
         torch.backends.cuda.matmul.allow_tf32 = options.tf32
@@ -242,14 +243,6 @@ def graphs_compiled(torch):
     return torch._dynamo.utils.counters["stats"]["unique_graphs"]
 
 
-def warm(graph):
-    """Fills PyTorch's cache on disk, and ours."""
-    compiled = compiled_of(graph.torch, graph.function)
-    graph.fill(0)
-    us, _ = graph.once(compiled, 0)
-    return {"compile_us": us}
-
-
 def ours(graph, runs):
     """By size: the first run there and the median of the rest."""
     sizes = graph.work / "sizes"
@@ -262,25 +255,29 @@ def ours(graph, runs):
     return [(g["first_us"], g["wall_us"]) for g in found]
 
 
-def measure(graph, compiles):
-    torch, options, n = graph.torch, graph.options, len(graph.chosen)
+def prepare(graph, compiles):
+    """What may be done beside other graphs: inputs, the first size's values, compiling."""
+    ret = {"sizes": graph.chosen, "rows": [{} for _ in graph.chosen], "random": graph.is_random(), "notes": []}
     modes = {"eager": graph.function}
-    ret = {"sizes": graph.chosen, "rows": [{} for _ in range(n)], "random": graph.is_random(), "notes": []}
-    times = {}
+    values = [graph.fill(number) for number in range(len(graph.chosen))][0]
+    _, result = graph.once(graph.function, 0)
+    ret["worst"], ret["compared"] = graph.compare(result, values)
+    del result
     if compiles:
-        modes["dynamic"] = compiled_of(torch, graph.function)
-    for number in range(n):
-        values = graph.fill(number)
+        modes["dynamic"] = compiled_of(graph.torch, graph.function)
+        ret["compile_us"], _ = graph.once(modes["dynamic"], 0)
+    return ret, modes
+
+
+def measure(graph, ret, modes):
+    torch, options, n = graph.torch, graph.options, len(graph.chosen)
+    times = {}
+    for number in range(1, n):
         for mode, function in modes.items():
             before = graphs_compiled(torch)
-            us, result = graph.once(function, number)
-            ret["rows"][number][f"{mode}_first"] = us
-            if mode == "eager" and number == 0:
-                ret["worst"], ret["compared"] = graph.compare(result, values)
-            if mode == "dynamic" and number > 0 and graphs_compiled(torch) > before:
+            ret["rows"][number][f"{mode}_first"], _ = graph.once(function, number)
+            if mode == "dynamic" and graphs_compiled(torch) > before:
                 ret["notes"].append(f"PyTorch compiled once more at {spelled(graph.chosen[number])}")
-            del result
-        del values
     for turn in range(2):
         for number in range(n):
             for mode, function in modes.items():
@@ -292,62 +289,93 @@ def measure(graph, compiles):
             ret["rows"][number]["ours_first"] = min(first, ret["rows"][number].get("ours_first", math.inf))
     for (mode, number), us in times.items():
         ret["rows"][number][mode] = statistics.median(us) if mode != "ours" else statistics.fmean(us)
-    return ret
 
 
-def work_on(pipe, options, selector, chosen, mode):
+def work_on(pipe, options, selector, chosen, compiles):
+    """Prepares, says so, and measures when it is told to: by itself."""
     try:
         with tempfile.TemporaryDirectory() as work:
-            graph = Graph(options, selector, chosen if mode != "warm" else chosen[:1], work)
-            pipe.send(warm(graph) if mode == "warm" else measure(graph, mode == "all"))
+            graph = Graph(options, selector, chosen, work)
+            ret, modes = prepare(graph, compiles)
+            pipe.send({"ready": True})
+            pipe.recv()
+            measure(graph, ret, modes)
+            pipe.send(ret)
+    except EOFError:  # nobody wants it any more
+        pass
     except Exception as failure:  # whatever PyTorch raises is the row's text
         lines = str(failure).strip().splitlines() or [""]
         pipe.send({"error": f"{type(failure).__name__}: {lines[0][:150]}"})
 
 
 class Worker:
-    def __init__(self, options, selector, chosen, mode, seconds):
-        self.pipe, theirs = multiprocessing.Pipe(False)
-        self.process = multiprocessing.Process(target=work_on, args=(theirs, options, selector, chosen, mode))
+    def __init__(self, options, selector, chosen, compiles, seconds):
+        self.pipe, theirs = options.processes.Pipe()
+        told = argparse.Namespace(**{k: v for k, v in vars(options).items() if k != "processes"})
+        self.process = options.processes.Process(target=work_on, args=(theirs, told, selector, chosen, compiles), daemon=True)
         self.process.start()
         theirs.close()
-        self.until = time.monotonic() + seconds
-        self.seconds = seconds
+        self.give(seconds)
 
-    def result(self, wait):
-        """None: not yet."""
+    def give(self, seconds):
+        self.seconds, self.until = seconds, time.monotonic() + seconds
+
+    def answer(self, wait):
+        """None: not yet. One that is an error was the last."""
         if self.pipe.poll(max(0, min(wait, self.until - time.monotonic()))):
             try:
-                ret = self.pipe.recv()
-            except EOFError:
-                ret = None
-            self.process.join()
-            return ret or {"error": f"ended with status {self.process.exitcode}"}
+                return self.pipe.recv()
+            except (EOFError, ConnectionError):
+                self.process.join()
+                return {"error": f"ended with status {self.process.exitcode}"}
         if time.monotonic() < self.until:
             return None
-        self.process.kill()
-        self.process.join()
+        self.end()
         return {"error": f"more than {self.seconds:.0f} s"}
 
+    def end(self):
+        self.process.kill()
+        self.process.join()
 
-def warm_all(options, jobs, until):
-    """By selector: how compiling went."""
+    def measured(self, seconds):
+        self.give(seconds)
+        try:
+            self.pipe.send("go")
+        except OSError:
+            pass
+        ret = self.answer(math.inf)
+        self.end()
+        return ret
+
+
+def prepare_all(options, jobs, until):
+    """By selector: a worker that is ready, or why there is none."""
     waiting, running, done = list(jobs), {}, {}
-    while waiting or running:
-        while waiting and len(running) < options.jobs and time.monotonic() < until:
+    while (waiting or running) and time.monotonic() < until + 1:
+        while waiting and len(running) < options.jobs and time.monotonic() < until - 5:
             selector, chosen = waiting.pop(0)
             seconds = min(options.graph_seconds, until - time.monotonic())
-            running[selector] = Worker(options, selector, chosen, "warm", max(1, seconds))
+            running[selector] = Worker(options, selector, chosen, True, seconds)
         if not running:
             break
-        for selector in list(running):
-            result = running[selector].result(0.05)
-            if result:
-                done[selector] = result
+        for selector, worker in list(running.items()):
+            answer = worker.answer(0.05)
+            if answer:
+                done[selector] = worker if "ready" in answer else answer
                 del running[selector]
     for selector, _ in waiting:
         done[selector] = {"error": "no time left to compile"}
     return done
+
+
+def measure_one(options, selector, chosen, prepared, seconds):
+    """Eager alone where it did not compile."""
+    seconds = min(options.graph_seconds, seconds)
+    if isinstance(prepared, Worker):
+        return prepared.measured(seconds)
+    worker = Worker(options, selector, chosen, False, seconds)
+    answer = worker.answer(math.inf)
+    return worker.measured(seconds) if "ready" in answer else answer
 
 
 # ---- The table ----
@@ -373,8 +401,7 @@ def print_rows(label, result, ratios):
         print("| " + " | ".join(cells) + " |", flush=True)
 
 
-def print_head(options, torch):
-    where = torch.cuda.get_device_name() if options.device == "cuda" else "CPU"
+def print_head(options, torch, where):
     print(f"PyTorch {torch.__version__} and symtape --backend {options.backend} on {where}, TF32 {'on' if options.tf32 else 'off'};"
           f" medians of {options.runs} synchronised runs, in us. A ratio above 1: ours is faster. *new size*: the first call at a size"
           " that the process had not seen, others having been run. *differs*: eager PyTorch from ours, the same inputs, of an"
@@ -384,9 +411,31 @@ def print_head(options, torch):
     print("|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
 
 
-def device_name(pipe, device):
+def device_name(pipe):
     import torch
-    pipe.send(torch.cuda.get_device_name() if device == "cuda" else "")
+    torch.cuda.init()
+    pipe.send(torch.cuda.get_device_name())
+
+
+def find_device(options):
+    """Its name. Processes are forked, PyTorch imported once, unless the device cannot be had by such: then they are new ones."""
+    options.processes = multiprocessing.get_context("fork")
+    if options.device == "cpu":
+        return "CPU"
+    for method in ("fork", "spawn"):
+        options.processes = multiprocessing.get_context(method)
+        mine, theirs = options.processes.Pipe(False)
+        process = options.processes.Process(target=device_name, args=(theirs,))
+        process.start()
+        theirs.close()
+        try:
+            if mine.poll(120):
+                return mine.recv()
+        except EOFError:
+            pass
+        finally:
+            process.join(10)
+    sys.exit("peers.py: PyTorch finds no device")
 
 
 def label_of(selector):
@@ -422,10 +471,11 @@ def main():
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(Path(cache.name) / "inductor")
     os.environ["TRITON_CACHE_DIR"] = str(Path(cache.name) / "triton")
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # graphs are compiled beside each other instead
-    multiprocessing.set_start_method("fork")
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # or asking for a device spoils forking
     import torch
     import torch._dynamo
     import torch._inductor.compile_fx  # once for all children; none of it touches a device
+    print_head(options, torch, find_device(options))
     jobs, notes, failed, ratios = [], [], 0, {}
     for label, selector, chosen in find_jobs(options):
         if chosen:
@@ -434,25 +484,16 @@ def main():
             notes.append(f"{label}: symtape does not run it at the recorded sizes")
             failed += 1
     left = until - time.monotonic()
-    compiled = {} if options.no_compile else warm_all(options, jobs, time.monotonic() + 0.5 * left)
-    head = multiprocessing.get_context("fork")
-    mine, theirs = head.Pipe(False)
-    namer = head.Process(target=device_name, args=(theirs, options.device))
-    namer.start()
-    torch.cuda.get_device_name = lambda: name
-    name = mine.recv() if mine.poll(60) else "?"
-    namer.join()
-    print_head(options, torch)
+    prepared = {} if options.no_compile else prepare_all(options, jobs, time.monotonic() + 0.6 * left)
     for selector, chosen in jobs:
         label, seconds = label_of(selector), until - time.monotonic()
+        ready = prepared.pop(selector, {"error": "not asked for"})
+        if isinstance(ready, dict) and not options.no_compile:
+            notes.append(f"{label}: torch.compile: {ready['error']}")
         if seconds < 5:
             notes.append(f"{label}: left out, no time")
             continue
-        warmed = compiled.get(selector, {"error": "not asked for"})
-        if "error" in warmed and not options.no_compile:
-            notes.append(f"{label}: torch.compile: {warmed['error']}")
-        worker = Worker(options, selector, chosen, "eager" if "error" in warmed else "all", min(options.graph_seconds, seconds))
-        result = worker.result(math.inf)
+        result = measure_one(options, selector, chosen, ready, seconds)
         if "error" in result:
             notes.append(f"{label}: {result['error']}")
             failed += 1
@@ -462,14 +503,15 @@ def main():
         if not result["random"] and (result["worst"] > options.tolerance or not result["compared"]):
             notes.append(f"{label}: {result['compared']} outputs compared, differ by {result['worst']:.1e}")
             failed += 1
-        if "compile_us" in warmed:
-            notes.append(f"{label}: torch.compile took {warmed['compile_us'] / 1e6:.1f} s, beside others")
+        if "compile_us" in result:
+            notes.append(f"{label}: torch.compile took {result['compile_us'] / 1e6:.1f} s, beside others")
     print()
     for mode, values in ratios.items():
         print(f"Geometric mean of {mode} / ours over {len(values)} rows: {geomean(values):.2f}; least {min(values):.2f}.")
     print()
     for note in notes:
         print(f"- {note}")
+    sys.stdout.flush()
     return 1 if failed else 0
 
 
