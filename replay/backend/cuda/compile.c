@@ -124,8 +124,9 @@ static bool did_not_compile(const struct compiler *c, const struct program_text 
         *log = '\0';
     struct str line = telling_line(str_of(log ? log : ""));
     bool have = keep_source(program, source, architecture, kept, sizeof kept);
-    err_set(err, ERR_ENV, "kernel %s does not compile (NVRTC %d.%d, error %d): %.*s%s%.300s",
-            program->name, c->major, c->minor, rc, (int)(line.n < 400 ? line.n : 400), line.p,
+    err_set(err, ERR_ENV, "kernel %s does not compile (NVRTC %d.%d, error %d)%s%.*s%s%.300s",
+            program->name, c->major, c->minor, rc, line.n ? ": " : "",
+            (int)(line.n < 400 ? line.n : 400), line.n ? line.p : "",
             have ? "; its source is " : "", have ? kept : "");
     free(log);
     return false;

@@ -368,7 +368,7 @@ static bool cuda_has(struct backend *backend, const struct schema *schema)
 
 static bool cuda_wait(struct backend *backend, struct err *err)
 {
-    return cuda_settle(of(backend), err);
+    return cuda_context_ready(of(backend), err) && cuda_settle(of(backend), err);
 }
 
 const struct backend_kind backend_cuda = {
