@@ -190,6 +190,9 @@ bool cuda_copy_to_host(struct cuda *cuda, void *to, uint64_t from, size_t bytes,
 
 struct cuda_function *cuda_compile_text(struct cuda *cuda, const char *name, struct str text,
                                         struct err *err);
+/* The kernel `name` of device/FILE.cu. */
+struct cuda_function *cuda_compile_file(struct cuda *cuda, const char *file, const char *name,
+                                        const char *defines, struct err *err);
 void cuda_modules_close(struct cuda *cuda);
 bool cuda_need_compiler(struct cuda *cuda, struct err *err);
 

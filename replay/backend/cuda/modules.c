@@ -201,17 +201,23 @@ static struct cuda_function *find(struct cuda *cuda, const struct program_text *
     return &e->function;
 }
 
+struct cuda_function *cuda_compile_file(struct cuda *cuda, const char *file, const char *name,
+                                        const char *defines, struct err *err)
+{
+    char with_end[64];
+    bool fits = (size_t)snprintf(with_end, sizeof with_end, "%s.cu", file) < sizeof with_end;
+    struct program_text program = { .file = with_end, .name = name, .defines = defines };
+    if (!fits)
+        err_set(err, ERR_ENV, "kernel %s: there is no text %s", name, file);
+    return fits ? find(cuda, &program, err) : NULL;
+}
+
 struct cuda_function *cuda_function(struct kernel *k, const char *file, const char *name,
                                     const char *defines)
 {
-    char with_end[64];
-    if (k->failed)
-        return NULL;
-    bool fits = (size_t)snprintf(with_end, sizeof with_end, "%s.cu", file) < sizeof with_end;
-    struct program_text program = { .file = with_end, .name = name, .defines = defines };
-    struct cuda_function *f = fits ? find(cuda_of(k), &program, k->err) : NULL;
-    if (!fits)
-        err_set(k->err, ERR_ENV, "kernel %s: there is no text %s", name, file);
+    struct cuda_function *f = NULL;
+    if (!k->failed)
+        f = cuda_compile_file(cuda_of(k), file, name, defines, k->err);
     k->failed |= !f;
     return f;
 }

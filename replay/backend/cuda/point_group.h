@@ -135,6 +135,14 @@ bool points_flush(struct points *points, struct err *err);
 /* Launches what of it is alive. */
 bool point_launch(struct points *points, struct point_group *group, struct err *err);
 
+/* --- point_turn.c --- */
+
+/* Is it a copy that is best made by tiles, being read along one dimension and written along another?
+ * Its dimensions are in the order of what is written. */
+bool point_turns(const struct point_group *group);
+bool point_launch_turned(struct points *points, const struct point_group *group, bool wide,
+                         struct cuda_work work, struct err *err);
+
 /* --- point_text.c --- */
 
 /* How a kernel goes through its space. */

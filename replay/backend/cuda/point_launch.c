@@ -351,16 +351,18 @@ bool point_launch(struct points *points, struct point_group *waiting, struct err
     if (g.n_nodes == 0)
         return true;
     make_plan(&g, &plan);
+    for (uint32_t i = 0; i < g.n_nodes; i++)
+        if (n == 0 || nodes[n - 1] != g.nodes[i].graph_node)
+            nodes[n++] = g.nodes[i].graph_node;
+    struct cuda_work what = { nodes, n, traffic_of(&g), (uint64_t)g.n * g.n_nodes };
+    if (!plan.flat && point_turns(&g))
+        return point_launch_turned(points, &g, plan.wide, what, err);
     struct cuda_function *f = function_of(points, &g, &plan, err);
     if (!f)
         return err_at(err, "a kernel of pointwise operators up to this one");
     write_arguments(&g, &plan, words);
-    for (uint32_t i = 0; i < g.n_nodes; i++)
-        if (n == 0 || nodes[n - 1] != g.nodes[i].graph_node)
-            nodes[n++] = g.nodes[i].graph_node;
     int64_t chunks = g.n / plan.width;
     int64_t each = 256 * (int64_t)plan.unroll, work = (chunks + each - 1) / each;
     struct cuda_grid grid = { blocks_of(points->cuda, f, work > 0 ? work : 1), 1, 1, 256, 0 };
-    struct cuda_work what = { nodes, n, traffic_of(&g), (uint64_t)g.n * g.n_nodes };
     return cuda_launch_work(points->cuda, f, grid, words, what, err);
 }

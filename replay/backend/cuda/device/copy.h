@@ -1,4 +1,4 @@
-/* A copy between any strides and dtypes. */
+/* Copies between any strides, and dtypes. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_COPY_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_COPY_H
 
@@ -12,6 +12,17 @@ struct copy_args {
     u32 ndim;
     i64 size[COPY_MAX_DIM];
     i64 to_stride[COPY_MAX_DIM], from_stride[COPY_MAX_DIM]; /* in elements */
+};
+
+/* Matrices whose rows lie along `from` and whose columns lie along `to`, so many as the other
+ * dimensions tell. */
+enum { COPY_TILE = 32 };
+struct copy_turned_args {
+    u64 to, from;
+    i64 rows, columns, matrices;
+    i64 to_row, from_column; /* strides in elements; of a column of `to` and a row of `from` 1 */
+    u32 ndim, unused;        /* of the matrices */
+    i64 size[COPY_MAX_DIM], to_stride[COPY_MAX_DIM], from_stride[COPY_MAX_DIM];
 };
 
 #endif

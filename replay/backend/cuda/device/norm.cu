@@ -14,6 +14,8 @@ DEVICE ACC weight_at(const struct norm_args *a, INDEX i)
 #endif
 
 #ifdef ROWS
+#include "replay/backend/cuda/device/rows.h"
+
 /* Rows, each its own statistics. Where they are long they are gone over again: for the mean, for the
  * squares of what differs from it, for the result. */
 struct moments {
@@ -35,14 +37,6 @@ DEVICE struct moments moments_join(struct moments p, struct moments q)
 
 TEAM_JOIN(team_join, struct moments, moments_exchange, moments_join)
 
-/* Elements of n that are gone over 16 bytes at a time. */
-#ifdef VECTOR
-#define STEP PER16(T)
-#define WHOLE(n) ((n) - (n) % STEP)
-#else
-#define WHOLE(n) 0
-#endif
-
 /* Places of column i in the first tensors and, where they are vectors, of weight and bias. */
 DEVICE void places(const struct norm_args *a, const INDEX *row, INDEX i, INDEX *at)
 {
@@ -53,11 +47,6 @@ DEVICE void places(const struct norm_args *a, const INDEX *row, INDEX i, INDEX *
 }
 
 #ifndef BACKWARD
-DEVICE u32 kept_at(struct team t, INDEX n, INDEX i)
-{
-    return t.across ? (u32)i * t.rows + t.row : t.row * (u32)n + (u32)i;
-}
-
 DEVICE ACC bias_at(const struct norm_args *a, INDEX i)
 {
     return a->other ? (ACC)LOAD(B, PTR(B, a->other), i) : 0;
@@ -163,71 +152,96 @@ DEVICE ACC gradient_at(const struct norm_args *a, INDEX i)
     return (ACC)LOAD(B, PTR(B, a->other), i);
 }
 
+/* A row's statistics, and where it is in each tensor. */
+struct row {
+    INDEX n, at[NORM_TENSORS];
+    ACC mean, rstd;
+};
+
+DEVICE struct row row_of(const struct norm_args *a, INDEX i)
+{
+    struct row r = { 0 };
+    r.rstd = 1;
+    if (i >= (INDEX)a->rows.n)
+        return r;
+    r.n = (INDEX)a->cols.n;
+    SPAN_PLACES(&a->rows, NORM_TENSORS, i, r.at);
+    r.mean = a->centred ? (ACC)LOAD(S, PTR(S, a->mean), r.at[NORM_STATS]) : 0;
+    r.rstd = (ACC)LOAD(S, PTR(S, a->rstd), r.at[NORM_STATS]);
+    return r;
+}
+
+/* Sums of this lane's gradients g * w, and of them along the values. */
+DEVICE struct moments gradient_sums(const struct norm_args *a, struct team t, const struct row *r)
+{
+    struct moments m = { 0, 0 };
+#ifdef VECTOR
+    ROLLED
+    for (INDEX i = t.lane * STEP; i < WHOLE(r->n); i += t.lanes * STEP) {
+        VEC(T) x = LOAD16(T, PTR(T, a->x), r->at[NORM_X] + i);
+        VEC(T) g = LOAD16(T, PTR(T, a->other), r->at[NORM_OTHER] + i);
+        struct moments lot = { 0, 0 };
+        UNROLL
+        for (i32 j = 0; j < STEP; j++) {
+            INDEX w = r->at[NORM_WEIGHT] + span_at(&a->cols, NORM_WEIGHT, i + j);
+            ACC each = AT(T, g, j) * weight_at(a, w);
+            lot.sum += each;
+            lot.along += each * (AT(T, x, j) - r->mean);
+        }
+        m = moments_join(m, lot);
+    }
+#endif
+    ROLLED
+    for (INDEX i = WHOLE(r->n) + t.lane; i < r->n; i += t.lanes) {
+        INDEX at[NORM_TENSORS];
+        places(a, r->at, i, at);
+        ACC each = gradient_at(a, at[NORM_OTHER]) * weight_at(a, at[NORM_WEIGHT]);
+        m.sum += each;
+        m.along += each * ((ACC)LOAD(T, PTR(T, a->x), at[NORM_X]) - r->mean);
+    }
+    return m;
+}
+
+DEVICE void write_gradients(const struct norm_args *a, struct team t, const struct row *r, ACC sum,
+                            ACC along)
+{
+#ifdef VECTOR
+    ROLLED
+    for (INDEX i = t.lane * STEP; i < WHOLE(r->n); i += t.lanes * STEP) {
+        VEC(T) x = LOAD16(T, PTR(T, a->x), r->at[NORM_X] + i);
+        VEC(T) g = LOAD16(T, PTR(T, a->other), r->at[NORM_OTHER] + i), d;
+        UNROLL
+        for (i32 j = 0; j < STEP; j++) {
+            INDEX w = r->at[NORM_WEIGHT] + span_at(&a->cols, NORM_WEIGHT, i + j);
+            ACC each = AT(T, g, j) * weight_at(a, w), normal = (AT(T, x, j) - r->mean) * r->rstd;
+            PUT(T, d, j, r->rstd * (each - (sum + normal * along)));
+        }
+        STORE16(T, PTR(T, a->to), r->at[NORM_TO] + i, d);
+    }
+#endif
+    ROLLED
+    for (INDEX i = WHOLE(r->n) + t.lane; i < r->n; i += t.lanes) {
+        INDEX at[NORM_TENSORS];
+        places(a, r->at, i, at);
+        ACC each = gradient_at(a, at[NORM_OTHER]) * weight_at(a, at[NORM_WEIGHT]);
+        ACC normal = ((ACC)LOAD(T, PTR(T, a->x), at[NORM_X]) - r->mean) * r->rstd;
+        STORE(T, PTR(T, a->to), at[NORM_TO], r->rstd * (each - (sum + normal * along)));
+    }
+}
+
 /* The gradient of x: rstd times what is left of the gradient g * w without its mean and without its
  * projection on the normalised values. */
 KERNEL(norm_rows_backward, struct norm_args)
 {
     SHARED(struct moments, room, TEAM_THREADS);
     struct team t = team_of(a.team);
-    INDEX rows = (INDEX)a.rows.n;
     ROLLED
-    for (INDEX first = (INDEX)BLOCK_X * t.rows; first < rows; first += (INDEX)GRID_X * t.rows) {
-        INDEX n = first + t.row < rows ? (INDEX)a.cols.n : 0, row[NORM_TENSORS] = { 0 };
-        struct moments m = { 0, 0 };
-        ACC mean = 0, rstd = 1;
-        if (n) {
-            SPAN_PLACES(&a.rows, NORM_TENSORS, first + t.row, row);
-            mean = a.centred ? (ACC)LOAD(S, PTR(S, a.mean), row[NORM_STATS]) : 0;
-            rstd = (ACC)LOAD(S, PTR(S, a.rstd), row[NORM_STATS]);
-        }
-#ifdef VECTOR
-        ROLLED
-        for (INDEX i = t.lane * STEP; i < WHOLE(n); i += t.lanes * STEP) {
-            VEC(T) x = LOAD16(T, PTR(T, a.x), row[NORM_X] + i);
-            VEC(T) g = LOAD16(T, PTR(T, a.other), row[NORM_OTHER] + i);
-            struct moments lot = { 0, 0 };
-            UNROLL
-            for (i32 j = 0; j < STEP; j++) {
-                INDEX w = row[NORM_WEIGHT] + span_at(&a.cols, NORM_WEIGHT, i + j);
-                ACC each = AT(T, g, j) * weight_at(&a, w);
-                lot.sum += each;
-                lot.along += each * (AT(T, x, j) - mean);
-            }
-            m = moments_join(m, lot);
-        }
-#endif
-        ROLLED
-        for (INDEX i = WHOLE(n) + t.lane; i < n; i += t.lanes) {
-            INDEX at[NORM_TENSORS];
-            places(&a, row, i, at);
-            ACC each = gradient_at(&a, at[NORM_OTHER]) * weight_at(&a, at[NORM_WEIGHT]);
-            m.sum += each;
-            m.along += each * ((ACC)LOAD(T, PTR(T, a.x), at[NORM_X]) - mean);
-        }
-        m = team_join(t, m, room);
-        ACC sum = a.centred ? m.sum / (ACC)a.cols.n : 0, along = m.along * rstd / (ACC)a.cols.n;
-#ifdef VECTOR
-        ROLLED
-        for (INDEX i = t.lane * STEP; i < WHOLE(n); i += t.lanes * STEP) {
-            VEC(T) x = LOAD16(T, PTR(T, a.x), row[NORM_X] + i);
-            VEC(T) g = LOAD16(T, PTR(T, a.other), row[NORM_OTHER] + i), d;
-            UNROLL
-            for (i32 j = 0; j < STEP; j++) {
-                INDEX w = row[NORM_WEIGHT] + span_at(&a.cols, NORM_WEIGHT, i + j);
-                ACC each = AT(T, g, j) * weight_at(&a, w), normal = (AT(T, x, j) - mean) * rstd;
-                PUT(T, d, j, rstd * (each - (sum + normal * along)));
-            }
-            STORE16(T, PTR(T, a.to), row[NORM_TO] + i, d);
-        }
-#endif
-        ROLLED
-        for (INDEX i = WHOLE(n) + t.lane; i < n; i += t.lanes) {
-            INDEX at[NORM_TENSORS];
-            places(&a, row, i, at);
-            ACC each = gradient_at(&a, at[NORM_OTHER]) * weight_at(&a, at[NORM_WEIGHT]);
-            ACC normal = ((ACC)LOAD(T, PTR(T, a.x), at[NORM_X]) - mean) * rstd;
-            STORE(T, PTR(T, a.to), at[NORM_TO], rstd * (each - (sum + normal * along)));
-        }
+    for (INDEX first = (INDEX)BLOCK_X * t.rows; first < (INDEX)a.rows.n;
+         first += (INDEX)GRID_X * t.rows) {
+        struct row r = row_of(&a, first + t.row);
+        struct moments m = team_join(t, gradient_sums(&a, t, &r), room);
+        ACC sum = a.centred ? m.sum / (ACC)a.cols.n : 0;
+        write_gradients(&a, t, &r, sum, m.along * r.rstd / (ACC)a.cols.n);
     }
 }
 #endif

@@ -7,15 +7,8 @@
  * Forward: the greatest and the sum of exp(x - it) come from one pass, as a state that is rescaled when
  * a greater one is met. */
 #include "replay/backend/cuda/device/math.h"
+#include "replay/backend/cuda/device/rows.h"
 #include "replay/backend/cuda/device/softmax.h"
-
-/* Elements of n that are gone over 16 bytes at a time. */
-#ifdef VECTOR
-#define STEP PER16(T)
-#define WHOLE(n) ((n) - (n) % STEP)
-#else
-#define WHOLE(n) 0
-#endif
 
 #ifndef BACKWARD
 struct state {
@@ -51,6 +44,7 @@ DEVICE struct state with(struct state s, ACC x)
 
 DEVICE ACC soft(struct state s, ACC log_sum, ACC x)
 {
+    (void)log_sum;
 #if defined LOG_SOFTMAX
     return x - s.most - log_sum;
 #elif defined SAFE_SOFTMAX
@@ -62,10 +56,61 @@ DEVICE ACC soft(struct state s, ACC log_sum, ACC x)
 
 TEAM_JOIN(team_join, struct state, state_exchange, join)
 
-/* Where a row's elements wait in shared memory: neighbouring threads at neighbouring places. */
-DEVICE u32 kept_at(struct team t, INDEX n, INDEX i)
+/* What a team meets of the row: kept, where rows fit the shared memory. */
+DEVICE struct state state_of(const struct softmax_args *a, struct team t, const T *from, INDEX size,
+                             ACC *kept)
 {
-    return t.across ? (u32)i * t.rows + t.row : t.row * (u32)n + (u32)i;
+    const INDEX body = WHOLE(size), n = (INDEX)a->cols.n;
+    const INDEX step = a->cols.ndim ? (INDEX)a->cols.stride[0][0] : 0;
+    struct state s = { LEAST, 0 };
+#ifdef VECTOR
+    ROLLED
+    for (INDEX i = t.lane * STEP; i < body; i += t.lanes * STEP) {
+        VEC(T) x = LOAD16(T, from, i);
+        UNROLL
+        for (i32 j = 0; j < STEP; j++) {
+            s = with(s, AT(T, x, j));
+            if (a->kept)
+                kept[kept_at(t, n, i + j)] = AT(T, x, j);
+        }
+    }
+#endif
+    ROLLED
+    for (INDEX i = body + t.lane; i < size; i += t.lanes) {
+        ACC x = (ACC)LOAD(T, from, i * step);
+        s = with(s, x);
+        if (a->kept)
+            kept[kept_at(t, n, i)] = x;
+    }
+    return s;
+}
+
+DEVICE void write_row(const struct softmax_args *a, struct team t, struct state s, const T *from,
+                      O *to, INDEX size, const ACC *kept)
+{
+    const INDEX body = WHOLE(size), n = (INDEX)a->cols.n;
+    const INDEX step = a->cols.ndim ? (INDEX)a->cols.stride[0][0] : 0;
+    const INDEX to_step = a->cols.ndim ? (INDEX)a->cols.stride[2][0] : 0;
+    const ACC log_sum = OF(LOG, s.sum);
+#ifdef VECTOR
+    ROLLED
+    for (INDEX i = t.lane * STEP; i < body; i += t.lanes * STEP) {
+        VEC(T) x, y;
+        if (!a->kept)
+            x = LOAD16(T, from, i);
+        UNROLL
+        for (i32 j = 0; j < STEP; j++) {
+            ACC each = a->kept ? kept[kept_at(t, n, i + j)] : AT(T, x, j);
+            PUT(T, y, j, soft(s, log_sum, each));
+        }
+        STORE16(T, to, i, y);
+    }
+#endif
+    ROLLED
+    for (INDEX i = body + t.lane; i < size; i += t.lanes) {
+        ACC x = a->kept ? kept[kept_at(t, n, i)] : (ACC)LOAD(T, from, i * step);
+        STORE(O, to, i * to_step, soft(s, log_sum, x));
+    }
 }
 
 KERNEL(softmax, struct softmax_args)
@@ -73,58 +118,15 @@ KERNEL(softmax, struct softmax_args)
     SHARED(struct state, room, TEAM_THREADS);
     DYNAMIC_SHARED(ACC, kept);
     struct team t = team_of(a.team);
-    INDEX rows = (INDEX)a.rows.n, n = (INDEX)a.cols.n;
-    INDEX step = a.cols.ndim ? (INDEX)a.cols.stride[0][0] : 0;
-    INDEX to_step = a.cols.ndim ? (INDEX)a.cols.stride[2][0] : 0;
-    const T *all = PTR(T, a.from);
-    O *all_to = PTR(O, a.to);
+    INDEX rows = (INDEX)a.rows.n;
     ROLLED
     for (INDEX first = (INDEX)BLOCK_X * t.rows; first < rows; first += (INDEX)GRID_X * t.rows) {
-        INDEX row = first + t.row, size = row < rows ? n : 0, body = WHOLE(size);
-        const T *from = all + (row < rows ? span_at(&a.rows, 0, row) : 0);
-        O *to = all_to + (row < rows ? span_at(&a.rows, 2, row) : 0);
-        struct state s = { LEAST, 0 };
-#ifdef VECTOR
-        ROLLED
-        for (INDEX i = t.lane * STEP; i < body; i += t.lanes * STEP) {
-            VEC(T) x = LOAD16(T, from, i);
-            UNROLL
-            for (i32 j = 0; j < STEP; j++) {
-                s = with(s, AT(T, x, j));
-                if (a.kept)
-                    kept[kept_at(t, n, i + j)] = AT(T, x, j);
-            }
-        }
-#endif
-        ROLLED
-        for (INDEX i = body + t.lane; i < size; i += t.lanes) {
-            ACC x = (ACC)LOAD(T, from, i * step);
-            s = with(s, x);
-            if (a.kept)
-                kept[kept_at(t, n, i)] = x;
-        }
+        INDEX row = first + t.row, size = row < rows ? (INDEX)a.cols.n : 0;
+        const T *from = PTR(T, a.from) + (row < rows ? span_at(&a.rows, 0, row) : 0);
+        O *to = PTR(O, a.to) + (row < rows ? span_at(&a.rows, 2, row) : 0);
+        struct state s = state_of(&a, t, from, size, kept);
         s = team_join(t, s, room);
-        ACC log_sum = OF(LOG, s.sum);
-        (void)log_sum;
-#ifdef VECTOR
-        ROLLED
-        for (INDEX i = t.lane * STEP; i < body; i += t.lanes * STEP) {
-            VEC(T) x, y;
-            if (!a.kept)
-                x = LOAD16(T, from, i);
-            UNROLL
-            for (i32 j = 0; j < STEP; j++) {
-                ACC each = a.kept ? kept[kept_at(t, n, i + j)] : AT(T, x, j);
-                PUT(T, y, j, soft(s, log_sum, each));
-            }
-            STORE16(T, to, i, y);
-        }
-#endif
-        ROLLED
-        for (INDEX i = body + t.lane; i < size; i += t.lanes) {
-            ACC x = a.kept ? kept[kept_at(t, n, i)] : (ACC)LOAD(T, from, i * step);
-            STORE(O, to, i * to_step, soft(s, log_sum, x));
-        }
+        write_row(&a, t, s, from, to, size, kept);
         SYNC();
     }
 }
