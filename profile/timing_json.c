@@ -51,6 +51,7 @@ static void write_group(const struct timing *t, const struct timed_group *g, str
     json_put_double(w, "us", g->us);
     if (timing_explains(t))
         json_put_double(w, "share", t->sum_us > 0 ? g->us / t->sum_us : 0);
+    json_put_double(w, "share_of_launches", t->sum_us > 0 ? g->us / t->sum_us : 0);
     if (g->isolated)
         json_put_double(w, "isolated_us", g->isolated_us);
     json_put_u64(w, "bytes", g->bytes);
@@ -86,8 +87,18 @@ void timing_json(const struct timing *t, struct json_writer *w)
     json_put_double(w, "logged_us", t->logged_us);
     json_put_double(w, "sum_us", t->sum_us);
     json_put_bool(w, "explained", timing_explains(t));
-    json_put_u64(w, "compiled", t->compiled);
-    json_put_u64(w, "compile_ns", t->compile_ns);
+    json_put_double(w, "host_us", t->host_us);
+    if (t->queues)
+        json_put_double(w, "idle_us", t->idle_us);
+    json_put_bool(w, "host_bound", timing_host_bound(t));
+    json_put_u64(w, "compiled", t->once.compiled);
+    json_put_u64(w, "compile_ns", t->once.compile_ns);
+    json_put_u64(w, "opened", t->once.opened);
+    json_put_u64(w, "open_ns", t->once.open_ns);
+    json_put_u64(w, "loaded", t->once.loaded);
+    json_put_u64(w, "load_ns", t->once.load_ns);
+    json_put_u64(w, "planned", t->once.planned);
+    json_put_u64(w, "plan_ns", t->once.plan_ns);
     json_put_u64(w, "compiled_later", t->compiled_later);
     write_ceilings(&t->ceilings, w);
     peak_json(t->graph, &t->peak, w);

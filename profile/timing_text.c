@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "profile/format.h"
 #include "profile/human.h"
 #include "profile/table.h"
@@ -30,6 +32,48 @@ static void put_sizes(const struct timing *t, struct buf *out)
     buf_putc(out, '\n');
 }
 
+/* "3 libraries opened in 95.0 ms" */
+static void put_once(struct buf *out, const char **between, uint64_t n, const char *what,
+                     uint64_t ns)
+{
+    if (n == 0)
+        return;
+    buf_printf(out, "%s%llu %s in ", *between, (unsigned long long)n, what);
+    format_ns(out, (int64_t)ns);
+    *between = ", ";
+}
+
+static void put_first(const struct timing *t, struct buf *out)
+{
+    const struct backend_log *once = &t->once;
+    const char *between = "  done once, in the first run: ";
+    put_once(out, &between, once->opened, "libraries opened", once->open_ns);
+    put_once(out, &between, once->compiled, "kernels compiled", once->compile_ns);
+    put_once(out, &between, once->loaded, "kernels loaded", once->load_ns);
+    put_once(out, &between, once->planned, "library calls planned", once->plan_ns);
+    if (between[0] == ',')
+        buf_putc(out, '\n');
+    if (t->compiled_later)
+        buf_printf(out, "  %llu kernels compiled in later runs\n",
+                   (unsigned long long)t->compiled_later);
+}
+
+/* What the rest of the wall time is, where launches do not make it up. */
+static void put_rest(const struct timing *t, struct buf *out)
+{
+    buf_puts(out, ", which does not explain it within 10 %: shares are of the launches' time\n");
+    if (!t->queues) {
+        buf_puts(out, "  the rest is the replay's own: sizes, memory\n");
+        return;
+    }
+    buf_puts(out, "  the host made the calls in ");
+    put_us(out, t->host_us);
+    buf_puts(out, timing_host_bound(t) ? ": the device waits for it" : "");
+    buf_puts(out, "; with the log the device is idle between launches for ");
+    put_us(out, t->idle_us);
+    buf_putc(out, '\n');
+}
+
 static void put_wall(const struct timing *t, struct buf *out)
 {
     buf_puts(out, "  wall time ");
@@ -41,12 +85,8 @@ static void put_wall(const struct timing *t, struct buf *out)
     if (timing_explains(t))
         buf_printf(out, ", %.0f %% of it\n", 100 * t->sum_us / t->wall_us);
     else
-        buf_puts(out, ", which does not explain it within 10 %: no shares are told\n");
-    if (t->compiled || t->compiled_later) {
-        buf_printf(out, "  %llu kernels compiled in ", (unsigned long long)t->compiled);
-        format_ns(out, (int64_t)t->compile_ns);
-        buf_printf(out, ", %llu in later runs\n", (unsigned long long)t->compiled_later);
-    }
+        put_rest(t, out);
+    put_first(t, out);
 }
 
 static void put_ceilings(const struct timing *t, struct buf *out)
@@ -96,8 +136,7 @@ static void put_operator(struct table *table, const struct timing *t, const stru
     char text[HUMAN_SIZE];
     put_us(&table->text, g->us);
     table_cell(table);
-    if (timing_explains(t))
-        format_share(&table->text, (int64_t)(g->us * 1e3), (int64_t)(t->sum_us * 1e3));
+    format_share(&table->text, (int64_t)(g->us * 1e3), (int64_t)(t->sum_us * 1e3));
     table_cell(table);
     if (g->isolated)
         put_us(&table->text, g->isolated_us);
@@ -131,7 +170,11 @@ static void put_table(struct table *table, const struct report_options *how, siz
 
 static void put_operators(const struct timing *t, const struct report_options *how, struct buf *out)
 {
-    struct table table = TABLE(OPERATORS);
+    struct column columns[sizeof OPERATORS / sizeof *OPERATORS];
+    struct table table = TABLE(columns);
+    memcpy(columns, OPERATORS, sizeof columns);
+    if (!timing_explains(t))
+        columns[1].header = "of launches";
     uint32_t shown = report_shown(how, (uint32_t)t->n_groups);
     for (uint32_t i = 0; i < shown; i++)
         put_operator(&table, t, &t->groups[i]);

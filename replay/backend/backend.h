@@ -37,6 +37,7 @@ struct backend_call {
 struct backend_kind {
     const char *name, *description;
     bool shapes_only; /* nothing is computed, and what is read is invented */
+    bool queues;      /* call() returns before it is done */
     bool on_host;     /* calls are done when they return, so to read a value in between costs nothing */
     /* What was found (driver, device, libraries, versions), one a line; false: it cannot be used
      * here, and `found` ends with why. */
@@ -82,11 +83,16 @@ struct backend_log {
     bool on;
     vec_of(struct backend_launch) launches;
     vec_of(uint32_t) nodes;
-    uint64_t compiled, compile_ns; /* kernels compiled, not found in a cache; counted always */
+    /* What is done once, counted always: */
+    uint64_t compiled, compile_ns; /* kernels compiled, not found in a cache */
+    uint64_t opened, open_ns;      /* libraries */
+    uint64_t loaded, load_ns;      /* kernels given to the device */
+    uint64_t planned, plan_ns;     /* calls of libraries prepared for their sizes */
 };
 
 struct backend {
     const struct backend_kind *kind;
+    unsigned threads; /* of the host, at most, from the first call on; 0: as many as processors */
     bool lacks_kernel; /* the call that failed was one of an operator that it has none of */
     /* The error that wait(), read() or a call ended with is that of an earlier call, of this node. */
     bool late;

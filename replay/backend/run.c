@@ -251,6 +251,7 @@ static bool execute_steps(struct run *run, struct err *err)
             return false;
     }
     struct backend *backend = run->options.backend;
+    run->host_ns = now_ns() - begin - given;
     if (!kind->wait(backend, err))
         return backend->late && place_error(run, run->at, err);
     run->calls_ns = now_ns() - begin - given;

@@ -106,6 +106,7 @@ struct run {
     uint32_t n_outputs;
     uint64_t *ns;     /* by node, with `timing` */
     uint64_t calls_ns; /* the whole, but inputs and constants */
+    uint64_t host_ns;  /* of it until all calls were made: a backend may still be computing */
     uint32_t *users;  /* by node: the last one that needs it */
     struct run_lifetimes lifetimes;
     struct run_kept *kept;  /* by node */

@@ -15,6 +15,11 @@ bool timing_explains(const struct timing *t)
     return t->wall_us > 0 && fabs(t->sum_us - t->wall_us) <= 0.1 * t->wall_us;
 }
 
+bool timing_host_bound(const struct timing *t)
+{
+    return t->queues && !timing_explains(t) && t->host_us >= 0.9 * t->wall_us;
+}
+
 static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -137,14 +142,20 @@ static bool repeat_call(void *watcher, const struct backend_call *call, struct e
 static bool first_run(struct timer *m, struct err *err)
 {
     struct timing *t = m->t;
-    uint64_t compiled = m->backend->log.compiled, ns = m->backend->log.compile_ns;
+    struct backend_log before = m->backend->log, *now = &m->backend->log;
     if (!begin(m, err) || !execute(m, false, NULL, err))
         return false;
     const struct run *run = m->run;
     t->first_us = (double)run->calls_ns / 1e3;
     t->calls = run->calls;
-    t->compiled = m->backend->log.compiled - compiled;
-    t->compile_ns = m->backend->log.compile_ns - ns;
+    t->once = (struct backend_log){ .compiled = now->compiled - before.compiled,
+                                    .compile_ns = now->compile_ns - before.compile_ns,
+                                    .opened = now->opened - before.opened,
+                                    .open_ns = now->open_ns - before.open_ns,
+                                    .loaded = now->loaded - before.loaded,
+                                    .load_ns = now->load_ns - before.load_ns,
+                                    .planned = now->planned - before.planned,
+                                    .plan_ns = now->plan_ns - before.plan_ns };
     t->sizes = arena_array(&t->arena, struct run_size, run->n_symbols + 1);
     t->n_sizes = t->sizes ? run->n_symbols : 0;
     for (size_t i = 0; i < t->n_sizes; i++)
@@ -155,19 +166,35 @@ static bool first_run(struct timer *m, struct err *err)
 
 static bool wall_runs(struct timer *m, struct err *err)
 {
-    double us[MOST_RUNS];
-    for (uint32_t i = 0; i < m->t->runs; i++)
+    double us[MOST_RUNS], host[MOST_RUNS];
+    for (uint32_t i = 0; i < m->t->runs; i++) {
         if (!wall_once(m, false, &us[i], err))
             return false;
+        host[i] = (double)m->run->host_ns / 1e3;
+    }
     m->t->wall_us = median(us, m->t->runs);
+    m->t->host_us = median(host, m->t->runs);
     return true;
+}
+
+/* From the first launch to the end of the last, without the launches. */
+static double idle_in(const struct backend_log *log)
+{
+    double first = 0, last = 0, busy = 0;
+    for (size_t i = 0; i < log->launches.n; i++) {
+        const struct backend_launch *l = &log->launches.v[i];
+        first = i == 0 || l->start < first ? l->start : first;
+        last = l->start + l->us > last ? l->start + l->us : last;
+        busy += l->us;
+    }
+    return last - first > busy ? last - first - busy : 0;
 }
 
 /* Times of launches by their number; a run that launched other ones than the first is left out. */
 static bool logged_runs(struct timer *m, struct launches *all, struct err *err)
 {
     struct backend_log *log = &m->backend->log;
-    double us[MOST_RUNS], times[MOST_RUNS];
+    double us[MOST_RUNS], times[MOST_RUNS], idle[MOST_RUNS];
     size_t n = 0, kept = 0;
     double *table = NULL;
     bool ok = true;
@@ -178,6 +205,7 @@ static bool logged_runs(struct timer *m, struct launches *all, struct err *err)
             table = calloc(n * m->t->runs + 1, sizeof *table);
             ok = table ? launches_copy(all, log, &m->t->arena, err) : err_nomem(err);
         }
+        idle[i] = ok ? idle_in(log) : 0;
         if (!ok || log->launches.n != n)
             continue;
         for (size_t k = 0; k < n; k++)
@@ -190,6 +218,7 @@ static bool logged_runs(struct timer *m, struct launches *all, struct err *err)
     }
     free(table);
     m->t->logged_us = ok ? median(us, m->t->runs) : 0;
+    m->t->idle_us = ok ? median(idle, m->t->runs) : 0;
     return ok;
 }
 
@@ -230,6 +259,7 @@ struct timing *timing_new(const struct graph *graph, const struct run_options *o
         return err_nomem(err), NULL;
     struct timer m = { .t = t, .graph = graph, .options = *options, .backend = options->backend };
     t->graph = graph;
+    t->queues = options->backend->kind->queues;
     t->runs = how->runs == 0 ? DEFAULT_RUNS : how->runs < MOST_RUNS ? how->runs : MOST_RUNS;
     bool ok = measure(&m, how, err);
     forget_log(m.backend);

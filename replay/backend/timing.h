@@ -44,10 +44,13 @@ struct timing {
     struct timed_group *groups;     /* most time first */
     size_t n_groups;
     double first_us, wall_us, logged_us; /* the first run; without the log; with it */
-    double sum_us;                       /* of launches */
+    double sum_us;                       /* of launches: what the device was busy */
+    /* Without the log: until the host had made all calls; with it, the device between two launches. */
+    double host_us, idle_us;
+    bool queues; /* calls return before they are done: host_us may be less than wall_us */
     uint32_t runs, calls, launches;
-    uint64_t compiled, compile_ns; /* in the first run */
-    uint64_t compiled_later;       /* in the others: should be none */
+    struct backend_log once;       /* its counters of what is done once: in the first run */
+    uint64_t compiled_later;       /* kernels in the others: should be none */
     struct peak peak;
     struct ceilings ceilings;
     struct run_size *sizes; /* what symbols were */
@@ -62,6 +65,8 @@ struct timing_options {
 
 /* Does the sum explain the wall time, within 10 %? Shares of it mean nothing where it does not. */
 bool timing_explains(const struct timing *t);
+/* Where it does not: is it the host, whose calls the device waits for? Within 10 %, too. */
+bool timing_host_bound(const struct timing *t);
 
 /* NULL: as run_execute() fails. */
 struct timing *timing_new(const struct graph *graph, const struct run_options *options,

@@ -232,7 +232,10 @@ static struct plan *plan_of(struct kernel *k, struct cublaslt *lt, const struct 
     struct plan plan;
     if (found != KEY_NONE)
         return &lt->plans.v[found];
+    double start = cuda_now_us();
     make_plan(lt, key, bias, &plan);
+    cuda_of(k)->base.log.planned++;
+    cuda_of(k)->base.log.plan_ns += (uint64_t)((cuda_now_us() - start) * 1e3);
     if (vec_reserve(&lt->plans, 1) && key_table_add(&lt->keys, key)) {
         lt->plans.v[lt->plans.n++] = plan;
         return &lt->plans.v[lt->plans.n - 1];
@@ -258,7 +261,10 @@ static struct cublaslt *state_of(struct kernel *k)
     struct err why = { 0 };
     if (!cuda->library_close[LIBRARY_CUBLASLT]) {
         cuda->library_close[LIBRARY_CUBLASLT] = close_state;
+        double start = cuda_now_us();
         cuda->library_state[LIBRARY_CUBLASLT] = cublaslt_open(&why);
+        cuda->base.log.opened += cuda->library_state[LIBRARY_CUBLASLT] != NULL;
+        cuda->base.log.open_ns += (uint64_t)((cuda_now_us() - start) * 1e3);
     }
     return cuda->library_state[LIBRARY_CUBLASLT];
 }

@@ -374,6 +374,7 @@ static bool cuda_wait(struct backend *backend, struct err *err)
 const struct backend_kind backend_cuda = {
     .name = "cuda",
     .description = "an NVIDIA GPU: kernels compiled at first use, cuBLASLt, cuDNN",
+    .queues = true,
     .probe = cuda_probe,
     .open = cuda_open,
     .close = cuda_close,

@@ -85,7 +85,10 @@ static struct cudnn *state_of(struct kernel *k)
     struct err why = { 0 };
     if (!cuda->library_close[LIBRARY_CUDNN]) {
         cuda->library_close[LIBRARY_CUDNN] = close_state;
+        double start = cuda_now_us();
         cuda->library_state[LIBRARY_CUDNN] = cudnn_open(&why);
+        cuda->base.log.opened += cuda->library_state[LIBRARY_CUDNN] != NULL;
+        cuda->base.log.open_ns += (uint64_t)((cuda_now_us() - start) * 1e3);
     }
     return cuda->library_state[LIBRARY_CUDNN];
 }
@@ -182,7 +185,10 @@ static const struct plan *plan_of(struct kernel *k, struct cudnn *dnn, const str
     int status;
     if (found != KEY_NONE)
         return &dnn->plans.v[found];
+    double start = cuda_now_us();
     plan.plan = cudnn_plan(&dnn->table, dnn->handle, p, MOST_ROOM, &plan.room, &status);
+    cuda_of(k)->base.log.planned++;
+    cuda_of(k)->base.log.plan_ns += (uint64_t)((cuda_now_us() - start) * 1e3);
     if (vec_reserve(&dnn->plans, 1) && key_table_add(&dnn->keys, p)) {
         dnn->plans.v[dnn->plans.n++] = plan;
         return &dnn->plans.v[dnn->plans.n - 1];

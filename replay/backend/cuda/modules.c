@@ -40,21 +40,25 @@ void cuda_modules_close(struct cuda *cuda)
     cuda->modules = NULL;
 }
 
-/* Looked for once; without it what the cache has still runs. */
-bool cuda_need_compiler(struct cuda *cuda, struct err *err)
-{
-    if (!cuda->compiler.library.handle && !err_is_set(&cuda->no_compiler) &&
-        !compiler_open(&cuda->compiler, cuda->driver_version / 1000, &cuda->no_compiler))
-        cuda->compiler.library.handle = NULL;
-    return cuda->compiler.library.handle != NULL ||
-           err_set(err, cuda->no_compiler.kind, "%s", cuda->no_compiler.text);
-}
-
 static uint64_t now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Looked for once; without it what the cache has still runs. */
+bool cuda_need_compiler(struct cuda *cuda, struct err *err)
+{
+    if (!cuda->compiler.library.handle && !err_is_set(&cuda->no_compiler)) {
+        uint64_t start = now_ns();
+        if (!compiler_open(&cuda->compiler, cuda->driver_version / 1000, &cuda->no_compiler))
+            cuda->compiler.library.handle = NULL;
+        cuda->base.log.opened += cuda->compiler.library.handle != NULL;
+        cuda->base.log.open_ns += now_ns() - start;
+    }
+    return cuda->compiler.library.handle != NULL ||
+           err_set(err, cuda->no_compiler.kind, "%s", cuda->no_compiler.text);
 }
 
 static bool compile(struct cuda *cuda, const struct program_text *program, struct str source,
@@ -73,7 +77,10 @@ static bool load(struct cuda *cuda, const struct program_text *program, struct s
     char log[600] = "";
     unsigned options[] = { CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES };
     void *values[] = { log, (void *)(uintptr_t)(sizeof log - 1) };
+    uint64_t start = now_ns();
     int rc = cuda->driver.module_load(ret, code.p, 2, options, values);
+    cuda->base.log.loaded += rc == CU_OK;
+    cuda->base.log.load_ns += now_ns() - start;
     if (rc == CU_OK)
         return true;
     bool older = rc == CU_NO_BINARY || rc == CU_INVALID_PTX || rc == CU_UNSUPPORTED_PTX;
