@@ -62,7 +62,7 @@ static const struct opt options[] = {
     OPT_NUMBER('n', "limit", "N", struct replay_args, limit,
                "differences, guards and rows of a table; 0 is all (default: 10, of guards all)"),
     OPT_NUMBER('j', "jobs", "N", struct replay_args, jobs,
-               "attempts at once (default: as many as there are processors)"),
+               "attempts at once, or threads of backend cpu (default: as many as there are processors)"),
     OPT_FLAG(0, "bisect-codes", struct replay_args, bisect_codes,
              "exit as git bisect run wants: 0 good, 1 bad, 125 cannot tell"),
     OPT_JSON(struct replay_args, json),

@@ -241,9 +241,12 @@ static bool open_all(struct session *s, struct err *err)
         return err_set(err, ERR_USAGE, "--against %s: it computes nothing", args->against);
     if (!(s->backend = s->kind->open(err)))
         return false;
+    s->backend->threads = (unsigned)(args->jobs.value < 1024 ? args->jobs.value : 1024);
     s->reference = s->reference_kind == s->kind ? s->backend : NULL;
     if (s->reference_kind && !s->reference && !(s->reference = s->reference_kind->open(err)))
         return false;
+    if (s->reference)
+        s->reference->threads = s->backend->threads;
     if (args->inputs && !(s->inputs = safetensors_open(args->inputs, err)))
         return false;
     return !args->against || s->reference_kind ||

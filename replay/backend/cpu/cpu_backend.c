@@ -3,14 +3,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "replay/backend/cpu/cpu.h"
 #include "replay/backend/cpu/kernel.h"
 #include "replay/backend/cpu/room.h"
 #include "replay/backend/exec.h"
-
-struct cpu {
-    struct backend base;
-    struct kernel_table kernels;
-};
 
 static bool cpu_probe(struct buf *found)
 {
@@ -22,8 +18,10 @@ static struct backend *cpu_open(struct err *err);
 
 static void cpu_close(struct backend *backend)
 {
-    if (backend)
-        backend_log_release(&backend->log);
+    if (!backend)
+        return;
+    cpu_threads_free(((struct cpu *)backend)->threads);
+    backend_log_release(&backend->log);
     free(backend);
 }
 
@@ -132,5 +130,6 @@ static struct backend *cpu_open(struct err *err)
         return err_nomem(err), NULL;
     cpu->base.kind = &backend_cpu;
     cpu_kernels(&cpu->kernels);
+    cpu->threads = cpu_threads_new();
     return &cpu->base;
 }

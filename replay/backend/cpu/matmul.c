@@ -1,63 +1,9 @@
-/* Matrix products. Each element sums over the inner dimension in order, in float64. */
+/* Matrix products. Each element sums over the inner dimension in order, in float64 (product.c). */
 #include "replay/backend/cpu/matmul.h"
 
 struct product {
     int64_t batch, m, n, inner;
 };
-
-/* A tile of the result stays in registers while the inner dimension passes by, element by element in
- * order: the same bits as three plain loops, many times as fast. */
-enum { TILE_ROWS = 4, TILE_COLUMNS = 8, LANES = 4 };
-typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
-
-#if defined(__x86_64__)
-#define FOR_EACH_CPU __attribute__((target_clones("avx2", "default")))
-#else
-#define FOR_EACH_CPU
-#endif
-
-FOR_EACH_CPU
-static void multiply_tile(const double *a, const double *b, double *c, struct product p)
-{
-    lanes sum[TILE_ROWS][TILE_COLUMNS / LANES] = { { { 0 } } };
-    for (int64_t l = 0; l < p.inner; l++) {
-        const lanes *row = (const lanes *)(b + l * p.n);
-        for (int r = 0; r < TILE_ROWS; r++)
-            for (int j = 0; j < TILE_COLUMNS / LANES; j++)
-                sum[r][j] += a[r * p.inner + l] * row[j];
-    }
-    for (int r = 0; r < TILE_ROWS; r++)
-        for (int j = 0; j < TILE_COLUMNS / LANES; j++)
-            ((lanes *)(c + r * p.n))[j] += sum[r][j];
-}
-
-/* What no tile fits into. */
-static void multiply_rest(const double *a, const double *b, double *c, struct product p,
-                          int64_t column)
-{
-    for (int64_t j = column; j < p.n; j++) {
-        double sum = 0;
-        for (int64_t l = 0; l < p.inner; l++)
-            sum += a[l] * b[l * p.n + j];
-        c[j] += sum;
-    }
-}
-
-static void multiply_real(const double *a, const double *b, double *c, struct product p)
-{
-    int64_t rows = p.m / TILE_ROWS * TILE_ROWS, columns = p.n / TILE_COLUMNS * TILE_COLUMNS;
-    for (int64_t j = 0; j < columns; j += TILE_COLUMNS)
-        for (int64_t i = 0; i < rows; i += TILE_ROWS)
-            multiply_tile(a + i * p.inner, b + j, c + i * p.n + j, p);
-    for (int64_t i = 0; i < p.m; i++)
-        multiply_rest(a + i * p.inner, b, c + i * p.n, p, i < rows ? columns : 0);
-}
-
-void multiply_matrices(const double *a, const double *b, double *c, int64_t m, int64_t n,
-                       int64_t inner)
-{
-    multiply_real(a, b, c, (struct product){ 1, m, n, inner });
-}
 
 static void multiply_complex(const cdouble *a, const cdouble *b, cdouble *c, struct product p)
 {
@@ -82,11 +28,11 @@ static struct dense multiply(struct kernel *k, struct dense a, struct dense b, s
 {
     int64_t size[3] = { p.batch, p.m, p.n };
     struct dense c = dense_new(k, a.kind, size, 3);
-    for (int64_t i = 0; i < p.batch && !k->failed; i++) {
+    if (a.kind == DENSE_REAL && !k->failed)
+        multiply_batches(k, a.u.r, b.u.r, c.u.r, p.batch, p.m, p.n, p.inner);
+    for (int64_t i = 0; i < p.batch && !k->failed && a.kind != DENSE_REAL; i++) {
         int64_t at_a = i * p.m * p.inner, at_b = i * p.inner * p.n, at_c = i * p.m * p.n;
-        if (a.kind == DENSE_REAL)
-            multiply_real(a.u.r + at_a, b.u.r + at_b, c.u.r + at_c, p);
-        else if (a.kind == DENSE_COMPLEX)
+        if (a.kind == DENSE_COMPLEX)
             multiply_complex(a.u.c + at_a, b.u.c + at_b, c.u.c + at_c, p);
         else
             multiply_int(a.u.i + at_a, b.u.i + at_b, c.u.i + at_c, p);

@@ -8,5 +8,8 @@
  * the inner dimension. */
 void multiply_matrices(const double *a, const double *b, double *c, int64_t m, int64_t n,
                        int64_t inner);
+/* The same for each of a batch, one behind the other, on as many threads as there are. */
+void multiply_batches(struct kernel *k, const double *a, const double *b, double *c, int64_t batch,
+                      int64_t m, int64_t n, int64_t inner);
 
 #endif

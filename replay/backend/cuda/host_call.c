@@ -101,6 +101,8 @@ struct backend *cuda_host(struct cuda *cuda, struct err *err)
 {
     if (!cuda->host)
         cuda->host = backend_cpu.open(err);
+    if (cuda->host)
+        cuda->host->threads = cuda->base.threads;
     return cuda->host;
 }
 

@@ -1,0 +1,21 @@
+/* The open CPU backend. Private to replay/backend/cpu. */
+#ifndef SYMTAPE_REPLAY_BACKEND_CPU_CPU_H
+#define SYMTAPE_REPLAY_BACKEND_CPU_CPU_H
+
+#include "replay/backend/backend.h"
+#include "replay/backend/cpu/threads.h"
+#include "replay/backend/exec.h"
+#include "replay/backend/kernel.h"
+
+struct cpu {
+    struct backend base;
+    struct kernel_table kernels;
+    struct cpu_threads *threads; /* NULL: none but the caller's */
+};
+
+static inline struct cpu *cpu_of(const struct kernel *k)
+{
+    return (struct cpu *)k->call->exec->backend;
+}
+
+#endif
