@@ -22,4 +22,7 @@ struct tensor linalg_row_or_column(struct call *c, struct tensor like, const sym
                                    uint32_t n, bool row_major);
 sym_id *linalg_sizes(struct call *c, struct tensor x); /* a copy to change; NULL: failed */
 
+/* rows of rule_fft: what its transform is (fft_composite.c) */
+enum { FFT_FORWARD = 1, FFT_REAL_IN = 2, FFT_REAL_OUT = 4, FFT_SEVERAL = 8 };
+
 #endif
