@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 from pathlib import Path
 
 KINDS = {"aot_forward_graph": "forward", "aot_backward_graph": "backward", "aot_inference_graph": "inference"}
@@ -161,7 +162,8 @@ class Graph:
         torch._dynamo.mark_dynamic = lambda tensor, dims, **_: torch._dynamo.maybe_mark_dynamic(tensor, dims)
         self.function, self.inputs = None, []
         for at in chosen:
-            scope = {"__name__": "graph"}
+            sys.modules["graph"] = types.ModuleType("graph")  # Dynamo looks its functions' modules up
+            scope = vars(sys.modules["graph"])
             exec(compile(program_of(options, selector, at), selector, "exec"), scope)
             self.function = self.function or scope["f"]
             self.inputs.append(scope["inputs"])
