@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "replay/backend/cpu/matmul.h"
+#include "replay/backend/cpu/threads.h"
 
 enum { CONV_MAX_DIM = 3 };
 
@@ -111,66 +112,65 @@ static void walk_pairs(struct kernel *k, const struct conv *c, enum conv_part pa
 /* A part of the output's places [from, from + n) of one group of one sample: what the weight is
  * multiplied with is a column for each. Small enough to stay in the cache. */
 struct patches {
-    int64_t *places; /* [window, out_size] */
     double *columns; /* [in_group * window, most], or turned */
     double *turned, *part;
-    int64_t most, from, n, inner, out_group;
+    int64_t from, n;
 };
 
-enum { PATCH_ELEMENTS = 1 << 15, LEAST_PLACES = 32, LEAST_CHANNELS = 4 };
+enum {
+    PATCH_ELEMENTS = 1 << 15, LEAST_PLACES = 32, LEAST_CHANNELS = 4,
+    WEIGHT_ROWS = 32, /* output channels of a piece of work, where the weight is what comes out */
+    MOST_SLOTS = 16, SLOT_ROOM = 64 << 20
+};
 
-static bool patches_of(struct kernel *k, const struct conv *c, struct patches *p)
-{
-    *p = (struct patches){ .out_group = c->out_channels / c->groups };
-    p->inner = c->in_channels / c->groups * c->window_size;
-    p->most = p->inner ? PATCH_ELEMENTS / p->inner / 8 * 8 : 0;
-    p->most = p->most < LEAST_PLACES ? LEAST_PLACES : p->most;
-    p->most = p->most > c->out_size ? c->out_size : p->most;
-    p->places = room(k, c->window_size * c->out_size, sizeof *p->places);
-    int64_t taller = p->inner > p->out_group ? p->inner : p->out_group;
-    p->columns = room(k, taller * p->most, sizeof *p->columns);
-    p->turned = room(k, p->out_group * (p->inner > p->most ? p->inner : p->most),
-                     sizeof *p->turned);
-    p->part = room(k, taller * p->most, sizeof *p->part);
-    for (int64_t w = 0; w < c->window_size && !k->failed; w++)
-        meet(c, w, p->places + w * c->out_size);
-    return !k->failed;
-}
+/* Items that do not depend on one another, shared out to slots that have patches of their own. */
+struct conv_work {
+    const struct conv *c;
+    enum conv_part part;
+    double *in, *out, *weight;
+    double *turned;  /* the weight turned over, by group: [inner, out_group] */
+    int64_t *places; /* [window, out_size] */
+    int64_t inner, out_group, in_group;
+    int64_t most, chunks, blocks; /* places at once, and so many parts; blocks of output channels */
+    int64_t items, n_slots;
+    struct patches slots[MOST_SLOTS];
+};
 
 /* Columns of the input's values; by_place: a row for each place instead. */
-static void gather_patches(const struct conv *c, const struct patches *p, const double *x,
+static void gather_patches(const struct conv_work *w, const struct patches *p, const double *x,
                            bool by_place)
 {
-    for (int64_t row = 0; row < p->inner; row++) {
-        const int64_t *places = p->places + row % c->window_size * c->out_size + p->from;
+    const struct conv *c = w->c;
+    for (int64_t row = 0; row < w->inner; row++) {
+        const int64_t *places = w->places + row % c->window_size * c->out_size + p->from;
         const double *channel = x + row / c->window_size * c->in_size;
         for (int64_t o = 0; o < p->n; o++) {
             double value = places[o] < 0 ? 0 : channel[places[o]];
-            p->columns[by_place ? o * p->inner + row : row * p->n + o] = value;
+            p->columns[by_place ? o * w->inner + row : row * p->n + o] = value;
         }
     }
 }
 
-static void patches_to_output(const struct conv *c, const struct patches *p, const double *x,
+static void patches_to_output(const struct conv_work *w, const struct patches *p, const double *x,
                               double *y, const double *weight)
 {
-    gather_patches(c, p, x, false);
-    memset(p->part, 0, (size_t)(p->out_group * p->n) * sizeof *p->part);
-    multiply_matrices(weight, p->columns, p->part, p->out_group, p->n, p->inner);
-    for (int64_t oc = 0; oc < p->out_group; oc++)
-        memcpy(y + oc * c->out_size + p->from, p->part + oc * p->n, (size_t)p->n * sizeof *y);
+    gather_patches(w, p, x, false);
+    memset(p->part, 0, (size_t)(w->out_group * p->n) * sizeof *p->part);
+    multiply_matrices(weight, p->columns, p->part, w->out_group, p->n, w->inner);
+    for (int64_t oc = 0; oc < w->out_group; oc++)
+        memcpy(y + oc * w->c->out_size + p->from, p->part + oc * p->n, (size_t)p->n * sizeof *y);
 }
 
-/* p->turned is the weight turned over: [inner, out_group]. */
-static void patches_to_input(const struct conv *c, const struct patches *p, double *x,
-                             const double *y)
+static void patches_to_input(const struct conv_work *w, const struct patches *p, double *x,
+                             const double *y, const double *turned)
 {
-    memset(p->part, 0, (size_t)(p->inner * p->n) * sizeof *p->part);
-    for (int64_t oc = 0; oc < p->out_group; oc++)
+    const struct conv *c = w->c;
+    memset(p->part, 0, (size_t)(w->inner * p->n) * sizeof *p->part);
+    for (int64_t oc = 0; oc < w->out_group; oc++)
         memcpy(p->columns + oc * p->n, y + oc * c->out_size + p->from, (size_t)p->n * sizeof *y);
-    multiply_matrices(p->turned, p->columns, p->part, p->inner, p->n, p->out_group);
-    for (int64_t row = 0; row < p->inner; row++) {
-        const int64_t *places = p->places + row % c->window_size * c->out_size + p->from;
+    multiply_matrices(turned, p->columns, p->part, w->inner, p->n, w->out_group);
+    for (int64_t row = 0; row < w->inner; row++) {
+        const int64_t *places = w->places + row % c->window_size * c->out_size + p->from;
         double *channel = x + row / c->window_size * c->in_size;
         for (int64_t o = 0; o < p->n; o++)
             if (places[o] >= 0)
@@ -178,44 +178,127 @@ static void patches_to_input(const struct conv *c, const struct patches *p, doub
     }
 }
 
-static void patches_to_weight(const struct conv *c, const struct patches *p, const double *x,
-                              const double *y, double *weight)
+/* Of `rows` output channels from the first of y and weight. */
+static void patches_to_weight(const struct conv_work *w, const struct patches *p, const double *x,
+                              const double *y, double *weight, int64_t rows)
 {
-    gather_patches(c, p, x, true);
-    for (int64_t oc = 0; oc < p->out_group; oc++)
-        memcpy(p->turned + oc * p->n, y + oc * c->out_size + p->from, (size_t)p->n * sizeof *y);
-    multiply_matrices(p->turned, p->columns, weight, p->out_group, p->inner, p->n);
+    gather_patches(w, p, x, true);
+    for (int64_t oc = 0; oc < rows; oc++)
+        memcpy(p->turned + oc * p->n, y + oc * w->c->out_size + p->from, (size_t)p->n * sizeof *y);
+    multiply_matrices(p->turned, p->columns, weight, rows, w->inner, p->n);
 }
 
-static void turn_weight(const struct patches *p, const double *weight)
+static void set_chunk(const struct conv_work *w, struct patches *p, int64_t chunk)
 {
-    for (int64_t oc = 0; oc < p->out_group; oc++)
-        for (int64_t row = 0; row < p->inner; row++)
-            p->turned[row * p->out_group + oc] = weight[oc * p->inner + row];
+    p->from = chunk * w->most;
+    p->n = w->c->out_size - p->from < w->most ? w->c->out_size - p->from : w->most;
+}
+
+static double *input_of(const struct conv_work *w, int64_t i)
+{
+    return w->in + i * w->in_group * w->c->in_size;
+}
+
+static double *output_of(const struct conv_work *w, int64_t i)
+{
+    return w->out + i * w->out_group * w->c->out_size;
+}
+
+/* All samples in order, so that sums are in one. */
+static void weight_item(const struct conv_work *w, struct patches *p, int64_t item)
+{
+    const struct conv *c = w->c;
+    int64_t group = item / w->blocks, first = item % w->blocks * WEIGHT_ROWS;
+    int64_t rows = w->out_group - first < WEIGHT_ROWS ? w->out_group - first : WEIGHT_ROWS;
+    double *to = w->weight + (group * w->out_group + first) * w->inner;
+    for (int64_t i = group; i < c->batch * c->groups; i += c->groups)
+        for (int64_t chunk = 0; chunk < w->chunks; chunk++) {
+            set_chunk(w, p, chunk);
+            patches_to_weight(w, p, input_of(w, i), output_of(w, i) + first * c->out_size, to, rows);
+        }
+}
+
+static void run_item(const struct conv_work *w, struct patches *p, int64_t item)
+{
+    int64_t size = w->inner * w->out_group;
+    if (w->part == TO_OUTPUT) {
+        int64_t i = item / w->chunks;
+        set_chunk(w, p, item % w->chunks);
+        patches_to_output(w, p, input_of(w, i), output_of(w, i),
+                          w->weight + i % w->c->groups * size);
+    } else if (w->part == TO_INPUT) {
+        for (int64_t chunk = 0; chunk < w->chunks; chunk++) {
+            set_chunk(w, p, chunk);
+            patches_to_input(w, p, input_of(w, item), output_of(w, item),
+                             w->turned + item % w->c->groups * size);
+        }
+    } else {
+        weight_item(w, p, item);
+    }
+}
+
+static void run_slot(void *user, int64_t slot)
+{
+    struct conv_work *w = user;
+    for (int64_t item = slot; item < w->items; item += w->n_slots)
+        run_item(w, &w->slots[slot], item);
+}
+
+static void turn_weight(const struct conv_work *w)
+{
+    for (int64_t g = 0; g < w->c->groups; g++) {
+        const double *from = w->weight + g * w->inner * w->out_group;
+        double *to = w->turned + g * w->inner * w->out_group;
+        for (int64_t oc = 0; oc < w->out_group; oc++)
+            for (int64_t row = 0; row < w->inner; row++)
+                to[row * w->out_group + oc] = from[oc * w->inner + row];
+    }
+}
+
+static bool find_places(struct kernel *k, struct conv_work *w)
+{
+    const struct conv *c = w->c;
+    w->places = room(k, c->window_size * c->out_size, sizeof *w->places);
+    for (int64_t i = 0; i < c->window_size && !k->failed; i++)
+        meet(c, i, w->places + i * c->out_size);
+    if (w->part == TO_INPUT && (w->turned = room(k, c->groups * w->inner * w->out_group,
+                                                 sizeof *w->turned)))
+        turn_weight(w);
+    return !k->failed;
+}
+
+static bool make_slots(struct kernel *k, struct conv_work *w)
+{
+    int64_t taller = w->inner > w->out_group ? w->inner : w->out_group;
+    int64_t elements = (2 * taller + WEIGHT_ROWS) * w->most;
+    int64_t fit = elements ? SLOT_ROOM / 8 / elements : MOST_SLOTS;
+    w->n_slots = fit < 1 ? 1 : fit > MOST_SLOTS ? MOST_SLOTS : fit;
+    w->n_slots = w->n_slots < w->items ? w->n_slots : w->items;
+    for (int64_t i = 0; i < w->n_slots && !k->failed; i++) {
+        w->slots[i].columns = room(k, taller * w->most, sizeof(double));
+        w->slots[i].part = room(k, taller * w->most, sizeof(double));
+        w->slots[i].turned = room(k, WEIGHT_ROWS * w->most, sizeof(double));
+    }
+    return !k->failed;
 }
 
 static void walk_patches(struct kernel *k, const struct conv *c, enum conv_part part, double *in,
                          double *out, double *weight)
 {
-    struct patches p;
-    if (!patches_of(k, c, &p))
-        return;
-    int64_t in_group = c->in_channels / c->groups;
-    for (int64_t i = 0; i < c->batch * c->groups; i++) {
-        double *x = in + i * in_group * c->in_size, *y = out + i * p.out_group * c->out_size;
-        double *f = weight + i % c->groups * p.out_group * p.inner;
-        if (part == TO_INPUT)
-            turn_weight(&p, f);
-        for (p.from = 0; p.from < c->out_size; p.from += p.n) {
-            p.n = c->out_size - p.from < p.most ? c->out_size - p.from : p.most;
-            if (part == TO_OUTPUT)
-                patches_to_output(c, &p, x, y, f);
-            else if (part == TO_INPUT)
-                patches_to_input(c, &p, x, y);
-            else
-                patches_to_weight(c, &p, x, y, f);
-        }
-    }
+    struct conv_work w = { .c = c, .part = part, .in = in, .out = out, .weight = weight,
+                           .in_group = c->in_channels / c->groups,
+                           .out_group = c->out_channels / c->groups };
+    w.inner = w.in_group * c->window_size;
+    w.most = w.inner ? PATCH_ELEMENTS / w.inner / 8 * 8 : 0;
+    w.most = w.most < LEAST_PLACES ? LEAST_PLACES : w.most;
+    w.most = w.most > c->out_size ? c->out_size : w.most;
+    w.chunks = w.most ? (c->out_size + w.most - 1) / w.most : 0;
+    w.blocks = (w.out_group + WEIGHT_ROWS - 1) / WEIGHT_ROWS;
+    w.items = part == TO_WEIGHT   ? c->groups * w.blocks
+              : part == TO_OUTPUT ? c->batch * c->groups * w.chunks
+                                  : c->batch * c->groups;
+    if (find_places(k, &w) && make_slots(k, &w))
+        cpu_parallel(k, w.n_slots, run_slot, &w);
 }
 
 static void walk_conv(struct kernel *k, const struct conv *c, enum conv_part part, double *in,
