@@ -12,7 +12,25 @@ static uint64_t mixed(uint64_t z)
     return z ^ z >> 31;
 }
 
-/* Random values, near to a normal distribution of variance 1: the sum of four uniform ones. */
+/* Near to a normal distribution of variance 1: the sum of four uniform values of 16 bits. */
+static double normal(uint64_t bits)
+{
+    uint64_t pairs = (bits & 0xffff0000ffffu) + (bits >> 16 & 0xffff0000ffffu);
+    uint64_t sum = (pairs & 0xffffffffu) + (pairs >> 32);
+    return ((double)(int64_t)sum / 65536 - 2) * 1.7320508075688772;
+}
+
+static void fill_random(enum dtype dtype, void *p, size_t n, uint64_t seed)
+{
+    float *reals = p;
+    for (size_t i = 0; i < n && dtype == DTYPE_F32; i++) /* most are, and there may be many */
+        reals[i] = (float)normal(mixed(seed + i));
+    for (size_t i = 0; i < n && dtype != DTYPE_F32; i++) {
+        uint64_t bits = mixed(seed + i);
+        exec_put_number(dtype, p, i, normal(bits), bits >> 63);
+    }
+}
+
 static bool random_input(struct run *run, struct tensor x, uint32_t number, struct err *err)
 {
     size_t bytes, size = dtype_size(x.meta->dtype);
@@ -25,16 +43,7 @@ static bool random_input(struct run *run, struct tensor x, uint32_t number, stru
     if (!p)
         return err_set(err, ERR_ENV, "%zu bytes of memory cannot be had", bytes);
     uint64_t seed = mixed(run->options.seed + 0x51ed270b * (uint64_t)(number + 1));
-    for (size_t i = 0; i < bytes / size; i++) {
-        uint64_t bits = mixed(seed + i);
-        double sum = 0;
-        for (int part = 0; part < 4; part++)
-            sum += (double)(bits >> 16 * part & 0xffff) / 65536 - 0.5;
-        if (x.meta->dtype == DTYPE_F32) /* most are, and there may be many */
-            ((float *)(void *)p)[i] = (float)(sum * 1.7320508075688772);
-        else
-            exec_put_number(x.meta->dtype, p, i, sum * 1.7320508075688772, bits >> 63);
-    }
+    fill_random(x.meta->dtype, p, bytes / size, seed);
     bool ok = exec_write(&run->exec, x, p, bytes, err);
     free(p);
     return ok;

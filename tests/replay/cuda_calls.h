@@ -51,7 +51,8 @@ static struct run *run_on(struct backend *backend, const struct graph *graph, st
 {
     struct run_options options = { .backend = backend, .seed = 7 };
     struct run *run = run_new(graph, &options, err);
-    if (run && run_execute(run, err))
+    /* Twice: the second run finds answers, kernels and inputs of the first. */
+    if (run && run_execute(run, err) && run_execute(run, err))
         return run;
     run_free(run);
     return NULL;

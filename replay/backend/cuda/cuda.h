@@ -24,6 +24,7 @@
 #include "replay/backend/cuda/kernel.h"
 #include "replay/backend/cuda/library.h"
 #include "replay/backend/cuda/pool.h"
+#include "trace/base/intern.h"
 
 struct cuda_modules; /* modules.c */
 struct cuda_times;   /* launch.c */
@@ -128,7 +129,7 @@ struct cuda {
     vec_of(uint64_t) rooms; /* of the calls that are being run, the innermost last */
     struct kernel_table kernels;
     struct backend *host; /* the CPU's, for calls without a kernel */
-    struct arena names;
+    struct intern names;
     void *library_state[LIBRARIES]; /* of the families that use cuBLASLt and cuDNN ... */
     void (*library_close[LIBRARIES])(struct cuda *cuda); /* ... called before the context goes */
 };

@@ -132,7 +132,7 @@ static void cuda_close(struct backend *backend)
     if (cuda->host)
         cuda->host->kind->close(cuda->host);
     backend_log_release(&cuda->base.log);
-    arena_release(&cuda->names);
+    intern_release(&cuda->names);
     vec_release(&cuda->rooms);
     free(cuda);
 }

@@ -22,7 +22,8 @@ double cuda_now_us(void)
 
 const char *cuda_keep_name(struct cuda *cuda, struct str name)
 {
-    return arena_copy(&cuda->names, name).p;
+    uint32_t id = intern(&cuda->names, name);
+    return id == INTERN_NONE ? NULL : intern_text(&cuda->names, id).p;
 }
 
 /* ---- Times ---- */

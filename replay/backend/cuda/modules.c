@@ -172,7 +172,7 @@ static struct entry *entry_new(struct cuda *cuda, const struct program_text *pro
         return NULL;
     e->hash = hash;
     e->file = arena_copy(arena, str_of(program->file ? program->file : ""));
-    e->name = arena_copy(&cuda->names, str_of(program->name)); /* logs have it until the end */
+    e->name = str_of(cuda_keep_name(cuda, str_of(program->name))); /* logs have it until the end */
     e->defines = arena_copy(arena, defines);
     e->function.name = e->name.p;
     return e->file.p && e->name.p && e->defines.p ? e : NULL;
