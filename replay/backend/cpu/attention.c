@@ -195,6 +195,8 @@ void kernel_sequences_attention(struct kernel *k)
         for (int64_t row = q0 * heads; row < q1 * heads; row++) {
             int64_t h = row % heads, i = row / heads - q0;
             double most = -INFINITY, sum = 0;
+            for (int64_t d = 0; d < n_out; d++) /* sequences may overlap: the last one stands */
+                out.u.r[row * n_out + d] = 0;
             for (int64_t j = 0; j < k1 - k0; j++) {
                 double dot = 0;
                 for (int64_t d = 0; d < depth; d++)

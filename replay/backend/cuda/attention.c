@@ -15,7 +15,7 @@ enum { ATTENTION_WARPS = 8, ATTENTION_DEPTHS = 512, FOUR = 4 };
 
 struct attention {
     struct attention_args args;
-    enum dtype dtype, bias_dtype, log_dtype;
+    enum dtype dtype, bias_dtype, log_dtype, bounds_dtype;
     int bias; /* BIAS of the text */
 };
 
@@ -116,10 +116,11 @@ static void launch(struct kernel *k, struct attention *a, const char *name, cons
     snprintf(defines, sizeof defines,
              "#define T %s\n#define TO %s\n#define TB %s\n#define TL %s\n#define ACC %s\n"
              "#define BIAS %d\n#define DEPTHS %d\n#define ROWS %d\n#define EXP %s\n"
-             "#define LOG %s\n",
+             "#define LOG %s\n#define SEQUENCES %d\n#define X %s\n",
              cuda_type(a->dtype), out, cuda_type(a->bias_dtype), cuda_type(a->log_dtype),
              cuda_sum_type(a->dtype), a->bias, depths, each / ATTENTION_WARPS,
-             wide ? "exp" : "expf", wide ? "log" : "logf");
+             wide ? "exp" : "expf", wide ? "log" : "logf", a->args.bounds_q != 0,
+             a->args.bounds_q ? cuda_type(a->bounds_dtype) : "i64");
     a->args.tiles = (rows + each - 1) / each;
     int64_t blocks = a->args.tiles * heads;
     if (blocks > INT32_MAX) {
@@ -217,18 +218,52 @@ void cuda_attention(struct kernel *k)
         attend(k, &a, logarithms ? 2 : 1);
 }
 
-/* _efficient_attention_forward: [batch, n, heads, depth] */
+/* Where sequences begin that lie one behind the other; none are given: fine. */
+static bool bounds_of(struct kernel *k, struct attention *a, int64_t *sequences)
+{
+    struct tensor q = tensor_arg(k, "cu_seqlens_q"), x = tensor_arg(k, "cu_seqlens_k");
+    int64_t size[TENSOR_MAX_DIM], other[TENSOR_MAX_DIM];
+    *sequences = -1;
+    if (!q.meta && !x.meta)
+        return true;
+    if (!q.meta || !x.meta || q.meta->dtype != x.meta->dtype || tensor_sizes(k, q, size) != 1 ||
+        tensor_sizes(k, x, other) != 1 || size[0] != other[0] || size[0] < 1 ||
+        a->args.batch != 1 || (q.meta->dtype != DTYPE_I32 && q.meta->dtype != DTYPE_I64))
+        return false;
+    a->bounds_dtype = q.meta->dtype;
+    *sequences = size[0] - 1;
+    return true;
+}
+
+/* Each sequence is a batch; rows of none are 0. */
+static void attend_sequences(struct kernel *k, struct attention *a, int64_t sequences)
+{
+    int64_t longest = int_arg(k, "max_seqlen_q", 0);
+    zero_others(k, 0);
+    a->args.bounds_q = cuda_contiguous(k, tensor_arg(k, "cu_seqlens_q"));
+    a->args.bounds_k = cuda_contiguous(k, tensor_arg(k, "cu_seqlens_k"));
+    a->args.error = cuda_error_word(k);
+    tell_traffic(k, a, 2.0 / (double)(sequences ? sequences : 1));
+    launch(k, a, "attention", cuda_type(a->dtype),
+           longest > 0 && longest < a->args.n ? longest : a->args.n, sequences * a->args.heads);
+}
+
+/* _efficient_attention_forward: [batch, n, heads, depth], or sequences one behind the other. */
 void cuda_sequences_attention(struct kernel *k)
 {
     struct attention a;
-    if (has_arg(k, "cu_seqlens_q") || has_arg(k, "cu_seqlens_k") || has_arg(k, "bias") ||
-        has_arg(k, "seqlen_k") || has_arg(k, "window_size") || !attention_of(k, true, &a) ||
-        !out_of(k, &a, true) || a.args.heads != a.args.key_heads) {
+    int64_t sequences;
+    if (has_arg(k, "bias") || has_arg(k, "seqlen_k") || has_arg(k, "window_size") ||
+        !attention_of(k, true, &a) || !out_of(k, &a, true) || a.args.heads != a.args.key_heads ||
+        !bounds_of(k, &a, &sequences)) {
         cuda_decline(k);
         return;
     }
     a.args.causal = int_arg(k, "custom_mask_type", 0) != 0;
-    attend(k, &a, 1);
+    if (sequences < 0)
+        attend(k, &a, 1);
+    else
+        attend_sequences(k, &a, sequences);
 }
 
 /* ---- Backward ---- */

@@ -1,6 +1,7 @@
 /* Scaled dot product attention without the matrix of scores: a block takes 8 * ROWS rows of one head
  * and passes by the other side's rows 32 at a time, one a lane. Defines: T, ACC, TB (bias; BIAS 0:
- * none, 1: added, 2: a mask that keeps), TO (out), TL (given logarithms), EXP, LOG, DEPTHS (columns, a multiple of 64), ROWS (a warp's). */
+ * none, 1: added, 2: a mask that keeps), TO (out), TL (given logarithms), EXP, LOG, DEPTHS (columns, a multiple of 64), ROWS (a warp's), X (bounds of
+ * sequences; SEQUENCES 0: none). */
 #include "replay/backend/cuda/device/attention.h"
 
 enum { LANES = 32, WARPS = 8, CHUNK = 64, PITCH = CHUNK + 1 };
@@ -37,9 +38,10 @@ DEVICE void multiply_rows(ACC *sum, const ACC *rows, const ACC *lanes, int warp,
 }
 
 /* What is added to a score, or NEVER. */
-DEVICE ACC score_of(const struct attention_args *a, i64 batch, i64 head, i64 i, i64 j, ACC dot)
+DEVICE ACC score_of(const struct attention_args *a, i64 n, i64 m, i64 batch, i64 head, i64 i, i64 j,
+                    ACC dot)
 {
-    if (i >= a->n || j >= a->m || (a->causal && j > i))
+    if (i >= n || j >= m || (a->causal && j > i))
         return NEVER;
     ACC score = dot * (ACC)a->scale;
 #if BIAS == 1
@@ -109,6 +111,37 @@ DEVICE void add_head(ACC *sum, const ACC *weights, ACC *other, const struct atte
     }
 }
 
+struct side {
+    struct attention_tensor x;
+    i64 rows;
+};
+
+#if SEQUENCES
+DEVICE i64 bound_at(u64 bounds, i64 sequence)
+{
+    return (i64)LOAD(X, PTR(const X, bounds), sequence);
+}
+
+/* Its rows of each side; of a sequence that lies outside there are none. */
+DEVICE void take_sequence(const struct attention_args *a, i64 sequence, struct side *q,
+                          struct side *keys, struct side *values, struct side *out)
+{
+    i64 q0 = bound_at(a->bounds_q, sequence), q1 = bound_at(a->bounds_q, sequence + 1);
+    i64 k0 = bound_at(a->bounds_k, sequence), k1 = bound_at(a->bounds_k, sequence + 1);
+    b8 outside = q0 < 0 || q1 > a->n || k0 < 0 || k1 > a->m || q1 - q0 > a->tiles * WARPS * ROWS;
+    if (outside) {
+        REPORT(a->error, sequence);
+        q0 = q1 = k0 = k1 = 0;
+    }
+    q->x.p += (u64)(q0 * q->x.row) * sizeof(T);
+    out->x.p += (u64)(q0 * out->x.row) * sizeof(TO);
+    keys->x.p += (u64)(k0 * keys->x.row) * sizeof(T);
+    values->x.p += (u64)(k0 * values->x.row) * sizeof(T);
+    q->rows = out->rows = MAX(q1 - q0, 0);
+    keys->rows = values->rows = MAX(k1 - k0, 0);
+}
+#endif
+
 KERNEL(attention, struct attention_args)
 {
     SHARED(ACC, own, WARPS * ROWS * CHUNK);
@@ -117,7 +150,12 @@ KERNEL(attention, struct attention_args)
     i64 block = (i64)BLOCK_X, tile = block % a.tiles * (WARPS * ROWS), head = block / a.tiles;
     i64 batch = head / a.heads, key_head = head % a.heads * a.key_heads / a.heads;
     int warp = (int)THREAD / LANES, lane = (int)THREAD % LANES;
-    i64 first = tile + warp * ROWS, last = a.m;
+    struct side q = { a.q, a.n }, keys = { a.k, a.m }, values = { a.v, a.m }, out = { a.out, a.n };
+#if SEQUENCES
+    take_sequence(&a, batch, &q, &keys, &values, &out);
+    batch = 0;
+#endif
+    i64 first = tile + warp * ROWS, last = keys.rows;
     ACC sum[ROWS * (DEPTHS / LANES)], most[ROWS], total[ROWS];
     UNROLL for (int r = 0; r < ROWS; r++) {
         most[r] = NEVER;
@@ -132,10 +170,10 @@ KERNEL(attention, struct attention_args)
         ACC score[ROWS];
         UNROLL for (int r = 0; r < ROWS; r++)
             score[r] = 0;
-        multiply_heads(score, own, other, batch, a.depth, &a.q, head, tile, a.n,
-                       &a.k, key_head, j, a.m);
+        multiply_heads(score, own, other, batch, a.depth, &q.x, head, tile, q.rows,
+                       &keys.x, key_head, j, keys.rows);
         UNROLL for (int r = 0; r < ROWS; r++) {
-            score[r] = score_of(&a, batch, head, first + r, j + lane, score[r]);
+            score[r] = score_of(&a, q.rows, keys.rows, batch, head, first + r, j + lane, score[r]);
             ACC next = most_of_warp(score[r]);
             next = next > most[r] ? next : most[r];
             ACC factor = EXP(most[r] - next);
@@ -146,19 +184,19 @@ KERNEL(attention, struct attention_args)
             UNROLL for (int i = 0; i < DEPTHS / LANES; i++)
                 sum[r * (DEPTHS / LANES) + i] *= factor;
         }
-        add_head(sum, weights, other, &a.v, batch, key_head, j, a.m, a.value_depth);
+        add_head(sum, weights, other, &values.x, batch, key_head, j, keys.rows, a.value_depth);
     }
     UNROLL for (int r = 0; r < ROWS; r++) {
         i64 i = first + r;
-        if (i >= a.n) {
+        if (i >= q.rows) {
             if (lane == 0 && a.given.p && i < a.padded)
                 STORE(TL, PTR(TL, a.given.p), element_at(&a.given, batch, head, i, 0), 0);
             continue;
         }
         UNROLL for (int c = 0; c < DEPTHS / LANES; c++)
             if (c * LANES + lane < a.value_depth)
-                STORE(TO, PTR(TO, a.out.p),
-                      element_at(&a.out, batch, head, i, c * LANES + lane),
+                STORE(TO, PTR(TO, out.x.p),
+                      element_at(&out.x, batch, head, i, c * LANES + lane),
                       total[r] == 0 ? (ACC)0 : sum[r * (DEPTHS / LANES) + c] / total[r]);
         ACC logarithm = total[r] == 0 ? -INFINITY : most[r] + LOG(total[r]);
         if (lane == 0 && a.logarithms)
@@ -171,7 +209,7 @@ KERNEL(attention, struct attention_args)
 /* The weight of a key for a query. */
 DEVICE ACC weight_of(const struct attention_args *a, i64 batch, i64 head, i64 i, i64 j, ACC dot)
 {
-    ACC score = score_of(a, batch, head, i, j, dot);
+    ACC score = score_of(a, a->n, a->m, batch, head, i, j, dot);
     return score == NEVER ? (ACC)0
                           : EXP(score - PTR(ACC, a->logarithms)[(batch * a->heads + head) * a->n + i]);
 }

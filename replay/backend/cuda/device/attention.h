@@ -18,6 +18,9 @@ struct attention_args {
     i64 padded;                    /* rows of `given` */
     i64 batch, heads, key_heads, n, m, depth, value_depth;
     i64 tiles; /* of rows for each head */
+    u64 bounds_q, bounds_k; /* of X: where sequences begin, one behind the other, and the last ends: each
+                             * is a batch of its own, and n and m are those of all of them */
+    u64 error;
     f64 scale;
     i64 causal;
 };
