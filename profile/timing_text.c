@@ -62,6 +62,12 @@ static void put_first(const struct timing *t, struct buf *out)
 static void put_rest(const struct timing *t, struct buf *out)
 {
     buf_puts(out, ", which does not explain it within 10 %: shares are of the launches' time\n");
+    if (t->sum_us > t->wall_us) {
+        buf_puts(out, "  they were timed in runs with a log, which took ");
+        put_us(out, t->logged_us);
+        buf_putc(out, '\n');
+        return;
+    }
     if (!t->queues) {
         buf_puts(out, "  the rest is the replay's own: sizes, memory\n");
         return;

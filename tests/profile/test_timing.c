@@ -51,6 +51,10 @@ static void test_rest(void **state)
     t = timing_of(graph, &group, 40, 50);
     assert_false(timing_host_bound(&t));
     assert_true(tells(&t, "the host made the calls in 50.0 us; with the log"));
+    t.sum_us = 130;
+    t.logged_us = 150;
+    assert_true(tells(&t, "they were timed in runs with a log, which took 150 us\n"));
+    t.sum_us = 40;
     t.queues = false;
     assert_true(tells(&t, "the rest is the replay's own"));
     graph_free(graph);
