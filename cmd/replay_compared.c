@@ -52,6 +52,12 @@ void replay_print_difference(const struct compared *one, struct buf *out)
     }
     if (!d->comparable) {
         buf_puts(out, "another dtype or shape");
+        if (!d->has_shapes)
+            return;
+        buf_puts(out, ": ");
+        array_shape_print(&d->got_shape, out);
+        buf_puts(out, ", expected ");
+        array_shape_print(&d->expected_shape, out);
         return;
     }
     if (!d->bad) {

@@ -250,6 +250,8 @@ bool replay_run_graph(struct session *s, uint32_t ref, size_t point, struct grap
                                    .violated = s->args->force ? tell_violation : NULL,
                                    .seed = s->seed };
     selector_print_graph(s->trace, s->list, ref, &g->name);
+    if (g->name.failed)
+        return err_nomem(&g->err);
     if (!prepare(g, point, &options, &g->err) || !replay_fits(g, s->reference, options, &g->err) ||
         (s->backend != s->reference && !replay_fits(g, s->backend, options, &g->err)) ||
         (s->reference && !run_reference(g, options, &g->err)) ||

@@ -81,7 +81,8 @@ int replay_profile_graph(struct session *s, uint32_t ref, size_t point)
     struct timing *t = NULL;
     int code = EXIT_DONE;
     selector_print_graph(s->trace, s->list, ref, &g.name);
-    bool ok = prepare(&g, point, &options, &g.err) && check(&g, &options, &g.err) &&
+    bool ok = (!g.name.failed || err_nomem(&g.err)) && prepare(&g, point, &options, &g.err) &&
+              check(&g, &options, &g.err) &&
               (t = timing_new(g.graph, &options, &how, &g.err)) != NULL &&
               timing_measure_ceilings(t, s->backend, &s->ceilings, &g.err);
     if (ok) {

@@ -64,10 +64,29 @@ static bool compare_one(struct difference *d, uint64_t at, double x, double y, s
     return error > t.absolute + t.relative * fabs(x);
 }
 
+static struct array_shape shape_of(const struct array *a)
+{
+    struct array_shape ret = { .dtype = a->dtype, .ndim = a->ndim };
+    for (uint32_t i = 0; i < a->ndim && i < SHAPE_SIZES; i++)
+        ret.size[i] = a->size[i];
+    return ret;
+}
+
+void array_shape_print(const struct array_shape *shape, struct buf *out)
+{
+    buf_printf(out, "%s[", dtype_short_name(shape->dtype));
+    for (uint32_t i = 0; i < shape->ndim && i < SHAPE_SIZES; i++)
+        buf_printf(out, "%s%lld", i ? ", " : "", (long long)shape->size[i]);
+    buf_puts(out, shape->ndim > SHAPE_SIZES ? ", ...]" : "]");
+}
+
 struct difference compare_arrays(const struct array *expected, const struct array *got,
                                  struct tolerance tolerance)
 {
-    struct difference d = { .comparable = same_shape(expected, got) };
+    struct difference d = { .comparable = same_shape(expected, got),
+                            .has_shapes = true,
+                            .expected_shape = shape_of(expected),
+                            .got_shape = shape_of(got) };
     enum dtype dtype = expected->dtype;
     size_t size = dtype_size(dtype);
     if (!d.comparable || !size)

@@ -3,6 +3,7 @@
 #define SYMTAPE_REPLAY_BACKEND_COMPARE_VALUES_H
 
 #include "replay/backend/array.h"
+#include "trace/base/buf.h"
 
 /* |got - expected| <= absolute + relative * |expected|. */
 struct tolerance {
@@ -19,8 +20,18 @@ struct odd_place {
 };
 enum { ODD_PLACES = 4 };
 
+enum { SHAPE_SIZES = 8 };
+struct array_shape {
+    enum dtype dtype;
+    uint32_t ndim;
+    int64_t size[SHAPE_SIZES]; /* the first of them */
+};
+void array_shape_print(const struct array_shape *shape, struct buf *out); /* "f32[4, 16]" */
+
 struct difference {
-    bool comparable;       /* dtypes and sizes agree; nothing else is set where they do not */
+    bool comparable; /* dtypes and sizes agree; nothing but the shapes is set where they do not */
+    bool has_shapes;
+    struct array_shape expected_shape, got_shape;
     uint64_t elements, bad; /* beyond the tolerance */
     uint64_t first_bad;    /* in contiguous order */
     double expected, got;  /* there; real parts */

@@ -173,9 +173,9 @@ static bool hold(struct comparison *c, const struct held *expected, const struct
     to->sampled = expected->step != 1;
     to->tolerance = error_model_tolerance(&c->errors, to->node, got->dtype);
     to->terms = to->node < c->errors.n ? c->errors.nodes[to->node].terms : 1;
-    if (expected->step == 0 || expected->values.dtype != got->dtype)
+    if (expected->step == 0)
         return true; /* not comparable */
-    if (expected->step > 1 && !samples_take(got, expected->step, &c->scratch, &part, err))
+    if (expected->values.dtype == got->dtype && expected->step > 1 && !samples_take(got, expected->step, &c->scratch, &part, err))
         return false;
     to->difference = compare_arrays(&expected->values, &part, to->tolerance);
     if (to->sampled && difference_is_none(&to->difference) && samples_hash(got) != expected->hash)

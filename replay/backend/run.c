@@ -17,6 +17,8 @@
 static bool refused(struct run *run, struct err *err)
 {
     const struct ops_error *error = ops_error(run->ops);
+    if (ops_short_of_memory(run->ops)) /* whatever a rule made of it */
+        return err_nomem(err);
     return err_set(err, ERR_USAGE, "%.*s%s%.*s", STR_ARG(error->type), error->type.n ? ": " : "",
                    STR_ARG(error->text));
 }
@@ -290,7 +292,14 @@ bool run_execute(struct run *run, struct err *err)
     if (run->executed)
         begin_again(run);
     run->executed = true;
-    return execute_steps(run, err);
+    if (execute_steps(run, err))
+        return true;
+    /* What its calls still have to tell is not the next run's. */
+    struct backend *backend = run->options.backend;
+    struct err ignored = { 0 };
+    backend->kind->wait(backend, &ignored);
+    backend->late = false;
+    return false;
 }
 
 static bool remember_start(struct run *run, struct err *err)

@@ -122,6 +122,8 @@ bool run_input(struct run *run, const struct step *step, uint32_t number, struct
     struct array given = { 0 };
     *ret = expected_value(run->ops, step->expected);
     bool tensor = ret->kind == VALUE_TENSOR;
+    if (!tensor && step->expected->kind == EXPECT_TENSOR)
+        return err_nomem(err);
     if (tensor && is_kept(run, step, ret->u.tensor))
         return true;
     if (run->options.input && !run->options.input(run->options.user, number, node, &given, err))
@@ -136,6 +138,8 @@ bool run_input(struct run *run, const struct step *step, uint32_t number, struct
 bool run_constant(struct run *run, const struct step *step, struct value *ret, struct err *err)
 {
     *ret = expected_value(run->ops, step->expected);
+    if (ret->kind != VALUE_TENSOR && step->expected->kind == EXPECT_TENSOR)
+        return err_nomem(err);
     if (ret->kind != VALUE_TENSOR)
         return err_set(err, ERR_USAGE, "an attribute that is no tensor");
     struct tensor x = ret->u.tensor;

@@ -9,6 +9,7 @@ run all the same; and all that was made in the context was given back before it 
 usage: faults.py [--all] [--sample N] [--seed S]
 """
 import argparse
+import json
 import os
 import random
 import re
@@ -211,7 +212,7 @@ def check_compiler(tell):
         tell.check("a cache that cannot be written", [] if run.code == 0 else [run.told()])
     with tempfile.TemporaryDirectory(prefix="symtape-cuda-") as folder:
         cache = Path(folder) / "symtape" / "cubin"
-        usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "symtape" / "cubin"
+        usual = Path(os.environ["XDG_CACHE_HOME"]) / "symtape" / "cubin"
         cache.mkdir(parents=True)
         for i, file in enumerate(sorted(usual.iterdir())):
             shutil.copy(file, cache)
@@ -221,6 +222,40 @@ def check_compiler(tell):
         tell.check("a damaged cache", [] if run.code == 0 and not run.err else [run.told()])
 
 
+def changed(folder, name, at, bytes_):
+    """All inputs as a run saved them, one with other bytes at an offset."""
+    saved = Path(folder) / "saved.safetensors"
+    cases.run(["replay", "--backend", "cpu", FORWARD, "--outputs", saved, "--save", "all"])
+    data = saved.read_bytes()
+    n = int.from_bytes(data[:8], "little")
+    header, body = json.loads(data[8:8 + n]), bytearray(data[8 + n:])
+    start = header[name]["data_offsets"][0]
+    body[start + at:start + at + len(bytes_)] = bytes_
+    header = {re.sub(r"^primals_(\d+)$", lambda m: f"in.{int(m[1]) - 1}", key): value
+              for key, value in header.items() if not key.startswith("out.")}
+    text = json.dumps(header).encode()
+    file = Path(folder) / "inputs.safetensors"
+    file.write_bytes(len(text).to_bytes(8, "little") + text + body)
+    return file
+
+
+def check_inputs(tell):
+    """Indices out of range are named and read nothing; numbers that are none go where they go."""
+    node = r"node embedding at \S+train\.py:17 `x = self\.embedding\(ids\)`: aten\.embedding\.default: index "
+    for backend in ("cpu", "cuda"):
+        for index in (50, -51, 1 << 62, -(1 << 63)):
+            with tempfile.TemporaryDirectory(prefix="symtape-cuda-") as folder:
+                file = changed(folder, "primals_4", 56, index.to_bytes(8, "little", signed=True))
+                run, _ = play(["replay", "--backend", backend, FORWARD, "--inputs", file], {})
+                told = re.search(node + str(index) + " is out of", run.err.decode())
+                tell.check(f"index {index} on {backend}", [] if run.code == 1 and told else [run.told()])
+    for number in ("0000c07f", "0000807f", "000080ff", "01000000"):  # NaN, two infinities, a denormal
+        with tempfile.TemporaryDirectory(prefix="symtape-cuda-") as folder:
+            file = changed(folder, "primals_1", 64, bytes.fromhex(number))
+            run, _ = play([*RUN, "--inputs", file, "--against", "cpu", "--nodes"], {})
+            tell.check(f"an input of {number}", [] if run.code == 0 else [run.told(), run.out.decode()])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="every call with every error")
@@ -228,6 +263,7 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.strftime("%Y%m")),
                         help="of the sample; changes every month")
     args = parser.parse_args()
+    os.environ.setdefault("XDG_CACHE_HOME", str(cases.BUILD / "tests" / "cuda" / "cache"))
     tell = cases.Cases()
     print(f"seed {args.seed}")
     rng = random.Random(args.seed)
@@ -238,6 +274,7 @@ def main():
         for name, command in COMMANDS:
             check_command(name, command, 0 if args.all else args.sample, rng, tell, pool)
         check_compiler(tell)
+        check_inputs(tell)
     tell.finish()
 
 

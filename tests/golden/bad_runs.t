@@ -109,3 +109,18 @@ Outputs that cannot be written: nothing half-written stays.
     $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward >/dev/full
     2> symtape: standard output: No space left on device; what was printed is incomplete
     [exit 4]
+
+References that do not fit.
+
+    $ printf '\072\0\0\0\0\0\0\0{"out.0":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}\0\0\0\0' > ref.safetensors
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against ref.safetensors | head -n 3
+    0/0_0:aot_forward_graph: 13 calls on cpu, peak 18484 bytes, against ref.safetensors
+      out.0: another dtype or shape: f32[4, 10, 5], expected f32[1]
+      out.1: not in the reference
+
+    $ printf '\072\0\0\0\0\0\0\0{"out.0":{"dtype":"I32","shape":[1],"data_offsets":[0,4]}}\0\0\0\0' > ref.safetensors
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against ref.safetensors | head -n 2
+    0/0_0:aot_forward_graph: 13 calls on cpu, peak 18484 bytes, against ref.safetensors
+      out.0: another dtype or shape: f32[4, 10, 5], expected i32[1]

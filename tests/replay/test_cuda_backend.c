@@ -267,6 +267,36 @@ static void test_host_call(void **state)
     assert_memory_equal(got[0], got[1], sizeof got[0]);
 }
 
+/* Memory that nothing has written is the same on each backend, though it was used before. */
+static void test_empty(void **state)
+{
+    struct world *w = *state;
+    struct err err = ERR_INIT;
+    struct backend *backend = backend_cuda.open(&err);
+    const struct op *op = ops_find(w->ops, STR("aten.empty_like.default"));
+    struct memory before;
+    struct exec exec;
+    float x[9], zero[9] = { 0 };
+    memset(x, 0xff, sizeof x);
+    assert_non_null(backend);
+    assert_non_null(op);
+    assert_true(backend_cuda.allocate(backend, sizeof x, &before, &err));
+    assert_true(backend_cuda.write(backend, &before, 0, x, sizeof x, &err));
+    backend_cuda.release(backend, &before);
+    exec_init(&exec, w->ops, backend, 5);
+    sym_id nine = sym_integer(w->pool, 9);
+    struct tensor_meta meta = { .dtype = DTYPE_F32, .device = { DEVICE_CPU, -1 }, .ndim = 1,
+                                .size = &nine, .stride = (sym_id[]){ SYM_ID_ONE },
+                                .offset = sym_integer(w->pool, 0) };
+    struct value arg = value_tensor(ops_new_tensor(w->ops, &meta)), result;
+    assert_int_equal(exec_call(&exec, op, &arg, 1, NULL, 0, &result, &err), EXEC_DONE);
+    assert_no_err(&err);
+    assert_true(exec_read(&exec, result.u.tensor, x, sizeof x, &err));
+    assert_memory_equal(x, zero, sizeof x);
+    exec_release(&exec);
+    backend_cuda.close(backend);
+}
+
 static float doubled(struct bench *b)
 {
     float x[100], got[100] = { 0 };
@@ -371,6 +401,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reports, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cache, setup, teardown),
         cmocka_unit_test_setup_teardown(test_host_call, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_empty, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lost, setup, teardown),
         cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_room, setup, teardown),

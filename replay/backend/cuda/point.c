@@ -4,6 +4,7 @@
 
 #include "replay/backend/cuda/point_group.h"
 #include "replay/backend/cuda/strided.h"
+#include "replay/backend/exec.h"
 
 /* ---- Tensors as views of the result's space ---- */
 
@@ -273,4 +274,19 @@ void cuda_dropout(struct kernel *k)
 void cuda_nothing(struct kernel *k)
 {
     (void)k;
+}
+
+/* Zeroes, as on the CPU: a run repeats itself, and what is never written compares equal. Those that
+ * kernels make for themselves are written by them. */
+void cuda_empty(struct kernel *k)
+{
+    struct cuda *cuda = cuda_of(k);
+    struct tensor x = result(k, 0);
+    struct memory *m = x.meta ? storage_at(k->call->storages, x.storage) : NULL;
+    if (!m || !m->bytes || k->failed || k->call->exec->depth > 1)
+        return;
+    if (!cuda_check(cuda,
+                    cuda->driver.fill_bytes((uint64_t)(uintptr_t)m->p, 0, m->bytes, cuda->stream),
+                    k->err, "clearing %zu bytes", m->bytes))
+        k->failed = true;
 }
