@@ -172,16 +172,23 @@ static void judge(struct asked *a, const struct graph *graph)
         describe(a, graph, found, found_op);
 }
 
-static bool open_side(struct side *side, struct err *err)
+/* Of one kind both are one: a device that was lost is lost for both. */
+static bool open_sides(struct backends_oracle *o, struct err *err)
 {
-    return side->backend || (side->backend = side->kind->open(err)) != NULL;
+    if (!o->tested.backend && !(o->tested.backend = o->tested.kind->open(err)))
+        return false;
+    if (o->reference.kind == o->tested.kind)
+        o->reference.backend = o->tested.backend;
+    return o->reference.backend || (o->reference.backend = o->reference.kind->open(err)) != NULL;
 }
 
-static void close_side(struct side *side)
+static void close_sides(struct backends_oracle *o)
 {
-    if (side->backend)
-        side->kind->close(side->backend);
-    side->backend = NULL;
+    if (o->reference.backend && o->reference.backend != o->tested.backend)
+        o->reference.kind->close(o->reference.backend);
+    if (o->tested.backend)
+        o->tested.kind->close(o->tested.backend);
+    o->tested.backend = o->reference.backend = NULL;
 }
 
 static void cannot_tell(struct asked *a, const struct err *why)
@@ -192,9 +199,8 @@ static void cannot_tell(struct asked *a, const struct err *why)
     answer->text = arena_copy(&answer->arena, str_of(why->text));
     if (why->kind != ERR_ENV)
         return;
-    close_side(&a->oracle->tested);
-    close_side(&a->oracle->reference);
-    if (open_side(&a->oracle->tested, &err) && open_side(&a->oracle->reference, &err))
+    close_sides(a->oracle);
+    if (open_sides(a->oracle, &err))
         return;
     answer->verdict = VERDICT_BROKEN;
     answer->err = err;
@@ -226,8 +232,7 @@ static void ask(struct oracle *oracle, const struct candidate *candidate,
 static void free_oracle(struct oracle *oracle)
 {
     struct backends_oracle *o = (struct backends_oracle *)oracle;
-    close_side(&o->tested);
-    close_side(&o->reference);
+    close_sides(o);
     pthread_mutex_destroy(&o->lock);
     arena_release(&o->arena);
     free(o);
@@ -243,7 +248,7 @@ static bool find_side(struct side *side, struct str name, struct err *err)
                        STR_ARG(name));
     if (side->kind->shapes_only)
         return err_set(err, ERR_USAGE, "--backend-mismatch: %.*s computes nothing", STR_ARG(name));
-    return open_side(side, err);
+    return true;
 }
 
 static bool read_fault(struct backends_oracle *o, struct str inject, struct err *err)
@@ -301,7 +306,7 @@ struct oracle *oracle_backends(const struct backends_options *options,
     o->op = o->fault = STR("");
     pthread_mutex_init(&o->lock, NULL);
     if (find_side(&o->tested, options->tested, err) &&
-        find_side(&o->reference, options->reference, err) &&
+        find_side(&o->reference, options->reference, err) && open_sides(o, err) &&
         read_fault(o, options->inject, err) && take_signature(o, whole, err) &&
         make_id(o, options, err))
         return &o->oracle;

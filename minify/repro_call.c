@@ -103,11 +103,22 @@ static void put_subgraph(const struct writer *w, struct str name)
         repro_cannot(w->r, "the subgraph %.*s is missing", STR_ARG(name));
 }
 
+/* Where one function runs on two devices, its own is a global name (repro_check.c). */
+static void put_device(const struct writer *w, struct str device)
+{
+    if (w->r->what->route == REPRO_CUDA && !str_is(device, "meta"))
+        buf_puts(w->out, "device");
+    else
+        json_quote(w->out, repro_device(w->r, device));
+}
+
 /* Dynamo prints devices as what the user wrote. */
 static void put_string(const struct writer *w, struct str text)
 {
-    bool device = str_is(text, "cuda") || str_starts(text, STR("cuda:"));
-    json_quote(w->out, device ? repro_device(w->r, text) : text);
+    if (str_is(text, "cuda") || str_starts(text, STR("cuda:")))
+        put_device(w, text);
+    else
+        json_quote(w->out, text);
 }
 
 static void put_arg(const struct writer *w, const struct arg *arg)
@@ -117,7 +128,7 @@ static void put_arg(const struct writer *w, const struct arg *arg)
     case ARG_NODE: put_node(w, arg->u.node); break;
     case ARG_BOOL: buf_puts(w->out, arg->u.integer ? "True" : "False"); break;
     case ARG_STRING: put_string(w, arg->text); break;
-    case ARG_DEVICE: json_quote(w->out, repro_device(w->r, arg->text)); break;
+    case ARG_DEVICE: put_device(w, arg->text); break;
     case ARG_FLOAT: put_float(w, arg->text); break;
     case ARG_LIST: put_items(w, arg, "[", "]"); break;
     case ARG_TUPLE: put_tuple(w, arg); break;

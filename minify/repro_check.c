@@ -263,7 +263,8 @@ static void put_compile(struct repro *r, const char *assigned)
     switch (r->what->route) {
     case REPRO_CUDA:
         buf_printf(r->out,
-                   "with torch.device(\"cuda\"):\n"
+                   "device = \"cuda\"\n"
+                   "    with torch.device(device):\n"
                    "        %sf(*[x.cuda() if isinstance(x, torch.Tensor) else x for x in "
                    "inputs])\n",
                    assigned);
@@ -297,6 +298,8 @@ static void put_compile(struct repro *r, const char *assigned)
 
 static void put_eager(struct repro *r)
 {
+    if (r->what->route == REPRO_CUDA)
+        buf_puts(r->out, "device = \"cpu\"\n");
     buf_puts(r->out, "try:\n    ");
     if (r->what->check == REPRO_WRONG)
         buf_puts(r->out, "expected = ");

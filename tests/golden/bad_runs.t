@@ -32,6 +32,15 @@ Runs that cannot be: what is wrong, where, and what to do. Sizes first.
     0/0_0:aot_forward_graph: 13 calls on cpu, peak 6804 bytes
     2> symtape: 0/0_0:aot_forward_graph: s23 is within [2, int_oo]: s23 = 0 (recorded: 4), at demo/train.py:17 `x = self.embedding(ids)`; run all the same
 
+More elements than 32 bits count, and more bytes than 63 do.
+
+    $ symtape replay --backend null $RECORDINGS/train.log.zst:0/0:forward --set s27=2200000000 | head -n 1
+    0/0_0:aot_forward_graph: 13 calls on null, peak 2569600006804 bytes
+
+    $ symtape replay --backend null $RECORDINGS/train.log.zst:0/0:forward --set s27=9223372036854775807
+    2> symtape: 0/0_0:aot_forward_graph: node primals_4: more than 2^63 bytes
+    [exit 4]
+
 The shape replay's hints are held to the same.
 
     $ symtape replay $RECORDINGS/train.log.zst --set s23=abc

@@ -197,7 +197,8 @@ static void test_routes(void **state)
     holds(view, &what, "    torch.testing.assert_close(actual, expected, equal_nan=True)\n");
     what = (struct repro_what){ .check = REPRO_WRONG, .route = REPRO_CUDA, .cpu = true };
     holds(view, &what, "if not torch.cuda.is_available():\n    sys.exit(125)\n");
-    holds(view, &what, "    with torch.device(\"cuda\"):\n        actual = f(*[x.cuda() ");
+    holds(view, &what, "device = \"cpu\"\ntry:\n    expected = f(");
+    holds(view, &what, "    device = \"cuda\"\n    with torch.device(device):\n        actual = f(*[x.cuda() ");
     holds(view, &what, "equal_nan=True, check_device=False)\n");
     what = (struct repro_what){ .check = REPRO_SPECIALIZES, .expr = STR("s27"),
                                 .route = REPRO_MAKE_FX };

@@ -1,13 +1,13 @@
 #include "replay/backend/cuda/cubin_cache.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "replay/backend/cuda/matching.h"
 #include "trace/base/hash.h"
 #include "trace/base/mapped.h"
 #include "trace/base/output.h"
@@ -69,19 +69,21 @@ static bool read_whole(const char *path, struct cubin_key key, struct buf *ret)
 bool cubin_cache_read(const char *folder, struct cubin_key key, int major, int minor,
                       struct buf *ret)
 {
-    char version[32], path[1400];
-    glob_t found;
+    char version[48], path[1400];
     bool ok = false;
     snprintf(version, sizeof version, "%d.%d", major, minor);
-    if (!file_name(folder, key, major < 0 ? "*" : version, path, sizeof path))
+    if (!file_name(folder, key, version, path, sizeof path))
         return false;
     if (major >= 0)
         return read_whole(path, key, ret);
-    if (strpbrk(folder, "*?[\\") || glob(path, 0, NULL, &found) != 0)
-        return false;
-    for (size_t i = found.gl_pathc; i-- > 0 && !ok;)
-        ok = read_whole(found.gl_pathv[i], key, ret);
-    globfree(&found);
+    snprintf(version, sizeof version, "%016" PRIx64 "%016" PRIx64, key.high, key.low);
+    snprintf(path, sizeof path, "%s-*", version);
+    struct matching found = matching_find(folder, path);
+    for (int i = found.n; i-- > 0 && !ok;)
+        ok = (size_t)snprintf(path, sizeof path, "%s/%s", folder, found.names[i]->d_name) <
+                 sizeof path &&
+             read_whole(path, key, ret);
+    matching_release(&found);
     return ok;
 }
 

@@ -1,13 +1,14 @@
 #include "replay/backend/cuda/library.h"
 
 #include <dlfcn.h>
-#include <glob.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+
+#include "replay/backend/cuda/matching.h"
 
 enum { MAX_NAMES = 4 };
 
@@ -41,18 +42,30 @@ static void put_folder(struct buf *ret, const char *path)
     buf_putc(ret, '\n');
 }
 
-/* Newer versions, which sort behind older ones, come first. */
+/* Parts of the path that hold "*" stand for any name. Newer versions, which sort behind older ones,
+ * come first. */
 static void put_pattern(struct buf *ret, const char *pattern)
 {
-    glob_t found;
-    if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
-        globfree(&found);
-        if (glob(pattern, 0, NULL, &found) != 0)
-            return;
-        for (size_t i = found.gl_pathc; i-- > 0;)
-            put_folder(ret, found.gl_pathv[i]);
-        globfree(&found);
+    char folder[1200], part[256], path[1200];
+    const char *star = strchr(pattern, '*');
+    if (!star) {
+        put_folder(ret, pattern);
+        return;
     }
+    const char *from = star, *end = strchrnul(star, '/');
+    while (from > pattern && from[-1] != '/')
+        from--;
+    if (from == pattern || (size_t)(from - pattern) > sizeof folder || (size_t)(end - from) >= sizeof part)
+        return;
+    snprintf(folder, sizeof folder, "%.*s", (int)(from - 1 - pattern), pattern);
+    snprintf(part, sizeof part, "%.*s", (int)(end - from), from);
+    struct matching found = matching_find(folder, part);
+    for (int i = found.n; i-- > 0;)
+        if ((size_t)snprintf(path, sizeof path, "%s/%s%s", folder, found.names[i]->d_name, end) <
+                sizeof path &&
+            !strchr(found.names[i]->d_name, '*'))
+            put_pattern(ret, path); /* with one "*" less */
+    matching_release(&found);
 }
 
 /* `below` a folder that a variable names; "*" in `below` stands for any name. */
@@ -149,14 +162,12 @@ static bool try_open(struct search *s, const char *path)
  * that is open already is taken. */
 static void open_builtins(const char *folder)
 {
-    char pattern[1200];
-    glob_t found;
-    if ((size_t)snprintf(pattern, sizeof pattern, "%s/libnvrtc-builtins.so.*", folder) >=
-            sizeof pattern ||
-        glob(pattern, 0, NULL, &found) != 0)
-        return;
-    dlopen(found.gl_pathv[0], RTLD_LAZY | RTLD_GLOBAL | RTLD_NODELETE);
-    globfree(&found);
+    char path[1200];
+    struct matching found = matching_find(folder, "libnvrtc-builtins.so.*");
+    if (found.n && (size_t)snprintf(path, sizeof path, "%s/%s", folder, found.names[0]->d_name) <
+                       sizeof path)
+        dlopen(path, RTLD_LAZY | RTLD_GLOBAL | RTLD_NODELETE);
+    matching_release(&found);
 }
 
 static bool try_folder(struct search *s, struct str folder)

@@ -1,0 +1,16 @@
+/* Names in a folder that a pattern matches. (glob(3) of glibc frees twice when memory runs out.) */
+#ifndef SYMTAPE_REPLAY_BACKEND_CUDA_MATCHING_H
+#define SYMTAPE_REPLAY_BACKEND_CUDA_MATCHING_H
+
+#include <dirent.h>
+
+struct matching {
+    struct dirent **names;
+    int n; /* in the order of the alphabet; 0 where nothing matches or can be read */
+};
+
+/* pattern: of fnmatch(3); names that begin with a point are not matched by "*". */
+struct matching matching_find(const char *folder, const char *pattern);
+void matching_release(struct matching *matching);
+
+#endif
