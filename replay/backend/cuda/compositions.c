@@ -44,12 +44,15 @@ void cuda_linspace(struct kernel *k)
         cuda_point_row(k, ints ? POINT_linspace_whole : POINT_linspace_real, to);
 }
 
-/* max_unpool2d, max_unpool3d (PARAM: dimensions): values where the pooling found them. */
+/* Values at the places of their planes that `indices` tells: max_unpool (PARAM: dimensions), or the
+ * backward of fractional_max_pool (PARAM 10 more), where those of one place are added. */
 void cuda_max_unpool(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self"), index = tensor_arg(k, "indices"), to = result(k, 0);
+    bool adds = k->row->param > 10;
+    struct tensor x = tensor_arg(k, adds ? "grad_output" : "self"), to = result(k, 0);
+    struct tensor index = tensor_arg(k, "indices");
     int64_t size[TENSOR_MAX_DIM], of_to[TENSOR_MAX_DIM], in[2] = { 1, 1 }, out[2] = { 1, 1 };
-    uint32_t ndim = tensor_sizes(k, x, size), dims = (uint32_t)k->row->param;
+    uint32_t ndim = tensor_sizes(k, x, size), dims = (uint32_t)k->row->param % 10;
     if (k->failed || tensor_sizes(k, to, of_to) != ndim)
         return;
     for (uint32_t d = 0; d < ndim; d++) {
@@ -65,7 +68,7 @@ void cuda_max_unpool(struct kernel *k)
     struct value args[] = { value_tensor(seen), value_of_int(k, 1),
                             value_tensor(reshaped(k, index, in, 2)),
                             value_tensor(reshaped(k, x, in, 2)) };
-    run_into(k, "aten.scatter_.src", args, 4, args[0]);
+    run_into(k, adds ? "aten.scatter_add_.default" : "aten.scatter_.src", args, 4, args[0]);
 }
 
 /* Each of three places is the others' determinant. */

@@ -45,6 +45,29 @@ static bool pool_of(struct kernel *k, struct tensor inner, struct tensor outer,
     return !k->failed;
 }
 
+/* fractional_max_pool's, PARAM 30 more: of each plane. False: failed or declined. */
+static bool add_samples(struct kernel *k, struct pool_args *a, struct tensor inner)
+{
+    struct tensor samples = tensor_arg(k, "random_samples");
+    int64_t stride[TENSOR_MAX_DIM], size[TENSOR_MAX_DIM], of_inner[TENSOR_MAX_DIM];
+    uint32_t dims = (uint32_t)k->row->param % 10;
+    if (k->row->param < 30)
+        return true;
+    bool plain = samples.meta && samples.meta->dtype == inner.meta->dtype && is_plain(samples) &&
+                 tensor_sizes(k, samples, size) == 3 && tensor_strides(k, samples, stride) &&
+                 size[2] == dims;
+    uint32_t ndim = tensor_sizes(k, inner, of_inner);
+    int64_t batch = ndim > dims + 1 ? of_inner[0] : 1;
+    if (!plain || size[0] < batch || size[1] < a->channels) {
+        cuda_decline(k);
+        return false;
+    }
+    memcpy(a->sample_stride, stride, sizeof a->sample_stride);
+    a->samples = cuda_address(k, samples);
+    a->adaptive = dims;
+    return true;
+}
+
 /* One thread for each element of `written`. */
 static void launch(struct kernel *k, const char *name, struct tensor inner, struct tensor outer,
                    struct tensor indices, struct tensor written)
@@ -67,6 +90,8 @@ static void launch(struct kernel *k, const char *name, struct tensor inner, stru
             cuda_decline(k);
         return;
     }
+    if (!add_samples(k, &a, inner))
+        return;
     strided_start(k, &all, written);
     a.n = all.n;
     int64_t reach = planes_reach(k, (struct tensor[]){ inner, outer }, 2);
@@ -138,4 +163,10 @@ void cuda_pool_indices(struct kernel *k)
         return;
     cuda_traffic(k, (uint64_t)a.n * 9, 0);
     cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, a.n, 256), 1, 1, 256, 0 }, &a, sizeof a);
+}
+
+void cuda_fractional_max_pool(struct kernel *k)
+{
+    struct tensor x = tensor_arg(k, "self"), to = result(k, 0);
+    launch(k, "pool_fractional", x, to, result(k, 1), to);
 }

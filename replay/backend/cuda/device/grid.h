@@ -9,10 +9,12 @@ enum { GRID_ZEROS, GRID_BORDER, GRID_REFLECTION }; /* padding_mode */
 enum { GRID_STRIDES = 5 };                         /* batch, the three, coordinate */
 
 struct grid_args {
-    u64 x, grid, out;
-    i64 n, channels; /* elements of the result */
+    u64 x, grid, out; /* out: backward its gradient */
+    u64 to_x, to_grid; /* backward */
+    i64 n, channels;   /* n: elements of what threads go over */
     i64 in_size[PLANE_DIMS], out_size[PLANE_DIMS];
     i64 in_stride[PLANE_STRIDES], out_stride[PLANE_STRIDES], grid_stride[GRID_STRIDES];
+    i64 to_x_stride[PLANE_STRIDES], to_grid_stride[GRID_STRIDES];
 };
 
 #endif

@@ -12,6 +12,8 @@ struct pool_args {
     i64 in[PLANE_DIMS], out[PLANE_DIMS];
     i64 window[PLANE_DIMS], stride[PLANE_DIMS], padding[PLANE_DIMS], dilation[PLANE_DIMS];
     i64 inner_stride[PLANE_STRIDES], outer_stride[PLANE_STRIDES], index_stride[PLANE_STRIDES];
+    u64 samples;         /* fractional: T by batch, channel and dimension */
+    i64 sample_stride[3];
     i64 divisor;         /* avg: 0: what the window holds */
     u32 adaptive, count_padding;
 };
