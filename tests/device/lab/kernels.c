@@ -160,7 +160,7 @@ enum { HURRIES = sizeof hurries / sizeof *hurries };
 
 /* As compiler_run(), with an option more; the time that the compiler took. False, err not set: it
  * does not know the option. */
-static bool compile_with(struct lab *lab, struct str source, const char *option, struct buf *ret,
+static bool compile_with(struct lab *lab, const char *source, const char *option, struct buf *ret,
                          double *us)
 {
     enum { MAX_TEXTS = 256 };
@@ -179,7 +179,7 @@ static bool compile_with(struct lab *lab, struct str source, const char *option,
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
              lab->cuda->architecture);
     double begin = cuda_now_us();
-    bool ok = nvrtc->create(&p, source.p, "experiment", n, texts, names) == NVRTC_OK &&
+    bool ok = nvrtc->create(&p, source, "experiment", n, texts, names) == NVRTC_OK &&
               nvrtc->compile(p, option ? 2 : 1, options) == NVRTC_OK &&
               nvrtc->cubin_size(p, &bytes) == NVRTC_OK;
     *us = cuda_now_us() - begin;
@@ -210,7 +210,9 @@ static bool print_trial(struct lab *lab, const struct trial *trial, const char *
     int registers = 0;
     const char *shown = option ? option : "default";
     bool ok = program_source(&program, &source, err);
-    if (ok && !compile_with(lab, buf_str(&source), option, &image, &compile_us)) {
+    buf_putc(&source, '\0');
+    ok = ok && (!source.failed || err_nomem(err));
+    if (ok && !compile_with(lab, source.p, option, &image, &compile_us)) {
         printf("| %s | %s | not known | | | |\n", trial->name, shown);
     } else if (ok) {
         ok =
