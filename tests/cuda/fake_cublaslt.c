@@ -3,9 +3,9 @@
  *
  * $FAKE_CUBLASLT: "refuse": no heuristic finds anything; "unsupported": products answer so;
  * "broken": they answer that execution failed; "absent": it does not start. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#define LIBRARY "cublasLt"
+#define MOOD "FAKE_CUBLASLT"
+#include "tests/cuda/fake_library.h"
 
 #include "replay/backend/cuda/cublaslt_abi.h"
 #include "replay/backend/elements.h"
@@ -20,32 +20,6 @@ struct object {
     int64_t rows, columns, leading, batches, stride;
     uint64_t room, alignment[4]; /* of a preference */
 };
-
-#define CHECK(condition, ...)                                      \
-    do {                                                           \
-        if (!(condition)) {                                        \
-            fprintf(stderr, "fake cublasLt: %s: ", __func__);      \
-            fprintf(stderr, __VA_ARGS__);                          \
-            fprintf(stderr, " (%s)\n", #condition);                \
-            abort();                                               \
-        }                                                          \
-    } while (0)
-
-/* fake.h: looked for once. */
-static int idles(void)
-{
-    static int known;
-    const char *text = known ? NULL : getenv("SYMTAPE_FAKE_IDLE");
-    if (!known)
-        known = text && *text && strcmp(text, "0") != 0 ? 2 : 1;
-    return known == 2;
-}
-
-static int wanted(const char *mood)
-{
-    const char *is = getenv("FAKE_CUBLASLT");
-    return is && strcmp(is, mood) == 0;
-}
 
 static struct object *make(int what)
 {

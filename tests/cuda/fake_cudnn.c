@@ -3,9 +3,9 @@
  *
  * Its heuristic offers three engines, of which only the last one is exact and repeatable.
  * $FAKE_CUDNN: "refuse": it offers none; "broken": execution fails; "absent": it does not start. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#define LIBRARY "cudnn"
+#define MOOD "FAKE_CUDNN"
+#include "tests/cuda/fake_library.h"
 
 #include "replay/backend/cuda/cudnn_abi.h"
 #include "replay/backend/elements.h"
@@ -35,32 +35,6 @@ struct object {
     struct object *operation; /* of a graph and what is made of it */
     void *stream; /* of a handle; of a plan, what it keeps of its operation */
 };
-
-#define CHECK(condition, ...)                                   \
-    do {                                                        \
-        if (!(condition)) {                                     \
-            fprintf(stderr, "fake cudnn: %s: ", __func__);      \
-            fprintf(stderr, __VA_ARGS__);                       \
-            fprintf(stderr, " (%s)\n", #condition);             \
-            abort();                                            \
-        }                                                       \
-    } while (0)
-
-/* fake.h: looked for once. */
-static int idles(void)
-{
-    static int known;
-    const char *text = known ? NULL : getenv("SYMTAPE_FAKE_IDLE");
-    if (!known)
-        known = text && *text && strcmp(text, "0") != 0 ? 2 : 1;
-    return known == 2;
-}
-
-static int wanted(const char *mood)
-{
-    const char *is = getenv("FAKE_CUDNN");
-    return is && strcmp(is, mood) == 0;
-}
 
 static struct object *make(int kind)
 {

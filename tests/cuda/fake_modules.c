@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/cuda/block.h"
+#include "tests/cuda/fake_code.h"
 
 enum { MAX_THREADS = 1024, SHARED = 48 << 10, MAX_SHARED = 227 << 10 };
 
@@ -62,6 +63,13 @@ static void *open_image(const void *image, size_t n, int *ret)
     return handle;
 }
 
+/* Of this compiler and this shim? */
+static bool is_ours(void *handle)
+{
+    const unsigned long long *of = dlsym(handle, "symtape_made_with");
+    return of && *of == made_with();
+}
+
 EXPORT int cuModuleLoadDataEx(cu_module *ret, const void *image, unsigned n_options, unsigned *options,
                               void **values);
 EXPORT int cuModuleLoadDataEx(cu_module *ret, const void *image, unsigned n_options, unsigned *options,
@@ -84,11 +92,15 @@ EXPORT int cuModuleLoadDataEx(cu_module *ret, const void *image, unsigned n_opti
         return CU_OK;
     }
     char *const *shared = NULL;
-    if ((module->handle = open_image(image, n, &module->file))) {
+    if ((module->handle = open_image(image, n, &module->file)) && is_ours(module->handle)) {
         module->shim = dlsym(module->handle, "symtape_shim");
         shared = dlsym(module->handle, "symtape_shared_bounds");
     }
     if (!module->shim || !shared) {
+        if (module->handle) {
+            dlclose(module->handle);
+            close(module->file);
+        }
         free(module);
         return CU_INVALID_IMAGE;
     }

@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <fcntl.h>
 
+#include "tests/cuda/fake_code.h"
+
 #define EXPORT __attribute__((visibility("default")))
 
 enum { OK, OUT_OF_MEMORY, CREATION_FAILURE, INVALID_INPUT, INVALID_PROGRAM, INVALID_OPTION, COMPILATION };
@@ -169,13 +171,6 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 
 /* --- Compiling --- */
 
-/* The sanitizer that this was built with finds what leaves arrays of the kernels' own. */
-#if defined __SANITIZE_ADDRESS__
-#define SANITIZER "-fsanitize=address",
-#else
-#define SANITIZER
-#endif
-
 static bool run_compiler(const char *folder, const char *const *options, int n_options)
 {
     char log[4096], source[4096], object[4096], include[4096];
@@ -183,9 +178,8 @@ static bool run_compiler(const char *folder, const char *const *options, int n_o
     snprintf(source, sizeof source, "%s/text.c", folder);
     snprintf(object, sizeof object, "%s/text.so", folder);
     snprintf(include, sizeof include, "-I%s", folder);
-    const char *compiler = getenv("SYMTAPE_FAKE_CC");
     const char *args[64] = {
-        compiler && *compiler ? compiler : FAKE_CC, "-std=gnu17", "-shared", "-fPIC", "-O1", "-g1",
+        kernel_compiler(), "-std=gnu17", "-shared", "-fPIC", "-O1", "-g1",
         "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-fno-omit-frame-pointer",
         "-Werror=implicit-function-declaration", "-Werror=incompatible-pointer-types",
         "-Werror=int-conversion", "-Werror=return-type", "-Wno-attributes", "-Wno-unknown-pragmas",
@@ -213,10 +207,32 @@ static bool run_compiler(const char *folder, const char *const *options, int n_o
     return ok && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/* SYMTAPE_FAKE_PROGRAMS: name and options, then the text, in a file named by their hash. */
+static bool collect(const struct program *program, const char *const *options, int n_options)
+{
+    const char *folder = getenv("SYMTAPE_FAKE_PROGRAMS");
+    char first[1024], name[64], path[4096], from[4096];
+    int n = snprintf(first, sizeof first, "// %s", program->name);
+    for (int i = 0; i < n_options && n < (int)sizeof first; i++)
+        n += snprintf(first + n, sizeof first - (size_t)n, " %s", options[i]);
+    if (n < (int)sizeof first)
+        n += snprintf(first + n, sizeof first - (size_t)n, "\n");
+    if (!folder || !*folder || n >= (int)sizeof first)
+        return !folder || !*folder;
+    unsigned long long hash = hash_bytes(0xcbf29ce484222325u, first, (size_t)n);
+    hash = hash_bytes(hash, program->text, strlen(program->text));
+    snprintf(path, sizeof path, "%s/%016llx.cu", folder, hash);
+    snprintf(name, sizeof name, "%016llx.cu.%d", hash, (int)getpid());
+    snprintf(from, sizeof from, "%s/%s", folder, name);
+    return write_text(folder, name, first, program->text) && rename(from, path) == 0;
+}
+
 static int compile(struct program *program, const char *folder, const char *const *options, int n)
 {
     char first[512];
-    snprintf(first, sizeof first, "#line 1 \"%s\"\n", program->name);
+    snprintf(first, sizeof first,
+             "const unsigned long long symtape_made_with = %lluu;\n#line 1 \"%s\"\n", made_with(),
+             program->name);
     bool ok = write_text(folder, "text.c", first, program->text);
     for (int i = 0; ok && i < program->n_headers; i++)
         ok = write_text(folder, program->headers[i].name, "", program->headers[i].text);
@@ -243,6 +259,8 @@ EXPORT int nvrtcCompileProgram(struct program *program, int n_options, const cha
     for (int i = 0; i < n_options; i++)
         if (options[i][0] != '-')
             return INVALID_OPTION;
+    if (!collect(program, options, n_options))
+        return CREATION_FAILURE;
     if (idles()) {
         program->object = strdup("idle");
         program->object_bytes = 4;

@@ -1,18 +1,7 @@
 /* Products, convolutions and attention of the CUDA backend beside the CPU's, on the device that tests
  * pretend to have (tests/cuda): with libraries that hold every call to their rules, with kernels of
  * our own only, and with libraries that fail. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "replay/backend/compare_values.h"
-#include "replay/backend/run.h"
-#include "tests/harness.h"
-
-struct call {
-    const char *inputs, *call;
-    int results;
-};
+#include "tests/replay/cuda_calls.h"
 
 static const struct call calls[] = {
 #define CASE(inputs, call, results) { inputs, call, results },
@@ -20,77 +9,6 @@ static const struct call calls[] = {
 #undef CASE
 };
 enum { CALLS = sizeof calls / sizeof *calls };
-
-static struct graph *graph_of(const struct call *c)
-{
-    struct buf text = BUF_INIT;
-    struct err err = ERR_INIT;
-    buf_printf(&text, "class f(torch.nn.Module):\n    def forward(self, %s):\n", c->inputs);
-    buf_printf(&text, "        r = torch.ops.aten.%s\n", c->call);
-    for (int i = 0; c->results > 1 && i < c->results; i++)
-        buf_printf(&text, "        r%d = r[%d]\n", i, i);
-    buf_puts(&text, "        return (");
-    for (int i = 0; i < c->results; i++)
-        c->results > 1 ? buf_printf(&text, "r%d, ", i) : buf_puts(&text, "r,");
-    buf_puts(&text, ")\n");
-    struct graph *graph = graph_parse(buf_str(&text), &err);
-    buf_release(&text);
-    assert_no_err(&err);
-    assert_non_null(graph);
-    return graph;
-}
-
-static struct run *run_on(struct backend *backend, const struct graph *graph, struct err *err)
-{
-    struct run_options options = { .backend = backend, .seed = 7 };
-    struct run *run = run_new(graph, &options, err);
-    /* Twice: the second run finds the first one's answers, kernels and inputs. */
-    if (run && run_execute(run, err) && run_execute(run, err))
-        return run;
-    run_free(run);
-    return NULL;
-}
-
-static struct backend *open_backend(const char *name)
-{
-    struct err err = ERR_INIT;
-    struct backend *backend = backend_find(str_of(name))->open(&err);
-    assert_no_err(&err);
-    assert_non_null(backend);
-    return backend;
-}
-
-/* Sums of a few hundred products in f32; what f16 and bf16 round to. */
-static struct tolerance tolerance_here(enum dtype dtype)
-{
-    switch (dtype) {
-    case DTYPE_F64: return (struct tolerance){ 1e-11, 1e-11 };
-    case DTYPE_F32: return (struct tolerance){ 2e-5, 2e-5 };
-    case DTYPE_F16: return (struct tolerance){ 2e-3, 2e-3 };
-    case DTYPE_BF16: return (struct tolerance){ 1.6e-2, 1.6e-2 };
-    default: return (struct tolerance){ 0, 0 };
-    }
-}
-
-static void compare(struct run *expected, struct run *got, const struct call *c)
-{
-    struct arena arena = { 0 };
-    struct err err = ERR_INIT;
-    assert_int_equal(expected->n_outputs, got->n_outputs);
-    for (uint32_t i = 0; i < got->n_outputs; i++) {
-        struct array a, b;
-        if (got->outputs[i].kind != VALUE_TENSOR)
-            continue;
-        assert_true(run_array(expected, expected->outputs[i].u.tensor, &arena, &a, &err));
-        assert_true(run_array(got, got->outputs[i].u.tensor, &arena, &b, &err));
-        struct difference d = compare_arrays(&a, &b, tolerance_here(b.dtype));
-        if (!d.comparable || d.bad)
-            fail_msg("%s: result %u: %llu of %llu differ, the first at %llu: %g, got %g", c->call, i,
-                     (unsigned long long)d.bad, (unsigned long long)d.elements,
-                     (unsigned long long)d.first_bad, d.expected, d.got);
-    }
-    arena_release(&arena);
-}
 
 struct launched {
     size_t on_host, products, convolutions, others;
@@ -126,30 +44,15 @@ static struct launched compare_all(int times)
 {
     struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
     struct launched ret = { 0 };
-    struct err err = ERR_INIT;
     cuda->log.on = true;
-    for (size_t i = 0; i < CALLS; i++) {
-        struct graph *graph = graph_of(&calls[i]);
-        struct run *expected = run_on(cpu, graph, &err);
-        if (!expected)
-            fail_msg("%s: %s", calls[i].call, err.text);
-        for (int time = 0; time < times; time++) {
-            struct run *got = run_on(cuda, graph, &err);
-            if (!got)
-                fail_msg("%s: %s", calls[i].call, err.text);
-            compare(expected, got, &calls[i]);
-            run_free(got);
-        }
-        run_free(expected);
-        graph_free(graph);
-    }
+    for (size_t i = 0; i < CALLS; i++)
+        compare_call(cpu, cuda, &calls[i], times, 2e-5); /* sums of a few hundred products */
     count(cuda, &ret);
     cuda->kind->close(cuda);
     cpu->kind->close(cpu);
     return ret;
 }
 
-/* Twice, so that what is cached is right, too. */
 static void test_with_libraries(void **state)
 {
     (void)state;
@@ -214,14 +117,11 @@ static void test_failures(void **state)
 
 int main(void)
 {
-    char folder[4096];
-    snprintf(folder, sizeof folder, "%s/tests/cuda", getenv("SYMTAPE_BUILD"));
-    setenv("SYMTAPE_CUDA_LIB", folder, 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_with_libraries),
         cmocka_unit_test(test_without_libraries),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_failures),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_calls(tests, sizeof tests / sizeof *tests);
 }

@@ -3,8 +3,8 @@
 
 static const struct call calls[] = {
 #define CASE(inputs, call, results) { inputs, call, results },
-#include "tests/replay/cuda_rows.def"
 #include "tests/replay/cuda_index_rows.def"
+#include "tests/replay/cuda_rows.def"
 #undef CASE
 };
 
@@ -14,8 +14,14 @@ static void test_rows(void **state)
     test_calls(calls, sizeof calls / sizeof *calls);
 }
 
+static void test_wide(void **state)
+{
+    (void)state;
+    test_calls_wide(calls, sizeof calls / sizeof *calls);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows) };
-    return run_calls(tests, 1);
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows), cmocka_unit_test(test_wide) };
+    return run_calls(tests, 2);
 }

@@ -111,6 +111,7 @@ struct cuda {
     int architecture; /* 90 */
     int multiprocessors, threads_per_multiprocessor;
     int shared_max;   /* bytes a block can ask for */
+    bool wide;        /* kernels index in 64 bits whatever the sizes: $SYMTAPE_CUDA_WIDE */
     int compute_mode; /* 0 shared, 2 prohibited, 3 one process at a time */
     size_t device_memory;
     char device_name[128];

@@ -144,6 +144,8 @@ static struct backend *cuda_open(struct err *err)
         return err_nomem(err), NULL;
     cuda->base.kind = &backend_cuda;
     kernel_table_make(&cuda->kernels, rows, sizeof rows / sizeof *rows);
+    const char *wide = getenv("SYMTAPE_CUDA_WIDE");
+    cuda->wide = wide && *wide && strcmp(wide, "0") != 0;
     if (open_driver(cuda, err) && describe_device(cuda, err) && cuda_context_open(cuda, err))
         return &cuda->base;
     err_at(err, "backend cuda");

@@ -87,6 +87,8 @@ void cuda_traffic(struct kernel *k, uint64_t bytes, uint64_t flops);
  * the array stays. */
 void cuda_stands_for(struct kernel *k, const uint32_t *nodes, uint32_t n);
 uint32_t cuda_multiprocessors(const struct kernel *k);
+/* Indices of 64 bits are wanted whatever the sizes: $SYMTAPE_CUDA_WIDE. */
+bool cuda_always_wide(const struct kernel *k);
 /* Blocks for n pieces of work, `each` a block: at most what keeps the device busy; at least 1. */
 uint32_t cuda_blocks(const struct kernel *k, int64_t n, int64_t each);
 

@@ -282,6 +282,11 @@ uint32_t cuda_multiprocessors(const struct kernel *k)
     return (uint32_t)cuda_of(k)->multiprocessors;
 }
 
+bool cuda_always_wide(const struct kernel *k)
+{
+    return cuda_of(k)->wide;
+}
+
 uint32_t cuda_blocks(const struct kernel *k, int64_t n, int64_t each)
 {
     int64_t blocks = n <= 0 ? 1 : (n - 1) / (each > 0 ? each : 1) + 1;

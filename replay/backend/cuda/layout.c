@@ -168,7 +168,7 @@ bool cuda_layout_of(struct kernel *k, const struct tensor *x, uint32_t n, struct
             return kernel_fail(k, "more elements than there can be"), false;
     if (!merge(&p, n, ret))
         return cuda_decline(k), false;
-    ret->wide = is_wide(ret, x, n);
+    ret->wide = cuda_always_wide(k) || is_wide(ret, x, n);
     ret->vector = ret->n ? vector_of(k, ret, x, n) : (uint32_t)dtype_size(x[0].meta->dtype);
     return !k->failed;
 }

@@ -149,6 +149,7 @@ bool point_launch_turned(struct points *points, const struct point_group *group,
 struct point_plan {
     uint32_t ndim;     /* 1 and flat, or strided */
     bool flat, wide;   /* elements in memory's order; 64-bit indices */
+    bool far;          /* there are more elements than 32-bit numbers */
     uint32_t width;    /* elements a chunk, read and written at once */
     uint32_t unroll;   /* chunks in flight */
     /* Of each stream: 'v' along the elements, 'b' one for a chunk, 's' one for all, 'g' any stride */

@@ -200,15 +200,18 @@ static uint32_t unroll_of(const struct point_group *g, const struct point_plan *
             bytes += plan->width * (uint64_t)size_of(g, s);
     if (bytes == 0)
         return plan->flat ? 2 : 1;
-    while (unroll > 1 && (unroll * bytes > 64 || plan->wide))
+    while (unroll > 1 && (unroll * bytes > 64 || plan->wide || (plan->far && g->placed)))
         unroll /= 2;
     return unroll;
 }
 
-static void make_plan(struct point_group *g, struct point_plan *plan)
+static void make_plan(const struct cuda *cuda, struct point_group *g, struct point_plan *plan)
 {
     simplify(g);
-    *plan = (struct point_plan){ .ndim = g->ndim, .flat = g->ndim == 1, .wide = is_wide(g) };
+    *plan = (struct point_plan){
+        .ndim = g->ndim, .flat = g->ndim == 1, .wide = cuda->wide || is_wide(g),
+        .far = cuda->wide || g->n > INT32_MAX
+    };
     for (uint32_t s = 0; s < g->n_streams; s++)
         plan->flat &= is_shared(g, s) || inner_stride(g, s) == 1;
     plan->width = width_of(g);
@@ -245,7 +248,8 @@ static uint64_t key_of(const struct point_group *g, const struct point_plan *pla
     unsigned char bytes[64 + POINT_NODES * 32 + POINT_STREAMS * 4];
     size_t n = 0;
 #define PUT(x) bytes[n++] = (unsigned char)(x)
-    PUT(plan->ndim), PUT(plan->flat), PUT(plan->wide), PUT(plan->width), PUT(plan->unroll);
+    PUT(plan->ndim), PUT(plan->flat), PUT(plan->wide), PUT(plan->far);
+    PUT(plan->width), PUT(plan->unroll);
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const struct point_node *node = &g->nodes[i];
         PUT(node->row), PUT(node->row >> 8), PUT(node->type), PUT(node->dtype), PUT(node->stream);
@@ -350,7 +354,7 @@ bool point_launch(struct points *points, struct point_group *waiting, struct err
     compact(waiting, &g);
     if (g.n_nodes == 0)
         return true;
-    make_plan(&g, &plan);
+    make_plan(points->cuda, &g, &plan);
     for (uint32_t i = 0; i < g.n_nodes; i++)
         if (n == 0 || nodes[n - 1] != g.nodes[i].graph_node)
             nodes[n++] = g.nodes[i].graph_node;

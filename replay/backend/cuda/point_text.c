@@ -121,6 +121,12 @@ static void put_variable(struct writer *w, const char *text, const char *type, c
         buf_printf(w->out, "        const %s %s = (%s)a->s%u;\n", type, name, type, slot);
 }
 
+/* Divisions of 64 bits cost a hundred instructions, and registers. */
+static const char *place_type(const struct writer *w)
+{
+    return w->plan->far ? "i64" : "i32";
+}
+
 static void put_variables(struct writer *w, const struct point_node *node, const char *text)
 {
     static const char *const names[] = { "x", "y", "z", "w" };
@@ -148,8 +154,8 @@ static void put_variables(struct writer *w, const struct point_node *node, const
     if (point_mentions(text, "most"))
         buf_printf(w->out, "        const %s most = %s;\n", real, greatest(node->dtype));
     put_variable(w, text, "u64", "seed", node->seed);
-    put_variable(w, text, "i64", "rows", node->rows);
-    put_variable(w, text, "i64", "columns", node->columns);
+    put_variable(w, text, place_type(w), "rows", node->rows);
+    put_variable(w, text, place_type(w), "columns", node->columns);
 }
 
 static void put_node(struct writer *w, uint32_t i)
@@ -184,7 +190,7 @@ static bool is_written(const struct writer *w, uint32_t s)
 static void put_compute(struct writer *w)
 {
     const struct point_group *g = w->group;
-    buf_puts(w->out, "DEVICE void compute(const struct arguments *a, i64 at");
+    buf_printf(w->out, "DEVICE void compute(const struct arguments *a, %s at", place_type(w));
     for (uint32_t s = 0; s < g->n_streams; s++)
         buf_printf(w->out, ", %s %s%u", class_name(g->streams[s].view.dtype),
                    is_written(w, s) ? "*y" : "x", s);
@@ -506,6 +512,17 @@ static void put_loop(struct writer *w)
     buf_puts(w->out, ");\n    }\n");
 }
 
+/* 16 bytes at once: how often a turn of the loop reads, and writes. */
+static void put_promise(struct writer *w, const char *name)
+{
+    uint32_t moves[2] = { 0 };
+    for (uint32_t s = 0; s < w->group->n_streams; s++)
+        if (is_vector(w, s) && chunk_bytes(w, s) >= 16)
+            moves[is_written(w, s)] += w->plan->unroll * (w->plan->width / per_vector(w, s));
+    if (moves[0] + moves[1])
+        buf_printf(w->out, "MOVES16(%s, %u, %u)\n", name, moves[0], moves[1]);
+}
+
 static void put_kernel(struct writer *w, const char *name)
 {
     buf_printf(w->out, "KERNEL_OF(%s, struct arguments, 256)\n{\n    const i64 chunks = a.n%s", name,
@@ -523,6 +540,7 @@ static void put_kernel(struct writer *w, const char *name)
     if (w->plan->flat && w->plan->width > 1)
         put_tail(w);
     buf_puts(w->out, "}\n");
+    put_promise(w, name);
 }
 
 static bool has_complex(const struct point_group *g)

@@ -186,7 +186,7 @@ bool spans_of(struct kernel *k, const struct dims *d, const struct operand *x, u
         return false;
     }
     int64_t most = INT32_MAX - 65536; /* what loops step over the end by */
-    ret->wide = ret->rows.n > most || ret->cols.n > most;
+    ret->wide = cuda_always_wide(k) || ret->rows.n > most || ret->cols.n > most;
     for (uint32_t t = 0; t < n; t++) {
         ret->wide |= furthest(&ret->rows, t) + furthest(&ret->cols, t) > most;
         ret->contiguous[t] = in_order(&ret->cols, t);

@@ -7,6 +7,7 @@ void strided_of_sizes(struct strided_set *set, const int64_t *size, uint32_t ndi
 {
     set->ndim = ndim;
     set->n_tensors = 0;
+    set->wide = false;
     set->n = 1;
     for (uint32_t d = 0; d < ndim; d++) {
         set->size[d] = size[d];
@@ -45,6 +46,7 @@ uint32_t strided_add_strides(struct kernel *k, struct strided_set *set, const in
         return 0;
     }
     memcpy(set->stride[set->n_tensors], stride, set->ndim * sizeof *stride);
+    set->wide = cuda_always_wide(k);
     return set->n_tensors++;
 }
 
@@ -125,7 +127,7 @@ void strided_give_sizes(const struct strided_set *set, i64 *size)
 
 const char *strided_index(const struct strided_set *set, int64_t beyond)
 {
-    bool wide = beyond > INT32_MAX || set->n > INT32_MAX;
+    bool wide = set->wide || beyond > INT32_MAX || set->n > INT32_MAX;
     for (uint32_t i = 0; i < set->n_tensors; i++) {
         int64_t reach = 0;
         for (uint32_t d = 0; d < set->ndim; d++)

@@ -17,6 +17,7 @@ struct strided_set {
     uint32_t ndim, n_tensors;
     int64_t size[TENSOR_MAX_DIM], n; /* n: elements */
     int64_t stride[STRIDED_MAX_TENSORS][TENSOR_MAX_DIM];
+    bool wide; /* 64-bit indices whatever the sizes */
 };
 
 void strided_of_sizes(struct strided_set *set, const int64_t *size, uint32_t ndim);

@@ -41,6 +41,9 @@ KERNEL(copy_dense, struct copy_args)
     for (i64 i = done + (i64)BLOCK_X * THREADS + THREAD; i < a.n; i += (i64)GRID_X * THREADS)
         STORE(TO, to, i, LOAD(FROM, from, i));
 }
+#if SAME
+MOVES16(copy_dense, 1, 1)
+#endif
 #else
 /* Tiles are read along their rows and written along their columns, and lie in shared memory in
  * between, one element apart from what would be a common bank. */

@@ -18,6 +18,7 @@ KERNEL(index_read, struct index_args)
             to[target] = from[place];
     }
 }
+MOVES16(index_read, sizeof(T) == 16, sizeof(T) == 16)
 
 /* Where each entry goes. */
 KERNEL(index_keys, struct index_args)

@@ -122,3 +122,4 @@ KERNEL(matmul_thin, struct matmul_args)
         if (slice == 0 && j < a.n && i < a.m)
             finish(&a, z, i, j, part[i * 256 + c]);
 }
+MOVES16(matmul_thin, 1 + ROWS, 0)

@@ -146,6 +146,9 @@ KERNEL(norm_rows, struct norm_args)
         SYNC();
     }
 }
+#ifdef VECTOR
+MOVES16(norm_rows, 2, 1)
+#endif
 #else
 DEVICE ACC gradient_at(const struct norm_args *a, INDEX i)
 {
@@ -244,6 +247,9 @@ KERNEL(norm_rows_backward, struct norm_args)
         write_gradients(&a, t, &r, sum, m.along * r.rstd / (ACC)a.cols.n);
     }
 }
+#ifdef VECTOR
+MOVES16(norm_rows_backward, 4, 1)
+#endif
 #endif
 #elif defined APPLY
 /* All elements, their statistics being there. STEPS neighbours at a time: 16 bytes, or one. */
@@ -288,6 +294,9 @@ KERNEL(norm_apply, struct norm_args)
         WRITE(PTR(T, a.to), at[NORM_TO], y);
     }
 }
+#ifdef VECTOR
+MOVES16(norm_apply, 1, 1)
+#endif
 #else
 KERNEL(norm_apply_backward, struct norm_args)
 {
@@ -320,6 +329,9 @@ KERNEL(norm_apply_backward, struct norm_args)
         WRITE(PTR(T, a.to), at[NORM_TO], d);
     }
 }
+#ifdef VECTOR
+MOVES16(norm_apply_backward, 2, 1)
+#endif
 #endif
 #else
 /* Means and variances become what normalising takes, are saved, and move the running ones. */

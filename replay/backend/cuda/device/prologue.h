@@ -25,6 +25,10 @@
  * from and to the elements that start at p + i, an address that is a multiple of 16. AT(T, x, j) is
  * element j in COMPUTE(T), PUT(T, x, j, v) sets it.
  *
+ * MOVES16(kernel, loads, stores), behind a kernel, promises so many loads and stores of 16 bytes, or
+ * more, in its code; tests hold the compiler to it (tests/cuda/nvrtc_programs.py, with SYMTAPE_CHECKED
+ * defined), and it is nothing otherwise.
+ *
  * KERNEL_OF(name, struct, threads) says how many threads a block has at most; more than 256 want it
  * (registers). SYNC(), SHUFFLE_...() and BALLOT() are for all threads of the block or warp, and blocks
  * that shuffle have whole warps. ATOMIC_...(p, v) give the value before. REPORT(error, index): `error`
@@ -80,6 +84,9 @@ typedef u8 f8e5m2;
 #define CONSTANT static __constant__ const
 #define UNROLL _Pragma("unroll")
 #define ROLLED _Pragma("unroll 1")
+#ifdef SYMTAPE_CHECKED
+#define MOVES16(name, loads, stores) extern "C" __device__ int moves16_##name = (loads) << 16 | (stores);
+#endif
 #define THREAD threadIdx.x
 #define THREADS blockDim.x
 #define BLOCK_X blockIdx.x
@@ -174,6 +181,9 @@ DEVICE bf16 bf16_of_f32(f32 x)
 #include SYMTAPE_SHIM
 #endif
 
+#ifndef MOVES16
+#define MOVES16(name, loads, stores)
+#endif
 #define I32_MAX 0x7fffffff
 #define I64_MAX 0x7fffffffffffffffLL
 #define I64_MIN (-I64_MAX - 1)

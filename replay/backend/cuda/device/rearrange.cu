@@ -42,6 +42,7 @@ KERNEL(rearrange, struct rearrange_args)
             place < 0 ? *(const T *)a.fill : PTR(const T, a.from)[place];
     }
 }
+MOVES16(rearrange, sizeof(T) == 16, sizeof(T) == 16)
 
 /* Backward: where each element of the result came from. */
 KERNEL(rearrange_keys, struct rearrange_args)

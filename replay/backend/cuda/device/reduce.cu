@@ -325,6 +325,9 @@ KERNEL(reduce, struct reduce_args)
         }
     }
 }
+#ifdef VECTOR
+MOVES16(reduce, 1, 0)
+#endif
 
 /* The states of a row's chunks become one. */
 KERNEL(reduce_splits, struct reduce_args)

@@ -130,6 +130,9 @@ KERNEL(softmax, struct softmax_args)
         SYNC();
     }
 }
+#ifdef VECTOR
+MOVES16(softmax, 2, 1)
+#endif
 #else
 TEAM_JOIN(team_sum, ACC, XOR_LANE, SUM_OF)
 
@@ -204,4 +207,7 @@ KERNEL(softmax_backward, struct softmax_args)
         }
     }
 }
+#ifdef VECTOR
+MOVES16(softmax_backward, 4, 1)
+#endif
 #endif
