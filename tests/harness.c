@@ -38,6 +38,18 @@ const char *shared_path(const char *below)
     return access(path, R_OK) == 0 ? path : NULL;
 }
 
+bool is_needed(const char *what)
+{
+    struct str rest = str_of(getenv("SYMTAPE_NEED"));
+    while (rest.n) {
+        size_t n = str_find_char(rest, ',');
+        if (str_is(str_first(rest, n), what))
+            return true;
+        rest = str_from(rest, n + 1);
+    }
+    return false;
+}
+
 void require_shared(void)
 {
     if (shared_path("README.md"))

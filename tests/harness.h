@@ -28,6 +28,9 @@ const char *source_path(const char *below);
 const char *shared_path(const char *below);
 void require_shared(void);
 
+/* Is it among the names in $SYMTAPE_NEED ("nvrtc")? Then a test that finds none fails. */
+bool is_needed(const char *what);
+
 /* The whole file; fails the test when it cannot be read. The caller releases. */
 struct buf read_file(const char *path);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The declarations of NVIDIA's interfaces that are ours (abi.h, *.def) agree with its headers.
 
-usage: abi.py CC ROOT        exit 77 where there are no headers
+usage: abi.py CC ROOT        exit 77 where there are no headers; 1 with "nvrtc" in $SYMTAPE_NEED
 
 For each row a function with our parameters that calls theirs with them is compiled, warnings being
 errors: as many parameters, of the same types. Enumerations are ints here.
@@ -73,10 +73,10 @@ GRAPH_CONSTANTS = {
 
 
 def include_folders():
-    patterns = ["/usr/local/cuda/include", "/usr/local/cuda-*/include", "/usr/include",
-                "/usr/lib/cuda/include", "/opt/cuda/include"]
-    for name in os.environ.get("SYMTAPE_CUDA_LIB", "").split(":"):
-        patterns.append(os.path.join(name, "..", "include"))
+    patterns = [os.path.join(name, "..", "include")
+                for name in os.environ.get("SYMTAPE_CUDA_LIB", "").split(":") if name]
+    patterns += ["/usr/local/cuda/include", "/usr/local/cuda-*/include", "/usr/include",
+                 "/usr/lib/cuda/include", "/opt/cuda/include"]
     for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         if os.environ.get(name):
             patterns.append(os.environ[name] + "/lib/python3*/site-packages/nvidia/*/include")
@@ -117,21 +117,23 @@ def compile_rows(cc, root, header, folder, table, constants, ours="replay/backen
         f.flush()
         run = subprocess.run(cc + ["-std=c17", "-Wall", "-Werror", "-Wno-pointer-sign", "-fsyntax-only",
                                    "-I", root, "-isystem", folder, f.name])
-    print("%s: %d functions, %d constants of %s/%s %s" % (
-        table, len(found), len(constants), folder, header, "differ" if run.returncode else "agree"))
+    print("%s - %s: %d functions, %d constants of %s/%s" % (
+        "not ok" if run.returncode else "ok", table, len(found), len(constants), folder, header))
     return run.returncode == 0
 
 
 def main():
     cc, root = sys.argv[1:-1], sys.argv[-1]
     good, seen = True, 0
+    needed = "nvrtc" in os.environ.get("SYMTAPE_NEED", "").split(",")
     for header, table, constants, *more in (
             ("cuda.h", "replay/backend/cuda/driver.def", CONSTANTS),
             ("cuda.h", "tests/device/lab/graph.def", GRAPH_CONSTANTS, "tests/device/lab/graph_abi.h", GRAPH_STRUCTS),
             ("nvrtc.h", "replay/backend/cuda/nvrtc.def", {"NVRTC_OK": "NVRTC_SUCCESS"})):
         folder = next((f for f in include_folders() if os.path.exists(os.path.join(f, header))), None)
         if folder is None:
-            print("skipped: no %s on this machine" % header)
+            print("%s - %s: no %s on this machine" % ("not ok" if needed else "skip", table, header))
+            good &= not needed
             continue
         seen += 1
         good &= compile_rows(cc, root, header, folder, table, constants, *more)

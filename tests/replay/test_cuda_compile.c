@@ -15,6 +15,8 @@ static void need_nvrtc(struct compiler *compiler)
     struct err err = ERR_INIT;
     if (compiler_open(compiler, 0, &err))
         return;
+    if (is_needed("nvrtc"))
+        fail_msg("%s", err.text);
     print_message("skipped: %s\n", err.text);
     skip();
 }

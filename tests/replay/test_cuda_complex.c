@@ -13,8 +13,14 @@ static void test_rows(void **state)
     test_calls(calls, sizeof calls / sizeof *calls);
 }
 
+static void test_wide(void **state)
+{
+    (void)state;
+    test_calls_wide(calls, sizeof calls / sizeof *calls);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows) };
-    return run_calls(tests, 1);
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows), cmocka_unit_test(test_wide) };
+    return run_calls(tests, 2);
 }
