@@ -5,6 +5,8 @@
 #include "replay/backend/cuda/reduce.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "replay/backend/cuda/strided.h"
 
@@ -142,14 +144,40 @@ static void reduce_parts(struct kernel *k, const char *name)
     run_into(k, name, args, 3, seen);
 }
 
+static bool is_complex(struct tensor x)
+{
+    return x.meta && dense_kind_of(x.meta->dtype) == DENSE_COMPLEX;
+}
+
+/* The same of what `name` gives of a complex tensor: of magnitudes, or of what is not zero. */
+static void reduce_of(struct kernel *k, const char *name)
+{
+    struct value args[8], of[2] = { value_arg(k, "self"), value_of_int(k, 0) };
+    uint32_t n = k->call->schema->n_positional;
+    struct str op = op_name(k->call->op);
+    char text[128];
+    if (k->foreach || n > 8 || has_arg(k, "dtype") || op.n >= sizeof text) {
+        cuda_decline(k);
+        return;
+    }
+    snprintf(text, sizeof text, "%.*s", STR_ARG(op));
+    memcpy(args, k->call->args, n * sizeof *args);
+    args[0] = run_op(k, name, of, strcmp(name, "aten.abs.default") ? 2 : 1);
+    run_into(k, text, args, n, k->call->result);
+}
+
 void cuda_reduce(struct kernel *k)
 {
     static const char *const ops[] = { "OP_SUM",  "OP_MEAN", "OP_PROD", "OP_AMAX",
                                        "OP_AMIN", "OP_ANY",  "OP_ALL" };
     int what = k->row->param;
     struct tensor self = tensor_arg(k, "self");
-    if (self.meta && dense_kind_of(self.meta->dtype) == DENSE_COMPLEX && what < 2) {
+    if (is_complex(self) && what < 2) {
         reduce_parts(k, what ? "aten.mean.dim" : "aten.sum.dim_IntList");
+        return;
+    }
+    if (is_complex(self) && what >= 5) {
+        reduce_of(k, "aten.ne.Scalar");
         return;
     }
     struct reduction r = reduction_of(k, ops[what]);
@@ -178,6 +206,10 @@ void cuda_variance(struct kernel *k)
 
 void cuda_norm(struct kernel *k)
 {
+    if (is_complex(tensor_arg(k, "self"))) {
+        reduce_of(k, "aten.abs.default");
+        return;
+    }
     double p = real_arg(k, has_arg(k, "ord") ? "ord" : "p", 2);
     const char *op = p == 0              ? "OP_COUNT"
                      : p == 1            ? "OP_NORM_ONE"
@@ -201,6 +233,10 @@ void cuda_logsumexp(struct kernel *k)
 /* count_nonzero; nansum (PARAM 1). */
 void cuda_count_nonzero(struct kernel *k)
 {
+    if (is_complex(tensor_arg(k, "self")) && !k->row->param) {
+        reduce_of(k, "aten.ne.Scalar");
+        return;
+    }
     struct reduction r = reduction_of(k, k->row->param ? "OP_NANSUM" : "OP_COUNT");
     r.acc = sum_type_of(k, result(k, 0));
     run_reduction(k, &r);
