@@ -1,6 +1,10 @@
 #include "replay/backend/run_inputs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "replay/backend/elements.h"
+#include "replay/backend/run_symbols.h"
 
 /* ---- Random values ---- */
 
@@ -47,6 +51,67 @@ static bool random_input(struct run *run, struct tensor x, uint32_t number, stru
     bool ok = exec_write(&run->exec, x, p, bytes, err);
     free(p);
     return ok;
+}
+
+/* ---- Recorded numbers ---- */
+
+static bool is_item(const struct op *op)
+{
+    struct schema name;
+    return schema_parse_name(op_schema(op), &name) &&
+           (str_is(name.base, "_local_scalar_dense") || str_is(name.base, "item"));
+}
+
+static const struct run_symbol *recorded_symbol(const struct run *run, const struct node *node)
+{
+    const struct graph_pool *pool = run->graph->pool;
+    const struct meta *meta = node->meta == META_NONE ? NULL : &pool->metas[node->meta];
+    const struct expr *e =
+        meta && meta->kind == META_SYM ? expr_at(&pool->exprs, meta->sizes[0]) : NULL;
+    for (size_t i = 0; e && e->kind == EXPR_SYMBOL && i < run->options.n_symbols; i++)
+        if (str_eq(run->options.symbols[i].name, e->text))
+            return &run->options.symbols[i];
+    return NULL;
+}
+
+/* Floats are handed over as tensors without dimensions, and read into symbols by the graph
+ * (torch/_dynamo/variables/builder.py, wrap_symfloat): such an input is what was recorded of its
+ * symbol, an epsilon for instance, and no random number. */
+static const struct run_symbol *symbol_read_from(const struct run *run, node_id input)
+{
+    const struct program *p = run->program;
+    for (uint32_t i = input + 1; i < p->n_steps; i++) {
+        const struct step *step = &p->steps[i];
+        if (step->kind == STEP_OPERATOR && step->n_patches &&
+            p->patches[step->first_patch].from == input && is_item(step->op))
+            return recorded_symbol(run, &run->graph->nodes[step->node]);
+    }
+    return NULL;
+}
+
+/* False: no number was recorded of it. */
+static bool recorded_number(const struct run *run, node_id input, double *ret)
+{
+    char digits[64];
+    const struct run_symbol *symbol = symbol_read_from(run, input);
+    const struct run_size *chosen = symbol ? run_size_of(run, symbol->name) : NULL;
+    if (!symbol)
+        return false;
+    snprintf(digits, sizeof digits, "%.*s", STR_ARG(symbol->text));
+    *ret = chosen           ? (double)chosen->value
+           : symbol->text.n ? strtod(digits, NULL)
+                            : (double)symbol->hint;
+    return chosen || symbol->text.n || symbol->has_hint;
+}
+
+static bool number_input(struct run *run, struct tensor x, double number, struct err *err)
+{
+    unsigned char p[16];
+    if (dense_kind_of(x.meta->dtype) == DENSE_INT)
+        store_int(x.meta->dtype, p, 0, (int64_t)number);
+    else
+        store_complex(x.meta->dtype, p, 0, number);
+    return exec_write(&run->exec, x, p, dtype_size(x.meta->dtype), err);
 }
 
 /* ---- Memory that stays ---- */
@@ -131,8 +196,12 @@ bool run_input(struct run *run, const struct step *step, uint32_t number, struct
     if (!tensor)
         return true;
     struct tensor x = ret->u.tensor;
-    return filled(run, x, given.p ? given_input(run, x, &given, err)
-                                  : random_input(run, x, number, err));
+    double recorded;
+    bool is_number = !given.p && x.meta->ndim == 0 && recorded_number(run, step->node, &recorded);
+    return filled(run, x,
+                  given.p     ? given_input(run, x, &given, err)
+                  : is_number ? number_input(run, x, recorded, err)
+                              : random_input(run, x, number, err));
 }
 
 bool run_constant(struct run *run, const struct step *step, struct value *ret, struct err *err)

@@ -280,6 +280,29 @@ static void test_effects(void **state)
     close_world(&w);
 }
 
+/* A float that PyTorch hands over as a tensor is what was recorded of it. */
+static void test_recorded_number(void **state)
+{
+    (void)state;
+    struct world w;
+    static const struct run_symbol epsilon = { .name = { "zf1", 3 }, .text = { "1e-06", 5 } };
+    open_world(&w, "cpu",
+               "    def forward(self, e: \"f64[][]cpu\"):\n"
+               "        n: \"Sym(zf1)\" = torch.ops.aten._local_scalar_dense.default(e)\n"
+               "        a: \"f64[2][1]cpu\" = torch.ops.aten.full.default([2], n, dtype=torch.float64)\n"
+               "        return (a,)\n");
+    w.options.symbols = &epsilon;
+    w.options.n_symbols = 1;
+    execute(&w);
+    assert_no_err(&w.err);
+    assert_true(first_output(&w) == 1e-6);
+    w.options.n_symbols = 0;
+    execute(&w);
+    assert_no_err(&w.err);
+    assert_true(first_output(&w) != 1e-6);
+    close_world(&w);
+}
+
 static const char COUNTED[] =
     "    def forward(self, i: \"i64[6][1]cpu\"):\n"
     "        # File: model.py:9 in forward, code: return i.nonzero()\n"
@@ -345,6 +368,7 @@ int main(void)
         cmocka_unit_test(test_sizes),   cmocka_unit_test(test_nan),
         cmocka_unit_test(test_asserts), cmocka_unit_test(test_index_out_of_range),
         cmocka_unit_test(test_effects), cmocka_unit_test(test_unsupported),
+        cmocka_unit_test(test_recorded_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
