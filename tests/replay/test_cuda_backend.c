@@ -348,6 +348,80 @@ static void test_lost(void **state)
     unsetenv("SYMTAPE_FAKE_HELD");
 }
 
+/* An element of a product, and of a convolution, by whatever library there is. */
+static float by_libraries(struct world *w, struct backend *backend, struct err *err)
+{
+    enum { N = 64 };
+    float ones[N * N], got[2][N * N];
+    struct exec exec;
+    exec_init(&exec, w->ops, backend, 5);
+    for (int i = 0; i < N * N; i++)
+        ones[i] = 1;
+    for (int i = 0; i < 2; i++) { /* as a matrix; as 4 images of 4 channels, 16 by 16 */
+        sym_id size[4], stride[4];
+        int64_t plain[2][4] = { { N, N }, { 4, 4, 16, 16 } }, behind = 1;
+        uint32_t ndim = i ? 4 : 2;
+        for (uint32_t d = ndim; d-- > 0; behind *= plain[i][d]) {
+            size[d] = sym_integer(w->pool, plain[i][d]);
+            stride[d] = sym_integer(w->pool, behind);
+        }
+        struct tensor_meta meta = { .dtype = DTYPE_F32, .device = { DEVICE_CPU, -1 }, .ndim = ndim,
+                                    .size = size, .stride = stride,
+                                    .offset = sym_integer(w->pool, 0) };
+        sym_id one = sym_integer(w->pool, 1), none = sym_integer(w->pool, 0);
+        struct value ints[] = { value_sym(VALUE_INT, one), value_sym(VALUE_INT, one) },
+                     zeroes[] = { value_sym(VALUE_INT, none), value_sym(VALUE_INT, none) },
+                     args[9], ret;
+        args[0] = value_tensor(ops_new_tensor(w->ops, &meta));
+        args[1] = value_tensor(ops_new_tensor(w->ops, &meta));
+        args[2] = value_none();
+        args[3] = args[5] = value_items(VALUE_LIST, ints, 2);
+        args[4] = args[7] = value_items(VALUE_LIST, zeroes, 2);
+        args[6] = value_sym(VALUE_BOOL, SYM_ID_FALSE);
+        args[8] = value_sym(VALUE_INT, one);
+        const char *name = i ? "aten.convolution.default" : "aten.mm.default";
+        const struct op *op = ops_find(w->ops, str_of(name));
+        assert_non_null(op);
+        bool ok = exec_write(&exec, args[0].u.tensor, ones, sizeof ones, err) &&
+                  exec_write(&exec, args[1].u.tensor, ones, sizeof ones, err);
+        size_t bytes = i ? 4 * 4 * sizeof(float) : sizeof ones;
+        assert_true(ok);
+        assert_int_equal(exec_call(&exec, op, args, i ? 9 : 2, NULL, 0, &ret, err), EXEC_DONE);
+        assert_true(exec_read(&exec, ret.u.tensor, got[i], bytes, err));
+    }
+    exec_release(&exec);
+    return got[0][77] + got[1][7];
+}
+
+/* As it happens: an address that nobody was given. Whatever was open in the context is opened again.
+ * On a real device, too. */
+static void test_broken(void **state)
+{
+    struct bench b = bench_open(state);
+    struct memory x;
+    const float sum = 64 + 4 * 16 * 16;
+    assert_true(by_libraries(b.world, &b.cuda->base, &b.err) == sum);
+    for (int i = 0; i < 3; i++) {
+        bench_start(&b);
+        assert_true(backend_cuda.allocate(&b.cuda->base, 400, &x, &b.err));
+        launch_scale(&b, 64, 100, 2, 0);
+        b.err = ERR_INIT;
+        assert_false(backend_cuda.wait(&b.cuda->base, &b.err));
+        assert_err(&b.err, ERR_ENV, "CUDA_ERROR_ILLEGAL_ADDRESS 700");
+        backend_cuda.release(&b.cuda->base, &x);
+        b.cuda->now = NULL;
+        b.err = ERR_INIT;
+        assert_true(by_libraries(b.world, &b.cuda->base, &b.err) == sum);
+        assert_true(doubled(&b) == 198);
+        assert_no_err(&b.err);
+        for (size_t k = 0; k < b.cuda->rooms.n; k++)
+            cuda_give_back(b.cuda, b.cuda->rooms.v[k]);
+        b.cuda->rooms.n = 0;
+        b.cuda->now = NULL;
+    }
+    bench_close(&b);
+}
+
 /* One that does not come back says so each time, and is asked again. */
 static void test_gone(void **state)
 {
@@ -403,9 +477,16 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_host_call, setup, teardown),
         cmocka_unit_test_setup_teardown(test_empty, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lost, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_broken, setup, teardown),
         cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_room, setup, teardown),
     };
+    const struct CMUnitTest on_device[] = {
+        cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_broken, setup, teardown),
+    };
+    if (getenv("SYMTAPE_TEST_DEVICE")) /* what the machine has, not the pretended one */
+        return cmocka_run_group_tests(on_device, NULL, NULL);
     char folder[1000];
     snprintf(folder, sizeof folder, "%s/tests/cuda", getenv("SYMTAPE_BUILD"));
     setenv("SYMTAPE_CUDA_LIB", folder, 1);
