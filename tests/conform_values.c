@@ -6,6 +6,7 @@
  * Each row's arguments are given to the backend and its results compared element by element: exactly
  * for integers and bool, else within the tolerance of the dtype that torch.testing.assert_close()
  * has. Skipped: what is random or uninitialised, refused, or has no values recorded. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,20 @@ static bool compare_elements(struct row *row, struct exec *exec, struct tensor e
                                  (unsigned long long)d.first_bad, d.expected, d.got);
 }
 
-/* Tensors with values: *compared counts them. */
+static bool compare_numbers(struct row *row, struct value expected, struct value got,
+                            const char *what)
+{
+    bool bools = expected.kind == VALUE_BOOL;
+    if (bools != (got.kind == VALUE_BOOL) || (!bools && !value_is_number(got)))
+        return row_differs(row, "%s: no such number", what);
+    if (bools)
+        return expected.u.sym == got.u.sym || row_differs(row, "%s: the other truth", what);
+    double x = sym_to_double(row->pool, expected.u.sym), y = sym_to_double(row->pool, got.u.sym);
+    bool same = x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= 1e-7 * fabs(x);
+    return same || row_differs(row, "%s: %.9g, got %.9g", what, x, y);
+}
+
+/* Tensors with values, and numbers: *compared counts them. */
 static bool compare_values(struct row *row, struct exec *exec, struct value expected,
                            struct value got, const char *what, uint32_t *compared)
 {
@@ -68,6 +82,10 @@ static bool compare_values(struct row *row, struct exec *exec, struct value expe
             ok = compare_values(row, exec, expected.u.items[i], got.u.items[i], name, compared);
         }
         return ok;
+    }
+    if (value_is_number(expected) || expected.kind == VALUE_BOOL) {
+        ++*compared;
+        return compare_numbers(row, expected, got, what);
     }
     if (expected.kind == VALUE_TENSOR && got.kind == VALUE_TENSOR && expected.u.tensor.data) {
         ++*compared;
@@ -154,7 +172,10 @@ static enum verdict judge(struct conform *c, struct exec *exec, struct str name)
     case EXEC_REFUSED:
         return row_differs(row, "refused: %.*s", STR_ARG(ops_error(c->ops)->text)), ROW_FAILED;
     default:
-        row_differs(row, "%s", err.kind ? err.text : "no rule");
+        if (err.kind)
+            row_differs(row, "%s", err.text);
+        else
+            row_differs(row, "no rule: %.*s", STR_ARG(ops_error(c->ops)->text));
         if (strstr(err.text, "without plain strides"))
             return ROW_SKIPPED; /* sparse */
         return strstr(err.text, "no kernel") ? ROW_UNSUPPORTED : ROW_FAILED;

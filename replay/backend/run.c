@@ -126,7 +126,8 @@ bool run_inner_step(struct run *run, struct program *p, const struct step *step,
         return err_set(err, ERR_USAGE, "an argument names a value that does not exist");
     switch (step->kind) {
     case STEP_OPERATOR:
-        ok = run_operator(run, step, &value, err);
+        ok = ops_autocasts(run->ops) ? run_function(run, step, &value, err)
+                                     : run_operator(run, step, &value, err);
         run->calls++;
         break;
     case STEP_GETITEM: ok = run_getitem(run, step, &value, err); break;

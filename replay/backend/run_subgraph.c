@@ -70,7 +70,9 @@ static struct str operator_name(const struct step *step)
 bool run_chooses(const struct step *step)
 {
     struct str name = operator_name(step);
-    return str_eq(name, STR("cond")) || str_eq(name, STR("while_loop"));
+    return str_eq(name, STR("cond")) || str_eq(name, STR("while_loop")) ||
+           str_eq(name, STR("scan")) || str_eq(name, STR("map_impl")) ||
+           str_eq(name, STR("associative_scan"));
 }
 
 static bool is_true(struct run *run, struct value v, bool *ret, struct err *err)
@@ -122,11 +124,139 @@ static bool run_loop(struct run *run, const struct step *step, struct value *ret
     return err_set(err, ERR_USAGE, "a loop of more than %d turns", LOOP_MOST);
 }
 
+/* ---- Subgraphs that are run for each slice: scan, map_impl, associative_scan ---- */
+
+struct slices {
+    struct value carried[OPERANDS_MOST]; /* what a turn hands to the next one */
+    uint32_t n_carried;
+    struct value xs, more;
+    int64_t turns;
+    struct value *results; /* [turn][n_results]: to be stacked */
+    uint32_t n_results;
+};
+
+static bool call_named(struct run *run, const char *name, const struct value *args, uint32_t n,
+                       struct value *ret, struct err *err)
+{
+    const struct op *op = ops_find(run->ops, str_of(name));
+    if (op && exec_call(&run->exec, op, args, n, NULL, 0, ret, err) == EXEC_DONE)
+        return true;
+    return err_set(err, ERR_USAGE, "%s: %.*s", name, STR_ARG(ops_error(run->ops)->text));
+}
+
+/* Turn i of all xs, appended. */
+static bool append_slices(struct run *run, const struct slices *s, int64_t i, struct value *to,
+                          uint32_t *n, struct err *err)
+{
+    for (uint32_t x = 0; x < s->xs.n; x++) {
+        struct value args[] = { s->xs.u.items[x], value_int(SYM_ID_ZERO),
+                                value_int(sym_integer(ops_pool(run->ops), i)) };
+        if (*n == OPERANDS_MOST)
+            return err_set(err, ERR_USAGE, "more than %d operands", OPERANDS_MOST);
+        if (!call_named(run, "aten.select.int", args, 3, &to[(*n)++], err))
+            return false;
+    }
+    return true;
+}
+
+/* What a turn gave: carried on, and kept. scan carries its first results, associative_scan all. */
+static bool take_results(struct run *run, struct slices *s, struct str name, int64_t turn,
+                         struct value got, struct err *err)
+{
+    struct value all[OPERANDS_MOST];
+    uint32_t n = 0, first = str_eq(name, STR("scan")) ? s->n_carried : 0;
+    if (!append(all, &n, got) || n < first)
+        return err_set(err, ERR_USAGE, "a subgraph with other results");
+    if (!s->results) {
+        s->n_results = n - first;
+        size_t room = (size_t)s->turns * s->n_results + 1;
+        s->results = arena_array(&run->arena, struct value, room);
+        if (!s->results)
+            return err_nomem(err);
+    }
+    if (n - first != s->n_results)
+        return err_set(err, ERR_USAGE, "a subgraph with other results");
+    memcpy(s->carried, all, (first ? first : n) * sizeof *all);
+    memcpy(s->results + (size_t)turn * s->n_results, all + first, s->n_results * sizeof *all);
+    return true;
+}
+
+static bool stack_results(struct run *run, const struct slices *s, uint32_t carried,
+                          struct value *ret, struct err *err)
+{
+    struct value *items = arena_array(&run->arena, struct value, (size_t)carried + s->n_results + 1);
+    struct value *list = arena_array(&run->arena, struct value, (size_t)s->turns + 1);
+    if (!items || !list)
+        return err_nomem(err);
+    memcpy(items, s->carried, carried * sizeof *items);
+    for (uint32_t r = 0; r < s->n_results; r++) {
+        for (int64_t i = 0; i < s->turns; i++)
+            list[i] = s->results[(size_t)i * s->n_results + r];
+        struct value args[] = { value_items(VALUE_LIST, list, (uint32_t)s->turns) };
+        if (list[0].kind != VALUE_TENSOR)
+            items[carried + r] = list[0];
+        else if (!call_named(run, "aten.stack.default", args, 1, &items[carried + r], err))
+            return false;
+    }
+    *ret = value_items(VALUE_TUPLE, items, carried + s->n_results);
+    return true;
+}
+
+static bool slices_of(struct run *run, const struct step *step, struct str name, struct slices *s,
+                      struct err *err)
+{
+    bool scan = str_eq(name, STR("scan"));
+    uint32_t at = scan ? 2 : 1;
+    *s = (struct slices){ .xs = step->args[at] };
+    if (step->n_args > at + 1)
+        s->more = step->args[at + 1];
+    if (!value_is_sequence(s->xs) || !s->xs.n || s->xs.u.items[0].kind != VALUE_TENSOR ||
+        !s->xs.u.items[0].u.tensor.meta->ndim ||
+        !sym_to_i64(ops_pool(run->ops), s->xs.u.items[0].u.tensor.meta->size[0], &s->turns) ||
+        s->turns < 1 || s->turns > LOOP_MOST || step->args[0].kind != VALUE_GRAPH)
+        return err_set(err, ERR_USAGE, "slices that cannot be run");
+    return !scan || append(s->carried, &s->n_carried, step->args[1]) ||
+           err_set(err, ERR_USAGE, "more than %d operands", OPERANDS_MOST);
+}
+
+static bool run_slices(struct run *run, const struct step *step, struct value *ret, struct err *err)
+{
+    struct slices s;
+    struct value args[OPERANDS_MOST], got;
+    struct str name = operator_name(step);
+    bool associative = str_eq(name, STR("associative_scan"));
+    if (!slices_of(run, step, name, &s, err))
+        return false;
+    uint32_t carried = s.n_carried;
+    for (int64_t i = 0; i < s.turns; i++) {
+        uint32_t n = 0;
+        if (associative && i == 0) {
+            if (!append_slices(run, &s, 0, args, &n, err) ||
+                !take_results(run, &s, name, 0, value_items(VALUE_TUPLE, args, n), err))
+                return false;
+            s.n_carried = n;
+            continue;
+        }
+        memcpy(args, s.carried, s.n_carried * sizeof *args);
+        n = s.n_carried;
+        if (!append_slices(run, &s, i, args, &n, err) ||
+            (value_is_sequence(s.more) && !append(args, &n, s.more)))
+            return err_is_set(err) ? false : err_set(err, ERR_USAGE, "too many operands");
+        if (!run_child(run, step->args[0].u.text, args, n, &got, err) ||
+            !take_results(run, &s, name, i, got, err))
+            return false;
+    }
+    return stack_results(run, &s, carried, ret, err);
+}
+
 bool run_choice(struct run *run, const struct step *step, struct value *ret, struct err *err)
 {
     struct value args[OPERANDS_MOST];
     uint32_t n = 0;
     bool loop = str_eq(operator_name(step), STR("while_loop")), first;
+    if (!loop && !str_eq(operator_name(step), STR("cond")))
+        return step->n_args > 1 ? run_slices(run, step, ret, err)
+                                : err_set(err, ERR_USAGE, "a call that cannot be run");
     if (step->n_args < 3 || step->n_keywords ||
         step->args[loop ? 0 : 2].kind != VALUE_GRAPH || step->args[1].kind != VALUE_GRAPH)
         return err_set(err, ERR_USAGE, "a call that cannot be run");

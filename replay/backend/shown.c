@@ -10,6 +10,7 @@ enum { SHOWN_NESTING = 4 };
 enum shown_kind {
     SHOWN_NOTHING,
     SHOWN_MASK,     /* how many are not zero */
+    SHOWN_VALUES,   /* themselves */
     SHOWN_MASKS,    /* the same, of arguments that are bool or uint8: others are indices */
     SHOWN_NUMBER,   /* the first element */
     SHOWN_DISTINCT, /* how many there are */
@@ -44,6 +45,7 @@ static const struct shown *shown_by(struct str base, uint32_t n)
         { "index_put_", SHOWN_MASKS, 1 },
         { "_index_put_impl_", SHOWN_MASKS, 1 },
         { "_unsafe_index", SHOWN_MASKS, 1 },
+        { "nms", SHOWN_VALUES, EVERY },
         { "equal", SHOWN_MASK, EVERY },
         { "allclose", SHOWN_MASK, EVERY },
         { "_assert_async", SHOWN_NUMBER, 0 },
@@ -95,7 +97,7 @@ static bool count_there(struct showing *s, struct tensor *x, bool *known)
     struct backend *backend = s->exec->backend;
     int64_t count;
     *known = x->counted; /* by the call that this one is part of */
-    if (*known || !s->call || s->kind == SHOWN_NUMBER)
+    if (*known || !s->call || s->kind == SHOWN_NUMBER || s->kind == SHOWN_VALUES)
         return true;
     if (!backend->kind->count(backend, s->call, *x, &count, known, s->err))
         return false;

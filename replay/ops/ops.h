@@ -123,6 +123,8 @@ struct schema;
 const struct schema *ops_bound(struct ops *ops, const struct op *op, const struct value *args,
                                uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
                                struct value *bound);
+/* Is a torch.autocast in force? Then an operator's own call casts as the dispatcher would, too. */
+bool ops_autocasts(const struct ops *ops);
 /* A node's target as a graph prints it: an operator ("torch.ops.aten.mm.default"), a Python
  * function ("torch.addmm", "torch.nn.functional.relu", "operator.add", "torch.sym_max"). */
 enum op_outcome ops_call_function(struct ops *ops, struct str target, const struct value *args,

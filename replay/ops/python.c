@@ -361,6 +361,26 @@ static enum op_outcome packet(struct ops *ops, struct str name, const struct val
     return leave(&c, done, name, ret);
 }
 
+bool ops_autocasts(const struct ops *ops)
+{
+    return ops->autocast.enabled;
+}
+
+/* A call of an operator within torch.autocast: its dispatcher's, not Python's. */
+static enum op_outcome dispatch_autocast(struct call *c, struct op *op, const struct value *args,
+                                         uint32_t n, const struct keyword *keywords,
+                                         uint32_t n_keywords, struct value *ret)
+{
+    struct value copy[OPS_MAX_ARGS];
+    if (!op_prepare(c->ops, op) || n > OPS_MAX_ARGS)
+        return ops_no_memory(c->ops);
+    if (n)
+        memcpy(copy, args, n * sizeof *copy);
+    if (!python_autocast(c, op, copy, n, NULL))
+        return c->ops->outcome == OP_DONE ? ops_no_memory(c->ops) : c->ops->outcome;
+    return ops_dispatch(c->ops, op, copy, n, keywords, n_keywords, ret);
+}
+
 enum op_outcome ops_call_function(struct ops *ops, struct str target, const struct value *args,
                                   uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
                                   struct value *ret)
@@ -372,9 +392,11 @@ enum op_outcome ops_call_function(struct ops *ops, struct str target, const stru
     if (str_starts(name, STR("torch.ops.")))
         name = str_from(name, 10);
     struct op *op = op_table_find(&ops->table, name);
-    if (op)
+    if (op && !ops->autocast.enabled)
         return ops_dispatch(ops, op, args, n, keywords, n_keywords, ret);
     struct call c = frame(ops);
+    if (op)
+        return dispatch_autocast(&c, op, args, n, keywords, n_keywords, ret);
     if (name.n != target.n && !python_find(name))
         return packet(ops, name, args, n, keywords, n_keywords, ret);
     bool done = python_function(&c, name, args, n, keywords, n_keywords, ret);

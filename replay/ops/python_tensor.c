@@ -432,6 +432,48 @@ static void look_at(struct call *c, struct value value, uint32_t depth, struct d
         look_at(c, value.u.items[i], depth + 1, data);
 }
 
+/* The elements in order, each a tensor without dimensions. False: one has some. */
+static bool take_elements(struct call *c, struct value value, const struct keyword *options,
+                          struct value *to, uint32_t *n, uint32_t most)
+{
+    if (value.kind == VALUE_TENSOR && value.u.tensor.meta->ndim)
+        return false;
+    if (!value_is_sequence(value) && *n < most) {
+        const char *name = value.kind == VALUE_TENSOR ? "aten._to_copy.default"
+                                                      : "aten.scalar_tensor.default";
+        to[(*n)++] = call_op_keywords(c, name, &value, 1, options, 2);
+        return !c->failed;
+    }
+    for (uint32_t i = 0; value_is_sequence(value) && i < value.n; i++)
+        if (!take_elements(c, value.u.items[i], options, to, n, most))
+            return false;
+    return value_is_sequence(value);
+}
+
+/* For who computes the parts of calls: the same tensor, by operators. */
+static struct value computed_data(struct call *c, struct value value, enum dtype dtype,
+                                  struct device device, const struct data *data)
+{
+    struct keyword options[] = {
+        { STR("dtype"), { .kind = VALUE_DTYPE, .u.dtype = dtype } },
+        { STR("device"), { .kind = VALUE_DEVICE, .u.device = device } },
+    };
+    int64_t n;
+    uint32_t count = 0;
+    if (!sym_to_i64(c->pool, product(c, data->sizes, data->ndim), &n) || n < 1 || n > UINT16_MAX)
+        return value_none();
+    struct value *items = ops_values(c->ops, (size_t)n), *sizes = ops_values(c->ops, data->ndim);
+    if (!items || !sizes || !take_elements(c, value, options, items, &count, (uint32_t)n) ||
+        count != n)
+        return value_none();
+    for (uint32_t i = 0; i < data->ndim; i++)
+        sizes[i] = value_int(data->sizes[i]);
+    struct value list = value_items(VALUE_LIST, items, count);
+    struct value args[] = { call_op(c, "aten.stack.default", &list, 1),
+                            value_items(VALUE_LIST, sizes, data->ndim) };
+    return call_op(c, "aten.view.default", args, 2);
+}
+
 static struct value from_data(struct call *c, struct value value, enum dtype dtype,
                               struct device device)
 {
@@ -441,6 +483,11 @@ static struct value from_data(struct call *c, struct value value, enum dtype dty
         return value_none();
     if (dtype == DTYPE_NONE)
         dtype = data.dtype == DTYPE_NONE ? DTYPE_F32 : data.dtype;
+    if (c->ops->parts) {
+        struct value computed = computed_data(c, value, dtype, device, &data);
+        if (c->failed || computed.kind == VALUE_TENSOR)
+            return computed;
+    }
     struct tensor x = new_tensor(c, dtype, device, data.sizes, data.ndim);
     if (c->failed)
         return value_none();

@@ -1,4 +1,6 @@
 /* torchvision's operators (torchvision/_meta_registrations.py). */
+#include "replay/ops/data_dependent.h"
+#include "replay/ops/nms.h"
 #include "replay/ops/layout.h"
 
 static bool same_dtype(struct call *c, struct tensor a, struct tensor b, const char *name)
@@ -49,8 +51,33 @@ bool rule_roi_backward(struct call *c)
 }
 
 /* How many are kept depends on data. */
+static bool reals_of(struct tensor x, int64_t n, double *to)
+{
+    enum dtype dtype = x.meta->dtype;
+    for (int64_t i = 0; i < n && (dtype == DTYPE_F32 || dtype == DTYPE_F64); i++)
+        to[i] = dtype == DTYPE_F32 ? (double)((const float *)x.data)[i] : ((const double *)x.data)[i];
+    return dtype == DTYPE_F32 || dtype == DTYPE_F64;
+}
+
+/* How many boxes are kept, where their values are known. */
+static bool kept_of(struct call *c, struct tensor boxes, struct tensor scores, int64_t *ret)
+{
+    int64_t n;
+    if (!values_known(c, boxes) || !values_known(c, scores) ||
+        !sym_to_i64(c->pool, scores.meta->size[0], &n) || n < 0 || n > INT64_MAX / 128)
+        return false;
+    double *values = scratch(c, (size_t)(5 * n + 1) * sizeof *values);
+    int64_t *places = scratch(c, (size_t)(3 * n + 1) * sizeof *places);
+    if (!values || !places || !reals_of(boxes, 4 * n, values) ||
+        !reals_of(scores, n, values + 4 * n))
+        return false;
+    *ret = nms_keep(values, values + 4 * n, n, arg_double(c, 2), places, places + 2 * n);
+    return true;
+}
+
 bool rule_nms(struct call *c)
 {
+    int64_t kept;
     struct tensor boxes = arg_tensor(c, 0), scores = arg_tensor(c, 1);
     if (!require(c, boxes.meta->ndim == 2, "RuntimeError", "boxes should be a 2d tensor, got %uD",
                  boxes.meta->ndim))
@@ -63,7 +90,8 @@ bool rule_nms(struct call *c)
     check(c, eq(c, boxes.meta->size[0], scores.meta->size[0]), "RuntimeError",
           "boxes and scores should have same number of elements in dimension 0, got %s and %s",
           sym_text(c, boxes.meta->size[0]), sym_text(c, scores.meta->size[0]));
-    sym_id n = new_unbacked_size(c, SYM_ID_ZERO, SYM_NONE);
+    sym_id n = kept_of(c, boxes, scores, &kept) ? num(c, kept)
+                                                : new_unbacked_size(c, SYM_ID_ZERO, SYM_NONE);
     return ret_tensor(c, new_tensor(c, DTYPE_I64, boxes.meta->device, &n, 1));
 }
 

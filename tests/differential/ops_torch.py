@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """A differential fuzzer: the live PyTorch's answers to random operator calls, for conform_ops.
 
-usage: ops_torch.py [--seed N] [--seconds S] [--rows N] [--samples | --concrete | --errors]
+usage: ops_torch.py [--seed N] [--seconds S] [--rows N]
+                    [--samples | --concrete | --gradients | --composites | --errors]
                     [--out FILE] [--expect PERCENT] [CONFORM_OPS]
 
 Makes random tensors whose sizes are symbols (and some that are not), applies random chains of
 operators to them under FakeTensorMode, and writes one row for each ATen call that the mode sees
 (tests/differential/row.py). With --samples the calls come from PyTorch's own operator database
 (torch.testing) instead; with --concrete from there too, on real tensors, and --errors takes what
-that database says must be refused. CONFORM_OPS, when given, is run on the rows; its counts are the test's.
+that database says must be refused. --gradients takes backward's calls, too, and --composites the
+calls of graphs before decomposition, as torch.export gives them. CONFORM_OPS (or conform_values, which
+compares what the calls compute), when given, is run on the rows; its counts are the test's.
 Prints the seed first: the same seed, PyTorch and number of rows give the same rows.
 
 Exits with 77, "skipped" to meson, where Python has no torch.
@@ -33,7 +36,9 @@ from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import (DimDynamic, ShapeEnv, StatelessSymbolicContext)
 from torch._dynamo.source import ConstantSource
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from row import describe, is_in_place, symbols_of, tree_map  # noqa: E402
 from programs import random_program  # noqa: E402
@@ -180,6 +185,58 @@ def concrete(rng, write):
     return on_real_tensors(database(rng, lambda op, dtype: op.sample_inputs("cpu", dtype)), write)
 
 
+def gradients(rng, write):
+    def inputs(op, dtype):
+        wants = dtype.is_floating_point and dtype in op.backward_dtypes
+        return op.sample_inputs("cpu", dtype, requires_grad=wants)
+
+    for op, sample in database(rng, inputs):
+        with limited(), Recorder(write):
+            out = op.op(sample.input, *sample.args, **sample.kwargs)
+            leaves = [x for x in tree_flatten(out)[0] if isinstance(x, torch.Tensor)]
+            leaves = [x for x in leaves if x.requires_grad]
+            torch.autograd.backward(leaves, [torch.ones_like(x) for x in leaves])
+        yield
+
+
+class Telling(torch.fx.Interpreter):
+    """Runs a graph of ATen calls, and writes a row for each."""
+
+    def __init__(self, graph, write):
+        super().__init__(graph)
+        self.write = write
+
+    def run_node(self, node):
+        if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
+            return super().run_node(node)
+        args, kwargs = self.fetch_args_kwargs_from_env(node)
+        row, said = describe(node.target, args, kwargs, values=True)
+        out = node.target(*args, **kwargs)
+        said["out"] = row.value(out)
+        if is_in_place(node.target):
+            said["after"] = [row.value(x) for x in args]
+        self.write(said)
+        return out
+
+
+def composites(rng, write):
+    for op, sample in database(rng, lambda op, dtype: op.sample_inputs("cpu", dtype)):
+        given, spec = tree_flatten((sample.input, sample.args, sample.kwargs))
+        at = [i for i, x in enumerate(given) if isinstance(x, torch.Tensor)]
+        tensors = [given[i].detach() for i in at]
+
+        def call(*tensors, op=op, given=given, at=at, spec=spec):
+            leaves = list(given)
+            for i, x in zip(at, tensors):
+                leaves[i] = x
+            x, args, kwargs = tree_unflatten(leaves, spec)
+            return op.op(x, *args, **kwargs)
+
+        with limited():
+            Telling(make_fx(call, pre_dispatch=True)(*tensors), write).run(*tensors)
+        yield
+
+
 def errors(rng, write):
     found = database(rng, lambda op, dtype: (x.sample_input for x in op.error_inputs("cpu")))
     return on_real_tensors(found, lambda said: write(said) if "error" in said else None)
@@ -191,7 +248,7 @@ def main():
     parser.add_argument("--expect", type=float, default=100, help="per cent of the rows")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--rows", type=int, default=10**9)
-    for source in (samples, concrete, errors):
+    for source in (samples, concrete, gradients, composites, errors):
         parser.add_argument(f"--{source.__name__}", dest="source", action="store_const",
                             const=source, default=programs)
     parser.add_argument("--out")

@@ -173,3 +173,34 @@ void kernel_rrelu(struct kernel *k)
     else if (training && has_arg(k, "noise"))
         store(k, tensor_arg(k, "noise"), noise);
 }
+
+/* ---- Inductor's random numbers: of a seed that is a value ---- */
+
+void kernel_inductor_seeds(struct kernel *k)
+{
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    struct dense out = dense_new(k, DENSE_INT, size, ndim);
+    struct random r = random_of(k);
+    for (int64_t i = 0; i < out.n && !k->failed; i++)
+        out.u.i[i] = (int64_t)random_bits(&r);
+    store(k, result(k, 0), out);
+}
+
+/* inductor_random, whose mode is "rand" or "randn"; inductor_randint (PARAM 1). */
+void kernel_inductor_random(struct kernel *k)
+{
+    int64_t size[TENSOR_MAX_DIM], low = int_arg(k, "low", 0), high = int_arg(k, "high", 1);
+    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    struct dense seed = load_as(k, tensor_arg(k, "seed"), DENSE_INT);
+    struct dense out = dense_new(k, DENSE_REAL, size, ndim);
+    bool normal = str_is(text_arg(k, "mode"), "randn");
+    if (k->failed || !seed.n)
+        return;
+    struct random r = { (uint64_t)seed.u.i[0] * 0x9e3779b97f4a7c15u };
+    for (int64_t i = 0; i < out.n; i++) {
+        double x = normal ? random_normal(&r) : random_uniform(&r);
+        out.u.r[i] = k->row->param ? floor((double)low + x * (double)(high - low)) : x;
+    }
+    store(k, result(k, 0), out);
+}

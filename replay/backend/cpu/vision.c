@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "replay/backend/cpu/kernel.h"
+#include "replay/ops/nms.h"
 
 /* A value between four pixels; `from` is what a place adds to. */
 struct between {
@@ -101,6 +102,95 @@ void kernel_roi_align(struct kernel *k)
         double mean = visit_bin(&r, py, px, at, h, w, back, back ? given.u.r[i] : 0);
         if (!back)
             out.u.r[i] = mean;
+    }
+    store(k, result(k, 0), out);
+}
+
+void kernel_nms(struct kernel *k)
+{
+    struct dense boxes = load_as(k, tensor_arg(k, "dets"), DENSE_REAL);
+    struct dense scores = load_as(k, tensor_arg(k, "scores"), DENSE_REAL);
+    int64_t *order = room(k, 2 * scores.n, sizeof *order), *kept = room(k, scores.n, sizeof *kept);
+    if (k->failed || boxes.n != 4 * scores.n)
+        return;
+    int64_t n = nms_keep(boxes.u.r, scores.u.r, scores.n, real_arg(k, "iou_threshold", 0.5), order,
+                         kept);
+    struct dense out = dense_new(k, DENSE_INT, &n, 1);
+    for (int64_t i = 0; i < n && !k->failed; i++)
+        out.u.i[i] = kept[i];
+    store(k, result(k, 0), out);
+}
+
+/* ---- roi_pool: the greatest value of each bin of whole pixels, and where it stands ---- */
+
+static int64_t clamped(double x, int64_t most)
+{
+    return x < 0 ? 0 : x > (double)most ? most : (int64_t)x;
+}
+
+/* Where a bin begins and ends in one dimension. */
+static void bin_of(int64_t start, double size, int64_t bin, int64_t in, int64_t *from, int64_t *to)
+{
+    *from = clamped(floor((double)bin * size) + (double)start, in);
+    *to = clamped(ceil((double)(bin + 1) * size) + (double)start, in);
+}
+
+void kernel_roi_pool(struct kernel *k)
+{
+    struct dense x = load_as(k, tensor_arg(k, "input"), DENSE_REAL);
+    struct dense rois = load_as(k, tensor_arg(k, "rois"), DENSE_REAL);
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    struct dense out = dense_new(k, DENSE_REAL, size, ndim), at = dense_new(k, DENSE_INT, size, ndim);
+    double scale = real_arg(k, "spatial_scale", 1);
+    if (k->failed || x.ndim != 4 || ndim != 4 || rois.ndim != 2 || rois.size[1] != 5)
+        return;
+    int64_t h = x.size[2], w = x.size[3];
+    for (int64_t i = 0; i < out.n; i++) {
+        int64_t plane = i / size[3] / size[2], from[2], to[2], place[2];
+        const double *roi = rois.u.r + 5 * (plane / size[1]);
+        int64_t image = (int64_t)roi[0], first = (image * x.size[1] + plane % size[1]) * h * w;
+        place[0] = i / size[3] % size[2];
+        place[1] = i % size[3];
+        if (image < 0 || image >= x.size[0]) {
+            kernel_fail(k, "a region of image %lld", (long long)image);
+            return;
+        }
+        for (int d = 0; d < 2; d++) { /* y, x; a row is image, x1, y1, x2, y2 */
+            int64_t start = (int64_t)round(roi[2 - d] * scale);
+            int64_t end = (int64_t)round(roi[4 - d] * scale), n = end - start + 1;
+            bin_of(start, (double)(n > 1 ? n : 1) / (double)size[2 + d], place[d], d ? w : h,
+                   &from[d], &to[d]);
+        }
+        bool empty = to[0] <= from[0] || to[1] <= from[1];
+        out.u.r[i] = empty ? 0 : -INFINITY;
+        at.u.i[i] = -1;
+        for (int64_t y = from[0]; y < to[0]; y++)
+            for (int64_t c = from[1]; c < to[1]; c++)
+                if (x.u.r[first + y * w + c] > out.u.r[i]) {
+                    out.u.r[i] = x.u.r[first + y * w + c];
+                    at.u.i[i] = y * w + c;
+                }
+    }
+    store(k, result(k, 0), out);
+    store(k, result(k, 1), at);
+}
+
+void kernel_roi_pool_backward(struct kernel *k)
+{
+    struct dense g = load_as(k, tensor_arg(k, "grad"), DENSE_REAL);
+    struct dense rois = load_as(k, tensor_arg(k, "rois"), DENSE_REAL);
+    struct dense at = load_as(k, tensor_arg(k, "argmax"), DENSE_INT);
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    struct dense out = dense_new(k, DENSE_REAL, size, ndim);
+    if (k->failed || ndim != 4 || g.ndim != 4 || rois.ndim != 2 || at.n != g.n)
+        return;
+    for (int64_t i = 0; i < g.n; i++) {
+        int64_t plane = i / g.size[3] / g.size[2], image = (int64_t)rois.u.r[5 * (plane / g.size[1])];
+        int64_t to = (image * size[1] + plane % g.size[1]) * size[2] * size[3] + at.u.i[i];
+        if (at.u.i[i] >= 0 && to >= 0 && to < out.n)
+            out.u.r[to] += g.u.r[i];
     }
     store(k, result(k, 0), out);
 }
