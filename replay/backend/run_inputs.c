@@ -47,10 +47,7 @@ static bool random_input(struct run *run, struct tensor x, uint32_t number, stru
     if (!p)
         return err_set(err, ERR_ENV, "%zu bytes of memory cannot be had", bytes);
     uint64_t seed = mixed(run->options.seed + 0x51ed270b * (uint64_t)(number + 1));
-    if (x.meta->ndim == 0 && x.meta->dtype == DTYPE_F64) /* a float of Python's: maybe a probability */
-        exec_put_number(x.meta->dtype, p, 0, 0.5, false);
-    else
-        fill_random(x.meta->dtype, p, bytes / size, seed);
+    fill_random(x.meta->dtype, p, bytes / size, seed);
     bool ok = exec_write(&run->exec, x, p, bytes, err);
     free(p);
     return ok;

@@ -168,7 +168,7 @@ static bool show(struct exec *exec, const struct op *op, const struct value *arg
     memcpy(shown, args, n * sizeof *args);
     if (!by)
         return true;
-    if (exec->depth == 0) /* the call that this one is part of still needs what it was shown */
+    if (exec->depth == 0 && !exec->within) /* the call that this one is part of still needs what it was shown */
         arena_reset(&exec->values);
     struct showing s = { exec, by->kind, call, err };
     for (uint32_t i = 0; i < n; i++)

@@ -162,18 +162,25 @@ bool rule_pairwise_distance(struct call *c)
 /* cosine_similarity of Distance.cpp: the products of normalised vectors, summed. */
 bool rule_cosine_similarity(struct call *c)
 {
-    struct tensor x = arg_tensor(c, 0);
+    struct value pair[] = { arg(c, 0), arg(c, 1) };
     int64_t dim = arg_int(c, 2);
     struct value dims = ref_dims(c, &dim, 1);
-    (void)x;
-    struct value norm_a[] = { arg(c, 0), value_number(c, 2), dims, value_bool(true) };
-    struct value norm_b[] = { arg(c, 1), value_number(c, 2), dims, value_bool(true) };
+    if (ops_tells_parts(c->ops)) { /* which norms are taken depends on it, what they look like does not */
+        struct value list = value_items(VALUE_LIST, pair, 2);
+        struct value wide = call_op(c, "aten.broadcast_tensors.default", &list, 1);
+        if (c->failed || wide.n != 2)
+            return false;
+        pair[0] = wide.u.items[0];
+        pair[1] = wide.u.items[1];
+    }
+    struct value norm_a[] = { pair[0], value_number(c, 2), dims, value_bool(true) };
+    struct value norm_b[] = { pair[1], value_number(c, 2), dims, value_bool(true) };
     struct value na = call_op(c, "aten.linalg_vector_norm.default", norm_a, 4);
     struct value nb = call_op(c, "aten.linalg_vector_norm.default", norm_b, 4);
     struct tensor ca = call2(c, "aten.clamp_min.default", na, arg(c, 3));
     struct tensor cb = call2(c, "aten.clamp_min.default", nb, arg(c, 3));
-    struct tensor ua = call2(c, "aten.div.Tensor", arg(c, 0), value_tensor(ca));
-    struct tensor ub = call2(c, "aten.div.Tensor", arg(c, 1), value_tensor(cb));
+    struct tensor ua = call2(c, "aten.div.Tensor", pair[0], value_tensor(ca));
+    struct tensor ub = call2(c, "aten.div.Tensor", pair[1], value_tensor(cb));
     struct tensor product = call2(c, "aten.mul.Tensor", value_tensor(ua), value_tensor(ub));
     return ret_tensor(c, call2(c, "aten.sum.dim_IntList", value_tensor(product), dims));
 }

@@ -108,6 +108,7 @@ struct ops_parts {
 };
 /* NULL: nobody. Returns who was. While somebody is told, no cache answers. */
 const struct ops_parts *ops_set_parts(struct ops *ops, const struct ops_parts *parts);
+bool ops_tells_parts(const struct ops *ops); /* is somebody told? */
 /* A call from outside while a rule is at work: from within struct ops_parts. */
 struct ops_outside {
     const struct ops_parts *parts;

@@ -8,6 +8,11 @@ const struct ops_parts *ops_set_parts(struct ops *ops, const struct ops_parts *p
     return before;
 }
 
+bool ops_tells_parts(const struct ops *ops)
+{
+    return ops->parts != NULL;
+}
+
 struct ops_outside ops_step_out(struct ops *ops)
 {
     struct ops_outside outside = { ops->parts, ops->depth, ops->nesting, ops->kernel,

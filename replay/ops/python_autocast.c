@@ -1,5 +1,6 @@
 /* Autocast: graphs that dynamo captured enter and exit it by calls, between which operators that
  * Python calls cast their tensors. */
+#include "replay/ops/higher_order.h"
 #include "replay/ops/python_internal.h"
 
 enum policy { NONE, LOWER, FLOAT, OPTION, WIDEST };
@@ -129,4 +130,17 @@ bool python_exit_autocast(struct call *c)
         *now = (struct autocast){ (enum device_type)device, (enum dtype)dtype,
                                   before.u.items[2].u.sym == SYM_ID_TRUE };
     return ret_none(c);
+}
+
+/* device_type, dtype, enabled, cache_enabled, wrapped_func, *args: a subgraph within */
+bool python_wrapped_autocast(struct call *c)
+{
+    struct autocast before = c->ops->autocast;
+    bool cpu = py_is(arg(c, 0), "cpu");
+    c->ops->autocast = (struct autocast){ cpu ? DEVICE_CPU : DEVICE_CUDA,
+                                          arg_dtype(c, 1, cpu ? DTYPE_BF16 : DTYPE_F16),
+                                          py_truth(c, arg(c, 2)) };
+    struct value args = arg(c, 5), ret = hop_run(c, arg(c, 4), &args, 1);
+    c->ops->autocast = before;
+    return ret_call(c, ret);
 }

@@ -176,6 +176,8 @@ static struct tensor tensor_of_list(struct indexing *in, struct value list)
         if (at.u.items[0].kind == VALUE_BOOL)
             dtype = DTYPE_B8;
     }
+    if (in->c->ops->parts)
+        return python_data(in->c, list, dtype, in->self.meta->device);
     return new_tensor(in->c, dtype, in->self.meta->device, sizes, n);
 }
 

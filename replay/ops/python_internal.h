@@ -15,6 +15,9 @@ struct op *python_base(struct call *c, struct str base);
 /* Positional arguments that the schema calls float become constants. */
 bool python_unpack(struct call *c, const struct op *op, struct value *args, uint32_t n);
 /* Arguments as autocast wants them; *given: a bit for each that is not its default, or NULL. */
+/* torch.tensor(data, dtype, device) */
+struct tensor python_data(struct call *c, struct value data, enum dtype dtype,
+                          struct device device);
 bool python_autocast(struct call *c, const struct op *op, struct value *args, uint32_t n,
                      uint64_t *given);
 /* Did the call end well? Otherwise the caller has failed, too. */

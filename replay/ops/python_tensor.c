@@ -495,6 +495,11 @@ static struct value from_data(struct call *c, struct value value, enum dtype dty
     return value_tensor(x);
 }
 
+struct tensor python_data(struct call *c, struct value data, enum dtype dtype, struct device device)
+{
+    return value_as_tensor(c, from_data(c, data, dtype, device));
+}
+
 static bool arg_device_of(struct call *c, uint32_t i, struct device *device)
 {
     struct conversion to = { .device = *device };

@@ -96,7 +96,11 @@ bool rule_diff(struct call *c)
         struct value b = call_op(c, "aten.narrow.default", head, 4);
         x = call2(c, op, a, b);
     }
-    if (n == 0)
-        return ret_tensor(c, call1(c, "aten.zeros_like.default", value_tensor(x)));
+    if (n == 0) {
+        struct tensor copy = call1(c, "aten.zeros_like.default", value_tensor(x));
+        if (ops_tells_parts(c->ops))
+            call2(c, "aten.copy_.default", value_tensor(copy), value_tensor(x));
+        return ret_tensor(c, copy);
+    }
     return ret_tensor(c, x);
 }
