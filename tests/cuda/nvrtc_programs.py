@@ -34,9 +34,10 @@ DEVICE = "replay/backend/cuda/device"
 # products are summed in registers.
 REGISTERS = {"matmul_tile": 168}
 MOST_REGISTERS = 128
-# Bytes of a thread's stack. sin(), cos() and tan() of CUDA's own library reduce large arguments by a
-# table in local memory, which others never touch.
-LOCAL = [(re.compile(r"\b(sin|cos|tan)f?\("), 40)]
+# Bytes of a thread's stack. sin(), cos() and tan() of CUDA's own library reduce large arguments by
+# digits of 2/pi, with their products in local memory, which other arguments never touch.
+LOCAL = 40
+DIGITS = re.compile(r"\b(__cudart_i2opi_f|__internal_trig_reduction_slowpathd)\b")
 
 VECTORS = re.compile(rb"^#define VECTOR$", re.MULTILINE)
 MOVE16 = r"\.global(?:\.\w+)*\.(?:v4\.[a-z]32|v2\.[a-z]64)"
@@ -137,7 +138,7 @@ class Compiler:
 
 # --- Judging ---
 
-Kernel = collections.namedtuple("Kernel", "name stack spilled registers loads stores promised")
+Kernel = collections.namedtuple("Kernel", "name stack local spilled registers loads stores promised")
 PROPERTIES = re.compile(r"Function properties for (\w+)\n\D*(\d+) bytes stack frame, (\d+) bytes "
                         r"spill stores, (\d+) bytes spill loads\n.*?Used (\d+) registers")
 PROMISE = re.compile(r"\bmoves16_(\w+) = (\d+);")
@@ -150,18 +151,18 @@ def kernels_of(log, ptx):
     for m in PROPERTIES.finditer(log):
         if m.group(1) in bodies:
             body = bodies[m.group(1)]
-            yield Kernel(m.group(1), int(m.group(2)), int(m.group(3)) + int(m.group(4)),
+            yield Kernel(m.group(1), int(m.group(2)),
+                         LOCAL if DIGITS.search(body) else 0, int(m.group(3)) + int(m.group(4)),
                          int(m.group(5)), len(re.findall(r"\bld" + MOVE16, body)),
                          len(re.findall(r"\bst" + MOVE16, body)),
                          promised.get(m.group(1), (0, 0)))
 
 
 def complaints(text, kernels):
-    local = max([most for pattern, most in LOCAL if pattern.search(text.decode())], default=0)
     for k in kernels:
         if k.spilled:
             yield "%s spills %d bytes" % (k.name, k.spilled)
-        elif k.stack > local:
+        elif k.stack > k.local:
             yield "%s has a stack of %d bytes" % (k.name, k.stack)
         if k.registers > REGISTERS.get(k.name, MOST_REGISTERS):
             yield "%s takes %d registers" % (k.name, k.registers)
