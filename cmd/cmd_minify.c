@@ -25,6 +25,8 @@ static const struct opt options[] = {
     OPT_STRING(0, "backend-mismatch", "A[,B]", struct minify_args, mismatch,
                "what fails: run for real on backend A the graph differs from B (default: cpu) beyond "
                "the tolerance, first at the same operator"),
+    OPT_FLAG(0, "tf32", struct minify_args, tf32,
+             "with --backend-mismatch: products of f32 on A may round their factors to TF32"),
     OPT_STRING(0, "backend", "NAME", struct minify_args, backend,
                "of torch.compile with --torch-oracle (default: aot_eager to compile, inductor for "
                "run and accuracy)"),

@@ -24,6 +24,9 @@ static const struct opt options[] = {
                "operators that could take the fast path and do not"),
     OPT_STRING(0, "backend", "NAME", struct replay_args, backend,
                "run the graphs for real on this backend: cpu; null tells sizes and memory only"),
+    OPT_FLAG(0, "tf32", struct replay_args, tf32,
+             "products and convolutions of f32 may round their factors to TF32, as PyTorch's "
+             "allow_tf32 lets them"),
     OPT_FLAG(0, "force", struct replay_args, force,
              "run at sizes that guards or asserts do not allow, and say which"),
     OPT_FLAG(0, "profile", struct replay_args, profile,
@@ -168,6 +171,7 @@ static const char *idle_option(const struct replay_args *args)
         { "--sizes", args->sizes, true },
         { "--tolerance", args->tolerance, true },
         { "--perturb", args->perturb, true },
+        { "--tf32", args->tf32, true },
         { "--force", args->force, true },
         { "--profile", args->profile, true },
         { "--guards", args->guards, false },

@@ -13,7 +13,7 @@
 struct minify_args {
     /* What fails. */
     const char *check, *expect, *guard, *specializes, *cost, *torch, *backend, *ops, *mismatch;
-    bool cpu;
+    bool cpu, tf32;
     bool invert;
     const char *crash_is;
     struct opt_number also_interesting;

@@ -140,6 +140,8 @@ static void put_oracle(const struct minify_args *args, struct buf *out)
             buf_printf(out, "%s '%s'", oracles[i].option, oracles[i].value);
         else if (oracles[i].value)
             buf_printf(out, "%s %s", oracles[i].option, oracles[i].value);
+    if (args->tf32)
+        buf_puts(out, " --tf32");
     if (out->n == 0)
         buf_puts(out, "symtape replay");
 }

@@ -121,6 +121,7 @@ static bool make_backends(struct minify_job *job, struct err *err)
     const struct backends_options options = {
         .tested = str_trim(str_first(both, comma)),
         .reference = comma < both.n ? str_trim(str_from(both, comma + 1)) : STR("cpu"),
+        .tf32 = args->tf32,
         .inject = str_of(args->inject ? args->inject : ""),
     };
     job->repro = (struct repro_what){ .check = REPRO_RUNS };
@@ -144,6 +145,8 @@ bool minify_make_oracle(struct minify_job *job, struct err *err)
                        "--invert, --crash-is and --also-interesting belong to --check");
     if (!args->torch && (args->backend || args->cpu))
         return err_set(err, ERR_USAGE, "--backend and --cpu belong to --torch-oracle");
+    if (!args->mismatch && args->tf32)
+        return err_set(err, ERR_USAGE, "--tf32 belongs to --backend-mismatch");
     if ((args->check || args->torch || args->ops) && args->inject)
         return err_set(err, ERR_USAGE, "--inject is for the shape engine alone");
     return args->check   ? make_check(job, err)

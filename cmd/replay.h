@@ -8,7 +8,7 @@
 #include "replay/ops/custom.h"
 
 struct replay_args {
-    bool json, strict, all, guards, operators, bisect_codes, force, profile, nodes;
+    bool json, strict, all, guards, operators, bisect_codes, force, profile, nodes, tf32;
     const char *policy, *mark, *set, *hints, *ablate, *audit, *rules;
     const char *backend, *inputs, *input_prefix, *against, *against_prefix, *outputs;
     const char *save, *sizes, *tolerance, *perturb;

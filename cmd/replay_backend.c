@@ -239,10 +239,13 @@ static bool open_all(struct session *s, struct err *err)
                        s->kind->name);
     if (s->reference_kind && s->reference_kind->shapes_only)
         return err_set(err, ERR_USAGE, "--against %s: it computes nothing", args->against);
+    if (args->tf32 && !s->kind->has_tf32)
+        return err_set(err, ERR_USAGE, "--tf32: backend %s has none", s->kind->name);
     if (!(s->backend = s->kind->open(err)))
         return false;
     s->backend->threads = (unsigned)(args->jobs.value < 1024 ? args->jobs.value : 1024);
-    s->reference = s->reference_kind == s->kind ? s->backend : NULL;
+    s->backend->tf32 = args->tf32;
+    s->reference = s->reference_kind == s->kind && !args->tf32 ? s->backend : NULL;
     if (s->reference_kind && !s->reference && !(s->reference = s->reference_kind->open(err)))
         return false;
     if (s->reference)
@@ -273,6 +276,8 @@ static void json_begin(struct session *s)
     json_put_cstr(&s->writer, "schema", "symtape.replay/1");
     json_put_cstr(&s->writer, "backend", s->kind->name);
     json_put_cstr(&s->writer, "against", s->args->against);
+    if (s->args->tf32)
+        json_put_bool(&s->writer, "tf32", true);
     json_open_array(&s->writer, s->grid.n > 1 && !s->args->profile ? "sweeps" : "graphs");
 }
 

@@ -136,7 +136,8 @@ void replay_print_graph(const struct graph_run *g)
     const struct session *s = g->session;
     struct buf text = BUF_INIT;
     buf_put(&text, buf_str(&g->name));
-    buf_printf(&text, ": %u calls on %s, peak %zu bytes", g->calls, s->kind->name, g->peak);
+    buf_printf(&text, ": %u calls on %s%s, peak %zu bytes", g->calls, s->kind->name,
+               s->args->tf32 ? " with TF32" : "", g->peak);
     if (s->args->against)
         buf_printf(&text, ", against %s", s->args->against);
     buf_putc(&text, '\n');

@@ -223,6 +223,7 @@ static bool prepare(struct graph_run *g, size_t point, struct run_options *optio
         .nodes = s->args->nodes,
         .looks = s->against && s->kind->on_host,
         .factor = s->factor,
+        .tf32 = s->args->tf32,
         .limit = s->args->limit.given ? (uint32_t)s->args->limit.value : 10,
     };
     g->graph = trace_graph(s->trace, g->ref, err);

@@ -1,4 +1,6 @@
 /* replay --backend --profile: where the time of each graph goes. */
+#include <stdio.h>
+
 #include "cmd/replay_session.h"
 #include "profile/timing_report.h"
 #include "replay/backend/weights.h"
@@ -46,6 +48,8 @@ static void print(struct graph_run *g, const struct timing *t)
     struct session *s = g->session;
     struct report_options how = replay_report_options(s->cmd);
     struct buf text = BUF_INIT;
+    char on[64];
+    snprintf(on, sizeof on, "%s%s", s->kind->name, s->args->tf32 ? " with TF32" : "");
     if (s->args->json) {
         json_open_object(&s->writer, NULL);
         replay_json_name(&s->writer, g);
@@ -56,7 +60,7 @@ static void print(struct graph_run *g, const struct timing *t)
         return;
     }
     buf_put(&text, buf_str(&g->name));
-    timing_text(t, s->kind->name, &how, &text);
+    timing_text(t, on, &how, &text);
     out_buf(s->cmd->out, &text);
     buf_release(&text);
 }

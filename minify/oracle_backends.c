@@ -10,6 +10,7 @@
 struct side {
     const struct backend_kind *kind;
     struct backend *backend;
+    bool tf32;
 };
 
 struct backends_oracle {
@@ -99,7 +100,7 @@ static bool run_both(struct asked *a, const struct candidate *candidate, struct 
 {
     struct arena arena = ARENA_INIT;
     struct run_options options = { .node = comparison_expect, .node_user = &a->comparison };
-    const struct comparison_options how = { .nodes = true };
+    const struct comparison_options how = { .nodes = true, .tf32 = a->oracle->tested.tf32 };
     options.backend = a->oracle->reference.backend;
     bool ok = comparison_init(&a->comparison, candidate->graph->n_nodes, &how, err) &&
               gather_symbols(candidate, &arena, &options, err) &&
@@ -177,7 +178,8 @@ static bool open_sides(struct backends_oracle *o, struct err *err)
 {
     if (!o->tested.backend && !(o->tested.backend = o->tested.kind->open(err)))
         return false;
-    if (o->reference.kind == o->tested.kind)
+    o->tested.backend->tf32 = o->tested.tf32;
+    if (o->reference.kind == o->tested.kind && !o->tested.tf32)
         o->reference.backend = o->tested.backend;
     return o->reference.backend || (o->reference.backend = o->reference.kind->open(err)) != NULL;
 }
@@ -248,6 +250,8 @@ static bool find_side(struct side *side, struct str name, struct err *err)
                        STR_ARG(name));
     if (side->kind->shapes_only)
         return err_set(err, ERR_USAGE, "--backend-mismatch: %.*s computes nothing", STR_ARG(name));
+    if (side->tf32 && !side->kind->has_tf32)
+        return err_set(err, ERR_USAGE, "--tf32: backend %.*s has none", STR_ARG(name));
     return true;
 }
 
@@ -287,8 +291,9 @@ static bool make_id(struct backends_oracle *o, const struct backends_options *op
                     struct err *err)
 {
     struct buf id = BUF_INIT;
-    buf_printf(&id, "backends 1 %.*s %.*s\n%.*s\n%.*s", STR_ARG(options->tested),
-               STR_ARG(options->reference), STR_ARG(options->inject), STR_ARG(o->op));
+    buf_printf(&id, "backends 1 %.*s%s %.*s\n%.*s\n%.*s", STR_ARG(options->tested),
+               options->tf32 ? " tf32" : "", STR_ARG(options->reference),
+               STR_ARG(options->inject), STR_ARG(o->op));
     o->oracle.id = arena_copy(&o->arena, buf_str(&id));
     bool ok = !id.failed && o->oracle.id.p;
     buf_release(&id);
@@ -304,6 +309,7 @@ struct oracle *oracle_backends(const struct backends_options *options,
     o->oracle = (struct oracle){ .ask = ask, .free = free_oracle, .deterministic = true,
                                  .cheap = true, .name = STR("backends"), .id = STR("") };
     o->op = o->fault = STR("");
+    o->tested.tf32 = options->tf32;
     pthread_mutex_init(&o->lock, NULL);
     if (find_side(&o->tested, options->tested, err) &&
         find_side(&o->reference, options->reference, err) && open_sides(o, err) &&

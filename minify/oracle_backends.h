@@ -13,6 +13,7 @@
 
 struct backends_options {
     struct str tested, reference; /* names of backends */
+    bool tf32; /* on the tested side factors of f32 may be rounded to it (struct backend) */
     struct str inject; /* "aten.tanh=1e-2": on the tested side x + EPS * (1 + |x|) for each element x of
                           such calls' results, for tests and demonstrations; "" */
 };

@@ -100,6 +100,8 @@ void timing_json(const struct timing *t, struct json_writer *w)
     json_put_u64(w, "planned", t->once.planned);
     json_put_u64(w, "plan_ns", t->once.plan_ns);
     json_put_u64(w, "compiled_later", t->compiled_later);
+    json_put_u64(w, "plans_tried", t->once.tried);
+    json_put_u64(w, "plans_ns", t->once.try_ns);
     write_ceilings(&t->ceilings, w);
     peak_json(t->graph, &t->peak, w);
     json_open_array(w, "operators");

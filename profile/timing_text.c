@@ -51,6 +51,7 @@ static void put_first(const struct timing *t, struct buf *out)
     put_once(out, &between, once->compiled, "kernels compiled", once->compile_ns);
     put_once(out, &between, once->loaded, "kernels loaded", once->load_ns);
     put_once(out, &between, once->planned, "library calls planned", once->plan_ns);
+    put_once(out, &between, once->tried, "of their plans timed to choose", once->try_ns);
     if (between[0] == ',')
         buf_putc(out, '\n');
     if (t->compiled_later)

@@ -29,12 +29,12 @@ equal() {
 # "-o --output TAPE" of each option, from the help and from a page's OPTIONS.
 help_options() { # text, section
     sed -n "/^$2:\$/,/^\$/p" <<<"$1" |
-        sed -nE 's/^  (-.,|   ) (--[a-z-]+)(\[=([^ ]+)\]| ([^ ]+))?(  .*|$)/\1 \2 \4\5/p' |
+        sed -nE 's/^  (-.,|   ) (--[a-z0-9-]+)(\[=([^ ]+)\]| ([^ ]+))?(  .*|$)/\1 \2 \4\5/p' |
         sed -E 's/,//; s/^ +//; s/ +$//; s/  */ /g' | sort
 }
 page_options() { # page, section
     sed -n "/^# $2\$/,/^# /p" "$1" | grep -E '^\*-' |
-        sed -E 's/\\//g; s/[*_[]//g; s/\]//g; s/,//; s/(--[a-z-]+)=/\1 /; s/ +$//' | sort
+        sed -E 's/\\//g; s/[*_[]//g; s/\]//g; s/,//; s/(--[a-z0-9-]+)=/\1 /; s/ +$//' | sort
 }
 words_only() { sed -E 's/[][_=]//g; s/\\//g' <<<"$1"; }
 

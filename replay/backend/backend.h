@@ -39,6 +39,7 @@ struct backend_kind {
     bool shapes_only; /* nothing is computed, and what is read is invented */
     bool queues;      /* call() returns before it is done */
     bool on_host;     /* calls are done when they return, so to read a value in between costs nothing */
+    bool has_tf32;    /* it takes struct backend's `tf32` */
     /* What was found (driver, device, libraries, versions), one a line; false: it cannot be used
      * here, and `found` ends with why. */
     bool (*probe)(struct buf *found);
@@ -88,11 +89,15 @@ struct backend_log {
     uint64_t opened, open_ns;      /* libraries */
     uint64_t loaded, load_ns;      /* kernels given to the device */
     uint64_t planned, plan_ns;     /* calls of libraries prepared for their sizes */
+    uint64_t tried, try_ns;        /* plans of libraries that were timed to choose among them */
 };
 
 struct backend {
     const struct backend_kind *kind;
     unsigned threads; /* of the host, at most, from the first call on; 0: as many as processors */
+    /* Set by who opened it: products and convolutions of f32 may round their factors to TF32, where
+     * the backend has that (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32). */
+    bool tf32;
     bool lacks_kernel; /* the call that failed was one of an operator that it has none of */
     /* The error that wait(), read() or a call ended with is that of an earlier call, of this node. */
     bool late;

@@ -23,6 +23,7 @@ bool comparison_init(struct comparison *c, uint32_t n_nodes,
         return false;
     if (options->factor > 0)
         c->errors.factor = options->factor;
+    c->errors.tf32 = options->tf32;
     c->marks = calloc((size_t)n_nodes + 1, 1);
     if (!options->file)
         c->values = value_file_new(NULL, err);

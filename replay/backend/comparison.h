@@ -60,6 +60,7 @@ struct comparison_options {
     bool nodes;                     /* each node, not the outputs alone */
     bool looks;                     /* the checked run's nodes tell how large the terms are */
     double factor;                  /* on tolerances; 0 is 1 */
+    bool tf32;                      /* struct error_model's */
     uint32_t limit;                 /* nodes that are kept of each kind of trouble; 0: all */
 };
 

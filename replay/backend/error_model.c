@@ -6,6 +6,8 @@
 
 #include "replay/backend/elements.h"
 
+#define TF32_ROUNDOFF 0x1p-11
+
 enum length { LENGTH_ONE, LENGTH_RATIO, LENGTH_LAST, LENGTH_FILTER, LENGTH_GRADIENT };
 enum carry { CARRY_SAME, CARRY_MOVE, CARRY_ADD, CARRY_SUM, CARRY_MEAN, CARRY_PRODUCT, CARRY_EXPONENT };
 
@@ -288,7 +290,12 @@ void error_model_step(struct error_model *model, const struct run *run, const st
     struct brought b = brought_by(model, run, origin);
     double u = roundoff_of(dtype);
     e->terms = terms_of(run, origin, &run->program->current[step->node], rule);
+    bool rounds = model->tf32 && rule->carry == CARRY_PRODUCT && dtype == DTYPE_F32;
+    if (rounds)
+        b.sum_ratio2 += 2 * 16 * TF32_ROUNDOFF * TF32_ROUNDOFF; /* as what the arguments bring */
     carry_on(e, &b, rule->carry, u, fmin(u, 0x1p-24));
+    if (rounds)
+        e->relative = hypot(e->relative, 4 * TF32_ROUNDOFF);
     if (!(e->relative < 1))
         e->relative = 1;
     if (!isfinite(e->absolute))

@@ -18,8 +18,9 @@
  * sums are between the result and sqrt(n) rms(terms). The terms' size is that of the arguments, as
  * the reference has them. Errors of arguments are carried on by their operator's rule (CARRY) and
  * added as squares; inputs have none. What comes out is never less than torch.testing.assert_close()
- * asks for the dtype, whose absolute part is scaled down where the values are small. Integers and
- * bool are exact. Results of views have their arguments' errors. */
+ * asks for the dtype, whose absolute part is scaled down where the values are small. Where factors of
+ * f32 may be rounded to TF32 (its unit roundoff t is 2^-11), products of matrices and convolutions
+ * add R = 4 t and A = 4 sqrt(2 n) t rms(a) rms(b). Integers and bool are exact. Results of views have their arguments' errors. */
 #ifndef SYMTAPE_REPLAY_BACKEND_ERROR_MODEL_H
 #define SYMTAPE_REPLAY_BACKEND_ERROR_MODEL_H
 
@@ -37,6 +38,7 @@ struct error_model {
     struct value_error *nodes;
     uint32_t n;
     double factor; /* on all tolerances; 1 */
+    bool tf32;     /* factors of products of f32 may be rounded to it */
 };
 
 bool error_model_init(struct error_model *model, uint32_t n_nodes, struct err *err);

@@ -155,7 +155,9 @@ static bool first_run(struct timer *m, struct err *err)
                                     .loaded = now->loaded - before.loaded,
                                     .load_ns = now->load_ns - before.load_ns,
                                     .planned = now->planned - before.planned,
-                                    .plan_ns = now->plan_ns - before.plan_ns };
+                                    .plan_ns = now->plan_ns - before.plan_ns,
+                                    .tried = now->tried - before.tried,
+                                    .try_ns = now->try_ns - before.try_ns };
     t->sizes = arena_array(&t->arena, struct run_size, run->n_symbols + 1);
     t->n_sizes = t->sizes ? run->n_symbols : 0;
     for (size_t i = 0; i < t->n_sizes; i++)

@@ -57,7 +57,7 @@ int64_t fake_setting(const char *name, int64_t otherwise);
 void fake_initialized(void);
 void fake_use(bool current);
 
-void fake_pass_time(double us);
+EXPORT void fake_pass_time(double us); /* for the libraries beside it, too (fake_time.h) */
 double fake_now(void); /* us */
 
 /* What exists now of memory, host memory, streams, events and modules. */

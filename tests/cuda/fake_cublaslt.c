@@ -1,15 +1,22 @@
 /* libcublasLt.so.13 for tests: it holds every call to what cuBLASLt's documentation asks, ends the
  * process where one breaks it, and computes plainly, in double, on the memory of the fake driver.
  *
+ * Its heuristic offers three algorithms, of which the last one is the fastest. With TF32 factors are
+ * rounded to 10 bits behind the first.
+ *
  * $FAKE_CUBLASLT: "refuse": no heuristic finds anything; "unsupported": products answer so;
  * "broken": they answer that execution failed; "absent": it does not start. */
 #define LIBRARY "cublasLt"
 #define MOOD "FAKE_CUBLASLT"
 #include "tests/cuda/fake_library.h"
 
+#include <math.h>
+
 #include "replay/backend/cuda/cublaslt_abi.h"
 #include "replay/backend/elements.h"
+#include "tests/cuda/fake_time.h"
 
+enum { OFFERED = 3, ROOM = 4096 };
 enum { OP = 0x4f50, LAYOUT = 0x4c41, PREFERENCE = 0x5052, HANDLE = 0x4841 };
 
 struct object {
@@ -69,7 +76,8 @@ size_t cublasLtGetVersion(void)
 int cublasLtMatmulDescCreate(void **ret, int compute, int scale);
 int cublasLtMatmulDescCreate(void **ret, int compute, int scale)
 {
-    CHECK((compute == CUBLAS_COMPUTE_F32 && scale == CUBLAS_F32) ||
+    CHECK(((compute == CUBLAS_COMPUTE_F32 || compute == CUBLAS_COMPUTE_TF32) &&
+           scale == CUBLAS_F32) ||
               (compute == CUBLAS_COMPUTE_F64 && scale == CUBLAS_F64),
           "compute %d with scale %d", compute, scale);
     struct object *x = make(OP);
@@ -206,6 +214,8 @@ static struct problem problem_of(void *op, void *a, void *b, void *c, void *d)
     CHECK(p.a->type == p.d->type || (p.d->type == CUBLAS_F32 && p.a->type != CUBLAS_F64),
           "types of the result");
     CHECK((p.a->type == CUBLAS_F64) == (p.op->scale == CUBLAS_F64), "scale");
+    CHECK(p.op->compute != CUBLAS_COMPUTE_TF32 || p.a->type == CUBLAS_F32, "TF32 of type %d",
+          p.a->type);
     CHECK(p.op->epilogue != EPILOGUE_BIAS || p.d->type != CUBLAS_F64, "an epilogue of f64");
     return p;
 }
@@ -237,10 +247,11 @@ int cublasLtMatmulAlgoGetHeuristic(void *handle, void *op, void *a, void *b, voi
     as(handle, HANDLE);
     CHECK(want > 0 && x->room > 0, "%d wanted", want);
     CHECK(p.op->epilogue != EPILOGUE_BIAS || p.op->bias, "a bias that is not told");
-    *found = !wanted("refuse");
-    if (*found) {
-        *ret = (struct cublaslt_choice){ .room = 4096, .status = CUBLAS_OK };
-        stamp(&p, x->alignment, &ret->algorithm);
+    *found = wanted("refuse") ? 0 : want < OFFERED ? want : OFFERED;
+    for (int i = 0; i < *found; i++) {
+        ret[i] = (struct cublaslt_choice){ .room = ROOM, .status = CUBLAS_OK };
+        stamp(&p, x->alignment, &ret[i].algorithm);
+        ret[i].algorithm.data[7] = (uint64_t)i;
     }
     return *found ? CUBLAS_OK : CUBLAS_NOT_SUPPORTED;
 }
@@ -257,6 +268,15 @@ static double at(const void *p, const struct object *x, int64_t batch, int64_t r
     return load_real(dtype_of(x->type), p, batch * x->stride + row + column * x->leading);
 }
 
+static double factor(const struct problem *p, double x)
+{
+    int exponent;
+    if (p->op->compute != CUBLAS_COMPUTE_TF32 || x == 0 || !isfinite(x))
+        return x;
+    double part = frexp(x, &exponent);
+    return ldexp(nearbyint(ldexp(part, 11)), exponent - 11);
+}
+
 static double scale_of(const struct problem *p, const void *x)
 {
     return p->op->scale == CUBLAS_F64 ? *(const double *)x : (double)*(const float *)x;
@@ -270,8 +290,10 @@ static void compute(const struct problem *p, const void *alpha, const void *a, c
         int64_t batch = i / p->n / p->m, row = i % p->m, column = i / p->m % p->n;
         double sum = 0;
         for (int64_t l = 0; l < p->inner; l++)
-            sum += (p->op->turn_a ? at(a, p->a, batch, l, row) : at(a, p->a, batch, row, l)) *
-                   (p->op->turn_b ? at(b, p->b, batch, column, l) : at(b, p->b, batch, l, column));
+            sum += factor(p, p->op->turn_a ? at(a, p->a, batch, l, row)
+                                           : at(a, p->a, batch, row, l)) *
+                   factor(p, p->op->turn_b ? at(b, p->b, batch, column, l)
+                                           : at(b, p->b, batch, l, column));
         sum = by * sum + (add == 0 ? 0 : add * at(c, p->c, batch, row, column));
         if (p->op->epilogue == EPILOGUE_BIAS)
             sum += load_real(dtype_of(p->d->type), p->op->bias, row);
@@ -302,15 +324,18 @@ int cublasLtMatmul(void *handle, void *op, const void *alpha, const void *a, voi
               "pointer %d is less aligned than the algorithm was told", i);
     }
     stamp(&p, alignment, &same);
+    CHECK(algorithm->data[7] < OFFERED, "algorithm %d", (int)algorithm->data[7]);
+    same.data[7] = algorithm->data[7];
     CHECK(memcmp(&same, algorithm, sizeof same) == 0, "an algorithm for another product");
-    CHECK(room && (uintptr_t)room % 256 == 0 && room_bytes >= 4096, "%zu bytes of room", room_bytes);
+    CHECK(room && (uintptr_t)room % 256 == 0 && room_bytes >= ROOM, "%zu bytes of room", room_bytes);
     CHECK(stream, "no stream");
     CHECK(p.op->epilogue != EPILOGUE_BIAS || p.op->bias, "no bias");
-    memset(room, 0xff, 4096);
+    memset(room, 0xff, ROOM);
     if (wanted("unsupported"))
         return CUBLAS_NOT_SUPPORTED;
     if (wanted("broken"))
         return CUBLAS_EXECUTION_FAILED;
     compute(&p, alpha, a, b, beta, c, d);
+    fake_took(3e5 / (double)(1 + algorithm->data[7]));
     return CUBLAS_OK;
 }

@@ -1,40 +1,26 @@
-/* libcudnn.so.9 for tests: convolutions of the backend API, held to what its documentation asks (a
- * broken rule ends the process), computed plainly, in double, on the memory of the fake driver.
+/* libcudnn.so.9 for tests: convolutions and attention of the backend API, held to what its
+ * documentation asks (a broken rule ends the process), computed plainly, in double, on the memory
+ * of the fake driver.
  *
- * Its heuristic offers three engines, of which only the last one is exact and repeatable.
+ * Its engines, of which the heuristics offer the first four, the slower one those that are fit
+ * for f32 as it is, and none the last, which is the fastest of them:
+ *     0 not repeatable   1 converts down   2 tensor cores   3 Winograd   4, 5 nothing to note
  * $FAKE_CUDNN: "refuse": it offers none; "broken": execution fails; "absent": it does not start. */
-#define LIBRARY "cudnn"
-#define MOOD "FAKE_CUDNN"
-#include "tests/cuda/fake_library.h"
+#include "tests/cuda/fake_cudnn.h"
 
-#include "replay/backend/cuda/cudnn_abi.h"
-#include "replay/backend/elements.h"
+#include "tests/cuda/fake_time.h"
 
-enum {
-    HANDLE_KIND = 0x48414e44,
-    MOST_ATTRIBUTES = 8,
-    MOST_VALUES = 8,
-    PLACES = 3,
-    OFFERED = 3,
-    ROOM = 1024
-};
+enum { HANDLE_KIND = 0x48414e44, ENGINES = 6, OFFERED = 4, ROOM = 1024 };
 
-struct attribute {
-    int name, type;
-    int64_t n;
-    union {
-        int64_t i[MOST_VALUES];
-        double d[MOST_VALUES];
-        void *p[MOST_VALUES];
-    } u;
-};
-
-struct object {
-    int kind, finished, n, engine; /* engine: of a configuration, which of those offered */
-    struct attribute attributes[MOST_ATTRIBUTES];
-    struct object *operation; /* of a graph and what is made of it */
-    void *stream; /* of a handle; of a plan, what it keeps of its operation */
-};
+static const struct {
+    int32_t note;
+    double us;
+} engines[ENGINES] = { { NOTE_NOT_REPEATABLE, 10 },
+                       { NOTE_ROUNDS_INPUTS, 10 },
+                       { NOTE_TENSOR_CORE, 1000 },
+                       { 5, 5000 },
+                       { 9, 4000 },
+                       { 9, 3000 } };
 
 static struct object *make(int kind)
 {
@@ -44,14 +30,14 @@ static struct object *make(int kind)
     return x;
 }
 
-static struct object *as(const void *p, int kind)
+struct object *as(const void *p, int kind)
 {
     struct object *x = (struct object *)(uintptr_t)p;
     CHECK(x && x->kind == kind, "kind %d wanted, this is %d", kind, x ? x->kind : -1);
     return x;
 }
 
-static const struct attribute *find(const struct object *x, int name)
+const struct attribute *find(const struct object *x, int name)
 {
     for (int i = 0; i < x->n; i++)
         if (x->attributes[i].name == name)
@@ -60,16 +46,49 @@ static const struct attribute *find(const struct object *x, int name)
     return NULL;
 }
 
-static int64_t integer(const struct object *x, int name, int i)
+int64_t integer(const struct object *x, int name, int i)
 {
     return find(x, name)->u.i[i];
 }
 
-static struct object *object(const struct object *x, int name, int kind)
+struct object *object(const struct object *x, int name, int kind)
 {
     struct object *ret = as(find(x, name)->u.p[0], kind);
     CHECK(ret->finished, "kind %d is not finished", kind);
     return ret;
+}
+
+bool has(const struct object *x, int name)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->attributes[i].name == name)
+            return true;
+    return false;
+}
+
+enum dtype dtype_of_type(int64_t type)
+{
+    return type == CUDNN_F64    ? DTYPE_F64
+           : type == CUDNN_F32  ? DTYPE_F32
+           : type == CUDNN_F16  ? DTYPE_F16
+           : type == CUDNN_BF16 ? DTYPE_BF16
+           : type == CUDNN_I32  ? DTYPE_I32
+                                : DTYPE_B8;
+}
+
+void *pointer_of(const struct object *pack, int64_t id)
+{
+    const struct attribute *ids = find(pack, PACK_IDS);
+    for (int64_t i = 0; i < ids->n; i++)
+        if (ids->u.i[i] == id)
+            return find(pack, PACK_POINTERS)->u.p[i];
+    return NULL;
+}
+
+static bool is_conv(const struct object *graph)
+{
+    int kind = ((struct object *)find(graph, GRAPH_OPERATIONS)->u.p[0])->kind;
+    return kind >= CUDNN_FORWARD && kind <= CUDNN_BACKWARD_DATA;
 }
 
 int cudnnCreate(void **ret);
@@ -84,7 +103,7 @@ int cudnnCreate(void **ret)
 int cudnnDestroy(void *handle);
 int cudnnDestroy(void *handle)
 {
-    as(handle, HANDLE_KIND)->kind = 0;
+    as(handle, HANDLE_KIND)->kind = -1;
     free(handle);
     return CUDNN_OK;
 }
@@ -113,10 +132,12 @@ int cudnnBackendDestroyDescriptor(void *descriptor);
 int cudnnBackendDestroyDescriptor(void *descriptor)
 {
     struct object *x = descriptor;
-    CHECK(x && x->kind, "destroyed twice");
-    if (x->kind == CUDNN_PLAN)
+    CHECK(x && x->kind >= 0, "destroyed twice");
+    if (x->kind == CUDNN_PLAN && x->conv)
         free(x->stream);
-    x->kind = 0;
+    else if (x->kind == CUDNN_PLAN)
+        drop_graph(x->stream);
+    x->kind = -1;
     free(x);
     return CUDNN_OK;
 }
@@ -128,6 +149,8 @@ static void copy_values(struct attribute *a, const void *values)
     for (int64_t i = 0; i < a->n; i++) {
         if (a->type == CUDNN_INT64S)
             a->u.i[i] = ((const int64_t *)values)[i];
+        else if (a->type == CUDNN_BOOLS)
+            a->u.i[i] = ((const bool *)values)[i];
         else if (a->type == CUDNN_FLOATS)
             a->u.d[i] = (double)((const float *)values)[i];
         else if (a->type == CUDNN_DOUBLES)
@@ -145,11 +168,15 @@ int cudnnBackendSetAttribute(void *descriptor, int name, int type, int64_t n, co
 {
     static const struct {
         int kind, from, to;
-    } belongs[] = { { CUDNN_CONVOLUTION_OF, 100, 106 }, { CUDNN_HEURISTIC, 200, 201 },
-                    { CUDNN_PLAN, 400, 401 },           { CUDNN_FORWARD, 700, 705 },
-                    { CUDNN_BACKWARD_DATA, 706, 711 },  { CUDNN_BACKWARD_FILTER, 712, 717 },
-                    { CUDNN_GRAPH, 800, 801 },          { CUDNN_TENSOR, 900, 906 },
-                    { CUDNN_PACK, 1000, 1003 } };
+    } belongs[] = { { CUDNN_POINT_OF, 0, 9 },          { CUDNN_CONVOLUTION_OF, 100, 106 },
+                    { CUDNN_HEURISTIC, 200, 201 },     { CUDNN_ENGINE_CONFIG, 300, 300 },
+                    { CUDNN_PLAN, 400, 401 },          { CUDNN_FORWARD, 700, 705 },
+                    { CUDNN_BACKWARD_DATA, 706, 711 }, { CUDNN_BACKWARD_FILTER, 712, 717 },
+                    { CUDNN_POINT, 750, 758 },         { CUDNN_GRAPH, 800, 801 },
+                    { CUDNN_TENSOR, 900, 908 },        { CUDNN_PACK, 1000, 1003 },
+                    { CUDNN_ENGINE, 1300, 1301 },      { CUDNN_PRODUCT_OF, 1500, 1500 },
+                    { CUDNN_PRODUCT, 1520, 1523 },     { CUDNN_REDUCTION_OF, 1600, 1601 },
+                    { CUDNN_REDUCTION, 1610, 1612 },   { CUDNN_RESHAPE, 2200, 2201 } };
     struct object *x = descriptor;
     int found = 0;
     CHECK(x && !x->finished && x->n < MOST_ATTRIBUTES && n > 0 && n <= MOST_VALUES,
@@ -163,11 +190,11 @@ int cudnnBackendSetAttribute(void *descriptor, int name, int type, int64_t n, co
     return CUDNN_OK;
 }
 
-static void expect(const struct object *x, int name, int type, int64_t n)
+void expect(const struct object *x, int name, int type, int64_t n)
 {
     const struct attribute *a = find(x, name);
-    CHECK(a->type == type && a->n == n, "attribute %d of kind %d: type %d, %d values", name, x->kind,
-          a->type, (int)a->n);
+    CHECK(a->type == type && a->n == n, "attribute %d of kind %d: type %d, %d values", name,
+          x->kind, a->type, (int)a->n);
 }
 
 static void check_tensor(const struct object *x)
@@ -180,59 +207,46 @@ static void check_tensor(const struct object *x)
     expect(x, TENSOR_ID, CUDNN_INT64S, 1);
     expect(x, TENSOR_ALIGNMENT, CUDNN_INT64S, 1);
     for (int d = 0; d < n; d++)
-        CHECK(integer(x, TENSOR_SIZES, d) > 0 && integer(x, TENSOR_STRIDES, d) > 0,
-              "dimension %d", d);
+        CHECK(integer(x, TENSOR_SIZES, d) > 0 && integer(x, TENSOR_STRIDES, d) > 0, "dimension %d",
+              d);
 }
 
-static void check_convolution(const struct object *x)
+static void check_graph(struct object *x)
 {
-    int64_t n = integer(x, CONVOLUTION_DIMS, 0);
-    expect(x, CONVOLUTION_COMPUTE, CUDNN_DATA_TYPES, 1);
-    expect(x, CONVOLUTION_MODE, CUDNN_CONVOLUTION_MODES, 1);
-    expect(x, CONVOLUTION_PADDING_BEFORE, CUDNN_INT64S, n);
-    expect(x, CONVOLUTION_PADDING_BEHIND, CUDNN_INT64S, n);
-    expect(x, CONVOLUTION_STRIDES, CUDNN_INT64S, n);
-    expect(x, CONVOLUTION_DILATIONS, CUDNN_INT64S, n);
-    CHECK(integer(x, CONVOLUTION_MODE, 0) == CUDNN_CORRELATE, "mode");
+    const struct attribute *operations = find(x, GRAPH_OPERATIONS);
+    if (has(x, GRAPH_HANDLE))
+        as(find(x, GRAPH_HANDLE)->u.p[0], HANDLE_KIND);
+    for (int64_t i = 0; i < operations->n; i++)
+        CHECK(((struct object *)operations->u.p[i])->finished, "operation %d", (int)i);
+    x->graph = x;
 }
 
-static int first_of(const struct object *x)
+static void check_engine(struct object *x)
 {
-    return x->kind == CUDNN_FORWARD         ? FORWARD_ALPHA
-           : x->kind == CUDNN_BACKWARD_DATA ? BACKWARD_DATA_ALPHA
-                                            : BACKWARD_FILTER_ALPHA;
+    x->graph = object(x, ENGINE_GRAPH, CUDNN_GRAPH);
+    x->engine = (int)integer(x, ENGINE_INDEX, 0);
+    CHECK(x->engine >= 0 && x->engine < ENGINES, "engine %d", x->engine);
 }
 
-/* The sizes fit together; groups are what the channels say. */
-static void check_operation(const struct object *x)
+/* A plan outlives the descriptors that it was made of: it keeps copies. */
+static void check_plan(struct object *x)
 {
-    int first = first_of(x);
-    const struct object *conv = object(x, first + 2, CUDNN_CONVOLUTION_OF);
-    const struct object *w = object(x, first + 3, CUDNN_TENSOR);
-    const struct object *in = object(x, first + 4, CUDNN_TENSOR);
-    const struct object *out = object(x, first + 5, CUDNN_TENSOR);
-    int64_t places = integer(conv, CONVOLUTION_DIMS, 0);
-    int64_t type = integer(in, TENSOR_TYPE, 0);
-    expect(x, first, type == CUDNN_F64 ? CUDNN_DOUBLES : CUDNN_FLOATS, 1);
-    expect(x, first + 1, type == CUDNN_F64 ? CUDNN_DOUBLES : CUDNN_FLOATS, 1);
-    CHECK(find(x, first)->u.d[0] == 1 && find(x, first + 1)->u.d[0] == 0, "alpha and beta");
-    CHECK(integer(w, TENSOR_TYPE, 0) == type && integer(out, TENSOR_TYPE, 0) == type, "types");
-    CHECK(find(w, TENSOR_SIZES)->n == places + 2 && find(in, TENSOR_SIZES)->n == places + 2 &&
-              find(out, TENSOR_SIZES)->n == places + 2,
-          "dimensions");
-    CHECK(integer(in, TENSOR_SIZES, 0) == integer(out, TENSOR_SIZES, 0), "batches");
-    CHECK(integer(in, TENSOR_SIZES, 1) % integer(w, TENSOR_SIZES, 1) == 0 &&
-              integer(out, TENSOR_SIZES, 1) == integer(w, TENSOR_SIZES, 0),
-          "channels");
-    for (int d = 0; d < places; d++) {
-        int64_t reach = integer(conv, CONVOLUTION_DILATIONS, d) *
-                            (integer(w, TENSOR_SIZES, 2 + d) - 1) + 1;
-        int64_t room = integer(in, TENSOR_SIZES, 2 + d) +
-                       2 * integer(conv, CONVOLUTION_PADDING_BEFORE, d) - reach;
-        CHECK(integer(out, TENSOR_SIZES, 2 + d) ==
-                  room / integer(conv, CONVOLUTION_STRIDES, d) + 1,
-              "place %d", d);
-    }
+    as(find(x, PLAN_HANDLE)->u.p[0], HANDLE_KIND);
+    const struct object *config = object(x, PLAN_CONFIG, CUDNN_ENGINE_CONFIG);
+    int32_t note = engines[config->engine].note;
+    CHECK(note != NOTE_NOT_REPEATABLE && note != NOTE_ROUNDS_INPUTS, "engine %d", config->engine);
+    x->engine = config->engine;
+    x->conv = is_conv(config->graph);
+    x->stream = x->conv ? keep_conv(find(config->graph, GRAPH_OPERATIONS)->u.p[0])
+                        : keep_graph(config->graph);
+}
+
+static void check_pack(const struct object *x)
+{
+    int64_t n = find(x, PACK_IDS)->n;
+    expect(x, PACK_IDS, CUDNN_INT64S, n);
+    expect(x, PACK_POINTERS, CUDNN_POINTERS, n);
+    expect(x, PACK_ROOM, CUDNN_POINTERS, 1);
 }
 
 int cudnnBackendFinalize(void *descriptor);
@@ -240,59 +254,49 @@ int cudnnBackendFinalize(void *descriptor)
 {
     struct object *x = descriptor;
     CHECK(x && !x->finished, "finished twice");
-    if (x->kind == CUDNN_TENSOR) {
-        check_tensor(x);
-    } else if (x->kind == CUDNN_CONVOLUTION_OF) {
-        check_convolution(x);
-    } else if (x->kind >= CUDNN_FORWARD && x->kind <= CUDNN_BACKWARD_DATA) {
-        check_operation(x);
-    } else if (x->kind == CUDNN_GRAPH) {
-        as(find(x, GRAPH_HANDLE)->u.p[0], HANDLE_KIND);
-        x->operation = find(x, GRAPH_OPERATIONS)->u.p[0];
-        CHECK(x->operation->finished, "an operation that is not finished");
-    } else if (x->kind == CUDNN_HEURISTIC) {
+    switch (x->kind) {
+    case CUDNN_TENSOR: check_tensor(x); break;
+    case CUDNN_CONVOLUTION_OF: check_convolution(x); break;
+    case CUDNN_FORWARD:
+    case CUDNN_BACKWARD_FILTER:
+    case CUDNN_BACKWARD_DATA: check_conv_operation(x); break;
+    case CUDNN_POINT_OF:
+    case CUDNN_PRODUCT_OF:
+    case CUDNN_REDUCTION_OF: break;
+    case CUDNN_POINT:
+    case CUDNN_PRODUCT:
+    case CUDNN_REDUCTION:
+    case CUDNN_RESHAPE: check_graph_operation(x); break;
+    case CUDNN_GRAPH: check_graph(x); break;
+    case CUDNN_HEURISTIC:
         expect(x, HEURISTIC_MODE, CUDNN_HEURISTIC_MODES, 1);
-        x->operation = object(x, HEURISTIC_GRAPH, CUDNN_GRAPH)->operation;
-    } else if (x->kind == CUDNN_PLAN) {
-        as(find(x, PLAN_HANDLE)->u.p[0], HANDLE_KIND);
-        const struct object *config = object(x, PLAN_CONFIG, CUDNN_ENGINE_CONFIG);
-        CHECK(config->engine == OFFERED - 1, "engine %d", config->engine);
-    } else {
-        CHECK(x->kind == CUDNN_PACK, "kind %d", x->kind);
-        expect(x, PACK_IDS, CUDNN_INT64S, 3);
-        expect(x, PACK_POINTERS, CUDNN_POINTERS, 3);
-        expect(x, PACK_ROOM, CUDNN_POINTERS, 1);
+        x->graph = object(x, HEURISTIC_GRAPH, CUDNN_GRAPH);
+        break;
+    case CUDNN_ENGINE: check_engine(x); break;
+    case CUDNN_ENGINE_CONFIG:
+        x->graph = object(x, CONFIG_ENGINE, CUDNN_ENGINE)->graph;
+        x->engine = object(x, CONFIG_ENGINE, CUDNN_ENGINE)->engine;
+        break;
+    case CUDNN_PLAN: check_plan(x); break;
+    default: CHECK(x->kind == CUDNN_PACK, "kind %d", x->kind); check_pack(x);
     }
     x->finished = 1;
     return CUDNN_OK;
 }
 
-/* A plan outlives its operation's descriptors: it keeps copies of them. */
-struct kept {
-    struct object conv, tensor[3];
-    int kind;
-};
-
-static void keep(struct object *plan, const struct object *operation)
-{
-    int first = first_of(operation);
-    struct kept *kept = calloc(1, sizeof *kept);
-    CHECK(kept, "no memory");
-    kept->conv = *object(operation, first + 2, CUDNN_CONVOLUTION_OF);
-    for (int i = 0; i < 3; i++)
-        kept->tensor[i] = *object(operation, first + 3 + i, CUDNN_TENSOR);
-    kept->kind = operation->kind;
-    plan->stream = kept;
-}
-
 static int offer(const struct object *heuristic, int64_t want, int64_t *n, void **configs)
 {
-    *n = wanted("refuse") ? 0 : OFFERED < want ? OFFERED : want;
-    for (int i = 0; i < *n; i++) {
-        struct object *config = as(configs[i], CUDNN_ENGINE_CONFIG);
+    int64_t mode = integer(heuristic, HEURISTIC_MODE, 0);
+    int from = mode == HEURISTIC_BEST ? 0 : 3, to = mode == HEURISTIC_BEST ? OFFERED : 5;
+    *n = 0;
+    if (wanted("refuse") || (!is_conv(heuristic->graph) && !check_attention(heuristic->graph)))
+        return CUDNN_OK;
+    for (int i = from; i < to && *n < want; i++) {
+        struct object *config = as(configs[*n], CUDNN_ENGINE_CONFIG);
         config->engine = i;
         config->finished = 1;
-        config->operation = heuristic->operation;
+        config->graph = heuristic->graph;
+        ++*n;
     }
     return CUDNN_OK;
 }
@@ -314,129 +318,38 @@ int cudnnBackendGetAttribute(void *descriptor, int name, int type, int64_t want,
         struct object *engine = as(*(void **)values, CUDNN_ENGINE);
         engine->engine = x->engine;
         engine->finished = 1;
-        return CUDNN_OK;
-    }
-    if (name == ENGINE_NOTES) {
-        static const int32_t notes[OFFERED] = { NOTE_NOT_REPEATABLE, NOTE_ROUNDS_INPUTS, 5 };
+    } else if (name == ENGINE_NOTES) {
         CHECK(x->kind == CUDNN_ENGINE && type == CUDNN_NOTES && want == NOTES, "notes");
-        *(int32_t *)values = notes[x->engine];
-        return CUDNN_OK;
+        *(int32_t *)values = engines[x->engine].note;
+    } else if (name == ENGINE_INDEX) {
+        CHECK(x->kind == CUDNN_ENGINE && type == CUDNN_INT64S && want == 1, "index");
+        *(int64_t *)values = x->engine;
+    } else if (name == GRAPH_ENGINES) {
+        CHECK(x->kind == CUDNN_GRAPH && type == CUDNN_INT64S && want == 1, "engines");
+        *(int64_t *)values = wanted("refuse") ? 0 : ENGINES;
+    } else {
+        CHECK(name == PLAN_ROOM && x->kind == CUDNN_PLAN && type == CUDNN_INT64S && want == 1,
+              "attribute %d", name);
+        *(int64_t *)values = ROOM;
     }
-    CHECK(name == PLAN_ROOM && x->kind == CUDNN_PLAN && type == CUDNN_INT64S && want == 1,
-          "attribute %d", name);
-    struct object *config = object(x, PLAN_CONFIG, CUDNN_ENGINE_CONFIG);
-    keep(x, config->operation);
-    *(int64_t *)values = ROOM;
     return CUDNN_OK;
-}
-
-/* ---- Execution ---- */
-
-struct sides {
-    const struct kept *k;
-    void *p[3]; /* weight, input, output */
-    int64_t places;
-};
-
-static int64_t size_of(const struct sides *s, int i, int d)
-{
-    return d < s->places + 2 ? integer(&s->k->tensor[i], TENSOR_SIZES, d) : 1;
-}
-
-static enum dtype dtype_of(const struct sides *s)
-{
-    int64_t type = integer(&s->k->tensor[0], TENSOR_TYPE, 0);
-    return type == CUDNN_F64 ? DTYPE_F64 : type == CUDNN_F32 ? DTYPE_F32
-           : type == CUDNN_F16                                ? DTYPE_F16
-                                                              : DTYPE_BF16;
-}
-
-static int64_t offset(const struct sides *s, int i, int64_t a, int64_t b, const int64_t *at)
-{
-    const struct object *x = &s->k->tensor[i];
-    int64_t ret = a * integer(x, TENSOR_STRIDES, 0) + b * integer(x, TENSOR_STRIDES, 1);
-    for (int d = 0; d < s->places; d++)
-        ret += at[d] * integer(x, TENSOR_STRIDES, 2 + d);
-    return ret;
-}
-
-static int64_t volume(const struct sides *s, int i)
-{
-    int64_t n = 1;
-    for (int d = 0; d < PLACES; d++)
-        n *= size_of(s, i, 2 + d);
-    return n;
-}
-
-static void split(const struct sides *s, int i, int64_t index, int64_t *at)
-{
-    for (int d = PLACES; d-- > 0; index /= size_of(s, i, 2 + d))
-        at[d] = index % size_of(s, i, 2 + d);
-}
-
-/* Adds a pair's product to the element of the result: sums in double beside the tensor. */
-static void pair(const struct sides *s, int to, const int64_t *at, double *sum)
-{
-    int a = to == 0 ? 1 : 0, b = to == 2 ? 1 : 2;
-    sum[at[to]] += load_real(dtype_of(s), s->p[a], at[a]) * load_real(dtype_of(s), s->p[b], at[b]);
-}
-
-static void walk(const struct sides *s, int to, double *sum)
-{
-    int64_t out_channels = size_of(s, 0, 0), in_group = size_of(s, 0, 1);
-    int64_t groups = size_of(s, 1, 1) / in_group, out_group = out_channels / groups;
-    int64_t n_out = volume(s, 2), window = volume(s, 0), o[PLACES], w[PLACES], i[PLACES];
-    for (int64_t e = 0; e < size_of(s, 2, 0) * out_channels * n_out; e++) {
-        int64_t batch = e / n_out / out_channels, oc = e / n_out % out_channels;
-        split(s, 2, e % n_out, o);
-        for (int64_t t = 0; t < in_group * window; t++) {
-            int64_t ic = t / window, inside = 1;
-            split(s, 0, t % window, w);
-            for (int d = 0; d < s->places; d++) {
-                i[d] = o[d] * integer(&s->k->conv, CONVOLUTION_STRIDES, d) -
-                       integer(&s->k->conv, CONVOLUTION_PADDING_BEFORE, d) +
-                       w[d] * integer(&s->k->conv, CONVOLUTION_DILATIONS, d);
-                inside &= i[d] >= 0 && i[d] < size_of(s, 1, 2 + d);
-            }
-            const int64_t at[] = { offset(s, 0, oc, ic, w),
-                                   offset(s, 1, batch, oc / out_group * in_group + ic, i),
-                                   offset(s, 2, batch, oc, o) };
-            if (inside)
-                pair(s, to, at, sum);
-        }
-    }
 }
 
 int cudnnBackendExecute(void *handle, void *plan, void *pack);
 int cudnnBackendExecute(void *handle, void *plan, void *pack)
 {
     const struct object *p = as(plan, CUDNN_PLAN), *x = as(pack, CUDNN_PACK);
-    struct sides s = { .k = p->stream };
     if (idles())
         return CUDNN_OK;
     CHECK(as(handle, HANDLE_KIND)->stream, "no stream");
-    CHECK(s.k && x->finished && find(x, PACK_ROOM)->u.p[0], "room");
+    CHECK(p->finished && x->finished && find(x, PACK_ROOM)->u.p[0], "room");
     memset(find(x, PACK_ROOM)->u.p[0], 0xff, ROOM);
-    s.places = integer(&s.k->conv, CONVOLUTION_DIMS, 0);
-    for (int i = 0; i < 3; i++) {
-        int64_t alignment = integer(&s.k->tensor[i], TENSOR_ALIGNMENT, 0);
-        int found = -1;
-        for (int j = 0; j < 3; j++)
-            if (integer(x, PACK_IDS, j) == integer(&s.k->tensor[i], TENSOR_ID, 0))
-                found = j;
-        CHECK(found >= 0, "no pointer of tensor %d", i);
-        s.p[i] = find(x, PACK_POINTERS)->u.p[found];
-        CHECK((uintptr_t)s.p[i] % (uintptr_t)alignment == 0, "alignment of tensor %d", i);
-    }
     if (wanted("broken"))
         return CUDNN_EXECUTION;
-    int to = s.k->kind == CUDNN_FORWARD ? 2 : s.k->kind == CUDNN_BACKWARD_DATA ? 1 : 0;
-    int64_t n = size_of(&s, to, 0) * size_of(&s, to, 1) * volume(&s, to);
-    double *sum = calloc((size_t)n, sizeof *sum);
-    CHECK(sum, "no memory");
-    walk(&s, to, sum);
-    for (int64_t i = 0; i < n; i++)
-        store_real(dtype_of(&s), s.p[to], i, sum[i]);
-    free(sum);
+    if (p->conv)
+        run_conv(p->stream, x, engines[p->engine].note == NOTE_TENSOR_CORE);
+    else
+        run_graph(p->stream, x);
+    fake_took(engines[p->engine].us);
     return CUDNN_OK;
 }

@@ -1,4 +1,4 @@
-/* What fake_cublaslt.c and fake_cudnn.c share. Include with LIBRARY ("cudnn") and MOOD ("FAKE_CUDNN": the
+/* What the fakes of cuBLASLt and cuDNN share. Include with LIBRARY ("cudnn") and MOOD ("FAKE_CUDNN": the
  * variable that says how it is to fail) defined. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
     } while (0)
 
 /* fake.h: looked for once. */
-static int idles(void)
+static inline int idles(void)
 {
     static int known;
     const char *text = known ? NULL : getenv("SYMTAPE_FAKE_IDLE");
@@ -25,7 +25,7 @@ static int idles(void)
     return known == 2;
 }
 
-static int wanted(const char *mood)
+static inline int wanted(const char *mood)
 {
     const char *is = getenv(MOOD);
     return is && strcmp(is, mood) == 0;

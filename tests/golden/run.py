@@ -98,6 +98,7 @@ def missing(parts):
              for w in p.split(":", 1)[1].split()]
     have = {"shared": lambda: cases.shared(),
             "torch": lambda: os.environ.get("SYMTAPE_PYTHON"),
+            "cuda": lambda: os.path.exists(os.environ.get("SYMTAPE_BUILD", "") + "/tests/cuda/libcuda.so.1"),
             "plain": lambda: not cases.is_sanitized()}
     return [n for n in needs if not have.get(n, lambda n=n: shutil.which(n))()]
 

@@ -1,23 +1,18 @@
 /* Scaled dot product attention in all the forms that PyTorch has kernels for, and its backward.
  *
- * Dropout is not applied, as on the CPU: its values would not be PyTorch's. The backward computes
+ * cuDNN computes what it takes, our own kernels everything else. Dropout is not applied, as on the CPU: its values would not be PyTorch's. The backward computes
  * the weights anew from queries and keys: it does not lean on the forward's output, which may come
  * from another kernel. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "replay/backend/cuda/attention_problem.h"
 #include "replay/backend/cuda/cuda.h"
-#include "replay/backend/cuda/device/attention.h"
+#include "replay/backend/cuda/cudnn.h"
 #include "replay/backend/exec.h"
 
 enum { ATTENTION_WARPS = 8, ATTENTION_DEPTHS = 512, FOUR = 4 };
-
-struct attention {
-    struct attention_args args;
-    enum dtype dtype, bias_dtype, log_dtype, bounds_dtype;
-    int bias; /* BIAS of the text */
-};
 
 /* [batch, heads, rows, columns]; one of less dimensions has none of the first. Where `size` is given
  * it is broadcast to that. */
@@ -50,7 +45,7 @@ static void swap_rows_and_heads(int64_t *size, struct attention_tensor *x)
 }
 
 /* rows_first: [batch, rows, heads, columns] */
-static bool attention_of(struct kernel *k, bool rows_first, struct attention *ret)
+static bool attention_of(struct kernel *k, bool rows_first, struct cuda_attention *ret)
 {
     struct attention_args *a = &ret->args;
     struct tensor q = tensor_arg(k, "query"), x = tensor_arg(k, "key"), v = tensor_arg(k, "value");
@@ -76,7 +71,7 @@ static bool attention_of(struct kernel *k, bool rows_first, struct attention *re
            of_v[2] == a->m && of_k[3] == a->depth;
 }
 
-static bool bias_of(struct kernel *k, struct attention *a)
+static bool bias_of(struct kernel *k, struct cuda_attention *a)
 {
     const char *name = has_arg(k, "attn_bias") ? "attn_bias" : "attn_mask";
     int64_t size[FOUR] = { a->args.batch, a->args.heads, a->args.n, a->args.m };
@@ -94,20 +89,20 @@ static bool bias_of(struct kernel *k, struct attention *a)
 /* ---- Launches ---- */
 
 /* Rows of a warp: as many as its registers hold sums for. */
-static int rows_of(const struct attention *a, int depths)
+static int rows_of(const struct cuda_attention *a, int depths)
 {
     if (a->dtype == DTYPE_F64)
         return depths > 256 ? 1 : 2;
     return depths > 256 ? 2 : 4;
 }
 
-static int depths_of(const struct attention *a)
+static int depths_of(const struct cuda_attention *a)
 {
     int64_t deepest = a->args.depth > a->args.value_depth ? a->args.depth : a->args.value_depth;
     return deepest > 256 ? 512 : deepest > 128 ? 256 : deepest > 64 ? 128 : 64;
 }
 
-static void launch(struct kernel *k, struct attention *a, const char *name, const char *out,
+static void launch(struct kernel *k, struct cuda_attention *a, const char *name, const char *out,
                    int64_t rows, int64_t heads)
 {
     int depths = depths_of(a), each = rows_of(a, depths) * ATTENTION_WARPS;
@@ -133,7 +128,7 @@ static void launch(struct kernel *k, struct attention *a, const char *name, cons
 }
 
 /* Products with keys and values: `times` the forward's two. */
-static void tell_traffic(struct kernel *k, const struct attention *a, double times)
+static void tell_traffic(struct kernel *k, const struct cuda_attention *a, double times)
 {
     const struct attention_args *x = &a->args;
     double rows = (double)(x->batch * x->heads) * (double)x->n;
@@ -148,7 +143,7 @@ static void tell_traffic(struct kernel *k, const struct attention *a, double tim
 /* ---- Forward ---- */
 
 /* The logarithms' rows may be padded. */
-static bool logarithms_of(struct kernel *k, struct attention *a, struct tensor to)
+static bool logarithms_of(struct kernel *k, struct cuda_attention *a, struct tensor to)
 {
     struct attention_args *x = &a->args;
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
@@ -163,7 +158,7 @@ static bool logarithms_of(struct kernel *k, struct attention *a, struct tensor t
     return cuda_type(to.meta->dtype) != NULL;
 }
 
-static bool out_of(struct kernel *k, struct attention *a, bool rows_first)
+static bool out_of(struct kernel *k, struct cuda_attention *a, bool rows_first)
 {
     struct tensor out = result(k, 0);
     int64_t size[FOUR];
@@ -195,11 +190,17 @@ static void zero_others(struct kernel *k, uint32_t from)
     }
 }
 
-static void attend(struct kernel *k, struct attention *a, uint32_t others)
+static void attend(struct kernel *k, struct cuda_attention *a, uint32_t others)
 {
-    int64_t rows = a->args.given.p && a->args.padded > a->args.n ? a->args.padded : a->args.n;
+    struct attention_args *x = &a->args;
+    int64_t rows = x->given.p && x->padded > x->n ? x->padded : x->n;
     tell_traffic(k, a, 2);
-    launch(k, a, "attention", cuda_type(a->dtype), rows, a->args.batch * a->args.heads);
+    if (!cudnn_attend(k, a)) {
+        launch(k, a, "attention", cuda_type(a->dtype), rows, x->batch * x->heads);
+    } else if (x->given.p) {
+        cuda_traffic(k, (uint64_t)(x->batch * x->heads * (x->n + rows)) * sizeof(float), 0);
+        launch(k, a, "attention_logarithms", cuda_type(a->dtype), rows, x->batch * x->heads);
+    }
     zero_others(k, others);
 }
 
@@ -210,7 +211,7 @@ void cuda_attention(struct kernel *k)
     bool logarithms = n_results(k) > 1 && second.meta &&
                       dense_kind_of(second.meta->dtype) == DENSE_REAL &&
                       tensor_bytes(k->call->pool, second.meta, &bytes) && bytes > 0;
-    struct attention a;
+    struct cuda_attention a;
     if (!attention_of(k, false, &a) || !bias_of(k, &a) || !out_of(k, &a, false) ||
         (logarithms && !logarithms_of(k, &a, second)))
         cuda_decline(k);
@@ -219,7 +220,7 @@ void cuda_attention(struct kernel *k)
 }
 
 /* Where sequences begin that lie one behind the other; none are given: fine. */
-static bool bounds_of(struct kernel *k, struct attention *a, int64_t *sequences)
+static bool bounds_of(struct kernel *k, struct cuda_attention *a, int64_t *sequences)
 {
     struct tensor q = tensor_arg(k, "cu_seqlens_q"), x = tensor_arg(k, "cu_seqlens_k");
     int64_t size[TENSOR_MAX_DIM], other[TENSOR_MAX_DIM];
@@ -236,7 +237,7 @@ static bool bounds_of(struct kernel *k, struct attention *a, int64_t *sequences)
 }
 
 /* Each sequence is a batch; rows of none are 0. */
-static void attend_sequences(struct kernel *k, struct attention *a, int64_t sequences)
+static void attend_sequences(struct kernel *k, struct cuda_attention *a, int64_t sequences)
 {
     int64_t longest = int_arg(k, "max_seqlen_q", 0);
     zero_others(k, 0);
@@ -251,7 +252,7 @@ static void attend_sequences(struct kernel *k, struct attention *a, int64_t sequ
 /* _efficient_attention_forward: [batch, n, heads, depth], or sequences one behind the other. */
 void cuda_sequences_attention(struct kernel *k)
 {
-    struct attention a;
+    struct cuda_attention a;
     int64_t sequences;
     if (has_arg(k, "bias") || has_arg(k, "seqlen_k") || has_arg(k, "window_size") ||
         !attention_of(k, true, &a) || !out_of(k, &a, true) || a.args.heads != a.args.key_heads ||
@@ -270,7 +271,7 @@ void cuda_sequences_attention(struct kernel *k)
 
 /* The result `i` as a gradient of something of those sizes; none is asked for: fine. */
 static bool gradient_of(struct kernel *k, uint32_t i, int64_t heads, int64_t rows, int64_t columns,
-                        const struct attention *a, struct attention_tensor *ret)
+                        const struct cuda_attention *a, struct attention_tensor *ret)
 {
     struct tensor to = i < n_results(k) ? result(k, i) : (struct tensor){ 0 };
     int64_t size[FOUR];
@@ -280,7 +281,7 @@ static bool gradient_of(struct kernel *k, uint32_t i, int64_t heads, int64_t row
            size[0] == a->args.batch && size[1] == heads && size[2] == rows && size[3] == columns;
 }
 
-static bool backward_of(struct kernel *k, struct attention *a)
+static bool backward_of(struct kernel *k, struct cuda_attention *a)
 {
     struct attention_args *x = &a->args;
     struct tensor g = tensor_arg(k, has_arg(k, "grad_out_") ? "grad_out_" : "grad_out");
@@ -295,7 +296,7 @@ static bool backward_of(struct kernel *k, struct attention *a)
 }
 
 /* What the forward would give, in room of our own. */
-static void attend_again(struct kernel *k, struct attention *a)
+static void attend_again(struct kernel *k, struct cuda_attention *a)
 {
     struct attention_args *x = &a->args;
     size_t width = a->dtype == DTYPE_F64 ? 8 : 4, rows = (size_t)(x->batch * x->heads * x->n);
@@ -313,12 +314,15 @@ static void attend_again(struct kernel *k, struct attention *a)
 /* Gradients of query, key, value and, where there was one, bias. */
 void cuda_attention_backward(struct kernel *k)
 {
-    struct attention a;
+    struct cuda_attention a;
     struct attention_args *x = &a.args;
     if (!backward_of(k, &a)) {
         cuda_decline(k);
         return;
     }
+    tell_traffic(k, &a, 7);
+    if (cudnn_attend_back(k, &a))
+        return;
     const char *out = cuda_sum_type(a.dtype);
     if (x->batch * x->heads * x->n > 0)
         attend_again(k, &a);

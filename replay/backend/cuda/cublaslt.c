@@ -7,9 +7,11 @@
 #include "replay/backend/cuda/cuda.h"
 #include "replay/backend/cuda/key_table.h"
 #include "replay/backend/cuda/library.h"
+#include "replay/backend/cuda/plan_choice.h"
+#include "trace/base/hash.h"
 
 /* What PyTorch gives it on Hopper (getChosenWorkspaceSize in aten/src/ATen/cuda/CUDABlas.cpp). */
-enum { ROOM_BYTES = 32 << 20 };
+enum { ROOM_BYTES = 32 << 20, MOST_CHOICES = 8 };
 
 /* One of its matrices: by columns, each `leading` elements behind the one before. */
 struct layout_key {
@@ -146,7 +148,7 @@ static bool layout_of(const struct cuda_matrix *x, int64_t rows, int64_t columns
 }
 
 /* What is added comes as the vector of an epilogue, or lies in c already. */
-static bool key_of(const struct cuda_product *p, bool bias, struct plan_key *ret)
+static bool key_of(const struct cuda_product *p, bool tf32, bool bias, struct plan_key *ret)
 {
     memset(ret, 0, sizeof *ret);
     int64_t batches = p->batch[PRODUCT_BATCH_DIMS - 1];
@@ -162,7 +164,9 @@ static bool key_of(const struct cuda_product *p, bool bias, struct plan_key *ret
         return false;
     bool wide = p->a.dtype == DTYPE_F64;
     ret->batches = (uint64_t)batches;
-    ret->compute = wide ? CUBLAS_COMPUTE_F64 : CUBLAS_COMPUTE_F32;
+    ret->compute = wide                                ? CUBLAS_COMPUTE_F64
+                   : tf32 && p->a.dtype == DTYPE_F32 ? CUBLAS_COMPUTE_TF32
+                                                     : CUBLAS_COMPUTE_F32;
     ret->scale = wide ? CUBLAS_F64 : CUBLAS_F32;
     ret->epilogue = bias ? EPILOGUE_BIAS : EPILOGUE_NONE;
     ret->bias_alignment = bias ? alignment_of(p->self.address) : 0;
@@ -205,35 +209,120 @@ static bool prefer_alignment(const struct cublaslt *lt, const struct plan_key *k
     return true;
 }
 
-/* The bias must be known to the heuristic: its pointer's alignment counts. */
-static void make_plan(const struct cublaslt *lt, const struct plan_key *key, const void *bias,
-                      struct plan *plan)
+static int run_plan(const struct cublaslt *lt, const struct plan *plan, const struct cuda_product *p,
+                    uint64_t room, void *stream)
 {
-    struct cublaslt_choice choice = { 0 };
-    int found = 0;
+    float alpha32 = (float)p->alpha, beta32 = plan->added ? (float)p->beta : 0;
+    double beta64 = plan->added ? p->beta : 0;
+    bool wide = plan->wide;
+    void *c = (void *)(uintptr_t)p->c.address;
+    return lt->table.matmul(lt->handle, plan->op, wide ? (const void *)&p->alpha : &alpha32,
+                            (const void *)(uintptr_t)p->b.address, plan->a,
+                            (const void *)(uintptr_t)p->a.address, plan->b,
+                            wide ? (const void *)&beta64 : &beta32, c, plan->c, c, plan->c,
+                            &plan->algorithm, (void *)(uintptr_t)room, plan->room, stream);
+}
+
+/* The bias must be known to the heuristic: its pointer's alignment counts. Returns how many. */
+static int ask(const struct cublaslt *lt, const struct plan_key *key, const void *bias,
+               struct plan *plan, struct cublaslt_choice *choices)
+{
+    int found = 0, n = 0;
     *plan = (struct plan){ .wide = key->scale == CUBLAS_F64, .added = key->added };
-    plan->refused =
-        !make_op(lt, key, &plan->op) || !make_layout(lt, &key->a, key->batches, &plan->a) ||
+    if (!make_op(lt, key, &plan->op) || !make_layout(lt, &key->a, key->batches, &plan->a) ||
         !make_layout(lt, &key->b, key->batches, &plan->b) ||
         !make_layout(lt, &key->c, key->batches, &plan->c) || !prefer_alignment(lt, key) ||
         (bias && lt->table.op_set(plan->op, MATMUL_BIAS, &bias, sizeof bias) != CUBLAS_OK) ||
         lt->table.heuristic(lt->handle, plan->op, plan->a, plan->b, plan->c, plan->c,
-                            lt->preference, 1, &choice, &found) != CUBLAS_OK ||
-        found < 1 || choice.status != CUBLAS_OK || choice.room > ROOM_BYTES;
-    plan->algorithm = choice.algorithm;
-    plan->room = choice.room;
+                            lt->preference, MOST_CHOICES, choices, &found) != CUBLAS_OK)
+        return 0;
+    for (int i = 0; i < found && i < MOST_CHOICES; i++)
+        if (choices[i].status == CUBLAS_OK && choices[i].room <= ROOM_BYTES)
+            choices[n++] = choices[i];
+    return n;
+}
+
+struct trial {
+    const struct cublaslt *lt;
+    const struct plan *plan;
+    const struct cuda_product *product;
+    const struct cublaslt_choice *choices;
+    uint64_t room, to;
+    void *stream;
+};
+
+static bool try_choice(void *user, uint32_t i)
+{
+    const struct trial *t = user;
+    struct plan plan = *t->plan;
+    struct cuda_product p = *t->product;
+    plan.algorithm = t->choices[i].algorithm;
+    plan.room = t->choices[i].room;
+    p.c.address = t->to;
+    return run_plan(t->lt, &plan, &p, t->room, t->stream) == CUBLAS_OK;
+}
+
+/* Bytes that the result reaches. */
+static size_t reach_of(const struct plan_key *key, const struct cuda_product *p)
+{
+    uint64_t batches = (key->batches - 1) * (uint64_t)(key->c.batch < 0 ? 0 : key->c.batch);
+    return (size_t)(batches + key->c.leading * key->c.columns) * dtype_size(p->c.dtype);
+}
+
+/* Where something is added to what lies there, trials go elsewhere. */
+static uint32_t choose(struct kernel *k, const struct cublaslt *lt, const struct plan_key *key,
+                       const struct cuda_product *p, const struct plan *plan,
+                       const struct cublaslt_choice *choices, uint32_t n)
+{
+    struct cuda *cuda = cuda_of(k);
+    struct plan_problem problem = { &lt->library, key, sizeof *key };
+    struct trial t = { lt, plan, p, choices, 0, p->c.address, cuda->stream };
+    struct err none = { 0 };
+    uint64_t ids[MOST_CHOICES], known;
+    uint32_t best = 0;
+    if (n < 2 || !plan_choice_matters(cuda->now->flops))
+        return 0;
+    known = plan_choice_recall(cuda, &problem);
+    for (uint32_t i = 0; i < n; i++) {
+        ids[i] = XXH3_64bits(&choices[i].algorithm, sizeof choices[i].algorithm) | 1;
+        if (ids[i] == known)
+            return i;
+    }
+    if (!cuda_take(cuda, ROOM_BYTES, &t.room, &none))
+        return 0;
+    struct plan_trial trial = { ids, n, try_choice, &t };
+    if (!key->added || cuda_take(cuda, reach_of(key, p), &t.to, &none)) {
+        best = plan_choice_make(cuda, &problem, &trial);
+        if (key->added)
+            cuda_give_back(cuda, t.to);
+    }
+    cuda_give_back(cuda, t.room);
+    return best;
+}
+
+static void make_plan(struct kernel *k, const struct cublaslt *lt, const struct plan_key *key,
+                      const struct cuda_product *p, const void *bias, struct plan *plan)
+{
+    struct cublaslt_choice choices[MOST_CHOICES] = { 0 };
+    int n = ask(lt, key, bias, plan, choices);
+    plan->refused = n == 0;
+    if (plan->refused)
+        return;
+    uint32_t best = choose(k, lt, key, p, plan, choices, (uint32_t)n);
+    plan->algorithm = choices[best].algorithm;
+    plan->room = choices[best].room;
 }
 
 /* NULL: memory ran out. Plans are kept, refused ones too. */
 static struct plan *plan_of(struct kernel *k, struct cublaslt *lt, const struct plan_key *key,
-                            const void *bias)
+                            const struct cuda_product *p, const void *bias)
 {
     uint32_t found = key_table_find(&lt->keys, key);
     struct plan plan;
     if (found != KEY_NONE)
         return &lt->plans.v[found];
     double start = cuda_now_us();
-    make_plan(lt, key, bias, &plan);
+    make_plan(k, lt, key, p, bias, &plan);
     cuda_of(k)->base.log.planned++;
     cuda_of(k)->base.log.plan_ns += (uint64_t)((cuda_now_us() - start) * 1e3);
     if (vec_reserve(&lt->plans, 1) && key_table_add(&lt->keys, key)) {
@@ -283,20 +372,6 @@ static bool in_place(const struct cuda_product *p)
            p->self.batch[PRODUCT_BATCH_DIMS - 1] == p->c.batch[PRODUCT_BATCH_DIMS - 1];
 }
 
-static int run_plan(const struct cublaslt *lt, const struct plan *plan, const struct cuda_product *p,
-                    uint64_t room, void *stream)
-{
-    float alpha32 = (float)p->alpha, beta32 = plan->added ? (float)p->beta : 0;
-    double beta64 = plan->added ? p->beta : 0;
-    bool wide = plan->wide;
-    void *c = (void *)(uintptr_t)p->c.address;
-    return lt->table.matmul(lt->handle, plan->op, wide ? (const void *)&p->alpha : &alpha32,
-                            (const void *)(uintptr_t)p->b.address, plan->a,
-                            (const void *)(uintptr_t)p->a.address, plan->b,
-                            wide ? (const void *)&beta64 : &beta32, c, plan->c, c, plan->c,
-                            &plan->algorithm, (void *)(uintptr_t)room, plan->room, stream);
-}
-
 /* Not what was asked for, but the library or the device: an error of the machine's. */
 static void library_failed(struct kernel *k, int status)
 {
@@ -320,9 +395,9 @@ static bool multiply(struct kernel *k, struct cublaslt *lt, const struct cuda_pr
 {
     const void *vector = bias ? (const void *)(uintptr_t)p->self.address : NULL;
     struct plan_key key;
-    if (!key_of(p, bias, &key))
+    if (!key_of(p, cuda_of(k)->base.tf32, bias, &key))
         return false;
-    struct plan *plan = plan_of(k, lt, &key, vector);
+    struct plan *plan = plan_of(k, lt, &key, p, vector);
     if (!plan || plan->refused)
         return !plan;
     if (bias &&
@@ -354,10 +429,10 @@ bool cublaslt_multiply(struct kernel *k, const struct cuda_product *p)
         return true;
     if (!p->self.address || in_place(p))
         return multiply(k, lt, p, false);
-    if (p->self.dtype != p->c.dtype || !key_of(p, false, &key))
+    if (p->self.dtype != p->c.dtype || !key_of(p, cuda_of(k)->base.tf32, false, &key))
         return false;
     q.self = q.c;
-    struct plan *plan = plan_of(k, lt, &key, NULL);
+    struct plan *plan = plan_of(k, lt, &key, p, NULL);
     if (!plan || plan->refused)
         return !plan;
     cuda_put_self(k, p);

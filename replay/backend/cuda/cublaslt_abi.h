@@ -21,8 +21,8 @@ enum {
 
 /* cudaDataType */
 enum { CUBLAS_F32 = 0, CUBLAS_F64 = 1, CUBLAS_F16 = 2, CUBLAS_BF16 = 14 };
-/* cublasComputeType_t: neither rounds f32 to TF32 */
-enum { CUBLAS_COMPUTE_F32 = 68, CUBLAS_COMPUTE_F64 = 70 };
+/* cublasComputeType_t: the first two do not round f32 to TF32 */
+enum { CUBLAS_COMPUTE_F32 = 68, CUBLAS_COMPUTE_F64 = 70, CUBLAS_COMPUTE_TF32 = 77 };
 /* cublasOperation_t */
 enum { CUBLAS_AS_IS = 0, CUBLAS_TURNED = 1 };
 /* cublasLtMatrixLayoutAttribute_t */

@@ -160,19 +160,15 @@ static void put_error(struct buf *found, const struct err *err)
     buf_printf(found, "%s\n", err->text);
 }
 
-/* A library that tells its version by one function. */
-static void probe_library(struct buf *found, enum library_id id, const char *function)
+static void probe_library(struct buf *found, enum library_id id)
 {
     struct library library;
     struct err err = { 0 };
-    size_t (*version)(void) = NULL;
-    struct library_symbol symbol = { function, 0, true };
-    if (!library_open(id, 0, &library, &err) ||
-        !library_load(&library, &symbol, 1, &version, &err)) {
+    if (!library_open(id, 0, &library, &err)) {
         put_error(found, &err);
         return;
     }
-    size_t v = version();
+    size_t v = library_version(&library);
     size_t major = v >= 10000 ? v / 10000 : v / 1000; /* 90100: 9.1.0 of cuDNN, 9000: 9.0.0 */
     size_t minor = v >= 10000 ? v / 100 % 100 : v / 100 % 10;
     buf_printf(found, "%s %zu.%zu.%zu: %s\n", library_name(id), major, minor, v % 100,
@@ -219,8 +215,8 @@ static bool cuda_probe(struct buf *found)
     if (usable)
         buf_put(found, buf_str(&device));
     probe_compiler(cuda, found);
-    probe_library(found, LIBRARY_CUBLASLT, "cublasLtGetVersion");
-    probe_library(found, LIBRARY_CUDNN, "cudnnGetVersion");
+    probe_library(found, LIBRARY_CUBLASLT);
+    probe_library(found, LIBRARY_CUDNN);
     if (!usable) /* why not comes last */
         buf_put(found, buf_str(&device));
     buf_release(&device);
@@ -377,6 +373,7 @@ const struct backend_kind backend_cuda = {
     .name = "cuda",
     .description = "an NVIDIA GPU: kernels compiled at first use, cuBLASLt, cuDNN",
     .queues = true,
+    .has_tf32 = true,
     .probe = cuda_probe,
     .open = cuda_open,
     .close = cuda_close,

@@ -4,22 +4,26 @@
 #include <string.h>
 
 #include "replay/backend/cuda/cuda.h"
-#include "replay/backend/cuda/cudnn_plan.h"
+#include "replay/backend/cuda/cudnn_attention.h"
+#include "replay/backend/cuda/cudnn_convolution.h"
+#include "replay/backend/cuda/cudnn_engines.h"
+#include "replay/backend/cuda/cudnn_run.h"
 #include "replay/backend/cuda/key_table.h"
+#include "replay/backend/cuda/plan_choice.h"
 
 #define MOST_ROOM ((int64_t)1 << 30)
 
-struct plan {
-    void *plan; /* NULL: refused */
-    int64_t room;
+/* plan NULL: refused. */
+struct plans {
+    struct key_table keys;
+    vec_of(struct cudnn_plan) made;
 };
 
 struct cudnn {
     struct library library;
     struct cudnn_table table;
     void *handle;
-    struct key_table keys;
-    vec_of(struct plan) plans;
+    struct plans plans[CUDNN_KINDS];
 };
 
 /* ---- Opening ---- */
@@ -43,7 +47,8 @@ struct cudnn *cudnn_open(struct err *err)
     struct cudnn *dnn = calloc(1, sizeof *dnn);
     if (!dnn)
         return err_nomem(err), NULL;
-    dnn->keys.key_bytes = sizeof(struct cudnn_problem);
+    dnn->plans[CUDNN_CONVOLUTIONS].keys.key_bytes = sizeof(struct cudnn_convolution);
+    dnn->plans[CUDNN_ATTENTIONS].keys.key_bytes = sizeof(struct cudnn_attention);
     if (library_open(LIBRARY_CUDNN, 0, &dnn->library, err) &&
         library_load(&dnn->library, symbols, sizeof symbols / sizeof *symbols, &dnn->table, err) &&
         start(dnn, err))
@@ -56,13 +61,15 @@ void cudnn_close(struct cudnn *dnn)
 {
     if (!dnn)
         return;
-    for (size_t i = 0; i < dnn->plans.n; i++)
-        if (dnn->plans.v[i].plan)
-            dnn->table.drop(dnn->plans.v[i].plan);
+    for (int kind = 0; kind < CUDNN_KINDS; kind++) {
+        struct plans *plans = &dnn->plans[kind];
+        for (size_t i = 0; i < plans->made.n; i++)
+            cudnn_drop(&dnn->table, plans->made.v[i].plan);
+        vec_release(&plans->made);
+        key_table_release(&plans->keys);
+    }
     if (dnn->handle)
         dnn->table.destroy(dnn->handle);
-    vec_release(&dnn->plans);
-    key_table_release(&dnn->keys);
     free(dnn);
 }
 
@@ -72,7 +79,8 @@ static void close_state(struct cuda *cuda)
     struct cudnn *dnn = cuda->library_state[LIBRARY_CUDNN];
     if (dnn && err_is_set(&cuda->failures.lost)) {
         dnn->handle = NULL;
-        dnn->plans.n = 0;
+        for (int kind = 0; kind < CUDNN_KINDS; kind++)
+            dnn->plans[kind].made.n = 0;
     }
     cudnn_close(cuda->library_state[LIBRARY_CUDNN]);
     cuda->library_state[LIBRARY_CUDNN] = NULL;
@@ -95,7 +103,7 @@ static struct cudnn *state_of(struct kernel *k)
 
 /* ---- Problems ---- */
 
-static bool type_of(enum dtype dtype, int32_t *ret)
+bool cudnn_type(enum dtype dtype, int32_t *ret)
 {
     static const struct {
         enum dtype dtype;
@@ -108,122 +116,125 @@ static bool type_of(enum dtype dtype, int32_t *ret)
     return false;
 }
 
-/* Strides of the sizes without gaps; a dimension of size 1 has whatever the others make it. */
-static void packed(const int64_t *size, int n, bool channels_last, int64_t *ret)
+int64_t cudnn_alignment(uint64_t address)
 {
-    int64_t behind = 1;
-    if (channels_last)
-        ret[1] = 1, behind = size[1];
-    for (int d = n - 1; d >= 0; d--)
-        if (!channels_last || d != 1)
-            ret[d] = behind, behind *= size[d];
+    uint64_t bit = address & (~address + 1);
+    return bit == 0 || bit > 16 ? 16 : (int64_t)bit;
 }
 
-/* cuDNN takes two dimensions or more: one gains a first of size 1. False: there are gaps. */
-static bool tensor_of(const struct conv_side *x, int places, bool channels_last,
-                      struct cudnn_tensor *ret)
-{
-    int64_t stride[CUDNN_DIMS] = { x->at.batch, x->at.channel };
-    ret->size[0] = x->batch;
-    ret->size[1] = x->channels;
-    for (int d = 0; d < places; d++) {
-        ret->size[2 + d] = x->size[CONV_DIMS - places + d];
-        stride[2 + d] = x->at.place[CONV_DIMS - places + d];
-    }
-    packed(ret->size, places + 2, channels_last, ret->stride);
-    for (int d = 0; d < places + 2; d++)
-        if (ret->size[d] != 1 && stride[d] != ret->stride[d])
-            return false;
-    uint64_t bit = x->at.p & (~x->at.p + 1);
-    ret->alignment = bit == 0 || bit > 16 ? 16 : (int64_t)bit;
-    return x->at.p != 0;
-}
+/* ---- Execution ---- */
 
-/* All in one order where they allow it, otherwise each in its own. */
-static bool tensors_of(const struct cuda_conv *c, struct cudnn_problem *p)
+static int execute(const struct cudnn *dnn, const struct cudnn_job *job, void *plan, uint64_t room)
 {
-    const struct conv_side *from[] = { &c->weight, &c->in, &c->out };
-    struct cudnn_tensor *to[] = { &p->weight, &p->in, &p->out };
-    for (int last = 0; last < 2; last++) {
-        bool all = true;
-        for (int i = 0; i < CUDNN_TENSORS; i++)
-            all = all && tensor_of(from[i], p->places, last, to[i]);
-        if (all)
-            return true;
-    }
-    for (int i = 0; i < CUDNN_TENSORS; i++)
-        if (!tensor_of(from[i], p->places, false, to[i]) &&
-            !tensor_of(from[i], p->places, true, to[i]))
-            return false;
-    return true;
-}
-
-static bool problem_of(const struct cuda_conv *c, enum conv_part part, struct cudnn_problem *p)
-{
-    static const int operations[] = { [CONV_TO_OUTPUT] = CUDNN_FORWARD,
-                                      [CONV_TO_INPUT] = CUDNN_BACKWARD_DATA,
-                                      [CONV_TO_WEIGHT] = CUDNN_BACKWARD_FILTER };
-    memset(p, 0, sizeof *p);
-    p->places = c->dims < 2 ? 2 : (int32_t)c->dims;
-    p->operation = operations[part];
-    for (int d = 0; d < p->places; d++) {
-        int from = CONV_DIMS - p->places + d;
-        p->stride[d] = c->stride[from];
-        p->padding[d] = c->padding[from];
-        p->dilation[d] = c->dilation[from];
-    }
-    return type_of(c->in.dtype, &p->type) && tensors_of(c, p);
+    const struct cudnn_table *t = &dnn->table;
+    void *workspace = (void *)(uintptr_t)room;
+    struct cudnn_making m = cudnn_make(t, CUDNN_PACK);
+    int status;
+    cudnn_set(&m, PACK_IDS, CUDNN_INT64S, job->n, job->ids);
+    cudnn_set(&m, PACK_POINTERS, CUDNN_POINTERS, job->n, job->pointers);
+    cudnn_set(&m, PACK_ROOM, CUDNN_POINTERS, 1, &workspace);
+    void *pack = cudnn_made(&m, &status);
+    if (pack)
+        status = t->execute(dnn->handle, plan, pack);
+    cudnn_drop(t, pack);
+    return status;
 }
 
 /* ---- Plans ---- */
 
-/* NULL: memory ran out. Refused ones are kept, too. */
-static const struct plan *plan_of(struct kernel *k, struct cudnn *dnn, const struct cudnn_problem *p)
+struct trial {
+    const struct cudnn *dnn;
+    const struct cudnn_job *job;
+    const struct cudnn_plan *plans;
+    uint64_t room;
+};
+
+static bool try_plan(void *user, uint32_t i)
 {
-    uint32_t found = key_table_find(&dnn->keys, p);
-    struct plan plan = { 0 };
+    const struct trial *t = user;
+    return execute(t->dnn, t->job, t->plans[i].plan, t->room) == CUDNN_OK;
+}
+
+static uint32_t choose(struct kernel *k, struct cudnn *dnn, const struct cudnn_job *job,
+                       const struct plan_problem *problem, const struct cudnn_plan *plans, uint32_t n)
+{
+    struct cuda *cuda = cuda_of(k);
+    struct trial t = { dnn, job, plans, 0 };
+    struct err none = { 0 };
+    uint64_t ids[CUDNN_MOST_PLANS];
+    int64_t room = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        ids[i] = plans[i].id;
+        room = plans[i].room > room ? plans[i].room : room;
+    }
+    struct plan_trial trial = { ids, n, try_plan, &t };
+    if (n < 2 || !cuda_take(cuda, (size_t)room, &t.room, &none))
+        return 0;
+    uint32_t best = dnn->table.set_stream(dnn->handle, cuda->stream) == CUDNN_OK
+                        ? plan_choice_make(cuda, problem, &trial)
+                        : 0;
+    cuda_give_back(cuda, t.room);
+    return best;
+}
+
+/* As chosen before; or chosen now; or, of little to do, the first. */
+static struct cudnn_plan make_plan(struct kernel *k, struct cudnn *dnn, const struct cudnn_job *job)
+{
+    struct plan_problem problem = { &dnn->library, job->key,
+                                    dnn->plans[job->kind].keys.key_bytes };
+    struct cudnn_plan plans[CUDNN_MOST_PLANS] = { 0 }, chosen;
+    struct cudnn_rule rule = { .exact = job->exact, .most = MOST_ROOM };
+    struct cudnn_target target = { .handle = dnn->handle };
+    struct cudnn_graph g;
+    bool worth = job->kind == CUDNN_CONVOLUTIONS && plan_choice_matters(cuda_of(k)->now->flops);
+    uint64_t known = worth ? plan_choice_recall(cuda_of(k), &problem) : 0;
+    uint32_t n = 0, best = 0;
     int status;
+    cudnn_graph_open(&g, &dnn->table);
+    job->describe(&g, job->key);
+    void *graph = cudnn_graph_finish(&g, dnn->handle);
+    if (graph && known)
+        n = cudnn_plans(&dnn->table, &target, graph, &rule, known, plans, 1, &status);
+    if (graph && !n) {
+        n = cudnn_plans(&dnn->table, &target, graph, &rule, 0, plans, worth ? CUDNN_MOST_PLANS : 1,
+                        &status);
+        best = choose(k, dnn, job, &problem, plans, n);
+    }
+    chosen = plans[best];
+    for (uint32_t i = 0; i < n; i++)
+        if (i != best)
+            cudnn_drop(&dnn->table, plans[i].plan);
+    cudnn_graph_close(&g);
+    return chosen;
+}
+
+/* NULL: memory ran out. Refused ones are kept, too. */
+static const struct cudnn_plan *plan_of(struct kernel *k, struct cudnn *dnn,
+                                        const struct cudnn_job *job)
+{
+    struct plans *plans = &dnn->plans[job->kind];
+    uint32_t found = key_table_find(&plans->keys, job->key);
     if (found != KEY_NONE)
-        return &dnn->plans.v[found];
+        return &plans->made.v[found];
     double start = cuda_now_us();
-    plan.plan = cudnn_plan(&dnn->table, dnn->handle, p, MOST_ROOM, &plan.room, &status);
+    struct cudnn_plan plan = make_plan(k, dnn, job);
     cuda_of(k)->base.log.planned++;
     cuda_of(k)->base.log.plan_ns += (uint64_t)((cuda_now_us() - start) * 1e3);
-    if (vec_reserve(&dnn->plans, 1) && key_table_add(&dnn->keys, p)) {
-        dnn->plans.v[dnn->plans.n++] = plan;
-        return &dnn->plans.v[dnn->plans.n - 1];
+    if (vec_reserve(&plans->made, 1) && key_table_add(&plans->keys, job->key)) {
+        plans->made.v[plans->made.n++] = plan;
+        return &plans->made.v[plans->made.n - 1];
     }
-    if (plan.plan)
-        dnn->table.drop(plan.plan);
+    cudnn_drop(&dnn->table, plan.plan);
     err_nomem(k->err);
     k->failed = true;
     return NULL;
 }
 
-static int execute(const struct cudnn *dnn, const struct cuda_conv *c, const struct plan *plan,
-                   uint64_t room, void *stream)
+bool cudnn_takes(struct kernel *k, const struct cudnn_job *job)
 {
-    const struct cudnn_table *t = &dnn->table;
-    const int64_t ids[] = { CUDNN_WEIGHT_ID, CUDNN_IN_ID, CUDNN_OUT_ID };
-    void *pointers[] = { (void *)(uintptr_t)c->weight.at.p, (void *)(uintptr_t)c->in.at.p,
-                         (void *)(uintptr_t)c->out.at.p };
-    void *workspace = (void *)(uintptr_t)room, *pack = NULL;
-    int status = t->set_stream(dnn->handle, stream);
-    if (status == CUDNN_OK)
-        status = t->make(CUDNN_PACK, &pack);
-    if (status == CUDNN_OK)
-        status = t->set(pack, PACK_IDS, CUDNN_INT64S, CUDNN_TENSORS, ids);
-    if (status == CUDNN_OK)
-        status = t->set(pack, PACK_POINTERS, CUDNN_POINTERS, CUDNN_TENSORS, pointers);
-    if (status == CUDNN_OK)
-        status = t->set(pack, PACK_ROOM, CUDNN_POINTERS, 1, &workspace);
-    if (status == CUDNN_OK)
-        status = t->finish(pack);
-    if (status == CUDNN_OK)
-        status = t->execute(dnn->handle, plan->plan, pack);
-    if (pack)
-        t->drop(pack);
-    return status;
+    struct cudnn *dnn = k->failed ? NULL : state_of(k);
+    const struct cudnn_plan *plan = dnn ? plan_of(k, dnn, job) : NULL;
+    return plan && plan->plan;
 }
 
 /* cudnnStatus_t by its thousands, since version 9. */
@@ -239,25 +250,23 @@ static const char *meaning_of(int status)
     }
 }
 
-bool cudnn_convolve(struct kernel *k, const struct cuda_conv *c, enum conv_part part)
+bool cudnn_run(struct kernel *k, const struct cudnn_job *job)
 {
-    static const char *const names[] = { [CONV_TO_OUTPUT] = "cudnn convolution forward",
-                                         [CONV_TO_INPUT] = "cudnn convolution backward data",
-                                         [CONV_TO_WEIGHT] = "cudnn convolution backward filter" };
-    struct cudnn_problem p;
     struct cudnn *dnn = state_of(k);
     void *stream = NULL;
-    if (!dnn || !problem_of(c, part, &p))
+    if (!dnn)
         return false;
-    const struct plan *plan = plan_of(k, dnn, &p);
+    const struct cudnn_plan *plan = plan_of(k, dnn, job);
     if (!plan || !plan->plan)
         return !plan;
     uint64_t room = plan->room ? cuda_room(k, (size_t)plan->room) : 0;
-    cuda_library_begin(k, names[part], &stream);
-    int status = k->failed ? CUDNN_OK : execute(dnn, c, plan, room, stream);
+    cuda_library_begin(k, job->name, &stream);
+    int status = k->failed ? CUDNN_OK : dnn->table.set_stream(dnn->handle, stream);
+    if (!k->failed && status == CUDNN_OK)
+        status = execute(dnn, job, plan->plan, room);
     if (status != CUDNN_OK) {
         err_set(k->err, ERR_ENV, "%s: status %d%s; $SYMTAPE_CUDA_WITHOUT=cudnn runs without it",
-                names[part], status, meaning_of(status));
+                job->name, status, meaning_of(status));
         k->failed = true;
     }
     cuda_library_end(k);

@@ -16,14 +16,17 @@ enum { MAX_NAMES = 4 };
 static const struct {
     const char *name, *stem;
     int majors[MAX_NAMES]; /* 0 ends them; -1: the plain .so */
-    const char *hint;
+    const char *hint, *version; /* version: the function that tells it; NULL: none of that kind */
 } libraries[LIBRARIES] = {
-    [LIBRARY_DRIVER] = { "driver", "libcuda.so", { 1 }, "it comes with the driver of an NVIDIA GPU" },
+    [LIBRARY_DRIVER] = { "driver", "libcuda.so", { 1 }, "it comes with the driver of an NVIDIA GPU",
+                         NULL },
     [LIBRARY_NVRTC] = { "NVRTC", "libnvrtc.so", { 13, 12, -1 },
-                        "it is in the CUDA toolkit and in the wheel nvidia-cuda-nvrtc" },
+                        "it is in the CUDA toolkit and in the wheel nvidia-cuda-nvrtc", NULL },
     [LIBRARY_CUBLASLT] = { "cuBLASLt", "libcublasLt.so", { 13, 12, -1 },
-                           "it is in the CUDA toolkit and in the wheel nvidia-cublas" },
-    [LIBRARY_CUDNN] = { "cuDNN", "libcudnn.so", { 9 }, "it is in the wheel nvidia-cudnn" },
+                           "it is in the CUDA toolkit and in the wheel nvidia-cublas",
+                           "cublasLtGetVersion" },
+    [LIBRARY_CUDNN] = { "cuDNN", "libcudnn.so", { 9 }, "it is in the wheel nvidia-cudnn",
+                        "cudnnGetVersion" },
 };
 
 const char *library_name(enum library_id id)
@@ -291,4 +294,13 @@ bool library_load(const struct library *library, const struct library_symbol *sy
         memcpy((char *)table + symbols[i].offset, &p, sizeof p);
     }
     return true;
+}
+
+size_t library_version(const struct library *library)
+{
+    const char *name = libraries[library->id].version;
+    void *p = name && library->handle ? dlsym(library->handle, name) : NULL;
+    size_t (*version)(void) = NULL;
+    memcpy(&version, &p, sizeof p);
+    return version ? version() : 0;
 }

@@ -39,6 +39,9 @@ struct library_symbol {
 bool library_load(const struct library *library, const struct library_symbol *symbols, size_t n,
                   void *table, struct err *err);
 
+/* As its own function tells it: 91400, 130100; 0: it does not. */
+size_t library_version(const struct library *library);
+
 /* The folders that are looked through besides the loader's, one a line, existing ones only. */
 void library_folders(struct buf *ret);
 

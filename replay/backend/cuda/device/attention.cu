@@ -142,6 +142,17 @@ DEVICE void take_sequence(const struct attention_args *a, i64 sequence, struct s
 }
 #endif
 
+/* Logarithms that lie in order go to the result that wants them; rows that it has more are 0. */
+KERNEL(attention_logarithms, struct attention_args)
+{
+    i64 rows = WARPS * ROWS, head = BLOCK_X / a.tiles, first = BLOCK_X % a.tiles * rows;
+    for (i64 i = first + THREAD; i < first + rows && i < a.padded; i += LANES * WARPS) {
+        ACC x = i < a.n ? PTR(ACC, a.logarithms)[head * a.n + i] : (ACC)0;
+        STORE(TL, PTR(TL, a.given.p),
+              element_at(&a.given, head / a.heads, head % a.heads, i, 0), x);
+    }
+}
+
 KERNEL(attention, struct attention_args)
 {
     SHARED(ACC, own, WARPS * ROWS * CHUNK);
