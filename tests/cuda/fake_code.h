@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The sanitizer that this was built with finds what leaves arrays of the kernels' own. */
 #if defined __SANITIZE_ADDRESS__
@@ -33,13 +34,13 @@ static inline unsigned long long made_with(void)
     static const char *const files[] = { FAKE_ROOT "/tests/cuda/shim.h",
                                          FAKE_ROOT "/tests/cuda/shim_state.h",
                                          FAKE_ROOT "/tests/cuda/fake_nvrtc.c" };
-    static const char sanitizer[] = { SANITIZER "" };
+    static const char *const sanitizer[] = { SANITIZER NULL };
     const char *compiler = kernel_compiler();
     unsigned long long hash = 0xcbf29ce484222325u;
     char bytes[4096];
     for (const char *p = compiler; *p; p++)
         hash = hash_bytes(hash, p, 1);
-    hash = hash_bytes(hash, sanitizer, sizeof sanitizer);
+    hash = hash_bytes(hash, sanitizer[0], sanitizer[0] ? strlen(sanitizer[0]) : 0);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         FILE *file = fopen(files[i], "rb");
         for (size_t n; file && (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
