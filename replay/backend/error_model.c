@@ -8,8 +8,28 @@
 
 #define TF32_ROUNDOFF 0x1p-11
 
-enum length { LENGTH_ONE, LENGTH_RATIO, LENGTH_LAST, LENGTH_FILTER, LENGTH_GRADIENT };
-enum carry { CARRY_SAME, CARRY_MOVE, CARRY_ADD, CARRY_SUM, CARRY_MEAN, CARRY_PRODUCT, CARRY_EXPONENT };
+enum length {
+    LENGTH_ONE,
+    LENGTH_RATIO,
+    LENGTH_LAST,
+    LENGTH_FILTER,
+    LENGTH_GRADIENT,
+    LENGTH_ENTRIES,
+    LENGTH_SHARE
+};
+enum carry {
+    CARRY_SAME,
+    CARRY_MOVE,
+    CARRY_ADD,
+    CARRY_SUM,
+    CARRY_MEAN,
+    CARRY_PRODUCT,
+    CARRY_EXPONENT,
+    CARRY_POWER,
+    CARRY_NORM,
+    CARRY_ATTENTION,
+    CARRY_ATTENTION_BACK
+};
 
 struct rule {
     const char *base;
@@ -60,6 +80,7 @@ void error_model_moments(struct error_model *model, node_id node, const struct a
     if (!isfinite(e->rms))
         e->rms = most;
     e->most = most;
+    e->scale = fmax(e->rms, most / 4);
     e->known = true;
 }
 
@@ -162,6 +183,19 @@ static double gradient_terms(const struct sym_pool *pool, const struct step *cal
     return for_each_of(pool, call->args[of_input ? 2 : 0].u.tensor, 1);
 }
 
+/* Entries of an index that may all name one place: the largest argument's elements for each of the
+ * result's, times the places of its longest dimension. */
+static double entries(const struct sym_pool *pool, const struct extent *args, const struct value *result)
+{
+    int64_t size, most = 1;
+    if (result->kind != VALUE_TENSOR)
+        return 1;
+    const struct tensor_meta *meta = result->u.tensor.meta;
+    for (uint32_t i = 0; i < meta->ndim; i++)
+        most = sym_to_i64(pool, meta->size[i], &size) && size > most ? size : most;
+    return args->most / fmax(elements(pool, result->u.tensor), 1) * (double)most;
+}
+
 /* `result` is the call's, or the one of its results that is meant. */
 static uint64_t terms_of(const struct run *run, const struct step *step, const struct value *result,
                          const struct rule *rule)
@@ -182,6 +216,12 @@ static uint64_t terms_of(const struct run *run, const struct step *step, const s
         n = for_each_of(pool, x, 0);
     } else if (rule->length == LENGTH_GRADIENT) {
         n = gradient_terms(pool, step, result);
+    } else if (rule->length == LENGTH_ENTRIES) {
+        struct extent args = extent_of(run, step->args, step->n_args, STORAGE_FRESH);
+        n = entries(pool, &args, result);
+    } else if (rule->length == LENGTH_SHARE && result->kind == VALUE_TENSOR) {
+        struct extent args = extent_of(run, step->args, step->n_args, STORAGE_FRESH);
+        n = args.most / fmax(elements(pool, result->u.tensor), 1);
     }
     return n > 1 && n < 1e15 ? (uint64_t)ceil(n) : 1;
 }
@@ -191,7 +231,9 @@ static uint64_t terms_of(const struct run *run, const struct step *step, const s
 /* What the arguments bring. Squares are summed, or the greatest taken. */
 struct brought {
     double relative, absolute, moved, ratio, sum_ratio2, exponent; /* moved: without relative's share */
-    double first, second; /* the two greatest rms */
+    double first, second; /* the two greatest scales */
+    double most;          /* of any element */
+    double gradient, row; /* the first argument's scale, and its last dimension's size */
     bool known;           /* all of them have moments */
 };
 
@@ -210,9 +252,10 @@ static struct brought brought_by(const struct error_model *model, const struct r
         b.moved = fmax(b.moved, e->absolute);
         b.ratio = fmax(b.ratio, scaled);
         b.sum_ratio2 += scaled * scaled + e->relative * e->relative;
+        b.most = fmax(b.most, e->most);
         b.exponent = fmax(b.exponent, hypot(e->absolute, e->relative * e->most));
-        b.second = fmax(b.second, fmin(b.first, e->rms));
-        b.first = fmax(b.first, e->rms);
+        b.second = fmax(b.second, fmin(b.first, e->scale));
+        b.first = fmax(b.first, e->scale);
     }
     return b;
 }
@@ -248,6 +291,15 @@ static void carry_on(struct value_error *e, const struct brought *b, enum carry 
         e->relative = own;
         e->absolute = hypot(sqrt(n) * b->absolute, 4 * n * v * b->first);
         break;
+    case CARRY_NORM: /* a result smaller than the gradient is a sum of it, times what is near 1 */
+        e->relative = own;
+        e->absolute = e->terms > 1 ? b->gradient * hypot(sqrt(n * b->sum_ratio2), 4 * n * v)
+                                   : e->scale * hypot(sqrt(b->sum_ratio2), 4 * sqrt(b->row) * v);
+        break;
+    case CARRY_POWER:
+        e->relative = hypot(own, hypot(b->exponent, b->relative));
+        e->absolute = e->known ? e->scale * b->ratio : 0;
+        break;
     case CARRY_MEAN:
         e->relative = hypot(own, b->relative);
         e->absolute = hypot(b->absolute, 4 * v * b->first);
@@ -256,8 +308,8 @@ static void carry_on(struct value_error *e, const struct brought *b, enum carry 
         e->relative = own;
         e->absolute = b->first * b->second * hypot(sqrt(n * b->sum_ratio2), 4 * n * v);
         break;
-    case CARRY_EXPONENT:
-        e->relative = hypot(own, hypot(b->exponent, b->relative));
+    case CARRY_EXPONENT: /* where exp() is not 0, its argument is within 104, and rounded */
+        e->relative = hypot(own + u * fmin(2 * b->most, 104), hypot(b->exponent, b->relative));
         e->absolute = b->exponent < 1 ? 0 : e->most; /* any of softmax's may be the greatest one */
         break;
     default:
@@ -266,6 +318,79 @@ static void carry_on(struct value_error *e, const struct brought *b, enum carry 
         break;
     }
 }
+
+/* ---- Attention ---- */
+
+static double moved_by(const struct value_error *x)
+{
+    return hypot(x->absolute, x->relative * x->scale);
+}
+
+/* Scores are products over `depth`, divided by its root; their errors are relative ones of the weights,
+ * which sum up to 1. Kernels hold weights in the values' dtype. */
+static double error_of_weights(const struct value_error *q, const struct value_error *k, double depth,
+                               double u, double v)
+{
+    double own = 4 * sqrt(depth) * v * q->scale * k->scale;
+    double brought = hypot(moved_by(q) * k->scale, moved_by(k) * q->scale);
+    return 2 * u + hypot(own, brought);
+}
+
+/* Forward: query, key, value; the second result is the logarithm of the scores' sum. Backward: the
+ * gradient stands before them. */
+static void attend(struct value_error *e, const struct value_error *args[4], enum carry carry,
+                   uint32_t result, double depth, double u, double v)
+{
+    bool back = carry == CARRY_ATTENTION_BACK;
+    double n = (double)e->terms, own = 2 * u + 4 * sqrt(n) * v;
+    double weights = error_of_weights(args[back], args[back + 1], depth, u, v);
+    e->relative = hypot(own, fmin(weights, 1));
+    if (result > 0 && !back)
+        e->absolute = weights;
+    else if (!back)
+        e->absolute = hypot(moved_by(args[2]), fmin(weights, 1) * args[2]->scale);
+    else
+        e->absolute = 4 * e->scale * (own + fmin(weights, 1) + moved_by(args[0]) / args[0]->scale);
+}
+
+static const struct value_error *error_of_argument(const struct error_model *model,
+                                                   const struct run *run, const struct step *step,
+                                                   uint32_t i)
+{
+    static const struct value_error none = { .scale = 1 };
+    for (uint32_t p = 0; p < step->n_patches; p++) {
+        const struct patch *patch = &run->program->patches[step->first_patch + p];
+        if (i < step->n_args && patch->at == &step->args[i] && patch->from < model->n)
+            return model->nodes[patch->from].scale > 0 ? &model->nodes[patch->from] : &none;
+    }
+    return &none;
+}
+
+static double last_size(const struct run *run, const struct step *step, uint32_t i)
+{
+    const struct value *x = i < step->n_args ? &step->args[i] : NULL;
+    int64_t size;
+    if (!x || x->kind != VALUE_TENSOR || !x->u.tensor.meta->ndim ||
+        !sym_to_i64(ops_pool(run->ops), x->u.tensor.meta->size[x->u.tensor.meta->ndim - 1], &size))
+        return 1;
+    return (double)size;
+}
+
+static void attention(struct error_model *model, const struct run *run, const struct step *step,
+                      const struct step *origin, enum carry carry, double u)
+{
+    const struct value_error *args[4];
+    int64_t result = 0;
+    for (uint32_t i = 0; i < 4; i++)
+        args[i] = error_of_argument(model, run, origin, i);
+    if (step != origin && step->n_args > 1 &&
+        !sym_to_i64(ops_pool(run->ops), step->args[1].u.sym, &result))
+        result = 0;
+    attend(&model->nodes[step->node], args, carry, (uint32_t)result, last_size(run, origin, 1), u,
+           fmin(u, 0x1p-24));
+}
+
+/* ---- A step ---- */
 
 static enum dtype dtype_of_value(const struct value *v)
 {
@@ -293,7 +418,12 @@ void error_model_step(struct error_model *model, const struct run *run, const st
     bool rounds = model->tf32 && rule->carry == CARRY_PRODUCT && dtype == DTYPE_F32;
     if (rounds)
         b.sum_ratio2 += 2 * 16 * TF32_ROUNDOFF * TF32_ROUNDOFF; /* as what the arguments bring */
-    carry_on(e, &b, rule->carry, u, fmin(u, 0x1p-24));
+    b.gradient = error_of_argument(model, run, origin, 0)->scale;
+    b.row = last_size(run, origin, 0);
+    if (rule->carry == CARRY_ATTENTION || rule->carry == CARRY_ATTENTION_BACK)
+        attention(model, run, step, origin, rule->carry, u);
+    else
+        carry_on(e, &b, rule->carry, u, fmin(u, 0x1p-24));
     if (rounds)
         e->relative = hypot(e->relative, 4 * TF32_ROUNDOFF);
     if (!(e->relative < 1))

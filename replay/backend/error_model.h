@@ -16,7 +16,7 @@
  * which is what n roundings of partial sums come to when they are independent, four times over
  * (Higham and Mary, "A new approach to probabilistic rounding error analysis", 2019): the partial
  * sums are between the result and sqrt(n) rms(terms). The terms' size is that of the arguments, as
- * the reference has them. Errors of arguments are carried on by their operator's rule (CARRY) and
+ * the reference has them: their rms, or a quarter of the greatest where few are large. Errors of arguments are carried on by their operator's rule (CARRY) and
  * added as squares; inputs have none. What comes out is never less than torch.testing.assert_close()
  * asks for the dtype, whose absolute part is scaled down where the values are small. Where factors of
  * f32 may be rounded to TF32 (its unit roundoff t is 2^-11), products of matrices and convolutions
@@ -30,6 +30,7 @@
 struct value_error {
     double relative, absolute; /* R and A so far */
     double rms, most;          /* of the values that are expected, infinities left out */
+    double scale;              /* the rms, or a quarter of the greatest where few are large */
     uint64_t terms;            /* that its operator sums for an element; 1: none */
     bool known;                /* rms and most */
 };

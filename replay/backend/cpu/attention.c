@@ -98,9 +98,9 @@ static void store_logarithms(struct kernel *k, struct tensor to, const struct at
                              struct dense lse)
 {
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(k, to, size), last = ndim == 4 && size[3] == 1; /* cuDNN's */
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
-    int64_t padded = ndim ? size[ndim - 1] : 0;
+    int64_t padded = ndim ? size[ndim - 1 - last] : 0;
     for (int64_t i = 0; i < lse.n && !k->failed && padded >= a->n; i++)
         if (i / a->n * padded + i % a->n < out.n)
             out.u.r[i / a->n * padded + i % a->n] = lse.u.r[i];

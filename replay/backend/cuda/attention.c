@@ -142,12 +142,13 @@ static void tell_traffic(struct kernel *k, const struct cuda_attention *a, doubl
 
 /* ---- Forward ---- */
 
-/* The logarithms' rows may be padded. */
+/* The logarithms' rows may be padded; cuDNN's have a last dimension of size 1. */
 static bool logarithms_of(struct kernel *k, struct cuda_attention *a, struct tensor to)
 {
     struct attention_args *x = &a->args;
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
     uint32_t ndim = tensor_sizes(k, to, size);
+    ndim -= ndim == FOUR && size[FOUR - 1] == 1;
     if (!tensor_strides(k, to, stride) || ndim < 2 || ndim > 3 || size[ndim - 1] < x->n ||
         size[ndim - 2] != x->heads || (ndim == 3 ? size[0] : 1) != x->batch)
         return false;
