@@ -25,7 +25,7 @@
  *     SYMTAPE_FAKE_PROGRAMS   FOLDER: each program that is compiled is left there: its name and the
  *                             options in a comment, then its text
  *     SYMTAPE_FAKE_KEEP       FOLDER: texts that did not compile or failed are left there
- *     SYMTAPE_FAKE_IDLE       1: nothing is compiled, launched or looked at, and new memory is zero: what
+ *     SYMTAPE_FAKE_IDLE       1: nothing is compiled, launched or looked at, and what is read is zero: what
  *                             is left of a run is the host's own time (tests/bench), or programs
  *     SYMTAPE_FAKE_CC         compiler of kernels; what the test was built with */
 #ifndef SYMTAPE_TESTS_CUDA_FAKE_H

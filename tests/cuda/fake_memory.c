@@ -202,6 +202,10 @@ EXPORT int cuMemcpyDtoHAsync_v2(void *to, cu_address from, size_t bytes, cu_stre
 EXPORT int cuMemcpyDtoHAsync_v2(void *to, cu_address from, size_t bytes, cu_stream stream)
 {
     (void)stream;
+    if (fake_idles()) { /* what is there was computed by nobody */
+        memset(to, 0, bytes);
+        return CU_OK;
+    }
     return copy(__func__, to, fake_memory(from, bytes), bytes);
 }
 

@@ -37,8 +37,11 @@ static void compact(const struct point_group *g, struct point_group *to)
 {
     bool node[POINT_NODES] = { false }, stream[POINT_STREAMS] = { false };
     uint8_t new_node[POINT_NODES] = { 0 }, new_stream[POINT_STREAMS] = { 0 };
-    *to = (struct point_group){ .ndim = g->ndim, .n = g->n };
-    memcpy(to->size, g->size, sizeof to->size);
+    to->ndim = g->ndim; /* of the arrays only what counts: they are long */
+    to->n = g->n;
+    to->placed = false;
+    to->n_streams = to->n_nodes = to->n_slots = 0;
+    memcpy(to->size, g->size, g->ndim * sizeof *to->size);
     mark_alive(g, node, stream);
     for (uint32_t s = 0; s < g->n_streams; s++)
         if (stream[s]) {
