@@ -102,7 +102,7 @@ logs_of() {
     local name
     for name in ${1//,/ }; do log_of "$name"; done
 }
-short() { basename "$1" | sed 's/\.aot_eager\.log\.zst//'; }
+short() { sed 's,.*/\([^/:]*\.\),\1,; s/\.aot_eager\.log\.zst//' <<<"$1"; } # a program, or LOG:GRAPH
 
 # ---- Parts ----
 
@@ -197,7 +197,7 @@ compare() { # SELECTOR SIZES FILE
     timeout "$(left)" "$symtape" replay --backend cuda --against cpu --nodes "$1" --set "$2" >"$3.out" 2>&1
     code=$?
     [ $code != 124 ] || code="no time"
-    row=$(grep -m1 'first bad node' "$3.out" | cut -c1-170)
+    row=$(grep -m1 'first bad node' "$3.out" | sed 's/^ *first bad node: //; s/ at .*, whose inputs agree//' | cut -c1-260)
     row=${row:-$(grep -m1 -E ' differ;|^symtape:' "$3.out" | cut -c1-150)}
     echo "| $(short "${1%%:*}") ${1#*:} | ${2//,/ } | $code | $(grep -cE '^ +out\..* agree' "$3.out") |" \
         "$(sed -n 's/^ *nodes: //p' "$3.out") | ${row//|/\\|} |" >"$3"
