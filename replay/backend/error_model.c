@@ -27,6 +27,8 @@ enum carry {
     CARRY_EXPONENT,
     CARRY_POWER,
     CARRY_NORM,
+    CARRY_NORMED,
+    CARRY_FILTERED,
     CARRY_ATTENTION,
     CARRY_ATTENTION_BACK
 };
@@ -233,7 +235,7 @@ struct brought {
     double relative, absolute, moved, ratio, sum_ratio2, exponent; /* moved: without relative's share */
     double first, second; /* the two greatest scales */
     double most;          /* of any element */
-    double gradient, row; /* the first argument's scale, and its last dimension's size */
+    double gradient, input, row; /* of the first argument: its scale, error, last dimension's size */
     bool known;           /* all of them have moments */
 };
 
@@ -296,6 +298,11 @@ static void carry_on(struct value_error *e, const struct brought *b, enum carry 
         e->absolute = e->terms > 1 ? b->gradient * hypot(sqrt(n * b->sum_ratio2), 4 * n * v)
                                    : e->scale * hypot(sqrt(b->sum_ratio2), 4 * sqrt(b->row) * v);
         break;
+    case CARRY_NORMED:
+        e->relative = hypot(own, b->relative);
+        e->absolute = e->terms > 1 ? hypot(b->input, 4 * v * b->gradient)
+                                   : e->scale * hypot(b->ratio, 4 * sqrt(b->row) * v);
+        break;
     case CARRY_POWER:
         e->relative = hypot(own, hypot(b->exponent, b->relative));
         e->absolute = e->known ? e->scale * b->ratio : 0;
@@ -307,6 +314,10 @@ static void carry_on(struct value_error *e, const struct brought *b, enum carry 
     case CARRY_PRODUCT:
         e->relative = own;
         e->absolute = b->first * b->second * hypot(sqrt(n * b->sum_ratio2), 4 * n * v);
+        break;
+    case CARRY_FILTERED: /* Winograd multiplies sums of elements, and sums up their products: 4 times */
+        e->relative = own;
+        e->absolute = b->first * b->second * hypot(sqrt(n * b->sum_ratio2), 4 * 4 * n * v);
         break;
     case CARRY_EXPONENT: /* where exp() is not 0, its argument is within 104, and rounded */
         e->relative = hypot(own + u * fmin(2 * b->most, 104), hypot(b->exponent, b->relative));
@@ -348,7 +359,8 @@ static void attend(struct value_error *e, const struct value_error *args[4], enu
     if (result > 0 && !back)
         e->absolute = weights;
     else if (!back)
-        e->absolute = hypot(moved_by(args[2]), fmin(weights, 1) * args[2]->scale);
+        e->absolute = weights < 1 ? hypot(moved_by(args[2]), weights * args[2]->scale)
+                                  : 2 * args[2]->most; /* another key may weigh most */
     else
         e->absolute = 4 * e->scale * (own + fmin(weights, 1) + moved_by(args[0]) / args[0]->scale);
 }
@@ -415,10 +427,12 @@ void error_model_step(struct error_model *model, const struct run *run, const st
     struct brought b = brought_by(model, run, origin);
     double u = roundoff_of(dtype);
     e->terms = terms_of(run, origin, &run->program->current[step->node], rule);
-    bool rounds = model->tf32 && rule->carry == CARRY_PRODUCT && dtype == DTYPE_F32;
+    bool rounds = model->tf32 && (rule->carry == CARRY_PRODUCT || rule->carry == CARRY_FILTERED) &&
+                  dtype == DTYPE_F32;
     if (rounds)
         b.sum_ratio2 += 2 * 16 * TF32_ROUNDOFF * TF32_ROUNDOFF; /* as what the arguments bring */
     b.gradient = error_of_argument(model, run, origin, 0)->scale;
+    b.input = moved_by(error_of_argument(model, run, origin, 0));
     b.row = last_size(run, origin, 0);
     if (rule->carry == CARRY_ATTENTION || rule->carry == CARRY_ATTENTION_BACK)
         attention(model, run, step, origin, rule->carry, u);

@@ -5,7 +5,8 @@
  * Its engines, of which the heuristics offer the first four, the slower one those that are fit
  * for f32 as it is, and none the last, which is the fastest of them:
  *     0 not repeatable   1 converts down   2 tensor cores   3 Winograd   4, 5 nothing to note
- * $FAKE_CUDNN: "refuse": it offers none; "broken": execution fails; "absent": it does not start. */
+ * $FAKE_CUDNN: "refuse": it offers none; "broken": execution fails; "absent": it does not start;
+ * "left": what is made is known to be left behind, with a context that is lost. */
 #include "tests/cuda/fake_cudnn.h"
 
 #include "tests/cuda/fake_time.h"
@@ -22,12 +23,25 @@ static const struct {
                        { 9, 4000 },
                        { 9, 3000 } };
 
+static struct object *left_behind; /* so that a leak checker finds them; some are dropped, and stay */
+
 static struct object *make(int kind)
 {
     struct object *x = calloc(1, sizeof *x);
     CHECK(x, "no memory");
     x->kind = kind;
+    if (wanted("left")) {
+        x->left = left_behind;
+        left_behind = x;
+    }
     return x;
+}
+
+static void drop(struct object *x)
+{
+    x->kind = -1;
+    if (!wanted("left"))
+        free(x);
 }
 
 struct object *as(const void *p, int kind)
@@ -103,8 +117,7 @@ int cudnnCreate(void **ret)
 int cudnnDestroy(void *handle);
 int cudnnDestroy(void *handle)
 {
-    as(handle, HANDLE_KIND)->kind = -1;
-    free(handle);
+    drop(as(handle, HANDLE_KIND));
     return CUDNN_OK;
 }
 
@@ -137,8 +150,7 @@ int cudnnBackendDestroyDescriptor(void *descriptor)
         free(x->stream);
     else if (x->kind == CUDNN_PLAN)
         drop_graph(x->stream);
-    x->kind = -1;
-    free(x);
+    drop(x);
     return CUDNN_OK;
 }
 

@@ -29,6 +29,7 @@ struct object {
     bool conv;                  /* of a plan: of one convolution */
     const struct object *graph; /* of what is made of one */
     void *stream;               /* of a handle; of a plan, what it keeps of its graph */
+    struct object *left;        /* made before it, in the mood "left" */
 };
 
 struct object *as(const void *p, int kind);

@@ -203,6 +203,8 @@ int main(void)
     char folder[4096];
     snprintf(folder, sizeof folder, "%s/tests/cuda", getenv("SYMTAPE_BUILD"));
     setenv("SYMTAPE_CUDA_LIB", folder, 1);
+    strcat(folder, "/cache");
+    setenv("XDG_CACHE_HOME", folder, 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_launches),
         cmocka_unit_test(test_errors),
