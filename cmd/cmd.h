@@ -1,9 +1,9 @@
 /* The cmd room's manual: commands, and what they have in common.
  *
  * A command is one short file, cmd_NAME.c: a struct for its options, a table that describes them
- * (cmd/opt.h), a `run` function, and one `const struct command`. It parses nothing itself, calls a
- * library, and prints through struct out (cmd/out.h). The table COMMANDS gives dispatch, `symtape
- * help` and the shell completions.
+ * (cmd/cli/opt.h), a `run` function, and one `const struct command`. It parses nothing itself,
+ * calls a library, and prints through struct out (cmd/cli/out.h). The table COMMANDS gives
+ * dispatch, `symtape help` and the shell completions.
  *
  * Adding a command: a row in COMMANDS, cmd/cmd_NAME.c in cmd/meson.build, man/symtape-NAME.1.scd in
  * man/meson.build, a section in README.md. tests/help.sh finds whatever was forgotten.
@@ -22,36 +22,36 @@
 
 #include <stdint.h>
 
-#include "cmd/opt.h"
-#include "cmd/out.h"
+#include "cmd/cli/opt.h"
+#include "cmd/cli/out.h"
 
 /*  COMMAND(name, "what it does, as `symtape help` lists it") */
-#define COMMANDS(COMMAND)                                                             \
-    COMMAND(record, "run a program and pack what its compiles recorded into a tape")  \
-    COMMAND(import, "pack logs, folders of logs and .pt2 archives into a tape")       \
-    COMMAND(export, "write a recording's log back, byte for byte")                    \
-    COMMAND(info, "what is on a tape: recordings, compiles, graphs, counts")          \
-    COMMAND(show, "graphs, guards, symbols and other records, for reading")           \
-    COMMAND(profile, "where compile time, operators and guards went")                 \
-    COMMAND(replay, "graphs through the shape engine: does it agree with PyTorch?")   \
-    COMMAND(diff, "two runs side by side: what changed, at which user line")          \
-    COMMAND(check, "hold a tape to a baseline and to budgets: a gate for CI")         \
+#define COMMANDS(COMMAND)                                                               \
+    COMMAND(record, "run a program and pack what its compiles recorded into a tape")    \
+    COMMAND(import, "pack logs, folders of logs and .pt2 archives into a tape")         \
+    COMMAND(export, "write a recording's log back, byte for byte")                      \
+    COMMAND(info, "what is on a tape: recordings, compiles, graphs, counts")            \
+    COMMAND(show, "graphs, guards, symbols and other records, for reading")             \
+    COMMAND(profile, "where compile time, operators and guards went")                   \
+    COMMAND(replay, "graphs through the shape engine: does it agree with PyTorch?")     \
+    COMMAND(diff, "two runs side by side: what changed, at which user line")            \
+    COMMAND(check, "hold a tape to a baseline and to budgets: a gate for CI")           \
     COMMAND(minify, "the smallest graph that still fails, and a program that shows it") \
-    COMMAND(bisect, "the first event after which a guard holds, or a call fails")     \
-    COMMAND(completions, "print a shell's completion script")                         \
-    COMMAND(help, "how to use a command")                                             \
+    COMMAND(bisect, "the first event after which a guard holds, or a call fails")       \
+    COMMAND(completions, "print a shell's completion script")                           \
+    COMMAND(help, "how to use a command")                                               \
     COMMAND(version, "version of symtape and of the libraries in use")
 
-/* Exit codes (DESIGN.md); the same for every command. */
+/* Exit codes (symtape(1)); the same for every command. */
 enum exit_code {
     EXIT_DONE = 0,
-    EXIT_DIFFERS = 1,        /* differs, regressed, not reproduced */
-    EXIT_USAGE = 2,          /* what was asked for makes no sense, or is not on the tape */
-    EXIT_INPUT = 3,          /* a file is damaged or is not what it claims to be */
-    EXIT_ENV = 4,            /* I/O, memory, a missing library or device */
-    EXIT_CANNOT_TELL = 125,  /* git bisect's "skip" */
-    EXIT_INTERRUPTED = 130,  /* the best so far was kept */
-    EXIT_BROKEN_PIPE = 141,  /* the reader of stdout went away; said by the shell for SIGPIPE too */
+    EXIT_DIFFERS = 1,       /* differs, regressed, not reproduced */
+    EXIT_USAGE = 2,         /* what was asked for makes no sense, or is not on the tape */
+    EXIT_INPUT = 3,         /* a file is damaged or is not what it claims to be */
+    EXIT_ENV = 4,           /* I/O, memory, a missing library or device */
+    EXIT_CANNOT_TELL = 125, /* git bisect's "skip" */
+    EXIT_INTERRUPTED = 130, /* the best so far was kept */
+    EXIT_BROKEN_PIPE = 141, /* the reader of stdout went away; said by the shell for SIGPIPE too */
 };
 
 /* Names of the JSON documents. Fields may be added to one, never renamed; a change that breaks
@@ -72,19 +72,19 @@ enum exit_code {
 struct cmd {
     const struct command *command;
     struct out *out;
-    const void *args;             /* the command's own options struct, filled in from argv */
-    const char *const *operands;  /* NULL-terminated: they can go to execvp() */
+    const void *args;            /* the command's own options struct, filled in from argv */
+    const char *const *operands; /* NULL-terminated: they can go to execvp() */
     size_t n_operands;
 };
 
 struct command {
-    const char *synopsis;       /* what follows "symtape NAME"; several forms are separated by \n */
-    const char *description;    /* one paragraph; wrapped when printed */
-    const char *examples;       /* one a line */
-    const struct opt *options;  /* ends with OPT_END */
-    size_t args_size;           /* of the options struct */
+    const char *synopsis;      /* what follows "symtape NAME"; several forms are separated by \n */
+    const char *description;   /* one paragraph; wrapped when printed */
+    const char *examples;      /* one a line */
+    const struct opt *options; /* ends with OPT_END */
+    size_t args_size;          /* of the options struct */
     size_t min_operands, max_operands;
-    bool options_first;         /* the first operand ends the options: the rest is CMD ARG... */
+    bool options_first;          /* the first operand ends the options: the rest is CMD ARG... */
     int (*run)(struct cmd *cmd); /* returns the exit code; prints its own errors with out_error() */
 };
 
@@ -106,7 +106,7 @@ int unknown_command(struct out *out, const char *name);
 
 /* Options that every command takes; listed in each command's help. */
 struct common_args {
-    bool help, quiet;
+    bool help, quiet, big;
     const char *color;
 };
 extern const struct opt common_options[];

@@ -1,12 +1,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cmd/cli/memory_limit.h"
+#include "cmd/cli/tape_arg.h"
+#include "cmd/cli/text_file.h"
 #include "cmd/cmd.h"
-#include "cmd/replay.h"
-#include "cmd/tape_arg.h"
-#include "cmd/text_file.h"
-#include "profile/check.h"
-#include "trace/base/output.h"
+#include "cmd/replay/replay.h"
+#include "profile/compare/check.h"
 
 struct check_args {
     const char *baseline, *fail_on, *max, *save, *format, *output, *rules;
@@ -59,12 +59,11 @@ static bool read_rules(struct checking *c, struct err *err)
     const struct check_args *args = c->args;
     if (args->baseline && !args->fail_on && !check_rules_usual(&c->rules, err))
         return false;
-    if (args->fail_on &&
-        !check_rules_parse(&c->rules, str_of(args->fail_on), CHECK_BESIDE, err))
+    if (args->fail_on && !check_rules_parse(&c->rules, str_of(args->fail_on), CHECK_BESIDE, err))
         return err_at(err, "check: --fail-on");
     if (args->max && !check_rules_parse(&c->rules, str_of(args->max), CHECK_BUDGETS, err))
         return err_at(err, "check: --max");
-    return rules_read(&c->custom, args->rules, err);
+    return rules_read(&c->custom, args->rules, &c->cmd->out->limit->meter, err);
 }
 
 static bool read_baseline(struct checking *c, struct err *err)
@@ -72,7 +71,7 @@ static bool read_baseline(struct checking *c, struct err *err)
     struct buf text = BUF_INIT;
     if (!c->args->baseline)
         return true;
-    c->has_baseline = text_file_read(c->args->baseline, &text, err);
+    c->has_baseline = text_file_read(c->args->baseline, &c->cmd->out->limit->meter, &text, err);
     if (c->has_baseline && !baseline_read(buf_str(&text), &c->arena, &c->before, err))
         c->has_baseline = err_at(err, "%s", c->args->baseline);
     buf_release(&text);
@@ -106,7 +105,8 @@ static int measure_tape(struct checking *c, size_t i)
     struct err err = { 0 };
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     struct tape_arg *tape = &c->tapes[i];
-    int code = tape_arg_open(tape, cmd->out, cmd->operands[i], c->args->strict ? TAPE_ARG_STRICT : 0);
+    int code =
+        tape_arg_open(tape, cmd->out, cmd->operands[i], c->args->strict ? TAPE_ARG_STRICT : 0);
     if (code != EXIT_DONE)
         return code;
     if (tape->selector.kind.n)
@@ -146,27 +146,11 @@ static int measure_tapes(struct checking *c)
 
 /* ---- Writing ---- */
 
-static int write_file(struct checking *c, const char *path, const struct buf *text)
-{
-    struct err err = { 0 };
-    if (text->failed || strcmp(path, "-") == 0)
-        return out_buf(c->cmd->out, text);
-    struct output *output =
-        output_open(path, c->args->overwrite ? OUTPUT_REPLACE : OUTPUT_NEW, &err);
-    if (output && output_write(output, buf_str(text), &err)) {
-        if (output_commit(output, &err))
-            return EXIT_DONE;
-    } else if (output) {
-        output_abort(output);
-    }
-    return out_error(c->cmd->out, &err);
-}
-
 static int save(struct checking *c)
 {
     struct buf text = BUF_INIT;
     baseline_write(&c->now, &text);
-    int code = write_file(c, c->args->save, &text);
+    int code = out_report(c->cmd->out, c->args->save, c->args->overwrite, &text);
     buf_release(&text);
     if (code == EXIT_DONE && strcmp(c->args->save, "-") != 0)
         out_note(c->cmd->out, "%s: a baseline of %zu %s", c->args->save, c->cmd->n_operands,
@@ -181,10 +165,12 @@ static enum format format_of(const struct check_args *args)
     struct str name = str_of(args->format ? args->format : args->json ? "json" : "");
     struct str file = str_of(args->output ? args->output : "");
     if (name.n)
-        return str_is(name, "json") ? FORMAT_JSON
-                                    : str_is(name, "markdown") ? FORMAT_MARKDOWN : FORMAT_TEXT;
+        return str_is(name, "json")       ? FORMAT_JSON
+               : str_is(name, "markdown") ? FORMAT_MARKDOWN
+                                          : FORMAT_TEXT;
     return str_ends(file, STR(".json")) ? FORMAT_JSON
-                                        : str_ends(file, STR(".md")) ? FORMAT_MARKDOWN : FORMAT_TEXT;
+           : str_ends(file, STR(".md")) ? FORMAT_MARKDOWN
+                                        : FORMAT_TEXT;
 }
 
 /* `check` is NULL for the list of measures. */
@@ -194,7 +180,7 @@ static int print(struct checking *c, const struct check *check)
     enum format format = format_of(c->args);
     bool to_file = c->args->output && strcmp(c->args->output, "-") != 0;
     const struct report_options how = { .width = to_file ? 0 : c->cmd->out->width,
-                                        .color = !to_file && c->cmd->out->data_color };
+                                        .styles = to_file ? NULL : out_styles(c->cmd->out) };
     const struct check_side *side = c->cmd->n_operands ? &c->now : NULL;
     if (format == FORMAT_JSON && check)
         check_json(check, &text);
@@ -206,7 +192,7 @@ static int print(struct checking *c, const struct check *check)
         check_text(check, &how, &text);
     else
         check_list_text(side, &how, &text);
-    int code = write_file(c, to_file ? c->args->output : "-", &text);
+    int code = out_report(c->cmd->out, c->args->output, c->args->overwrite, &text);
     buf_release(&text);
     return code;
 }
@@ -215,8 +201,7 @@ static int judge(struct checking *c)
 {
     static const int CODES[] = { EXIT_DONE, EXIT_DIFFERS, EXIT_CANNOT_TELL };
     struct err err = { 0 };
-    struct check *check =
-        check_make(&c->rules, &c->now, c->has_baseline ? &c->before : NULL, &err);
+    struct check *check = check_make(&c->rules, &c->now, c->has_baseline ? &c->before : NULL, &err);
     if (!check)
         return out_error(c->cmd->out, &err);
     int code = print(c, check);

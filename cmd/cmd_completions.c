@@ -59,11 +59,12 @@ static void bash(struct buf *out)
     buf_puts(out, " --help --version' -- \"$word\")); return ;;\n"
                   "    help) COMPREPLY=($(compgen -W '");
     command_words(out);
-    buf_puts(out, "' -- \"$word\")); return ;;\n"
-                  "    completions) COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$word\")); return ;;\n"
-                  "    esac\n"
-                  "    [[ $word == -* ]] || { COMPREPLY=($(compgen -f -- \"$word\")); return; }\n"
-                  "    case $command in\n");
+    buf_puts(out,
+             "' -- \"$word\")); return ;;\n"
+             "    completions) COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$word\")); return ;;\n"
+             "    esac\n"
+             "    [[ $word == -* ]] || { COMPREPLY=($(compgen -f -- \"$word\")); return; }\n"
+             "    case $command in\n");
     for (const struct command_row *row = command_table; row->name; row++) {
         buf_printf(out, "    %s) COMPREPLY=($(compgen -W '", row->name);
         option_words(row->command->options, out);
@@ -112,8 +113,9 @@ static void zsh_options(const struct opt *options, struct buf *out)
 
 static void zsh(struct buf *out)
 {
-    buf_puts(out, "#compdef symtape\n# zsh completion of symtape; made by: symtape completions zsh\n"
-                  "_symtape() {\n    local -a commands=(\n");
+    buf_puts(out,
+             "#compdef symtape\n# zsh completion of symtape; made by: symtape completions zsh\n"
+             "_symtape() {\n    local -a commands=(\n");
     for (const struct command_row *row = command_table; row->name; row++) {
         buf_printf(out, "        '%s:", row->name);
         quoted(out, row->summary, ":\\");
@@ -189,7 +191,8 @@ static int run(struct cmd *cmd)
         buf_release(&text);
         return code;
     }
-    return out_usage(cmd->out, "completions: \"%s\" is not one of bash, zsh, fish", cmd->operands[0]);
+    return out_usage(cmd->out, "completions: \"%s\" is not one of bash, zsh, fish",
+                     cmd->operands[0]);
 }
 
 const struct command command_completions = {

@@ -1,5 +1,5 @@
+#include "cmd/cli/nearest.h"
 #include "cmd/cmd.h"
-#include "cmd/nearest.h"
 
 static int run(struct cmd *cmd)
 {

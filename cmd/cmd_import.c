@@ -1,9 +1,10 @@
 #include <inttypes.h>
 
+#include "cmd/cli/interrupt.h"
+#include "cmd/cli/memory_limit.h"
 #include "cmd/cmd.h"
-#include "cmd/interrupt.h"
-#include "profile/human.h"
-#include "trace/base/json_write.h"
+#include "profile/model/human.h"
+#include "trace/base/text/json_write.h"
 #include "trace/log/import.h"
 
 struct import_args {
@@ -76,7 +77,7 @@ static int print_json(struct out *out, const struct import_result *result, const
 static void note_result(struct out *out, const struct import_result *result, const char *output)
 {
     char records[HUMAN_SIZE], log[HUMAN_SIZE], tape[HUMAN_SIZE];
-    if (result->records == 0)
+    if (result->records == 0 && !result->interrupted)
         out_note(out, "no records were found: PyTorch logged nothing there");
     out_note(out, "%s: %s records of %" PRIu64 " %s, %s of log in %s of tape", output,
              human_count(records, result->records), result->recordings,
@@ -100,9 +101,13 @@ static int run(struct cmd *cmd)
         return out_usage(cmd->out, "import: -o TAPE is missing: where to write");
     if (args->json && strcmp(args->output, "-") == 0)
         return out_usage(cmd->out, "import: --json and -o - both write to standard output");
-    const struct import_options import = { .overwrite = args->overwrite, .strict = args->strict,
-                                           .redact = args->redact, .stop = interrupt_begin(&saved),
-                                           .progress = show_progress, .user = cmd->out };
+    const struct import_options import = { .overwrite = args->overwrite,
+                                           .strict = args->strict,
+                                           .redact = args->redact,
+                                           .stop = interrupt_begin(&saved),
+                                           .progress = show_progress,
+                                           .user = cmd->out,
+                                           .meter = &cmd->out->limit->meter };
     bool ok = import_paths(cmd->operands, cmd->n_operands, args->output, &import, &result, &err);
     interrupt_end(&saved);
     out_progress_end(cmd->out);
@@ -124,11 +129,13 @@ static int run(struct cmd *cmd)
 
 const struct command command_import = {
     .synopsis = "[options] -o TAPE INPUT...",
-    .description = "Packs TORCH_TRACE logs (plain, .zst, .gz), folders of logs, .pt2 archives and "
-                   "standard input (-) into one tape. Every byte is kept; symtape export gives a log "
-                   "back.",
+    .description =
+        "Packs TORCH_TRACE logs (plain, .zst, .gz), folders of logs, .pt2 archives and "
+        "standard input (-) into one tape. Every byte is kept; symtape export gives a log "
+        "back. With --redact, tapes are taken as well.",
     .examples = "  symtape import -o bert.tape /tmp/torch_trace\n"
-                "  zstdcat bert.log.zst | symtape import -o bert.tape -\n",
+                "  zstdcat bert.log.zst | symtape import -o bert.tape -\n"
+                "  symtape import --redact -o shown.tape bert.tape\n",
     .options = options,
     .args_size = sizeof(struct import_args),
     .min_operands = 1,

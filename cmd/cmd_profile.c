@@ -1,11 +1,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cmd/cli/memory_limit.h"
+#include "cmd/cli/tape_arg.h"
 #include "cmd/cmd.h"
-#include "cmd/replay.h"
-#include "cmd/tape_arg.h"
-#include "profile/report.h"
-#include "trace/base/output.h"
+#include "cmd/replay/replay.h"
+#include "profile/report/report.h"
 
 struct profile_args {
     const char *format, *output;
@@ -61,7 +61,8 @@ static void write_chrome(const struct profile *profile, const struct report_opti
     report_chrome(profile, out);
 }
 
-/* What --format takes, and the suffix of an output file that asks for it. The first is the default. */
+/* What --format takes, and the suffix of an output file that asks for it. The first is the default.
+ */
 static const struct format {
     const char *name, *suffix;
     void (*write)(const struct profile *profile, const struct report_options *how, struct buf *out);
@@ -82,22 +83,6 @@ static const struct format *format_of(const struct profile_args *args)
     return &formats[0];
 }
 
-static int write_out(struct out *out, const struct profile_args *args, const struct buf *text)
-{
-    struct err err = { 0 };
-    if (!args->output || strcmp(args->output, "-") == 0 || text->failed)
-        return out_buf(out, text);
-    struct output *output =
-        output_open(args->output, args->overwrite ? OUTPUT_REPLACE : OUTPUT_NEW, &err);
-    if (!output)
-        return out_error(out, &err);
-    if (!output_write(output, buf_str(text), &err)) {
-        output_abort(output);
-        return out_error(out, &err);
-    }
-    return output_commit(output, &err) ? EXIT_DONE : out_error(out, &err);
-}
-
 static int report(struct out *out, const struct profile_args *args, const struct profile *profile)
 {
     struct buf text = BUF_INIT;
@@ -107,11 +92,11 @@ static int report(struct out *out, const struct profile_args *args, const struct
     uint64_t rows = args->limit.given ? args->limit.value : people ? TEXT_ROWS : 0;
     const struct report_options how = {
         .width = to_file ? 0 : out->width,
-        .color = !to_file && out->data_color,
+        .styles = to_file ? NULL : out_styles(out),
         .limit = rows > UINT32_MAX ? 0 : (uint32_t)rows,
     };
     format->write(profile, &how, &text);
-    int code = write_out(out, args, &text);
+    int code = out_report(out, args->output, args->overwrite, &text);
     buf_release(&text);
     return code;
 }
@@ -163,8 +148,10 @@ static bool read_by(struct str list, bool *by, struct err *err)
                !str_is(str_first(list, comma), profile_by_name((enum profile_by)found)))
             found++;
         if (found == PROFILE_BYS)
-            return err_set(err, ERR_USAGE, "profile: --by: \"%.*s\" is none of op, line, stack, "
-                           "module", STR_ARG(str_first(list, comma)));
+            return err_set(err, ERR_USAGE,
+                           "profile: --by: \"%.*s\" is none of op, line, stack, "
+                           "module",
+                           STR_ARG(str_first(list, comma)));
         by[found] = true;
         list = str_from(list, comma + 1);
     }
@@ -184,7 +171,7 @@ static int profile_tapes(struct cmd *cmd, const struct tape_arg *tapes, struct t
     if (compile.failed)
         err_nomem(&err);
     else if (read_by(str_of(args->by ? args->by : ""), what.by, &err) &&
-             rules_read(&rules, args->rules, &err))
+             rules_read(&rules, args->rules, &cmd->out->limit->meter, &err))
         what.rules = rules;
     if (!err_is_set(&err))
         profile = profile_build(traces, (uint32_t)cmd->n_operands, &what, &err);
@@ -204,8 +191,10 @@ static int open_tape(struct cmd *cmd, size_t i, struct tape_arg *tape)
         return code;
     const struct selector *selector = &tape->selector;
     if (selector->kind.n || (cmd->n_operands > 1 && (selector->recording.n || selector->compile.n)))
-        return out_usage(cmd->out, "profile: %s: name whole tapes here; --recording and --compile "
-                         "narrow", cmd->operands[i]);
+        return out_usage(cmd->out,
+                         "profile: %s: name whole tapes here; --recording and --compile "
+                         "narrow",
+                         cmd->operands[i]);
     return EXIT_DONE;
 }
 
@@ -218,8 +207,8 @@ static int run(struct cmd *cmd)
     struct err err = { 0 };
     int code = EXIT_DONE;
     if (args->json && args->format && strcmp(args->format, "json") != 0) {
-        code = out_usage(cmd->out, "profile: --json and --format %s exclude each other",
-                         args->format);
+        code =
+            out_usage(cmd->out, "profile: --json and --format %s exclude each other", args->format);
     } else if (!tapes || !traces) {
         err_nomem(&err);
         code = out_error(cmd->out, &err);
@@ -239,9 +228,10 @@ static int run(struct cmd *cmd)
 
 const struct command command_profile = {
     .synopsis = "[options] TAPE[@RECORDING][:COMPILE[_ATTEMPT]]...",
-    .description = "Tells where compile time went: phases, operators by level, user lines, guards, "
-                   "restarts, recompiles, graph breaks, failures and caches. Several tapes or ranks "
-                   "are put side by side.",
+    .description =
+        "Tells where compile time went: phases, operators by level, user lines, guards, "
+        "restarts, recompiles, graph breaks, failures and caches. Several tapes or ranks "
+        "are put side by side.",
     .examples = "  symtape profile bert.tape\n"
                 "  symtape profile rank0.tape rank1.tape --limit 5\n"
                 "  symtape profile bert.tape -o bert.folded\n",

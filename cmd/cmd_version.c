@@ -4,7 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "trace/base/hash.h"
-#include "trace/base/json_write.h"
+#include "trace/base/text/json_write.h"
 
 /* Versions of torch whose logs the readers were written against and tested with. Logs of others are
  * read as far as they are alike; nothing on them is dropped. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cmd/cli/memory_limit.h"
 #include "cmd/cmd.h"
 
 /* Options in front of the command: `symtape --version --json`, `symtape -q info T`. */
@@ -69,10 +70,12 @@ static int run_command(struct out *out, const struct command_row *row, struct co
 {
     const struct command *command = row->command;
     struct err err = { 0 };
+    struct memory_limit limit;
     void *args = calloc(1, command->args_size ? command->args_size : 1);
     const struct opt_target targets[] = { { command->options, args }, { common_options, &common } };
     struct opt_parse parse = { .options_first = command->options_first,
-                               .targets = targets, .n_targets = 2 };
+                               .targets = targets,
+                               .n_targets = 2 };
     int code;
     if (!args)
         err_nomem(&err);
@@ -81,14 +84,17 @@ static int run_command(struct out *out, const struct command_row *row, struct co
     } else {
         out_init(out, stdout, stderr, color_of(common.color));
         out->quiet = common.quiet;
+        memory_limit_begin(&limit, common.big);
+        out->limit = &limit;
         code = common.help ? print_help(out, row) : check_operands(out, row, parse.operands.n);
         if (!common.help && code == EXIT_DONE)
-            code = command->run(&(struct cmd){ command, out, args, parse.operands.v,
-                                               parse.operands.n });
+            code = command->run(
+                &(struct cmd){ command, out, args, parse.operands.v, parse.operands.n });
     }
     if (args)
         opt_release(&parse);
     free(args);
+    out->limit = NULL;
     return code;
 }
 
@@ -118,19 +124,20 @@ static int dispatch(struct out *out, int argc, const char *const *argv)
     return code;
 }
 
-/* A command runs once and ends. Memory that it frees it soon wants again; giving it back to the system
- * in between costs a page fault for each 4 KiB, a third of the time of `symtape profile`. */
+/* A command runs once and ends. Memory that it frees it soon wants again; giving it back to the
+ * system in between costs a page fault for each 4 KiB, a third of the time of `symtape profile`.
+ * What is larger than most goes back: windows of zstd, one an input, would lie side by side. */
 static void keep_freed_memory(void)
 {
 #ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_MMAP_THRESHOLD, 8 << 20);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     mallopt(M_TOP_PAD, 4 << 20);
 #endif
 }
 
-/* A file that must not grow (ulimit -f) is an error of a write, not the end. A handler, not SIG_IGN:
- * programs that are started do not inherit it. */
+/* A file that must not grow (ulimit -f) is an error of a write, not the end. A handler, not
+ * SIG_IGN: programs that are started do not inherit it. */
 static void file_too_large(int number)
 {
     (void)number;

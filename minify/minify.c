@@ -2,22 +2,19 @@
 
 #include <math.h>
 
-#include "minify/schedule.h"
-#include "minify/search_inside.h"
+#include "minify/search/schedule.h"
+#include "minify/search/search_inside.h"
 
 #define TIMEOUT_LEAST 5.0
-#define TIMEOUT_MOST 300.0
+#define TIMEOUT_MOST  300.0
 #define TIMEOUT_TIMES 10.0
-#define ALPHA 0.01 /* of a "no" that is wrong */
+#define ALPHA         0.01 /* of a "no" that is wrong */
 enum { CLEAN_MAX = 100, DOUBT_ASKED = 10 };
 
 static const char *const end_names[] = {
-    [MINIFY_DONE] = "done",
-    [MINIFY_NOT_REPRODUCED] = "not_reproduced",
-    [MINIFY_STOPPED] = "signal",
-    [MINIFY_DEADLINE] = "deadline",
-    [MINIFY_MAX_CALLS] = "max_calls",
-    [MINIFY_UNRESOLVED] = "unresolved",
+    [MINIFY_DONE] = "done",           [MINIFY_NOT_REPRODUCED] = "not_reproduced",
+    [MINIFY_STOPPED] = "signal",      [MINIFY_DEADLINE] = "deadline",
+    [MINIFY_MAX_CALLS] = "max_calls", [MINIFY_UNRESOLVED] = "unresolved",
     [MINIFY_FAILED] = "failed",
 };
 
@@ -38,7 +35,9 @@ static double timeout_of(const struct minify_options *options, double first)
     double seconds = TIMEOUT_TIMES * first;
     if (options->timeout > 0)
         return options->timeout;
-    return seconds < TIMEOUT_LEAST ? TIMEOUT_LEAST : seconds > TIMEOUT_MOST ? TIMEOUT_MOST : seconds;
+    return seconds < TIMEOUT_LEAST  ? TIMEOUT_LEAST
+           : seconds > TIMEOUT_MOST ? TIMEOUT_MOST
+                                    : seconds;
 }
 
 /* Asks on until the original was asked `repeat` times. */
@@ -86,8 +85,8 @@ static bool confirm(struct search *search, struct minify_result *result)
     uint32_t most = search->how.clean > 1 ? search->options->repeat : 1;
     enum verdict verdict;
     search->pass = "confirmation";
-    if (search->oracle->deterministic || cand_size_compare(&search->best_size,
-                                                           &search->first_size) == 0)
+    if (search->oracle->deterministic ||
+        cand_size_compare(&search->best_size, &search->first_size) == 0)
         return true;
     while (!known->resumed && known->confirmed + known->doubted < most) {
         if (!search_confirm(search, search->best, search->best_hash, &verdict))
@@ -112,7 +111,7 @@ static bool begin(struct search *search, const struct minify_options *options,
     uint32_t jobs = options->jobs ? options->jobs : 1;
     search->options = options;
     search->oracle = options->oracle;
-    search->began = search_now();
+    search->began = clock_seconds();
     search->deadline = search->began + options->deadline;
     if (options->journal) {
         search->journal = journal_open(options->journal, &head, options->journal_mode,
@@ -143,7 +142,7 @@ static void fill(struct minify_result *result, struct search *search)
     result->boring = search->boring;
     result->other = search->other;
     result->unresolved = search->unresolved;
-    result->seconds = search_now() - search->began;
+    result->seconds = clock_seconds() - search->began;
     result->steps = search->steps.v;
     result->n_steps = (uint32_t)search->steps.n;
     result->clean = search->how.clean;

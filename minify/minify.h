@@ -7,9 +7,10 @@
  *     ... result.best, also after a failure: the best so far ...
  *     minify_result_release(&result);
  *
- * What it does: asks about the original (calibration), runs the passes of minify/passes.def until
- * none finds anything, then those behind them in the table that are run once (the certificate), and
- * asks about the result again. The search (minify/search.h) stands between passes and the oracle.
+ * What it does: asks about the original (calibration), runs the passes of minify/passes/passes.def
+ * until none finds anything, then those behind them in the table that are run once (the
+ * certificate), and asks about the result again. The search (minify/search/search.h) stands between
+ * passes and the oracle.
  *
  * Any number of jobs gives the same result: the schedule is that of one job, and other workers only
  * ask ahead what it would ask next. What a limit (max_calls) counts is the schedule's questions.
@@ -19,8 +20,8 @@
 #ifndef SYMTAPE_MINIFY_MINIFY_H
 #define SYMTAPE_MINIFY_MINIFY_H
 
-#include "minify/oracle.h"
-#include "minify/pass.h"
+#include "minify/oracle/oracle.h"
+#include "minify/passes/pass.h"
 
 /* Why a run ended. */
 enum minify_end {
@@ -29,8 +30,8 @@ enum minify_end {
     MINIFY_STOPPED,        /* *options.stop */
     MINIFY_DEADLINE,
     MINIFY_MAX_CALLS,
-    MINIFY_UNRESOLVED,     /* the oracle could not tell too many times in a row */
-    MINIFY_FAILED          /* err says why: a broken oracle, a full disk, memory */
+    MINIFY_UNRESOLVED, /* the oracle could not tell too many times in a row */
+    MINIFY_FAILED      /* err says why: a broken oracle, a full disk, memory */
 };
 const char *minify_end_name(enum minify_end end); /* "done", "deadline", ... */
 
@@ -51,11 +52,11 @@ enum journal_mode {
 
 struct minify_options {
     struct oracle *oracle;
-    uint32_t jobs;      /* questions asked at once */
-    uint32_t repeat;    /* how often the original is asked; more than 1 measures its rate */
-    double timeout;     /* seconds a call; 0: ten times the first, at least 5 and at most 300 */
-    double deadline;    /* seconds for all of it; 0: none */
-    uint64_t max_calls; /* 0: none; those that a resumed run made count */
+    uint32_t jobs;       /* questions asked at once */
+    uint32_t repeat;     /* how often the original is asked; more than 1 measures its rate */
+    double timeout;      /* seconds a call; 0: ten times the first, at least 5 and at most 300 */
+    double deadline;     /* seconds for all of it; 0: none */
+    uint64_t max_calls;  /* 0: none; those that a resumed run made count */
     const char *journal; /* path; NULL: none is kept */
     enum journal_mode journal_mode;
     const struct str *passes; /* names of those to run; none: all */
@@ -91,16 +92,17 @@ struct minify_result {
     struct candidate *best; /* NULL when not even the original could be asked */
     struct answer first;    /* to the original */
     struct cand_size before, after;
-    uint64_t calls;         /* of the oracle in this run, repeats and unneeded ones included */
-    uint64_t unneeded;      /* of those asked ahead: the schedule did not come to ask */
-    uint64_t hits, resumed; /* answers not asked for; those that an earlier run left in the journal */
+    uint64_t calls;    /* of the oracle in this run, repeats and unneeded ones included */
+    uint64_t unneeded; /* of those asked ahead: the schedule did not come to ask */
+    uint64_t hits,
+        resumed; /* answers not asked for; those that an earlier run left in the journal */
     uint64_t boring, other, unresolved;
     uint32_t rate_hits, rate_asked; /* asked again, the result failed `hits` of `asked` times */
-    uint32_t clean;         /* a "no" was believed after so many */
-    uint64_t found, found_damaged; /* records of the journal that was there, and bad ones */
-    bool minimal;           /* the certificate holds: no single remaining edit keeps the failure */
+    uint32_t clean;                 /* a "no" was believed after so many */
+    uint64_t found, found_damaged;  /* records of the journal that was there, and bad ones */
+    bool minimal; /* the certificate holds: no single remaining edit keeps the failure */
     double seconds;
-    struct pass_stats *passes; /* n_passes of them, in the order of passes.def */
+    struct pass_stats *passes; /* n_passes of them, in the order of minify/passes/passes.def */
     uint32_t n_passes;
     struct minify_step *steps;
     uint32_t n_steps;

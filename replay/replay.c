@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#include "replay/attempt.h"
-#include "replay/hints.h"
-#include "replay/merge.h"
+#include "replay/attempt/attempt.h"
+#include "replay/attempt/hints.h"
+#include "replay/attempt/merge.h"
 #include "replay/parallel.h"
 
 struct loading {
@@ -20,7 +20,8 @@ struct loading {
     loads;
 };
 
-/* Graphs as such, not a form of one before or after passes; those that a failed compile left too. */
+/* Graphs as such, not a form of one before or after passes; those that a failed compile left too.
+ */
 static bool stands_for_itself(const struct graph_ref *ref)
 {
     return ref->is_event || ref->kind == GRAPH_EXPORTED || ref->kind == GRAPH_PARTIAL_DYNAMO ||
@@ -184,13 +185,14 @@ static uint64_t disagreements(const struct attempt_result *result)
     return ret + result->differences.n;
 }
 
-/* What PyTorch left to the order of a set, the record tells: it is the order that agrees with it. */
+/* What PyTorch left to the order of a set, the record tells: it is the order that agrees with it.
+ */
 static void try_other_order(const struct replay_options *options, struct attempt_load *load,
                             struct attempt_result *result)
 {
     struct attempt_result other;
-    if (load->by_hint || options->changes.n_sets || result->err.kind != ERR_NONE || !result->choices ||
-        !disagreements(result))
+    if (load->by_hint || options->changes.n_sets || result->err.kind != ERR_NONE ||
+        !result->choices || !disagreements(result))
         return;
     load->inner_mods = true;
     attempt_replay(options, load, &other);

@@ -5,18 +5,19 @@
  *     for (size_t i = 0; i < replay->n_graphs; i++) print(&replay->graphs[i]);
  *     replay_free(replay);
  *
- * A replay works through attempts: each has one environment (replay/shape/env.h), started from its
- * own records (replay/inputs.h), and one operators' context (replay/ops/ops.h); its graphs are
- * walked in the order of their records (replay/program.h, replay/walk.h). Guards of the record are
- * accounted for (replay/guard_log.h). What comes out is plain data that owns its texts; the trace
- * must stay open as long as it is looked at. */
+ * A replay works through attempts: each has one environment (replay/shape/env/env.h), started from
+ * its own records (replay/attempt/inputs.h), and one operators' context
+ * (replay/ops/dispatch/ops.h); its graphs are walked in the order of their records
+ * (replay/program/program.h, replay/program/walk.h). Guards of the record are accounted for
+ * (replay/attempt/guard_log.h). What comes out is plain data that owns its texts; the trace must
+ * stay open as long as it is looked at. */
 #ifndef SYMTAPE_REPLAY_REPLAY_H
 #define SYMTAPE_REPLAY_REPLAY_H
 
-#include "replay/change.h"
-#include "replay/guard_log.h"
-#include "replay/ops/stats.h"
-#include "replay/passes.h"
+#include "replay/attempt/change.h"
+#include "replay/attempt/guard_log.h"
+#include "replay/attempt/passes.h"
+#include "replay/ops/dispatch/stats.h"
 #include "trace/graphs.h"
 #include "trace/selector.h"
 
@@ -25,7 +26,7 @@ struct replay_options {
     bool all;                         /* graphs of other events and artifacts too */
     uint32_t jobs;                    /* attempts at once; 0: one */
     bool timing;                      /* operators' times */
-    const struct custom_rules *rules; /* of custom operators (replay/ops/custom.h); NULL */
+    const struct custom_rules *rules; /* of custom operators (replay/ops/decomp/custom.h); NULL */
     struct input_changes changes;
     const struct replay_switch *switches; /* of the operators */
     size_t n_switches;
@@ -36,7 +37,7 @@ struct replay_options {
     void *on_warm_user;
     bool digests; /* of results, to tell whether two replays gave the same */
     bool audit;   /* calls that the fast path could have answered */
-    bool passes;  /* what PyTorch counted (replay/passes.h) */
+    bool passes;  /* what PyTorch counted (replay/attempt/passes.h) */
     bool trails;  /* guards and replacements at the end, as texts */
 };
 #define REPLAY_OPTIONS_DEFAULT ((struct replay_options){ .selector = SELECTOR_ALL })
@@ -128,7 +129,7 @@ struct replay_unsupported {
 };
 
 struct replay {
-    struct replay_counts totals; /* of the five events, as DESIGN.md counts them */
+    struct replay_counts totals; /* of the five events, as symtape-info(1) counts them */
     struct replay_counts others; /* of the rest */
     struct replay_graph *graphs; /* in the order of their records */
     size_t n_graphs;
@@ -140,7 +141,7 @@ struct replay {
     size_t n_guards;
     struct replay_guard_counts guard_counts;
     struct replay_costs costs;
-    struct pass_counts passes[PASSES]; /* with `passes` */
+    struct pass_counts passes[PASSES];    /* with `passes` */
     struct pass_operator *pass_operators; /* by pass, then most dispatches within first */
     size_t n_pass_operators;
     size_t expression_bytes; /* held by the largest of the environments */

@@ -3,6 +3,7 @@
 A runner prints a line a case ("ok - NAME", "not ok - NAME: WHY", "skip - NAME: WHY"), which
 tests/run counts, and leaves with 0, 1, or 77 when it could run nothing at all.
 """
+import functools
 import os
 import subprocess
 import sys
@@ -10,8 +11,8 @@ import threading
 from pathlib import Path
 
 ROOT = Path(os.environ.get("SYMTAPE_ROOT", Path(__file__).resolve().parent.parent))
-BUILD = Path(os.environ.get("SYMTAPE_BUILD", ROOT / "build"))
-SYMTAPE = Path(os.environ.get("SYMTAPE", BUILD / "cmd" / "symtape"))
+BUILD = Path(os.environ.get("SYMTAPE_BUILD", ROOT / "build")).resolve()
+SYMTAPE = Path(os.environ.get("SYMTAPE", BUILD / "cmd" / "symtape")).resolve()
 RECORDINGS = ROOT / "tests" / "recordings"
 
 
@@ -21,6 +22,7 @@ def shared():
     return path if (path / "README.md").exists() else None
 
 
+@functools.cache  # it looks at the whole program
 def is_sanitized():
     """Whether the program is a sanitizer build: slower, and refuses preloaded libraries."""
     return b"__asan_init" in SYMTAPE.read_bytes() or b"__ubsan_" in SYMTAPE.read_bytes()

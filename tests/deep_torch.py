@@ -3,12 +3,19 @@
 CPU can run, and programs that fork, spawn, exec, are killed, fill the disk or hide from us.
 
 SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch (default: python3),
-CONFORM_ENV the runner of recorded ShapeEnv calls. Arguments name the tests to run. Exits with 77,
-"skipped" to meson, when that Python has no torch.
+CONFORM_ENV the runner of recorded ShapeEnv calls. Exits with 77, "skipped" to meson, when that Python
+has no torch.
+
+    deep_torch.py [--all] [--seed N] [TEST...]
+
+Of the programs of ../shared a sample is run, another one every month, unless --all.
 """
+import argparse
+import datetime
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import subprocess
@@ -38,6 +45,7 @@ FAILURES = ["data_dependent_branch", "view_strides", "constraint_specialized", "
 VARIETY = ["hop_cond", "hop_while_loop", "hop_subgraph", "hop_checkpoint", "custom_op",
            "nested_jagged", "optimizer_foreach", "channels_last", "embedding_bag", "sorting",
            "export_constraints"]
+SAMPLE = 3  # of each list
 
 
 class Skip(Exception):
@@ -472,6 +480,12 @@ def test_folder_import():
 
 def main():
     global TORCH_PATH
+    today = datetime.date.today()
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--all", action="store_true")
+    options.add_argument("--seed", type=int, default=today.year * 100 + today.month)
+    options.add_argument("tests", nargs="*")
+    args = options.parse_args()
     try:
         have = subprocess.run([PYTHON, "-c", "import json, sys, torch; print(torch.__version__); "
                                "print(json.dumps([p for p in sys.path if p]))"],
@@ -487,7 +501,12 @@ def main():
                            capture_output=True, text=True)
     if "symtape_deep.so" in usage.stderr:
         sys.exit(print(f"skipped: {usage.stderr.strip()}") or 77)
-    wanted, failed = sys.argv[1:], 0
+    if not args.all:
+        chosen = random.Random(args.seed)
+        for names in (MODELS, FAILURES, VARIETY):
+            names[:] = chosen.sample(names, SAMPLE)
+        print(f"a sample of the programs, seed {args.seed}", flush=True)
+    wanted, failed = args.tests, 0
     for name, test in list(globals().items()):
         if not name.startswith("test_") or wanted and name[5:] not in wanted:
             continue

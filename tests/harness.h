@@ -38,11 +38,11 @@ struct buf read_file(const char *path);
 const char *temp_path(const char *name);
 
 /* The same bytes; both are shown where they differ. */
-#define assert_str_is(actual, expected)                                                       \
+#define assert_str_is(actual, expected) \
     check_str((actual), str_of(expected), #actual, __FILE__, __LINE__)
-#define assert_str_eq(actual, expected)                                                       \
-    check_str((actual), (expected), #actual, __FILE__, __LINE__)
-void check_str(struct str actual, struct str expected, const char *what, const char *file, int line);
+#define assert_str_eq(actual, expected) check_str((actual), (expected), #actual, __FILE__, __LINE__)
+void check_str(struct str actual, struct str expected, const char *what, const char *file,
+               int line);
 
 /* The error is of this kind and its text holds `part`; then it is cleared. */
 #define assert_err(err, kind, part) check_err((err), (kind), (part), __FILE__, __LINE__)
@@ -50,10 +50,10 @@ void check_err(struct err *err, enum err_kind kind, const char *part, const char
 #define assert_no_err(err) assert_err((err), ERR_NONE, "")
 
 /* Bitwise, so that -0.0 is not 0.0 (cmocka 1.1.5 compares floats only). */
-#define assert_double_is(actual, expected)                                                    \
-    do {                                                                                      \
-        double actual_ = (actual), expected_ = (expected);                                    \
-        assert_memory_equal(&actual_, &expected_, sizeof actual_);                            \
+#define assert_double_is(actual, expected)                         \
+    do {                                                           \
+        double actual_ = (actual), expected_ = (expected);         \
+        assert_memory_equal(&actual_, &expected_, sizeof actual_); \
     } while (0)
 
 /* Makes the n-th allocation from here on fail, and every later one too if `onwards`; n = 0 stops

@@ -1,6 +1,8 @@
 #!/bin/bash
-# Rooms look only downward: every #include "ROOM/..." is held to the table "Rooms" in
-# CONTRIBUTING.md, and the rooms that are libraries neither print nor exit.
+# Rooms look only downward. Every #include "ROOM/..." of the sources is held to the tables of rooms:
+# that of the top level is in CONTRIBUTING.md, that of a room with sub-rooms in its README.md. A row
+# names what its room may include of the rooms and files beside it; a name in parentheses is an
+# exception that points upward and is known. Rooms that are libraries neither print nor exit.
 set -u
 cd "${SYMTAPE_ROOT:-.}" || exit 1
 status=0
@@ -10,34 +12,85 @@ complain() {
     status=1
 }
 
-# Rows of the table: | room/ | holds | includes | libraries |
-allowed() {
-    sed -n "s@^| $1/ *|[^|]*| *\([^|]*[^| ]\) *|.*@\1@p" CONTRIBUTING.md
+libraries="trace replay profile minify"
+top="$libraries cmd tests"
+
+# "FOLDER ROOM INCLUDES" for each row of the tables, in their order.
+rows() {
+    sed -n 's@^| \([a-z_]*\)/ *|[^|]*| *\([^|]*[^| ]\) *|.*@. \1 \2@p' CONTRIBUTING.md
+    find $libraries cmd -name README.md | while read -r file; do
+        sed -n "s@^| \([a-z_0-9]*\)/ *|[^|]*| *\([^|]*[^| ]\) *|.*@${file%/README.md} \1 \2@p" "$file"
+    done
 }
 
-rooms=$(sed -n 's@^| \([a-z]*\)/ *|.*@\1@p' CONTRIBUTING.md)
-for room in trace replay profile minify cmd tests; do
-    grep -qw "$room" <<<"$rooms" || complain "CONTRIBUTING.md: no row for $room/ in the table of rooms"
-done
+includes() {
+    grep -rnoE '^ *# *include "[^"]*"' --include='*.[ch]' --include='*.def' --include='*.cu' $libraries cmd |
+        sed 's@^\([^:]*\):[0-9]*: *# *include "\(.*\)"$@\1 \2@'
+}
 
-for room in $rooms; do
-    row=$(allowed "$room")
-    for file in $(find "$room" -name '*.[ch]' -o -name '*.def'); do
-        for included in $(sed -n 's@^ *# *include "\([^"]*\)".*@\1@p' "$file"); do
-            other=${included%%/*}
-            [ "$other" != "$included" ] || complain "$file: \"$included\" does not name its room"
-            [ "$other" = "$room" ] || [ "$row" = "all" ] || grep -qw "$other" <<<"$row" ||
-                complain "$file: $room/ may not include \"$included\" (only: $row)"
-            [ -e "$included" ] || complain "$file: \"$included\" does not exist"
-        done
-    done
+found=$( { rows | sed 's/^/row /'; includes | sed 's/^/include /'; } | awk '
+    # Whether words, divided by commas or blanks, hold the word.
+    function holds(words, word,   list, n, i) {
+        gsub(/[(),]/, " ", words)
+        n = split(words, list, " ")
+        for (i = 1; i <= n; i++) {
+            sub(/\/$/, "", list[i])
+            if (list[i] == word || list[i] == "all")
+                return 1
+        }
+        return 0
+    }
+    $1 == "row" {
+        folder = $2; room = $3
+        words = $0; sub(/^row [^ ]* [^ ]* /, "", words)
+        may[folder, room] = words
+        place[folder, room] = ++n_rows[folder]
+        order[folder, n_rows[folder]] = room
+        next
+    }
+    {
+        file = $2; included = $3
+        na = split(file, a, "/"); nb = split(included, b, "/")
+        if (nb == 1) { print file ": \"" included "\" does not name its room"; next }
+        folder = ""
+        for (k = 1; k < na && k < nb && a[k] == b[k]; k++)
+            folder = folder (k > 1 ? "/" : "") a[k]
+        if (k == na)
+            next # of the same folder, or of a room inside it
+        if (folder == "")
+            folder = "."
+        if (!((folder, a[k]) in may)) {
+            if (!((folder, a[k]) in missing))
+                print (folder == "." ? "CONTRIBUTING.md" : folder "/README.md") ": no row for " a[k] "/"
+            missing[folder, a[k]] = 1
+        } else if (!holds(may[folder, a[k]], b[k]))
+            print file ": " a[k] "/ may not include \"" included "\" (only: " may[folder, a[k]] ")"
+        used[folder, a[k], b[k]] = 1
+    }
+    END {
+        for (folder in n_rows)
+            for (i = 1; i <= n_rows[folder]; i++) {
+                room = order[folder, i]
+                words = may[folder, room]
+                gsub(/\([^)]*\)/, " ", words)
+                n = split(words, list, /[, ]+/)
+                for (j = 1; j <= n; j++)
+                    if ((folder, list[j]) in place && place[folder, list[j]] >= i)
+                        print folder "/README.md: " room "/ may not include " list[j] "/, which does not stand above it"
+            }
+    }')
+[ -z "$found" ] || complain "$found"
+
+for room in $top; do
+    grep -q "^| $room/ *|" CONTRIBUTING.md || complain "CONTRIBUTING.md: no row for $room/ in the table of rooms"
 done
+while read -r file included; do
+    [ -e "$included" ] || complain "$file: \"$included\" does not exist"
+done < <(includes | sort -u -k2,2)
 
 # _exit() in the child of a fork() is not exit(), nor is Python's in the text of a repro.
-for room in trace replay profile minify; do
-    hits=$(grep -nE '\b(printf|puts|putchar|vprintf|perror|exit|abort)[ ]*\(|\b(stdout|stderr)\b' \
-        "$room"/*.c "$room"/*/*.c 2>/dev/null | grep -vE '^[^:]*:[0-9]+: *(/\*| \*|//)|sys\.exit')
-    [ -z "$hits" ] || complain "a library prints or exits:
+hits=$(grep -rnE --include='*.c' '\b(printf|puts|putchar|vprintf|perror|exit|abort)[ ]*\(|\b(stdout|stderr)\b' $libraries |
+    grep -vE '^[^:]*:[0-9]+: *(/\*| \*|//)|sys\.exit')
+[ -z "$hits" ] || complain "a library prints or exits:
 $hits"
-done
 exit $status

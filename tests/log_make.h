@@ -4,7 +4,7 @@
 
 #include "tests/harness.h"
 #include "trace/base/md5.h"
-#include "trace/trace.h"
+#include "trace/open.h"
 
 struct log_make {
     struct buf text;

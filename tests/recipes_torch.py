@@ -4,7 +4,12 @@ model with the real PyTorch, and the CI job of man/examples/ci.yaml.
 
 SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch (default: python3).
 Exits with 77, "skipped" to meson, when that one has no torch or there is no git.
+
+    recipes_torch.py [--all] [TEST...]
+
+Of the recipes that bisect a history, which take minutes, one is run, another one every month; --all runs each.
 """
+import datetime
 import json
 import os
 import pathlib
@@ -206,14 +211,25 @@ def has_torch():
     return probe.returncode == 0 and shutil.which("git")
 
 
+def chosen(args):
+    tests = {n: t for n, t in sorted(globals().items()) if n.startswith("test_")}
+    if args and args != ["--all"]:
+        return {n: tests[n] for n in args}
+    bisecting = [n for n in tests if n.startswith("test_bisect")]
+    today = datetime.date.today()
+    if not args:
+        print(f"{len(bisecting) - 1} of {len(bisecting)} that bisect are left to other months (--all)")
+        bisecting.pop((today.year * 12 + today.month) % len(bisecting))
+        tests = {n: t for n, t in tests.items() if n not in bisecting}
+    return tests
+
+
 def main():
     if not has_torch():
         print("skip - recipes: no torch, or no git")
         sys.exit(77)
     failed = 0
-    for name, test in sorted((n, t) for n, t in globals().items() if n.startswith("test_")):
-        if sys.argv[1:] and name not in sys.argv[1:]:
-            continue
+    for name, test in chosen(sys.argv[1:]).items():
         with tempfile.TemporaryDirectory(prefix="symtape-recipes-") as folder:
             try:
                 test(Sandbox(folder))

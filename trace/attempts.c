@@ -26,10 +26,14 @@ struct grouping {
     struct intern ids;      /* of struct compile with no resets: a state each */
     struct intern compiles; /* of struct compile */
     struct intern attempts; /* of struct key */
-    vec_of(struct state) states;
-    vec_of(uint32_t) counts;  /* records of each attempt */
-    vec_of(bool) started;     /* attempts */
-    vec_of(uint32_t) resets;  /* by recording */
+    vec_of(struct state)
+    states;
+    vec_of(uint32_t)
+    counts; /* records of each attempt */
+    vec_of(bool)
+    started; /* attempts */
+    vec_of(uint32_t)
+    resets; /* by recording */
 };
 
 static struct str as_bytes(const void *data, size_t n)
@@ -90,8 +94,9 @@ static uint32_t latest_attempt(struct grouping *g, struct state *state)
 static struct state *state_of(struct grouping *g, struct compile id)
 {
     uint32_t i = intern(&g->ids, as_bytes(&id, sizeof id));
-    if (i == INTERN_NONE || (i == g->states.n &&
-                             !vec_push(&g->states, (struct state){ TRACE_NONE, TRACE_NONE, false })))
+    if (i == INTERN_NONE ||
+        (i == g->states.n &&
+         !vec_push(&g->states, (struct state){ TRACE_NONE, TRACE_NONE, false })))
         return NULL;
     return &g->states.v[i];
 }
@@ -167,8 +172,10 @@ static bool assign(struct grouping *g, uint32_t i, struct err *err)
     const struct context *c = &g->trace->contexts[record->context];
     if (record->event == EVENT_RAW || (c->frame_id < 0 && c->compiled_autograd_id < 0))
         return true;
-    struct compile id = { .recording = record->recording, .autograd = c->compiled_autograd_id,
-                          .frame = c->frame_id, .compile = c->frame_compile_id };
+    struct compile id = { .recording = record->recording,
+                          .autograd = c->compiled_autograd_id,
+                          .frame = c->frame_id,
+                          .compile = c->frame_compile_id };
     uint32_t number = c->attempt > 0 && c->attempt < UINT32_MAX ? (uint32_t)c->attempt : 0;
     struct state *state = state_of(g, id);
     bool again = state && state->compile != TRACE_NONE && is_again(g, state, record->event, number);
@@ -218,12 +225,15 @@ static bool name_attempt(struct grouping *g, struct attempt *attempt, uint32_t i
 {
     struct key key = key_of(g, i);
     struct compile compile = compile_of(g, key.compile);
-    struct context context = { .compiled_autograd_id = compile.autograd, .frame_id = compile.frame,
+    struct context context = { .compiled_autograd_id = compile.autograd,
+                               .frame_id = compile.frame,
                                .frame_compile_id = compile.compile };
     char text[80];
     struct buf name = BUF_INIT;
-    *attempt = (struct attempt){ .recording = compile.recording, .number = key.number,
-                                 .previous = TRACE_NONE, .next = TRACE_NONE };
+    *attempt = (struct attempt){ .recording = compile.recording,
+                                 .number = key.number,
+                                 .previous = TRACE_NONE,
+                                 .next = TRACE_NONE };
     buf_put(&name, context_compile_id(&context, text));
     if (compile.resets)
         buf_printf(&name, ".%u", compile.resets);

@@ -5,10 +5,10 @@
 
 const char *graph_kind_name(enum graph_kind kind)
 {
-    static const char *const names[GRAPH_KINDS] = { "dynamo",    "joint",    "forward",
-                                                    "backward",  "inference", "pre_grad",
-                                                    "post_grad", "exported",
-                                                    "partial_dynamo", "partial_aot", "other" };
+    static const char *const names[GRAPH_KINDS] = { "dynamo",      "joint",     "forward",
+                                                    "backward",    "inference", "pre_grad",
+                                                    "post_grad",   "exported",  "partial_dynamo",
+                                                    "partial_aot", "other" };
     return kind < GRAPH_KINDS ? names[kind] : "";
 }
 
@@ -26,8 +26,10 @@ struct listing {
     struct trace *trace;
     struct json doc;
     struct intern counted; /* "attempt name", one count each */
-    vec_of(uint32_t) counts;
-    vec_of(struct graph_ref) refs;
+    vec_of(uint32_t)
+    counts;
+    vec_of(struct graph_ref)
+    refs;
 };
 
 /* Payloads that read as graphs were put into a lane of their own on import. */
@@ -71,9 +73,8 @@ static bool count_name(struct listing *l, struct graph_ref *ref, struct err *err
 
 static bool is_program(struct str member)
 {
-    return str_ends(member, STR(".json")) &&
-           (str_find(member, STR("/models/")) < member.n ||
-            str_is(member, "serialized_exported_program.json"));
+    return str_ends(member, STR(".json")) && (str_find(member, STR("/models/")) < member.n ||
+                                              str_is(member, "serialized_exported_program.json"));
 }
 
 static bool add_graph(struct listing *l, uint32_t record, struct err *err)

@@ -7,7 +7,7 @@
 #define SYMTAPE_TRACE_GRAPHS_H
 
 #include "trace/graph/graph.h"
-#include "trace/trace.h"
+#include "trace/open.h"
 
 enum graph_kind {
     GRAPH_DYNAMO,
@@ -15,12 +15,12 @@ enum graph_kind {
     GRAPH_FORWARD,
     GRAPH_BACKWARD,
     GRAPH_INFERENCE,
-    GRAPH_PRE_GRAD,  /* inductor_pre_grad_graph; before_ and after_pre_grad_graph */
-    GRAPH_POST_GRAD, /* inductor_post_grad_graph; before_ and after_post_grad_graph */
-    GRAPH_EXPORTED,  /* exported_program, .pt2 */
+    GRAPH_PRE_GRAD,       /* inductor_pre_grad_graph; before_ and after_pre_grad_graph */
+    GRAPH_POST_GRAD,      /* inductor_post_grad_graph; before_ and after_post_grad_graph */
+    GRAPH_EXPORTED,       /* exported_program, .pt2 */
     GRAPH_PARTIAL_DYNAMO, /* what a compile that failed had traced: symtape-deep(5) */
     GRAPH_PARTIAL_AOT,
-    GRAPH_ANY,       /* some other readable graph: the name tells */
+    GRAPH_ANY, /* some other readable graph: the name tells */
     GRAPH_KINDS
 };
 
@@ -28,8 +28,8 @@ struct graph_ref {
     uint32_t record, attempt; /* attempt may be TRACE_NONE */
     enum graph_kind kind;
     struct str name; /* event or artifact name: "aot_forward_graph", "before_post_grad_graph" */
-    uint32_t index;  /* the how-manieth of this name in its attempt, from 0 */
-    bool is_event;   /* one of the five events that DESIGN.md counts (dynamo, aot_*) */
+    uint32_t index;  /* ordinal among those of this name in its attempt, from 0 */
+    bool is_event;   /* one of the five events that symtape-info(1) counts (dynamo, aot_*) */
 };
 
 struct graph_list {

@@ -66,7 +66,8 @@ static bool parse_kind(struct selector *selector, struct str text)
     return hash > 0 && marked_number(str_from(text, hash), '#', &selector->index);
 }
 
-/* What follows TAPE[@RECORDING]: ":COMPILE[_ATTEMPT][:KIND[#I]]"; the first colon is not in text. */
+/* What follows TAPE[@RECORDING]: ":COMPILE[_ATTEMPT][:KIND[#I]]"; the first colon is not in text.
+ */
 static bool parse_place(struct selector *selector, struct str text)
 {
     struct selector trial = *selector;
@@ -127,7 +128,8 @@ bool selector_parse(struct selector *selector, struct str text, struct err *err)
             odd = colon;
     }
     if (odd < text.n)
-        return err_set(err, ERR_USAGE, "\"%.*s\" is not COMPILE[_ATTEMPT][:KIND[#I]], as in 0/0:forward",
+        return err_set(err, ERR_USAGE,
+                       "\"%.*s\" is not COMPILE[_ATTEMPT][:KIND[#I]], as in 0/0:forward",
                        STR_ARG(str_from(text, odd + 1)));
     return parse_tape(selector, text) || err_set(err, ERR_USAGE, "an empty name is no tape");
 }
@@ -248,7 +250,8 @@ static bool has_kind(const struct graph_ref *ref, const struct selector *selecto
            str_is(selector->kind, graph_kind_name(ref->kind));
 }
 
-/* Graphs of a compile are asked for in its last attempt that has one, unless an attempt is named. */
+/* Graphs of a compile are asked for in its last attempt that has one, unless an attempt is named.
+ */
 static bool is_superseded(const struct trace *trace, const struct graph_list *list,
                           const struct selector *selector, const struct graph_ref *ref)
 {
@@ -273,8 +276,8 @@ static int64_t place_in_attempt(const struct graph_list *list, const struct sele
 {
     int64_t before = 0;
     for (uint32_t i = 0; i < ref; i++)
-        before += list->refs[i].attempt == list->refs[ref].attempt &&
-                  has_kind(&list->refs[i], selector);
+        before +=
+            list->refs[i].attempt == list->refs[ref].attempt && has_kind(&list->refs[i], selector);
     return before;
 }
 
@@ -345,8 +348,8 @@ void selector_print_graph(const struct trace *trace, const struct graph_list *li
     const struct graph_ref *r = &list->refs[ref];
     bool several = false;
     for (uint32_t i = 0; i < list->n; i++)
-        several |= i != ref && list->refs[i].attempt == r->attempt &&
-                   str_eq(list->refs[i].name, r->name);
+        several |=
+            i != ref && list->refs[i].attempt == r->attempt && str_eq(list->refs[i].name, r->name);
     size_t start = out->n;
     selector_print_attempt(trace, trace->records[r->record].recording, r->attempt, out);
     if (r->attempt == TRACE_NONE)

@@ -18,7 +18,7 @@
 
 #include "trace/base/buf.h"
 #include "trace/graphs.h"
-#include "trace/trace.h"
+#include "trace/open.h"
 
 /* Parts that are not named are "" and -1. Strings point into the text that was parsed. */
 struct selector {
@@ -49,7 +49,8 @@ bool selector_graph(const struct trace *trace, const struct graph_list *list,
 /* "@rank1:0/0_1": @RECORDING only on a tape of several. "" when there is nothing to say. */
 void selector_print_attempt(const struct trace *trace, uint32_t recording, uint32_t attempt,
                             struct buf *out);
-/* The shortest spelling that selector_graph() takes for list->refs[ref]: "0/0_1:aot_joint_graph". */
+/* The shortest spelling that selector_graph() takes for list->refs[ref]: "0/0_1:aot_joint_graph".
+ */
 void selector_print_graph(const struct trace *trace, const struct graph_list *list, uint32_t ref,
                           struct buf *out);
 

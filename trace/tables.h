@@ -5,8 +5,8 @@
 #include "trace/events/guards.h"
 #include "trace/events/symbols.h"
 #include "trace/graphs.h"
+#include "trace/open.h"
 #include "trace/tape/tape_read.h"
-#include "trace/trace.h"
 
 /* File names of the processes of a recording, by space and the number that their frames use. */
 struct file_table {
@@ -21,8 +21,8 @@ struct frame_text {
 
 struct trace_tables {
     struct tape *tape;
-    struct buf bytes;   /* the tape's file */
-    struct arena arena; /* everything below */
+    struct buf bytes;         /* the tape's file */
+    struct arena arena;       /* everything below */
     struct file_table *files; /* one a recording */
     struct frame_text *frames;
     struct str *long_metas; /* by payload number; NULL: there is none */

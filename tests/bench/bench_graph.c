@@ -13,7 +13,8 @@ enum { ROUNDS = 9 };
 
 struct texts {
     struct arena arena;
-    vec_of(struct str) texts;
+    vec_of(struct str)
+    texts;
     size_t bytes;
 };
 

@@ -1,5 +1,5 @@
-/* What a run costs the host: the graphs that AOTAutograd made, run on a backend, first and again, and
- * at sizes that it has not seen. With a device that idles (SYMTAPE_FAKE_IDLE=1 and
+/* What a run costs the host: the graphs that AOTAutograd made, run on a backend, first and again,
+ * and at sizes that it has not seen. With a device that idles (SYMTAPE_FAKE_IDLE=1 and
  * SYMTAPE_CUDA_LIB=build/tests/cuda) what is left is the host's own time.
  *
  * usage: bench_host [--backend NAME] [--runs N] TAPE... */
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/replay_run.h"
-#include "replay/backend/run.h"
+#include "cmd/replay/replay_run.h"
+#include "replay/backend/run/run.h"
 #include "trace/graphs.h"
 
 enum { MOST_RUNS = 1000, MOST_SIZES = 64 };
@@ -101,8 +101,8 @@ static double other_size(struct bench *b, const struct graph *graph, struct run_
 {
     struct run_size sizes[MOST_SIZES];
     struct figures f;
-    options.premises = NULL;
-    options.n_premises = 0;
+    options.guards = NULL;
+    options.n_guards = 0;
     options.sizes = sizes;
     for (size_t one = 0; one <= options.n_symbols; one++) {
         struct err ignored = { .kind = ERR_NONE };
@@ -110,8 +110,8 @@ static double other_size(struct bench *b, const struct graph *graph, struct run_
         options.n_sizes = 0;
         for (size_t i = 0; i < options.n_symbols && options.n_sizes < MOST_SIZES; i++)
             if (options.symbols[i].has_hint && (one == 0 || one == i + 1))
-                sizes[options.n_sizes++] = (struct run_size){ options.symbols[i].name,
-                                                              options.symbols[i].hint + 8 };
+                sizes[options.n_sizes++] =
+                    (struct run_size){ options.symbols[i].name, options.symbols[i].hint + 8 };
         if (options.n_sizes && measure(&quiet, graph, &options, &f, &ignored))
             return f.first;
     }
@@ -140,11 +140,11 @@ static void bench_graph(struct bench *b, struct trace *trace, const struct graph
         double launches = f.launches ? f.launches : 1;
         b->graphs++;
         b->log_sum += log(f.again * 1e3 / launches);
-        printf("%6u calls %6u launches  again %8.1f us: %6.0f ns a launch %6.0f a call, %4llu "
-               "allocations  first %8.1f us, of another size %8.1f us, %4.1f times  %.*s graph %u\n",
-               f.calls, f.launches, f.again, f.again * 1e3 / launches, f.again * 1e3 / f.calls,
-               (unsigned long long)f.allocations, f.first, other, other / f.again, STR_ARG(name),
-               i);
+        printf(
+            "%6u calls %6u launches  again %8.1f us: %6.0f ns a launch %6.0f a call, %4llu "
+            "allocations  first %8.1f us, of another size %8.1f us, %4.1f times  %.*s graph %u\n",
+            f.calls, f.launches, f.again, f.again * 1e3 / launches, f.again * 1e3 / f.calls,
+            (unsigned long long)f.allocations, f.first, other, other / f.again, STR_ARG(name), i);
     } else if (err_is_set(&err)) {
         printf("%.*s graph %u: %s\n", STR_ARG(name), i, err.text);
     }

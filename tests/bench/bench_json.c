@@ -1,14 +1,14 @@
 /* usage: bench_json LOG
  *
- * The JSON of a log's header lines, read by trace/base/json.c and by json-c in turn: MB/s of each, the
- * median of nine rounds. Both parse a line whole and look up one key. */
+ * The JSON of a log's header lines, read by trace/base/text/json.c and by json-c in turn: MB/s of
+ * each, the median of nine rounds. Both parse a line whole and look up one key. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include <json-c/json.h>
 
-#include "trace/base/json.h"
+#include "trace/base/text/json.h"
 
 enum { ROUNDS = 9 };
 
@@ -29,7 +29,8 @@ static struct buf read_all(const char *path)
 /* The part of each header line behind "] ". */
 static void find_lines(struct str text, struct str **ret, size_t *ret_n)
 {
-    vec_of(struct str) lines = { 0 };
+    vec_of(struct str)
+    lines = { 0 };
     while (text.n) {
         size_t n = str_find_char(text, '\n');
         struct str line = str_first(text, n);

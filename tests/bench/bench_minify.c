@@ -10,11 +10,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "minify/bisect.h"
-#include "minify/bisect_events.h"
+#include "minify/bisect/bisect.h"
+#include "minify/bisect/bisect_events.h"
 #include "minify/minify.h"
-#include "minify/oracle_ops.h"
-#include "minify/oracle_shape.h"
+#include "minify/oracle/oracle_ops.h"
+#include "minify/oracle/oracle_shape.h"
 #include "trace/base/buf.h"
 
 static double now_ms(void)
@@ -39,12 +39,13 @@ static void run(const char *graph, const char *what, const struct candidate *who
     options.oracle = oracle;
     if (!minify_run(whole, &options, &result, &err))
         complain(&err);
-    printf("{\"graph\": \"%s\", \"case\": \"%s\", \"end\": \"%s\", \"calls\": %llu, \"asked\": %llu, "
-           "\"left\": %llu, \"symbols\": %llu, \"ms\": %.2f}\n",
-           graph, what, minify_end_name(result.end),
-           (unsigned long long)graph_counts(whole->graph).calls, (unsigned long long)result.calls,
-           (unsigned long long)result.after.part[SIZE_CALLS],
-           (unsigned long long)result.after.part[SIZE_SYMBOLS], now_ms() - began);
+    printf(
+        "{\"graph\": \"%s\", \"case\": \"%s\", \"end\": \"%s\", \"calls\": %llu, \"asked\": %llu, "
+        "\"left\": %llu, \"symbols\": %llu, \"ms\": %.2f}\n",
+        graph, what, minify_end_name(result.end),
+        (unsigned long long)graph_counts(whole->graph).calls, (unsigned long long)result.calls,
+        (unsigned long long)result.after.part[SIZE_CALLS],
+        (unsigned long long)result.after.part[SIZE_SYMBOLS], now_ms() - began);
     fflush(stdout);
     oracle->free(oracle);
     minify_result_release(&result);
@@ -79,9 +80,11 @@ static struct candidate *make_graph(unsigned n)
     struct buf t = BUF_INIT;
     char value[24] = "x";
     const char *meta = "f32[s0, s1, 8][8*s1, 8, 1]";
-    buf_printf(&t, "# symbol s0 = 4 in [2, int_oo]\n# symbol s1 = 6 in [2, int_oo]\n# symbol s2 = 4 "
-                   "in [2, int_oo]\nclass f(torch.nn.Module):\n    def forward(self, x: \"%s\", y: "
-                   "\"f32[s2, s1, 8][8*s1, 8, 1]\"):\n", meta);
+    buf_printf(&t,
+               "# symbol s0 = 4 in [2, int_oo]\n# symbol s1 = 6 in [2, int_oo]\n# symbol s2 = 4 "
+               "in [2, int_oo]\nclass f(torch.nn.Module):\n    def forward(self, x: \"%s\", y: "
+               "\"f32[s2, s1, 8][8*s1, 8, 1]\"):\n",
+               meta);
     for (unsigned i = 0; i < n / 3; i++) {
         if (i == n / 4) {
             buf_printf(&t, "        r: \"%s\" = torch.ops.aten.relu.default(%s)\n", meta, value);
@@ -153,7 +156,8 @@ static void run_bisect(unsigned n, uint32_t jobs)
     struct candidate *whole = make_graph(n);
     struct bisect_events events;
     struct bisect_result result;
-    struct in_engine in = { whole, { .kind = BISECT_FAILURE, .inject = STR("aten.relu=refuse") },
+    struct in_engine in = { whole,
+                            { .kind = BISECT_FAILURE, .inject = STR("aten.relu=refuse") },
                             &events };
     double began = now_ms();
     if (!bisect_events_walk(whole, &in.question, UINT32_MAX, &events, &err))

@@ -1,5 +1,5 @@
-/* GFLOP/s of the CPU backend's products of float64 matrices, the median of several: on one thread and
- * on all.
+/* GFLOP/s of the CPU backend's products of float64 matrices, the median of several: on one thread
+ * and on all.
  *
  * usage: bench_product [M N INNER]...; default: a few sizes of transformers */
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "replay/backend/cpu/cpu.h"
-#include "replay/backend/cpu/matmul.h"
+#include "replay/backend/cpu/linalg/matmul.h"
 
 enum { ROUNDS = 7 };
 
@@ -27,7 +27,8 @@ static int compare_doubles(const void *a, const void *b)
 static double rate(struct kernel *k, int64_t m, int64_t n, int64_t inner)
 {
     double seconds[ROUNDS], *a = calloc((size_t)(m * inner + 1), 8),
-           *b = calloc((size_t)(inner * n + 1), 8), *c = calloc((size_t)(m * n + 1), 8);
+                            *b = calloc((size_t)(inner * n + 1), 8),
+                            *c = calloc((size_t)(m * n + 1), 8);
     if (!a || !b || !c)
         exit(4);
     for (int64_t i = 0; i < m * inner; i++)
@@ -63,7 +64,7 @@ static double rate_on(unsigned threads, int64_t m, int64_t n, int64_t inner)
 
 int main(int argc, char **argv)
 {
-    static const char *const usual[] = { "",    "256", "768",  "768", "256", "3072", "768",
+    static const char *const usual[] = { "",    "256", "768", "768", "256", "3072", "768",
                                          "512", "512", "512", "64",  "64",  "64" };
     int n = argc > 3 ? argc : (int)(sizeof usual / sizeof *usual);
     for (int i = 1; i + 2 < n; i += 3) {

@@ -175,11 +175,12 @@ int main(int argc, char **argv)
         code = one ? one : code;
     }
     if (!json && all.n)
-        printf("%8llu calls  cold %7.0f ns a call  warm %6.0f ns a call  %4llu allocations  "
-               "%5.0f bytes a node, %5.0f of them expressions  geometric mean over %llu graphs, warm: %.0f ns\n",
-               (unsigned long long)all.calls, (double)all.cold / (double)all.calls,
-               (double)all.warm / (double)all.calls, (unsigned long long)all.allocations,
-               (double)all.bytes / (double)all.nodes, (double)all.expressions / (double)all.nodes,
-               (unsigned long long)all.n, exp(all.log_sum / (double)all.n));
+        printf(
+            "%8llu calls  cold %7.0f ns a call  warm %6.0f ns a call  %4llu allocations  "
+            "%5.0f bytes a node, %5.0f of them expressions  geometric mean over %llu graphs, warm: %.0f ns\n",
+            (unsigned long long)all.calls, (double)all.cold / (double)all.calls,
+            (double)all.warm / (double)all.calls, (unsigned long long)all.allocations,
+            (double)all.bytes / (double)all.nodes, (double)all.expressions / (double)all.nodes,
+            (unsigned long long)all.n, exp(all.log_sum / (double)all.n));
     return code;
 }

@@ -146,7 +146,7 @@ def check_truncations(battery, pool):
             return [f"cut at {n}: {run.told()}"]
         export = cases.run(["export", "--log", tape, "-o", back])
         same = back.exists() and back.read_bytes() == whole[:n]
-        told = json.loads(cases.run(["info", "--json", tape]).out or b"{}")
+        told = json.loads(cases.run(["info", "--json", "--big", tape]).out or b"{}")
         if not same or export.code != 0:
             return [f"cut at {n}: export differs"]
         least = whole[:n].count(b"\nV1120") - 1
@@ -184,7 +184,7 @@ def check_single_line(battery, megabytes):
         run = cases.Run(child.returncode, b"", err.read())
     found = [] if run.code == 0 else [f"import: {run.told()}"]
     if run.code == 0:
-        told = json.loads(cases.run(["info", "--json", tape]).out or b"{}")
+        told = json.loads(cases.run(["info", "--json", "--big", tape]).out or b"{}")
         if told.get("records") != logs.WHOLE or not told.get("damaged"):
             found.append(f"read {told.get('records')} records, {told.get('damaged')} damaged")
     peak = usage.ru_maxrss / 1024

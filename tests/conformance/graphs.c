@@ -1,7 +1,8 @@
-/* Every graph of the recordings named on the command line (by default those of ../shared): nothing in
- * it is opaque, and its printed form parses to an equal graph.
+/* Every graph of the recordings named on the command line (by default those of ../shared): nothing
+ * in it is opaque, and its printed form parses to an equal graph.
  *
- * Prints a case a recording, as tests/cases.py does, and ends with 77 when there is none to read. */
+ * Prints a case a recording, as tests/cases.py does, and ends with 77 when there is none to read.
+ */
 #include <dirent.h>
 #include <stdlib.h>
 

@@ -99,7 +99,7 @@ def rows(path):
     return found
 
 
-def compile_rows(cc, root, header, folder, table, constants, ours="replay/backend/cuda/abi.h", structs=()):
+def compile_rows(cc, root, header, folder, table, constants, ours="replay/backend/cuda/runtime/abi.h", structs=()):
     text = ["#define CU_STREAM_NON_BLOCKING OUR_NON_BLOCKING", '#include <stddef.h>', '#include "%s"' % ours,
             "#undef CU_STREAM_NON_BLOCKING", "#include <%s>" % header]
     for ours, theirs in constants.items():
@@ -127,9 +127,9 @@ def main():
     good, seen = True, 0
     needed = "nvrtc" in os.environ.get("SYMTAPE_NEED", "").split(",")
     for header, table, constants, *more in (
-            ("cuda.h", "replay/backend/cuda/driver.def", CONSTANTS),
+            ("cuda.h", "replay/backend/cuda/runtime/driver.def", CONSTANTS),
             ("cuda.h", "tests/device/lab/graph.def", GRAPH_CONSTANTS, "tests/device/lab/graph_abi.h", GRAPH_STRUCTS),
-            ("nvrtc.h", "replay/backend/cuda/nvrtc.def", {"NVRTC_OK": "NVRTC_SUCCESS"})):
+            ("nvrtc.h", "replay/backend/cuda/runtime/nvrtc.def", {"NVRTC_OK": "NVRTC_SUCCESS"})):
         folder = next((f for f in include_folders() if os.path.exists(os.path.join(f, header))), None)
         if folder is None:
             print("%s - %s: no %s on this machine" % ("not ok" if needed else "skip", table, header))

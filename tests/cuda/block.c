@@ -49,8 +49,9 @@ static bool fail(int error, void *at, const char *format, ...)
     b.failure->at = at;
     va_list args;
     va_start(args, format);
-    int n = snprintf(b.failure->text, sizeof b.failure->text, "block (%u, %u, %u), thread %u: ",
-                     b.shim.block[0], b.shim.block[1], b.shim.block[2], b.current);
+    int n = snprintf(b.failure->text, sizeof b.failure->text,
+                     "block (%u, %u, %u), thread %u: ", b.shim.block[0], b.shim.block[1],
+                     b.shim.block[2], b.current);
     vsnprintf(b.failure->text + n, sizeof b.failure->text - (size_t)n, format, args);
     va_end(args);
     return false;
@@ -244,7 +245,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         fail(ILLEGAL_ADDRESS, instruction(context), "touches address %p", info->si_addr);
     else
         fail(LAUNCH_FAILED, instruction(context),
-             signal == SIGFPE ? "divides by zero" : "address not aligned, or what C does not define");
+             signal == SIGFPE ? "divides by zero"
+                              : "address not aligned, or what C does not define");
     fiber_switch(b.threads[b.current].fiber, &b.host, false);
     abort();
 }
@@ -273,7 +275,8 @@ static void *dynamic_shared(size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (MAX_SHARED / page + 1) * page;
     if (!b.dynamic_end) {
-        char *map = mmap(NULL, whole + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        char *map =
+            mmap(NULL, whole + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (map == MAP_FAILED)
             return NULL;
         mprotect(map + whole, page, PROT_NONE);
@@ -288,8 +291,11 @@ bool block_run(const struct block_launch *launch, struct block_failure *failure)
     b.launch = launch;
     b.failure = failure;
     b.failed = false;
-    b.shim = (struct shim){ .threads = launch->threads, .sync = at_barrier, .sync_warp = at_warp,
-                            .shuffle = at_shuffle, .ballot = at_ballot };
+    b.shim = (struct shim){ .threads = launch->threads,
+                            .sync = at_barrier,
+                            .sync_warp = at_warp,
+                            .shuffle = at_shuffle,
+                            .ballot = at_ballot };
     memcpy(b.shim.grid, launch->grid, sizeof b.shim.grid);
     b.shim.dynamic_shared = dynamic_shared(launch->dynamic_shared);
     *launch->shim = &b.shim;

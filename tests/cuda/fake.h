@@ -2,32 +2,29 @@
  * beside it compiled for the host. $SYMTAPE_CUDA_LIB names their folder.
  *
  * Memory ends where a page that cannot be touched begins; new memory and shared memory hold bytes
- * that are no number (0xff), freed memory cannot be touched. Launches run at once. An error of a kernel is
- * found as on a device: the launch succeeds, and every later call of the context fails with it.
- * A launch takes as long as the host needed, and a microsecond; a copy a microsecond for each 4096
- * bytes: what measures until something takes long comes to an end.
+ * that are no number (0xff), freed memory cannot be touched. Launches run at once. An error of a
+ * kernel is found as on a device: the launch succeeds, and every later call of the context fails
+ * with it. A launch takes as long as the host needed, and a microsecond; a copy a microsecond for
+ * each 4096 bytes: what measures until something takes long comes to an end.
  *
  * Environment:
- *     SYMTAPE_FAKE_FAIL       NAME:N:ERROR,...   the Nth call of an entry point gives ERROR; N 0: each
- *     SYMTAPE_FAKE_FAIL_CALL  N:ERROR            the Nth call of all entry points gives ERROR
+ *     SYMTAPE_FAKE_FAIL       NAME:N:ERROR,...   the Nth call of an entry point gives ERROR; N 0:
+ * each SYMTAPE_FAKE_FAIL_CALL  N:ERROR            the Nth call of all entry points gives ERROR
  *     SYMTAPE_FAKE_LOST       N:ERROR            from the Nth launch on everything gives ERROR
  *     SYMTAPE_FAKE_BREAK      N:ERROR            the same until the context is reset
  *     SYMTAPE_FAKE_HELD       1: others of the process hold the context, too; only a reset ends it
- *     SYMTAPE_FAKE_REPORT     FILE: at exit there is how many calls there were, which one was made to
- *                             fail, and what was not given back when the context ended
- *     SYMTAPE_FAKE_MEMORY     bytes of the device; 8 GiB
- *     SYMTAPE_FAKE_DEVICES    how many; 1
- *     SYMTAPE_FAKE_DRIVER     13000
- *     SYMTAPE_FAKE_MODE       compute mode: 2 prohibited, 3 another process has the device
- *     SYMTAPE_FAKE_CAPABILITY 90
+ *     SYMTAPE_FAKE_REPORT     FILE: at exit there is how many calls there were, which one was made
+ * to fail, and what was not given back when the context ended SYMTAPE_FAKE_MEMORY     bytes of the
+ * device; 8 GiB SYMTAPE_FAKE_DEVICES    how many; 1 SYMTAPE_FAKE_DRIVER     13000 SYMTAPE_FAKE_MODE
+ * compute mode: 2 prohibited, 3 another process has the device SYMTAPE_FAKE_CAPABILITY 90
  *     SYMTAPE_FAKE_MULTIPROCESSORS 3, so that grids are small and their loops run
  *     SYMTAPE_FAKE_TRACE      FILE: a line for each launch is added to it
  *     SYMTAPE_FAKE_PROGRAMS   FOLDER: each program that is compiled is left there: its name and the
  *                             options in a comment, then its text
  *     SYMTAPE_FAKE_KEEP       FOLDER: texts that did not compile or failed are left there
- *     SYMTAPE_FAKE_IDLE       1: nothing is compiled, launched or looked at, and what is read is zero: what
- *                             is left of a run is the host's own time (tests/bench), or programs
- *     SYMTAPE_FAKE_CC         compiler of kernels; what the test was built with */
+ *     SYMTAPE_FAKE_IDLE       1: nothing is compiled, launched or looked at, and what is read is
+ * zero: what is left of a run is the host's own time (tests/bench), or programs SYMTAPE_FAKE_CC
+ * compiler of kernels; what the test was built with */
 #ifndef SYMTAPE_TESTS_CUDA_FAKE_H
 #define SYMTAPE_TESTS_CUDA_FAKE_H
 
@@ -35,7 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "replay/backend/cuda/abi.h"
+#include "replay/backend/cuda/runtime/abi.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -58,7 +55,7 @@ void fake_initialized(void);
 void fake_use(bool current);
 
 EXPORT void fake_pass_time(double us); /* for the libraries beside it, too (fake_time.h) */
-double fake_now(void); /* us */
+double fake_now(void);                 /* us */
 
 /* What exists now of memory, host memory, streams, events and modules. */
 enum fake_kind { FAKE_MEMORY, FAKE_HOST_MEMORY, FAKE_STREAM, FAKE_EVENT, FAKE_MODULE, FAKE_KINDS };

@@ -1,7 +1,7 @@
 /* What fake_nvrtc.c and fake_modules.c agree on.
  *
- * Modules stay in caches on disk, whose keys know the kernel's text and not what the host's compiler is
- * given beside it: a module of another shim or compiler is no module. */
+ * Modules stay in caches on disk, whose keys know the kernel's text and not what the host's
+ * compiler is given beside it: a module of another shim or compiler is no module. */
 #ifndef SYMTAPE_TESTS_CUDA_FAKE_CODE_H
 #define SYMTAPE_TESTS_CUDA_FAKE_CODE_H
 

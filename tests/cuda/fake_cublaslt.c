@@ -1,19 +1,19 @@
 /* libcublasLt.so.13 for tests: it holds every call to what cuBLASLt's documentation asks, ends the
  * process where one breaks it, and computes plainly, in double, on the memory of the fake driver.
  *
- * Its heuristic offers three algorithms, of which the last one is the fastest. With TF32 factors are
- * rounded to 10 bits behind the first.
+ * Its heuristic offers three algorithms, of which the last one is the fastest. With TF32 factors
+ * are rounded to 10 bits behind the first.
  *
  * $FAKE_CUBLASLT: "refuse": no heuristic finds anything; "unsupported": products answer so;
  * "broken": they answer that execution failed; "absent": it does not start. */
 #define LIBRARY "cublasLt"
-#define MOOD "FAKE_CUBLASLT"
+#define MOOD    "FAKE_CUBLASLT"
 #include "tests/cuda/fake_library.h"
 
 #include <math.h>
 
-#include "replay/backend/cuda/cublaslt_abi.h"
-#include "replay/backend/elements.h"
+#include "replay/backend/cuda/libraries/cublaslt_abi.h"
+#include "replay/backend/values/elements.h"
 #include "tests/cuda/fake_time.h"
 
 enum { OFFERED = 3, ROOM = 4096 };
@@ -25,7 +25,7 @@ struct object {
     const void *bias;
     int type; /* of a layout */
     int64_t rows, columns, leading, batches, stride;
-    uint64_t room, alignment[4]; /* of a preference */
+    uint64_t workspace, alignment[4]; /* of a preference */
 };
 
 static struct object *make(int what)
@@ -177,8 +177,8 @@ int cublasLtMatmulPreferenceSetAttribute(void *p, int attribute, const void *val
     struct object *x = as(p, PREFERENCE);
     uint32_t alignment;
     if (attribute == PREFERENCE_ROOM) {
-        CHECK(bytes == sizeof x->room, "%zu bytes", bytes);
-        memcpy(&x->room, value, bytes);
+        CHECK(bytes == sizeof x->workspace, "%zu bytes", bytes);
+        memcpy(&x->workspace, value, bytes);
         return CUBLAS_OK;
     }
     CHECK(attribute >= PREFERENCE_ALIGNMENT_A && attribute < PREFERENCE_ALIGNMENT_A + 4 &&
@@ -199,8 +199,9 @@ struct problem {
 
 static struct problem problem_of(void *op, void *a, void *b, void *c, void *d)
 {
-    struct problem p = { as(op, OP), as(a, LAYOUT), as(b, LAYOUT), as(c, LAYOUT), as(d, LAYOUT),
-                         0, 0, 0 };
+    struct problem p = {
+        as(op, OP), as(a, LAYOUT), as(b, LAYOUT), as(c, LAYOUT), as(d, LAYOUT), 0, 0, 0
+    };
     p.m = p.op->turn_a ? p.a->columns : p.a->rows;
     p.inner = p.op->turn_a ? p.a->rows : p.a->columns;
     p.n = p.op->turn_b ? p.b->rows : p.b->columns;
@@ -221,14 +222,15 @@ static struct problem problem_of(void *op, void *a, void *b, void *c, void *d)
 }
 
 /* What a choice was made for; an algorithm carries it to the product. */
-static void stamp(const struct problem *p, const uint64_t *alignment, struct cublaslt_algorithm *ret)
+static void stamp(const struct problem *p, const uint64_t *alignment,
+                  struct cublaslt_algorithm *ret)
 {
     const struct object *x[] = { p->a, p->b, p->d };
     memset(ret, 0, sizeof *ret);
     ret->data[0] = (uint64_t)p->m << 32 ^ (uint64_t)p->n << 16 ^ (uint64_t)p->inner;
     for (int i = 0; i < 3; i++)
-        ret->data[1 + i] = (uint64_t)x[i]->leading << 24 ^ (uint64_t)x[i]->stride << 4 ^
-                           (uint64_t)x[i]->type;
+        ret->data[1 + i] =
+            (uint64_t)x[i]->leading << 24 ^ (uint64_t)x[i]->stride << 4 ^ (uint64_t)x[i]->type;
     ret->data[4] = (uint64_t)(p->op->turn_a * 2 + p->op->turn_b) << 8 | (uint64_t)p->op->epilogue;
     ret->data[5] = (uint64_t)p->d->batches;
     for (int i = 0; i < 4; i++)
@@ -245,11 +247,11 @@ int cublasLtMatmulAlgoGetHeuristic(void *handle, void *op, void *a, void *b, voi
     struct problem p = problem_of(op, a, b, c, d);
     const struct object *x = as(preference, PREFERENCE);
     as(handle, HANDLE);
-    CHECK(want > 0 && x->room > 0, "%d wanted", want);
+    CHECK(want > 0 && x->workspace > 0, "%d wanted", want);
     CHECK(p.op->epilogue != EPILOGUE_BIAS || p.op->bias, "a bias that is not told");
     *found = wanted("refuse") ? 0 : want < OFFERED ? want : OFFERED;
     for (int i = 0; i < *found; i++) {
-        ret[i] = (struct cublaslt_choice){ .room = ROOM, .status = CUBLAS_OK };
+        ret[i] = (struct cublaslt_choice){ .workspace = ROOM, .status = CUBLAS_OK };
         stamp(&p, x->alignment, &ret[i].algorithm);
         ret[i].algorithm.data[7] = (uint64_t)i;
     }
@@ -258,9 +260,10 @@ int cublasLtMatmulAlgoGetHeuristic(void *handle, void *op, void *a, void *b, voi
 
 static enum dtype dtype_of(int type)
 {
-    return type == CUBLAS_F64 ? DTYPE_F64 : type == CUBLAS_F32 ? DTYPE_F32
-           : type == CUBLAS_F16                                ? DTYPE_F16
-                                                               : DTYPE_BF16;
+    return type == CUBLAS_F64   ? DTYPE_F64
+           : type == CUBLAS_F32 ? DTYPE_F32
+           : type == CUBLAS_F16 ? DTYPE_F16
+                                : DTYPE_BF16;
 }
 
 static double at(const void *p, const struct object *x, int64_t batch, int64_t row, int64_t column)
@@ -290,10 +293,10 @@ static void compute(const struct problem *p, const void *alpha, const void *a, c
         int64_t batch = i / p->n / p->m, row = i % p->m, column = i / p->m % p->n;
         double sum = 0;
         for (int64_t l = 0; l < p->inner; l++)
-            sum += factor(p, p->op->turn_a ? at(a, p->a, batch, l, row)
-                                           : at(a, p->a, batch, row, l)) *
-                   factor(p, p->op->turn_b ? at(b, p->b, batch, column, l)
-                                           : at(b, p->b, batch, l, column));
+            sum +=
+                factor(p, p->op->turn_a ? at(a, p->a, batch, l, row) : at(a, p->a, batch, row, l)) *
+                factor(p, p->op->turn_b ? at(b, p->b, batch, column, l)
+                                        : at(b, p->b, batch, l, column));
         sum = by * sum + (add == 0 ? 0 : add * at(c, p->c, batch, row, column));
         if (p->op->epilogue == EPILOGUE_BIAS)
             sum += load_real(dtype_of(p->d->type), p->op->bias, row);
@@ -304,12 +307,12 @@ static void compute(const struct problem *p, const void *alpha, const void *a, c
 
 int cublasLtMatmul(void *handle, void *op, const void *alpha, const void *a, void *layout_a,
                    const void *b, void *layout_b, const void *beta, const void *c, void *layout_c,
-                   void *d, void *layout_d, const struct cublaslt_algorithm *algorithm, void *room,
-                   size_t room_bytes, void *stream);
+                   void *d, void *layout_d, const struct cublaslt_algorithm *algorithm,
+                   void *workspace, size_t room_bytes, void *stream);
 int cublasLtMatmul(void *handle, void *op, const void *alpha, const void *a, void *layout_a,
                    const void *b, void *layout_b, const void *beta, const void *c, void *layout_c,
-                   void *d, void *layout_d, const struct cublaslt_algorithm *algorithm, void *room,
-                   size_t room_bytes, void *stream)
+                   void *d, void *layout_d, const struct cublaslt_algorithm *algorithm,
+                   void *workspace, size_t room_bytes, void *stream)
 {
     struct problem p = problem_of(op, layout_a, layout_b, layout_c, layout_d);
     struct cublaslt_algorithm same;
@@ -327,10 +330,11 @@ int cublasLtMatmul(void *handle, void *op, const void *alpha, const void *a, voi
     CHECK(algorithm->data[7] < OFFERED, "algorithm %d", (int)algorithm->data[7]);
     same.data[7] = algorithm->data[7];
     CHECK(memcmp(&same, algorithm, sizeof same) == 0, "an algorithm for another product");
-    CHECK(room && (uintptr_t)room % 256 == 0 && room_bytes >= ROOM, "%zu bytes of room", room_bytes);
+    CHECK(workspace && (uintptr_t)workspace % 256 == 0 && room_bytes >= ROOM,
+          "%zu bytes of workspace", room_bytes);
     CHECK(stream, "no stream");
     CHECK(p.op->epilogue != EPILOGUE_BIAS || p.op->bias, "no bias");
-    memset(room, 0xff, ROOM);
+    memset(workspace, 0xff, ROOM);
     if (wanted("unsupported"))
         return CUBLAS_NOT_SUPPORTED;
     if (wanted("broken"))

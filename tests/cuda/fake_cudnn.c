@@ -23,7 +23,8 @@ static const struct {
                        { 9, 4000 },
                        { 9, 3000 } };
 
-static struct object *left_behind; /* so that a leak checker finds them; some are dropped, and stay */
+static struct object
+    *left_behind; /* so that a leak checker finds them; some are dropped, and stay */
 
 static struct object *make(int kind)
 {
@@ -340,7 +341,7 @@ int cudnnBackendGetAttribute(void *descriptor, int name, int type, int64_t want,
         CHECK(x->kind == CUDNN_GRAPH && type == CUDNN_INT64S && want == 1, "engines");
         *(int64_t *)values = wanted("refuse") ? 0 : ENGINES;
     } else {
-        CHECK(name == PLAN_ROOM && x->kind == CUDNN_PLAN && type == CUDNN_INT64S && want == 1,
+        CHECK(name == PLAN_WORKSPACE && x->kind == CUDNN_PLAN && type == CUDNN_INT64S && want == 1,
               "attribute %d", name);
         *(int64_t *)values = ROOM;
     }

@@ -5,11 +5,11 @@
 #include <stdint.h>
 
 #define LIBRARY "cudnn"
-#define MOOD "FAKE_CUDNN"
+#define MOOD    "FAKE_CUDNN"
 #include "tests/cuda/fake_library.h"
 
-#include "replay/backend/cuda/cudnn_abi.h"
-#include "replay/backend/elements.h"
+#include "replay/backend/cuda/libraries/cudnn_abi.h"
+#include "replay/backend/values/elements.h"
 
 enum { MOST_ATTRIBUTES = 8, MOST_VALUES = 32 };
 

@@ -136,9 +136,9 @@ EXPORT int cuDeviceGetAttribute(int *ret, int attribute, int device)
     case CU_CAPABILITY_MAJOR: *ret = capability / 10; break;
     case CU_CAPABILITY_MINOR: *ret = capability % 10; break;
     case CU_SHARED_PER_BLOCK_MAX: *ret = 227 << 10; break;
-    case 36: *ret = 1000000; break;  /* memory clock, kHz */
-    case 37: *ret = 256; break;      /* bus width, bits */
-    case 38: *ret = 1 << 20; break;  /* L2 */
+    case 36: *ret = 1000000; break; /* memory clock, kHz */
+    case 37: *ret = 256; break;     /* bus width, bits */
+    case 38: *ret = 1 << 20; break; /* L2 */
     default: *ret = 0; break;
     }
     return CU_OK;

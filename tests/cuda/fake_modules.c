@@ -41,10 +41,13 @@ uint32_t fake_argument_bytes(cu_function function)
 /* An ELF file's length is in its header: images have none of their own. */
 static size_t image_bytes(const void *image)
 {
-    const ElfW(Ehdr) *header = image;
-    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_type != ET_DYN)
+    ElfW(Ehdr) header;
+    if (memcmp(image, ELFMAG, SELFMAG) != 0)
         return 0;
-    return header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+    memcpy(&header, image, sizeof header); /* it may lie anywhere */
+    if (header.e_type != ET_DYN)
+        return 0;
+    return header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
 }
 
 static void *open_image(const void *image, size_t n, int *ret)
@@ -70,10 +73,10 @@ static bool is_ours(void *handle)
     return of && *of == made_with();
 }
 
-EXPORT int cuModuleLoadDataEx(cu_module *ret, const void *image, unsigned n_options, unsigned *options,
-                              void **values);
-EXPORT int cuModuleLoadDataEx(cu_module *ret, const void *image, unsigned n_options, unsigned *options,
-                              void **values)
+EXPORT int cuModuleLoadDataEx(cu_module *ret, const void *image, unsigned n_options,
+                              unsigned *options, void **values);
+EXPORT int cuModuleLoadDataEx(cu_module *ret, const void *image, unsigned n_options,
+                              unsigned *options, void **values)
 {
     (void)n_options;
     (void)options;
@@ -254,8 +257,12 @@ EXPORT int cuLaunchKernel(cu_function f, unsigned grid_x, unsigned grid_y, unsig
         return CU_OUT_OF_MEMORY;
     memcpy(args, arguments[0], f->args_bytes);
     struct block_launch launch = {
-        .run = f->run, .args = args, .shim = f->module->shim, .threads = block_x,
-        .grid = { grid_x, grid_y, grid_z }, .dynamic_shared = shared,
+        .run = f->run,
+        .args = args,
+        .shim = f->module->shim,
+        .threads = block_x,
+        .grid = { grid_x, grid_y, grid_z },
+        .dynamic_shared = shared,
         .shared = { f->module->shared[0], f->module->shared[1] },
     };
     struct block_failure failure;

@@ -1,7 +1,8 @@
-/* A libnvrtc.so.13 that compiles kernels for the host: the text with shim.h in place of the device's
- * words, by a C compiler, to a shared object, which stands for the cubin (fake_modules.c). What C does
- * not define traps. SYMTAPE_FAKE_FAIL as in fake.h; it counts for itself. */
+/* A libnvrtc.so.13 that compiles kernels for the host: the text with shim.h in place of the
+ * device's words, by a C compiler, to a shared object, which stands for the cubin (fake_modules.c).
+ * What C does not define traps. SYMTAPE_FAKE_FAIL as in fake.h; it counts for itself. */
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -11,13 +12,20 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <fcntl.h>
 
 #include "tests/cuda/fake_code.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { OK, OUT_OF_MEMORY, CREATION_FAILURE, INVALID_INPUT, INVALID_PROGRAM, INVALID_OPTION, COMPILATION };
+enum {
+    OK,
+    OUT_OF_MEMORY,
+    CREATION_FAILURE,
+    INVALID_INPUT,
+    INVALID_PROGRAM,
+    INVALID_OPTION,
+    COMPILATION
+};
 
 enum { IDLE_MINOR = 99 };
 
@@ -84,10 +92,10 @@ static void release(struct program *program)
     free(program);
 }
 
-EXPORT int nvrtcCreateProgram(struct program **ret, const char *text, const char *name, int n_headers,
-                              const char *const *headers, const char *const *names);
-EXPORT int nvrtcCreateProgram(struct program **ret, const char *text, const char *name, int n_headers,
-                              const char *const *headers, const char *const *names)
+EXPORT int nvrtcCreateProgram(struct program **ret, const char *text, const char *name,
+                              int n_headers, const char *const *headers, const char *const *names);
+EXPORT int nvrtcCreateProgram(struct program **ret, const char *text, const char *name,
+                              int n_headers, const char *const *headers, const char *const *names)
 {
     int error = injected(__func__);
     if (error)
@@ -179,13 +187,31 @@ static bool run_compiler(const char *folder, const char *const *options, int n_o
     snprintf(object, sizeof object, "%s/text.so", folder);
     snprintf(include, sizeof include, "-I%s", folder);
     const char *args[64] = {
-        kernel_compiler(), "-std=gnu17", "-shared", "-fPIC", "-O1", "-g1",
-        "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-fno-omit-frame-pointer",
-        "-Werror=implicit-function-declaration", "-Werror=incompatible-pointer-types",
-        "-Werror=int-conversion", "-Werror=return-type", "-Wno-attributes", "-Wno-unknown-pragmas",
+        kernel_compiler(),
+        "-std=gnu17",
+        "-shared",
+        "-fPIC",
+        "-O1",
+        "-g1",
+        "-fwrapv",
+        "-fno-strict-aliasing",
+        "-ffp-contract=off",
+        "-fno-omit-frame-pointer",
+        "-Werror=implicit-function-declaration",
+        "-Werror=incompatible-pointer-types",
+        "-Werror=int-conversion",
+        "-Werror=return-type",
+        "-Wno-attributes",
+        "-Wno-unknown-pragmas",
         "-fsanitize=alignment,bounds,integer-divide-by-zero,shift-exponent,null",
-        FAKE_TRAP, "-include", FAKE_ROOT "/tests/cuda/shim_state.h",
-        "-DSYMTAPE_SHIM=\"" FAKE_ROOT "/tests/cuda/shim.h\"", include, SANITIZER source, "-o", object,
+        FAKE_TRAP,
+        "-include",
+        FAKE_ROOT "/tests/cuda/shim_state.h",
+        "-DSYMTAPE_SHIM=\"" FAKE_ROOT "/tests/cuda/shim.h\"",
+        include,
+        SANITIZER source,
+        "-o",
+        object,
         "-lm",
     };
     int n = 0;
@@ -344,8 +370,12 @@ EXPORT const char *nvrtcGetErrorString(int error);
 EXPORT const char *nvrtcGetErrorString(int error)
 {
     static const char *const texts[] = {
-        "NVRTC_SUCCESS", "NVRTC_ERROR_OUT_OF_MEMORY", "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
-        "NVRTC_ERROR_INVALID_INPUT", "NVRTC_ERROR_INVALID_PROGRAM", "NVRTC_ERROR_INVALID_OPTION",
+        "NVRTC_SUCCESS",
+        "NVRTC_ERROR_OUT_OF_MEMORY",
+        "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
+        "NVRTC_ERROR_INVALID_INPUT",
+        "NVRTC_ERROR_INVALID_PROGRAM",
+        "NVRTC_ERROR_INVALID_OPTION",
         "NVRTC_ERROR_COMPILATION",
     };
     return error >= 0 && error <= COMPILATION ? texts[error] : "NVRTC_ERROR unknown";

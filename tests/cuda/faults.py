@@ -61,7 +61,7 @@ SCENARIOS = [
     ("fabric", {"SYMTAPE_FAKE_FAIL": "cuInit:1:802"}, RUN, 4,
      r"the system is not ready: .*nvidia-fabricmanager has to run", ""),
     ("compatibility package", {"SYMTAPE_FAKE_FAIL": "cuInit:1:804"}, RUN, 4,
-     r"compatibility package, which this device does not bear", ""),
+     r"compatibility package, which this GPU does not support", ""),
     ("driver fails", {"SYMTAPE_FAKE_FAIL": "cuInit:1:999"}, RUN, 4,
      r"backend cuda: starting the driver: CUDA_ERROR_UNKNOWN 999: unknown error$", ""),
     ("NVRTC newer than the driver", {"SYMTAPE_FAKE_FAIL": "cuModuleLoadDataEx:0:222"}, RUN, 4,
@@ -76,7 +76,7 @@ SCENARIOS = [
      r"beyond that", ""),
     ("more than there is, by force", {"SYMTAPE_FAKE_MEMORY": str(16 << 20)},
      [*RUN, "--set", "s27=100000", "--force"], 4,
-     r"run all the same\n.*aten\.embedding\.default of f32\[50, 16\], i64\[4, 100000\]\).*25600000 bytes "
+     r"running anyway \(--force\)\n.*aten\.embedding\.default of f32\[50, 16\], i64\[4, 100000\]\).*25600000 bytes "
      r"of device memory are needed, and cannot be had: \d+ of the device's 16777216 bytes are free, and "
      r"this run holds \d+", ""),
     ("memory runs out", {"SYMTAPE_FAKE_FAIL": "cuMemAlloc_v2:4:2"},
@@ -220,6 +220,14 @@ def check_compiler(tell):
             (cache / file.name).write_bytes([data[:len(data) // 2], b"", data[:-1] + b"?"][i % 3])
         run, _ = play(RUN, {"XDG_CACHE_HOME": folder})
         tell.check("a damaged cache", [] if run.code == 0 and not run.err else [run.told()])
+    with tempfile.TemporaryDirectory(prefix="symtape-cuda-") as folder:
+        cache = Path(folder) / "symtape" / "cubin"
+        cache.mkdir(parents=True)
+        cache.chmod(0o777)
+        run, _ = play(RUN, {"XDG_CACHE_HOME": folder})
+        told = run.err.decode().count("cubin can be written to by others: no compiled kernel is taken")
+        good = run.code == 0 and told == 1 and not list(cache.iterdir())
+        tell.check("a cache that others can write to", [] if good else [run.told()])
 
 
 def changed(folder, name, at, bytes_):

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 struct fiber {
-    void *at;       /* where it left off; its own on x86-64, a ucontext_t elsewhere */
-    void *stack;    /* lowest address, above a page that cannot be touched; NULL: the caller's own */
+    void *at;    /* where it left off; its own on x86-64, a ucontext_t elsewhere */
+    void *stack; /* lowest address, above a page that cannot be touched; NULL: the caller's own */
     size_t size;
     /* AddressSanitizer's: where it keeps its own, and the stack's bounds as it knows them */
     void *shadow;

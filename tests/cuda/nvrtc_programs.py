@@ -7,7 +7,7 @@ Exit 77 where there is no NVRTC; 1 with "nvrtc" in $SYMTAPE_NEED.
 
 The programs are what the tests' calls, the recordings of tests/recordings and, where they are, the
 calls, exported programs and recordings of ../shared ask for, at 32-bit and at 64-bit indices, on a
-device that is only pretended and computes nothing (fake.h: SYMTAPE_FAKE_IDLE). Each kernel
+fake device that computes nothing (fake.h: SYMTAPE_FAKE_IDLE). Each kernel
 
 - does not spill, and has no stack in local memory, but for what LOCAL states;
 - takes no more registers than REGISTERS states;
@@ -49,8 +49,8 @@ def commands(build, shared):
     """What collects programs, and the environments to run it in. Nothing that they compute is right."""
     tests, symtape = build / "tests", build / "cmd" / "symtape"
     for name in ("rows", "vision", "complex", "products"):
-        yield [tests / ("test_replay_cuda_" + name)], True
-    yield [tests / "test_replay_cuda_point"], False
+        yield [tests / ("test_replay_backend_cuda_kernels_cuda_" + name)], True
+    yield [tests / "test_replay_backend_cuda_kernels_cuda_point"], False
     replay = [symtape, "replay", "--backend", "cuda", "--force"]
     logs = sorted(glob.glob(str(ROOT / "tests/recordings/**/*.zst"), recursive=True))
     logs += sorted(glob.glob(str(ROOT / "tests/recordings/**/*.pt2"), recursive=True))
@@ -109,10 +109,10 @@ class Compiler:
         for builtins in glob.glob(os.path.join(os.path.dirname(path), "libnvrtc-builtins.so.*")):
             ctypes.CDLL(builtins, ctypes.RTLD_GLOBAL)
         self.lib = ctypes.CDLL(path)
-        headers = sorted((ROOT / DEVICE).glob("*.h"))
+        headers = sorted((ROOT / DEVICE).rglob("*.h"))
         strings = ctypes.c_char_p * len(headers)
         self.n = len(headers)
-        self.names = strings(*[("%s/%s" % (DEVICE, h.name)).encode() for h in headers])
+        self.names = strings(*[str(h.relative_to(ROOT)).encode() for h in headers])
         self.texts = strings(*[h.read_bytes() for h in headers])
 
     def text(self, program, what):

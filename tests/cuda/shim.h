@@ -1,7 +1,7 @@
-/* The words of replay/backend/cuda/device/prologue.h on the host, whose threads are fibers: one runs
- * at a time, so what is atomic there is plain here. Blocks run one after the other, so a block's
- * shared memory is a static array of the module; it lies in a section of its own, which is filled
- * with bytes that are no number before each block. Behind shim_state.h. */
+/* The words of replay/backend/cuda/device/prologue.h on the host, whose threads are fibers: one
+ * runs at a time, so what is atomic there is plain here. Blocks run one after the other, so a
+ * block's shared memory is a static array of the module; it lies in a section of its own, which is
+ * filled with bytes that are no number before each block. Behind shim_state.h. */
 #include <math.h>
 #include <string.h>
 
@@ -11,42 +11,42 @@ extern char __stop_symtape_shared[] __attribute__((weak, visibility("hidden")));
 char *const symtape_shared_bounds[2] = { __start_symtape_shared, __stop_symtape_shared };
 
 #define KERNEL(name, type) KERNEL_OF(name, type, 1024)
-#define KERNEL_OF(name, type, threads) \
-    static void name##_thread(const type a); \
-    void name(const void *args); \
+#define KERNEL_OF(name, type, threads)                     \
+    static void name##_thread(const type a);               \
+    void name(const void *args);                           \
     const u32 name##_facts[2] = { sizeof(type), threads }; \
-    void name(const void *args) \
-    { \
-        name##_thread(*(const type *)args); \
-    } \
+    void name(const void *args)                            \
+    {                                                      \
+        name##_thread(*(const type *)args);                \
+    }                                                      \
     static void name##_thread(const type a)
 #define DEVICE   static inline __attribute__((unused))
 #define CONSTANT static const
 #define UNROLL
 #define ROLLED
-#define THREAD  (symtape_shim->thread)
-#define THREADS (symtape_shim->threads)
-#define BLOCK_X (symtape_shim->block[0])
-#define BLOCK_Y (symtape_shim->block[1])
-#define BLOCK_Z (symtape_shim->block[2])
-#define GRID_X  (symtape_shim->grid[0])
-#define GRID_Y  (symtape_shim->grid[1])
-#define GRID_Z  (symtape_shim->grid[2])
-#define SHARED(type, name, n) static type name[n] __attribute__((section("symtape_shared")))
+#define THREAD                     (symtape_shim->thread)
+#define THREADS                    (symtape_shim->threads)
+#define BLOCK_X                    (symtape_shim->block[0])
+#define BLOCK_Y                    (symtape_shim->block[1])
+#define BLOCK_Z                    (symtape_shim->block[2])
+#define GRID_X                     (symtape_shim->grid[0])
+#define GRID_Y                     (symtape_shim->grid[1])
+#define GRID_Z                     (symtape_shim->grid[2])
+#define SHARED(type, name, n)      static type name[n] __attribute__((section("symtape_shared")))
 #define DYNAMIC_SHARED(type, name) type *const name = (type *)symtape_shim->dynamic_shared
-#define SYNC()      (symtape_shim->sync(__LINE__))
-#define SYNC_WARP() (symtape_shim->sync_warp(__LINE__))
-#define FENCE()     ((void)0)
-#define BALLOT(x)   (symtape_shim->ballot((x) != 0, __LINE__))
+#define SYNC()                     (symtape_shim->sync(__LINE__))
+#define SYNC_WARP()                (symtape_shim->sync_warp(__LINE__))
+#define FENCE()                    ((void)0)
+#define BALLOT(x)                  (symtape_shim->ballot((x) != 0, __LINE__))
 
-#define SHUFFLES(T) \
-    DEVICE T shuffle_##T(T v, u32 lane, int line) \
-    { \
-        u64 bits = 0; \
-        memcpy(&bits, &v, sizeof v); \
+#define SHUFFLES(T)                                     \
+    DEVICE T shuffle_##T(T v, u32 lane, int line)       \
+    {                                                   \
+        u64 bits = 0;                                   \
+        memcpy(&bits, &v, sizeof v);                    \
         bits = symtape_shim->shuffle(bits, lane, line); \
-        memcpy(&v, &bits, sizeof v); \
-        return v; \
+        memcpy(&v, &bits, sizeof v);                    \
+        return v;                                       \
     }
 #define SHUFFLE_XOR_f32(v, mask) shuffle_f32((v), LANE ^ (u32)(mask), __LINE__)
 #define SHUFFLE_XOR_f64(v, mask) shuffle_f64((v), LANE ^ (u32)(mask), __LINE__)
@@ -73,32 +73,32 @@ char *const symtape_shared_bounds[2] = { __start_symtape_shared, __stop_symtape_
 #define SHUFFLE_u32(v, lane)     shuffle_u32((v), (u32)(lane) % WARP, __LINE__)
 #define SHUFFLE_u64(v, lane)     shuffle_u64((v), (u32)(lane) % WARP, __LINE__)
 
-#define ATOMICS(T, type) \
-    DEVICE T ATOMIC_ADD_##T(T *p, T v) \
-    { \
-        T x = *p; \
-        *p = (T)((u64)x + (u64)v); \
-        return x; \
-    } \
+#define ATOMICS(T, type)                      \
+    DEVICE T ATOMIC_ADD_##T(T *p, T v)        \
+    {                                         \
+        T x = *p;                             \
+        *p = (T)((u64)x + (u64)v);            \
+        return x;                             \
+    }                                         \
     DEVICE T ATOMIC_CAS_##T(T *p, T old, T v) \
-    { \
-        T x = *p; \
-        if (x == old) \
-            *p = v; \
-        return x; \
+    {                                         \
+        T x = *p;                             \
+        if (x == old)                         \
+            *p = v;                           \
+        return x;                             \
     }
-#define ATOMIC_EXTREMES(T) \
+#define ATOMIC_EXTREMES(T)             \
     DEVICE T ATOMIC_MAX_##T(T *p, T v) \
-    { \
-        T x = *p; \
-        *p = MAX(x, v); \
-        return x; \
-    } \
+    {                                  \
+        T x = *p;                      \
+        *p = MAX(x, v);                \
+        return x;                      \
+    }                                  \
     DEVICE T ATOMIC_MIN_##T(T *p, T v) \
-    { \
-        T x = *p; \
-        *p = MIN(x, v); \
-        return x; \
+    {                                  \
+        T x = *p;                      \
+        *p = MIN(x, v);                \
+        return x;                      \
     }
 
 DEVICE u32 bits_of_f32(f32 x)

@@ -9,7 +9,8 @@ struct shim {
     uint32_t thread, threads; /* of the fiber that runs */
     uint32_t block[3], grid[3];
     void *dynamic_shared;
-    /* All threads of the block, all of the warp: anything else fails the launch, naming the line. */
+    /* All threads of the block, all of the warp: anything else fails the launch, naming the line.
+     */
     void (*sync)(int line);
     void (*sync_warp)(int line);
     /* The value that another lane gave; of lanes that there are not, the own one. */

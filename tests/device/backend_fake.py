@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""backend.sh on a device that is only pretended, over a shipped recording: its tables have their rows.
+"""backend.sh on a fake device, over a shipped recording: its tables have their rows.
 
-    backend_fake.py EXPERIMENTS FOLDER        FOLDER has the pretended libraries
+    backend_fake.py EXPERIMENTS FOLDER        FOLDER has the fake libraries
 """
 import os
 import subprocess

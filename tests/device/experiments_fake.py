@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""experiments, on a device that is only pretended (tests/cuda/fake.h): each measures what there is, and says what is not.
+"""experiments, on a fake device (tests/cuda/fake.h): each measures what there is, and says what is not.
 
-    experiments_fake.py EXPERIMENTS FOLDER        FOLDER has the pretended libraries
+    experiments_fake.py EXPERIMENTS FOLDER        FOLDER has the fake libraries
 """
 import os
 import subprocess

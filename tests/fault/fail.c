@@ -1,7 +1,7 @@
 /* A library to preload that makes one call fail, or that call and every later one.
  *
- *     SYMTAPE_FAIL=KIND:N[+][:ERRNO]    the N-th call of this kind fails; with '+' all later ones too
- *     SYMTAPE_FAIL_IN=NAME              only in programs of this name (not in valgrind's launcher)
+ *     SYMTAPE_FAIL=KIND:N[+][:ERRNO]    the N-th call of this kind fails; with '+' all later ones
+ * too SYMTAPE_FAIL_IN=NAME              only in programs of this name (not in valgrind's launcher)
  *     SYMTAPE_FAIL_REPORT=FILE          at exit, "KIND CALLS FAILED" for each kind is written there
  *
  * Kinds: alloc (malloc, calloc, realloc), open, read, write, sync (fsync, fdatasync), rename,
@@ -105,11 +105,11 @@ static bool is_early(const void *p)
 
 /* The next definition of a function, looked up once. ISO C has no cast from void * to a function
  * pointer, hence the copy. */
-#define REAL(name)                                            \
-    static __typeof__(&name) real;                            \
-    if (!real) {                                              \
-        void *found = dlsym(RTLD_NEXT, #name);                \
-        memcpy(&real, &found, sizeof real);                   \
+#define REAL(name)                             \
+    static __typeof__(&name) real;             \
+    if (!real) {                               \
+        void *found = dlsym(RTLD_NEXT, #name); \
+        memcpy(&real, &found, sizeof real);    \
     }
 
 void *malloc(size_t size)
@@ -228,10 +228,10 @@ int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsign
     return is_to_fail(RENAME) ? -1 : real(from_dir, from, to_dir, to, flags);
 }
 
-int link(const char *from, const char *to)
+int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
 {
-    REAL(link)
-    return is_to_fail(RENAME) ? -1 : real(from, to);
+    REAL(linkat)
+    return is_to_fail(RENAME) ? -1 : real(from_dir, from, to_dir, to, flags);
 }
 
 int ftruncate(int fd, off_t size)

@@ -27,7 +27,7 @@ import cases  # noqa: E402
 ENOSPC, EIO = 28, 5
 KINDS = ["alloc", "open", "read", "write", "sync", "rename", "truncate", "map"]
 
-# A device that is only pretended (tests/cuda/fake.h); kernels are compiled once, and then on disk.
+# A fake device (tests/cuda/fake.h); kernels are compiled once, and then on disk.
 CUDA = {"SYMTAPE_CUDA_LIB": str(cases.BUILD / "tests" / "cuda"), "SYMTAPE_CUDA_WITHOUT": "cublaslt,cudnn",
         "XDG_CACHE_HOME": str(cases.BUILD / "tests" / "cuda" / "cache")}
 
@@ -41,6 +41,7 @@ COMMANDS = [
     ("info", ["info", "--json", "{tape}"], None),
     ("info of a log", ["info", "--json", "{log}"], None),
     ("show graphs", ["show", "--graphs", "{tape}"], None),
+    ("show graphs that are there", ["show", "--graphs", "--json", "{trained}"], None),
     ("show guards", ["show", "--guards", "--json", "{tape}"], None),
     ("show events", ["show", "--events", "{tape}"], None),
     ("show of an archive", ["show", "--symbols", "--signature", "--weights", "{archive}"], None),

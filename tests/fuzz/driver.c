@@ -1,8 +1,9 @@
 /* A main for fuzz targets under any compiler: gives the target every file of the folders and files
  * named on the command line, and then mutations of them: cut at every byte, a byte changed, a piece
- * doubled or removed, two inputs spliced. The mutations are the same in every run of the same corpus
- * (the seed is fixed, $SYMTAPE_FUZZ_SEED changes it), $SYMTAPE_FUZZ_RUNS of them (4000 by default),
- * fewer only where that would take longer than $SYMTAPE_FUZZ_SECONDS (60). An input that kills the process is left in
+ * doubled or removed, two inputs spliced. The mutations are the same in every run of the same
+ * corpus (the seed is fixed, $SYMTAPE_FUZZ_SEED changes it), $SYMTAPE_FUZZ_RUNS of them (4000 by
+ * default), fewer only where that would take longer than $SYMTAPE_FUZZ_SECONDS (60). An input that
+ * kills the process is left in
  * ./fuzz-crash-PID; one that passes leaves nothing. */
 #include "tests/fuzz/fuzz.h"
 
@@ -26,7 +27,8 @@ struct input {
 };
 
 struct corpus {
-    vec_of(struct input) inputs;
+    vec_of(struct input)
+    inputs;
 };
 
 /* What runs at this moment, for the signal handler. */
@@ -125,7 +127,8 @@ static size_t below(uint64_t *state, size_t n)
 /* Bytes that formats care about. */
 static uint8_t telling_byte(uint64_t *state)
 {
-    static const uint8_t bytes[] = "\0\1\t\n\r \"'#()*+,-./09:;<=>[\\]_aeV{}\x7f\x80\xc0\xed\xf0\xff";
+    static const uint8_t bytes[] =
+        "\0\1\t\n\r \"'#()*+,-./09:;<=>[\\]_aeV{}\x7f\x80\xc0\xed\xf0\xff";
     return bytes[below(state, sizeof bytes - 1)];
 }
 
@@ -166,7 +169,8 @@ static void run_cuts(const struct corpus *corpus, clock_t until)
     }
 }
 
-static size_t run_mutations(const struct corpus *corpus, uint64_t state, size_t limit, clock_t until)
+static size_t run_mutations(const struct corpus *corpus, uint64_t state, size_t limit,
+                            clock_t until)
 {
     size_t runs = 0;
     uint8_t *room = malloc(2 * MAX_MUTATED);

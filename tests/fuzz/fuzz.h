@@ -1,6 +1,6 @@
 /* What a fuzz target defines. It returns 0 and keeps nothing; `data` is n bytes, not terminated. */
-#ifndef SYMTAPE_TESTS_FUZZ_H
-#define SYMTAPE_TESTS_FUZZ_H
+#ifndef SYMTAPE_TESTS_FUZZ_FUZZ_H
+#define SYMTAPE_TESTS_FUZZ_FUZZ_H
 
 #include <stddef.h>
 #include <stdint.h>

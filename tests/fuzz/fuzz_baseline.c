@@ -2,7 +2,7 @@
  * two sides can be compared and reported. */
 #include "tests/fuzz/fuzz.h"
 
-#include "profile/check.h"
+#include "profile/compare/check.h"
 
 static void report(const struct check *check)
 {

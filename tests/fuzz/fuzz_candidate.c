@@ -1,10 +1,21 @@
-/* Candidates read from texts, and edits of them: whatever is accepted prints to a text that reads as
- * the same candidate, and an edit leaves one that does, too. */
+/* Candidates read from texts, and edits of them: whatever is accepted prints to a text that reads
+ * as the same candidate, and an edit leaves one that does, too. */
 #include "tests/fuzz/fuzz.h"
 
-#include "minify/edit.h"
+#include "minify/edit/edit.h"
 
 enum { EDITS_TRIED = 24, MAX_TEXT = 1 << 14 };
+
+/* Of a name that is assigned twice, "before NAME" reads as the first. */
+static bool has_name_twice(const struct graph *graph)
+{
+    for (uint32_t i = 0; i < graph->n_nodes; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (graph->nodes[i].op != NODE_OUTPUT &&
+                str_eq(graph->nodes[i].name, graph->nodes[k].name))
+                return true;
+    return false;
+}
 
 /* Opaque statements keep their text, names in it included, so they need not read as they were. */
 static void check_round_trip(const struct candidate *candidate)
@@ -13,7 +24,7 @@ static void check_round_trip(const struct candidate *candidate)
     struct err err = { .kind = ERR_NONE };
     FUZZ_CHECK(candidate_print_fx(candidate, &text));
     struct candidate *again = candidate_read_fx(buf_str(&text), NULL, &err);
-    if (graph_counts(candidate->graph).opaque == 0 && again) {
+    if (graph_counts(candidate->graph).opaque == 0 && !has_name_twice(candidate->graph) && again) {
         struct cand_hash a = candidate_hash(candidate), b = candidate_hash(again);
         FUZZ_CHECK(candidate_print_fx(again, &again_text));
         if (str_eq(buf_str(&text), buf_str(&again_text)) &&
@@ -69,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         candidate_free(candidate);
         candidate = less;
     }
-    struct candidate *nameless = candidate_anonymize(candidate, &err);
+    struct candidate *nameless = candidate_anonymize(candidate, NULL, &err);
     if (nameless)
         check_round_trip(nameless);
     candidate_free(nameless);

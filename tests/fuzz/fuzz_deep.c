@@ -2,10 +2,10 @@
  * header line is an envelope. */
 #include "tests/fuzz/fuzz.h"
 
-#include "trace/events/traceback.h"
+#include "trace/graph/traceback.h"
+#include "trace/log/deep/deep_pack.h"
 #include "trace/log/envelope.h"
-#include "trace/log/glog.h"
-#include "trace/record/deep_pack.h"
+#include "trace/tape/glog.h"
 
 static void check_line(struct envelope_reader *reader, struct stack_table *stacks, struct str line)
 {

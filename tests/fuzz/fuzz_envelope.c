@@ -12,8 +12,8 @@ static void check_print(const struct stack_table *stacks, const struct envelope 
     buf_puts(&out, "{\"");
     buf_put(&out, envelope->event);
     buf_puts(&out, "\": ");
-    envelope_expand(stacks, envelope->meta, STR("?"), &out);
-    envelope_expand(stacks, buf_str(&marked), envelope->checksum, &out);
+    envelope_expand(stacks, envelope->meta, STR("?"), SIZE_MAX, &out);
+    envelope_expand(stacks, buf_str(&marked), envelope->checksum, SIZE_MAX, &out);
     FUZZ_CHECK(envelope->odd || str_eq(buf_str(&out), json));
     buf_release(&marked);
     buf_release(&out);

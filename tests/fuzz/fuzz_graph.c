@@ -1,6 +1,7 @@
 /* The reader of graph texts: whatever it accepts is consistent, and prints to a text that is
  * accepted again and, where nothing was opaque, is the same graph. */
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/names.h"
 
 #include "trace/base/buf.h"
 #include "trace/graph/graph.h"
@@ -65,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (!graph)
         return 0;
     check_graph(graph);
+    check_names(graph);
     for (uint32_t i = 0; i < graph->pool->n_metas; i++)
         check_meta(graph->pool, &graph->pool->metas[i]);
     check_again(graph);

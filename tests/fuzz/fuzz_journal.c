@@ -2,7 +2,7 @@
  * a line that reads as the same record. */
 #include "tests/fuzz/fuzz.h"
 
-#include "minify/journal.h"
+#include "minify/search/journal.h"
 
 static void check_record(const struct journal_record *record)
 {

@@ -2,8 +2,8 @@
  * makes of the values is accepted again. */
 #include "tests/fuzz/fuzz.h"
 
-#include "trace/base/json.h"
-#include "trace/base/json_write.h"
+#include "trace/base/text/json.h"
+#include "trace/base/text/json_write.h"
 
 static void use_value(const struct json *doc, json_id id)
 {

@@ -2,6 +2,7 @@
  * (bytes that are no archive are taken for one), what was read is a graph whose parts refer to each
  * other, and which prints. */
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/names.h"
 
 #include "trace/pt2/pt2.h"
 
@@ -39,6 +40,7 @@ static void use_program(struct str json)
     if (!graph)
         return;
     use_graph(graph);
+    check_names(graph);
     struct buf text = BUF_INIT;
     graph_print(graph, &text);
     struct graph *again = graph_parse(buf_str(&text), &err);
@@ -57,8 +59,8 @@ static void use_archive(const struct pt2 *pt2)
         struct str json;
         for (uint32_t k = 0; k < model->n_weights; k++) {
             const struct pt2_weight *w = &model->weights[k];
-            FUZZ_CHECK(!w->readable || (w->offset <= pt2->zip.bytes.n &&
-                                        w->bytes <= pt2->zip.bytes.n - w->offset));
+            FUZZ_CHECK(!w->readable ||
+                       (w->offset <= pt2->zip.bytes.n && w->bytes <= pt2->zip.bytes.n - w->offset));
         }
         if (zip_read(&pt2->zip, model->program, &scratch, &json, &err))
             use_program(json);

@@ -2,8 +2,8 @@
  * it fail. */
 #include "tests/fuzz/fuzz.h"
 
-#include "trace/base/json.h"
-#include "trace/log/redact.h"
+#include "trace/base/text/json.h"
+#include "trace/log/redact/redact.h"
 
 /* The same kinds in the same order; everything but strings is the same text. */
 static void check_same_shape(struct str in, struct str out)
@@ -43,6 +43,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct redact redact;
     struct buf out = BUF_INIT;
     FUZZ_CHECK(redact_init(&redact, &err));
+    FUZZ_CHECK(redact_add_variable(&redact, STR("PLAN"), STR("s3cret-plan\n\"x\""), &err));
+    FUZZ_CHECK(redact_add_variable(&redact, STR("NAMES"), STR("wolframite"), &err));
+    FUZZ_CHECK(redact_add_user(&redact, STR("alice"), &err));
     redact_text(&redact, in, &out);
     FUZZ_CHECK(!out.failed);
     check_same_shape(in, buf_str(&out));

@@ -2,12 +2,15 @@
  * tell: no crash, bounded work, and every call has an outcome. */
 #include "tests/fuzz/fuzz.h"
 
-#include "replay/walk.h"
+#include "replay/program/walk.h"
 
-static struct value input(void *user, const struct program *program, const struct step *step)
+static bool input(void *user, const struct program *program, const struct step *step,
+                  struct value *ret, struct err *err)
 {
     (void)user;
-    return expected_value(program->ops, step->expected);
+    (void)err;
+    *ret = expected_value(program->ops, step->expected);
+    return true;
 }
 
 static void walk(struct program *program, struct ops *ops, struct shape_env *env)
@@ -23,6 +26,8 @@ static void walk(struct program *program, struct ops *ops, struct shape_env *env
         walk_again(&walker, program);
     } else {
         FUZZ_CHECK(err_is_set(&walker.err));
+        /* That memory ran out is said of nothing else. */
+        FUZZ_CHECK(walker.err.kind != ERR_ENV || ops_short_of_memory(ops));
     }
     walker_release(&walker);
 }

@@ -2,8 +2,8 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "replay/ops/custom.h"
-#include "replay/ops/ops.h"
+#include "replay/ops/decomp/custom.h"
+#include "replay/ops/dispatch/ops.h"
 
 /* A tensor [s0, 4], a number and a list for what a schema may want. */
 static void call_all(struct ops *ops, const struct custom_rules *rules)

@@ -1,10 +1,11 @@
-/* The reader of safetensors: what it accepts lies within the bytes, and is written back as it was. */
+/* The reader of safetensors: what it accepts lies within the bytes, and is written back as it was.
+ */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/backend/safetensors.h"
+#include "replay/backend/values/safetensors.h"
 
 static void check_array(struct str bytes, const struct array *x)
 {
@@ -16,8 +17,8 @@ static void check_array(struct str bytes, const struct array *x)
     FUZZ_CHECK(n == x->bytes);
 }
 
-static void write_back(const struct safetensors *file, const struct array *arrays, struct str *names,
-                       size_t n)
+static void write_back(const struct safetensors *file, const struct array *arrays,
+                       struct str *names, size_t n)
 {
     struct err err = { .kind = ERR_NONE };
     struct buf out = BUF_INIT;

@@ -3,8 +3,8 @@
  * written, so what was read is not held to what is read again.) */
 #include "tests/fuzz/fuzz.h"
 
-#include "profile/compare.h"
-#include "profile/diff.h"
+#include "profile/compare/compare.h"
+#include "profile/compare/diff.h"
 
 static void compare_with(struct snapshot *a, struct snapshot *b, bool same)
 {

@@ -13,7 +13,7 @@
 #include "trace/events/symbols.h"
 #include "trace/graphs.h"
 #include "trace/log/export.h"
-#include "trace/trace.h"
+#include "trace/open.h"
 
 enum { WALK_BUDGET = 32 << 20 };
 

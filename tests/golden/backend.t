@@ -44,8 +44,8 @@ A guard that does not hold refuses the run; --force runs all the same, and says 
       12.3 kB    7 %  arg31_1  input               -                   -
       12.3 kB    7 %  addmm_2  aten.addmm.default  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
       ... and 33 more
-    2> symtape: 0/1_0:aot_inference_graph: s77 is within [2, int_oo]: s77 = 1 (recorded: 3), at demo/encoder.py:46 `x = x + self.attention(self.norm1(x))`; run all the same
-    2> symtape: 0/1_0:aot_inference_graph: guard 32*((s27//8))*((s27//((s27//8)))) < 32*s77*((s27//8))*((s27//((s27//8)))) does not hold: s27 = 24, s77 = 1 (recorded: 3); run all the same
+    2> symtape: 0/1_0:aot_inference_graph: s77 is within [2, int_oo]: s77 = 1 (recorded: 3), at demo/encoder.py:46 `x = x + self.attention(self.norm1(x))`; running anyway (--force)
+    2> symtape: 0/1_0:aot_inference_graph: guard 32*((s27//8))*((s27//((s27//8)))) < 32*s77*((s27//8))*((s27//((s27//8)))) does not hold: s27 = 24, s77 = 1 (recorded: 3); running anyway (--force)
 
     $ symtape replay --backend cpu $RECORDINGS/encoder.log.zst:0/1 --set s77=0
     2> symtape: 0/1_0:aot_inference_graph: s77 is within [2, int_oo]: s77 = 0 (recorded: 3), at demo/encoder.py:46 `x = x + self.attention(self.norm1(x))` (and 11 more)

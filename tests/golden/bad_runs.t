@@ -30,7 +30,7 @@ Runs that cannot be: what is wrong, where, and what to do. Sizes first.
 
     $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=0 --force
     0/0_0:aot_forward_graph: 13 calls on cpu, peak 6804 bytes
-    2> symtape: 0/0_0:aot_forward_graph: s23 is within [2, int_oo]: s23 = 0 (recorded: 4), at demo/train.py:17 `x = self.embedding(ids)`; run all the same
+    2> symtape: 0/0_0:aot_forward_graph: s23 is within [2, int_oo]: s23 = 0 (recorded: 4), at demo/train.py:17 `x = self.embedding(ids)`; running anyway (--force)
 
 More elements than 32 bits count, and more bytes than 63 do.
 

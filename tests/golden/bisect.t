@@ -139,7 +139,7 @@ A command that can never tell is not asked about every place.
     [exit 2]
 
     $ symtape bisect f.fx --timeout 3
-    2> symtape: bisect: --invert, --timeout and --looks belong to --check
+    2> symtape: bisect: --invert, --timeout, --looks and --allow belong to --check
     [exit 2]
 
     $ symtape bisect f.fx --check true --timeout soon

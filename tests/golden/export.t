@@ -63,3 +63,36 @@ One graph, and sizes that it has:
     $ symtape export --log --python $RECORDINGS/mlp.log.zst
     2> symtape: export: --log and --python are two forms; name one
     [exit 2]
+
+# What a program may call
+
+An operator of a library is written where the user names its namespace; a target that is none is not written at all.
+
+    $ cat > library.fx <<'END'
+    > class GraphModule(torch.nn.Module):
+    >     def forward(self, a: "f32[4][1]cpu"):
+    >         x: "f32[4][1]cpu" = torch.ops.mylib.twice.default(a, mode = "a\r\u2028# b")
+    >         return (x,)
+    > END
+
+    $ symtape minify --check true --max-calls 1 --repro library.py library.fx > /dev/null; cat library.py
+    # cannot run: calls torch.ops.mylib.twice.default: namespace mylib is not PyTorch's own; --allow mylib writes and runs it
+    import sys
+
+    sys.exit(125)
+    2> symtape: library.py: PyTorch alone cannot run it: calls torch.ops.mylib.twice.default: namespace mylib is not PyTorch's own; --allow mylib writes and runs it
+    2> symtape: minified.tape: the result as a tape
+    2> symtape: library.py: the result as a program
+
+    $ symtape minify --check true --max-calls 1 --overwrite --force --allow mylib --repro library.py library.fx > /dev/null; grep twice library.py
+        x = torch.ops.mylib.twice.default(a, mode="a\r\u2028# b")
+    2> symtape: minified.tape: the result as a tape
+    2> symtape: library.py: the result as a program
+
+    $ symtape minify --check true --allow 'a b' library.fx
+    2> symtape: --allow: "a b" is no namespace of operators, as torchvision is in torch.ops.torchvision.nms
+    [exit 2]
+
+    $ symtape export --allow mylib $RECORDINGS/train.log.zst
+    2> symtape: export: --allow: with --python
+    [exit 2]

@@ -4,7 +4,7 @@ A command of the user's as the oracle: a set of calls that have to be there. Onl
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.convolution' -o small.tape --fx small.fx
     calls 17 -> 1, symbols 2 -> 0, guards 0 -> 0; asked 11 times, {*} s
-    minimal: with any one remaining part less it no longer fails so
+    minimal: removing any single remaining part makes the failure disappear
     not a dynamic-shape bug: it fails with every size a number too
 
     # symtape candidate: forward, torch 2.13.0+cpu, seed 0
@@ -26,7 +26,7 @@ The result is a tape as any other, and FX text that is read again.
 
     $ symtape minify small.fx --check 'grep -q aten.convolution' -o again.tape --fx again.fx | head -2
     calls 1 -> 1, symbols 0 -> 0, guards 0 -> 0; asked 2 times, {*} s
-    minimal: with any one remaining part less it no longer fails so
+    minimal: removing any single remaining part makes the failure disappear
     2> symtape: again.tape: the result as a tape
     2> symtape: again.fx: the result as FX text
 
@@ -77,7 +77,7 @@ The shape engine as the oracle: which calls add this guard, and what is each the
 
     $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --guard 'Eq(32*s27*s77, 256*s77*((s27//8)))' -o guard.tape
     calls 91 -> 1, symbols 6 -> 2, guards 4 -> 0; asked 14 times (3 answers were known), {*} s
-    minimal: with any one remaining part less it no longer fails so
+    minimal: removing any single remaining part makes the failure disappear
     what fails: the guard Eq(32*s27*s77, 256*s77*((s27//8))) is added
 
     # symtape candidate: dynamo, torch 2.13.0+cpu, seed 0
@@ -96,7 +96,7 @@ The shape engine as the oracle: which calls add this guard, and what is each the
     2> symtape: guard.tape: the result as a tape
 
     $ symtape minify $RECORDINGS/encoder.log.zst:0/1:inference --specializes s53 -o special.tape | sed -n '2,20p'
-    minimal: with any one remaining part less it no longer fails so
+    minimal: removing any single remaining part makes the failure disappear
     what fails: s53 becomes a number
 
     # symtape candidate: inference, torch 2.13.0+cpu, seed 0
@@ -149,7 +149,7 @@ A guard that no operator asks for is the work of a branch: its line is told.
 
     $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --guard 'Eq(Mod(s27, 8), 0)' -o branch.tape
     calls 91 -> 0, symbols 6 -> 1, guards 4 -> 1; asked {*} s
-    minimal: with any one remaining part less it no longer fails so
+    minimal: removing any single remaining part makes the failure disappear
     what fails: the guard Eq(Mod(s27, 8), 0) is added
     no operator asks for it: code of the user's own, or of a library, branches on it, at /home/user/demo/encoder.py:25 in forward: if length % WINDOW:
 
@@ -230,7 +230,7 @@ Candidates that fail otherwise are kept aside.
 
     $ ls two.tape.also-interesting | wc -l; head -qn 1 two.tape.also-interesting/* | sort -u
     1
-    # fails otherwise: exit 101
+    # fails differently: exit 101
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check ./two.sh --invert -o not.tape
     2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: --check says: exit 0

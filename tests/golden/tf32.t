@@ -1,4 +1,4 @@
-Products and convolutions of float32 whose factors may be rounded to TF32, on a device that is only pretended. They are
+Products and convolutions of float32 whose factors may be rounded to TF32, on a fake device. They are
 further off, and the tolerances allow for it.
 
 Requires: cuda

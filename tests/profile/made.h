@@ -2,7 +2,7 @@
 #ifndef SYMTAPE_TESTS_PROFILE_MADE_H
 #define SYMTAPE_TESTS_PROFILE_MADE_H
 
-#include "profile/profile.h"
+#include "profile/model/profile.h"
 #include "tests/log_make.h"
 
 struct made {

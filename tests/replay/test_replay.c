@@ -141,12 +141,13 @@ static void test_passes(void **state)
               BODY(X, "        x: \"f32[s77, s27][s27, 1]cpu\" = torch.relu(L_x_)\n"
                       "        y: \"f32[s27, s77][1, s27]cpu\" = x.t()\n"
                       "        return (y,)\n"));
-    put_graph(&log, "aot_inference_graph",
-              BODY("arg0_1: \"Sym(s77)\", arg1_1: \"Sym(s27)\", arg2_1: \"f32[s77, s27][s27, 1]cpu\"",
-                   "        relu: \"f32[s77, s27][s27, 1]cpu\" = "
-                   "torch.ops.aten.relu.default(arg2_1)\n"
-                   "        t: \"f32[s27, s77][1, s27]cpu\" = torch.ops.aten.t.default(relu)\n"
-                   "        return (t,)\n"));
+    put_graph(
+        &log, "aot_inference_graph",
+        BODY("arg0_1: \"Sym(s77)\", arg1_1: \"Sym(s27)\", arg2_1: \"f32[s77, s27][s27, 1]cpu\"",
+             "        relu: \"f32[s77, s27][s27, 1]cpu\" = "
+             "torch.ops.aten.relu.default(arg2_1)\n"
+             "        t: \"f32[s27, s77][1, s27]cpu\" = torch.ops.aten.t.default(relu)\n"
+             "        return (t,)\n"));
     replay_with(&log, &how);
     assert_true(replay_all_match(log.replay));
     const struct pass_counts *passes = log.replay->passes;

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
-#include "tests/trace/log_make.h"
+#include "tests/trace/tape/log_make.h"
 
 /* `attempt` below 0: a record without an attempt number. */
 static void put_record(struct buf *log, const char *event, int frame, int compile, int attempt)
@@ -155,8 +155,8 @@ static void test_many(void **state)
     buf_release(&log);
 }
 
-#define BEGINS  "\"chromium_event\": {}"
-#define GRAPH   "\"dynamo_output_graph\": {}"
+#define BEGINS "\"chromium_event\": {}"
+#define GRAPH  "\"dynamo_output_graph\": {}"
 
 /* torch._dynamo.reset() gives ids again. */
 static void test_reset(void **state)

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "tests/harness.h"
-#include "tests/trace/log_make.h"
+#include "tests/trace/tape/log_make.h"
 #include "trace/graphs.h"
 
 #define GRAPH(op)                                                                               \
@@ -205,9 +205,8 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refs), cmocka_unit_test(test_parse),  cmocka_unit_test(test_visit),
-        cmocka_unit_test(test_index),
-        cmocka_unit_test(test_lost), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_refs),  cmocka_unit_test(test_parse), cmocka_unit_test(test_visit),
+        cmocka_unit_test(test_index), cmocka_unit_test(test_lost),  cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* What a tape tells of an archive, beside what the archive itself tells. */
-#include "trace/pt2/recorded_pt2.h"
+#include "trace/recorded_pt2.h"
 
-#include "tests/trace/pt2_make.h"
+#include "tests/trace/pt2/pt2_make.h"
 
 static void check_same(const struct pt2_weight *a, const struct pt2_weight *b)
 {

@@ -50,9 +50,14 @@ static void test_misspelt_places_are_usage_errors(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "t:0", "t:0/", "t:0/0_", "t:0/0_x", "t:0/0:", "t:0/0:forward#", "t:0/0:#1", "t:0/0/0",
-        "t:!1/0", "t:0/0:forward#99999999999999999999", "t:0/0_-1", "t:0/0.", "t:0/0.x",
-        "t:0/0.1.1", "",
+        "t:0",      "t:0/",
+        "t:0/0_",   "t:0/0_x",
+        "t:0/0:",   "t:0/0:forward#",
+        "t:0/0:#1", "t:0/0/0",
+        "t:!1/0",   "t:0/0:forward#99999999999999999999",
+        "t:0/0_-1", "t:0/0.",
+        "t:0/0.x",  "t:0/0.1.1",
+        "",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct selector s;
@@ -142,8 +147,10 @@ static const struct record records[] = {
     { .recording = 0 }, { .recording = 0 }, { .recording = 0 }, { .recording = 0 },
     { .recording = 0 }, { .recording = 1 }, { .recording = 1 },
 };
-#define GRAPH(record, attempt, kind, name, index) \
-    { (record), (attempt), (kind), { (name), sizeof(name) - 1 }, (index), true }
+#define GRAPH(record, attempt, kind, name, index)                                \
+    {                                                                            \
+        (record), (attempt), (kind), { (name), sizeof(name) - 1 }, (index), true \
+    }
 static const struct graph_ref refs[] = {
     GRAPH(0, 0, GRAPH_DYNAMO, "dynamo_output_graph", 0),
     GRAPH(1, 0, GRAPH_FORWARD, "aot_forward_graph", 0),
@@ -155,9 +162,12 @@ static const struct graph_ref refs[] = {
 };
 static const struct graph_list list = { refs, sizeof refs / sizeof refs[0] };
 static const struct trace trace = {
-    .records = records, .n_records = sizeof records / sizeof records[0],
-    .recordings = two_recordings, .n_recordings = 2,
-    .attempts = attempts, .n_attempts = 4,
+    .records = records,
+    .n_records = sizeof records / sizeof records[0],
+    .recordings = two_recordings,
+    .n_recordings = 2,
+    .attempts = attempts,
+    .n_attempts = 4,
 };
 
 /* The graph that is meant; an error's text is left in *err. */

@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 
 #include "tests/harness.h"
-#include "tests/trace/log_make.h"
+#include "tests/trace/tape/log_make.h"
 #include "trace/tape/tape_write.h"
 
 #define OUTER "{\"line\": 3, \"name\": \"<module>\", \"filename\": 0, \"loc\": \"f(x)\"}"
@@ -285,7 +285,7 @@ static void test_long_texts(void **state)
     assert_int_equal(trace->records[1].attempt, 0);
     assert_int_equal(trace->records[2].flags, RECORD_ODD_LAYOUT);
     assert_int_equal(trace->records[3].event, EVENT_RAW);
-    assert_int_equal(trace->records[3].meta.n, 1 << 20);
+    assert_int_equal(trace->records[3].meta.n, TAPE_INLINE_LIMIT);
     json_release(&doc);
     trace_close(trace);
     buf_release(&log);

@@ -1,11 +1,11 @@
 /* Private to the alignment: numbers that mean the same on both sides. */
-#ifndef SYMTAPE_TRACE_ALIGN_BUILD_H
-#define SYMTAPE_TRACE_ALIGN_BUILD_H
+#ifndef SYMTAPE_TRACE_ALIGN_ALIGN_BUILD_H
+#define SYMTAPE_TRACE_ALIGN_ALIGN_BUILD_H
 
-#include "trace/align.h"
+#include "trace/align/align.h"
 #include "trace/align/sequence.h"
 
-#define ALIGN_KEY(...)                                           \
+#define ALIGN_KEY(...)                                              \
     ((struct str){ (const char *)(const uint32_t[]){ __VA_ARGS__ }, \
                    sizeof((const uint32_t[]){ __VA_ARGS__ }) })
 

@@ -64,8 +64,8 @@ static bool find_all(struct aligning *x)
 static bool inputs_differ(const struct aligning *x, uint32_t i, uint32_t k)
 {
     const struct outline_node *a = node_at(x, 0, i), *b = node_at(x, 1, k);
-    const uint32_t *refs_a = x->b->sides[0].outline->refs.v + a->first_ref;
-    const uint32_t *refs_b = x->b->sides[1].outline->refs.v + b->first_ref;
+    const uint32_t *refs_a = vec_from(&x->b->sides[0].outline->refs, a->first_ref);
+    const uint32_t *refs_b = vec_from(&x->b->sides[1].outline->refs, b->first_ref);
     for (uint32_t r = 0; r < a->n_refs && a->n_refs == b->n_refs; r++) {
         uint32_t with = x->pairs.of_a[refs_a[r]];
         if (with != refs_b[r] && with != SEQUENCE_NONE &&

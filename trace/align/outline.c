@@ -1,4 +1,4 @@
-#include "trace/outline.h"
+#include "trace/align/outline.h"
 
 #include <stdlib.h>
 

@@ -1,17 +1,17 @@
 /* Private to outlines: one in the making. */
-#ifndef SYMTAPE_TRACE_OUTLINE_BUILD_H
-#define SYMTAPE_TRACE_OUTLINE_BUILD_H
+#ifndef SYMTAPE_TRACE_ALIGN_OUTLINE_BUILD_H
+#define SYMTAPE_TRACE_ALIGN_OUTLINE_BUILD_H
 
+#include "trace/align/outline.h"
 #include "trace/events/caches.h"
 #include "trace/events/deep.h"
 #include "trace/events/guards.h"
 #include "trace/events/incidents.h"
 #include "trace/events/metrics.h"
 #include "trace/events/symbols.h"
-#include "trace/outline.h"
 
 /* A small key of numbers, as text for struct intern. */
-#define OUTLINE_KEY(...)                                         \
+#define OUTLINE_KEY(...)                                            \
     ((struct str){ (const char *)(const uint32_t[]){ __VA_ARGS__ }, \
                    sizeof((const uint32_t[]){ __VA_ARGS__ }) })
 
@@ -29,15 +29,18 @@ struct outline_build {
     struct incidents *incidents;
     struct cache_list *caches;
     struct deep *deep;
-    uint32_t *attempt_of;  /* by attempt of the trace: of the outline */
-    uint32_t *loose;       /* by recording: the attempt for what belongs to no compile, or NONE */
+    uint32_t *attempt_of;    /* by attempt of the trace: of the outline */
+    uint32_t *loose;         /* by recording: the attempt for what belongs to no compile, or NONE */
     uint32_t *line_of_stack; /* by stack: user line + 1; 0: not yet known */
     struct intern line_keys, form_keys;
-    struct intern symbol_keys;      /* scope and name -> index into symbol_names */
-    vec_of(uint32_t) symbol_names;  /* texts */
-    vec_of(struct outline_event) events; /* not yet grouped; attempts in attempt_of_event */
-    vec_of(uint32_t) attempt_of_event;
-    struct expr_pool exprs;         /* of one guard at a time */
+    struct intern symbol_keys; /* scope and name -> index into symbol_names */
+    vec_of(uint32_t)
+    symbol_names; /* texts */
+    vec_of(struct outline_event)
+    events; /* not yet grouped; attempts in attempt_of_event */
+    vec_of(uint32_t)
+    attempt_of_event;
+    struct expr_pool exprs; /* of one guard at a time */
     struct buf text, key;
 };
 
@@ -57,8 +60,8 @@ uint32_t outline_intern_stable(struct outline_build *b, struct outline_scope sco
  * for. */
 uint32_t outline_attempt_for(const struct outline_build *b, uint32_t recording, uint32_t attempt);
 /* *ret is OUTLINE_NONE where there is no line. False when memory ran out. */
-bool outline_line_at(struct outline_build *b, struct str file, struct str function,
-                     struct str code, uint32_t line, uint32_t *ret);
+bool outline_line_at(struct outline_build *b, struct str file, struct str function, struct str code,
+                     uint32_t line, uint32_t *ret);
 bool outline_line_of_stack(struct outline_build *b, uint32_t recording, stack_id stack,
                            uint32_t *ret);
 

@@ -2,8 +2,8 @@
  * a part must be as many as the parts above it say. */
 #include <stdlib.h>
 
+#include "trace/align/outline_json.h"
 #include "trace/events/guards.h"
-#include "trace/outline_json.h"
 
 struct reading {
     struct outline *o;

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
+#include "trace/align/outline_json.h"
 #include "trace/events/guards.h"
-#include "trace/outline_json.h"
 
 struct writing {
     const struct outline *o;

@@ -4,8 +4,8 @@
  * Difference Algorithm", 1986) after what occurs on one side only was set aside. Work is bounded: a
  * box that would take too long is cut where most is matched so far, and the result may then be a
  * little shorter than the longest. */
-#ifndef SYMTAPE_TRACE_SEQUENCE_H
-#define SYMTAPE_TRACE_SEQUENCE_H
+#ifndef SYMTAPE_TRACE_ALIGN_SEQUENCE_H
+#define SYMTAPE_TRACE_ALIGN_SEQUENCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * An arena hands out zeroed memory that is freed as a whole by arena_release(). A NULL result means
  * that memory ran out; the arena stays usable. Under AddressSanitizer every object is a malloc of
  * its own, so that overruns between neighbors are seen. Not for use by two threads at once. */
-#ifndef SYMTAPE_TRACE_ARENA_H
-#define SYMTAPE_TRACE_ARENA_H
+#ifndef SYMTAPE_TRACE_BASE_ARENA_H
+#define SYMTAPE_TRACE_BASE_ARENA_H
 
 #include <stdalign.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ struct str arena_copy(struct arena *arena, struct str text);
 /* NULL also when count * sizeof(type) overflows. */
 void *arena_alloc_array(struct arena *arena, size_t count, size_t size, size_t align);
 
-#define arena_new(arena, type)          ((type *)arena_alloc((arena), sizeof(type), alignof(type)))
+#define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type), alignof(type)))
 #define arena_array(arena, type, count) \
     ((type *)arena_alloc_array((arena), (count), sizeof(type), alignof(type)))
 

@@ -2,8 +2,8 @@
  *
  * A failed allocation makes the buffer `failed` and later calls do nothing, so that writing code
  * stays a straight list of fields and the caller checks once, at the end. */
-#ifndef SYMTAPE_TRACE_BUF_H
-#define SYMTAPE_TRACE_BUF_H
+#ifndef SYMTAPE_TRACE_BASE_BUF_H
+#define SYMTAPE_TRACE_BASE_BUF_H
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -31,7 +31,8 @@ static inline struct str buf_str(const struct buf *buf)
     return (struct str){ buf->p, buf->n };
 }
 
-/* Room for `extra` more bytes, written to buf->p + buf->n by the caller, who then adds to buf->n. */
+/* Room for `extra` more bytes, written to buf->p + buf->n by the caller, who then adds to buf->n.
+ */
 bool buf_reserve(struct buf *buf, size_t extra);
 
 void buf_put(struct buf *buf, struct str text);

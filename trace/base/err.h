@@ -5,8 +5,8 @@
  * wins: err_set() on an error that is already set changes nothing. The layer that knows a place
  * (file, line, offset, graph, node) puts it in front with err_at(); it does so once.
  * Only the cmd room prints errors and turns their kind into an exit code. */
-#ifndef SYMTAPE_TRACE_ERR_H
-#define SYMTAPE_TRACE_ERR_H
+#ifndef SYMTAPE_TRACE_BASE_ERR_H
+#define SYMTAPE_TRACE_BASE_ERR_H
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -21,7 +21,8 @@ enum err_kind {
 
 struct err {
     enum err_kind kind;
-    char text[1000]; /* complete, one line, without a final full stop; no allocation: OOM fits too */
+    char
+        text[1000]; /* complete, one line, without a final full stop; no allocation: OOM fits too */
 };
 
 #if defined(__GNUC__)

@@ -1,7 +1,7 @@
 /* The only file that names the hash: XXH3 (libxxhash, inlined), used for tables and for telling
  * contents apart inside one tape; never as a proof against an adversary. */
-#ifndef SYMTAPE_TRACE_HASH_H
-#define SYMTAPE_TRACE_HASH_H
+#ifndef SYMTAPE_TRACE_BASE_HASH_H
+#define SYMTAPE_TRACE_BASE_HASH_H
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

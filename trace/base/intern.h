@@ -2,8 +2,8 @@
  *
  * The table owns its strings; a struct str from intern_text() lives as long as the table. Each is
  * terminated, so that .p can be handed to C where it holds no NUL. */
-#ifndef SYMTAPE_TRACE_INTERN_H
-#define SYMTAPE_TRACE_INTERN_H
+#ifndef SYMTAPE_TRACE_BASE_INTERN_H
+#define SYMTAPE_TRACE_BASE_INTERN_H
 
 #include <stdint.h>
 
@@ -14,7 +14,8 @@
 
 struct intern {
     struct arena arena;
-    vec_of(struct str) texts;
+    vec_of(struct str)
+    texts;
     uint32_t *slots; /* id + 1, or 0; open addressing, a power of two */
     size_t n_slots;
 };

@@ -9,8 +9,8 @@
  *     md5_release(&md5);
  *
  * libcrypto does the work; a message costs no allocation. */
-#ifndef SYMTAPE_TRACE_MD5_H
-#define SYMTAPE_TRACE_MD5_H
+#ifndef SYMTAPE_TRACE_BASE_MD5_H
+#define SYMTAPE_TRACE_BASE_MD5_H
 
 #include <stdbool.h>
 

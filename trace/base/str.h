@@ -1,7 +1,7 @@
 /* A borrowed run of bytes: not terminated, never freed; whoever made it says how long it lives.
  * Text from logs is arbitrary bytes: nothing here assumes UTF-8. */
-#ifndef SYMTAPE_TRACE_STR_H
-#define SYMTAPE_TRACE_STR_H
+#ifndef SYMTAPE_TRACE_BASE_STR_H
+#define SYMTAPE_TRACE_BASE_STR_H
 
 #include <stdbool.h>
 #include <stddef.h>

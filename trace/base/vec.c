@@ -2,13 +2,18 @@
 
 #include <stdint.h>
 
+/* From here on by a quarter: the system moves pages of that many bytes without copying them, and
+ * memory that is not used yet counts for limits. */
+enum { LARGE = 8 << 20 };
+
 bool vec_grow(void **v, size_t *cap, size_t n, size_t extra, size_t size)
 {
     size_t want, bytes;
     if (__builtin_add_overflow(n, extra, &want))
         return false;
-    size_t twice = *cap > SIZE_MAX / 2 ? SIZE_MAX : *cap * 2;
-    want = want < twice ? twice : want;
+    size_t more = *cap > LARGE / size ? *cap / 4 : *cap;
+    size_t most = *cap > SIZE_MAX - more ? SIZE_MAX : *cap + more;
+    want = want < most ? most : want;
     want = want < 8 ? 8 : want;
     if (__builtin_mul_overflow(want, size, &bytes))
         return false;

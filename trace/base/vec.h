@@ -7,8 +7,8 @@
  *     vec_release(&nodes);
  *
  * Elements move when it grows: keep indices, not pointers. A failed push leaves it as it was. */
-#ifndef SYMTAPE_TRACE_VEC_H
-#define SYMTAPE_TRACE_VEC_H
+#ifndef SYMTAPE_TRACE_BASE_VEC_H
+#define SYMTAPE_TRACE_BASE_VEC_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,11 +22,14 @@
     }
 
 /* Room for `extra` more elements; false when memory ran out. */
-#define vec_reserve(vec, extra)                                                      \
-    ((vec)->cap - (vec)->n >= (size_t)(extra) ||                                     \
+#define vec_reserve(vec, extra)                  \
+    ((vec)->cap - (vec)->n >= (size_t)(extra) || \
      vec_grow((void **)&(vec)->v, &(vec)->cap, (vec)->n, (extra), sizeof *(vec)->v))
 
 #define vec_push(vec, ...) (vec_reserve(vec, 1) && ((vec)->v[(vec)->n++] = (__VA_ARGS__), true))
+
+/* The elements from `at` on. NULL while there is no array: NULL + 0 is undefined in C. */
+#define vec_from(vec, at) ((vec)->v ? (vec)->v + (at) : NULL)
 
 #define vec_release(vec) (free((vec)->v), (vec)->v = NULL, (vec)->n = (vec)->cap = 0)
 

@@ -1,17 +1,21 @@
 #include "trace/events/caches.h"
 
-#include "trace/base/decimal.h"
+#include "trace/base/text/decimal.h"
 #include "trace/base/vec.h"
 
 struct reading {
     struct cache_list list; /* first: what the caller sees and frees */
-    vec_of(struct cache_event) events;
+    vec_of(struct cache_event)
+    events;
     uint32_t *unpaired; /* artifacts that no instant event has claimed: by attempt, kind, state */
     struct arena arena;
     struct json doc;
 };
 
-#define TEXT(literal) { literal, sizeof literal - 1 }
+#define TEXT(literal)               \
+    {                               \
+        literal, sizeof literal - 1 \
+    }
 
 /* Names begin with the cache and end with what it did. */
 static const struct {
@@ -118,8 +122,9 @@ static bool add_kernels(struct reading *r, struct cache_event event, struct str 
     while (json_kind_of(&r->doc, JSON_ROOT) == JSON_OBJECT && name != JSON_NONE) {
         json_id value = json_next(&r->doc, name);
         struct str state = json_str(&r->doc, json_get(&r->doc, value, STR("autotune_cache_state")));
-        event.state = str_is(state, "hit") ? CACHE_HIT :
-                      str_is(state, "miss") ? CACHE_MISS : CACHE_UNKNOWN;
+        event.state = str_is(state, "hit")    ? CACHE_HIT
+                      : str_is(state, "miss") ? CACHE_MISS
+                                              : CACHE_UNKNOWN;
         event.taken_ns = -1;
         keep_number(r, value, STR("compile_time_us"), 3, &event.taken_ns);
         event.name = arena_copy(&r->arena, json_text(&r->doc, name));

@@ -4,20 +4,21 @@
  * torch/_dynamo/pgo.py).
  *
  * An artifact and an instant event report one and the same look-up and are listed once: an instant
- * event is left out when an artifact of the same attempt, cache and state is there to go with it. */
-#ifndef SYMTAPE_TRACE_CACHES_H
-#define SYMTAPE_TRACE_CACHES_H
+ * event is left out when an artifact of the same attempt, cache and state is there to go with it.
+ */
+#ifndef SYMTAPE_TRACE_EVENTS_CACHES_H
+#define SYMTAPE_TRACE_EVENTS_CACHES_H
 
 #include "trace/events/chromium.h"
-#include "trace/trace.h"
+#include "trace/open.h"
 
 enum cache_kind {
     CACHE_FX_GRAPH,    /* Inductor's cache of compiled FX graphs */
     CACHE_AOTAUTOGRAD, /* AOTAutograd's cache, which wraps the above */
     CACHE_DYNAMO,      /* code state (profile-guided), and Dynamo's guarded code */
     CACHE_PRECOMPILE,
-    CACHE_TRITON,      /* autotuning results of one kernel (triton_kernel_info) */
-    CACHE_OTHER,       /* some other "..._cache_..." artifact: `name` tells */
+    CACHE_TRITON, /* autotuning results of one kernel (triton_kernel_info) */
+    CACHE_OTHER,  /* some other "..._cache_..." artifact: `name` tells */
     CACHE_KINDS
 };
 

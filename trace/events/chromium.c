@@ -1,11 +1,12 @@
 #include "trace/events/chromium.h"
 
-#include "trace/base/decimal.h"
 #include "trace/base/intern.h"
+#include "trace/base/text/decimal.h"
 
 struct reading {
     struct chromium_list list; /* first: what the caller sees and frees */
-    vec_of(struct chromium_event) events;
+    vec_of(struct chromium_event)
+    events;
     struct intern strings;
 };
 
@@ -79,8 +80,7 @@ static bool read_record(struct reading *r, struct trace *trace, uint32_t record,
     struct str payload;
     struct err unreadable = { 0 };
     if (!trace_payload(trace, record, &payload, &unreadable) ||
-        !json_parse(doc, payload, &unreadable) ||
-        json_kind_of(doc, JSON_ROOT) != JSON_OBJECT) {
+        !json_parse(doc, payload, &unreadable) || json_kind_of(doc, JSON_ROOT) != JSON_OBJECT) {
         r->list.n_unreadable++;
         return unreadable.kind != ERR_ENV || err_set(err, ERR_ENV, "%s", unreadable.text);
     }

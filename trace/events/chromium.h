@@ -9,10 +9,10 @@
  * Everything else is kept with its letter. Times are microseconds with a fraction, as decimal text;
  * they are converted from that text to nanoseconds exactly. PyTorch rounds them to a double first,
  * so an absolute time is good to 0.25 us. */
-#ifndef SYMTAPE_TRACE_CHROMIUM_H
-#define SYMTAPE_TRACE_CHROMIUM_H
+#ifndef SYMTAPE_TRACE_EVENTS_CHROMIUM_H
+#define SYMTAPE_TRACE_EVENTS_CHROMIUM_H
 
-#include "trace/trace.h"
+#include "trace/open.h"
 
 struct chromium_event {
     uint32_t record, attempt; /* attempt may be TRACE_NONE */
@@ -23,10 +23,10 @@ struct chromium_event {
     int64_t duration_ns;      /* of an X event; 0 otherwise */
     uint64_t pid, tid;
     struct str name;
-    struct str id;            /* of an asynchronous event; "" */
-    struct str category;      /* "dynamo_timed" */
-    struct str compile;       /* argument compile_id; "" */
-    struct str detail;        /* argument fn_name, or kernel_name; "" */
+    struct str id;       /* of an asynchronous event; "" */
+    struct str category; /* "dynamo_timed" */
+    struct str compile;  /* argument compile_id; "" */
+    struct str detail;   /* argument fn_name, or kernel_name; "" */
 };
 
 struct chromium_list {

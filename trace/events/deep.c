@@ -1,7 +1,7 @@
 #include "trace/events/deep.h"
 
 #include "trace/base/vec.h"
-#include "trace/events/traceback.h"
+#include "trace/graph/traceback.h"
 #include "trace/tables.h"
 
 struct reading {
@@ -11,16 +11,24 @@ struct reading {
     struct json doc;
     uint32_t record, attempt;
     uint32_t first_stack; /* of the record's payload, in stacks */
-    vec_of(struct deep_process) processes;
-    vec_of(struct deep_stack) stacks;
-    vec_of(struct deep_dispatch) dispatches;
-    vec_of(struct deep_cost) costs;
-    vec_of(struct deep_use) uses;
-    vec_of(struct deep_phase) phases;
-    vec_of(struct deep_total) totals;
+    vec_of(struct deep_process)
+    processes;
+    vec_of(struct deep_stack)
+    stacks;
+    vec_of(struct deep_dispatch)
+    dispatches;
+    vec_of(struct deep_cost)
+    costs;
+    vec_of(struct deep_use)
+    uses;
+    vec_of(struct deep_phase)
+    phases;
+    vec_of(struct deep_total)
+    totals;
 };
 
-static const char *const mode_names[] = { "FakeTensorMode", "FakeTensor", "ProxyTorchDispatchMode" };
+static const char *const mode_names[] = { "FakeTensorMode", "FakeTensor",
+                                          "ProxyTorchDispatchMode" };
 
 const char *deep_mode_name(enum deep_mode mode)
 {
@@ -78,8 +86,10 @@ static bool read_frame(struct reading *r, json_id frame, struct deep_frame *ret)
     json_id function = json_next(&r->doc, line), code = json_next(&r->doc, function);
     uint64_t number = 0;
     json_u64(&r->doc, line, &number);
-    *ret = (struct deep_frame){ .file = text_at(r, file), .line = (uint32_t)number,
-                                .function = text_at(r, function), .code = text_at(r, code) };
+    *ret = (struct deep_frame){ .file = text_at(r, file),
+                                .line = (uint32_t)number,
+                                .function = text_at(r, function),
+                                .code = text_at(r, code) };
     return ret->file.p && ret->function.p && ret->code.p;
 }
 
@@ -111,20 +121,27 @@ static enum deep_mode mode_of(const struct reading *r)
 static enum deep_cache cache_of(const struct reading *r)
 {
     json_id id = field(r, "cache");
-    return json_is(&r->doc, id, "hit")    ? DEEP_CACHE_HIT
-           : json_is(&r->doc, id, "miss") ? DEEP_CACHE_MISS
+    return json_is(&r->doc, id, "hit")      ? DEEP_CACHE_HIT
+           : json_is(&r->doc, id, "miss")   ? DEEP_CACHE_MISS
            : json_is(&r->doc, id, "bypass") ? DEEP_CACHE_BYPASS
                                             : DEEP_CACHE_NOT_ASKED;
 }
 
 static bool read_dispatch(struct reading *r)
 {
-    struct deep_dispatch d = { .record = r->record, .attempt = r->attempt, .mode = mode_of(r),
-                               .op = text(r, "op"), .depth = number32(r, "depth"),
-                               .stack = stack_of_row(r), .fast = text(r, "fast"),
-                               .slow = text(r, "slow"), .cache = cache_of(r),
-                               .bypass = text(r, "bypass"), .raised = text(r, "raised"),
-                               .count = number(r, "count"), .ns = number(r, "ns"),
+    struct deep_dispatch d = { .record = r->record,
+                               .attempt = r->attempt,
+                               .mode = mode_of(r),
+                               .op = text(r, "op"),
+                               .depth = number32(r, "depth"),
+                               .stack = stack_of_row(r),
+                               .fast = text(r, "fast"),
+                               .slow = text(r, "slow"),
+                               .cache = cache_of(r),
+                               .bypass = text(r, "bypass"),
+                               .raised = text(r, "raised"),
+                               .count = number(r, "count"),
+                               .ns = number(r, "ns"),
                                .self_ns = number(r, "self_ns") };
     return d.op.p && d.fast.p && d.slow.p && d.bypass.p && d.raised.p &&
            vec_push(&r->dispatches, d);
@@ -132,27 +149,39 @@ static bool read_dispatch(struct reading *r)
 
 static bool read_cost(struct reading *r)
 {
-    struct deep_cost c = { .record = r->record, .attempt = r->attempt, .cost = text(r, "cost"),
-                           .caller = text(r, "caller"), .count = number(r, "count"),
-                           .ns = number(r, "ns"), .self_ns = number(r, "self_ns") };
+    struct deep_cost c = { .record = r->record,
+                           .attempt = r->attempt,
+                           .cost = text(r, "cost"),
+                           .caller = text(r, "caller"),
+                           .count = number(r, "count"),
+                           .ns = number(r, "ns"),
+                           .self_ns = number(r, "self_ns") };
     return c.cost.p && c.caller.p && vec_push(&r->costs, c);
 }
 
 static bool read_use(struct reading *r)
 {
-    struct deep_use u = { .record = r->record, .attempt = r->attempt, .use = text(r, "use"),
-                          .expr = text(r, "expr"), .source = text(r, "source"),
-                          .stack = stack_of_row(r), .count = number(r, "count") };
+    struct deep_use u = { .record = r->record,
+                          .attempt = r->attempt,
+                          .use = text(r, "use"),
+                          .expr = text(r, "expr"),
+                          .source = text(r, "source"),
+                          .stack = stack_of_row(r),
+                          .count = number(r, "count") };
     return u.use.p && u.expr.p && u.source.p && read_frame(r, field(r, "asker"), &u.asker) &&
            vec_push(&r->uses, u);
 }
 
 static bool read_phase(struct reading *r)
 {
-    struct deep_phase p = { .record = r->record, .attempt = r->attempt, .phase = text(r, "phase"),
-                            .start_ns = number(r, "start_ns"), .end_ns = number(r, "end_ns"),
+    struct deep_phase p = { .record = r->record,
+                            .attempt = r->attempt,
+                            .phase = text(r, "phase"),
+                            .start_ns = number(r, "start_ns"),
+                            .end_ns = number(r, "end_ns"),
                             .host_start = number(r, "host_start"),
-                            .host_end = number(r, "host_end"), .host_peak = number(r, "host_peak"),
+                            .host_end = number(r, "host_end"),
+                            .host_peak = number(r, "host_peak"),
                             .device_start = number_or(r, "device_start", DEEP_NOT_TOLD),
                             .device_end = number_or(r, "device_end", DEEP_NOT_TOLD),
                             .device_peak = number_or(r, "device_peak", DEEP_NOT_TOLD) };
@@ -199,9 +228,14 @@ static bool read_rows(struct reading *r, enum event event, struct err *err)
 static bool read_process(struct reading *r)
 {
     struct deep_process p = {
-        .record = r->record, .level = text(r, "level"), .python = text(r, "python"),
-        .torch = text(r, "torch"), .events = number(r, "events"), .bytes = number(r, "bytes"),
-        .lost = number(r, "lost"), .overhead_ns = number(r, "overhead_ns"),
+        .record = r->record,
+        .level = text(r, "level"),
+        .python = text(r, "python"),
+        .torch = text(r, "torch"),
+        .events = number(r, "events"),
+        .bytes = number(r, "bytes"),
+        .lost = number(r, "lost"),
+        .overhead_ns = number(r, "overhead_ns"),
         .wrapped = number32(r, "wrapped"),
         .ended = json_kind_of(&r->doc, field(r, "ended")) == JSON_TRUE,
     };

@@ -1,17 +1,18 @@
-/* What `symtape record --deep` added to a trace: symtape-deep(5) tells the records and their fields.
+/* What `symtape record --deep` added to a trace: symtape-deep(5) tells the records and their
+ * fields.
  *
  *     struct deep *deep = deep_read(trace, err);
  *     for (uint32_t i = 0; i < deep->n_dispatches; i++) use(&deep->dispatches[i]);
  *     deep_free(deep);
  *
- * A trace that was not recorded deeply gives empty lists. Rows of equal meaning come as recorded: one
- * for each operator, depth, stack and result of an attempt. Rows that are no JSON, or that lack a
- * field, are passed over and counted. Calls into ShapeEnv and partial graphs are not read here: the
- * former are for tests/conform_env, the latter are graphs (trace/graphs.h). */
-#ifndef SYMTAPE_TRACE_DEEP_H
-#define SYMTAPE_TRACE_DEEP_H
+ * A trace that was not recorded deeply gives empty lists. Rows of equal meaning come as recorded:
+ * one for each operator, depth, stack and result of an attempt. Rows that are no JSON, or that lack
+ * a field, are passed over and counted. Calls into ShapeEnv and partial graphs are not read here:
+ * the former are for tests/conform_env, the latter are graphs (trace/graphs.h). */
+#ifndef SYMTAPE_TRACE_EVENTS_DEEP_H
+#define SYMTAPE_TRACE_EVENTS_DEEP_H
 
-#include "trace/trace.h"
+#include "trace/open.h"
 
 struct deep_frame {
     struct str file, function, code; /* code is "" where the source could not be read */
@@ -33,15 +34,15 @@ enum deep_cache { DEEP_CACHE_NOT_ASKED, DEEP_CACHE_HIT, DEEP_CACHE_MISS, DEEP_CA
 struct deep_dispatch {
     uint32_t record, attempt; /* attempt may be TRACE_NONE */
     enum deep_mode mode;
-    struct str op;            /* "aten.add.Tensor" */
-    uint32_t depth;           /* dispatches of the mode that it was inside of */
-    uint32_t stack;           /* into deep.stacks, or DEEP_NO_STACK */
-    struct str fast, slow;    /* label of the fast path, why it was given up; "" */
+    struct str op;         /* "aten.add.Tensor" */
+    uint32_t depth;        /* dispatches of the mode that it was inside of */
+    uint32_t stack;        /* into deep.stacks, or DEEP_NO_STACK */
+    struct str fast, slow; /* label of the fast path, why it was given up; "" */
     enum deep_cache cache;
-    struct str bypass;        /* reason; "" */
-    struct str raised;        /* type of the exception; "" */
+    struct str bypass; /* reason; "" */
+    struct str raised; /* type of the exception; "" */
     uint64_t count;
-    uint64_t ns, self_ns;     /* inclusive, and without the dispatches inside it */
+    uint64_t ns, self_ns; /* inclusive, and without the dispatches inside it */
 };
 
 struct deep_cost {
@@ -53,10 +54,10 @@ struct deep_cost {
 /* Python used a size as a number. */
 struct deep_use {
     uint32_t record, attempt;
-    struct str use, expr;     /* "__int__", "s77*s27" */
-    struct str source;        /* "L['x'].size()[0]"; "" unless expr is a symbol */
+    struct str use, expr; /* "__int__", "s77*s27" */
+    struct str source;    /* "L['x'].size()[0]"; "" unless expr is a symbol */
     struct deep_frame asker;
-    uint32_t stack;           /* or DEEP_NO_STACK */
+    uint32_t stack; /* or DEEP_NO_STACK */
     uint64_t count;
 };
 

@@ -8,15 +8,15 @@
  *
  * Who asked: the innermost recorded frame outside symbolic_shapes, sym_node, recording,
  * torch/_logging and torch/__init__. */
-#ifndef SYMTAPE_TRACE_GUARDS_H
-#define SYMTAPE_TRACE_GUARDS_H
+#ifndef SYMTAPE_TRACE_EVENTS_GUARDS_H
+#define SYMTAPE_TRACE_EVENTS_GUARDS_H
 
-#include "trace/trace.h"
+#include "trace/open.h"
 
 enum guard_kind { GUARD_EVAL, GUARD_SUPPRESSED, GUARD_RUNTIME_ASSERT, GUARD_KINDS };
 
 enum guard_class {
-    GUARD_BY_KERNEL,         /* torch/_subclasses, _meta_registrations, _refs, _prims, _decomp ... */
+    GUARD_BY_KERNEL, /* torch/_subclasses, _meta_registrations, _refs, _prims, _decomp ... */
     GUARD_BY_TORCH_FUNCTION, /* torch/nn/functional and other torch code that a node calls */
     GUARD_BY_DYNAMO,         /* torch/_dynamo: the user's own branch */
     GUARD_BY_BACKEND,        /* torch/_functorch, torch/_inductor, torch/fx */
@@ -29,7 +29,7 @@ struct guard {
     struct str expr; /* "Eq(s97, 2)" */
     enum guard_kind kind;
     enum guard_class asked_by;
-    stack_id asker;  /* the frame that decides asked_by; 0 when no stack was recorded */
+    stack_id asker; /* the frame that decides asked_by; 0 when no stack was recorded */
     stack_id user_stack, stack;
 };
 
@@ -42,7 +42,7 @@ struct guard_list {
 /* Built once per trace on first use; belongs to it. NULL with err set when memory ran out. */
 const struct guard_list *trace_guards(struct trace *trace, struct err *err);
 
-const char *guard_kind_name(enum guard_kind kind);    /* "guard", "suppressed", "assert" */
+const char *guard_kind_name(enum guard_kind kind);     /* "guard", "suppressed", "assert" */
 const char *guard_class_name(enum guard_class class_); /* "kernel", "torch function", ... */
 
 /* Calls fn for each distinct symbol named in a recorded expression ("s97", "u0", "zf1"). */

@@ -1,6 +1,6 @@
 /* Private to incidents: what the parts of the reading share. */
-#ifndef SYMTAPE_TRACE_INCIDENT_READING_H
-#define SYMTAPE_TRACE_INCIDENT_READING_H
+#ifndef SYMTAPE_TRACE_EVENTS_INCIDENT_READING_H
+#define SYMTAPE_TRACE_EVENTS_INCIDENT_READING_H
 
 #include "trace/base/vec.h"
 #include "trace/events/incidents.h"
@@ -21,11 +21,15 @@ struct incident_reading {
         uint32_t graph_break; /* index into breaks of the last one here, or TRACE_NONE */
         uint32_t error;       /* record of a dynamo_error artifact, or TRACE_NONE */
         int64_t phase_ns;     /* its compile_attempt_N phase, or -1 */
-    } *attempts;
-    vec_of(struct restart) restarts;
-    vec_of(struct recompile) recompiles;
-    vec_of(struct graph_break) breaks;
-    vec_of(struct failure) failures;
+    } * attempts;
+    vec_of(struct restart)
+    restarts;
+    vec_of(struct recompile)
+    recompiles;
+    vec_of(struct graph_break)
+    breaks;
+    vec_of(struct failure)
+    failures;
 };
 
 /* Each returns false with err set when memory ran out or the tape could not be read. */

@@ -4,21 +4,21 @@
  * whole text is kept beside it. Everything points into the text that was given.
  * Sources: torch/_dynamo/symbolic_convert.py (log_graph_break), torch/_dynamo/exc.py
  * (unimplemented, format_error_msg), torch/_dynamo/guards.py (get_guard_fail_reason). */
-#ifndef SYMTAPE_TRACE_INCIDENT_TEXT_H
-#define SYMTAPE_TRACE_INCIDENT_TEXT_H
+#ifndef SYMTAPE_TRACE_EVENTS_INCIDENT_TEXT_H
+#define SYMTAPE_TRACE_EVENTS_INCIDENT_TEXT_H
 
-#include "trace/events/traceback.h"
+#include "trace/graph/traceback.h"
 
 /* Payload of a dynamo_graph_break_reason artifact. */
 struct break_text {
-    struct str file;        /* "Graph break in user code at FILE:LINE" */
+    struct str file; /* "Graph break in user code at FILE:LINE" */
     uint32_t line;
     struct str reason;      /* from there to the traceback */
     struct str summary;     /* "Failed to trace builtin operator" */
     struct str explanation; /* "Dynamo does not know how to ..." */
     struct str hint;
-    struct str traceback;   /* the user's; frames by traceback_next() */
-    bool skipped;           /* the whole frame runs eagerly */
+    struct str traceback; /* the user's; frames by traceback_next() */
+    bool skipped;         /* the whole frame runs eagerly */
 };
 struct break_text break_text_parse(struct str text);
 

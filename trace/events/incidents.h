@@ -6,17 +6,17 @@
  *
  * Texts are PyTorch's own, whole; `summary` is their one line for a table. Strings live as long as
  * the incidents. Counts that rest on a rule rather than on a record say so here. */
-#ifndef SYMTAPE_TRACE_INCIDENTS_H
-#define SYMTAPE_TRACE_INCIDENTS_H
+#ifndef SYMTAPE_TRACE_EVENTS_INCIDENTS_H
+#define SYMTAPE_TRACE_EVENTS_INCIDENTS_H
 
 #include "trace/events/chromium.h"
-#include "trace/trace.h"
+#include "trace/open.h"
 
 /* An attempt that was thrown away. It has no end of its own: that a later attempt of the same
  * compile exists tells it (torch/_dynamo/convert_frame.py, the attempts of compile_frame). */
 struct restart {
-    uint32_t attempt; /* the one that was thrown away */
-    uint32_t next;    /* the one that replaced it */
+    uint32_t attempt;   /* the one that was thrown away */
+    uint32_t next;      /* the one that replaced it */
     struct str reason;  /* restart_reasons[] of the compile's metrics; "" when none was recorded */
     struct str summary; /* "TensorifyScalarRestartAnalysis", or the reason's first line */
     struct str meaning; /* what that exception stands for, in words; "" when we do not know it */
@@ -32,7 +32,7 @@ struct recompile_reason {
     uint32_t line;
 };
 struct recompile {
-    uint32_t record, attempt; /* the attempt of the compile that became necessary */
+    uint32_t record, attempt;               /* the attempt of the compile that became necessary */
     const struct recompile_reason *reasons; /* the newest compile first, as PyTorch tried them */
     uint32_t n_reasons;
     int64_t ns; /* what that compile took, all its attempts; -1 when it never ended */
@@ -46,24 +46,24 @@ struct graph_break {
     struct str hint;        /* the first one; "" */
     struct str file, code;  /* the user line that broke the graph; code may be "" */
     uint32_t line;
-    struct str function;    /* of that line; "" when there was no traceback */
-    int depth;     /* calls between the compiled frame (0) and that line; -1 when not known */
-    bool skipped;  /* Dynamo gave up on the whole frame and ran it eagerly */
+    struct str function; /* of that line; "" when there was no traceback */
+    int depth;           /* calls between the compiled frame (0) and that line; -1 when not known */
+    bool skipped;        /* Dynamo gave up on the whole frame and ran it eagerly */
     /* By rule: a compile that starts later, inside the broken frame (its dynamo_start stack extends
      * the broken frame's callers; the innermost, latest break gets it) is there because of it. */
     const uint32_t *caused; /* last attempts of these compiles */
     uint32_t n_caused;
-    uint32_t n_graphs;      /* dynamo graphs of those, and of the broken frame's own last attempt */
+    uint32_t n_graphs; /* dynamo graphs of those, and of the broken frame's own last attempt */
 };
 
 struct failure {
     uint32_t record, attempt; /* attempt may be TRACE_NONE */
     struct str type;          /* "UserError" */
     struct str reason, summary;
-    struct str file;          /* the user's frame; "" when not told */
+    struct str file; /* the user's frame; "" when not told */
     uint32_t line;
-    struct str code;          /* "" when not found */
-    bool is_break; /* of a frame that was given up after a graph break: the program went on */
+    struct str code; /* "" when not found */
+    bool is_break;   /* of a frame that was given up after a graph break: the program went on */
 };
 
 struct incidents {

@@ -1,11 +1,12 @@
 #include "trace/events/metrics.h"
 
-#include "trace/base/decimal.h"
+#include "trace/base/text/decimal.h"
 #include "trace/base/vec.h"
 
 struct reading {
     struct metrics_list list; /* first: what the caller sees and frees */
-    vec_of(struct metrics) metrics;
+    vec_of(struct metrics)
+    metrics;
     struct arena arena;
 };
 

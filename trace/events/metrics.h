@@ -2,10 +2,10 @@
  * and run-time kin (class CompilationMetrics in torch/_dynamo/utils.py).
  *
  * Every field may be absent: versions differ, and a compile that failed leaves many out. */
-#ifndef SYMTAPE_TRACE_METRICS_H
-#define SYMTAPE_TRACE_METRICS_H
+#ifndef SYMTAPE_TRACE_EVENTS_METRICS_H
+#define SYMTAPE_TRACE_EVENTS_METRICS_H
 
-#include "trace/trace.h"
+#include "trace/open.h"
 
 enum metric {
 #define METRIC(id, name, unit) METRIC_##id,
@@ -20,9 +20,9 @@ struct metrics {
     uint32_t record, attempt; /* attempt may be TRACE_NONE: some name no compile */
     bool backward;            /* bwd_...: of a backward compiled after its forward */
     bool runtime;             /* ..._runtime: what was left for the first call, autotuning say */
-    int64_t values[METRIC_COUNT]; /* METRIC_ABSENT, or a count, bytes or nanoseconds */
-    struct str function, file;    /* co_name, co_filename: the frame that was compiled */
-    uint32_t line;                /* co_firstlineno; 0 when absent */
+    int64_t values[METRIC_COUNT];      /* METRIC_ABSENT, or a count, bytes or nanoseconds */
+    struct str function, file;         /* co_name, co_filename: the frame that was compiled */
+    uint32_t line;                     /* co_firstlineno; 0 when absent */
     struct str fail_type, fail_reason; /* "" unless the compile failed */
     struct str fail_file;              /* the user's frame in which it did */
     uint32_t fail_line;

@@ -27,7 +27,8 @@ static bool take_text(struct building *b, const char *key, struct str *ret)
 static bool add_symbol(struct building *b, uint32_t record)
 {
     struct symbol *s = &b->symbols[b->n_symbols++];
-    *s = (struct symbol){ .record = record, .attempt = b->trace->records[record].attempt,
+    *s = (struct symbol){ .record = record,
+                          .attempt = b->trace->records[record].attempt,
                           .specialization = TRACE_NONE };
     s->unbacked = b->trace->records[record].event == EVENT_CREATE_UNBACKED_SYMBOL;
     s->user_stack = record_stack(b->trace, &b->doc, STR("user_stack"));
@@ -117,8 +118,8 @@ static bool add_programs(struct building *b, struct err *err)
             b->n_unreadable += b->trace->records[record].event == EVENT_PT2_MEMBER;
             continue;
         }
-        if (!exported_symbols(program, record, &b->trace->tables->arena,
-                              &b->symbols[b->n_symbols], &n, err))
+        if (!exported_symbols(program, record, &b->trace->tables->arena, &b->symbols[b->n_symbols],
+                              &n, err))
             return false;
         b->n_symbols += n;
     }

@@ -5,13 +5,13 @@
  * from the programs of .pt2 archives. The arrays belong to the trace. NULL with err set only when
  * memory ran out.
  *
- * A symbol of a program has its record and no attempt, no stacks and no specialization; its range is
- * that of range_constraints ("" where those do not name it), its source the first size of a user's
- * input, or the input itself, that is this symbol and nothing else. */
-#ifndef SYMTAPE_TRACE_SYMBOLS_H
-#define SYMTAPE_TRACE_SYMBOLS_H
+ * A symbol of a program has its record and no attempt, no stacks and no specialization; its range
+ * is that of range_constraints ("" where those do not name it), its source the first size of a
+ * user's input, or the input itself, that is this symbol and nothing else. */
+#ifndef SYMTAPE_TRACE_EVENTS_SYMBOLS_H
+#define SYMTAPE_TRACE_EVENTS_SYMBOLS_H
 
-#include "trace/trace.h"
+#include "trace/open.h"
 
 struct symbol {
     uint32_t record, attempt; /* attempt may be TRACE_NONE */

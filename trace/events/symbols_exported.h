@@ -1,6 +1,6 @@
 /* Inside the trace room: the symbols of an exported program, for trace_symbols(). */
-#ifndef SYMTAPE_TRACE_SYMBOLS_EXPORTED_H
-#define SYMTAPE_TRACE_SYMBOLS_EXPORTED_H
+#ifndef SYMTAPE_TRACE_EVENTS_SYMBOLS_EXPORTED_H
+#define SYMTAPE_TRACE_EVENTS_SYMBOLS_EXPORTED_H
 
 #include "trace/events/symbols.h"
 #include "trace/graph/graph.h"

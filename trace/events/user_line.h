@@ -1,10 +1,11 @@
 /* Whose line is it? A recorded stack goes from the program's main file through its modules into
- * PyTorch's (torch/nn, torch/_dynamo ...), and what a user can change is the innermost frame that is
- * not PyTorch's: the *user line*. The "# File:" comments of graphs name the same line, mostly. */
-#ifndef SYMTAPE_TRACE_USER_LINE_H
-#define SYMTAPE_TRACE_USER_LINE_H
+ * PyTorch's (torch/nn, torch/_dynamo ...), and what a user can change is the innermost frame that
+ * is not PyTorch's: the *user line*. The "# File:" comments of graphs name the same line, mostly.
+ */
+#ifndef SYMTAPE_TRACE_EVENTS_USER_LINE_H
+#define SYMTAPE_TRACE_EVENTS_USER_LINE_H
 
-#include "trace/trace.h"
+#include "trace/open.h"
 
 /* Is this one of PyTorch's own files? All below site-packages/torch or dist-packages/torch are. In
  * another folder called torch (a checkout, or a user's project) only what PyTorch has there:

@@ -1,5 +1,7 @@
 #include "trace/graph/annotation.h"
 
+#include "trace/graph/python_name.h"
+
 struct reader {
     struct graph_pool *pool;
     struct str rest;
@@ -16,8 +18,8 @@ static bool take_char(struct reader *in, char c)
 
 static bool is_word_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_' || c == '.' || c < 0;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c < 0;
 }
 
 static struct str take_word(struct reader *in)
@@ -45,7 +47,8 @@ static bool take_expr(struct reader *in, expr_id *ret)
 /* "[s77, 64]" into an array of the pool's arena. */
 static bool take_dimensions(struct reader *in, const expr_id **ret, uint32_t *ret_n)
 {
-    vec_of(expr_id) dimensions = { 0 };
+    vec_of(expr_id)
+    dimensions = { 0 };
     bool good = take_char(in, '[');
     for (bool more = good && !take_char(in, ']'); more; more = good && !take_char(in, ']')) {
         expr_id dimension;
@@ -83,7 +86,7 @@ static bool take_tensor(struct reader *in, struct meta *meta)
     if (take_char(in, ':'))
         index = take_word(in);
     meta->device = str_first(rest, kind.n + (index.n ? index.n + 1 : 0));
-    return true;
+    return meta->device.n == 0 || device_is_spelled(meta->device);
 }
 
 static bool take_symbol(struct reader *in, struct meta *meta)
@@ -130,8 +133,9 @@ static bool parse(struct reader *in, struct meta *meta)
 
 bool annotation_parse(struct graph_pool *pool, struct str text, struct meta *ret)
 {
-    const struct meta blank = { .text = text, .wrapper = STR(""), .placement = STR(""),
-                                .device = STR("") };
+    const struct meta blank = {
+        .text = text, .wrapper = STR(""), .placement = STR(""), .device = STR("")
+    };
     struct reader in = { pool, text, false };
     *ret = blank;
     if (parse(&in, ret))

@@ -1,8 +1,8 @@
 /* What print_readable() writes behind a name (CodeGen._gen_python_code in torch/fx/graph.py):
  * "f32[s77, 64][64, 1]cuda:0", "Sym(s77 + 1)", "DTensor(f32[8][1]cuda:0, S(0))". Private to the
  * trace room. */
-#ifndef SYMTAPE_TRACE_ANNOTATION_H
-#define SYMTAPE_TRACE_ANNOTATION_H
+#ifndef SYMTAPE_TRACE_GRAPH_ANNOTATION_H
+#define SYMTAPE_TRACE_GRAPH_ANNOTATION_H
 
 #include "trace/graph/graph.h"
 

@@ -8,10 +8,10 @@ struct dtype_row {
 
 static const struct dtype_row rows[DTYPE_COUNT] = {
     [DTYPE_NONE] = { { "", 0 }, { "", 0 }, 0, 0 },
-#define DTYPE(id, short_name, python_name, size, scalar_type)                                      \
-    [DTYPE_##id] = { { short_name, sizeof short_name - 1 },                                        \
-                     { python_name, sizeof python_name - 1 },                                      \
-                     size,                                                                         \
+#define DTYPE(id, short_name, python_name, size, scalar_type) \
+    [DTYPE_##id] = { { short_name, sizeof short_name - 1 },   \
+                     { python_name, sizeof python_name - 1 }, \
+                     size,                                    \
                      scalar_type },
 #include "trace/graph/dtypes.def"
 #undef DTYPE

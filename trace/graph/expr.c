@@ -4,12 +4,15 @@
 #include "trace/graph/expr_build.h"
 
 struct operator_row {
-    struct str text;   /* in the source */
-    struct str op;     /* in the tree */
+    struct str text; /* in the source */
+    struct str op;   /* in the tree */
     enum expr_precedence precedence;
 };
 
-#define ROW(text, op, precedence) { { text, sizeof text - 1 }, { op, sizeof op - 1 }, precedence }
+#define ROW(text, op, precedence)                                    \
+    {                                                                \
+        { text, sizeof text - 1 }, { op, sizeof op - 1 }, precedence \
+    }
 
 /* A longer operator stands before those that it begins with. */
 static const struct operator_row binary[] = {
@@ -93,8 +96,8 @@ static struct term read_call(struct expr_reader *in, struct str name)
 
 static bool is_keyword(struct str name)
 {
-    return str_is(name, "and") || str_is(name, "or") || str_is(name, "not") ||
-           str_is(name, "if") || str_is(name, "else");
+    return str_is(name, "and") || str_is(name, "or") || str_is(name, "not") || str_is(name, "if") ||
+           str_is(name, "else");
 }
 
 static struct term read_named(struct expr_reader *in)

@@ -6,8 +6,8 @@
  * first two share one grammar, Python's expression grammar over integers, floats, names and calls.
  *
  * Nodes live in a pool and are named by their index; a node's children come before it. */
-#ifndef SYMTAPE_TRACE_EXPR_H
-#define SYMTAPE_TRACE_EXPR_H
+#ifndef SYMTAPE_TRACE_GRAPH_EXPR_H
+#define SYMTAPE_TRACE_GRAPH_EXPR_H
 
 #include "trace/base/err.h"
 #include "trace/base/str.h"
@@ -43,8 +43,10 @@ struct expr {
 };
 
 struct expr_pool {
-    vec_of(struct expr) exprs;
-    vec_of(expr_id) children;
+    vec_of(struct expr)
+    exprs;
+    vec_of(expr_id)
+    children;
 };
 
 /* `text` must outlive the pool: the nodes point into it. EXPR_NONE with err set ("offset N: ...",

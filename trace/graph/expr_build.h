@@ -1,6 +1,6 @@
 /* Building expression trees: what the readers of both spellings share. Private to trace/expr*.c. */
-#ifndef SYMTAPE_TRACE_EXPR_BUILD_H
-#define SYMTAPE_TRACE_EXPR_BUILD_H
+#ifndef SYMTAPE_TRACE_GRAPH_EXPR_BUILD_H
+#define SYMTAPE_TRACE_GRAPH_EXPR_BUILD_H
 
 #include "trace/graph/expr.h"
 
@@ -33,8 +33,9 @@ struct expr_reader {
     struct expr_pool *pool;
     const char *start, *p, *end;
     struct err *err;
-    uint32_t nesting;         /* of calls of the reader */
-    vec_of(struct term) open; /* arguments of calls that are not closed yet */
+    uint32_t nesting; /* of calls of the reader */
+    vec_of(struct term)
+    open; /* arguments of calls that are not closed yet */
 };
 
 struct term expr_fail(struct expr_reader *in, const char *what);

@@ -72,9 +72,12 @@ static void print(const struct expr_pool *pool, expr_id id, enum expr_precedence
     case EXPR_FLOAT:
     case EXPR_SYMBOL:
     case EXPR_STRING: buf_put(out, expr->text); break;
-    case EXPR_BOOL:   buf_puts(out, expr->value ? "True" : "False"); break;
-    case EXPR_CALL:   buf_put(out, expr->text); print_items(pool, id, out); break;
-    case EXPR_TUPLE:  print_items(pool, id, out); break;
+    case EXPR_BOOL: buf_puts(out, expr->value ? "True" : "False"); break;
+    case EXPR_CALL:
+        buf_put(out, expr->text);
+        print_items(pool, id, out);
+        break;
+    case EXPR_TUPLE: print_items(pool, id, out); break;
     case EXPR_OP:
         if (expr->n_children == 1)
             print_unary(pool, id, out);

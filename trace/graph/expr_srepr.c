@@ -14,7 +14,10 @@ struct class_row {
     } becomes;
 };
 
-#define ROW(name, text, becomes) { { name, sizeof name - 1 }, { text, sizeof text - 1 }, becomes }
+#define ROW(name, text, becomes)                                      \
+    {                                                                 \
+        { name, sizeof name - 1 }, { text, sizeof text - 1 }, becomes \
+    }
 
 static const struct class_row classes[] = {
     ROW("Add", "+", CLASS_FOLD),
@@ -69,6 +72,23 @@ static bool read_arguments(struct expr_reader *in)
     }
 }
 
+/* As mpmath writes a number: digits, a point, an exponent; or an infinity. */
+static bool is_decimal(struct str text)
+{
+    static const char *const words[] = { "inf", "+inf", "-inf", "nan" };
+    size_t digits = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_is(text, words[i]))
+            return true;
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+        digits += c >= '0' && c <= '9';
+        if (!(c >= '0' && c <= '9') && (c == '\0' || !strchr("+-.e", c)))
+            return false;
+    }
+    return digits > 0;
+}
+
 /* Symbol('s77'), Integer(-1), Float('0.5'): the class says what its one argument is. */
 static struct term unwrap(struct expr_reader *in, struct str class_, size_t mark)
 {
@@ -79,12 +99,14 @@ static struct term unwrap(struct expr_reader *in, struct str class_, size_t mark
     struct expr *expr = &in->pool->exprs.v[only.id];
     if (str_is(class_, "Integer"))
         return expr->kind == EXPR_INT ? only : expr_fail(in, "expected an integer");
-    bool quoted = expr->kind == EXPR_STRING;
-    if (!quoted && !(str_is(class_, "Float") && expr->kind <= EXPR_FLOAT))
+    bool quoted = expr->kind == EXPR_STRING, is_float = str_is(class_, "Float");
+    if (!quoted && !(is_float && expr->kind <= EXPR_FLOAT))
         return expr_fail(in, "expected a string");
     if (quoted)
         expr->text = (struct str){ expr->text.p + 1, expr->text.n - 2 };
-    expr->kind = str_is(class_, "Float") ? EXPR_FLOAT : EXPR_SYMBOL;
+    if (is_float && !is_decimal(expr->text))
+        return expr_fail(in, "expected a number");
+    expr->kind = is_float ? EXPR_FLOAT : EXPR_SYMBOL;
     expr->fits = false;
     return only;
 }

@@ -82,11 +82,11 @@ static bool product(int64_t a, int64_t b, int64_t *ret)
     return !__builtin_mul_overflow(a, b, ret);
 }
 
-#define COMPARE(name, op)                                   \
-    static bool name(int64_t a, int64_t b, int64_t *ret)    \
-    {                                                       \
-        *ret = a op b;                                      \
-        return true;                                        \
+#define COMPARE(name, op)                                \
+    static bool name(int64_t a, int64_t b, int64_t *ret) \
+    {                                                    \
+        *ret = a op b;                                   \
+        return true;                                     \
     }
 COMPARE(equal, ==)
 COMPARE(unequal, !=)
@@ -102,13 +102,31 @@ static const struct {
     const char *name;
     bool (*fn)(int64_t, int64_t, int64_t *);
 } twos[] = {
-    { "+", sum }, { "-", difference }, { "*", product }, { "/", exact_div },
-    { "//", floor_div }, { "%", modulo }, { "**", power }, { "==", equal },
-    { "!=", unequal }, { "<", below }, { "<=", at_most }, { ">", above },
-    { ">=", at_least }, { "&", both }, { "|", either }, { "Eq", equal },
-    { "Ne", unequal }, { "FloorDiv", floor_div }, { "CleanDiv", exact_div },
-    { "CeilDiv", ceil_div }, { "Mod", modulo }, { "PythonMod", modulo },
-    { "IntTrueDiv", exact_div }, { "Max", most }, { "Min", least },
+    { "+", sum },
+    { "-", difference },
+    { "*", product },
+    { "/", exact_div },
+    { "//", floor_div },
+    { "%", modulo },
+    { "**", power },
+    { "==", equal },
+    { "!=", unequal },
+    { "<", below },
+    { "<=", at_most },
+    { ">", above },
+    { ">=", at_least },
+    { "&", both },
+    { "|", either },
+    { "Eq", equal },
+    { "Ne", unequal },
+    { "FloorDiv", floor_div },
+    { "CleanDiv", exact_div },
+    { "CeilDiv", ceil_div },
+    { "Mod", modulo },
+    { "PythonMod", modulo },
+    { "IntTrueDiv", exact_div },
+    { "Max", most },
+    { "Min", least },
     { "PowByNatural", power },
 };
 
@@ -160,7 +178,8 @@ static bool eval_children(const struct reading *in, expr_id expr, int64_t *ret, 
         if (!str_is(e->text, twos[k].name))
             continue;
         for (uint32_t i = 1; i < e->n_children; i++)
-            if (!eval(in, expr_child(in->pool, expr, i), &b, depth + 1) || !twos[k].fn(*ret, b, ret))
+            if (!eval(in, expr_child(in->pool, expr, i), &b, depth + 1) ||
+                !twos[k].fn(*ret, b, ret))
                 return false;
         return true;
     }

@@ -1,6 +1,6 @@
 /* What a recorded expression comes to when its symbols are plain integers. */
-#ifndef SYMTAPE_TRACE_EXPR_VALUE_H
-#define SYMTAPE_TRACE_EXPR_VALUE_H
+#ifndef SYMTAPE_TRACE_GRAPH_EXPR_VALUE_H
+#define SYMTAPE_TRACE_GRAPH_EXPR_VALUE_H
 
 #include "trace/graph/expr.h"
 

@@ -16,8 +16,8 @@
  *
  * What the parser does not understand becomes a NODE_OPAQUE with its text, and is counted in
  * graph->n_opaque; it never fails the graph. A text that is no graph at all is an error. */
-#ifndef SYMTAPE_TRACE_GRAPH_H
-#define SYMTAPE_TRACE_GRAPH_H
+#ifndef SYMTAPE_TRACE_GRAPH_GRAPH_H
+#define SYMTAPE_TRACE_GRAPH_GRAPH_H
 
 #include "trace/base/arena.h"
 #include "trace/graph/expr.h"
@@ -33,27 +33,27 @@ enum dtype {
     DTYPE_COUNT
 };
 
-const char *dtype_short_name(enum dtype dtype);     /* "f32" */
-const char *dtype_python_name(enum dtype dtype);    /* "torch.float32" */
-unsigned dtype_size(enum dtype dtype);              /* bytes an element */
-enum dtype dtype_by_short_name(struct str name);    /* DTYPE_NONE when unknown */
+const char *dtype_short_name(enum dtype dtype);  /* "f32" */
+const char *dtype_python_name(enum dtype dtype); /* "torch.float32" */
+unsigned dtype_size(enum dtype dtype);           /* bytes an element */
+enum dtype dtype_by_short_name(struct str name); /* DTYPE_NONE when unknown */
 enum dtype dtype_by_python_name(struct str name);
 enum dtype dtype_by_scalar_type(int64_t number);
 
 /* What was recorded of a result: f32[s77, 64][64, 1]cuda:0, or Sym(s77), or nothing. */
 enum meta_kind {
     META_TENSOR,
-    META_SYM,   /* sizes[0] is the expression */
+    META_SYM,  /* sizes[0] is the expression */
     META_OTHER /* an annotation that is neither (a Python type, say); text tells */
 };
 
 struct meta {
     enum meta_kind kind;
     enum dtype dtype;
-    struct str text;       /* the annotation as printed; equal texts are one meta */
-    struct str wrapper;    /* "Parameter", "DTensor" or another class around the tensor; "" */
-    struct str placement;  /* what followed the tensor inside the wrapper: "S(0)"; "" */
-    struct str device;     /* "cuda:0", "cpu"; "" when not printed */
+    struct str text;      /* the annotation as printed; equal texts are one meta */
+    struct str wrapper;   /* "Parameter", "DTensor" or another class around the tensor; "" */
+    struct str placement; /* what followed the tensor inside the wrapper: "S(0)"; "" */
+    struct str device;    /* "cuda:0", "cpu"; "" when not printed */
     bool has_strides;
     uint32_t n_sizes;
     const expr_id *sizes, *strides; /* in pool->exprs; strides has n_sizes elements or is NULL */
@@ -76,11 +76,11 @@ enum arg_kind {
     ARG_DICT,          /* items are key, value, key, value ... */
     ARG_SLICE,         /* three items */
     ARG_ELLIPSIS,
-    ARG_TARGET,        /* an operator or function as a value: text "torch.ops.aten.add.Tensor" */
-    ARG_CALL,          /* a repr that looks like a call, namedtuples too: text is its name, items
-                          its arguments, with keys for those that have one */
-    ARG_GRAPH,         /* a nested graph passed by value (.pt2): text is its name in children */
-    ARG_OPAQUE         /* some other repr; text */
+    ARG_TARGET, /* an operator or function as a value: text "torch.ops.aten.add.Tensor" */
+    ARG_CALL,   /* a repr that looks like a call, namedtuples too: text is its name, items
+                   its arguments, with keys for those that have one */
+    ARG_GRAPH,  /* a nested graph passed by value (.pt2): text is its name in children */
+    ARG_OPAQUE  /* some other repr; text */
 };
 
 struct arg {
@@ -111,10 +111,10 @@ enum node_op {
 /* How a call was printed, when not as target(args). */
 enum node_form {
     FORM_PLAIN,
-    FORM_INFIX,   /* a + b;    target operator.add; +, -, ~ with one operand are prefix */
-    FORM_GETITEM, /* a[b];     target operator.getitem */
-    FORM_SETITEM, /* a[b] = c; target operator.setitem */
-    FORM_INPLACE, /* a += b;   target operator.iadd */
+    FORM_INFIX,    /* a + b;    target operator.add; +, -, ~ with one operand are prefix */
+    FORM_GETITEM,  /* a[b];     target operator.getitem */
+    FORM_SETITEM,  /* a[b] = c; target operator.setitem */
+    FORM_INPLACE,  /* a += b;   target operator.iadd */
     FORM_ATTRIBUTE /* a.b;     target getattr, args a and the string b */
 };
 
@@ -139,12 +139,12 @@ struct node {
     enum node_form form;
     struct str name;
     struct str target;
-    struct str descriptor;      /* "PlainAOTInput(idx=0)" of an input; "" */
-    uint32_t meta;              /* index into pool->metas, or META_NONE */
-    uint32_t location;          /* index into graph->locations, or LOCATION_NONE */
-    uint32_t first_arg, n_args; /* in graph->args; keyword ones come last */
+    struct str descriptor;             /* "PlainAOTInput(idx=0)" of an input; "" */
+    uint32_t meta;                     /* index into pool->metas, or META_NONE */
+    uint32_t location;                 /* index into graph->locations, or LOCATION_NONE */
+    uint32_t first_arg, n_args;        /* in graph->args; keyword ones come last */
     uint32_t first_deleted, n_deleted; /* in graph->deleted: names set to None after this node */
-    uint32_t line;              /* of the statement in the text, from 1; 0 in .pt2 */
+    uint32_t line;                     /* of the statement in the text, from 1; 0 in .pt2 */
 };
 #define META_NONE UINT32_MAX
 
@@ -159,7 +159,7 @@ struct graph_pool {
 struct graph_signature;
 
 struct graph {
-    struct str name;   /* class name: "GraphModule", "<lambda>", "true_graph_0" */
+    struct str name; /* class name: "GraphModule", "<lambda>", "true_graph_0" */
     struct graph_pool *pool;
     struct node *nodes;
     uint32_t n_nodes;
@@ -172,8 +172,8 @@ struct graph {
     struct str *output_descriptors; /* "PlainAOTOutput(idx=0)" by output; NULL if none printed */
     struct graph **children;
     uint32_t n_children;
-    uint32_t n_opaque;       /* here, children not included */
-    bool returns_tuple;      /* "return (x,)", a list or a pytree, against "return x" */
+    uint32_t n_opaque;  /* here, children not included */
+    bool returns_tuple; /* "return (x,)", a list or a pytree, against "return x" */
     const struct graph_signature *signature; /* NULL when read from text */
 };
 
@@ -192,6 +192,12 @@ void graph_print(const struct graph *graph, struct buf *out);
  * does not tell (callers of a location, signature). On a difference *node (may be NULL) is the
  * first node of the root that differs, or NODE_NONE when something else does. */
 bool graph_equal(const struct graph *a, const struct graph *b, node_id *node);
+
+/* A node's arguments; NULL when it has none. */
+static inline const struct arg *node_args(const struct graph *graph, const struct node *node)
+{
+    return node->n_args ? &graph->args[node->first_arg] : NULL;
+}
 
 /* call_function, call_method, call_module; getitem and infix included. */
 static inline bool node_is_call(const struct node *node)

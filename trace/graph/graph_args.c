@@ -1,6 +1,7 @@
 /* Argument reprs (CodeGen._gen_python_code._get_repr in torch/fx/graph.py). */
 #include "trace/base/buf.h"
 #include "trace/graph/graph_read.h"
+#include "trace/graph/python_name.h"
 
 /* Of one statement, nested ones included; a graph that PyTorch made has thousands at most. */
 enum { MAX_ARGUMENTS = 1 << 20 };
@@ -56,7 +57,8 @@ static bool push_target(struct graph_reader *in, struct str text)
 
 /* ---- reprs that look like calls ---- */
 
-/* device(type='cuda', index=0) becomes "cuda:0"; false when the arguments are others. */
+/* device(type='cuda', index=0) becomes "cuda:0"; false when the arguments are others, or no device.
+ */
 static bool device_text(struct graph_builder *b, size_t mark, struct str *ret)
 {
     size_t n = b->stack.n - mark;
@@ -66,7 +68,7 @@ static bool device_text(struct graph_builder *b, size_t mark, struct str *ret)
         return false;
     *ret = args[0].text;
     if (n == 1)
-        return true;
+        return device_is_spelled(*ret);
     if (args[1].kind != ARG_INT || !str_is(args[1].key, "index"))
         return false;
     struct buf text = BUF_INIT;
@@ -76,7 +78,7 @@ static bool device_text(struct graph_builder *b, size_t mark, struct str *ret)
     b->failed = b->failed || text.failed;
     *ret = build_keep(b, buf_str(&text));
     buf_release(&text);
-    return true;
+    return b->failed || device_is_spelled(*ret);
 }
 
 static bool no_keys(const struct graph_builder *b, size_t mark)
@@ -218,7 +220,7 @@ bool read_value(struct graph_reader *in)
     case '[': good = good && read_sequence(in, ARG_LIST, ']'); break;
     case '(': good = good && (read_complex(in) || read_sequence(in, ARG_TUPLE, ')')); break;
     case '{': good = good && read_dict(in); break;
-    default:  good = read_simple(in); break;
+    default: good = read_simple(in); break;
     }
     in->nesting--;
     return good;
@@ -277,7 +279,7 @@ static bool read_argument(struct graph_reader *in)
     bool spaced = name.n && in->p[0] == ' ' && in->p[1] == '=' && in->p[2] == ' ';
     bool key = spaced || (name.n && in->p[0] == '=' && in->p[1] != '=');
     in->p = !key ? from : in->p + (spaced ? 3 : 1);
-    if (!read_item(in))
+    if ((key && !python_is_word(name)) || !read_item(in))
         return false;
     if (key && !in->b->failed)
         in->b->stack.v[in->b->stack.n - 1].key = name;

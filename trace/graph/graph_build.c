@@ -268,8 +268,8 @@ uint32_t build_meta(struct graph_builder *b, struct str text)
     struct str copy = build_keep(b, text);
     b->failed =
         b->failed || index >= META_NONE - 1 ||
-        (index == tree->cap_metas && !vec_grow((void **)&pool->metas, &tree->cap_metas, index, 1,
-                                               sizeof *pool->metas)) ||
+        (index == tree->cap_metas &&
+         !vec_grow((void **)&pool->metas, &tree->cap_metas, index, 1, sizeof *pool->metas)) ||
         !annotation_parse(pool, copy, &pool->metas[index]) || !add_index(&tree->metas, hash, index);
     if (b->failed)
         return META_NONE;

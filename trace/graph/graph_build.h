@@ -16,8 +16,8 @@
  * Texts given to a builder are not copied: they must live as long as the graph, which those from
  * build_keep() and from the pool's arena do. Memory failure makes the builder `failed`; the calls
  * that follow do nothing, and graph_builder_finish() tells. */
-#ifndef SYMTAPE_TRACE_GRAPH_BUILD_H
-#define SYMTAPE_TRACE_GRAPH_BUILD_H
+#ifndef SYMTAPE_TRACE_GRAPH_GRAPH_BUILD_H
+#define SYMTAPE_TRACE_GRAPH_GRAPH_BUILD_H
 
 #include "trace/base/err.h"
 #include "trace/base/vec.h"
@@ -48,16 +48,23 @@ struct tree_builder {
 struct graph_builder {
     struct tree_builder *tree;
     struct graph *graph; /* name, returns_tuple, signature are the caller's to set */
-    vec_of(struct node) nodes;
-    vec_of(struct arg) args;
-    vec_of(struct arg) stack;
-    vec_of(node_id) deleted;
-    vec_of(struct location) locations;
-    vec_of(struct str) descriptors;
-    vec_of(struct graph *) children;
-    struct index_table names; /* of nodes; the latest of equal ones */
+    vec_of(struct node)
+    nodes;
+    vec_of(struct arg)
+    args;
+    vec_of(struct arg)
+    stack;
+    vec_of(node_id)
+    deleted;
+    vec_of(struct location)
+    locations;
+    vec_of(struct str)
+    descriptors;
+    vec_of(struct graph *)
+    children;
+    struct index_table names;  /* of nodes; the latest of equal ones */
     struct index_table places; /* of locations */
-    bool failed;              /* memory ran out */
+    bool failed;               /* memory ran out */
 };
 
 bool tree_builder_init(struct tree_builder *tree, struct err *err);

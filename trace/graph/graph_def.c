@@ -1,6 +1,7 @@
 /* A graph's signature and its return statement, in all the layouts that torch/fx/graph.py has
  * (gen_fn_def and generate_output of CodeGen and its subclasses). */
 #include "trace/graph/graph_read.h"
+#include "trace/graph/python_name.h"
 
 /* Over spaces, comments and line ends. *comment (may be NULL) is the first comment on the way. */
 static bool skip_to_token(struct graph_reader *in, struct str *comment)
@@ -32,7 +33,7 @@ static bool read_parameter(struct graph_reader *in)
         continue;
     node.name = lex_name(in);
     node.target = (struct str){ from, (size_t)(in->p - from) };
-    if (node.name.n == 0 || !read_annotation(in, true, &node.meta) ||
+    if (!python_is_name(node.name) || !read_annotation(in, true, &node.meta) ||
         (lex_take(in, STR(" = ")) && !read_item(in)))
         return false;
     build_node(in->b, node, mark);

@@ -57,11 +57,11 @@ static bool arg_equal(struct pair g, const struct arg *a, const struct arg *b)
     switch (a->kind) {
     case ARG_NONE:
     case ARG_ELLIPSIS: return true;
-    case ARG_NODE:     return a->u.node == b->u.node;
+    case ARG_NODE: return a->u.node == b->u.node;
     case ARG_BOOL:
-    case ARG_DTYPE:    return a->u.integer == b->u.integer;
-    case ARG_INT:      return a->u.integer == b->u.integer && str_eq(a->text, b->text);
-    case ARG_FLOAT:    return same_number(a->u.number, b->u.number);
+    case ARG_DTYPE: return a->u.integer == b->u.integer;
+    case ARG_INT: return a->u.integer == b->u.integer && str_eq(a->text, b->text);
+    case ARG_FLOAT: return same_number(a->u.number, b->u.number);
     case ARG_STRING:
     case ARG_COMPLEX:
     case ARG_LAYOUT:
@@ -69,7 +69,7 @@ static bool arg_equal(struct pair g, const struct arg *a, const struct arg *b)
     case ARG_DEVICE:
     case ARG_TARGET:
     case ARG_GRAPH:
-    case ARG_OPAQUE:   return str_eq(a->text, b->text);
+    case ARG_OPAQUE: return str_eq(a->text, b->text);
     case ARG_CALL:
         if (!str_eq(a->text, b->text))
             return false;
@@ -77,7 +77,7 @@ static bool arg_equal(struct pair g, const struct arg *a, const struct arg *b)
     case ARG_LIST:
     case ARG_TUPLE:
     case ARG_DICT:
-    case ARG_SLICE:    break;
+    case ARG_SLICE: break;
     }
     return a->u.items.n == b->u.items.n &&
            args_equal(g, a->u.items.first, b->u.items.first, a->u.items.n);

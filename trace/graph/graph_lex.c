@@ -6,26 +6,26 @@ enum { OPAQUE_EFFORT = 8 };
 enum { NAME = 1, DIGIT = 2 };
 
 /* Any byte of a character beyond ASCII may be in a name: Python allows letters of all scripts. */
-#define NAME_16                                                                                    \
+#define NAME_16 \
     NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME
 #define DIGITS (NAME | DIGIT)
 
 static const uint8_t classes[256] = {
-    ['0'] = DIGITS,        ['1'] = DIGITS, ['2'] = DIGITS, ['3'] = DIGITS, ['4'] = DIGITS,
-    ['5'] = DIGITS,        ['6'] = DIGITS, ['7'] = DIGITS, ['8'] = DIGITS, ['9'] = DIGITS,
-    ['A'] = NAME,          ['B'] = NAME,   ['C'] = NAME,   ['D'] = NAME,   ['E'] = NAME,
-    ['F'] = NAME,          ['G'] = NAME,   ['H'] = NAME,   ['I'] = NAME,   ['J'] = NAME,
-    ['K'] = NAME,          ['L'] = NAME,   ['M'] = NAME,   ['N'] = NAME,   ['O'] = NAME,
-    ['P'] = NAME,          ['Q'] = NAME,   ['R'] = NAME,   ['S'] = NAME,   ['T'] = NAME,
-    ['U'] = NAME,          ['V'] = NAME,   ['W'] = NAME,   ['X'] = NAME,   ['Y'] = NAME,
-    ['Z'] = NAME,          ['_'] = NAME,   ['a'] = NAME,   ['b'] = NAME,   ['c'] = NAME,
-    ['d'] = NAME,          ['e'] = NAME,   ['f'] = NAME,   ['g'] = NAME,   ['h'] = NAME,
-    ['i'] = NAME,          ['j'] = NAME,   ['k'] = NAME,   ['l'] = NAME,   ['m'] = NAME,
-    ['n'] = NAME,          ['o'] = NAME,   ['p'] = NAME,   ['q'] = NAME,   ['r'] = NAME,
-    ['s'] = NAME,          ['t'] = NAME,   ['u'] = NAME,   ['v'] = NAME,   ['w'] = NAME,
-    ['x'] = NAME,          ['y'] = NAME,   ['z'] = NAME,   [0x80] = NAME_16, [0x90] = NAME_16,
-    [0xA0] = NAME_16,      [0xB0] = NAME_16, [0xC0] = NAME_16, [0xD0] = NAME_16,
-    [0xE0] = NAME_16,      [0xF0] = NAME_16,
+    ['0'] = DIGITS,   ['1'] = DIGITS,   ['2'] = DIGITS,   ['3'] = DIGITS,   ['4'] = DIGITS,
+    ['5'] = DIGITS,   ['6'] = DIGITS,   ['7'] = DIGITS,   ['8'] = DIGITS,   ['9'] = DIGITS,
+    ['A'] = NAME,     ['B'] = NAME,     ['C'] = NAME,     ['D'] = NAME,     ['E'] = NAME,
+    ['F'] = NAME,     ['G'] = NAME,     ['H'] = NAME,     ['I'] = NAME,     ['J'] = NAME,
+    ['K'] = NAME,     ['L'] = NAME,     ['M'] = NAME,     ['N'] = NAME,     ['O'] = NAME,
+    ['P'] = NAME,     ['Q'] = NAME,     ['R'] = NAME,     ['S'] = NAME,     ['T'] = NAME,
+    ['U'] = NAME,     ['V'] = NAME,     ['W'] = NAME,     ['X'] = NAME,     ['Y'] = NAME,
+    ['Z'] = NAME,     ['_'] = NAME,     ['a'] = NAME,     ['b'] = NAME,     ['c'] = NAME,
+    ['d'] = NAME,     ['e'] = NAME,     ['f'] = NAME,     ['g'] = NAME,     ['h'] = NAME,
+    ['i'] = NAME,     ['j'] = NAME,     ['k'] = NAME,     ['l'] = NAME,     ['m'] = NAME,
+    ['n'] = NAME,     ['o'] = NAME,     ['p'] = NAME,     ['q'] = NAME,     ['r'] = NAME,
+    ['s'] = NAME,     ['t'] = NAME,     ['u'] = NAME,     ['v'] = NAME,     ['w'] = NAME,
+    ['x'] = NAME,     ['y'] = NAME,     ['z'] = NAME,     [0x80] = NAME_16, [0x90] = NAME_16,
+    [0xA0] = NAME_16, [0xB0] = NAME_16, [0xC0] = NAME_16, [0xD0] = NAME_16, [0xE0] = NAME_16,
+    [0xF0] = NAME_16,
 };
 
 static bool is_class(char c, int class_)

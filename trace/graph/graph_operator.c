@@ -1,6 +1,9 @@
 #include "trace/graph/graph_operator.h"
 
-#define S(literal) { literal, sizeof literal - 1 }
+#define S(literal)                  \
+    {                               \
+        literal, sizeof literal - 1 \
+    }
 
 // clang-format off
 static const struct graph_operator operators[] = {

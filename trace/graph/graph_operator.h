@@ -1,7 +1,7 @@
 /* Functions of Python's operator module that graphs print as operators (magic_methods and
  * inplace_methods in torch/fx/graph.py). For who reads or prints graphs. */
-#ifndef SYMTAPE_TRACE_GRAPH_OPERATOR_H
-#define SYMTAPE_TRACE_GRAPH_OPERATOR_H
+#ifndef SYMTAPE_TRACE_GRAPH_GRAPH_OPERATOR_H
+#define SYMTAPE_TRACE_GRAPH_GRAPH_OPERATOR_H
 
 #include "trace/base/str.h"
 

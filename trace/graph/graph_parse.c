@@ -1,6 +1,7 @@
 /* The lines of print_readable() (torch/fx/graph_module.py, _print_readable): classes by their
  * indentation, and in each a def, statements and comments. */
 #include "trace/graph/graph_read.h"
+#include "trace/graph/python_name.h"
 
 /* Far above what PyTorch compiles; a text of a gigabyte may hold more, which memory does not. */
 enum { MAX_NODES = 1 << 24, MAX_ARGS = 1 << 26 };
@@ -13,10 +14,23 @@ struct open_class {
 struct parser {
     struct graph_reader in;
     struct tree_builder tree;
-    vec_of(struct open_class) open; /* the innermost last */
-    struct graph *root;             /* once it is closed */
+    vec_of(struct open_class)
+    open;               /* the innermost last */
+    struct graph *root; /* once it is closed */
     struct err *err;
 };
+
+/* "GraphModule", "<lambda>", "demo.Model.<locals>.inner" */
+static bool is_class_name(struct str name)
+{
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+        if (!(c == '_' || c == '<' || c == '>' || c == '.' || c < 0 || (c >= '0' && c <= '9') ||
+              (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')))
+            return false;
+    }
+    return name.n > 0;
+}
 
 static bool is_class_line(struct str line, struct str *name)
 {
@@ -25,7 +39,7 @@ static bool is_class_line(struct str line, struct str *name)
     if (!str_starts(line, STR("class ")) || !str_ends(line, str_of(base)))
         return false;
     *name = str_trim(str_from(str_first(line, line.n - strlen(base)), 6));
-    return true;
+    return is_class_name(*name);
 }
 
 /* Over blank lines, comments and the title of an exported program. */
@@ -99,7 +113,8 @@ static void add_opaque(struct graph_reader *in, const char *from, size_t n_nodes
     in->p = from;
     b->stack.n = 0;
     node.name = lex_name(in);
-    if (!read_annotation(in, false, &node.meta) || !lex_take(in, STR(" = ")))
+    if (!read_annotation(in, false, &node.meta) || !lex_take(in, STR(" = ")) ||
+        !python_is_name(node.name))
         node.name = STR("");
     node.target = (struct str){ from, (size_t)(in->eol - from) };
     in->prologue = false;

@@ -124,15 +124,15 @@ static void put_dict(const struct printer *p, const struct arg *arg)
 static void put_arg(const struct printer *p, const struct arg *arg)
 {
     switch (arg->kind) {
-    case ARG_NONE:     buf_puts(p->out, "None"); break;
-    case ARG_NODE:     buf_put(p->out, name_of(p, arg->u.node)); break;
-    case ARG_BOOL:     buf_puts(p->out, arg->u.integer ? "True" : "False"); break;
-    case ARG_STRING:   put_string(p->out, arg->text); break;
-    case ARG_DEVICE:   put_device(p->out, arg->text); break;
-    case ARG_LIST:     put_items(p, arg, "[", "]"); break;
-    case ARG_TUPLE:    put_items(p, arg, "(", arg->u.items.n == 1 ? ",)" : ")"); break;
-    case ARG_DICT:     put_dict(p, arg); break;
-    case ARG_SLICE:    put_items(p, arg, "slice(", ")"); break;
+    case ARG_NONE: buf_puts(p->out, "None"); break;
+    case ARG_NODE: buf_put(p->out, name_of(p, arg->u.node)); break;
+    case ARG_BOOL: buf_puts(p->out, arg->u.integer ? "True" : "False"); break;
+    case ARG_STRING: put_string(p->out, arg->text); break;
+    case ARG_DEVICE: put_device(p->out, arg->text); break;
+    case ARG_LIST: put_items(p, arg, "[", "]"); break;
+    case ARG_TUPLE: put_items(p, arg, "(", arg->u.items.n == 1 ? ",)" : ")"); break;
+    case ARG_DICT: put_dict(p, arg); break;
+    case ARG_SLICE: put_items(p, arg, "slice(", ")"); break;
     case ARG_ELLIPSIS: buf_puts(p->out, "Ellipsis"); break;
     case ARG_CALL:
         buf_put(p->out, arg->text);
@@ -146,7 +146,7 @@ static void put_arg(const struct printer *p, const struct arg *arg)
     case ARG_MEMORY_FORMAT:
     case ARG_TARGET:
     case ARG_GRAPH:
-    case ARG_OPAQUE:   buf_put(p->out, arg->text); break;
+    case ARG_OPAQUE: buf_put(p->out, arg->text); break;
     }
 }
 
@@ -242,7 +242,7 @@ static void put_getitem(const struct printer *p, const struct node *node)
 static void put_function(const struct printer *p, const struct node *node)
 {
     switch (node->form) {
-    case FORM_INFIX:   put_infix(p, node); break;
+    case FORM_INFIX: put_infix(p, node); break;
     case FORM_GETITEM: put_getitem(p, node); break;
     case FORM_ATTRIBUTE:
         put_arg(p, arg_of(p, node, 0));
@@ -273,10 +273,10 @@ static void put_rhs(const struct printer *p, const struct node *node)
         put_call(p, node, 0);
         break;
     case NODE_GET_ATTR: put_path(p->out, node->target); break;
-    case NODE_ALIAS:    put_arg(p, arg_of(p, node, 0)); break;
+    case NODE_ALIAS: put_arg(p, arg_of(p, node, 0)); break;
     case NODE_PLACEHOLDER:
     case NODE_OUTPUT:
-    case NODE_OPAQUE:   break;
+    case NODE_OPAQUE: break;
     }
 }
 

@@ -5,8 +5,8 @@
  * where the text ends. A reader returns false where the text is not what it expects, and leaves the
  * cursor anywhere; its caller goes back and reads something else, in the end an opaque node. Memory
  * failure is the builder's (graph_build.h) and no reader's concern. */
-#ifndef SYMTAPE_TRACE_GRAPH_READ_H
-#define SYMTAPE_TRACE_GRAPH_READ_H
+#ifndef SYMTAPE_TRACE_GRAPH_GRAPH_READ_H
+#define SYMTAPE_TRACE_GRAPH_GRAPH_READ_H
 
 #include "trace/graph/graph_build.h"
 
@@ -24,7 +24,7 @@ struct graph_reader {
     uint32_t n_leaves;  /* inputs of an exported graph, which its output statement repeats */
     bool prologue;      /* nothing but inputs so far */
     bool returned;
-    struct str boxed;   /* iterator over the inputs, in graphs that take them as one list */
+    struct str boxed; /* iterator over the inputs, in graphs that take them as one list */
 };
 
 /* ---- lines and words: graph_lex.c ---- */

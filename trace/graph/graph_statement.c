@@ -3,6 +3,7 @@
 #include "trace/base/buf.h"
 #include "trace/graph/graph_operator.h"
 #include "trace/graph/graph_read.h"
+#include "trace/graph/python_name.h"
 
 static struct str text_since(const struct graph_reader *in, const char *from)
 {
@@ -18,8 +19,8 @@ static struct str read_type(struct graph_reader *in, bool parameter)
     size_t brackets = 0;
     for (; in->p < in->eol; in->p++) {
         char c = *in->p;
-        if (brackets == 0 && (str_starts(lex_rest(in), STR(" = ")) ||
-                              (parameter && (c == ',' || c == ')'))))
+        if (brackets == 0 &&
+            (str_starts(lex_rest(in), STR(" = ")) || (parameter && (c == ',' || c == ')'))))
             break;
         brackets += c == '(' || c == '[';
         brackets -= brackets && (c == ')' || c == ']');
@@ -261,6 +262,8 @@ static bool read_deletions(struct graph_reader *in)
 
 static bool add_node(struct graph_reader *in, struct node node, size_t mark)
 {
+    if (!python_is_name(node.name))
+        return false;
     in->prologue = in->prologue && node.op == NODE_PLACEHOLDER;
     build_node(in->b, node, mark);
     return read_deletions(in);
@@ -268,12 +271,15 @@ static bool add_node(struct graph_reader *in, struct node node, size_t mark)
 
 /* ---- inputs that are bound in the body ---- */
 
-static void add_input(struct graph_reader *in, struct node input, struct str name)
+static bool add_input(struct graph_reader *in, struct node input, struct str name)
 {
+    if (!python_is_name(name))
+        return false;
     input.op = NODE_PLACEHOLDER;
     input.name = input.target = name;
     input.location = LOCATION_NONE;
     build_node(in->b, input, build_mark(in->b));
+    return true;
 }
 
 /* args_iter = iter(args_list), x = next(args_iter): graphs that take their inputs as one list
@@ -294,10 +300,8 @@ static bool read_boxed(struct graph_reader *in, struct node node)
         build_drop_first(b, 1);
         return true;
     }
-    if (good && !iter && in->boxed.n && str_eq(what, in->boxed)) {
-        add_input(in, node, node.name);
-        return true;
-    }
+    if (good && !iter && in->boxed.n && str_eq(what, in->boxed))
+        return add_input(in, node, node.name);
     in->p = from;
     return false;
 }
@@ -316,7 +320,7 @@ static bool read_unpacking(struct graph_reader *in, struct node node)
         known = known || str_starts(source, str_of(sources[i]));
     for (struct str name = node.name; known && name.n && !in->b->failed; name = lex_name(in), n++) {
         node_id old = build_find(in->b, name);
-        add_input(in, old == NODE_NONE ? node : in->b->nodes.v[old], name);
+        known = add_input(in, old == NODE_NONE ? node : in->b->nodes.v[old], name);
         if (lex_char(in, ','))
             lex_skip_indent(in);
     }
@@ -332,7 +336,8 @@ static bool read_unpacking(struct graph_reader *in, struct node node)
 static bool read_annotated_inputs(struct graph_reader *in, struct node input)
 {
     for (;;) {
-        add_input(in, input, input.name);
+        if (!add_input(in, input, input.name))
+            return false;
         if (lex_char(in, ';'))
             lex_skip_indent(in);
         if (lex_at_end(in))

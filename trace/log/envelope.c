@@ -2,7 +2,8 @@
 
 /* Keys beside the event's; reserved by trace_structured(). */
 static const char *const context_keys[] = {
-    "rank", "compiled_autograd_id", "frame_id", "frame_compile_id", "attempt", "stack", "has_payload",
+    "rank",  "compiled_autograd_id", "frame_id", "frame_compile_id", "attempt",
+    "stack", "has_payload",
 };
 
 void envelope_release(struct envelope_reader *reader)
@@ -161,21 +162,23 @@ static uint32_t take_node(struct str *text)
     return node > UINT32_MAX ? UINT32_MAX : (uint32_t)node;
 }
 
-void envelope_expand(const struct stack_table *stacks, struct str text, struct str md5_hex,
-                     struct buf *out)
+bool envelope_expand(const struct stack_table *stacks, struct str text, struct str md5_hex,
+                     size_t most, struct buf *out)
 {
     while (text.n) {
         size_t plain = 0;
-        while (plain < text.n && text.p[plain] != JSON_REF_MARK && text.p[plain] != ENVELOPE_MD5_MARK)
+        while (plain < text.n && text.p[plain] != JSON_REF_MARK &&
+               text.p[plain] != ENVELOPE_MD5_MARK)
             plain++;
         buf_put(out, str_first(text, plain));
         if (plain == text.n)
-            return;
+            break;
         char mark = text.p[plain];
         text = str_from(text, plain + 1);
-        if (mark == JSON_REF_MARK)
-            stacks_print(stacks, take_node(&text), out);
-        else
+        if (mark == JSON_REF_MARK && !stacks_print(stacks, take_node(&text), most, out))
+            return false;
+        if (mark != JSON_REF_MARK)
             buf_put(out, md5_hex);
     }
+    return out->n <= most;
 }

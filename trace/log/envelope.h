@@ -1,16 +1,16 @@
 /* The JSON of a header line, taken apart (trace_structured() in torch/_logging/_internal.py):
  *
- *     {"create_symbol": {"symbol": "s77", ..., "stack": [...]}, "frame_id": 0, "has_payload": "..."}
- *       event            metadata                             context
+ *     {"create_symbol": {"symbol": "s77", ..., "stack": [...]}, "frame_id": 0, "has_payload":
+ * "..."} event            metadata                             context
  *
  * Stacks go to the stack table and leave a reference (JSON_REF_MARK and the node's number) in the
- * text; the checksum, when it is the payload's own, leaves ENVELOPE_MD5_MARK in the context, so that
- * equal contexts are equal texts. Event, metadata and context put together again, with the stacks
- * and the checksum printed, are the line's JSON, unless `odd`. */
-#ifndef SYMTAPE_TRACE_ENVELOPE_H
-#define SYMTAPE_TRACE_ENVELOPE_H
+ * text; the checksum, when it is the payload's own, leaves ENVELOPE_MD5_MARK in the context, so
+ * that equal contexts are equal texts. Event, metadata and context put together again, with the
+ * stacks and the checksum printed, are the line's JSON, unless `odd`. */
+#ifndef SYMTAPE_TRACE_LOG_ENVELOPE_H
+#define SYMTAPE_TRACE_LOG_ENVELOPE_H
 
-#include "trace/base/json.h"
+#include "trace/base/text/json.h"
 #include "trace/tape/stacks.h"
 
 enum { ENVELOPE_MD5_MARK = 2 };
@@ -32,8 +32,8 @@ struct envelope_reader {
 
 void envelope_release(struct envelope_reader *reader);
 
-/* False and err set (ERR_INPUT "offset N: ...", or memory) when `json` is no envelope. The parts are
- * valid until the next call. */
+/* False and err set (ERR_INPUT "offset N: ...", or memory) when `json` is no envelope. The parts
+ * are valid until the next call. */
 bool envelope_read(struct envelope_reader *reader, struct stack_table *stacks, struct str json,
                    struct envelope *ret, struct err *err);
 
@@ -41,8 +41,8 @@ bool envelope_read(struct envelope_reader *reader, struct stack_table *stacks, s
 void envelope_mark_checksum(const struct envelope *envelope, struct buf *out);
 
 /* Prints `text` (metadata or a context) with its stacks written out, and the checksum `md5_hex` at
- * its mark. */
-void envelope_expand(const struct stack_table *stacks, struct str text, struct str md5_hex,
-                     struct buf *out);
+ * its mark. False, and some of it printed, as soon as `out` holds more than `most` bytes. */
+bool envelope_expand(const struct stack_table *stacks, struct str text, struct str md5_hex,
+                     size_t most, struct buf *out);
 
 #endif

@@ -1,5 +1,7 @@
 #include "trace/log/export.h"
 
+#include <stdlib.h>
+
 #include "trace/base/md5.h"
 #include "trace/log/envelope.h"
 #include "trace/log/import_piece.h"
@@ -12,6 +14,10 @@ struct exporting {
     struct md5 md5;
     struct buf out;
     struct export_sink sink;
+    const struct recording *recording;
+    uint32_t next;     /* record of it */
+    uint64_t bytes;    /* that the records so far took in the log */
+    struct err damage; /* the first that was met */
 };
 
 static bool send(struct exporting *ex, struct err *err)
@@ -45,10 +51,19 @@ static bool put_raw(struct exporting *ex, const struct tape_record *row, struct 
     return true;
 }
 
+/* A row knows how long its record was. What would become longer is not written out: a few bytes can
+ * refer to any number of stacks. */
+static bool too_long(const struct tape_record *row, struct err *err)
+{
+    return err_set(err, ERR_INPUT, "the record would grow past the %llu bytes that it had",
+                   (unsigned long long)row->bytes);
+}
+
 /* The header put together from its parts. */
 static bool put_parts(struct exporting *ex, const struct tape_record *row, const char *md5_hex,
                       struct err *err)
 {
+    size_t most = row->bytes < SIZE_MAX - ex->out.n ? ex->out.n + (size_t)row->bytes : SIZE_MAX;
     struct tape *tape = tape_of(ex);
     struct glog glog = row->glog;
     struct str meta = row->meta;
@@ -62,9 +77,10 @@ static bool put_parts(struct exporting *ex, const struct tape_record *row, const
     buf_puts(&ex->out, "{\"");
     buf_put(&ex->out, tape_string(tape, row->event_id));
     buf_puts(&ex->out, "\": ");
-    envelope_expand(&tape->stacks, meta, hex, &ex->out);
-    envelope_expand(&tape->stacks, tape->contexts.v[row->context_id], hex, &ex->out);
-    return true;
+    return (envelope_expand(&tape->stacks, meta, hex, most, &ex->out) &&
+            envelope_expand(&tape->stacks, tape->contexts.v[row->context_id], hex, most,
+                            &ex->out)) ||
+           too_long(row, err);
 }
 
 static bool put_header(struct exporting *ex, const struct tape_record *row, struct str payload,
@@ -89,6 +105,8 @@ static bool put_record(struct exporting *ex, const struct tape_record *row, stru
     struct str payload = STR("");
     if (row->flags & TAPE_RECORD_RAW)
         return put_raw(ex, row, err);
+    if (has_payload && tape_payload_size(tape_of(ex), row->payload_id) > row->bytes)
+        return too_long(row, err);
     if (has_payload && !tape_payload(tape_of(ex), row->payload_id, &payload, err))
         return false;
     struct buf plain = BUF_INIT;
@@ -108,7 +126,7 @@ static bool put_record(struct exporting *ex, const struct tape_record *row, stru
     return true;
 }
 
-/* A row knows how long its record was: what reads otherwise refers to something that is lost. */
+/* What reads as another length than the row's refers to something that is lost. */
 static bool put_whole_record(struct exporting *ex, const struct tape_record *row, struct err *err)
 {
     size_t before = ex->out.n;
@@ -129,47 +147,115 @@ static bool check_size(const struct recording *recording, uint64_t bytes, struct
                    (unsigned long long)recording->bytes);
 }
 
-/* Goes on after a record that is damaged on the tape, and remembers the first. */
-static bool put_all(struct exporting *ex, const struct recording *recording, struct err *err)
+/* The next record, if there is one. Goes on after one that is damaged on the tape, and remembers
+ * the first. */
+static bool put_next(struct exporting *ex, struct err *err)
 {
-    struct err damage = { 0 };
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < recording->n_records; i++) {
-        uint32_t record = recording->first_record + i;
-        struct err failure = { 0 };
-        bytes += tape_of(ex)->records.v[record].bytes;
-        if (!put_whole_record(ex, &tape_of(ex)->records.v[record], &failure)) {
-            err_at(&failure, "%.*s:%llu", STR_ARG(recording->source),
-                   (unsigned long long)ex->trace->records[record].line);
-            if (failure.kind != ERR_INPUT) {
-                *err = failure;
-                return false;
-            }
-            if (!err_is_set(&damage))
-                damage = failure;
-        }
-        if (ex->out.n >= CHUNK && !send(ex, err))
-            return false;
+    const struct recording *recording = ex->recording;
+    struct err failure = { 0 };
+    uint32_t record = recording->first_record + ex->next++;
+    ex->bytes += tape_of(ex)->records.v[record].bytes;
+    if (put_whole_record(ex, &tape_of(ex)->records.v[record], &failure))
+        return true;
+    err_at(&failure, "%.*s:%llu", STR_ARG(recording->source),
+           (unsigned long long)ex->trace->records[record].line);
+    if (failure.kind != ERR_INPUT) {
+        *err = failure;
+        return false;
     }
+    if (!err_is_set(&ex->damage))
+        ex->damage = failure;
+    return true;
+}
+
+static void check_end(struct exporting *ex)
+{
+    if (!err_is_set(&ex->damage))
+        check_size(ex->recording, ex->bytes, &ex->damage);
+}
+
+static bool put_all(struct exporting *ex, struct err *err)
+{
+    while (ex->next < ex->recording->n_records)
+        if (!put_next(ex, err) || (ex->out.n >= CHUNK && !send(ex, err)))
+            return false;
     if (!send(ex, err))
         return false;
-    if (!err_is_set(&damage))
-        check_size(recording, bytes, &damage);
-    if (err_is_set(&damage))
-        *err = damage;
-    return !err_is_set(&damage);
+    check_end(ex);
+    if (err_is_set(&ex->damage))
+        *err = ex->damage;
+    return !err_is_set(&ex->damage);
+}
+
+static bool begin(struct exporting *ex, struct trace *trace, uint32_t recording, struct err *err)
+{
+    const struct recording *what = &trace->recordings[recording];
+    ex->trace = trace;
+    ex->recording = what;
+    if (what->kind != RECORDING_LOG)
+        return err_set(err, ERR_USAGE, "%.*s is a .pt2 archive, not a log", STR_ARG(what->name));
+    return md5_init(&ex->md5, err);
 }
 
 bool export_log(struct trace *trace, uint32_t recording, struct export_sink sink, struct err *err)
 {
-    const struct recording *what = &trace->recordings[recording];
-    struct exporting ex = { .trace = trace, .sink = sink };
-    if (what->kind != RECORDING_LOG)
-        return err_set(err, ERR_USAGE, "%.*s is a .pt2 archive, not a log", STR_ARG(what->name));
-    if (!md5_init(&ex.md5, err))
+    struct exporting ex = { .sink = sink };
+    if (!begin(&ex, trace, recording, err))
         return false;
-    bool ok = put_all(&ex, what, err);
+    bool ok = put_all(&ex, err);
     md5_release(&ex.md5);
     buf_release(&ex.out);
     return ok;
+}
+
+struct export_reader {
+    struct exporting ex;
+    size_t taken; /* of ex.out */
+};
+
+struct export_reader *export_open(struct trace *trace, uint32_t recording, struct err *err)
+{
+    struct export_reader *reader = calloc(1, sizeof *reader);
+    if (!reader)
+        err_nomem(err);
+    if (reader && begin(&reader->ex, trace, recording, err))
+        return reader;
+    free(reader);
+    return NULL;
+}
+
+bool export_read(void *user, void *buffer, size_t size, size_t *ret_n, struct err *err)
+{
+    struct export_reader *reader = user;
+    struct exporting *ex = &reader->ex;
+    *ret_n = 0;
+    while (reader->taken == ex->out.n && ex->next < ex->recording->n_records) {
+        buf_clear(&ex->out);
+        reader->taken = 0;
+        if (!put_next(ex, err))
+            return false;
+        if (ex->out.failed)
+            return err_nomem(err);
+    }
+    struct str left = str_first(str_from(buf_str(&ex->out), reader->taken), size);
+    if (left.n == 0)
+        return check_end(ex), true;
+    memcpy(buffer, left.p, left.n);
+    reader->taken += left.n;
+    *ret_n = left.n;
+    return true;
+}
+
+const struct err *export_damage(const struct export_reader *reader)
+{
+    return err_is_set(&reader->ex.damage) ? &reader->ex.damage : NULL;
+}
+
+void export_close(struct export_reader *reader)
+{
+    if (!reader)
+        return;
+    md5_release(&reader->ex.md5);
+    buf_release(&reader->ex.out);
+    free(reader);
 }

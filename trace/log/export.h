@@ -1,8 +1,8 @@
 /* Logs written back from a tape, byte for byte as they were imported. */
-#ifndef SYMTAPE_TRACE_EXPORT_H
-#define SYMTAPE_TRACE_EXPORT_H
+#ifndef SYMTAPE_TRACE_LOG_EXPORT_H
+#define SYMTAPE_TRACE_LOG_EXPORT_H
 
-#include "trace/trace.h"
+#include "trace/open.h"
 
 struct export_sink {
     bool (*write)(void *user, struct str bytes, struct err *err);
@@ -13,5 +13,13 @@ struct export_sink {
  * damaged where it holds the log: what can be written is written all the same, and the error names
  * the first line that is missing. */
 bool export_log(struct trace *trace, uint32_t recording, struct export_sink sink, struct err *err);
+
+/* The same, read piece by piece: what source_of_reader() takes. */
+struct export_reader;
+struct export_reader *export_open(struct trace *trace, uint32_t recording, struct err *err);
+bool export_read(void *reader, void *buffer, size_t size, size_t *ret_n, struct err *err);
+/* What export_log() would have failed with at its end; NULL when all is there. */
+const struct err *export_damage(const struct export_reader *reader);
+void export_close(struct export_reader *reader); /* NULL is fine */
 
 #endif

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "trace/base/output.h"
+#include "trace/base/file/output.h"
+#include "trace/log/deep/deep_file.h"
 #include "trace/log/importing.h"
 #include "trace/log/source_list.h"
-#include "trace/record/deep_file.h"
 
 bool importing_stopped(const struct importing *in)
 {
@@ -18,7 +18,7 @@ bool importing_damage(struct importing *in, uint64_t line, uint64_t offset, cons
 {
     struct import_result *result = in->result;
     const struct str source = in->recording.source;
-    if (in->options->strict)
+    if (in->options->strict && !importing_stopped(in))
         return err_set(err, ERR_INPUT, "%.*s:%llu: offset %llu: %s", STR_ARG(source),
                        (unsigned long long)line, (unsigned long long)offset, what);
     result->damaged++;
@@ -94,8 +94,8 @@ bool importing_end(struct importing *in, struct str wanted, struct err *err)
 static bool import_source(struct importing *in, struct source *source, struct err *err)
 {
     switch (source->kind) {
-    case SOURCE_ZIP: return import_pt2(in, source->path, err);
-    case SOURCE_TAPE: return err_set(err, ERR_USAGE, "%s: is a tape already", source->path);
+    case SOURCE_ZIP: return import_pt2(in, source, err);
+    case SOURCE_TAPE: return import_tape(in, source, err);
     default: return import_log(in, source, err);
     }
 }
@@ -114,7 +114,9 @@ static bool import_path(struct importing *in, const char *path, struct err *err)
 {
     if (deep_file_is(path))
         return true;
-    struct source *source = source_open(path, err);
+    struct source *source = source_open_until(path, in->options->stop, err);
+    if (source)
+        source_set_meter(source, in->options->meter);
     bool ok = source && import_source(in, source, err);
     source_close(source);
     return ok;
@@ -129,12 +131,13 @@ struct inputs {
 
 static bool import_all(struct importing *in, const struct inputs *inputs, struct err *err)
 {
-    struct source_list list = { 0 };
+    struct source_list list = { .meter = in->options->meter };
     bool ok = true;
     for (size_t i = 0; i < inputs->n && ok; i++)
         ok = source_list_add(&list, inputs->paths[i], err);
     for (size_t i = 0; ok && in->options->redact && i < list.paths.n; i++)
-        ok = deep_file_is(list.paths.v[i]) || import_learn(in, list.paths.v[i], err);
+        ok = deep_file_is(list.paths.v[i]) ? import_learn_side(in, list.paths.v[i], err)
+                                           : import_learn(in, list.paths.v[i], err);
     ok = ok && add_sides(in, &list, err);
     for (size_t i = 0; ok && i < list.paths.n && !importing_stopped(in); i++)
         ok = import_path(in, list.paths.v[i], err);
@@ -154,8 +157,12 @@ static bool prepare(struct importing *in, struct tape_sink sink, struct err *err
 {
     if (!md5_init(&in->md5, err))
         return false;
-    if (in->options->redact && !redact_init(&in->redact, err))
-        return false;
+    if (in->options->redact) {
+        in->redacting = redact_init(&in->redact, err);
+        const struct redact_known *known = in->options->known;
+        if (!in->redacting || (known && !redact_add_known(&in->redact, known, err)))
+            return false;
+    }
     in->tape = tape_create(sink, err);
     return in->tape != NULL;
 }
@@ -163,7 +170,7 @@ static bool prepare(struct importing *in, struct tape_sink sink, struct err *err
 static void release(struct importing *in)
 {
     tape_free(in->tape);
-    if (in->options->redact)
+    if (in->redacting)
         redact_release(&in->redact);
     md5_release(&in->md5);
     envelope_release(&in->envelope);
@@ -205,7 +212,11 @@ bool import_paths(const char *const *paths, size_t n, const char *output,
     if (!out)
         return false;
     struct inputs inputs = { .paths = paths, .n = n };
-    if (import_to(&inputs, options, (struct tape_sink){ write_to_output, out }, ret, err))
+    bool ok = import_to(&inputs, options, (struct tape_sink){ write_to_output, out }, ret, err);
+    if (ok && ret->interrupted &&
+        ret->log_bytes == 0) /* an empty tape would replace one that is there */
+        ok = err_set(err, ERR_INTERRUPTED, "interrupted before anything was read");
+    if (ok)
         return output_commit(out, err);
     output_abort(out);
     return false;

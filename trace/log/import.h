@@ -1,11 +1,11 @@
 /* Importing: logs, folders of logs, .pt2 archives and standard input become a tape.
  *
- * Every byte of a log is kept: what reads as a record as its parts, everything else as raw bytes, so
- * that trace/log/export.h gives the log back. Payloads are checked against their checksums. Nothing is
- * refused for damage unless `strict`; what could not be read is counted and its first places are
- * reported. Memory: the tape's tables and the largest record. */
-#ifndef SYMTAPE_TRACE_IMPORT_H
-#define SYMTAPE_TRACE_IMPORT_H
+ * Every byte of a log is kept: what reads as a record as its parts, everything else as raw bytes,
+ * so that trace/log/export.h gives the log back. Payloads are checked against their checksums.
+ * Nothing is refused for damage unless `strict`; what could not be read is counted and its first
+ * places are reported. Memory: the tape's tables and the largest record. */
+#ifndef SYMTAPE_TRACE_LOG_IMPORT_H
+#define SYMTAPE_TRACE_LOG_IMPORT_H
 
 #include <signal.h>
 #include <stddef.h>
@@ -13,13 +13,18 @@
 #include "trace/base/buf.h"
 #include "trace/base/err.h"
 
+struct redact_known;
+struct source_meter;
+
 struct import_options {
-    bool overwrite; /* replace an existing output */
-    bool strict;    /* damage anywhere is ERR_INPUT and leaves no output */
-    bool redact;    /* see trace/log/redact.h */
+    bool overwrite;                    /* replace an existing output */
+    bool strict;                       /* damage anywhere is ERR_INPUT and leaves no output */
+    bool redact;                       /* see trace/log/redact/redact.h */
+    const struct redact_known *known;  /* NULL, or what there is to redact beside what is read */
     const volatile sig_atomic_t *stop; /* NULL, or set to end early: what was read is kept */
     void (*progress)(void *user, uint64_t log_bytes); /* NULL, or called now and then */
     void *user;
+    struct source_meter *meter; /* NULL, or told what is read (trace/log/source.h) */
 };
 
 /* One place that could not be read as it should. */
@@ -37,7 +42,7 @@ struct import_result {
     uint64_t log_bytes;   /* of the logs, uncompressed */
     uint64_t input_bytes; /* as they lay there */
     uint64_t tape_bytes;
-    bool interrupted;     /* `stop` was set */
+    bool interrupted; /* `stop` was set */
     struct import_damage damage[IMPORT_DAMAGE_KEPT];
     size_t n_damage;
 };
@@ -46,7 +51,8 @@ struct import_result {
  * it came; release it in any case. `options` may be NULL. */
 bool import_paths(const char *const *paths, size_t n, const char *output,
                   const struct import_options *options, struct import_result *ret, struct err *err);
-/* The same into memory: of a path, or of a source that is open already (then `path` is not used). */
+/* The same into memory: of a path, or of a source that is open already (then `path` is not used).
+ */
 struct source;
 bool import_to_memory(const char *path, struct source *open, const struct import_options *options,
                       struct buf *tape, struct import_result *ret, struct err *err);

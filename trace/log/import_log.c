@@ -1,10 +1,10 @@
 #include "trace/log/importing.h"
 
 #include "trace/graph/graph.h"
-#include "trace/trace.h"
+#include "trace/open.h"
 
-/* Lines, event names and contexts longer than this are not PyTorch's. */
-enum { HEADER_LIMIT = 256 << 20, EVENT_LIMIT = 1000, CONTEXT_LIMIT = TAPE_INLINE_LIMIT };
+/* Event names and contexts longer than this are not PyTorch's. */
+enum { EVENT_LIMIT = 1000, CONTEXT_LIMIT = TAPE_INLINE_LIMIT };
 
 /* The checksum of a payload whose lines were given \r\n ends on the way; its last line's \n is not
  * part of the text. */
@@ -37,8 +37,8 @@ static enum tape_lane lane_of(struct str event, struct str payload)
 
 static const char *damage_of(uint32_t flags)
 {
-    return flags & TAPE_RECORD_BAD_CHECKSUM ? "the payload does not match its checksum"
-           : flags & TAPE_RECORD_NO_PAYLOAD ? "the payload is missing"
+    return flags & TAPE_RECORD_BAD_CHECKSUM  ? "the payload does not match its checksum"
+           : flags & TAPE_RECORD_NO_PAYLOAD  ? "the payload is missing"
            : flags & TAPE_RECORD_UNANNOUNCED ? "a payload that its header does not announce"
                                              : NULL;
 }
@@ -94,8 +94,8 @@ static void describe_line(struct tape_record *row, const struct log_piece *piece
 {
     row->lines = piece->lines;
     row->bytes = piece->whole.n;
-    row->flags |= (piece->crlf ? TAPE_RECORD_CRLF : 0) |
-                  (piece->unterminated ? TAPE_RECORD_NO_NEWLINE : 0);
+    row->flags |=
+        (piece->crlf ? TAPE_RECORD_CRLF : 0) | (piece->unterminated ? TAPE_RECORD_NO_NEWLINE : 0);
 }
 
 static bool add_raw(struct importing *in, struct str bytes, uint64_t lines, struct err *err)
@@ -151,15 +151,18 @@ static enum outcome read_header(struct importing *in, struct str line, struct he
                                 struct err *why, struct err *err)
 {
     ret->row = (struct tape_record){ .recording = in->recording.index };
+    if (line.n >= LOG_LINE_LIMIT)
+        return err_set(why, ERR_INPUT, "a line of more than %llu MiB: not a record",
+                       (unsigned long long)LOG_LINE_LIMIT >> 20),
+               IS_NONE;
     ret->prefix = glog_parse(line, &ret->row.glog);
     if (ret->prefix == 0)
         return err_set(why, ERR_INPUT, "not a record"), IS_NONE;
-    if (line.n > HEADER_LIMIT)
-        return err_set(why, ERR_INPUT, "a header line of %zu bytes", line.n), IS_NONE;
     if (!read_envelope(in, &ret->row.glog, str_from(line, ret->prefix), &ret->envelope, why))
         return why->kind == ERR_INPUT ? IS_NONE : (*err = *why, FAILED);
     if (ret->envelope.event.n > EVENT_LIMIT)
-        return err_set(why, ERR_INPUT, "an event name of %zu bytes", ret->envelope.event.n), IS_NONE;
+        return err_set(why, ERR_INPUT, "an event name of %zu bytes", ret->envelope.event.n),
+               IS_NONE;
     ret->row.event = ret->envelope.event;
     ret->row.meta = ret->envelope.meta;
     return IS_RECORD;
@@ -221,10 +224,11 @@ static enum outcome add_later_record(struct importing *in, const struct log_piec
 }
 
 /* A line that is no header: there may be one further on in it. */
-static bool add_cut_line(struct importing *in, const struct log_piece *piece,
-                         const struct err *why, struct err *err)
+static bool add_cut_line(struct importing *in, const struct log_piece *piece, const struct err *why,
+                         struct err *err)
 {
-    for (size_t at = 1; at < piece->header.n; at++) {
+    size_t searched = piece->header.n < LOG_LINE_LIMIT ? piece->header.n : 0;
+    for (size_t at = 1; at < searched; at++) {
         at = glog_find(piece->header, at);
         if (at == piece->header.n)
             break;
@@ -298,6 +302,8 @@ static bool end_early(struct importing *in, const struct log_split *split, struc
                       struct err *err)
 {
     const struct source *source = split->source;
+    if (why->kind == ERR_INTERRUPTED && importing_stopped(in))
+        return true;
     if (!source->damage) {
         *err = *why;
         return false;
@@ -313,7 +319,8 @@ static bool read_pieces(struct importing *in, struct log_split *split, struct er
     uint64_t told = 0;
     bool ok = true;
     in->recording.complete = true;
-    while (ok && !importing_stopped(in)) {
+    /* What a pipe gave cannot be read again: all of it is taken, up to where the source ends. */
+    while (ok && (split->source->once || !importing_stopped(in))) {
         struct log_piece piece;
         struct err why = { 0 };
         if (!log_split_next(split, &piece, &why)) {
@@ -335,8 +342,9 @@ static bool read_pieces(struct importing *in, struct log_split *split, struct er
     return ok;
 }
 
-/* "rank3" where its records or its file's name, dedicated_log_torch_trace_rank_3_x8k2j1fq.log, say so;
- * otherwise the file's name less its endings, and less PyTorch's prefix when something is left. */
+/* "rank3" where its records or its file's name, dedicated_log_torch_trace_rank_3_x8k2j1fq.log, say
+ * so; otherwise the file's name less its endings, and less PyTorch's prefix when something is left.
+ */
 static struct str log_name(struct importing *in)
 {
     static const char *const endings[] = { ".zst", ".gz", ".log" };
@@ -356,12 +364,22 @@ static struct str log_name(struct importing *in)
     return buf_str(&in->payload);
 }
 
-bool import_log(struct importing *in, struct source *source, struct err *err)
+bool import_log_begin(struct importing *in, struct source *source, struct err *err)
 {
     struct log_split split = { .source = source };
     bool ok = importing_begin(in, RECORDING_LOG, source->path, err) &&
               read_pieces(in, &split, err) && import_sides_of_log(in, err);
     in->recording.input_bytes += source->file_bytes;
     log_split_release(&split);
-    return ok && importing_end(in, log_name(in), err);
+    return ok;
+}
+
+bool import_log_end(struct importing *in, struct err *err)
+{
+    return importing_end(in, log_name(in), err);
+}
+
+bool import_log(struct importing *in, struct source *source, struct err *err)
+{
+    return import_log_begin(in, source, err) && import_log_end(in, err);
 }

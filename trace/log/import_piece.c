@@ -1,5 +1,7 @@
 #include "trace/log/importing.h"
 
+#include <sys/stat.h>
+
 void import_strip_tabs(struct str lines, struct buf *out)
 {
     buf_clear(out);
@@ -42,22 +44,38 @@ static struct str json_of(struct str header)
     return str_from(header, glog_parse(header, &ignored));
 }
 
-bool import_learn(struct importing *in, const char *path, struct err *err)
+static bool learn_piece(struct importing *in, const struct log_piece *piece, struct err *err)
 {
-    struct source *source = strcmp(path, "-") == 0 ? NULL : source_open(path, err);
+    import_strip_tabs(piece->payload, &in->payload);
+    return redact_learn(&in->redact, json_of(piece->header), err) &&
+           redact_learn(&in->redact, buf_str(&in->payload), err);
+}
+
+bool import_learn_log(struct importing *in, struct source *source, struct err *err)
+{
     struct log_split split = { .source = source };
     struct log_piece piece;
     struct err damage = { 0 }; /* is told when the log is imported */
+    bool ok = true;
+    while (ok && !importing_stopped(in) && log_split_next(&split, &piece, &damage) && piece.whole.n)
+        ok = learn_piece(in, &piece, err);
+    log_split_release(&split);
+    return ok;
+}
+
+bool import_learn(struct importing *in, const char *path, struct err *err)
+{
+    struct stat info;
+    bool again = strcmp(path, "-") != 0 && (stat(path, &info) != 0 || S_ISREG(info.st_mode));
+    struct source *source = again ? source_open(path, err) : NULL;
     if (!source)
         return !err_is_set(err);
-    bool ok = true, log = source->kind != SOURCE_ZIP && source->kind != SOURCE_TAPE;
-    while (ok && log && !importing_stopped(in) && log_split_next(&split, &piece, &damage) &&
-           piece.whole.n) {
-        import_strip_tabs(piece.payload, &in->payload);
-        ok = redact_learn(&in->redact, json_of(piece.header), err) &&
-             redact_learn(&in->redact, buf_str(&in->payload), err);
-    }
-    log_split_release(&split);
+    source_set_window_meter(source, in->options->meter);
+    bool ok = true;
+    if (source->kind == SOURCE_TAPE)
+        ok = import_learn_tape(in, path, err);
+    else if (source->kind != SOURCE_ZIP)
+        ok = import_learn_log(in, source, err);
     source_close(source);
     return ok;
 }
@@ -69,7 +87,8 @@ static void redact_header(struct importing *in, const struct log_piece *piece, s
     redact_text(&in->redact, json, out);
 }
 
-/* Writes the payload's lines anew and corrects the checksum in `storage`, which holds the header. */
+/* Writes the payload's lines anew and corrects the checksum in `storage`, which holds the header.
+ */
 static bool redact_payload(struct importing *in, struct str payload, struct buf *storage,
                            struct err *err)
 {

@@ -1,6 +1,6 @@
 /* How a payload stands in a log: a TAB in front of each line. */
-#ifndef SYMTAPE_TRACE_IMPORT_PIECE_H
-#define SYMTAPE_TRACE_IMPORT_PIECE_H
+#ifndef SYMTAPE_TRACE_LOG_IMPORT_PIECE_H
+#define SYMTAPE_TRACE_LOG_IMPORT_PIECE_H
 
 #include "trace/base/buf.h"
 

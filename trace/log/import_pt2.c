@@ -1,16 +1,15 @@
 #include "trace/log/importing.h"
 
-#include "trace/base/json.h"
-#include "trace/base/json_write.h"
-#include "trace/base/mapped.h"
+#include "trace/base/text/json.h"
+#include "trace/base/text/json_write.h"
 #include "trace/pt2/pt2.h"
 
 /* The program and what describes the archive go onto the tape; weights, pickles and code stay where
  * they are and are named by their place. */
 static bool is_kept(const struct pt2 *pt2, struct str name)
 {
-    static const char *const files[] = { "version", "byteorder", "archive_format", "archive_version",
-                                         "serialization_id" };
+    static const char *const files[] = { "version", "byteorder", "archive_format",
+                                         "archive_version", "serialization_id" };
     struct str base = str_basename(name);
     bool kept = str_ends(name, STR(".json"));
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
@@ -36,8 +35,8 @@ static void describe_member(const struct zip_member *member, struct str torch_ve
     json_close(&w);
 }
 
-static bool read_member(struct importing *in, const struct pt2 *pt2, const struct zip_member *member,
-                        struct tape_record *row, struct err *err)
+static bool read_member(struct importing *in, const struct pt2 *pt2,
+                        const struct zip_member *member, struct tape_record *row, struct err *err)
 {
     struct err why = { 0 };
     struct str text;
@@ -45,7 +44,7 @@ static bool read_member(struct importing *in, const struct pt2 *pt2, const struc
         if (why.kind == ERR_INPUT)
             return importing_damage(in, 0, member->data, why.text, err);
         *err = why;
-        return false;
+        return err_at(err, "%.*s", STR_ARG(in->recording.source));
     }
     if (in->options->redact) {
         buf_clear(&in->context);
@@ -83,8 +82,10 @@ static bool read_torch_version(struct importing *in, struct str program, struct 
 static bool add_member(struct importing *in, const struct pt2 *pt2, const struct zip_member *member,
                        struct err *err)
 {
-    struct tape_record row = { .recording = in->recording.index, .event = STR("pt2_member"),
-                               .context = STR("}"), .glog = { .level = 'V', .path = STR("") } };
+    struct tape_record row = { .recording = in->recording.index,
+                               .event = STR("pt2_member"),
+                               .context = STR("}"),
+                               .glog = { .level = 'V', .path = STR("") } };
     struct str torch_version = STR("");
     if (is_kept(pt2, member->name) && !read_member(in, pt2, member, &row, err))
         return false;
@@ -100,7 +101,7 @@ static bool add_member(struct importing *in, const struct pt2 *pt2, const struct
     return tape_add_record(in->tape, &row, TAPE_LANE_OTHER, err);
 }
 
-static struct str archive_name(const struct importing *in)
+struct str import_archive_name(const struct importing *in)
 {
     struct str name = str_basename(in->recording.source);
     if (str_ends(name, STR(".pt2")))
@@ -114,23 +115,27 @@ static bool add_members(struct importing *in, const struct pt2 *pt2, struct err 
         if (!add_member(in, pt2, &pt2->zip.members[i], err))
             return false;
     in->recording.complete = true;
-    in->recording.bytes = in->recording.input_bytes = pt2->zip.bytes.n;
-    return importing_end(in, archive_name(in), err);
+    in->recording.bytes = in->recording.input_bytes = pt2->zip.size;
+    return importing_end(in, import_archive_name(in), err);
 }
 
-bool import_pt2(struct importing *in, const char *path, struct err *err)
+bool import_pt2(struct importing *in, const struct source *source, struct err *err)
 {
-    struct str bytes;
+    const char *path = source->path;
+    struct source_meter *meter = in->options->meter;
+    struct file file;
     struct pt2 pt2;
-    if (!map_file(path, &bytes, err))
+    if (!file_open(&file, path, err))
         return false;
-    bool ok = pt2_open(&pt2, bytes, NULL, err);
+    if (meter && file.size > source->file_bytes)
+        meter->stored(meter, file.size - source->file_bytes);
+    bool ok = pt2_open_file(&pt2, &file, NULL, err);
     if (ok) {
         ok = importing_begin(in, 1, path, err) && add_members(in, &pt2, err);
         pt2_close(&pt2);
     } else {
         err_at(err, "%s", path);
     }
-    unmap_file(bytes);
+    file_close(&file);
     return ok;
 }

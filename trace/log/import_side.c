@@ -1,13 +1,19 @@
 /* Side files of deep recordings go behind the records of their process's log. */
+#include <sys/stat.h>
+
+#include "trace/log/deep/deep_pack.h"
 #include "trace/log/importing.h"
-#include "trace/record/deep_pack.h"
-#include "trace/trace.h"
+#include "trace/open.h"
 
 bool import_side_add(struct importing *in, const char *path, struct err *err)
 {
     struct deep_file file;
     struct err why = { 0 };
     struct import_side side = { .path = path, .log = STR("") };
+    struct source_meter *meter = in->options->meter;
+    struct stat info;
+    if (meter && stat(path, &info) == 0)
+        meter->stored(meter, (uint64_t)info.st_size);
     if (deep_file_open(&file, path, &why)) {
         side.pid = file.header.pid;
         side.log = deep_log_name(&file, &in->arena);
@@ -53,8 +59,8 @@ static bool append(struct importing *in, struct import_side *side, struct err *e
     side->used = true;
     bool ok = deep_file_open(&file, side->path, &why) && deep_pack(&file, &text, &why);
     if (!ok && why.kind == ERR_INPUT)
-        ok = tell_damage(in, side->path, "cannot be read as the side file of a deep recording",
-                         err);
+        ok =
+            tell_damage(in, side->path, "cannot be read as the side file of a deep recording", err);
     else if (!ok)
         *err = why;
     else
@@ -63,6 +69,34 @@ static bool append(struct importing *in, struct import_side *side, struct err *e
               tell_damage(in, side->path, "events that could not be read", err));
     in->recording.input_bytes += file.data.n;
     deep_file_release(&file);
+    buf_release(&text);
+    return ok;
+}
+
+static bool read_text(void *user, void *buffer, size_t size, size_t *ret_n, struct err *err)
+{
+    struct str *text = user;
+    (void)err;
+    *ret_n = text->n < size ? text->n : size;
+    memcpy(buffer, text->p ? text->p : "", *ret_n);
+    *text = str_from(*text, *ret_n);
+    return true;
+}
+
+bool import_learn_side(struct importing *in, const char *path, struct err *err)
+{
+    struct deep_file file;
+    struct buf text = BUF_INIT;
+    struct err why = { 0 };
+    bool ok = deep_file_open(&file, path, &why) && deep_pack(&file, &text, &why);
+    deep_file_release(&file);
+    struct str rest = buf_str(&text);
+    struct source *source = ok ? source_of_reader(path, read_text, &rest, err) : NULL;
+    if (ok)
+        ok = source && import_learn_log(in, source, err);
+    else if (!(ok = why.kind == ERR_INPUT)) /* is told when its turn comes */
+        *err = why;
+    source_close(source);
     buf_release(&text);
     return ok;
 }
@@ -85,7 +119,8 @@ bool import_sides_left(struct importing *in, struct err *err)
             continue;
         ok = importing_begin(in, RECORDING_LOG, side->path, err);
         in->recording.complete = true;
-        ok = ok && append(in, side, err) && importing_end(in, str_basename(str_of(side->path)), err);
+        ok =
+            ok && append(in, side, err) && importing_end(in, str_basename(str_of(side->path)), err);
     }
     return ok;
 }

@@ -44,8 +44,8 @@ static int peek(struct cursor *c)
     return (unsigned char)c->split->data.p[c->split->start + c->at];
 }
 
-/* Past the line's end, or to the end of the log. */
-static bool skip_line(struct cursor *c)
+/* Past the line's end, to the end of the log, or to where the piece has `most` bytes. */
+static bool skip_line(struct cursor *c, uint64_t most)
 {
     struct log_split *split = c->split;
     for (;;) {
@@ -53,7 +53,7 @@ static bool skip_line(struct cursor *c)
         size_t left = split->end - split->start - c->at;
         const char *hit = left ? memchr(from, '\n', left) : NULL;
         c->at += hit ? (size_t)(hit - from) + 1 : left;
-        if (hit || split->at_end || c->at >= LOG_PIECE_LIMIT)
+        if (hit || split->at_end || c->at >= most)
             return true;
         if (!fill(split, c->err))
             return false;
@@ -90,7 +90,7 @@ static bool skip_payload(struct cursor *c, struct log_piece *ret)
         if (byte == '\t') {
             ret->has_payload = true;
             ret->lines++;
-            if (!skip_line(c))
+            if (!skip_line(c, LOG_PIECE_LIMIT))
                 return false;
         } else if (ret->has_payload && skip_blank_lines(c, &ret->lines)) {
             ret->blank_inside = true;
@@ -120,18 +120,21 @@ bool log_split_next(struct log_split *split, struct log_piece *ret, struct err *
     /* A failing source has handed out all it had: the piece so far is the last one, and the failure
      * comes again with the next call. */
     c.err = &damage;
-    bool ok = first == '\t' || skip_line(&c);
-    size_t header = first == '\t' ? 0 : c.at;
-    ret->lines = header > 0;
-    if (ok)
+    bool headless = first == '\t' && !split->inside;
+    bool ok = headless || skip_line(&c, LOG_LINE_LIMIT);
+    size_t header = headless ? 0 : c.at;
+    bool part = ok && header >= LOG_LINE_LIMIT && split->data.p[split->start + header - 1] != '\n';
+    ret->lines = header > 0 && !part;
+    split->inside = part;
+    if (ok && !part)
         ok = skip_payload(&c, ret);
-    if (!ok && damage.kind != ERR_INPUT) {
+    if (!ok && damage.kind != ERR_INPUT && damage.kind != ERR_INTERRUPTED) {
         *err = damage;
         return false;
     }
     if (!ok)
         c.at = split->end - split->start;
-    if (!ok && header == 0 && first != '\t')
+    if (!ok && header == 0 && !headless)
         header = c.at;
     ret->whole = (struct str){ split->data.p + split->start, c.at };
     ret->unterminated = ret->whole.n && ret->whole.p[ret->whole.n - 1] != '\n';

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -15,6 +16,9 @@ enum { INPUT_SIZE = 256 * 1024 };
 struct source_state {
     int fd;
     bool owns_fd;
+    const volatile sig_atomic_t *stop; /* NULL, or looked at while nothing comes */
+    source_reader *reader;             /* in place of the file; NULL */
+    void *reader_user;
 
     bool bounded;  /* a regular file: read up to `limit`, in file_bytes */
     bool extended; /* its growth was taken into account, once */
@@ -22,6 +26,8 @@ struct source_state {
     uint64_t start; /* where in it we began: standard input may be half read */
     bool at_end;
 
+    struct source_meter *meter; /* NULL: nobody counts */
+    bool windows_only;
     const struct source_codec *codec; /* NULL: handed out as it is */
     void *decoder;
     struct source_input input; /* read, not yet handed out or decoded; in `buffer` */
@@ -93,17 +99,50 @@ static uint64_t room(struct source *source)
     return state->limit > source->file_bytes ? state->limit - source->file_bytes : 0;
 }
 
+/* Whether to wait for bytes in a way that `stop` ends. */
+static bool waits(const struct source *source)
+{
+    return source->once && source->state->stop;
+}
+
+/* A signal may come just before we wait, hence the time-out. */
+static bool wait_for_bytes(struct source *source, struct err *err)
+{
+    enum { LOOK_MS = 100 };
+    struct pollfd fd = { .fd = source->state->fd, .events = POLLIN };
+    int n = 0;
+    while (n == 0 && !*source->state->stop) {
+        n = poll(&fd, 1, LOOK_MS);
+        if (n < 0 && errno == EINTR)
+            n = 0;
+    }
+    if (n < 0)
+        return err_errno(err, "%s", source->path);
+    return n > 0 || err_set(err, ERR_INTERRUPTED, "%s: interrupted", source->path);
+}
+
 /* From the file as it is; *ret_n is 0 at its end. */
 static bool read_raw(struct source *source, void *to, size_t size, size_t *ret_n, struct err *err)
 {
     struct source_state *state = source->state;
     uint64_t most = state->bounded ? room(source) : SSIZE_MAX;
     *ret_n = 0;
+    if (state->reader) {
+        bool ok = state->reader(state->reader_user, to, size, ret_n, err);
+        state->at_end = !ok || *ret_n == 0;
+        source->file_bytes += *ret_n;
+        return ok;
+    }
     if (state->at_end || most == 0) {
         state->at_end = true;
         return true;
     }
-    ssize_t n = read(state->fd, to, size < most ? size : (size_t)most);
+    ssize_t n;
+    do { /* another reader may have been faster */
+        if (waits(source) && !wait_for_bytes(source, err))
+            return false;
+        n = read(state->fd, to, size < most ? size : (size_t)most);
+    } while (n < 0 && waits(source) && (errno == EAGAIN || errno == EINTR));
     if (n < 0 && errno == EINTR)
         return err_set(err, ERR_INTERRUPTED, "%s: interrupted", source->path);
     if (n < 0)
@@ -111,6 +150,8 @@ static bool read_raw(struct source *source, void *to, size_t size, size_t *ret_n
     state->at_end = n == 0;
     source->file_bytes += (uint64_t)n;
     *ret_n = (size_t)n;
+    if (state->meter && !state->windows_only)
+        state->meter->stored(state->meter, (uint64_t)n);
     return true;
 }
 
@@ -125,22 +166,30 @@ static bool fill_input(struct source *source, struct err *err)
 static bool read_first_bytes(struct source *source, struct err *err)
 {
     struct source_state *state = source->state;
+    struct err why = { 0 };
     size_t n = 0;
     state->input = (struct source_input){ state->buffer, 0 };
     while (state->input.n < SOURCE_KIND_BYTES && !state->at_end) {
-        if (!read_raw(source, state->buffer + state->input.n, INPUT_SIZE - state->input.n, &n, err))
+        if (!read_raw(source, state->buffer + state->input.n, INPUT_SIZE - state->input.n, &n,
+                      &why)) {
+            if (why.kind == ERR_INTERRUPTED && waits(source))
+                break;
+            *err = why;
             return false;
+        }
         state->input.n += n;
     }
     source->kind = source_kind_of((struct str){ (const char *)state->buffer, state->input.n });
     return true;
 }
 
+/* A FIFO that nobody writes to yet is not waited for here if that could not be ended. */
 static bool open_file(struct source *source, const char *path)
 {
     struct source_state *state = source->state;
     bool is_stdin = strcmp(path, "-") == 0;
-    state->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    int flags = O_RDONLY | O_CLOEXEC | (state->stop ? O_NONBLOCK : 0);
+    state->fd = is_stdin ? STDIN_FILENO : open(path, flags);
     state->owns_fd = !is_stdin && state->fd >= 0;
     return state->fd >= 0;
 }
@@ -168,6 +217,7 @@ static bool look_at_file(struct source *source, bool opened, struct err *err)
         return err_errno(err, "%s", source->path);
     if (S_ISDIR(info.st_mode))
         return err_set(err, ERR_USAGE, "%s: is a folder", source->path);
+    source->once = !S_ISREG(info.st_mode);
     off_t start = lseek(state->fd, 0, SEEK_CUR);
     state->start = start > 0 ? (uint64_t)start : 0;
     /* Files of /proc say that they are empty and are not. */
@@ -205,13 +255,15 @@ static struct source *source_alloc(const char *path)
     return source;
 }
 
-static struct source *open_either(const char *path, const struct str *bytes, struct err *err)
+static struct source *open_either(const char *path, const struct str *bytes,
+                                  const volatile sig_atomic_t *stop, struct err *err)
 {
     struct source *source = source_alloc(path);
     if (!source) {
         err_nomem(err);
         return NULL;
     }
+    source->state->stop = stop;
     bool opened = bytes ? open_bytes(source, *bytes) : open_file(source, path);
     if (look_at_file(source, opened, err) && read_first_bytes(source, err) &&
         open_codec(source, err))
@@ -222,12 +274,45 @@ static struct source *open_either(const char *path, const struct str *bytes, str
 
 struct source *source_open(const char *path, struct err *err)
 {
-    return open_either(path, NULL, err);
+    return open_either(path, NULL, NULL, err);
+}
+
+struct source *source_open_until(const char *path, const volatile sig_atomic_t *stop,
+                                 struct err *err)
+{
+    return open_either(path, NULL, stop, err);
 }
 
 struct source *source_of_bytes(const char *name, struct str bytes, struct err *err)
 {
-    return open_either(name, &bytes, err);
+    return open_either(name, &bytes, NULL, err);
+}
+
+struct source *source_of_reader(const char *name, source_reader *read, void *user, struct err *err)
+{
+    struct source *source = source_alloc(name);
+    if (!source) {
+        err_nomem(err);
+        return NULL;
+    }
+    source->kind = SOURCE_LOG;
+    source->state->fd = -1;
+    source->state->reader = read;
+    source->state->reader_user = user;
+    return source;
+}
+
+void source_set_meter(struct source *source, struct source_meter *meter)
+{
+    source->state->meter = meter;
+    if (meter)
+        meter->stored(meter, source->file_bytes);
+}
+
+void source_set_window_meter(struct source *source, struct source_meter *meter)
+{
+    source->state->meter = meter;
+    source->state->windows_only = true;
 }
 
 void source_close(struct source *source)
@@ -280,6 +365,9 @@ static bool read_decoded(struct source *source, char *to, size_t size, size_t *r
             return false;
         bool last = state->input.n == 0;
         size_t made = 0;
+        uint64_t window = state->meter ? state->codec->window(state->decoder, &state->input) : 0;
+        if (window)
+            state->meter->window(state->meter, window);
         step = state->codec->step(state->decoder, &state->input, to + *ret_n, size - *ret_n, &made,
                                   &why);
         *ret_n += made;

@@ -15,9 +15,10 @@
  *
  * A file that grows while it is read is read to where it ended when its first end was reached, so
  * that a busy writer cannot keep us for ever. */
-#ifndef SYMTAPE_TRACE_SOURCE_H
-#define SYMTAPE_TRACE_SOURCE_H
+#ifndef SYMTAPE_TRACE_LOG_SOURCE_H
+#define SYMTAPE_TRACE_LOG_SOURCE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,9 +47,20 @@ const char *source_kind_name(enum source_kind kind);
 
 struct source_state;
 
+/* Who wants to know what is read, to allow memory in proportion to it: told as the file is read,
+ * and in front of each zstd frame, before memory for its window is taken. */
+struct source_meter {
+    void (*stored)(struct source_meter *meter,
+                   uint64_t bytes); /* so many more, compressed as they are */
+    void (*window)(struct source_meter *meter, uint64_t bytes);
+    /* What may be taken for all that was told so far; UINT64_MAX: anything. */
+    uint64_t (*allowed)(const struct source_meter *meter);
+};
+
 struct source {
     const char *path;      /* as given; "standard input" for "-"; owned by the source */
     enum source_kind kind; /* of the file itself, before decompression */
+    bool once;             /* a pipe, a terminal: what was read cannot be read again */
     uint64_t offset;       /* of the next byte that source_read hands out */
     uint64_t file_bytes;   /* taken from the file so far, compressed if it is */
 
@@ -63,9 +75,23 @@ struct source {
 /* Opens `path`, or standard input for "-", and looks at its first bytes. NULL on failure: it does
  * not exist, is a folder, ... The text names the path. */
 struct source *source_open(const char *path, struct err *err);
+/* The same, but what would wait for bytes (a pipe, a terminal) or for a writer (a FIFO) looks at
+ * `stop` meanwhile and ends once it is set: with ERR_INTERRUPTED when it is source_read that waits;
+ * here with a source of what came until then. Nothing is lost: what had been read is handed out
+ * first. Files are read as ever. NULL: nothing to look at. */
+struct source *source_open_until(const char *path, const volatile sig_atomic_t *stop,
+                                 struct err *err);
 /* Over bytes in memory, which are copied; `name` is what the path would be. */
 struct source *source_of_bytes(const char *name, struct str bytes, struct err *err);
+/* Over what `read` hands out: up to `size` bytes, none at the end, false with err set. A log in
+ * plain text, whatever it begins with. */
+typedef bool source_reader(void *user, void *buffer, size_t size, size_t *ret_n, struct err *err);
+struct source *source_of_reader(const char *name, source_reader *read, void *user, struct err *err);
 void source_close(struct source *source); /* NULL is fine */
+/* Tells `meter` (borrowed; NULL: nobody) what was read so far and what will be. */
+void source_set_meter(struct source *source, struct source_meter *meter);
+/* For a look at an input that is read once more: `meter` is told of windows only. */
+void source_set_window_meter(struct source *source, struct source_meter *meter);
 
 /* Up to `size` bytes; true with *ret_n == 0 is the end. Everything that could be decoded is handed
  * out before a failure is told, and a failure is told again by every later call:
@@ -74,7 +100,7 @@ void source_close(struct source *source); /* NULL is fine */
  *                         caller that lives with damage may take this as the end;
  *   source->damage NULL   ERR_INPUT for a frame whose window is too large, ERR_ENV for I/O and
  *                         memory, ERR_INTERRUPTED when a signal (installed without SA_RESTART)
- *                         interrupted the read.
+ *                         interrupted the read, or `stop` was set.
  * The text names the path and, for compressed data, the offset in the file. */
 bool source_read(struct source *source, void *buffer, size_t size, size_t *ret_n, struct err *err);
 

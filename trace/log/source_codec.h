@@ -1,6 +1,6 @@
 /* Private to trace/source*.c: how a compressed input is decoded. */
-#ifndef SYMTAPE_TRACE_SOURCE_CODEC_H
-#define SYMTAPE_TRACE_SOURCE_CODEC_H
+#ifndef SYMTAPE_TRACE_LOG_SOURCE_CODEC_H
+#define SYMTAPE_TRACE_LOG_SOURCE_CODEC_H
 
 #include "trace/log/source.h"
 
@@ -19,6 +19,8 @@ enum source_step {
 
 struct source_codec {
     void *(*open)(void); /* NULL when memory ran out */
+    /* Memory that the frame takes which starts at the input; 0 inside of one. */
+    uint64_t (*window)(const void *decoder, const struct source_input *in);
     /* Takes from `in`, puts at most `size` bytes at `out`, *made says how many. Called with an
      * empty input only at the file's end, to hear whether it came too early. */
     enum source_step (*step)(void *decoder, struct source_input *in, char *out, size_t size,

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "trace/base/buf.h"
+#include "trace/log/deep/deep_file.h"
 #include "trace/log/source.h"
-#include "trace/record/deep_file.h"
 
 enum { LOOK_AT = 64 * 1024, MAX_DEPTH = 1 };
 
@@ -23,6 +23,7 @@ struct folder {
     entries;
     size_t n_passed_over;
     struct arena *arena;
+    struct source_meter *meter;
     char *look; /* LOOK_AT bytes */
 };
 
@@ -62,6 +63,8 @@ static bool looks_like_log(const struct folder *folder, const char *path)
     struct source *source = source_open(path, &ignored);
     struct str text = { folder->look, 0 };
     size_t n = 1;
+    if (source)
+        source_set_window_meter(source, folder->meter);
     while (source && n > 0 && text.n < LOOK_AT &&
            source_read(source, folder->look + text.n, LOOK_AT - text.n, &n, &ignored))
         text.n += n;
@@ -183,7 +186,7 @@ static bool add_entries(struct source_list *list, const struct folder *folder, c
 
 static bool add_folder(struct source_list *list, const char *input, struct err *err)
 {
-    struct folder folder = { .arena = &list->arena, .look = malloc(LOOK_AT) };
+    struct folder folder = { .arena = &list->arena, .meter = list->meter, .look = malloc(LOOK_AT) };
     bool good = folder.look ? read_folder(&folder, input, 0, err) : err_nomem(err);
     if (good) {
         sort_entries(&folder);

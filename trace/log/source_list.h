@@ -15,14 +15,17 @@
  *   *.deep                           if it is the side file of a deep recording
  * and the logs compressed too: .log.zst, .log.gz. Each file once, in the order of strverscmp, so
  * that rank_2 comes before rank_10. */
-#ifndef SYMTAPE_TRACE_SOURCE_LIST_H
-#define SYMTAPE_TRACE_SOURCE_LIST_H
+#ifndef SYMTAPE_TRACE_LOG_SOURCE_LIST_H
+#define SYMTAPE_TRACE_LOG_SOURCE_LIST_H
 
 #include "trace/base/arena.h"
 #include "trace/base/err.h"
 #include "trace/base/vec.h"
 
+struct source_meter;
+
 struct source_list {
+    struct source_meter *meter; /* NULL, or told of windows when files are looked into */
     vec_of(const char *)
     paths;                /* owned by the list */
     size_t n_passed_over; /* files named like logs that are none (stdout.log) */

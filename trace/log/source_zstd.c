@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -32,6 +33,32 @@ static void *zstd_open(void)
         return zstd;
     zstd_close(zstd);
     return NULL;
+}
+
+/* RFC 8878, 3.1.1.1: a descriptor, then the window, or the content's size for a frame of one
+ * segment. A header that is not whole could ask for as much as is allowed. */
+static uint64_t zstd_window(const void *decoder, const struct source_input *in)
+{
+    const struct zstd_decoder *zstd = decoder;
+    const unsigned char *p = in->p;
+    uint64_t most = UINT64_C(1) << SOURCE_MAX_WINDOW_LOG, size = 0;
+    if (zstd->inside || in->n == 0)
+        return 0;
+    if (in->n < 4 + 1 + 4 + 8)
+        return most;
+    if (memcmp(p, "\x28\xB5\x2F\xFD", 4) != 0)
+        return 0;
+    unsigned descriptor = p[4], of_dictionary = (1u << (descriptor & 3)) >> 1;
+    unsigned bytes = descriptor >> 6 ? 1u << (descriptor >> 6) : 1;
+    if (!(descriptor & 0x20)) {
+        uint64_t base = UINT64_C(1) << (10 + (p[5] >> 3));
+        size = base + base / 8 * (p[5] & 7);
+    } else {
+        for (unsigned i = bytes; i-- > 0;)
+            size = size << 8 | p[5 + of_dictionary + i];
+        size += bytes == 2 ? 256 : 0;
+    }
+    return size < most ? size : most;
 }
 
 static enum source_step explain(size_t code, const char **why)
@@ -87,4 +114,4 @@ static enum source_step zstd_step(void *decoder, struct source_input *in, char *
     return STEP_DAMAGE;
 }
 
-const struct source_codec source_zstd = { zstd_open, zstd_step, zstd_close };
+const struct source_codec source_zstd = { zstd_open, zstd_window, zstd_step, zstd_close };

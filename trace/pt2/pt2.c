@@ -2,7 +2,8 @@
 
 #include <stdint.h>
 
-#include "trace/base/json.h"
+#include "trace/base/text/json.h"
+#include "trace/graph/python_name.h"
 
 static const struct str LEGACY_PROGRAM = { "serialized_exported_program.json", 32 };
 
@@ -11,16 +12,17 @@ struct opening {
     struct pt2 *pt2;
     const struct pt2_reader *reader;
     struct err *err;
-    vec_of(struct pt2_weight) weights; /* of the model at hand */
-    struct buf name;                   /* a member's name */
-    struct buf scratch;                /* a member's bytes */
+    vec_of(struct pt2_weight)
+    weights;            /* of the model at hand */
+    struct buf name;    /* a member's name */
+    struct buf scratch; /* a member's bytes */
     struct json doc;
 };
 
 /* ---- members ------------------------------------------------------------------------------- */
 
-/* The member ROOT BEFORE MIDDLE AFTER; its name stays in in->name until the next call. NULL with the
- * error set when memory ran out. */
+/* The member ROOT BEFORE MIDDLE AFTER; its name stays in in->name until the next call. NULL with
+ * the error set when memory ran out. */
 static const struct zip_member *find(struct opening *in, const char *before, struct str middle,
                                      const char *after)
 {
@@ -103,6 +105,9 @@ static bool read_tensor_meta(struct opening *in, json_id meta, struct pt2_weight
     w->device = read_device(in, json_get(doc, meta, STR("device")));
     w->sizes = read_dims(in, json_get(doc, meta, STR("sizes")), &w->n_sizes);
     w->strides = read_dims(in, json_get(doc, meta, STR("strides")), &n_strides);
+    if (w->device.n && !device_is_spelled(w->device))
+        return err_set(in->err, ERR_INPUT, "tensor %.*s: its device is none of PyTorch's",
+                       STR_ARG(w->fqn));
     w->has_meta = w->sizes && w->strides && n_strides == w->n_sizes && w->dtype != DTYPE_NONE &&
                   json_i64(doc, offset, &w->storage_offset);
     return !err_is_set(in->err);
@@ -261,8 +266,7 @@ static bool read_models(struct opening *in)
         return err_nomem(in->err);
     for (uint32_t i = 0; i < pt2->zip.n_members; i++) {
         struct str name = model_name(pt2, &pt2->zip.members[i]);
-        if (name.n > 0 &&
-            !read_model(in, &pt2->zip.members[i], name, &models[pt2->n_models++]))
+        if (name.n > 0 && !read_model(in, &pt2->zip.members[i], name, &models[pt2->n_models++]))
             return false;
     }
     pt2->models = models;
@@ -288,8 +292,8 @@ static bool read_legacy(struct opening *in)
     if (!model)
         return err_nomem(in->err);
     pt2->container = PT2_LEGACY;
-    *model = (struct pt2_model){ .name = STR("model"),
-                                 .program = find(in, "", LEGACY_PROGRAM, "") };
+    *model =
+        (struct pt2_model){ .name = STR("model"), .program = find(in, "", LEGACY_PROGRAM, "") };
     static const char *const ENDINGS[] = { ".pt", ".json" };
     for (size_t i = 0; i < 2; i++)
         if (!add_pickle(in, find(in, "serialized_state_dict", STR(""), ENDINGS[i]), false) ||
@@ -337,8 +341,9 @@ static bool read_container(struct opening *in)
     if (zip_find(&pt2->zip, LEGACY_PROGRAM))
         return read_legacy(in);
     if (!has_format(&pt2->zip))
-        return err_set(in->err, ERR_INPUT, "a ZIP archive, but no .pt2: it has neither "
-                                           "archive_format nor serialized_exported_program.json");
+        return err_set(in->err, ERR_INPUT,
+                       "a ZIP archive, but no .pt2: it has neither "
+                       "archive_format nor serialized_exported_program.json");
     pt2->root = root_of(&pt2->zip);
     return read_archive(in);
 }
@@ -368,6 +373,14 @@ bool pt2_open(struct pt2 *pt2, struct str bytes, const struct zip_limits *limits
     const struct pt2_reader reader = { read_from_zip, &pt2->zip };
     *pt2 = (struct pt2){ 0 };
     return zip_open(&pt2->zip, bytes, limits, err) && open_container(pt2, &reader, err);
+}
+
+bool pt2_open_file(struct pt2 *pt2, const struct file *file, const struct zip_limits *limits,
+                   struct err *err)
+{
+    const struct pt2_reader reader = { read_from_zip, &pt2->zip };
+    *pt2 = (struct pt2){ 0 };
+    return zip_open_file(&pt2->zip, file, limits, err) && open_container(pt2, &reader, err);
 }
 
 bool pt2_open_members(struct pt2 *pt2, const struct zip_member *members, uint32_t n,

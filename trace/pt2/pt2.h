@@ -20,8 +20,8 @@
  * Weights are not read, only placed: offset and bytes say where they lie in the file. Nothing that
  * is pickled is ever executed or decoded; such members are listed with use_pickle.
  * What a broken program or config says about itself is an ERR_INPUT that names the member. */
-#ifndef SYMTAPE_TRACE_PT2_H
-#define SYMTAPE_TRACE_PT2_H
+#ifndef SYMTAPE_TRACE_PT2_PT2_H
+#define SYMTAPE_TRACE_PT2_PT2_H
 
 #include "trace/base/arena.h"
 #include "trace/pt2/signature.h"
@@ -31,25 +31,25 @@ enum pt2_container { PT2_ARCHIVE, PT2_LEGACY };
 
 /* A parameter, buffer, tensor constant or custom object of a model. */
 struct pt2_weight {
-    struct str fqn;   /* as in input_spec.target; "" where only the pickle tells */
-    struct str path;  /* name of its member, root folder included; weights that share a storage
-                         share it */
+    struct str fqn;  /* as in input_spec.target; "" where only the pickle tells */
+    struct str path; /* name of its member, root folder included; weights that share a storage
+                        share it */
     const struct zip_member *member; /* NULL when the archive has no such member */
-    bool is_constant; /* listed among the constants, not the weights */
+    bool is_constant;                /* listed among the constants, not the weights */
     bool is_param;
-    bool use_pickle;  /* a custom object, a tensor subclass, or a whole pickled state dict */
-    bool has_meta;    /* the fields up to strides are known, and no size is symbolic */
+    bool use_pickle; /* a custom object, a tensor subclass, or a whole pickled state dict */
+    bool has_meta;   /* the fields up to strides are known, and no size is symbolic */
     enum dtype dtype;
     bool requires_grad;
     struct str device;
     uint32_t n_sizes;
     const int64_t *sizes, *strides; /* in elements */
     int64_t storage_offset;         /* in elements */
-    bool readable;    /* its bytes lie at `offset` as they are, and hold every element of the
-                         tensor; false for deflated and pickled members, and for weights that were
-                         exported without data (fake tensors) */
-    uint64_t offset;  /* of the storage's first byte in the file */
-    uint64_t bytes;   /* of the storage */
+    bool readable;   /* its bytes lie at `offset` as they are, and hold every element of the
+                        tensor; false for deflated and pickled members, and for weights that were
+                        exported without data (fake tensors) */
+    uint64_t offset; /* of the storage's first byte in the file */
+    uint64_t bytes;  /* of the storage */
 };
 
 struct pt2_model {
@@ -68,7 +68,7 @@ struct pt2 {
     struct str byte_order; /* of the weights: "little", "big"; "" when absent, that is little */
     const struct pt2_model *models; /* none in a package of AOTInductor alone */
     uint32_t n_models;
-    struct arena arena;    /* private */
+    struct arena arena; /* private */
 };
 
 /* Is it a .pt2 of either kind? (A TorchScript or torch.save file is a ZIP archive too.) */
@@ -77,6 +77,10 @@ bool pt2_is_one(const struct zip *zip);
 /* `bytes` is borrowed and must outlive the pt2; `limits` as for zip_open(). On failure there is
  * nothing to close. */
 bool pt2_open(struct pt2 *pt2, struct str bytes, const struct zip_limits *limits, struct err *err);
+
+/* The same of a file, which is borrowed too. */
+bool pt2_open_file(struct pt2 *pt2, const struct file *file, const struct zip_limits *limits,
+                   struct err *err);
 
 /* Gives the bytes of a config or of a short text member, as zip_read() does; `scratch` may hold
  * them. They are not used beyond the next call. */
@@ -111,8 +115,13 @@ void pt2_close(struct pt2 *pt2);
  *  - Arguments of an archive without argument kinds (torch <= 2.6) are keyword ones but for the
  *    first; those of Python operators are positional.
  *  - A custom object that is not an input is an ARG_OPAQUE of its name. An argument of a kind that
- *    this reader does not know is an ARG_OPAQUE of its JSON, and a node without a target a
- *    NODE_OPAQUE; both count in n_opaque.
+ *    this reader does not know is an ARG_OPAQUE of its JSON, on one line, and counts in n_opaque.
+ *
+ * Nothing in it is taken at its word. A program is refused (ERR_INPUT, with the node and the
+ * argument) where a value has another JSON kind than its tag tells, where a target is no dotted
+ * name (python_name.h), a device none of PyTorch's, a size no expression of symbols, negative or
+ * beyond 64 bits, or where a keyword argument or a symbol is no name in Python. Nodes and inputs
+ * whose names are none in Python get others, and signature->n_renamed counts them.
  *
  * Schema versions 8.x are taken, and 0.0; another major version is an error. */
 struct graph *pt2_program_parse(struct str model_json, struct err *err);

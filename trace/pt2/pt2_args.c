@@ -3,15 +3,35 @@
 
 #include <math.h>
 
+#include "trace/graph/python_name.h"
+
 struct kind {
     const char *key;
     void (*push)(struct program_graph *g, json_id value, struct str key);
 };
 
+/* JSON on one line: white space outside of strings goes. */
+static struct str on_one_line(struct program *program, json_id value)
+{
+    struct str text = json_text(program->doc, value);
+    struct buf *out = &program->scratch;
+    bool quoted = false, escaped = false;
+    buf_clear(out);
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+        if (!quoted && (c == '\n' || c == '\r' || c == '\t'))
+            continue;
+        quoted ^= c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        buf_putc(out, c);
+    }
+    return program_copy(program, buf_str(out));
+}
+
 /* What this reader does not know: its JSON, counted. */
 static void push_unknown(struct program_graph *g, json_id value, struct str key)
 {
-    struct str text = program_copy(g->program, json_text(g->program->doc, value));
+    struct str text = on_one_line(g->program, value);
     g->builder.graph->n_opaque++;
     build_push(&g->builder, (struct arg){ .kind = ARG_OPAQUE, .key = key, .text = text });
 }
@@ -21,6 +41,8 @@ static void push_unknown(struct program_graph *g, json_id value, struct str key)
 static struct arg integer_arg(struct program *program, json_id value)
 {
     struct str digits = json_text(program->doc, value);
+    if (!program_want_integer(program, value))
+        return (struct arg){ .kind = ARG_NONE };
     struct arg arg = { .kind = ARG_INT, .text = program_copy(program, digits) };
     if (!json_i64(program->doc, value, &arg.u.integer))
         arg.u.integer = digits.n > 0 && digits.p[0] == '-' ? INT64_MIN : INT64_MAX;
@@ -33,9 +55,12 @@ static struct arg float_arg(struct program *program, json_id value)
     static const struct {
         const char *json, *python;
         double number;
-    } WORDS[] = { { "Infinity", "inf", INFINITY }, { "-Infinity", "-inf", -INFINITY },
+    } WORDS[] = { { "Infinity", "inf", INFINITY },
+                  { "-Infinity", "-inf", -INFINITY },
                   { "NaN", "nan", NAN } };
     struct str text = json_text(program->doc, value);
+    if (!program_want_number(program, value))
+        return (struct arg){ .kind = ARG_NONE };
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
         if (str_is(text, WORDS[i].json))
             return (struct arg){ .kind = ARG_FLOAT,
@@ -48,12 +73,14 @@ static struct arg float_arg(struct program *program, json_id value)
 
 static struct arg bool_arg(struct program *program, json_id value)
 {
+    program_want_bool(program, value);
     return (struct arg){ .kind = ARG_BOOL,
                          .u.integer = json_kind_of(program->doc, value) == JSON_TRUE };
 }
 
 static struct arg string_arg(struct program *program, json_id value)
 {
+    program_want_string(program, value);
     return (struct arg){ .kind = ARG_STRING, .text = program_keep(program, value) };
 }
 
@@ -78,9 +105,11 @@ static void push(struct program_graph *g, struct arg arg, struct str key)
     build_push(&g->builder, arg);
 }
 
+/* true; () in archives of old. */
 static void push_none(struct program_graph *g, json_id value, struct str key)
 {
-    (void)value;
+    if (json_kind_of(g->program->doc, value) != JSON_ARRAY)
+        program_want_bool(g->program, value);
     push(g, (struct arg){ .kind = ARG_NONE }, key);
 }
 
@@ -106,7 +135,10 @@ static void push_string(struct program_graph *g, json_id value, struct str key)
 
 static void push_operator(struct program_graph *g, json_id value, struct str key)
 {
-    push(g, (struct arg){ .kind = ARG_TARGET, .text = program_keep(g->program, value) }, key);
+    struct str target = program_keep(g->program, value);
+    if (program_want_string(g->program, value) && target_form_of(target) == TARGET_NEITHER)
+        program_refuse(g->program, "not the name of an operator or function");
+    push(g, (struct arg){ .kind = ARG_TARGET, .text = target }, key);
 }
 
 /* As Python's repr() of a complex number writes a part: 1.0 is "1". */
@@ -124,6 +156,8 @@ static void push_complex(struct program_graph *g, json_id value, struct str key)
 {
     const struct json *doc = g->program->doc;
     struct buf *out = &g->program->scratch;
+    if (!program_want_object(g->program, value))
+        return;
     buf_clear(out);
     buf_putc(out, '(');
     put_complex_part(g->program, json_get(doc, value, STR("real")), false, out);
@@ -138,20 +172,24 @@ static void push_complex(struct program_graph *g, json_id value, struct str key)
 static void push_scalar_type(struct program_graph *g, json_id value, struct str key)
 {
     int64_t number = 0;
+    program_want_integer(g->program, value);
     json_i64(g->program->doc, value, &number);
     enum dtype dtype = dtype_by_scalar_type(number);
     if (dtype == DTYPE_NONE) {
         push_unknown(g, value, key);
         return;
     }
-    push(g, (struct arg){ .kind = ARG_DTYPE, .text = str_of(dtype_python_name(dtype)),
-                          .u.integer = dtype }, key);
+    push(g,
+         (struct arg){
+             .kind = ARG_DTYPE, .text = str_of(dtype_python_name(dtype)), .u.integer = dtype },
+         key);
 }
 
 static void push_enum(struct program_graph *g, json_id value, struct str key, enum arg_kind kind,
                       const char *const names[], size_t n)
 {
     uint64_t number = 0;
+    program_want_integer(g->program, value);
     json_u64(g->program->doc, value, &number);
     if (number >= n || !names[number])
         push_unknown(g, value, key);
@@ -183,21 +221,23 @@ static void push_device(struct program_graph *g, json_id value, struct str key)
 {
     struct buf *out = &g->program->scratch;
     buf_clear(out);
-    program_put_device(g->program->doc, value, out);
+    program_put_device(g->program, value, out);
     push(g, (struct arg){ .kind = ARG_DEVICE, .text = program_copy(g->program, buf_str(out)) },
          key);
 }
 
 /* ---- nodes --------------------------------------------------------------------------------- */
 
-/* A result by name; the text of one that no node has, counted. */
+/* A result by name; the name that no node has, counted. */
 static void push_name(struct program_graph *g, json_id name, struct str key)
 {
     node_id node = program_find(g, name);
-    if (node == NODE_NONE)
-        push_unknown(g, name, key);
-    else
+    if (program_want_string(g->program, name) && node == NODE_NONE) {
+        g->builder.graph->n_opaque++;
+        push(g, (struct arg){ .kind = ARG_OPAQUE, .text = program_name(g, name) }, key);
+    } else {
         push(g, (struct arg){ .kind = ARG_NODE, .u.node = node }, key);
+    }
 }
 
 static void push_tensor(struct program_graph *g, json_id value, struct str key)
@@ -223,7 +263,8 @@ static void push_custom_obj(struct program_graph *g, json_id value, struct str k
     if (node != NODE_NONE)
         push(g, (struct arg){ .kind = ARG_NODE, .u.node = node }, key);
     else
-        push(g, (struct arg){ .kind = ARG_OPAQUE, .text = program_keep(g->program, name) }, key);
+        push(g, (struct arg){ .kind = ARG_OPAQUE, .text = program_keep_dotted(g->program, name) },
+             key);
 }
 
 static void push_graph(struct program_graph *g, json_id value, struct str key)
@@ -240,15 +281,16 @@ static void push_items(struct program_graph *g, json_id list, struct str key, en
 {
     const struct json *doc = g->program->doc;
     size_t mark = build_mark(&g->builder);
+    program_want_list(g->program, list);
     for (json_id v = json_first(doc, list); v != JSON_NONE; v = json_next(doc, v))
         push_item(g, v, STR(""));
     build_wrap(&g->builder, (struct arg){ .kind = kind, .key = key }, mark);
 }
 
-#define LIST_OF(name, item)                                                     \
-    static void name(struct program_graph *g, json_id value, struct str key)    \
-    {                                                                           \
-        push_items(g, value, key, ARG_LIST, item);                              \
+#define LIST_OF(name, item)                                                  \
+    static void name(struct program_graph *g, json_id value, struct str key) \
+    {                                                                        \
+        push_items(g, value, key, ARG_LIST, item);                           \
     }
 
 LIST_OF(push_ints, push_int)
@@ -273,6 +315,7 @@ static void push_dict(struct program_graph *g, json_id value, struct str key)
     const struct json *doc = g->program->doc;
     size_t mark = build_mark(&g->builder);
     bool is_key = true;
+    program_want_object(g->program, value);
     for (json_id v = json_first(doc, value); v != JSON_NONE; v = json_next(doc, v)) {
         if (is_key)
             push_string(g, v, STR(""));
@@ -322,7 +365,10 @@ void program_push_argument(struct program_graph *g, json_id argument, struct str
     json_id value = program_union(g->program->doc, argument, &kind);
     for (size_t i = 0; value != JSON_NONE && i < sizeof KINDS / sizeof *KINDS; i++)
         if (str_is(kind, KINDS[i].key)) {
+            bool was_good = !g->program->failed;
             KINDS[i].push(g, value, key);
+            if (was_good && g->program->failed)
+                program_refused_at(g->program, KINDS[i].key, STR(""));
             return;
         }
     push_unknown(g, argument, key);

@@ -4,8 +4,9 @@
 
 #include <stdio.h>
 
-#include "trace/events/traceback.h"
 #include "trace/graph/graph_operator.h"
+#include "trace/graph/python_name.h"
+#include "trace/graph/traceback.h"
 #include "trace/pt2/pt2.h"
 
 static const struct node_origin NO_ORIGIN = { .storage_offset = EXPR_NONE };
@@ -66,13 +67,14 @@ node_id program_find(struct program_graph *g, json_id name)
 {
     if (json_kind_of(g->program->doc, name) != JSON_STRING)
         return NODE_NONE;
-    return build_find(&g->builder, program_keep(g->program, name));
+    return build_find(&g->builder, program_name(g, name));
 }
 
 static bool is_taken(const struct program_graph *g, struct str name)
 {
     return build_find(&g->builder, name) != NODE_NONE ||
-           intern_find(&g->value_names, name) != INTERN_NONE;
+           intern_find(&g->value_names, name) != INTERN_NONE ||
+           intern_find(&g->invented, name) != INTERN_NONE;
 }
 
 /* `base`, or base_1, base_2 ...: one that no node and no value has. */
@@ -80,17 +82,36 @@ static struct str invent_name(struct program_graph *g, struct str base)
 {
     struct buf *out = &g->program->scratch;
     buf_clear(out);
+    if (base.n == 0 || (base.p[0] >= '0' && base.p[0] <= '9'))
+        buf_putc(out, '_');
     for (size_t i = 0; i < base.n && i < 100; i++) {
         char c = base.p[i];
         bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
         buf_putc(out, plain ? c : '_');
     }
     size_t n = out->n;
-    while (!out->failed && is_taken(g, buf_str(out))) {
+    while (!out->failed && (is_taken(g, buf_str(out)) || !python_is_name(buf_str(out)))) {
         out->n = n;
         buf_printf(out, "_%u", ++g->n_invented);
     }
+    if (intern(&g->invented, buf_str(out)) == INTERN_NONE)
+        g->program->failed = true;
     return program_copy(g->program, buf_str(out));
+}
+
+struct str program_name(struct program_graph *g, json_id string)
+{
+    struct str text = program_keep(g->program, string);
+    if (text.n == 0 || python_is_name(text))
+        return text;
+    uint32_t id = intern(&g->odd_names, text);
+    if (id < g->new_names.n)
+        return g->new_names.v[id];
+    struct str name = invent_name(g, text);
+    if (id == INTERN_NONE || !vec_push(&g->new_names, name))
+        g->program->failed = true;
+    g->program->n_renamed++;
+    return name;
 }
 
 /* As FX names a call: "torch.ops.aten.split.Tensor" makes "split", "math.trunc" makes "trunc". */
@@ -165,9 +186,13 @@ static node_id add_getitem(struct program_graph *g, node_id call, uint32_t index
     struct str text = program_copy(g->program, (struct str){ digits, (size_t)n });
     build_push(&g->builder, (struct arg){ .kind = ARG_NODE, .u.node = call });
     build_push(&g->builder, (struct arg){ .kind = ARG_INT, .text = text, .u.integer = index });
-    return add_node(g, (struct node){ .op = NODE_CALL_FUNCTION, .form = FORM_GETITEM,
-                                      .name = name, .target = STR("operator.getitem"),
-                                      .meta = meta, .location = g->location },
+    return add_node(g,
+                    (struct node){ .op = NODE_CALL_FUNCTION,
+                                   .form = FORM_GETITEM,
+                                   .name = name,
+                                   .target = STR("operator.getitem"),
+                                   .meta = meta,
+                                   .location = g->location },
                     mark, origin);
 }
 
@@ -175,7 +200,7 @@ static void add_named_getitem(struct program_graph *g, node_id call, uint32_t in
                               struct node_origin origin)
 {
     uint32_t meta = program_meta(g, name, &origin);
-    add_getitem(g, call, index, program_keep(g->program, name), meta, origin);
+    add_getitem(g, call, index, program_name(g, name), meta, origin);
 }
 
 /* The tensors of an as_tensors, the names of an as_sym_ints. */
@@ -241,9 +266,9 @@ static void normalize_operator(struct program *program, struct node *node, uint3
     if (!str_starts(node->target, STR("_operator.")))
         return;
     node->target = program_copy(program, str_from(node->target, 1));
-    const struct graph_operator *operator = graph_operator_by_target(node->target);
-    if (operator && ((operands == 2 && str_eq(node->target, operator->infix)) ||
-                     (operands == 1 && str_eq(node->target, operator->prefix))))
+    const struct graph_operator *operator= graph_operator_by_target(node->target);
+    if (operator&&((operands == 2 && str_eq(node->target, operator->infix)) ||
+                   (operands == 1 && str_eq(node->target, operator->prefix))))
         node->form = FORM_INFIX;
 }
 
@@ -269,20 +294,27 @@ static uint32_t push_inputs(struct program_graph *g, json_id inputs, struct str 
         for (json_id i = first; i != JSON_NONE; i = json_next(doc, i)) {
             if (is_keyword(doc, i, i == first, is_operator) != (keywords != 0))
                 continue;
-            struct str key = keywords ? program_keep(g->program, json_get(doc, i, STR("name")))
-                                      : STR("");
-            program_push_argument(g, json_get(doc, i, STR("arg")), key);
+            json_id name = json_get(doc, i, STR("name"));
+            struct str key = keywords ? program_keep_word(g->program, name) : STR("");
+            if (!g->program->failed) {
+                program_push_argument(g, json_get(doc, i, STR("arg")), key);
+                if (g->program->failed)
+                    program_refused_at(g->program, "argument", json_text(doc, name));
+            }
             n++;
         }
     return n;
 }
 
-static void add_opaque(struct program_graph *g, json_id json)
+/* The target, checked: nothing but a dotted name goes on from here. */
+static struct str read_target(struct program *program, json_id target)
 {
-    struct str text = program_copy(g->program, json_text(g->program->doc, json));
-    add_node(g, (struct node){ .op = NODE_OPAQUE, .name = STR(""), .target = text,
-                               .meta = META_NONE, .location = LOCATION_NONE },
-             build_mark(&g->builder), NO_ORIGIN);
+    struct str text = program_keep(program, target);
+    if (program_want_string(program, target) && target_form_of(text) == TARGET_NEITHER) {
+        program_refuse(program, "not the name of an operator or function");
+        program_refused_at(program, "target", text);
+    }
+    return text;
 }
 
 static void read_node(struct program_graph *g, json_id json)
@@ -291,19 +323,18 @@ static void read_node(struct program_graph *g, json_id json)
     const struct json *doc = program->doc;
     json_id metadata = json_get(doc, json, STR("metadata"));
     struct node node = { .op = NODE_CALL_FUNCTION,
-                         .target = program_keep(program, json_get(doc, json, STR("target"))) };
-    if (node.target.n == 0) {
-        add_opaque(g, json);
+                         .target = read_target(program, json_get(doc, json, STR("target"))) };
+    if (program->failed)
         return;
-    }
     struct node_origin origin = read_origin(g, metadata), of_result = origin;
     node.location = g->location = read_location(g, json_get(doc, metadata, STR("stack_trace")));
     size_t mark = build_mark(&g->builder);
     uint32_t n = push_inputs(g, json_get(doc, json, STR("inputs")), node.target);
+    if (program->failed)
+        return;
     json_id result = single_result(doc, json, node.target);
     node.meta = program_meta(g, result, &of_result);
-    node.name = program_keep(program, result != JSON_NONE ? result
-                                                          : json_get(doc, json, STR("name")));
+    node.name = program_name(g, result != JSON_NONE ? result : json_get(doc, json, STR("name")));
     if (node.name.n == 0)
         node.name = invent_name(g, name_of_target(node.target));
     normalize_operator(program, &node, n);
@@ -332,8 +363,10 @@ static void read_inputs(struct program_graph *g, json_id graph, json_id specs)
         json_id name = result_name(doc, input);
         if (name == JSON_NONE)
             name = constant_name(doc, spec);
-        struct node node = { .op = NODE_PLACEHOLDER, .name = program_keep(g->program, name),
-                             .meta = program_meta(g, name, &origin), .location = LOCATION_NONE };
+        struct node node = { .op = NODE_PLACEHOLDER,
+                             .name = program_name(g, name),
+                             .meta = program_meta(g, name, &origin),
+                             .location = LOCATION_NONE };
         if (node.name.n == 0) {
             char arg[16];
             snprintf(arg, sizeof arg, "arg%u", i);
@@ -354,8 +387,12 @@ static void read_output(struct program_graph *g, json_id graph)
     for (json_id o = json_first(doc, outputs); o != JSON_NONE; o = json_next(doc, o))
         program_push_argument(g, o, STR(""));
     g->builder.graph->returns_tuple = json_kind_of(doc, single) != JSON_TRUE;
-    add_node(g, (struct node){ .op = NODE_OUTPUT, .name = STR("output"), .target = STR("output"),
-                               .meta = META_NONE, .location = LOCATION_NONE },
+    add_node(g,
+             (struct node){ .op = NODE_OUTPUT,
+                            .name = STR("output"),
+                            .target = STR("output"),
+                            .meta = META_NONE,
+                            .location = LOCATION_NONE },
              mark, NO_ORIGIN);
 }
 
@@ -374,22 +411,42 @@ static struct graph_signature *make_signature(struct program_graph *g)
     signature->origins = origins;
     signature->opset = -1;
     signature->torch_version = signature->verifiers = STR("");
+    signature->n_renamed = program->n_renamed;
     g->builder.graph->signature = signature;
     return signature;
+}
+
+/* For an error: of its result, or its own, or else its target. */
+static struct str name_of_node(const struct program_graph *g, json_id node)
+{
+    const struct json *doc = g->program->doc;
+    json_id result = single_result(doc, node, STR(""));
+    struct str name =
+        json_text(doc, result != JSON_NONE ? result : json_get(doc, node, STR("name")));
+    return name.n ? name : json_text(doc, json_get(doc, node, STR("target")));
 }
 
 static bool fill_graph(struct program_graph *g, json_id graph, json_id specs, bool is_root)
 {
     struct program *program = g->program;
     const struct json *doc = program->doc;
+    if (is_root)
+        program->root = g;
     if (!program_read_values(g, graph))
         return false;
     read_inputs(g, graph, specs);
     json_id nodes = json_get(doc, graph, STR("nodes"));
     for (json_id n = json_first(doc, nodes); n != JSON_NONE && !program->failed;
-         n = json_next(doc, n))
+         n = json_next(doc, n)) {
         read_node(g, n);
-    read_output(g, graph);
+        if (program->failed)
+            program_refused_at(program, "node", name_of_node(g, n));
+    }
+    if (!program->failed) {
+        read_output(g, graph);
+        if (program->failed)
+            program_refused_at(program, "outputs", STR(""));
+    }
     if (program->failed || program->scratch.failed)
         return err_nomem(program->err);
     struct graph_signature *signature = make_signature(g);
@@ -405,6 +462,9 @@ static void release_graph(struct program_graph *g)
     vec_release(&g->origins);
     intern_release(&g->child_names);
     vec_release(&g->nested);
+    intern_release(&g->invented);
+    intern_release(&g->odd_names);
+    vec_release(&g->new_names);
 }
 
 /* NULL with the program's error set on failure. */
@@ -437,11 +497,13 @@ node_id program_nested(struct program_graph *g, json_id argument)
 {
     struct program *program = g->program;
     json_id body = json_get(program->doc, argument, STR("graph"));
+    if (!program_want_object(program, body))
+        return NODE_NONE;
     struct str name = program_keep(program, json_get(program->doc, argument, STR("name")));
     node_id known = find_nested(g, name, body);
     if (known != NODE_NONE)
         return known;
-    if (name.n == 0 || is_taken(g, name))
+    if (!python_is_name(name) || is_taken(g, name))
         name = invent_name(g, name.n ? name : STR("graph"));
     struct graph *child = read_graph(program, body, JSON_NONE, name, false);
     if (!child) {
@@ -449,8 +511,12 @@ node_id program_nested(struct program_graph *g, json_id argument)
         return NODE_NONE;
     }
     build_child(&g->builder, child);
-    node_id node = add_node(g, (struct node){ .op = NODE_GET_ATTR, .name = name, .target = name,
-                                              .meta = META_NONE, .location = g->location },
+    node_id node = add_node(g,
+                            (struct node){ .op = NODE_GET_ATTR,
+                                           .name = name,
+                                           .target = name,
+                                           .meta = META_NONE,
+                                           .location = g->location },
                             build_mark(&g->builder), NO_ORIGIN);
     struct nested nested = { body, node };
     if (intern(&g->child_names, name) != g->nested.n || !vec_push(&g->nested, nested))
@@ -469,8 +535,7 @@ static bool check_version(const struct json *doc, struct err *err)
         return err_set(err, ERR_INPUT, "no exported program: there is no graph_module.graph");
     json_i64(doc, json_get(doc, version, STR("major")), &major);
     if (major != 8 && major != 0)
-        return err_set(err, ERR_INPUT,
-                       "exported program of schema version %lld, only 8 is known",
+        return err_set(err, ERR_INPUT, "exported program of schema version %lld, only 8 is known",
                        (long long)major);
     return true;
 }

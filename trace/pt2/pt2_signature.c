@@ -49,7 +49,7 @@ static struct str bound_name(struct program *program, json_id spec)
         if (name == JSON_NONE)
             name = json_get(doc, value, STR("as_name"));
     }
-    return program_keep(program, name);
+    return program_name(program->root, name);
 }
 
 static struct str bound_target(struct program *program, json_id spec, const char *key)
@@ -75,7 +75,7 @@ static struct input_spec read_input_spec(struct program *program, json_id spec)
     if (kind == INPUT_BUFFER) /* before 2.3 there was no such field, and every buffer was one */
         ret.persistent = json_kind_of(doc, json_get(doc, inner, STR("persistent"))) != JSON_FALSE;
     if (kind == INPUT_CONSTANT) {
-        ret.name = program_keep(program, json_get(doc, inner, STR("name")));
+        ret.name = program_name(program->root, json_get(doc, inner, STR("name")));
         ret.value = program_constant(program, json_get(doc, inner, STR("value")));
     }
     return ret;
@@ -99,7 +99,9 @@ static struct range_constraint read_range(struct program *program, json_id name)
 {
     const struct json *doc = program->doc;
     json_id bounds = json_next(doc, name);
-    struct range_constraint ret = { .symbol = program_keep(program, name) };
+    struct range_constraint ret = { .symbol = program_keep_name(program, name) };
+    if (program->failed)
+        program_refused_at(program, "range_constraints", STR(""));
     ret.has_min = json_i64(doc, json_get(doc, bounds, STR("min_val")), &ret.min);
     ret.has_max = json_i64(doc, json_get(doc, bounds, STR("max_val")), &ret.max);
     return ret;
@@ -128,28 +130,28 @@ static struct module_call read_module(struct program *program, json_id entry)
         .in_spec = program_keep(program, json_get(doc, signature, STR("in_spec"))),
         .out_spec = program_keep(program, json_get(doc, signature, STR("out_spec"))),
     };
-    ret.arg_names = read_strings(program, json_get(doc, signature, STR("forward_arg_names")),
-                                 &ret.n_arg_names);
+    ret.arg_names =
+        read_strings(program, json_get(doc, signature, STR("forward_arg_names")), &ret.n_arg_names);
     return ret;
 }
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
 /* Fills an array in the pool from the elements of a list, or from the keys of an object. */
-#define READ_ALL(function, type, read_one, container)                                           \
-    static struct type *function(struct program *program, json_id list, uint32_t *n)            \
-    {                                                                                           \
-        const struct json *doc = program->doc;                                                  \
-        size_t count = json_kind_of(doc, list) == (container) ? json_count(doc, list) : 0;      \
-        struct type *ret = arena_array(&program->tree.pool->arena, struct type, count);         \
-        program->failed |= !ret;                                                                \
-        json_id at = count && ret ? json_first(doc, list) : JSON_NONE;                          \
-        for (*n = 0; at != JSON_NONE; at = json_next(doc, at)) {                                \
-            ret[(*n)++] = read_one(program, at);                                                \
-            if ((container) == JSON_OBJECT)                                                     \
-                at = json_next(doc, at);                                                        \
-        }                                                                                       \
-        return ret;                                                                             \
+#define READ_ALL(function, type, read_one, container)                                      \
+    static struct type *function(struct program *program, json_id list, uint32_t *n)       \
+    {                                                                                      \
+        const struct json *doc = program->doc;                                             \
+        size_t count = json_kind_of(doc, list) == (container) ? json_count(doc, list) : 0; \
+        struct type *ret = arena_array(&program->tree.pool->arena, struct type, count);    \
+        program->failed |= !ret;                                                           \
+        json_id at = count && ret ? json_first(doc, list) : JSON_NONE;                     \
+        for (*n = 0; at != JSON_NONE; at = json_next(doc, at)) {                           \
+            ret[(*n)++] = read_one(program, at);                                           \
+            if ((container) == JSON_OBJECT)                                                \
+                at = json_next(doc, at);                                                   \
+        }                                                                                  \
+        return ret;                                                                        \
     }
 
 READ_ALL(read_input_specs, input_spec, read_input_spec, JSON_ARRAY)
@@ -173,8 +175,8 @@ static struct str join_strings(struct program *program, json_id list)
 
 static void copy_symbols(struct program *program, struct graph_signature *signature)
 {
-    struct program_symbol *symbols = arena_array(&program->tree.pool->arena, struct program_symbol,
-                                                 program->symbols.n);
+    struct program_symbol *symbols =
+        arena_array(&program->tree.pool->arena, struct program_symbol, program->symbols.n);
     if (!symbols) {
         program->failed = true;
         return;
@@ -196,12 +198,12 @@ bool program_read_signature(struct program *program, struct graph_signature *sig
     struct input_spec *inputs =
         read_input_specs(program, json_get(doc, specs, STR("input_specs")), &s->n_inputs);
     s->inputs = inputs;
-    s->outputs = read_output_specs(program, json_get(doc, specs, STR("output_specs")),
-                                   &s->n_outputs);
-    s->ranges = read_ranges(program, json_get(doc, JSON_ROOT, STR("range_constraints")),
-                            &s->n_ranges);
-    s->modules = read_modules(program, json_get(doc, module, STR("module_call_graph")),
-                              &s->n_modules);
+    s->outputs =
+        read_output_specs(program, json_get(doc, specs, STR("output_specs")), &s->n_outputs);
+    s->ranges =
+        read_ranges(program, json_get(doc, JSON_ROOT, STR("range_constraints")), &s->n_ranges);
+    s->modules =
+        read_modules(program, json_get(doc, module, STR("module_call_graph")), &s->n_modules);
     if (!program->failed)
         program_name_sources(program, s, inputs);
     s->guards = read_strings(program, json_get(doc, JSON_ROOT, STR("guards_code")), &s->n_guards);

@@ -5,8 +5,8 @@
  * ModuleCallEntry) and torch/export/graph_signature.py. All of it belongs to the graph's pool.
  *
  * The root graph has all fields; a nested graph (a branch of cond, say) has only `origins`. */
-#ifndef SYMTAPE_TRACE_SIGNATURE_H
-#define SYMTAPE_TRACE_SIGNATURE_H
+#ifndef SYMTAPE_TRACE_PT2_SIGNATURE_H
+#define SYMTAPE_TRACE_PT2_SIGNATURE_H
 
 #include "trace/graph/graph.h"
 
@@ -101,6 +101,8 @@ struct graph_signature {
     int64_t opset;                      /* of aten; -1 when absent */
     struct str torch_version;           /* "2.11.0+cu130"; "" when absent, that is <= 2.4 */
     struct str verifiers;               /* dialects, by commas: "ATEN", "TRAINING" */
+    uint32_t n_renamed; /* names of nodes and inputs that are none in Python and were replaced, in
+                           the root and its children */
 };
 
 const char *input_kind_name(enum input_kind kind);   /* "parameter", as in the archive */

@@ -28,6 +28,7 @@ enum {
 
     RATIO_FROM = 64 << 10, /* uncompressed bytes from which limits.ratio is asked */
     INFLATE_STEP = 1 << 20,
+    READ_STEP = 1 << 20,
 };
 
 #define IN_ZIP64_32 UINT32_C(0xFFFFFFFF)
@@ -100,18 +101,41 @@ static bool refuse_archive(struct err *err, uint64_t offset, const char *what)
     return err_set(err, ERR_INPUT, "offset %llu: %s", (unsigned long long)offset, what);
 }
 
+/* ---- bytes --------------------------------------------------------------------------------- */
+
+/* `n` bytes that lie before the archive's end: in it, or read into `room`, which is cleared first.
+ */
+static bool bytes_at(const struct zip *zip, uint64_t offset, size_t n, struct buf *room,
+                     const char **ret, struct err *err)
+{
+    if (!zip->file) {
+        *ret = n ? zip->bytes.p + offset : "";
+        return true;
+    }
+    if (!file_read_buf(zip->file, offset, n, room, err))
+        return false;
+    *ret = room->p;
+    return true;
+}
+
 /* ---- end of central directory -------------------------------------------------------------- */
 
+/* The archive's last bytes: as many as its end, with a comment and a locator, may have. */
+struct tail {
+    struct str bytes;
+    uint64_t from; /* where they lie */
+};
+
 /* The last record whose comment ends where the file does; SIZE_MAX when there is none. */
-static size_t find_end(struct str bytes)
+static size_t find_end(struct str tail)
 {
-    if (bytes.n < END_SIZE)
+    if (tail.n < END_SIZE)
         return SIZE_MAX;
-    size_t last = bytes.n - END_SIZE;
+    size_t last = tail.n - END_SIZE;
     size_t first = last > IN_ZIP64_16 ? last - IN_ZIP64_16 : 0;
     for (size_t at = last + 1; at-- > first;) {
-        const char *p = bytes.p + at;
-        if (u32_at(p) == END_SIGNATURE && u16_at(p + 20) == bytes.n - at - END_SIZE)
+        const char *p = tail.p + at;
+        if (u32_at(p) == END_SIGNATURE && u16_at(p + 20) == tail.n - at - END_SIZE)
             return at;
     }
     return SIZE_MAX;
@@ -125,17 +149,21 @@ static bool agrees(uint64_t narrow, uint64_t saturated, uint64_t wide)
 
 /* Replaces *dir, which holds the fields of the old record at `end`, where a locator stands in front
  * of that. */
-static bool read_end64(struct str bytes, size_t end, struct directory *dir, struct err *err)
+static bool read_end64(const struct zip *zip, struct tail tail, size_t end, struct buf *room,
+                       struct directory *dir, struct err *err)
 {
-    if (end < LOCATOR_SIZE || u32_at(bytes.p + end - LOCATOR_SIZE) != LOCATOR_SIGNATURE)
+    if (end < LOCATOR_SIZE || u32_at(tail.bytes.p + end - LOCATOR_SIZE) != LOCATOR_SIGNATURE)
         return true;
-    const char *locator = bytes.p + end - LOCATOR_SIZE;
-    uint64_t at = u64_at(locator + 8), locator_at = end - LOCATOR_SIZE;
+    const char *locator = tail.bytes.p + end - LOCATOR_SIZE, *p;
+    uint64_t at = u64_at(locator + 8), locator_at = tail.from + end - LOCATOR_SIZE;
     if (u32_at(locator + 4) != 0 || u32_at(locator + 16) > 1)
         return refuse_archive(err, locator_at, "archive of several disks");
-    if (!fits(at, END64_SIZE, locator_at) || u32_at(bytes.p + at) != END64_SIGNATURE)
+    if (!fits(at, END64_SIZE, locator_at))
         return refuse_archive(err, locator_at, "no ZIP64 end of central directory where it says");
-    const char *p = bytes.p + at;
+    if (!bytes_at(zip, at, END64_SIZE, room, &p, err)) /* the locator is not used any more */
+        return false;
+    if (u32_at(p) != END64_SIGNATURE)
+        return refuse_archive(err, locator_at, "no ZIP64 end of central directory where it says");
     struct directory wide = {
         .entries = u64_at(p + 32), .size = u64_at(p + 40), .offset = u64_at(p + 48), .limit = at
     };
@@ -149,27 +177,43 @@ static bool read_end64(struct str bytes, size_t end, struct directory *dir, stru
     return true;
 }
 
-static bool read_end(struct str bytes, uint32_t max_members, struct directory *dir,
+static bool read_tail(const struct zip *zip, struct buf *room, struct tail *ret, struct err *err)
+{
+    enum { MOST = LOCATOR_SIZE + END_SIZE + 0xFFFF };
+    size_t n = zip->size < MOST ? (size_t)zip->size : MOST;
+    ret->from = zip->size - n;
+    ret->bytes.n = n;
+    return bytes_at(zip, ret->from, n, room, &ret->bytes.p, err);
+}
+
+/* `room` holds what is looked at. */
+static bool read_end(const struct zip *zip, struct buf *room, struct directory *dir,
                      struct err *err)
 {
-    size_t end = find_end(bytes);
-    if (end == SIZE_MAX)
-        return refuse_archive(err, bytes.n, "no end of central directory: not a whole ZIP archive");
-    const char *p = bytes.p + end;
+    struct tail tail;
+    if (!read_tail(zip, room, &tail, err))
+        return false;
+    size_t at = find_end(tail.bytes);
+    if (at == SIZE_MAX)
+        return refuse_archive(err, zip->size,
+                              "no end of central directory: not a whole ZIP archive");
+    const char *p = tail.bytes.p + at;
+    uint64_t end = tail.from + at;
     *dir = (struct directory){
         .entries = u16_at(p + 10), .size = u32_at(p + 12), .offset = u32_at(p + 16), .limit = end
     };
     if (u16_at(p + 4) != 0 || u16_at(p + 6) != 0 || u16_at(p + 8) != dir->entries)
         return refuse_archive(err, end, "archive of several disks");
-    if (!read_end64(bytes, end, dir, err))
+    if (!read_end64(zip, tail, at, room, dir, err))
         return false;
     if (!fits(dir->offset, dir->size, dir->limit))
         return refuse_archive(err, end, "central directory lies outside the file");
     if (dir->entries > dir->size / ENTRY_SIZE)
         return refuse_archive(err, end, "central directory is too small for its entries");
-    if (dir->entries > max_members)
-        return err_set(err, ERR_INPUT, "offset %zu: %llu members, more than the limit of %u", end,
-                       (unsigned long long)dir->entries, max_members);
+    if (dir->entries > zip->limits.members)
+        return err_set(err, ERR_INPUT, "offset %llu: %llu members, more than the limit of %u",
+                       (unsigned long long)end, (unsigned long long)dir->entries,
+                       zip->limits.members);
     return true;
 }
 
@@ -256,15 +300,25 @@ static bool check_member(const struct zip *zip, const struct zip_member *m, uint
 
 /* Sets data. A header that leaves sizes and checksum to a descriptor has 0 in their place, though
  * some writers put the right values there all the same. */
-static bool check_local(struct str bytes, uint64_t limit, struct zip_member *m, uint32_t flags,
-                        struct err *err)
+static bool check_local(const struct zip *zip, uint64_t limit, struct zip_member *m, uint32_t flags,
+                        struct buf *room, struct err *err)
 {
-    if (!fits(m->header, LOCAL_SIZE, limit) || u32_at(bytes.p + m->header) != LOCAL_SIGNATURE)
+    enum { MOSTLY = 512 }; /* a header with its name and padding; read at once */
+    const char *p;
+    if (!fits(m->header, LOCAL_SIZE, limit))
         return refuse(err, m, m->header, "no local header here");
-    const char *p = bytes.p + m->header;
+    size_t n = limit - m->header < MOSTLY ? (size_t)(limit - m->header) : MOSTLY;
+    if (!bytes_at(zip, m->header, n, room, &p, err))
+        return false;
+    if (u32_at(p) != LOCAL_SIGNATURE)
+        return refuse(err, m, m->header, "no local header here");
     struct header local = read_header(p + 6);
-    if (!fits(m->header + LOCAL_SIZE, (uint64_t)local.name_n + local.extra_n, limit))
+    uint64_t behind = (uint64_t)local.name_n + local.extra_n;
+    if (!fits(m->header + LOCAL_SIZE, behind, limit))
         return refuse(err, m, m->header, "local header reaches past the members");
+    if (LOCAL_SIZE + behind > n &&
+        !bytes_at(zip, m->header, (size_t)(LOCAL_SIZE + behind), room, &p, err))
+        return false;
     struct str extra = { p + LOCAL_SIZE + local.name_n, local.extra_n };
     uint64_t *fields[] = { &local.size, &local.packed };
     if (!read_zip64_extra(extra, fields, 2))
@@ -282,12 +336,12 @@ static bool check_local(struct str bytes, uint64_t limit, struct zip_member *m, 
     return true;
 }
 
-/* The entry at *at, which moves behind it. */
-static bool read_entry(const struct zip *zip, const struct directory *dir, uint64_t *at,
-                       struct zip_member *m, struct err *err)
+/* The entry at *at, which moves behind it. `entries` are the directory's bytes. */
+static bool read_entry(const struct zip *zip, const struct directory *dir, const char *entries,
+                       uint64_t *at, struct buf *room, struct zip_member *m, struct err *err)
 {
     uint64_t end = dir->offset + dir->size;
-    const char *p = zip->bytes.p + *at;
+    const char *p = entries + (*at - dir->offset);
     if (!fits(*at, ENTRY_SIZE, end) || u32_at(p) != ENTRY_SIGNATURE)
         return refuse_archive(err, *at, "no entry of the central directory here");
     struct header h = read_header(p + 8);
@@ -309,7 +363,7 @@ static bool read_entry(const struct zip *zip, const struct directory *dir, uint6
     uint64_t entry_at = *at;
     *at += ENTRY_SIZE + tail;
     return check_member(zip, m, h.flags, entry_at, err) &&
-           check_local(zip->bytes, dir->offset, m, h.flags, err);
+           check_local(zip, dir->offset, m, h.flags, room, err);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -358,13 +412,16 @@ static bool allocate(struct zip *zip, uint64_t n, struct err *err)
     return (zip->members && zip->by_name) || err_nomem(err);
 }
 
-static bool read_directory(struct zip *zip, const struct directory *dir, struct err *err)
+static bool read_directory(struct zip *zip, const struct directory *dir, struct buf *room,
+                           struct err *err)
 {
-    if (!allocate(zip, dir->entries, err)) /* bounded by the size of the file */
+    const char *entries;
+    if (!allocate(zip, dir->entries, err) || /* bounded by the size of the file */
+        !bytes_at(zip, dir->offset, (size_t)dir->size, &zip->directory, &entries, err))
         return false;
     uint64_t at = dir->offset;
     for (; zip->n_members < dir->entries; zip->n_members++) {
-        if (!read_entry(zip, dir, &at, &zip->members[zip->n_members], err))
+        if (!read_entry(zip, dir, entries, &at, room, &zip->members[zip->n_members], err))
             return false;
         zip->by_name[zip->n_members] = &zip->members[zip->n_members];
     }
@@ -377,16 +434,31 @@ bool zip_looks_like(struct str bytes)
            (u32_at(bytes.p) == LOCAL_SIGNATURE || u32_at(bytes.p) == END_SIGNATURE);
 }
 
-bool zip_open(struct zip *zip, struct str bytes, const struct zip_limits *limits, struct err *err)
+static bool open_archive(struct zip *zip, const struct zip_limits *limits, struct err *err)
 {
     struct directory dir = { 0 };
-    *zip = (struct zip){ .bytes = bytes, .limits = limits ? *limits : ZIP_LIMITS_DEFAULT };
+    struct buf room = BUF_INIT;
+    zip->limits = limits ? *limits : ZIP_LIMITS_DEFAULT;
     if (zip->limits.ratio == 0)
         zip->limits.ratio = 1;
-    if (read_end(bytes, zip->limits.members, &dir, err) && read_directory(zip, &dir, err))
-        return true;
-    zip_close(zip);
-    return false;
+    bool ok = read_end(zip, &room, &dir, err) && read_directory(zip, &dir, &room, err);
+    buf_release(&room);
+    if (!ok)
+        zip_close(zip);
+    return ok;
+}
+
+bool zip_open(struct zip *zip, struct str bytes, const struct zip_limits *limits, struct err *err)
+{
+    *zip = (struct zip){ .bytes = bytes, .size = bytes.n };
+    return open_archive(zip, limits, err);
+}
+
+bool zip_open_file(struct zip *zip, const struct file *file, const struct zip_limits *limits,
+                   struct err *err)
+{
+    *zip = (struct zip){ .file = file, .size = file->size };
+    return open_archive(zip, limits, err);
 }
 
 bool zip_of_members(struct zip *zip, const struct zip_member *members, uint32_t n, struct err *err)
@@ -408,6 +480,7 @@ void zip_close(struct zip *zip)
 {
     free(zip->members);
     free(zip->by_name);
+    buf_release(&zip->directory);
     *zip = (struct zip){ 0 };
 }
 
@@ -416,38 +489,49 @@ const struct zip_member *zip_find(const struct zip *zip, struct str name)
     const struct zip_member key = { .name = name }, *wanted = &key;
     if (zip->n_members == 0)
         return NULL;
-    const struct zip_member **hit = bsearch(&wanted, zip->by_name, zip->n_members,
-                                            sizeof(const struct zip_member *), by_name);
+    const struct zip_member **hit =
+        bsearch(&wanted, zip->by_name, zip->n_members, sizeof(const struct zip_member *), by_name);
     return hit ? *hit : NULL;
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Gives the stream its next input and room for output; zlib counts both in unsigned int. */
-static bool feed(z_stream *z, struct str *left, struct buf *out, uint64_t size)
+/* A deflated member while it is read. */
+struct inflating {
+    const struct zip *zip;
+    const struct zip_member *member;
+    uint64_t at, left; /* what has not been given to the stream */
+    struct buf room;
+};
+
+/* Gives the stream its next input and room for output. */
+static bool feed(struct inflating *in, z_stream *z, struct buf *out, uint64_t size, struct err *err)
 {
     if (z->avail_in == 0) {
-        size_t n = left->n < UINT32_C(1) << 30 ? left->n : UINT32_C(1) << 30;
-        z->next_in = (Bytef *)(uintptr_t)left->p;
+        const char *p;
+        size_t n = in->left < READ_STEP ? (size_t)in->left : READ_STEP;
+        if (!bytes_at(in->zip, in->at, n, &in->room, &p, err))
+            return zip_err_at(in->member, err);
+        z->next_in = (Bytef *)(uintptr_t)p;
         z->avail_in = (uInt)n;
-        *left = str_from(*left, n);
+        in->at += n;
+        in->left -= n;
     }
     /* One byte more than the size: what inflates to more is seen to. */
     uint64_t room = size - out->n + 1 < INFLATE_STEP ? size - out->n + 1 : INFLATE_STEP;
     if (!buf_reserve(out, (size_t)room))
-        return false;
+        return err_nomem(err);
     z->next_out = (Bytef *)out->p + out->n;
     z->avail_out = (uInt)room;
     return true;
 }
 
-static bool inflate_all(z_stream *z, const struct zip *zip, const struct zip_member *m,
+static bool inflate_all(struct inflating *in, z_stream *z, const struct zip_member *m,
                         struct buf *out, struct err *err)
 {
-    struct str left = { zip->bytes.p + m->data, (size_t)m->packed };
     for (;;) {
-        if (!feed(z, &left, out, m->size))
-            return err_nomem(err);
+        if (!feed(in, z, out, m->size, err))
+            return false;
         uInt room = z->avail_out;
         int code = inflate(z, Z_NO_FLUSH);
         out->n += room - z->avail_out;
@@ -458,7 +542,7 @@ static bool inflate_all(z_stream *z, const struct zip *zip, const struct zip_mem
         if (code != Z_OK)
             return refuse(err, m, m->data, z->msg ? z->msg : "its deflated data ends early");
     }
-    if (out->n != m->size || z->avail_in != 0 || left.n != 0)
+    if (out->n != m->size || z->avail_in != 0 || in->left != 0)
         return refuse(err, m, m->data, "inflates to fewer bytes than it says");
     return true;
 }
@@ -467,28 +551,31 @@ static bool read_deflated(const struct zip *zip, const struct zip_member *m, str
                           struct err *err)
 {
     z_stream z = { 0 };
+    struct inflating in = { .zip = zip, .member = m, .at = m->data, .left = m->packed };
     buf_clear(scratch);
     if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
         return err_nomem(err);
-    bool ok = inflate_all(&z, zip, m, scratch, err);
+    bool ok = inflate_all(&in, &z, m, scratch, err);
     inflateEnd(&z);
+    buf_release(&in.room);
     return ok;
 }
 
 bool zip_read(const struct zip *zip, const struct zip_member *member, struct buf *scratch,
               struct str *ret, struct err *err)
 {
-    struct str out = { zip->bytes.p + member->data, (size_t)member->packed };
+    struct str out = { NULL, (size_t)member->packed };
     if (member->size > zip->limits.member_bytes)
-        return err_set(err, ERR_INPUT,
-                       "member %s: offset %llu: %llu bytes, more than the limit of %llu",
-                       show(member->name).text, (unsigned long long)member->header,
-                       (unsigned long long)member->size,
-                       (unsigned long long)zip->limits.member_bytes);
+        return err_set(
+            err, ERR_INPUT, "member %s: offset %llu: %llu bytes, more than the limit of %llu",
+            show(member->name).text, (unsigned long long)member->header,
+            (unsigned long long)member->size, (unsigned long long)zip->limits.member_bytes);
     if (member->method == ZIP_DEFLATED) {
         if (!read_deflated(zip, member, scratch, err))
             return false;
         out = buf_str(scratch);
+    } else if (!bytes_at(zip, member->data, out.n, scratch, &out.p, err)) {
+        return zip_err_at(member, err);
     }
     if (crc32_z(0, (const Bytef *)(out.p ? out.p : ""), out.n) != member->crc)
         return refuse(err, member, member->data, "checksum (CRC-32) does not match");

@@ -1,4 +1,4 @@
-/* Reading a ZIP archive that lies in memory (a mapped file, say).
+/* Reading a ZIP archive that lies in memory or in a file.
  *
  *     struct zip zip = { 0 };
  *     if (!zip_open(&zip, bytes, NULL, &err))
@@ -18,11 +18,12 @@
  * header must agree, members must lie before the directory and not overlap one another, names must
  * be unique, relative and without "..", sizes must fit the file. What a data descriptor says is not
  * read: the directory says it too. Nothing is decompressed or checksummed until zip_read(). */
-#ifndef SYMTAPE_TRACE_ZIP_H
-#define SYMTAPE_TRACE_ZIP_H
+#ifndef SYMTAPE_TRACE_PT2_ZIP_H
+#define SYMTAPE_TRACE_PT2_ZIP_H
 
 #include "trace/base/buf.h"
 #include "trace/base/err.h"
+#include "trace/base/file/file.h"
 #include "trace/base/str.h"
 
 /* What the caller is ready to take from a stranger's archive. */
@@ -41,21 +42,24 @@ struct zip_limits {
 enum zip_method { ZIP_STORED = 0, ZIP_DEFLATED = 8 };
 
 struct zip_member {
-    struct str name;     /* points into the archive */
+    struct str name; /* points into the archive, or into what the zip holds of it */
     enum zip_method method;
-    uint32_t crc;        /* CRC-32 of the uncompressed bytes */
-    uint64_t header;     /* offset of its local header in the archive */
-    uint64_t data;       /* offset of its (compressed) bytes in the archive */
-    uint64_t packed;     /* how many those are */
-    uint64_t size;       /* uncompressed bytes; equal to packed when stored */
+    uint32_t crc;    /* CRC-32 of the uncompressed bytes */
+    uint64_t header; /* offset of its local header in the archive */
+    uint64_t data;   /* offset of its (compressed) bytes in the archive */
+    uint64_t packed; /* how many those are */
+    uint64_t size;   /* uncompressed bytes; equal to packed when stored */
 };
 
 struct zip {
-    struct str bytes; /* borrowed: must outlive the zip */
+    struct str bytes;        /* borrowed: must outlive the zip */
+    const struct file *file; /* likewise; NULL: it lies in memory, in bytes */
+    uint64_t size;           /* of the archive */
     struct zip_limits limits;
     struct zip_member *members; /* in the directory's order */
     uint32_t n_members;
     const struct zip_member **by_name; /* private */
+    struct buf directory;              /* private: of an archive in a file */
 };
 
 /* Does it begin like an archive with members, or like an empty one? */
@@ -64,6 +68,10 @@ bool zip_looks_like(struct str bytes);
 /* `limits` may be NULL for ZIP_LIMITS_DEFAULT. On failure (ERR_INPUT: "member NAME: offset N:
  * what") there is nothing to close. */
 bool zip_open(struct zip *zip, struct str bytes, const struct zip_limits *limits, struct err *err);
+/* The same of a file. What is asked for is read when it is asked for: ERR_ENV where the file was
+ * cut short in the meantime. */
+bool zip_open_file(struct zip *zip, const struct file *file, const struct zip_limits *limits,
+                   struct err *err);
 void zip_close(struct zip *zip);
 
 /* An archive that is known from a list of its members only, without its bytes: for zip_find(), not
@@ -74,8 +82,8 @@ bool zip_of_members(struct zip *zip, const struct zip_member *members, uint32_t 
 /* NULL when there is none of that name. */
 const struct zip_member *zip_find(const struct zip *zip, struct str name);
 
-/* Uncompressed bytes of a member, checked against its size and CRC-32. *ret points into the archive
- * when the member is stored, into `scratch` (cleared first) when it is deflated. */
+/* Uncompressed bytes of a member, checked against its size and CRC-32. *ret points into `scratch`
+ * (cleared first), or into an archive in memory when the member is stored. */
 bool zip_read(const struct zip *zip, const struct zip_member *member, struct buf *scratch,
               struct str *ret, struct err *err);
 

@@ -1,15 +1,13 @@
 #include "trace/record/deep_install.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/base/buf.h"
+#include "trace/base/file/folder.h"
 
 #define LIBRARY "symtape_deep.so"
 
@@ -26,61 +24,47 @@ bool deep_level_is(const char *level)
 /* ------------------------------------------------------------------------------------------------
  * The Python part. */
 
-static bool write_all(int fd, struct str text)
-{
-    while (text.n > 0) {
-        ssize_t n = write(fd, text.p, text.n);
-        if (n < 0 && errno != EINTR)
-            return false;
-        text = str_from(text, n > 0 ? (size_t)n : 0);
-    }
-    return true;
-}
-
-/* One open file at a time, its text put together first. */
-static bool write_file(const char *path, const char *const *lines, struct err *err)
+static bool write_file(int folder, const char *name, const char *const *lines)
 {
     struct buf text = BUF_INIT;
     for (; *lines; lines++)
         buf_puts(&text, *lines);
-    int fd = text.failed ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool ok = fd >= 0 && write_all(fd, buf_str(&text));
-    if (fd >= 0 && close(fd) != 0)
-        ok = false;
-    if (text.failed)
-        err_nomem(err);
-    else if (!ok)
-        err_errno(err, "%s: cannot write the deep recorder", path);
+    errno = ENOMEM;
+    bool ok = !text.failed && folder_write(folder, name, buf_str(&text));
     buf_release(&text);
     return ok;
 }
 
-/* The folders of a path below `from`, which ends in a slash. */
-static bool make_folders(char *path, char *from, struct err *err)
+/* `name` may be FOLDER/FILE; the folder is made by its first file. */
+static bool write_below(int python, const char *name, const char *const *lines)
 {
-    for (char *slash = strchr(from, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        bool ok = mkdir(path, 0700) == 0 || errno == EEXIST;
-        if (!ok)
-            err_errno(err, "%s: cannot write the deep recorder", path);
-        *slash = '/';
-        if (!ok)
-            return false;
-    }
-    return true;
+    char folder[NAME_MAX + 1];
+    const char *slash = strchr(name, '/');
+    if (!slash)
+        return write_file(python, name, lines);
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - name), name);
+    int fd = folder_make(python, folder);
+    if (fd < 0 && errno == EEXIST)
+        fd = folder_open(python, folder);
+    if (fd < 0)
+        return false;
+    bool ok = write_below(fd, slash + 1, lines);
+    int code = errno;
+    close(fd);
+    errno = code;
+    return ok;
 }
 
-bool deep_install(const char *folder, struct err *err)
+bool deep_install(const struct scratch *folder, struct err *err)
 {
-    bool ok = true;
-    for (const struct deep_python_file *file = deep_python_files; ok && file->name; file++) {
-        char *path;
-        if (asprintf(&path, "%s/python/%s", folder, file->name) < 0)
-            return err_nomem(err);
-        ok = make_folders(path, path + strlen(folder) + 1, err) &&
-             write_file(path, file->lines, err);
-        free(path);
-    }
+    int python = folder_make(folder->fd, "python");
+    bool ok = python >= 0;
+    for (const struct deep_python_file *file = deep_python_files; ok && file->name; file++)
+        ok = write_below(python, file->name, file->lines);
+    if (!ok)
+        err_errno(err, "%s/python: cannot write the deep recorder (TMPDIR)", folder->path);
+    if (python >= 0)
+        close(python);
     return ok;
 }
 
@@ -113,7 +97,8 @@ char *deep_library(struct err *err)
     if (!path)
         path = found(SYMTAPE_DEEP_LIBDIR, LIBRARY);
     if (!path)
-        err_set(err, ERR_ENV, "--deep: " LIBRARY " is neither beside symtape nor in " SYMTAPE_DEEP_LIBDIR
+        err_set(err, ERR_ENV,
+                "--deep: " LIBRARY " is neither beside symtape nor in " SYMTAPE_DEEP_LIBDIR
                 " (was it built? it needs Python's headers)");
     return path;
 }

@@ -1,11 +1,11 @@
 /* Makes a program's Python processes record deeply: puts the recorder's Python part into the folder
  * of the run, and finds its C part. */
-#ifndef SYMTAPE_TRACE_DEEP_INSTALL_H
-#define SYMTAPE_TRACE_DEEP_INSTALL_H
+#ifndef SYMTAPE_TRACE_RECORD_DEEP_INSTALL_H
+#define SYMTAPE_TRACE_RECORD_DEEP_INSTALL_H
 
 #include <stdbool.h>
 
-#include "trace/base/err.h"
+#include "trace/base/file/scratch.h"
 
 /* Levels, in the order of what they record. */
 extern const char *const deep_levels[]; /* "counts", "graphs", "all", NULL */
@@ -19,7 +19,7 @@ struct deep_python_file {
 extern const struct deep_python_file deep_python_files[];
 
 /* Writes them to FOLDER/python. */
-bool deep_install(const char *folder, struct err *err);
+bool deep_install(const struct scratch *folder, struct err *err);
 
 /* Path of the module symtape_deep.so: beside the program, in ../lib/symtape from there, or where it
  * was to be installed. The caller frees. NULL and ERR_ENV when it is in none of them. */

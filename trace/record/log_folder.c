@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +13,6 @@
 
 #include "trace/base/str.h"
 #include "trace/base/vec.h"
-
-/* ------------------------------------------------------------------------------------------------
- * Making it. */
 
 /* As the importer finds logs in a folder: by the ending that PyTorch gives them. */
 static bool is_log_name(const char *name)
@@ -29,39 +25,11 @@ static bool is_side_name(const char *name)
     return str_ends(str_of(name), STR(".deep"));
 }
 
-static char *temporary_folder(struct err *err)
-{
-    const char *given = getenv("TMPDIR");
-    if (!given || !*given)
-        given = "/tmp";
-    char *absolute = realpath(given, NULL);
-    if (!absolute)
-        err_errno(err, "%s: no folder for logs (TMPDIR)", given);
-    return absolute;
-}
-
-char *log_folder_make(struct err *err)
-{
-    char *parent = temporary_folder(err);
-    if (!parent)
-        return NULL;
-    char *folder = NULL;
-    if (asprintf(&folder, "%s/symtape-XXXXXX", parent) < 0) {
-        folder = NULL;
-        err_nomem(err);
-    } else if (!mkdtemp(folder)) {
-        err_errno(err, "%s: cannot make a folder for logs (TMPDIR)", parent);
-        free(folder);
-        folder = NULL;
-    }
-    free(parent);
-    return folder;
-}
-
 /* ------------------------------------------------------------------------------------------------
  * Listing it. */
 
-typedef vec_of(char *) path_vec;
+typedef vec_of(char *)
+path_vec;
 
 static int by_name(const void *a, const void *b)
 {
@@ -99,18 +67,31 @@ static bool add_log(int dir, const char *folder, const char *name, path_vec *pat
     return true;
 }
 
-bool log_folder_list(const char *folder, struct log_list *ret, struct err *err)
+static DIR *open_list(const struct scratch *folder)
 {
-    DIR *dir = opendir(folder);
-    if (!dir)
-        return err_errno(err, "%s", folder);
+    int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir && fd >= 0)
+        close(fd);
+    return dir;
+}
+
+bool log_folder_list(const struct scratch *folder, struct log_list *ret, struct err *err)
+{
+    struct stat info;
+    errno = 0;
+    DIR *dir = fstat(folder->fd, &info) == 0 && info.st_nlink > 0 ? open_list(folder) : NULL;
+    if (!dir) { /* one that was removed can still be open */
+        errno = errno ? errno : ENOENT;
+        return err_errno(err, "%s", folder->path);
+    }
     path_vec paths = { 0 };
     bool ok = true;
     *ret = (struct log_list){ 0 };
     for (struct dirent *entry; ok && (errno = 0, entry = readdir(dir));)
-        ok = add_log(dirfd(dir), folder, entry->d_name, &paths, ret, err);
+        ok = add_log(dirfd(dir), folder->path, entry->d_name, &paths, ret, err);
     if (ok && errno != 0)
-        ok = err_errno(err, "%s", folder);
+        ok = err_errno(err, "%s", folder->path);
     closedir(dir);
     if (!ok) {
         release_paths(&paths);
@@ -145,9 +126,9 @@ static char *first_line(int dir, const char *name)
     return strdup(text);
 }
 
-char *log_folder_failure(const char *folder)
+char *log_folder_failure(const struct scratch *folder)
 {
-    DIR *dir = opendir(folder);
+    DIR *dir = open_list(folder);
     char *ret = NULL;
     if (!dir)
         return NULL;
@@ -156,6 +137,35 @@ char *log_folder_failure(const char *folder)
             ret = first_line(dirfd(dir), entry->d_name);
     closedir(dir);
     return ret;
+}
+
+static bool append_file(int dir, const char *name, struct buf *out, struct err *err)
+{
+    enum { MOST = 16 << 20, CHUNK = 64 << 10 };
+    int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    ssize_t n = 1;
+    if (fd < 0)
+        return err_errno(err, "%s", name);
+    while (n > 0 && out->n < MOST && buf_reserve(out, CHUNK)) {
+        n = read(fd, out->p + out->n, CHUNK);
+        out->n += n > 0 ? (size_t)n : 0;
+    }
+    close(fd);
+    if (out->failed)
+        return err_nomem(err);
+    return (n >= 0 && unlinkat(dir, name, 0) == 0) || err_errno(err, "%s", name);
+}
+
+bool log_folder_environment(const struct scratch *folder, struct buf *ret, struct err *err)
+{
+    DIR *dir = open_list(folder);
+    bool ok = dir || err_errno(err, "%s", folder->path);
+    for (struct dirent *entry; ok && (entry = readdir(dir));)
+        if (str_starts(str_of(entry->d_name), STR("environment-")))
+            ok = append_file(dirfd(dir), entry->d_name, ret, err);
+    if (dir)
+        closedir(dir);
+    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------
@@ -190,21 +200,4 @@ size_t log_folder_writers(const char *folder)
             n += has_file_open(entry->d_name, str_of(folder));
     closedir(dir);
     return n;
-}
-
-/* ------------------------------------------------------------------------------------------------
- * Removing it. */
-
-static int remove_entry(const char *path, const struct stat *stat, int kind, struct FTW *place)
-{
-    (void)stat, (void)kind, (void)place;
-    return remove(path);
-}
-
-bool log_folder_remove(const char *folder, struct err *err)
-{
-    enum { OPEN_FOLDERS = 8 };
-    if (nftw(folder, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS) != 0)
-        return err_errno(err, "%s: cannot remove the logs", folder);
-    return true;
 }

@@ -1,25 +1,24 @@
-/* The private folder that the programs of one recording log into. */
-#ifndef SYMTAPE_TRACE_LOG_FOLDER_H
-#define SYMTAPE_TRACE_LOG_FOLDER_H
+/* The folder that the programs of one recording log into (trace/base/file/scratch.h, SCRATCH_LOGS).
+ */
+#ifndef SYMTAPE_TRACE_RECORD_LOG_FOLDER_H
+#define SYMTAPE_TRACE_RECORD_LOG_FOLDER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/base/buf.h"
 #include "trace/base/err.h"
-
-/* A fresh folder below $TMPDIR (or /tmp) that only its owner can use. Absolute, since programs
- * change their working directory. The caller frees; NULL on failure. */
-char *log_folder_make(struct err *err);
+#include "trace/base/file/scratch.h"
 
 struct log_list {
-    char **paths; /* by name, digits in it as numbers: rank_10 comes after rank_9; logs first */
+    char **paths;   /* by name, digits in it as numbers: rank_10 comes after rank_9; logs first */
     size_t n;       /* logs */
     size_t n_sides; /* side files of deep recordings */
     uint64_t bytes; /* of the logs */
 };
 
 /* The logs and side files in it; those that are still empty are left out. */
-bool log_folder_list(const char *folder, struct log_list *ret, struct err *err);
+bool log_folder_list(const struct scratch *folder, struct log_list *ret, struct err *err);
 void log_list_release(struct log_list *list);
 
 /* How many other processes have a file in it open, as far as /proc shows: processes of other users
@@ -28,9 +27,10 @@ size_t log_folder_writers(const char *folder);
 
 /* What the first of its files deep-failed-PID.txt says: the deep recorder could not be loaded. The
  * caller frees; NULL when there is none, or when it cannot be read. */
-char *log_folder_failure(const char *folder);
+char *log_folder_failure(const struct scratch *folder);
 
-/* With everything in it. */
-bool log_folder_remove(const char *folder, struct err *err);
+/* What its files environment-PID hold, which the programs of a recording that is to be redacted
+ * left: NAME=VALUE that they set themselves, a NUL behind each. They are removed. */
+bool log_folder_environment(const struct scratch *folder, struct buf *ret, struct err *err);
 
 #endif

@@ -9,12 +9,13 @@
 #include "trace/record/deep_install.h"
 #include "trace/record/log_folder.h"
 
-enum { NO_RESOURCES = 4 }; /* DESIGN.md: environment */
+enum { NO_RESOURCES = 4 }; /* the exit code of symtape(1) for the environment */
 
 /* ------------------------------------------------------------------------------------------------
  * The program's environment: ours, with PyTorch told where to log. */
 
-typedef vec_of(char *) environment_vec;
+typedef vec_of(char *)
+environment_vec;
 
 /* TORCH_DTRACE names a folder too, which PyTorch prefers to TORCH_TRACE's (init_logs). */
 static const char *const folder_variables[] = { "TORCH_TRACE", "TORCH_DTRACE" };
@@ -33,7 +34,7 @@ static bool is_ours(const char *entry)
 
 /* Of a deep recording: read by sitecustomize.py and the recorder (trace/record/deep/python). */
 static const char *const deep_variables[] = { "PYTHONPATH", "SYMTAPE_DEEP", "SYMTAPE_DEEP_FOLDER",
-                                              "SYMTAPE_DEEP_LIBRARY" };
+                                              "SYMTAPE_DEEP_LIBRARY", "SYMTAPE_DEEP_REDACT" };
 
 static bool is_deep(const char *entry)
 {
@@ -43,7 +44,7 @@ static bool is_deep(const char *entry)
     return false;
 }
 
-enum { MOST_OURS = 6 };
+enum { MOST_OURS = 7 };
 
 struct environment {
     environment_vec vars; /* NULL-terminated; borrowed but for: */
@@ -81,26 +82,27 @@ static bool add_python_path(struct environment *environment, const char *folder)
 }
 
 static bool add_deep(struct environment *environment, const struct record_run *run,
-                     const char *level, const char *library)
+                     const struct record_options *options, const char *library)
 {
-    return add_python_path(environment, run->folder) &&
-           add_variable(environment, deep_variables[1], level) &&
-           add_variable(environment, deep_variables[2], run->folder) &&
-           add_variable(environment, deep_variables[3], library);
+    return add_python_path(environment, run->folder.path) &&
+           add_variable(environment, deep_variables[1], options->deep) &&
+           add_variable(environment, deep_variables[2], run->folder.path) &&
+           add_variable(environment, deep_variables[3], library) &&
+           (!options->redact || add_variable(environment, deep_variables[4], "1"));
 }
 
 /* `library` is NULL unless the recording is deep. */
 static bool environment_make(struct environment *ret, const struct record_run *run,
-                             const char *level, const char *library)
+                             const struct record_options *options, const char *library)
 {
     bool ok = true;
     for (char **entry = environ; ok && entry && *entry; entry++)
         ok = is_ours(*entry) || (library && is_deep(*entry)) || vec_push(&ret->vars, *entry);
-    ok = ok && add_variable(ret, folder_variables[0], run->folder);
+    ok = ok && add_variable(ret, folder_variables[0], run->folder.path);
     if (run->expensive)
-        ok = ok && add_variable(ret, folder_variables[1], run->folder);
+        ok = ok && add_variable(ret, folder_variables[1], run->folder.path);
     if (library)
-        ok = ok && add_deep(ret, run, level, library);
+        ok = ok && add_deep(ret, run, options, library);
     return ok && vec_push(&ret->vars, NULL);
 }
 
@@ -116,7 +118,7 @@ static bool is_set(const char *variable)
 static void wait_for_writers(struct record_run *run, unsigned grace_ms)
 {
     unsigned step = 10, waited = 0;
-    while ((run->writers = log_folder_writers(run->folder)) > 0 && waited < grace_ms) {
+    while ((run->writers = log_folder_writers(run->folder.path)) > 0 && waited < grace_ms) {
         if (step > grace_ms - waited)
             step = grace_ms - waited;
         if (signals_pause(&run->held, step))
@@ -129,7 +131,8 @@ static void wait_for_writers(struct record_run *run, unsigned grace_ms)
 static bool gather_logs(struct record_run *run, struct err *err)
 {
     struct log_list list;
-    if (!log_folder_list(run->folder, &list, err)) {
+    scratch_reopen(&run->folder);
+    if (!log_folder_list(&run->folder, &list, err)) {
         run->keep_logs = true;
         return false;
     }
@@ -140,13 +143,13 @@ static bool gather_logs(struct record_run *run, struct err *err)
     return true;
 }
 
-static bool run_program(const char *const *argv, const char *level, struct record_run *run,
-                        struct err *err)
+static bool run_program(const char *const *argv, const struct record_options *options,
+                        struct record_run *run, struct err *err)
 {
     struct environment environment = { 0 };
-    char *library = level ? deep_library(err) : NULL;
-    bool ok = !level || (library && deep_install(run->folder, err));
-    ok = ok && (environment_make(&environment, run, level, library) || err_nomem(err));
+    char *library = options->deep ? deep_library(err) : NULL;
+    bool ok = !options->deep || (library && deep_install(&run->folder, err));
+    ok = ok && (environment_make(&environment, run, options, library) || err_nomem(err));
     if (!ok)
         run->end.status = NO_RESOURCES;
     ok = ok && supervise(argv, environment.vars.v, &run->held, &run->end, err);
@@ -165,32 +168,37 @@ bool record_run(const char *const *argv, const struct record_options *options,
     *run = (struct record_run){
         .replaced = had_expensive || is_set(folder_variables[0]),
         .expensive = had_expensive || options->expensive,
-        .folder = log_folder_make(err),
     };
-    if (!run->folder)
+    if (!scratch_make(&run->folder, SCRATCH_LOGS, err))
         return false;
     signals_hold(&run->held);
-    if (!run_program(argv, options->deep, run, err))
+    if (!run_program(argv, options, run, err))
         return false;
-    run->deep_failure = options->deep ? log_folder_failure(run->folder) : NULL;
+    run->deep_failure = options->deep ? log_folder_failure(&run->folder) : NULL;
     run->keep_logs = options->keep_logs;
     wait_for_writers(run, run->end.abandoned ? 0 : options->grace_ms);
-    return gather_logs(run, err);
+    run->disk_full = scratch_is_full(&run->folder);
+    bool known = !options->redact || log_folder_environment(&run->folder, &run->set, err);
+    run->keep_logs |= !known;
+    return known && gather_logs(run, err);
 }
 
 bool record_finish(struct record_run *run, struct err *err)
 {
-    if (!run->folder)
+    if (!run->folder.path)
         return true;
-    bool ok = run->keep_logs || log_folder_remove(run->folder, err);
+    char *path = strdup(run->folder.path);
+    bool ok = run->keep_logs || scratch_remove(&run->folder) ||
+              err_errno(err, "%s: cannot remove the logs", path ? path : "TMPDIR");
+    scratch_leave(&run->folder);
+    free(path);
     struct log_list list = { .paths = run->logs, .n = run->n_logs, .n_sides = run->n_sides };
     log_list_release(&list);
-    free(run->folder);
-    run->folder = NULL;
     run->logs = NULL;
     run->n_logs = run->n_sides = 0;
     free(run->deep_failure);
     run->deep_failure = NULL;
+    buf_release(&run->set);
     signals_release(&run->held);
     return ok;
 }

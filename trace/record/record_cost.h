@@ -1,8 +1,8 @@
 /* What recording cost the program, and whether there was anything to record: read from a tape. */
-#ifndef SYMTAPE_TRACE_RECORD_COST_H
-#define SYMTAPE_TRACE_RECORD_COST_H
+#ifndef SYMTAPE_TRACE_RECORD_RECORD_COST_H
+#define SYMTAPE_TRACE_RECORD_RECORD_COST_H
 
-#include "trace/trace.h"
+#include "trace/open.h"
 
 struct record_cost {
     uint64_t compiles;   /* attempts of one compile count once; 0: logged, but compiled nothing */

@@ -83,8 +83,8 @@ static bool read_records(struct reading *r, struct err *err)
     for (uint32_t i = 0; i < trace->n_records; i++) {
         enum event event = trace->records[i].event;
         struct err why = { 0 };
-        r->deep->partial_graphs += event == EVENT_SYMTAPE_PARTIAL_DYNAMO_GRAPH ||
-                                   event == EVENT_SYMTAPE_PARTIAL_AOT_GRAPH;
+        r->deep->partial_graphs +=
+            event == EVENT_SYMTAPE_PARTIAL_DYNAMO_GRAPH || event == EVENT_SYMTAPE_PARTIAL_AOT_GRAPH;
         if (event < EVENT_SYMTAPE_DEEP || event > EVENT_SYMTAPE_TOTALS)
             continue;
         if (record_json(trace, i, &r->doc, &why))
@@ -124,11 +124,12 @@ static void find_not_recorded(struct reading *r)
 
 bool record_deep_read(struct trace *trace, struct record_deep *ret, struct err *err)
 {
-    struct reading r = { .trace = trace, .deep = ret,
+    struct reading r = { .trace = trace,
+                         .deep = ret,
                          .has_side = calloc((size_t)trace->n_recordings + 1, sizeof(bool)) };
     *ret = (struct record_deep){ 0 };
-    bool ok = (r.has_side || err_nomem(err)) && read_records(&r, err) &&
-              sum_compiling(trace, ret, err);
+    bool ok =
+        (r.has_side || err_nomem(err)) && read_records(&r, err) && sum_compiling(trace, ret, err);
     if (ok)
         find_not_recorded(&r);
     json_release(&r.doc);

@@ -1,12 +1,12 @@
 /* What came of a deep recording: read from a tape. */
-#ifndef SYMTAPE_TRACE_RECORD_DEEP_H
-#define SYMTAPE_TRACE_RECORD_DEEP_H
+#ifndef SYMTAPE_TRACE_RECORD_RECORD_DEEP_H
+#define SYMTAPE_TRACE_RECORD_RECORD_DEEP_H
 
 #include "trace/base/buf.h"
-#include "trace/trace.h"
+#include "trace/open.h"
 
 struct record_deep {
-    uint64_t processes;      /* that left a side file */
+    uint64_t processes; /* that left a side file */
     uint64_t dispatches, env_calls, partial_graphs;
     uint64_t lost;           /* events that found no room */
     uint64_t overhead_ns;    /* the recorder's own count of its time, all processes */

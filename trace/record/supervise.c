@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 enum {
-    POLL_MS = 1000,        /* by this much a SIGCHLD that another thread swallowed delays the end */
-    STOP_SETTLE_MS = 50,   /* Ctrl-Z and `fg` reach two processes one after the other */
-    NO_RESOURCES = 4,      /* DESIGN.md: environment */
-    CANNOT_EXECUTE = 126,  /* these two as POSIX shells say it */
+    POLL_MS = 1000,       /* by this much a SIGCHLD that another thread swallowed delays the end */
+    STOP_SETTLE_MS = 50,  /* Ctrl-Z and `fg` reach two processes one after the other */
+    NO_RESOURCES = 4,     /* the exit code of symtape(1) for the environment */
+    CANNOT_EXECUTE = 126, /* these two as POSIX shells say it */
     NO_SUCH_PROGRAM = 127,
 };
 

@@ -16,8 +16,8 @@
  * twice, SIGTERM ends the waiting as well: the program is left running (`abandoned`). When the
  * program was stopped, the caller stops too, so that a job-control shell gets its prompt back and
  * `fg` continues both; where no such shell is there to continue it, the caller keeps waiting. */
-#ifndef SYMTAPE_TRACE_SUPERVISE_H
-#define SYMTAPE_TRACE_SUPERVISE_H
+#ifndef SYMTAPE_TRACE_RECORD_SUPERVISE_H
+#define SYMTAPE_TRACE_RECORD_SUPERVISE_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -40,12 +40,12 @@ void signals_release(const struct held_signals *held);
 bool signals_pause(const struct held_signals *held, unsigned milliseconds);
 
 struct supervise_end {
-    int status;         /* as a shell says it: exit status, or 128 + signal; 127 no such program, */
-                        /* 126 not executable */
-    int signal;         /* what killed the program; 0 when it exited */
-    bool abandoned;     /* the caller was told twice to end; the program is still running */
-    uint64_t wall_ns;   /* from start to end */
-    uint64_t cpu_ns;    /* user and system time, with that of the children it waited for */
+    int status;       /* as a shell says it: exit status, or 128 + signal; 127 no such program, */
+                      /* 126 not executable */
+    int signal;       /* what killed the program; 0 when it exited */
+    bool abandoned;   /* the caller was told twice to end; the program is still running */
+    uint64_t wall_ns; /* from start to end */
+    uint64_t cpu_ns;  /* user and system time, with that of the children it waited for */
 };
 
 /* Runs argv[0], searched in PATH, and waits for its end. False when it could not be started (then

@@ -3,15 +3,16 @@
  * Spaces are numbered as their processes first log a "str" record; the importer and the reader of a
  * tape both count this way. A process that logs none reads with the first one's table, which it
  * inherited. */
-#ifndef SYMTAPE_TRACE_SPACES_H
-#define SYMTAPE_TRACE_SPACES_H
+#ifndef SYMTAPE_TRACE_TAPE_SPACES_H
+#define SYMTAPE_TRACE_TAPE_SPACES_H
 
 #include <stdint.h>
 
 #include "trace/base/vec.h"
 
 struct spaces {
-    vec_of(uint64_t) pids;
+    vec_of(uint64_t)
+    pids;
 };
 
 /* The process's space; 0 also for one that has none. */

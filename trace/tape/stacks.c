@@ -257,19 +257,21 @@ static void print_frame(const struct stack_table *table, uint32_t frame, struct 
     buf_putc(out, '}');
 }
 
-void stacks_print(const struct stack_table *table, uint32_t node, struct buf *out)
+bool stacks_print(const struct stack_table *table, uint32_t node, size_t most, struct buf *out)
 {
-    vec_of(uint32_t) path = { 0 };
+    vec_of(uint32_t)
+    path = { 0 };
     for (; node && node < table->nodes.n; node = table->nodes.v[node].parent)
         if (table->nodes.v[node].frame < STACK_ROOT && !vec_push(&path, node)) {
             out->failed = true;
             break;
         }
     buf_putc(out, '[');
-    for (size_t i = path.n; i > 0; i--) {
+    for (size_t i = path.n; i > 0 && out->n <= most; i--) {
         print_frame(table, table->nodes.v[path.v[i - 1]].frame, out);
         buf_puts(out, i > 1 ? ", " : "");
     }
     buf_putc(out, ']');
     vec_release(&path);
+    return out->n <= most;
 }

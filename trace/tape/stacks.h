@@ -6,11 +6,11 @@
  * the first time. Frames name their file by the number of the process's own string table ("str"
  * records), and keep it: equal text means equal frame, and the text can be written back exactly.
  *
- * Processes that share a log (a fork inherits its parent's file) number their files apart. Each such
- * process is a *space*: its stacks grow from a root of their own, which is no frame and is passed
- * over by everything but stacks_root(). Space 0 grows from node 0. */
-#ifndef SYMTAPE_TRACE_STACKS_H
-#define SYMTAPE_TRACE_STACKS_H
+ * Processes that share a log (a fork inherits its parent's file) number their files apart. Each
+ * such process is a *space*: its stacks grow from a root of their own, which is no frame and is
+ * passed over by everything but stacks_root(). Space 0 grows from node 0. */
+#ifndef SYMTAPE_TRACE_TAPE_STACKS_H
+#define SYMTAPE_TRACE_TAPE_STACKS_H
 
 #include "trace/base/arena.h"
 #include "trace/base/buf.h"
@@ -42,8 +42,10 @@ struct stack_node {
 
 struct stack_table {
     struct intern *strings; /* borrowed: where names and source lines go */
-    vec_of(struct stack_frame_row) frames;
-    vec_of(struct stack_node) nodes;
+    vec_of(struct stack_frame_row)
+    frames;
+    vec_of(struct stack_node)
+    nodes;
     struct intern texts; /* frame texts; the id is the frame's */
     uint32_t *slots;     /* (parent, frame) -> node; open addressing, a power of two */
     size_t n_slots;
@@ -56,20 +58,21 @@ void stacks_release(struct stack_table *table);
 /* The node that stacks of a space grow from; UINT32_MAX when memory ran out. */
 uint32_t stacks_root(struct stack_table *table, uint16_t space);
 
-/* Reads a JSON array of frames at the start of `text`, below `root`. True and the stack's node and the number of
- * bytes read (through the ']') when it is one, laid out as json.dumps does; false with *used 0 when
- * it is not, and err set only when memory ran out. */
+/* Reads a JSON array of frames at the start of `text`, below `root`. True and the stack's node and
+ * the number of bytes read (through the ']') when it is one, laid out as json.dumps does; false
+ * with *used 0 when it is not, and err set only when memory ran out. */
 bool stacks_read(struct stack_table *table, uint32_t root, struct str text, uint32_t *node,
                  size_t *used, struct err *err);
 
 /* The node for `frame` called from `parent`; UINT32_MAX when memory ran out. */
 uint32_t stacks_child(struct stack_table *table, uint32_t parent, uint32_t frame);
-/* For a tape's reader: adds a row as the next frame or node. What it refers to need not exist, but a
- * parent must. */
+/* For a tape's reader: adds a row as the next frame or node. What it refers to need not exist, but
+ * a parent must. */
 bool stacks_add_frame(struct stack_table *table, struct stack_frame_row row);
 bool stacks_add_node(struct stack_table *table, uint32_t parent, uint32_t frame);
 
-/* The JSON array again. A node that does not exist, or strings that do not, print as "[]" and "". */
-void stacks_print(const struct stack_table *table, uint32_t node, struct buf *out);
+/* The JSON array again. A node that does not exist, or strings that do not, print as "[]" and "".
+ * False, and some of it printed, as soon as `out` holds more than `most` bytes. */
+bool stacks_print(const struct stack_table *table, uint32_t node, size_t most, struct buf *out);
 
 #endif

@@ -15,16 +15,16 @@
  *     versions  1: the first
  *
  * Anyone may write a tape that lies: a reader checks every number against what is there. */
-#ifndef SYMTAPE_TRACE_TAPE_H
-#define SYMTAPE_TRACE_TAPE_H
+#ifndef SYMTAPE_TRACE_TAPE_TAPE_H
+#define SYMTAPE_TRACE_TAPE_TAPE_H
 
-#include "trace/log/glog.h"
+#include "trace/tape/glog.h"
 #include "trace/tape/stacks.h"
 
 enum {
     TAPE_VERSION = 1,
-    TAPE_BLOCK_SIZE = 2 << 20,  /* a stream is cut at this size */
-    TAPE_BLOCK_LIMIT = 5 << 20, /* a reader refuses more */
+    TAPE_BLOCK_SIZE = 2 << 20,    /* a stream is cut at this size */
+    TAPE_BLOCK_LIMIT = 5 << 20,   /* a reader refuses more */
     TAPE_INLINE_LIMIT = 64 << 10, /* a longer metadata text goes to a stream; no string, context or
                                      stack frame is longer */
     TAPE_HEADER_MAGIC = 0x184D2A50,
@@ -60,7 +60,7 @@ enum tape_record_flag {
     TAPE_RECORD_NO_NEWLINE = 1 << 7,   /* the log ended without one */
     TAPE_RECORD_META_STORED = 1 << 8,  /* meta is a payload number, not bytes */
     TAPE_RECORD_UNANNOUNCED = 1 << 9,  /* a payload, but no has_payload */
-    TAPE_RECORD_FLAGS = (1 << 10) - 1 /* all of them */
+    TAPE_RECORD_FLAGS = (1 << 10) - 1  /* all of them */
 };
 
 /* A record on its way to or from a tape. On a tape: flags, recording, then unless raw: level (1
@@ -70,26 +70,27 @@ enum tape_record_flag {
 struct tape_record {
     uint32_t flags;
     uint32_t recording;
-    struct glog glog;      /* path is not used when reading: path_id is */
+    struct glog glog; /* path is not used when reading: path_id is */
     uint32_t path_id, event_id, context_id;
-    struct str event;      /* writing only */
-    struct str meta;       /* stacks as references; bytes of a raw record */
-    struct str context;    /* writing only */
-    struct str payload;    /* writing only */
-    struct str header;     /* writing only: the line, when odd */
+    struct str event;                        /* writing only */
+    struct str meta;                         /* stacks as references; bytes of a raw record */
+    struct str context;                      /* writing only */
+    struct str payload;                      /* writing only */
+    struct str header;                       /* writing only: the line, when odd */
     uint32_t meta_id, payload_id, header_id; /* payload numbers; reading only */
-    uint64_t lines, bytes; /* that it took in its log, payload included */
+    uint64_t lines, bytes;                   /* that it took in its log, payload included */
 };
 
-/* A row of the recordings lane. Rows with the same `index` follow each other: the last one holds. */
+/* A row of the recordings lane. Rows with the same `index` follow each other: the last one holds.
+ */
 struct tape_recording {
     uint32_t index;
-    uint32_t kind;     /* enum recording_kind */
-    bool complete;     /* the input was read to its end */
+    uint32_t kind; /* enum recording_kind */
+    bool complete; /* the input was read to its end */
     struct str name, source;
-    uint64_t bytes;    /* of the log */
+    uint64_t bytes;       /* of the log */
     uint64_t input_bytes; /* as it lay there, maybe compressed */
-    struct str damage; /* why it is not complete, "" otherwise */
+    struct str damage;    /* why it is not complete, "" otherwise */
 };
 
 /* One payload's place. */

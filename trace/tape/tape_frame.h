@@ -1,7 +1,7 @@
 /* The container: skippable and zstd frames. Together with source.c's streams these are the only
  * files that name zstd. */
-#ifndef SYMTAPE_TRACE_TAPE_FRAME_H
-#define SYMTAPE_TRACE_TAPE_FRAME_H
+#ifndef SYMTAPE_TRACE_TAPE_TAPE_FRAME_H
+#define SYMTAPE_TRACE_TAPE_TAPE_FRAME_H
 
 #include "trace/tape/tape.h"
 
@@ -10,13 +10,16 @@ struct frame_codec; /* contexts for both directions, reused from frame to frame 
 struct frame_codec *frame_codec_new(struct err *err);
 void frame_codec_free(struct frame_codec *codec);
 
-/* Bytes that a frame claims to hold; ERR_INPUT when it does not say, or more than TAPE_BLOCK_LIMIT. */
+/* Bytes that a frame claims to hold; ERR_INPUT when it does not say, or more than TAPE_BLOCK_LIMIT.
+ */
 bool frame_content_size(struct str frame, size_t *ret, struct err *err);
 /* Appends one zstd frame (level 3, content size and checksum) that holds `content`. */
-bool frame_compress(struct frame_codec *codec, struct str content, struct buf *out, struct err *err);
+bool frame_compress(struct frame_codec *codec, struct str content, struct buf *out,
+                    struct err *err);
 /* Appends the content of the zstd frame at the start of `frame`. More than TAPE_BLOCK_LIMIT bytes,
  * a wrong checksum, a cut frame: ERR_INPUT. */
-bool frame_decompress(struct frame_codec *codec, struct str frame, struct buf *out, struct err *err);
+bool frame_decompress(struct frame_codec *codec, struct str frame, struct buf *out,
+                      struct err *err);
 /* The same, into an arena. */
 bool frame_decompress_to(struct frame_codec *codec, struct str frame, struct arena *arena,
                          struct str *ret, struct err *err);

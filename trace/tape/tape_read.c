@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "trace/base/hash.h"
+#include "trace/open.h"
 #include "trace/tape/tape_frame.h"
 #include "trace/tape/tape_rows.h"
 
@@ -15,7 +16,8 @@ bool tape_recognise(struct str bytes)
 {
     struct bytes in = bytes_of(bytes);
     return bytes_le32(&in) == TAPE_HEADER_MAGIC && bytes_le32(&in) >= 24 &&
-           str_eq(bytes_take(&in, sizeof TAPE_MAGIC), (struct str){ TAPE_MAGIC, sizeof TAPE_MAGIC });
+           str_eq(bytes_take(&in, sizeof TAPE_MAGIC),
+                  (struct str){ TAPE_MAGIC, sizeof TAPE_MAGIC });
 }
 
 static bool check_header(struct str bytes, struct err *err)
@@ -53,7 +55,7 @@ static bool note(struct tape *tape, uint64_t offset, const char *what)
 static bool forgive(struct tape *tape, uint64_t offset, struct err *err)
 {
     struct err damage = *err;
-    if (damage.kind != ERR_INPUT)
+    if (damage.kind != ERR_INPUT || tape->refused)
         return false;
     *err = (struct err){ 0 };
     return note(tape, offset, damage.text) || err_nomem(err);
@@ -64,23 +66,46 @@ static bool add_stream_block(struct tape *tape, enum tape_lane lane, struct stre
     return vec_push(&tape->streams[lane], block);
 }
 
-/* Decodes one frame. Table rows point into its content, which stays in the arena. */
-/* Tables are held in memory, so a small file must not claim that they are huge: real ones compress
- * 5 to 50 times. Streams are read block by block and are not counted. */
-static bool may_expand(struct tape *tape, struct str frame, struct err *err)
+/* What a row of a table takes here and where the trace is laid out, beside its bytes. */
+static const uint16_t row_sizes[TAPE_LANES] = {
+    [TAPE_LANE_STRINGS] = sizeof(struct str),
+    [TAPE_LANE_FRAMES] = sizeof(struct stack_frame_row) + 2 * sizeof(struct str),
+    [TAPE_LANE_STACKS] = sizeof(struct stack_node),
+    [TAPE_LANE_PAYLOADS] = sizeof(struct tape_payload),
+    [TAPE_LANE_CONTEXTS] = sizeof(struct str) + sizeof(struct context),
+    [TAPE_LANE_RECORDINGS] = sizeof(struct tape_recording) + sizeof(struct recording),
+    [TAPE_LANE_RECORDS] = sizeof(struct tape_record) + sizeof(struct record),
+};
+
+/* Tables are held in memory, so a small file must not claim that they are huge. Streams are read
+ * block by block and are not counted. */
+static bool may_take(struct tape *tape, uint64_t bytes, struct err *err)
 {
-    uint64_t limit = (UINT64_C(64) << 20) + 1000 * (uint64_t)tape->bytes.n;
-    size_t size;
-    if (!frame_content_size(frame, &size, err))
-        return false;
-    tape->expanded += size;
-    return tape->expanded <= limit || err_set(err, ERR_INPUT, "the tape expands to too much");
+    bytes = bytes > UINT64_MAX - tape->taken ? UINT64_MAX - tape->taken : bytes;
+    tape->taken += bytes;
+    if (tape->taken <= tape->most)
+        return true;
+    tape->refused = true;
+    return err_set(
+        err, ERR_INPUT,
+        "the tape's tables would take %llu MiB of memory or more, for %zu bytes; at most "
+        "%llu MiB without --big",
+        (unsigned long long)(tape->taken >> 20), tape->bytes.n,
+        (unsigned long long)(tape->most >> 20));
 }
 
+/* Rows of at least a byte each. */
+static uint64_t rows_take(enum tape_lane lane, uint64_t count, uint64_t content)
+{
+    return content + (count < content ? count : content) * row_sizes[lane];
+}
+
+/* Decodes one frame. Table rows point into its content, which stays in the arena. */
 static bool read_block(struct tape *tape, struct str frame, uint64_t offset, struct err *err)
 {
     struct str content;
-    if (!may_expand(tape, frame, err))
+    size_t size;
+    if (!frame_content_size(frame, &size, err) || !may_take(tape, size, err))
         return false;
     if (!frame_decompress_to(tape->codec, frame, &tape->arena, &content, err))
         return false;
@@ -94,7 +119,9 @@ static bool read_block(struct tape *tape, struct str frame, uint64_t offset, str
     part->stored += frame.n;
     part->content += content.n;
     if (!tape_lane_is_stream(lane))
-        return tape_read_rows(tape, lane, first, count, &in, err);
+        return may_take(tape, rows_take(lane, count, content.n) - content.n, err) &&
+               tape_read_rows(tape, lane, first, count, &in, err);
+    tape->taken -= content.n;
     if (count != bytes_left(&in))
         return err_set(err, ERR_INPUT, "stream block of the wrong size");
     return add_stream_block(tape, lane, (struct stream_block){ first, count, offset, frame.n }) ||
@@ -200,7 +227,24 @@ static bool read_by_index(struct tape *tape, struct str index, struct err *err)
     return true;
 }
 
-struct tape *tape_read(struct str bytes, struct err *err)
+/* By what the index tells of them, so that the sum is known before any is read. */
+static bool tables_fit(struct tape *tape, struct str index, struct err *err)
+{
+    struct bytes in = bytes_of(index);
+    uint64_t n = bytes_varint(&in);
+    for (uint64_t i = 0; i < n && bytes_left(&in); i++) {
+        struct index_row row = take_index_row(&in);
+        if (!in.failed && row.known && !tape_lane_is_stream(row.lane))
+            tape->taken +=
+                rows_take(row.lane, row.count,
+                          row.content < TAPE_BLOCK_LIMIT ? row.content : TAPE_BLOCK_LIMIT);
+    }
+    bool fit = may_take(tape, 0, err);
+    tape->taken = 0;
+    return fit;
+}
+
+struct tape *tape_read(struct str bytes, uint64_t most, struct err *err)
 {
     struct str index;
     if (!check_header(bytes, err))
@@ -211,13 +255,15 @@ struct tape *tape_read(struct str bytes, struct err *err)
         return NULL;
     }
     tape->bytes = bytes;
+    tape->most = most;
     tape->codec = frame_codec_new(err);
     bool ok = tape->codec && (stacks_init(&tape->stacks, &tape->strings) || err_nomem(err));
     if (ok && find_index(bytes, &index))
-        ok = read_by_index(tape, index, err);
+        ok = tables_fit(tape, index, err) && read_by_index(tape, index, err);
     else if (ok)
         ok = (note(tape, bytes.n, "the tape was not finished: no index at its end") ||
-              err_nomem(err)) && read_by_scanning(tape, err);
+              err_nomem(err)) &&
+             read_by_scanning(tape, err);
     if (ok)
         return tape;
     tape_close(tape);
@@ -308,7 +354,8 @@ static bool load_block(struct tape *tape, uint8_t lane, const struct stream_bloc
     struct err why = { 0 };
     if (decode_block(tape, lane, block, slot, &why))
         return true;
-    if (why.kind == ERR_INPUT && !is_noted(tape, block->offset) && !note(tape, block->offset, why.text))
+    if (why.kind == ERR_INPUT && !is_noted(tape, block->offset) &&
+        !note(tape, block->offset, why.text))
         return err_nomem(err);
     return err_set(err, why.kind, "%s", why.text);
 }
@@ -342,8 +389,8 @@ static bool stream_at(struct tape *tape, int low, int high, uint8_t lane, uint64
     return true;
 }
 
-/* A payload that no one block holds. It passes through the last slot, so that it cannot push out what
- * the call before handed out. */
+/* A payload that no one block holds. It passes through the last slot, so that it cannot push out
+ * what the call before handed out. */
 static bool join(struct tape *tape, const struct tape_payload *row, struct str *ret,
                  struct err *err)
 {

@@ -92,7 +92,9 @@ static void read_prefix(struct tape_record *row, const struct tape_record *last,
 
 static bool read_record(struct tape *tape, struct bytes *in, struct tape_record *last)
 {
-    struct tape_record row = { .meta_id = TAPE_NONE, .payload_id = TAPE_NONE, .header_id = TAPE_NONE };
+    struct tape_record row = { .meta_id = TAPE_NONE,
+                               .payload_id = TAPE_NONE,
+                               .header_id = TAPE_NONE };
     row.path_id = row.event_id = row.context_id = TAPE_NONE;
     row.flags = (uint32_t)bytes_varint_max(in, TAPE_RECORD_FLAGS);
     row.recording = (uint32_t)bytes_varint_max(in, UINT32_MAX);
@@ -144,7 +146,8 @@ static bool read_row(struct tape *tape, enum tape_lane lane, struct bytes *in,
 static struct str lost_row(enum tape_lane lane)
 {
     switch (lane) {
-    case TAPE_LANE_FRAMES: return STR("\0" /* no name */ "\xFF\xFF\xFF\xFF\x0F" /* file -1 */ "\1\0");
+    case TAPE_LANE_FRAMES:
+        return STR("\0" /* no name */ "\xFF\xFF\xFF\xFF\x0F" /* file -1 */ "\1\0");
     case TAPE_LANE_STACKS: return STR("\0" /* STACK_ROOT */ "\x80\x80\xFC\xFF\x0F");
     case TAPE_LANE_PAYLOADS: return STR("\x0B" /* in no stream */ "\0\0");
     default: return STR("\0");

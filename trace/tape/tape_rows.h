@@ -1,6 +1,6 @@
 /* Inside the tape's reader: the rows of each table lane, decoded. */
-#ifndef SYMTAPE_TRACE_TAPE_ROWS_H
-#define SYMTAPE_TRACE_TAPE_ROWS_H
+#ifndef SYMTAPE_TRACE_TAPE_TAPE_ROWS_H
+#define SYMTAPE_TRACE_TAPE_TAPE_ROWS_H
 
 #include "trace/tape/tape_read.h"
 

@@ -37,7 +37,8 @@ struct tape_writer {
     size_t n_slots;
     struct lane lanes[TAPE_LANES];
     struct tape_record last; /* rows hold differences to it */
-    vec_of(struct frame_entry) frames;
+    vec_of(struct frame_entry)
+    frames;
     struct buf block, out;
     uint64_t written;
     bool failed;
@@ -136,8 +137,11 @@ static bool flush_lane(struct tape_writer *tape, enum tape_lane id, struct err *
     buf_varint(block, lane->count);
     buf_put(block, buf_str(&lane->items));
     struct frame_entry entry = {
-        .offset = tape->written, .content = block->n, .lane = (uint8_t)tape_lane_letter(id),
-        .first = lane->first, .count = lane->count,
+        .offset = tape->written,
+        .content = block->n,
+        .lane = (uint8_t)tape_lane_letter(id),
+        .first = lane->first,
+        .count = lane->count,
     };
     if (block->failed || !vec_reserve(&tape->frames, 1))
         return err_nomem(err) || fail(tape);
@@ -207,7 +211,8 @@ static bool write_new_rows(struct tape_writer *tape, struct err *err)
     const struct stack_table *stacks = &tape->stacks;
     bool ok = true;
     while (ok && tape->strings_out < tape->strings.texts.n) {
-        put_text(add_row(tape, TAPE_LANE_STRINGS), intern_text(&tape->strings, tape->strings_out++));
+        put_text(add_row(tape, TAPE_LANE_STRINGS),
+                 intern_text(&tape->strings, tape->strings_out++));
         ok = flush_when_full(tape, err);
     }
     while (ok && tape->frames_out < stacks->frames.n) {
@@ -327,7 +332,8 @@ static bool intern_names(struct tape_writer *tape, struct tape_record *row, stru
     row->event_id = intern(&tape->strings, row->event);
     row->context_id = intern(&tape->contexts, row->context);
     return (row->path_id != INTERN_NONE && row->event_id != INTERN_NONE &&
-            row->context_id != INTERN_NONE) || err_nomem(err);
+            row->context_id != INTERN_NONE) ||
+           err_nomem(err);
 }
 
 static bool store_texts(struct tape_writer *tape, struct tape_record *row, enum tape_lane lane,

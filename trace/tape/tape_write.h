@@ -7,10 +7,11 @@
  *     tape_finish(tape, &err);
  *     tape_free(tape);
  *
- * Memory: the tables (strings, stacks, hashes of payloads) and one block a lane. After a failure the
- * writer stays failed and writes nothing more; what the sink got up to then is a readable tape. */
-#ifndef SYMTAPE_TRACE_TAPE_WRITE_H
-#define SYMTAPE_TRACE_TAPE_WRITE_H
+ * Memory: the tables (strings, stacks, hashes of payloads) and one block a lane. After a failure
+ * the writer stays failed and writes nothing more; what the sink got up to then is a readable tape.
+ */
+#ifndef SYMTAPE_TRACE_TAPE_TAPE_WRITE_H
+#define SYMTAPE_TRACE_TAPE_TAPE_WRITE_H
 
 #include "trace/tape/tape.h"
 

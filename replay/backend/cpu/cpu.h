@@ -2,10 +2,10 @@
 #ifndef SYMTAPE_REPLAY_BACKEND_CPU_CPU_H
 #define SYMTAPE_REPLAY_BACKEND_CPU_CPU_H
 
-#include "replay/backend/backend.h"
+#include "replay/backend/call/backend.h"
+#include "replay/backend/call/exec.h"
+#include "replay/backend/call/kernel.h"
 #include "replay/backend/cpu/threads.h"
-#include "replay/backend/exec.h"
-#include "replay/backend/kernel.h"
 
 struct cpu {
     struct backend base;

@@ -1,12 +1,12 @@
 /* The CPU: a reference to hold other backends to. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "replay/backend/call/exec.h"
 #include "replay/backend/cpu/cpu.h"
+#include "replay/backend/cpu/free_memory.h"
 #include "replay/backend/cpu/kernel.h"
-#include "replay/backend/cpu/room.h"
-#include "replay/backend/exec.h"
+#include "trace/base/clock.h"
 
 static bool cpu_probe(struct buf *found)
 {
@@ -25,10 +25,10 @@ static void cpu_close(struct backend *backend)
     free(backend);
 }
 
-static uint64_t cpu_room_of(struct backend *backend)
+static uint64_t cpu_free_memory_of(struct backend *backend)
 {
     (void)backend;
-    return cpu_room();
+    return cpu_free_memory();
 }
 
 static bool cpu_allocate(struct backend *backend, size_t bytes, struct memory *ret, struct err *err)
@@ -63,13 +63,6 @@ static bool cpu_write(struct backend *backend, struct memory *to, size_t offset,
     return true;
 }
 
-static double now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
 static bool cpu_call(struct backend *backend, const struct backend_call *call, struct err *err)
 {
     struct kernel k = { .call = call, .err = err };
@@ -78,9 +71,10 @@ static bool cpu_call(struct backend *backend, const struct backend_call *call, s
     k.row = kernel_row_find(&((struct cpu *)backend)->kernels, call->schema);
     backend->lacks_kernel = !k.row;
     if (!k.row)
-        return err_set(err, ERR_USAGE, "%.*s: no kernel of backend cpu", STR_ARG(op_name(call->op)));
+        return err_set(err, ERR_USAGE, "%.*s: no kernel of backend cpu",
+                       STR_ARG(op_name(call->op)));
     bool told = backend->log.on && call->exec->depth <= 1; /* others are part of one that is */
-    double start = told ? now_us() : 0;
+    double start = told ? clock_us() : 0;
     if (str_starts(call->schema->base, STR("_foreach_")))
         run_foreach(&k);
     else
@@ -90,7 +84,7 @@ static bool cpu_call(struct backend *backend, const struct backend_call *call, s
         told ? backend_log_add(&backend->log, k.row->base, call->node) : NULL;
     if (launch) {
         launch->start = start;
-        launch->us = now_us() - start;
+        launch->us = clock_us() - start;
     }
     return !k.failed || err_at(err, "%.*s", STR_ARG(op_name(call->op)));
 }
@@ -113,7 +107,7 @@ const struct backend_kind backend_cpu = {
     .probe = cpu_probe,
     .open = cpu_open,
     .close = cpu_close,
-    .room = cpu_room_of,
+    .free_memory = cpu_free_memory_of,
     .allocate = cpu_allocate,
     .release = cpu_release,
     .read = cpu_read,

@@ -6,7 +6,7 @@
 #ifndef SYMTAPE_REPLAY_BACKEND_CPU_DENSE_H
 #define SYMTAPE_REPLAY_BACKEND_CPU_DENSE_H
 
-#include "replay/backend/elements.h"
+#include "replay/backend/values/elements.h"
 
 static inline size_t dense_size(enum dense_kind kind)
 {
@@ -25,5 +25,14 @@ struct dense {
         void *p; /* NULL: failed */
     } u;
 };
+
+/* Both arrays are of one kind. */
+static inline void copy_element(struct dense *to, int64_t i, const struct dense *from, int64_t j)
+{
+    if (to->kind == DENSE_COMPLEX)
+        to->u.c[i] = from->u.c[j];
+    else
+        to->u.i[i] = from->u.i[j];
+}
 
 #endif

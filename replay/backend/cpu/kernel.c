@@ -1,4 +1,4 @@
-#include "replay/backend/cpu/pointwise.h"
+#include "replay/backend/cpu/pointwise/pointwise.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,10 +9,10 @@ static const struct kernel_row rows[] = {
 #include "replay/backend/cpu/kernels.def"
 #undef KERNEL
 #define COMPOSITE(base, run, param) { base, composite_##run, param },
-#include "replay/backend/composite.def"
+#include "replay/backend/call/composite.def"
 #undef COMPOSITE
 #define POINT(base, ...) { #base, kernel_point, POINT_##base },
-#include "replay/backend/cpu/pointwise.def"
+#include "replay/backend/pointwise/pointwise.def"
 #undef POINT
 };
 
@@ -33,9 +33,16 @@ struct dense dense_new(struct kernel *k, enum dense_kind kind, const int64_t *si
         if (__builtin_mul_overflow(ret.n, size[i], &ret.n))
             ret.n = size[i] == 0 ? 0 : INT64_MAX;
     }
-    ret.u.p = room(k, ret.n, dense_size(kind));
+    ret.u.p = workspace(k, ret.n, dense_size(kind));
     ret.n = ret.u.p ? ret.n : 0;
     return ret;
+}
+
+struct dense like_result(struct kernel *k, uint32_t i, enum dense_kind kind)
+{
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, result(k, i), size);
+    return dense_new(k, kind, size, ndim);
 }
 
 /* A tensor's elements in order, their places in its memory. */
@@ -146,6 +153,11 @@ struct dense load(struct kernel *k, struct tensor x)
     return load_as(k, x, x.meta ? dense_kind_of(x.meta->dtype) : DENSE_REAL);
 }
 
+struct dense load_optional(struct kernel *k, const char *name)
+{
+    return has_arg(k, name) ? load_as(k, tensor_arg(k, name), DENSE_REAL) : (struct dense){ 0 };
+}
+
 struct dense load_value(struct kernel *k, struct value value, enum dense_kind kind)
 {
     if (value.kind == VALUE_TENSOR)
@@ -158,8 +170,9 @@ struct dense load_value(struct kernel *k, struct value value, enum dense_kind ki
     else if (kind == DENSE_REAL)
         ret.u.r[0] = number_as_real(k, value, 0);
     else
-        ret.u.c[0] = value.kind == VALUE_COMPLEX ? complex_of(value.u.complex.re, value.u.complex.im)
-                                                 : number_as_real(k, value, 0);
+        ret.u.c[0] = value.kind == VALUE_COMPLEX
+                         ? complex_of(value.u.complex.re, value.u.complex.im)
+                         : number_as_real(k, value, 0);
     return ret;
 }
 
@@ -171,12 +184,8 @@ static struct dense gather_strided(struct kernel *k, struct dense x, const int64
     struct cursor c = { .ndim = ndim };
     memcpy(c.size, size, ndim * sizeof *size);
     memcpy(c.stride, stride, ndim * sizeof *stride);
-    for (int64_t i = 0; i < ret.n; i++, cursor_next(&c)) {
-        if (x.kind == DENSE_COMPLEX)
-            ret.u.c[i] = x.u.c[c.place];
-        else
-            ret.u.i[i] = x.u.i[c.place];
-    }
+    for (int64_t i = 0; i < ret.n; i++, cursor_next(&c))
+        copy_element(&ret, i, &x, c.place);
     return ret;
 }
 
@@ -189,14 +198,16 @@ struct dense dense_broadcast(struct kernel *k, struct dense x, const int64_t *si
     if (same || k->failed)
         return x;
     if (x.ndim > ndim)
-        return kernel_fail(k, "a tensor of %u dimensions does not broadcast to %u", x.ndim, ndim), x;
+        return kernel_fail(k, "a tensor of %u dimensions does not broadcast to %u", x.ndim, ndim),
+               x;
     for (uint32_t i = ndim; i-- > 0;) {
         uint32_t from = i + x.ndim - ndim;
         bool there = i + x.ndim >= ndim;
         stride[i] = !there || x.size[from] == 1 ? 0 : step;
         if (there && x.size[from] != 1 && x.size[from] != size[i])
             return kernel_fail(k, "sizes %lld and %lld do not broadcast", (long long)x.size[from],
-                               (long long)size[i]), x;
+                               (long long)size[i]),
+                   x;
         step *= there ? x.size[from] : 1;
     }
     return gather_strided(k, x, size, stride, ndim);

@@ -1,4 +1,4 @@
-/* What the CPU's kernels are written with, besides replay/backend/kernel.h.
+/* What the CPU's kernels are written with, besides replay/backend/call/kernel.h.
  *
  *     void kernel_tril(struct kernel *k)
  *     {
@@ -14,17 +14,21 @@
 #ifndef SYMTAPE_REPLAY_BACKEND_CPU_KERNEL_H
 #define SYMTAPE_REPLAY_BACKEND_CPU_KERNEL_H
 
+#include "replay/backend/call/kernel.h"
 #include "replay/backend/cpu/dense.h"
-#include "replay/backend/kernel.h"
 
 void cpu_kernels(struct kernel_table *ret); /* all rows */
 
 /* --- Arrays --- */
 
 struct dense dense_new(struct kernel *k, enum dense_kind kind, const int64_t *size, uint32_t ndim);
+/* Zeros in the sizes of result i. */
+struct dense like_result(struct kernel *k, uint32_t i, enum dense_kind kind);
 /* Of its own kind, or another. */
 struct dense load(struct kernel *k, struct tensor x);
 struct dense load_as(struct kernel *k, struct tensor x, enum dense_kind kind);
+/* In float64; without memory or elements where the argument is absent. */
+struct dense load_optional(struct kernel *k, const char *name);
 /* A tensor, or a number as a tensor of no dimensions. */
 struct dense load_value(struct kernel *k, struct value value, enum dense_kind kind);
 /* Expanded to those sizes, which it broadcasts to. */
@@ -54,7 +58,7 @@ double random_uniform(struct random *r); /* [0, 1) */
 double random_normal(struct random *r);
 
 /* All kernels. */
-kernel_fn kernel_point; /* of the rows of pointwise.def */
+kernel_fn kernel_point; /* of the rows of replay/backend/pointwise/pointwise.def */
 #define KERNEL(base, run, param) kernel_fn kernel_##run;
 #include "replay/backend/cpu/kernels.def"
 #undef KERNEL

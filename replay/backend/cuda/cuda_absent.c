@@ -1,5 +1,5 @@
 /* What stands for the CUDA backend in a program that was built without it. */
-#include "replay/backend/backend.h"
+#include "replay/backend/call/backend.h"
 
 static bool absent_probe(struct buf *found)
 {

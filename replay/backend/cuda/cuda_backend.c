@@ -1,14 +1,15 @@
-#include "replay/backend/cuda/cuda.h"
+#include "replay/backend/cuda/runtime/cuda.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/backend/exec.h"
-#include "replay/backend/point.h"
+#include "replay/backend/call/exec.h"
+#include "replay/backend/pointwise/pointwise_ops.h"
 
 static const struct library_symbol symbols[] = {
-#define SYMBOL(needed, member, symbol, parameters) { symbol, offsetof(struct driver, member), needed },
-#include "replay/backend/cuda/driver.def"
+#define SYMBOL(needed, member, symbol, parameters) \
+    { symbol, offsetof(struct driver, member), needed },
+#include "replay/backend/cuda/runtime/driver.def"
 #undef SYMBOL
 };
 
@@ -17,10 +18,10 @@ static const struct kernel_row rows[] = {
 #include "replay/backend/cuda/cuda_kernels.def"
 #undef CUDA_KERNEL
 #define COMPOSITE(base, run, param) { base, composite_##run, param },
-#include "replay/backend/composite.def"
+#include "replay/backend/call/composite.def"
 #undef COMPOSITE
 #define POINT(base, ...) { #base, cuda_point, POINT_##base },
-#include "replay/backend/cpu/pointwise.def"
+#include "replay/backend/pointwise/pointwise.def"
 #undef POINT
 };
 
@@ -55,14 +56,15 @@ static bool does_not_start(struct cuda *cuda, int rc, struct err *err)
                        "with NVSwitch nvidia-fabricmanager has to run",
                        major, minor);
     case CU_SYSTEM_MISMATCH:
-        return err_set(err, ERR_ENV,
-                       "%s (for CUDA %d.%d) is of another version than the driver in the kernel: it "
-                       "was updated and not loaded since; a restart of the machine helps",
-                       cuda->library.path, major, minor);
+        return err_set(
+            err, ERR_ENV,
+            "%s (for CUDA %d.%d) is of another version than the driver in the kernel: it "
+            "was updated and not loaded since; a restart of the machine helps",
+            cuda->library.path, major, minor);
     case CU_COMPAT_NOT_SUPPORTED:
         return err_set(err, ERR_ENV,
-                       "%s (for CUDA %d.%d) is of CUDA's compatibility package, which this device "
-                       "does not bear: take its folder from $LD_LIBRARY_PATH",
+                       "%s (for CUDA %d.%d) is of CUDA's compatibility package, which this GPU "
+                       "does not support; remove its directory from LD_LIBRARY_PATH",
                        cuda->library.path, major, minor);
     default: return cuda_check(cuda, rc, err, "starting the driver");
     }
@@ -78,10 +80,9 @@ static bool open_driver(struct cuda *cuda, struct err *err)
         return false;
     if (cuda->driver.version(&cuda->driver_version) == CU_OK &&
         cuda->driver_version < OLDEST_DRIVER)
-        return err_set(err, ERR_ENV,
-                       "the driver is too old: %s is for CUDA %d.%d, and 12.0 is needed",
-                       cuda->library.path, cuda->driver_version / 1000,
-                       cuda->driver_version % 1000 / 10);
+        return err_set(
+            err, ERR_ENV, "the driver is too old: %s is for CUDA %d.%d, and 12.0 is needed",
+            cuda->library.path, cuda->driver_version / 1000, cuda->driver_version % 1000 / 10);
     if (!library_load(&cuda->library, symbols, sizeof symbols / sizeof *symbols, &cuda->driver,
                       err))
         return false;
@@ -133,7 +134,7 @@ static void cuda_close(struct backend *backend)
         cuda->host->kind->close(cuda->host);
     backend_log_release(&cuda->base.log);
     intern_release(&cuda->names);
-    vec_release(&cuda->rooms);
+    vec_release(&cuda->workspaces);
     free(cuda);
 }
 
@@ -146,8 +147,10 @@ static struct backend *cuda_open(struct err *err)
     kernel_table_make(&cuda->kernels, rows, sizeof rows / sizeof *rows);
     const char *wide = getenv("SYMTAPE_CUDA_WIDE");
     cuda->wide = wide && *wide && strcmp(wide, "0") != 0;
-    if (open_driver(cuda, err) && describe_device(cuda, err) && cuda_context_open(cuda, err))
+    if (open_driver(cuda, err) && describe_device(cuda, err) && cuda_context_open(cuda, err)) {
+        (void)cubin_cache_refused(&cuda->base.without);
         return &cuda->base;
+    }
     err_at(err, "backend cuda");
     cuda_close(&cuda->base);
     return NULL;
@@ -232,13 +235,12 @@ static struct cuda *of(struct backend *backend)
 }
 
 /* What the pool has and nobody uses counts as free. */
-static uint64_t cuda_room_of(struct backend *backend)
+static uint64_t cuda_free_memory_of(struct backend *backend)
 {
     struct cuda *cuda = of(backend);
     struct err ignored = { 0 };
     size_t left, total;
-    if (!cuda_context_ready(cuda, &ignored) ||
-        cuda->driver.memory_info(&left, &total) != CU_OK)
+    if (!cuda_context_ready(cuda, &ignored) || cuda->driver.memory_info(&left, &total) != CU_OK)
         return 0;
     left += cuda->pool.reserved - cuda->pool.bytes;
     return left ? left : 1;
@@ -290,16 +292,18 @@ bool cuda_flush(struct cuda *cuda, struct err *err)
 
 void cuda_begin_call(struct cuda *cuda, struct cuda_call *now, const struct backend_call *call)
 {
-    *now = (struct cuda_call){ .outer = cuda->now, .call = call, .first_room = cuda->rooms.n };
+    *now = (struct cuda_call){ .outer = cuda->now,
+                               .call = call,
+                               .first_workspace = cuda->workspaces.n };
     cuda->now = now;
 }
 
 void cuda_end_call(struct cuda *cuda)
 {
     struct cuda_call *now = cuda->now;
-    for (size_t i = now->first_room; i < cuda->rooms.n; i++)
-        cuda_give_back(cuda, cuda->rooms.v[i]);
-    cuda->rooms.n = now->first_room;
+    for (size_t i = now->first_workspace; i < cuda->workspaces.n; i++)
+        cuda_give_back(cuda, cuda->workspaces.v[i]);
+    cuda->workspaces.n = now->first_workspace;
     cuda->now = now->outer;
 }
 
@@ -347,8 +351,8 @@ static bool cuda_call(struct backend *backend, const struct backend_call *call, 
         return true;
     k.row = kernel_row_find(&cuda->kernels, call->schema);
     bool foreach = k.row && str_starts(call->schema->base, STR("_foreach_"));
-    bool ok = cuda_usable(cuda, err) &&
-              (foreach ? run_items(cuda, &k) : run_row(cuda, &k, UINT32_MAX));
+    bool ok =
+        cuda_usable(cuda, err) && (foreach ? run_items(cuda, &k) : run_row(cuda, &k, UINT32_MAX));
     arena_release(&k.arena);
     if (!cuda->now)
         cuda_founds_forget(cuda);
@@ -360,8 +364,7 @@ static bool cuda_has(struct backend *backend, const struct schema *schema)
 {
     struct err ignored = { 0 };
     struct backend *host = cuda_host(of(backend), &ignored);
-    return kernel_row_find(&of(backend)->kernels, schema) || !host ||
-           host->kind->has(host, schema);
+    return kernel_row_find(&of(backend)->kernels, schema) || !host || host->kind->has(host, schema);
 }
 
 static bool cuda_wait(struct backend *backend, struct err *err)
@@ -377,7 +380,7 @@ const struct backend_kind backend_cuda = {
     .probe = cuda_probe,
     .open = cuda_open,
     .close = cuda_close,
-    .room = cuda_room_of,
+    .free_memory = cuda_free_memory_of,
     .allocate = cuda_allocate,
     .release = cuda_release,
     .read = cuda_read,

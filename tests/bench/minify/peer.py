@@ -40,7 +40,7 @@ class CutShort(BaseException):
 
 
 def holds(graph, what):
-    """As minify/oracle_ops.c: every chain is there, each call of it reached by the one before."""
+    """As minify/oracle/oracle_ops.c: every chain is there, each call of it reached by the one before."""
     def chain_holds(chain):
         before = None
         for part in (p.strip() for p in chain.split("->")):

@@ -67,13 +67,13 @@ static bool launch_once(struct lab *lab, struct chain *chain, double *call, doub
     double begin;
     if (!lab_mark(lab, lab->start, err))
         return false;
-    begin = cuda_now_us();
+    begin = clock_us();
     if (!lab_check(lab, lab->graphs.launch(chain->exec, lab->cuda->stream), "cuGraphLaunch", err))
         return false;
-    *call = cuda_now_us() - begin;
+    *call = clock_us() - begin;
     if (!lab_mark(lab, lab->end, err) || !lab_wait(lab, err))
         return false;
-    *done = cuda_now_us() - begin;
+    *done = clock_us() - begin;
     return lab_between(lab, device, err);
 }
 
@@ -84,10 +84,10 @@ bool chain_cost(struct lab *lab, struct chain *chain, chain_change *change, stru
     for (uint32_t i = 0; i < lab->repeats; i++) {
         if (!lab_wait(lab, err))
             return false;
-        double begin = cuda_now_us();
+        double begin = clock_us();
         if (change && !change(lab, chain, i, err))
             return false;
-        us[0][i] = change ? cuda_now_us() - begin : 0;
+        us[0][i] = change ? clock_us() - begin : 0;
         if (!launch_once(lab, chain, &us[1][i], &us[2][i], &us[3][i], err))
             return false;
     }

@@ -2,7 +2,7 @@
 #ifndef SYMTAPE_TESTS_DEVICE_LAB_GRAFT_H
 #define SYMTAPE_TESTS_DEVICE_LAB_GRAFT_H
 
-#include "replay/backend/cuda/cublaslt_abi.h"
+#include "replay/backend/cuda/libraries/cublaslt_abi.h"
 #include "tests/device/lab/lab.h"
 
 enum { NODES_MAX = 8, CHOICES_MAX = 8, NAMES_MAX = 64, ROOM = 32 << 20 };

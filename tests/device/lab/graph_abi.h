@@ -1,9 +1,10 @@
 /* CUDA graphs and mapped memory as the experiments need them, declared as in
- * replay/backend/cuda/abi.h; tests/cuda/abi.py holds this to the headers where there are some. */
+ * replay/backend/cuda/runtime/abi.h; tests/cuda/abi.py holds this to the headers where there are
+ * some. */
 #ifndef SYMTAPE_TESTS_DEVICE_LAB_GRAPH_ABI_H
 #define SYMTAPE_TESTS_DEVICE_LAB_GRAPH_ABI_H
 
-#include "replay/backend/cuda/abi.h"
+#include "replay/backend/cuda/runtime/abi.h"
 
 typedef struct CUgraph_st *cu_graph;
 typedef struct CUgraphNode_st *cu_node;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/backend/cuda/device_text.h"
+#include "replay/backend/cuda/runtime/device_text.h"
 #include "tests/device/lab/lab.h"
 
 #define SCALE_ARGS      \
@@ -178,11 +178,11 @@ static bool compile_with(struct lab *lab, const char *source, const char *option
         }
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d",
              lab->cuda->architecture);
-    double begin = cuda_now_us();
+    double begin = clock_us();
     bool ok = nvrtc->create(&p, source, "experiment", n, texts, names) == NVRTC_OK &&
               nvrtc->compile(p, option ? 2 : 1, options) == NVRTC_OK &&
               nvrtc->cubin_size(p, &bytes) == NVRTC_OK;
-    *us = cuda_now_us() - begin;
+    *us = clock_us() - begin;
     buf_clear(ret);
     ok = ok && buf_reserve(ret, bytes + 1) && nvrtc->cubin(p, ret->p) == NVRTC_OK;
     ret->n = ok ? bytes : 0;

@@ -8,8 +8,8 @@
 #ifndef SYMTAPE_TESTS_DEVICE_LAB_LAB_H
 #define SYMTAPE_TESTS_DEVICE_LAB_LAB_H
 
-#include "replay/backend/cuda/cuda.h"
 #include "replay/backend/cuda/device/prologue.h"
+#include "replay/backend/cuda/runtime/cuda.h"
 #include "tests/device/lab/graph_abi.h"
 
 enum { CHAIN_MAX = 1000, REPEATS_MAX = 64 };

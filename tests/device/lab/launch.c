@@ -20,14 +20,14 @@ static bool stream_cost(struct lab *lab, uint32_t n, bool wide, struct launch_co
     for (uint32_t r = 0; r < lab->repeats; r++) {
         if (!lab_wait(lab, err) || !lab_mark(lab, lab->start, err))
             return false;
-        double begin = cuda_now_us();
+        double begin = clock_us();
         for (uint32_t i = 0; i < n; i++)
             if (!lab_launch(lab, wide ? lab->wide : lab->tick, 1, 32, &args, err))
                 return false;
-        us[0][r] = cuda_now_us() - begin;
+        us[0][r] = clock_us() - begin;
         if (!lab_mark(lab, lab->end, err) || !lab_wait(lab, err))
             return false;
-        us[1][r] = cuda_now_us() - begin;
+        us[1][r] = clock_us() - begin;
         if (!lab_between(lab, &us[2][r], err))
             return false;
     }

@@ -80,25 +80,25 @@ static bool map_once(struct lab *lab, const struct chunk_properties *properties,
     unsigned long long chunk = 0;
     cu_address p = 0;
     double t[STEPS + 1];
-    t[0] = cuda_now_us();
+    t[0] = clock_us();
     bool ok = lab_check(lab, g->reserve(&p, bytes, 0, 0, 0), "cuMemAddressReserve", err);
-    t[1] = cuda_now_us();
+    t[1] = clock_us();
     bool created =
         ok && lab_check(lab, g->chunk_create(&chunk, bytes, properties, 0), "cuMemCreate", err);
-    t[2] = cuda_now_us();
+    t[2] = clock_us();
     bool mapped = created && lab_check(lab, g->map(p, bytes, 0, chunk, 0), "cuMemMap", err);
-    t[3] = cuda_now_us();
+    t[3] = clock_us();
     ok = mapped && lab_check(lab, g->allow(p, bytes, &access, 1), "cuMemSetAccess", err);
-    t[4] = cuda_now_us();
+    t[4] = clock_us();
     if (mapped)
         ok &= lab_check(lab, g->unmap(p, bytes), "cuMemUnmap", err);
-    t[5] = cuda_now_us();
+    t[5] = clock_us();
     if (created)
         ok &= lab_check(lab, g->chunk_release(chunk), "cuMemRelease", err);
-    t[6] = cuda_now_us();
+    t[6] = clock_us();
     if (p)
         ok &= lab_check(lab, g->unreserve(p, bytes), "cuMemAddressFree", err);
-    t[7] = cuda_now_us();
+    t[7] = clock_us();
     for (int i = 0; i < STEPS; i++)
         us[i] = t[i + 1] - t[i];
     return ok;
@@ -107,13 +107,13 @@ static bool map_once(struct lab *lab, const struct chunk_properties *properties,
 static bool allocate_once(struct lab *lab, size_t bytes, double us[2], struct err *err)
 {
     cu_address p = 0;
-    double begin = cuda_now_us();
+    double begin = clock_us();
     if (!lab_check(lab, lab->cuda->driver.allocate(&p, bytes), "cuMemAlloc", err))
         return false;
-    us[0] = cuda_now_us() - begin;
-    begin = cuda_now_us();
+    us[0] = clock_us() - begin;
+    begin = clock_us();
     bool ok = lab_check(lab, lab->cuda->driver.release(p), "cuMemFree", err);
-    us[1] = cuda_now_us() - begin;
+    us[1] = clock_us() - begin;
     return ok;
 }
 

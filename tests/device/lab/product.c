@@ -8,7 +8,7 @@ const uint32_t graft_m[MS] = { 1, 2, 4, 8, 16, 17, 32, 64, 100, 128, 256, 512, 1
 static const struct library_symbol symbols[] = {
 #define SYMBOL(needed, member, symbol, parameters) \
     { symbol, offsetof(struct cublaslt_table, member), needed },
-#include "replay/backend/cuda/cublaslt.def"
+#include "replay/backend/cuda/libraries/cublaslt.def"
 #undef SYMBOL
 };
 
@@ -35,10 +35,10 @@ bool graft_make_product(struct graft *g, uint32_t m, struct product *p, struct e
         !fine(g->lt.layout_create(&p->b, k->type, k->inner, m, k->inner), "a layout", err) ||
         !fine(g->lt.layout_create(&p->c, k->type, k->columns, m, k->columns), "a layout", err))
         return false;
-    double begin = cuda_now_us();
+    double begin = clock_us();
     int status = g->lt.heuristic(g->handle, p->op, p->a, p->b, p->c, p->c, g->preference, 1,
                                  p->choices, &p->found);
-    p->heuristic_us = cuda_now_us() - begin;
+    p->heuristic_us = clock_us() - begin;
     if (!fine(status, "the heuristic", err))
         return false;
     status = g->lt.heuristic(g->handle, p->op, p->a, p->b, p->c, p->c, g->preference, CHOICES_MAX,

@@ -100,27 +100,27 @@ static bool measure_new(struct lab *lab, struct table *t, uint32_t n, bool uploa
     double us[6][REPEATS_MAX];
     for (uint32_t i = 0; i < lab->repeats; i++) {
         struct chain chain;
-        double begin = cuda_now_us();
+        double begin = clock_us();
         bool ok = chain_build(lab, n, false, 1, &chain, err);
-        us[0][i] = cuda_now_us() - begin;
-        begin = cuda_now_us();
+        us[0][i] = clock_us() - begin;
+        begin = clock_us();
         ok = ok && chain_instantiate(lab, &chain, err);
-        us[1][i] = cuda_now_us() - begin;
-        begin = cuda_now_us();
+        us[1][i] = clock_us() - begin;
+        begin = clock_us();
         ok = ok && (!uploads || upload(lab, &chain, 0, err));
-        us[2][i] = cuda_now_us() - begin;
-        begin = cuda_now_us();
+        us[2][i] = clock_us() - begin;
+        begin = clock_us();
         ok = ok && lab_check(lab, lab->graphs.launch(chain.exec, lab->cuda->stream),
                              "cuGraphLaunch", err);
-        us[3][i] = cuda_now_us() - begin;
+        us[3][i] = clock_us() - begin;
         ok = ok && lab_wait(lab, err);
-        us[4][i] = cuda_now_us() - begin;
-        begin = cuda_now_us();
+        us[4][i] = clock_us() - begin;
+        begin = clock_us();
         if (ok && chain.exec) {
             lab->graphs.exec_destroy(chain.exec);
             chain.exec = NULL;
         }
-        us[5][i] = cuda_now_us() - begin;
+        us[5][i] = clock_us() - begin;
         chain_release(lab, &chain);
         if (!ok)
             return false;
@@ -146,16 +146,16 @@ static bool measure_update(struct lab *lab, struct table *t, struct chain *chain
     if (!chain_build(lab, chain->n, false, 2, &other[1], err))
         ok = false;
     for (uint32_t i = 0; i < lab->repeats && ok; i++) {
-        double begin = cuda_now_us();
+        double begin = clock_us();
         ok = lab_check(lab, lab->graphs.exec_update(chain->exec, other[i & 1].graph, &result),
                        "cuGraphExecUpdate", err);
-        us[0][i] = cuda_now_us() - begin;
-        begin = cuda_now_us();
+        us[0][i] = clock_us() - begin;
+        begin = clock_us();
         ok = ok && lab_check(lab, lab->graphs.launch(chain->exec, lab->cuda->stream),
                              "cuGraphLaunch", err);
-        us[1][i] = cuda_now_us() - begin;
+        us[1][i] = clock_us() - begin;
         ok = ok && lab_wait(lab, err);
-        us[2][i] = cuda_now_us() - begin;
+        us[2][i] = clock_us() - begin;
     }
     if (ok) {
         put(t, "cuGraphExecUpdate of the whole", lab_median(us[0], lab->repeats));

@@ -1,21 +1,21 @@
 /* The part of `symtape record --deep` that runs inside the program: a Python extension module that
- * counts and writes events to the process's side file (trace/record/deep_format.h).
+ * counts and writes events to the process's side file (trace/log/deep/deep_format.h).
  *
- * python/ beside this folder decides what is wrapped and renders what is written seldom; what happens
- * thousands of times a second is done here: dispatches, calls into ShapeEnv, uses of sizes, costs.
- * It is built against Python's limited API, so that one module serves Python 3.10 and later, and it
- * links nothing: it is loaded into a foreign process.
+ * python/ beside this folder decides what is wrapped and renders what is written seldom; what
+ * happens thousands of times a second is done here: dispatches, calls into ShapeEnv, uses of sizes,
+ * costs. It is built against Python's limited API, so that one module serves Python 3.10 and later,
+ * and it links nothing: it is loaded into a foreign process.
  *
  * One process has one side file, hence one `struct agent`, the module's global state. All of it is
  * used with the GIL held only. Nothing here may change what the program does: a failure of ours
  * clears our exception, counts what was lost, and the program goes on.
  *
  * References. Objects whose address is used as a key are held (otherwise another object could come
- * to the same address): code objects, expressions, operators. agent_release() lets go of them; it is
- * called whenever a compile ends. No wrapped object refers to what it is called with, so there are
- * no cycles. */
-#ifndef SYMTAPE_AGENT_H
-#define SYMTAPE_AGENT_H
+ * to the same address): code objects, expressions, operators. agent_release() lets go of them; it
+ * is called whenever a compile ends. No wrapped object refers to what it is called with, so there
+ * are no cycles. */
+#ifndef SYMTAPE_TRACE_RECORD_DEEP_AGENT_H
+#define SYMTAPE_TRACE_RECORD_DEEP_AGENT_H
 
 #define Py_LIMITED_API 0x030A0000
 #include <Python.h>
@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/record/deep_format.h"
+#include "trace/log/deep/deep_format.h"
 
 /* ------------------------------------------------------------------------------------------------
  * agent_table.c: ids by address, and by number. */
@@ -57,28 +57,28 @@ void u64_clear(struct u64_table *table);
  * The state. */
 
 /* Objects that the Python part gives us, by attribute of its helper. */
-#define AGENT_GLOBALS(GLOBAL)                                                                    \
-    GLOBAL(compile_tls)    /* torch._guards._TLS: compile_context, tracing_context */            \
-    GLOBAL(fx_globals)     /* dict of torch.fx.traceback: current_meta */                        \
-    GLOBAL(fake_mode)      /* class FakeTensorMode: cache_hits, cache_misses */                  \
-    GLOBAL(on_context)     /* (compile context) -> (autograd, frame, compile) */                 \
-    GLOBAL(on_code)        /* (code) -> (file, name, line table, first line, source, flags) */   \
-    GLOBAL(on_frame)       /* (file, line) -> source line */                                     \
-    GLOBAL(on_value)       /* (object) -> (JSON, floats as JSON) */                              \
-    GLOBAL(on_env)         /* (ShapeEnv) -> number, settings as JSON or None */                  \
-    GLOBAL(on_source)      /* (SymNode) -> source of its symbol or None */
+#define AGENT_GLOBALS(GLOBAL)                                                               \
+    GLOBAL(compile_tls) /* torch._guards._TLS: compile_context, tracing_context */          \
+    GLOBAL(fx_globals)  /* dict of torch.fx.traceback: current_meta */                      \
+    GLOBAL(fake_mode)   /* class FakeTensorMode: cache_hits, cache_misses */                \
+    GLOBAL(on_context)  /* (compile context) -> (autograd, frame, compile) */               \
+    GLOBAL(on_code)     /* (code) -> (file, name, line table, first line, source, flags) */ \
+    GLOBAL(on_frame)    /* (file, line) -> source line */                                   \
+    GLOBAL(on_value)    /* (object) -> (JSON, floats as JSON) */                            \
+    GLOBAL(on_env)      /* (ShapeEnv) -> number, settings as JSON or None */                \
+    GLOBAL(on_source)   /* (SymNode) -> source of its symbol or None */
 
 enum agent_global {
 #define GLOBAL(name) AGENT_##name,
     AGENT_GLOBALS(GLOBAL)
 #undef GLOBAL
-    AGENT_GLOBAL_COUNT
+        AGENT_GLOBAL_COUNT
 };
 
 struct agent {
     /* agent_file.c */
-    char *folder;       /* NULL: not started, or stopped */
-    bool failed;        /* nothing more is written */
+    char *folder;         /* NULL: not started, or stopped */
+    bool failed;          /* nothing more is written */
     volatile bool forked; /* set in the child of a fork: a new file is due */
     int fd;
     unsigned char *map;
@@ -86,13 +86,13 @@ struct agent {
     uint64_t start_ns, overhead_ns, lost;
     uint32_t generation; /* of ids: they belong to one file */
     char path[4096];
-    PyObject *process;   /* text of the PROCESS event, written first into each file */
+    PyObject *process; /* text of the PROCESS event, written first into each file */
 
     /* agent_names.c */
-    PyObject *strings;   /* dict: text -> id */
-    PyObject *frames;    /* dict: (file, line, function) -> id */
-    PyObject *texts;     /* dict: traceback text -> stack id */
-    PyObject *contexts;  /* dict: (autograd, frame, compile, attempt) -> id */
+    PyObject *strings;  /* dict: text -> id */
+    PyObject *frames;   /* dict: (file, line, function) -> id */
+    PyObject *texts;    /* dict: traceback text -> stack id */
+    PyObject *contexts; /* dict: (autograd, frame, compile, attempt) -> id */
     uint32_t n_strings, n_frames, n_stacks, n_contexts, n_codes, n_values;
     struct ptr_table codes, values, summaries, operators;
     struct u64_table code_frames, stacks, cost_rows;
@@ -103,7 +103,7 @@ struct agent {
     PyObject *globals[AGENT_GLOBAL_COUNT];
 
     /* agent_wrap.c */
-    PyObject *counts;    /* dict: label -> how often, as PyTorch's simple_call_counter */
+    PyObject *counts; /* dict: label -> how often, as PyTorch's simple_call_counter */
     uint64_t order;
     uint32_t n_wrappers;
 };
@@ -127,9 +127,9 @@ struct costing {
 struct thread {
     struct running *running; /* innermost dispatch */
     struct costing *costing;
-    uint32_t depth[3];       /* by mode */
+    uint32_t depth[3]; /* by mode */
     bool in_env, in_use;
-    uint16_t number;         /* 0: not yet numbered */
+    uint16_t number; /* 0: not yet numbered */
 };
 
 extern _Thread_local struct thread thread;
@@ -157,13 +157,13 @@ uint64_t event_end(struct event *event);
 void agent_add_in_place(uint64_t offset, uint64_t value);
 
 /* ------------------------------------------------------------------------------------------------
- * agent_names.c: what events refer to by id. 0 where there is none, or after a failure (no exception
- * is left behind). */
+ * agent_names.c: what events refer to by id. 0 where there is none, or after a failure (no
+ * exception is left behind). */
 
 uint32_t string_of(PyObject *text);
 uint32_t string_of_type(PyObject *object); /* name of its type */
 uint32_t value_of(PyObject *object);
-uint32_t operator_of(PyObject *function);  /* a string */
+uint32_t operator_of(PyObject *function); /* a string */
 uint32_t context_now(void);
 uint32_t env_of(PyObject *env);
 

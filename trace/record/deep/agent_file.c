@@ -51,9 +51,9 @@ static bool may_grow_to(size_t size)
 
 static bool grow(size_t need)
 {
-    size_t more = agent.size < FIRST_ROOM            ? FIRST_ROOM
+    size_t more = agent.size < FIRST_ROOM          ? FIRST_ROOM
                   : agent.size < MOST_ROOM_AT_ONCE ? agent.size
-                                                     : MOST_ROOM_AT_ONCE;
+                                                   : MOST_ROOM_AT_ONCE;
     while (more < need)
         more *= 2;
     size_t size = agent.size + more;

@@ -213,22 +213,14 @@ static PyObject *wrap(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    { "start", start, METH_VARARGS, NULL },
-    { "stop", stop, METH_NOARGS, NULL },
-    { "give", give, METH_VARARGS, NULL },
-    { "emit", emit, METH_VARARGS, NULL },
-    { "wrap", wrap, METH_VARARGS, NULL },
-    { "string", string, METH_O, NULL },
-    { "place", place, METH_NOARGS, NULL },
-    { "generation", generation, METH_NOARGS, NULL },
-    { "opened", opened, METH_NOARGS, NULL },
-    { "now", now, METH_NOARGS, NULL },
-    { "counts", counts, METH_NOARGS, NULL },
-    { "release", release, METH_NOARGS, NULL },
-    { "spent", spent, METH_O, NULL },
-    { "overhead", overhead, METH_NOARGS, NULL },
-    { "memory", memory, METH_NOARGS, NULL },
-    { 0 },
+    { "start", start, METH_VARARGS, NULL },  { "stop", stop, METH_NOARGS, NULL },
+    { "give", give, METH_VARARGS, NULL },    { "emit", emit, METH_VARARGS, NULL },
+    { "wrap", wrap, METH_VARARGS, NULL },    { "string", string, METH_O, NULL },
+    { "place", place, METH_NOARGS, NULL },   { "generation", generation, METH_NOARGS, NULL },
+    { "opened", opened, METH_NOARGS, NULL }, { "now", now, METH_NOARGS, NULL },
+    { "counts", counts, METH_NOARGS, NULL }, { "release", release, METH_NOARGS, NULL },
+    { "spent", spent, METH_O, NULL },        { "overhead", overhead, METH_NOARGS, NULL },
+    { "memory", memory, METH_NOARGS, NULL }, { 0 },
 };
 
 static struct PyModuleDef module = {

@@ -1,9 +1,10 @@
 /* User stacks, captured unformatted.
  *
- * Whose line is at work? While Dynamo traces, no frame of the user's runs: TracingContext keeps where
- * the traced code stands (frame_summary_stack, loc_in_frame; torch/_guards.py). While an FX graph is
- * interpreted, its node's stack_trace does (torch/fx/traceback.py, current_meta). Outside of a
- * compile the frames that run tell: code object and offset of the instruction, named on packing. */
+ * Whose line is at work? While Dynamo traces, no frame of the user's runs: TracingContext keeps
+ * where the traced code stands (frame_summary_stack, loc_in_frame; torch/_guards.py). While an FX
+ * graph is interpreted, its node's stack_trace does (torch/fx/traceback.py, current_meta). Outside
+ * of a compile the frames that run tell: code object and offset of the instruction, named on
+ * packing. */
 #include <dlfcn.h>
 #include <string.h>
 

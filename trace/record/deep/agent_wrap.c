@@ -16,12 +16,12 @@ enum { CACHE_NOT_ASKED, CACHE_HIT, CACHE_MISS, CACHE_BYPASS };
 enum { MOST_ARGUMENTS = 12 };
 
 /* KIND(name, function): what a wrapper does when it is called. */
-#define KINDS(KIND)                  \
-    KIND("dispatch", call_dispatch)  \
-    KIND("env", call_env)            \
-    KIND("cost", call_cost)          \
-    KIND("use", call_use)            \
-    KIND("label", call_label)        \
+#define KINDS(KIND)                 \
+    KIND("dispatch", call_dispatch) \
+    KIND("env", call_env)           \
+    KIND("cost", call_cost)         \
+    KIND("use", call_use)           \
+    KIND("label", call_label)       \
     KIND("bypass", call_bypass)
 
 struct argument {
@@ -31,8 +31,7 @@ struct argument {
 };
 
 struct wrapper {
-    PyObject_HEAD
-    PyObject *inner;
+    PyObject_HEAD PyObject *inner;
     PyObject *name, *extra; /* extra: the caller of a cost */
     PyObject *label;        /* of a dispatch, as simple_call_counter has it */
     PyObject *(*call)(struct wrapper *, PyObject *, PyObject *);
@@ -141,10 +140,10 @@ static uint32_t cache_result(const struct running *frame, const struct cache_cou
         up->hits_inside += hits;
         up->misses_inside += misses;
     }
-    return frame->bypass                        ? CACHE_BYPASS
-           : hits > frame->hits_inside          ? CACHE_HIT
+    return frame->bypass                   ? CACHE_BYPASS
+           : hits > frame->hits_inside     ? CACHE_HIT
            : misses > frame->misses_inside ? CACHE_MISS
-                                                : CACHE_NOT_ASKED;
+                                           : CACHE_NOT_ASKED;
 }
 
 static void write_dispatch(const struct running *frame, uint64_t order, uint32_t op, uint32_t depth,
@@ -152,8 +151,8 @@ static void write_dispatch(const struct running *frame, uint64_t order, uint32_t
 {
     struct event event;
     uint64_t own = ns > frame->inside_ns ? ns - frame->inside_ns : 0;
-    const uint32_t fields[] = { frame->context, frame->stack, op, frame->mode, depth, frame->fast,
-                                frame->slow, cache, frame->bypass, raised };
+    const uint32_t fields[] = { frame->context, frame->stack, op,    frame->mode,   depth,
+                                frame->fast,    frame->slow,  cache, frame->bypass, raised };
     if (!event_begin(&event, DEEP_DISPATCH, 8 + sizeof fields + 16))
         return;
     event_u64(&event, order);
@@ -173,8 +172,8 @@ static PyObject *call_dispatch(struct wrapper *w, PyObject *args, PyObject *kwar
     uint64_t order = ++agent.order;
     count(w->label);
     uint32_t op = func ? operator_of(func) : 0, depth = depth_of(w->mode);
-    struct cache_counts before = w->mode == MODE_FAKE_TENSOR_MODE ? cache_counts()
-                                                                  : (struct cache_counts){ 0 };
+    struct cache_counts before =
+        w->mode == MODE_FAKE_TENSOR_MODE ? cache_counts() : (struct cache_counts){ 0 };
     enter(w, &frame);
     uint64_t begun = agent_now();
     agent.overhead_ns += begun - start;
@@ -412,9 +411,8 @@ static PyObject *call_cost(struct wrapper *w, PyObject *args, PyObject *kwargs)
         frame.up->inside_ns += ns;
     struct raised raised;
     raised_keep(&raised);
-    uint64_t row = agent_ready()
-                       ? cost_row(w, thread.running ? thread.running->context : context_now())
-                       : 0;
+    uint64_t row =
+        agent_ready() ? cost_row(w, thread.running ? thread.running->context : context_now()) : 0;
     if (row) {
         agent_add_in_place(row, 1);
         agent_add_in_place(row + 8, ns);
@@ -549,7 +547,7 @@ static void wrapper_free(PyObject *self)
 {
     struct wrapper *w = (struct wrapper *)self;
     PyTypeObject *type = Py_TYPE(self);
-    freefunc free_self = __extension__(freefunc)PyType_GetSlot(type, Py_tp_free);
+    freefunc free_self = __extension__(freefunc) PyType_GetSlot(type, Py_tp_free);
     Py_XDECREF(w->inner);
     Py_XDECREF(w->name);
     Py_XDECREF(w->extra);
@@ -627,7 +625,7 @@ PyObject *agent_wrap(PyObject *type, PyObject *args)
     PyObject *inner, *name, *extra;
     if (!PyArg_ParseTuple(args, "sOUO", &kind, &inner, &name, &extra))
         return NULL;
-    allocfunc alloc = __extension__(allocfunc)PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc);
+    allocfunc alloc = __extension__(allocfunc) PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc);
     struct wrapper *w = (struct wrapper *)alloc((PyTypeObject *)type, 0);
     if (!w)
         return NULL;

@@ -1,11 +1,13 @@
-/* The words that kernel texts are written with: the common subset of C17 and CUDA C, no templates, no
- * overloads, no header of CUDA. The same text is compiled for three ends:
+/* The words that kernel texts are written with: the common subset of C17 and CUDA C, no templates,
+ * no overloads, no header of CUDA. The same text is compiled for three ends:
  *
  *     by NVRTC                     for the device
  *     with SYMTAPE_SHIM defined    for the host, by tests: its value names the header that says how
- *     otherwise                    for the struct of a kernel's arguments, by the C file that launches
+ *     otherwise                    for the struct of a kernel's arguments, by the C file that
+ * launches
  *
- *     #include "replay/backend/cuda/device/scale.h"        struct scale_args { u64 to, from; i64 n; };
+ *     #include ".../device/scale.h"                         struct scale_args { u64 to, from; i64
+ * n; };
  *
  *     KERNEL(scale, struct scale_args)                     T is a define: f32, bf16, i64 ...
  *     {
@@ -18,21 +20,21 @@
  *
  * Types of elements: i8 i16 i32 i64 u8 u16 u32 u64 b8 f64 f32 f16 bf16 f8e4m3 f8e5m2; the last four
  * by their bits: there is no arithmetic on them. LOAD(T, p, i) gives COMPUTE(T): f32 for f32 and
- * smaller floats, f64, u64 for u64, i64 for other integers, 0 or 1 for b8; STORE(T, p, i, v) rounds to
- * nearest even, wraps integers, and stores v != 0 as b8.
+ * smaller floats, f64, u64 for u64, i64 for other integers, 0 or 1 for b8; STORE(T, p, i, v) rounds
+ * to nearest even, wraps integers, and stores v != 0 as b8.
  *
- * VEC(T) is 16 bytes with the elements .v[PER16(T)]; LOAD16(T, p, i) and STORE16(T, p, i, x) move it
- * from and to the elements that start at p + i, an address that is a multiple of 16. AT(T, x, j) is
- * element j in COMPUTE(T), PUT(T, x, j, v) sets it.
+ * VEC(T) is 16 bytes with the elements .v[PER16(T)]; LOAD16(T, p, i) and STORE16(T, p, i, x) move
+ * it from and to the elements that start at p + i, an address that is a multiple of 16. AT(T, x, j)
+ * is element j in COMPUTE(T), PUT(T, x, j, v) sets it.
  *
- * MOVES16(kernel, loads, stores), behind a kernel, promises so many loads and stores of 16 bytes, or
- * more, in its code; tests hold the compiler to it (tests/cuda/nvrtc_programs.py, with SYMTAPE_CHECKED
- * defined), and it is nothing otherwise.
+ * MOVES16(kernel, loads, stores), behind a kernel, promises so many loads and stores of 16 bytes,
+ * or more, in its code; tests hold the compiler to it (tests/cuda/nvrtc_programs.py, with
+ * SYMTAPE_CHECKED defined), and it is nothing otherwise.
  *
  * KERNEL_OF(name, struct, threads) says how many threads a block has at most; more than 256 want it
- * (registers). SYNC(), SHUFFLE_...() and BALLOT() are for all threads of the block or warp, and blocks
- * that shuffle have whole warps. ATOMIC_...(p, v) give the value before. REPORT(error, index): `error`
- * is the address of two u64, how many were reported and the first of them. */
+ * (registers). SYNC(), SHUFFLE_...() and BALLOT() are for all threads of the block or warp, and
+ * blocks that shuffle have whole warps. ATOMIC_...(p, v) give the value before. REPORT(error,
+ * index): `error` is the address of two u64, how many were reported and the first of them. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_PROLOGUE_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_PROLOGUE_H
 
@@ -67,12 +69,12 @@ typedef u8 f8e5m2;
 
 #if defined __CUDACC_RTC__ || defined SYMTAPE_SHIM
 
-#define CAT_(a, b) a##b
-#define CAT(a, b) CAT_(a, b)
-#define WARP 32
-#define LANE (THREAD % WARP)
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define CAT_(a, b)      a##b
+#define CAT(a, b)       CAT_(a, b)
+#define WARP            32
+#define LANE            (THREAD % WARP)
+#define MIN(a, b)       ((a) < (b) ? (a) : (b))
+#define MAX(a, b)       ((a) > (b) ? (a) : (b))
 #define PTR(T, address) ((T *)(address))
 
 #ifdef __CUDACC_RTC__
@@ -80,68 +82,69 @@ typedef u8 f8e5m2;
 #define KERNEL(name, type) extern "C" __global__ void name(const __grid_constant__ type a)
 #define KERNEL_OF(name, type, threads) \
     extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ type a)
-#define DEVICE static __device__ __forceinline__
+#define DEVICE   static __device__ __forceinline__
 #define CONSTANT static __constant__ const
-#define UNROLL _Pragma("unroll")
-#define ROLLED _Pragma("unroll 1")
+#define UNROLL   _Pragma("unroll")
+#define ROLLED   _Pragma("unroll 1")
 #ifdef SYMTAPE_CHECKED
-#define MOVES16(name, loads, stores) extern "C" __device__ int moves16_##name = (loads) << 16 | (stores);
+#define MOVES16(name, loads, stores) \
+    extern "C" __device__ int moves16_##name = (loads) << 16 | (stores);
 #endif
-#define THREAD threadIdx.x
-#define THREADS blockDim.x
-#define BLOCK_X blockIdx.x
-#define BLOCK_Y blockIdx.y
-#define BLOCK_Z blockIdx.z
-#define GRID_X gridDim.x
-#define GRID_Y gridDim.y
-#define GRID_Z gridDim.z
+#define THREAD                threadIdx.x
+#define THREADS               blockDim.x
+#define BLOCK_X               blockIdx.x
+#define BLOCK_Y               blockIdx.y
+#define BLOCK_Z               blockIdx.z
+#define GRID_X                gridDim.x
+#define GRID_Y                gridDim.y
+#define GRID_Z                gridDim.z
 #define SHARED(type, name, n) __shared__ type name[n]
-#define DYNAMIC_SHARED(type, name) \
+#define DYNAMIC_SHARED(type, name)                    \
     extern __shared__ union vec_u32 dynamic_shared[]; \
     type *const name = (type *)dynamic_shared
-#define SYNC() __syncthreads()
+#define SYNC()      __syncthreads()
 #define SYNC_WARP() __syncwarp()
-#define FENCE() __threadfence()
-#define BALLOT(x) __ballot_sync(0xffffffffu, (x))
+#define FENCE()     __threadfence()
+#define BALLOT(x)   __ballot_sync(0xffffffffu, (x))
 
-#define SHUFFLES(T) \
-    DEVICE T SHUFFLE_XOR_##T(T v, u32 mask) \
-    { \
+#define SHUFFLES(T)                                   \
+    DEVICE T SHUFFLE_XOR_##T(T v, u32 mask)           \
+    {                                                 \
         return __shfl_xor_sync(0xffffffffu, v, mask); \
-    } \
-    DEVICE T SHUFFLE_DOWN_##T(T v, u32 by) \
-    { \
-        return __shfl_down_sync(0xffffffffu, v, by); \
-    } \
-    DEVICE T SHUFFLE_UP_##T(T v, u32 by) \
-    { \
-        return __shfl_up_sync(0xffffffffu, v, by); \
-    } \
-    DEVICE T SHUFFLE_##T(T v, u32 lane) \
-    { \
-        return __shfl_sync(0xffffffffu, v, lane); \
+    }                                                 \
+    DEVICE T SHUFFLE_DOWN_##T(T v, u32 by)            \
+    {                                                 \
+        return __shfl_down_sync(0xffffffffu, v, by);  \
+    }                                                 \
+    DEVICE T SHUFFLE_UP_##T(T v, u32 by)              \
+    {                                                 \
+        return __shfl_up_sync(0xffffffffu, v, by);    \
+    }                                                 \
+    DEVICE T SHUFFLE_##T(T v, u32 lane)               \
+    {                                                 \
+        return __shfl_sync(0xffffffffu, v, lane);     \
     }
-#define ATOMICS(T, type) \
-    DEVICE T ATOMIC_ADD_##T(T *p, T v) \
-    { \
-        return (T)atomicAdd((type *)p, (type)v); \
-    } \
-    DEVICE T ATOMIC_CAS_##T(T *p, T old, T v) \
-    { \
+#define ATOMICS(T, type)                                    \
+    DEVICE T ATOMIC_ADD_##T(T *p, T v)                      \
+    {                                                       \
+        return (T)atomicAdd((type *)p, (type)v);            \
+    }                                                       \
+    DEVICE T ATOMIC_CAS_##T(T *p, T old, T v)               \
+    {                                                       \
         return (T)atomicCAS((type *)p, (type)old, (type)v); \
     }
-#define ATOMIC_EXTREMES(T) \
+#define ATOMIC_EXTREMES(T)             \
     DEVICE T ATOMIC_MAX_##T(T *p, T v) \
-    { \
-        return atomicMax(p, v); \
-    } \
+    {                                  \
+        return atomicMax(p, v);        \
+    }                                  \
     DEVICE T ATOMIC_MIN_##T(T *p, T v) \
-    { \
-        return atomicMin(p, v); \
+    {                                  \
+        return atomicMin(p, v);        \
     }
 
 #define INFINITY __int_as_float(0x7f800000)
-#define NAN __int_as_float(0x7fffffff)
+#define NAN      __int_as_float(0x7fffffff)
 DEVICE u32 bits_of_f32(f32 x)
 {
     return __float_as_uint(x);
@@ -215,7 +218,8 @@ DEVICE f32 f32_of_f8e5m2(f8e5m2 x)
 {
     return f32_of_f16((f16)(x << 8));
 }
-/* Rounds to nearest even; `over` is the first magnitude beyond the largest, `otherwise` what it gives. */
+/* Rounds to nearest even; `over` is the first magnitude beyond the largest, `otherwise` what it
+ * gives. */
 DEVICE u8 f8_of_f32(f32 x, u32 mantissa, i32 bias, u32 over, u8 otherwise)
 {
     u32 bits = bits_of_f32(x), sign = bits >> 24 & 0x80, magnitude = bits & 0x7fffffffu;
@@ -243,52 +247,50 @@ DEVICE f8e5m2 f8e5m2_of_f32(f32 x)
 
 /* --- Elements --- */
 
-#define COMPUTE(T) CAT(compute_, T)
-#define LOAD(T, p, i) CAT(load_, T)((p), (i))
-#define STORE(T, p, i, v) CAT(store_, T)((p), (i), TO_STORE(T, v))
-#define TO_STORE(T, v) CAT(to_store_, T)(v)
-#define VEC(T) union CAT(vec_, T)
-#define PER16(T) (16 / (i32)sizeof(T))
-#define LOAD16(T, p, i) CAT(load16_, T)((p), (i))
+#define COMPUTE(T)          CAT(compute_, T)
+#define LOAD(T, p, i)       CAT(load_, T)((p), (i))
+#define STORE(T, p, i, v)   CAT(store_, T)((p), (i), TO_STORE(T, v))
+#define TO_STORE(T, v)      CAT(to_store_, T)(v)
+#define VEC(T)              union CAT(vec_, T)
+#define PER16(T)            (16 / (i32)sizeof(T))
+#define LOAD16(T, p, i)     CAT(load16_, T)((p), (i))
 #define STORE16(T, p, i, x) CAT(store16_, T)((p), (i), (x))
-#define AT(T, x, j) CAT(to_compute_, T)((x).v[j])
+#define AT(T, x, j)         CAT(to_compute_, T)((x).v[j])
 #define PUT(T, x, j, value) ((x).v[j] = CAT(of_compute_, T)(TO_STORE(T, value)))
 
 struct __attribute__((aligned(16))) words16 {
     u32 x, y, z, w;
 };
 
-#define ELEMENT(T, C, LOADED, STORED) \
-    typedef C compute_##T; \
-    union vec_##T { \
-        struct words16 words; \
-        T v[16 / sizeof(T)]; \
-    }; \
-    DEVICE C to_compute_##T(T x) \
-    { \
-        return LOADED; \
-    } \
-    DEVICE T of_compute_##T(C x) \
-    { \
-        return STORED; \
-    } \
-    DEVICE C load_##T(const void *p, i64 i) \
-    { \
-        return to_compute_##T(((const T *)p)[i]); \
-    } \
-    DEVICE void store_##T(void *p, i64 i, C x) \
-    { \
-        ((T *)p)[i] = of_compute_##T(x); \
-    } \
-    DEVICE union vec_##T load16_##T(const void *p, i64 i) \
-    { \
-        union vec_##T x; \
+#define ELEMENT(T, C, LOADED, STORED)                          \
+    typedef C compute_##T;                                     \
+    union vec_##T {                                            \
+        struct words16 words;                                  \
+        T v[16 / sizeof(T)];                                   \
+    };                                                         \
+    DEVICE C to_compute_##T(T x)                               \
+    {                                                          \
+        return LOADED;                                         \
+    }                                                          \
+    DEVICE T of_compute_##T(C x)                               \
+    {                                                          \
+        return STORED;                                         \
+    }                                                          \
+    DEVICE C load_##T(const void *p, i64 i)                    \
+    {                                                          \
+        return to_compute_##T(((const T *)p)[i]);              \
+    }                                                          \
+    DEVICE void store_##T(void *p, i64 i, C x)                 \
+    {                                                          \
+        ((T *)p)[i] = of_compute_##T(x);                       \
+    }                                                          \
+    DEVICE union vec_##T load16_##T(const void *p, i64 i) {    \
+        union vec_##T x;                                       \
         x.words = *(const struct words16 *)((const T *)p + i); \
-        return x; \
-    } \
-    DEVICE void store16_##T(void *p, i64 i, union vec_##T x) \
-    { \
-        *(struct words16 *)((T *)p + i) = x.words; \
+        return x;                                              \
+    } DEVICE void store16_##T(void *p, i64 i, union vec_##T x) \
+    {                                                          \
+        *(struct words16 *)((T *)p + i) = x.words;             \
     }
 ELEMENT(f64, f64, x, x)
 ELEMENT(f32, f32, x, x)
@@ -305,7 +307,8 @@ ELEMENT(u32, i64, x, (u32)x)
 ELEMENT(u16, i64, x, (u16)x)
 ELEMENT(u8, i64, x, (u8)x)
 ELEMENT(b8, i64, x != 0, x != 0)
-/* Numbers of any type are converted; of a bool they ask whether they are zero, which a half is not. */
+/* Numbers of any type are converted; of a bool they ask whether they are zero, which a half is not.
+ */
 #define to_store_f64(v)    (f64)(v)
 #define to_store_f32(v)    (f32)(v)
 #define to_store_f16(v)    (f32)(v)
@@ -349,32 +352,32 @@ DEVICE f64 ATOMIC_ADD_f64(f64 *p, f64 v)
     return atomicAdd(p, v);
 }
 /* An element of less than 4 bytes goes by the word around it. */
-#define ATOMIC_BY_WORD(NAME, T, EXPRESSION) \
-    DEVICE T NAME##_##T(T *p, compute_##T v) \
-    { \
-        u32 *word = (u32 *)((u64)p & ~(u64)3), shift = (u32)((u64)p & 3) * 8; \
+#define ATOMIC_BY_WORD(NAME, T, EXPRESSION)                                                   \
+    DEVICE T NAME##_##T(T *p, compute_##T v)                                                  \
+    {                                                                                         \
+        u32 *word = (u32 *)((u64)p & ~(u64)3), shift = (u32)((u64)p & 3) * 8;                 \
         u32 mask = (sizeof(T) == 1 ? 0xffu : 0xffffu) << shift, seen = *(volatile u32 *)word; \
-        for (;;) { \
-            T old = (T)(seen >> shift); \
-            compute_##T x = to_compute_##T(old); \
-            u32 wanted = (seen & ~mask) | ((u32)of_compute_##T(EXPRESSION) << shift & mask); \
-            u32 found = atomicCAS(word, seen, wanted); \
-            if (found == seen) \
-                return old; \
-            seen = found; \
-        } \
+        for (;;) {                                                                            \
+            T old = (T)(seen >> shift);                                                       \
+            compute_##T x = to_compute_##T(old);                                              \
+            u32 wanted = (seen & ~mask) | ((u32)of_compute_##T(EXPRESSION) << shift & mask);  \
+            u32 found = atomicCAS(word, seen, wanted);                                        \
+            if (found == seen)                                                                \
+                return old;                                                                   \
+            seen = found;                                                                     \
+        }                                                                                     \
     }
-#define ATOMIC_BY_BITS(NAME, T, BITS, OF, TO, EXPRESSION) \
-    DEVICE T NAME##_##T(T *p, T v) \
-    { \
-        BITS seen = *(volatile BITS *)p; \
-        for (;;) { \
-            T x = OF(seen); \
+#define ATOMIC_BY_BITS(NAME, T, BITS, OF, TO, EXPRESSION)                    \
+    DEVICE T NAME##_##T(T *p, T v)                                           \
+    {                                                                        \
+        BITS seen = *(volatile BITS *)p;                                     \
+        for (;;) {                                                           \
+            T x = OF(seen);                                                  \
             BITS found = ATOMIC_CAS_##BITS((BITS *)p, seen, TO(EXPRESSION)); \
-            if (found == seen) \
-                return x; \
-            seen = found; \
-        } \
+            if (found == seen)                                               \
+                return x;                                                    \
+            seen = found;                                                    \
+        }                                                                    \
     }
 #else
 DEVICE f32 ATOMIC_ADD_f32(f32 *p, f32 v)
@@ -389,25 +392,25 @@ DEVICE f64 ATOMIC_ADD_f64(f64 *p, f64 v)
     *p = x + v;
     return x;
 }
-#define ATOMIC_BY_WORD(NAME, T, EXPRESSION) \
+#define ATOMIC_BY_WORD(NAME, T, EXPRESSION)  \
     DEVICE T NAME##_##T(T *p, compute_##T v) \
-    { \
-        T old = *p; \
+    {                                        \
+        T old = *p;                          \
         compute_##T x = to_compute_##T(old); \
-        *p = of_compute_##T(EXPRESSION); \
-        return old; \
+        *p = of_compute_##T(EXPRESSION);     \
+        return old;                          \
     }
 #define ATOMIC_BY_BITS(NAME, T, BITS, OF, TO, EXPRESSION) \
-    DEVICE T NAME##_##T(T *p, T v) \
-    { \
-        T x = *p; \
-        *p = EXPRESSION; \
-        return x; \
+    DEVICE T NAME##_##T(T *p, T v)                        \
+    {                                                     \
+        T x = *p;                                         \
+        *p = EXPRESSION;                                  \
+        return x;                                         \
     }
 #endif
-#define ATOMIC_SMALL(T) \
-    ATOMIC_BY_WORD(ATOMIC_ADD, T, x + v) \
-    ATOMIC_BY_WORD(ATOMIC_MUL, T, x *v) \
+#define ATOMIC_SMALL(T)                                    \
+    ATOMIC_BY_WORD(ATOMIC_ADD, T, x + v)                   \
+    ATOMIC_BY_WORD(ATOMIC_MUL, T, x *v)                    \
     ATOMIC_BY_WORD(ATOMIC_MAX, T, v > x || v != v ? v : x) \
     ATOMIC_BY_WORD(ATOMIC_MIN, T, v < x || v != v ? v : x)
 ATOMIC_SMALL(f16)

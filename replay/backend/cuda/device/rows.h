@@ -1,5 +1,5 @@
-/* How teams go over rows: STEP elements, 16 bytes, at a time where the text defines VECTOR, and one at a
- * time from WHOLE(n) on. Rows may wait in shared memory for the next time. */
+/* How teams go over rows: STEP elements, 16 bytes, at a time where the text defines VECTOR, and one
+ * at a time from WHOLE(n) on. Rows may wait in shared memory for the next time. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_ROWS_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_ROWS_H
 
@@ -7,7 +7,7 @@
 
 #ifdef KERNEL
 #ifdef VECTOR
-#define STEP PER16(T)
+#define STEP     PER16(T)
 #define WHOLE(n) ((n) - (n) % STEP)
 #else
 #define WHOLE(n) 0

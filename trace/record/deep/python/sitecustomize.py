@@ -36,6 +36,26 @@ class _Finder:
         return None
 
 
+def _tell_environment():
+    """With --redact: what the program puts into its environment is replaced in the tape."""
+    folder = os.environ["SYMTAPE_DEEP_FOLDER"]
+
+    def hook(event, args):
+        if event != "os.putenv":
+            return
+        try:
+            out = os.open(os.path.join(folder, f"environment-{os.getpid()}"),
+                          os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                os.write(out, os.fsencode(args[0]) + b"=" + os.fsencode(args[1]) + b"\0")
+            finally:
+                os.close(out)
+        except Exception:  # never the program's trouble
+            pass
+
+    sys.addaudithook(hook)
+
+
 def _complain(error):
     """Told by `symtape record` at the end, not in the midst of the program's output."""
     try:
@@ -61,4 +81,6 @@ def _load_users_own():
 # A symtape record inside another has a folder of its own, and the other's comes here as the user's.
 if os.path.dirname(_folder) == os.environ.get("SYMTAPE_DEEP_FOLDER"):
     sys.meta_path.insert(0, _Finder)
+    if os.environ.get("SYMTAPE_DEEP_REDACT"):
+        _tell_environment()
 _load_users_own()

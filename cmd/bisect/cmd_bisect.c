@@ -1,0 +1,384 @@
+
+#include "cmd/bisect/bisect.h"
+#include "cmd/cli/fx_arg.h"
+#include "cmd/cli/memory_limit.h"
+#include "cmd/cli/search_signals.h"
+#include "trace/events/guards.h"
+#include "trace/events/user_line.h"
+
+static const struct opt options[] = {
+    OPT_STRING(0, "guard", "EXPR", struct bisect_args, guard,
+               "the guard that is looked for: 'Eq(s27, 16)'"),
+    OPT_STRING(0, "specializes", "SYMBOL", struct bisect_args, specializes,
+               "the symbol, or its source, that becomes a number"),
+    OPT_STRING(0, "expect", "REGEX", struct bisect_args, expect,
+               "the error or mismatch of a call that is looked for (default: any)"),
+    OPT_STRING(0, "check", "CMD", struct bisect_args, check,
+               "ask CMD about the graph cut behind a call, as symtape-minify(1) does: 0 bad, 1 to "
+               "124 good, 125 cannot tell"),
+    OPT_ALLOW(struct bisect_args, allow),
+    OPT_FLAG(0, "invert", struct bisect_args, invert, "of --check: 0 is good, 1 to 124 bad"),
+    OPT_STRING(0, "timeout", "TIME", struct bisect_args, timeout,
+               "of a run of CMD: 90, 90s, 15m (default: 5m)"),
+    OPT_STRING(0, "inject", "FAULT", struct bisect_args, inject,
+               "put a fault into the engine, for tests: flip-equality:N, ..."),
+    OPT_FLAG(0, "between", struct bisect_args, between,
+             "name the first thing that the second TAPE does otherwise than the first"),
+    OPT_STRING(0, "only", "ID", struct bisect_args, only,
+               "exit 1 for this event alone and 125 for others, so that git bisect does not follow "
+               "another bug"),
+    OPT_FLAG(0, "from-end", struct bisect_args, from_end, "look near the end first"),
+    OPT_NUMBER('j', "jobs", "N", struct bisect_args, jobs, "questions at once (default: 1)"),
+    OPT_NUMBER(0, "looks", "N", struct bisect_args, looks,
+               "of --check: ask about so many more places, for a contradiction (default: 3)"),
+    OPT_FLAG('l', "list", struct bisect_args, list, "list the events"),
+    OPT_FLAG(0, "bisect-codes", struct bisect_args, bisect_codes,
+             "exit as git bisect run wants: 0 good, 1 bad, 125 cannot tell"),
+    OPT_JSON(struct bisect_args, json),
+    OPT_END,
+};
+
+struct bisecting {
+    struct cmd *cmd;
+    const struct bisect_args *args;
+    struct bisect_question question;
+    const atomic_bool *stop;
+    struct buf said;
+};
+
+/* ---- One graph ---- */
+
+struct in_engine {
+    const struct candidate *candidate;
+    struct bisect_question question;
+    const struct bisect_events *events;
+};
+
+/* What the walk over all of it left of this state, or a walk up to there. */
+static enum bisect_answer probe(void *user, uint32_t state, bool fresh, struct err *err)
+{
+    struct in_engine *in = user;
+    struct bisect_events again;
+    if (!fresh)
+        return bisect_events_hit(in->events, state) ? BISECT_BAD : BISECT_GOOD;
+    if (!bisect_events_walk(in->candidate, &in->question, state, &again, err)) {
+        bisect_events_release(&again);
+        return BISECT_BROKEN;
+    }
+    bool same = again.list.n == state;
+    for (size_t i = 0; i < again.list.n && same; i++)
+        same = again.list.v[i].id == in->events->list.v[i].id;
+    bool bad = bisect_events_hit(&again, state);
+    bisect_events_release(&again);
+    return !same ? BISECT_SKIP : bad ? BISECT_BAD : BISECT_GOOD;
+}
+
+static bool bisect_graph(struct bisecting *b, const struct candidate *candidate,
+                         struct bisect_events *events, struct bisect_result *result,
+                         struct err *err)
+{
+    struct in_engine in = { candidate, b->question, events };
+    *result = (struct bisect_result){ .monotone = true };
+    if (b->args->check)
+        return bisect_by_command(b->args, candidate, b->stop, events, result, &b->said, err);
+    if (!bisect_events_walk(candidate, &b->question, UINT32_MAX, events, err))
+        return false;
+    in.question.exactly = events->exact;
+    const struct bisect_options how = {
+        .n = (uint32_t)events->list.n,
+        .jobs = b->args->jobs.given ? (uint32_t)b->args->jobs.value : 1,
+        .from_end = b->args->from_end,
+        .probe = probe,
+        .user = &in,
+        .stop = b->stop,
+    };
+    return bisect_run(&how, result, err);
+}
+
+static bool is_over(const struct bisect_result *result)
+{
+    return result->end != BISECT_NEVER;
+}
+
+/* ---- The graphs that are meant ---- */
+
+/* With a kind the graph of that name; else those of the attempt, its last one by default. */
+static bool is_meant(const struct trace *trace, const struct selector *selector,
+                     const struct graph_ref *ref)
+{
+    if (!ref->is_event && ref->kind != GRAPH_EXPORTED)
+        return false;
+    if (!selector_has_attempt(trace, selector, ref->attempt))
+        return false;
+    return selector->attempt >= 0 || ref->attempt == TRACE_NONE ||
+           trace->attempts[ref->attempt].next == TRACE_NONE;
+}
+
+static struct candidate *load(struct trace *trace, const struct graph_list *list, uint32_t ref,
+                              struct buf *name, struct err *err)
+{
+    const struct candidate_options plain = { 0 };
+    struct selector selector;
+    selector_print_graph(trace, list, ref, name);
+    if (name->failed)
+        return err_nomem(err), NULL;
+    struct str part = buf_str(name);
+    part = str_starts(part, STR(":")) ? str_from(part, 1) : part;
+    return selector_parse_part(&selector, part, err) ? candidate_load(trace, &selector, &plain, err)
+                                                     : NULL;
+}
+
+/* A guard that no call asked for: its own record knows whose work it was, and on which line. */
+static bool find_recorded(struct trace *trace, const struct graph_ref *ref,
+                          struct bisect_event *event, struct err *err)
+{
+    const struct guard_list *guards = trace_guards(trace, err);
+    if (!guards)
+        return false;
+    for (uint32_t i = 0; i < guards->n; i++) {
+        const struct guard *guard = &guards->guards[i];
+        if (guard->attempt != ref->attempt || guard->kind == GUARD_SUPPRESSED ||
+            !str_eq(guard->expr, event->expr))
+            continue;
+        uint32_t recording = trace->records[guard->record].recording;
+        struct frame frame =
+            stack_frame(trace, recording, user_line(trace, recording, guard->user_stack));
+        event->recorded = guard_class_name(guard->asked_by);
+        event->file = frame.file;
+        event->function = frame.function;
+        event->code = frame.code;
+        event->line = frame.line;
+        return true;
+    }
+    return true;
+}
+
+static bool find_recorded_ends(struct trace *trace, const struct graph_ref *ref,
+                               struct bisect_events *events, const struct bisect_result *result,
+                               struct err *err)
+{
+    const uint32_t numbers[] = { result->good, result->bad };
+    for (size_t i = 0; i < 2; i++) {
+        struct bisect_event *event =
+            numbers[i] && numbers[i] <= events->list.n ? &events->list.v[numbers[i] - 1] : NULL;
+        bool guard =
+            event && (event->kind == BISECT_EVENT_GUARD || event->kind == BISECT_EVENT_ASSERT);
+        if (guard && !event->asked && !find_recorded(trace, ref, event, err))
+            return false;
+    }
+    return true;
+}
+
+/* What is searched. */
+struct place {
+    struct str name;
+    struct trace *trace; /* NULL: FX text, of which there are no records */
+    const struct graph_ref *ref;
+    uint32_t nth; /* of the graphs that are meant */
+    bool last;
+};
+
+static int bisect_candidate(struct bisecting *b, const struct candidate *candidate,
+                            const struct place *place, struct err *err, bool *over)
+{
+    struct bisect_events events = { .whole = false };
+    struct bisect_result result = { .monotone = true };
+    int code = EXIT_DONE;
+    if (b->args->check)
+        memory_limit_end(b->cmd->out->limit); /* CMD would inherit it */
+    bool good =
+        candidate && bisect_graph(b, candidate, &events, &result, err) &&
+        (!place->trace || find_recorded_ends(place->trace, place->ref, &events, &result, err));
+    const struct bisect_report report = { .graph = place->name,
+                                          .events = &events,
+                                          .result = &result,
+                                          .graphs = place->nth,
+                                          .said = buf_str(&b->said) };
+    *over = !good || is_over(&result);
+    if (!good) {
+        err_at(err, "bisect: %.*s", STR_ARG(place->name));
+        code = out_error(b->cmd->out, err);
+    } else if (b->args->list) {
+        code = bisect_list(b->cmd, b->args, &report);
+    } else if (*over || place->last) {
+        code = bisect_report(b->cmd, b->args, &report);
+    }
+    bisect_events_release(&events);
+    bisect_result_release(&result);
+    return code;
+}
+
+static int bisect_ref(struct bisecting *b, struct trace *trace, const struct graph_list *list,
+                      uint32_t ref, uint32_t nth, bool last, bool *over)
+{
+    struct err err = { 0 };
+    struct buf name = BUF_INIT;
+    struct candidate *candidate = load(trace, list, ref, &name, &err);
+    const struct place place = { buf_str(&name), trace, &list->refs[ref], nth, last };
+    int code = bisect_candidate(b, candidate, &place, &err, over);
+    candidate_free(candidate);
+    buf_release(&name);
+    return code;
+}
+
+static int bisect_tape(struct bisecting *b, struct tape_arg *tape)
+{
+    struct err err = { 0 };
+    struct trace *trace = tape->trace;
+    const struct graph_list *list = trace_graphs(trace, &err);
+    uint32_t one = UINT32_MAX, last = UINT32_MAX, nth = 0;
+    if (!list)
+        return out_error(b->cmd->out, &err);
+    if (tape->selector.kind.n && !selector_graph(trace, list, &tape->selector, &one, &err))
+        return out_error(b->cmd->out, &err);
+    for (uint32_t i = 0; i < list->n; i++)
+        if (one == UINT32_MAX ? is_meant(trace, &tape->selector, &list->refs[i]) : i == one)
+            last = i;
+    if (last == UINT32_MAX)
+        return out_usage(b->cmd->out,
+                         "bisect: %s: no graph there; a compile that failed has its partial one "
+                         "when it was recorded with symtape record --deep",
+                         b->cmd->operands[0]);
+    bool over = false;
+    int code = EXIT_DONE;
+    for (uint32_t i = 0; i <= last && !over && code == EXIT_DONE; i++)
+        if (one == UINT32_MAX ? is_meant(trace, &tape->selector, &list->refs[i]) : i == one)
+            code = bisect_ref(b, trace, list, i, ++nth, i == last, &over);
+    return code;
+}
+
+static int bisect_operand(struct bisecting *b)
+{
+    const struct candidate_options plain = { 0 };
+    const struct place place = { .name = str_of(b->cmd->operands[0]), .nth = 1, .last = true };
+    struct err err = { 0 };
+    struct tape_arg tape = { .trace = NULL };
+    bool over;
+    struct candidate *candidate =
+        fx_arg_read(b->cmd->operands[0], &plain, &b->cmd->out->limit->meter, &err);
+    int code;
+    if (candidate || err_is_set(&err)) {
+        code = candidate ? bisect_candidate(b, candidate, &place, &err, &over)
+                         : out_error(b->cmd->out, &err);
+    } else {
+        code = tape_arg_open(&tape, b->cmd->out, b->cmd->operands[0], 0);
+        code = code == EXIT_DONE ? bisect_tape(b, &tape) : code;
+    }
+    candidate_free(candidate);
+    tape_arg_close(&tape);
+    return code;
+}
+
+/* Ctrl-C ends it with what is known by then. */
+static int search(struct bisecting *b)
+{
+    struct search_signals signals;
+    b->stop = search_signals_begin(&signals);
+    int code = bisect_operand(b);
+    search_signals_end(&signals);
+    return code;
+}
+
+/* ---- Between two tapes ---- */
+
+static int compare_opened(struct bisecting *b, struct tape_arg *tapes)
+{
+    struct err err = { 0 };
+    struct bisect_difference difference;
+    struct outline *outlines[2] = { NULL, NULL };
+    for (int i = 0; i < 2; i++)
+        outlines[i] = outline_build(tapes[i].trace, &tapes[i].selector, &err);
+    struct align *align =
+        outlines[0] && outlines[1] ? align_outlines(outlines[0], outlines[1], &err) : NULL;
+    int code;
+    if (align) {
+        bisect_between(align, &difference);
+        code = bisect_report_between(b->cmd, b->args, &difference);
+    } else {
+        code = out_error(b->cmd->out, &err);
+    }
+    align_free(align);
+    outline_free(outlines[0]);
+    outline_free(outlines[1]);
+    return code;
+}
+
+static int compare(struct bisecting *b)
+{
+    struct tape_arg tapes[2] = { { .trace = NULL }, { .trace = NULL } };
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < 2 && code == EXIT_DONE; i++)
+        code = tape_arg_open(&tapes[i], b->cmd->out, b->cmd->operands[i], 0);
+    if (code == EXIT_DONE)
+        code = compare_opened(b, tapes);
+    tape_arg_close(&tapes[0]);
+    tape_arg_close(&tapes[1]);
+    return code;
+}
+
+/* ---- The command ---- */
+
+static int check_args(struct bisecting *b)
+{
+    const struct bisect_args *args = b->args;
+    struct out *out = b->cmd->out;
+    unsigned questions = !!args->expect + !!args->guard + !!args->specializes + !!args->check;
+    if (questions > 1)
+        return out_usage(out, "bisect: --expect, --guard, --specializes and --check exclude each "
+                              "other");
+    if (args->between && (questions || args->inject || args->list))
+        return out_usage(out, "bisect: --between asks nothing but what differs");
+    if (args->between != (b->cmd->n_operands == 2))
+        return out_usage(out, args->between ? "bisect: --between takes two TAPEs"
+                                            : "bisect: one TAPE, or two with --between");
+    if ((args->invert || args->timeout || args->looks.given || args->allow) && !args->check)
+        return out_usage(out, "bisect: --invert, --timeout, --looks and --allow belong to --check");
+    if (args->only && (strlen(args->only) != 16 || strspn(args->only, "0123456789abcdef") != 16))
+        return out_usage(out,
+                         "bisect: --only: \"%s\" is no id, as in e1c81bad162d1681: the last "
+                         "line of an earlier run has it",
+                         args->only);
+    if (args->jobs.given && (args->jobs.value < 1 || args->jobs.value > 256))
+        return out_usage(out, "bisect: --jobs: from 1 to 256");
+    if (args->looks.given && args->looks.value > 1000000)
+        return out_usage(out, "bisect: --looks: at most 1000000");
+    b->question = (struct bisect_question){ .kind = BISECT_FAILURE,
+                                            .what = str_of(args->expect ? args->expect : ""),
+                                            .inject = str_of(args->inject ? args->inject : "") };
+    if (args->guard) {
+        b->question.kind = BISECT_GUARD;
+        b->question.what = str_of(args->guard);
+    } else if (args->specializes) {
+        b->question.kind = BISECT_SPECIALIZES;
+        b->question.what = str_of(args->specializes);
+    }
+    return EXIT_DONE;
+}
+
+static int run(struct cmd *cmd)
+{
+    struct bisecting b = { .cmd = cmd, .args = cmd->args };
+    int code = check_args(&b);
+    if (code == EXIT_DONE)
+        code = b.args->between ? compare(&b) : search(&b);
+    buf_release(&b.said);
+    return b.args->bisect_codes ? exit_code_for_bisect(code) : code;
+}
+
+const struct command command_bisect = {
+    .synopsis =
+        "[options] TAPE:COMPILE[:KIND]\n[options] ARCHIVE.pt2 | GRAPH.fx\n--between TAPE TAPE",
+    .description =
+        "Replays the events of a compile (symbols, guards, asserts, replacements, "
+        "specializations, calls) and names the first after which a guard holds, a symbol is a "
+        "number, a call fails, or a command says so. The answer stands only when the state "
+        "before it and the state after it were both asked afresh.",
+    .examples = "symtape bisect bert.tape:0/0 --guard 'Eq(s27, 16)'\n"
+                "symtape bisect bert.tape:0/0:forward --check ./fails.sh --jobs 4\n"
+                "symtape bisect --between before.tape after.tape",
+    .options = options,
+    .args_size = sizeof(struct bisect_args),
+    .min_operands = 1,
+    .max_operands = 2,
+    .run = run,
+};

@@ -1,0 +1,30 @@
+#include "cmd/cli/fx_arg.h"
+
+#include "cmd/cli/text_file.h"
+#include "trace/graph/graph.h"
+#include "trace/log/source.h"
+
+static bool is_fx_text(const char *path, struct source_meter *meter, struct buf *text,
+                       struct err *err)
+{
+    struct source *source = source_open(path, &(struct err){ 0 });
+    bool may_be = source && (source->kind == SOURCE_OTHER);
+    source_close(source);
+    if (!may_be)
+        return false;
+    return text_file_read(path, meter, text, err) && graph_looks_like(buf_str(text));
+}
+
+struct candidate *fx_arg_read(const char *path, const struct candidate_options *options,
+                              struct source_meter *meter, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    struct candidate *candidate = NULL;
+    if (is_fx_text(path, meter, &text, err)) {
+        candidate = candidate_read_fx(buf_str(&text), options, err);
+        if (!candidate)
+            err_at(err, "%s", path);
+    }
+    buf_release(&text);
+    return candidate;
+}

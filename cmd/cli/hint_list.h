@@ -1,0 +1,17 @@
+/* --set s77=31,s27=8 of commands that make a candidate: other hints than the recorded ones. */
+#ifndef SYMTAPE_CMD_CLI_HINT_LIST_H
+#define SYMTAPE_CMD_CLI_HINT_LIST_H
+
+#include "minify/candidate/candidate.h"
+
+enum { HINTS_MAX = 64 };
+
+struct hint_list {
+    struct cand_hint hints[HINTS_MAX]; /* their names point into the text */
+    uint32_t n;
+};
+
+/* `list` is empty before. NULL is no text. False: ERR_USAGE. */
+bool hint_list_read(struct hint_list *list, const char *text, struct err *err);
+
+#endif

@@ -1,0 +1,132 @@
+#include "cmd/cli/memory_limit.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profile/model/human.h"
+
+/* The program itself and what is mapped of libraries and inputs are counted by nobody: 8 MiB of 64,
+ * and one of 40 times. */
+enum { LIMIT_BASE = 64, LIMIT_TIMES = 40, UNCOUNTED_BASE = 8, UNCOUNTED_TIMES = 1 };
+
+/* Stacks of threads count from the start, though hardly any of them is used: 8 MiB for each
+ * processor but the first, as many as replays run on (replay/parallel.c). */
+enum { STACK_BYTES = 8 << 20, MOST_THREADS = 64 };
+
+static uint64_t stacks(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    long threads = processors < 1 ? 0 : processors - 1;
+    return (uint64_t)(threads < MOST_THREADS ? threads : MOST_THREADS) * STACK_BYTES;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+#define CAN_LIMIT 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CAN_LIMIT 0
+#endif
+#endif
+#ifndef CAN_LIMIT
+#define CAN_LIMIT 1
+#endif
+
+static uint64_t allowed(const struct memory_limit *limit, uint64_t base, uint64_t times)
+{
+    uint64_t bytes = (base << 20) + limit->window;
+    return limit->stored > (UINT64_MAX - bytes) / times ? UINT64_MAX
+                                                        : bytes + times * limit->stored;
+}
+
+static bool set(struct memory_limit *limit)
+{
+    uint64_t bytes = allowed(limit, LIMIT_BASE - UNCOUNTED_BASE, LIMIT_TIMES - UNCOUNTED_TIMES);
+    bytes = bytes > UINT64_MAX - limit->stacks ? UINT64_MAX : bytes + limit->stacks;
+    struct rlimit now = limit->before;
+    if (now.rlim_cur == RLIM_INFINITY || bytes < now.rlim_cur)
+        now.rlim_cur = (rlim_t)bytes;
+    return setrlimit(RLIMIT_DATA, &now) == 0;
+}
+
+static void add_stored(struct source_meter *meter, uint64_t bytes)
+{
+    struct memory_limit *limit = (struct memory_limit *)meter;
+    limit->stored += bytes;
+    if (limit->on)
+        set(limit);
+}
+
+/* One window at a time: the next frame's takes the place of the one before. */
+static void add_window(struct source_meter *meter, uint64_t bytes)
+{
+    struct memory_limit *limit = (struct memory_limit *)meter;
+    if (bytes <= limit->window)
+        return;
+    limit->window = bytes;
+    if (limit->on)
+        set(limit);
+}
+
+static uint64_t tell_allowed(const struct source_meter *meter)
+{
+    const struct memory_limit *limit = (const struct memory_limit *)meter;
+    return limit->big ? UINT64_MAX : allowed(limit, LIMIT_BASE, LIMIT_TIMES);
+}
+
+void memory_limit_begin(struct memory_limit *limit, bool big)
+{
+    *limit = (struct memory_limit){ .meter = { add_stored, add_window, tell_allowed },
+                                    .big = big,
+                                    .stacks = stacks() };
+    if (CAN_LIMIT && !big && getrlimit(RLIMIT_DATA, &limit->before) == 0)
+        limit->on = set(limit);
+}
+
+void memory_limit_end(struct memory_limit *limit)
+{
+    if (limit && limit->on)
+        setrlimit(RLIMIT_DATA, &limit->before);
+    if (limit)
+        limit->on = false;
+}
+
+/* The most that was resident since the program began, in bytes; 0: not told. getrusage()'s
+ * ru_maxrss would count what started the program, too: it outlives exec(). Nothing is allocated
+ * here. */
+static uint64_t most_resident(void)
+{
+    char text[4096];
+    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *line = strstr(text, "\nVmHWM:");
+    return line ? strtoull(line + 7, NULL, 10) * 1024 : 0;
+}
+
+/* Memory can be out for other reasons: the machine's, or a limit of the user's. Arrays grow to
+ * twice their size, so at least a quarter was in use when ours was in the way. */
+static bool was_in_the_way(const struct memory_limit *limit)
+{
+    return limit->on && most_resident() > allowed(limit, LIMIT_BASE, LIMIT_TIMES) / 4;
+}
+
+void memory_limit_explain(const struct memory_limit *limit, struct err *err)
+{
+    char most[HUMAN_SIZE], stored[HUMAN_SIZE];
+    struct err nomem = { 0 };
+    err_nomem(&nomem);
+    struct str place = str_of(err->text), why = str_of(nomem.text);
+    if (!limit || err->kind != ERR_ENV || !str_ends(place, why) || !was_in_the_way(limit))
+        return;
+    place.n -= why.n;
+    struct err told = { 0 };
+    err_set(&told, ERR_INPUT,
+            "%.*sinput of %s would take more than %s of memory; --big lifts this limit",
+            STR_ARG(place), human_bytes(stored, limit->stored),
+            human_bytes(most, allowed(limit, LIMIT_BASE, LIMIT_TIMES)));
+    *err = told;
+}

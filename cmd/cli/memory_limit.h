@@ -1,0 +1,39 @@
+/* How much memory a file may make a command take.
+ *
+ * A file may come from anybody, and a few kilobytes can claim or unfold to gigabytes. Unless --big
+ * is given, a command may take LIMIT_BASE, the window of a zstd input (128 MiB at most), and
+ * LIMIT_TIMES what it has read, counted as it lies there, compressed. The limit belongs to the
+ * process (RLIMIT_DATA) and grows as input is read, so that it holds for whatever allocates and
+ * costs nothing there: an allocation beyond it fails, and the error that comes of it says what was
+ * refused. Address space for the stacks of threads is allowed beside.
+ *
+ * What runs a program, or a graph with values, takes what that needs: such a command calls
+ * memory_limit_end() in front of it. Builds with AddressSanitizer, whose own memory counts too,
+ * have no limit. */
+#ifndef SYMTAPE_CMD_CLI_MEMORY_LIMIT_H
+#define SYMTAPE_CMD_CLI_MEMORY_LIMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "trace/base/err.h"
+#include "trace/log/source.h"
+
+struct memory_limit {
+    struct source_meter meter; /* give it to what reads; the first member */
+    bool big;                  /* --big */
+    bool on;
+    struct rlimit before;
+    uint64_t stored, window; /* told by the meter */
+    uint64_t stacks;         /* address space of threads' stacks */
+};
+
+/* `limit` must stay where it is. Where the system refuses, there is no limit. */
+void memory_limit_begin(struct memory_limit *limit, bool big);
+/* From here on there is no limit. NULL, or one that has ended: nothing. */
+void memory_limit_end(struct memory_limit *limit);
+/* An error for want of memory that the limit made becomes ERR_INPUT and says so. */
+void memory_limit_explain(const struct memory_limit *limit, struct err *err);
+
+#endif

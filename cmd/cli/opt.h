@@ -1,0 +1,133 @@
+/* Command line options as data.
+ *
+ * A command describes its options in a table; from it come parsing, `-h`, `--no-NAME` for flags,
+ * "did you mean", and the shell completions. Values land in a struct of the command's own:
+ *
+ *     struct import_args { const char *output; bool overwrite; };
+ *     static const struct opt options[] = {
+ *         OPT_STRING('o', "output", "TAPE", struct import_args, output, "write the tape here"),
+ *         OPT_FLAG(0, "overwrite", struct import_args, overwrite, "replace an existing TAPE"),
+ *         OPT_END,
+ *     };
+ *
+ * Accepted: -o FILE, -oFILE, --output FILE, --output=FILE, grouped flags (-qj), "--" to end
+ * options, options after operands, "-" as an operand. A repeated option replaces the value before.
+ * An optional value (OPT_OPTIONAL) is given as --events=NAME; the next word serves too once an
+ * operand was seen ("show TAPE --events NAME"), since only then it cannot be the operand. */
+#ifndef SYMTAPE_CMD_CLI_OPT_H
+#define SYMTAPE_CMD_CLI_OPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/base/buf.h"
+#include "trace/base/err.h"
+#include "trace/base/vec.h"
+
+enum opt_kind {
+    OPT_KIND_END,
+    OPT_KIND_FLAG,     /* bool */
+    OPT_KIND_STRING,   /* const char *, points into argv */
+    OPT_KIND_OPTIONAL, /* const char *; "" when the option is given without a value */
+    OPT_KIND_NUMBER,   /* struct opt_number, decimal */
+    OPT_KIND_CHOICE,   /* const char *, one of the words in `value`, separated by '|' */
+    OPT_KIND_SPLIT,    /* struct opt_number: how many operands stand before it; takes no value */
+};
+
+struct opt {
+    enum opt_kind kind;
+    char letter;       /* 0: none */
+    const char *name;  /* without the dashes */
+    const char *value; /* what its value is called in the help: "FILE"; the words of a choice */
+    size_t offset;     /* of its field in the command's struct */
+    const char *help;
+};
+
+struct opt_number {
+    uint64_t value;
+    bool given;
+};
+
+/* Does a value follow it, as its next word if in no other way? */
+static inline bool opt_takes_value(const struct opt *opt)
+{
+    return opt->kind != OPT_KIND_FLAG && opt->kind != OPT_KIND_OPTIONAL &&
+           opt->kind != OPT_KIND_SPLIT;
+}
+
+/* The field's offset; does not compile without a warning when the field is of another type. */
+#define OPT_FIELD(ctype, type, field) \
+    (offsetof(type, field) + 0 * sizeof(&((type *)0)->field == (ctype *)0))
+
+#define OPT_FLAG(letter, name, type, field, help)                             \
+    {                                                                         \
+        OPT_KIND_FLAG, letter, name, NULL, OPT_FIELD(bool, type, field), help \
+    }
+#define OPT_STRING(letter, name, value, type, field, help)                               \
+    {                                                                                    \
+        OPT_KIND_STRING, letter, name, value, OPT_FIELD(const char *, type, field), help \
+    }
+#define OPT_OPTIONAL(letter, name, value, type, field, help)                               \
+    {                                                                                      \
+        OPT_KIND_OPTIONAL, letter, name, value, OPT_FIELD(const char *, type, field), help \
+    }
+#define OPT_NUMBER(letter, name, value, type, field, help)                                    \
+    {                                                                                         \
+        OPT_KIND_NUMBER, letter, name, value, OPT_FIELD(struct opt_number, type, field), help \
+    }
+#define OPT_CHOICE(letter, name, words, type, field, help)                               \
+    {                                                                                    \
+        OPT_KIND_CHOICE, letter, name, words, OPT_FIELD(const char *, type, field), help \
+    }
+#define OPT_SPLIT(letter, name, type, field, help)                                          \
+    {                                                                                       \
+        OPT_KIND_SPLIT, letter, name, NULL, OPT_FIELD(struct opt_number, type, field), help \
+    }
+#define OPT_END              \
+    {                        \
+        .kind = OPT_KIND_END \
+    }
+
+/* Options that several commands have are worded the same everywhere. */
+#define OPT_JSON(type, field)   OPT_FLAG(0, "json", type, field, "print one JSON object")
+#define OPT_STRICT(type, field) OPT_FLAG(0, "strict", type, field, "any damage is an error: exit 3")
+#define OPT_ALLOW(type, field)                                                            \
+    OPT_STRING(0, "allow", "NS[,NS...]", type, field,                                     \
+               "programs may call operators of these namespaces, too, as torchvision in " \
+               "torch.ops.torchvision.nms; otherwise only PyTorch's own are written and run")
+#define OPT_OVERWRITE(type, field) \
+    OPT_FLAG(0, "overwrite", type, field, "replace the output if it exists")
+#define OPT_REDACT(type, field)        \
+    OPT_FLAG(0, "redact", type, field, \
+             "replace environment variables, tokens, addresses, user names and paths")
+
+/* A table and the struct that it fills. */
+struct opt_target {
+    const struct opt *options;
+    void *args;
+};
+
+struct opt_parse {
+    vec_of(const char *)
+    operands;           /* in order; NULL-terminated after a successful parse */
+    bool options_first; /* set by the caller: the first operand ends the options */
+    size_t n_targets;
+    const struct opt_target
+        *targets; /* set by the caller: tables in the order of their precedence */
+};
+
+/* argv[0] is the first word to look at. False with ERR_USAGE (one line, names the option, suggests
+ * the nearest name) or without memory. Fields of options that are not given are left alone. */
+bool opt_parse(struct opt_parse *parse, int argc, const char *const *argv, struct err *err);
+/* Frees the array of operands; the strings belong to argv. */
+void opt_release(struct opt_parse *parse);
+
+/* The lines of a help text, as wide as help is: "  -o, --output TAPE   write the tape here". */
+enum { OPT_HELP_COLUMNS = 80 };
+void opt_help(const struct opt *options, struct buf *out);
+
+/* Words of a "a|b|c" choice: advances *rest past the word returned; "" at the end. */
+struct str opt_next_word(const char **rest);
+
+#endif

@@ -1,0 +1,32 @@
+#include "cmd/cli/opt.h"
+#include "profile/model/format.h"
+
+enum { HELP_AT = 28 };
+
+/* "  -o, --output TAPE", "      --events[=NAME]" */
+static size_t option_names(const struct opt *opt, struct buf *out)
+{
+    size_t start = out->n;
+    if (opt->letter)
+        buf_printf(out, "  -%c, --%s", opt->letter, opt->name);
+    else
+        buf_printf(out, "      --%s", opt->name);
+    if (opt->kind == OPT_KIND_OPTIONAL)
+        buf_printf(out, "[=%s]", opt->value);
+    else if (opt_takes_value(opt))
+        buf_printf(out, " %s", opt->value);
+    return out->n - start;
+}
+
+void opt_help(const struct opt *options, struct buf *out)
+{
+    for (const struct opt *o = options; o && o->kind != OPT_KIND_END; o++) {
+        size_t at = option_names(o, out);
+        if (at + 2 > HELP_AT) {
+            buf_putc(out, '\n');
+            at = 0;
+        }
+        format_spaces(out, HELP_AT - at);
+        format_wrapped(out, str_of(o->help), OPT_HELP_COLUMNS, HELP_AT, HELP_AT);
+    }
+}

@@ -1,0 +1,310 @@
+#include "cmd/cli/out.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cli/memory_limit.h"
+#include "cmd/cmd.h"
+#include "trace/base/file/output.h"
+#include "trace/base/text/printable.h"
+
+static bool is_set(const char *value)
+{
+    return value && *value;
+}
+
+static bool wants_color(enum color_when color, bool tty)
+{
+    const char *force = getenv("CLICOLOR_FORCE"), *cli = getenv("CLICOLOR"), *term = getenv("TERM");
+    if (color != COLOR_AUTO)
+        return color == COLOR_ALWAYS;
+    if (is_set(getenv("NO_COLOR")))
+        return false;
+    if (is_set(force) && strcmp(force, "0") != 0)
+        return true;
+    if (cli && strcmp(cli, "0") == 0)
+        return false;
+    if (!is_set(term) || strcmp(term, "dumb") == 0)
+        return false;
+    return tty;
+}
+
+static unsigned terminal_width(int fd)
+{
+    struct winsize size;
+    uint64_t columns;
+    const char *variable = getenv("COLUMNS");
+    if (variable && str_to_u64(str_of(variable), &columns) && columns > 0 && columns < 10000)
+        return (unsigned)columns;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return 80;
+}
+
+static bool is_terminal(FILE *stream)
+{
+    int fd = fileno(stream);
+    return fd >= 0 && isatty(fd);
+}
+
+void out_init(struct out *out, FILE *data, FILE *notes, enum color_when color)
+{
+    *out = (struct out){ .data = data, .notes = notes };
+    out->data_tty = is_terminal(data);
+    out->notes_tty = is_terminal(notes);
+    out->data_color = wants_color(color, out->data_tty);
+    out->notes_color = wants_color(color, out->notes_tty);
+    out->width = out->data_tty ? terminal_width(fileno(data)) : 0;
+}
+
+static const char *const STYLES[] = {
+    [STYLE_NONE] = "\033[0m",  [STYLE_BOLD] = "\033[1m",   [STYLE_DIM] = "\033[2m",
+    [STYLE_RED] = "\033[31m",  [STYLE_GREEN] = "\033[32m", [STYLE_YELLOW] = "\033[33m",
+    [STYLE_CYAN] = "\033[36m",
+};
+
+struct styles *out_styles(struct out *out)
+{
+    return out->data_color ? &out->styles : NULL;
+}
+
+static void remember_failure(struct out *out)
+{
+    if (ferror(out->data) && out->write_errno == 0)
+        out->write_errno = errno ? errno : EIO;
+}
+
+/* All that is printed for people leaves here. */
+static void put_printable(FILE *stream, struct str text)
+{
+    char escape[PRINTABLE_ESCAPE];
+    while (text.n > 0) {
+        size_t run = printable_run(text);
+        if (run > 0)
+            fwrite(text.p, 1, run, stream);
+        text = str_from(text, run);
+        if (text.n == 0)
+            return;
+        text = str_from(text, printable_next(text, escape));
+        fputs(escape, stream);
+    }
+}
+
+void out_text(struct out *out, struct str text)
+{
+    put_printable(out->data, text);
+    remember_failure(out);
+}
+
+void out_exact(struct out *out, struct str bytes)
+{
+    if (out->data_tty)
+        put_printable(out->data, bytes);
+    else if (bytes.n)
+        fwrite(bytes.p, 1, bytes.n, out->data);
+    remember_failure(out);
+}
+
+void out_printf(struct out *out, const char *fmt, ...)
+{
+    struct buf text = BUF_INIT;
+    va_list args;
+    va_start(args, fmt);
+    buf_vprintf(&text, fmt, args);
+    va_end(args);
+    out_buf(out, &text);
+    buf_release(&text);
+}
+
+static void put_styled(struct out *out, const struct buf *buf)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < out->styles.marks.n; i++) {
+        const struct style_mark *mark = &out->styles.marks.v[i];
+        if (mark->text != buf || mark->at < done || mark->at > buf->n)
+            continue;
+        put_printable(out->data, str_first(str_from(buf_str(buf), done), mark->at - done));
+        fputs(STYLES[mark->style], out->data);
+        done = mark->at;
+    }
+    put_printable(out->data, str_from(buf_str(buf), done));
+    out->styles.marks.n = 0;
+    remember_failure(out);
+}
+
+int out_buf(struct out *out, const struct buf *buf)
+{
+    struct err err = { 0 };
+    if (buf->failed) {
+        out->styles.marks.n = 0;
+        err_nomem(&err);
+        return out->unprinted = out_error(out, &err);
+    }
+    put_styled(out, buf);
+    return EXIT_DONE;
+}
+
+static bool write_file(const char *path, bool overwrite, struct str text, struct err *err)
+{
+    struct output *output = output_open(path, overwrite ? OUTPUT_REPLACE : OUTPUT_NEW, err);
+    if (output && output_write(output, text, err))
+        return output_commit(output, err);
+    output_abort(output);
+    return false;
+}
+
+int out_report(struct out *out, const char *path, bool overwrite, const struct buf *buf)
+{
+    struct err err = { 0 };
+    struct buf shown = BUF_INIT;
+    struct str text = buf_str(buf);
+    if (!path || strcmp(path, "-") == 0 || buf->failed)
+        return out_buf(out, buf);
+    if (printable_run(text) < text.n) {
+        printable_put(&shown, text);
+        text = buf_str(&shown);
+    }
+    bool good = shown.failed ? err_nomem(&err) : write_file(path, overwrite, text, &err);
+    buf_release(&shown);
+    return good ? EXIT_DONE : out_error(out, &err);
+}
+
+int out_table(struct out *out, const struct table *table)
+{
+    const struct table_layout layout = { .width = out->width, .styles = out_styles(out) };
+    struct buf text = BUF_INIT;
+    table_print(table, &layout, &text);
+    int code = out_buf(out, &text);
+    buf_release(&text);
+    return code;
+}
+
+/* One line; what a message quotes from a file must not start another. */
+static void put_line(FILE *stream, struct str text)
+{
+    while (text.n > 0) {
+        struct str line = str_first(text, str_find_char(text, '\n'));
+        put_printable(stream, line);
+        if (line.n < text.n)
+            fputs("\\n", stream);
+        text = str_from(text, line.n + 1);
+    }
+}
+
+static void put_message(struct out *out, enum style style, const char *text)
+{
+    if (out->notes_color)
+        fprintf(out->notes, "%ssymtape:%s ", STYLES[style], STYLES[STYLE_NONE]);
+    else
+        fputs("symtape: ", out->notes);
+    put_line(out->notes, str_of(text));
+    fputc('\n', out->notes);
+}
+
+static void put_formatted(struct out *out, enum style style, const char *fmt, va_list args)
+{
+    char text[sizeof((struct err *)0)->text];
+    vsnprintf(text, sizeof text, fmt, args);
+    put_message(out, style, text);
+}
+
+void out_note(struct out *out, const char *fmt, ...)
+{
+    va_list args;
+    if (out->quiet)
+        return;
+    va_start(args, fmt);
+    put_formatted(out, STYLE_YELLOW, fmt, args);
+    va_end(args);
+}
+
+int out_error(struct out *out, const struct err *err)
+{
+    struct err told = *err;
+    memory_limit_explain(out->limit, &told);
+    put_message(out, STYLE_RED, told.text);
+    return exit_code_of(told.kind);
+}
+
+int out_usage(struct out *out, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    put_formatted(out, STYLE_RED, fmt, args);
+    va_end(args);
+    return EXIT_USAGE;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 + 1;
+}
+
+void out_progress(struct out *out, const char *fmt, ...)
+{
+    va_list args;
+    uint64_t now = now_ms();
+    if (out->quiet || !out->notes_tty || now < out->progress_ms + 100)
+        return;
+    char text[sizeof((struct err *)0)->text];
+    out->progress_ms = now;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    fputs("\r\033[Ksymtape: ", out->notes);
+    put_line(out->notes, str_of(text));
+    fflush(out->notes);
+}
+
+void out_progress_end(struct out *out)
+{
+    if (out->progress_ms)
+        fputs("\r\033[K", out->notes);
+    out->progress_ms = 0;
+}
+
+int out_finish(struct out *out, int code)
+{
+    errno = 0;
+    fflush(out->data);
+    remember_failure(out);
+    vec_release(&out->styles.marks);
+    if (out->write_errno == 0)
+        return code == EXIT_DONE ? out->unprinted : code;
+    if (out->write_errno == EPIPE)
+        return EXIT_BROKEN_PIPE;
+    char text[200];
+    snprintf(text, sizeof text, "standard output: %s; what was printed is incomplete",
+             strerror(out->write_errno));
+    put_message(out, STYLE_RED, text);
+    return EXIT_ENV;
+}
+
+int exit_code_of(enum err_kind kind)
+{
+    switch (kind) {
+    case ERR_NONE: return EXIT_DONE;
+    case ERR_USAGE: return EXIT_USAGE;
+    case ERR_INPUT: return EXIT_INPUT;
+    case ERR_ENV: return EXIT_ENV;
+    case ERR_INTERRUPTED: return EXIT_INTERRUPTED;
+    }
+    return EXIT_ENV;
+}
+
+int exit_code_for_bisect(int code)
+{
+    switch (code) {
+    case EXIT_DONE:
+    case EXIT_DIFFERS:
+    case EXIT_INTERRUPTED:
+    case EXIT_BROKEN_PIPE: return code;
+    case EXIT_USAGE: return 129;
+    default: return EXIT_CANNOT_TELL;
+    }
+}

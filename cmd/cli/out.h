@@ -1,0 +1,84 @@
+/* What a command prints, and where.
+ *
+ * Data goes to out->data (standard output), everything said about the work to out->notes (standard
+ * error). Color and width are decided for each stream by itself: nothing is colored or shortened
+ * unless that stream is a terminal or the user asked. --color, then NO_COLOR, CLICOLOR_FORCE,
+ * CLICOLOR=0, TERM=dumb, then whether it is a terminal. A failure to write is kept by the stream
+ * and found at the end by out_finish(), so printing code does not check.
+ *
+ * Text of a log may hold anything, terminal escapes too. Whatever is printed leaves through these
+ * functions, which show such characters as escapes (trace/base/text/printable.h), where the stream
+ * is a pipe as well: a pager or `head` may stand between it and a terminal. Only out_exact() gives
+ * the reader at a pipe's other end the very bytes. Escape sequences of terminals stand in out.c
+ * alone; styles are told beside a text (profile/report/style.h). */
+#ifndef SYMTAPE_CMD_CLI_OUT_H
+#define SYMTAPE_CMD_CLI_OUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "profile/report/style.h"
+#include "profile/report/table.h"
+#include "trace/base/buf.h"
+#include "trace/base/err.h"
+#include "trace/base/str.h"
+
+enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+struct out {
+    FILE *data, *notes;
+    bool quiet; /* -q: errors only, no notes */
+    bool data_color, notes_color;
+    bool data_tty, notes_tty;
+    unsigned width;             /* columns of the terminal that data goes to; 0: not one */
+    uint64_t progress_ms;       /* when progress was last shown; 0: none is on the screen */
+    int write_errno;            /* of the first write to data that failed; 0 */
+    int unprinted;              /* exit code of what memory lacked to print; 0: nothing */
+    struct styles styles;       /* of the buffer that is printed next */
+    struct memory_limit *limit; /* NULL, or what out_error() explains a want of memory by */
+};
+
+/* Looks at the two streams and the environment. Streams stay the caller's. */
+void out_init(struct out *out, FILE *data, FILE *notes, enum color_when color);
+
+/* Where the styles of the buffer are marked that out_buf() is given next; NULL when data has no
+ * color. */
+struct styles *out_styles(struct out *out);
+
+/* To the data stream. */
+void out_printf(struct out *out, const char *fmt, ...) ERR_PRINTF(2, 3);
+void out_text(struct out *out, struct str text);
+/* The bytes as they are, for what other programs read: a payload, a graph's text. On a terminal as
+ * out_text() has them. */
+void out_exact(struct out *out, struct str bytes);
+/* A finished buffer (a report, JSON, help) with its styles; an allocation that failed while it was
+ * filled is an error. The exit code so far: EXIT_DONE or EXIT_ENV. */
+int out_buf(struct out *out, const struct buf *buf);
+/* The same into a file; NULL and "-" are the data stream. */
+int out_report(struct out *out, const char *path, bool overwrite, const struct buf *buf);
+/* A table, made to fit the terminal that data goes to. The same codes. */
+int out_table(struct out *out, const struct table *table);
+
+/* "symtape: ..." on the notes stream, one line, printable. Not with -q. */
+void out_note(struct out *out, const char *fmt, ...) ERR_PRINTF(2, 3);
+/* The same, always, and the exit code that its kind stands for. */
+int out_error(struct out *out, const struct err *err);
+/* out_error() for what the command itself finds wrong with its arguments: EXIT_USAGE. */
+int out_usage(struct out *out, const char *fmt, ...) ERR_PRINTF(2, 3);
+
+/* A line that the next one overwrites, where notes go to a terminal, at most ten times a second. */
+void out_progress(struct out *out, const char *fmt, ...) ERR_PRINTF(2, 3);
+/* Wipes it, before anything else is said. */
+void out_progress_end(struct out *out);
+
+/* Flushes; `code`, or what went wrong with printing: EXIT_ENV (said on notes), EXIT_BROKEN_PIPE, or
+ * for EXIT_DONE the code in `unprinted`. */
+int out_finish(struct out *out, int code);
+
+/* Exit code of a kind of error. */
+int exit_code_of(enum err_kind kind);
+/* The same for `git bisect run`, which skips a revision at 125 and stops at 128 and above: what is
+ * neither good nor bad cannot be told, and a mistake in the command itself (129) stops. */
+int exit_code_for_bisect(int code);
+
+#endif

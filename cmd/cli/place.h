@@ -1,0 +1,23 @@
+/* How commands show places: user lines, stacks, attempts. */
+#ifndef SYMTAPE_CMD_CLI_PLACE_H
+#define SYMTAPE_CMD_CLI_PLACE_H
+
+#include "trace/base/text/json_write.h"
+#include "trace/open.h"
+
+/* {"file": "...", "line": 143, "function": "...", "code": "..."} of the innermost frame, or null.
+ */
+void place_json(const struct trace *trace, uint32_t recording, stack_id stack,
+                struct json_writer *w, const char *key);
+/* An array of those, outermost first, through the innermost. */
+void place_stack_json(const struct trace *trace, uint32_t recording, stack_id stack,
+                      struct json_writer *w, const char *key);
+/* One frame a line as Python prints them, outermost first, each line behind `indent`. */
+void place_stack(const struct trace *trace, uint32_t recording, stack_id stack, const char *indent,
+                 struct buf *out);
+
+/* "recording", "compile" and "attempt" of a record; compile is null for TRACE_NONE. */
+void place_attempt_json(const struct trace *trace, uint32_t record, uint32_t attempt,
+                        struct json_writer *w);
+
+#endif

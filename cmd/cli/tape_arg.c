@@ -1,0 +1,128 @@
+#include "cmd/cli/tape_arg.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/cli/memory_limit.h"
+#include "cmd/cmd.h"
+#include "trace/graphs.h"
+#include "trace/pt2/signature.h"
+
+enum { DAMAGE_SHOWN = 3 };
+
+/* "FILE:LINE: offset N: what"; without a line where it is the tape itself that is damaged. */
+static void note_place(struct out *out, const struct damage *place)
+{
+    if (place->line > 0)
+        out_note(out, "%.*s:%" PRIu64 ": offset %" PRIu64 ": %.*s", STR_ARG(place->source),
+                 place->line, place->offset, STR_ARG(place->what));
+    else
+        out_note(out, "%.*s: offset %" PRIu64 ": %.*s", STR_ARG(place->source), place->offset,
+                 STR_ARG(place->what));
+}
+
+static void note_damage(const struct trace *trace, struct out *out)
+{
+    struct damage places[DAMAGE_SHOWN];
+    uint64_t n = trace_damage(trace, places, DAMAGE_SHOWN);
+    if (n == 0)
+        return;
+    out_note(out, "%.*s: %" PRIu64 " %s; the rest was read", STR_ARG(trace->path), n,
+             n == 1 ? "place is damaged" : "places are damaged");
+    for (uint64_t i = 0; i < n && i < DAMAGE_SHOWN; i++)
+        note_place(out, &places[i]);
+    if (n > DAMAGE_SHOWN)
+        out_note(out, "... and %" PRIu64 " more", n - DAMAGE_SHOWN);
+}
+
+static struct trace *open_trace(struct str tape, bool strict, struct memory_limit *limit,
+                                struct err *err)
+{
+    const struct trace_options options = { .strict = strict, .meter = &limit->meter };
+    char *path = strndup(tape.p, tape.n);
+    struct trace *trace = NULL;
+    if (path)
+        trace = trace_open(path, &options, err);
+    else
+        err_nomem(err);
+    free(path);
+    return trace;
+}
+
+/* Not one record: this is no log, whatever its name says. Raw bytes are something, if allowed. */
+static bool is_empty(const struct trace *trace, unsigned flags)
+{
+    for (uint32_t i = 0; i < trace->n_records; i++)
+        if ((flags & TAPE_ARG_RAW) || trace->records[i].event != EVENT_RAW)
+            return false;
+    return true;
+}
+
+static uint32_t count_archives(const struct trace *trace)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < trace->n_recordings; i++)
+        n += trace->recordings[i].kind == RECORDING_PT2;
+    return n;
+}
+
+bool tape_check_programs(struct trace *trace, struct out *out, struct err *err)
+{
+    uint32_t n_archives = count_archives(trace), n_read = 0, n_renamed = 0;
+    struct err first = { .kind = ERR_NONE };
+    const struct graph_list *list = n_archives ? trace_graphs(trace, err) : NULL;
+    for (uint32_t i = 0; list && i < list->n; i++) {
+        struct err why = { .kind = ERR_NONE };
+        if (trace->records[list->refs[i].record].event != EVENT_PT2_MEMBER)
+            continue;
+        const struct graph *graph = trace_graph(trace, i, &why);
+        n_read += graph != NULL;
+        n_renamed += graph && graph->signature ? graph->signature->n_renamed : 0;
+        if (!graph && (why.kind != ERR_INPUT || !err_is_set(&first)))
+            first = why;
+        if (!graph && why.kind != ERR_INPUT)
+            break;
+    }
+    if (n_renamed)
+        out_note(out, "%.*s: %" PRIu32 " %s in Python and %s replaced", STR_ARG(trace->path),
+                 n_renamed,
+                 n_renamed == 1 ? "name of a node or an input is no identifier"
+                                : "names of nodes and inputs are no identifiers",
+                 n_renamed == 1 ? "was" : "were");
+    if (n_archives == trace->n_recordings && n_read == 0 && err_is_set(&first))
+        *err = first;
+    return !err_is_set(err);
+}
+
+static bool check(struct tape_arg *arg, unsigned flags, struct err *err)
+{
+    if (is_empty(arg->trace, flags))
+        err_set(err, ERR_INPUT, "no record of a TORCH_TRACE log is in it");
+    else
+        selector_check(arg->trace, &arg->selector, err);
+    return !err_is_set(err) || err_at(err, "%.*s", STR_ARG(arg->selector.tape));
+}
+
+int tape_arg_open(struct tape_arg *arg, struct out *out, const char *operand, unsigned flags)
+{
+    struct err err = { 0 };
+    *arg = (struct tape_arg){ 0 };
+    if (!selector_parse(&arg->selector, str_of(operand), &err))
+        return out_error(out, &err);
+    if ((flags & TAPE_ARG_WHOLE) && (arg->selector.compile.n || arg->selector.kind.n))
+        return out_usage(out, "%s: a whole tape or recording is meant here, not a part of it",
+                         operand);
+    arg->trace = open_trace(arg->selector.tape, flags & TAPE_ARG_STRICT, out->limit, &err);
+    if (!arg->trace)
+        return out_error(out, &err);
+    note_damage(arg->trace, out);
+    if (!tape_check_programs(arg->trace, out, &err))
+        return out_error(out, &err);
+    return check(arg, flags, &err) ? EXIT_DONE : out_error(out, &err);
+}
+
+void tape_arg_close(struct tape_arg *arg)
+{
+    trace_close(arg->trace);
+    arg->trace = NULL;
+}

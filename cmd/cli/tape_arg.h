@@ -1,0 +1,31 @@
+/* A TAPE operand: the selector that it is, and the trace behind it. */
+#ifndef SYMTAPE_CMD_CLI_TAPE_ARG_H
+#define SYMTAPE_CMD_CLI_TAPE_ARG_H
+
+#include "cmd/cli/out.h"
+#include "trace/open.h"
+#include "trace/selector.h"
+
+struct tape_arg {
+    struct selector selector; /* points into the operand */
+    struct trace *trace;
+};
+
+enum tape_arg_flag {
+    TAPE_ARG_STRICT = 1 << 0, /* any damage is an error */
+    TAPE_ARG_WHOLE = 1 << 1,  /* a selector that names more than a recording is refused */
+    TAPE_ARG_RAW = 1 << 2,    /* bytes that are no record are good enough */
+};
+
+/* Opens it, and checks that the recording, compile and attempt named exist. Damage is summarised on
+ * the notes stream. `flags` are of enum tape_arg_flag. Returns the exit code; errors are printed.
+ */
+int tape_arg_open(struct tape_arg *arg, struct out *out, const char *operand, unsigned flags);
+void tape_arg_close(struct tape_arg *arg); /* also after a failed open */
+
+/* Programs of .pt2 archives are read before anything is done with a tape: false with err set where
+ * it holds nothing but such as are damaged. Beside others, commands tell them where they meet them.
+ * Names that had to be replaced are noted. tape_arg_open() does it. */
+bool tape_check_programs(struct trace *trace, struct out *out, struct err *err);
+
+#endif

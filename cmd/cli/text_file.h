@@ -1,0 +1,15 @@
+/* Small text files that options name: rules, baselines. */
+#ifndef SYMTAPE_CMD_CLI_TEXT_FILE_H
+#define SYMTAPE_CMD_CLI_TEXT_FILE_H
+
+#include "trace/base/buf.h"
+#include "trace/log/source.h"
+
+enum { TEXT_FILE_MAX = 1 << 24 };
+
+/* Appends all of a file ("-": standard input; compressed ones are read too). ERR_INPUT when it is
+ * longer than TEXT_FILE_MAX. `meter` is told what is read; it may be NULL. */
+bool text_file_read(const char *path, struct source_meter *meter, struct buf *text,
+                    struct err *err);
+
+#endif

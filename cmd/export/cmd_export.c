@@ -1,0 +1,171 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/export/export.h"
+#include "trace/base/file/output.h"
+#include "trace/log/export.h"
+
+static const struct opt options[] = {
+    OPT_FLAG(0, "log", struct export_args, log, "write the log (the default)"),
+    OPT_FLAG(
+        0, "python", struct export_args, python,
+        "write the graph that TAPE names as a Python program that needs PyTorch only: a function "
+        "f, and inputs for it"),
+    OPT_STRING(0, "set", "HINT[,HINT...]", struct export_args, set,
+               "with --python: other sizes than the recorded ones: s77=31"),
+    OPT_FLAG(0, "cpu", struct export_args, cpu,
+             "with --python: all on the CPU, whatever was recorded"),
+    OPT_ALLOW(struct export_args, allow),
+    OPT_STRING('o', "output", "PATH", struct export_args, output,
+               "write to this file, or for several recordings into this folder; - (the default) is "
+               "standard output"),
+    OPT_OVERWRITE(struct export_args, overwrite),
+    OPT_STRICT(struct export_args, strict),
+    OPT_END,
+};
+
+static bool to_output(void *user, struct str bytes, struct err *err)
+{
+    return output_write(user, bytes, err);
+}
+
+/* One recording's log into one file. */
+static int export_one(struct out *out, const struct export_args *args, struct trace *trace,
+                      uint32_t recording, const char *path)
+{
+    struct err err = { 0 }, damage = { 0 };
+    struct output *output = output_open(path, args->overwrite ? OUTPUT_REPLACE : OUTPUT_NEW, &err);
+    if (!output)
+        return out_error(out, &err);
+    struct export_sink sink = { .write = to_output, .user = output };
+    bool whole = export_log(trace, recording, sink, &damage);
+    /* A log with holes is worth more than none, and the exit code tells; all else is a failure. */
+    if (!whole && damage.kind != ERR_INPUT) {
+        output_abort(output);
+        return out_error(out, &damage);
+    }
+    if (!output_commit(output, &err))
+        return out_error(out, &err);
+    return whole ? EXIT_DONE : out_error(out, &damage);
+}
+
+/* "DIR/rank0.log"; a name that holds a '/' must not lead out of the folder. */
+static char *path_in(const char *folder, struct str name)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/%.*s.log", folder, STR_ARG(name)) < 0)
+        return NULL;
+    for (char *p = path + strlen(folder) + 1; *p; p++)
+        if (*p == '/')
+            *p = '_';
+    return path;
+}
+
+static int export_into(struct out *out, const struct export_args *args, struct trace *trace,
+                       uint32_t recording)
+{
+    struct err err = { 0 };
+    struct str name = trace->recordings[recording].name;
+    if (trace->recordings[recording].kind != RECORDING_LOG) {
+        out_note(out, "%.*s: not a log, left out", STR_ARG(name));
+        return EXIT_DONE;
+    }
+    char *path = path_in(args->output, name);
+    if (!path) {
+        err_nomem(&err);
+        return out_error(out, &err);
+    }
+    int code = export_one(out, args, trace, recording, path);
+    free(path);
+    return code;
+}
+
+static int export_folder(struct out *out, const struct export_args *args, struct trace *trace)
+{
+    int code = EXIT_DONE;
+    struct err err = { 0 };
+    if (mkdir(args->output, 0777) != 0 && errno != EEXIST) {
+        err_errno(&err, "%s", args->output);
+        return out_error(out, &err);
+    }
+    for (uint32_t i = 0; i < trace->n_recordings; i++) {
+        int one = export_into(out, args, trace, i);
+        if (one != EXIT_DONE)
+            code = one;
+        if (one == EXIT_USAGE || one == EXIT_ENV)
+            break;
+    }
+    return code;
+}
+
+/* The one recording that is meant, or TRACE_NONE. */
+static uint32_t only_recording(const struct tape_arg *tape)
+{
+    uint32_t found = TRACE_NONE;
+    for (uint32_t i = 0; i < tape->trace->n_recordings; i++) {
+        if (!selector_has_recording(tape->trace, &tape->selector, i))
+            continue;
+        if (found != TRACE_NONE)
+            return TRACE_NONE;
+        found = i;
+    }
+    return found;
+}
+
+static int export_tape(struct out *out, const struct export_args *args, struct tape_arg *tape)
+{
+    const char *output = args->output ? args->output : "-";
+    struct buf names = BUF_INIT;
+    uint32_t recording = only_recording(tape);
+    if (recording != TRACE_NONE)
+        return export_one(out, args, tape->trace, recording, output);
+    if (strcmp(output, "-") != 0)
+        return export_folder(out, args, tape->trace);
+    for (uint32_t i = 0; i < tape->trace->n_recordings && i < 8; i++)
+        buf_printf(&names, " @%.*s", STR_ARG(tape->trace->recordings[i].name));
+    int code = out_usage(out, "export: %.*s has %u recordings; name one (%.*s ...) or -o FOLDER",
+                         STR_ARG(tape->trace->path), (unsigned)tape->trace->n_recordings,
+                         STR_ARG(str_trim(buf_str(&names))));
+    buf_release(&names);
+    return code;
+}
+
+static int run(struct cmd *cmd)
+{
+    const struct export_args *args = cmd->args;
+    struct tape_arg tape;
+    unsigned whole = args->python ? 0 : TAPE_ARG_WHOLE | TAPE_ARG_RAW;
+    if (args->python && args->log)
+        return out_usage(cmd->out, "export: --log and --python are two forms; name one");
+    if (!args->python && (args->set || args->cpu || args->allow))
+        return out_usage(cmd->out, "export: %s: with --python",
+                         args->set   ? "--set"
+                         : args->cpu ? "--cpu"
+                                     : "--allow");
+    int code = tape_arg_open(&tape, cmd->out, cmd->operands[0],
+                             whole | (args->strict ? TAPE_ARG_STRICT : 0));
+    if (code == EXIT_DONE)
+        code = args->python ? export_program(cmd->out, args, &tape)
+                            : export_tape(cmd->out, args, &tape);
+    tape_arg_close(&tape);
+    return code;
+}
+
+const struct command command_export = {
+    .synopsis = "[--log] [-o PATH] [options] TAPE[@RECORDING]\n"
+                "--python [options] TAPE[@RECORDING]:COMPILE[_ATTEMPT][:KIND[#I]]",
+    .description =
+        "Writes the log of a recording as it was imported, byte for byte, or one of its "
+        "graphs as a program. A tape of several recordings needs @RECORDING, or -o with a "
+        "folder for all of them.",
+    .examples = "  symtape export --log bert.tape -o bert.log\n"
+                "  symtape export dist.tape@rank1 | grep -c create_symbol\n"
+                "  symtape export --python --set s77=31 bert.tape:0/0:forward -o forward.py\n",
+    .options = options,
+    .args_size = sizeof(struct export_args),
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,16 @@
+/* What the files of `symtape export` share. */
+#ifndef SYMTAPE_CMD_EXPORT_EXPORT_H
+#define SYMTAPE_CMD_EXPORT_EXPORT_H
+
+#include "cmd/cli/tape_arg.h"
+#include "cmd/cmd.h"
+
+struct export_args {
+    bool log, python, cpu, overwrite, strict;
+    const char *set, *output, *allow;
+};
+
+/* export_program.c: --python, the one graph that the selector names. EXIT_*. */
+int export_program(struct out *out, const struct export_args *args, struct tape_arg *tape);
+
+#endif

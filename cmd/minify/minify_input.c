@@ -1,0 +1,65 @@
+#include <stdlib.h>
+
+#include "cmd/cli/fx_arg.h"
+#include "cmd/cli/hint_list.h"
+#include "cmd/cli/memory_limit.h"
+#include "cmd/cli/tape_arg.h"
+#include "cmd/minify/minify.h"
+#include "trace/events/guards.h"
+#include "trace/events/user_line.h"
+
+/* A guard that no operator asks for: its record knows the line of the branch that did. */
+static void find_asked_at(struct minify_job *job, struct trace *trace,
+                          const struct selector *selector)
+{
+    const struct guard_list *guards = trace_guards(trace, &(struct err){ 0 });
+    for (uint32_t i = 0; guards && i < guards->n; i++) {
+        const struct guard *guard = &guards->guards[i];
+        if (!selector_has_attempt(trace, selector, guard->attempt) ||
+            guard->kind == GUARD_SUPPRESSED || !str_eq(guard->expr, str_of(job->args->guard)))
+            continue;
+        uint32_t recording = trace->records[guard->record].recording;
+        struct frame frame =
+            stack_frame(trace, recording, user_line(trace, recording, guard->user_stack));
+        if (frame.file.n)
+            buf_printf(&job->asked_at, "%.*s:%u in %.*s: %.*s", STR_ARG(frame.file),
+                       (unsigned)frame.line, STR_ARG(frame.function), STR_ARG(frame.code));
+        return;
+    }
+}
+
+static bool read_tape(struct minify_job *job, const struct candidate_options *options,
+                      struct err *err)
+{
+    struct memory_limit *limit = job->cmd->out->limit;
+    const struct trace_options how = { .meter = &limit->meter };
+    struct selector selector;
+    struct trace *trace = NULL;
+    const char *operand = job->cmd->operands[0];
+    if (!selector_parse(&selector, str_of(operand), err))
+        return false;
+    char *path = strndup(selector.tape.p, selector.tape.n);
+    if (path)
+        trace = trace_open(path, &how, err);
+    else
+        err_nomem(err);
+    free(path);
+    if (trace && tape_check_programs(trace, job->cmd->out, err) &&
+        (selector_check(trace, &selector, err) || err_at(err, "%.*s", STR_ARG(selector.tape))))
+        job->whole = candidate_load(trace, &selector, options, err);
+    if (job->whole && job->args->guard && !job->args->anonymize)
+        find_asked_at(job, trace, &selector);
+    trace_close(trace);
+    return job->whole != NULL;
+}
+
+bool minify_read_input(struct minify_job *job, struct err *err)
+{
+    struct hint_list hints = { .n = 0 };
+    if (!hint_list_read(&hints, job->args->set, err))
+        return false;
+    const struct candidate_options options = { .hints = hints.hints, .n_hints = hints.n };
+    job->whole = fx_arg_read(job->cmd->operands[0], &options, &job->cmd->out->limit->meter, err);
+    bool read = job->whole || (!err_is_set(err) && read_tape(job, &options, err));
+    return read && minify_hide_input(job, err);
+}

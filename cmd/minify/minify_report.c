@@ -1,0 +1,441 @@
+#include <inttypes.h>
+
+#include "cmd/cli/search_signals.h"
+#include "cmd/minify/minify.h"
+#include "profile/model/format.h"
+#include "trace/base/text/json_write.h"
+
+enum { GRAPH_SHOWN_LINES = 40 };
+
+static void put_status(struct minify_job *job, const struct minify_progress *progress,
+                       void (*put)(struct out *out, const char *fmt, ...))
+{
+    char left[64] = "";
+    double rate = progress->seconds > 0 ? (double)progress->calls / progress->seconds : 0;
+    if (progress->left)
+        snprintf(left, sizeof left, ", at most %" PRIu64 " more in this step", progress->left);
+    put(job->cmd->out,
+        "%s: %" PRIu64 " of %" PRIu64 " calls, %" PRIu64 " symbols left; asked %" PRIu64
+        " times in %.0f s (%.3g/s)%s",
+        progress->pass, progress->now.part[SIZE_CALLS], progress->before.part[SIZE_CALLS],
+        progress->now.part[SIZE_SYMBOLS], progress->calls, progress->seconds, rate, left);
+}
+
+void minify_show_progress(void *user, const struct minify_progress *progress)
+{
+    struct minify_job *job = user;
+    if (search_status_asked() > job->status_asked) {
+        job->status_asked = search_status_asked();
+        out_progress_end(job->cmd->out);
+        put_status(job, progress, out_note);
+    }
+    put_status(job, progress, out_progress);
+}
+
+const char *minify_verdict(const struct minify_result *result)
+{
+    switch (result->end) {
+    case MINIFY_DONE: return "reduced";
+    case MINIFY_NOT_REPRODUCED: return "not_reproduced";
+    default: return "interrupted";
+    }
+}
+
+/* ---- JSON ---- */
+
+static void put_failure(const struct minify_result *result, struct json_writer *w)
+{
+    const struct answer *first = &result->first;
+    json_open_object(w, "failure");
+    json_put_cstr(w, "verdict", verdict_name(first->verdict));
+    json_put_str(w, "kind", first->signature.kind);
+    json_put_str(w, "message", first->signature.message);
+    json_put_str(w, "operator", first->signature.op);
+    json_put_str(w, "frame", first->signature.frame);
+    json_put_str(w, "text", first->text);
+    json_close(w);
+}
+
+static void put_passes(const struct minify_result *result, struct json_writer *w)
+{
+    json_open_array(w, "passes");
+    for (uint32_t i = 0; i < result->n_passes; i++) {
+        const struct pass_stats *pass = &result->passes[i];
+        json_open_object(w, NULL);
+        json_put_cstr(w, "name", pass->pass->name);
+        json_put_u64(w, "runs", pass->runs);
+        json_put_u64(w, "calls", pass->calls);
+        json_put_u64(w, "hits", pass->hits);
+        json_put_u64(w, "accepted", pass->accepted);
+        json_put_double(w, "seconds", pass->seconds);
+        json_close(w);
+    }
+    json_close(w);
+}
+
+static void put_steps(const struct minify_result *result, struct json_writer *w)
+{
+    json_open_array(w, "steps");
+    for (uint32_t i = 0; i < result->n_steps; i++) {
+        json_open_object(w, NULL);
+        json_put_u64(w, "calls", result->steps[i].calls);
+        json_put_double(w, "seconds", result->steps[i].seconds);
+        json_put_u64(w, "size", result->steps[i].size);
+        json_close(w);
+    }
+    json_close(w);
+}
+
+static void put_sizes(const struct minify_job *job, struct json_writer *w)
+{
+    const struct candidate *best = job->result.best;
+    json_put_u64(w, "calls_before", graph_counts(job->whole->graph).calls);
+    json_put_u64(w, "calls_after", graph_counts(best->graph).calls);
+    json_put_u64(w, "symbols_before", job->whole->n_symbols);
+    json_put_u64(w, "symbols_after", best->n_symbols);
+    json_put_u64(w, "guards_before", job->whole->n_facts);
+    json_put_u64(w, "guards_after", best->n_facts);
+}
+
+static void put_oracle(const struct minify_job *job, struct json_writer *w)
+{
+    const struct minify_result *result = &job->result;
+    json_put_u64(w, "oracle_calls", result->calls);
+    json_put_u64(w, "cache_hits", result->hits);
+    json_put_u64(w, "resumed", result->resumed);
+    json_put_u64(w, "unneeded", result->unneeded);
+    json_put_u64(w, "boring", result->boring);
+    json_put_u64(w, "other", result->other);
+    json_put_u64(w, "unresolved", result->unresolved);
+    json_open_object(w, "rate");
+    json_put_u64(w, "failed", result->rate_hits);
+    json_put_u64(w, "asked", result->rate_asked);
+    json_put_u64(w, "clean", result->clean);
+    json_close(w);
+}
+
+static void put_whys(const struct minify_job *job, struct json_writer *w)
+{
+    json_open_array(w, "why");
+    for (size_t i = 0; job->has_whys && i < job->whys.list.n; i++) {
+        const struct why *why = &job->whys.list.v[i];
+        json_open_object(w, NULL);
+        json_put_str(w, "part", why->element);
+        json_put_str(w, "taken", why->taken);
+        json_put_str(w, "result", why->result);
+        json_close(w);
+    }
+    json_close(w);
+}
+
+static void put_verified(const struct minify_job *job, struct json_writer *w)
+{
+    static const char *const seen[] = { [REPRO_SHOWN] = "shown",
+                                        [REPRO_NOT_SHOWN] = "not_shown",
+                                        [REPRO_CANNOT] = "cannot",
+                                        [REPRO_NO_TORCH] = "no_torch" };
+    if (!job->is_verified) {
+        json_put_null(w, "repro");
+        return;
+    }
+    json_open_object(w, "repro");
+    json_put_cstr(w, "path", job->args->repro);
+    json_put_cstr(w, "seen", seen[job->verified.seen]);
+    json_put_cstr(w, "torch", job->verified.version);
+    json_close(w);
+}
+
+static void put_journal(const struct minify_job *job, struct json_writer *w)
+{
+    json_open_object(w, "journal");
+    json_put_cstr(w, "path", job->journal);
+    json_put_u64(w, "found", job->result.found);
+    json_put_u64(w, "damaged", job->result.found_damaged);
+    json_close(w);
+}
+
+static void put_json(const struct minify_job *job, struct buf *out)
+{
+    const struct minify_result *result = &job->result;
+    struct json_writer w = json_writer_of(out);
+    struct buf fx = BUF_INIT;
+    json_open_object(&w, NULL);
+    json_put_cstr(&w, "schema", SCHEMA_MINIFY);
+    put_sizes(job, &w);
+    put_oracle(job, &w);
+    json_put_double(&w, "seconds", result->seconds);
+    json_put_bool(&w, "minimal", result->minimal);
+    json_put_cstr(&w, "verdict", minify_verdict(result));
+    json_put_cstr(&w, "end", minify_end_name(result->end));
+    json_put_str(&w, "oracle", job->oracle->name);
+    put_failure(result, &w);
+    json_put_cstr(&w, "tape", job->saved ? job->tape : NULL);
+    put_journal(job, &w);
+    put_verified(job, &w);
+    put_whys(job, &w);
+    if (!candidate_print_fx(job->result.best, &fx))
+        out->failed = true;
+    json_put_str(&w, "fx", buf_str(&fx));
+    put_passes(result, &w);
+    put_steps(result, &w);
+    json_close(&w);
+    buf_putc(out, '\n');
+    buf_release(&fx);
+}
+
+/* ---- Text ---- */
+
+static void put_count(const char *what, uint64_t before, uint64_t after, struct buf *out)
+{
+    buf_printf(out, "%s ", what);
+    format_count(out, before);
+    buf_puts(out, " -> ");
+    format_count(out, after);
+}
+
+static void put_summary(const struct minify_job *job, struct buf *out)
+{
+    const struct minify_result *result = &job->result;
+    const struct candidate *best = result->best;
+    put_count("calls", graph_counts(job->whole->graph).calls, graph_counts(best->graph).calls, out);
+    put_count(", symbols", job->whole->n_symbols, best->n_symbols, out);
+    put_count(", guards", job->whole->n_facts, best->n_facts, out);
+    buf_printf(out, "; asked %" PRIu64 " times", result->calls);
+    if (result->hits) {
+        buf_puts(out, " (");
+        format_plural(out, result->hits, "answer");
+        buf_puts(out, result->hits == 1 ? " was known)" : " were known)");
+    }
+    buf_printf(out, ", %.3g s\n", result->seconds);
+}
+
+static const char *meaning(const struct minify_result *result)
+{
+    switch (result->end) {
+    case MINIFY_DONE:
+        return result->minimal
+                   ? "minimal: removing any single remaining part makes the failure disappear"
+               : result->unresolved
+                   ? "not proved minimal: of some candidates the oracle could not tell"
+                   : "not proved minimal";
+    case MINIFY_DEADLINE: return "ended early by --deadline; --resume goes on";
+    case MINIFY_MAX_CALLS: return "ended early by --max-calls; --resume goes on";
+    case MINIFY_UNRESOLVED: return "ended early: the oracle cannot tell any more";
+    default: return "ended early; --resume goes on";
+    }
+}
+
+static void put_rate(const struct minify_result *result, struct buf *out)
+{
+    if (result->rate_hits < result->rate_asked)
+        buf_printf(out, "flaky: asked again, it failed %" PRIu32 " of %" PRIu32 " times%s\n",
+                   result->rate_hits, result->rate_asked,
+                   result->clean > 1 ? "" : "; --repeat 20 takes that into account");
+}
+
+static void put_graph(const struct candidate *best, struct buf *out)
+{
+    struct buf fx = BUF_INIT;
+    if (!candidate_print_fx(best, &fx))
+        out->failed = true;
+    struct str rest = buf_str(&fx);
+    buf_putc(out, '\n');
+    for (int i = 0; rest.n && i < GRAPH_SHOWN_LINES; i++) {
+        struct str line = str_first(rest, str_find_char(rest, '\n'));
+        buf_put(out, line);
+        buf_putc(out, '\n');
+        rest = str_from(rest, line.n + 1);
+    }
+    if (rest.n)
+        buf_puts(out, "    ...\n");
+    buf_release(&fx);
+}
+
+static void put_why_text(const struct minify_job *job, struct buf *out)
+{
+    enum { WHYS_SHOWN = 12 };
+    if (!job->has_whys)
+        return;
+    if (job->whys.list.n)
+        buf_puts(out, "\nwhy each part is there\n");
+    for (size_t i = 0; i < job->whys.list.n && i < WHYS_SHOWN; i++) {
+        const struct why *why = &job->whys.list.v[i];
+        buf_printf(out, "  %.*s, %.*s: %.*s\n", STR_ARG(why->element), STR_ARG(why->taken),
+                   STR_ARG(why->result));
+    }
+}
+
+/* A fact alone adds the guard: nothing of the graph can be blamed. */
+static void put_asked_at(const struct minify_job *job, struct buf *out)
+{
+    const struct candidate *best = job->result.best;
+    struct str place = buf_str(&job->asked_at);
+    if (graph_counts(best->graph).calls || best->n_facts == 0)
+        return;
+    buf_puts(out,
+             "no operator asks for it: code of the user's own, or of a library, branches on it");
+    if (place.n)
+        buf_printf(out, ", at %.*s", STR_ARG(place));
+    buf_putc(out, '\n');
+}
+
+static void put_failing(const struct minify_job *job, struct buf *out)
+{
+    const struct minify_args *args = job->args;
+    struct str text = job->result.first.text;
+    if (args->guard)
+        buf_printf(out, "what fails: the guard %s is added\n", args->guard);
+    if (args->guard)
+        put_asked_at(job, out);
+    else if (args->specializes)
+        buf_printf(out, "what fails: %s becomes a number\n", args->specializes);
+    else if (text.n && !str_is(text, "exit 0")) /* its first line: PyTorch's go on for long */
+        buf_printf(out, "what fails: %.*s\n", STR_ARG(str_first(text, str_find_char(text, '\n'))));
+}
+
+static void put_text(const struct minify_job *job, struct buf *out)
+{
+    const struct minify_result *result = &job->result;
+    put_summary(job, out);
+    buf_printf(out, "%s\n", meaning(result));
+    put_rate(result, out);
+    put_failing(job, out);
+    if (result->minimal && result->best->n_symbols == 0 && job->whole->n_symbols > 0)
+        buf_puts(out, "not a dynamic-shape bug: it fails with every size a number too\n");
+    put_graph(job->result.best, out);
+    put_why_text(job, out);
+}
+
+/* What only a command of the user's can tell, no program shows. */
+static void note_runs(const struct minify_job *job)
+{
+    const struct repro_verified *seen = &job->verified;
+    const char *file = job->args->repro;
+    struct out *out = job->cmd->out;
+    if (job->is_verified && seen->seen == REPRO_SHOWN)
+        out_note(out, "%s: the result as a program; PyTorch %s raises an error: %s", file,
+                 seen->version, seen->last);
+    else if (job->is_verified && seen->seen == REPRO_NOT_SHOWN)
+        out_note(out, "%s: the result as a program; PyTorch %s runs it without an error", file,
+                 seen->version);
+    else
+        out_note(out, "%s: the result as a program", file);
+}
+
+static void note_repro(const struct minify_job *job)
+{
+    struct buf text = BUF_INIT;
+    if (job->repro.check == REPRO_RUNS) {
+        note_runs(job);
+        return;
+    }
+    if (job->is_verified)
+        repro_verified_print(&job->verified, &text);
+    out_note(job->cmd->out, "%s: the result as a program%s%.*s", job->args->repro,
+             text.n ? ", " : "", STR_ARG(buf_str(&text)));
+    buf_release(&text);
+}
+
+static void note_files(const struct minify_job *job)
+{
+    struct out *out = job->cmd->out;
+    const struct minify_args *args = job->args;
+    if (job->saved)
+        out_note(out, "%s: the result as a tape", job->tape);
+    else if (strcmp(job->tape, "-") != 0)
+        out_note(out, "%s: not written, since the whole graph was not asked about yet", job->tape);
+    if (args->fx)
+        out_note(out, "%s: the result as FX text", args->fx);
+    if (args->repro)
+        note_repro(job);
+    if (job->has_good)
+        out_note(out, "%s: the nearest graph that does not fail", args->good);
+    else if (args->good)
+        out_note(out, "%s: not written: %s", args->good,
+                 job->result.end == MINIFY_DONE ? "no graph with one part less does not fail"
+                                                : "the search has not ended");
+    if (args->issue)
+        out_note(out, "%s: a bug report", args->issue);
+    if (job->asides)
+        out_note(out, "%s: %u candidates that fail otherwise: another bug?", job->aside,
+                 (unsigned)job->asides);
+}
+
+/* What an oracle that says no has seen instead, where its own words do not tell. */
+static void put_not_failing(const struct minify_job *job, struct buf *out)
+{
+    const struct minify_args *args = job->args;
+    struct str text = job->result.first.text;
+    if (args->guard)
+        buf_printf(out, "the guard %s is not added", args->guard);
+    else if (args->specializes)
+        buf_printf(out, "%s does not become a number", args->specializes);
+    else if (args->cost)
+        buf_printf(out, "its cost is not %s", args->cost);
+    else if (args->ops)
+        buf_printf(out, "the calls are not all there");
+    else if (args->mismatch)
+        buf_puts(out, "the two backends agree within the tolerance");
+    else if (args->check)
+        buf_printf(out, "--check says: %.*s", STR_ARG(text));
+    else if (args->torch)
+        buf_printf(out, "PyTorch %.*s does not fail", STR_ARG(job->torch.version));
+    else if (args->expect)
+        buf_puts(out, "symtape replay shows no failure that matches --expect");
+    else
+        buf_puts(out, "symtape replay agrees with the record; --check, --torch-oracle, --guard, "
+                      "--specializes or --cost say what else fails");
+    if (text.n && !args->check)
+        buf_printf(out, ": %.*s", STR_ARG(str_first(text, 300)));
+}
+
+/* Options that may help a command that does not say "it fails". */
+static void note_other_ways(const struct minify_job *job)
+{
+    const struct answer *first = &job->result.first;
+    struct out *out = job->cmd->out;
+    if (str_starts(first->text, STR("no end within")))
+        out_note(out, "--timeout gives it longer");
+    else if (str_starts(first->text, STR("killed by")))
+        out_note(out, "where being killed is the failure, --crash-is interesting says so");
+    else if (first->verdict != VERDICT_UNRESOLVED && job->options.repeat == 1)
+        out_note(out, "if it fails only sometimes, --repeat 20 asks that often");
+}
+
+static void note_not_reproduced(const struct minify_job *job)
+{
+    const struct answer *first = &job->result.first;
+    struct out *out = job->cmd->out;
+    const char *operand = job->cmd->operands[0];
+    struct buf text = BUF_INIT;
+    put_not_failing(job, &text);
+    if (first->verdict == VERDICT_UNRESOLVED)
+        out_note(out, "%s: cannot tell whether it fails: %.*s", operand, STR_ARG(first->text));
+    else if (first->verdict == VERDICT_OTHER)
+        out_note(out, "%s: fails, but otherwise: %.*s", operand, STR_ARG(first->text));
+    else
+        out_note(out, "%s: does not fail: %.*s", operand, STR_ARG(buf_str(&text)));
+    if (job->args->check)
+        note_other_ways(job);
+    if (job->args->anonymize)
+        out_note(out, "names and strings were replaced before it was asked (--anonymize)");
+    buf_release(&text);
+}
+
+int minify_report(struct minify_job *job)
+{
+    struct buf text = BUF_INIT;
+    bool failed = job->result.end == MINIFY_NOT_REPRODUCED;
+    int code = EXIT_DONE;
+    if (failed)
+        note_not_reproduced(job);
+    if (job->args->json)
+        put_json(job, &text);
+    else if (!failed && strcmp(job->tape, "-") != 0)
+        put_text(job, &text);
+    code = out_buf(job->cmd->out, &text);
+    buf_release(&text);
+    if (!failed)
+        note_files(job);
+    return code;
+}

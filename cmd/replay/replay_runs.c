@@ -1,0 +1,137 @@
+/* replay --policy A,B, --ablate, --hints, --audit. */
+#include <stdlib.h>
+
+#include "cmd/replay/replay.h"
+
+/* Times are the best of so many rounds, in each of which every run has its turn. */
+enum { ROUNDS = 3 };
+
+struct runs {
+    struct replay_run run[REPLAY_MAX_LIST + 1];
+    struct replay *replay[REPLAY_MAX_LIST + 1];
+    size_t n;
+};
+
+static void release(struct runs *runs)
+{
+    for (size_t i = 0; i < runs->n; i++)
+        replay_free(runs->replay[i]);
+}
+
+/* Into slot i, whose name is set; a second time only to compare times. */
+static bool add(struct runs *runs, size_t i, const char *name, struct trace *trace,
+                const struct replay_options *how, struct err *err)
+{
+    struct replay *replay = replay_trace(trace, how, err);
+    if (!replay)
+        return false;
+    struct replay_run *run = &runs->run[i];
+    if (i < runs->n) {
+        run->ns = replay->costs.ns < run->ns ? replay->costs.ns : run->ns;
+        replay_free(replay);
+        return true;
+    }
+    runs->replay[runs->n++] = replay;
+    *run = (struct replay_run){ .name = name, .replay = replay, .ns = replay->costs.ns };
+    return true;
+}
+
+static int print(struct cmd *cmd, const struct runs *runs, bool times)
+{
+    const struct replay_args *args = cmd->args;
+    const struct report_options how = replay_report_options(cmd);
+    struct buf text = BUF_INIT;
+    if (args->json)
+        replay_runs_json(runs->run, runs->n, &text);
+    else
+        replay_runs_text(runs->run, runs->n, times, &how, &text);
+    int code = out_buf(cmd->out, &text);
+    buf_release(&text);
+    return code;
+}
+
+int replay_policies(struct cmd *cmd, struct trace *trace, struct replay_options *how,
+                    const struct replay_lists *lists)
+{
+    struct runs runs = { .n = 0 };
+    struct err err = { 0 };
+    bool ok = true;
+    for (int round = 0; round < ROUNDS && ok; round++)
+        for (size_t i = 0; i < lists->n_policies && ok; i++) {
+            how->changes.policy = lists->policies[i];
+            ok = add(&runs, i, policy_name(lists->policies[i]), trace, how, &err);
+        }
+    int code = ok ? print(cmd, &runs, true) : out_error(cmd->out, &err);
+    release(&runs);
+    return code;
+}
+
+int replay_ablations(struct cmd *cmd, struct trace *trace, struct replay_options *how,
+                     const struct replay_lists *lists)
+{
+    struct runs runs = { .n = 0 };
+    struct err err = { 0 };
+    bool ok = true;
+    how->digests = true;
+    for (int round = 0; round < ROUNDS && ok; round++) {
+        how->n_switches = 0;
+        ok = add(&runs, 0, "baseline", trace, how, &err);
+        for (size_t i = 0; i < lists->n_ablations && ok; i++) {
+            how->switches = &lists->ablations[i];
+            how->n_switches = 1;
+            ok = add(&runs, i + 1, lists->ablation_names[i], trace, how, &err);
+        }
+    }
+    for (size_t i = 1; i < runs.n; i++)
+        runs.run[i].invalid = runs.replay[i]->digest != runs.replay[0]->digest;
+    int code = ok ? print(cmd, &runs, true) : out_error(cmd->out, &err);
+    release(&runs);
+    return code;
+}
+
+int replay_other_hints(struct cmd *cmd, struct trace *trace, struct replay_options *how,
+                       const struct replay_lists *lists)
+{
+    const struct replay_args *args = cmd->args;
+    const struct report_options options = replay_report_options(cmd);
+    struct buf text = BUF_INIT;
+    struct err err = { 0 };
+    how->trails = true;
+    struct replay *base = replay_trace(trace, how, &err), *other = NULL;
+    how->changes.sets = lists->hints;
+    how->changes.n_sets = lists->n_hints;
+    if (base)
+        other = replay_trace(trace, how, &err);
+    struct replay_report report = { .trace = trace,
+                                    .replay = base,
+                                    .list = other ? trace_graphs(trace, &err) : NULL };
+    if (report.list && args->json)
+        replay_hints_json(&report, other, &text);
+    else if (report.list)
+        replay_hints_text(&report, other, &options, &text);
+    int code = report.list ? out_buf(cmd->out, &text) : out_error(cmd->out, &err);
+    buf_release(&text);
+    replay_free(base);
+    replay_free(other);
+    return code;
+}
+
+int replay_audit(struct cmd *cmd, struct trace *trace, struct replay_options *how)
+{
+    const struct replay_args *args = cmd->args;
+    const struct report_options options = replay_report_options(cmd);
+    struct buf text = BUF_INIT;
+    struct err err = { 0 };
+    how->audit = true;
+    struct replay *replay = replay_trace(trace, how, &err);
+    if (!replay)
+        return out_error(cmd->out, &err);
+    if (args->json)
+        replay_audit_json(replay, &text);
+    else
+        replay_audit_text(replay, &options, &text);
+    int code = out_buf(cmd->out, &text);
+    buf_release(&text);
+    replay_free(replay);
+    return code;
+}

@@ -1,0 +1,262 @@
+/* replay --backend at many sizes: each is run, and sizes that came to the same are told as one
+ * region. */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "cmd/cli/interrupt.h"
+#include "cmd/replay/replay_session.h"
+#include "cmd/replay/size_regions.h"
+#include "trace/base/intern.h"
+
+enum outcome_kind { SIZES_AGREE, SIZES_DIFFER, SIZES_REFUSED, SIZES_FAILED };
+
+/* A class of sizes: what came of them, numbers in messages aside. */
+struct class
+{
+    enum outcome_kind kind;
+    struct str text;      /* of the first of them */
+    node_id node, origin; /* the first that differs; NODE_NONE */
+    struct str output;
+};
+
+struct sweep {
+    struct session *session;
+    const struct graph *graph;
+    struct intern keys; /* numbers of classes */
+    vec_of(struct class)
+    classes;
+    uint32_t *outcomes; /* by point */
+    size_t done;        /* points that were run */
+    struct buf name;
+    struct arena arena;
+};
+
+static const char *kind_name(enum outcome_kind kind)
+{
+    static const char *const names[] = { "agrees", "differs", "refused", "failed" };
+    return names[kind];
+}
+
+static const struct compared *bad_output(const struct comparison *c)
+{
+    for (size_t i = 0; i < c->outputs.n; i++) {
+        enum match match = c->outputs.v[i].match;
+        if (match == MATCH_DIFFERS || match == MATCH_FOLLOWS || match == MATCH_MISSING)
+            return &c->outputs.v[i];
+    }
+    return NULL;
+}
+
+static struct class class_of(const struct graph_run *g, struct buf *text)
+{
+    struct class ret = { .node = NODE_NONE };
+    const struct compared *output = bad_output(&g->comparison), *first;
+    if (err_is_set(&g->err)) {
+        ret.kind = g->err.kind == ERR_USAGE ? SIZES_REFUSED : SIZES_FAILED;
+        buf_puts(text, g->err.text);
+        return ret;
+    }
+    if (!g->compares || !g->comparison.differs)
+        return ret;
+    first = comparison_first(&g->comparison);
+    ret.kind = SIZES_DIFFER;
+    ret.node = first ? first->node : NODE_NONE;
+    ret.origin = first ? first->origin : NODE_NONE;
+    if (output) {
+        buf_put(text, output->name);
+        ret.output = output->name;
+    }
+    if (first) {
+        buf_puts(text, output ? ", first node " : "node ");
+        replay_print_node(g->graph, first->node, first->origin, text);
+    }
+    return ret;
+}
+
+/* Numbers apart, so that "17 elements" and "18 elements" are one. */
+static void make_key(const struct class *class, struct str text, struct buf *key)
+{
+    buf_printf(key, "%d", class->kind);
+    for (size_t i = 0; i < text.n; i++) {
+        bool digit = isdigit((unsigned char)text.p[i]);
+        if (class->kind == SIZES_REFUSED || class->kind == SIZES_FAILED) {
+            bool again = i && isdigit((unsigned char)text.p[i - 1]);
+            if (digit && again)
+                continue;
+            buf_putc(key, digit ? '#' : text.p[i]);
+        } else {
+            buf_putc(key, text.p[i]);
+        }
+    }
+}
+
+static bool note_outcome(struct sweep *sweep, const struct graph_run *g, size_t point,
+                         struct err *err)
+{
+    struct buf text = BUF_INIT, key = BUF_INIT;
+    struct class class = class_of(g, &text);
+    make_key(&class, buf_str(&text), &key);
+    uint32_t number = key.failed ? INTERN_NONE : intern(&sweep->keys, buf_str(&key));
+    bool ok = number != INTERN_NONE && !text.failed;
+    if (ok && number == sweep->classes.n) {
+        class.text = arena_copy(&sweep->arena, buf_str(&text));
+        class.output = arena_copy(&sweep->arena, class.output.p ? class.output : STR(""));
+        ok = class.text.p && class.output.p && vec_push(&sweep->classes, class);
+    }
+    sweep->outcomes[point] = number;
+    buf_release(&text);
+    buf_release(&key);
+    return ok || err_nomem(err);
+}
+
+static bool run_all(struct sweep *sweep, uint32_t ref, struct err *err)
+{
+    struct session *s = sweep->session;
+    struct interrupt saved;
+    const volatile sig_atomic_t *stop = interrupt_begin(&saved);
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->grid.n && !*stop; i++) {
+        struct graph_run g;
+        out_progress(s->cmd->out, "%zu of %zu sizes", i, s->grid.n);
+        replay_run_graph(s, ref, i, &g);
+        if (i == 0)
+            buf_put(&sweep->name, buf_str(&g.name));
+        sweep->graph = g.graph;
+        s->differs |= g.comparison.differs;
+        if (g.misused)
+            *err = g.err;
+        ok = !g.misused && note_outcome(sweep, &g, i, err);
+        sweep->done = i + 1;
+        replay_release_graph(&g);
+    }
+    out_progress_end(s->cmd->out);
+    interrupt_end(&saved);
+    return ok;
+}
+
+/* ---- Telling ---- */
+
+static void print_region(struct sweep *sweep, const struct size_region *region, struct buf *out)
+{
+    const struct class *class = &sweep->classes.v[region->outcome];
+    buf_puts(out, "  ");
+    size_region_print(&sweep->session->grid, region, out);
+    buf_printf(out, ": %s%s",
+               class->kind == SIZES_AGREE && !sweep->session->args->against
+                   ? "runs"
+                   : kind_name(class->kind),
+               class->text.n ? ": " : "");
+    buf_put(out, class->text);
+    if (region->n > 1)
+        buf_printf(out, " (%zu sizes)", region->n);
+    buf_putc(out, '\n');
+}
+
+static uint32_t rows_limit(const struct session *s, size_t n)
+{
+    uint64_t limit = s->args->limit.given ? s->args->limit.value : 20;
+    return limit && limit < n ? (uint32_t)limit : (uint32_t)n;
+}
+
+/* Trouble first. */
+static void print_regions(struct sweep *sweep, const struct size_regions *regions)
+{
+    struct session *s = sweep->session;
+    struct buf text = BUF_INIT;
+    size_t shown = 0, limit = rows_limit(s, regions->list.n);
+    buf_put(&text, buf_str(&sweep->name));
+    buf_printf(&text, ": %zu sizes on %s", sweep->done, s->kind->name);
+    if (s->args->against)
+        buf_printf(&text, " against %s", s->args->against);
+    buf_putc(&text, '\n');
+    for (int fine = 0; fine < 2; fine++)
+        for (size_t i = 0; i < regions->list.n && shown < limit; i++) {
+            const struct size_region *region = &regions->list.v[i];
+            if ((sweep->classes.v[region->outcome].kind == SIZES_AGREE) == (fine == 1)) {
+                print_region(sweep, region, &text);
+                shown++;
+            }
+        }
+    if (shown < regions->list.n)
+        buf_printf(&text, "  ... and %zu regions more; -n 0 shows all\n", regions->list.n - shown);
+    out_text(s->cmd->out, buf_str(&text));
+    buf_release(&text);
+}
+
+static void json_bounds(struct json_writer *w, const struct size_grid *grid,
+                        const struct size_region *region)
+{
+    json_open_array(w, "sizes");
+    for (size_t i = 0; i < grid->n_symbols; i++) {
+        int64_t low = size_grid_row(grid, region->first)[i];
+        if (low == GRID_ANY)
+            continue;
+        json_open_object(w, NULL);
+        json_put_str(w, "symbol", grid->symbols[i]);
+        json_put_i64(w, "min", low);
+        json_put_i64(w, "max", size_grid_row(grid, region->last)[i]);
+        json_close(w);
+    }
+    json_close(w);
+}
+
+static void json_regions(struct sweep *sweep, const struct size_regions *regions)
+{
+    struct session *s = sweep->session;
+    struct json_writer *w = &s->writer;
+    size_t limit = rows_limit(s, regions->list.n);
+    json_open_object(w, NULL);
+    json_put_str(w, "graph", buf_str(&sweep->name));
+    json_put_u64(w, "runs", sweep->done);
+    json_put_u64(w, "n_regions", regions->list.n);
+    json_open_array(w, "regions");
+    for (size_t i = 0; i < limit; i++) {
+        const struct size_region *region = &regions->list.v[i];
+        const struct class *class = &sweep->classes.v[region->outcome];
+        json_open_object(w, NULL);
+        json_bounds(w, &s->grid, region);
+        json_put_u64(w, "runs", region->n);
+        json_put_cstr(w, "outcome", kind_name(class->kind));
+        json_put_str(w, "text", class->text);
+        if (class->node != NODE_NONE && sweep->graph)
+            replay_json_node(w, sweep->graph, class->node, class->origin);
+        json_close(w);
+    }
+    json_close(w);
+    json_close(w);
+}
+
+static int code_of(const struct sweep *sweep)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < sweep->classes.n; i++)
+        if (sweep->classes.v[i].kind == SIZES_FAILED)
+            return EXIT_ENV;
+        else if (sweep->classes.v[i].kind != SIZES_AGREE)
+            code = EXIT_DIFFERS;
+    return sweep->done < sweep->session->grid.n ? EXIT_INTERRUPTED : code;
+}
+
+int replay_sweep(struct session *s, uint32_t ref)
+{
+    struct sweep sweep = { .session = s };
+    struct size_regions regions = { 0 };
+    struct err err = { 0 };
+    sweep.outcomes = arena_array(&sweep.arena, uint32_t, s->grid.n + 1);
+    bool ok = (sweep.outcomes || err_nomem(&err)) && run_all(&sweep, ref, &err);
+    size_t all = s->grid.n;
+    s->grid.n = sweep.done;
+    ok = ok && size_regions_find(&s->grid, sweep.outcomes, &regions, &err);
+    if (ok && s->args->json)
+        json_regions(&sweep, &regions);
+    else if (ok)
+        print_regions(&sweep, &regions);
+    s->grid.n = all;
+    int code = ok ? code_of(&sweep) : out_error(s->cmd->out, &err);
+    size_regions_release(&regions);
+    intern_release(&sweep.keys);
+    vec_release(&sweep.classes);
+    buf_release(&sweep.name);
+    arena_release(&sweep.arena);
+    return code;
+}

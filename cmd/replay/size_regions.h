@@ -1,0 +1,29 @@
+/* Sizes that came to the same, as boxes: "s77 in 17..31". */
+#ifndef SYMTAPE_CMD_REPLAY_SIZE_REGIONS_H
+#define SYMTAPE_CMD_REPLAY_SIZE_REGIONS_H
+
+#include "cmd/replay/size_grid.h"
+#include "trace/base/buf.h"
+#include "trace/base/vec.h"
+
+/* All points of the grid between two of them, corners included, which are all of one class. */
+struct size_region {
+    uint32_t outcome; /* the class */
+    size_t first;     /* the lowest of its points, by its number in the grid */
+    size_t last, n;   /* the highest; how many */
+};
+struct size_regions {
+    vec_of(struct size_region)
+    list; /* in the order of their first points */
+};
+
+/* outcomes: a class for each point. Each point is in one region, and each region is as large as it
+ * can be made from its first point on, the last symbol's sizes first. */
+bool size_regions_find(const struct size_grid *grid, const uint32_t *outcomes,
+                       struct size_regions *ret, struct err *err);
+void size_regions_release(struct size_regions *regions);
+/* "s0=3, s77 in 17..31"; symbols with all their sizes are left out: "all sizes". */
+void size_region_print(const struct size_grid *grid, const struct size_region *region,
+                       struct buf *out);
+
+#endif

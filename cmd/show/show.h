@@ -1,0 +1,95 @@
+/* What the views of `symtape show` have in common.
+ *
+ * A view is a list of items (guards, symbols, breaks ...) described by a struct show_view: how to
+ * load them, where each one belongs, and how one is written as a row of a table and as JSON.
+ * Filters,
+ * --limit, --stack and both formats are here, once (cmd/show/show_list.c). Two views are no lists
+ * and print by themselves: --graph and --artifact. */
+#ifndef SYMTAPE_CMD_SHOW_SHOW_H
+#define SYMTAPE_CMD_SHOW_SHOW_H
+
+#include "cmd/cli/place.h"
+#include "cmd/cli/tape_arg.h"
+#include "cmd/cmd.h"
+#include "profile/report/table.h"
+#include "trace/base/text/json_write.h"
+
+struct show_args {
+    bool json, strict, stack;
+    bool graphs, guards, symbols, specializations, restarts, recompiles, breaks, caches, failures;
+    bool signature, weights;
+    const char *graph, *events; /* NULL: not asked for; "": without a value */
+    const char *artifact;
+    const char *compile, *recording, *file;
+    struct opt_number attempt, limit;
+};
+
+struct show {
+    struct out *out;
+    const struct show_args *args;
+    struct trace *trace;
+    struct selector selector; /* of the operand, with the filters of the options */
+    struct buf text;          /* JSON on its way out */
+    struct json_writer w;
+    struct buf omitted; /* members of "omitted": what --limit left out, by view */
+};
+
+/* Where an item belongs. */
+struct show_place {
+    uint32_t record, attempt;   /* attempt may be TRACE_NONE */
+    stack_id user_stack, stack; /* 0: none was recorded */
+    struct str file;            /* user file, when told otherwise than by user_stack; "" */
+};
+
+struct show_view {
+    const char *key;  /* of its array in the JSON; its title in text */
+    const char *none; /* what to say when there are no items */
+    const struct column *columns;
+    size_t n_columns;
+    /* *ret_n items behind *ret, freed with release() (NULL: they belong to the trace). */
+    bool (*load)(struct show *show, void **ret, uint32_t *ret_n, struct err *err);
+    void (*release)(void *items);
+    struct show_place (*place)(const struct show *show, const void *items, uint32_t i);
+    /* NULL, or a further condition. */
+    bool (*wanted)(const struct show *show, const void *items, uint32_t i);
+    /* The cells of one row, in the order of columns. */
+    void (*row)(struct show *show, const void *items, uint32_t i, struct table *table);
+    /* The members of one object, behind recording, compile, attempt and log_line. */
+    void (*json)(struct show *show, const void *items, uint32_t i);
+};
+
+/* Prints it as the options say. The exit code. */
+int show_list(struct show *show, const struct show_view *view);
+
+extern const struct show_view show_graphs, show_guards, show_symbols, show_specializations,
+    show_events, show_restarts, show_recompiles, show_breaks, show_caches, show_failures,
+    show_weights;
+/* Together they are --signature. */
+extern const struct show_view show_inputs, show_outputs, show_ranges, show_guards_code;
+
+int show_graph(struct show *show);
+int show_artifact(struct show *show);
+
+/* Does an item of this record pass the filters on recording, compile and attempt? */
+bool show_in_view(const struct show *show, uint32_t record, uint32_t attempt);
+
+/* Says that --limit left `n` items of a view out; nothing for 0. */
+void show_omitted(struct show *show, const char *key, uint64_t n);
+
+/* Sends what is in show->text on its way, once it is long. */
+void show_flush(struct show *show);
+
+/* Member "line" of a user stack: the innermost frame outside PyTorch's own files. */
+void show_line_json(struct show *show, uint32_t recording, stack_id user_stack);
+
+/* Cells that most tables have: "0/0_1" ("rank1:0/0_1" on a tape of several recordings), and a user
+ * line's place and code. */
+void show_cell_compile(const struct show *show, struct show_place place, struct table *table);
+void show_cells_line(const struct show *show, struct show_place place, struct table *table);
+
+/* A cell with the program of an archive that an item belongs to, which is the name of its member,
+ * behind the recording's on a tape of several. */
+void show_cell_program(const struct show *show, uint32_t record, struct str program,
+                       struct table *table);
+
+#endif

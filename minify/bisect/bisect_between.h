@@ -1,0 +1,27 @@
+/* The first thing that one recording did otherwise than another. */
+#ifndef SYMTAPE_MINIFY_BISECT_BISECT_BETWEEN_H
+#define SYMTAPE_MINIFY_BISECT_BISECT_BETWEEN_H
+
+#include "trace/align/align.h"
+
+enum between_side { BETWEEN_NONE, BETWEEN_ONLY_A, BETWEEN_ONLY_B, BETWEEN_CHANGED };
+
+/* Texts are the outlines'. */
+struct bisect_difference {
+    enum between_side side;
+    const char *kind;   /* "guard", "specialization", "symbol"; of nodes "operator", "size",
+                           "arguments", "inputs"; "compile", "attempt" */
+    struct str a, b;    /* what was recorded; "" where it is on one side only */
+    struct str compile; /* of a, or of b where a has none: "0/0" */
+    struct str graph;   /* of a node; "" */
+    struct str op;      /* of a node its operator; the event whose details a and b are; "" */
+    struct str file, function, code;
+    uint32_t line;
+    uint32_t events, nodes; /* pairs looked at, in all */
+    uint32_t differences;   /* pairs that differ, in all */
+};
+
+/* In the order of the records: of an attempt's events and the nodes of its graphs, the earliest. */
+void bisect_between(const struct align *align, struct bisect_difference *ret);
+
+#endif

@@ -1,0 +1,235 @@
+/* Candidates as FX text: the graph as print_readable() writes it, and in a comment in front what it
+ * does not tell:
+ *
+ *     # symtape candidate: forward, torch 2.11.0, seed 0
+ *     # symbol s77 = 8 in [2, int_oo] marked from L['x'].size()[0]
+ *     # guard Ne(Mod(s27, 7), 0) before add_3
+ *     # assert u0 >= 0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "minify/candidate/candidate_data.h"
+#include "minify/candidate/candidate_source.h"
+#include "trace/base/text/printable.h"
+
+#define TITLE "# symtape candidate: "
+
+/* ---- Writing ---- */
+
+static void put_bound(struct buf *out, int64_t bound)
+{
+    if (bound == INT64_MIN)
+        buf_puts(out, "-int_oo");
+    else if (bound == INT64_MAX)
+        buf_puts(out, "int_oo");
+    else
+        buf_printf(out, "%" PRId64, bound);
+}
+
+static void put_symbol(struct buf *out, const struct cand_symbol *symbol)
+{
+    buf_printf(out, "# symbol %.*s", STR_ARG(symbol->name));
+    if (symbol->has_hint && symbol->is_float)
+        buf_printf(out, " = %.17g", symbol->float_hint);
+    else if (symbol->has_hint)
+        buf_printf(out, " = %" PRId64, symbol->hint);
+    buf_puts(out, " in [");
+    put_bound(out, symbol->min);
+    buf_puts(out, ", ");
+    put_bound(out, symbol->max);
+    buf_puts(out, symbol->backed ? "]" : "] unbacked");
+    buf_puts(out, symbol->marked ? " marked" : "");
+    if (symbol->source.n) {
+        buf_puts(out, " from ");
+        printable_line(out, symbol->source);
+    }
+    buf_putc(out, '\n');
+}
+
+static void put_fact(struct buf *out, const struct candidate *candidate,
+                     const struct cand_fact *fact)
+{
+    buf_printf(out, "# %s %.*s", fact->deferred ? "assert" : "guard", STR_ARG(fact->expr));
+    if (fact->node && fact->node < candidate->graph->n_nodes)
+        buf_printf(out, " before %.*s",
+                   STR_ARG(candidate->graph->nodes[fact->node].op == NODE_OUTPUT
+                               ? STR("return")
+                               : candidate->graph->nodes[fact->node].name));
+    buf_putc(out, '\n');
+}
+
+bool candidate_print_fx(const struct candidate *candidate, struct buf *out)
+{
+    buf_printf(out, TITLE "%s", graph_kind_name(candidate->kind));
+    if (candidate->torch_version.n) {
+        buf_puts(out, ", torch ");
+        printable_line(out, candidate->torch_version);
+    }
+    buf_printf(out, ", seed %" PRIu64 "\n", candidate->seed);
+    for (uint32_t i = 0; i < candidate->n_symbols; i++)
+        put_symbol(out, &candidate->symbols[i]);
+    for (uint32_t i = 0; i < candidate->n_facts; i++)
+        put_fact(out, candidate, &candidate->facts[i]);
+    graph_print(candidate->graph, out);
+    return !out->failed;
+}
+
+/* ---- Reading ---- */
+
+struct reading {
+    struct candidate *like;
+    vec_of(struct cand_symbol)
+    symbols;
+    vec_of(struct cand_fact)
+    facts;
+    vec_of(struct str)
+    before; /* by fact: the node's name, "" for the start */
+    struct err *err;
+};
+
+/* Moves past `word`; false: it is not what comes next. */
+static bool take(struct str *text, const char *word)
+{
+    if (!str_starts(*text, str_of(word)))
+        return false;
+    *text = str_from(*text, strlen(word));
+    return true;
+}
+
+static struct str take_until(struct str *text, const char *end)
+{
+    size_t at = str_find(*text, str_of(end));
+    struct str ret = str_first(*text, at);
+    *text = str_from(*text, at < text->n ? at + strlen(end) : text->n);
+    return str_trim(ret);
+}
+
+static bool read_bound(struct str text, int64_t *ret)
+{
+    if (str_is(text, "int_oo") || str_is(text, "oo"))
+        *ret = INT64_MAX;
+    else if (str_is(text, "-int_oo") || str_is(text, "-oo"))
+        *ret = INT64_MIN;
+    else
+        return str_to_i64(text, ret);
+    return true;
+}
+
+static bool read_float(struct str text, double *ret)
+{
+    char copy[64], *end;
+    if (text.n == 0 || text.n >= sizeof copy)
+        return false;
+    memcpy(copy, text.p, text.n);
+    copy[text.n] = '\0';
+    *ret = strtod(copy, &end);
+    return *end == '\0';
+}
+
+static bool read_symbol(struct reading *r, struct str line)
+{
+    struct cand_symbol symbol = unknown_symbol(STR(""));
+    struct str head = take_until(&line, " in ["), value = head;
+    symbol.name = take_until(&value, " = ");
+    symbol.is_float = str_starts(symbol.name, STR("z"));
+    symbol.has_hint = value.n > 0;
+    bool good = symbol.name.n > 0;
+    if (symbol.has_hint && symbol.is_float)
+        good = read_float(value, &symbol.float_hint);
+    else if (symbol.has_hint)
+        good = str_to_i64(value, &symbol.hint);
+    good = good && read_bound(take_until(&line, ","), &symbol.min) &&
+           read_bound(take_until(&line, "]"), &symbol.max);
+    symbol.backed = !take(&line, " unbacked");
+    symbol.marked = take(&line, " marked");
+    if (take(&line, " from "))
+        symbol.source = line;
+    if (!good)
+        return err_set(r->err, ERR_INPUT, "symbol \"%.*s\" does not read", STR_ARG(head));
+    return vec_push(&r->symbols, symbol) || err_nomem(r->err);
+}
+
+static bool read_fact(struct reading *r, struct str line, bool deferred)
+{
+    struct cand_fact fact = { .deferred = deferred };
+    fact.expr = take_until(&line, " before ");
+    return (vec_push(&r->facts, fact) && vec_push(&r->before, line)) || err_nomem(r->err);
+}
+
+static void read_title(struct reading *r, struct str line)
+{
+    struct str kind = take_until(&line, ",");
+    for (int i = 0; i < GRAPH_KINDS; i++)
+        if (str_is(kind, graph_kind_name((enum graph_kind)i)))
+            r->like->kind = (enum graph_kind)i;
+    while (line.n) {
+        struct str part = take_until(&line, ",");
+        if (take(&part, "torch "))
+            r->like->torch_version = part;
+        else if (take(&part, "seed "))
+            str_to_u64(part, &r->like->seed);
+    }
+}
+
+static bool read_line(struct reading *r, struct str line)
+{
+    if (take(&line, TITLE))
+        read_title(r, line);
+    else if (take(&line, "# symbol "))
+        return read_symbol(r, line);
+    else if (take(&line, "# guard "))
+        return read_fact(r, line, false);
+    else if (take(&line, "# assert "))
+        return read_fact(r, line, true);
+    return true;
+}
+
+/* The comment in front, without which there are only annotations. */
+static bool read_comment(struct reading *r, struct str text)
+{
+    bool ok = true;
+    while (text.n && ok) {
+        struct str line = str_first(text, str_find_char(text, '\n'));
+        struct str bare = str_trim(line);
+        text = str_from(text, line.n + 1);
+        if (bare.n && bare.p[0] != '#' && !str_is(bare, "ExportedProgram:"))
+            break;
+        ok = read_line(r, bare);
+    }
+    return ok;
+}
+
+static uint32_t find_node(const struct graph *graph, struct str name)
+{
+    for (uint32_t i = 0; i < graph->n_nodes; i++)
+        if (graph->nodes[i].op == NODE_OUTPUT ? str_is(name, "return")
+                                              : str_eq(graph->nodes[i].name, name))
+            return i;
+    return 0;
+}
+
+struct candidate *candidate_read_fx(struct str text, const struct candidate_options *options,
+                                    struct err *err)
+{
+    struct candidate like = { .kind = GRAPH_ANY, .torch_version = STR("") };
+    struct cand_source source = { .like = &like };
+    struct reading r = { .like = &like, .err = err };
+    struct graph *graph = graph_parse(text, err);
+    struct candidate *ret = NULL;
+    if (graph && read_comment(&r, text)) {
+        for (size_t i = 0; i < r.facts.n; i++)
+            r.facts.v[i].node = find_node(graph, r.before.v[i]);
+        source.graph = graph;
+        source.symbols = r.symbols.v;
+        source.n_symbols = (uint32_t)r.symbols.n;
+        source.facts = r.facts.v;
+        source.n_facts = (uint32_t)r.facts.n;
+        ret = candidate_make(&source, options, err);
+    }
+    graph_free(graph);
+    vec_release(&r.symbols);
+    vec_release(&r.facts);
+    vec_release(&r.before);
+    return ret;
+}

@@ -1,0 +1,170 @@
+/* Candidates as logs in the form of TORCH_TRACE. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "minify/candidate/candidate.h"
+#include "trace/base/md5.h"
+#include "trace/base/text/json_write.h"
+
+#define CODE_FILE  "torch/fx/experimental/symbolic_shapes.py"
+#define GRAPH_FILE "torch/_functorch/_aot_autograd/graph_compile.py"
+
+/* Files of the stacks, by number. */
+static const char *const files[] = { CODE_FILE, "minified.py" };
+
+struct logging {
+    const struct candidate *candidate;
+    struct buf *out;
+};
+
+/* A header line: the event's name, its metadata under it where that is an object of its own. */
+static void begin(struct logging *l, struct json_writer *w, const char *file, unsigned line)
+{
+    buf_printf(l->out, "V0101 00:00:00.000000 1 %s:%u] ", file, line);
+    *w = json_writer_of(l->out);
+    json_open_object(w, NULL);
+}
+
+static void end(struct logging *l, struct json_writer *w)
+{
+    json_put_u64(w, "frame_id", 0);
+    json_put_u64(w, "frame_compile_id", 0);
+    json_put_u64(w, "attempt", 0);
+    json_close(w);
+    buf_putc(l->out, '\n');
+}
+
+static void put_files(struct logging *l)
+{
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        buf_printf(l->out,
+                   "V0101 00:00:00.000000 1 torch/_logging/structured.py:28] {\"str\": [\"%s\", "
+                   "%zu]}\n",
+                   files[i], i);
+}
+
+static void put_frame(struct json_writer *w, unsigned file, const char *function, const char *code)
+{
+    json_open_object(w, NULL);
+    json_put_u64(w, "line", 1);
+    json_put_cstr(w, "name", function);
+    json_put_u64(w, "filename", file);
+    json_put_cstr(w, "loc", code);
+    json_close(w);
+}
+
+static void put_bound(struct buf *out, int64_t bound)
+{
+    if (bound == INT64_MIN)
+        buf_puts(out, "-int_oo");
+    else if (bound == INT64_MAX)
+        buf_puts(out, "int_oo");
+    else
+        buf_printf(out, "%" PRId64, bound);
+}
+
+static void put_symbol(struct logging *l, const struct cand_symbol *symbol)
+{
+    struct json_writer w;
+    struct buf text = BUF_INIT;
+    begin(l, &w, CODE_FILE, 1);
+    json_open_object(&w, symbol->backed ? "create_symbol" : "create_unbacked_symbol");
+    json_put_str(&w, "symbol", symbol->name);
+    if (symbol->backed && symbol->has_hint) {
+        if (symbol->is_float)
+            buf_printf(&text, "%.17g", symbol->float_hint);
+        else
+            buf_printf(&text, "%" PRId64, symbol->hint);
+        json_put_str(&w, "val", buf_str(&text));
+    }
+    buf_clear(&text);
+    buf_putc(&text, '[');
+    put_bound(&text, symbol->min);
+    buf_puts(&text, ", ");
+    put_bound(&text, symbol->max);
+    buf_putc(&text, ']');
+    json_put_str(&w, "vr", buf_str(&text));
+    if (symbol->backed)
+        json_put_str(&w, "source", symbol->source);
+    json_close(&w);
+    end(l, &w);
+    l->out->failed |= text.failed;
+    buf_release(&text);
+}
+
+static void put_fact(struct logging *l, const struct cand_fact *fact)
+{
+    struct json_writer w;
+    begin(l, &w, CODE_FILE, 2);
+    json_open_object(&w, "guard_added_fast");
+    json_put_str(&w, "expr", fact->expr);
+    json_open_array(&w, "stack");
+    put_frame(&w, 1, "forward", "");
+    put_frame(&w, 0, "evaluate_expr",
+              fact->deferred ? "self._log_guard(\"runtime_assert\", orig_expr)"
+                             : "self._log_guard(\"eval\", g)");
+    json_close(&w);
+    json_close(&w);
+    end(l, &w);
+}
+
+static const char *event_of(enum graph_kind kind)
+{
+    switch (kind) {
+    case GRAPH_JOINT: return "aot_joint_graph";
+    case GRAPH_FORWARD: return "aot_forward_graph";
+    case GRAPH_BACKWARD: return "aot_backward_graph";
+    case GRAPH_INFERENCE: return "aot_inference_graph";
+    default: return "dynamo_output_graph";
+    }
+}
+
+static bool put_graph(struct logging *l, struct err *err)
+{
+    struct json_writer w;
+    struct buf text = BUF_INIT;
+    struct md5 md5;
+    unsigned char digest[MD5_BYTES];
+    char hex[MD5_HEX];
+    graph_print(l->candidate->graph, &text);
+    if (!text.failed && text.n && text.p[text.n - 1] == '\n')
+        text.n--; /* the line's end is the record's */
+    bool ok = !text.failed && md5_init(&md5, err);
+    if (ok) {
+        md5_update(&md5, buf_str(&text));
+        ok = md5_final(&md5, digest, err);
+        md5_release(&md5);
+    }
+    if (ok) {
+        md5_hex(digest, hex);
+        begin(l, &w, GRAPH_FILE, 1);
+        json_open_object(&w, event_of(l->candidate->kind));
+        json_close(&w);
+        json_put_u64(&w, "frame_id", 0);
+        json_put_u64(&w, "frame_compile_id", 0);
+        json_put_u64(&w, "attempt", 0);
+        json_put_str(&w, "has_payload", (struct str){ hex, MD5_HEX });
+        json_close(&w);
+        buf_puts(l->out, "\n\t");
+        for (size_t i = 0; i < text.n; i++) {
+            buf_putc(l->out, text.p[i]);
+            if (text.p[i] == '\n')
+                buf_putc(l->out, '\t');
+        }
+        buf_putc(l->out, '\n');
+    }
+    buf_release(&text);
+    return ok;
+}
+
+bool candidate_print_log(const struct candidate *candidate, struct buf *out)
+{
+    struct logging l = { .candidate = candidate, .out = out };
+    struct err err = { 0 };
+    put_files(&l);
+    for (uint32_t i = 0; i < candidate->n_symbols; i++)
+        put_symbol(&l, &candidate->symbols[i]);
+    for (uint32_t i = 0; i < candidate->n_facts; i++)
+        put_fact(&l, &candidate->facts[i]);
+    return put_graph(&l, &err) && !out->failed;
+}

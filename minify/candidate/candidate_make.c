@@ -1,0 +1,249 @@
+#include <stdlib.h>
+
+#include "minify/candidate/candidate_data.h"
+#include "minify/candidate/candidate_source.h"
+#include "minify/candidate/engines.h"
+#include "trace/events/guards.h"
+
+struct making {
+    const struct cand_source *source;
+    const struct graph *graph;
+    struct cand_texts *texts;
+    struct cand_symbol *symbols;
+    struct cand_fact *facts;
+    uint32_t n_symbols, n_facts;
+    node_id *map;
+    struct str *names;
+};
+
+struct cand_symbol unknown_symbol(struct str name)
+{
+    bool unbacked = str_starts(name, STR("u")) || str_starts(name, STR("zuf"));
+    bool size = str_starts(name, STR("s"));
+    return (struct cand_symbol){ .name = name,
+                                 .source = STR(""),
+                                 .backed = !unbacked,
+                                 .is_float = str_starts(name, STR("z")),
+                                 .has_hint = size,
+                                 .min = size ? 2 : INT64_MIN,
+                                 .max = INT64_MAX };
+}
+
+/* ---- Symbols ---- */
+
+static void mark_metas(const struct graph *graph, const struct cand_texts *texts, bool *used)
+{
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        if (graph->nodes[i].meta == META_NONE)
+            continue;
+        const struct meta_info *info = meta_info(texts, graph->nodes[i].meta);
+        for (uint32_t k = 0; k < info->n; k++)
+            used[texts->occurrences[info->first + k]] = true;
+    }
+    for (uint32_t i = 0; i < graph->n_children; i++)
+        mark_metas(graph->children[i], texts, used);
+}
+
+/* Small primes for symbols that nothing tells of: neither 0 nor 1, and no two alike. */
+static int64_t next_prime(int64_t after)
+{
+    for (int64_t n = after + 1;; n++) {
+        bool prime = true;
+        for (int64_t d = 2; d * d <= n && prime; d++)
+            prime = n % d != 0;
+        if (prime)
+            return n;
+    }
+}
+
+/* Those that the graph shows, told of before others; of two of one name the later. */
+static bool choose_symbols(struct making *m)
+{
+    size_t n = m->texts->symbols.texts.n;
+    bool *used = calloc(n + 1, sizeof *used);
+    int64_t prime = 1;
+    m->symbols = calloc(n + 1, sizeof *m->symbols);
+    if (!used || !m->symbols) {
+        free(used);
+        return false;
+    }
+    mark_metas(m->texts->graph, m->texts, used);
+    for (uint32_t i = 0; i < m->source->n_symbols; i++) {
+        const struct cand_symbol *symbol = &m->source->symbols[i];
+        uint32_t id = texts_symbol(m->texts, symbol->name);
+        bool again = false;
+        for (uint32_t k = i + 1; k < m->source->n_symbols && !again; k++)
+            again = str_eq(m->source->symbols[k].name, symbol->name);
+        if (again || id == INTERN_NONE || !used[id])
+            continue;
+        m->symbols[m->n_symbols++] = *symbol;
+        used[id] = false;
+    }
+    for (uint32_t id = 0; id < n; id++)
+        if (used[id]) {
+            struct cand_symbol symbol = unknown_symbol(intern_text(&m->texts->symbols, id));
+            if (symbol.has_hint)
+                symbol.hint = prime = next_prime(prime);
+            m->symbols[m->n_symbols++] = symbol;
+        }
+    free(used);
+    return true;
+}
+
+static bool set_hints(struct making *m, const struct candidate_options *options, struct err *err)
+{
+    for (uint32_t i = 0; options && i < options->n_hints; i++) {
+        bool found = false;
+        for (uint32_t s = 0; s < m->n_symbols; s++)
+            if (str_eq(m->symbols[s].name, options->hints[i].symbol)) {
+                m->symbols[s].hint = options->hints[i].hint;
+                m->symbols[s].has_hint = found = true;
+            }
+        if (!found)
+            return err_set(err, ERR_USAGE, "--set: the graph has no symbol %.*s",
+                           STR_ARG(options->hints[i].symbol));
+    }
+    return true;
+}
+
+/* ---- Facts ---- */
+
+struct checking {
+    const struct making *m;
+    bool shown;
+};
+
+static void check_symbol(void *user, struct str name)
+{
+    struct checking *c = user;
+    bool found = false;
+    for (uint32_t i = 0; i < c->m->n_symbols && !found; i++)
+        found = str_eq(c->m->symbols[i].name, name);
+    c->shown &= found;
+}
+
+static uint32_t new_place(const struct making *m, uint32_t node)
+{
+    if (node == 0)
+        return 0;
+    while (node < m->graph->n_nodes && m->map[node] == NODE_NONE)
+        node++;
+    return node < m->graph->n_nodes ? m->map[node] : m->texts->graph->n_nodes - 1;
+}
+
+/* As sympy prints every expression: what has controls in it cannot be written on the line of a
+ * fact. */
+static bool is_one_line(struct str expr)
+{
+    for (size_t i = 0; i < expr.n; i++)
+        if ((unsigned char)expr.p[i] < ' ' || expr.p[i] == 0x7f)
+            return false;
+    return true;
+}
+
+/* A fact over symbols that the graph does not show says nothing about it. */
+static void choose_facts(struct making *m)
+{
+    for (uint32_t i = 0; i < m->source->n_facts; i++) {
+        struct checking check = { m, true };
+        guard_symbols(m->source->facts[i].expr, check_symbol, &check);
+        if (!check.shown || !is_one_line(m->source->facts[i].expr))
+            continue;
+        struct cand_fact *fact = &m->facts[m->n_facts++];
+        *fact = m->source->facts[i];
+        fact->node = new_place(m, fact->node);
+    }
+}
+
+/* ---- The whole ---- */
+
+static struct cand_data *make_data(struct making *m)
+{
+    struct cand_data *data = data_new(m->texts);
+    if (!data)
+        return NULL;
+    data->graph = *m->texts->graph;
+    data->storages = arena_array(&data->arena, uint32_t, (size_t)data->graph.n_nodes + 1);
+    if (!data->storages) {
+        candidate_free(&data->candidate);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < data->graph.n_nodes; i++)
+        data->storages[i] = UINT32_MAX;
+    for (uint32_t i = 0; m->source->storages && i < m->graph->n_nodes; i++)
+        if (m->map[i] != NODE_NONE && m->graph->nodes[i].op != NODE_ALIAS)
+            data->storages[m->map[i]] = m->source->storages[i];
+    data->writes = graph_writes(&data->graph);
+    return data;
+}
+
+static struct candidate *make(struct making *m, const struct candidate_options *options,
+                              struct err *err)
+{
+    const struct cand_source *source = m->source;
+    m->map = calloc((size_t)m->graph->n_nodes + 1, sizeof *m->map);
+    m->names = calloc((size_t)source->n_symbols + 1, sizeof *m->names);
+    m->facts = calloc((size_t)source->n_facts + 1, sizeof *m->facts);
+    if (!m->map || !m->names || !m->facts)
+        return err_nomem(err), NULL;
+    for (uint32_t i = 0; i < source->n_symbols; i++)
+        m->names[i] = source->symbols[i].name;
+    struct texts_options how = { .metas = source->metas,
+                                 .from_trace = true,
+                                 .symbols = m->names,
+                                 .n_symbols = source->n_symbols,
+                                 .map = m->map };
+    m->texts = texts_new(m->graph, &how, err);
+    if (!m->texts)
+        return NULL;
+    if (!choose_symbols(m))
+        return err_nomem(err), NULL;
+    if (!set_hints(m, options, err))
+        return NULL;
+    choose_facts(m);
+    struct cand_data *data = make_data(m);
+    if (!data)
+        return err_nomem(err), NULL;
+    return data_finish(data, source->like, m->symbols, m->n_symbols, m->facts, m->n_facts, err);
+}
+
+/* A text does not tell what shares memory; it matters where something is written to. */
+static bool find_storages(struct candidate *candidate, struct err *err)
+{
+    struct cand_data *data = data_of(candidate);
+    struct arena arena = ARENA_INIT;
+    struct graph_replay_input graph;
+    struct graph_replay *single = engines_take(data->texts->engines, err);
+    struct graph_replay_symbol *symbols =
+        arena_array(&arena, struct graph_replay_symbol, (size_t)candidate->n_symbols + 1);
+    struct graph_replay_guard *facts =
+        arena_array(&arena, struct graph_replay_guard, (size_t)candidate->n_facts + 1);
+    bool ok = single && ((symbols && facts) || err_nomem(err));
+    if (ok) {
+        engines_graph(candidate, symbols, facts, &graph);
+        graph.by_hint = true;
+        ok = graph_replay_walk(single, &graph, err);
+    }
+    for (node_id id = 0; ok && id < data->graph.n_nodes; id++)
+        data->storages[id] = graph_replay_storage(single, id);
+    engines_give(data->texts->engines, single);
+    arena_release(&arena);
+    return ok;
+}
+
+struct candidate *candidate_make(const struct cand_source *source,
+                                 const struct candidate_options *options, struct err *err)
+{
+    struct making m = { .source = source, .graph = source->graph };
+    struct candidate *ret = make(&m, options, err);
+    if (ret && data_of(ret)->writes && !source->storages && !find_storages(ret, err)) {
+        candidate_free(ret);
+        ret = NULL;
+    }
+    texts_release(m.texts);
+    free(m.symbols);
+    free(m.facts);
+    free(m.map);
+    free(m.names);
+    return ret;
+}

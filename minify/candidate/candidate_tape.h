@@ -1,0 +1,14 @@
+/* A candidate as a tape, as `symtape import` would pack its log (candidate_print_log). Equal
+ * candidates give equal bytes. */
+#ifndef SYMTAPE_MINIFY_CANDIDATE_CANDIDATE_TAPE_H
+#define SYMTAPE_MINIFY_CANDIDATE_CANDIDATE_TAPE_H
+
+#include "minify/candidate/candidate.h"
+
+/* Appended to `tape`. */
+bool candidate_tape(const struct candidate *candidate, struct buf *tape, struct err *err);
+
+/* To a file, beside it and renamed (trace/base/file/output.h). */
+bool file_write(const char *path, struct str bytes, struct err *err);
+
+#endif

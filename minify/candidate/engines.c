@@ -1,0 +1,90 @@
+#include "minify/candidate/engines.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "trace/base/vec.h"
+
+struct engines {
+    atomic_uint refs;
+    pthread_mutex_t lock;
+    vec_of(struct graph_replay *)
+    idle;
+};
+
+struct engines *engines_new(struct err *err)
+{
+    struct engines *ret = calloc(1, sizeof *ret);
+    if (!ret)
+        return err_nomem(err), NULL;
+    atomic_init(&ret->refs, 1);
+    pthread_mutex_init(&ret->lock, NULL);
+    return ret;
+}
+
+struct engines *engines_hold(struct engines *engines)
+{
+    if (engines)
+        atomic_fetch_add(&engines->refs, 1);
+    return engines;
+}
+
+void engines_release(struct engines *engines)
+{
+    if (!engines || atomic_fetch_sub(&engines->refs, 1) != 1)
+        return;
+    for (size_t i = 0; i < engines->idle.n; i++)
+        graph_replay_free(engines->idle.v[i]);
+    vec_release(&engines->idle);
+    pthread_mutex_destroy(&engines->lock);
+    free(engines);
+}
+
+struct graph_replay *engines_take(struct engines *engines, struct err *err)
+{
+    struct graph_replay *ret = NULL;
+    pthread_mutex_lock(&engines->lock);
+    if (engines->idle.n)
+        ret = engines->idle.v[--engines->idle.n];
+    pthread_mutex_unlock(&engines->lock);
+    return ret ? ret : graph_replay_new(NULL, err);
+}
+
+void engines_give(struct engines *engines, struct graph_replay *single)
+{
+    if (!single)
+        return;
+    pthread_mutex_lock(&engines->lock);
+    bool kept = vec_push(&engines->idle, single);
+    pthread_mutex_unlock(&engines->lock);
+    if (!kept)
+        graph_replay_free(single);
+}
+
+void engines_graph(const struct candidate *candidate, struct graph_replay_symbol *symbols,
+                   struct graph_replay_guard *facts, struct graph_replay_input *ret)
+{
+    for (uint32_t i = 0; i < candidate->n_symbols; i++) {
+        const struct cand_symbol *s = &candidate->symbols[i];
+        symbols[i] = (struct graph_replay_symbol){ .name = s->name,
+                                                   .source = s->source,
+                                                   .backed = s->backed,
+                                                   .is_float = s->is_float,
+                                                   .has_hint = s->has_hint,
+                                                   .hint = s->hint,
+                                                   .float_hint = s->float_hint,
+                                                   .min = s->min,
+                                                   .max = s->max };
+    }
+    for (uint32_t i = 0; i < candidate->n_facts; i++)
+        facts[i] =
+            (struct graph_replay_guard){ candidate->facts[i].expr, candidate->facts[i].deferred,
+                                         candidate->facts[i].node };
+    *ret = (struct graph_replay_input){ .graph = candidate->graph,
+                                        .kind = candidate->kind,
+                                        .symbols = symbols,
+                                        .n_symbols = candidate->n_symbols,
+                                        .facts = facts,
+                                        .n_facts = candidate->n_facts };
+}

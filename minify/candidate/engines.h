@@ -1,0 +1,24 @@
+/* Engines that walk graphs (replay/attempt/graph_replay.h), kept for the next walk: making one
+ * costs a thousand times what a walk does. Threads share the keeper, each takes an engine for
+ * itself. */
+#ifndef SYMTAPE_MINIFY_CANDIDATE_ENGINES_H
+#define SYMTAPE_MINIFY_CANDIDATE_ENGINES_H
+
+#include "minify/candidate/candidate.h"
+#include "replay/attempt/graph_replay.h"
+
+struct engines;
+
+struct engines *engines_new(struct err *err);
+struct engines *engines_hold(struct engines *engines); /* NULL is fine */
+void engines_release(struct engines *engines);
+struct graph_replay *engines_take(struct engines *engines, struct err *err);
+void engines_give(struct engines *engines, struct graph_replay *single);
+
+/* The candidate as graph_replay_walk() takes it. symbols and facts have room for those of the
+ * candidate.
+ */
+void engines_graph(const struct candidate *candidate, struct graph_replay_symbol *symbols,
+                   struct graph_replay_guard *facts, struct graph_replay_input *ret);
+
+#endif

@@ -1,0 +1,227 @@
+#include "minify/candidate/propagate.h"
+
+#include <stdlib.h>
+
+#include "minify/candidate/candidate_source.h"
+#include "minify/candidate/engines.h"
+
+struct propagating {
+    const struct reshaped *in;
+    const struct cand_data *from;
+    struct graph_replay *single;
+    struct graph_replay_input graph;
+    struct graph_replay_symbol *symbols;
+    struct graph_replay_guard *facts;
+    struct str *names;
+    struct str *metas; /* by node of the tree */
+    uint32_t n_tree;
+    struct cand_texts *texts;
+    struct arena arena;
+};
+
+static uint32_t tree_nodes(const struct graph *graph)
+{
+    uint32_t ret = graph->n_nodes;
+    for (uint32_t i = 0; i < graph->n_children; i++)
+        ret += tree_nodes(graph->children[i]);
+    return ret;
+}
+
+/* ---- Texts with the metas known so far ---- */
+
+static bool rebuild(struct propagating *p, struct err *why)
+{
+    struct texts_options how = { .metas = p->metas,
+                                 .keep_args = true,
+                                 .base = p->from->texts,
+                                 .symbols = p->names,
+                                 .n_symbols = p->in->n_symbols };
+    struct cand_texts *texts = texts_new(p->texts ? p->texts->graph : p->in->graph, &how, why);
+    if (!texts)
+        return false;
+    texts_release(p->texts);
+    p->texts = texts;
+    p->graph.graph = texts->graph;
+    return true;
+}
+
+/* ---- What a walk gave ---- */
+
+static bool is_number_of_symbols(const struct propagating *p, struct value value)
+{
+    return value_is_number(value) && !sym_is_number(ops_pool(p->single->ops), value.u.sym);
+}
+
+static bool print(struct propagating *p, struct value value, struct str *ret)
+{
+    struct buf text = BUF_INIT;
+    print_value_then(p->single->ops, value, &text);
+    *ret = arena_copy(&p->arena, buf_str(&text));
+    bool ok = !text.failed && ret->p;
+    buf_release(&text);
+    return ok;
+}
+
+/* A number that a symbol was turns out to be: it stays one in the text, "Sym(8)", so that the node
+ * can still be an input. */
+static bool prints(const struct propagating *p, const struct program *program, node_id id,
+                   struct value value)
+{
+    const struct graph *before = p->in->graph;
+    const struct meta *meta =
+        program == program->root ? node_meta(before, &before->nodes[id]) : NULL;
+    return value.kind == VALUE_TENSOR || is_number_of_symbols(p, value) ||
+           (value_is_number(value) && meta && meta->kind == META_SYM);
+}
+
+static bool is_data_dependent(const struct program *program, node_id id)
+{
+    struct str why = program_why(program, id);
+    return program->notes[id].outcome == OUTCOME_REFUSED &&
+           (str_starts(why, STR("GuardOnDataDependentSymNode")) ||
+            str_starts(why, STR("DataDependent")) || str_find(why, STR("does not exist")) < why.n);
+}
+
+/* A call whose result was never recorded, since it is what failed: it may go on to. */
+static bool is_failing(const struct propagating *p, const struct program *program, node_id id)
+{
+    const struct graph *before = p->in->graph;
+    if (program != program->root || before->nodes[id].meta != META_NONE)
+        return false;
+    for (uint32_t i = 0; i < before->n_args; i++)
+        if (before->args[i].kind == ARG_NODE && before->args[i].u.node == id)
+            return false;
+    return true;
+}
+
+/* The integers went through the call. */
+static bool take_node(struct propagating *p, const struct program *program, node_id id,
+                      bool concrete, struct err *why)
+{
+    const struct node *node = &program->graph->nodes[id];
+    const struct outcome_note *note = &program->notes[id];
+    struct value value = program->first[id];
+    struct str *meta = &p->metas[program->first_node + id];
+    if (!node_is_call(node) && node->op != NODE_GET_ATTR)
+        return true;
+    bool bad = note->outcome == OUTCOME_REFUSED || note->outcome == OUTCOME_UNSUPPORTED;
+    if (concrete && bad && !is_data_dependent(program, id) && !is_failing(p, program, id))
+        return err_set(why, ERR_USAGE, "%.*s: %.*s", STR_ARG(node->name),
+                       STR_ARG(program_why(program, id)));
+    if (bad || note->outcome == OUTCOME_MISMATCH || !prints(p, program, id, value))
+        return true; /* as it is: none after the first round, the integers' after the second */
+    return print(p, value, meta) || err_nomem(why);
+}
+
+static bool take(struct propagating *p, const struct program *program, bool concrete,
+                 struct err *why)
+{
+    for (node_id id = 0; id < program->n_steps; id++)
+        if (!take_node(p, program, id, concrete, why))
+            return false;
+    for (uint32_t i = 0; i < program->n_children; i++)
+        if (program->children[i]->walked && !take(p, program->children[i], concrete, why))
+            return false;
+    return true;
+}
+
+static bool walk(struct propagating *p, bool concrete, struct err *why)
+{
+    p->graph.concrete = concrete;
+    p->graph.by_hint = true;
+    if (!graph_replay_walk(p->single, &p->graph, why))
+        return false;
+    graph_replay_finish(p->single);
+    return take(p, p->single->program, concrete, why);
+}
+
+/* ---- The whole ---- */
+
+static void forget_calls(struct propagating *p, const struct graph *graph, uint32_t *at, bool root)
+{
+    for (node_id id = 0; id < graph->n_nodes; id++, (*at)++) {
+        const struct node *node = &graph->nodes[id];
+        if (root && node->op == NODE_PLACEHOLDER)
+            p->metas[*at] = p->in->inputs ? p->in->inputs[id] : (struct str){ NULL, 0 };
+        else if (node->op != NODE_GET_ATTR)
+            p->metas[*at] = STR("");
+    }
+    for (uint32_t i = 0; i < graph->n_children; i++)
+        forget_calls(p, graph->children[i], at, false);
+}
+
+static bool prepare(struct propagating *p, struct err *why)
+{
+    const struct reshaped *in = p->in;
+    uint32_t at = 0;
+    p->n_tree = tree_nodes(in->graph);
+    p->metas = arena_array(&p->arena, struct str, (size_t)p->n_tree + 1);
+    p->names = arena_array(&p->arena, struct str, (size_t)in->n_symbols + 1);
+    p->symbols = arena_array(&p->arena, struct graph_replay_symbol, (size_t)in->n_symbols + 1);
+    p->facts = arena_array(&p->arena, struct graph_replay_guard, (size_t)in->n_facts + 1);
+    if (!p->metas || !p->names || !p->symbols || !p->facts)
+        return err_nomem(why);
+    for (uint32_t i = 0; i < in->n_symbols; i++)
+        p->names[i] = in->symbols[i].name;
+    struct candidate like = *in->whole;
+    like.symbols = in->symbols;
+    like.n_symbols = in->n_symbols;
+    like.facts = in->facts;
+    like.n_facts = in->n_facts;
+    engines_graph(&like, p->symbols, p->facts, &p->graph);
+    forget_calls(p, in->graph, &at, true);
+    p->single = engines_take(p->from->texts->engines, why);
+    return p->single != NULL;
+}
+
+/* The walk may have made unbacked symbols that no record named. */
+static struct cand_symbol *all_symbols(struct propagating *p, uint32_t *n)
+{
+    const struct intern *names = &p->texts->symbols;
+    struct cand_symbol *ret =
+        arena_array(&p->arena, struct cand_symbol, p->in->n_symbols + names->texts.n + 1);
+    *n = p->in->n_symbols;
+    for (uint32_t i = 0; ret && i < *n; i++)
+        ret[i] = p->in->symbols[i];
+    for (uint32_t id = 0; ret && id < names->texts.n; id++) {
+        bool known = false;
+        for (uint32_t i = 0; i < p->in->n_symbols && !known; i++)
+            known = str_eq(ret[i].name, intern_text(names, id));
+        if (!known)
+            ret[(*n)++] = unknown_symbol(intern_text(names, id));
+    }
+    return ret;
+}
+
+static struct candidate *finish(struct propagating *p, struct err *why)
+{
+    uint32_t n_symbols;
+    struct cand_symbol *symbols = all_symbols(p, &n_symbols);
+    struct cand_data *data = data_new(p->texts);
+    uint32_t n = p->texts->graph->n_nodes;
+    if (data && symbols) {
+        data->graph = *p->texts->graph;
+        data->writes = p->from->writes;
+        data->storages = arena_array(&data->arena, uint32_t, (size_t)n + 1);
+    }
+    if (!data || !data->storages) {
+        candidate_free(data ? &data->candidate : NULL);
+        return err_nomem(why), NULL;
+    }
+    for (node_id id = 0; id < n; id++)
+        data->storages[id] = graph_replay_storage(p->single, id);
+    return data_finish(data, p->in->whole, symbols, n_symbols, p->in->facts, p->in->n_facts, why);
+}
+
+struct candidate *propagate(const struct reshaped *reshaped, struct err *why)
+{
+    struct propagating p = { .in = reshaped, .from = data_of(reshaped->whole) };
+    struct candidate *ret = NULL;
+    if (prepare(&p, why) && rebuild(&p, why) && walk(&p, true, why) && rebuild(&p, why) &&
+        walk(&p, false, why) && rebuild(&p, why))
+        ret = finish(&p, why);
+    engines_give(p.from->texts->engines, p.single);
+    texts_release(p.texts);
+    arena_release(&p.arena);
+    return ret;
+}

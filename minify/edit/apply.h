@@ -1,0 +1,57 @@
+/* Inside of candidate_apply(). Private to the room.
+ *
+ * Edits of structure choose among the nodes of a candidate (apply_plan.c), and what is chosen is
+ * closed and copied (apply_close.c); sizes stay, so the result is valid by construction. Edits of
+ * shapes keep all nodes and change what inputs, arguments and symbols are; the result is propagated
+ * (reshape.c). Both in one go: shapes first, since they keep the numbers of nodes. */
+#ifndef SYMTAPE_MINIFY_EDIT_APPLY_H
+#define SYMTAPE_MINIFY_EDIT_APPLY_H
+
+#include "minify/candidate/candidate_data.h"
+#include "minify/edit/edit.h"
+
+enum node_status { STATUS_STAY, STATUS_GO, STATUS_INPUT };
+
+/* What becomes of each node of the whole. Arrays have an element a node. */
+struct plan {
+    const struct candidate *whole;
+    const struct graph *graph;
+    uint8_t *status;
+    bool *promote;     /* becomes an output when nothing else uses it */
+    bool *stays_dead;  /* nothing used it before either */
+    node_id *stand_in; /* of a bypassed node: what takes its place; NODE_NONE */
+    uint32_t *uses;    /* in the whole */
+    uint32_t *uses_now;
+    node_id *new_id;   /* (apply_close.c) */
+    bool *drop_output; /* by position */
+    bool *drop_fact;   /* by number */
+    bool *output;      /* returned by the result */
+    uint32_t n_outputs;
+    const struct cand_symbol *symbols; /* those of the whole, or what became of them */
+    const struct cand_fact *facts;
+    bool promote_all;
+    node_id alone; /* the only one that is returned; NODE_NONE */
+    bool bypasses;
+    struct arena arena;
+};
+
+bool plan_make(struct plan *plan, const struct candidate *whole, const struct edit *edits,
+               uint32_t n, struct err *why);
+void plan_release(struct plan *plan);
+/* What a reference to the node is a reference to. */
+static inline node_id plan_resolve(const struct plan *plan, node_id id)
+{
+    while (plan->stand_in[id] != NODE_NONE)
+        id = plan->stand_in[id];
+    return id;
+}
+
+/* The candidate that the plan leaves. */
+struct candidate *plan_close(struct plan *plan, struct err *why);
+
+bool edit_is_structural(enum edit_kind kind);
+/* The candidate with sizes, arguments or symbols changed; numbers of nodes stay. */
+struct candidate *reshape(const struct candidate *whole, const struct edit *edits, uint32_t n,
+                          struct err *why);
+
+#endif

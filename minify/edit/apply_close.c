@@ -1,0 +1,422 @@
+/* What stays, copied, with each symbol bound. */
+#include <stdlib.h>
+
+#include "minify/edit/apply.h"
+
+struct closing {
+    struct plan *plan;
+    const struct cand_data *from;
+    const struct cand_texts *texts;
+    struct cand_data *data;
+    struct graph *graph; /* data's */
+    uint8_t *symbol;     /* by symbol number: enum need */
+    bool *meta_seen;
+    uint32_t n_bound; /* inputs that were added */
+    bool failed;
+};
+
+enum need { NEED_SHOWN = 1, NEED_INPUT = 2, NEED_BOUND = 4, NEED_MADE = 8, NEED_FACT = 16 };
+
+/* ---- Symbols ---- */
+
+static bool is_unbacked(struct str name)
+{
+    return str_starts(name, STR("u")) || str_starts(name, STR("zuf"));
+}
+
+static void need_meta(struct closing *c, uint32_t meta, enum need how)
+{
+    const struct meta_info *info = meta_info(c->texts, meta);
+    for (uint32_t i = 0; i < info->n; i++)
+        c->symbol[c->texts->occurrences[info->first + i]] |= (uint8_t)how;
+}
+
+/* A size of an input that is a symbol and nothing else binds it. */
+static void bind_meta(struct closing *c, uint32_t index)
+{
+    const struct graph_pool *pool = c->graph->pool;
+    const struct meta *meta = &pool->metas[index];
+    for (uint32_t i = 0; i < meta->n_sizes && meta->kind != META_OTHER; i++) {
+        const struct expr *expr = expr_at(&pool->exprs, meta->sizes[i]);
+        uint32_t id = expr->kind == EXPR_SYMBOL ? texts_symbol(c->texts, expr->text) : UINT32_MAX;
+        if (id != UINT32_MAX)
+            c->symbol[id] |= NEED_BOUND;
+    }
+}
+
+static void need_fact(void *user, uint32_t symbol)
+{
+    struct closing *c = user;
+    if (symbol != UINT32_MAX)
+        c->symbol[symbol] |= NEED_FACT;
+}
+
+static void look_at_metas(struct closing *c)
+{
+    const struct plan *plan = c->plan;
+    for (node_id id = 0; id < plan->graph->n_nodes; id++) {
+        const struct node *node = &plan->graph->nodes[id];
+        if (plan->status[id] == STATUS_GO || node->meta == META_NONE)
+            continue;
+        bool input = node->op == NODE_PLACEHOLDER || plan->status[id] == STATUS_INPUT;
+        if (input) {
+            need_meta(c, node->meta, NEED_SHOWN | NEED_INPUT);
+            bind_meta(c, node->meta);
+        } else if (!c->meta_seen[node->meta]) {
+            need_meta(c, node->meta, NEED_SHOWN | NEED_MADE);
+            c->meta_seen[node->meta] = true;
+        }
+    }
+    for (uint32_t i = 0; i < plan->whole->n_facts; i++)
+        if (!plan->drop_fact[i])
+            fact_symbols(c->texts, plan->facts[i].expr, need_fact, c);
+}
+
+/* A symbol wants an input of its own when nothing binds it: an unbacked one only when no call can
+ * make it. */
+static bool wants_input(const struct closing *c, uint32_t symbol)
+{
+    uint8_t need = c->symbol[symbol];
+    if (need == 0 || need & NEED_BOUND)
+        return false;
+    struct str name = intern_text(&c->texts->symbols, symbol);
+    if (!is_unbacked(name)) /* a float may be the item of a tensor that holds it */
+        return !(str_starts(name, STR("z")) && need & NEED_MADE);
+    return need & NEED_INPUT || !(need & NEED_MADE);
+}
+
+/* ---- Copying ---- */
+
+static uint32_t copy_args(struct closing *c, uint32_t first, uint32_t n)
+{
+    const struct graph *g = c->plan->graph;
+    uint32_t at = c->graph->n_args;
+    c->graph->n_args += n;
+    for (uint32_t i = 0; i < n; i++) {
+        struct arg arg = g->args[first + i];
+        switch (arg.kind) {
+        case ARG_NODE: arg.u.node = c->plan->new_id[plan_resolve(c->plan, arg.u.node)]; break;
+        case ARG_LIST:
+        case ARG_TUPLE:
+        case ARG_DICT:
+        case ARG_SLICE:
+        case ARG_CALL: arg.u.items.first = copy_args(c, arg.u.items.first, arg.u.items.n); break;
+        default: break;
+        }
+        c->graph->args[at + i] = arg;
+    }
+    return at;
+}
+
+static void append(struct closing *c, node_id old, struct node node, uint32_t storage)
+{
+    node_id id = c->graph->n_nodes++;
+    c->graph->nodes[id] = node;
+    c->data->storages[id] = storage;
+    if (old != NODE_NONE)
+        c->plan->new_id[old] = id;
+}
+
+/* A number that is passed and that no call uses. */
+static bool is_spare_number(const struct closing *c, const struct node *node, node_id id)
+{
+    const struct meta *meta = node_meta(c->plan->graph, node);
+    return meta && meta->kind == META_SYM && c->plan->uses_now[id] == 0;
+}
+
+static uint32_t bare_symbol(const struct closing *c, uint32_t meta)
+{
+    const struct meta_info *info = meta_info(c->texts, meta);
+    uint32_t symbol = info->n == 1 ? c->texts->occurrences[info->first] : UINT32_MAX;
+    return symbol != UINT32_MAX && c->texts->sym_metas[symbol] == meta ? symbol : UINT32_MAX;
+}
+
+/* Inputs of one number whose symbol something else binds, or that nothing needs, are left out; they
+ * are looked at last. */
+static void drop_spare_numbers(struct closing *c)
+{
+    struct plan *plan = c->plan;
+    bool *spare = arena_array(&plan->arena, bool, (size_t)plan->graph->n_nodes + 1);
+    if (!spare) {
+        c->failed = true;
+        return;
+    }
+    for (node_id id = 0; id < plan->graph->n_nodes; id++) {
+        const struct node *node = &plan->graph->nodes[id];
+        spare[id] = node->op == NODE_PLACEHOLDER && plan->status[id] == STATUS_STAY &&
+                    is_spare_number(c, node, id);
+        if (spare[id])
+            plan->status[id] = STATUS_GO;
+    }
+    look_at_metas(c);
+    for (node_id id = 0; id < plan->graph->n_nodes; id++) {
+        if (!spare[id])
+            continue;
+        uint32_t symbol = bare_symbol(c, plan->graph->nodes[id].meta);
+        if (symbol == UINT32_MAX || !wants_input(c, symbol))
+            continue;
+        plan->status[id] = STATUS_STAY;
+        c->symbol[symbol] |= NEED_BOUND;
+    }
+}
+
+static void copy_inputs(struct closing *c)
+{
+    const struct plan *plan = c->plan;
+    for (int round = 0; round < 2; round++)
+        for (node_id id = 0; id < plan->graph->n_nodes; id++) {
+            struct node node = plan->graph->nodes[id];
+            bool was = node.op == NODE_PLACEHOLDER;
+            if (plan->status[id] != (was ? STATUS_STAY : STATUS_INPUT) || was != (round == 0))
+                continue;
+            if (!was)
+                node.target = node.name;
+            node.op = NODE_PLACEHOLDER;
+            node.form = FORM_PLAIN;
+            node.n_args = 0;
+            append(c, id, node, c->from->storages[id]);
+        }
+}
+
+static void add_symbol_inputs(struct closing *c)
+{
+    for (uint32_t i = 0; i < c->from->candidate.n_symbols; i++) {
+        uint32_t symbol = c->from->symbol_ids[i];
+        if (symbol == UINT32_MAX || !wants_input(c, symbol))
+            continue;
+        struct str name = c->texts->input_names[symbol];
+        struct node node = { .op = NODE_PLACEHOLDER,
+                             .name = name,
+                             .target = name,
+                             .meta = c->texts->sym_metas[symbol],
+                             .location = LOCATION_NONE };
+        c->symbol[symbol] |= NEED_BOUND;
+        append(c, NODE_NONE, node, UINT32_MAX);
+    }
+}
+
+static void copy_calls(struct closing *c)
+{
+    const struct plan *plan = c->plan;
+    for (node_id id = 0; id + 1 < plan->graph->n_nodes; id++) {
+        struct node node = plan->graph->nodes[id];
+        if (node.op == NODE_PLACEHOLDER || plan->status[id] != STATUS_STAY)
+            continue;
+        node.first_arg = copy_args(c, node.first_arg, node.n_args);
+        append(c, id, node, c->from->storages[id]);
+    }
+}
+
+static void add_output(struct closing *c)
+{
+    const struct plan *plan = c->plan;
+    struct node node = plan->graph->nodes[plan->graph->n_nodes - 1];
+    node.first_arg = c->graph->n_args;
+    node.n_args = 0;
+    /* By their place in the graph, whatever the order in which they came to be outputs. */
+    for (node_id id = 0; id + 1 < plan->graph->n_nodes; id++)
+        if (plan->output[id])
+            c->graph->args[node.first_arg + node.n_args++] =
+                (struct arg){ .kind = ARG_NODE, .u.node = plan->new_id[id] };
+    c->graph->n_args += node.n_args;
+    append(c, plan->graph->n_nodes - 1, node, UINT32_MAX);
+}
+
+static bool is_referred(const struct graph *graph, struct str child)
+{
+    for (uint32_t i = 0; i < graph->n_nodes; i++)
+        if (graph->nodes[i].op == NODE_GET_ATTR && str_eq(graph->nodes[i].target, child))
+            return true;
+    for (uint32_t i = 0; i < graph->n_args; i++)
+        if (graph->args[i].kind == ARG_GRAPH && str_eq(graph->args[i].text, child))
+            return true;
+    return false;
+}
+
+static void keep_children(struct closing *c)
+{
+    const struct graph *g = c->plan->graph;
+    c->graph->n_children = 0;
+    for (uint32_t i = 0; i < g->n_children; i++)
+        if (is_referred(c->graph, g->children[i]->name))
+            c->graph->children[c->graph->n_children++] = g->children[i];
+}
+
+/* ---- Symbols and facts that stay ---- */
+
+static uint32_t copy_symbols(struct closing *c, struct cand_symbol *symbols)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->from->candidate.n_symbols; i++) {
+        uint32_t id = c->from->symbol_ids[i];
+        if (id != UINT32_MAX && c->symbol[id])
+            symbols[n++] = c->plan->symbols[i];
+    }
+    return n;
+}
+
+static uint32_t copy_facts(struct closing *c, struct cand_fact *facts)
+{
+    const struct plan *plan = c->plan;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < plan->whole->n_facts; i++) {
+        if (plan->drop_fact[i])
+            continue;
+        struct cand_fact fact = plan->facts[i];
+        uint32_t node = fact.node;
+        while (node + 1 < plan->graph->n_nodes && (plan->status[node] != STATUS_STAY ||
+                                                   plan->graph->nodes[node].op == NODE_PLACEHOLDER))
+            node++;
+        fact.node = fact.node == 0 ? 0 : plan->new_id[node];
+        facts[n++] = fact;
+    }
+    return n;
+}
+
+/* ---- Memory that is shared ---- */
+
+static bool is_start(const struct closing *c, node_id id);
+
+struct sharing {
+    const struct closing *c;
+    uint32_t storage;
+    bool found;
+};
+
+static void share(void *user, node_id id)
+{
+    struct sharing *s = user;
+    s->found |= s->c->data->storages[id] == s->storage;
+}
+
+/* Nothing before it shares its memory: here the memory comes into being. */
+static bool is_start(const struct closing *c, node_id id)
+{
+    struct sharing s = { c, c->data->storages[id], false };
+    node_references(c->graph, &c->graph->nodes[id], share, &s);
+    return !s.found;
+}
+
+/* What is known of each storage: by its number, those that are numbered. */
+struct memory {
+    uint32_t n;
+    bool *written;
+    uint32_t *starts;
+};
+
+static bool is_numbered(const struct memory *m, uint32_t storage)
+{
+    return storage < m->n;
+}
+
+static bool look_at_memory(const struct closing *c, struct memory *m)
+{
+    m->n = 0;
+    for (node_id id = 0; id < c->plan->graph->n_nodes; id++)
+        if (c->from->storages[id] != UINT32_MAX && c->from->storages[id] >= m->n)
+            m->n = c->from->storages[id] + 1;
+    m->written = arena_array(&c->plan->arena, bool, (size_t)m->n + 1);
+    m->starts = arena_array(&c->plan->arena, uint32_t, (size_t)m->n + 1);
+    if (!m->written || !m->starts)
+        return false;
+    for (node_id id = 0; id < c->graph->n_nodes; id++) {
+        const struct node *node = &c->graph->nodes[id];
+        const struct arg *arg = node_args(c->graph, node);
+        if (node_is_call(node) && node->n_args && arg->kind == ARG_NODE &&
+            is_numbered(m, c->data->storages[arg->u.node]) && node_writes(c->graph, node))
+            m->written[c->data->storages[arg->u.node]] = true;
+    }
+    for (node_id id = 0; id < c->graph->n_nodes; id++)
+        if (is_numbered(m, c->data->storages[id]) && m->written[c->data->storages[id]])
+            m->starts[c->data->storages[id]] += is_start(c, id);
+    return true;
+}
+
+static bool touches_written(const struct memory *m, uint32_t storage)
+{
+    return is_numbered(m, storage) && m->written[storage];
+}
+
+/* What is written to has to be what it was: memory that was one and would be two is refused, and so
+ * is another value in the place of what is written. */
+static bool splits_memory(struct closing *c)
+{
+    const struct plan *plan = c->plan;
+    struct memory m;
+    if (!c->from->writes)
+        return false;
+    if (!look_at_memory(c, &m)) {
+        c->failed = true;
+        return false;
+    }
+    for (uint32_t i = 0; i < m.n; i++)
+        if (m.starts[i] > 1)
+            return true;
+    for (node_id id = 0; plan->bypasses && id < plan->graph->n_nodes; id++)
+        if (plan->stand_in[id] != NODE_NONE &&
+            (touches_written(&m, c->from->storages[id]) ||
+             touches_written(&m, c->from->storages[plan->stand_in[id]])))
+            return true;
+    return false;
+}
+
+/* ---- The whole ---- */
+
+static bool make_room(struct closing *c)
+{
+    const struct graph *g = c->plan->graph;
+    struct arena *arena = &c->data->arena;
+    size_t extra = c->from->candidate.n_symbols;
+    c->graph = &c->data->graph;
+    *c->graph = *g;
+    c->graph->n_nodes = c->graph->n_args = 0;
+    c->graph->deleted = NULL;
+    c->graph->n_deleted = 0;
+    c->graph->nodes = arena_array(arena, struct node, g->n_nodes + extra + 1);
+    c->graph->args = arena_array(arena, struct arg, (size_t)g->n_args + c->plan->n_outputs + 1);
+    c->graph->children = arena_array(arena, struct graph *, (size_t)g->n_children + 1);
+    c->data->storages = arena_array(arena, uint32_t, g->n_nodes + extra + 1);
+    c->symbol = arena_array(&c->plan->arena, uint8_t, c->texts->symbols.texts.n + 1);
+    c->meta_seen = arena_array(&c->plan->arena, bool, (size_t)g->pool->n_metas + 1);
+    return c->graph->nodes && c->graph->args && c->graph->children && c->data->storages &&
+           c->symbol && c->meta_seen;
+}
+
+static struct candidate *finish(struct closing *c, struct err *why)
+{
+    const struct candidate *whole = c->plan->whole;
+    struct arena *arena = &c->plan->arena;
+    struct cand_symbol *symbols = arena_array(arena, struct cand_symbol, whole->n_symbols + 1u);
+    struct cand_fact *facts = arena_array(arena, struct cand_fact, whole->n_facts + 1u);
+    if (!symbols || !facts || c->failed) {
+        candidate_free(&c->data->candidate);
+        return err_nomem(why), NULL;
+    }
+    uint32_t n_symbols = copy_symbols(c, symbols), n_facts = copy_facts(c, facts);
+    return data_finish(c->data, whole, symbols, n_symbols, facts, n_facts, why);
+}
+
+struct candidate *plan_close(struct plan *plan, struct err *why)
+{
+    const struct cand_data *from = data_of(plan->whole);
+    struct closing c = { .plan = plan, .from = from, .texts = from->texts };
+    c.data = data_new(from->texts);
+    if (c.data)
+        c.data->writes = from->writes;
+    if (!c.data || !make_room(&c)) {
+        candidate_free(c.data ? &c.data->candidate : NULL);
+        return err_nomem(why), NULL;
+    }
+    drop_spare_numbers(&c);
+    copy_inputs(&c);
+    add_symbol_inputs(&c);
+    copy_calls(&c);
+    add_output(&c);
+    keep_children(&c);
+    if (!c.failed && splits_memory(&c)) {
+        err_set(why, ERR_USAGE, "memory that a call writes to would be another");
+        candidate_free(&c.data->candidate);
+        return NULL;
+    }
+    return finish(&c, why);
+}

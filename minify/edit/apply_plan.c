@@ -1,0 +1,316 @@
+/* Which nodes stay. */
+#include "minify/edit/apply.h"
+
+static bool invalid(struct err *why, const char *text)
+{
+    return err_set(why, ERR_USAGE, "%s", text);
+}
+
+/* ---- What the whole looks like ---- */
+
+static const struct node *output_of(const struct graph *graph)
+{
+    return &graph->nodes[graph->n_nodes - 1];
+}
+
+static void count_uses(struct plan *plan)
+{
+    /* Each argument of the list belongs to a node, as apply_close.c leaves it. */
+    for (uint32_t i = 0; i < plan->graph->n_args; i++)
+        if (plan->graph->args[i].kind == ARG_NODE)
+            plan->uses[plan->graph->args[i].u.node]++;
+    for (node_id id = 0; id < plan->graph->n_nodes; id++)
+        plan->stays_dead[id] = plan->uses[id] == 0;
+}
+
+static bool make_room(struct plan *plan)
+{
+    size_t n = (size_t)plan->graph->n_nodes + 1;
+    struct arena *arena = &plan->arena;
+    plan->status = arena_array(arena, uint8_t, n);
+    plan->promote = arena_array(arena, bool, n);
+    plan->stays_dead = arena_array(arena, bool, n);
+    plan->stand_in = arena_array(arena, node_id, n);
+    plan->uses = arena_array(arena, uint32_t, n);
+    plan->uses_now = arena_array(arena, uint32_t, n);
+    plan->output = arena_array(arena, bool, n);
+    plan->new_id = arena_array(arena, node_id, n);
+    plan->drop_output = arena_array(arena, bool, (size_t)output_of(plan->graph)->n_args + 1);
+    plan->drop_fact = arena_array(arena, bool, (size_t)plan->whole->n_facts + 1);
+    if (!plan->status || !plan->promote || !plan->stays_dead || !plan->stand_in || !plan->uses ||
+        !plan->uses_now || !plan->output || !plan->new_id || !plan->drop_output || !plan->drop_fact)
+        return false;
+    memset(plan->stand_in, 0xFF, n * sizeof *plan->stand_in);
+    return true;
+}
+
+/* ---- Edits ---- */
+
+static void mark_promoted(void *user, node_id id)
+{
+    struct plan *plan = user;
+    plan->promote[id] = true;
+}
+
+static bool set_fate(struct plan *plan, node_id id, enum node_status status, struct err *why)
+{
+    if (plan->status[id] != STATUS_STAY && plan->status[id] != status)
+        return invalid(why, "two edits of one node");
+    plan->status[id] = (uint8_t)status;
+    return true;
+}
+
+/* A call of several results: each getitem of it becomes an input. */
+static bool cut_parts(struct plan *plan, node_id id, struct err *why)
+{
+    const struct graph *g = plan->graph;
+    uint32_t found = 0;
+    for (node_id k = id + 1; k < g->n_nodes; k++) {
+        const struct node *node = &g->nodes[k];
+        if (!node_is_getitem(g, node) || g->args[node->first_arg].u.node != id ||
+            plan->status[k] == STATUS_GO)
+            continue;
+        if (!node_is_value(g, node) || !set_fate(plan, k, STATUS_INPUT, why))
+            return invalid(why, "a part of it is no tensor");
+        found += 1;
+    }
+    return (found == plan->uses[id] && set_fate(plan, id, STATUS_GO, why)) ||
+           invalid(why, "it cannot be an input");
+}
+
+static bool cut(struct plan *plan, const struct edit *edit, struct err *why)
+{
+    const struct node *node = &plan->graph->nodes[edit->a];
+    if (!node_is_call(node) && node->op != NODE_GET_ATTR)
+        return invalid(why, "only calls can be cut");
+    if (edit->b)
+        node_references(plan->graph, node, mark_promoted, plan);
+    if (!node_is_value(plan->graph, node))
+        return cut_parts(plan, edit->a, why);
+    return set_fate(plan, edit->a, STATUS_INPUT, why);
+}
+
+static bool bypass(struct plan *plan, const struct edit *edit, struct err *why)
+{
+    const struct graph *g = plan->graph;
+    if (edit->b >= edit->a || !node_is_call(&g->nodes[edit->a]) ||
+        !node_is_value(g, &g->nodes[edit->b]))
+        return invalid(why, "nothing before it can stand for it");
+    if (g->nodes[edit->a].meta != g->nodes[edit->b].meta)
+        return invalid(why, "their metas differ");
+    plan->bypasses = true;
+    plan->stand_in[edit->a] = edit->b;
+    return set_fate(plan, edit->a, STATUS_GO, why);
+}
+
+static bool is_part_of(const struct graph *g, node_id id, node_id whole)
+{
+    const struct node *node = &g->nodes[id];
+    return node_is_getitem(g, node) && g->args[node->first_arg].u.node == whole;
+}
+
+/* The parts of a call of several results are read off right behind it, or further on. */
+static bool keep_prefix(struct plan *plan, const struct edit *edit)
+{
+    const struct graph *g = plan->graph;
+    for (node_id id = edit->a + 1; id + 1 < g->n_nodes; id++)
+        if (g->nodes[id].op != NODE_PLACEHOLDER && !is_part_of(g, id, edit->a))
+            plan->status[id] = STATUS_GO;
+    if (edit->b == 0) {
+        plan->promote_all = true;
+        return true;
+    }
+    plan->alone = edit->a;
+    for (node_id id = 0; id + 1 < g->n_nodes; id++)
+        plan->stays_dead[id] &= id == edit->a || is_part_of(g, id, edit->a);
+    return true;
+}
+
+/* What is used behind becomes an input, unless it is read off what cannot be one. */
+struct frontier {
+    struct plan *plan;
+    node_id first;
+    bool bad;
+};
+
+static void cross(void *user, node_id id)
+{
+    struct frontier *f = user;
+    const struct node *node = &f->plan->graph->nodes[id];
+    if (id >= f->first || node->op == NODE_PLACEHOLDER || node->op == NODE_GET_ATTR)
+        return;
+    if (node_is_value(f->plan->graph, node))
+        f->plan->status[id] = STATUS_INPUT;
+    else
+        f->bad = true;
+}
+
+static bool drop_prefix(struct plan *plan, node_id first, struct err *why)
+{
+    const struct graph *g = plan->graph;
+    struct frontier f = { plan, first, false };
+    for (node_id id = 0; id < first && id + 1 < g->n_nodes; id++)
+        if (node_is_call(&g->nodes[id]))
+            plan->status[id] = STATUS_GO;
+    for (node_id id = first; id + 1 < g->n_nodes && !f.bad; id++) {
+        const struct node *node = &g->nodes[id];
+        bool part = node_is_getitem(g, node) && g->args[node->first_arg].u.node < first;
+        if (part && node_is_value(g, node) &&
+            !node_is_value(g, &g->nodes[g->args[node->first_arg].u.node]))
+            plan->status[id] = STATUS_INPUT; /* its call is in front */
+        else if (plan->status[id] == STATUS_STAY)
+            node_references(g, node, cross, &f);
+    }
+    return !f.bad || invalid(why, "something that cannot be an input is used behind it");
+}
+
+static bool remove_input(struct plan *plan, uint32_t position, struct err *why)
+{
+    for (node_id id = 0; id < plan->graph->n_nodes; id++)
+        if (plan->graph->nodes[id].op == NODE_PLACEHOLDER && position-- == 0) {
+            plan->stays_dead[id] = false;
+            return plan->uses[id] == 0 ? set_fate(plan, id, STATUS_GO, why)
+                                       : invalid(why, "the input is used");
+        }
+    return invalid(why, "there is no such input");
+}
+
+static bool apply_edit(struct plan *plan, const struct edit *edit, struct err *why)
+{
+    uint32_t n_nodes = plan->graph->n_nodes;
+    switch (edit->kind) {
+    case EDIT_REMOVE_NODE:
+    case EDIT_CUT:
+    case EDIT_BYPASS:
+    case EDIT_KEEP_PREFIX:
+    case EDIT_DROP_PREFIX:
+        if (edit->a + 1 >= n_nodes)
+            return invalid(why, "there is no such node");
+        break;
+    default: break;
+    }
+    switch (edit->kind) {
+    case EDIT_REMOVE_NODE: return set_fate(plan, edit->a, STATUS_GO, why);
+    case EDIT_CUT: return cut(plan, edit, why);
+    case EDIT_BYPASS: return bypass(plan, edit, why);
+    case EDIT_KEEP_PREFIX: return keep_prefix(plan, edit);
+    case EDIT_DROP_PREFIX: return drop_prefix(plan, edit->a, why);
+    case EDIT_REMOVE_INPUT: return remove_input(plan, edit->a, why);
+    case EDIT_REMOVE_OUTPUT:
+        if (edit->a >= output_of(plan->graph)->n_args)
+            return invalid(why, "there is no such output");
+        plan->drop_output[edit->a] = true;
+        return true;
+    case EDIT_REMOVE_FACT:
+        if (edit->a >= plan->whole->n_facts)
+            return invalid(why, "there is no such guard");
+        plan->drop_fact[edit->a] = true;
+        return true;
+    default: return invalid(why, "not an edit of structure");
+    }
+}
+
+/* ---- What lives ---- */
+
+static void give_back(struct plan *plan, node_id id)
+{
+    plan->n_outputs += !plan->output[id];
+    plan->output[id] = true;
+    plan->uses_now[id]++;
+}
+
+/* Those outputs whose values are still computed. */
+static void keep_outputs(struct plan *plan)
+{
+    const struct graph *g = plan->graph;
+    const struct node *output = output_of(g);
+    for (node_id id = plan->alone; id + 1 < g->n_nodes && plan->alone != NODE_NONE; id++)
+        if ((id == plan->alone || is_part_of(g, id, plan->alone)) &&
+            node_is_value(g, &g->nodes[id]) && plan->status[id] == STATUS_STAY)
+            give_back(plan, id);
+    if (plan->alone != NODE_NONE && !node_is_value(g, &g->nodes[plan->alone]))
+        plan->stays_dead[plan->alone] = true; /* it gives nothing back */
+    for (uint32_t i = 0; i < output->n_args && plan->alone == NODE_NONE; i++) {
+        const struct arg *arg = &plan->graph->args[output->first_arg + i];
+        if (arg->kind != ARG_NODE || plan->drop_output[i])
+            continue;
+        node_id id = plan_resolve(plan, arg->u.node);
+        bool passes = id != arg->u.node && plan->graph->nodes[id].op == NODE_PLACEHOLDER;
+        if (plan->status[id] != STATUS_STAY || passes)
+            continue;
+        give_back(plan, id);
+    }
+}
+
+struct walk {
+    struct plan *plan;
+    bool bad;
+};
+
+static void use(void *user, node_id id)
+{
+    struct walk *w = user;
+    id = plan_resolve(w->plan, id);
+    w->bad |= w->plan->status[id] == STATUS_GO;
+    w->plan->uses_now[id]++;
+}
+
+/* Decides whether it is dead; what uses it was looked at before. */
+static void settle_node(struct plan *plan, node_id id, struct walk *w)
+{
+    const struct graph *g = plan->graph;
+    const struct node *node = &g->nodes[id];
+    bool lives = plan->uses_now[id] > 0 || plan->stays_dead[id];
+    if (plan->status[id] != STATUS_STAY) {
+        if (plan->status[id] == STATUS_INPUT && !plan->uses_now[id])
+            plan->status[id] = STATUS_GO;
+        return;
+    }
+    if (!lives && node_is_call(node) && (plan->promote_all || plan->promote[id])) {
+        if (node_is_value(g, node)) {
+            give_back(plan, id);
+            lives = true;
+        } else if (!plan->promote_all) {
+            node_references(g, node, mark_promoted, plan);
+        } else {
+            lives = true; /* a call that gives nothing to return is kept for what it does */
+        }
+    }
+    if (!lives && node_is_call(node) && node_writes(g, node))
+        lives = true;
+    if (!lives)
+        plan->status[id] = STATUS_GO;
+    else
+        node_references(g, node, use, w);
+}
+
+static bool settle(struct plan *plan, struct err *why)
+{
+    struct walk w = { .plan = plan };
+    keep_outputs(plan);
+    for (node_id id = plan->graph->n_nodes - 1; id-- > 0;)
+        settle_node(plan, id, &w);
+    return !w.bad || invalid(why, "what one edit removes another needs");
+}
+
+bool plan_make(struct plan *plan, const struct candidate *whole, const struct edit *edits,
+               uint32_t n, struct err *why)
+{
+    *plan = (struct plan){ .whole = whole,
+                           .graph = whole->graph,
+                           .symbols = whole->symbols,
+                           .facts = whole->facts,
+                           .alone = NODE_NONE };
+    if (!make_room(plan))
+        return err_nomem(why);
+    count_uses(plan);
+    for (uint32_t i = 0; i < n; i++)
+        if (edit_is_structural(edits[i].kind) && !apply_edit(plan, &edits[i], why))
+            return false;
+    return settle(plan, why);
+}
+
+void plan_release(struct plan *plan)
+{
+    arena_release(&plan->arena);
+}

@@ -1,0 +1,318 @@
+/* Edits that change sizes, types or arguments: what the inputs are then, and the graph's arguments;
+ * the rest follows by propagation. */
+#include <inttypes.h>
+
+#include "minify/candidate/sizes.h"
+#include "minify/edit/apply.h"
+#include "minify/edit/reshape.h"
+
+static bool invalid(struct err *why, const char *text)
+{
+    return err_set(why, ERR_USAGE, "%s", text);
+}
+
+node_id input_at(const struct graph *graph, uint32_t position)
+{
+    for (node_id id = 0; id < graph->n_nodes; id++)
+        if (graph->nodes[id].op == NODE_PLACEHOLDER && position-- == 0)
+            return id;
+    return NODE_NONE;
+}
+
+/* ---- Symbols ---- */
+
+static sym_id own_symbol(struct reshaping *r, uint32_t i)
+{
+    return sym_by_name(NULL, r->pool, r->symbols[i].name);
+}
+
+static sym_id hint_of(struct reshaping *r, const struct cand_symbol *symbol)
+{
+    return symbol->is_float ? sym_float(r->pool, symbol->float_hint)
+                            : sym_integer(r->pool, symbol->hint);
+}
+
+static bool add_pair(struct reshaping *r, sym_id from, sym_id to, struct err *why)
+{
+    return vec_push(&r->pairs, (struct sym_pair){ from, to }) || err_nomem(why);
+}
+
+static bool set_static(struct reshaping *r, uint32_t a, struct err *why)
+{
+    if (!r->symbols[a].has_hint)
+        return invalid(why, "the symbol has no hint");
+    return add_pair(r, own_symbol(r, a), hint_of(r, &r->symbols[a]), why);
+}
+
+static bool merge(struct reshaping *r, uint32_t a, uint32_t b, struct err *why)
+{
+    if (b >= r->n_symbols || a == b || r->symbols[a].is_float != r->symbols[b].is_float ||
+        r->symbols[a].backed != r->symbols[b].backed)
+        return invalid(why, "the symbols are not of a kind");
+    return add_pair(r, own_symbol(r, a), own_symbol(r, b), why);
+}
+
+static bool set_hint(struct reshaping *r, uint32_t a, int64_t value, struct err *why)
+{
+    struct cand_symbol *symbol = &r->symbols[a];
+    if (symbol->is_float || !symbol->backed || value < symbol->min || value > symbol->max)
+        return invalid(why, "the hint is out of its range");
+    symbol->hint = value;
+    symbol->has_hint = true;
+    return true;
+}
+
+static void widen(struct cand_symbol *symbol)
+{
+    bool size = symbol->backed && !symbol->is_float && str_starts(symbol->name, STR("s"));
+    bool big = symbol->has_hint && symbol->hint >= 2;
+    symbol->min = size ? (big ? 2 : 0) : INT64_MIN;
+    symbol->max = INT64_MAX;
+}
+
+/* A name that is not in use: "s1000" and up. */
+static struct str fresh_name(struct reshaping *r)
+{
+    struct buf text = BUF_INIT;
+    struct str ret = STR("");
+    bool taken = true;
+    for (unsigned n = 1000; taken; n++) {
+        buf_clear(&text);
+        buf_printf(&text, "s%u", n);
+        ret = buf_str(&text);
+        taken = texts_symbol(data_of(r->whole)->texts, ret) != UINT32_MAX;
+        for (uint32_t i = 0; i < r->n_symbols && !taken; i++)
+            taken = str_eq(r->symbols[i].name, ret);
+    }
+    ret = arena_copy(&r->arena, ret);
+    buf_release(&text);
+    return ret;
+}
+
+/* 4*s77 becomes a symbol of its own: s77 is a quarter of it wherever it occurs. */
+static bool make_fresh(struct reshaping *r, node_id id, uint32_t dim, struct err *why)
+{
+    const struct meta *meta = node_meta(r->graph, &r->graph->nodes[id]);
+    const struct expr_pool *exprs = &r->graph->pool->exprs;
+    int64_t hint;
+    if (!meta || meta->kind == META_OTHER || dim >= meta->n_sizes)
+        return invalid(why, "there is no such size");
+    expr_id expr = meta->sizes[dim];
+    sym_id e = sym_read(r->pool, exprs, expr, NULL, NULL);
+    if (e == SYM_NONE || sym_is_number(r->pool, e) || sym_kind_of(r->pool, e) == SYM_SYMBOL ||
+        !cand_eval(r->whole, exprs, expr, NULL, &hint) || hint < 0)
+        return invalid(why, "the size is not compound");
+    struct cand_symbol *symbol = &r->symbols[r->n_symbols];
+    *symbol = (struct cand_symbol){ .name = fresh_name(r),
+                                    .source = STR(""),
+                                    .backed = true,
+                                    .has_hint = true,
+                                    .hint = hint,
+                                    .min = hint < 2 ? 0 : 2,
+                                    .max = INT64_MAX };
+    if (!symbol->name.p)
+        return err_nomem(why);
+    sym_id fresh = own_symbol(r, r->n_symbols++);
+    bool scaled = sym_kind_of(r->pool, e) == SYM_MUL && sym_n_args(r->pool, e) == 2 &&
+                  sym_is_number(r->pool, sym_arg(r->pool, e, 0)) &&
+                  sym_kind_of(r->pool, sym_arg(r->pool, e, 1)) == SYM_SYMBOL;
+    if (scaled)
+        return add_pair(r, sym_arg(r->pool, e, 1), sym_div(r->pool, fresh, sym_arg(r->pool, e, 0)),
+                        why);
+    return add_pair(r, e, fresh, why);
+}
+
+/* ---- Inputs ---- */
+
+static struct shape *shape_of(struct reshaping *r, uint32_t position, struct err *why)
+{
+    node_id id = input_at(r->graph, position);
+    struct shape *shape = id == NODE_NONE ? NULL : &r->shapes[id];
+    if (!shape || !shape->meta || shape->meta->kind != META_TENSOR) {
+        invalid(why, "there is no such input");
+        return NULL;
+    }
+    return shape;
+}
+
+static void set_integer(struct reshaping *r, struct arg *arg, int64_t value)
+{
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "%" PRId64, value);
+    arg->u.integer = value;
+    arg->text = arena_copy(&r->arena, buf_str(&text));
+    r->failed |= text.failed || !arg->text.p;
+    buf_release(&text);
+}
+
+void reshape_lay_out(struct reshaping *r, struct shape *shape)
+{
+    sym_id next = SYM_ID_ONE;
+    for (uint32_t d = shape->n; d-- > 0;) {
+        shape->stride[d] = next;
+        next = sym_mul(r->pool, next, sym_max(r->pool, shape->size[d], SYM_ID_ONE));
+    }
+    shape->changed = true;
+}
+
+static bool is_contiguous(struct reshaping *r, const struct shape *shape)
+{
+    sym_id next = SYM_ID_ONE;
+    for (uint32_t d = shape->n; d-- > 0;) {
+        if (shape->stride[d] != next)
+            return false;
+        next = sym_mul(r->pool, next, shape->size[d]);
+    }
+    return true;
+}
+
+static bool drop_dim(struct reshaping *r, struct shape *shape, uint32_t dim, struct err *why)
+{
+    if (dim >= shape->n)
+        return invalid(why, "there is no such size");
+    bool dense = is_contiguous(r, shape);
+    for (uint32_t d = dim; d + 1 < shape->n; d++) {
+        shape->size[d] = shape->size[d + 1];
+        shape->stride[d] = shape->stride[d + 1];
+    }
+    shape->n--;
+    shape->changed = true;
+    if (dense)
+        reshape_lay_out(r, shape);
+    return true;
+}
+
+static bool set_constant(struct reshaping *r, struct shape *shape, uint32_t dim, int64_t value,
+                         struct err *why)
+{
+    if (dim >= shape->n || value < 0 || !sym_is_number(r->pool, shape->size[dim]))
+        return invalid(why, "there is no such constant");
+    bool dense = is_contiguous(r, shape);
+    shape->size[dim] = sym_integer(r->pool, value);
+    shape->changed = true;
+    if (dense)
+        reshape_lay_out(r, shape);
+    return dense || invalid(why, "only sizes of contiguous inputs change");
+}
+
+/* 64 becomes 2, wherever it occurs as a size. */
+static bool replace_constant(struct reshaping *r, uint32_t from, int64_t value, struct err *why)
+{
+    sym_id old = sym_integer(r->pool, from), now = sym_integer(r->pool, value);
+    bool any = false;
+    for (node_id id = 0; id < r->graph->n_nodes; id++) {
+        struct shape *shape = &r->shapes[id];
+        bool found = false;
+        if (!shape->meta || shape->meta->kind != META_TENSOR)
+            continue;
+        bool dense = is_contiguous(r, shape);
+        for (uint32_t d = 0; d < shape->n; d++)
+            if (shape->size[d] == old) {
+                shape->size[d] = now;
+                found = true;
+            }
+        if (found && !dense)
+            return invalid(why, "only sizes of contiguous inputs change");
+        if (found)
+            reshape_lay_out(r, shape);
+        any |= found;
+    }
+    for (uint32_t i = 0; i < r->graph->n_args; i++)
+        if (r->args[i].kind == ARG_INT && r->args[i].u.integer == from)
+            set_integer(r, &r->args[i], value);
+    return any || invalid(why, "no input has that size");
+}
+
+static bool change_dtype(struct reshaping *r, uint32_t a, uint32_t b)
+{
+    for (node_id id = 0; id < r->graph->n_nodes; id++)
+        if (r->shapes[id].meta && r->shapes[id].dtype == a) {
+            r->shapes[id].dtype = (enum dtype)b;
+            r->shapes[id].changed = true;
+        }
+    for (uint32_t i = 0; i < r->graph->n_args; i++)
+        if (r->args[i].kind == ARG_DTYPE && r->args[i].u.integer == a) {
+            r->args[i].u.integer = b;
+            r->args[i].text = str_of(dtype_python_name((enum dtype)b));
+        }
+    return true;
+}
+
+static bool change_device(struct reshaping *r)
+{
+    for (node_id id = 0; id < r->graph->n_nodes; id++)
+        if (r->shapes[id].meta && r->shapes[id].device.n) {
+            r->shapes[id].device = STR("cpu");
+            r->shapes[id].changed = true;
+        }
+    for (uint32_t i = 0; i < r->graph->n_args; i++)
+        if (r->args[i].kind == ARG_DEVICE)
+            r->args[i].text = STR("cpu");
+    return true;
+}
+
+static bool change_shape(struct reshaping *r, const struct edit *edit, struct err *why)
+{
+    if (edit->kind == EDIT_SIZE_CONSTANT && edit->a == NODE_NONE)
+        return replace_constant(r, edit->b, edit->value, why);
+    struct shape *shape = shape_of(r, edit->a, why);
+    if (!shape)
+        return false;
+    if (edit->kind == EDIT_DROP_DIM)
+        return drop_dim(r, shape, edit->b, why);
+    if (edit->kind == EDIT_SIZE_CONSTANT)
+        return set_constant(r, shape, edit->b, edit->value, why);
+    reshape_lay_out(r, shape);
+    return true;
+}
+
+static bool apply_edit(struct reshaping *r, const struct edit *edit, struct err *why)
+{
+    bool of_symbol = edit->kind == EDIT_STATIC || edit->kind == EDIT_MERGE ||
+                     edit->kind == EDIT_HINT || edit->kind == EDIT_WIDEN;
+    if (of_symbol && edit->a >= r->whole->n_symbols)
+        return invalid(why, "there is no such symbol");
+    switch (edit->kind) {
+    case EDIT_STATIC: return set_static(r, edit->a, why);
+    case EDIT_MERGE: return merge(r, edit->a, edit->b, why);
+    case EDIT_HINT: return set_hint(r, edit->a, edit->value, why);
+    case EDIT_WIDEN: widen(&r->symbols[edit->a]); return true;
+    case EDIT_FRESH: {
+        node_id id = input_at(r->graph, edit->a);
+        return id == NODE_NONE ? invalid(why, "there is no such input")
+                               : make_fresh(r, id, edit->b, why);
+    }
+    case EDIT_DROP_DIM:
+    case EDIT_CONTIGUOUS:
+    case EDIT_SIZE_CONSTANT: return change_shape(r, edit, why);
+    case EDIT_DTYPE:
+        return edit->a < DTYPE_COUNT && edit->b < DTYPE_COUNT && edit->a && edit->b
+                   ? change_dtype(r, edit->a, edit->b)
+                   : invalid(why, "there is no such dtype");
+    case EDIT_DEVICE: return change_device(r);
+    case EDIT_ARGUMENT: return reshape_argument(r, edit, why);
+    case EDIT_INLINE: return invalid(why, "a subgraph is inlined by itself");
+    default: return true;
+    }
+}
+
+struct candidate *reshape(const struct candidate *whole, const struct edit *edits, uint32_t n,
+                          struct err *why)
+{
+    struct reshaping r = { .whole = whole, .graph = whole->graph, .n_edits = n };
+    struct candidate *ret = NULL;
+    r.pool = sym_pool_new(why);
+    bool ok = r.pool && (reshape_begin(&r) || err_nomem(why));
+    for (uint32_t i = 0; i < n && ok; i++)
+        ok = apply_edit(&r, &edits[i], why);
+    if (ok)
+        ret = reshape_end(&r, why);
+    /* A size that memory lacked for looks like one that cannot be told, and is told as such. */
+    struct err pool = { 0 };
+    if (!ret && r.pool && !sym_ok(r.pool, &pool) && pool.kind == ERR_ENV)
+        *why = pool;
+    sym_pool_free(r.pool);
+    vec_release(&r.pairs);
+    arena_release(&r.arena);
+    return ret;
+}

@@ -1,0 +1,58 @@
+/* Inside of reshaping edits (reshape.c, reshape_argument.c, reshape_ends.c). Private to the room.
+ */
+#ifndef SYMTAPE_MINIFY_EDIT_RESHAPE_H
+#define SYMTAPE_MINIFY_EDIT_RESHAPE_H
+
+#include "minify/edit/apply.h"
+#include "replay/shape/expr/sym.h"
+
+/* An input as it will be. */
+struct shape {
+    const struct meta *meta; /* as it was; NULL: no tensor and no number */
+    enum dtype dtype;
+    struct str device;
+    uint32_t n;
+    sym_id *size, *stride; /* of a number: size[0] is it */
+    bool changed;
+};
+
+struct reshaping {
+    const struct candidate *whole;
+    const struct graph *graph;
+    struct sym_pool *pool;
+    struct cand_symbol *symbols; /* room for one more an edit */
+    uint32_t n_symbols, n_edits;
+    struct cand_fact *facts;
+    uint32_t n_facts;
+    vec_of(struct sym_pair)
+    pairs;                /* what takes the place of symbols and sizes */
+    struct shape *shapes; /* by node */
+    struct str *metas;    /* by node: of inputs */
+    struct arg *args;     /* of the graph, to be changed */
+    struct node *nodes;
+    bool failed; /* out of memory */
+    struct arena arena;
+};
+
+/* What the edits change, as it is; and what they left, propagated. */
+bool reshape_begin(struct reshaping *r);
+struct candidate *reshape_end(struct reshaping *r, struct err *why);
+/* Contiguous strides. */
+void reshape_lay_out(struct reshaping *r, struct shape *shape);
+
+/* The input of that position; NODE_NONE. */
+node_id input_at(const struct graph *graph, uint32_t position);
+
+/* EDIT_ARGUMENT's value: how the argument becomes simpler. */
+enum argument_change {
+    ARGUMENT_DROP, /* a keyword one or the last one is left out */
+    ARGUMENT_ZERO, /* a number becomes 0, a bool False */
+    ARGUMENT_ONE,
+    ARGUMENT_TWO,
+    ARGUMENT_MINUS_ONE,
+    ARGUMENT_SHORTER, /* a list loses its last item */
+    ARGUMENT_CHANGES
+};
+bool reshape_argument(struct reshaping *r, const struct edit *edit, struct err *why);
+
+#endif

@@ -1,0 +1,26 @@
+/* What a --check command is told: the places of its candidate, and variables (symtape-minify(1)).
+ */
+#ifndef SYMTAPE_MINIFY_ORACLE_CHECK_ENVIRONMENT_H
+#define SYMTAPE_MINIFY_ORACLE_CHECK_ENVIRONMENT_H
+
+#include "minify/oracle/oracle.h"
+
+/* All in one folder, which does not exist yet. */
+struct check_paths {
+    char *folder, *fx, *py, *tape, *tmp;
+};
+bool check_paths(struct check_paths *paths, const char *run_folder, const struct asking *asking,
+                 struct err *err);
+void check_paths_release(struct check_paths *paths);
+
+struct check_facts {
+    const struct check_paths *paths;
+    const struct asking *asking;
+    uint64_t seed;
+    struct str signature, best;
+};
+/* The caller's own environment with ours in front; for check_environment_free(). */
+char **check_environment(const struct check_facts *facts, struct err *err);
+void check_environment_free(char **environment);
+
+#endif

@@ -1,0 +1,13 @@
+/* What a --check command is, for the journal: another script is another oracle. */
+#ifndef SYMTAPE_MINIFY_ORACLE_CHECK_ID_H
+#define SYMTAPE_MINIFY_ORACLE_CHECK_ID_H
+
+#include "minify/oracle/oracle_check.h"
+#include "minify/process/command_line.h"
+
+/* Appended to out: "check " and a hash of the words, of the options, and of what those words hold
+ * that name a file (the first also by PATH). */
+void check_id(const struct check_options *options, const struct command_line *command,
+              struct buf *out);
+
+#endif

@@ -1,0 +1,16 @@
+/* An oracle whose answers tell nothing of the machine that they were given on (--anonymize): texts
+ * of a command of the user's, or of PyTorch, hold paths, names, and whatever they print. */
+#ifndef SYMTAPE_MINIFY_ORACLE_ORACLE_HIDDEN_H
+#define SYMTAPE_MINIFY_ORACLE_ORACLE_HIDDEN_H
+
+#include "minify/oracle/oracle.h"
+#include "trace/log/redact/redact.h"
+
+/* Takes `inner`, which is freed with it, also on failure. `known` must outlive it. */
+struct oracle *oracle_hidden(struct oracle *inner, const struct redact_known *known,
+                             struct err *err);
+/* One text, as the oracle rewrites them; false when memory ran out. */
+bool oracle_hide_text(const struct redact_known *known, struct str text, struct arena *arena,
+                      struct str *ret, struct err *err);
+
+#endif

@@ -1,0 +1,131 @@
+#include "minify/oracle/oracle_ops.h"
+
+#include <stdlib.h>
+
+#include "minify/candidate/candidate_data.h"
+
+struct ops_oracle {
+    struct oracle oracle;
+    struct str what;
+    struct arena arena;
+};
+
+struct chain {
+    const struct graph *graph;
+    const bool *before; /* by node: holds the part in front, or what comes of it */
+    bool *now;
+    bool reached;
+};
+
+static void reach(void *user, node_id id)
+{
+    struct chain *c = user;
+    c->reached |= c->before[id];
+}
+
+static bool names_part(const struct node *node, struct str part)
+{
+    return node_is_call(node) && str_find(node->target, part) < node->target.n;
+}
+
+/* One link: nodes that the part names and that `before` reaches (all, for the first). */
+static bool link(const struct graph *graph, struct str part, bool first, bool *before, bool *now)
+{
+    struct chain c = { .graph = graph, .before = before };
+    bool any = false;
+    /* What `before` marks spreads to all that comes of it. */
+    for (node_id id = 0; id < graph->n_nodes; id++) {
+        const struct node *node = &graph->nodes[id];
+        c.reached = false;
+        node_references(graph, node, reach, &c);
+        now[id] = names_part(node, part) && (first || c.reached);
+        before[id] |= c.reached;
+        any |= now[id];
+    }
+    return any;
+}
+
+static struct str next_part(struct str *text, const char *separator)
+{
+    size_t at = str_find(*text, str_of(separator));
+    struct str ret = str_trim(str_first(*text, at));
+    *text = str_from(*text, at < text->n ? at + strlen(separator) : text->n);
+    return ret;
+}
+
+static bool chain_holds(const struct graph *graph, struct str chain, bool *before, bool *now)
+{
+    bool holds = true;
+    for (bool first = true; chain.n && holds; first = false) {
+        holds = link(graph, next_part(&chain, "->"), first, before, now);
+        memcpy(before, now, graph->n_nodes * sizeof *before);
+    }
+    return holds;
+}
+
+static void ask(struct oracle *oracle, const struct candidate *candidate,
+                const struct asking *asking, struct answer *answer)
+{
+    const struct ops_oracle *o = (const struct ops_oracle *)oracle;
+    const struct graph *graph = candidate->graph;
+    bool *marks = calloc(2 * (size_t)graph->n_nodes + 1, sizeof *marks);
+    struct str rest = o->what;
+    bool holds = marks != NULL;
+    (void)asking;
+    *answer = (struct answer){ .verdict = VERDICT_BROKEN };
+    answer->signature = (struct signature){ STR("operators"), STR(""), STR(""), STR("") };
+    answer->text = answer->node = STR("");
+    while (rest.n && holds) {
+        memset(marks, 0, 2 * (size_t)graph->n_nodes * sizeof *marks);
+        holds = chain_holds(graph, next_part(&rest, ","), marks, marks + graph->n_nodes);
+    }
+    if (marks)
+        answer->verdict = holds ? VERDICT_INTERESTING : VERDICT_BORING;
+    else
+        err_nomem(&answer->err);
+    free(marks);
+}
+
+static void free_oracle(struct oracle *oracle)
+{
+    struct ops_oracle *o = (struct ops_oracle *)oracle;
+    arena_release(&o->arena);
+    free(o);
+}
+
+static bool check(struct str what, struct err *err)
+{
+    struct str rest = what;
+    bool good = str_trim(what).n > 0;
+    while (rest.n && good) {
+        struct str chain = next_part(&rest, ",");
+        good = chain.n > 0;
+        while (chain.n && good)
+            good = next_part(&chain, "->").n > 0;
+    }
+    return good ||
+           err_set(err, ERR_USAGE, "--check-ops: \"%.*s\" has an empty part", STR_ARG(what));
+}
+
+struct oracle *oracle_ops(struct str what, struct err *err)
+{
+    struct ops_oracle *o = check(what, err) ? calloc(1, sizeof *o) : NULL;
+    struct buf id = BUF_INIT;
+    if (!o) {
+        err_nomem(err);
+        return NULL;
+    }
+    o->oracle = (struct oracle){
+        .ask = ask, .free = free_oracle, .deterministic = true, .cheap = true, .name = STR("ops")
+    };
+    buf_printf(&id, "ops 1 %.*s", STR_ARG(what));
+    o->what = arena_copy(&o->arena, what);
+    o->oracle.id = arena_copy(&o->arena, buf_str(&id));
+    bool ok = !id.failed && o->what.p && o->oracle.id.p;
+    buf_release(&id);
+    if (ok)
+        return &o->oracle;
+    free_oracle(&o->oracle);
+    err_nomem(err);
+    return NULL;
+}

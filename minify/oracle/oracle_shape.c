@@ -1,0 +1,434 @@
+#include "minify/oracle/oracle_shape.h"
+
+#include <regex.h>
+#include <stdlib.h>
+
+#include "minify/candidate/candidate_data.h"
+#include "minify/candidate/engines.h"
+#include "minify/oracle/guard_match.h"
+#include "minify/oracle/shape_failure.h"
+#include "trace/base/clock.h"
+
+enum cost { COST_GUARDS, COST_DISPATCHES, COST_EXPRS, COST_CALLS, COST_EVALUATIONS, COSTS };
+static const char *const cost_names[COSTS] = { "guards", "dispatches", "exprs", "calls",
+                                               "evaluations" };
+
+struct shape_oracle {
+    struct oracle oracle;
+    enum shape_question question;
+    struct str what;
+    struct injection injection;
+    bool injects;
+    regex_t regex;
+    bool has_regex;
+    struct signature signature; /* of SHAPE_EXPECT without a regex */
+    bool has_signature;
+    enum cost cost;
+    uint64_t least;
+    struct engines *engines;
+    struct arena arena;
+};
+
+/* What one question needs. */
+struct asked {
+    struct shape_oracle *oracle;
+    const struct candidate *candidate;
+    const struct asking *asking;
+    struct answer *answer;
+    struct graph_replay *single;
+    struct guard_match match;
+    uint32_t seen; /* guards, or the nodes of failures, that were looked at */
+    bool found, stopped;
+    bool other;           /* some failure of another kind */
+    struct failure first; /* the one that is told */
+    struct arena arena;
+};
+
+/* ---- Answers ---- */
+
+static void keep(struct answer *answer, struct str text, struct str *ret)
+{
+    *ret = arena_copy(&answer->arena, text);
+    if (!ret->p)
+        *ret = STR("");
+}
+
+static void tell(struct asked *a, enum verdict verdict, const struct failure *failure)
+{
+    struct answer *answer = a->answer;
+    answer->verdict = verdict;
+    if (!failure)
+        return;
+    keep(answer, failure->signature.kind, &answer->signature.kind);
+    keep(answer, failure->signature.message, &answer->signature.message);
+    keep(answer, failure->signature.op, &answer->signature.op);
+    keep(answer, failure->signature.frame, &answer->signature.frame);
+    keep(answer, failure->text, &answer->text);
+    keep(answer, failure->node, &answer->node);
+}
+
+static bool same_signature(const struct signature *a, const struct signature *b)
+{
+    return str_eq(a->kind, b->kind) && str_eq(a->message, b->message) && str_eq(a->op, b->op) &&
+           str_eq(a->frame, b->frame);
+}
+
+/* ---- Failures ---- */
+
+static bool is_expected(const struct shape_oracle *o, const struct failure *failure)
+{
+    if (o->has_regex)
+        return regexec(&o->regex, failure->text.p, 0, NULL, 0) == 0;
+    return !o->has_signature || same_signature(&o->signature, &failure->signature);
+}
+
+static void look_at_node(struct asked *a, const struct program *program, node_id id)
+{
+    struct failure failure;
+    if (a->found || !failure_of(a->single, program, id, &a->arena, &failure))
+        return;
+    if (is_expected(a->oracle, &failure)) {
+        a->found = true;
+        a->first = failure;
+    } else if (!a->other) {
+        a->other = true;
+        a->first = failure;
+    }
+}
+
+static void look_at_tree(struct asked *a, const struct program *program)
+{
+    for (node_id id = 0; id < program->n_steps && !a->found; id++)
+        look_at_node(a, program, id);
+    for (uint32_t i = 0; i < program->n_children; i++)
+        look_at_tree(a, program->children[i]);
+}
+
+/* A condition of the user's own code that could not be answered; no call is to blame. */
+static void look_at_facts(struct asked *a)
+{
+    struct failure failure = { .text = a->single->fact_error, .node = STR("") };
+    if (a->found || failure.text.n == 0)
+        return;
+    failure.signature =
+        (struct signature){ STR("refused"), failure_normalise(failure.text, &a->arena), STR(""),
+                            STR("") };
+    a->found = is_expected(a->oracle, &failure);
+    if (a->found || !a->other)
+        a->first = failure;
+    a->other |= !a->found;
+}
+
+/* ---- Guards ---- */
+
+static struct failure guard_failure(struct asked *a, struct str expr, uint32_t node)
+{
+    const struct program *in;
+    const struct node *at = program_node(a->single->program, node, &in);
+    struct failure ret = { .text = arena_copy(&a->arena, expr) };
+    ret.signature.kind = a->oracle->oracle.name;
+    ret.signature.message = failure_normalise(ret.text, &a->arena);
+    ret.signature.op = ret.signature.frame = STR("");
+    ret.node = at ? at->name : STR("");
+    if (at)
+        failure_place(in, at, &a->arena, &ret.signature);
+    return ret;
+}
+
+static void look_at_guards(struct asked *a)
+{
+    struct shape_env *env = a->single->env;
+    guard_match_pool(&a->match, env_pool(env));
+    for (uint32_t n = env_n_guards(env); a->seen < n && !a->found; a->seen++) {
+        const struct env_guard *guard = env_guard_at(env, a->seen);
+        if (!guard_matches(&a->match, guard->expr))
+            continue;
+        a->found = true;
+        a->first = guard_failure(a, a->oracle->what, guard->origin.node);
+    }
+}
+
+static void look_at_asserts(struct asked *a)
+{
+    struct shape_env *env = a->single->env;
+    guard_match_pool(&a->match, env_pool(env));
+    for (uint32_t i = 0; i < env_n_asserts(env) && !a->found; i++) {
+        const struct env_assert *at = env_assert_at(env, i);
+        if (!guard_matches(&a->match, at->expr))
+            continue;
+        a->found = true;
+        a->first = guard_failure(a, a->oracle->what, at->origin.node);
+    }
+}
+
+/* ---- Specializations ---- */
+
+static bool is_meant(const struct asked *a, uint32_t symbol)
+{
+    const struct cand_symbol *s = &a->candidate->symbols[symbol];
+    return str_eq(s->name, a->oracle->what) || (s->source.n && str_eq(s->source, a->oracle->what));
+}
+
+static uint32_t specialized_by(const struct asked *a, sym_id symbol)
+{
+    const struct shape_env *env = a->single->env;
+    for (uint32_t i = 0; i < env_n_specializations(env); i++)
+        if (env_specialization_at(env, i)->symbol == symbol)
+            return env_specialization_at(env, i)->origin.node;
+    for (uint32_t i = 0; i < env_n_replacements(env); i++)
+        if (env_replacement_at(env, i)->symbol == symbol)
+            return env_replacement_at(env, i)->origin.node;
+    return ENV_NODE_NONE;
+}
+
+static void look_at_symbols(struct asked *a)
+{
+    struct sym_pool *pool = env_pool(a->single->env);
+    for (uint32_t i = 0; i < a->candidate->n_symbols && !a->found; i++) {
+        sym_id symbol = a->single->symbols[i];
+        if (!is_meant(a, i) || symbol == SYM_NONE || sym_is_number(pool, symbol))
+            continue;
+        sym_id now = env_replace(a->single->env, symbol);
+        if (now == SYM_NONE || !sym_is_number(pool, now))
+            continue;
+        a->found = true;
+        a->first = guard_failure(a, a->oracle->what, specialized_by(a, symbol));
+    }
+}
+
+/* ---- Costs ---- */
+
+static uint64_t measure(struct asked *a, size_t exprs_before, uint64_t dispatches_before)
+{
+    const struct graph_replay *single = a->single;
+    switch (a->oracle->cost) {
+    case COST_GUARDS: return env_n_guards(single->env) - single->fact_guards;
+    case COST_DISPATCHES: return ops_totals(single->ops).dispatches - dispatches_before;
+    case COST_EXPRS: return sym_pool_count(env_pool(single->env)) - exprs_before;
+    case COST_EVALUATIONS: return env_counts(single->env).evaluations;
+    default: return graph_counts(a->candidate->graph).calls;
+    }
+}
+
+/* ---- Asking ---- */
+
+static bool is_cancelled(const struct asked *a)
+{
+    return a->asking && a->asking->cancel && atomic_load(a->asking->cancel);
+}
+
+/* After each call: the rest need not be walked once the answer is known. */
+static bool go_on(void *user, struct graph_replay *single, const struct step *step)
+{
+    struct asked *a = user;
+    (void)single;
+    if (is_cancelled(a))
+        return a->stopped = true, false;
+    if (a->oracle->question == SHAPE_GUARD)
+        look_at_guards(a);
+    else if (a->oracle->question == SHAPE_SPECIALIZES &&
+             env_n_replacements(single->env) + env_n_specializations(single->env) != a->seen) {
+        a->seen = env_n_replacements(single->env) + env_n_specializations(single->env);
+        look_at_symbols(a);
+    } else if (a->oracle->question == SHAPE_EXPECT &&
+               single->program->notes[step->node].outcome > OUTCOME_MATCH) {
+        look_at_node(a, single->program, step->node);
+    }
+    return !a->found;
+}
+
+static bool walk(struct asked *a, struct err *err)
+{
+    const struct candidate *c = a->candidate;
+    struct graph_replay_symbol *symbols =
+        arena_array(&a->arena, struct graph_replay_symbol, (size_t)c->n_symbols + 1);
+    struct graph_replay_guard *facts =
+        arena_array(&a->arena, struct graph_replay_guard, (size_t)c->n_facts + 1);
+    struct graph_replay_input graph;
+    if (!symbols || !facts)
+        return err_nomem(err);
+    engines_graph(c, symbols, facts, &graph);
+    graph.inject = a->oracle->injects ? &a->oracle->injection : NULL;
+    graph.by_hint = true;
+    a->single->more = go_on;
+    a->single->more_user = a;
+    guard_match_begin(&a->match, a->oracle->what);
+    bool ok = graph_replay_walk(a->single, &graph, err);
+    a->single->more = NULL;
+    return ok;
+}
+
+static void judge(struct asked *a, size_t exprs, uint64_t dispatches)
+{
+    switch (a->oracle->question) {
+    case SHAPE_EXPECT:
+        if (!a->found) {
+            graph_replay_finish(a->single);
+            a->other = false;
+            look_at_tree(a, a->single->program);
+            look_at_facts(a);
+        }
+        break;
+    case SHAPE_GUARD:
+        look_at_guards(a);
+        look_at_asserts(a);
+        break;
+    case SHAPE_SPECIALIZES: look_at_symbols(a); break;
+    case SHAPE_COST:
+        a->found = measure(a, exprs, dispatches) >= a->oracle->least;
+        a->first = guard_failure(a, a->oracle->what, ENV_NODE_NONE);
+        break;
+    }
+    if (a->found)
+        tell(a, VERDICT_INTERESTING, &a->first);
+    else if (a->other)
+        tell(a, VERDICT_OTHER, &a->first);
+    else
+        tell(a, VERDICT_BORING, NULL);
+}
+
+static void ask(struct oracle *oracle, const struct candidate *candidate,
+                const struct asking *asking, struct answer *answer)
+{
+    struct asked a = { .oracle = (struct shape_oracle *)oracle,
+                       .candidate = candidate,
+                       .asking = asking,
+                       .answer = answer };
+    double start = clock_seconds();
+    *answer = (struct answer){ .verdict = VERDICT_BROKEN };
+    answer->signature = (struct signature){ STR(""), STR(""), STR(""), STR("") };
+    answer->text = answer->node = STR("");
+    a.single = engines_take(a.oracle->engines, &answer->err);
+    if (a.single) {
+        uint64_t dispatches = ops_totals(a.single->ops).dispatches;
+        bool walked = walk(&a, &answer->err);
+        if (a.stopped)
+            answer->verdict = VERDICT_UNRESOLVED;
+        else if (walked)
+            judge(&a, 0, dispatches);
+        else if (answer->err.kind != ERR_ENV)
+            answer->verdict = VERDICT_UNRESOLVED;
+        engines_give(a.oracle->engines, a.single);
+    }
+    guard_match_end(&a.match);
+    arena_release(&a.arena);
+    answer->seconds = clock_seconds() - start;
+}
+
+/* ---- Making one ---- */
+
+static void free_oracle(struct oracle *oracle)
+{
+    struct shape_oracle *o = (struct shape_oracle *)oracle;
+    if (o->has_regex)
+        regfree(&o->regex);
+    engines_release(o->engines);
+    arena_release(&o->arena);
+    free(o);
+}
+
+static bool read_regex(struct shape_oracle *o, struct err *err)
+{
+    char why[200];
+    int code = regcomp(&o->regex, o->what.p, REG_EXTENDED | REG_NOSUB);
+    o->has_regex = code == 0;
+    if (code == 0)
+        return true;
+    regerror(code, &o->regex, why, sizeof why);
+    return err_set(err, ERR_USAGE, "--expect: \"%.*s\": %s", STR_ARG(o->what), why);
+}
+
+static bool read_cost(struct shape_oracle *o, struct err *err)
+{
+    size_t at = str_find(o->what, STR(">="));
+    struct str name = str_trim(str_first(o->what, at));
+    if (at < o->what.n && str_to_u64(str_trim(str_from(o->what, at + 2)), &o->least))
+        for (int i = 0; i < COSTS; i++)
+            if (str_is(name, cost_names[i])) {
+                o->cost = (enum cost)i;
+                return true;
+            }
+    return err_set(err, ERR_USAGE,
+                   "--cost: \"%.*s\" is not guards>=N, dispatches>=N, exprs>=N, evaluations>=N or "
+                   "calls>=N",
+                   STR_ARG(o->what));
+}
+
+static bool knows_symbol(const struct shape_oracle *o, const struct candidate *whole,
+                         struct err *err)
+{
+    for (uint32_t i = 0; i < whole->n_symbols; i++)
+        if (str_eq(whole->symbols[i].name, o->what) || str_eq(whole->symbols[i].source, o->what))
+            return true;
+    return err_set(err, ERR_USAGE, "--specializes: the graph has no symbol %.*s", STR_ARG(o->what));
+}
+
+/* The failure's own signature: of the first that the whole shows. */
+static bool take_signature(struct shape_oracle *o, const struct candidate *whole, struct err *err)
+{
+    struct answer answer;
+    ask(&o->oracle, whole, NULL, &answer);
+    bool ok = answer.verdict != VERDICT_BROKEN;
+    if (!ok)
+        *err = answer.err;
+    o->has_signature = answer.verdict == VERDICT_INTERESTING;
+    o->signature.kind = arena_copy(&o->arena, answer.signature.kind);
+    o->signature.message = arena_copy(&o->arena, answer.signature.message);
+    o->signature.op = arena_copy(&o->arena, answer.signature.op);
+    o->signature.frame = arena_copy(&o->arena, answer.signature.frame);
+    answer_release(&answer);
+    return ok;
+}
+
+static bool read_question(struct shape_oracle *o, const struct candidate *whole, struct err *err)
+{
+    switch (o->question) {
+    case SHAPE_EXPECT: return o->what.n ? read_regex(o, err) : take_signature(o, whole, err);
+    case SHAPE_GUARD: return guard_match_check(o->what, err);
+    case SHAPE_SPECIALIZES: return knows_symbol(o, whole, err);
+    case SHAPE_COST: return read_cost(o, err);
+    }
+    return false;
+}
+
+/* Changes whenever an answer might. */
+static bool make_id(struct shape_oracle *o, const struct shape_options *options)
+{
+    static const char *const names[] = { "expect", "guard", "specializes", "cost" };
+    struct buf id = BUF_INIT;
+    o->oracle.name = str_of(names[o->question]);
+    buf_printf(&id, "shape 1 %s %.*s\n%.*s\n%.*s\n%.*s\n%.*s\n%.*s", names[o->question],
+               STR_ARG(o->what), STR_ARG(options->inject), STR_ARG(o->signature.kind),
+               STR_ARG(o->signature.message), STR_ARG(o->signature.op),
+               STR_ARG(o->signature.frame));
+    o->oracle.id = arena_copy(&o->arena, buf_str(&id));
+    bool ok = !id.failed && o->oracle.id.p;
+    buf_release(&id);
+    return ok;
+}
+
+struct oracle *oracle_shape(const struct shape_options *options, const struct candidate *whole,
+                            struct err *err)
+{
+    struct shape_oracle *o = calloc(1, sizeof *o);
+    if (!o)
+        return err_nomem(err), NULL;
+    o->oracle = (struct oracle){ .ask = ask,
+                                 .free = free_oracle,
+                                 .deterministic = true,
+                                 .cheap = true,
+                                 .name = STR("shape"),
+                                 .id = STR("") };
+    o->question = options->question;
+    o->what = arena_copy(&o->arena, options->what);
+    o->signature = (struct signature){ STR(""), STR(""), STR(""), STR("") };
+    o->engines = engines_hold(data_of(whole)->texts->engines);
+    struct str inject = arena_copy(&o->arena, options->inject);
+    bool ok = (o->what.p && inject.p) || err_nomem(err);
+    if (ok && inject.n)
+        ok = o->injects = injection_parse(&o->injection, inject, err);
+    if (ok && read_question(o, whole, err) && (make_id(o, options) || err_nomem(err)))
+        return &o->oracle;
+    free_oracle(&o->oracle);
+    return NULL;
+}

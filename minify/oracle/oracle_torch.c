@@ -1,0 +1,303 @@
+#include "minify/oracle/oracle_torch.h"
+
+#include <stdlib.h>
+
+#include "minify/process/signature.h"
+#include "minify/process/torch_worker.h"
+#include "trace/base/clock.h"
+#include "trace/base/text/json.h"
+#include "trace/base/text/json_write.h"
+
+static const struct {
+    const char *name;
+    enum repro_check check;
+    enum repro_route route;
+} questions[] = {
+#define QUESTION(id, name, check, route) { name, check, route },
+    TORCH_QUESTIONS(QUESTION)
+#undef QUESTION
+};
+
+static const char *const routes[] = {
+#define ROUTE(id, name) name,
+    REPRO_ROUTES(ROUTE)
+#undef ROUTE
+};
+
+struct oracle_torch {
+    struct oracle oracle;
+    struct torch_options options; /* its texts are in `arena` */
+    struct torch_worker *worker;
+    struct torch_first first;
+    double excess; /* of the whole: how many times the tolerance */
+    struct cand_hash whole;
+    struct arena arena;
+};
+
+enum outcome { OUTCOME_CANNOT, OUTCOME_OK, OUTCOME_RAISED, OUTCOME_WRONG, OUTCOME_EAGER };
+
+/* A reply, read. Texts are the answer's. */
+struct reply {
+    enum outcome outcome;
+    struct str type, message, node, eager;
+    double excess;
+};
+
+static struct str text_of(const struct json *doc, const char *key, struct arena *arena)
+{
+    struct str text = json_decoded(doc, json_get(doc, JSON_ROOT, str_of(key)), arena);
+    struct str ret = text.n ? arena_copy(arena, text) : STR("");
+    return ret.p ? ret : STR("");
+}
+
+static bool read_reply(struct str line, struct arena *arena, struct reply *reply)
+{
+    static const char *const words[] = { "cannot", "ok", "raised", "wrong", "eager" };
+    struct json doc = { 0 };
+    struct err err = { 0 };
+    bool ok = json_parse(&doc, line, &err);
+    *reply = (struct reply){ .excess = 0 };
+    if (ok) {
+        struct str outcome = text_of(&doc, "outcome", arena);
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (str_is(outcome, words[i]))
+                reply->outcome = (enum outcome)i;
+        reply->type = text_of(&doc, "type", arena);
+        reply->message = text_of(&doc, "message", arena);
+        reply->node = text_of(&doc, "node", arena);
+        reply->eager = text_of(&doc, "eager", arena);
+        json_double(&doc, json_get(&doc, JSON_ROOT, STR("excess")), &reply->excess);
+    }
+    json_release(&doc);
+    return ok;
+}
+
+/* ---- Asking ---- */
+
+static struct repro_what what_of(const struct oracle_torch *o, enum repro_check check)
+{
+    return (struct repro_what){ .route = questions[o->options.question].route,
+                                .check = check,
+                                .backend = o->options.backend,
+                                .allow = o->options.allow,
+                                .cpu = o->options.cpu };
+}
+
+static void put_question(const struct oracle_torch *o, bool eager, struct buf *out)
+{
+    enum torch_question question = o->options.question;
+    bool wrong = questions[question].check == REPRO_WRONG;
+    struct json_writer w = json_writer_of(out);
+    json_open_object(&w, NULL);
+    json_put_cstr(&w, "route", routes[questions[question].route]);
+    json_put_str(&w, "backend", o->options.backend);
+    json_put_cstr(&w, "ask", wrong ? "wrong" : question == TORCH_RUN ? "runs" : "raises");
+    json_put_bool(&w, "eager", eager || wrong || question == TORCH_RUN);
+    json_put_bool(&w, "run", questions[question].route == REPRO_COMPILE);
+    json_close(&w);
+    out->n -= out->n > 0; /* the brace: the worker's field follows */
+}
+
+static bool exchange(struct oracle_torch *o, const struct candidate *candidate, bool eager,
+                     double timeout, const atomic_bool *cancel, struct arena *arena,
+                     struct reply *reply, struct err *err)
+{
+    struct buf question = BUF_INIT, source = BUF_INIT, line = BUF_INIT;
+    struct repro_what what = what_of(o, REPRO_NOTHING);
+    struct repro_notes notes;
+    enum torch_end end = TORCH_CANCELLED;
+    put_question(o, eager, &question);
+    bool ok =
+        (repro_print(candidate, &what, &notes, &source) && !question.failed) || err_nomem(err);
+    *reply = (struct reply){ .outcome = OUTCOME_CANNOT };
+    if (ok && notes.cannot[0]) {
+        reply->message = arena_copy(arena, str_of(notes.cannot));
+    } else if (ok) {
+        ok = torch_worker_ask(o->worker, buf_str(&question), buf_str(&source), timeout, cancel,
+                              &line, &end, err);
+        if (ok && end == TORCH_ANSWERED && !read_reply(buf_str(&line), arena, reply))
+            reply->message = STR("the worker's answer cannot be read");
+        if (ok && end == TORCH_DIED)
+            *reply = (struct reply){ .outcome = OUTCOME_RAISED,
+                                     .type = STR("crash"),
+                                     .message = STR("the process died") };
+        if (ok && end == TORCH_TIMED_OUT)
+            reply->message = STR("no end within its time");
+        if (ok && end == TORCH_CANCELLED)
+            reply->message = STR("cancelled");
+    }
+    buf_release(&question);
+    buf_release(&source);
+    buf_release(&line);
+    return ok;
+}
+
+static struct str normalised(struct str message, struct arena *arena)
+{
+    struct buf text = BUF_INIT;
+    signature_normalise(message, &text);
+    struct str ret = text.n ? arena_copy(arena, buf_str(&text)) : STR("");
+    buf_release(&text);
+    return ret.p ? ret : STR("");
+}
+
+static struct signature signature_of(const struct reply *reply, struct arena *arena)
+{
+    bool wrong = reply->outcome == OUTCOME_WRONG;
+    return (struct signature){ .kind = reply->type,
+                               .message = wrong ? STR("") : normalised(reply->message, arena),
+                               .op = STR(""),
+                               .frame = STR("") };
+}
+
+/* Half of what the whole was above the tolerance. */
+static bool far_enough(const struct oracle_torch *o, const struct reply *reply)
+{
+    return reply->outcome != OUTCOME_WRONG || reply->excess >= 1 + (o->excess - 1) / 2;
+}
+
+static enum verdict judge(const struct oracle_torch *o, const struct reply *reply,
+                          const struct signature *signature)
+{
+    switch (reply->outcome) {
+    case OUTCOME_OK:
+    case OUTCOME_EAGER: return VERDICT_BORING;
+    case OUTCOME_CANNOT: return VERDICT_UNRESOLVED;
+    case OUTCOME_RAISED:
+    case OUTCOME_WRONG: break;
+    }
+    const struct signature *first = &o->first.signature;
+    if (!str_eq(signature->kind, first->kind) || !str_eq(signature->message, first->message))
+        return VERDICT_OTHER;
+    return far_enough(o, reply) ? VERDICT_INTERESTING : VERDICT_BORING;
+}
+
+static void fill(struct oracle_torch *o, const struct reply *reply, struct answer *answer)
+{
+    answer->signature = signature_of(reply, &answer->arena);
+    answer->verdict = judge(o, reply, &answer->signature);
+    answer->text = reply->message;
+    answer->node = reply->node;
+}
+
+static void ask(struct oracle *oracle, const struct candidate *candidate,
+                const struct asking *asking, struct answer *answer)
+{
+    struct oracle_torch *o = (struct oracle_torch *)oracle;
+    struct reply reply;
+    struct err err = { 0 };
+    *answer = (struct answer){ .verdict = VERDICT_UNRESOLVED };
+    struct cand_hash hash = candidate_hash(candidate);
+    if (hash.low == o->whole.low && hash.high == o->whole.high) {
+        answer->verdict = o->first.verdict;
+        answer->signature = o->first.signature;
+        answer->text = o->first.error;
+        answer->seconds = o->first.seconds;
+        return;
+    }
+    if (exchange(o, candidate, false, asking->timeout, asking->cancel, &answer->arena, &reply,
+                 &err)) {
+        fill(o, &reply, answer);
+    } else {
+        answer->verdict = VERDICT_BROKEN;
+        answer->err = err;
+    }
+}
+
+static void free_oracle(struct oracle *oracle)
+{
+    struct oracle_torch *o = (struct oracle_torch *)oracle;
+    torch_worker_stop(o->worker);
+    arena_release(&o->arena);
+    free(o);
+}
+
+/* ---- The first question ---- */
+
+static struct str describe(struct oracle_torch *o, const struct reply *reply)
+{
+    struct buf text = BUF_INIT;
+    if (reply->outcome == OUTCOME_WRONG)
+        buf_printf(&text, "eager and compiled results differ in %.*s, %.3g times the tolerance",
+                   STR_ARG(reply->type), reply->excess);
+    else
+        buf_put(&text, reply->outcome == OUTCOME_EAGER ? reply->eager : reply->message);
+    struct str ret = text.n ? arena_copy(&o->arena, buf_str(&text)) : STR("");
+    buf_release(&text);
+    return ret.p ? ret : STR("");
+}
+
+static bool ask_first(struct oracle_torch *o, const struct candidate *whole, struct err *err)
+{
+    struct reply reply;
+    double began = clock_seconds();
+    double timeout = o->options.timeout > 0 ? o->options.timeout : 300;
+    if (!exchange(o, whole, true, timeout, NULL, &o->arena, &reply, err))
+        return false;
+    o->first.seconds = clock_seconds() - began;
+    o->first.signature = signature_of(&reply, &o->arena);
+    o->excess = reply.excess;
+    o->first.verdict = judge(o, &reply, &o->first.signature);
+    o->first.error = describe(o, &reply);
+    o->first.eager = reply.eager;
+    o->first.version = torch_worker_version(o->worker);
+    o->whole = candidate_hash(whole);
+    return true;
+}
+
+static bool name_oracle(struct oracle_torch *o, struct err *err)
+{
+    struct buf id = BUF_INIT;
+    buf_printf(&id, "torch %s %.*s cpu=%d %.*s %.*s %.*s", questions[o->options.question].name,
+               STR_ARG(o->options.backend), o->options.cpu, STR_ARG(o->first.version),
+               STR_ARG(o->first.signature.kind), STR_ARG(o->first.signature.message));
+    o->oracle.name = STR("torch");
+    o->oracle.id = id.failed ? (struct str){ 0 } : arena_copy(&o->arena, buf_str(&id));
+    buf_release(&id);
+    return o->oracle.id.p || err_nomem(err);
+}
+
+static struct str backend_of(const struct torch_options *options)
+{
+    if (options->backend.n)
+        return options->backend;
+    return options->question == TORCH_RUN || options->question == TORCH_ACCURACY ? STR("inductor")
+                                                                                 : STR("aot_eager");
+}
+
+struct oracle *oracle_torch(const struct torch_options *options, const struct candidate *whole,
+                            struct torch_first *first, struct err *err)
+{
+    struct oracle_torch *o = calloc(1, sizeof *o);
+    if (!o) {
+        err_nomem(err);
+        return NULL;
+    }
+    o->oracle.ask = ask;
+    o->oracle.free = free_oracle;
+    o->options = *options;
+    o->options.backend = arena_copy(&o->arena, backend_of(options));
+    o->options.allow = arena_copy(&o->arena, options->allow);
+    o->worker = o->options.backend.p && o->options.allow.p
+                    ? torch_worker_start(options->python.n ? options->python : torch_python(),
+                                         o->options.allow, err)
+                    : (err_nomem(err), NULL);
+    if (!o->worker || !ask_first(o, whole, err) || !name_oracle(o, err)) {
+        free_oracle(&o->oracle);
+        return NULL;
+    }
+    *first = o->first;
+    return &o->oracle;
+}
+
+struct repro_what oracle_torch_repro(const struct oracle *oracle)
+{
+    const struct oracle_torch *o = (const struct oracle_torch *)oracle;
+    struct repro_what what = what_of(o, questions[o->options.question].check);
+    if (what.check == REPRO_RAISES && !str_is(o->first.signature.kind, "crash")) {
+        what.exception = o->first.signature.kind;
+        what.message = o->first.error;
+    }
+    what.eager_fails = o->first.eager.n > 0;
+    return what;
+}

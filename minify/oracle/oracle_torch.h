@@ -1,0 +1,62 @@
+/* The oracle that asks real PyTorch, in a warm worker (minify/process/torch_worker.h).
+ *
+ *   compile      what the route does (torch.compile with the backend, make_fx, export, decompose)
+ *                raises the same exception: type and normalised message
+ *   run          f runs as it is, and raises so when compiled and called
+ *   accuracy     f runs as it is, and gives something else when compiled: another dtype or size,
+ *                NaN or Inf elsewhere, or values off by more than half of what the original was
+ *                above the tolerance, so that shrinking does not walk into rounding noise
+ *
+ * Each candidate is written as a repro (minify/repro/repro.h) that defines f and inputs. */
+#ifndef SYMTAPE_MINIFY_ORACLE_ORACLE_TORCH_H
+#define SYMTAPE_MINIFY_ORACLE_ORACLE_TORCH_H
+
+#include "minify/oracle/oracle.h"
+#include "minify/repro/repro.h"
+
+/*  QUESTION(id, "name", check of the repro, route) */
+#define TORCH_QUESTIONS(QUESTION)                              \
+    QUESTION(COMPILE, "compile", REPRO_RAISES, REPRO_COMPILE)  \
+    QUESTION(RUN, "run", REPRO_RAISES, REPRO_COMPILE)          \
+    QUESTION(ACCURACY, "accuracy", REPRO_WRONG, REPRO_COMPILE) \
+    QUESTION(MAKE_FX, "make_fx", REPRO_RAISES, REPRO_MAKE_FX)  \
+    QUESTION(EXPORT, "export", REPRO_RAISES, REPRO_EXPORT)     \
+    QUESTION(DECOMPOSE, "decompose", REPRO_RAISES, REPRO_DECOMPOSE)
+#define TORCH_QUESTION_WORDS "compile|run|accuracy|make_fx|export|decompose"
+
+enum torch_question {
+#define QUESTION(id, name, check, route) TORCH_##id,
+    TORCH_QUESTIONS(QUESTION)
+#undef QUESTION
+};
+
+struct torch_options {
+    enum torch_question question;
+    struct str python;  /* ""; torch_python() */
+    struct str backend; /* "": "inductor" of run and accuracy, "aot_eager" of the rest */
+    struct str
+        allow;      /* namespaces of operators besides PyTorch's (minify/program/program_names.h) */
+    bool cpu;       /* all on the CPU, whatever was recorded */
+    double timeout; /* of the first question, seconds; 0: 300 */
+};
+
+/* What PyTorch says of the whole candidate; texts live as long as the oracle. */
+struct torch_first {
+    enum verdict verdict; /* BORING: it does not fail at all; UNRESOLVED: cannot tell */
+    struct signature signature;
+    struct str error;   /* as it stands; of an inaccuracy, what differs and by how much */
+    struct str eager;   /* the error of f by itself; "" where that runs */
+    struct str version; /* of PyTorch */
+    double seconds;
+};
+
+/* Starts the worker and asks about `whole`: what it answers is what is looked for from then on.
+ * NULL with ERR_ENV: no worker. A whole that does not fail makes an oracle too: first->verdict
+ * tells. */
+struct oracle *oracle_torch(const struct torch_options *options, const struct candidate *whole,
+                            struct torch_first *first, struct err *err);
+
+/* The repro that goes with it: same route, check, backend and error. */
+struct repro_what oracle_torch_repro(const struct oracle *oracle);
+
+#endif

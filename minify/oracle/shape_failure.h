@@ -1,0 +1,23 @@
+/* What went wrong at a node of a walked graph. Private to the room. */
+#ifndef SYMTAPE_MINIFY_ORACLE_SHAPE_FAILURE_H
+#define SYMTAPE_MINIFY_ORACLE_SHAPE_FAILURE_H
+
+#include "minify/oracle/oracle.h"
+#include "replay/attempt/graph_replay.h"
+#include "trace/base/arena.h"
+
+struct failure {
+    struct signature signature;
+    struct str text; /* "RuntimeError: shape '[3, 24]' is invalid for input of size 75" */
+    struct str node;
+};
+
+/* False: the node did as it should, or is not known to the engine. Texts go into the arena. */
+bool failure_of(struct graph_replay *single, const struct program *program, node_id id,
+                struct arena *arena, struct failure *ret);
+/* The operator and the user's frame, "model.py:forward". */
+void failure_place(const struct program *program, const struct node *node, struct arena *arena,
+                   struct signature *ret);
+struct str failure_normalise(struct str text, struct arena *arena);
+
+#endif

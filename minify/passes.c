@@ -1,9 +1,0 @@
-#include "minify/pass.h"
-#include "minify/pass_edits.h"
-
-const struct pass passes[] = {
-#define PASS(id, name, description, once) { name, description, once, pass_##id },
-#include "minify/passes.def"
-#undef PASS
-};
-const size_t n_passes = sizeof passes / sizeof *passes;

@@ -1,0 +1,239 @@
+/* Regions between two values of the same sizes: the earlier one takes the later one's place, and
+ * all that lies between and feeds nothing else goes. From the last call to the first, each is given
+ * the farthest of its own ancestors first, then the nearest; where only that will do, the farthest
+ * that does is found by halving. A call whose nearest ancestor will not do is needed. Where a call
+ * is known to be needed, what stands in comes of it. */
+#include <stdlib.h>
+
+#include "minify/passes/pass_edits.h"
+#include "minify/search/likely.h"
+
+struct targets {
+    node_id *nodes; /* ascending */
+    uint32_t n;
+    node_id of;
+};
+
+static void mark_ancestor(void *user, node_id id)
+{
+    bool *ancestor = user;
+    ancestor[id] = true;
+}
+
+static bool may_stand_in(const struct graph *graph, node_id id, node_id for_)
+{
+    return graph->nodes[id].meta == graph->nodes[for_].meta &&
+           node_is_value(graph, &graph->nodes[id]);
+}
+
+struct coming {
+    const bool *comes;
+    bool any;
+};
+
+static void see_coming(void *user, node_id id)
+{
+    struct coming *c = user;
+    c->any |= c->comes[id];
+}
+
+/* Leaves those that come of the last ancestor that is needed, if there are any. */
+static bool keep_needed(struct targets *t, const struct search *search, const struct graph *graph,
+                        const bool *ancestor)
+{
+    node_id last = t->of;
+    while (last-- > 0)
+        if (ancestor[last] && search_is_needed(search, graph->nodes[last].name, NEEDED_CALL))
+            break;
+    if (last == NODE_NONE || t->n == 0 || last > t->nodes[t->n - 1])
+        return true;
+    bool *comes = calloc((size_t)t->of + 1, sizeof *comes);
+    struct coming c = { .comes = comes };
+    uint32_t n = 0;
+    for (node_id id = last; comes && id < t->of; id++) {
+        c.any = id == last;
+        node_references(graph, &graph->nodes[id], see_coming, &c);
+        comes[id] = c.any;
+    }
+    if (comes && comes[t->nodes[t->n - 1]]) {
+        for (uint32_t i = 0; i < t->n; i++)
+            if (comes[t->nodes[i]])
+                t->nodes[n++] = t->nodes[i];
+        t->n = n;
+    }
+    free(comes);
+    return comes != NULL;
+}
+
+/* Ancestors of the same meta; without any, other values in front of it. search: leaves those out
+ * that what is known to be needed speaks against; NULL: none. */
+static bool find_targets(struct targets *t, const struct search *search, const struct graph *graph,
+                         node_id of)
+{
+    t->nodes = calloc((size_t)of + 1, sizeof *t->nodes);
+    bool *ancestor = calloc((size_t)of + 1, sizeof *ancestor);
+    t->of = of;
+    t->n = 0;
+    if (t->nodes && ancestor) {
+        ancestor[of] = true;
+        for (node_id id = of + 1; id-- > 0;)
+            if (ancestor[id])
+                node_references(graph, &graph->nodes[id], mark_ancestor, ancestor);
+        for (int round = 0; round < 2 && t->n == 0; round++)
+            for (node_id id = 0; id < of; id++)
+                if (ancestor[id] == (round == 0) && may_stand_in(graph, id, of))
+                    t->nodes[t->n++] = id;
+    }
+    bool ok = t->nodes && ancestor && (!search || keep_needed(t, search, graph, ancestor));
+    free(ancestor);
+    return ok;
+}
+
+static bool make(void *user, uint32_t x, struct edit *edit)
+{
+    const struct targets *t = user;
+    *edit = (struct edit){ EDIT_BYPASS, t->of, t->nodes[x], 0 };
+    return true;
+}
+
+/* How likely each target is the farthest that does, t->n for none: of an operator that is needed,
+ * the last call has to stay. By target; NULL: out of memory. */
+static float *weigh_targets(const struct targets *t, const struct graph *graph)
+{
+    uint32_t n = 0, place = t->n;
+    node_id *calls = calloc((size_t)t->of + 1, sizeof *calls);
+    uint32_t *places = calloc((size_t)t->of + 1, sizeof *places);
+    float *weight = calloc((size_t)t->n + 1, sizeof *weight);
+    bool good = calls && places && weight;
+    for (node_id id = t->of + 1; good && id-- > t->nodes[0] + 1;) {
+        while (place > 0 && t->nodes[place - 1] >= id)
+            place--;
+        if (!is_whole_call(graph, id))
+            continue;
+        calls[n] = id;
+        places[n++] = place;
+    }
+    good = good && likely_weigh(graph, calls, places, n, weight);
+    free(calls);
+    free(places);
+    if (good)
+        return weight;
+    free(weight);
+    return NULL;
+}
+
+/* The nearest ancestor took a call's place: it in turn makes room for its own farthest that does.
+ */
+static bool collapse_on(struct search *search, node_id of, node_id *next)
+{
+    const struct graph *graph = search_best(search)->graph;
+    struct targets t = { .n = 0 };
+    struct edits none = { .failed = true };
+    uint32_t least = 0;
+    bool good = find_targets(&t, search, graph, of);
+    float *weight = good && t.n > 1 ? weigh_targets(&t, graph) : NULL;
+    /* Names outlive the graph: the texts are shared. */
+    struct str *names = good ? calloc((size_t)t.n + 1, sizeof *names) : NULL;
+    if (!names || (t.n > 1 && !weight)) {
+        good = edits_try(search, &none, NULL);
+    } else if (t.n > 1) {
+        for (uint32_t i = 0; i < t.n; i++)
+            names[i] = graph->nodes[t.nodes[i]].name;
+        good = search_least(search, 1, t.n, weight, make, &t, &least);
+        if (good && least < t.n)
+            *next = find_node_named(search_best(search)->graph, names[least]) + 1;
+    }
+    free(names);
+    free(weight);
+    free(t.nodes);
+    return good;
+}
+
+struct user_of {
+    node_id id;
+    bool uses;
+};
+
+static void see_use(void *user, node_id id)
+{
+    struct user_of *u = user;
+    u->uses |= u->id == id;
+}
+
+static bool uses_node(const struct graph *graph, node_id id, node_id used)
+{
+    struct user_of u = { .id = used };
+    node_references(graph, &graph->nodes[id], see_use, &u);
+    return u.uses;
+}
+
+/* *next: where to go on. */
+static bool collapse(struct search *search, const struct targets *t, node_id *next)
+{
+    const struct graph *graph = search_best(search)->graph;
+    struct edits edits = { .failed = false };
+    struct str far_name = graph->nodes[t->nodes[0]].name;
+    struct str near_name = graph->nodes[t->nodes[t->n - 1]].name;
+    uint32_t which;
+    edits_propose(&edits);
+    edits_add(&edits, EDIT_BYPASS, t->of, t->nodes[0], 0);
+    if (t->n > 1) {
+        edits_propose(&edits);
+        edits_add(&edits, EDIT_BYPASS, t->of, t->nodes[t->n - 1], 0);
+    }
+    *next = t->of;
+    struct str name = graph->nodes[t->of].name;
+    bool direct = uses_node(graph, t->of, t->nodes[t->n - 1]);
+    if (!edits_try_each(search, &edits, &which))
+        return false;
+    if (which == UINT32_MAX && direct)
+        search_note_needed(search, name, NEEDED_CALL);
+    graph = search_best(search)->graph;
+    if (which == 0)
+        *next = find_node_named(graph, far_name) + 1;
+    else if (which == 1)
+        *next = find_node_named(graph, near_name) + 1;
+    if (which != 1 || *next == 0)
+        return true;
+    return collapse_on(search, *next - 1, next);
+}
+
+bool pass_bypass(struct search *search)
+{
+    node_id id = search_best(search)->graph->n_nodes - 1;
+    while (id-- > 0) {
+        const struct graph *graph = search_best(search)->graph;
+        struct targets t = { .n = 0 };
+        struct edits none = { .failed = true };
+        if (id >= graph->n_nodes || !node_is_call(&graph->nodes[id]) ||
+            !node_is_value(graph, &graph->nodes[id]) ||
+            search_is_needed(search, graph->nodes[id].name, NEEDED_CALL))
+            continue;
+        if (!find_targets(&t, search, graph, id)) {
+            free(t.nodes);
+            return edits_try(search, &none, NULL);
+        }
+        bool good = t.n == 0 || collapse(search, &t, &id);
+        free(t.nodes);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+/* Each call by its nearest: what goes with a farther one is more than one part. */
+void propose_bypasses(const struct candidate *best, struct edits *edits)
+{
+    for (node_id id = 0; id + 1 < best->graph->n_nodes; id++) {
+        struct targets t = { .n = 0 };
+        if (!node_is_call(&best->graph->nodes[id]) ||
+            !node_is_value(best->graph, &best->graph->nodes[id]))
+            continue;
+        edits->failed |= !find_targets(&t, NULL, best->graph, id);
+        if (t.n && t.nodes) {
+            edits_propose(edits);
+            edits_add(edits, EDIT_BYPASS, id, t.nodes[t.n - 1], 0);
+        }
+        free(t.nodes);
+    }
+}

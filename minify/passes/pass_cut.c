@@ -1,0 +1,43 @@
+/* What only shares symbols or guards with the rest needs no values of it: a call becomes an input,
+ * and what fed it an output. */
+#include <stdlib.h>
+
+#include "minify/passes/pass_edits.h"
+
+void propose_cuts(const struct candidate *best, struct edits *edits)
+{
+    for (node_id id = 0; id + 1 < best->graph->n_nodes; id++)
+        if (is_whole_call(best->graph, id)) {
+            edits_propose(edits);
+            edits_add(edits, EDIT_CUT, id, 1, 0);
+        }
+}
+
+static bool may_go(const struct search *search, const struct graph *graph, node_id id)
+{
+    return is_whole_call(graph, id) &&
+           !search_is_needed(search, graph->nodes[id].name, NEEDED_CALL) &&
+           !search_is_needed(search, graph->nodes[id].name, NEEDED_PLACE);
+}
+
+bool pass_cut(struct search *search)
+{
+    const struct graph *graph = search_best(search)->graph;
+    struct edits edits = { .failed = false };
+    uint32_t n = 0;
+    struct str *names = calloc((size_t)graph->n_nodes + 1, sizeof *names);
+    bool *made = calloc((size_t)graph->n_nodes + 1, sizeof *made);
+    edits.failed = !names || !made;
+    for (node_id id = 0; id + 1 < graph->n_nodes && !edits.failed; id++)
+        if (may_go(search, graph, id)) {
+            edits_add(&edits, EDIT_CUT, id, 1, 0);
+            names[n++] = graph->nodes[id].name;
+        }
+    bool good = edits_sweep_made(search, &edits, made);
+    for (uint32_t i = 0; i < n && good; i++)
+        if (!made[i])
+            search_note_needed(search, names[i], NEEDED_PLACE);
+    free(names);
+    free(made);
+    return good;
+}

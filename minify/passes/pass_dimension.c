@@ -1,0 +1,146 @@
+/* What fails because of a size often needs one dimension, or those that the failure names: these
+ * stay, all else goes in one step. Symbols and dimensions one by one take many questions,
+ * so this one is asked first where few calls are left. */
+#include <stdlib.h>
+
+#include "minify/passes/pass_edits.h"
+
+enum { MOST_CALLS = 4, LEAST = 2 };
+
+static bool is_size(const struct cand_symbol *symbol)
+{
+    return symbol->backed && symbol->has_hint && !symbol->is_float;
+}
+
+static uint32_t n_whole_calls(const struct graph *graph)
+{
+    uint32_t n = 0;
+    for (node_id id = 0; id < graph->n_nodes; id++)
+        n += is_whole_call(graph, id);
+    return n;
+}
+
+/* Of a tensor input; NULL otherwise. */
+static const struct meta *input_meta(const struct graph *graph, node_id id)
+{
+    const struct meta *meta = node_meta(graph, &graph->nodes[id]);
+    bool tensor = graph->nodes[id].op == NODE_PLACEHOLDER && meta && meta->kind == META_TENSOR;
+    return tensor ? meta : NULL;
+}
+
+static bool is_of(const struct graph *graph, expr_id size, struct str symbol)
+{
+    const struct expr *expr = expr_at(&graph->pool->exprs, size);
+    return expr->kind == EXPR_SYMBOL && str_eq(expr->text, symbol);
+}
+
+static uint32_t count_dimensions(const struct graph *graph, struct str symbol)
+{
+    uint32_t n = 0;
+    for (node_id id = 0; id < graph->n_nodes; id++) {
+        const struct meta *meta = input_meta(graph, id);
+        for (uint32_t d = 0; meta && d < meta->n_sizes; d++)
+            n += is_of(graph, meta->sizes[d], symbol);
+    }
+    return n;
+}
+
+static bool is_wide(const struct graph *graph)
+{
+    bool wide = false;
+    for (node_id id = 0; id < graph->n_nodes; id++) {
+        const struct meta *meta = input_meta(graph, id);
+        wide |= meta && meta->n_sizes > 1;
+    }
+    return wide;
+}
+
+static bool is_of_word(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool names(struct str text, struct str symbol)
+{
+    for (size_t at = 0; at + symbol.n <= text.n; at++) {
+        size_t end = at + symbol.n;
+        if (str_starts(str_from(text, at), symbol) && (at == 0 || !is_of_word(text.p[at - 1])) &&
+            (end == text.n || !is_of_word(text.p[end])))
+            return true;
+    }
+    return false;
+}
+
+/* What stays: the symbols that the failure names; the most frequent one where it names none. How
+ * many those are. */
+static uint32_t choose(const struct candidate *best, struct str failure, bool *kept)
+{
+    uint32_t n = 0, most = 0, which = 0;
+    for (uint32_t i = 0; i < best->n_symbols; i++) {
+        uint32_t count =
+            is_size(&best->symbols[i]) ? count_dimensions(best->graph, best->symbols[i].name) : 0;
+        kept[i] = count && names(failure, best->symbols[i].name);
+        n += kept[i];
+        if (count > most) {
+            most = count;
+            which = i;
+        }
+    }
+    if (n || most == 0)
+        return n;
+    kept[which] = true;
+    return 1;
+}
+
+static bool is_kept(const struct candidate *best, expr_id size, const bool *kept)
+{
+    bool ret = false;
+    for (uint32_t i = 0; i < best->n_symbols; i++)
+        ret |= kept[i] && is_of(best->graph, size, best->symbols[i].name);
+    return ret;
+}
+
+/* From the last dimension to the first, so that positions stay. */
+static void drop_others(struct edits *edits, const struct candidate *best, const bool *kept)
+{
+    const struct graph *graph = best->graph;
+    uint32_t position = 0;
+    for (node_id id = 0; id < graph->n_nodes; id++) {
+        const struct meta *meta = input_meta(graph, id);
+        for (uint32_t d = meta ? meta->n_sizes : 0; d-- > 0;)
+            if (!is_kept(best, meta->sizes[d], kept))
+                edits_add(edits, EDIT_DROP_DIM, position, d, 0);
+        position += graph->nodes[id].op == NODE_PLACEHOLDER;
+    }
+}
+
+/* Sizes of several symbols may have to be alike, or not: one alone is made small. */
+static void change_symbols(struct edits *edits, const struct candidate *best, const bool *kept,
+                           bool alone)
+{
+    for (uint32_t i = 0; i < best->n_symbols; i++) {
+        const struct cand_symbol *symbol = &best->symbols[i];
+        int64_t least = symbol->min > LEAST ? symbol->min : LEAST;
+        if (is_size(symbol) && !kept[i])
+            edits_add(edits, EDIT_STATIC, i, 0, 0);
+        else if (kept[i] && alone && symbol->hint > least)
+            edits_add(edits, EDIT_HINT, i, 0, least);
+    }
+}
+
+bool pass_dimension(struct search *search)
+{
+    const struct candidate *best = search_best(search);
+    struct edits edits = { .failed = false };
+    if (best->n_symbols == 0 || n_whole_calls(best->graph) > MOST_CALLS || !is_wide(best->graph))
+        return true;
+    bool *kept = calloc(best->n_symbols, sizeof *kept);
+    uint32_t n = kept ? choose(best, search_failure(search), kept) : 0;
+    if (n) {
+        change_symbols(&edits, best, kept, n == 1);
+        drop_others(&edits, best, kept);
+    }
+    edits.failed |= !kept;
+    free(kept);
+    return edits_try(search, &edits, NULL);
+}

@@ -1,0 +1,61 @@
+/* What passes share: lists of edits of the best as it is. Private to the room. */
+#ifndef SYMTAPE_MINIFY_PASSES_PASS_EDITS_H
+#define SYMTAPE_MINIFY_PASSES_PASS_EDITS_H
+
+#include "minify/candidate/candidate_data.h"
+#include "minify/search/search.h"
+#include "trace/base/vec.h"
+
+#define PASS(id, name, description, once) bool pass_##id(struct search *search);
+#include "minify/passes/passes.def"
+#undef PASS
+
+/* A growing list; out of memory shows when it is used. */
+struct edits {
+    vec_of(struct edit)
+    list;
+    vec_of(uint32_t)
+    first; /* by proposal: where it begins in the list */
+    bool failed;
+};
+void edits_add(struct edits *edits, enum edit_kind kind, uint32_t a, uint32_t b, int64_t value);
+/* The edits that come now are a proposal of their own. */
+void edits_propose(struct edits *edits);
+void edits_release(struct edits *edits);
+
+/* Each releases the list. False: the search is to stop. accepted may be NULL. */
+bool edits_try(struct search *search, struct edits *edits, bool *accepted); /* all together */
+bool edits_try_each(struct search *search, struct edits *edits, uint32_t *which);
+bool edits_sweep(struct search *search, struct edits *edits);
+bool edits_sweep_made(struct search *search, struct edits *edits, bool *made); /* by edit */
+
+/* Calls that count: no getitem of a tuple. */
+static inline bool is_whole_call(const struct graph *graph, node_id id)
+{
+    return node_is_call(&graph->nodes[id]) && !node_is_getitem(graph, &graph->nodes[id]);
+}
+/* How often each node is used, the output's uses included. By node; NULL: out of memory. */
+uint32_t *count_node_uses(const struct graph *graph);
+node_id find_node_named(const struct graph *graph, struct str name); /* NODE_NONE */
+uint32_t n_outputs(const struct graph *graph);
+
+/* Proposals of passes that the certificate repeats, one edit each. */
+void propose_dead(const struct candidate *best, struct edits *edits);
+void propose_cuts(const struct candidate *best, struct edits *edits);
+void propose_bypasses(const struct candidate *best, struct edits *edits);
+void propose_outputs(const struct candidate *best, struct edits *edits);
+void propose_facts(const struct candidate *best, struct edits *edits);
+void propose_statics(const struct candidate *best, struct edits *edits);
+void propose_merges(const struct candidate *best, struct edits *edits);
+void propose_fresh(const struct candidate *best, struct edits *edits);
+void propose_ranges(const struct candidate *best, struct edits *edits);
+void propose_hints(const struct candidate *best, struct edits *edits);
+void propose_constants(const struct candidate *best, struct edits *edits);
+void propose_ranks(const struct candidate *best, struct edits *edits);
+void propose_dtypes(const struct candidate *best, struct edits *edits);
+void propose_strides(const struct candidate *best, struct edits *edits);
+void propose_device(const struct candidate *best, struct edits *edits);
+void propose_arguments(const struct candidate *best, struct edits *edits);
+void propose_inlining(const struct candidate *best, struct edits *edits);
+
+#endif

@@ -1,0 +1,236 @@
+#include "minify/process/signature.h"
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+enum part { PART_TEXT, PART_NUMBER, PART_BLANK, PART_PATH, PART_END };
+
+/* s27, u0, zf3, zuf1, ps0: as ShapeEnv names symbols. */
+static bool is_symbol(struct str word)
+{
+    static const char *const prefixes[] = { "s", "u", "zf", "zuf", "ps" };
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        struct str rest = str_from(word, strlen(prefixes[i]));
+        bool digits = str_starts(word, str_of(prefixes[i])) && rest.n > 0;
+        for (size_t k = 0; k < rest.n; k++)
+            digits = digits && is_digit(rest.p[k]);
+        if (digits)
+            return true;
+    }
+    return false;
+}
+
+/* The number, symbol or other word at the start; true: it is one of the first two. */
+static bool take_word(struct str *rest, struct str *word)
+{
+    size_t n = 1;
+    bool number = is_digit(rest->p[0]);
+    while (n < rest->n &&
+           (is_letter(rest->p[n]) || is_digit(rest->p[n]) ||
+            (number && rest->p[n] == '.' && n + 1 < rest->n && is_digit(rest->p[n + 1]))))
+        n++;
+    *word = str_first(*rest, n);
+    *rest = str_from(*rest, n);
+    return number || is_symbol(*word);
+}
+
+static bool starts_word(struct str rest)
+{
+    return rest.n && (is_letter(rest.p[0]) || is_digit(rest.p[0]));
+}
+
+/* Functions of sympy that stand in sizes. */
+static bool is_function(struct str word)
+{
+    static const char *const names[] = { "Mod",      "PythonMod", "Max", "Min", "FloorDiv",
+                                         "CleanDiv", "CeilDiv",   "Eq",  "Ne",  "int_oo" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(word, names[i]))
+            return true;
+    return false;
+}
+
+/* Numbers and symbols, with what joins them: "[s43, s53, 32]", "32*s43 + 1", "u1 > 8". How long the
+ * one at the start is, 0 for none; it ends with a number, a symbol or its own closing bracket. */
+static size_t run_length(struct str text)
+{
+    struct str rest = text, word;
+    size_t end = 0, depth = 0;
+    bool any = false;
+    while (rest.n) {
+        char c = rest.p[0];
+        if (starts_word(rest)) {
+            bool number = take_word(&rest, &word);
+            if (!number && !is_function(word))
+                break;
+            any |= number;
+            end = number && depth == 0 ? text.n - rest.n : end;
+            continue;
+        }
+        if (c == '(' || c == '[') {
+            depth++;
+        } else if (c == ')' || c == ']') {
+            if (depth == 0)
+                break;
+            depth--;
+            end = depth == 0 && any ? text.n - rest.n + 1 : end;
+        } else if (!strchr("+-*/%<>=!,& ", c) || (!any && depth == 0 && c != '-')) {
+            break;
+        }
+        rest = str_from(rest, 1);
+    }
+    return end;
+}
+
+/* "/home/user/a.py": only what follows the last '/' is kept. */
+static size_t path_length(struct str text)
+{
+    size_t n = 0, slash = 0;
+    while (n < text.n && !is_blank(text.p[n]) && text.p[n] != '\n' && text.p[n] != '"' &&
+           text.p[n] != '\'' && text.p[n] != ':' && text.p[n] != ')' && text.p[n] != ',') {
+        slash = text.p[n] == '/' ? n + 1 : slash;
+        n++;
+    }
+    return slash > 1 ? slash : 0;
+}
+
+static enum part next(struct str *rest, struct str *word, bool boundary)
+{
+    size_t n = 0;
+    if (!rest->n || rest->p[0] == '\n')
+        return PART_END;
+    while (n < rest->n && is_blank(rest->p[n]))
+        n++;
+    if (n) {
+        *rest = str_from(*rest, n);
+        return PART_BLANK;
+    }
+    if (rest->p[0] == '/' && boundary && (n = path_length(*rest))) {
+        *rest = str_from(*rest, n);
+        return PART_PATH;
+    }
+    if ((n = run_length(str_first(*rest, str_find_char(*rest, '\n'))))) {
+        *rest = str_from(*rest, n);
+        return PART_NUMBER;
+    }
+    if (starts_word(*rest)) {
+        take_word(rest, word);
+        return PART_TEXT;
+    }
+    *word = str_first(*rest, 1);
+    *rest = str_from(*rest, 1);
+    return PART_TEXT;
+}
+
+static void put_regex_text(struct str word, struct buf *out)
+{
+    for (size_t i = 0; i < word.n; i++) {
+        if (strchr(".^$*+?{}[]\\|()\"", word.p[i]))
+            buf_putc(out, '\\');
+        buf_putc(out, word.p[i]);
+    }
+}
+
+/* Dynamo and backends tell an exception's text as repr() writes it: control characters are escaped,
+ * a backslash is two, and a single quote has one before it when both kinds of quotes are there. */
+static void put_regex_of_repr(struct str word, bool escaped_quotes, struct buf *out)
+{
+    for (size_t i = 0; i < word.n; i++) {
+        char c = word.p[i];
+        if ((unsigned char)c < ' ' || c == 0x7f)
+            buf_puts(out, ".*");
+        else if (c == '\\')
+            buf_puts(out, "\\\\+");
+        else if (c == '\'' && escaped_quotes)
+            buf_puts(out, "\\\\?'");
+        else
+            put_regex_text(str_from(str_first(word, i + 1), i), out);
+    }
+}
+
+static bool has_char(struct str text, char c)
+{
+    return str_find_char(text, c) < text.n;
+}
+
+static void put_blank_regex(struct str blank, struct buf *out)
+{
+    if (has_char(blank, '\t') || has_char(blank, '\r'))
+        buf_puts(out, ".*");
+    else
+        buf_puts(out, blank.n > 1 ? " +" : " ");
+}
+
+static void walk(struct str message, bool regex, struct buf *out)
+{
+    struct str rest = message, word = STR("");
+    bool boundary = true, escaped_quotes = has_char(message, '"') && has_char(message, '\'');
+    while (rest.n && (is_blank(rest.p[0]) || rest.p[0] == '\n'))
+        rest = str_from(rest, 1);
+    for (struct str from = rest; true; from = rest) {
+        enum part part = next(&rest, &word, boundary);
+        if (part == PART_END)
+            break;
+        boundary =
+            part == PART_BLANK || (part == PART_TEXT && word.n == 1 && strchr("\"'(=", word.p[0]));
+        switch (part) {
+        case PART_NUMBER: buf_puts(out, regex ? ".*" : "N"); break;
+        case PART_BLANK:
+            if (!rest.n || rest.p[0] == '\n')
+                break;
+            if (regex)
+                put_blank_regex(str_first(from, from.n - rest.n), out);
+            else
+                buf_putc(out, ' ');
+            break;
+        case PART_PATH:
+            if (regex)
+                buf_puts(out, "\\S*?");
+            break;
+        case PART_TEXT:
+            if (regex)
+                put_regex_of_repr(word, escaped_quotes, out);
+            else
+                buf_put(out, word);
+            break;
+        case PART_END: break;
+        }
+    }
+}
+
+void signature_normalise(struct str message, struct buf *out)
+{
+    walk(message, false, out);
+}
+
+void signature_regex(struct str message, struct buf *out)
+{
+    walk(message, true, out);
+}
+
+void signature_expr_regex(struct str expr, struct buf *out)
+{
+    struct str rest = expr, word;
+    while (rest.n) {
+        if (!starts_word(rest)) {
+            put_regex_text(str_first(rest, 1), out);
+            rest = str_from(rest, 1);
+        } else if (take_word(&rest, &word) && is_symbol(word)) {
+            buf_puts(out, "\\w+");
+        } else {
+            put_regex_text(word, out);
+        }
+    }
+}

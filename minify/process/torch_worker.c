@@ -1,0 +1,284 @@
+#include "minify/process/torch_worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "minify/program/program_script.h"
+#include "trace/base/clock.h"
+
+extern char **environ;
+
+enum { START_SECONDS = 300, POLL_MS = 20, MAX_REPLY = 1 << 20, CONTROL = 3 };
+
+struct torch_worker {
+    pthread_mutex_t lock; /* over control and pid */
+    pid_t pid;
+    int control;
+    char *python, *script;
+    char version[64];
+};
+
+struct str torch_python(void)
+{
+    const char *python = getenv("SYMTAPE_PYTHON");
+    return str_of(python && *python ? python : "python3");
+}
+
+/* ---- Starting and stopping ---- */
+
+static bool spawn(struct torch_worker *worker, int socket, struct err *err)
+{
+    char number[12], unbuffered[] = "-u", command[] = "-c";
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    snprintf(number, sizeof number, "%d", CONTROL);
+    char *argv[] = { worker->python, unbuffered, command, worker->script, number, NULL };
+    if (posix_spawn_file_actions_init(&actions))
+        return err_nomem(err);
+    if (posix_spawnattr_init(&attributes)) {
+        posix_spawn_file_actions_destroy(&actions);
+        return err_nomem(err);
+    }
+    /* Ctrl-C is for us to hear of. */
+    int failed = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    failed |= posix_spawnattr_setpgroup(&attributes, 0);
+    failed |= posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    failed |= posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    failed |= posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    failed |= posix_spawn_file_actions_adddup2(&actions, socket, CONTROL);
+    int why =
+        failed ? ENOMEM
+               : posix_spawnp(&worker->pid, worker->python, &actions, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    if (!why)
+        return true;
+    worker->pid = -1;
+    errno = why;
+    return err_errno(err, "%s", worker->python);
+}
+
+/* A line of the worker, without its end; waits at most until `until`. */
+static bool read_line(int socket, double until, char *line, size_t size)
+{
+    size_t n = 0;
+    while (n + 1 < size) {
+        struct pollfd fd = { .fd = socket, .events = POLLIN };
+        double left = until - clock_seconds();
+        if (left <= 0 ||
+            (poll(&fd, 1, (int)(left < 1e6 ? left * 1000 : 1e9)) < 0 && errno != EINTR))
+            return false;
+        if (!fd.revents)
+            continue;
+        ssize_t got = recv(socket, line + n, 1, MSG_DONTWAIT);
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+            return false;
+        if (got > 0 && line[n] == '\n') {
+            line[n] = '\0';
+            return true;
+        }
+        n += got > 0;
+    }
+    return false;
+}
+
+static void end_worker(struct torch_worker *worker)
+{
+    if (worker->control >= 0)
+        close(worker->control);
+    worker->control = -1;
+    if (worker->pid > 0) {
+        kill(-worker->pid, SIGKILL);
+        kill(worker->pid, SIGKILL);
+        waitpid(worker->pid, NULL, 0);
+    }
+    worker->pid = -1;
+}
+
+static bool start(struct torch_worker *worker, struct err *err)
+{
+    int ends[2];
+    char line[400];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return err_errno(err, "socketpair");
+    bool ok = spawn(worker, ends[1], err);
+    close(ends[1]);
+    worker->control = ends[0];
+    if (ok && !read_line(ends[0], clock_seconds() + START_SECONDS, line, sizeof line))
+        ok = err_set(err, ERR_ENV, "%s does not start ($SYMTAPE_PYTHON names another)",
+                     worker->python);
+    else if (ok && strncmp(line, "ready ", 6) != 0)
+        ok = err_set(err, ERR_ENV, "%s has no PyTorch ($SYMTAPE_PYTHON names another): %s",
+                     worker->python, strncmp(line, "no: ", 4) == 0 ? line + 4 : line);
+    if (ok)
+        snprintf(worker->version, sizeof worker->version, "%.60s", line + 6);
+    else
+        end_worker(worker);
+    return ok;
+}
+
+struct torch_worker *torch_worker_start(struct str python, struct str allow, struct err *err)
+{
+    struct torch_worker *worker = calloc(1, sizeof *worker);
+    if (worker) {
+        worker->control = worker->pid = -1;
+        worker->python = strndup(python.p, python.n);
+        worker->script = program_script(PROGRAM_WORKER, allow);
+        pthread_mutex_init(&worker->lock, NULL);
+    }
+    if (!worker || !worker->python || !worker->script)
+        err_nomem(err);
+    else if (start(worker, err))
+        return worker;
+    torch_worker_stop(worker);
+    return NULL;
+}
+
+void torch_worker_stop(struct torch_worker *worker)
+{
+    if (!worker)
+        return;
+    end_worker(worker);
+    pthread_mutex_destroy(&worker->lock);
+    free(worker->python);
+    free(worker->script);
+    free(worker);
+}
+
+struct str torch_worker_version(const struct torch_worker *worker)
+{
+    return str_of(worker->version);
+}
+
+/* ---- Asking ---- */
+
+static bool send_socket(int control, int socket)
+{
+    char byte = 'q';
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } extra = { 0 };
+    struct iovec part = { &byte, 1 };
+    struct msghdr message = { .msg_iov = &part,
+                              .msg_iovlen = 1,
+                              .msg_control = extra.bytes,
+                              .msg_controllen = sizeof extra.bytes };
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(header), &socket, sizeof socket);
+    return sendmsg(control, &message, MSG_NOSIGNAL) == 1;
+}
+
+/* Hands a socket to the worker, which is started again if it is gone. -1: err is set. */
+static int open_question(struct torch_worker *worker, struct err *err)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return err_errno(err, "socketpair"), -1;
+    pthread_mutex_lock(&worker->lock);
+    bool ok = worker->control >= 0 && send_socket(worker->control, ends[1]);
+    if (!ok) {
+        end_worker(worker);
+        ok = start(worker, err) && send_socket(worker->control, ends[1]);
+    }
+    pthread_mutex_unlock(&worker->lock);
+    close(ends[1]);
+    if (ok)
+        return ends[0];
+    close(ends[0]);
+    err_set(err, ERR_ENV, "the worker with PyTorch ends at once");
+    return -1;
+}
+
+struct exchange {
+    int socket;
+    struct str out; /* still to be sent */
+    struct buf *in;
+    double until;
+    const atomic_bool *cancel;
+};
+
+static bool has_line(const struct buf *in)
+{
+    return in->n && in->p[in->n - 1] == '\n';
+}
+
+/* One step of sending and receiving; false: the other side is gone. */
+static bool exchange_step(struct exchange *x)
+{
+    struct pollfd fd = { .fd = x->socket, .events = (short)(POLLIN | (x->out.n ? POLLOUT : 0)) };
+    char bytes[4096];
+    if (poll(&fd, 1, POLL_MS) <= 0)
+        return true;
+    if (fd.revents & POLLOUT) {
+        ssize_t n = send(x->socket, x->out.p, x->out.n, MSG_NOSIGNAL | MSG_DONTWAIT);
+        x->out = str_from(x->out, n > 0 ? (size_t)n : 0);
+    }
+    if (!(fd.revents & (POLLIN | POLLHUP | POLLERR)))
+        return true;
+    ssize_t n = recv(x->socket, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (n > 0)
+        buf_put(x->in, (struct str){ bytes, (size_t)n });
+    return n > 0 ? x->in->n < MAX_REPLY : n < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+static enum torch_end converse(struct exchange *x)
+{
+    for (;;) {
+        if (has_line(x->in))
+            return TORCH_ANSWERED;
+        if (x->cancel && atomic_load(x->cancel))
+            return TORCH_CANCELLED;
+        if (clock_seconds() > x->until)
+            return TORCH_TIMED_OUT;
+        if (!exchange_step(x))
+            return has_line(x->in) ? TORCH_ANSWERED : TORCH_DIED;
+    }
+}
+
+bool torch_worker_ask(struct torch_worker *worker, struct str question, struct str source,
+                      double timeout, const atomic_bool *cancel, struct buf *reply,
+                      enum torch_end *end, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    char line[32];
+    buf_put(&text, question);
+    buf_printf(&text, ", \"bytes\": %zu}\n", source.n);
+    buf_put(&text, source);
+    if (text.failed) {
+        buf_release(&text);
+        return err_nomem(err);
+    }
+    int socket = open_question(worker, err);
+    if (socket < 0) {
+        buf_release(&text);
+        return false;
+    }
+    double until = timeout > 0 ? clock_seconds() + timeout : clock_seconds() + 1e9;
+    uint64_t pid = 0;
+    struct exchange x = { socket, buf_str(&text), reply, until, cancel };
+    *end = TORCH_DIED;
+    if (read_line(socket, until < clock_seconds() + 60 ? until : clock_seconds() + 60, line,
+                  sizeof line) &&
+        str_to_u64(str_of(line), &pid))
+        *end = converse(&x);
+    if (pid > 1) {
+        kill(-(pid_t)pid, SIGKILL);
+        kill((pid_t)pid, SIGKILL);
+    }
+    close(socket);
+    buf_release(&text);
+    return !reply->failed || err_nomem(err);
+}

@@ -1,0 +1,214 @@
+"""The warm worker of symtape minify --torch-oracle: PyTorch is imported once, a question costs a fork.
+
+Started with the number of a control socket. It sends one line, "ready VERSION" or "no ...", and then
+receives a socket a question: it forks, and the child reads a line of JSON and a program (a repro that
+defines f and inputs only), does what is asked and writes one line of JSON. The child leads a process
+group, so that who asked can end all of it. Nothing is shared between questions. What minify/program/program_check.py
+defines stands in front of this: a program is checked before it is compiled."""
+
+import json
+import os
+import re
+import signal
+import socket
+import sys
+import traceback
+
+
+def start(control):
+    try:
+        import torch
+        import torch._dynamo
+        import torch.export
+        import torch.fx.experimental.proxy_tensor
+        import torch._dynamo.backends.registry  # noqa: F401
+    except ImportError as error:
+        control.send(("no: %s\n" % error).encode())
+        return None
+    torch.set_num_threads(1)
+    control.send(("ready %s\n" % torch.__version__).encode())
+    return torch
+
+
+def root_of(error):
+    """The exception that began it, and its text: wrappers of Dynamo and of backends taken off."""
+    seen = set()
+    while error.__cause__ is not None and id(error) not in seen:
+        seen.add(id(error))
+        error = error.__cause__
+    kind, text = type(error).__name__, str(error).strip()
+    inner = re.search(r"got (\w+)\((['\"])(.*?)\2\)", text, re.S)
+    if inner:
+        return inner.group(1), inner.group(3).encode().decode("unicode_escape", "replace")
+    raised = re.search(r"raised:\n(\w+): (.*)", text, re.S)
+    return (raised.group(1), raised.group(2)) if raised else (kind, text)
+
+
+def place_of(error, source):
+    """What the line of f that failed gives: "view_7"."""
+    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    lines = source.splitlines()
+    for number in reversed(re.findall(r'File "repro\.py", line (\d+)', text)):
+        made = re.match(r"\s+(\w+) = ", lines[int(number) - 1]) if int(number) <= len(lines) else None
+        if made:
+            return made.group(1)
+    made = re.search(r"While executing %(\w+)", text)
+    return made.group(1) if made else ""
+
+
+def raised(error, source):
+    kind, text = root_of(error)
+    return {"outcome": "raised", "type": kind, "message": text[:4000], "node": place_of(error, source)}
+
+
+def leaves(torch, value):
+    return torch.utils._pytree.tree_flatten(value)[0]
+
+
+def compare(torch, actual, expected):
+    """What differs, and by how many times the tolerance."""
+    actual, expected = leaves(torch, actual), leaves(torch, expected)
+    if len(actual) != len(expected):
+        return "count", float("inf")
+    worst = ("", 0.0)
+    for a, b in zip(actual, expected):
+        if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor):
+            if not isinstance(a, torch.Tensor) and a != b and not (a != a and b != b):
+                return "value", float("inf")
+            continue
+        if a.dtype != b.dtype:
+            return "dtype", float("inf")
+        if a.shape != b.shape:
+            return "shape", float("inf")
+        if not (a.is_floating_point() or a.is_complex()):
+            if not torch.equal(a, b):
+                return "value", float("inf")
+            continue
+        if not torch.equal(torch.isnan(a), torch.isnan(b)):
+            return "nan", float("inf")
+        if not torch.equal(torch.isinf(a), torch.isinf(b)):
+            return "inf", float("inf")
+        rtol, atol = torch.testing._comparison.default_tolerances(a, b)
+        wide = torch.complex128 if a.is_complex() else torch.float64
+        a, b = a.to(wide), b.to(wide)
+        finite = torch.isfinite(b)
+        excess = ((a - b).abs() / (atol + rtol * b.abs()))[finite]
+        if excess.numel() and excess.max().item() > worst[1]:
+            worst = ("value", excess.max().item())
+    return worst
+
+
+def dynamic_shapes(torch, tensors):
+    """Every dimension that a repro marked, or all: AUTO."""
+    auto = torch.export.Dim.AUTO
+    ret = []
+    for t in tensors:
+        marked = set(getattr(t, "_dynamo_dynamic_indices", ())) | set(
+            getattr(t, "_dynamo_weak_dynamic_indices", ()))
+        ret.append({d: auto for d in marked} or None)
+    return tuple(ret)
+
+
+def module_of(torch, f, n):
+    names = ", ".join("a%d" % i for i in range(n))
+    scope = {"torch": torch, "f": f}
+    exec("class Module(torch.nn.Module):\n    def forward(self%s):\n        return f(%s)\n"
+         % (", " + names if n else "", names), scope)
+    return scope["Module"]()
+
+
+def compiled(torch, question, f, inputs):
+    """Goes through what is asked about; gives what the result computes, where there is one."""
+    route = question["route"]
+    if route == "make_fx":
+        return torch.fx.experimental.proxy_tensor.make_fx(f, tracing_mode="symbolic")(*inputs)
+    if route in ("export", "decompose"):
+        shapes = dynamic_shapes(torch, inputs)
+        for t in inputs:
+            for mark in ("_dynamo_dynamic_indices", "_dynamo_weak_dynamic_indices"):
+                if hasattr(t, mark):
+                    delattr(t, mark)
+        program = torch.export.export(module_of(torch, f, len(inputs)), tuple(inputs),
+                                      dynamic_shapes=shapes)
+        return (program.run_decompositions() if route == "decompose" else program).module()
+    return torch.compile(f, backend=question["backend"], fullgraph=True)
+
+
+def answer(torch, question, source):
+    import copy
+    import linecache
+    why = refusal(source, NAMES)  # noqa: F821
+    if why:
+        return {"outcome": "cannot", "message": "refused: " + why}
+    scope = {"__name__": "repro"}
+    linecache.cache["repro.py"] = (len(source), None, source.splitlines(True), "repro.py")
+    try:
+        exec(compile(source, "repro.py", "exec"), scope)
+    except BaseException as error:
+        return {"outcome": "cannot", "message": "%s: %s" % (type(error).__name__, error)}
+    f, inputs = scope["f"], scope["inputs"]
+    ret = {"eager": ""}
+    if question["eager"]:
+        try:
+            torch.manual_seed(0)
+            expected = f(*copy.deepcopy(inputs))
+        except Exception as error:
+            ret["eager"] = "%s: %s" % root_of(error)
+            if question["ask"] != "raises":
+                ret.update({"outcome": "eager"})
+                return ret
+    try:
+        torch.manual_seed(0)
+        call = compiled(torch, question, f, copy.deepcopy(inputs))
+        actual = call(*copy.deepcopy(inputs)) if question["run"] else None
+    except Exception as error:
+        ret.update(raised(error, source))
+        return ret
+    ret["outcome"] = "ok"
+    if question["ask"] == "wrong":
+        kind, excess = compare(torch, actual, expected)
+        if excess > 1:
+            ret.update({"outcome": "wrong", "type": kind, "excess": min(excess, 1e300)})
+    return ret
+
+
+def serve(torch, connection):
+    """In the child."""
+    os.setpgid(0, 0)
+    stream = connection.makefile("rwb")
+    question = json.loads(stream.readline())
+    source = stream.read(question["bytes"]).decode("utf-8", "replace")
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(quiet, 2)
+    try:
+        import warnings
+        warnings.simplefilter("ignore")
+        ret = answer(torch, question, source)
+    except BaseException as error:
+        ret = {"outcome": "cannot", "message": "%s: %s" % (type(error).__name__, error)}
+    stream.write((json.dumps(ret) + "\n").encode())
+    stream.flush()
+
+
+def main():
+    control = socket.socket(fileno=int(sys.argv[1]))
+    torch = start(control)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while torch:
+        data, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not data or not descriptors:
+            break
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            control.close()
+            connection = socket.socket(fileno=descriptors[0])
+            try:
+                connection.send(b"%d\n" % os.getpid())
+                serve(torch, connection)
+            finally:
+                os._exit(0)
+        os.close(descriptors[0])
+
+
+main()

@@ -1,0 +1,20 @@
+"""Runs the program whose path is the last argument as python PATH would, once program_check.py has
+nothing against it. What was read is what is run. Exit code 125: refused, with a line that says why."""
+
+
+def run_program(path):
+    import types
+    with open(path, "rb") as file:
+        source = file.read().decode("utf-8", "surrogateescape")
+    why = refusal(source, NAMES)  # noqa: F821 (program_check.py stands in front of this)
+    if why:
+        print("refused: " + why)
+        sys.exit(125)
+    sys.argv = [path]
+    module = types.ModuleType("__main__")
+    module.__file__ = path
+    sys.modules["__main__"] = module
+    exec(compile(source, path, "exec"), module.__dict__)
+
+
+run_program(sys.argv[1])

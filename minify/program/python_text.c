@@ -1,0 +1,256 @@
+#include "minify/program/python_text.h"
+
+/* ---- Characters ---- */
+
+enum { BAD = 0x110000 }; /* a byte that is not UTF-8 */
+
+/* The code point at the start, of *n bytes. */
+static uint32_t code_point(struct str text, size_t *n)
+{
+    const unsigned char *p = (const unsigned char *)text.p;
+    unsigned length = p[0] < 0x80   ? 1
+                      : p[0] < 0xC2 ? 0
+                      : p[0] < 0xE0 ? 2
+                      : p[0] < 0xF0 ? 3
+                      : p[0] < 0xF5 ? 4
+                                    : 0;
+    uint32_t ret = length == 1 ? p[0] : length ? p[0] & (0x7Fu >> length) : BAD;
+    *n = 1;
+    if (!length || length > text.n)
+        return BAD;
+    for (unsigned i = 1; i < length; i++) {
+        if ((p[i] & 0xC0) != 0x80)
+            return BAD;
+        ret = ret << 6 | (p[i] & 0x3Fu);
+    }
+    if ((length == 3 && ret < 0x800) || (length == 4 && (ret < 0x10000 || ret >= BAD)))
+        return BAD;
+    *n = length;
+    return ret;
+}
+
+/* Some reader ends a line at it, does something with it, or shows what follows in another order. */
+static bool is_unsafe(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 ||
+           (c >= 0x200E && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) ||
+           (c >= 0x2066 && c <= 0x2069) || c == 0x061C || c == 0xFEFF ||
+           (c >= 0xD800 && c <= 0xDFFF);
+}
+
+static void put_escape(struct buf *out, uint32_t c)
+{
+    if (c < 0x20 || c == 0x7F || c > 0xFF)
+        buf_printf(out, "\\u%04x", (unsigned)c);
+    else
+        buf_printf(out, "\\x%02x", (unsigned)c);
+}
+
+/* How many bytes were put, or stood for. */
+static size_t put_character(struct buf *out, struct str text)
+{
+    size_t n;
+    uint32_t c = code_point(text, &n);
+    if (c == BAD)
+        buf_puts(out, "\xEF\xBF\xBD");
+    else if (is_unsafe(c))
+        put_escape(out, c);
+    else
+        buf_put(out, str_first(text, n));
+    return n;
+}
+
+/* ---- Strings and comments ---- */
+
+void python_put_string(struct buf *out, struct str text)
+{
+    static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    buf_putc(out, '"');
+    while (text.n) {
+        const char *escape = *text.p ? strchr(plain, *text.p) : NULL;
+        if (escape)
+            buf_printf(out, "\\%c", letters[escape - plain]);
+        text = str_from(text, escape ? 1 : put_character(out, text));
+    }
+    buf_putc(out, '"');
+}
+
+/* A quote behind an odd number of backslashes does not end a raw literal. */
+static bool fits_raw(struct str text)
+{
+    size_t slashes = 0;
+    while (text.n) {
+        size_t n;
+        uint32_t c = code_point(text, &n);
+        if (c == BAD || is_unsafe(c) || (c == '"' && slashes % 2 == 0))
+            return false;
+        slashes = c == '\\' ? slashes + 1 : 0;
+        text = str_from(text, n);
+    }
+    return slashes % 2 == 0;
+}
+
+void python_put_regex(struct buf *out, struct str regex)
+{
+    if (!fits_raw(regex)) {
+        python_put_string(out, regex);
+        return;
+    }
+    buf_puts(out, "r\"");
+    buf_put(out, regex);
+    buf_putc(out, '"');
+}
+
+void python_put_comment(struct buf *out, struct str text)
+{
+    buf_puts(out, "# ");
+    while (text.n) {
+        char c = *text.p;
+        bool coding = str_ends(buf_str(out), STR("coding"));
+        if (c == '\t') {
+            buf_putc(out, c);
+            text = str_from(text, 1);
+        } else if (coding && (c == ':' || c == '=')) {
+            buf_puts(out, c == ':' ? "\\x3a" : "\\x3d");
+            text = str_from(text, 1);
+        } else {
+            text = str_from(text, put_character(out, text));
+        }
+    }
+    buf_putc(out, '\n');
+}
+
+/* ---- Numbers ---- */
+
+static size_t count_digits(struct str text)
+{
+    size_t n = 0;
+    while (n < text.n && text.p[n] >= '0' && text.p[n] <= '9')
+        n++;
+    return n;
+}
+
+static bool starts_with(struct str text, char c)
+{
+    return text.n && text.p[0] == c;
+}
+
+enum { DIGITS_MAX = 1000 }; /* Python reads 4,300 (sys.set_int_max_str_digits) */
+
+struct number {
+    bool negative, named; /* named: inf, nan */
+    struct str text;      /* without its sign and without zeros that Python refuses */
+};
+
+/* The number at the start; what is behind it stays in *rest. */
+static bool take_number(struct str *rest, struct number *ret)
+{
+    struct str text = *rest;
+    *ret = (struct number){ .negative = starts_with(text, '-') };
+    if (ret->negative || starts_with(text, '+'))
+        text = str_from(text, 1);
+    ret->named = str_starts(text, STR("inf")) || str_starts(text, STR("nan"));
+    size_t whole = count_digits(text), n = whole, fraction = 0, zeros = 0;
+    bool real = false;
+    if (ret->named) {
+        n = 3;
+    } else {
+        if (n < text.n && text.p[n] == '.') {
+            fraction = count_digits(str_from(text, n + 1));
+            n += 1 + fraction;
+            real = true;
+        }
+        if (whole + fraction == 0 || whole > DIGITS_MAX)
+            return false;
+        if (n < text.n && (text.p[n] == 'e' || text.p[n] == 'E')) {
+            bool sign = n + 1 < text.n && (text.p[n + 1] == '-' || text.p[n + 1] == '+');
+            size_t digits = count_digits(str_from(text, n + 1 + sign));
+            if (digits == 0)
+                return false;
+            n += 1 + sign + digits;
+            real = true;
+        }
+        while (!real && zeros + 1 < whole && text.p[zeros] == '0')
+            zeros++;
+    }
+    ret->text = str_from(str_first(text, n), zeros);
+    *rest = str_from(text, n);
+    return true;
+}
+
+static void put_real(struct buf *out, const struct number *number)
+{
+    if (number->named)
+        buf_puts(out, "float(\"");
+    if (number->negative)
+        buf_putc(out, '-');
+    buf_put(out, number->text);
+    if (number->named)
+        buf_puts(out, "\")");
+}
+
+/* Python's own spelling where it has one: there is no literal for an infinity. */
+static void put_complex(struct buf *out, const struct number *real, const struct number *imaginary)
+{
+    bool named = real->named || imaginary->named;
+    buf_puts(out, named ? "complex(" : "(");
+    put_real(out, real);
+    buf_puts(out, named ? ", " : imaginary->negative ? "" : "+");
+    put_real(out, imaginary);
+    buf_puts(out, named ? ")" : "j)");
+}
+
+bool python_put_number(struct buf *out, struct str text)
+{
+    const struct number zero = { .text = STR("0.0") };
+    struct number first, second;
+    bool brackets = starts_with(text, '(') && str_ends(text, STR(")"));
+    struct str rest = brackets ? str_first(str_from(text, 1), text.n - 2) : text;
+    if (!take_number(&rest, &first))
+        return false;
+    if (str_is(rest, "j")) {
+        second = first;
+        first = zero;
+    } else if (!rest.n && !brackets) {
+        put_real(out, &first);
+        return true;
+    } else if (!(starts_with(rest, '+') || starts_with(rest, '-')) ||
+               !take_number(&rest, &second) || !str_is(rest, "j")) {
+        return false;
+    }
+    put_complex(out, &first, &second);
+    return true;
+}
+
+/* ---- Names ---- */
+
+static bool is_shape(struct str rest)
+{
+    struct str digits = str_from(rest, sizeof ".shape[" - 1);
+    size_t n = count_digits(digits);
+    return str_starts(rest, STR(".shape[")) && n > 0 && n < 10 && n + 1 == digits.n &&
+           digits.p[n] == ']';
+}
+
+bool python_put_name(struct buf *out, struct str name)
+{
+    size_t n = str_find_char(name, '.');
+    if (!python_is_name(str_first(name, n)) || (n < name.n && !is_shape(str_from(name, n))))
+        return false;
+    buf_put(out, name);
+    return true;
+}
+
+bool python_put_dotted(struct buf *out, struct str name)
+{
+    for (struct str rest = name;;) {
+        size_t n = str_find_char(rest, '.');
+        if (!python_is_name(str_first(rest, n)))
+            return false;
+        if (n >= rest.n)
+            break;
+        rest = str_from(rest, n + 1);
+    }
+    buf_put(out, name);
+    return true;
+}

@@ -1,0 +1,709 @@
+/* Graphs as Python functions, a line a call. */
+#include "minify/repro/repro_inside.h"
+#include "trace/graph/graph_operator.h"
+
+struct writer {
+    struct repro *r;
+    const struct repro_graph *g;
+    struct buf *out;
+};
+
+static void put_arg(const struct writer *w, const struct arg *arg);
+
+static const struct arg *item(const struct writer *w, const struct arg *arg, uint32_t i)
+{
+    return &w->g->graph->args[arg->u.items.first + i];
+}
+
+static void put_keyed(const struct writer *w, const struct arg *arg)
+{
+    if (arg->key.n) {
+        if (!python_is_name(arg->key))
+            repro_refuse(w->r, "has a keyword argument whose name is none: %.*s",
+                         STR_ARG(str_first(arg->key, 60)));
+        else
+            repro_put_name(w->r, w->out, arg->key);
+        buf_putc(w->out, '=');
+    }
+    put_arg(w, arg);
+}
+
+enum { KEYS_MAX = 256 }; /* of one call: no schema has that many */
+
+/* Python takes a keyword once, and nothing without one behind it. */
+static void check_keys(const struct writer *w, uint32_t first, uint32_t n)
+{
+    const struct arg *args = &w->g->graph->args[first];
+    uint32_t keyed = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        bool bad = keyed && !args[i].key.n;
+        keyed += args[i].key.n > 0;
+        bad = bad || keyed > KEYS_MAX;
+        for (uint32_t k = i + 1 - keyed; k < i && keyed && !bad; k++)
+            bad = str_eq(args[i].key, args[k].key);
+        if (bad) {
+            repro_refuse(w->r, "has keyword arguments that Python does not take");
+            return;
+        }
+    }
+}
+
+static void put_args(const struct writer *w, uint32_t first, uint32_t n)
+{
+    check_keys(w, first, n);
+    for (uint32_t i = 0; i < n; i++) {
+        buf_puts(w->out, i ? ", " : "");
+        put_keyed(w, &w->g->graph->args[first + i]);
+    }
+}
+
+/* Items of a list or a tuple have no keywords. */
+static void put_elements(const struct writer *w, const struct arg *arg)
+{
+    for (uint32_t i = 0; i < arg->u.items.n; i++) {
+        buf_puts(w->out, i ? ", " : "");
+        put_arg(w, item(w, arg, i));
+    }
+}
+
+static void put_items(const struct writer *w, const struct arg *arg, const char *before,
+                      const char *after)
+{
+    buf_puts(w->out, before);
+    put_elements(w, arg);
+    buf_puts(w->out, after);
+}
+
+static void put_tuple(const struct writer *w, const struct arg *arg)
+{
+    put_items(w, arg, "(", arg->u.items.n == 1 ? ",)" : ")");
+}
+
+static void put_dict(const struct writer *w, const struct arg *arg)
+{
+    buf_putc(w->out, '{');
+    for (uint32_t i = 0; i < arg->u.items.n; i++) {
+        buf_puts(w->out, i == 0 ? "" : i % 2 ? ": " : ", ");
+        put_arg(w, item(w, arg, i));
+    }
+    buf_putc(w->out, '}');
+    if (arg->u.items.n % 2)
+        repro_refuse(w->r, "has a dict with a key that has no value");
+}
+
+/* A class's repr stands for what a graph passes on, which is a tuple: namedtuples, model outputs.
+ */
+static void put_called(const struct writer *w, const struct arg *arg)
+{
+    if (str_is(arg->text, "torch.Size") || str_is(arg->text, "range")) {
+        put_items(w, arg, str_is(arg->text, "range") ? "range(" : "torch.Size(", ")");
+        return;
+    }
+    buf_putc(w->out, '(');
+    for (uint32_t i = 0; i < arg->u.items.n; i++) {
+        put_arg(w, item(w, arg, i));
+        buf_puts(w->out, i + 1 < arg->u.items.n ? ", " : arg->u.items.n == 1 ? "," : "");
+    }
+    buf_putc(w->out, ')');
+}
+
+static void put_number(const struct writer *w, struct str text)
+{
+    if (!python_put_number(w->out, text))
+        repro_refuse(w->r, "has a number that is none: %.*s", STR_ARG(str_first(text, 60)));
+}
+
+/* An operator, a function or a constant that is handed on. */
+static void put_target(const struct writer *w, struct str target)
+{
+    enum program_target kind = program_target(target, w->r->what->allow);
+    struct buf why = BUF_INIT;
+    bool function =
+        kind == PROGRAM_OPERATOR || (kind == PROGRAM_FUNCTION && str_starts(target, STR("torch.")));
+    if ((!function && !program_has_value(target)) || !python_put_dotted(w->out, target)) {
+        program_explain(target, w->r->what->allow, &why);
+        repro_refuse(w->r, "%.*s", STR_ARG(buf_str(&why)));
+    }
+    w->r->failed |= why.failed;
+    buf_release(&why);
+}
+
+static void put_constant(const struct writer *w, struct str text)
+{
+    if (!program_has_value(text) || !python_put_dotted(w->out, text))
+        repro_refuse(w->r, "has a constant that PyTorch has not: %.*s",
+                     STR_ARG(str_first(text, 60)));
+}
+
+struct str repro_device(const struct repro *r, struct str device)
+{
+    if (r->what->cpu && device.n && !str_is(device, "meta"))
+        return STR("cpu");
+    return str_ends(device, STR(":0")) ? str_first(device, device.n - 2) : device;
+}
+
+static void put_node(const struct writer *w, node_id node)
+{
+    struct str name = w->g->names[node];
+    if (name.n && w->g->quiet[node])
+        put_number(w, name);
+    else if (name.n)
+        repro_put_name(w->r, w->out, name);
+    else {
+        repro_cannot(w->r, "nothing gives %.*s", STR_ARG(w->g->graph->nodes[node].name));
+        buf_puts(w->out, "None");
+    }
+}
+
+static void put_subgraph(const struct writer *w, struct str name)
+{
+    const struct graph *child = repro_child(w->g->graph, name);
+    if (child)
+        repro_put_name(w->r, w->out, repro_graph_of(w->r, child)->function);
+    else {
+        repro_cannot(w->r, "the subgraph %.*s is missing", STR_ARG(name));
+        buf_puts(w->out, "None");
+    }
+}
+
+/* Where one function runs on two devices, its own is a global name (repro_check.c). */
+static void put_device(const struct writer *w, struct str device)
+{
+    if (w->r->what->route == REPRO_CUDA && !str_is(device, "meta"))
+        buf_puts(w->out, "device");
+    else
+        python_put_string(w->out, repro_device(w->r, device));
+}
+
+/* Dynamo prints devices as what the user wrote. */
+static void put_string(const struct writer *w, struct str text)
+{
+    if (str_is(text, "cuda") || str_starts(text, STR("cuda:")))
+        put_device(w, text);
+    else
+        python_put_string(w->out, text);
+}
+
+static void put_arg(const struct writer *w, const struct arg *arg)
+{
+    switch (arg->kind) {
+    case ARG_NONE: buf_puts(w->out, "None"); break;
+    case ARG_NODE: put_node(w, arg->u.node); break;
+    case ARG_BOOL: buf_puts(w->out, arg->u.integer ? "True" : "False"); break;
+    case ARG_STRING: put_string(w, arg->text); break;
+    case ARG_DEVICE: put_device(w, arg->text); break;
+    case ARG_LIST: put_items(w, arg, "[", "]"); break;
+    case ARG_TUPLE: put_tuple(w, arg); break;
+    case ARG_DICT: put_dict(w, arg); break;
+    case ARG_SLICE: put_items(w, arg, "slice(", ")"); break;
+    case ARG_ELLIPSIS: buf_puts(w->out, "..."); break;
+    case ARG_CALL: put_called(w, arg); break;
+    case ARG_GRAPH: put_subgraph(w, arg->text); break;
+    case ARG_OPAQUE:
+        repro_cannot(w->r, "an argument cannot be read: %.*s", STR_ARG(str_first(arg->text, 60)));
+        buf_puts(w->out, "None");
+        break;
+    case ARG_INT:
+    case ARG_FLOAT:
+    case ARG_COMPLEX: put_number(w, arg->text); break;
+    case ARG_DTYPE:
+    case ARG_LAYOUT:
+    case ARG_MEMORY_FORMAT: put_constant(w, arg->text); break;
+    case ARG_TARGET: put_target(w, arg->text); break;
+    }
+}
+
+/* What a '.' or a '[' follows: all but a variable in brackets. */
+static void put_object(const struct writer *w, const struct arg *arg)
+{
+    bool variable = arg->kind == ARG_NODE && !w->g->quiet[arg->u.node];
+    buf_puts(w->out, variable ? "" : "(");
+    put_arg(w, arg);
+    buf_puts(w->out, variable ? "" : ")");
+}
+
+/* ---- Subscripts ---- */
+
+static void put_bound(const struct writer *w, const struct arg *arg)
+{
+    if (arg->kind != ARG_NONE)
+        put_arg(w, arg);
+}
+
+static void put_slice(const struct writer *w, const struct arg *arg)
+{
+    put_bound(w, item(w, arg, 0));
+    buf_putc(w->out, ':');
+    put_bound(w, item(w, arg, 1));
+    if (item(w, arg, 2)->kind != ARG_NONE) {
+        buf_putc(w->out, ':');
+        put_arg(w, item(w, arg, 2));
+    }
+}
+
+static void put_index(const struct writer *w, const struct arg *arg)
+{
+    if (arg->kind == ARG_SLICE && arg->u.items.n == 3)
+        put_slice(w, arg);
+    else
+        put_arg(w, arg);
+}
+
+static void put_subscript(const struct writer *w, const struct arg *of, const struct arg *index)
+{
+    put_object(w, of);
+    buf_putc(w->out, '[');
+    if (index->kind == ARG_TUPLE && index->u.items.n > 0) {
+        for (uint32_t i = 0; i < index->u.items.n; i++) {
+            buf_puts(w->out, i ? ", " : "");
+            put_index(w, item(w, index, i));
+        }
+        buf_puts(w->out, index->u.items.n == 1 ? "," : "");
+    } else {
+        put_index(w, index);
+    }
+    buf_putc(w->out, ']');
+}
+
+/* ---- Calls ---- */
+
+/* A subgraph: by its get_attr, or as it stands. */
+static bool is_function(const struct writer *w, const struct arg *arg)
+{
+    const struct graph *graph = w->g->graph;
+    if (arg->kind == ARG_NODE)
+        return graph->nodes[arg->u.node].op == NODE_GET_ATTR &&
+               repro_child(graph, graph->nodes[arg->u.node].target);
+    return arg->kind == ARG_GRAPH && repro_child(graph, arg->text);
+}
+
+static const struct {
+    const char *target, *text;
+} forms[] = {
+#define FORM(target, text) { target, text },
+#include "minify/repro/repro_forms.def"
+#undef FORM
+};
+
+static const char *form_of(struct str target)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (str_is(target, forms[i].target))
+            return forms[i].text;
+    return NULL;
+}
+
+static const struct arg *arg_of(const struct writer *w, const struct node *node, uint32_t i)
+{
+    return &w->g->graph->args[node->first_arg + i];
+}
+
+/* {0}(...) calls it: a function of the program, and nothing else. */
+static void put_of_form(const struct writer *w, const struct arg *arg, char next)
+{
+    if (next == '(' && !is_function(w, arg))
+        repro_refuse(w->r, "calls what is no graph");
+    else if (next == '.')
+        put_object(w, arg);
+    else
+        put_arg(w, arg);
+}
+
+static void put_form(const struct writer *w, const struct node *node, const char *form)
+{
+    for (; *form; form++) {
+        if (*form != '{') {
+            buf_putc(w->out, *form);
+            continue;
+        }
+        bool rest = form[1] == '*';
+        uint32_t i = (uint32_t)(form[rest ? 2 : 1] - '0');
+        if (rest && i < node->n_args)
+            put_args(w, node->first_arg + i, node->n_args - i);
+        else if (!rest && i < node->n_args)
+            put_of_form(w, arg_of(w, node, i), form[3]);
+        else if (!rest)
+            repro_refuse(w->r, "has a call that lacks an argument");
+        form += rest ? 3 : 2;
+    }
+}
+
+static const struct arg *keyword(const struct writer *w, const struct node *node, struct str key)
+{
+    for (uint32_t i = 0; i < node->n_args; i++)
+        if (str_eq(arg_of(w, node, i)->key, key) && arg_of(w, node, i)->kind != ARG_NONE)
+            return arg_of(w, node, i);
+    return NULL;
+}
+
+/* sym_constrain_range(u0, min=2, max=9), and the one for sizes: "2 <= u0 <= 9" as checks. */
+static bool put_range(const struct writer *w, const struct node *node)
+{
+    bool size = str_is(node->target, "torch.ops.aten.sym_constrain_range_for_size.default") ||
+                str_is(node->target, "torch.sym_constrain_range_for_size");
+    const struct arg *min = keyword(w, node, STR("min")), *max = keyword(w, node, STR("max"));
+    if ((!size && !str_is(node->target, "torch.ops.aten.sym_constrain_range.default")) ||
+        node->n_args < 1)
+        return false;
+    buf_puts(w->out, "torch._check(");
+    put_arg(w, arg_of(w, node, 0));
+    buf_puts(w->out, " >= ");
+    if (min)
+        put_arg(w, min);
+    else
+        buf_puts(w->out, "0");
+    if (max) {
+        buf_puts(w->out, "), torch._check(");
+        put_arg(w, arg_of(w, node, 0));
+        buf_puts(w->out, " <= ");
+        put_arg(w, max);
+    }
+    buf_putc(w->out, ')');
+    return true;
+}
+
+/* getattr(x, "shape"): an attribute of the table, spelled out. */
+static void check_getattr(const struct writer *w, const struct node *node)
+{
+    const struct arg *name = node->n_args > 1 ? arg_of(w, node, 1) : NULL;
+    if (!name || name->kind != ARG_STRING || !program_has_attribute(name->text))
+        repro_refuse(w->r, "reads what is no attribute of a tensor");
+}
+
+static void put_plain(const struct writer *w, const struct node *node)
+{
+    struct buf why = BUF_INIT;
+    struct str target = node->target;
+    enum program_target kind = program_target(target, w->r->what->allow);
+    bool builtin = str_starts(target, STR("builtins."));
+    /* FX calls a function of math by a global of its own. */
+    bool math = str_starts(target, STR("math_"));
+    if (kind != PROGRAM_OPERATOR && kind != PROGRAM_FUNCTION) {
+        program_explain(target, w->r->what->allow, &why);
+        repro_refuse(w->r, "%.*s", STR_ARG(buf_str(&why)));
+        w->r->failed |= why.failed;
+        buf_release(&why);
+        return;
+    }
+    target = builtin ? str_from(target, 9) : str_from(target, math ? 5 : 0);
+    if (str_starts(target, STR("_operator.")))
+        target = str_from(target, 1);
+    if (math)
+        buf_puts(w->out, "math.");
+    if (!python_put_dotted(w->out, target))
+        repro_refuse(w->r, "calls %.*s, whose name Python does not read", STR_ARG(node->target));
+    if (str_is(target, "getattr"))
+        check_getattr(w, node);
+    buf_putc(w->out, '(');
+    put_args(w, node->first_arg, node->n_args);
+    buf_putc(w->out, ')');
+}
+
+static void put_infix(const struct writer *w, const struct node *node)
+{
+    const struct graph_operator *op = graph_operator_by_target(node->target);
+    if (!op || !str_eq(node->n_args == 2 ? op->infix : op->prefix, node->target)) {
+        put_plain(w, node);
+        return;
+    }
+    if (node->n_args == 2) {
+        put_arg(w, arg_of(w, node, 0));
+        buf_putc(w->out, ' ');
+    }
+    buf_puts(w->out, op->sign.p);
+    buf_puts(w->out, node->n_args == 2 ? " " : "");
+    put_arg(w, arg_of(w, node, node->n_args - 1));
+}
+
+static void put_function_call(const struct writer *w, const struct node *node)
+{
+    const char *form = form_of(node->target);
+    if (node->form == FORM_INFIX && node->n_args >= 1 && node->n_args <= 2) {
+        put_infix(w, node);
+    } else if (node->form == FORM_GETITEM && node->n_args == 2) {
+        put_subscript(w, arg_of(w, node, 0), arg_of(w, node, 1));
+    } else if (str_is(node->target, "operator.getitem") && node->n_args == 2) {
+        put_subscript(w, arg_of(w, node, 0), arg_of(w, node, 1));
+    } else if (node->form == FORM_ATTRIBUTE && node->n_args == 2) {
+        put_object(w, arg_of(w, node, 0));
+        buf_putc(w->out, '.');
+        if (program_has_attribute(arg_of(w, node, 1)->text))
+            repro_put_name(w->r, w->out, arg_of(w, node, 1)->text);
+        else
+            check_getattr(w, node);
+    } else if (form) {
+        put_form(w, node, form);
+    } else if (!put_range(w, node)) {
+        put_plain(w, node);
+    }
+}
+
+static void put_method(const struct writer *w, const struct node *node)
+{
+    if (!node->n_args) {
+        repro_refuse(w->r, "calls a method of nothing");
+        return;
+    }
+    put_object(w, arg_of(w, node, 0));
+    buf_putc(w->out, '.');
+    if (program_has_method(node->target))
+        repro_put_name(w->r, w->out, node->target);
+    else
+        repro_refuse(w->r, "calls the method %.*s, which replay does not know",
+                     STR_ARG(str_first(node->target, 60)));
+    buf_putc(w->out, '(');
+    put_args(w, node->first_arg + 1, node->n_args - 1);
+    buf_putc(w->out, ')');
+}
+
+/* What is assigned to is a variable, or an item of one. */
+static bool is_variable(const struct writer *w, const struct arg *arg)
+{
+    return arg->kind == ARG_NODE && w->g->names[arg->u.node].n && !w->g->quiet[arg->u.node] &&
+           !is_function(w, arg);
+}
+
+/* a[b] = c, a += b */
+static void put_mutation(const struct writer *w, const struct node *node)
+{
+    if (!node->n_args || !is_variable(w, arg_of(w, node, 0))) {
+        repro_refuse(w->r, "assigns to what is no variable");
+        return;
+    }
+    if (node->form == FORM_SETITEM && node->n_args == 3) {
+        put_subscript(w, arg_of(w, node, 0), arg_of(w, node, 1));
+        buf_puts(w->out, " = ");
+        put_arg(w, arg_of(w, node, 2));
+        return;
+    }
+    const struct graph_operator *op = graph_operator_by_target(node->target);
+    if (!op || node->n_args != 2 || !str_eq(op->inplace, node->target)) {
+        put_plain(w, node);
+        return;
+    }
+    put_arg(w, arg_of(w, node, 0));
+    buf_putc(w->out, ' ');
+    buf_puts(w->out, op->sign.p);
+    buf_puts(w->out, "= ");
+    put_arg(w, arg_of(w, node, 1));
+}
+
+static bool is_unspelled(const struct repro *r, const struct expr_pool *pool, expr_id expr,
+                         uint32_t *symbol)
+{
+    return repro_bare_symbol(r, pool, expr, symbol) && !r->candidate->symbols[*symbol].backed &&
+           !r->spelled[*symbol].n;
+}
+
+/* Unbacked symbols are called after what made them, so that facts can speak of them. */
+static void learn_symbols(struct writer *w, const struct node *node, struct str name)
+{
+    struct repro *r = w->r;
+    const struct meta *meta = repro_meta(w->g->graph, node->meta);
+    const struct expr_pool *pool = &w->g->graph->pool->exprs;
+    uint32_t symbol;
+    if (!meta || meta->kind == META_OTHER || w->g != &r->graphs.v[r->graphs.n - 1])
+        return;
+    if (meta->kind == META_SYM) {
+        if (is_unspelled(r, pool, meta->sizes[0], &symbol))
+            r->spelled[symbol] = name;
+        return;
+    }
+    for (uint32_t d = 0; d < meta->n_sizes; d++) {
+        if (!is_unspelled(r, pool, meta->sizes[d], &symbol))
+            continue;
+        struct buf text = BUF_INIT;
+        repro_put_name(r, &text, name);
+        buf_printf(&text, ".shape[%u]", (unsigned)d);
+        r->spelled[symbol] = arena_copy(&r->arena, buf_str(&text));
+        r->failed |= text.failed || !r->spelled[symbol].p;
+        buf_release(&text);
+    }
+}
+
+static void put_call_line(struct writer *w, node_id id)
+{
+    const struct node *node = &w->g->graph->nodes[id];
+    struct buf line = BUF_INIT;
+    struct writer to = { w->r, w->g, &line };
+    if (node->form == FORM_SETITEM || node->form == FORM_INPLACE) {
+        put_mutation(&to, node);
+    } else {
+        if (w->g->used[id]) {
+            repro_put_name(w->r, &line, w->g->names[id]);
+            buf_puts(&line, " = ");
+        }
+        if (node->op == NODE_CALL_METHOD)
+            put_method(&to, node);
+        else
+            put_function_call(&to, node);
+    }
+    w->r->failed |= line.failed;
+    /* A string may hold a comma. */
+    if (str_find_char(buf_str(&line), '"') == line.n) {
+        repro_put_line(w->r, buf_str(&line), 4);
+    } else {
+        buf_puts(w->out, "    ");
+        buf_put(w->out, buf_str(&line));
+        buf_putc(w->out, '\n');
+    }
+    buf_release(&line);
+}
+
+/* A variable that nothing gives: what was said of it, repro_cannot(), is why. */
+static void put_nothing(struct writer *w, node_id id)
+{
+    if (!w->g->used[id] || !w->g->names[id].n)
+        return;
+    buf_puts(w->out, "    ");
+    repro_put_name(w->r, w->out, w->g->names[id]);
+    buf_puts(w->out, " = None\n");
+}
+
+/* A number that f was given: its symbol's variable is there already. */
+static void put_number_input(struct writer *w, node_id id)
+{
+    const struct node *node = &w->g->graph->nodes[id];
+    const struct meta *meta = repro_meta(w->g->graph, node->meta);
+    uint32_t symbol;
+    if (!w->g->used[id] || (meta && meta->kind == META_TENSOR))
+        return;
+    if (!meta || meta->kind != META_SYM) {
+        put_nothing(w, id);
+        return;
+    }
+    if (repro_bare_symbol(w->r, &w->g->graph->pool->exprs, meta->sizes[0], &symbol)) {
+        if (!w->r->spelled[symbol].n) {
+            repro_cannot(w->r, "nothing gives the number %.*s", STR_ARG(node->name));
+            put_nothing(w, id);
+        }
+        return;
+    }
+    struct buf text = BUF_INIT;
+    if (!repro_put_expr(w->r, &w->g->graph->pool->exprs, meta->sizes[0], &text))
+        repro_cannot(w->r, "nothing gives the number %.*s", STR_ARG(node->name));
+    buf_puts(w->out, "    ");
+    repro_put_name(w->r, w->out, w->g->names[id]);
+    buf_puts(w->out, " = ");
+    buf_put(w->out, text.n ? repro_bare(buf_str(&text)) : STR("None"));
+    buf_putc(w->out, '\n');
+    w->r->failed |= text.failed;
+    buf_release(&text);
+}
+
+static void put_statement(struct writer *w, node_id id)
+{
+    const struct node *node = &w->g->graph->nodes[id];
+    if (w->g->quiet[id])
+        return;
+    switch (node->op) {
+    case NODE_CALL_FUNCTION:
+    case NODE_CALL_METHOD:
+        put_call_line(w, id);
+        learn_symbols(w, node, w->g->names[id]);
+        break;
+    case NODE_CALL_MODULE:
+        repro_cannot(w->r, "a call of the module %.*s", STR_ARG(node->target));
+        put_nothing(w, id);
+        break;
+    case NODE_GET_ATTR: /* f's are inputs where they are tensors */
+        if (repro_child(w->g->graph, node->target))
+            break;
+        if (w->g == &w->r->graphs.v[w->r->graphs.n - 1]) {
+            const struct meta *meta = repro_meta(w->g->graph, node->meta);
+            if (!meta || meta->kind != META_TENSOR)
+                put_nothing(w, id);
+        } else if (w->g->used[id]) {
+            repro_cannot(w->r, "the attribute %.*s of a subgraph", STR_ARG(node->target));
+            put_nothing(w, id);
+        }
+        break;
+    case NODE_OPAQUE:
+        repro_cannot(w->r, "a statement cannot be read: %.*s",
+                     STR_ARG(str_first(node->target, 60)));
+        break;
+    case NODE_PLACEHOLDER:
+    case NODE_ALIAS:
+    case NODE_OUTPUT: break;
+    }
+}
+
+static void put_return(struct writer *w, const struct node *node)
+{
+    struct buf line = BUF_INIT;
+    struct writer to = { w->r, w->g, &line };
+    bool tuple = w->g->graph->returns_tuple || node->n_args > 1;
+    buf_puts(&line, tuple ? "return (" : "return ");
+    put_args(&to, node->first_arg, node->n_args);
+    buf_puts(&line, !tuple ? "" : node->n_args == 1 ? ",)" : ")");
+    w->r->failed |= line.failed;
+    repro_put_line(w->r, buf_str(&line), 4);
+    buf_release(&line);
+}
+
+static void put_signature(struct repro *r, const struct repro_graph *g, bool root)
+{
+    struct buf line = BUF_INIT;
+    uint32_t n = 0;
+    buf_puts(&line, "def ");
+    repro_put_name(r, &line, g->function);
+    buf_putc(&line, '(');
+    for (size_t i = 0; root && i < r->inputs.n; i++) {
+        buf_puts(&line, i ? ", " : "");
+        repro_put_name(r, &line, r->inputs.v[i].name);
+    }
+    for (uint32_t i = 0; !root && i < g->graph->n_nodes; i++)
+        if (g->graph->nodes[i].op == NODE_PLACEHOLDER) {
+            buf_puts(&line, n++ ? ", " : "");
+            repro_put_name(r, &line, g->names[i]);
+        }
+    buf_puts(&line, "):");
+    r->failed |= line.failed;
+    repro_put_line(r, buf_str(&line), 0);
+    buf_release(&line);
+}
+
+static bool is_region(const struct repro *r, const struct repro_graph *g)
+{
+    for (size_t k = 0; k < r->graphs.n; k++)
+        for (uint32_t i = 0; i < r->graphs.v[k].graph->n_nodes; i++) {
+            const struct node *node = &r->graphs.v[k].graph->nodes[i];
+            const struct arg *of =
+                node->n_args ? &r->graphs.v[k].graph->args[node->first_arg] : NULL;
+            if (of && of->kind == ARG_NODE &&
+                str_eq(r->graphs.v[k].names[of->u.node], g->function) &&
+                str_is(node->target, "torch.ops.higher_order.invoke_subgraph"))
+                return true;
+        }
+    return false;
+}
+
+void repro_put_function(struct repro *r, const struct repro_graph *g, bool root)
+{
+    struct writer w = { r, g, r->out };
+    bool returned = false;
+    if (!root && is_region(r, g))
+        buf_puts(r->out, "@torch.compiler.nested_compile_region\n");
+    put_signature(r, g, root);
+    if (root) {
+        repro_put_sizes(r);
+        for (uint32_t i = 0; i < g->graph->n_nodes; i++)
+            if (g->graph->nodes[i].op == NODE_PLACEHOLDER)
+                put_number_input(&w, i);
+        repro_put_facts(r, 0);
+    }
+    for (uint32_t i = 0; i < g->graph->n_nodes; i++) {
+        if (root && i)
+            repro_put_facts(r, i);
+        if (g->graph->nodes[i].op == NODE_OUTPUT) {
+            if (root)
+                repro_put_facts(r, g->graph->n_nodes);
+            put_return(&w, &g->graph->nodes[i]);
+            returned = true;
+        } else {
+            put_statement(&w, i);
+        }
+    }
+    if (!returned)
+        buf_puts(r->out, "    return ()\n");
+}

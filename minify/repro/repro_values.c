@@ -1,0 +1,228 @@
+/* Which values the symbols have: hints, and for those without one numbers for which the facts and
+ * the graph's own asserts hold, since f is run in eager first. Linear relations are repaired one
+ * after the other: u0 + u1 == s59 shares what is missing between u0 and u1. */
+#include "minify/candidate/sizes.h"
+#include "minify/repro/repro_inside.h"
+
+#define GAP_MAX (INT64_MAX / 4)
+enum { ROUNDS = 8, UNKNOWN = 3 };
+
+enum relation { REL_EQ, REL_NE, REL_LT, REL_LE, REL_GT, REL_GE, REL_NONE };
+
+struct claim {
+    struct repro *r;
+    const struct expr_pool *pool;
+    expr_id left, right;
+    enum relation relation;
+    unsigned round;
+};
+
+static enum relation relation_of(const struct expr *e)
+{
+    static const struct {
+        const char *text;
+        enum relation relation;
+    } names[] = { { "==", REL_EQ }, { "!=", REL_NE }, { "<", REL_LT },  { "<=", REL_LE },
+                  { ">", REL_GT },  { ">=", REL_GE }, { "Eq", REL_EQ }, { "Ne", REL_NE } };
+    for (size_t i = 0; i < sizeof names / sizeof *names && e->n_children == 2; i++)
+        if ((e->kind == EXPR_OP || e->kind == EXPR_CALL) && str_is(e->text, names[i].text))
+            return names[i].relation;
+    return REL_NONE;
+}
+
+/* left - right */
+static bool gap(const struct claim *c, int64_t *ret)
+{
+    int64_t left, right;
+    const struct repro *r = c->r;
+    return cand_eval(r->candidate, c->pool, c->left, r->values, &left) &&
+           cand_eval(r->candidate, c->pool, c->right, r->values, &right) &&
+           !__builtin_sub_overflow(left, right, ret) && *ret > -GAP_MAX && *ret < GAP_MAX;
+}
+
+/* How far the gap is from one that is allowed. */
+static int64_t missing(enum relation relation, int64_t gap)
+{
+    switch (relation) {
+    case REL_EQ: return -gap;
+    case REL_NE: return gap == 0;
+    case REL_LT: return gap >= 0 ? -gap - 1 : 0;
+    case REL_LE: return gap > 0 ? -gap : 0;
+    case REL_GT: return gap <= 0 ? 1 - gap : 0;
+    case REL_GE: return gap < 0 ? -gap : 0;
+    case REL_NONE: break;
+    }
+    return 0;
+}
+
+static bool is_free(const struct repro *r, uint32_t i)
+{
+    return !r->candidate->symbols[i].has_hint && !r->candidate->symbols[i].is_float;
+}
+
+/* What one more of the symbol adds to the gap; 0 where that is not known. */
+static int64_t slope_of(const struct claim *c, uint32_t i)
+{
+    int64_t before, after = 0, *value = &c->r->values[i];
+    if (!is_free(c->r, i) || *value == INT64_MAX || !gap(c, &before))
+        return 0;
+    *value += 1;
+    bool known = gap(c, &after);
+    *value -= 1;
+    return known ? after - before : 0;
+}
+
+static void move(const struct claim *c, uint32_t i, int64_t slope, int64_t wanted)
+{
+    const struct cand_symbol *s = &c->r->candidate->symbols[i];
+    int64_t *value = &c->r->values[i], to;
+    int64_t step = wanted / slope;
+    if (wanted % slope != 0 && c->relation != REL_EQ)
+        step += (wanted < 0) != (slope < 0) ? -1 : 1;
+    if (__builtin_add_overflow(*value, step, &to))
+        return;
+    to = to < s->min ? s->min : to;
+    *value = to > s->max ? s->max : to;
+}
+
+/* At first all symbols share; then what other claims have undone is one's alone, the first's and
+ * the last's by turns. */
+static bool repair(const struct claim *c)
+{
+    int64_t is;
+    uint32_t n = 0, all = c->r->candidate->n_symbols;
+    bool even = c->round == 0 && c->relation == REL_EQ;
+    if (!gap(c, &is) || missing(c->relation, is) == 0)
+        return false;
+    for (uint32_t i = 0; i < all; i++)
+        n += slope_of(c, i) != 0;
+    for (uint32_t k = 0; k < all && n && gap(c, &is); k++) {
+        uint32_t i = c->round % 2 ? all - 1 - k : k;
+        int64_t slope = slope_of(c, i), wanted = missing(c->relation, is);
+        if (slope == 0 || wanted == 0)
+            continue;
+        move(c, i, slope, even ? wanted / n : wanted);
+        n -= n > 1;
+    }
+    return true;
+}
+
+static bool hold(struct repro *r, const struct expr_pool *pool, expr_id expr, unsigned round)
+{
+    const struct expr *e = expr_at(pool, expr);
+    struct claim claim = { .r = r, .pool = pool, .relation = relation_of(e), .round = round };
+    bool ret = false;
+    if (e->kind == EXPR_OP && str_is(e->text, "&")) {
+        for (uint32_t i = 0; i < e->n_children; i++)
+            ret |= hold(r, pool, expr_child(pool, expr, i), round);
+        return ret;
+    }
+    if (claim.relation == REL_NONE)
+        return false;
+    claim.left = expr_child(pool, expr, 0);
+    claim.right = expr_child(pool, expr, 1);
+    return repair(&claim);
+}
+
+static bool hold_facts(struct repro *r, unsigned round)
+{
+    bool ret = false;
+    for (uint32_t i = 0; i < r->candidate->n_facts; i++) {
+        struct expr_pool pool = { 0 };
+        struct err err = { 0 };
+        expr_id expr = expr_parse(&pool, r->candidate->facts[i].expr, &err);
+        ret |= expr != EXPR_NONE && hold(r, &pool, expr, round);
+        expr_pool_release(&pool);
+    }
+    return ret;
+}
+
+/* torch._check(eq), aten._assert_scalar(eq, "...") */
+static bool hold_asserts(struct repro *r, unsigned round)
+{
+    const struct graph *graph = r->candidate->graph;
+    bool ret = false;
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        const struct node *node = &graph->nodes[i];
+        bool asserts = str_is(node->target, "torch._check") ||
+                       str_is(node->target, "torch.ops.aten._assert_scalar.default");
+        const struct arg *of = asserts && node->n_args ? &graph->args[node->first_arg] : NULL;
+        const struct meta *meta =
+            of && of->kind == ARG_NODE ? repro_meta(graph, graph->nodes[of->u.node].meta) : NULL;
+        if (meta && meta->kind == META_SYM)
+            ret |= hold(r, &graph->pool->exprs, meta->sizes[0], round);
+    }
+    return ret;
+}
+
+bool repro_choose_values(struct repro *r)
+{
+    const struct candidate *c = r->candidate;
+    r->values = arena_array(&r->arena, int64_t, c->n_symbols + 1);
+    if (!r->values)
+        return false;
+    for (uint32_t i = 0; i < c->n_symbols; i++) {
+        const struct cand_symbol *s = &c->symbols[i];
+        int64_t value = UNKNOWN;
+        value = value < s->min ? s->min : value;
+        value = value > s->max ? s->max : value;
+        r->values[i] = s->has_hint ? s->hint : value;
+    }
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        bool facts = hold_facts(r, round), asserts = hold_asserts(r, round);
+        if (!facts && !asserts)
+            break;
+    }
+    return true;
+}
+
+/* ---- What f reads out of its inputs ---- */
+
+/* The symbol that the node reads out of the input's data, with `.item()`; *at: which element, or
+ * UINT32_MAX where the input has one, or it cannot be told. */
+static bool is_read_out(const struct repro_input *input, const struct node *node, uint32_t *at)
+{
+    const struct graph *graph = input->graph;
+    bool reads = str_is(node->target, "torch.ops.aten._local_scalar_dense.default") ||
+                 str_is(node->target, "torch.ops.aten.item.default") ||
+                 (node->op == NODE_CALL_METHOD &&
+                  (str_is(node->target, "item") || str_is(node->target, "tolist")));
+    const struct arg *of = reads && node->n_args ? &graph->args[node->first_arg] : NULL;
+    *at = UINT32_MAX;
+    while (of && of->kind == ARG_NODE && of->u.node != input->node &&
+           node_is_call(&graph->nodes[of->u.node]) && graph->nodes[of->u.node].n_args) {
+        const struct node *call = &graph->nodes[of->u.node];
+        bool select = str_is(call->target, "torch.ops.aten.select.int") && call->n_args == 3;
+        bool item = call->form == FORM_GETITEM || str_is(call->target, "operator.getitem");
+        const struct arg *index = &graph->args[call->first_arg + (select ? 2 : 1)];
+        if ((select || (item && call->n_args == 2)) && index->kind == ARG_INT)
+            *at = index->u.integer >= 0 && index->u.integer < UINT32_MAX
+                      ? (uint32_t)index->u.integer
+                      : UINT32_MAX;
+        of = &graph->args[call->first_arg];
+    }
+    return of && of->kind == ARG_NODE && of->u.node == input->node;
+}
+
+bool repro_read_out(const struct repro *r, const struct repro_input *input, uint32_t n,
+                    int64_t *values)
+{
+    bool ret = false;
+    uint32_t symbol, at;
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = UNKNOWN;
+    for (uint32_t i = 0; input->graph && i < input->graph->n_nodes; i++) {
+        const struct node *node = &input->graph->nodes[i];
+        const struct meta *meta = repro_meta(input->graph, node->meta);
+        if (!is_read_out(input, node, &at))
+            continue;
+        ret = true;
+        if (!meta || meta->kind != META_SYM ||
+            !repro_bare_symbol(r, &input->graph->pool->exprs, meta->sizes[0], &symbol))
+            continue;
+        for (uint32_t k = 0; k < n; k++)
+            if (at == UINT32_MAX || at == k)
+                values[k] = r->values[symbol];
+    }
+    return ret;
+}

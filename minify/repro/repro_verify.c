@@ -1,0 +1,104 @@
+#include "minify/repro/repro_verify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "minify/process/child.h"
+#include "minify/process/torch_worker.h"
+#include "minify/program/program_script.h"
+#include "trace/base/buf.h"
+
+extern char **environ;
+
+enum { ASK_SECONDS = 300, SHOWS = 1, CANNOT_RUN = 125 };
+
+static void keep(struct str text, char *ret, size_t size)
+{
+    snprintf(ret, size, "%.*s", STR_ARG(str_first(text, size - 1)));
+}
+
+static bool ask_version(const char *python, const atomic_bool *cancel, struct repro_verified *ret,
+                        struct err *err)
+{
+    const char *argv[] = { python, "-c",
+                           "import sys; sys.path[:1] == [''] and sys.path.pop(0); import torch; "
+                           "print(torch.__version__)",
+                           NULL };
+    struct child child = {
+        .argv = argv, .environment = environ, .timeout = ASK_SECONDS, .cancel = cancel
+    };
+    struct child_end *end = calloc(1, sizeof *end);
+    struct err why = { 0 };
+    if (!end)
+        return err_nomem(err);
+    bool ran = child_run(&child, end, &why);
+    if (ran && end->status == 0)
+        keep(child_last_line(end), ret->version, sizeof ret->version);
+    else
+        ret->seen = REPRO_NO_TORCH;
+    bool cancelled = end->cancelled;
+    free(end);
+    return !cancelled || err_set(err, ERR_INTERRUPTED, "interrupted");
+}
+
+static bool ask_once(const char *const *argv, double timeout, const atomic_bool *cancel,
+                     struct repro_verified *ret, struct err *err)
+{
+    struct child child = { .argv = argv,
+                           .environment = environ,
+                           .timeout = timeout > 0 ? timeout : ASK_SECONDS,
+                           .cancel = cancel };
+    struct child_end *end = calloc(1, sizeof *end);
+    bool ok = end ? child_run(&child, end, err) : err_nomem(err);
+    if (ok && end->cancelled)
+        ok = err_set(err, ERR_INTERRUPTED, "interrupted");
+    if (ok) {
+        ret->asked++;
+        ret->status = end->status;
+        ret->timed_out = end->timed_out;
+        ret->shown += end->status == SHOWS;
+        keep(child_last_line(end), ret->last, sizeof ret->last);
+    }
+    free(end);
+    return ok;
+}
+
+bool repro_verify(const char *path, struct str allow, uint32_t times, double timeout,
+                  const atomic_bool *cancel, struct repro_verified *ret, struct err *err)
+{
+    char *python = strndup(torch_python().p, torch_python().n);
+    char *script = program_script(PROGRAM_RUN, allow);
+    const char *argv[] = { python, "-c", script, path, NULL };
+    *ret = (struct repro_verified){ .seen = REPRO_SHOWN };
+    bool ok = python && script ? ask_version(python, cancel, ret, err) : err_nomem(err);
+    for (uint32_t i = 0; ok && ret->seen == REPRO_SHOWN && i < times; i++) {
+        ok = ask_once(argv, timeout, cancel, ret, err);
+        if (ok && ret->status != SHOWS)
+            ret->seen = ret->status == CANNOT_RUN ? REPRO_CANNOT : REPRO_NOT_SHOWN;
+    }
+    free(script);
+    free(python);
+    return ok;
+}
+
+void repro_verified_print(const struct repro_verified *verified, struct buf *out)
+{
+    switch (verified->seen) {
+    case REPRO_SHOWN:
+        buf_printf(out, "shown %u of %u times by a fresh process with PyTorch %s",
+                   (unsigned)verified->shown, (unsigned)verified->asked, verified->version);
+        break;
+    case REPRO_NOT_SHOWN:
+        buf_printf(out, "not shown by a fresh process with PyTorch %s (exit %d%s)",
+                   verified->version, verified->status, verified->timed_out ? ", out of time" : "");
+        break;
+    case REPRO_CANNOT:
+        buf_printf(out, "cannot be run with PyTorch %s on this machine", verified->version);
+        if (verified->last[0])
+            buf_printf(out, " (%s)", verified->last);
+        break;
+    case REPRO_NO_TORCH:
+        buf_puts(out, "not verified: no Python with PyTorch here ($SYMTAPE_PYTHON names one)");
+        break;
+    }
+}

@@ -1,0 +1,37 @@
+/* Does a repro show what it says? Asked of a fresh process, before anybody is told so. */
+#ifndef SYMTAPE_MINIFY_REPRO_REPRO_VERIFY_H
+#define SYMTAPE_MINIFY_REPRO_REPRO_VERIFY_H
+
+#include <stdatomic.h>
+
+#include "trace/base/err.h"
+#include "trace/base/str.h"
+
+enum repro_seen {
+    REPRO_SHOWN,     /* exit 1 each time */
+    REPRO_NOT_SHOWN, /* exit 0, or something else than the repro's own codes, at least once */
+    REPRO_CANNOT,    /* exit 125: not with this PyTorch or on this machine */
+    REPRO_NO_TORCH   /* there is no Python with PyTorch to ask */
+};
+
+struct repro_verified {
+    enum repro_seen seen;
+    uint32_t asked, shown;
+    int status; /* of the last run */
+    bool timed_out;
+    char version[64]; /* of PyTorch: "2.13.0+cpu"; "" */
+    char last[400];   /* the last line that the last run printed; "" */
+};
+
+/* Runs it `times` times with torch_python(), each at most `timeout` seconds (0: 300). It is read
+ * once a run and checked before it runs (minify/program/program_check.py); a file that holds what
+ * symtape does not write is REPRO_CANNOT, and `last` says so. allow: namespaces of operators
+ * besides PyTorch's. False: err; a repro that does not show it is no error. */
+bool repro_verify(const char *path, struct str allow, uint32_t times, double timeout,
+                  const atomic_bool *cancel, struct repro_verified *ret, struct err *err);
+
+/* "shown 1 of 1 times with PyTorch 2.13.0+cpu": a sentence's end. */
+struct buf;
+void repro_verified_print(const struct repro_verified *verified, struct buf *out);
+
+#endif

@@ -1,0 +1,193 @@
+#include <inttypes.h>
+
+#include "minify/search/journal.h"
+#include "trace/base/hash.h"
+
+#define MAGIC "symtape-journal 1"
+enum { HASH_HEX = 32, CHECK_HEX = 16, TEXT_MAX = 4000 };
+
+/* One line, so nothing that ends one or a field. */
+static void put_text(struct str text, struct buf *out)
+{
+    buf_putc(out, '\t');
+    for (size_t i = 0; i < text.n && i < TEXT_MAX; i++) {
+        char c = text.p[i];
+        if (c == '\n' || c == '\t' || c == '\\')
+            buf_printf(out, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : c);
+        else
+            buf_putc(out, c);
+    }
+}
+
+void journal_text(struct str field, struct buf *out)
+{
+    for (size_t i = 0; i < field.n; i++) {
+        char c = field.p[i];
+        if (c == '\\' && i + 1 < field.n) {
+            c = field.p[++i];
+            c = c == 'n' ? '\n' : c == 't' ? '\t' : c;
+        }
+        buf_putc(out, c);
+    }
+}
+
+static void put_check(struct buf *out, size_t start)
+{
+    if (out->failed)
+        return;
+    uint64_t check = hash_str((struct str){ out->p + start, out->n - start });
+    buf_printf(out, "\t%016" PRIx64 "\n", check);
+}
+
+void journal_print_head(const struct journal_head *head, struct buf *out)
+{
+    size_t start = out->n;
+    buf_puts(out, MAGIC);
+    put_text(head->program, out);
+    put_text(head->oracle, out);
+    put_check(out, start);
+}
+
+void journal_print(const struct journal_record *record, struct buf *out)
+{
+    size_t start = out->n;
+    buf_printf(out, "%" PRIu64 "\t%016" PRIx64 "%016" PRIx64 "\t%s%s\t%" PRIu32 "\t%.3f\t%" PRIu32,
+               record->seq, record->hash.high, record->hash.low, record->again ? "again-" : "",
+               verdict_name(record->verdict), record->attempts, record->seconds * 1e3,
+               record->worker);
+    put_text(record->node, out);
+    put_text(record->edits, out);
+    put_text(record->signature.kind, out);
+    put_text(record->signature.message, out);
+    put_text(record->signature.op, out);
+    put_text(record->signature.frame, out);
+    put_text(record->text, out);
+    put_check(out, start);
+}
+
+static bool hex_u64(struct str text, uint64_t *ret)
+{
+    uint64_t value = 0;
+    if (text.n != 16)
+        return false;
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+                                                : 16;
+        if (digit == 16)
+            return false;
+        value = value << 4 | digit;
+    }
+    *ret = value;
+    return true;
+}
+
+/* A line without its checksum, which holds. */
+static bool checked(struct str line, struct str *content)
+{
+    uint64_t check;
+    if (line.n < CHECK_HEX + 1 || line.p[line.n - CHECK_HEX - 1] != '\t')
+        return false;
+    *content = str_first(line, line.n - CHECK_HEX - 1);
+    return hex_u64(str_from(line, line.n - CHECK_HEX), &check) && check == hash_str(*content);
+}
+
+/* The field up to the next TAB. */
+static struct str field(struct str *rest)
+{
+    struct str taken = str_first(*rest, str_find_char(*rest, '\t'));
+    *rest = str_from(*rest, taken.n + 1);
+    return taken;
+}
+
+static bool u32_field(struct str *rest, uint32_t *ret)
+{
+    uint64_t value;
+    if (!str_to_u64(field(rest), &value) || value > UINT32_MAX)
+        return false;
+    *ret = (uint32_t)value;
+    return true;
+}
+
+/* Milliseconds with three digits behind the point, as they are printed. */
+static bool seconds_field(struct str *rest, double *ret)
+{
+    struct str text = field(rest);
+    struct str whole = str_first(text, str_find_char(text, '.')),
+               part = str_from(text, whole.n + 1);
+    uint64_t ms, us;
+    if (!str_to_u64(whole, &ms) || part.n != 3 || !str_to_u64(part, &us))
+        return false;
+    *ret = (double)ms * 1e-3 + (double)us * 1e-6;
+    return true;
+}
+
+static bool verdict_field(struct str *rest, struct journal_record *record)
+{
+    struct str text = field(rest);
+    record->again = str_starts(text, STR("again-"));
+    return verdict_read(str_from(text, record->again ? strlen("again-") : 0), &record->verdict);
+}
+
+static bool read_record(struct str line, struct journal_record *record)
+{
+    struct str rest;
+    *record = (struct journal_record){ 0 };
+    if (!checked(line, &rest) || !str_to_u64(field(&rest), &record->seq))
+        return false;
+    struct str hash = field(&rest);
+    if (hash.n != HASH_HEX || !hex_u64(str_first(hash, 16), &record->hash.high) ||
+        !hex_u64(str_from(hash, 16), &record->hash.low))
+        return false;
+    if (!verdict_field(&rest, record) || !u32_field(&rest, &record->attempts) ||
+        !seconds_field(&rest, &record->seconds) || !u32_field(&rest, &record->worker))
+        return false;
+    record->node = field(&rest);
+    record->edits = field(&rest);
+    record->signature.kind = field(&rest);
+    record->signature.message = field(&rest);
+    record->signature.op = field(&rest);
+    record->signature.frame = field(&rest);
+    record->text = rest;
+    return true;
+}
+
+/* The next line without its end; false when the text ends first. */
+static bool take_line(struct str *text, struct str *line)
+{
+    size_t n = str_find_char(*text, '\n');
+    if (n == text->n)
+        return false;
+    *line = str_first(*text, n);
+    *text = str_from(*text, n + 1);
+    return true;
+}
+
+bool journal_read_head(struct str *text, struct journal_head *head, struct err *err)
+{
+    struct str line, rest;
+    if (!str_starts(*text, STR("symtape-journal ")) || !take_line(text, &line))
+        return err_set(err, ERR_INPUT,
+                       "not a journal of symtape minify; --force replaces it, --journal names "
+                       "another place");
+    if (!str_starts(line, STR(MAGIC "\t")))
+        return err_set(err, ERR_INPUT, "a journal of another format: %.*s",
+                       STR_ARG(str_first(line, str_find_char(line, '\t'))));
+    if (!checked(line, &rest))
+        return err_set(err, ERR_INPUT, "the journal's first line is damaged");
+    field(&rest);
+    head->program = field(&rest);
+    head->oracle = field(&rest);
+    return true;
+}
+
+enum journal_line journal_next(struct str *text, struct journal_record *record)
+{
+    struct str line;
+    if (text->n == 0)
+        return JOURNAL_END;
+    if (!take_line(text, &line))
+        return JOURNAL_TORN;
+    return read_record(line, record) ? JOURNAL_RECORD : JOURNAL_DAMAGED;
+}

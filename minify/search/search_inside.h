@@ -1,0 +1,144 @@
+/* Inside the search. Three parts, one file each:
+ *
+ *   search.c        the schedule: which answer is needed next, what follows from it
+ *   search_ask.c    questions: cache, journal, workers, limits
+ *   search_look.c   looking ahead: what the schedule would ask next, whatever the answer is
+ *   search_plans.c  the ways to search that minify/search/search.h offers passes
+ *
+ * A *plan* is one such way: given the answers so far, which trial comes next? Its state is flat
+ * memory without pointers, so that it can be copied to ask "and then?" under either answer. All of
+ * a plan's trials are edits of one candidate, its base: the best when it began. */
+#ifndef SYMTAPE_MINIFY_SEARCH_SEARCH_INSIDE_H
+#define SYMTAPE_MINIFY_SEARCH_SEARCH_INSIDE_H
+
+#include "minify/minify.h"
+#include "minify/search/answer_cache.h"
+#include "minify/search/journal.h"
+#include "minify/search/workers.h"
+#include "trace/base/clock.h"
+
+/* What is to be tried: these edits of the base, made together. */
+struct trial {
+    vec_of(struct edit)
+    edits;
+    bool any_size; /* asked although it is no smaller than the best; accepted only if it is */
+    bool failed;   /* memory ran out while it was put together */
+};
+
+struct plan {
+    /* Fills in the next trial; false when there is none. May note in the state what it is. */
+    bool (*next)(const struct plan *plan, void *state, struct trial *trial);
+    void (*tell)(const struct plan *plan, void *state, bool yes); /* the answer to it */
+    double (*chance)(const struct plan *plan, const void *state); /* of a yes, for looking ahead */
+    uint64_t (*left)(const struct plan *plan, const void *state); /* trials, at most */
+    size_t state_size;
+    const void *user;
+};
+
+/* A trial made into a candidate. */
+struct built {
+    bool valid;
+    struct candidate *candidate; /* NULL when not valid, or given away */
+    struct cand_hash hash;
+    struct cand_size size;
+};
+
+struct search {
+    const struct minify_options *options;
+    struct oracle *oracle;
+    struct workers *workers; /* NULL: asked in this thread */
+    struct journal *journal;
+    struct cache cache;
+    struct ask_how how;
+
+    struct candidate *best;
+    struct candidate *base; /* of the present plan; NULL without one */
+    struct cand_hash best_hash;
+    struct cand_size best_size, first_size;
+
+    enum minify_end end; /* MINIFY_DONE while it goes on */
+    struct err err;
+    struct answer first; /* to the original */
+
+    uint64_t calls;      /* attempts in this run */
+    uint64_t spent;      /* attempts that the schedule needed, those of earlier runs too */
+    uint64_t spent_now;  /* of those, in this run */
+    uint64_t confirming; /* of calls: answers that were known */
+    uint64_t asked;      /* numbers given to questions */
+    uint64_t hits, resumed, accepted, boring, other, unresolved;
+    uint64_t not_told; /* uses of an unresolved answer */
+    uint32_t unresolved_in_a_row;
+    double began, deadline, saved, shown; /* on now() */
+    bool unsaved;                         /* the best is not on disk yet */
+    bool has_first;
+    const char *pass; /* for progress */
+    uint64_t left;
+    vec_of(struct minify_step)
+    steps;
+    vec_of(struct needed_call)
+    needed;
+    vec_of(struct build_memory)
+    built; /* of the present plan, by trial; only with several jobs */
+};
+
+struct needed_call {
+    uint64_t name; /* its hash: two alike only cost or save a question */
+    int needed;    /* enum needed, together */
+};
+
+/* So that looking ahead does not make what the schedule makes anyway a second time. */
+struct build_memory {
+    uint64_t trial; /* hash of its edits */
+    struct built built;
+};
+
+enum {
+    UNRESOLVED_MAX = 100, /* in a row: the oracle cannot tell */
+    BUILT_MAX = 256,
+};
+
+bool search_stops(struct search *search); /* it has ended, or ends now: a signal, the deadline */
+bool search_fail(struct search *search);  /* search->err is set; false */
+bool search_save(struct search *search);  /* the best to disk, unless it is there */
+void search_show(struct search *search, bool now);
+
+/* search_ask.c */
+/* The answer to a candidate that is not known yet: asked now, or waited for; noted in cache and
+ * journal. `ahead` is called whenever a worker may be free. False: the search has ended. */
+typedef bool look_ahead(struct search *search, void *user);
+bool search_ask(struct search *search, const struct built *built, const struct trial *trial,
+                look_ahead *ahead, void *user);
+bool search_is_asking(struct search *search, struct cand_hash hash);
+/* Begins to ask, and takes the candidate, if a worker is free. None is: one that asks what is not
+ * wanted is told to leave off. */
+bool search_ask_ahead(struct search *search, struct built *built, const struct trial *trial,
+                      const struct cand_hash *wanted, uint32_t n_wanted);
+/* A candidate that is known, once more. False: the search has ended. */
+bool search_confirm(struct search *search, const struct candidate *candidate, struct cand_hash hash,
+                    enum verdict *verdict);
+/* Leaves off all that is being asked. */
+void search_leave_off(struct search *search);
+
+/* search.c */
+/* False when memory ran out (the search has failed then). */
+bool search_build(struct search *search, const struct trial *trial, struct built *built);
+void built_release(struct built *built);
+uint64_t trial_hash(const struct trial *trial);
+enum judged { JUDGED_NO, JUDGED_YES, JUDGED_UNKNOWN };
+/* Without asking: invalid, too large, or answered before. */
+enum judged search_judge(const struct search *search, const struct built *built, bool any_size,
+                         const struct cand_size *best);
+/* The original: asked, it becomes the best if it is interesting. */
+bool search_calibrate(struct search *search, const struct candidate *whole, bool *interesting);
+bool search_run_plan(struct search *search, const struct plan *plan, void *state);
+
+/* search_look.c: a look_ahead of a struct look */
+struct look {
+    const struct plan *plan;
+    const void *state; /* a trial of it is being asked */
+    struct cand_hash asked;
+    struct cand_size size_if_yes, size_if_no;
+};
+bool search_look(struct search *search, void *look);
+
+#endif

@@ -1,0 +1,192 @@
+/* Sweeps: which of many independent edits can be made?
+ *
+ * Group testing with what was learnt so far. An edit is either possible or *needed not*, that is,
+ * what it takes away is needed; how many are needed is learnt on the way. A trial makes as many
+ * more edits as leave an even chance that none of them is needed (all of them, to begin with).
+ * After a no, the group is halved until one needed edit is found, which costs a question a halving;
+ * what was halved off in front is made, what was left behind goes back to the rest. When a half is
+ * made, the other half is known to hold a needed one: making it too is the candidate that was
+ * refused. So each edit that is left over was refused by itself when its turn came. */
+#include <math.h>
+
+#include "minify/search/search_inside.h"
+
+enum edit_status { EDIT_UNKNOWN, EDIT_MADE, EDIT_NEEDED };
+
+struct sweep {
+    const struct edit *edits;
+    const float *likely;
+    uint32_t n;
+};
+
+struct sweep_state {
+    uint32_t hot; /* an unknown edit before this place is needed; 0: not known */
+    uint32_t end; /* the trial makes the unknown ones before this */
+    uint32_t unknown, found_made, found_needed, streak; /* streak: needed ones in a row */
+    double expected; /* needed ones among those found, as was thought likely */
+    uint8_t status[];
+};
+
+static uint32_t first_unknown(const struct sweep *sweep, const struct sweep_state *s)
+{
+    uint32_t i = 0;
+    while (i < sweep->n && s->status[i] != EDIT_UNKNOWN)
+        i++;
+    return i;
+}
+
+/* The chance that one is needed. */
+static double chance_needed(const struct sweep *sweep, const struct sweep_state *s, uint32_t i)
+{
+    double found = (double)s->found_made + s->found_needed + 1, p;
+    if (sweep->likely)
+        p = (double)sweep->likely[i] * (s->found_needed + 1) / (s->expected + 1);
+    else
+        p = s->found_needed / found;
+    if (s->streak >= 2 && p < 1 - ldexp(1, -(int)s->streak))
+        p = 1 - ldexp(1, -(int)(s->streak < 50 ? s->streak : 50));
+    return p < 1e-9 ? 1e-9 : p > 0.999 ? 0.999 : p;
+}
+
+/* The share of bad luck that an edit adds to a group. */
+static double weight(const struct sweep *sweep, const struct sweep_state *s, uint32_t i)
+{
+    return -log1p(-chance_needed(sweep, s, i));
+}
+
+static double weight_before(const struct sweep *sweep, const struct sweep_state *s, uint32_t end)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < end; i++)
+        if (s->status[i] == EDIT_UNKNOWN)
+            sum += weight(sweep, s, i);
+    return sum;
+}
+
+/* The end of the smallest group of at least one that weighs `enough`, before `end`. */
+static uint32_t group_end(const struct sweep *sweep, const struct sweep_state *s, uint32_t end,
+                          double enough)
+{
+    double sum = 0;
+    for (uint32_t i = first_unknown(sweep, s); i < end; i++) {
+        if (s->status[i] == EDIT_UNKNOWN)
+            sum += weight(sweep, s, i);
+        if (sum >= enough && s->status[i] == EDIT_UNKNOWN)
+            return i + 1;
+    }
+    return end;
+}
+
+static uint32_t last_unknown(const struct sweep_state *s, uint32_t end)
+{
+    while (end > 0 && s->status[end - 1] != EDIT_UNKNOWN)
+        end--;
+    return end ? end - 1 : 0;
+}
+
+static uint32_t choose_end(const struct sweep *sweep, const struct sweep_state *s)
+{
+    const double even = 0.6931471805599453;
+    if (s->hot) {
+        uint32_t end = group_end(sweep, s, s->hot, weight_before(sweep, s, s->hot) / 2 - 1e-12);
+        uint32_t last = last_unknown(s, s->hot);
+        return end > last ? last : end; /* something is left for the other half */
+    }
+    if (!sweep->likely && s->found_needed == 0)
+        return sweep->n;
+    return group_end(sweep, s, sweep->n, even);
+}
+
+static bool sweep_next(const struct plan *plan, void *state, struct trial *trial)
+{
+    const struct sweep *sweep = plan->user;
+    struct sweep_state *s = state;
+    if (s->unknown == 0)
+        return false;
+    s->end = choose_end(sweep, s);
+    for (uint32_t i = 0; i < sweep->n; i++) {
+        if (s->status[i] != EDIT_MADE && (s->status[i] != EDIT_UNKNOWN || i >= s->end))
+            continue;
+        if (!vec_push(&trial->edits, sweep->edits[i]))
+            trial->failed = true;
+    }
+    return true;
+}
+
+static void set_status(const struct sweep *sweep, struct sweep_state *s, uint32_t i,
+                       enum edit_status status)
+{
+    s->status[i] = (uint8_t)status;
+    s->unknown--;
+    s->found_made += status == EDIT_MADE;
+    s->found_needed += status == EDIT_NEEDED;
+    s->streak = status == EDIT_NEEDED ? s->streak + 1 : 0;
+    if (sweep->likely)
+        s->expected += (double)sweep->likely[i];
+}
+
+static uint32_t unknown_before(const struct sweep_state *s, uint32_t end)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < end; i++)
+        n += s->status[i] == EDIT_UNKNOWN;
+    return n;
+}
+
+static void sweep_tell(const struct plan *plan, void *state, bool yes)
+{
+    const struct sweep *sweep = plan->user;
+    struct sweep_state *s = state;
+    if (yes) {
+        for (uint32_t i = 0; i < s->end; i++)
+            if (s->status[i] == EDIT_UNKNOWN)
+                set_status(sweep, s, i, EDIT_MADE);
+        if (s->end >= s->hot)
+            s->hot = 0;
+    } else {
+        s->hot = s->end;
+    }
+    if (s->hot && unknown_before(s, s->hot) <= 1) {
+        uint32_t i = first_unknown(sweep, s);
+        if (i < s->hot)
+            set_status(sweep, s, i, EDIT_NEEDED);
+        s->hot = 0;
+    }
+}
+
+static double sweep_chance(const struct plan *plan, const void *state)
+{
+    const struct sweep_state *s = state;
+    if (s->hot)
+        return 0.5;
+    return exp(-weight_before(plan->user, s, s->end));
+}
+
+static uint64_t sweep_left(const struct plan *plan, const void *state)
+{
+    (void)plan;
+    return ((const struct sweep_state *)state)->unknown;
+}
+
+bool search_sweep(struct search *search, const struct edit *edits, uint32_t n, const float *likely,
+                  bool *made)
+{
+    const struct sweep sweep = { .edits = edits, .likely = likely, .n = n };
+    const struct plan plan = { .next = sweep_next,
+                               .tell = sweep_tell,
+                               .chance = sweep_chance,
+                               .left = sweep_left,
+                               .state_size = sizeof(struct sweep_state) + n,
+                               .user = &sweep };
+    struct sweep_state *state = calloc(1, plan.state_size);
+    if (!state) {
+        err_nomem(&search->err);
+        return search_fail(search);
+    }
+    state->unknown = n;
+    bool good = search_run_plan(search, &plan, state);
+    for (uint32_t i = 0; made && i < n; i++)
+        made[i] = state->status[i] == EDIT_MADE;
+    free(state);
+    return good;
+}

@@ -1,0 +1,198 @@
+#include "minify/search/why.h"
+
+struct finding {
+    const struct candidate *best;
+    struct oracle *oracle;
+    double timeout;
+    const atomic_bool *cancel;
+    struct why_list *ret;
+    struct err *err;
+};
+
+static struct str keep(struct finding *f, struct buf *text)
+{
+    struct str ret = text->failed ? (struct str){ 0 } : arena_copy(&f->ret->arena, buf_str(text));
+    buf_release(text);
+    return ret;
+}
+
+/* The first line of an error, not too long. */
+static struct str headline(struct str text)
+{
+    text = str_trim(text);
+    return str_first(str_first(text, str_find_char(text, '\n')), 160);
+}
+
+static struct str result_of(struct finding *f, const struct answer *answer)
+{
+    struct buf text = BUF_INIT;
+    struct str line = headline(answer->text);
+    switch (answer->verdict) {
+    case VERDICT_INTERESTING: buf_puts(&text, "it still fails"); break;
+    case VERDICT_BORING: buf_puts(&text, "it does not fail any more"); break;
+    case VERDICT_OTHER: buf_puts(&text, "it fails differently"); break;
+    default: buf_puts(&text, "cannot tell"); break;
+    }
+    if (answer->verdict != VERDICT_INTERESTING && answer->verdict != VERDICT_BORING && line.n)
+        buf_printf(&text, ": %.*s", STR_ARG(line));
+    return keep(f, &text);
+}
+
+static void keep_good(struct finding *f, struct candidate *candidate)
+{
+    struct candidate **good = &f->ret->good;
+    struct cand_size a, b;
+    if (*good) {
+        a = candidate_size(candidate);
+        b = candidate_size(*good);
+        if (cand_size_compare(&a, &b) <= 0) {
+            candidate_free(candidate);
+            return;
+        }
+        candidate_free(*good);
+    }
+    *good = candidate;
+    f->ret->good_at = f->ret->list.n; /* its row is the next one */
+}
+
+static bool is_cancelled(const struct finding *f)
+{
+    return f->cancel && atomic_load(f->cancel);
+}
+
+/* The first of these edits that can be made is asked about. */
+static bool ask(struct finding *f, struct str element, const struct edit *edits,
+                const char *const *taken, size_t n)
+{
+    for (size_t i = 0; i < n && !is_cancelled(f); i++) {
+        struct err why = { 0 };
+        struct candidate *less = candidate_apply(f->best, &edits[i], 1, &why);
+        if (!less && why.kind == ERR_ENV)
+            return *f->err = why, false;
+        if (!less)
+            continue;
+        struct asking asking = { .call = f->ret->calls++,
+                                 .cancel = f->cancel,
+                                 .timeout = f->timeout };
+        struct answer answer = { .verdict = VERDICT_UNRESOLVED };
+        f->oracle->ask(f->oracle, less, &asking, &answer);
+        if (is_cancelled(f)) { /* cut short, it says nothing */
+            answer_release(&answer);
+            candidate_free(less);
+            return true;
+        }
+        struct why row = { .edit = edits[i],
+                           .element = element,
+                           .taken = str_of(taken[i]),
+                           .verdict = answer.verdict,
+                           .result = result_of(f, &answer) };
+        bool ok = answer.verdict != VERDICT_BROKEN;
+        if (!ok)
+            *f->err = answer.err;
+        if (answer.verdict == VERDICT_BORING)
+            keep_good(f, less);
+        else
+            candidate_free(less);
+        answer_release(&answer);
+        return ok && ((row.result.p && vec_push(&f->ret->list, row)) || err_nomem(f->err));
+    }
+    return true;
+}
+
+/* "mm = torch.ops.aten.mm.default": what it is called and what it calls. */
+static struct str name_call(struct finding *f, const struct node *node)
+{
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "%.*s = ", STR_ARG(node->name));
+    node_op_name(node, &text);
+    return keep(f, &text);
+}
+
+static bool ask_calls(struct finding *f)
+{
+    static const char *const taken[] = { "replaced by an input", "replaced by an input",
+                                         "replaced by its argument", "removed" };
+    const struct graph *graph = f->best->graph;
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        const struct node *node = &graph->nodes[i];
+        if (!node_is_call(node))
+            continue;
+        const struct arg *of = node_args(graph, node);
+        uint32_t source = of && of->kind == ARG_NODE ? of->u.node : i;
+        const struct edit edits[] = { { EDIT_CUT, i, 1, 0 },
+                                      { EDIT_CUT, i, 0, 0 },
+                                      { EDIT_BYPASS, i, source, 0 },
+                                      { EDIT_REMOVE_NODE, i, 0, 0 } };
+        struct str element = name_call(f, node);
+        if (!element.p || !ask(f, element, edits, taken, 4))
+            return element.p ? false : err_nomem(f->err);
+    }
+    return true;
+}
+
+static bool ask_symbols(struct finding *f)
+{
+    static const char *const taken[] = { "made a number" };
+    for (uint32_t i = 0; i < f->best->n_symbols; i++) {
+        const struct cand_symbol *symbol = &f->best->symbols[i];
+        const struct edit edit = { EDIT_STATIC, i, 0, 0 };
+        struct buf text = BUF_INIT;
+        buf_printf(&text, "symbol %.*s", STR_ARG(symbol->name));
+        if (symbol->source.n)
+            buf_printf(&text, " of %.*s", STR_ARG(symbol->source));
+        struct str element = keep(f, &text);
+        if (!element.p || !ask(f, element, &edit, taken, 1))
+            return element.p ? false : err_nomem(f->err);
+    }
+    return true;
+}
+
+static bool ask_facts(struct finding *f)
+{
+    static const char *const taken[] = { "removed" };
+    for (uint32_t i = 0; i < f->best->n_facts; i++) {
+        const struct cand_fact *fact = &f->best->facts[i];
+        const struct edit edit = { EDIT_REMOVE_FACT, i, 0, 0 };
+        struct buf text = BUF_INIT;
+        buf_printf(&text, "%s %.*s", fact->deferred ? "assert" : "guard", STR_ARG(fact->expr));
+        struct str element = keep(f, &text);
+        if (!element.p || !ask(f, element, &edit, taken, 1))
+            return element.p ? false : err_nomem(f->err);
+    }
+    return true;
+}
+
+static bool ask_outputs(struct finding *f)
+{
+    static const char *const taken[] = { "removed" };
+    const struct graph *graph = f->best->graph;
+    const struct node *output = &graph->nodes[graph->n_nodes - 1];
+    for (uint32_t i = 0; output->op == NODE_OUTPUT && output->n_args > 1 && i < output->n_args;
+         i++) {
+        const struct arg *arg = &graph->args[output->first_arg + i];
+        const struct edit edit = { EDIT_REMOVE_OUTPUT, i, 0, 0 };
+        struct buf text = BUF_INIT;
+        buf_printf(&text, "output %.*s",
+                   STR_ARG(arg->kind == ARG_NODE ? graph->nodes[arg->u.node].name : STR("")));
+        struct str element = keep(f, &text);
+        if (!element.p || !ask(f, element, &edit, taken, 1))
+            return element.p ? false : err_nomem(f->err);
+    }
+    return true;
+}
+
+bool why_find(const struct candidate *best, struct oracle *oracle, double timeout,
+              const atomic_bool *cancel, struct why_list *ret, struct err *err)
+{
+    struct finding f = { best, oracle, timeout, cancel, ret, err };
+    *ret = (struct why_list){ .calls = 0 };
+    return ask_calls(&f) && ask_symbols(&f) && ask_facts(&f) && ask_outputs(&f);
+}
+
+void why_release(struct why_list *list)
+{
+    vec_release(&list->list);
+    candidate_free(list->good);
+    arena_release(&list->arena);
+    *list = (struct why_list){ .calls = 0 };
+}

@@ -1,0 +1,252 @@
+/* Graphs: their shape, their nodes by user line, and operators by level. */
+#include <stdlib.h>
+
+#include "profile/compare/compare_build.h"
+
+static const struct change_place NOWHERE = { { "", 0 }, { "", 0 }, { "", 0 }, 0 };
+
+static struct change_row row_of(enum change_kind kind, enum change change, struct str level,
+                                struct str compile)
+{
+    return (struct change_row){
+        .kind = kind,
+        .change = change,
+        .level = level,
+        .what = STR(""),
+        .was = STR(""),
+        .now = STR(""),
+        .more = STR(""),
+        .compile = compile,
+        .before_ns = -1,
+        .after_ns = -1,
+        .place = NOWHERE,
+        .old_place = NOWHERE,
+    };
+}
+
+/* "forward", "backward/cond_true_0", "inference, forward" of a pair of two kinds. */
+static struct str level_of(struct compare_build *b, const struct outline_graph *x,
+                           const struct outline_graph *y)
+{
+    const struct outline_graph *g = y ? y : x;
+    const struct outline *o = y ? b->b : b->a;
+    const char *kind = graph_kind_name((enum graph_kind)g->kind);
+    buf_clear(&b->text);
+    if (x && y && x->kind != y->kind)
+        buf_printf(&b->text, "%s, now ", graph_kind_name((enum graph_kind)x->kind));
+    buf_puts(&b->text, kind);
+    buf_put(&b->text, outline_text(o, g->path));
+    return compare_keep(b, &b->text);
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------- */
+
+/* What a reader wants to know of a node besides its operator: inputs are told by name. */
+static struct str what_of(const struct outline *o, const struct outline_form *form)
+{
+    struct str op = outline_text(o, form->op), args = outline_text(o, form->args);
+    bool input = !form->is_call && args.n > 0 && str_is(op, "placeholder");
+    return input ? args : op;
+}
+
+static bool add_lone_node(struct compare_build *b, uint32_t node, bool is_new, struct str level,
+                          struct str compile, uint32_t attempt)
+{
+    const struct outline *o = is_new ? b->b : b->a;
+    const struct outline_form *form = outline_form_of(o, node);
+    struct change_row row = row_of(CHANGE_NODES, is_new ? CHANGE_NEW : CHANGE_GONE, level, compile);
+    if (str_is(outline_text(o, form->op), "output"))
+        return true;
+    row.what = what_of(o, form);
+    row.more = outline_text(o, form->shown);
+    row.place = compare_place(o, form->line);
+    *(is_new ? &row.after : &row.before) = 1;
+    return compare_add(b, &row, attempt);
+}
+
+static bool add_changed_node(struct compare_build *b, const struct align_pair *pair,
+                             struct str level, struct str compile, uint32_t attempt)
+{
+    const struct outline_form *x = outline_form_of(b->a, pair->a);
+    const struct outline_form *y = outline_form_of(b->b, pair->b);
+    struct change_row row = row_of(CHANGE_NODES, CHANGE_CHANGED, level, compile);
+    if (str_is(outline_text(b->b, y->op), "output") && !(pair->change & ALIGN_INPUTS))
+        return true; /* how many outputs there are is told as the graph's shape */
+    row.what = what_of(b->b, y);
+    row.place = compare_place(b->b, y->line);
+    row.before = row.after = 1;
+    if (pair->change & ALIGN_LINE)
+        row.old_place = compare_place(b->a, x->line);
+    if (pair->change & ALIGN_META) {
+        row.was = outline_text(b->a, x->shown);
+        row.now = outline_text(b->b, y->shown);
+    } else if (pair->change & ALIGN_ARGS) {
+        row.was = outline_text(b->a, x->args);
+        row.now = outline_text(b->b, y->args);
+    } else if (pair->change & ALIGN_INPUTS) {
+        row.more = STR("uses other results");
+    }
+    return compare_add(b, &row, attempt);
+}
+
+/* ---- shapes --------------------------------------------------------------------------------- */
+
+static bool put_change(struct buf *out, const char *what, uint32_t was, uint32_t now)
+{
+    if (was == now)
+        return false;
+    buf_printf(out, "%s%s %u, now %u", out->n ? "; " : "", what, was, now);
+    return true;
+}
+
+static bool add_shape(struct compare_build *b, const struct outline_graph *x,
+                      const struct outline_graph *y, struct str level, struct str compile,
+                      uint32_t attempt)
+{
+    struct change_row row = row_of(CHANGE_GRAPHS, CHANGE_CHANGED, level, compile);
+    row.what = STR("nodes");
+    row.before = x->n_nodes;
+    row.after = y->n_nodes;
+    buf_clear(&b->text);
+    bool differs = x->n_nodes != y->n_nodes;
+    differs |= put_change(&b->text, "inputs", x->n_inputs, y->n_inputs);
+    differs |= put_change(&b->text, "calls", x->n_calls, y->n_calls);
+    differs |= put_change(&b->text, "outputs", x->n_outputs, y->n_outputs);
+    differs |= x->kind != y->kind;
+    row.more = compare_keep(b, &b->text);
+    return row.more.p && (!differs || compare_add(b, &row, attempt));
+}
+
+static bool add_lone_graph(struct compare_build *b, const struct outline_graph *g, bool is_new,
+                           struct str level, struct str compile, uint32_t attempt)
+{
+    struct change_row row =
+        row_of(CHANGE_GRAPHS, is_new ? CHANGE_NEW : CHANGE_GONE, level, compile);
+    row.what = STR("nodes");
+    *(is_new ? &row.after : &row.before) = g->n_nodes;
+    buf_clear(&b->text);
+    buf_printf(&b->text, "%u inputs, %u calls, %u outputs", g->n_inputs, g->n_calls, g->n_outputs);
+    row.more = compare_keep(b, &b->text);
+    return row.more.p && compare_add(b, &row, attempt);
+}
+
+static bool add_graph(struct compare_build *b, const struct align_graph *pair)
+{
+    const struct align_attempt *attempt = &b->align->attempts.v[pair->attempt];
+    const struct outline_graph *x = pair->a == ALIGN_NONE ? NULL : &b->a->graphs.v[pair->a];
+    const struct outline_graph *y = pair->b == ALIGN_NONE ? NULL : &b->b->graphs.v[pair->b];
+    struct str level = level_of(b, x, y);
+    struct str before = compare_attempt_name(b, b->a, attempt->a);
+    struct str after = compare_attempt_name(b, b->b, attempt->b);
+    if (!level.p || !before.p || !after.p)
+        return false;
+    if (!x || !y)
+        return add_lone_graph(b, x ? x : y, !x, level, x ? before : after, pair->attempt);
+    bool ok = add_shape(b, x, y, level, after, pair->attempt);
+    for (uint32_t i = 0; i < pair->n_nodes && ok && pair->n_differences > 0; i++) {
+        const struct align_pair *node = &b->align->nodes.v[pair->first_node + i];
+        if (node->b == ALIGN_NONE)
+            ok = add_lone_node(b, node->a, false, level, before, pair->attempt);
+        else if (node->a == ALIGN_NONE)
+            ok = add_lone_node(b, node->b, true, level, after, pair->attempt);
+        else if (node->change & ALIGN_DIFFERS)
+            ok = add_changed_node(b, node, level, after, pair->attempt);
+    }
+    return ok;
+}
+
+/* ---- operators ------------------------------------------------------------------------------ */
+
+struct op_count {
+    uint64_t before, after;
+    uint32_t level;
+};
+
+/* Calls of last attempts by level and operator, both sides. */
+struct op_counts {
+    struct compare_build *b;
+    struct intern keys; /* level, then the operator's name */
+    vec_of(struct op_count)
+    counts;          /* by key */
+    bool as_forward; /* inference graphs of one side stand beside forward graphs of the other */
+};
+
+static bool count_op(struct op_counts *c, uint32_t level, struct str op, bool after)
+{
+    struct buf *key = &c->b->key;
+    buf_clear(key);
+    buf_le32(key, level);
+    buf_put(key, op);
+    uint32_t id = key->failed ? INTERN_NONE : intern(&c->keys, buf_str(key));
+    if (id == INTERN_NONE)
+        return false;
+    if (id == c->counts.n && !vec_push(&c->counts, (struct op_count){ .level = level }))
+        return false;
+    (*(after ? &c->counts.v[id].after : &c->counts.v[id].before))++;
+    return true;
+}
+
+static bool count_side(struct op_counts *c, const struct outline *o, bool after)
+{
+    bool ok = true;
+    for (size_t i = 0; i < o->graphs.n && ok; i++) {
+        const struct outline_graph *g = &o->graphs.v[i];
+        const struct outline_attempt *a = &o->attempts.v[g->attempt];
+        const struct outline_compile *of = &o->compiles.v[a->compile];
+        uint32_t level = c->as_forward && g->kind == GRAPH_INFERENCE ? GRAPH_FORWARD : g->kind;
+        if (g->attempt != of->first_attempt + of->n_attempts - 1)
+            continue;
+        for (uint32_t k = 0; k < g->n_nodes && ok; k++) {
+            const struct outline_form *form = outline_form_of(o, g->first_node + k);
+            if (form->is_call)
+                ok = count_op(c, level, outline_text(o, form->op), after);
+        }
+    }
+    return ok;
+}
+
+static bool add_operators(struct op_counts *c)
+{
+    for (uint32_t i = 0; i < c->counts.n; i++) {
+        const struct op_count *count = &c->counts.v[i];
+        if (count->before == count->after)
+            continue;
+        enum change change = count->before == 0  ? CHANGE_NEW
+                             : count->after == 0 ? CHANGE_GONE
+                                                 : CHANGE_CHANGED;
+        struct str level = str_of(c->as_forward && count->level == GRAPH_FORWARD
+                                      ? "forward or inference"
+                                      : graph_kind_name((enum graph_kind)count->level));
+        struct change_row row = row_of(CHANGE_OPERATORS, change, level, STR(""));
+        row.what = arena_copy(&c->b->arena, str_from(intern_text(&c->keys, i), 4));
+        row.before = count->before;
+        row.after = count->after;
+        if (!row.what.p || !compare_add(c->b, &row, 0))
+            return false;
+    }
+    return true;
+}
+
+static bool compare_operators(struct compare_build *b)
+{
+    struct op_counts c = { .b = b };
+    for (size_t i = 0; i < b->align->graphs.n; i++) {
+        const struct align_graph *pair = &b->align->graphs.v[i];
+        if (pair->a == ALIGN_NONE || pair->b == ALIGN_NONE)
+            continue;
+        uint32_t was = b->a->graphs.v[pair->a].kind, now = b->b->graphs.v[pair->b].kind;
+        c.as_forward |= was != now && (was == GRAPH_INFERENCE || now == GRAPH_INFERENCE);
+    }
+    bool ok = count_side(&c, b->a, false) && count_side(&c, b->b, true) && add_operators(&c);
+    intern_release(&c.keys);
+    vec_release(&c.counts);
+    return ok;
+}
+
+bool compare_graphs(struct compare_build *b)
+{
+    bool ok = true;
+    for (size_t i = 0; i < b->align->graphs.n && ok; i++)
+        ok = add_graph(b, &b->align->graphs.v[i]);
+    return ok && compare_operators(b);
+}

@@ -1,0 +1,17 @@
+/* A comparison written out. Each writer appends to a buffer; look at out->failed at the end.
+ *
+ *   text      for people: what differs in a line, then a table a kind; nothing when nothing differs
+ *   markdown  the same for the comment on a pull request, long tables folded away
+ *   json      "symtape.diff/1": all of it; counts are integers, times nanoseconds */
+#ifndef SYMTAPE_PROFILE_COMPARE_DIFF_H
+#define SYMTAPE_PROFILE_COMPARE_DIFF_H
+
+#include "profile/compare/compare.h"
+#include "profile/report/report.h"
+
+void diff_text(const struct compare *compare, const struct report_options *how, struct buf *out);
+void diff_markdown(const struct compare *compare, const struct report_options *how,
+                   struct buf *out);
+void diff_json(const struct compare *compare, const struct report_options *how, struct buf *out);
+
+#endif

@@ -1,0 +1,79 @@
+#include "profile/compare/diff_tables.h"
+#include "profile/model/format.h"
+
+struct writing {
+    const struct compare *c;
+    const struct report_options *how;
+    struct buf *out;
+};
+
+enum { INDENT = 2 };
+
+static void put_table(void *user, const struct diff_table *t)
+{
+    const struct writing *w = user;
+    struct table table = { .columns = t->columns, .n_columns = t->n_columns };
+    const struct table_layout layout = { w->how->width, INDENT, w->how->styles };
+    buf_putc(w->out, '\n');
+    style_mark(w->how->styles, w->out, STYLE_BOLD);
+    buf_puts(w->out, t->title);
+    style_mark(w->how->styles, w->out, STYLE_NONE);
+    buf_putc(w->out, '\n');
+    for (uint32_t r = 0; r < t->n_rows; r++)
+        for (size_t c = 0; c < t->n_columns; c++)
+            table_text(&table, diff_cell(t, r, c));
+    table_print(&table, &layout, w->out);
+    if (t->n_rows < t->n_all)
+        buf_printf(w->out, "  ... and %u more\n", t->n_all - t->n_rows);
+    table_release(&table);
+}
+
+static void put_side(const struct writing *w, const char *name, const struct compare_side *side,
+                     uint32_t stands)
+{
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "%s: ", name);
+    format_text(&text, side->label, 0);
+    if (side->n_runs > 1) {
+        buf_puts(&text, ", ");
+        format_plural(&text, side->n_runs, "run");
+        buf_puts(&text, "; what exists is told of ");
+        format_text(&text, side->runs[stands]->name, 0);
+    }
+    format_wrapped(w->out, buf_str(&text), w->how->width, 0, INDENT);
+    w->out->failed |= text.failed;
+    buf_release(&text);
+}
+
+static void put_sentence(const struct writing *w, struct buf *text)
+{
+    format_spaces(w->out, INDENT);
+    buf_puts(w->out, "* ");
+    format_wrapped(w->out, buf_str(text), w->how->width, 4, 4);
+    w->out->failed |= text->failed;
+    buf_clear(text);
+}
+
+static bool times_differ(const struct compare *c)
+{
+    for (uint32_t i = 0; i < c->n_measures; i++)
+        if (c->measures[i].verdict != COMPARE_SAME)
+            return true;
+    return false;
+}
+
+void diff_text(const struct compare *compare, const struct report_options *how, struct buf *out)
+{
+    struct writing w = { compare, how, out };
+    struct buf text = BUF_INIT;
+    if (!compare->differs && compare->n_rows == 0 && !times_differ(compare))
+        return;
+    put_side(&w, "before", &compare->before, compare->before_run);
+    put_side(&w, "after", &compare->after, compare->after_run);
+    diff_put_summary(compare, &text);
+    if (text.n == 0)
+        buf_puts(&text, "nothing but times differs");
+    put_sentence(&w, &text);
+    buf_release(&text);
+    diff_tables(compare, how, out, put_table, &w);
+}

@@ -1,0 +1,49 @@
+/* Private to the profile room: user lines, and what each gave rise to. */
+#ifndef SYMTAPE_PROFILE_MODEL_LINE_TABLE_H
+#define SYMTAPE_PROFILE_MODEL_LINE_TABLE_H
+
+#include "profile/model/build.h"
+
+/* One row a line of a file. PyTorch's own files have a table of their own. */
+struct line_table {
+    struct profile_build *b;
+    struct intern keys, library_keys; /* (file, line) -> row in b->lines, b->library_lines */
+    /* By user stack of the input and recording at hand: row + 1, 0 when not looked up yet,
+     * LINE_NOBODY when there is none. Processes number their files each for itself, so another
+     * recording begins anew. */
+    uint32_t *of_stack, *library_of_stack;
+    uint32_t recording;
+    vec_of(stack_id)
+    looked_up;
+};
+#define LINE_NOBODY UINT32_MAX
+
+/* A node of a graph: its user line, by the same rule where the graph has whole stacks (.pt2), else
+ * the place that its comment names. `location` is an index, not LOCATION_NONE. False when memory
+ * ran out. */
+bool line_table_node(struct line_table *table, const struct graph *graph, uint32_t location,
+                     enum graph_kind level, bool kept);
+
+/* A place as it is told: its row in b->lines, LINE_NOBODY where its file was not asked for. */
+bool line_table_place(struct line_table *table, struct str file, uint32_t line, struct str function,
+                      struct str code, uint32_t *ret);
+/* The user's place of a node, which line_table_node() counts. */
+const struct location *line_table_location(const struct graph *graph, uint32_t location);
+
+/* Rows of a recorded user stack, looked up once for each stack: the user's line (LINE_NOBODY: none,
+ * or not asked for) and PyTorch's (LINE_NOBODY: the innermost frame is the user's). False when
+ * memory ran out. `recording` is the trace's. */
+bool line_table_stack(struct line_table *table, const struct build_input *input, uint32_t recording,
+                      stack_id stack, uint32_t *line, uint32_t *library_line);
+
+/* Makes room for the stacks of another input. False when memory ran out. */
+bool line_table_start(struct line_table *table, const struct build_input *input);
+void line_table_release(struct line_table *table);
+
+/* The steps of build_lines(), each in its file. */
+bool operators_count(struct profile_build *b, struct line_table *lines, struct err *err);
+bool lines_memory(struct profile_build *b, struct line_table *lines, struct err *err);
+bool line_costs(struct profile_build *b, struct line_table *lines, struct err *err);
+bool line_times_estimate(struct profile_build *b, struct line_table *lines, struct err *err);
+
+#endif

@@ -1,0 +1,120 @@
+#include "profile/model/line_table.h"
+
+struct sort_line {
+    struct profile_line line;
+    struct str file;
+    uint32_t index; /* before sorting */
+};
+
+static int falling(int64_t x, int64_t y)
+{
+    return (x < y) - (x > y);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct sort_line *x = a, *y = b;
+    int order = str_cmp(x->file, y->file);
+    return order ? order : falling(y->line.line, x->line.line);
+}
+
+static int by_nodes(const void *a, const void *b)
+{
+    const struct sort_line *x = a, *y = b;
+    int order =
+        falling((int64_t)profile_line_nodes(&x->line), (int64_t)profile_line_nodes(&y->line));
+    return order ? order : by_place(a, b);
+}
+
+static int by_guards(const void *a, const void *b)
+{
+    const struct sort_line *x = a, *y = b;
+    int order = falling((int64_t)x->line.guards, (int64_t)y->line.guards);
+    return order ? order : by_nodes(a, b);
+}
+
+static int by_symbols(const void *a, const void *b)
+{
+    const struct sort_line *x = a, *y = b;
+    int order = falling((int64_t)x->line.symbols, (int64_t)y->line.symbols);
+    return order ? order : by_guards(a, b);
+}
+
+static uint64_t dispatches_of(const struct line_cost *cost)
+{
+    return cost->real_dispatches ? cost->real_dispatches : cost->dispatches;
+}
+
+static int by_dispatches(const void *a, const void *b)
+{
+    const struct sort_line *x = a, *y = b;
+    int order =
+        falling((int64_t)dispatches_of(&x->line.cost), (int64_t)dispatches_of(&y->line.cost));
+    return order ? order : by_guards(a, b);
+}
+
+static int by_exprs(const void *a, const void *b)
+{
+    const struct sort_line *x = a, *y = b;
+    int order = falling((int64_t)x->line.cost.exprs, (int64_t)y->line.cost.exprs);
+    return order ? order : by_guards(a, b);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct sort_line *x = a, *y = b;
+    int order = falling(x->line.cost.self_ns, y->line.cost.self_ns);
+    order = order ? order : falling(x->line.estimated_ns, y->line.estimated_ns);
+    return order ? order : by_guards(a, b);
+}
+
+static int (*order_of(enum profile_sort sort))(const void *, const void *)
+{
+    switch (sort) {
+    case PROFILE_BY_CALLS: return by_nodes;
+    case PROFILE_BY_GUARDS: return by_guards;
+    case PROFILE_BY_SYMBOLS: return by_symbols;
+    case PROFILE_BY_NAME: return by_place;
+    case PROFILE_BY_DISPATCHES: return by_dispatches;
+    case PROFILE_BY_EXPRS: return by_exprs;
+    default: return by_time;
+    }
+}
+
+/* `follow` is the index of a line to find again, or PROFILE_NONE. */
+static bool sort_lines(struct profile_build *b, struct profile_line *lines, size_t n,
+                       uint32_t *follow)
+{
+    uint32_t followed = *follow;
+    struct sort_line *rows = calloc(n + 1, sizeof *rows);
+    if (!rows)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        rows[i] = (struct sort_line){ lines[i], build_text(b, lines[i].file), i };
+    qsort(rows, n, sizeof *rows, order_of(b->profile.options.sort));
+    for (uint32_t i = 0; i < n; i++) {
+        lines[i] = rows[i].line;
+        if (rows[i].index == followed)
+            *follow = i;
+    }
+    free(rows);
+    return true;
+}
+
+bool build_lines(struct profile_build *b, struct err *err)
+{
+    struct line_table table = { .b = b };
+    struct profile_lines *all = &b->profile.lines;
+    bool ok = line_times_estimate(b, &table, err) && operators_count(b, &table, err) &&
+              line_costs(b, &table, err) && lines_memory(b, &table, err);
+    line_table_release(&table);
+    uint32_t nothing = PROFILE_NONE;
+    if (ok && (!sort_lines(b, b->lines.v, b->lines.n, &all->longest_line) ||
+               !sort_lines(b, b->library_lines.v, b->library_lines.n, &nothing)))
+        ok = err_nomem(err);
+    all->lines = b->lines.v;
+    all->n_lines = (uint32_t)b->lines.n;
+    all->library_lines = b->library_lines.v;
+    all->n_library_lines = (uint32_t)b->library_lines.n;
+    return ok;
+}

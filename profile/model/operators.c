@@ -1,0 +1,185 @@
+/* Calls by level and operator, and the nodes of user lines, from the graphs. */
+#include "profile/model/line_table.h"
+
+struct counting {
+    struct profile_build *b;
+    struct intern keys; /* (level, op) -> row */
+    struct buf name;
+    struct line_table *lines;
+    struct err *err;
+};
+
+/* Which graph of a level counts where PyTorch prints several forms of it: the highest; 0 is none.
+ * Dynamo's and AOTAutograd's levels are those of their own events: before_joint_graph, for one, is
+ * what Inductor's joint passes start from, in inference too. */
+static unsigned form_rank(const struct graph_ref *ref)
+{
+    if (ref->is_event)
+        return 4;
+    if (ref->kind <= GRAPH_INFERENCE || ref->kind == GRAPH_ANY)
+        return 0;
+    if (str_starts(ref->name, STR("after_")))
+        return 3;
+    return str_starts(ref->name, STR("before_")) ? 1 : 2;
+}
+
+static size_t slot_of(const struct graph_ref *ref)
+{
+    size_t attempt = ref->attempt == TRACE_NONE ? 0 : (size_t)ref->attempt + 1;
+    return attempt * GRAPH_KINDS + ref->kind;
+}
+
+static unsigned char *best_forms(const struct build_input *in)
+{
+    unsigned char *best = calloc(((size_t)in->trace->n_attempts + 1) * GRAPH_KINDS, 1);
+    for (uint32_t i = 0; best && i < in->graphs->n; i++) {
+        const struct graph_ref *ref = &in->graphs->refs[i];
+        if (form_rank(ref) > best[slot_of(ref)])
+            best[slot_of(ref)] = (unsigned char)form_rank(ref);
+    }
+    return best;
+}
+
+static bool count_op(struct counting *c, enum graph_kind level, const struct node *node, bool kept)
+{
+    buf_clear(&c->name);
+    node_op_name(node, &c->name);
+    uint32_t op = c->name.failed ? INTERN_NONE : build_name(c->b, buf_str(&c->name));
+    uint32_t row = op == INTERN_NONE ? op : intern(&c->keys, BUILD_KEY(level, op));
+    if (row == INTERN_NONE)
+        return false;
+    if (row == c->b->operators.n &&
+        !vec_push(&c->b->operators, (struct operator_row){ .level = level, .op = op }))
+        return false;
+    c->b->operators.v[row].calls++;
+    c->b->operators.v[row].kept += kept;
+    return true;
+}
+
+static bool count_nodes(struct counting *c, const struct graph *graph, const struct graph_ref *ref,
+                        bool kept, uint64_t *calls)
+{
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        const struct node *node = &graph->nodes[i];
+        if (!node_is_call(node))
+            continue;
+        ++*calls;
+        if (!count_op(c, ref->kind, node, kept))
+            return false;
+        if (node->location != LOCATION_NONE &&
+            !line_table_node(c->lines, graph, node->location, ref->kind, kept))
+            return false;
+    }
+    for (uint32_t i = 0; i < graph->n_children; i++)
+        if (!count_nodes(c, graph->children[i], ref, kept, calls))
+            return false;
+    return true;
+}
+
+/* What count_visited() needs to know of the graph that it is shown. */
+struct visit {
+    struct counting *c;
+    const struct graph_ref *ref;
+    bool kept, visited;
+    uint64_t calls, nodes;
+};
+
+static bool count_visited(void *user, const struct graph *graph)
+{
+    struct visit *visit = user;
+    visit->visited = true;
+    visit->nodes = graph_counts(graph).nodes;
+    return count_nodes(visit->c, graph, visit->ref, visit->kept, &visit->calls);
+}
+
+static bool count_graph(struct counting *c, const struct build_input *in, uint32_t index)
+{
+    const struct graph_ref *ref = &in->graphs->refs[index];
+    struct profile_operators *all = &c->b->profile.operators;
+    struct visit visit = { .c = c, .ref = ref, .kept = build_kept(in, ref->attempt) };
+    struct err unreadable = { 0 };
+    if (!trace_visit_graph(in->trace, index, count_visited, &visit, &unreadable)) {
+        if (visit.visited)
+            return false;
+        all->unreadable++;
+        return unreadable.kind != ERR_ENV || err_set(c->err, ERR_ENV, "%s", unreadable.text);
+    }
+    all->graphs[ref->kind]++;
+    all->kept_graphs[ref->kind] += visit.kept;
+    all->calls[ref->kind] += visit.calls;
+    all->kept[ref->kind] += visit.kept ? visit.calls : 0;
+    all->kept_nodes[ref->kind] += visit.kept ? visit.nodes : 0;
+    uint32_t compile = build_compile(in, ref->attempt);
+    if (compile != PROFILE_NONE) {
+        struct profile_compile *row = &c->b->compiles.v[compile];
+        *(visit.kept ? &row->calls[ref->kind] : &row->thrown_calls[ref->kind]) += visit.calls;
+    }
+    return true;
+}
+
+static bool count_input(struct counting *c, const struct build_input *in)
+{
+    unsigned char *best = best_forms(in);
+    bool ok = best;
+    for (uint32_t i = 0; ok && i < in->graphs->n; i++) {
+        const struct graph_ref *ref = &in->graphs->refs[i];
+        if (form_rank(ref) > 0 && form_rank(ref) == best[slot_of(ref)] &&
+            build_takes(c->b, in, ref->record))
+            ok = count_graph(c, in, i);
+    }
+    free(best);
+    return ok;
+}
+
+/* Names in the order of the alphabet break ties, so that the order does not hang on the log's. */
+struct sort_row {
+    struct operator_row row;
+    struct str name;
+};
+
+static int by_calls(const void *a, const void *b)
+{
+    const struct sort_row *x = a, *y = b;
+    if (x->row.level != y->row.level)
+        return x->row.level < y->row.level ? -1 : 1;
+    if (x->row.calls != y->row.calls)
+        return x->row.calls > y->row.calls ? -1 : 1;
+    return str_cmp(x->name, y->name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct sort_row *x = a, *y = b;
+    if (x->row.level != y->row.level)
+        return x->row.level < y->row.level ? -1 : 1;
+    return str_cmp(x->name, y->name);
+}
+
+static bool sort_rows(struct profile_build *b)
+{
+    size_t n = b->operators.n;
+    struct sort_row *rows = calloc(n + 1, sizeof *rows);
+    if (!rows)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (struct sort_row){ b->operators.v[i], build_text(b, b->operators.v[i].op) };
+    qsort(rows, n, sizeof *rows, b->profile.options.sort == PROFILE_BY_NAME ? by_name : by_calls);
+    for (size_t i = 0; i < n; i++)
+        b->operators.v[i] = rows[i].row;
+    free(rows);
+    return true;
+}
+
+bool operators_count(struct profile_build *b, struct line_table *lines, struct err *err)
+{
+    struct counting c = { .b = b, .lines = lines, .err = err };
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < b->profile.n_traces && !b->profile.options.no_graphs; i++)
+        ok = count_input(&c, &b->inputs[i]);
+    ok = ok && sort_rows(b);
+    intern_release(&c.keys);
+    buf_release(&c.name);
+    b->profile.operators.rows = b->operators.v;
+    b->profile.operators.n_rows = (uint32_t)b->operators.n;
+    return ok || err_nomem(err);
+}

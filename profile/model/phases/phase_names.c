@@ -1,0 +1,53 @@
+#include "profile/model/profile.h"
+
+static const struct {
+    const char *name; /* begins of names end in '*' */
+    enum phase_part part;
+    bool backend;
+    const char *meaning;
+} PHASES[] = {
+#define PHASE_NAME(name, part, backend, meaning) { name, PHASE_##part, backend, meaning },
+#include "profile/model/phases/phase_names.def"
+#undef PHASE_NAME
+};
+
+enum { N_PHASES = sizeof PHASES / sizeof *PHASES };
+
+static size_t find(struct str name)
+{
+    for (size_t i = 0; i < N_PHASES; i++) {
+        struct str known = str_of(PHASES[i].name);
+        bool start = str_ends(known, STR("*"));
+        if (start ? str_starts(name, str_first(known, known.n - 1)) : str_eq(name, known))
+            return i;
+    }
+    return N_PHASES;
+}
+
+enum phase_part phase_part_of(struct str name)
+{
+    size_t i = find(name);
+    return i < N_PHASES ? PHASES[i].part : PHASE_OTHER;
+}
+
+const char *phase_meaning(struct str name)
+{
+    size_t i = find(name);
+    return i < N_PHASES ? PHASES[i].meaning : "";
+}
+
+bool phase_is_backend(struct str name)
+{
+    size_t i = find(name);
+    return i < N_PHASES && PHASES[i].backend;
+}
+
+const char *phase_part_title(enum phase_part part)
+{
+    static const char *const TITLES[PHASE_PARTS] = {
+#define PHASE_PART(id, title) [PHASE_##id] = title,
+#include "profile/model/phases/phase_parts.def"
+#undef PHASE_PART
+    };
+    return TITLES[part];
+}

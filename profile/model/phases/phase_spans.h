@@ -1,0 +1,16 @@
+/* Private to the profile room: from the begins and ends that PyTorch logged to phases that ran. */
+#ifndef SYMTAPE_PROFILE_MODEL_PHASES_PHASE_SPANS_H
+#define SYMTAPE_PROFILE_MODEL_PHASES_PHASE_SPANS_H
+
+#include "profile/model/build.h"
+
+/* Appends the phases of all inputs to b->spans, in the order that profile/model/profile.h promises,
+ * and counts what could not be paired in b->profile.phases.
+ *
+ * An end belongs to the latest open begin of its name on its thread; where threads share a number
+ * (PyTorch wrote 0 for all of them once) the compile id tells them apart. Begins and ends that the
+ * log has in the wrong order are paired by their times afterwards. What still has no end ends with
+ * the phase around it, or with the log. */
+bool phase_spans_read(struct profile_build *b, struct err *err);
+
+#endif

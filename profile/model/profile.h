@@ -1,0 +1,349 @@
+/* The profile room's manual: where a compile's time, guards and operators went, from what PyTorch
+ * recorded. Nothing is run again.
+ *
+ *     struct profile *profile = profile_build(inputs, n_inputs, &options, &err);
+ *     report_text(profile, &report_options, &out);           see profile/report/report.h
+ *     profile_free(profile);
+ *
+ * A profile is built once, from one or more open traces, and then only read. It borrows the traces:
+ * close them after it. All times are nanoseconds. Counts are of everything that was recorded;
+ * `kept` counts those of it that belong to last attempts, the rest was thrown away by restarts.
+ *
+ * Which times are measured and which are not:
+ *   phases    measured by PyTorch (chromium events), exact to 0.25 us.
+ *   compiles  measured by PyTorch (entire_frame_compile_time_s, or the phase of that name). Of a
+ *             compile that never ended: from its first record to the log's last.
+ *   lines     ESTIMATED. The time between two records of an attempt is given to the user line of
+ *             the second, because what is recorded there is the end of some work on that line;
+ *             records that describe tensors count with the record that follows them. A gap is left
+ *             out (unattributed_ns) when its second record names no user line, and while a phase is
+ *             open in which no user line is worked on (marked in
+ * profile/model/phases/phase_names.def: Inductor, code generation, autotuning, building guards).
+ * Some versions stamp records in whole milliseconds, and writing the log is part of every gap. Good
+ * for ranking lines, not for adding up. */
+#ifndef SYMTAPE_PROFILE_MODEL_PROFILE_H
+#define SYMTAPE_PROFILE_MODEL_PROFILE_H
+
+#include "profile/model/costs.h"
+#include "profile/model/graph_memory.h"
+#include "profile/model/groups.h"
+#include "trace/events/caches.h"
+#include "trace/events/guards.h"
+#include "trace/events/incidents.h"
+#include "trace/events/metrics.h"
+#include "trace/graphs.h"
+
+#define PROFILE_NONE UINT32_MAX
+
+/* ---- What is asked for ---- */
+
+/* What tables are sorted by; one that has no such column keeps the order of PROFILE_BY_TIME. The
+ * tree of phases always has the slowest first. */
+enum profile_sort {
+    PROFILE_BY_TIME,       /* phases: exclusive; lines: estimated; operators and guards: count */
+    PROFILE_BY_INCLUSIVE,  /* phases */
+    PROFILE_BY_CALLS,      /* phases; lines: nodes */
+    PROFILE_BY_GUARDS,     /* lines */
+    PROFILE_BY_SYMBOLS,    /* lines */
+    PROFILE_BY_NAME,       /* phases, operators; lines: file and line; guards: expression */
+    PROFILE_BY_DISPATCHES, /* costs of operators, and lines: real ones, else replayed */
+    PROFILE_BY_EXPRS       /* the same: expressions that were built in the replay */
+};
+
+struct profile_options {
+    struct str compile;   /* only this compile ("0/0") or attempt ("0/0_1"); "" for all */
+    struct str recording; /* only recordings of this name; "" for all */
+    struct str file;      /* only user lines whose file holds this text; "" for all */
+    enum profile_sort sort;
+    bool no_graphs; /* leave graphs unparsed: no operators, no nodes of lines */
+    bool replay;    /* walk the graphs through the shape engine, for the replayed costs */
+    uint32_t jobs;  /* of the replay; 0: one */
+    const struct custom_rules *rules; /* of custom operators; NULL */
+    bool by[PROFILE_BYS];             /* groups to make */
+};
+
+/* ---- Recordings and compiles ---- */
+
+struct profile_recording {
+    uint32_t input, recording; /* which trace, and index into its recordings */
+    struct str name;           /* with several traces: "runs/bert.tape@rank0" */
+    struct str short_name;     /* for reading, without folders: "bert.tape@rank0" */
+    int64_t rank;              /* -1: not distributed */
+    uint32_t n_compiles, n_attempts, n_graphs, n_guards;
+    uint32_t n_restarts, n_recompiles, n_breaks, n_failures, n_unfinished;
+    uint64_t n_records;
+    int64_t compile_ns;   /* all its compiles */
+    int64_t restarted_ns; /* of that, attempts that were thrown away */
+};
+
+struct profile_compile {
+    uint32_t recording;                               /* index into profile->recordings */
+    uint32_t first_attempt, last_attempt, n_attempts; /* in its trace */
+    struct str id;                                    /* "0/0" */
+    enum attempt_status status;                       /* of the last attempt */
+    struct str function, file; /* the frame that was compiled; "" when not recorded */
+    uint32_t line;
+    int64_t ns, restarted_ns;
+    uint64_t n_records;
+    uint32_t n_graphs, n_guards, n_symbols, n_specializations;
+    /* Calls in the graphs of the last attempt and of those before it: how the program expands. */
+    uint64_t calls[GRAPH_KINDS], thrown_calls[GRAPH_KINDS];
+};
+
+/* ---- Phases ---- */
+
+enum phase_part {
+#define PHASE_PART(id, title) PHASE_##id,
+#include "profile/model/phases/phase_parts.def"
+#undef PHASE_PART
+    PHASE_PARTS
+};
+
+/* A node of the call tree of phases, over all threads and compiles: the same name at the same place
+ * is one node. Where phases overlap without nesting, each instant belongs to the one that began
+ * last; a phase that outlives the one around it goes on beside it. So the exclusive times of a tree
+ * add up to the inclusive times of its roots. */
+struct phase_node {
+    uint32_t name;                              /* in profile->names */
+    uint32_t parent, first_child, next_sibling; /* or PROFILE_NONE; slowest sibling first */
+    uint64_t calls;                             /* that began here */
+    uint64_t unfinished;                        /* of those, without an end */
+    int64_t inclusive_ns, exclusive_ns;
+};
+
+/* A name wherever it occurs. A phase inside itself counts once in inclusive_ns, which is thus never
+ * above the time that there was. */
+struct phase_total {
+    uint32_t name;
+    uint64_t calls, unfinished;
+    int64_t inclusive_ns, exclusive_ns;
+};
+
+struct phase_by_compile {
+    uint32_t compile; /* index into profile->compiles, or PROFILE_NONE */
+    uint32_t name;
+    uint64_t calls;
+    int64_t inclusive_ns, exclusive_ns;
+};
+
+/* One phase, once. */
+struct phase_span {
+    uint32_t name;
+    uint32_t recording;        /* index into profile->recordings */
+    uint32_t compile, attempt; /* index into profile->compiles, or PROFILE_NONE; in its trace */
+    uint32_t track;            /* threads and asynchronous works, numbered over the profile */
+    uint32_t record;           /* where it began, in its trace */
+    uint64_t pid, tid;         /* as recorded */
+    int64_t start_ns, end_ns;  /* since the epoch */
+    bool unfinished;   /* no end recorded: end_ns is that of what is around it, or the log's last */
+    bool open;         /* unfinished, and so is all around it: where the process was stopped */
+    bool async;        /* ran beside its thread ("b" and "e" events) */
+    struct str detail; /* which function or kernel; "" */
+};
+
+struct profile_phases {
+    const struct phase_node *nodes;   /* parents before children */
+    uint32_t n_nodes, first_root;     /* roots are siblings; PROFILE_NONE when there is no phase */
+    const struct phase_total *totals; /* by exclusive time */
+    uint32_t n_totals;
+    const struct phase_by_compile *by_compile; /* by compile, then exclusive time */
+    uint32_t n_by_compile;
+    const struct phase_span *spans; /* by track, then start; those around others first */
+    uint32_t n_spans;
+    const uint32_t *unfinished; /* spans without an end, the outermost of the longest first */
+    uint32_t n_unfinished;
+    uint64_t stray_ends;          /* ends without a beginning */
+    uint64_t unreadable;          /* events that could not be read, or bear no time */
+    int64_t part_ns[PHASE_PARTS]; /* exclusive time by part of the compiler */
+    int64_t total_ns;             /* inclusive time of all roots */
+};
+
+const char *phase_part_title(enum phase_part part);
+/* Part of a phase by its name; PHASE_OTHER when its name tells none. */
+enum phase_part phase_part_of(struct str name);
+/* What a phase does, for a newcomer; "" when its name is not one we know. */
+const char *phase_meaning(struct str name);
+/* Is no user line worked on while this phase is the innermost one? */
+bool phase_is_backend(struct str name);
+
+/* ---- Operators ---- */
+
+struct operator_row {
+    enum graph_kind level;
+    uint32_t op;          /* in profile->names: "aten.mm.default" */
+    uint64_t calls, kept; /* in all graphs of the level; in those of last attempts */
+};
+
+/* One graph stands for a level of an attempt where PyTorch prints it before and after its passes:
+ * the last form. */
+struct profile_operators {
+    const struct operator_row *rows; /* by level, then calls */
+    uint32_t n_rows;
+    uint64_t calls[GRAPH_KINDS], kept[GRAPH_KINDS];
+    uint64_t kept_nodes[GRAPH_KINDS]; /* inputs, outputs and get_attr too; of last attempts */
+    uint32_t graphs[GRAPH_KINDS], kept_graphs[GRAPH_KINDS];
+    uint32_t unreadable; /* graphs that could not be parsed */
+};
+
+/* ---- User lines ---- */
+
+/* A line of the user's program: the innermost frame outside PyTorch's own files, which is what the
+ * "# File:" comments of graphs name too. In library_lines: the innermost frame, where that is in
+ * one of PyTorch's files. */
+struct profile_line {
+    uint32_t file; /* in profile->names */
+    uint32_t line;
+    struct str function, code;
+    uint64_t nodes[GRAPH_KINDS], kept_nodes[GRAPH_KINDS]; /* of library_lines: 0 */
+    uint64_t guards, kept_guards;
+    uint64_t symbols, specializations;
+    int64_t estimated_ns, kept_estimated_ns;
+    struct line_cost cost;
+};
+
+struct profile_lines {
+    const struct profile_line *lines; /* by estimated time, then guards */
+    uint32_t n_lines;
+    const struct profile_line *library_lines;
+    uint32_t n_library_lines;
+    int64_t estimated_ns, unattributed_ns;
+    /* The longest single gap that was given to a line; PROFILE_NONE when there is none. */
+    int64_t longest_ns;
+    uint32_t longest_line, longest_trace, longest_record;
+};
+
+/* ---- Guards ---- */
+
+struct guard_row {
+    struct str expr;
+    enum guard_kind kind;
+    enum guard_class asked_by;
+    uint32_t file, line; /* user line: file in profile->names or PROFILE_NONE */
+    struct str code;
+    uint64_t count, kept;
+};
+
+/* One expression, from anywhere (GUARD_EVAL only). */
+struct guard_expr {
+    struct str expr;
+    uint64_t count, kept;
+    uint32_t n_lines; /* user lines that ask for it */
+};
+
+struct guard_symbol {
+    struct str symbol;
+    uint64_t guards; /* GUARD_EVAL records that name it */
+};
+
+struct profile_guards {
+    const struct guard_row *rows; /* by count */
+    uint32_t n_rows;
+    const struct guard_expr *exprs; /* by count */
+    uint32_t n_exprs;
+    const struct guard_symbol *symbols; /* by guards */
+    uint32_t n_symbols;
+    uint64_t by_kind[GUARD_KINDS];
+    uint64_t by_class[GUARD_CLASSES]; /* of GUARD_EVAL */
+    uint64_t kept;                    /* of GUARD_EVAL */
+    uint64_t longest;                 /* bytes of the longest expression of them */
+    uint64_t duplicates; /* GUARD_EVAL records whose expression their attempt had before */
+};
+
+/* ---- Incidents, as in trace/events/incidents.h and trace/events/caches.h ---- */
+
+/* `compile` is an index into profile->compiles, or PROFILE_NONE. */
+struct profile_restart {
+    uint32_t recording, compile;
+    const struct restart *is;
+};
+struct profile_recompile {
+    uint32_t recording, compile;
+    const struct recompile *is;
+};
+struct profile_break {
+    uint32_t recording, compile;
+    const struct graph_break *is;
+    int64_t caused_ns; /* what the compiles took that it caused */
+};
+struct profile_failure {
+    uint32_t recording, compile;
+    const struct failure *is;
+};
+struct profile_cache {
+    uint32_t recording, compile;
+    const struct cache_event *is;
+};
+
+/* ---- Several recordings side by side ---- */
+
+/* Something about a compile that is not the same in all recordings. */
+struct profile_difference {
+    struct str compile;
+    /* "present" (0 or 1: not all have such a compile), "attempts", "status" (enum attempt_status),
+     * "graphs", "guards", "symbols", "specializations", "ns" (only when it differs by more than
+     * 10 ms and a tenth of the greatest: times are never the same twice) */
+    const char *what;
+    const int64_t *values; /* one for each recording; PROFILE_ABSENT where it has no such compile */
+};
+#define PROFILE_ABSENT INT64_MIN
+
+/* ---- All of it ---- */
+
+struct profile {
+    struct profile_options options;
+    struct trace *const *traces;
+    uint32_t n_traces;
+    const struct str *names; /* file, phase and operator names */
+    uint32_t n_names;
+    const struct profile_recording *recordings;
+    uint32_t n_recordings;
+    uint32_t slowest; /* recording with the most compile time; PROFILE_NONE when there is none */
+    const struct profile_compile *compiles; /* in the order in which they began */
+    uint32_t n_compiles;
+    int64_t compile_ns, restarted_ns; /* of all recordings */
+    struct profile_phases phases;
+    struct profile_operators operators;
+    struct profile_costs costs;
+    const struct graph_memory *graph_memory; /* in the order of their records; kept attempts */
+    uint32_t n_graph_memory;
+    const struct memory_node *memory_nodes; /* the largest of each graph, by graph, then bytes */
+    uint32_t n_memory_nodes;
+    struct profile_groups groups[PROFILE_BYS];
+    struct profile_lines lines;
+    struct profile_guards guards;
+    const struct profile_restart *restarts;
+    uint32_t n_restarts;
+    const struct profile_recompile *recompiles;
+    uint32_t n_recompiles;
+    const struct profile_break *breaks;
+    uint32_t n_breaks;
+    const struct profile_failure *failures;
+    uint32_t n_failures;
+    const struct profile_cache *caches;
+    uint32_t n_caches;
+    uint32_t cache_counts[CACHE_KINDS][CACHE_STATES];
+    int64_t autotuning_ns; /* at compile time (phases) and at the first call (metrics) */
+    const struct profile_difference *differences;
+    uint32_t n_differences;
+};
+
+/* NULL with err set: ERR_USAGE when a filter names nothing that is there; memory; the tape. */
+struct profile *profile_build(struct trace *const *traces, uint32_t n_traces,
+                              const struct profile_options *options, struct err *err);
+void profile_free(struct profile *profile); /* NULL is fine */
+
+/* Nodes of a line over all levels. */
+static inline uint64_t profile_line_nodes(const struct profile_line *line)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < GRAPH_KINDS; i++)
+        sum += line->nodes[i];
+    return sum;
+}
+
+static inline struct str profile_name(const struct profile *profile, uint32_t name)
+{
+    return name == PROFILE_NONE ? STR("") : profile->names[name];
+}
+
+#endif

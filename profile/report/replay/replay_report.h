@@ -1,0 +1,38 @@
+/* A replay written out. Each writer appends to a buffer; check out->failed at the end.
+ *
+ *   text  for people: a headline, what does not match, tables on demand
+ *   json  "symtape.replay/1", as symtape-replay(1) documents it */
+#ifndef SYMTAPE_PROFILE_REPORT_REPLAY_REPLAY_REPORT_H
+#define SYMTAPE_PROFILE_REPORT_REPLAY_REPLAY_REPORT_H
+
+#include "profile/report/report.h"
+#include "replay/replay.h"
+#include "trace/base/text/json_write.h"
+
+struct replay_report {
+    struct trace *trace;
+    const struct graph_list *list;
+    const struct replay *replay;
+    bool guards, operators; /* lists of theirs, in text */
+    uint32_t max_guards;    /* in their list; 0: all */
+};
+
+void replay_text(const struct replay_report *report, const struct report_options *how,
+                 struct buf *out);
+void replay_json(const struct replay_report *report, struct buf *out);
+
+/* "0/0_1:aot_joint_graph", of a row's ref. */
+void replay_graph_name(const struct replay_report *report, uint32_t ref, struct buf *out);
+/* "match", "mismatch" ... */
+const char *outcome_name(enum outcome outcome);
+const char *guard_fate_name(enum guard_fate fate);
+
+/* Parts of the JSON, which runs on backends have too: where a graph was recorded, counters of an
+ * operator's rule, a user's stack with the innermost line first. */
+void replay_attempt_json(struct json_writer *w, const struct trace *trace,
+                         const struct graph_ref *graph);
+void replay_counters_json(struct json_writer *w, const struct op_stats *stats);
+void replay_stack_json(struct json_writer *w, const char *key, const struct graph *graph,
+                       uint32_t location);
+
+#endif

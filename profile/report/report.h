@@ -1,0 +1,34 @@
+/* A profile written out. Each writer appends to a buffer; check out->failed at the end.
+ *
+ *   text    for people: headlines first, then a table for each part
+ *   json    "symtape.profile/1": all of it; every number an integer, times in nanoseconds
+ *   folded  collapsed stacks, "root;child;leaf 1234" with exclusive microseconds, as flamegraph.pl,
+ *           speedscope and Perfetto read them
+ *   chrome  the phases as a trace of complete ("X") events, for Perfetto, speedscope and HTA */
+#ifndef SYMTAPE_PROFILE_REPORT_REPORT_H
+#define SYMTAPE_PROFILE_REPORT_REPORT_H
+
+#include "profile/model/profile.h"
+#include "profile/report/style.h"
+#include "trace/base/buf.h"
+
+struct report_options {
+    unsigned width;        /* columns to fit text into; 0: lines are whole */
+    struct styles *styles; /* of the buffer that is written to; NULL: none */
+    uint32_t limit; /* rows of a table, 0: all; of json: of phases, operators, lines, guards */
+};
+
+/* How many of `n` rows to show. */
+static inline uint32_t report_shown(const struct report_options *options, uint32_t n)
+{
+    return options->limit > 0 && n > options->limit ? options->limit : n;
+}
+
+void report_text(const struct profile *profile, const struct report_options *options,
+                 struct buf *out);
+void report_json(const struct profile *profile, const struct report_options *options,
+                 struct buf *out);
+void report_folded(const struct profile *profile, struct buf *out);
+void report_chrome(const struct profile *profile, struct buf *out);
+
+#endif

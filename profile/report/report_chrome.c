@@ -1,0 +1,161 @@
+#include "profile/report/report.h"
+#include "trace/base/text/json_write.h"
+#include "trace/base/vec.h"
+
+/* Viewers take complete events of one thread only if they nest. Phases of one track that overlap
+ * without nesting go to lanes of their own, each a thread of the process that is the recording. */
+
+enum { MAX_LANES = 64 }; /* of a track; what overlaps even more goes to the last one */
+
+struct lane {
+    vec_of(int64_t)
+    ends; /* of the phases that are open in it, the outermost first */
+};
+
+struct chrome {
+    const struct profile *p;
+    struct json_writer w;
+    int64_t base_ns; /* times are written from here on, so that doubles hold them exactly */
+    struct lane lanes[MAX_LANES];
+    size_t n_lanes;
+    uint64_t thread; /* the number of the track's first lane */
+};
+
+/* Microseconds with three digits: nanoseconds, exactly. */
+static void put_us(struct chrome *c, const char *key, int64_t ns)
+{
+    char text[40];
+    int n = snprintf(text, sizeof text, "%lld.%03d", (long long)(ns / 1000), (int)(ns % 1000));
+    json_put_raw(&c->w, key, (struct str){ text, (size_t)n });
+}
+
+static bool fits(struct lane *lane, const struct phase_span *span)
+{
+    while (lane->ends.n > 0 && lane->ends.v[lane->ends.n - 1] <= span->start_ns)
+        lane->ends.n--;
+    return lane->ends.n == 0 || span->end_ns <= lane->ends.v[lane->ends.n - 1];
+}
+
+/* The first lane of the track in which the phase nests. */
+static size_t lane_for(struct chrome *c, const struct phase_span *span)
+{
+    size_t i = 0;
+    while (i < c->n_lanes && !fits(&c->lanes[i], span))
+        i++;
+    if (i == MAX_LANES)
+        return MAX_LANES - 1;
+    if (i == c->n_lanes)
+        c->n_lanes++;
+    if (!vec_push(&c->lanes[i].ends, span->end_ns))
+        c->w.out->failed = true;
+    return i;
+}
+
+static void put_name(struct chrome *c, const char *what, uint64_t pid, uint64_t tid,
+                     struct str name)
+{
+    json_open_object(&c->w, NULL);
+    json_put_cstr(&c->w, "name", what);
+    json_put_cstr(&c->w, "ph", "M");
+    json_put_u64(&c->w, "pid", pid);
+    json_put_u64(&c->w, "tid", tid);
+    json_open_object(&c->w, "args");
+    json_put_str(&c->w, "name", name);
+    json_close(&c->w);
+    json_close(&c->w);
+}
+
+static void name_lane(struct chrome *c, const struct phase_span *span, size_t lane)
+{
+    struct buf name = BUF_INIT;
+    buf_printf(&name, span->async ? "asynchronous" : "thread %llu", (unsigned long long)span->tid);
+    if (lane > 0)
+        buf_printf(&name, " (overlapping, %zu)", lane);
+    put_name(c, "thread_name", span->recording, c->thread + lane, buf_str(&name));
+    c->w.out->failed = c->w.out->failed || name.failed;
+    buf_release(&name);
+}
+
+static void put_arguments(struct chrome *c, const struct phase_span *span)
+{
+    const struct profile *p = c->p;
+    const struct trace *trace = p->traces[p->recordings[span->recording].input];
+    json_open_object(&c->w, "args");
+    if (span->compile != PROFILE_NONE)
+        json_put_str(&c->w, "compile_id", p->compiles[span->compile].id);
+    if (span->attempt != TRACE_NONE)
+        json_put_u64(&c->w, "attempt", trace->attempts[span->attempt].number);
+    if (span->detail.n > 0)
+        json_put_str(&c->w, "detail", span->detail);
+    if (span->unfinished)
+        json_put_bool(&c->w, "unfinished", true);
+    json_close(&c->w);
+}
+
+static void put_span(struct chrome *c, const struct phase_span *span, size_t lane)
+{
+    struct str name = profile_name(c->p, span->name);
+    json_open_object(&c->w, NULL);
+    json_put_str(&c->w, "name", name);
+    json_put_cstr(&c->w, "cat", phase_part_title(phase_part_of(name)));
+    json_put_cstr(&c->w, "ph", "X");
+    put_us(c, "ts", span->start_ns - c->base_ns);
+    put_us(c, "dur", span->end_ns - span->start_ns);
+    json_put_u64(&c->w, "pid", span->recording);
+    json_put_u64(&c->w, "tid", c->thread + lane);
+    put_arguments(c, span);
+    json_close(&c->w);
+}
+
+static void put_spans(struct chrome *c)
+{
+    for (uint32_t i = 0; i < c->p->phases.n_spans; i++) {
+        const struct phase_span *span = &c->p->phases.spans[i];
+        if (i > 0 && span->track != span[-1].track) {
+            c->thread += c->n_lanes;
+            c->n_lanes = 0;
+            for (size_t k = 0; k < MAX_LANES; k++)
+                c->lanes[k].ends.n = 0;
+        }
+        size_t before = c->n_lanes, lane = lane_for(c, span);
+        if (c->n_lanes > before)
+            name_lane(c, span, lane);
+        put_span(c, span, lane);
+    }
+}
+
+static int64_t earliest(const struct profile *p)
+{
+    int64_t ns = p->phases.n_spans > 0 ? p->phases.spans[0].start_ns : 0;
+    for (uint32_t i = 1; i < p->phases.n_spans; i++)
+        if (p->phases.spans[i].start_ns < ns)
+            ns = p->phases.spans[i].start_ns;
+    return ns;
+}
+
+/* HTA reads one file a rank and looks for its number here; of several recordings the first's. */
+static void put_distributed(struct chrome *c)
+{
+    int64_t rank = c->p->n_recordings > 0 ? c->p->recordings[0].rank : 0;
+    json_open_object(&c->w, "distributedInfo");
+    json_put_i64(&c->w, "rank", rank < 0 ? 0 : rank);
+    json_close(&c->w);
+}
+
+void report_chrome(const struct profile *profile, struct buf *out)
+{
+    struct chrome c = { .p = profile, .w = json_writer_of(out), .base_ns = earliest(profile) };
+    json_open_object(&c.w, NULL);
+    json_open_array(&c.w, "traceEvents");
+    for (uint32_t i = 0; i < profile->n_recordings; i++)
+        put_name(&c, "process_name", i, 0, profile->recordings[i].name);
+    put_spans(&c);
+    json_close(&c.w);
+    put_distributed(&c);
+    json_put_cstr(&c.w, "displayTimeUnit", "ns");
+    json_put_i64(&c.w, "baseTimeNanoseconds", c.base_ns);
+    json_close(&c.w);
+    buf_putc(out, '\n');
+    for (size_t i = 0; i < MAX_LANES; i++)
+        vec_release(&c.lanes[i].ends);
+}

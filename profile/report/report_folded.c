@@ -1,0 +1,164 @@
+#include "profile/report/report.h"
+
+#include <stdlib.h>
+
+#include "profile/model/format.h"
+
+/* Frames are parted by ';', lines by newlines, and the count follows the last blank; the first line
+ * must not look like JSON or a comment to those who sniff. */
+static void put_frame(struct buf *out, struct str name)
+{
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+        bool start = i == 0 && (c == '{' || c == '#');
+        buf_putc(out, c == ';' ? ':' : (unsigned char)c < 0x20 || start ? '_' : c);
+    }
+    if (name.n == 0)
+        buf_puts(out, "(unnamed)");
+}
+
+/* The frames from the root down; `path` has room for every ancestor. */
+static void put_stack(const struct profile *p, uint32_t node, uint32_t *path, struct buf *out)
+{
+    size_t depth = 0;
+    for (uint32_t up = node; up != PROFILE_NONE; up = p->phases.nodes[up].parent)
+        path[depth++] = up;
+    while (depth-- > 0) {
+        put_frame(out, profile_name(p, p->phases.nodes[path[depth]].name));
+        if (depth > 0)
+            buf_putc(out, ';');
+    }
+}
+
+struct folding {
+    struct buf text;
+    vec_of(size_t)
+    ends; /* of its lines */
+};
+
+static void end_line(struct folding *f, uint64_t count)
+{
+    buf_printf(&f->text, " %llu\n", (unsigned long long)count);
+    f->text.failed |= !vec_push(&f->ends, f->text.n);
+}
+
+static void fold_phases(const struct profile *p, struct folding *f)
+{
+    uint32_t *path = calloc((size_t)p->phases.n_nodes + 1, sizeof *path);
+    f->text.failed |= !path;
+    for (uint32_t i = 0; path && i < p->phases.n_nodes; i++) {
+        int64_t us = p->phases.nodes[i].exclusive_ns / 1000;
+        if (us <= 0)
+            continue;
+        put_stack(p, i, path, &f->text);
+        end_line(f, (uint64_t)us);
+    }
+    free(path);
+}
+
+/* ---- Groups ---- */
+
+/* What a width stands for: the first of these that any group has. */
+static uint64_t weight_of(const struct profile_group *g, int choice)
+{
+    switch (choice) {
+    case 0: return (uint64_t)g->self_ns / 1000;
+    case 1: return (uint64_t)g->estimated_ns / 1000;
+    case 2: return g->dispatches;
+    default: return g->aten_calls;
+    }
+}
+
+static int choose_weight(const struct profile_groups *groups)
+{
+    for (int choice = 0; choice < 3; choice++)
+        for (uint32_t i = 0; i < groups->n_rows; i++)
+            if (weight_of(&groups->rows[i], choice) > 0)
+                return choice;
+    return 3;
+}
+
+static void put_frames(const struct profile_group *g, struct buf *out)
+{
+    for (uint32_t i = 0; i < g->n_frames; i++) {
+        struct buf frame = BUF_INIT;
+        buf_put(&frame, g->frames[i].function);
+        buf_puts(&frame, " (");
+        format_place(&frame, g->frames[i].file, g->frames[i].line);
+        buf_putc(&frame, ')');
+        if (i)
+            buf_putc(out, ';');
+        put_frame(out, buf_str(&frame));
+        out->failed |= frame.failed;
+        buf_release(&frame);
+    }
+}
+
+/* layer1.0.conv1 -> (model);layer1;0;conv1 */
+static void put_module(struct str path, struct buf *out)
+{
+    buf_puts(out, "(model)");
+    while (path.n > 0) {
+        size_t dot = str_find_char(path, '.');
+        buf_putc(out, ';');
+        put_frame(out, str_first(path, dot));
+        path = str_from(path, dot + 1);
+    }
+}
+
+static void fold_groups(const struct profile_groups *groups, enum profile_by by, struct folding *f)
+{
+    int choice = choose_weight(groups);
+    for (uint32_t i = 0; i < groups->n_rows; i++) {
+        const struct profile_group *g = &groups->rows[i];
+        if (weight_of(g, choice) == 0)
+            continue;
+        if (g->n_frames)
+            put_frames(g, &f->text);
+        else if (by == PROFILE_MODULE)
+            put_module(g->name, &f->text);
+        else
+            put_frame(&f->text, g->name);
+        end_line(f, weight_of(g, choice));
+    }
+}
+
+/* ---- All ---- */
+
+static int by_bytes(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+static void write_sorted(const struct folding *f, struct buf *out)
+{
+    struct str *lines = calloc(f->ends.n + 1, sizeof *lines);
+    out->failed |= !lines || f->text.failed;
+    for (size_t i = 0; !out->failed && i < f->ends.n; i++) {
+        size_t start = i > 0 ? f->ends.v[i - 1] : 0;
+        lines[i] = (struct str){ f->text.p + start, f->ends.v[i] - start };
+    }
+    if (!out->failed)
+        qsort(lines, f->ends.n, sizeof *lines, by_bytes);
+    for (size_t i = 0; !out->failed && i < f->ends.n; i++)
+        buf_put(out, lines[i]);
+    free(lines);
+}
+
+/* Each stack is one node, so equal stacks are added up already, but for names made equal by
+ * put_frame(); readers add those. */
+void report_folded(const struct profile *profile, struct buf *out)
+{
+    struct folding f = { .text = BUF_INIT };
+    bool grouped = false;
+    for (int by = 0; by < PROFILE_BYS; by++)
+        if (profile->groups[by].asked) {
+            fold_groups(&profile->groups[by], (enum profile_by)by, &f);
+            grouped = true;
+        }
+    if (!grouped)
+        fold_phases(profile, &f);
+    write_sorted(&f, out);
+    vec_release(&f.ends);
+    buf_release(&f.text);
+}

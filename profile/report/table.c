@@ -1,0 +1,233 @@
+#include "profile/report/table.h"
+
+#include <stdlib.h>
+
+#include "profile/model/format.h"
+
+enum {
+    GAP = 2,
+    READABLE = 20, /* spare columns go before a wide one gets narrower than this */
+    NARROWEST = 12 /* and then no wide one gets narrower than that */
+};
+
+void table_release(struct table *table)
+{
+    buf_release(&table->text);
+    vec_release(&table->ends);
+}
+
+void table_cell(struct table *table)
+{
+    if (!vec_push(&table->ends, table->text.n))
+        table->text.failed = true;
+}
+
+void table_text(struct table *table, struct str text)
+{
+    size_t before = table->text.n;
+    format_text(&table->text, text, 0);
+    if (table->text.n == before)
+        buf_putc(&table->text, '-');
+    table_cell(table);
+}
+
+void table_printf(struct table *table, const char *fmt, ...)
+{
+    struct buf text = BUF_INIT;
+    va_list args;
+    va_start(args, fmt);
+    buf_vprintf(&text, fmt, args);
+    va_end(args);
+    table->text.failed |= text.failed;
+    table_text(table, buf_str(&text));
+    buf_release(&text);
+}
+
+void table_u64(struct table *table, uint64_t value)
+{
+    format_count(&table->text, value);
+    table_cell(table);
+}
+
+void table_count(struct table *table, uint64_t count)
+{
+    if (count > 0)
+        table_u64(table, count);
+    else
+        table_text(table, STR("-"));
+}
+
+void table_ns(struct table *table, int64_t ns)
+{
+    if (ns < 0)
+        buf_putc(&table->text, '-');
+    else
+        format_ns(&table->text, ns);
+    table_cell(table);
+}
+
+void table_place(struct table *table, struct str file, uint32_t line)
+{
+    format_place(&table->text, file, line);
+    table_cell(table);
+}
+
+size_t table_rows(const struct table *table)
+{
+    return table->ends.n / table->n_columns;
+}
+
+static struct str cell(const struct table *table, size_t row, size_t column)
+{
+    size_t i = row * table->n_columns + column;
+    size_t from = i ? table->ends.v[i - 1] : 0;
+    return (struct str){ table->text.p + from, table->ends.v[i] - from };
+}
+
+/* ---- Fitting: a width for each column; 0 for one that is left out ---- */
+
+static bool gives_way(const struct column *column)
+{
+    return column->kind == COLUMN_WIDE || column->kind == COLUMN_PATH;
+}
+
+static void measure(const struct table *table, bool leave_out, size_t *widths)
+{
+    for (size_t c = 0; c < table->n_columns; c++) {
+        bool empty = leave_out;
+        widths[c] = strlen(table->columns[c].header);
+        for (size_t r = 0; r < table_rows(table); r++) {
+            size_t width = format_columns(cell(table, r, c));
+            widths[c] = width > widths[c] ? width : widths[c];
+            empty = empty && str_is(cell(table, r, c), "-");
+        }
+        if (empty)
+            widths[c] = 0;
+    }
+}
+
+/* Of a row whose wide columns are at most this wide. */
+static size_t width_of_row(const struct table *table, const size_t *widths, size_t most)
+{
+    size_t total = 0;
+    for (size_t c = 0; c < table->n_columns; c++) {
+        size_t width = gives_way(&table->columns[c]) && widths[c] > most ? most : widths[c];
+        total += width > 0 ? width + GAP : 0;
+    }
+    return total > 0 ? total - GAP : 0;
+}
+
+/* The column to leave out next; n_columns when all others must stay. */
+static size_t most_spare(const struct table *table, const size_t *widths)
+{
+    size_t found = table->n_columns;
+    unsigned char spare = 0;
+    for (size_t c = 0; c < table->n_columns; c++)
+        if (widths[c] > 0 && table->columns[c].spare > spare) {
+            spare = table->columns[c].spare;
+            found = c;
+        }
+    return found;
+}
+
+/* The widest of the columns that can still give way; n_columns when none can. */
+static size_t widest(const struct table *table, const size_t *widths)
+{
+    size_t found = table->n_columns;
+    for (size_t c = 0; c < table->n_columns; c++)
+        if (gives_way(&table->columns[c]) && widths[c] > NARROWEST &&
+            (found == table->n_columns || widths[c] > widths[found]))
+            found = c;
+    return found;
+}
+
+static void fit(const struct table *table, size_t *widths, size_t limit)
+{
+    size_t c;
+    while (width_of_row(table, widths, READABLE) > limit &&
+           (c = most_spare(table, widths)) < table->n_columns)
+        widths[c] = 0;
+    for (c = 0; c < table->n_columns; c++)
+        if (gives_way(&table->columns[c]) && widths[c] > limit && limit > NARROWEST)
+            widths[c] = limit;
+    size_t total = width_of_row(table, widths, SIZE_MAX);
+    for (; total > limit && (c = widest(table, widths)) < table->n_columns; total--)
+        widths[c]--;
+}
+
+/* ---- Printing ---- */
+
+static void put_cut(struct buf *out, struct str text, size_t width, enum column_kind kind)
+{
+    static const char DOTS[] = "...";
+    size_t dots = width > strlen(DOTS) ? strlen(DOTS) : 0, left = width - dots;
+    if (kind == COLUMN_PATH) {
+        buf_put(out, str_first(str_of(DOTS), dots));
+        buf_put(out, str_from(text, text.n - format_last(text, left)));
+    } else {
+        buf_put(out, str_first(text, format_first(text, left)));
+        buf_put(out, str_first(str_of(DOTS), dots));
+    }
+}
+
+/* Row 0 is the header. Nothing stands behind the last column, blanks neither. */
+static void put_row(const struct table *table, size_t row, const size_t *widths, struct buf *out)
+{
+    size_t gap = 0;
+    for (size_t c = 0; c < table->n_columns; c++) {
+        enum column_kind kind = table->columns[c].kind;
+        struct str text = row ? cell(table, row - 1, c) : str_of(table->columns[c].header);
+        size_t have = format_columns(text), width = widths[c];
+        size_t fill = width > have ? width - have : 0;
+        if (width == 0)
+            continue;
+        format_spaces(out, kind == COLUMN_RIGHT ? gap + fill : gap);
+        if (have > width)
+            put_cut(out, text, width, kind);
+        else
+            buf_put(out, text);
+        gap = GAP + (kind == COLUMN_RIGHT ? 0 : fill);
+    }
+}
+
+void table_print(const struct table *table, const struct table_layout *layout, struct buf *out)
+{
+    size_t *widths = calloc(table->n_columns, sizeof *widths);
+    if (table->text.failed || !widths) {
+        out->failed = true;
+        free(widths);
+        return;
+    }
+    measure(table, layout->width > 0, widths);
+    if (layout->width > 0)
+        fit(table, widths, layout->width > layout->indent ? layout->width - layout->indent : 1);
+    for (size_t r = 0; table_rows(table) && r <= table_rows(table); r++) {
+        format_spaces(out, layout->indent);
+        if (r == 0)
+            style_mark(layout->styles, out, STYLE_DIM);
+        put_row(table, r, widths, out);
+        if (r == 0)
+            style_mark(layout->styles, out, STYLE_NONE);
+        buf_putc(out, '\n');
+    }
+    free(widths);
+}
+
+void table_print_block(const struct table *table, size_t row, struct styles *styles,
+                       struct buf *out)
+{
+    size_t width = 0;
+    out->failed |= table->text.failed;
+    for (size_t c = 0; c < table->n_columns; c++) {
+        size_t n = strlen(table->columns[c].header);
+        width = n > width ? n : width;
+    }
+    for (size_t c = 0; c < table->n_columns && !out->failed; c++) {
+        style_mark(styles, out, STYLE_DIM);
+        buf_printf(out, "%-*s", (int)width, table->columns[c].header);
+        style_mark(styles, out, STYLE_NONE);
+        buf_puts(out, "  ");
+        buf_put(out, cell(table, row, c));
+        buf_putc(out, '\n');
+    }
+}

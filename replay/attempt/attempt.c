@@ -1,0 +1,513 @@
+#include "replay/attempt/attempt.h"
+
+#include "replay/attempt/constraints.h"
+
+#include <stdlib.h>
+
+#include "replay/program/audit.h"
+#include "replay/program/traced.h"
+#include "trace/base/clock.h"
+
+struct attempt_run {
+    const struct replay_options *options;
+    struct attempt_load *load;
+    struct attempt_result *result;
+    struct replay_state state;
+    struct guard_log log;
+    struct walker walker;
+    vec_of(struct program *)
+    programs; /* by number; NULL once nothing needs it any more */
+    vec_of(uint32_t)
+    refs; /* the graph of each */
+    vec_of(uint32_t)
+    first_stack; /* by program: what its locations count from */
+    vec_of(const struct graph *)
+    stack_graph;
+    vec_of(uint32_t)
+    stack_location;
+    uint32_t record;         /* of the graph that is being walked */
+    uint64_t *could_be_fast; /* by operator */
+    struct traced traced;
+    vec_of(bool)
+    walked;      /* by program */
+    bool traces; /* the graph being walked is one whose results were asked about */
+    struct collecting collecting;
+};
+
+static bool give_input(void *user, const struct program *program, const struct step *step,
+                       struct value *ret, struct err *err)
+{
+    struct attempt_run *run = user;
+    if (step->expected->unbacked)
+        know_unbacked(&run->walker.unbound, run->state.ops, step->expected);
+    *ret =
+        replay_state_placeholder(&run->state, &program->graph->nodes[step->node], step->expected);
+    return !run->traces || traced_ask(&run->traced, run->state.ops, *ret) || err_nomem(err);
+}
+
+static bool before_call(void *user, const struct program *program, const struct step *step,
+                        struct err *err)
+{
+    struct attempt_run *run = user;
+    uint32_t location = program->graph->nodes[step->node].location;
+    uint32_t stack = location == LOCATION_NONE
+                         ? 0
+                         : run->first_stack.v[program->number] + program->first_location + location;
+    ops_set_stack(run->state.ops, location == LOCATION_NONE ? 0 : stack + 1);
+    return guard_log_apply(&run->log, run->record, false) || err_nomem(err);
+}
+
+static bool after_call(void *user, const struct program *program, const struct step *step,
+                       struct value result, struct err *err)
+{
+    struct attempt_run *run = user;
+    (void)program;
+    if (run->could_be_fast && could_be_fast(run->state.ops, step, result))
+        run->could_be_fast[op_index(step->op)]++;
+    if (run->traces)
+        traced_ask_view(&run->traced, run->state.ops, step, result);
+    if (run->traces && !traced_ask(&run->traced, run->state.ops, result))
+        return err_nomem(err);
+    return guard_log_gather(&run->log) || err_nomem(err);
+}
+
+static bool add_stacks(struct attempt_run *run, const struct graph *graph)
+{
+    for (uint32_t i = 0; i < graph->n_locations; i++)
+        if (!vec_push(&run->stack_graph, graph) || !vec_push(&run->stack_location, i))
+            return false;
+    return true;
+}
+
+static bool add_tree_stacks(struct attempt_run *run, const struct program *program)
+{
+    /* In the order in which the program counts its tree's locations. */
+    if (run->stack_graph.n != run->first_stack.v[program->number] + program->first_location)
+        return false;
+    if (!add_stacks(run, program->graph))
+        return false;
+    for (uint32_t i = 0; i < program->n_children; i++)
+        if (!add_tree_stacks(run, program->children[i]))
+            return false;
+    return true;
+}
+
+static struct program *prepare(struct attempt_run *run, const struct attempt_graph *g,
+                               struct err *err)
+{
+    struct program *p = program_new(run->state.ops, g->graph, (uint32_t)run->programs.n,
+                                    replay_state_resolve, &run->state, err);
+    if (!p)
+        return NULL;
+    if (!vec_push(&run->programs, p)) {
+        program_free(p);
+        return err_nomem(err), NULL;
+    }
+    if (!vec_push(&run->refs, g->ref) ||
+        !vec_push(&run->first_stack, (uint32_t)run->stack_graph.n) || !add_tree_stacks(run, p) ||
+        !vec_push(&run->walked, false))
+        return err_nomem(err), NULL;
+    return p;
+}
+
+static struct str node_error(struct attempt_run *run, const struct err *err)
+{
+    return arena_copy(&run->result->arena, str_of(err->text));
+}
+
+/* Warm walks take all programs, passes those that they are made of. */
+static bool is_needed(const struct attempt_run *run, enum graph_kind kind)
+{
+    return run->options->warm ||
+           (run->options->passes && kind != GRAPH_FORWARD && kind != GRAPH_BACKWARD);
+}
+
+/* False only when memory ran out; what else is wrong with a graph is told in its row. */
+static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
+                       struct replay_graph *row, struct err *err)
+{
+    struct err why = { 0 };
+    run->record = g->record;
+    run->traces = traces_results(g->kind);
+    run->traced.decomposes = run->load->inductor;
+    struct program *p = prepare(run, g, &why);
+    ops_set_recall(run->state.ops, run->traces ? 2 : g->kind == GRAPH_DYNAMO);
+    uint64_t start = clock_ns();
+    bool ok = p && walk_program(&run->walker, p);
+    row->counts.ns = clock_ns() - start;
+    ops_set_recall(run->state.ops, 0);
+    if (p && !ok)
+        why = run->walker.err;
+    run->walker.err = (struct err){ 0 };
+    if (!ok && why.kind == ERR_ENV)
+        return *err = why, false;
+    if (!ok)
+        row->error = node_error(run, &why);
+    else if (g->kind == GRAPH_FORWARD || g->kind == GRAPH_INFERENCE)
+        traced_ask_outputs(&run->traced, run->state.ops, p);
+    if (!guard_log_gather(&run->log) || !guard_log_apply(&run->log, g->record, true))
+        return err_nomem(err);
+    if (!ok)
+        return true;
+    if (!run->walker.by_hint && walk_inputs_differ(&run->walker, p) &&
+        !guard_log_concede(&run->log, g->record))
+        return err_nomem(err);
+    run->walked.v[p->number] = true;
+    walk_finish(&run->walker, p);
+    run->collecting.graph = row;
+    collect_program(&run->collecting, p);
+    ops_reset(run->state.ops);
+    if (!is_needed(run, g->kind)) {
+        program_free(p);
+        run->programs.v[run->programs.n - 1] = NULL;
+    }
+    return !run->collecting.failed || err_nomem(err);
+}
+
+/* Each of the programs once more, so often, on the environment as it is by now. */
+static bool walk_warm(struct attempt_run *run, struct err *err)
+{
+    const struct replay_options *options = run->options;
+    for (size_t i = 0; i < run->programs.n; i++) {
+        uint64_t best = UINT64_MAX;
+        for (uint32_t k = 0; k < options->warm && run->walked.v[i]; k++) {
+            ops_reset(run->state.ops);
+            if (options->on_warm)
+                options->on_warm(options->on_warm_user, true);
+            uint64_t start = clock_ns();
+            bool ok = walk_again(&run->walker, run->programs.v[i]);
+            uint64_t ns = clock_ns() - start;
+            if (options->on_warm)
+                options->on_warm(options->on_warm_user, false);
+            if (!ok)
+                return *err = run->walker.err, false;
+            best = ns < best ? ns : best;
+        }
+        for (size_t g = 0; g < run->result->graphs.n && best < UINT64_MAX; g++)
+            if (run->result->graphs.v[g].ref == run->refs.v[i])
+                run->result->graphs.v[g].warm_ns = best;
+    }
+    return true;
+}
+
+static bool walk_graphs(struct attempt_run *run, struct err *err)
+{
+    struct attempt_load *load = run->load;
+    for (size_t i = 0; i < load->n_graphs; i++) {
+        const struct attempt_graph *g = &load->graphs[i];
+        struct replay_graph row = { .ref = g->ref, .counted = g->counted, .error = g->error };
+        size_t n_differences = run->result->differences.n;
+        size_t n_unsupported = run->result->unsupported.n;
+        row.counts.graphs = 1;
+        if (g->graph && !walk_graph(run, g, &row, err))
+            return false;
+        if (g->shown && !vec_push(&run->result->graphs, row))
+            return err_nomem(err);
+        if (!g->shown) {
+            run->result->differences.n = n_differences;
+            run->result->unsupported.n = n_unsupported;
+        }
+    }
+    return true;
+}
+
+/* ---- Guards ---- */
+
+struct printed {
+    const struct attempt_load *load;
+};
+
+static bool pool_names(const struct graph *graph, struct str symbol)
+{
+    const struct expr_pool *exprs = &graph->pool->exprs;
+    for (size_t i = 0; i < exprs->exprs.n; i++)
+        if (exprs->exprs.v[i].kind == EXPR_SYMBOL && str_eq(exprs->exprs.v[i].text, symbol))
+            return true;
+    return false;
+}
+
+static bool is_printed(void *user, struct str symbol)
+{
+    const struct printed *printed = user;
+    for (size_t i = 0; i < printed->load->n_graphs; i++)
+        if (printed->load->graphs[i].graph && pool_names(printed->load->graphs[i].graph, symbol))
+            return true;
+    return false;
+}
+
+static void count_recorded(struct replay_guard_counts *n, const struct guard_entry *entry)
+{
+    if (entry->guard->kind == GUARD_RUNTIME_ASSERT) {
+        n->asserts++;
+        return;
+    }
+    n->recorded++;
+    switch (entry->guard->asked_by) {
+    case GUARD_BY_KERNEL:
+        n->reproduced += entry->fate == FATE_REPRODUCED;
+        n->missing += entry->fate == FATE_MISSING;
+        n->invisible += entry->fate == FATE_INVISIBLE;
+        n->no_graph += entry->fate == FATE_NO_GRAPH;
+        break;
+    case GUARD_BY_TORCH_FUNCTION: n->torch_function++; break;
+    case GUARD_BY_DYNAMO: n->dynamo++; break;
+    case GUARD_BY_BACKEND: n->backend++; break;
+    default: n->user++; break;
+    }
+}
+
+/* The node that an origin names: nodes are counted over a graph and then its children. */
+static const struct node *node_in(const struct graph *graph, uint32_t *node)
+{
+    if (*node < graph->n_nodes)
+        return &graph->nodes[*node];
+    *node -= graph->n_nodes;
+    const struct node *ret = NULL;
+    for (uint32_t i = 0; i < graph->n_children && !ret; i++)
+        ret = node_in(graph->children[i], node);
+    return ret;
+}
+
+static const struct node *node_of(const struct attempt_run *run, uint32_t program, uint32_t node)
+{
+    for (size_t g = 0; g < run->load->n_graphs; g++)
+        if (run->load->graphs[g].ref == run->refs.v[program] && run->load->graphs[g].graph)
+            return node_in(run->load->graphs[g].graph, &node);
+    return NULL;
+}
+
+static bool keep_guard(struct attempt_run *run, const struct guard_entry *entry)
+{
+    struct attempt_result *r = run->result;
+    const struct node *node = NULL;
+    struct replay_guard row = { .guard = entry->guard,
+                                .attempt = run->load->attempt,
+                                .fate = entry->fate,
+                                .ref = TRACE_NONE,
+                                .expr = entry->guard ? entry->guard->expr : entry->text };
+    if (entry->asked && entry->graph < run->refs.n)
+        node = node_of(run, entry->graph, entry->node);
+    if (node) {
+        row.ref = run->refs.v[entry->graph];
+        row.node = node->name;
+    }
+    row.rule = arena_copy(&r->arena, str_of(entry->rule ? entry->rule : ""));
+    row.expr = arena_copy(&r->arena, row.expr);
+    return row.rule.p && row.expr.p && vec_push(&r->guards, row);
+}
+
+static bool collect_guards(struct attempt_run *run)
+{
+    struct printed printed = { run->load };
+    guard_log_finish(&run->log, is_printed, &printed, (uint32_t)run->load->n_graphs);
+    for (size_t i = 0; i < run->log.entries.n; i++) {
+        const struct guard_entry *entry = &run->log.entries.v[i];
+        /* A program of a .pt2 has no record of guards to be held to. */
+        if (!entry->guard && run->load->attempt == TRACE_NONE)
+            continue;
+        if (entry->guard)
+            count_recorded(&run->result->guard_counts, entry);
+        else
+            run->result->guard_counts.extra++;
+        if (!keep_guard(run, entry))
+            return false;
+    }
+    for (uint32_t i = 0; i < run->load->guards->n; i++)
+        run->result->guard_counts.suppressed +=
+            run->load->guards->guards[i].attempt == run->load->attempt &&
+            run->load->guards->guards[i].kind == GUARD_SUPPRESSED;
+    return true;
+}
+
+/* ---- The whole ---- */
+
+static struct env_settings settings_of(const struct attempt_load *load)
+{
+    struct env_settings ret = ENV_SETTINGS_DEFAULT;
+    ret.assume_static_by_default = load->inputs.static_by_default;
+    ret.inner_mods = load->inner_mods;
+    return ret;
+}
+
+static bool names_op(struct str name, struct str op)
+{
+    return str_eq(name, op) || (str_starts(name, op) && name.n > op.n && name.p[op.n] == '.');
+}
+
+static void set_switch(struct ops *ops, const struct replay_switch *s)
+{
+    if (s->kind == SWITCH_FAST_PATH)
+        ops_set_fast_path(ops, false);
+    if (s->kind == SWITCH_CACHE)
+        ops_set_cache(ops, false);
+    for (size_t i = 0; i < ops_count(ops) && s->op.n; i++) {
+        const struct op *op = ops_at(ops, i);
+        if (!names_op(op_name(op), s->op))
+            continue;
+        if (s->kind == SWITCH_FAST_PATH_OF)
+            op_set_fast_path(ops, op, false);
+        else
+            op_set_free(ops, op, true);
+    }
+}
+
+static bool set_switches(struct attempt_run *run)
+{
+    const struct replay_options *options = run->options;
+    ops_set_timing(run->state.ops, options->timing);
+    ops_set_export(run->state.ops, run->load->attempt == TRACE_NONE); /* a program of a .pt2 */
+    for (size_t i = 0; i < options->n_switches; i++)
+        set_switch(run->state.ops, &options->switches[i]);
+    if (options->audit)
+        run->could_be_fast = calloc(ops_count(run->state.ops) + 1, sizeof *run->could_be_fast);
+    run->collecting.could_be_fast = run->could_be_fast;
+    return !options->audit || run->could_be_fast;
+}
+
+static bool open_run(struct attempt_run *run, struct err *err)
+{
+    struct env_settings settings = settings_of(run->load);
+    bool calls = run->load->n_graphs > 0;
+    if (!replay_state_open(&run->state, &run->load->inputs, &settings, err) ||
+        (calls && !seed_make_ops(&run->state, run->options->rules, err)) ||
+        !replay_state_symbols(&run->state, run->load->symbols, run->load->n_symbols, err))
+        return false;
+    run->walker = (struct walker){ .ops = run->state.ops,
+                                   .env = run->state.env,
+                                   .input = give_input,
+                                   .before = before_call,
+                                   .after = after_call,
+                                   .user = run,
+                                   .exported = run->load->attempt == TRACE_NONE,
+                                   .by_hint = run->load->by_hint };
+    run->walker.unbound.seen = env_n_symbols(run->state.env);
+    run->collecting = (struct collecting){ .result = run->result,
+                                           .ops = run->state.ops,
+                                           .digests = run->options->digests };
+    if (calls && !set_switches(run))
+        return err_nomem(err);
+    return guard_log_init(&run->log, run->load->guards, run->load->attempt, run->state.env,
+                          replay_state_resolve, &run->state) ||
+           err_nomem(err);
+}
+
+static void close_run(struct attempt_run *run)
+{
+    for (size_t i = 0; i < run->programs.n; i++)
+        program_free(run->programs.v[i]);
+    vec_release(&run->programs);
+    vec_release(&run->refs);
+    vec_release(&run->walked);
+    vec_release(&run->first_stack);
+    vec_release(&run->stack_graph);
+    vec_release(&run->stack_location);
+    guard_log_release(&run->log);
+    walker_release(&run->walker);
+    traced_release(&run->traced);
+    buf_release(&run->collecting.text);
+    free(run->could_be_fast);
+    replay_state_close(&run->state);
+}
+
+static void collect_costs(struct attempt_run *run)
+{
+    struct replay_costs *costs = &run->result->costs;
+    const struct shape_env *env = run->state.env;
+    run->result->expression_bytes = env_bytes(env);
+    costs->symbols = env_n_symbols(env);
+    costs->guards = env_n_guards(env);
+    costs->replacements = env_n_replacements(env);
+    costs->asserts = env_n_asserts(env);
+    run->result->choices = env_counts(env).choices;
+    for (size_t i = 0; i < run->result->graphs.n; i++)
+        costs->ns += run->result->graphs.v[i].counts.ns;
+}
+
+static bool model_passes(struct attempt_run *run, struct err *err)
+{
+    struct pass_run passes = { .walker = &run->walker,
+                               .state = &run->state,
+                               .inputs = &run->load->inputs,
+                               .programs = run->programs.v,
+                               .counts = run->result->passes,
+                               .operators = &run->result->pass_operators };
+    enum graph_kind *kinds = calloc(run->programs.n + 1, sizeof *kinds);
+    bool ok = true;
+    if (!kinds)
+        return err_nomem(err);
+    for (; passes.n < run->programs.n; passes.n++) {
+        kinds[passes.n] = GRAPH_ANY;
+        for (size_t g = 0; g < run->load->n_graphs && run->walked.v[passes.n]; g++)
+            if (run->load->graphs[g].ref == run->refs.v[passes.n])
+                kinds[passes.n] = run->load->graphs[g].kind;
+    }
+    passes.kinds = kinds;
+    if (!passes_run(&passes)) {
+        *err = run->walker.err;
+        ok = false;
+    }
+    for (size_t i = 0; i < run->result->pass_operators.rows.n && ok; i++) {
+        struct str *op = &run->result->pass_operators.rows.v[i].op;
+        *op = arena_copy(&run->result->arena, *op);
+        ok = op->p || err_nomem(err);
+    }
+    free(kinds);
+    return ok;
+}
+
+/* It asks, so it comes last. */
+static bool check_constraints(struct attempt_run *run)
+{
+    const struct attempt_load *load = run->load;
+    struct constraint_places places = { .trace = load->trace, .log = &run->log };
+    struct buf text = BUF_INIT;
+    if (load->attempt != TRACE_NONE)
+        places.recording = load->trace->attempts[load->attempt].recording;
+    bool ok = constraints_check(&run->state, &load->inputs, places, &text);
+    if (ok)
+        run->result->violation = arena_copy(&run->result->arena, buf_str(&text));
+    buf_release(&text);
+    return ok && run->result->violation.p;
+}
+
+void attempt_replay(const struct replay_options *options, struct attempt_load *load,
+                    struct attempt_result *result)
+{
+    struct attempt_run run = { .options = options, .load = load, .result = result };
+    struct err err = { 0 };
+    *result = (struct attempt_result){ .load = load };
+    if (open_run(&run, &err) && walk_graphs(&run, &err)) {
+        if (!guard_log_apply(&run.log, UINT32_MAX, true) || !collect_guards(&run))
+            err_nomem(&err);
+        if (run.state.ops)
+            collect_operators(&run.collecting, run.stack_graph.v, run.stack_location.v,
+                              (uint32_t)run.stack_graph.n);
+        if (options->trails)
+            collect_trails(&run.collecting, run.state.env);
+        if (run.collecting.failed)
+            err_nomem(&err);
+        collect_costs(&run);
+        if (!err_is_set(&err))
+            walk_warm(&run, &err);
+        if (!err_is_set(&err) && options->passes && run.state.ops)
+            model_passes(&run, &err);
+        if (!err_is_set(&err) && !check_constraints(&run))
+            err_nomem(&err);
+    }
+    if (!err_is_set(&err) && run.state.ops && ops_short_of_memory(run.state.ops))
+        err_nomem(&err);
+    result->err = err;
+    close_run(&run);
+}
+
+void attempt_result_release(struct attempt_result *result)
+{
+    vec_release(&result->graphs);
+    vec_release(&result->differences);
+    vec_release(&result->guards);
+    vec_release(&result->unsupported);
+    vec_release(&result->operators);
+    vec_release(&result->trails);
+    vec_release(&result->pass_operators.rows);
+    arena_release(&result->arena);
+}

@@ -1,0 +1,341 @@
+#include "replay/attempt/change.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+const char *policy_name(enum policy policy)
+{
+    static const char *const names[] = {
+#define POLICY(id, name) name,
+#include "replay/attempt/policies.def"
+#undef POLICY
+    };
+    return policy < POLICIES ? names[policy] : "";
+}
+
+bool policy_by_name(struct str name, enum policy *ret)
+{
+    for (int i = 0; i < POLICIES; i++)
+        if (str_is(name, policy_name((enum policy)i))) {
+            *ret = (enum policy)i;
+            return true;
+        }
+    return false;
+}
+
+/* ---- Reading marks and sets ---- */
+
+static bool read_range(struct str text, struct dim_change *ret)
+{
+    size_t dots = str_find(text, STR(".."));
+    struct str upper = str_from(text, dots + 2);
+    ret->kind = DIM_RANGE;
+    ret->max = INT64_MAX;
+    return dots < text.n && str_to_i64(str_first(text, dots), &ret->min) &&
+           (upper.n == 0 || str_to_i64(upper, &ret->max)) && ret->min <= ret->max;
+}
+
+static bool read_change(struct str text, struct dim_change *ret)
+{
+    *ret = (struct dim_change){ .kind = str_is(text, "dynamic")    ? DIM_FORCED_DYNAMIC
+                                        : str_is(text, "static")   ? DIM_FORCED_STATIC
+                                        : str_is(text, "unbacked") ? DIM_FORCED_UNBACKED
+                                                                   : DIM_AS_RECORDED };
+    return ret->kind != DIM_AS_RECORDED || read_range(text, ret);
+}
+
+static bool is_name(struct str name)
+{
+    bool ok = name.n && name.n < DIM_NAME_MAX / 2 && !isdigit((unsigned char)name.p[0]);
+    for (size_t i = 0; i < name.n; i++)
+        ok = ok && (isalnum((unsigned char)name.p[i]) || name.p[i] == '_');
+    return ok;
+}
+
+/* "2*Dim(dx)+1": named as _DerivedDim names it, "2*dx + 1". */
+static bool read_dim(struct str text, struct input_mark *mark)
+{
+    struct dim_change *ret = &mark->change;
+    const int64_t most = 1 << 20;
+    size_t open = str_find(text, STR("Dim(")), close = str_find_char(text, ')');
+    if (open == text.n || close == text.n || close < open + 4)
+        return false;
+    struct str inside = { text.p + open + 4, close - open - 4 };
+    struct str before = str_first(text, open), after = str_from(text, close + 1);
+    struct str name = str_trim(str_first(inside, str_find_char(inside, ',')));
+    struct str range = str_trim(str_from(inside, name.n + 1));
+    struct dim_change bounds = { .min = 0, .max = INT64_MAX };
+    int64_t mul = 1, add = 0;
+    if (!is_name(name) || (range.n && !read_range(range, &bounds)) ||
+        (before.n &&
+         (!str_ends(before, STR("*")) || !str_to_i64(str_first(before, before.n - 1), &mul))) ||
+        (after.n && !str_to_i64(str_from(after, after.p[0] == '+'), &add)) || mul < 1 ||
+        mul > most || add > most || add < -most || bounds.min < 0)
+        return false;
+    *ret = (struct dim_change){
+        .kind = DIM_NAMED,
+        .dim = { .name = name, .mul = mul, .add = add, .min = bounds.min, .max = bounds.max }
+    };
+    if (mul == 1 && add == 0)
+        return true;
+    int n = mul > 1 ? snprintf(mark->name, sizeof mark->name, "%lld*", (long long)mul) : 0;
+    n += snprintf(mark->name + n, sizeof mark->name - (size_t)n, "%.*s", STR_ARG(name));
+    if (add)
+        snprintf(mark->name + n, sizeof mark->name - (size_t)n, " %c %lld", add < 0 ? '-' : '+',
+                 (long long)(add < 0 ? -add : add));
+    ret->dim.root = name;
+    ret->dim.name = str_of(mark->name);
+    return true;
+}
+
+bool input_mark_parse(struct input_mark *mark, char *text, struct err *err)
+{
+    struct str whole = str_of(text);
+    for (char *p = text; *p; p++)
+        *p = *p == '"' ? '\'' : *p;
+    size_t equals = whole.n, colon = whole.n;
+    for (size_t i = 0; i < whole.n; i++)
+        equals = whole.p[i] == '=' ? i : equals; /* the last one: a source may hold others */
+    for (size_t i = 0; i < equals && equals < whole.n; i++)
+        colon = whole.p[i] == ':' ? i : colon;
+    struct str dim = { whole.p + colon + 1, equals > colon ? equals - colon - 1 : 0 };
+    uint64_t number;
+    if (colon == whole.n || colon == 0 || !str_to_u64(dim, &number) || number >= TENSOR_MAX_DIM ||
+        !(read_change(str_from(whole, equals + 1), &mark->change) ||
+          read_dim(str_from(whole, equals + 1), mark)))
+        return err_set(err, ERR_USAGE,
+                       "%s: a mark is SOURCE:DIM=dynamic|static|unbacked|MIN..MAX|Dim(NAME)", text);
+    mark->source = str_first(whole, colon);
+    mark->dim = (uint32_t)number;
+    return true;
+}
+
+/* Whole, or of a symbol that stands for a float. */
+static bool is_number(struct str text)
+{
+    char copy[64], *end = copy;
+    int64_t whole;
+    if (str_to_i64(text, &whole))
+        return true;
+    if (text.n >= sizeof copy || str_find_char(text, '.') == text.n)
+        return false;
+    memcpy(copy, text.p, text.n);
+    copy[text.n] = '\0';
+    strtod(copy, &end);
+    return *end == '\0';
+}
+
+bool input_set_parse(struct input_set *set, struct str text, struct err *err)
+{
+    size_t equals = str_find_char(text, '=');
+    set->symbol = str_trim(str_first(text, equals));
+    set->value = str_trim(str_from(text, equals + 1));
+    if (set->symbol.n == 0 || set->value.n == 0 || !is_number(set->value))
+        return err_set(err, ERR_USAGE, "%.*s: a hint is SYMBOL=NUMBER", STR_ARG(text));
+    return true;
+}
+
+/* ---- Policies ---- */
+
+struct policy_run {
+    struct trace *trace;
+    uint32_t attempt;
+    const struct guard_list *guards;
+    struct inputs *inputs;
+    struct intern names; /* partial: symbols that Python looked at; auto: "source dim value" */
+    bool failed;
+};
+
+static void force(struct input_tensor *t, uint32_t dim)
+{
+    t->change[dim].kind = DIM_FORCED_STATIC;
+}
+
+static void make_static(struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->list.n; i++) {
+        struct input *input = &inputs->list.v[i];
+        input->fixed = true;
+        for (uint32_t d = 0; input->kind == INPUT_TENSOR && d < input->tensor.ndim; d++)
+            force(&input->tensor, d);
+    }
+}
+
+static void keep_batch(struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->list.n; i++) {
+        struct input *input = &inputs->list.v[i];
+        input->fixed = true;
+        for (uint32_t d = 1; input->kind == INPUT_TENSOR && d < input->tensor.ndim; d++)
+            force(&input->tensor, d);
+    }
+}
+
+static void note_name(void *user, struct str symbol)
+{
+    struct policy_run *p = user;
+    p->failed |= intern(&p->names, symbol) == INTERN_NONE;
+}
+
+static bool noted(const struct policy_run *p, struct str name)
+{
+    return name.n && intern_find(&p->names, name) != INTERN_NONE;
+}
+
+static void keep_unused(struct policy_run *p)
+{
+    for (uint32_t i = 0; i < p->guards->n; i++) {
+        const struct guard *g = &p->guards->guards[i];
+        if (g->attempt == p->attempt && g->kind == GUARD_EVAL &&
+            (g->asked_by == GUARD_BY_USER || g->asked_by == GUARD_BY_DYNAMO ||
+             g->asked_by == GUARD_BY_TORCH_FUNCTION))
+            guard_symbols(g->expr, note_name, p);
+    }
+    for (size_t i = 0; i < p->inputs->list.n; i++) {
+        struct input *input = &p->inputs->list.v[i];
+        input->fixed = input->kind == INPUT_SYMBOL && noted(p, input->symbol.name);
+        for (uint32_t d = 0; input->kind == INPUT_TENSOR && d < input->tensor.ndim; d++)
+            if (noted(p, input->tensor.size_symbol[d].name))
+                force(&input->tensor, d);
+    }
+}
+
+static void put_dim(struct buf *out, const struct input_tensor *t, uint32_t d, bool value)
+{
+    buf_clear(out);
+    buf_printf(out, "%.*s %u", STR_ARG(t->source), d);
+    if (value)
+        buf_printf(out, " %lld", (long long)t->size[d]);
+}
+
+/* Of the same frame: "3/0" comes before "3/1". */
+static bool is_earlier(const struct trace *trace, uint32_t a, uint32_t b)
+{
+    const struct attempt *x = &trace->attempts[a], *y = &trace->attempts[b];
+    struct str fx = str_first(x->compile, str_find_char(x->compile, '/'));
+    struct str fy = str_first(y->compile, str_find_char(y->compile, '/'));
+    return x->recording == y->recording && str_eq(fx, fy) && !str_eq(x->compile, y->compile) &&
+           a < b;
+}
+
+static bool note_earlier(struct policy_run *p, struct buf *key, struct err *err)
+{
+    for (uint32_t a = 0; a < p->attempt; a++) {
+        struct inputs earlier = { 0 };
+        if (!is_earlier(p->trace, a, p->attempt))
+            continue;
+        bool ok = inputs_read(p->trace, a, &earlier, err);
+        for (size_t i = 0; i < earlier.list.n && ok; i++) {
+            const struct input_tensor *t = &earlier.list.v[i].tensor;
+            for (uint32_t d = 0; earlier.list.v[i].kind == INPUT_TENSOR && d < t->ndim; d++) {
+                put_dim(key, t, d, false);
+                note_name(p, buf_str(key));
+                put_dim(key, t, d, true);
+                note_name(p, buf_str(key));
+            }
+        }
+        inputs_release(&earlier);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+/* A size that had another value before: seen under another value, never under this one alone. */
+static bool keep_changed(struct policy_run *p, struct err *err)
+{
+    struct buf key = BUF_INIT;
+    bool ok = note_earlier(p, &key, err);
+    for (size_t i = 0; i < p->inputs->list.n && ok; i++) {
+        struct input *input = &p->inputs->list.v[i];
+        struct input_tensor *t = &input->tensor;
+        input->fixed = true;
+        for (uint32_t d = 0; input->kind == INPUT_TENSOR && d < t->ndim; d++) {
+            put_dim(&key, t, d, false);
+            bool known = noted(p, buf_str(&key));
+            put_dim(&key, t, d, true);
+            if (!known || noted(p, buf_str(&key)))
+                force(t, d);
+        }
+    }
+    p->failed |= key.failed;
+    buf_release(&key);
+    return ok;
+}
+
+/* Sizes of inputs that are neither 0 nor 1, no symbol, and equal to no symbol's value. */
+static bool check_all(const struct inputs *inputs, bool first_only, enum policy policy,
+                      struct err *err)
+{
+    if (!inputs->static_by_default)
+        return true;
+    for (size_t i = 0; i < inputs->list.n; i++) {
+        const struct input_tensor *t = &inputs->list.v[i].tensor;
+        if (inputs->list.v[i].kind != INPUT_TENSOR || !t->plain || t->of_module || t->attribute)
+            continue;
+        for (uint32_t d = 0; d < t->ndim && !(first_only && d); d++)
+            if (t->size[d] > 1 && t->size_symbol[d].name.n == 0)
+                return err_set(err, ERR_USAGE,
+                               "policy %s: size %u of %.*s was recorded as the number %lld, and a "
+                               "policy invents no symbol",
+                               policy_name(policy), d, STR_ARG(t->source), (long long)t->size[d]);
+    }
+    return true;
+}
+
+static bool apply_policy(struct policy_run *p, enum policy policy, struct err *err)
+{
+    switch (policy) {
+    case POLICY_STATIC: make_static(p->inputs); return true;
+    case POLICY_BATCH: keep_batch(p->inputs); return check_all(p->inputs, true, policy, err);
+    case POLICY_PARTIAL: keep_unused(p); return true;
+    case POLICY_AUTO: return keep_changed(p, err);
+    case POLICY_ALL: return check_all(p->inputs, false, policy, err);
+    default: return true;
+    }
+}
+
+static void apply_mark(struct inputs *inputs, const struct input_mark *mark, size_t *found)
+{
+    for (size_t i = 0; i < inputs->list.n; i++) {
+        struct input_tensor *t = &inputs->list.v[i].tensor;
+        if (inputs->list.v[i].kind == INPUT_TENSOR && str_eq(t->source, mark->source) &&
+            mark->dim < t->ndim) {
+            t->change[mark->dim] = mark->change;
+            ++*found;
+        }
+    }
+}
+
+/* A Dim's range is said once, wherever it is named; others say what it is in all. */
+static void give_range(const struct input_changes *changes, struct env_dim *dim)
+{
+    struct str root = dim->root.n ? dim->root : dim->name;
+    for (size_t i = 0; i < changes->n_marks; i++) {
+        const struct env_dim *other = &changes->marks[i].change.dim;
+        if (changes->marks[i].change.kind != DIM_NAMED ||
+            !str_eq(other->root.n ? other->root : other->name, root))
+            continue;
+        dim->min = other->min > dim->min ? other->min : dim->min;
+        dim->max = other->max < dim->max ? other->max : dim->max;
+    }
+}
+
+bool inputs_change(struct trace *trace, uint32_t attempt, const struct guard_list *guards,
+                   const struct input_changes *changes, struct inputs *inputs, size_t *found,
+                   struct err *err)
+{
+    struct policy_run p = {
+        .trace = trace, .attempt = attempt, .guards = guards, .inputs = inputs
+    };
+    inputs->changed = changes_dims(changes);
+    bool ok = apply_policy(&p, changes->policy, err);
+    for (size_t i = 0; i < changes->n_marks; i++) {
+        struct input_mark mark = changes->marks[i];
+        if (mark.change.kind == DIM_NAMED)
+            give_range(changes, &mark.change.dim);
+        apply_mark(inputs, &mark, found);
+    }
+    intern_release(&p.names);
+    return p.failed ? err_nomem(err) : ok;
+}

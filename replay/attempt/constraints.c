@@ -1,0 +1,206 @@
+#include "replay/attempt/constraints.h"
+
+#include <stdlib.h>
+
+struct checking {
+    struct replay_state *state;
+    const struct inputs *inputs;
+    vec_of(struct env_input)
+    list;
+    vec_of(struct env_dim)
+    dims;
+    vec_of(struct env_equality)
+    pairs;
+    vec_of(struct env_derived)
+    derived;
+    bool any, failed; /* any: a constraint */
+};
+
+static bool push_input(struct checking *c, const struct replay_input *seeded,
+                       const struct input *input)
+{
+    struct env_input new = { .source = input->tensor.source,
+                             .ndim = seeded->meta.ndim,
+                             .size = seeded->meta.size,
+                             .stride = seeded->meta.stride,
+                             .offset = seeded->meta.offset,
+                             .constraints = seeded->constraints };
+    for (uint32_t d = 0; seeded->constraints && d < seeded->meta.ndim; d++)
+        c->any |= seeded->constraints[d].kind != CONSTRAINT_NONE;
+    return vec_push(&c->list, new);
+}
+
+static struct str size_source(struct checking *c, struct str tensor, uint32_t dim)
+{
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "%.*s.size()[%u]", STR_ARG(tensor), dim);
+    struct str ret = arena_copy(&c->state->arena, buf_str(&text));
+    c->failed |= text.failed || !ret.p;
+    buf_release(&text);
+    return ret;
+}
+
+static bool has_dim(const struct checking *c, struct str name)
+{
+    for (size_t i = 0; i < c->dims.n; i++)
+        if (str_eq(c->dims.v[i].name, name))
+            return true;
+    return false;
+}
+
+static void add_dim(struct checking *c, struct env_dim dim)
+{
+    if (!has_dim(c, dim.name))
+        c->failed |= !vec_push(&c->dims, dim);
+}
+
+/* The first size that was given as that Dim; the name itself where no size was. */
+static struct str first_of(struct checking *c, struct str name)
+{
+    for (size_t i = 0; i < c->inputs->list.n; i++) {
+        const struct input *input = &c->inputs->list.v[i];
+        for (uint32_t d = 0; input->kind == INPUT_TENSOR && d < input->tensor.ndim; d++)
+            if (input->tensor.change[d].kind == DIM_NAMED &&
+                str_eq(input->tensor.change[d].dim.name, name))
+                return size_source(c, input->tensor.source, d);
+    }
+    return name;
+}
+
+/* EqualityConstraint, as torch/export/dynamic_shapes.py makes it (_process_equalities). */
+static void relate(struct checking *c, const struct input_tensor *t, uint32_t d)
+{
+    const struct env_dim *dim = &t->change[d].dim;
+    struct str source = size_source(c, t->source, d);
+    struct str root = first_of(c, dim->root.n ? dim->root : dim->name);
+    if (dim->root.n)
+        c->failed |= !vec_push(&c->derived, (struct env_derived){ source, root, dim });
+    else if (!str_eq(root, source))
+        c->failed |= !vec_push(&c->pairs, (struct env_equality){ source, root });
+}
+
+/* A root that no size is has a symbol of its own: of such a hint that the first size fits. */
+static void make_root(struct checking *c, const struct input_tensor *t, uint32_t d)
+{
+    const struct env_dim *dim = &t->change[d].dim;
+    struct env_dim root = { dim->root, STR(""), 1, 0, dim->min, dim->max };
+    if (!dim->root.n || has_dim(c, dim->root))
+        return;
+    add_dim(c, root);
+    if (!str_eq(first_of(c, dim->root), dim->root))
+        return;
+    struct sym_pool *pool = env_pool(c->state->env);
+    struct symbol_request request = { .value =
+                                          sym_integer(pool, (t->size[d] - dim->add) / dim->mul),
+                                      .source = dim->root,
+                                      .dynamic = DIM_DYNAMIC,
+                                      .positive = true };
+    env_create_symbol(c->state->env, &request);
+}
+
+static void gather(struct checking *c)
+{
+    for (size_t i = 0; i < c->inputs->list.n && !c->failed; i++) {
+        const struct input *input = &c->inputs->list.v[i];
+        const struct replay_input *seeded = &c->state->inputs[i];
+        if (input->kind != INPUT_TENSOR || !seeded->is_tensor || !seeded->meta.size)
+            continue;
+        c->failed |= !push_input(c, seeded, input);
+        for (uint32_t d = 0; d < input->tensor.ndim && !c->failed; d++)
+            if (input->tensor.change[d].kind == DIM_NAMED) {
+                add_dim(c, input->tensor.change[d].dim);
+                relate(c, &input->tensor, d);
+            }
+    }
+    for (size_t i = 0; i < c->inputs->list.n && !c->failed; i++) {
+        const struct input_tensor *t = &c->inputs->list.v[i].tensor;
+        for (uint32_t d = 0; c->inputs->list.v[i].kind == INPUT_TENSOR && d < t->ndim; d++)
+            if (t->change[d].kind == DIM_NAMED)
+                make_root(c, t, d);
+    }
+}
+
+/* --- The user's stack --- */
+
+static stack_id stack_of(const struct constraint_places *places, struct env_origin origin)
+{
+    const struct guard_log *log = places->log;
+    for (uint32_t i = 0; i < log->n_recorded && !origin.user_stack; i++) {
+        const struct guard_entry *entry = &log->entries.v[i];
+        if (entry->asked && entry->graph == origin.graph && entry->node == origin.node)
+            return entry->guard->user_stack;
+    }
+    return origin.user_stack;
+}
+
+/* As format_list() of traceback has it, outermost first. */
+static void put_stack(const struct constraint_places *places, stack_id stack, struct buf *out)
+{
+    enum { DEEPEST = 256 };
+    stack_id stacks[DEEPEST];
+    uint32_t n = 0;
+    for (; stack && n < DEEPEST; stack = stack_parent(places->trace, stack))
+        stacks[n++] = stack;
+    while (n-- > 0) {
+        struct frame frame = stack_frame(places->trace, places->recording, stacks[n]);
+        buf_printf(out, "  File \"%.*s\", line %u, in %.*s\n", STR_ARG(frame.file), frame.line,
+                   STR_ARG(frame.function));
+        if (frame.code.n)
+            buf_printf(out, "    %.*s\n", STR_ARG(frame.code));
+    }
+}
+
+static void locate(void *user, struct env_origin origin, enum env_locate what, struct buf *out)
+{
+    const struct constraint_places *places = user;
+    if (what == ENV_LOCATE_STACK && places->trace)
+        put_stack(places, stack_of(places, origin), out);
+}
+
+static void ignore(void *user, struct str text, uint32_t guard)
+{
+    (void)user;
+    (void)text;
+    (void)guard;
+}
+
+static void check(struct checking *c, struct buf *ret)
+{
+    struct shape_env *env = c->state->env;
+    const struct env_produce what = { .inputs = c->list.v,
+                                      .n_inputs = (uint32_t)c->list.n,
+                                      .equalities = c->pairs.v,
+                                      .n_equalities = (uint32_t)c->pairs.n,
+                                      .has_equalities = c->dims.n > 0,
+                                      .derived = c->derived.v,
+                                      .n_derived = (uint32_t)c->derived.n,
+                                      .dims = c->dims.v,
+                                      .n_dims = (uint32_t)c->dims.n,
+                                      .guard_static = c->dims.n > 0 };
+    bool held =
+        c->dims.n ? env_check_dims(env, &what, ret) : env_produce_guards(env, &what, ignore, NULL);
+    struct env_raised raised = env_raised(env);
+    c->failed |= !held && raised.kind == ENV_RAISED_MEMORY;
+    if (!held && raised.kind == ENV_RAISED_CONSTRAINT)
+        buf_put(ret, raised.text);
+}
+
+bool constraints_check(struct replay_state *state, const struct inputs *inputs,
+                       struct constraint_places places, struct buf *ret)
+{
+    struct checking c = { .state = state, .inputs = inputs };
+    if (state->refused.n) { /* a size was not what its constraint says: there is no more to check */
+        buf_put(ret, state->refused);
+        return !ret->failed;
+    }
+    gather(&c);
+    env_set_locator(state->env, locate, &places);
+    if (c.any && !c.failed)
+        check(&c, ret);
+    env_set_locator(state->env, NULL, NULL);
+    vec_release(&c.list);
+    vec_release(&c.dims);
+    vec_release(&c.pairs);
+    vec_release(&c.derived);
+    return !c.failed && !ret->failed;
+}

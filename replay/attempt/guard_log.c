@@ -1,0 +1,262 @@
+#include "replay/attempt/guard_log.h"
+
+#include "replay/ops/dispatch/ops.h"
+
+bool guard_log_init(struct guard_log *log, const struct guard_list *list, uint32_t attempt,
+                    struct shape_env *env, sym_resolver *symbol, void *user)
+{
+    *log = (struct guard_log){ .env = env, .symbol = symbol, .user = user };
+    for (uint32_t i = 0; i < list->n; i++)
+        if (list->guards[i].attempt == attempt && list->guards[i].kind != GUARD_SUPPRESSED &&
+            !vec_push(&log->entries, (struct guard_entry){ .guard = &list->guards[i],
+                                                           .canonical = SYM_NONE,
+                                                           .expr = SYM_NONE,
+                                                           .rule = "" }))
+            return false;
+    log->n_recorded = (uint32_t)log->entries.n;
+    return true;
+}
+
+void guard_log_release(struct guard_log *log)
+{
+    for (size_t i = log->n_recorded; i < log->entries.n; i++)
+        free((char *)log->entries.v[i].text.p);
+    vec_release(&log->entries);
+}
+
+/* Products are multiplied out first: 4*(a + 1) and 4*a + 4 say the same. */
+static sym_id canonical(struct guard_log *log, sym_id expr)
+{
+    struct err ignored = { 0 };
+    struct sym_pool *pool = env_pool(log->env);
+    sym_id flat = expr == SYM_NONE ? SYM_NONE : sym_expand(pool, expr);
+    sym_id ret = flat == SYM_NONE ? SYM_NONE : sym_canonical(pool, flat);
+    sym_ok(pool, &ignored);
+    return ret == SYM_NONE ? expr : ret;
+}
+
+/* Reads a recorded guard when it is first looked at. */
+static void read_entry(struct guard_log *log, struct guard_entry *entry)
+{
+    struct err ignored = { 0 };
+    struct sym_pool *pool = env_pool(log->env);
+    if (entry->expr != SYM_NONE || !entry->guard)
+        return;
+    entry->expr = sym_parse(pool, entry->guard->expr, log->symbol, log->user);
+    sym_ok(pool, &ignored);
+    entry->canonical = canonical(log, entry->expr);
+}
+
+static bool is_kernel(const struct guard_entry *entry)
+{
+    return entry->guard->asked_by == GUARD_BY_KERNEL;
+}
+
+/* True where the environment would not ask any more. */
+static bool is_known(struct guard_log *log, struct guard_entry *entry)
+{
+    read_entry(log, entry);
+    if (entry->expr == SYM_NONE)
+        return true;
+    sym_id ret = env_evaluate_static(log->env, entry->expr);
+    env_raised(log->env);
+    return ret == SYM_ID_TRUE;
+}
+
+static void apply(struct guard_log *log, struct guard_entry *entry)
+{
+    struct env_origin none = { .graph = UINT32_MAX,
+                               .node = ENV_NODE_NONE,
+                               .user_stack = entry->guard->user_stack,
+                               .rule = "" };
+    bool ignored;
+    read_entry(log, entry);
+    entry->fate = FATE_APPLIED;
+    if (entry->expr == SYM_NONE)
+        return;
+    env_set_origin(log->env, none);
+    if (entry->guard->kind == GUARD_RUNTIME_ASSERT)
+        env_expect_true(log->env, entry->expr, STR(""), &ignored);
+    else
+        env_guard_bool(log->env, entry->expr, &ignored);
+    env_raised(log->env);
+}
+
+/* A kernel guard holds back what was recorded after it, unless it came by itself. Deferred asserts
+ * of kernels are asked for by rules too, and hold nothing back. */
+static bool holds_back(struct guard_log *log, struct guard_entry *entry)
+{
+    if (entry->fate != FATE_PENDING || entry->guard->kind != GUARD_EVAL)
+        return false;
+    return !is_known(log, entry);
+}
+
+static uint64_t knowledge(const struct shape_env *env)
+{
+    return ((uint64_t)env_n_guards(env) << 32) + env_n_replacements(env) +
+           (uint64_t)env_n_asserts(env);
+}
+
+bool guard_log_apply(struct guard_log *log, uint32_t record, bool all)
+{
+    uint64_t now = knowledge(log->env);
+    if (!all && log->last_change == now + 1)
+        return true;
+    while (log->head < log->n_recorded) {
+        struct guard_entry *entry = &log->entries.v[log->head];
+        if (entry->guard->record >= record)
+            break;
+        if (is_kernel(entry)) {
+            if (!all && holds_back(log, entry))
+                break;
+        } else if (entry->fate == FATE_PENDING) {
+            if (!guard_log_gather(log))
+                return false;
+            apply(log, entry);
+            log->seen = env_n_guards(log->env);
+        }
+        log->head++;
+    }
+    log->last_change = knowledge(log->env) + 1;
+    return true;
+}
+
+/* The first recorded guard that says the same and was not met yet. */
+static struct guard_entry *find_entry(struct guard_log *log, sym_id expr, sym_id form)
+{
+    for (uint32_t i = 0; i < log->n_recorded; i++) {
+        struct guard_entry *entry = &log->entries.v[i];
+        if (entry->fate != FATE_PENDING || entry->guard->kind != GUARD_EVAL)
+            continue;
+        read_entry(log, entry);
+        if (entry->expr != SYM_NONE && (entry->expr == expr || entry->canonical == form))
+            return entry;
+    }
+    return NULL;
+}
+
+/* One that says the same and was met: PyTorch may ask again for what it forgot that it knew (its
+ * caches are small), and guards count as a set. */
+static struct guard_entry *find_met(struct guard_log *log, sym_id expr, sym_id form)
+{
+    for (uint32_t i = 0; i < log->n_recorded; i++) {
+        struct guard_entry *entry = &log->entries.v[i];
+        if ((entry->fate == FATE_REPRODUCED || entry->fate == FATE_APPLIED) &&
+            entry->guard->kind == GUARD_EVAL && entry->expr != SYM_NONE &&
+            (entry->expr == expr || entry->canonical == form))
+            return entry;
+    }
+    return NULL;
+}
+
+static bool add_extra(struct guard_log *log, const struct env_guard *guard, sym_id form)
+{
+    struct buf text = BUF_INIT;
+    sym_print(env_pool(log->env), guard->expr, &text);
+    return !text.failed &&
+           vec_push(&log->entries, (struct guard_entry){ .text = { text.p, text.n },
+                                                         .expr = guard->expr,
+                                                         .canonical = form,
+                                                         .fate = FATE_EXTRA,
+                                                         .asked = true,
+                                                         .graph = guard->origin.graph,
+                                                         .node = guard->origin.node,
+                                                         .rule = guard->origin.rule });
+}
+
+/* Those in between were recorded before the one that just came. */
+static void move_head(struct guard_log *log, uint32_t to)
+{
+    for (; log->head < to; log->head++) {
+        struct guard_entry *entry = &log->entries.v[log->head];
+        if (entry->fate == FATE_PENDING && !is_kernel(entry))
+            apply(log, entry);
+    }
+}
+
+static bool take(struct guard_log *log, uint32_t i)
+{
+    struct env_guard guard = *env_guard_at(log->env, i);
+    sym_id form = canonical(log, guard.expr);
+    struct guard_entry *entry = find_entry(log, guard.expr, form);
+    if (!entry && find_met(log, guard.expr, form))
+        return true;
+    if (!entry)
+        return guard.origin.node == ENV_NODE_NONE || add_extra(log, &guard, form);
+    entry->fate = is_kernel(entry) ? FATE_REPRODUCED : FATE_APPLIED;
+    entry->asked = guard.origin.node != ENV_NODE_NONE;
+    entry->graph = guard.origin.graph;
+    entry->node = guard.origin.node;
+    entry->rule = guard.origin.rule;
+    uint32_t at = (uint32_t)(entry - log->entries.v);
+    if (at >= log->head)
+        move_head(log, at);
+    return true;
+}
+
+bool guard_log_gather(struct guard_log *log)
+{
+    uint32_t n = env_n_guards(log->env);
+    for (; log->seen < n; log->seen++)
+        if (!take(log, log->seen))
+            return false;
+    /* What was applied on the way is no kernel's. */
+    log->seen = env_n_guards(log->env);
+    return true;
+}
+
+bool guard_log_concede(struct guard_log *log, uint32_t record)
+{
+    struct sym_pool *pool = env_pool(log->env);
+    for (uint32_t i = 0; i < log->n_recorded; i++) {
+        struct guard_entry *entry = &log->entries.v[i];
+        if (entry->fate != FATE_PENDING || !is_kernel(entry) || entry->guard->kind != GUARD_EVAL ||
+            entry->guard->record >= record)
+            continue;
+        read_entry(log, entry);
+        if (entry->expr == SYM_NONE || sym_kind_of(pool, entry->expr) != SYM_EQ)
+            continue;
+        apply(log, entry);
+        entry->fate = FATE_PENDING;
+    }
+    log->seen = env_n_guards(log->env);
+    return true;
+}
+
+struct looking {
+    bool (*visible)(void *user, struct str symbol);
+    void *user;
+    bool found, any;
+};
+
+static void look(void *user, struct str symbol)
+{
+    struct looking *l = user;
+    l->any = true;
+    l->found |= l->visible(l->user, symbol);
+}
+
+void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct str symbol),
+                      void *user, uint32_t n_graphs)
+{
+    for (uint32_t i = 0; i < log->n_recorded; i++) {
+        struct guard_entry *entry = &log->entries.v[i];
+        struct looking l = { visible, user, false, false };
+        if (entry->fate != FATE_PENDING)
+            continue;
+        read_entry(log, entry);
+        if (entry->guard->kind == GUARD_EVAL && entry->expr != SYM_NONE) {
+            const struct guard_entry *met = find_met(log, entry->expr, entry->canonical);
+            if (met) {
+                entry->fate = FATE_REPRODUCED;
+                entry->asked = met->asked;
+                entry->graph = met->graph;
+                entry->node = met->node;
+                entry->rule = met->rule;
+                continue;
+            }
+        }
+        guard_symbols(entry->guard->expr, look, &l);
+        entry->fate = n_graphs == 0 ? FATE_NO_GRAPH : l.found ? FATE_MISSING : FATE_INVISIBLE;
+    }
+}

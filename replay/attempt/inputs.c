@@ -1,0 +1,342 @@
+#include "replay/attempt/inputs.h"
+
+#include <stdlib.h>
+
+struct description {
+    int64_t describer, id, base; /* base: of a view, -1 otherwise */
+    struct input_tensor tensor;
+};
+
+struct reading {
+    struct trace *trace;
+    struct inputs *inputs;
+    struct json doc;
+    struct intern sources; /* of tensors */
+    vec_of(uint32_t)
+    tensor; /* input by source */
+    vec_of(struct description)
+    descriptions;
+};
+
+static json_id get(const struct reading *r, const char *key)
+{
+    return json_get(&r->doc, JSON_ROOT, str_of(key));
+}
+
+static bool is_true(const struct reading *r, const char *key)
+{
+    return json_kind_of(&r->doc, get(r, key)) == JSON_TRUE;
+}
+
+/* "device(type='cuda', index=0)" */
+static struct device device_of(struct str text)
+{
+    struct device ret = { DEVICE_NONE, -1 };
+    char name[40];
+    struct str type = str_from(text, str_find_char(text, '\'') + 1);
+    struct str index = str_from(text, str_find(text, STR("index=")) + STR("index=").n);
+    type = str_first(type, str_find_char(type, '\''));
+    index = str_first(index, str_find_char(index, ')'));
+    int n = index.n ? snprintf(name, sizeof name, "%.*s:%.*s", STR_ARG(type), STR_ARG(index))
+                    : snprintf(name, sizeof name, "%.*s", STR_ARG(type));
+    if (n > 0 && (size_t)n < sizeof name)
+        device_parse(str_of(name), &ret);
+    return ret;
+}
+
+static bool read_numbers(struct reading *r, const char *key, uint32_t n, int64_t *ret)
+{
+    uint32_t i = 0;
+    json_id list = get(r, key);
+    for (json_id at = json_first(&r->doc, list); at != JSON_NONE; at = json_next(&r->doc, at), i++)
+        if (i >= n || !json_i64(&r->doc, at, &ret[i]))
+            return false;
+    return i == n;
+}
+
+static void read_marks(struct reading *r, struct input_tensor *tensor)
+{
+    json_id list = get(r, "dynamo_dynamic_indices");
+    for (json_id at = json_first(&r->doc, list); at != JSON_NONE; at = json_next(&r->doc, at)) {
+        uint64_t dim;
+        if (json_u64(&r->doc, at, &dim) && dim < tensor->ndim)
+            tensor->marked[dim] = true;
+    }
+}
+
+/* Most tensors are parameters, without symbols: they share these. */
+static const struct recorded_symbol no_symbols[TENSOR_MAX_DIM + 1];
+
+static struct recorded_symbol *
+own_symbol(struct arena *arena, const struct recorded_symbol **symbols, uint32_t ndim, uint32_t dim)
+{
+    if (*symbols == no_symbols) {
+        struct recorded_symbol *own = arena_array(arena, struct recorded_symbol, (size_t)ndim + 1);
+        if (!own)
+            return NULL;
+        *symbols = own;
+    }
+    return (struct recorded_symbol *)&(*symbols)[dim];
+}
+
+static bool room_for_dims(struct arena *arena, struct input_tensor *t)
+{
+    size_t n = (size_t)t->ndim + 1;
+    t->size = arena_array(arena, int64_t, n);
+    t->stride = arena_array(arena, int64_t, n);
+    t->marked = arena_array(arena, bool, n);
+    t->duck = arena_array(arena, bool, n);
+    t->change = arena_array(arena, struct dim_change, n);
+    t->size_symbol = t->stride_symbol = t->offset_symbol = no_symbols;
+    return t->size && t->stride && t->marked && t->duck && t->change;
+}
+
+static bool read_description(struct reading *r)
+{
+    struct description d = { 0 };
+    struct input_tensor *t = &d.tensor;
+    uint64_t ndim = 0;
+    if (!json_i64(&r->doc, get(r, "id"), &d.id) ||
+        !json_i64(&r->doc, get(r, "describer_id"), &d.describer) ||
+        !json_u64(&r->doc, get(r, "ndim"), &ndim) || ndim > TENSOR_MAX_DIM)
+        return true;
+    t->ndim = (uint32_t)ndim;
+    if (!room_for_dims(&r->inputs->arena, t))
+        return false;
+    t->dtype = dtype_by_python_name(json_str(&r->doc, get(r, "dtype")));
+    t->device = device_of(json_str(&r->doc, get(r, "device")));
+    t->layout = json_is(&r->doc, get(r, "layout"), "torch.jagged") ? LAYOUT_JAGGED : LAYOUT_STRIDED;
+    t->requires_grad = is_true(r, "requires_grad");
+    t->of_module = is_true(r, "is_parameter");
+    t->plain = read_numbers(r, "size", t->ndim, t->size) &&
+               read_numbers(r, "stride", t->ndim, t->stride) && t->layout == LAYOUT_STRIDED;
+    json_i64(&r->doc, get(r, "storage_offset"), &t->offset);
+    d.base = -1;
+    if (is_true(r, "is_view") && t->plain)
+        json_i64(&r->doc, get(r, "base"), &d.base);
+    read_marks(r, t);
+    return vec_push(&r->descriptions, d);
+}
+
+static bool has(struct str source, struct str part)
+{
+    return str_find(source, part) < source.n;
+}
+
+static bool add_tensor(struct reading *r, const struct description *d, struct str source)
+{
+    struct input input = { .kind = INPUT_TENSOR, .tensor = d->tensor };
+    if (intern_find(&r->sources, source) != INTERN_NONE)
+        return true;
+    uint32_t id = intern(&r->sources, source);
+    input.tensor.source = source;
+    input.tensor.of_module |= has(source, STR("._parameters[")) || has(source, STR("._buffers["));
+    input.tensor.attribute = has(source, STR("._modules["));
+    return id != INTERN_NONE && vec_push(&r->tensor, (uint32_t)r->inputs->list.n) &&
+           vec_push(&r->inputs->list, input);
+}
+
+static const struct description *find_description(const struct reading *r, int64_t describer,
+                                                  int64_t id)
+{
+    for (size_t i = r->descriptions.n; i-- > 0;)
+        if (r->descriptions.v[i].id == id && r->descriptions.v[i].describer == describer)
+            return &r->descriptions.v[i];
+    return NULL;
+}
+
+/* A view is made from its base, which is made first (view_from_base of
+ * torch/_subclasses/meta_utils.py). */
+static bool add_base(struct reading *r, const struct description *view, struct str source)
+{
+    struct buf name = BUF_INIT;
+    const struct description *base =
+        view->base < 0 ? NULL : find_description(r, view->describer, view->base);
+    if (!base)
+        return true;
+    buf_printf(&name, "%.*s._base", STR_ARG(source));
+    struct str kept = arena_copy(&r->inputs->arena, buf_str(&name));
+    bool ok = !name.failed && kept.p && add_tensor(r, base, kept);
+    buf_release(&name);
+    return ok;
+}
+
+static bool read_source(struct reading *r)
+{
+    int64_t id, describer;
+    struct str source = json_decoded(&r->doc, get(r, "source"), &r->inputs->arena);
+    if (!source.p)
+        return false;
+    if (!json_i64(&r->doc, get(r, "id"), &id) ||
+        !json_i64(&r->doc, get(r, "describer_id"), &describer))
+        return true;
+    const struct description *d = find_description(r, describer, id);
+    return !d || (add_base(r, d, source) && add_tensor(r, d, source));
+}
+
+static struct recorded_symbol *own_part(struct reading *r, const struct recorded_symbol **symbols,
+                                        uint32_t ndim, uint32_t dim, bool *failed)
+{
+    struct recorded_symbol *ret = own_symbol(&r->inputs->arena, symbols, ndim, dim);
+    *failed = !ret;
+    return ret;
+}
+
+/* "L['x'].size()[1]" is a part of the tensor "L['x']"; NULL for what belongs to none. */
+static struct recorded_symbol *part_of(struct reading *r, struct str source, bool *failed)
+{
+    static const struct str parts[] = { { ".size()[", 8 }, { ".stride()[", 10 } };
+    for (int i = 0; i < 3; i++) {
+        struct str part = i < 2 ? parts[i] : STR(".storage_offset()");
+        size_t at = source.n;
+        for (size_t from = 0, hit;
+             (hit = str_find(str_from(source, from), part)) < str_from(source, from).n;
+             from += hit + 1)
+            at = from + hit; /* the last one */
+        uint32_t id = at < source.n ? intern_find(&r->sources, str_first(source, at)) : INTERN_NONE;
+        if (id == INTERN_NONE)
+            continue;
+        struct input_tensor *t = &r->inputs->list.v[r->tensor.v[id]].tensor;
+        struct str rest = str_from(source, at + part.n);
+        uint64_t dim;
+        if (!t->plain)
+            return NULL;
+        if (i == 2)
+            return own_part(r, &t->offset_symbol, 1, 0, failed);
+        if (str_to_u64(str_first(rest, str_find_char(rest, ']')), &dim) && dim < t->ndim)
+            return own_part(r, i == 0 ? &t->size_symbol : &t->stride_symbol, t->ndim, (uint32_t)dim,
+                            failed);
+    }
+    return NULL;
+}
+
+static bool read_symbol(struct reading *r)
+{
+    struct arena *arena = &r->inputs->arena;
+    struct recorded_symbol symbol = {
+        json_decoded(&r->doc, get(r, "symbol"), arena),
+        json_decoded(&r->doc, get(r, "val"), arena),
+        json_decoded(&r->doc, get(r, "vr"), arena),
+        json_decoded(&r->doc, get(r, "source"), arena),
+    };
+    if (!symbol.name.p || !symbol.value.p || !symbol.range.p || !symbol.source.p)
+        return false;
+    bool failed = false;
+    struct recorded_symbol *part = part_of(r, symbol.source, &failed);
+    if (failed)
+        return false;
+    if (part && part->name.n == 0) {
+        *part = symbol;
+        return true;
+    }
+    return vec_push(&r->inputs->list, (struct input){ .kind = INPUT_SYMBOL, .symbol = symbol });
+}
+
+/* A size's value, and which of the sizes of that value the others share. */
+struct shared_value {
+    int64_t value;
+    bool *last;  /* the latest recorded symbol of the value */
+    bool *owner; /* the one that a size without a symbol of its own has hit */
+    uint32_t recorded;
+};
+
+struct sharing {
+    vec_of(struct shared_value)
+    values;
+    bool static_by_default;
+};
+
+static struct shared_value *value_of(struct sharing *s, int64_t value)
+{
+    for (size_t i = 0; i < s->values.n; i++)
+        if (s->values.v[i].value == value)
+            return &s->values.v[i];
+    return vec_push(&s->values, (struct shared_value){ .value = value })
+               ? &s->values.v[s->values.n - 1]
+               : NULL;
+}
+
+static bool see_size(struct sharing *s, const struct input_tensor *t, uint32_t d)
+{
+    struct shared_value *v = value_of(s, t->size[d]);
+    if (!v)
+        return false;
+    if (t->size_symbol[d].name.n) {
+        v->last = &t->duck[d];
+        v->recorded++;
+    } else if (v->last) {
+        v->owner = v->owner ? v->owner : v->last;
+    } else if (!t->attribute) {
+        s->static_by_default = true;
+    }
+    return true;
+}
+
+/* Under duck shaping every size that is no symbol has a value that was seen before; one that has
+ * not, of a tensor that no module holds, says that sizes are static unless told otherwise. Of
+ * several symbols of one value, the one that was made last before a size was found to be the same
+ * is the one that is shared: the others were marked dynamic. */
+static bool guess_sharing(struct inputs *inputs)
+{
+    struct sharing s = { .static_by_default = false };
+    bool ok = true;
+    for (size_t i = 0; i < inputs->list.n && ok; i++) {
+        const struct input_tensor *t = &inputs->list.v[i].tensor;
+        if (inputs->list.v[i].kind != INPUT_TENSOR || !t->plain || t->of_module)
+            continue;
+        for (uint32_t d = 0; d < t->ndim && ok; d++)
+            ok = t->size[d] == 0 || t->size[d] == 1 || see_size(&s, t, d);
+    }
+    inputs->static_by_default = s.static_by_default;
+    for (size_t i = 0; i < s.values.n && ok; i++) {
+        const struct shared_value *v = &s.values.v[i];
+        bool *owner = v->owner ? v->owner : v->recorded == 1 ? v->last : NULL;
+        if (owner)
+            *owner = true;
+    }
+    vec_release(&s.values);
+    return ok;
+}
+
+static bool read_record(struct reading *r, uint32_t record, struct err *err)
+{
+    struct err why = { 0 };
+    enum event event = r->trace->records[record].event;
+    if (event != EVENT_DESCRIBE_TENSOR && event != EVENT_DESCRIBE_SOURCE &&
+        event != EVENT_CREATE_SYMBOL)
+        return true;
+    if (!record_json(r->trace, record, &r->doc, &why))
+        return why.kind == ERR_INPUT || (*err = why, false);
+    bool ok = event == EVENT_DESCRIBE_TENSOR   ? read_description(r)
+              : event == EVENT_DESCRIBE_SOURCE ? read_source(r)
+                                               : read_symbol(r);
+    return ok || err_nomem(err);
+}
+
+bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, struct err *err)
+{
+    struct reading r = { .trace = trace, .inputs = inputs };
+    bool ok = true;
+    const struct attempt *a = &trace->attempts[attempt];
+    for (uint32_t i = 0; i < a->n_records && ok; i++)
+        ok = read_record(&r, a->records[i], err);
+    ok = ok && (guess_sharing(inputs) || err_nomem(err));
+    struct input *fit = inputs->list.n && ok
+                            ? realloc(inputs->list.v, inputs->list.n * sizeof *inputs->list.v)
+                            : NULL;
+    if (fit) {
+        inputs->list.v = fit;
+        inputs->list.cap = inputs->list.n;
+    }
+    json_release(&r.doc);
+    intern_release(&r.sources);
+    vec_release(&r.tensor);
+    vec_release(&r.descriptions);
+    return ok;
+}
+
+void inputs_release(struct inputs *inputs)
+{
+    vec_release(&inputs->list);
+    arena_release(&inputs->arena);
+}

@@ -1,0 +1,360 @@
+#include "replay/attempt/lift.h"
+
+#include "replay/attempt/guard_log.h"
+#include "replay/attempt/replay_state.h"
+
+struct lifting {
+    struct trace *trace;
+    struct lifted *ret;
+    const struct graph_ref *ref;
+    const struct graph *graph;
+    const struct graph *dynamo; /* the graph that this one was made from, or NULL */
+    uint32_t dynamo_record;
+    struct inputs inputs;
+    struct replay_state state;
+    struct guard_log log;
+    struct walker walker;
+    struct program *program;
+    vec_of(bool)
+    noted; /* by entry of the log */
+    vec_of(struct graph_replay_guard)
+    facts;
+};
+
+/* ---- Inputs ---- */
+
+static const struct node *placeholder_at(const struct graph *graph, uint64_t index)
+{
+    for (uint32_t i = 0; i < graph->n_nodes; i++)
+        if (graph->nodes[i].op == NODE_PLACEHOLDER && index-- == 0)
+            return &graph->nodes[i];
+    return NULL;
+}
+
+/* "PlainAOTInput(idx=3)" is the fourth input of the dynamo graph. */
+static const struct node *dynamo_input(const struct lifting *l, const struct node *node)
+{
+    struct str before = STR("PlainAOTInput(idx="), rest;
+    uint64_t index;
+    if (!l->dynamo || !str_starts(node->descriptor, before))
+        return NULL;
+    rest = str_from(node->descriptor, before.n);
+    if (!str_to_u64(str_first(rest, str_find_char(rest, ')')), &index))
+        return NULL;
+    return placeholder_at(l->dynamo, index);
+}
+
+static bool give_input(void *user, const struct program *program, const struct step *step,
+                       struct value *ret, struct err *err)
+{
+    struct lifting *l = user;
+    struct node node = program->graph->nodes[step->node];
+    const struct node *origin = program == program->root ? dynamo_input(l, &node) : NULL;
+    if (step->expected->unbacked)
+        know_unbacked(&l->walker.unbound, l->state.ops, step->expected);
+    if (origin)
+        node.name = origin->name;
+    (void)err;
+    *ret = replay_state_placeholder(&l->state, &node, step->expected);
+    return true;
+}
+
+/* ---- Facts ---- */
+
+/* Those that were applied since; a guard that a node asked for needs no telling. */
+static bool note_facts(struct lifting *l, uint32_t node)
+{
+    for (uint32_t i = 0; i < l->log.n_recorded; i++) {
+        const struct guard_entry *entry = &l->log.entries.v[i];
+        if (entry->fate != FATE_APPLIED || l->noted.v[i])
+            continue;
+        l->noted.v[i] = true;
+        struct graph_replay_guard fact = { .expr = entry->guard->expr,
+                                           .deferred = entry->guard->kind == GUARD_RUNTIME_ASSERT,
+                                           .node = node };
+        if (!entry->asked && !vec_push(&l->facts, fact))
+            return false;
+    }
+    return true;
+}
+
+static bool before_call(void *user, const struct program *program, const struct step *step,
+                        struct err *err)
+{
+    struct lifting *l = user;
+    uint32_t record = l->ref->record;
+    uint64_t head = l->log.head;
+    if (program != program->root)
+        return true;
+    return (guard_log_apply(&l->log, record, false) &&
+            (l->log.head == head || note_facts(l, step->node))) ||
+           err_nomem(err);
+}
+
+static bool after_call(void *user, const struct program *program, const struct step *step,
+                       struct value result, struct err *err)
+{
+    struct lifting *l = user;
+    uint32_t head = l->log.head;
+    (void)program;
+    (void)result;
+    return (guard_log_gather(&l->log) && (l->log.head == head || note_facts(l, step->node))) ||
+           err_nomem(err);
+}
+
+/* What was asked while Dynamo traced is known before later graphs are. */
+static bool facts_before(struct lifting *l)
+{
+    for (uint32_t i = 0; i < l->log.n_recorded; i++)
+        if (!vec_push(&l->noted, false))
+            return false;
+    return !l->dynamo || l->ref->kind == GRAPH_DYNAMO ||
+           (guard_log_apply(&l->log, l->dynamo_record, true) && note_facts(l, 0));
+}
+
+/* ---- Symbols ---- */
+
+static bool bound(struct sym_pool *pool, sym_id bound, int64_t *ret)
+{
+    return bound != SYM_NONE && sym_to_i64(pool, bound, ret);
+}
+
+static struct graph_replay_symbol symbol_of(struct sym_pool *pool, const struct symbol *symbol)
+{
+    struct graph_replay_symbol ret = { .name = symbol->name,
+                                       .source = symbol->source,
+                                       .backed = !symbol->unbacked,
+                                       .is_float = str_starts(symbol->name, STR("z")),
+                                       .min = INT64_MIN,
+                                       .max = INT64_MAX };
+    struct sym_range range = replay_state_range(pool, symbol->name, symbol->range);
+    sym_id hint = replay_state_number(pool, symbol->value);
+    bound(pool, range.lower, &ret.min);
+    bound(pool, range.upper, &ret.max);
+    ret.has_hint = hint != SYM_NONE;
+    if (ret.has_hint && ret.is_float)
+        ret.float_hint = sym_to_double(pool, hint);
+    else if (ret.has_hint)
+        ret.has_hint = sym_to_i64(pool, hint, &ret.hint);
+    return ret;
+}
+
+static bool is_marked(const struct lifting *l, struct str name)
+{
+    for (size_t i = 0; i < l->inputs.list.n; i++) {
+        const struct input *input = &l->inputs.list.v[i];
+        if (input->kind != INPUT_TENSOR)
+            continue;
+        for (uint32_t d = 0; d < input->tensor.ndim; d++)
+            if (str_eq(input->tensor.size_symbol[d].name, name))
+                return input->tensor.marked[d];
+    }
+    return false;
+}
+
+static bool belongs(const struct lifting *l, const struct symbol *symbol)
+{
+    return symbol->attempt == l->ref->attempt &&
+           (symbol->attempt != TRACE_NONE || symbol->record == l->ref->record);
+}
+
+static bool read_symbols(struct lifting *l, struct err *err)
+{
+    struct lifted *ret = l->ret;
+    const struct symbol_table *table = trace_symbols(l->trace, err);
+    if (!table)
+        return false;
+    ret->symbols =
+        arena_array(&ret->arena, struct graph_replay_symbol, (size_t)table->n_symbols + 1);
+    ret->marked = arena_array(&ret->arena, bool, (size_t)table->n_symbols + 1);
+    if (!ret->symbols || !ret->marked)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < table->n_symbols; i++)
+        if (belongs(l, &table->symbols[i])) {
+            ret->symbols[ret->n_symbols] = symbol_of(env_pool(l->state.env), &table->symbols[i]);
+            ret->marked[ret->n_symbols++] = is_marked(l, table->symbols[i].name);
+        }
+    return true;
+}
+
+/* ---- What nodes gave ---- */
+
+static bool print_value(struct lifting *l, struct value value, struct str *ret)
+{
+    struct buf text = BUF_INIT;
+    if (value.kind == VALUE_TENSOR || value_is_number(value))
+        print_value_then(l->state.ops, value, &text);
+    *ret = arena_copy(&l->ret->arena, buf_str(&text));
+    bool ok = !text.failed && ret->p;
+    buf_release(&text);
+    return ok;
+}
+
+static bool is_symbolic_number(struct lifting *l, struct value value)
+{
+    return value_is_number(value) && !sym_is_number(ops_pool(l->state.ops), value.u.sym);
+}
+
+/* A node's first value stands, printed as it was made, unless it is not what was recorded. */
+static bool keep_node(struct lifting *l, const struct program *p, node_id id)
+{
+    struct lifted *ret = l->ret;
+    uint32_t at = p->first_node + id;
+    const struct outcome_note *note = &p->notes[id];
+    struct value value = p->first[id];
+    ret->metas[at] = STR("");
+    ret->storages[at] = STORAGE_FRESH;
+    if (p->steps[id].kind == STEP_INPUT)
+        value = program_got(p, id);
+    if (value.kind == VALUE_TENSOR)
+        ret->storages[at] = value.u.tensor.storage;
+    bool right = note->outcome == OUTCOME_MATCH || p->steps[id].kind == STEP_INPUT;
+    if (!right || note->outcome == OUTCOME_MISMATCH || p->steps[id].kind == STEP_OUTPUT)
+        return true;
+    if (value.kind != VALUE_TENSOR && !is_symbolic_number(l, value))
+        return true;
+    if (!print_value(l, value, &ret->metas[at]))
+        return false;
+    /* An item that became a number by its tensor's symbol is that symbol. */
+    if (value.kind != VALUE_TENSOR && !str_starts(ret->metas[at], STR("Sym(")))
+        ret->metas[at] = STR("");
+    return true;
+}
+
+static bool keep_nodes(struct lifting *l, const struct program *p)
+{
+    for (node_id id = 0; id < p->n_steps; id++)
+        if (!keep_node(l, p, id))
+            return false;
+    for (uint32_t i = 0; i < p->n_children; i++)
+        if (!keep_nodes(l, p->children[i]))
+            return false;
+    return true;
+}
+
+/* ---- The whole ---- */
+
+static bool find_dynamo(struct lifting *l, const struct graph_list *list, struct err *err)
+{
+    for (uint32_t i = 0; i < list->n && l->ref->attempt != TRACE_NONE; i++)
+        if (list->refs[i].attempt == l->ref->attempt && list->refs[i].kind == GRAPH_DYNAMO) {
+            l->dynamo = trace_graph(l->trace, i, err);
+            l->dynamo_record = list->refs[i].record;
+            return l->dynamo != NULL;
+        }
+    return true;
+}
+
+static bool open_seed(struct lifting *l, struct err *err)
+{
+    struct env_settings settings = ENV_SETTINGS_DEFAULT;
+    const struct symbol_table *table = trace_symbols(l->trace, err);
+    if (!table ||
+        (l->ref->attempt != TRACE_NONE && !inputs_read(l->trace, l->ref->attempt, &l->inputs, err)))
+        return false;
+    settings.assume_static_by_default = l->inputs.static_by_default;
+    if (!replay_state_open(&l->state, &l->inputs, &settings, err) ||
+        !seed_make_ops(&l->state, NULL, err))
+        return false;
+    for (uint32_t i = 0; i < table->n_symbols && l->ref->attempt == TRACE_NONE; i++)
+        if (belongs(l, &table->symbols[i]) &&
+            !replay_state_symbols(&l->state, &table->symbols[i], 1, err))
+            return false;
+    return true;
+}
+
+static bool open_walk(struct lifting *l, struct err *err)
+{
+    const struct guard_list *guards = trace_guards(l->trace, err);
+    l->walker = (struct walker){ .ops = l->state.ops,
+                                 .env = l->state.env,
+                                 .input = give_input,
+                                 .before = before_call,
+                                 .after = after_call,
+                                 .user = l,
+                                 .by_hint = true };
+    l->walker.unbound.seen = env_n_symbols(l->state.env);
+    ops_set_export(l->state.ops, l->ref->attempt == TRACE_NONE);
+    if (!guards)
+        return false;
+    if (!guard_log_init(&l->log, guards, l->ref->attempt, l->state.env, replay_state_resolve,
+                        &l->state) ||
+        !facts_before(l))
+        return err_nomem(err);
+    l->program = program_new(l->state.ops, l->graph, 0, replay_state_resolve, &l->state, err);
+    return l->program != NULL;
+}
+
+/* What a compile that failed had traced may end in a condition that its code then asked for, which
+ * no log tells of: it could not be answered. */
+static bool note_last_branch(struct lifting *l)
+{
+    const struct graph *graph = l->graph;
+    node_id at = graph->n_nodes;
+    while (at > 0 && graph->nodes[at - 1].op == NODE_OUTPUT && graph->nodes[at - 1].n_args == 0)
+        at--;
+    const struct node *last = at > 0 ? &graph->nodes[at - 1] : NULL;
+    if (l->ref->kind != GRAPH_PARTIAL_DYNAMO || !last || !node_is_call(last) ||
+        last->meta == META_NONE)
+        return true;
+    const struct meta *meta = &graph->pool->metas[last->meta];
+    const struct expected *e = l->program->steps[at - 1].expected;
+    if (meta->kind != META_SYM || !e->unbacked ||
+        !sym_is_relational(env_pool(l->state.env), e->number) ||
+        !str_starts(meta->text, STR("Sym(")))
+        return true;
+    return vec_push(&l->facts, (struct graph_replay_guard){
+                                   .expr = str_first(str_from(meta->text, 4), meta->text.n - 5),
+                                   .node = graph->n_nodes });
+}
+
+static bool walk(struct lifting *l, struct err *err)
+{
+    struct lifted *ret = l->ret;
+    if (!walk_program(&l->walker, l->program))
+        return *err = l->walker.err, false;
+    if (!guard_log_gather(&l->log) || !guard_log_apply(&l->log, l->ref->record, true) ||
+        !note_facts(l, l->graph->n_nodes) || !note_last_branch(l))
+        return err_nomem(err);
+    walk_finish(&l->walker, l->program);
+    ret->n_tree_nodes = l->program->n_tree_nodes;
+    ret->metas = arena_array(&ret->arena, struct str, (size_t)ret->n_tree_nodes + 1);
+    ret->storages = arena_array(&ret->arena, uint32_t, (size_t)ret->n_tree_nodes + 1);
+    ret->facts = arena_array(&ret->arena, struct graph_replay_guard, l->facts.n + 1);
+    if (!ret->metas || !ret->storages || !ret->facts || !keep_nodes(l, l->program))
+        return err_nomem(err);
+    if (l->facts.n)
+        memcpy(ret->facts, l->facts.v, l->facts.n * sizeof *ret->facts);
+    ret->n_facts = (uint32_t)l->facts.n;
+    return true;
+}
+
+bool lift_graph(struct trace *trace, uint32_t ref, struct lifted *ret, struct err *err)
+{
+    const struct graph_list *list = trace_graphs(trace, err);
+    struct lifting l = { .trace = trace, .ret = ret };
+    *ret = (struct lifted){ .arena = ARENA_INIT };
+    if (!list)
+        return false;
+    l.ref = &list->refs[ref];
+    l.graph = ret->graph = trace_graph(trace, ref, err);
+    ret->kind = l.ref->kind;
+    bool ok = l.graph && find_dynamo(&l, list, err) && open_seed(&l, err) &&
+              read_symbols(&l, err) && open_walk(&l, err) && walk(&l, err);
+    program_free(l.program);
+    walker_release(&l.walker);
+    guard_log_release(&l.log);
+    replay_state_close(&l.state);
+    inputs_release(&l.inputs);
+    vec_release(&l.noted);
+    vec_release(&l.facts);
+    if (!ok)
+        lifted_release(ret);
+    return ok;
+}
+
+void lifted_release(struct lifted *lifted)
+{
+    arena_release(&lifted->arena);
+    *lifted = (struct lifted){ .n_facts = 0 };
+}

@@ -1,0 +1,304 @@
+#include "replay/attempt/passes.h"
+
+#include <stdlib.h>
+
+#include "replay/attempt/inputs.h"
+#include "replay/attempt/replay_state.h"
+#include "replay/ops/model/dispatch_model.h"
+#include "replay/program/walk.h"
+
+/* lift_fresh of the states' constants: six each time that PhiloxStateTracker is entered or left,
+ * one for the tokens of effects (handle_effect_tokens_fn). */
+enum { RNG_RESETS = 2, RNG_CONSTANTS = 6, EFFECT_TOKENS = 1 };
+/* Each call with a SymFloat is run on tensors: both converted, then the call. */
+enum { TENSORIFY_DISPATCHES = 3 };
+
+/* copy_ of a changed input at a graph's end (apply_in_graph_mutations) asks both for their device.
+ */
+enum { COPY_DEVICES = 2 };
+/* What is kept of a call in place is unpacked by four detaches; two have no use and are not
+ * printed. */
+enum { UNPRINTED_DETACHES = 2 };
+
+static const struct {
+    const char *name, *function;
+} rows[] = {
+#define PASS(id, name, function) { name, function },
+#include "replay/attempt/passes.def"
+#undef PASS
+};
+
+const char *pass_name(enum pass pass)
+{
+    return rows[pass].name;
+}
+
+const char *pass_function(enum pass pass)
+{
+    return rows[pass].function;
+}
+
+static bool is_tangent(const struct program *p, const struct step *step)
+{
+    return str_starts(p->graph->nodes[step->node].name, STR("tangents_"));
+}
+
+static uint64_t tensor_inputs(const struct program *p, bool tangents)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < p->n_steps; i++)
+        n += p->steps[i].kind == STEP_INPUT && p->steps[i].expected->kind == EXPECT_TENSOR &&
+             (tangents || !is_tangent(p, &p->steps[i]));
+    return n;
+}
+
+/* The first step that hangs on a tangent; n_steps where none does. False: out of memory. */
+static bool first_backward(const struct program *p, uint32_t *ret)
+{
+    bool *hangs = calloc((size_t)p->n_steps + 1, sizeof *hangs);
+    *ret = p->n_steps;
+    for (uint32_t i = 0; hangs && i < p->n_steps; i++) {
+        const struct step *step = &p->steps[i];
+        bool is = step->kind == STEP_INPUT && is_tangent(p, step);
+        for (uint32_t k = 0; k < step->n_patches && !is; k++) {
+            node_id from = p->patches[step->first_patch + k].from;
+            is = from < p->n_steps && hangs[from];
+        }
+        hangs[step->node] = is;
+        if (is && step->kind != STEP_INPUT && step->kind != STEP_OUTPUT && *ret == p->n_steps)
+            *ret = i;
+    }
+    free(hangs);
+    return hangs != NULL;
+}
+
+/* Inputs that the graph changes at its end. */
+static uint64_t changed_inputs(const struct program *p)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < p->n_steps; i++) {
+        const struct step *step = &p->steps[i];
+        if (step->kind == STEP_OPERATOR && str_is(op_name(step->op), "aten.copy_.default") &&
+            step->n_patches && p->patches[step->first_patch].at == &step->args[0] &&
+            p->patches[step->first_patch].from < p->n_steps)
+            n += p->steps[p->patches[step->first_patch].from].kind == STEP_INPUT;
+    }
+    return n;
+}
+
+static void add_outside(struct pass_counts *to, uint64_t n)
+{
+    to->fake_mode += n;
+    to->proxy += n;
+}
+
+/* --- Inputs --- */
+
+static void mark_leaf(const struct pass_run *run, const struct program *dynamo,
+                      const struct step *step, struct value value)
+{
+    if (replay_state_requires_grad(run->state, dynamo->graph->nodes[step->node].name))
+        ops_model_leaf(run->walker->ops, value, run->gradients);
+}
+
+static struct value dynamo_input(void *user, const struct program *program, const struct step *step,
+                                 struct value value)
+{
+    mark_leaf(user, program, step, value);
+    return value;
+}
+
+static sym_id settled(struct shape_env *env, sym_id size)
+{
+    sym_id known = sym_is_number(env_pool(env), size) ? size : env_replace(env, size);
+    return known != SYM_NONE && sym_is_number(env_pool(env), known) ? known : size;
+}
+
+/* AOTAutograd makes its inputs anew: sizes that are numbers by now are that. */
+static struct value settled_input(const struct pass_run *run, struct value value)
+{
+    struct ops *ops = run->walker->ops;
+    sym_id sizes[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM];
+    if (value.kind != VALUE_TENSOR || !value.u.tensor.meta->stride)
+        return value;
+    struct tensor_meta meta = *value.u.tensor.meta;
+    for (uint32_t i = 0; i < meta.ndim; i++) {
+        sizes[i] = settled(run->walker->env, meta.size[i]);
+        strides[i] = settled(run->walker->env, meta.stride[i]);
+    }
+    meta.size = sizes;
+    meta.stride = strides;
+    struct tensor x = ops_new_tensor(ops, &meta);
+    x.data = value.u.tensor.data;
+    return x.meta ? value_tensor(x) : value;
+}
+
+/* Dynamo's graph as AOTAutograd runs it. */
+static struct value traced_input(void *user, const struct program *program, const struct step *step,
+                                 struct value value)
+{
+    const struct pass_run *run = user;
+    value = settled_input(run, value);
+    mark_leaf(run, program, step, value);
+    return value;
+}
+
+/* primals_K of a joint graph are the inputs of Dynamo's graph in their order. */
+static struct value joint_input(void *user, const struct program *program, const struct step *step,
+                                struct value value)
+{
+    const struct pass_run *run = user;
+    const struct program *dynamo = run->dynamo;
+    struct str name = program->graph->nodes[step->node].name;
+    int64_t k = 0;
+    value = settled_input(run, value);
+    if (!str_starts(name, STR("primals_")) || !str_to_i64(str_from(name, 8), &k))
+        return value;
+    for (uint32_t i = 0; i < dynamo->n_steps; i++)
+        if (dynamo->steps[i].kind == STEP_INPUT && --k == 0)
+            mark_leaf(run, dynamo, &dynamo->steps[i], value);
+    return value;
+}
+
+/* --- Walks --- */
+
+typedef struct value give_input(void *user, const struct program *program, const struct step *step,
+                                struct value value);
+
+struct pass_walk {
+    enum pass pass;
+    struct program *program;
+    enum model_mode mode;
+    give_input *input;
+    uint32_t from; /* the first step that counts */
+    bool proxied;
+};
+
+static bool add_operators(struct pass_run *run, enum pass pass)
+{
+    struct ops *ops = run->walker->ops;
+    for (size_t i = 0; i < ops_count(ops); i++) {
+        const struct op *op = ops_at(ops, i);
+        struct pass_operator row = { pass, op_name(op), *ops_outer(ops, op) };
+        if (row.counts.calls && !vec_push(&run->operators->rows, row))
+            return err_nomem(&run->walker->err);
+    }
+    return true;
+}
+
+/* Walks a program and adds what it counted. */
+static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
+{
+    struct pass_counts *to = &run->counts[walk->pass];
+    struct ops *ops = run->walker->ops;
+    ops_reset(ops);
+    ops_stats_clear(ops);
+    ops_set_above(ops, walk->mode);
+    if (!walk->from)
+        ops_model_next_pass(ops);
+    run->walker->counts_from = walk->from;
+    run->walker->input_again = walk->input;
+    bool ok = walk_again(run->walker, walk->program);
+    run->walker->input_again = NULL;
+    ops_set_muted(ops, false);
+    struct op_totals totals = ops_totals(ops);
+    const struct dispatch_model *above = ops_model(ops);
+    uint64_t outside = totals.outermost + above->devices + above->detaches;
+    to->fake_mode += totals.dispatches + above->devices + above->detaches;
+    to->proxy += walk->proxied ? outside : 0;
+    to->fake_tensor += totals.fake_tensor;
+    for (size_t i = 0; i < OP_COUNTERS; i++)
+        to->fast[i] += totals.fast[i];
+    if (!add_operators(run, walk->pass))
+        return false;
+    return ok && (!above->failed || err_nomem(&run->walker->err));
+}
+
+static uint64_t dispatches_of(struct ops *ops, const char *name)
+{
+    const struct op *op = ops_find(ops, str_of(name));
+    return op ? ops_stats(ops, op)->dispatches : 0;
+}
+
+static bool run_dynamo(struct pass_run *run, size_t i)
+{
+    struct pass_walk walk = { PASS_DYNAMO, run->programs[i], MODEL_FAKE, dynamo_input, 0, false };
+    struct pass_counts *dynamo = &run->counts[PASS_DYNAMO];
+    uint64_t floats = 0;
+    if (!walk_pass(run, &walk))
+        return false;
+    for (size_t k = 0; k < run->inputs->list.n; k++)
+        floats += run->inputs->list.v[k].kind == INPUT_SYMBOL &&
+                  str_starts(run->inputs->list.v[k].symbol.name, STR("zf"));
+    /* item() of a float stands in the graph, too, until the float is specialized. */
+    uint64_t walked = dispatches_of(run->walker->ops, "aten._local_scalar_dense.default");
+    dynamo->fake_mode -= walked < floats ? walked : floats;
+    run->counts[PASS_FLOATS].fake_mode += floats;
+    return true;
+}
+
+static bool run_aot(struct pass_run *run, size_t aot)
+{
+    struct pass_counts *counts = run->counts;
+    const struct program *p = run->programs[aot];
+    bool joint = run->kinds[aot] == GRAPH_JOINT;
+    uint64_t inputs = tensor_inputs(p, true), forward = tensor_inputs(p, false);
+    struct pass_walk walk = {
+        PASS_METADATA, run->dynamo, MODEL_FUNCTIONAL, traced_input, 0, false
+    };
+    counts[PASS_RNG].fake_mode += RNG_RESETS * RNG_CONSTANTS + EFFECT_TOKENS;
+    counts[PASS_INPUTS].fake_mode += inputs;
+    counts[PASS_METADATA].fake_mode += forward; /* prim.device, as each is wrapped */
+    add_outside(&counts[PASS_TRACE], inputs);
+    add_outside(&counts[joint ? PASS_BACKWARD : PASS_TRACE],
+                (joint ? COPY_DEVICES : COPY_DEVICES + 1) * changed_inputs(p));
+    if (!walk_pass(run, &walk))
+        return false;
+    walk.pass = PASS_TRACE;
+    walk.proxied = true;
+    if (!walk_pass(run, &walk))
+        return false;
+    counts[PASS_TENSORIFY].fake_mode +=
+        TENSORIFY_DISPATCHES * ops_model(run->walker->ops)->symbolic_numbers;
+    if (!joint)
+        return true;
+    add_outside(&counts[PASS_BACKWARD],
+                UNPRINTED_DETACHES * ops_model(run->walker->ops)->saved_inplace);
+    walk = (struct pass_walk){ PASS_BACKWARD, run->programs[aot], MODEL_FUNCTIONAL, joint_input, 0,
+                               true };
+    if (!first_backward(p, &walk.from))
+        return err_nomem(&run->walker->err);
+    return walk_pass(run, &walk);
+}
+
+/* The joint or inference graph that AOTAutograd made of a Dynamo graph: the next one; n: none. */
+static size_t aot_of(const struct pass_run *run, size_t dynamo)
+{
+    for (size_t i = dynamo + 1; i < run->n && run->kinds[i] != GRAPH_DYNAMO; i++)
+        if (run->kinds[i] == GRAPH_JOINT || run->kinds[i] == GRAPH_INFERENCE)
+            return i;
+    return run->n;
+}
+
+bool passes_run(struct pass_run *run)
+{
+    struct walker *w = run->walker;
+    bool ok = true; /* memory; a walk that fails for less leaves its pass short */
+    w->user = run;
+    w->counts = true;
+    ops_forget_calls(w->ops);
+    ops_set_recall(w->ops, 0);
+    for (size_t i = 0; i < run->n && ok; i++) {
+        if (run->kinds[i] != GRAPH_DYNAMO)
+            continue;
+        size_t aot = aot_of(run, i);
+        run->dynamo = run->programs[i];
+        run->gradients = aot < run->n && run->kinds[aot] == GRAPH_JOINT;
+        ok = (run_dynamo(run, i) && (aot == run->n || run_aot(run, aot))) || w->err.kind != ERR_ENV;
+        if (ok)
+            w->err = (struct err){ .kind = ERR_NONE };
+    }
+    ops_set_above(w->ops, MODEL_NOTHING);
+    w->counts = false;
+    return ok;
+}

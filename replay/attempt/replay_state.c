@@ -1,0 +1,464 @@
+#include "replay/attempt/replay_state.h"
+
+#include <ctype.h>
+
+#define NESTED_INT_HINT ((int64_t)1 << 40)
+/* "[2, int_oo]"; the range of what the name says where it does not read. */
+struct sym_range replay_state_range(struct sym_pool *pool, struct str name, struct str text)
+{
+    struct err ignored = { 0 };
+    struct sym_range otherwise = str_starts(name, STR("s"))
+                                     ? (struct sym_range){ SYM_ID_TWO, SYM_ID_INT_OO }
+                                 : str_starts(name, STR("u")) ? SYM_RANGE_UNKNOWN_INT
+                                                              : SYM_RANGE_UNKNOWN;
+    size_t comma = str_find_char(text, ',');
+    if (text.n < 5 || comma == text.n)
+        return otherwise;
+    struct str lower = str_trim((struct str){ text.p + 1, comma - 1 });
+    struct str upper = str_trim((struct str){ text.p + comma + 1, text.n - comma - 2 });
+    struct sym_range ret =
+        sym_range(pool, sym_parse(pool, lower, NULL, NULL), sym_parse(pool, upper, NULL, NULL));
+    return sym_ok(pool, &ignored) && sym_range_ok(ret) ? ret : otherwise;
+}
+
+sym_id replay_state_number(struct sym_pool *pool, struct str text)
+{
+    struct err ignored = { 0 };
+    sym_id ret = text.n ? sym_parse(pool, text, NULL, NULL) : SYM_NONE;
+    sym_ok(pool, &ignored);
+    return ret != SYM_NONE && sym_is_number(pool, ret) ? ret : SYM_NONE;
+}
+
+/* "j1": a ragged size, which compares as something larger than any number. */
+static bool is_nested_int(struct str value)
+{
+    uint64_t ignored;
+    return str_starts(value, STR("j")) && str_to_u64(str_from(value, 1), &ignored);
+}
+
+static sym_id adopt(struct replay_state *state, const struct recorded_symbol *symbol)
+{
+    struct sym_pool *pool = env_pool(state->env);
+    sym_id hint = is_nested_int(symbol->value) ? sym_integer(pool, NESTED_INT_HINT)
+                                               : replay_state_number(pool, symbol->value);
+    return env_adopt_symbol(state->env, symbol->name, hint,
+                            replay_state_range(pool, symbol->name, symbol->range), symbol->source);
+}
+
+/* The placeholder's name of a source (torch/_dynamo/output_graph.py): runs of what is no letter or
+ * digit become one underscore. A float is read from the tensor that it was wrapped in. */
+static struct str placeholder_name(struct str source, struct arena *arena)
+{
+    if (str_starts(source, STR("___as_tensor(")) && str_ends(source, STR(")")))
+        source = (struct str){ source.p + 13, source.n - 14 };
+    char *text = arena_bytes(arena, source.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; text && i < source.n; i++) {
+        if (isalnum((unsigned char)source.p[i]))
+            text[n++] = source.p[i];
+        else if (n == 0 || text[n - 1] != '_')
+            text[n++] = '_';
+    }
+    return (struct str){ text, n };
+}
+
+static bool named(struct sym_pool *pool, sym_id e, struct str name)
+{
+    return e != SYM_NONE && sym_kind_of(pool, e) == SYM_SYMBOL && str_eq(sym_name(pool, e), name);
+}
+
+struct seeding {
+    struct replay_state *state;
+    const struct inputs *inputs;
+    vec_of(int64_t)
+    duck; /* sizes that are symbols by now */
+};
+
+static bool is_duck(const struct seeding *s, int64_t value)
+{
+    for (size_t i = 0; i < s->duck.n; i++)
+        if (s->duck.v[i] == value)
+            return true;
+    return false;
+}
+
+static enum dim_dynamic dynamic_of(struct seeding *s, const struct input_tensor *t, uint32_t d)
+{
+    bool zero_one = t->size[d] == 0 || t->size[d] == 1;
+    switch (t->change[d].kind) {
+    case DIM_FORCED_STATIC: return DIM_STATIC;
+    case DIM_FORCED_UNBACKED: return DIM_UNBACKED;
+    case DIM_FORCED_DYNAMIC:
+    case DIM_NAMED:
+    case DIM_RANGE: return DIM_DYNAMIC;
+    case DIM_AS_RECORDED: break;
+    }
+    if (t->size_symbol[d].name.n)
+        return s->inputs->static_by_default || !t->duck[d] ? DIM_DYNAMIC : DIM_DUCK;
+    if (t->of_module || s->inputs->static_by_default)
+        return DIM_STATIC;
+    return zero_one || is_duck(s, t->size[d]) ? DIM_DUCK : DIM_STATIC;
+}
+
+/* Of a Dim that derives from another: what becomes of the root's. */
+static struct sym_range range_of_dim(struct sym_pool *pool, const struct env_dim *dim)
+{
+    int64_t min = dim->min, max = dim->max;
+    if (__builtin_mul_overflow(min, dim->mul, &min) || __builtin_add_overflow(min, dim->add, &min))
+        min = 0;
+    if (max == INT64_MAX || __builtin_mul_overflow(max, dim->mul, &max) ||
+        __builtin_add_overflow(max, dim->add, &max))
+        max = INT64_MAX;
+    return (struct sym_range){ sym_integer(pool, min),
+                               max == INT64_MAX ? SYM_ID_INT_OO : sym_integer(pool, max) };
+}
+
+static struct dim_constraint constraint_of(struct seeding *s, const struct input_tensor *t,
+                                           uint32_t d)
+{
+    struct sym_pool *pool = env_pool(s->state->env);
+    const struct recorded_symbol *symbol = &t->size_symbol[d];
+    struct dim_constraint ret = { .kind = CONSTRAINT_NONE };
+    const struct dim_change *change = &t->change[d];
+    if (change->kind == DIM_RANGE)
+        return (struct dim_constraint){
+            .kind = CONSTRAINT_STRICT_MIN_MAX,
+            .range = { sym_integer(pool, change->min),
+                       change->max == INT64_MAX ? SYM_ID_INT_OO : sym_integer(pool, change->max) }
+        };
+    if (change->kind == DIM_NAMED)
+        return (struct dim_constraint){ .kind = CONSTRAINT_STRICT_MIN_MAX,
+                                        .range = range_of_dim(pool, &change->dim),
+                                        .name = change->dim.name };
+    if (change->kind == DIM_FORCED_DYNAMIC)
+        return (struct dim_constraint){ .kind = CONSTRAINT_RELAXED_UNSPEC };
+    if (symbol->name.n == 0 || change->kind != DIM_AS_RECORDED)
+        return ret;
+    ret.range = replay_state_range(pool, symbol->name, symbol->range);
+    if (ret.range.lower != SYM_ID_TWO || ret.range.upper != SYM_ID_INT_OO)
+        ret.kind = CONSTRAINT_STRICT_MIN_MAX;
+    else if (t->marked[d])
+        ret.kind = CONSTRAINT_RELAXED_UNSPEC;
+    return ret;
+}
+
+/* Does what the environment made carry the recorded names? */
+static bool as_recorded(struct seeding *s, const struct input_tensor *t,
+                        const struct replay_input *made)
+{
+    struct sym_pool *pool = env_pool(s->state->env);
+    bool ok =
+        t->offset_symbol->name.n == 0 || named(pool, made->meta.offset, t->offset_symbol->name);
+    for (uint32_t d = 0; d < t->ndim && ok; d++)
+        ok = (t->size_symbol[d].name.n == 0 ||
+              named(pool, made->meta.size[d], t->size_symbol[d].name)) &&
+             (t->stride_symbol[d].name.n == 0 ||
+              named(pool, made->meta.stride[d], t->stride_symbol[d].name));
+    return ok;
+}
+
+static sym_id adopt_or(struct replay_state *state, const struct recorded_symbol *symbol,
+                       sym_id otherwise)
+{
+    return symbol->name.n ? adopt(state, symbol) : otherwise;
+}
+
+/* By hand: recorded symbols under their names, strides as products where the numbers are. */
+static void adopt_tensor(struct seeding *s, const struct input_tensor *t, sym_id *size,
+                         sym_id *stride, sym_id *offset)
+{
+    struct sym_pool *pool = env_pool(s->state->env);
+    for (uint32_t d = 0; d < t->ndim; d++)
+        size[d] = adopt_or(s->state, &t->size_symbol[d], sym_integer(pool, t->size[d]));
+    for (uint32_t d = t->ndim; d-- > 0;) {
+        bool dense = d + 1 < t->ndim && t->stride[d] == t->size[d + 1] * t->stride[d + 1];
+        stride[d] = adopt_or(s->state, &t->stride_symbol[d],
+                             dense ? sym_mul(pool, size[d + 1], stride[d + 1])
+                                   : sym_integer(pool, t->stride[d]));
+    }
+    *offset = adopt_or(s->state, t->offset_symbol, sym_integer(pool, t->offset));
+}
+
+static bool add_alias(struct replay_state *state, const struct recorded_symbol *symbol, sym_id expr)
+{
+    if (symbol->name.n == 0 || named(env_pool(state->env), expr, symbol->name))
+        return true;
+    return vec_push(&state->aliases, (struct replay_state_alias){ symbol->name, expr });
+}
+
+static bool add_aliases(struct replay_state *state, const struct input_tensor *t,
+                        const struct replay_input *made)
+{
+    bool ok = add_alias(state, t->offset_symbol, made->meta.offset);
+    for (uint32_t d = 0; d < t->ndim && ok; d++)
+        ok = add_alias(state, &t->size_symbol[d], made->meta.size[d]) &&
+             add_alias(state, &t->stride_symbol[d], made->meta.stride[d]);
+    return ok;
+}
+
+static bool note_refusal(struct replay_state *state)
+{
+    struct env_raised raised = env_raised(state->env);
+    if (raised.kind == ENV_RAISED_CONSTRAINT && !state->refused.n)
+        state->refused = arena_copy(&state->arena, raised.text);
+    return raised.kind != ENV_RAISED_CONSTRAINT || state->refused.p;
+}
+
+static bool replay_state_tensor(struct seeding *s, const struct input_tensor *t,
+                                struct replay_input *ret)
+{
+    struct arena *arena = &s->state->arena;
+    enum dim_dynamic dynamic[TENSOR_MAX_DIM];
+    struct dim_constraint *constraints =
+        arena_array(arena, struct dim_constraint, (size_t)t->ndim + 1);
+    sym_id *size = arena_array(arena, sym_id, (size_t)t->ndim + 1);
+    sym_id *stride = arena_array(arena, sym_id, (size_t)t->ndim + 1);
+    if (!size || !stride || !constraints)
+        return false;
+    for (uint32_t d = 0; d < t->ndim; d++) {
+        dynamic[d] = dynamic_of(s, t, d);
+        constraints[d] = constraint_of(s, t, d);
+        if (t->size_symbol[d].name.n && !is_duck(s, t->size[d]) && !vec_push(&s->duck, t->size[d]))
+            return false;
+    }
+    struct tensor_request request = { .source = t->source,
+                                      .ndim = t->ndim,
+                                      .size = t->size,
+                                      .stride = t->stride,
+                                      .offset = t->offset,
+                                      .dynamic = dynamic,
+                                      .constraints = constraints };
+    ret->is_tensor = true;
+    ret->requires_grad = t->requires_grad;
+    ret->meta = (struct tensor_meta){ .dtype = t->dtype,
+                                      .layout = t->layout,
+                                      .device = t->device,
+                                      .ndim = t->ndim,
+                                      .size = size,
+                                      .stride = stride,
+                                      .requires_grad = t->requires_grad };
+    bool made = env_create_tensor(s->state->env, &request, size, stride, &ret->meta.offset);
+    ret->constraints = made ? constraints : NULL;
+    if (!made && s->inputs->changed && !note_refusal(s->state))
+        return false;
+    if (made && s->inputs->changed)
+        return add_aliases(s->state, t, ret);
+    if (made && s->inputs->rehinted)
+        return true;
+    if (!made || !as_recorded(s, t, ret)) {
+        env_raised(s->state->env);
+        ret->constraints = NULL;
+        adopt_tensor(s, t, size, stride, &ret->meta.offset);
+    }
+    return true;
+}
+
+static void replay_state_symbol(struct replay_state *state, const struct recorded_symbol *symbol,
+                                struct replay_input *ret)
+{
+    struct sym_pool *pool = env_pool(state->env);
+    sym_id value = replay_state_number(pool, symbol->value);
+    /* Sizes of what was not described come here too; only a number has no bounds. */
+    if (value != SYM_NONE && str_starts(symbol->range, STR("[-")))
+        ret->number = env_create_unspecified_symbol(state->env, value, symbol->source, DIM_DYNAMIC);
+    if (!named(pool, ret->number, symbol->name)) {
+        env_raised(state->env);
+        ret->number = adopt(state, symbol);
+    }
+}
+
+static bool replay_state_input(struct seeding *s, const struct input *input,
+                               struct replay_input *ret)
+{
+    ret->number = SYM_NONE;
+    if (input->kind == INPUT_TENSOR && !input->tensor.plain)
+        return true;
+    ret->name =
+        placeholder_name(input->kind == INPUT_TENSOR ? input->tensor.source : input->symbol.source,
+                         &s->state->arena);
+    if (input->kind == INPUT_TENSOR)
+        return ret->name.p && replay_state_tensor(s, &input->tensor, ret);
+    if (input->fixed &&
+        replay_state_number(env_pool(s->state->env), input->symbol.value) != SYM_NONE) {
+        ret->number = replay_state_number(env_pool(s->state->env), input->symbol.value);
+        return ret->name.p && add_alias(s->state, &input->symbol, ret->number);
+    }
+    replay_state_symbol(s->state, &input->symbol, ret);
+    return ret->name.p;
+}
+
+/* The latest symbol before `end` whose source is `of` and `property`; SYM_NONE. */
+static sym_id part_before(const struct seeding *s, size_t end, struct str of, struct str property)
+{
+    for (size_t i = end; i-- > 0;) {
+        const struct input *input = &s->inputs->list.v[i];
+        struct str source = input->kind == INPUT_SYMBOL ? input->symbol.source : STR("");
+        if (source.n == of.n + property.n && str_starts(source, of) && str_ends(source, property))
+            return s->state->inputs[i].number;
+    }
+    return SYM_NONE;
+}
+
+/* A jagged tensor that is a view is put together again from its parts, whose sizes are held against
+ * its own: `sub.shape != outer_size` of empty_create_subclass (torch/_subclasses/meta_utils.py).
+ * `at` is the symbol of its offsets' length. */
+static void compare_jagged(struct seeding *s, size_t at)
+{
+    const struct str end = STR("._offsets.size()[0]");
+    struct shape_env *env = s->state->env;
+    struct sym_pool *pool = env_pool(env);
+    if (s->inputs->list.v[at].kind != INPUT_SYMBOL)
+        return;
+    struct str source = s->inputs->list.v[at].symbol.source;
+    if (!str_ends(source, end))
+        return;
+    struct str of = str_first(source, source.n - end.n);
+    sym_id made[] = { sym_sub(pool, s->state->inputs[at].number, SYM_ID_ONE),
+                      part_before(s, at, of, STR("._values.size()[1]")) };
+    sym_id outer[] = { part_before(s, at, of, STR(".size()[0]")),
+                       part_before(s, at, of, STR(".size()[2]")) };
+    bool differs = false;
+    for (int i = 0; i < 2 && !differs; i++)
+        if (made[i] != SYM_NONE && outer[i] != SYM_NONE &&
+            !env_guard_bool(env, sym_ne(pool, made[i], outer[i]), &differs))
+            env_raised(env);
+}
+
+bool replay_state_open(struct replay_state *state, const struct inputs *inputs,
+                       const struct env_settings *settings, struct err *err)
+{
+    struct seeding s = { .state = state, .inputs = inputs };
+    *state = (struct replay_state){ .n_inputs = inputs->list.n };
+    state->env = shape_env_new(settings, err);
+    if (!state->env)
+        return false;
+    state->inputs = arena_array(&state->arena, struct replay_input, state->n_inputs + 1);
+    bool ok = state->inputs != NULL;
+    for (size_t i = 0; i < state->n_inputs && ok; i++)
+        ok = replay_state_input(&s, &inputs->list.v[i], &state->inputs[i]);
+    for (size_t i = 0; i < state->n_inputs && ok && !inputs->changed; i++)
+        compare_jagged(&s, i);
+    vec_release(&s.duck);
+    return ok || err_nomem(err);
+}
+
+bool seed_make_ops(struct replay_state *state, const struct custom_rules *rules, struct err *err)
+{
+    state->ops = ops_new_with_rules(state->env, rules, err);
+    return state->ops != NULL;
+}
+
+void replay_state_close(struct replay_state *state)
+{
+    ops_free(state->ops);
+    shape_env_free(state->env);
+    vec_release(&state->aliases);
+    arena_release(&state->arena);
+    *state = (struct replay_state){ 0 };
+}
+
+bool replay_state_symbols(struct replay_state *state, const struct symbol *symbols, uint32_t n,
+                          struct err *err)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct recorded_symbol symbol = { symbols[i].name, symbols[i].value, symbols[i].range,
+                                          symbols[i].source };
+        if (adopt(state, &symbol) == SYM_NONE && env_raised(state->env).kind == ENV_RAISED_MEMORY)
+            return err_nomem(err);
+    }
+    return true;
+}
+
+sym_id replay_state_resolve(void *user, struct sym_pool *pool, struct str name)
+{
+    struct replay_state *state = user;
+    struct sym_range ignored;
+    sym_id known = sym_symbol_find(pool, name);
+    uint64_t number;
+    for (size_t i = 0; i < state->aliases.n; i++)
+        if (str_eq(state->aliases.v[i].name, name))
+            return state->aliases.v[i].expr;
+    if (known != SYM_NONE && env_range(state->env, known, &ignored))
+        return known;
+    bool is_size = str_starts(name, STR("s")) && str_to_u64(str_from(name, 1), &number);
+    bool is_float = str_starts(name, STR("zf")) && str_to_u64(str_from(name, 2), &number);
+    if (is_size || is_float)
+        return adopt(state, &(struct recorded_symbol){ .name = name, .source = STR("") });
+    return sym_by_name(NULL, pool, name);
+}
+
+/* "l_x_1" for a second input of the name "l_x_". */
+static struct str without_number(struct str name)
+{
+    size_t n = name.n;
+    while (n && isdigit((unsigned char)name.p[n - 1]))
+        n--;
+    return n && n < name.n && name.p[n - 1] == '_' ? str_first(name, n - 1) : name;
+}
+
+static const struct replay_input *find_input(const struct replay_state *state, struct str name)
+{
+    for (size_t i = 0; i < state->n_inputs; i++)
+        if (str_eq(state->inputs[i].name, name))
+            return &state->inputs[i];
+    return NULL;
+}
+
+static bool same_hint(struct replay_state *state, sym_id a, sym_id b)
+{
+    sym_id x = env_hint(state->env, a), y = env_hint(state->env, b);
+    return a == b || x == y || x == SYM_NONE || y == SYM_NONE;
+}
+
+static bool agrees(struct replay_state *state, const struct replay_input *input,
+                   const struct expected *e)
+{
+    const struct tensor_meta *meta = &input->meta;
+    if (!input->is_tensor)
+        return input->number != SYM_NONE && e->kind != EXPECT_TENSOR &&
+               (e->kind == EXPECT_NOTHING || same_hint(state, input->number, e->number));
+    if (e->kind != EXPECT_TENSOR)
+        return e->kind == EXPECT_NOTHING;
+    if (meta->dtype != e->dtype || meta->ndim != e->ndim || e->layout != meta->layout)
+        return false;
+    for (uint32_t d = 0; d < meta->ndim; d++)
+        if (!same_hint(state, meta->size[d], e->size[d]) ||
+            (e->stride && !same_hint(state, meta->stride[d], e->stride[d])))
+            return false;
+    return true;
+}
+
+static struct value value_of(struct replay_state *state, const struct replay_input *input)
+{
+    if (input->is_tensor)
+        return value_tensor(ops_new_tensor(state->ops, &input->meta));
+    return value_sym(number_type_of(state->env, input->number) == NUMBER_FLOAT ? VALUE_FLOAT
+                                                                               : VALUE_INT,
+                     input->number);
+}
+
+struct value replay_state_placeholder(struct replay_state *state, const struct node *node,
+                                      const struct expected *expected)
+{
+    struct sym_range ignored;
+    const struct replay_input *input = find_input(state, node->name);
+    if (!input)
+        input = find_input(state, without_number(node->name));
+    if (input && agrees(state, input, expected))
+        return value_of(state, input);
+    /* A symbol passed by itself keeps its name when it is a number by now: s27: "Sym(16)". */
+    sym_id symbol = sym_symbol_find(env_pool(state->env), node->name);
+    if (expected->kind == EXPECT_NUMBER && symbol != SYM_NONE &&
+        env_range(state->env, symbol, &ignored))
+        return value_sym(
+            number_type_of(state->env, symbol) == NUMBER_FLOAT ? VALUE_FLOAT : VALUE_INT, symbol);
+    return expected_value(state->ops, expected);
+}
+
+bool replay_state_requires_grad(const struct replay_state *state, struct str placeholder)
+{
+    const struct replay_input *input = find_input(state, placeholder);
+    if (!input)
+        input = find_input(state, without_number(placeholder));
+    return input && input->requires_grad;
+}

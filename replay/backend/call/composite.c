@@ -1,0 +1,389 @@
+/* Operators that PyTorch itself writes with others (CompositeImplicitAutograd), as graphs before
+ * their decomposition hold them; and those that are a view and a copy. What they are made of runs
+ * on the backend that they run on. */
+#include <stdio.h>
+#include <string.h>
+
+#include "replay/backend/call/kernel.h"
+
+static struct value pass(const struct kernel *k, const char *name)
+{
+    return value_arg(k, name);
+}
+
+/* Writes into the call's own result. */
+static void run_for_result(struct kernel *k, const char *name, const struct value *args, uint32_t n)
+{
+    run_into(k, name, args, n, value_tensor(result(k, 0)));
+}
+
+/* ---- Products ---- */
+
+/* A product written where the result lies, seen under other sizes. */
+static void product_into(struct kernel *k, const char *name, const struct value *args, uint32_t n,
+                         const int64_t *size, uint32_t ndim)
+{
+    struct tensor to = result(k, 0), seen = reshaped_view(k, to, size, ndim);
+    if (k->failed || !to.meta)
+        return;
+    if (seen.meta)
+        run_into(k, name, args, n, value_tensor(seen));
+    else
+        copy_elements(k, run_tensor(k, name, args, n), to);
+}
+
+static struct tensor turned(struct kernel *k, struct tensor w)
+{
+    struct value args[] = { value_tensor(w) };
+    return run_tensor(k, "aten.t.default", args, 1);
+}
+
+/* input @ weight.T + bias, the dimensions before the last one folded into one. */
+void composite_linear(struct kernel *k)
+{
+    struct tensor x = tensor_arg(k, "input"), w = tensor_arg(k, "weight");
+    int64_t size[TENSOR_MAX_DIM], of_w[TENSOR_MAX_DIM], rows = 1;
+    uint32_t ndim = tensor_sizes(k, x, size), w_ndim = tensor_sizes(k, w, of_w);
+    if (!x.meta || !w.meta || ndim == 0 || w_ndim == 0)
+        return;
+    int64_t inner = size[ndim - 1], n = w_ndim > 1 ? of_w[0] : 1;
+    for (uint32_t i = 0; i + 1 < ndim; i++)
+        rows *= size[i];
+    if (w_ndim == 1)
+        w = reshaped(k, w, (int64_t[]){ 1, inner }, 2);
+    struct value args[] = { pass(k, "bias"),
+                            value_tensor(reshaped(k, x, (int64_t[]){ rows, inner }, 2)),
+                            value_tensor(turned(k, w)) };
+    bool bias = args[0].kind == VALUE_TENSOR;
+    product_into(k, bias ? "aten.addmm.default" : "aten.mm.default", bias ? args : args + 1,
+                 bias ? 3 : 2, (int64_t[]){ rows, n }, 2);
+}
+
+struct batches {
+    int64_t size[TENSOR_MAX_DIM], n; /* what both broadcast to */
+    uint32_t ndim;
+};
+
+static struct tensor as_batches(struct kernel *k, struct tensor x, const struct batches *b)
+{
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, x, size);
+    int64_t whole[TENSOR_MAX_DIM], rows = size[ndim - 2], columns = size[ndim - 1];
+    memcpy(whole, b->size, b->ndim * sizeof *whole);
+    whole[b->ndim] = rows;
+    whole[b->ndim + 1] = columns;
+    struct value args[] = { value_tensor(x), value_of_ints(k, whole, b->ndim + 2) };
+    x = run_tensor(k, "aten.expand.default", args, 2);
+    return reshaped(k, x, (int64_t[]){ b->n, rows, columns }, 3);
+}
+
+/* matmul: batches of matrices, broadcast; vectors gain a dimension that the result has not. */
+void composite_matmul(struct kernel *k)
+{
+    struct tensor x = tensor_arg(k, "self"), y = tensor_arg(k, "other");
+    int64_t a[TENSOR_MAX_DIM], b[TENSOR_MAX_DIM];
+    uint32_t x_ndim = tensor_sizes(k, x, a), y_ndim = tensor_sizes(k, y, b);
+    if (!x.meta || !y.meta || !x_ndim || !y_ndim)
+        return;
+    if (x_ndim == 1) {
+        x = reshaped(k, x, (int64_t[]){ 1, a[0] }, 2);
+        x_ndim = tensor_sizes(k, x, a);
+    }
+    if (y_ndim == 1) {
+        y = reshaped(k, y, (int64_t[]){ b[0], 1 }, 2);
+        y_ndim = tensor_sizes(k, y, b);
+    }
+    if (k->failed)
+        return;
+    int64_t m = a[x_ndim - 2], inner = a[x_ndim - 1], n = b[y_ndim - 1];
+    struct batches all = { .n = 1, .ndim = (x_ndim > y_ndim ? x_ndim : y_ndim) - 2 };
+    for (uint32_t i = 0; i < all.ndim; i++) {
+        int64_t p = i + x_ndim >= all.ndim + 2 ? a[i + x_ndim - all.ndim - 2] : 1;
+        int64_t q = i + y_ndim >= all.ndim + 2 ? b[i + y_ndim - all.ndim - 2] : 1;
+        all.n *= all.size[i] = p == 1 ? q : p;
+    }
+    bool fold = y_ndim == 2; /* one matrix for every batch: they are rows of one product */
+    x = fold ? reshaped(k, x, (int64_t[]){ all.n * m, inner }, 2) : as_batches(k, x, &all);
+    y = fold ? y : as_batches(k, y, &all);
+    struct value args[] = { value_tensor(x), value_tensor(y) };
+    product_into(k, fold ? "aten.mm.default" : "aten.bmm.default", args, 2,
+                 fold ? (int64_t[]){ all.n * m, n } : (int64_t[]){ all.n, m, n }, fold ? 2 : 3);
+}
+
+/* ---- Convolution, normalisation, pooling ---- */
+
+/* "same" pads as much before as behind; one more behind where that does not come out even. */
+static void same_padding(struct kernel *k, uint32_t dims, int64_t *padding, struct value *input)
+{
+    int64_t window[TENSOR_MAX_DIM], dilation[3], more[6] = { 0 };
+    bool uneven = false;
+    uint32_t n = ints_arg(k, "dilation", dilation, 3);
+    tensor_sizes(k, tensor_arg(k, "weight"), window);
+    for (uint32_t i = 0; i < dims && n; i++) {
+        int64_t all = (window[2 + i] - 1) * dilation[i < n ? i : n - 1];
+        padding[i] = all / 2;
+        more[2 * (dims - 1 - i) + 1] = all % 2;
+        uneven |= all % 2 != 0;
+    }
+    struct value args[] = { *input, value_of_ints(k, more, 2 * dims), value_int(SYM_ID_ZERO) };
+    if (uneven)
+        *input = run_op(k, "aten.constant_pad_nd.default", args, 3);
+}
+
+/* conv1d, conv2d, conv3d; conv_transpose*d (PARAM 10 more). "same" and "valid" are paddings, too.
+ */
+void composite_conv(struct kernel *k)
+{
+    uint32_t dims = (uint32_t)k->row->param % 10;
+    bool transposed = k->row->param > 10;
+    int64_t padding[3] = { 0 };
+    struct value pad = pass(k, "padding"), input = pass(k, "input");
+    if (pad.kind == VALUE_STRING) {
+        if (!str_is(pad.u.text, "valid"))
+            same_padding(k, dims, padding, &input);
+        pad = value_of_ints(k, padding, dims);
+    }
+    struct value output_padding =
+        transposed ? pass(k, "output_padding") : value_of_ints(k, (const int64_t[3]){ 0 }, dims);
+    struct value args[] = { input,
+                            pass(k, "weight"),
+                            pass(k, "bias"),
+                            pass(k, "stride"),
+                            pad,
+                            pass(k, "dilation"),
+                            value_of_bool(transposed),
+                            output_padding,
+                            pass(k, "groups") };
+    run_for_result(k, "aten.convolution.default", args, 9);
+}
+
+static void first_of(struct kernel *k, const char *name, const struct value *args, uint32_t n)
+{
+    struct value all = run_op(k, name, args, n);
+    if ((all.kind == VALUE_TUPLE || all.kind == VALUE_LIST) && all.n)
+        copy_results(k, all.u.items[0]);
+}
+
+void composite_layer_norm(struct kernel *k)
+{
+    struct value args[] = { pass(k, "input"), pass(k, "normalized_shape"), pass(k, "weight"),
+                            pass(k, "bias"), pass(k, "eps") };
+    first_of(k, "aten.native_layer_norm.default", args, 5);
+}
+
+void composite_group_norm(struct kernel *k)
+{
+    int64_t size[TENSOR_MAX_DIM], hw = 1;
+    uint32_t ndim = tensor_sizes(k, tensor_arg(k, "input"), size);
+    for (uint32_t i = 2; i < ndim; i++)
+        hw *= size[i];
+    struct value args[] = { pass(k, "input"),         pass(k, "weight"),
+                            pass(k, "bias"),          value_of_int(k, size[0]),
+                            value_of_int(k, size[1]), value_of_int(k, hw),
+                            pass(k, "num_groups"),    pass(k, "eps") };
+    first_of(k, "aten.native_group_norm.default", args, 8);
+}
+
+void composite_batch_norm(struct kernel *k)
+{
+    struct value args[] = { pass(k, "input"),        pass(k, "weight"),      pass(k, "bias"),
+                            pass(k, "running_mean"), pass(k, "running_var"), pass(k, "training"),
+                            pass(k, "momentum"),     pass(k, "eps") };
+    first_of(k, "aten.native_batch_norm.default", args, 8);
+}
+
+/* dropout: evaluated it is the identity. PARAM: whole channels are dropped, which is a mask of the
+ * first two dimensions. */
+void composite_dropout(struct kernel *k)
+{
+    struct tensor x = tensor_arg(k, "input");
+    if (!bool_arg(k, "train", false)) {
+        copy_elements(k, x, result(k, 0));
+        return;
+    }
+    if (!k->row->param) {
+        struct value args[] = { pass(k, "input"), pass(k, "p"), pass(k, "train") };
+        first_of(k, "aten.native_dropout.default", args, 3);
+        return;
+    }
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, x, size);
+    for (uint32_t i = 2; i < ndim; i++)
+        size[i] = 1;
+    struct value shape[] = { value_tensor(x), value_of_ints(k, size, ndim) };
+    struct value ones = run_op(k, "aten.new_ones.default", shape, 2);
+    struct value drop[] = { ones, pass(k, "p"), pass(k, "train") };
+    struct value kept = run_op(k, "aten.native_dropout.default", drop, 3);
+    struct value args[] = { value_tensor(x), value_none() };
+    if (kept.kind == VALUE_TUPLE && kept.n) {
+        args[1] = kept.u.items[0];
+        run_for_result(k, "aten.mul.Tensor", args, 2);
+    }
+}
+
+/* adaptive_avg_pool2d and its like. */
+void composite_adaptive_avg_pool(struct kernel *k)
+{
+    struct value args[] = { pass(k, "self"), pass(k, "output_size") };
+    run_for_result(k,
+                   k->row->param == 2 ? "aten._adaptive_avg_pool2d.default"
+                                      : "aten._adaptive_avg_pool3d.default",
+                   args, 2);
+}
+
+void composite_max_pool(struct kernel *k)
+{
+    struct value args[] = { pass(k, "self"),    pass(k, "kernel_size"), pass(k, "stride"),
+                            pass(k, "padding"), pass(k, "dilation"),    pass(k, "ceil_mode") };
+    first_of(k,
+             k->row->param == 2 ? "aten.max_pool2d_with_indices.default"
+                                : "aten.max_pool3d_with_indices.default",
+             args, 6);
+}
+
+/* circular: what is missing at one end is taken from the other (_pad_circular in PadNd.cpp). */
+static void pad_circular(struct kernel *k, const int64_t *pad, uint32_t n)
+{
+    struct tensor x = tensor_arg(k, "self");
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, x, size);
+    for (uint32_t i = 0; i < n && i < ndim && !k->failed; i++) {
+        uint32_t d = ndim - 1 - i;
+        int64_t before = pad[2 * i], behind = pad[2 * i + 1];
+        int64_t first = before < 0 ? -before : 0,
+                kept = size[d] - first - (behind < 0 ? -behind : 0);
+        struct value items[3], args[2];
+        uint32_t parts = 0;
+        int64_t nested_calls_of[3][2] = { { size[d] - before, before },
+                                          { first, kept },
+                                          { 0, behind } };
+        for (uint32_t j = 0; j < 3; j++) {
+            struct value slice[] = {
+                value_tensor(x), value_of_int(k, d), value_of_int(k, nested_calls_of[j][0]),
+                value_of_int(k, nested_calls_of[j][0] + nested_calls_of[j][1])
+            };
+            if (nested_calls_of[j][1] > 0)
+                items[parts++] = run_op(k, "aten.slice.Tensor", slice, 4);
+        }
+        args[0] = value_items(VALUE_LIST, items, parts);
+        args[1] = value_of_int(k, d);
+        x = run_tensor(k, "aten.cat.default", args, 2);
+    }
+    copy_elements(k, x, result(k, 0));
+}
+
+/* _trilinear: the sum over some dimensions of a product of three, each with dimensions added. */
+void composite_trilinear(struct kernel *k)
+{
+    static const char *const names[][2] = { { "i1", "expand1" },
+                                            { "i2", "expand2" },
+                                            { "i3", "expand3" } };
+    struct tensor product = { 0 };
+    for (uint32_t i = 0; i < 3 && !k->failed; i++) {
+        int64_t added[TENSOR_MAX_DIM];
+        uint32_t n = ints_arg(k, names[i][1], added, TENSOR_MAX_DIM);
+        struct tensor x = tensor_arg(k, names[i][0]);
+        for (uint32_t j = 0; j < n && !k->failed; j++) {
+            struct value args[] = { value_tensor(x), value_of_int(k, added[j]) };
+            x = run_tensor(k, "aten.unsqueeze.default", args, 2);
+        }
+        struct value args[] = { value_tensor(product), value_tensor(x) };
+        product = i ? run_tensor(k, "aten.mul.Tensor", args, 2) : x;
+    }
+    struct value args[] = { value_tensor(product), pass(k, "sumdim") };
+    copy_elements(k, run_tensor(k, "aten.sum.dim_IntList", args, 2), result(k, 0));
+}
+
+/* pad: by its mode. */
+void composite_pad(struct kernel *k)
+{
+    struct str mode = text_arg(k, "mode");
+    int64_t pad[2 * TENSOR_MAX_DIM];
+    uint32_t n = ints_arg(k, "pad", pad, 2 * TENSOR_MAX_DIM) / 2;
+    struct value args[] = { pass(k, "self"), pass(k, "pad"), pass(k, "value") };
+    bool constant = mode.n == 0 || str_is(mode, "constant"), reflect = str_is(mode, "reflect");
+    char name[64] = "aten.constant_pad_nd.default";
+    if (str_is(mode, "circular")) {
+        pad_circular(k, pad, n);
+        return;
+    }
+    if (!constant && !reflect && !str_is(mode, "replicate")) {
+        kernel_fail(k, "padding mode %.*s", STR_ARG(mode));
+        return;
+    }
+    if (!constant)
+        snprintf(name, sizeof name, "aten.%s_pad%ud.default",
+                 reflect ? "reflection" : "replication", n);
+    if (args[2].kind == VALUE_NONE)
+        args[2] = value_int(SYM_ID_ZERO);
+    run_for_result(k, name, args, constant ? 3 : 2);
+}
+
+/* ---- Copies of views ---- */
+
+/* aten.permute_copy.out is aten.permute, copied; so is narrow_copy. */
+void composite_view_copy(struct kernel *k)
+{
+    struct str base = k->call->schema->base, overload = k->call->schema->overload;
+    char name[128];
+    if (str_ends(overload, STR("_out")))
+        overload = str_first(overload, overload.n - 4);
+    if (overload.n == 0 || str_is(overload, "out"))
+        overload = STR("default");
+    snprintf(name, sizeof name, "aten.%.*s.%.*s", (int)str_find(base, STR("_copy")), base.p,
+             STR_ARG(overload));
+    copy_results(k, run_same_args(k, name, 0));
+}
+
+/* The elements in order under other sizes. */
+void composite_copy_in_order(struct kernel *k)
+{
+    copy_elements(k, tensor_arg(k, "self"), result(k, 0));
+}
+
+/* ---- Views of copies ---- */
+
+/* The view of x that the operator whose name begins like this one's gives, by the call's arguments
+ * behind the first two. */
+static struct tensor view_of_result(struct kernel *k, struct tensor x, size_t name_length)
+{
+    const struct schema *s = k->call->schema;
+    struct value args[SCHEMA_MAX_SLOTS];
+    char name[128];
+    uint32_t n = 0;
+    snprintf(name, sizeof name, "aten.%.*s.%s", (int)name_length, s->base.p,
+             str_starts(s->base, STR("slice"))    ? "Tensor"
+             : str_starts(s->base, STR("select")) ? "int"
+                                                  : "default");
+    args[n++] = value_tensor(x);
+    for (uint32_t i = 2; i < s->n_positional; i++)
+        args[n++] = k->call->args[i];
+    return run_tensor(k, name, args, n);
+}
+
+/* slice_scatter and its like: a copy of self whose view is src. */
+void composite_view_scatter(struct kernel *k)
+{
+    struct tensor to = result(k, 0);
+    copy_elements(k, tensor_arg(k, "self"), to);
+    copy_elements(k, tensor_arg(k, "src"),
+                  view_of_result(k, to, str_find(k->call->schema->base, STR("_scatter"))));
+}
+
+/* slice_backward and select_backward: zeros, and the gradient in that view of them. */
+void composite_view_backward(struct kernel *k)
+{
+    struct tensor to = result(k, 0);
+    zero_elements(k, to);
+    copy_elements(k, tensor_arg(k, "grad_output"),
+                  view_of_result(k, to, k->call->schema->base.n - strlen("_backward")));
+}
+
+/* diag_embed: zeros, and x on a diagonal of them. */
+void composite_diag_embed(struct kernel *k)
+{
+    struct tensor to = result(k, 0);
+    struct value args[] = { value_tensor(to), pass(k, "offset"), pass(k, "dim1"), pass(k, "dim2") };
+    zero_elements(k, to);
+    copy_elements(k, tensor_arg(k, "self"), run_tensor(k, "aten.diagonal.default", args, 4));
+}

@@ -1,0 +1,348 @@
+#include "replay/backend/call/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/backend/call/exec.h"
+#include "trace/base/hash.h"
+
+/* ---- Rows ---- */
+
+static size_t slot_of(struct str base)
+{
+    return hash_str(base) % KERNEL_SLOTS;
+}
+
+void kernel_table_make(struct kernel_table *table, const struct kernel_row *rows, size_t n)
+{
+    memset(table, 0, sizeof *table);
+    table->rows = rows;
+    for (size_t i = 0; i < n && i < KERNEL_MOST_ROWS; i++) {
+        size_t at = slot_of(str_of(rows[i].base));
+        while (table->slots[at])
+            at = (at + 1) % KERNEL_SLOTS;
+        table->slots[at] = (uint16_t)(i + 1);
+    }
+}
+
+static const struct kernel_row *row_named(const struct kernel_table *table, struct str base)
+{
+    for (size_t at = slot_of(base); table->slots[at]; at = (at + 1) % KERNEL_SLOTS) {
+        const struct kernel_row *row = &table->rows[table->slots[at] - 1];
+        if (str_is(base, row->base))
+            return row;
+    }
+    return NULL;
+}
+
+const struct kernel_row *kernel_row_find(const struct kernel_table *table,
+                                         const struct schema *schema)
+{
+    struct str base = schema->base;
+    if (str_starts(base, STR("_foreach_")))
+        base = str_from(base, 9);
+    const struct kernel_row *row = row_named(table, base);
+    if (!row && base.n > 1 && base.p[base.n - 1] == '_')
+        row = row_named(table, str_first(base, base.n - 1));
+    return row;
+}
+
+void kernel_fail(struct kernel *k, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (!k->failed)
+        err_setv(k->err, ERR_USAGE, format, args);
+    va_end(args);
+    k->failed = true;
+}
+
+/* ---- Arguments ---- */
+
+static struct value item_of(const struct kernel *k, struct value v)
+{
+    bool list = v.kind == VALUE_LIST || v.kind == VALUE_TUPLE;
+    return k->foreach && list && k->item < v.n ? v.u.items[k->item] : v;
+}
+
+static bool find_arg(const struct kernel *k, const char *name, struct value *ret)
+{
+    const struct schema *s = k->call->schema;
+    struct str wanted = str_of(name);
+    for (uint32_t i = 0; i < s->n_args; i++)
+        if (str_eq(s->args[i].name, wanted)) {
+            *ret = item_of(k, k->call->args[i]);
+            return true;
+        }
+    return false;
+}
+
+/* What schemas of _foreach_ operators call their numbers. */
+static const char *const foreach_names[] = { "scalar", "scalars", "weights", "exponent", "other" };
+
+struct value value_arg(const struct kernel *k, const char *name)
+{
+    struct value ret = value_none();
+    bool found = find_arg(k, name, &ret);
+    bool number = k->foreach && !found && strcmp(name, "self") && strcmp(name, "alpha");
+    for (size_t i = 0; number && !found && i < 5; i++)
+        found = find_arg(k, foreach_names[i], &ret);
+    return ret;
+}
+
+bool has_arg(const struct kernel *k, const char *name)
+{
+    return value_arg(k, name).kind != VALUE_NONE;
+}
+
+struct tensor tensor_arg(struct kernel *k, const char *name)
+{
+    struct value v = value_arg(k, name);
+    if (v.kind == VALUE_TENSOR)
+        return v.u.tensor;
+    if (v.kind != VALUE_NONE)
+        kernel_fail(k, "%s is no tensor", name);
+    return (struct tensor){ 0 };
+}
+
+int64_t number_as_int(const struct kernel *k, struct value v, int64_t otherwise)
+{
+    int64_t x;
+    if (v.kind == VALUE_BOOL)
+        return v.u.sym == SYM_ID_TRUE;
+    if (v.kind == VALUE_FLOAT)
+        return (int64_t)sym_to_double(k->call->pool, v.u.sym);
+    return v.kind == VALUE_INT && sym_to_i64(k->call->pool, v.u.sym, &x) ? x : otherwise;
+}
+
+double number_as_real(const struct kernel *k, struct value v, double otherwise)
+{
+    if (v.kind == VALUE_COMPLEX)
+        return v.u.complex.re;
+    if (v.kind == VALUE_BOOL)
+        return v.u.sym == SYM_ID_TRUE;
+    return value_is_number(v) ? sym_to_double(k->call->pool, v.u.sym) : otherwise;
+}
+
+int64_t int_arg(const struct kernel *k, const char *name, int64_t otherwise)
+{
+    return number_as_int(k, value_arg(k, name), otherwise);
+}
+
+double real_arg(const struct kernel *k, const char *name, double otherwise)
+{
+    return number_as_real(k, value_arg(k, name), otherwise);
+}
+
+cdouble complex_arg(const struct kernel *k, const char *name, cdouble otherwise)
+{
+    struct value v = value_arg(k, name);
+    if (v.kind == VALUE_COMPLEX)
+        return complex_of(v.u.complex.re, v.u.complex.im);
+    return value_is_number(v) ? number_as_real(k, v, 0) : otherwise;
+}
+
+bool bool_arg(const struct kernel *k, const char *name, bool otherwise)
+{
+    return number_as_int(k, value_arg(k, name), otherwise) != 0;
+}
+
+struct str text_arg(const struct kernel *k, const char *name)
+{
+    struct value v = value_arg(k, name);
+    return v.kind == VALUE_STRING ? v.u.text : (struct str){ 0 };
+}
+
+uint32_t list_arg(const struct kernel *k, const char *name, const struct value **items)
+{
+    struct value v = value_arg(k, name);
+    bool list = v.kind == VALUE_LIST || v.kind == VALUE_TUPLE;
+    *items = list ? v.u.items : NULL;
+    return list ? v.n : 0;
+}
+
+uint32_t ints_arg(const struct kernel *k, const char *name, int64_t *ret, uint32_t max)
+{
+    const struct value *items;
+    struct value v = value_arg(k, name);
+    uint32_t n = list_arg(k, name, &items);
+    if (value_is_number(v) && max)
+        return ret[0] = number_as_int(k, v, 0), 1;
+    for (uint32_t i = 0; i < n && i < max; i++)
+        ret[i] = number_as_int(k, items[i], 0);
+    return n < max ? n : max;
+}
+
+uint32_t reals_arg(const struct kernel *k, const char *name, double *ret, uint32_t max)
+{
+    const struct value *items;
+    uint32_t n = list_arg(k, name, &items);
+    for (uint32_t i = 0; i < n && i < max; i++)
+        ret[i] = number_as_real(k, items[i], 0);
+    return n < max ? n : max;
+}
+
+uint32_t wrapped_dim(int64_t dim, uint32_t ndim)
+{
+    int64_t n = ndim ? ndim : 1;
+    dim += dim < 0 ? n : 0;
+    return dim < 0 || dim >= n ? 0 : (uint32_t)dim;
+}
+
+void dims_arg(const struct kernel *k, const char *name, uint32_t ndim, bool *reduced)
+{
+    int64_t dims[TENSOR_MAX_DIM];
+    uint32_t n = ints_arg(k, name, dims, TENSOR_MAX_DIM);
+    for (uint32_t i = 0; i < ndim; i++)
+        reduced[i] = n == 0;
+    for (uint32_t i = 0; i < n && ndim; i++)
+        reduced[wrapped_dim(dims[i], ndim)] = true;
+}
+
+/* ---- Results ---- */
+
+uint32_t n_results(const struct kernel *k)
+{
+    struct value v = k->call->result;
+    return v.kind == VALUE_LIST || v.kind == VALUE_TUPLE ? v.n : v.kind == VALUE_TENSOR;
+}
+
+struct tensor result(const struct kernel *k, uint32_t i)
+{
+    struct value v = k->call->result;
+    if (k->foreach) /* in place there is no result */
+        v = item_of(k, v.kind == VALUE_NONE ? k->call->args[0] : v);
+    else if ((v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) && i < v.n)
+        v = v.u.items[i];
+    return v.kind == VALUE_TENSOR ? v.u.tensor : (struct tensor){ 0 };
+}
+
+uint32_t tensor_sizes(const struct kernel *k, struct tensor x, int64_t *size)
+{
+    uint32_t ndim = x.meta ? x.meta->ndim : 0;
+    for (uint32_t i = 0; i < ndim; i++)
+        if (!sym_to_i64(k->call->pool, x.meta->size[i], &size[i]))
+            size[i] = 0;
+    return ndim;
+}
+
+static bool holds_storage(const struct value *v, uint32_t storage, unsigned depth)
+{
+    if (v->kind == VALUE_TENSOR)
+        return v->u.tensor.storage == storage;
+    if ((v->kind == VALUE_LIST || v->kind == VALUE_TUPLE) && depth < 4)
+        for (uint32_t i = 0; i < v->n; i++)
+            if (holds_storage(&v->u.items[i], storage, depth + 1))
+                return true;
+    return false;
+}
+
+bool is_view(const struct kernel *k, struct tensor x)
+{
+    const struct schema *s = k->call->schema;
+    bool found = false;
+    for (uint32_t i = 0; i < s->n_args; i++) {
+        bool here = holds_storage(&k->call->args[i], x.storage, 0);
+        if (here && s->args[i].written)
+            return false;
+        found |= here;
+    }
+    return found;
+}
+
+static bool returns_tensors(const struct schema *schema)
+{
+    for (uint32_t i = 0; i < schema->n_results; i++)
+        if (schema->results[i].type == SCHEMA_TENSOR)
+            return true;
+    for (uint32_t i = 0; i < schema->n_args; i++)
+        if (schema->args[i].written)
+            return true;
+    return false;
+}
+
+bool kernel_computes(const struct kernel *k)
+{
+    bool written = false;
+    if (!returns_tensors(k->call->schema))
+        return false;
+    for (uint32_t i = 0; i < k->call->schema->n_args; i++)
+        written |= k->call->schema->args[i].written;
+    for (uint32_t i = 0; i < n_results(k); i++) {
+        struct tensor x = result(k, i);
+        if (x.meta && !is_view(k, x))
+            return true;
+    }
+    return written && n_results(k) == 0;
+}
+
+void *workspace(struct kernel *k, int64_t n, size_t size)
+{
+    void *p = n < 0 || (uint64_t)n > SIZE_MAX / 64
+                  ? NULL
+                  : arena_alloc_array(&k->arena, (size_t)n + 1, size, alignof(max_align_t));
+    if (!p && !k->failed)
+        err_nomem(k->err);
+    k->failed |= !p;
+    return k->failed ? NULL : p;
+}
+
+void run_foreach(struct kernel *k)
+{
+    const struct value *self = &k->call->args[0];
+    uint32_t n = self->kind == VALUE_LIST || self->kind == VALUE_TUPLE ? self->n : 0;
+    k->foreach = true;
+    for (k->item = 0; k->item < n && !k->failed; k->item++)
+        k->row->run(k);
+    k->foreach = false;
+}
+
+/* ---- Other operators ---- */
+
+struct value run_op(struct kernel *k, const char *name, const struct value *args, uint32_t n)
+{
+    struct exec *exec = k->call->exec;
+    const struct op *op = ops_find(exec->ops, str_of(name));
+    struct value ret = value_none();
+    if (k->failed)
+        return ret;
+    if (!op) {
+        kernel_fail(k, "it is made of %s, which has no rule", name);
+        return ret;
+    }
+    enum exec_outcome outcome = exec_call(exec, op, args, n, NULL, 0, &ret, k->err);
+    if (outcome == EXEC_DONE)
+        return ret;
+    if (!k->err->kind)
+        kernel_fail(k, "%s: %.*s", name, STR_ARG(ops_error(exec->ops)->text));
+    k->failed = true;
+    return value_none();
+}
+
+struct tensor run_tensor(struct kernel *k, const char *name, const struct value *args, uint32_t n)
+{
+    struct value ret = run_op(k, name, args, n);
+    if (ret.kind != VALUE_TENSOR && !k->failed)
+        kernel_fail(k, "%s gave no tensor", name);
+    return ret.kind == VALUE_TENSOR ? ret.u.tensor : (struct tensor){ 0 };
+}
+
+struct value run_same_args(struct kernel *k, const char *name, uint32_t skip)
+{
+    const struct schema *s = k->call->schema;
+    uint32_t n = s->n_positional > skip ? s->n_positional - skip : 0;
+    return run_op(k, name, k->call->args + skip, n);
+}
+
+void run_into(struct kernel *k, const char *name, const struct value *args, uint32_t n,
+              struct value to)
+{
+    struct exec *exec = k->call->exec;
+    const struct op *op = ops_find(exec->ops, str_of(name));
+    if (k->failed)
+        return;
+    if (!op)
+        kernel_fail(k, "it is made of %s, which has no rule", name);
+    else if (!exec_call_into(exec, op, args, n, to, k->err))
+        k->failed = true;
+}

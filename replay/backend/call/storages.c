@@ -1,0 +1,150 @@
+#include "replay/backend/call/storages.h"
+
+#include <string.h>
+
+#include "replay/backend/call/backend.h"
+
+void storages_release(struct storages *s)
+{
+    for (uint32_t i = 0; i < s->by_number.n; i++)
+        storage_free(s, i);
+    vec_release(&s->by_number);
+    vec_release(&s->events);
+}
+
+bool tensor_reach(const struct sym_pool *pool, const struct tensor_meta *meta, size_t *ret)
+{
+    int64_t reach = 1, offset;
+    bool empty = false;
+    *ret = 0;
+    if (!meta->stride || !sym_to_i64(pool, meta->offset, &offset) || offset < 0)
+        return false;
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        int64_t size, stride, span;
+        if (!sym_to_i64(pool, meta->size[i], &size) ||
+            !sym_to_i64(pool, meta->stride[i], &stride) || size < 0 || stride < 0)
+            return false;
+        empty |= size == 0;
+        if (!empty && (__builtin_mul_overflow(size - 1, stride, &span) ||
+                       __builtin_add_overflow(reach, span, &reach)))
+            return false;
+    }
+    if (empty)
+        return true;
+    if (__builtin_add_overflow(reach, offset, &reach) ||
+        __builtin_mul_overflow(reach, (int64_t)dtype_size(meta->dtype), &reach))
+        return false;
+    *ret = (size_t)reach;
+    return true;
+}
+
+bool tensor_needs(const struct sym_pool *pool, const struct tensor_meta *meta, size_t *ret,
+                  struct err *err)
+{
+    int64_t n;
+    if (tensor_reach(pool, meta, ret))
+        return true;
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        if (!sym_to_i64(pool, meta->size[i], &n))
+            return err_set(err, ERR_USAGE, "dimension %u has no number; --set gives it one", i);
+        if (n < 0)
+            return err_set(err, ERR_USAGE, "dimension %u is %lld", i, (long long)n);
+        if (!meta->stride || !sym_to_i64(pool, meta->stride[i], &n) || n < 0)
+            return err_set(err, ERR_USAGE, "a tensor without plain strides");
+    }
+    if (!sym_to_i64(pool, meta->offset, &n) || n < 0)
+        return err_set(err, ERR_USAGE, "a tensor without a plain offset");
+    return err_set(err, ERR_ENV, "more than 2^63 bytes");
+}
+
+static bool note(struct storages *s, uint32_t number, int64_t bytes)
+{
+    struct storage_event event = { number, s->node, bytes };
+    return !s->noting || vec_push(&s->events, event);
+}
+
+static bool storage_number(struct storages *s, uint32_t number, struct err *err)
+{
+    while (s->by_number.n <= number)
+        if (!vec_push(&s->by_number, (struct memory){ 0 }))
+            return err_nomem(err);
+    return true;
+}
+
+/* A storage that grows keeps what it held. */
+static bool move_over(struct storages *s, struct memory *from, struct memory *to, struct err *err)
+{
+    const struct backend_kind *kind = s->backend->kind;
+    char part[4096];
+    if (kind->shapes_only)
+        return true;
+    for (size_t at = 0; from->p && at < from->bytes; at += sizeof part) {
+        size_t n = from->bytes - at < sizeof part ? from->bytes - at : sizeof part;
+        if (!kind->read(s->backend, from, at, part, n, err) ||
+            !kind->write(s->backend, to, at, part, n, err))
+            return false;
+    }
+    return true;
+}
+
+bool storage_need(struct storages *s, uint32_t number, size_t bytes, struct err *err)
+{
+    struct memory more = { 0 };
+    if (!storage_number(s, number, err))
+        return false;
+    struct memory *m = &s->by_number.v[number];
+    if (m->p && m->bytes >= bytes)
+        return true;
+    if (!s->backend->kind->allocate(s->backend, bytes, &more, err))
+        return false;
+    if (!move_over(s, m, &more, err)) {
+        s->backend->kind->release(s->backend, &more);
+        return false;
+    }
+    storage_free(s, number);
+    *m = more;
+    s->bytes += more.bytes;
+    s->peak = s->bytes > s->peak ? s->bytes : s->peak;
+    return note(s, number, (int64_t)more.bytes) || err_nomem(err);
+}
+
+bool storage_borrow(struct storages *s, uint32_t number, void *p, size_t bytes, struct err *err)
+{
+    if (!storage_number(s, number, err))
+        return false;
+    storage_free(s, number);
+    s->by_number.v[number] = (struct memory){ p, bytes, true };
+    return true;
+}
+
+void storage_free(struct storages *s, uint32_t number)
+{
+    if (number >= s->by_number.n || !s->by_number.v[number].p)
+        return;
+    struct memory *m = &s->by_number.v[number];
+    if (!m->borrowed) {
+        s->bytes -= m->bytes;
+        note(s, number, -(int64_t)m->bytes); /* what is lost of it makes the peak look larger */
+        s->backend->kind->release(s->backend, m);
+    }
+    *m = (struct memory){ 0 };
+}
+
+struct memory storage_take(struct storages *s, uint32_t number)
+{
+    struct memory ret = s->by_number.v[number];
+    s->bytes -= ret.borrowed ? 0 : ret.bytes;
+    s->by_number.v[number] = (struct memory){ 0 };
+    return ret;
+}
+
+bool storage_put(struct storages *s, uint32_t number, struct memory memory, struct err *err)
+{
+    if (!storage_number(s, number, err))
+        return false;
+    storage_free(s, number);
+    s->by_number.v[number] = memory;
+    s->bytes += memory.borrowed ? 0 : memory.bytes;
+    s->peak = s->bytes > s->peak ? s->bytes : s->peak;
+    return note(s, number, (int64_t)memory.bytes) || err_nomem(err);
+}

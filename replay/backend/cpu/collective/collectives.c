@@ -1,0 +1,36 @@
+/* Collectives of a world of one: what a rank sends is what it gets. */
+#include <string.h>
+
+#include "replay/backend/cpu/kernel.h"
+
+static struct tensor input_of(const struct kernel *k, uint32_t i)
+{
+    struct value v = k->call->schema->n_args ? k->call->args[0] : value_none();
+    if (value_is_sequence(v))
+        v = i < v.n ? v.u.items[i] : value_none();
+    return v.kind == VALUE_TENSOR ? v.u.tensor : (struct tensor){ 0 };
+}
+
+/* Elements of x, again and again where more ranks would give some, cut off where they would take.
+ */
+static struct dense as_many(struct kernel *k, struct dense x, const int64_t *size, uint32_t ndim)
+{
+    struct dense out = dense_new(k, x.kind, size, ndim);
+    size_t each = dense_size(x.kind);
+    for (int64_t at = 0; at < out.n && x.n && !k->failed; at += x.n) {
+        int64_t n = out.n - at < x.n ? out.n - at : x.n;
+        memcpy((char *)out.u.p + (size_t)at * each, x.u.p, (size_t)n * each);
+    }
+    return out;
+}
+
+void kernel_collective(struct kernel *k)
+{
+    for (uint32_t i = 0; i < n_results(k) && !k->failed; i++) {
+        struct tensor to = result(k, i), from = input_of(k, i);
+        int64_t size[TENSOR_MAX_DIM];
+        uint32_t ndim = tensor_sizes(k, to, size);
+        if (from.meta && to.meta && to.storage != from.storage)
+            store(k, to, as_many(k, load(k, from), size, ndim));
+    }
+}

@@ -1,0 +1,181 @@
+/* Products of real matrices by blocks.
+ *
+ * Every element's sum goes in the order of the inner dimension, as three plain loops have it: what
+ * is blocked, vectorised and shared out to threads are elements that do not depend on one another.
+ * Products are rounded before they are added (no FMA), so that all processors give the same bits.
+ */
+#include <string.h>
+
+#include "replay/backend/cpu/linalg/matmul.h"
+#include "replay/backend/cpu/threads.h"
+
+enum {
+    TILE_ROWS = 8,
+    TILE_COLUMNS = 16, /* that are summed up in registers */
+    BLOCK_ROWS = 128,
+    BLOCK_COLUMNS = 64,
+    BLOCK_INNER = 256,
+    TILE = TILE_ROWS * TILE_COLUMNS,
+    ROW_TILES = BLOCK_ROWS / TILE_ROWS,
+    COLUMN_TILES = BLOCK_COLUMNS / TILE_COLUMNS,
+    SMALL = 1 << 16, /* multiplications that no thread is woken for */
+};
+
+/* sum[8][16] += rows a[8][inner] times panel [inner][16]. As much of it at once as a processor's
+ * registers hold: `rows` by two vectors. */
+typedef void multiply_tile(const double *const *a, const double *panel, double *sum, int64_t inner);
+
+#define MULTIPLY_TILE(name, target, rows, bytes)                                         \
+    target static void name(const double *const *a, const double *panel, double *sum,    \
+                            int64_t inner)                                               \
+    {                                                                                    \
+        typedef double lanes __attribute__((vector_size(bytes), aligned(8), may_alias)); \
+        enum { LANES = (bytes) / 8 };                                                    \
+        for (int i = 0; i < TILE_ROWS; i += (rows))                                      \
+            for (int j = 0; j < TILE_COLUMNS; j += 2 * LANES) {                          \
+                lanes part[rows][2];                                                     \
+                for (int r = 0; r < (rows); r++) {                                       \
+                    part[r][0] = *(lanes *)(sum + (i + r) * TILE_COLUMNS + j);           \
+                    part[r][1] = *(lanes *)(sum + (i + r) * TILE_COLUMNS + j + LANES);   \
+                }                                                                        \
+                for (int64_t l = 0; l < inner; l++) {                                    \
+                    lanes b0 = *(const lanes *)(panel + l * TILE_COLUMNS + j);           \
+                    lanes b1 = *(const lanes *)(panel + l * TILE_COLUMNS + j + LANES);   \
+                    for (int r = 0; r < (rows); r++) {                                   \
+                        part[r][0] += a[i + r][l] * b0;                                  \
+                        part[r][1] += a[i + r][l] * b1;                                  \
+                    }                                                                    \
+                }                                                                        \
+                for (int r = 0; r < (rows); r++) {                                       \
+                    *(lanes *)(sum + (i + r) * TILE_COLUMNS + j) = part[r][0];           \
+                    *(lanes *)(sum + (i + r) * TILE_COLUMNS + j + LANES) = part[r][1];   \
+                }                                                                        \
+            }                                                                            \
+    }
+
+MULTIPLY_TILE(multiply_plain, , 4, 16)
+#if defined(__x86_64__)
+MULTIPLY_TILE(multiply_avx2, __attribute__((target("avx2"))), 4, 32)
+MULTIPLY_TILE(multiply_avx512, __attribute__((target("avx512f"))), 8, 64)
+#endif
+
+static multiply_tile *tile_of_processor(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f"))
+        return multiply_avx512;
+    if (__builtin_cpu_supports("avx2"))
+        return multiply_avx2;
+#endif
+    return multiply_plain;
+}
+
+struct product {
+    const double *a, *b;
+    double *c;
+    int64_t m, n, inner;
+    int64_t row_blocks, column_blocks;
+    multiply_tile *multiply;
+};
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Columns [column, column + 16) of rows [l, l + inner) of b, one row behind the other; zeros where
+ * there are none. */
+static void pack(const struct product *p, int64_t l, int64_t inner, int64_t column, double *panel)
+{
+    int64_t n = least(p->n - column, TILE_COLUMNS);
+    for (int64_t i = 0; i < inner; i++) {
+        const double *from = p->b + (l + i) * p->n + column;
+        if (n == TILE_COLUMNS) {
+            memcpy(panel + i * TILE_COLUMNS, from, TILE_COLUMNS * sizeof *panel);
+            continue;
+        }
+        for (int64_t j = 0; j < n; j++)
+            panel[i * TILE_COLUMNS + j] = from[j];
+        for (int64_t j = n; j < TILE_COLUMNS; j++)
+            panel[i * TILE_COLUMNS + j] = 0;
+    }
+}
+
+/* Rows from `row` on, from column l on; what is beyond the last is the last again, for nobody. */
+static void rows_at(const struct product *p, int64_t row, int64_t l, const double **ret)
+{
+    for (int64_t r = 0; r < TILE_ROWS; r++)
+        ret[r] = p->a + least(row + r, p->m - 1) * p->inner + l;
+}
+
+static void add_tile(const struct product *p, int64_t row, int64_t column, const double *sum)
+{
+    int64_t rows = least(p->m - row, TILE_ROWS), columns = least(p->n - column, TILE_COLUMNS);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t j = 0; j < columns; j++)
+            p->c[(row + r) * p->n + column + j] += sum[r * TILE_COLUMNS + j];
+}
+
+/* The elements of one block. */
+static void multiply_block(void *user, int64_t block)
+{
+    const struct product *p = user;
+    int64_t per_matrix = p->row_blocks * p->column_blocks, matrix = block / per_matrix;
+    struct product q = *p;
+    double sum[COLUMN_TILES][ROW_TILES][TILE], panel[BLOCK_INNER * TILE_COLUMNS];
+    q.a += matrix * p->m * p->inner;
+    q.b += matrix * p->inner * p->n;
+    q.c += matrix * p->m * p->n;
+    int64_t row = block % per_matrix / p->column_blocks * BLOCK_ROWS;
+    int64_t column = block % p->column_blocks * BLOCK_COLUMNS;
+    int64_t rows = least(p->m - row, BLOCK_ROWS), columns = least(p->n - column, BLOCK_COLUMNS);
+    memset(sum, 0, sizeof sum);
+    for (int64_t l = 0; l < p->inner; l += BLOCK_INNER) {
+        int64_t inner = least(p->inner - l, BLOCK_INNER);
+        for (int64_t j = 0; j < columns; j += TILE_COLUMNS) {
+            pack(&q, l, inner, column + j, panel);
+            for (int64_t i = 0; i < rows; i += TILE_ROWS) {
+                const double *a[TILE_ROWS];
+                rows_at(&q, row + i, l, a);
+                p->multiply(a, panel, sum[j / TILE_COLUMNS][i / TILE_ROWS], inner);
+            }
+        }
+    }
+    for (int64_t j = 0; j < columns; j += TILE_COLUMNS)
+        for (int64_t i = 0; i < rows; i += TILE_ROWS)
+            add_tile(&q, row + i, column + j, sum[j / TILE_COLUMNS][i / TILE_ROWS]);
+}
+
+static struct product product_of(const double *a, const double *b, double *c, int64_t m, int64_t n,
+                                 int64_t inner)
+{
+    return (struct product){ a,
+                             b,
+                             c,
+                             m,
+                             n,
+                             inner,
+                             (m + BLOCK_ROWS - 1) / BLOCK_ROWS,
+                             (n + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS,
+                             tile_of_processor() };
+}
+
+void multiply_matrices(const double *a, const double *b, double *c, int64_t m, int64_t n,
+                       int64_t inner)
+{
+    struct product p = product_of(a, b, c, m, n, inner);
+    for (int64_t i = 0; i < p.row_blocks * p.column_blocks; i++)
+        multiply_block(&p, i);
+}
+
+void multiply_batches(struct kernel *k, const double *a, const double *b, double *c, int64_t batch,
+                      int64_t m, int64_t n, int64_t inner)
+{
+    struct product p = product_of(a, b, c, m, n, inner);
+    int64_t blocks = batch * p.row_blocks * p.column_blocks;
+    if ((double)m * (double)n * (double)inner * (double)batch >= SMALL)
+        cpu_parallel(k, blocks, multiply_block, &p);
+    else
+        for (int64_t i = 0; i < blocks; i++)
+            multiply_block(&p, i);
+}

@@ -1,0 +1,20 @@
+/* Bags of embeddings: rows of a weight joined, bag by bag. */
+#ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_INDEX_BAGS_H
+#define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_INDEX_BAGS_H
+
+#include "replay/backend/cuda/device/prologue.h"
+
+enum { BAG_SUM, BAG_MEAN, BAG_MAX };
+
+struct bag_args {
+    u64 weight, indices, offsets, scales; /* scales: 0: none */
+    u64 to, to_bag, counts, most;         /* 0: not wanted; of the indices' type */
+    u64 error;
+    i64 bags, width, rows; /* rows of the weight */
+    i64 n_indices, n_offsets;
+    i64 row_step, column_step, scale_step; /* strides */
+    i64 padding;
+    u32 mode, no_counts; /* no_counts: zeros instead */
+};
+
+#endif

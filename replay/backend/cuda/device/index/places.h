@@ -1,0 +1,47 @@
+/* What indices say, entry by entry. Defines: I, DIMS. */
+#ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_INDEX_PLACES_H
+#define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_INDEX_PLACES_H
+
+#include "replay/backend/cuda/device/index/index.h"
+
+#ifdef DIMS
+/* Adds what the indices say to the place; false: there is no such place. Negative ones count from
+ * the end. */
+DEVICE i32 add_indices(const struct index_args *a, const I *at, I *place, i32 *skipped)
+{
+    ROLLED
+    for (u32 j = 0; j < a->n_tensors; j++) {
+        const struct index_tensor *t = &a->tensor[j];
+        I offset = offset_of(t->stride, a->ndim, at);
+        i64 given = t->narrow ? (i64)PTR(const i32, t->address)[offset]
+                              : PTR(const i64, t->address)[offset];
+        i64 index = given;
+        if (a->clamp)
+            index = index < 0 ? 0 : index >= t->bound ? t->bound - 1 : index;
+        else if (index < 0)
+            index += t->bound;
+        if (index < 0 || index >= t->bound) {
+            REPORT(a->error, given);
+            return 0;
+        }
+        *skipped |= a->has_skip && given == a->skip;
+        *place += (I)index * (I)t->step;
+    }
+    return 1;
+}
+
+/* The key of an entry's place; index_args.limit: it has none. */
+DEVICE u32 key_of(const struct index_args *a, i64 entry)
+{
+    const u8 *mask = PTR(const u8, a->mask);
+    I at[DIMS];
+    i32 skipped = 0;
+    coordinates(a->size, a->ndim, (I)entry, at);
+    I place = offset_of(a->from_stride, a->ndim, at);
+    i32 goes = (!mask || mask[offset_of(a->mask_stride, a->ndim, at)]) &&
+               add_indices(a, at, &place, &skipped) && !skipped;
+    return (u32)(goes ? (i64)place / a->unit : a->limit);
+}
+#endif
+
+#endif

@@ -1,0 +1,265 @@
+/* Writing where indices say. Where several entries have one place, they are combined in an order
+ * that only their number and places decide: the same bits at every run. Sums are kept in float64
+ * (int64).
+ *
+ * An entry is what one index moves: a row where rows are added. Few entries are one launch, in
+ * which every block has all keys (places) in shared memory and a warp looks through them for those
+ * of its own. Of many, keys are sorted with their entries' numbers, chunks of the sorted ones are
+ * combined, and then the runs of one key that go over several chunks. Where the last entry of a key
+ * stands, nothing is sorted: the greatest number wins. */
+#include <stdio.h>
+#include <string.h>
+
+#include "replay/backend/cuda/device/index/combine.h"
+#include "replay/backend/cuda/kernels/index/scatter.h"
+#include "replay/backend/cuda/kernels/index/sort_keys.h"
+
+static int64_t divisor_of_both(int64_t a, int64_t b)
+{
+    for (; b; a %= b) {
+        int64_t held = a;
+        a = b;
+        b = held;
+        if (!b)
+            break;
+    }
+    return a < 0 ? -a : a;
+}
+
+/* All places are multiples of it. */
+static int64_t unit_of(const struct indexing *ix)
+{
+    int64_t unit = 0;
+    for (uint32_t d = 0; d < ix->set.ndim; d++)
+        unit = divisor_of_both(unit, ix->set.stride[INDEXED_X][d]);
+    for (uint32_t i = 0; i < ix->n_tensors; i++)
+        unit = divisor_of_both(unit, ix->step[i]);
+    return unit ? unit : 1;
+}
+
+/* The last dimension, if it has no index: what an entry moves as one. */
+static int64_t take_inner(struct scattered *s, struct combine_args *args)
+{
+    struct strided_set *set = &s->ix.set;
+    uint32_t last = set->ndim - 1;
+    bool inner = set->ndim > 0;
+    for (uint32_t i = INDEXED_MASK; i < set->n_tensors && inner; i++)
+        inner = set->stride[i][last] == 0;
+    if (!inner)
+        return 1;
+    args->to_inner = set->stride[INDEXED_X][last];
+    args->value_inner = set->stride[INDEXED_ENTRIES][last];
+    int64_t n = set->size[last];
+    set->n = n ? set->n / n : 0;
+    set->ndim--;
+    return n;
+}
+
+static unsigned bits_of(int64_t n)
+{
+    unsigned bits = 0;
+    for (; n; n >>= 1)
+        bits++;
+    return bits;
+}
+
+/* Each entry's key, in memory of the call; false: there is nothing to do, or it failed. */
+static bool write_keys(struct kernel *k, const struct indexing *ix, struct combine_args *args)
+{
+    struct index_args keys;
+    if (!index_give(k, ix, &keys))
+        return false;
+    keys.to = args->keys = cuda_workspace(k, (size_t)args->n * sizeof(uint32_t));
+    keys.order = args->order = cuda_workspace(k, (size_t)args->n * sizeof(uint32_t));
+    keys.unit = args->unit;
+    keys.limit = args->limit;
+    char defines[128];
+    snprintf(defines, sizeof defines, "#define T u32\n#define I %s\n#define DIMS %d\n",
+             strided_index(&ix->set, tensor_extent(k, ix->x)), strided_dims(&ix->set));
+    struct cuda_function *f = cuda_function(k, "index", "index_keys", defines);
+    cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, args->n, 1024), 1, 1, 256, 0 }, &keys,
+                sizeof keys);
+    return !k->failed;
+}
+
+/* Types that the texts compute in; false: they do not take the dtype. Bits are moved as they are
+ * where nothing is combined or converted. */
+static bool types_of(const struct scattered *s, const char **to, const char **value,
+                     const char **sum)
+{
+    enum dtype x = s->ix.x.meta->dtype, v = s->values.meta->dtype;
+    if (s->how == COMBINE_SET && x == v) {
+        *to = *value = dtype_size(x) <= 8 ? cuda_bits_type((uint32_t)dtype_size(x)) : NULL;
+        *sum = "i64";
+        return *to != NULL;
+    }
+    *to = cuda_type(x);
+    *value = cuda_type(v);
+    *sum = dense_kind_of(x) == DENSE_INT ? "i64" : "f64";
+    return *to && *value && dense_kind_of(x) != DENSE_COMPLEX && dense_kind_of(v) != DENSE_COMPLEX;
+}
+
+static struct cuda_function *combine_function(struct kernel *k, const struct scattered *s,
+                                              const char *name)
+{
+    const char *to, *value, *sum;
+    char defines[256];
+    types_of(s, &to, &value, &sum);
+    int64_t reach = tensor_extent(k, s->values), of_x = tensor_extent(k, s->ix.x);
+    snprintf(defines, sizeof defines,
+             "#define T %s\n#define V %s\n#define ACC %s\n#define IS_INT %d\n#define HOW %d\n"
+             "#define I %s\n#define DIMS %d\n",
+             to, value, sum, !strcmp(sum, "i64"), (int)s->how,
+             strided_index(&s->ix.set, reach > of_x ? reach : of_x), strided_dims(&s->ix.set));
+    return cuda_function(k, "combine", name, defines);
+}
+
+static void give_values(const struct scattered *s, struct combine_args *args)
+{
+    args->ndim = s->ix.set.ndim;
+    strided_give_sizes(&s->ix.set, args->size);
+    strided_give(&s->ix.set, INDEXED_ENTRIES, args->value_stride);
+    for (args->columns = 1; args->columns < args->inner && args->columns < 32;)
+        args->columns *= 2;
+}
+
+static void tell_traffic(struct kernel *k, const struct scattered *s,
+                         const struct combine_args *args)
+{
+    cuda_traffic(k, 2 * (uint64_t)(args->n * args->inner) * dtype_size(s->values.meta->dtype), 0);
+}
+
+/* ---- Few entries ---- */
+
+enum { MOST_LOOKS = 1 << 22 }; /* of a warp at as many keys, in all */
+
+static bool is_small(const struct combine_args *args)
+{
+    int64_t tiles = (args->inner + 31) / 32;
+    return args->n <= COMBINE_SMALL && tiles <= MOST_LOOKS &&
+           args->n * (args->n / 32 + 1) * tiles <= MOST_LOOKS;
+}
+
+/* index: NULL: the keys are in memory. */
+static void combine_small(struct kernel *k, const struct scattered *s, struct combine_args *args,
+                          const struct indexing *index)
+{
+    struct combine_small_args small = { .index = { .n = 0 } };
+    give_values(s, args);
+    if (index && !index_give(k, index, &small.index))
+        return;
+    small.index.unit = args->unit;
+    small.index.limit = args->limit;
+    small.c = *args;
+    int64_t warps = args->n * ((args->inner + args->columns - 1) / args->columns);
+    int64_t blocks = (warps + 7) / 8, most = 4 * (int64_t)cuda_multiprocessors(k);
+    tell_traffic(k, s, args);
+    cuda_launch(
+        k, combine_function(k, s, "combine_small"),
+        (struct cuda_grid){ (uint32_t)(blocks < most ? blocks : most), 1, 1, COMBINE_THREADS, 0 },
+        &small, sizeof small);
+}
+
+/* ---- Many ---- */
+
+/* Sorted by their keys, entries that share one are neighbours. */
+static void combine_sorted(struct kernel *k, const struct scattered *s, struct combine_args *args)
+{
+    int64_t chunks = (args->n + COMBINE_CHUNK - 1) / COMBINE_CHUNK;
+    if (!cuda_sort_keys(k, &args->keys, &args->order, args->n, bits_of(args->limit), false))
+        return;
+    give_values(s, args);
+    args->partial = cuda_workspace(k, (size_t)(chunks * 2 * args->inner) * sizeof(double));
+    tell_traffic(k, s, args);
+    cuda_launch(k, combine_function(k, s, "combine_chunks"),
+                (struct cuda_grid){ cuda_blocks(k, chunks * args->inner, 256), 1, 1, 256, 0 }, args,
+                sizeof *args);
+    int64_t tiles = (args->inner + args->columns - 1) / args->columns;
+    struct cuda_grid grid = { cuda_blocks(k, chunks - 1, 1), (uint32_t)(tiles < 64 ? tiles : 64), 1,
+                              COMBINE_THREADS, 0 };
+    if (chunks > 1)
+        cuda_launch(k, combine_function(k, s, "combine_joins"), grid, args, sizeof *args);
+}
+
+static void set_last(struct kernel *k, const struct scattered *s, struct combine_args *args)
+{
+    args->winner = cuda_workspace(k, (size_t)args->limit * sizeof(uint32_t));
+    struct cuda_grid grid = { cuda_blocks(k, args->limit, 1024), 1, 1, 256, 0 };
+    cuda_launch(k, combine_function(k, s, "combine_clear"), grid, args, sizeof *args);
+    grid.x = cuda_blocks(k, args->n, 1024);
+    cuda_launch(k, combine_function(k, s, "combine_winners"), grid, args, sizeof *args);
+    grid.x = cuda_blocks(k, args->n * args->inner, 1024);
+    give_values(s, args);
+    tell_traffic(k, s, args);
+    cuda_launch(k, combine_function(k, s, "combine_set"), grid, args, sizeof *args);
+}
+
+void scatter_entries(struct kernel *k, struct scattered *s)
+{
+    const char *to, *value, *sum;
+    struct combine_args args = { .alpha = s->alpha, .include_self = s->include_self };
+    if (k->failed || !s->ix.x.meta || !s->values.meta)
+        return;
+    if (!types_of(s, &to, &value, &sum) || !is_plain(s->ix.x) || !is_plain(s->values)) {
+        cuda_decline(k);
+        return;
+    }
+    index_entries(k, &s->ix, s->values);
+    strided_merge(&s->ix.set);
+    args.inner = take_inner(s, &args);
+    args.n = s->ix.set.n;
+    args.unit = unit_of(&s->ix);
+    args.limit = tensor_extent(k, s->ix.x) / args.unit + 1;
+    if (args.n >= UINT32_MAX || args.limit >= UINT32_MAX || !strided_fits(k, &s->ix.set)) {
+        cuda_decline(k);
+        return;
+    }
+    args.to = cuda_address(k, s->ix.x);
+    args.values = cuda_address(k, s->values);
+    if (k->failed || args.n == 0 || args.inner == 0)
+        return;
+    if (is_small(&args))
+        combine_small(k, s, &args, &s->ix);
+    else if (!write_keys(k, &s->ix, &args))
+        return;
+    else if (s->how == COMBINE_SET)
+        set_last(k, s, &args);
+    else
+        combine_sorted(k, s, &args);
+}
+
+bool keyed_room(struct kernel *k, struct keyed *keyed)
+{
+    int64_t n = keyed->set->n, limit = tensor_extent(k, keyed->to);
+    if (n >= UINT32_MAX || limit >= UINT32_MAX || !strided_fits(k, keyed->set)) {
+        cuda_decline(k);
+        return false;
+    }
+    keyed->limit = limit;
+    keyed->keys = cuda_workspace(k, (size_t)n * sizeof(uint32_t));
+    keyed->order = cuda_workspace(k, (size_t)n * sizeof(uint32_t));
+    return !k->failed;
+}
+
+void keyed_add(struct kernel *k, struct keyed *keyed)
+{
+    struct scattered s = { .values = keyed->values, .how = COMBINE_ADD, .include_self = true };
+    struct combine_args args = { .to = cuda_address(k, keyed->to),
+                                 .values = cuda_address(k, keyed->values),
+                                 .keys = keyed->keys,
+                                 .order = keyed->order,
+                                 .n = keyed->set->n,
+                                 .inner = 1,
+                                 .unit = 1,
+                                 .limit = keyed->limit,
+                                 .alpha = 1,
+                                 .include_self = true };
+    s.ix.x = keyed->to;
+    s.ix.set = *keyed->set;
+    if (k->failed || args.n == 0)
+        return;
+    if (is_small(&args))
+        combine_small(k, &s, &args, NULL);
+    else
+        combine_sorted(k, &s, &args);
+}

@@ -1,0 +1,132 @@
+/* Numbers that say how many: repeat_interleave, and how far bincount goes. */
+#include <stdio.h>
+
+#include "replay/backend/cuda/device/index/count.h"
+#include "replay/backend/cuda/kernels/strided.h"
+#include "replay/backend/cuda/runtime/data_counts.h"
+
+/* A vector of integers. False: failed or declined. */
+static bool vector_of(struct kernel *k, struct tensor x, int64_t *n, int64_t *step, char *defines,
+                      size_t room)
+{
+    int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
+    const char *type =
+        x.meta && dense_kind_of(x.meta->dtype) == DENSE_INT ? cuda_type(x.meta->dtype) : NULL;
+    uint32_t ndim = tensor_sizes(k, x, size);
+    if (k->failed || !type || ndim > 1 || !tensor_strides(k, x, stride)) {
+        if (!k->failed)
+            cuda_decline(k);
+        return false;
+    }
+    *n = ndim ? size[0] : 1;
+    *step = ndim ? stride[0] : 0;
+    snprintf(defines, room, "#define T %s\n#define O %s\n", type, type);
+    return true;
+}
+
+void find_sums(struct kernel *k, struct tensor x, struct cuda_found *ret)
+{
+    char defines[64];
+    struct repeat_args args = { 0 };
+    if (!vector_of(k, x, &args.n, &args.step, defines, sizeof defines) || args.n == 0)
+        return;
+    args.numbers = cuda_address(k, x);
+    args.total = ret->at[0] = cuda_workspace(k, 2 * sizeof(int64_t));
+    args.sums = ret->at[1] = cuda_workspace(k, (size_t)args.n * sizeof(int64_t));
+    cuda_launch(k, cuda_function(k, "count", "repeat_sums", defines),
+                (struct cuda_grid){ 1, 1, 1, args.n <= 2048 ? 256 : COUNT_THREADS, 0 }, &args,
+                sizeof args);
+}
+
+void find_extremes(struct kernel *k, struct tensor x, struct cuda_found *ret)
+{
+    char defines[64];
+    struct extremes_args args = { 0 };
+    if (!vector_of(k, x, &args.n, &args.step, defines, sizeof defines) || args.n == 0)
+        return;
+    struct cuda_grid grid = { cuda_blocks(k, args.n, 4096), 1, 1, 256, 0 };
+    args.numbers = cuda_address(k, x);
+    args.to = ret->at[0] = cuda_workspace(k, (size_t)grid.x * 2 * sizeof(int64_t));
+    ret->n = grid.x;
+    cuda_launch(k, cuda_function(k, "count", "extremes", defines), grid, &args, sizeof args);
+}
+
+/* i, repeats[i] times. */
+static void repeat_places(struct kernel *k, struct tensor repeats, struct tensor to)
+{
+    char defines[64];
+    struct repeat_args args = { 0 };
+    struct cuda_found found;
+    int64_t length[TENSOR_MAX_DIM], step[TENSOR_MAX_DIM];
+    if (!vector_of(k, repeats, &args.n, &args.step, defines, sizeof defines) ||
+        tensor_sizes(k, to, length) != 1 || !tensor_strides(k, to, step))
+        return;
+    if (to.meta->dtype != repeats.meta->dtype) {
+        cuda_decline(k);
+        return;
+    }
+    if (length[0] == 0 || args.n == 0 || !cuda_find(k, find_sums, repeats, &found))
+        return;
+    args.to = cuda_address(k, to);
+    args.total = found.at[0];
+    args.sums = found.at[1];
+    args.length = length[0];
+    args.to_step = step[0];
+    cuda_launch(k, cuda_function(k, "count", "repeat_places", defines),
+                (struct cuda_grid){ cuda_blocks(k, args.length, 1024), 1, 1, 256, 0 }, &args,
+                sizeof args);
+}
+
+/* Each slice of x so many times: a dimension beside it that does not move. */
+static void repeat_evenly(struct kernel *k, struct tensor x, uint32_t dim, int64_t times,
+                          struct tensor to)
+{
+    int64_t size[TENSOR_MAX_DIM + 1], stride[TENSOR_MAX_DIM + 1];
+    uint32_t ndim = tensor_sizes(k, x, size);
+    if (!tensor_strides(k, x, stride) || ndim == TENSOR_MAX_DIM)
+        return;
+    for (uint32_t d = ndim; d > dim + 1; d--) {
+        size[d] = size[d - 1];
+        stride[d] = stride[d - 1];
+    }
+    size[dim + 1] = times;
+    stride[dim + 1] = 0;
+    copy_elements(k, strided_view(k, x, size, stride, ndim + 1), to);
+}
+
+static void repeat_slices(struct kernel *k, struct tensor x, uint32_t dim, struct tensor repeats,
+                          struct tensor to)
+{
+    int64_t size[TENSOR_MAX_DIM], given[TENSOR_MAX_DIM], none[] = { 0 };
+    tensor_sizes(k, x, size);
+    if (tensor_sizes(k, repeats, given) == 0 || given[0] == 1)
+        repeats = strided_view(k, repeats, &size[dim], none, 1);
+    struct value args[] = { value_tensor(repeats) };
+    struct tensor places = run_tensor(k, "aten.repeat_interleave.Tensor", args, 1);
+    struct value select[] = { value_tensor(x), value_of_int(k, dim), value_tensor(places) };
+    run_into(k, "aten.index_select.default", select, 3, value_tensor(to));
+}
+
+/* repeat_interleave: of places; of slices, all as often or each by its own number. */
+void cuda_repeat_interleave(struct kernel *k)
+{
+    struct tensor x = tensor_arg(k, "self"), to = result(k, 0);
+    struct value repeats = value_arg(k, "repeats");
+    int64_t size[TENSOR_MAX_DIM], n = 1;
+    uint32_t ndim = tensor_sizes(k, x, size);
+    if (k->failed || !to.meta)
+        return;
+    if (!x.meta) {
+        repeat_places(k, tensor_arg(k, "repeats"), to);
+        return;
+    }
+    for (uint32_t d = 0; d < ndim; d++)
+        n *= size[d];
+    if (!has_arg(k, "dim") || ndim == 0)
+        x = reshaped(k, x, &n, 1);
+    uint32_t dim = has_arg(k, "dim") ? wrapped_dim(int_arg(k, "dim", 0), ndim) : 0;
+    if (repeats.kind == VALUE_TENSOR)
+        repeat_slices(k, x, dim, repeats.u.tensor, to);
+    else
+        repeat_evenly(k, x, dim, number_as_int(k, repeats, 1), to);
+}

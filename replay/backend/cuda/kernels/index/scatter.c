@@ -1,0 +1,224 @@
+/* Operators that write where indices say (combine.c): scatter, index_add, index_put, put, and
+ * gradients of what reads by indices. */
+#include "replay/backend/cuda/kernels/index/scatter.h"
+
+/* The result, holding what self holds. */
+static struct tensor result_from_self(struct kernel *k)
+{
+    struct tensor self = tensor_arg(k, "self"), to = result(k, 0);
+    if (to.meta && self.meta && to.storage != self.storage)
+        copy_elements(k, self, to);
+    return to;
+}
+
+/* The tensor of that name, or a number as a tensor without dimensions. */
+static struct tensor values_arg(struct kernel *k, const char *name, struct tensor like)
+{
+    struct value v = value_arg(k, name);
+    if (v.kind == VALUE_TENSOR || k->failed || !like.meta)
+        return v.kind == VALUE_TENSOR ? v.u.tensor : (struct tensor){ 0 };
+    struct value args[] = { value_tensor(like), value_of_ints(k, NULL, 0), v };
+    return run_tensor(k, "aten.new_full.default", args, 3);
+}
+
+/* The first elements of src, as many as there are indices. */
+static struct tensor part_for(struct kernel *k, struct tensor src, struct tensor index)
+{
+    int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, index, size);
+    if (!src.meta || src.meta->ndim == 0 || !tensor_strides(k, src, stride))
+        return src;
+    if (ndim != src.meta->ndim)
+        ndim = 0;
+    return strided_view(k, src, size, stride, ndim);
+}
+
+/* scatter (src or value), scatter_add (PARAM 1), scatter_reduce (PARAM 2). */
+void cuda_scatter(struct kernel *k)
+{
+    struct scattered s = { .alpha = 1 };
+    struct tensor index = tensor_arg(k, "index"), to = result_from_self(k);
+    if (!to.meta || !index.meta)
+        return;
+    s.how = k->row->param == 1 ? COMBINE_ADD : combine_named(text_arg(k, "reduce"));
+    s.include_self = bool_arg(k, "include_self", true);
+    s.values = part_for(k, values_arg(k, has_arg(k, "src") ? "src" : "value", to), index);
+    index_along(k, &s.ix, to, index, wrapped_dim(int_arg(k, "dim", 0), to.meta->ndim));
+    scatter_entries(k, &s);
+}
+
+/* index_add, index_copy, index_fill, index_reduce: rows of a dimension. PARAM: 0 add, 1 copy, 2
+ * fill, 3 reduce. */
+void cuda_index_rows(struct kernel *k)
+{
+    struct scattered s = { 0 };
+    int64_t one[] = { 1 };
+    struct tensor index = tensor_arg(k, "index"), to = result_from_self(k);
+    if (!to.meta || !index.meta)
+        return;
+    s.how = k->row->param == 0   ? COMBINE_ADD
+            : k->row->param == 3 ? combine_named(text_arg(k, "reduce"))
+                                 : COMBINE_SET;
+    s.include_self = bool_arg(k, "include_self", true);
+    s.alpha = real_arg(k, "alpha", 1);
+    s.values = values_arg(k, has_arg(k, "source") ? "source" : "value", to);
+    if (to.meta->ndim == 0)
+        to = reshaped(k, to, one, 1);
+    if (index.meta->ndim == 0)
+        index = reshaped(k, index, one, 1);
+    if (to.meta)
+        index_rows(k, &s.ix, to, index, wrapped_dim(int_arg(k, "dim", 0), to.meta->ndim));
+    scatter_entries(k, &s);
+}
+
+/* put: places as if there were one dimension. */
+void cuda_put_elements(struct kernel *k)
+{
+    struct scattered s = { .alpha = 1, .include_self = true };
+    struct tensor to = result_from_self(k), index = tensor_arg(k, "index");
+    int64_t size[TENSOR_MAX_DIM], n = 1;
+    uint32_t ndim = tensor_sizes(k, to, size);
+    for (uint32_t d = 0; d < ndim; d++)
+        n *= size[d];
+    struct tensor flat = reshaped_view(k, to, &n, 1);
+    if (!flat.meta || !index.meta) {
+        if (!k->failed)
+            cuda_decline(k);
+        return;
+    }
+    s.how = bool_arg(k, "accumulate", false) ? COMBINE_ADD : COMBINE_SET;
+    s.values = reshaped(k, tensor_arg(k, "source"), size, tensor_sizes(k, index, size));
+    index_flat(k, &s.ix, flat, index);
+    scatter_entries(k, &s);
+}
+
+void cuda_index_put(struct kernel *k)
+{
+    struct scattered s = { .alpha = 1, .include_self = true };
+    struct tensor to = result_from_self(k);
+    s.how = bool_arg(k, "accumulate", false) ? COMBINE_ADD : COMBINE_SET;
+    s.values = tensor_arg(k, "values");
+    if (index_by_list(k, &s.ix, to))
+        scatter_entries(k, &s);
+}
+
+/* The gradient of _unsafe_masked_index: what the mask holds is added. */
+void cuda_masked_index_put(struct kernel *k)
+{
+    struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
+    struct tensor to = result_from_self(k);
+    s.values = tensor_arg(k, "values");
+    if (!index_by_list(k, &s.ix, to))
+        return;
+    s.ix.mask = tensor_arg(k, "mask");
+    s.ix.clamp = true;
+    if (s.ix.mask.meta && s.ix.mask.meta->dtype != DTYPE_B8)
+        cuda_decline(k);
+    else
+        scatter_entries(k, &s);
+}
+
+/* embedding_dense_backward: rows of the gradient added where they came from. */
+void cuda_embedding_backward(struct kernel *k)
+{
+    struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
+    struct tensor to = result(k, 0);
+    if (!to.meta)
+        return;
+    if (bool_arg(k, "scale_grad_by_freq", false)) { /* divided by how many there are */
+        s.how = COMBINE_MEAN;
+        s.include_self = false;
+    }
+    zero_elements(k, to);
+    s.values = tensor_arg(k, "grad_output");
+    index_rows(k, &s.ix, to, tensor_arg(k, "indices"), 0);
+    s.ix.skip = int_arg(k, "padding_idx", -1);
+    s.ix.has_skip = s.ix.skip >= 0;
+    scatter_entries(k, &s);
+}
+
+/* Of each entry its bag's gradient: shared by the bag's entries (mean), scaled by its own weight.
+ */
+static struct tensor spread_gradient(struct kernel *k, struct tensor grad, struct tensor bags)
+{
+    int64_t size[TENSOR_MAX_DIM], column[2] = { 0, 1 };
+    struct value select[] = { value_tensor(grad), value_of_int(k, 0), value_tensor(bags) };
+    struct tensor rows = run_tensor(k, "aten.index_select.default", select, 3);
+    tensor_sizes(k, bags, size);
+    column[0] = size[0];
+    if (int_arg(k, "mode", 0) == 1) {
+        struct value of_bag[] = { value_arg(k, "bag_size"), value_of_int(k, 0),
+                                  value_tensor(bags) };
+        struct tensor n = run_tensor(k, "aten.index_select.default", of_bag, 3);
+        struct value args[] = { value_tensor(rows), value_tensor(reshaped(k, n, column, 2)) };
+        rows = run_tensor(k, "aten.div.Tensor", args, 2);
+    }
+    if (has_arg(k, "per_sample_weights")) {
+        struct tensor scales = reshaped(k, tensor_arg(k, "per_sample_weights"), column, 2);
+        struct value args[] = { value_tensor(rows), value_tensor(scales) };
+        rows = run_tensor(k, "aten.mul.Tensor", args, 2);
+    }
+    return rows;
+}
+
+/* _embedding_bag's gradient: of the greatest (mode 2) to where each was, otherwise to all of a bag.
+ */
+void cuda_embedding_bag_backward(struct kernel *k)
+{
+    struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
+    struct tensor to = result(k, 0), grad = tensor_arg(k, "grad");
+    struct tensor indices = tensor_arg(k, "indices"), bags = tensor_arg(k, "offset2bag");
+    int64_t n[TENSOR_MAX_DIM], entries[TENSOR_MAX_DIM];
+    if (k->failed || !to.meta || !grad.meta || !indices.meta || !bags.meta)
+        return;
+    bool greatest = int_arg(k, "mode", 0) == 2;
+    if (bool_arg(k, "scale_grad_by_freq", false) || bool_arg(k, "sparse", false) ||
+        tensor_sizes(k, bags, n) != 1 || tensor_sizes(k, indices, entries) != 1 ||
+        (!greatest && n[0] != entries[0])) {
+        cuda_decline(k);
+        return;
+    }
+    zero_elements(k, to);
+    if (greatest) {
+        s.values = grad;
+        index_along(k, &s.ix, to, tensor_arg(k, "maximum_indices"), 0);
+    } else {
+        s.values = spread_gradient(k, grad, bags);
+        index_rows(k, &s.ix, to, indices, 0);
+        s.ix.skip = int_arg(k, "padding_idx", -1);
+        s.ix.has_skip = s.ix.skip >= 0;
+    }
+    scatter_entries(k, &s);
+}
+
+/* bincount: ones, or weights, added where x says. */
+void cuda_bincount(struct kernel *k)
+{
+    struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
+    struct tensor to = result(k, 0), x = tensor_arg(k, "self");
+    if (!to.meta || !x.meta)
+        return;
+    zero_elements(k, to);
+    struct value shape[] = { value_tensor(to), value_of_ints(k, NULL, 0) };
+    s.values = has_arg(k, "weights") ? tensor_arg(k, "weights")
+                                     : run_tensor(k, "aten.new_ones.default", shape, 2);
+    index_along(k, &s.ix, to, x, 0);
+    scatter_entries(k, &s);
+}
+
+/* unfold's windows overlap, so their gradients add up: each entry's place is where unfold's view of
+ * the result has it. */
+void cuda_unfold_backward(struct kernel *k)
+{
+    struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
+    struct tensor to = result(k, 0);
+    struct value args[] = { value_tensor(to), value_arg(k, "dim"), value_arg(k, "size"),
+                            value_arg(k, "step") };
+    struct tensor windows = run_tensor(k, "aten.unfold.default", args, 4);
+    if (!windows.meta)
+        return;
+    zero_elements(k, to);
+    s.values = tensor_arg(k, "grad_in");
+    index_of_view(k, &s.ix, to, windows);
+    scatter_entries(k, &s);
+}

@@ -1,0 +1,240 @@
+/* What a mask holds: nonzero, where it alone, masked_select, masked_scatter. Each tile of the mask
+ * counts what it holds; once those counts are sums, every tile knows where its own go, in order. */
+#include <stdio.h>
+
+#include "replay/backend/cuda/device/index/select.h"
+#include "replay/backend/cuda/kernels/index/sort_keys.h"
+#include "replay/backend/cuda/kernels/strided.h"
+#include "replay/backend/cuda/runtime/data_counts.h"
+
+struct selecting {
+    struct strided_set set; /* tensor 0: the mask; 1: what is walked beside it, if anything is */
+    struct select_args a;
+    char defines[160];
+};
+
+/* A complex number is zero where both of its parts are. */
+static const char *mask_type(struct tensor mask, int *parts)
+{
+    enum dtype dtype = mask.meta->dtype;
+    bool complex = dense_kind_of(dtype) == DENSE_COMPLEX;
+    *parts = complex ? 2 : 1;
+    return !complex              ? cuda_type(dtype)
+           : dtype == DTYPE_C128 ? "f64"
+           : dtype == DTYPE_C64  ? "f32"
+                                 : "f16";
+}
+
+/* beside: of as many elements; bytes: of those that are moved. False: failed or declined. */
+static bool start(struct kernel *k, struct selecting *s, struct tensor mask, struct tensor beside,
+                  uint32_t bytes)
+{
+    int parts;
+    const char *type = mask_type(mask, &parts), *moved = cuda_bits_type(bytes);
+    *s = (struct selecting){ 0 };
+    strided_start(k, &s->set, mask);
+    if (beside.meta)
+        strided_add(k, &s->set, beside);
+    strided_merge(&s->set);
+    if (k->failed || !strided_fits(k, &s->set))
+        return false;
+    if (!type || !moved || s->set.n >= UINT32_MAX) {
+        cuda_decline(k);
+        return false;
+    }
+    snprintf(s->defines, sizeof s->defines,
+             "#define T %s\n#define PARTS %d\n#define V %s\n#define I %s\n#define DIMS %d\n", type,
+             parts, moved, strided_index(&s->set, 0), strided_dims(&s->set));
+    s->a.mask = cuda_address(k, mask);
+    s->a.n = s->set.n;
+    s->a.ndim = s->set.ndim;
+    strided_give_sizes(&s->set, s->a.size);
+    strided_give(&s->set, 0, s->a.mask_stride);
+    if (beside.meta)
+        strided_give(&s->set, 1, s->a.other_stride);
+    return !k->failed;
+}
+
+static uint32_t tiles_of(const struct selecting *s)
+{
+    return (uint32_t)((s->a.n + SELECT_TILE - 1) / SELECT_TILE);
+}
+
+static void launch(struct kernel *k, const struct selecting *s, const char *name)
+{
+    cuda_launch(k, cuda_function(k, "select", name, s->defines),
+                (struct cuda_grid){ tiles_of(s), 1, 1, SELECT_THREADS, 0 }, &s->a, sizeof s->a);
+}
+
+void find_ones(struct kernel *k, struct tensor x, struct cuda_found *ret)
+{
+    struct selecting s;
+    if (!start(k, &s, x, (struct tensor){ 0 }, 1) || s.a.n == 0)
+        return;
+    ret->at[0] = s.a.total = cuda_workspace(k, sizeof(uint32_t));
+    ret->at[1] = s.a.tiles = cuda_workspace(k, tiles_of(&s) * sizeof(uint32_t));
+    cuda_traffic(k, (uint64_t)s.a.n * dtype_size(x.meta->dtype), 0);
+    launch(k, &s, "select_count");
+    if (tiles_of(&s) > 1)
+        cuda_offsets(k, s.a.tiles, tiles_of(&s), false, s.a.total);
+}
+
+/* The kernel that goes on from the counts. */
+static void select_by(struct kernel *k, struct selecting *s, struct tensor mask, const char *name)
+{
+    struct cuda_found found;
+    if (k->failed || s->a.n == 0 || !cuda_find(k, find_ones, mask, &found))
+        return;
+    s->a.total = found.at[0];
+    s->a.tiles = found.at[1];
+    launch(k, s, name);
+}
+
+/* ---- Places ---- */
+
+static void give_places(struct kernel *k, struct tensor x, struct tensor to, int64_t rows,
+                        const int64_t *step, bool fill)
+{
+    struct selecting s;
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(k, x, size);
+    if (ndim > STRIDED_MAX_DIM) {
+        cuda_decline(k);
+        return;
+    }
+    if (!start(k, &s, x, (struct tensor){ 0 }, 1) || rows == 0 || ndim == 0)
+        return;
+    s.a.to = cuda_address(k, to);
+    s.a.limit = rows;
+    s.a.to_step = step[0];
+    s.a.to_column = step[1];
+    s.a.n_coordinates = ndim;
+    s.a.fill = int_arg(k, "fill_value", -1);
+    for (uint32_t d = 0; d < ndim; d++)
+        s.a.coordinate_size[d] = size[d];
+    select_by(k, &s, x, "select_places");
+    if (!fill)
+        return;
+    uint64_t none = s.a.total ? 0 : cuda_workspace(k, sizeof(uint32_t));
+    uint32_t zero = 0;
+    if (none && cuda_upload(k, none, &zero, sizeof zero))
+        s.a.total = none;
+    cuda_launch(k, cuda_function(k, "select", "select_fill", s.defines),
+                (struct cuda_grid){ cuda_blocks(k, rows * ndim, 1024), 1, 1, 256, 0 }, &s.a,
+                sizeof s.a);
+}
+
+/* nonzero; nonzero_static (PARAM 1), whose rows behind the last one found are filled. */
+void cuda_nonzero(struct kernel *k)
+{
+    struct tensor x = tensor_arg(k, "self"), to = result(k, 0);
+    int64_t size[TENSOR_MAX_DIM], step[TENSOR_MAX_DIM];
+    if (k->failed || !x.meta || tensor_sizes(k, to, size) != 2 || !tensor_strides(k, to, step))
+        return;
+    give_places(k, x, to, size[0], step, k->row->param == 1);
+}
+
+/* where(condition), nonzero_numpy: a result a dimension, all of them columns of one tensor. */
+void cuda_places(struct kernel *k)
+{
+    struct tensor x = tensor_arg(k, k->row->param ? "self" : "condition"), to = result(k, 0);
+    struct tensor next = result(k, 1);
+    int64_t size[TENSOR_MAX_DIM], step[TENSOR_MAX_DIM], from = 0, on = 0, one[] = { 1 };
+    if (k->failed || !x.meta || tensor_sizes(k, to, size) != 1 || !tensor_strides(k, to, step))
+        return;
+    if (next.meta &&
+        (next.storage != to.storage || !sym_to_i64(k->call->pool, to.meta->offset, &from) ||
+         !sym_to_i64(k->call->pool, next.meta->offset, &on))) {
+        cuda_decline(k);
+        return;
+    }
+    step[1] = on - from;
+    give_places(k, x.meta->ndim ? x : reshaped(k, x, one, 1), to, size[0], step, false);
+}
+
+/* ---- Values ---- */
+
+/* x under the sizes that both broadcast to. */
+static struct tensor broadcast(struct kernel *k, struct tensor x, const int64_t *size,
+                               uint32_t ndim)
+{
+    int64_t own[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM] = { 0 };
+    uint32_t n = tensor_sizes(k, x, own);
+    if (!tensor_strides(k, x, strides) || n > ndim) {
+        kernel_fail(k, "a tensor without plain strides, or of too many dimensions");
+        return (struct tensor){ 0 };
+    }
+    for (uint32_t i = 0; i < n; i++)
+        stride[ndim - n + i] = own[i] == 1 ? 0 : strides[i];
+    bool same = n == ndim;
+    for (uint32_t i = 0; i < n && same; i++)
+        same = own[i] == size[i];
+    return same ? x : strided_view(k, x, size, stride, ndim);
+}
+
+static uint32_t sizes_of_both(struct kernel *k, struct tensor a, struct tensor b, int64_t *size)
+{
+    int64_t x[TENSOR_MAX_DIM], y[TENSOR_MAX_DIM];
+    uint32_t n = tensor_sizes(k, a, x), m = tensor_sizes(k, b, y), ndim = n > m ? n : m;
+    for (uint32_t i = 0; i < ndim; i++) {
+        int64_t p = i + n >= ndim ? x[i + n - ndim] : 1, q = i + m >= ndim ? y[i + m - ndim] : 1;
+        size[i] = p == 1 ? q : p;
+    }
+    return ndim;
+}
+
+void cuda_masked_select(struct kernel *k)
+{
+    struct tensor x = tensor_arg(k, "self"), mask = tensor_arg(k, "mask"), to = result(k, 0);
+    int64_t size[TENSOR_MAX_DIM], found[TENSOR_MAX_DIM], step[TENSOR_MAX_DIM];
+    struct selecting s;
+    if (k->failed || !x.meta || !mask.meta || tensor_sizes(k, to, found) != 1 ||
+        !tensor_strides(k, to, step))
+        return;
+    if (!is_plain(x) || x.meta->dtype != to.meta->dtype) {
+        cuda_decline(k);
+        return;
+    }
+    uint32_t ndim = sizes_of_both(k, x, mask, size);
+    x = broadcast(k, x, size, ndim);
+    mask = broadcast(k, mask, size, ndim);
+    if (k->failed || !start(k, &s, mask, x, (uint32_t)dtype_size(x.meta->dtype)) || found[0] == 0)
+        return;
+    s.a.to = cuda_address(k, to);
+    s.a.values = cuda_address(k, x);
+    s.a.limit = found[0];
+    s.a.to_step = step[0];
+    cuda_traffic(k, (uint64_t)s.a.n + 2 * (uint64_t)found[0] * dtype_size(x.meta->dtype), 0);
+    select_by(k, &s, mask, "select_values");
+}
+
+/* The mask's elements become those of `source`, in order. */
+void cuda_masked_scatter(struct kernel *k)
+{
+    struct tensor self = tensor_arg(k, "self"), mask = tensor_arg(k, "mask");
+    struct tensor source = tensor_arg(k, "source"), to = result(k, 0);
+    int64_t size[TENSOR_MAX_DIM], n = 1;
+    struct selecting s;
+    if (k->failed || !to.meta || !mask.meta || !source.meta || !self.meta)
+        return;
+    uint32_t bytes = (uint32_t)dtype_size(to.meta->dtype);
+    if (!is_plain(to) || !is_plain(self) || !is_plain(source) ||
+        source.meta->dtype != to.meta->dtype || !cuda_bits_type(bytes) || bytes > 8) {
+        cuda_decline(k);
+        return;
+    }
+    uint32_t ndim = tensor_sizes(k, to, size);
+    mask = broadcast(k, mask, size, ndim);
+    if (k->failed || !start(k, &s, mask, to, bytes))
+        return;
+    if (to.storage != self.storage)
+        copy_elements(k, broadcast(k, self, size, ndim), to);
+    ndim = tensor_sizes(k, source, size);
+    for (uint32_t d = 0; d < ndim; d++)
+        n *= size[d];
+    s.a.to = cuda_address(k, to);
+    s.a.values = cuda_contiguous(k, source);
+    s.a.limit = n;
+    s.a.error = cuda_error_word(k);
+    select_by(k, &s, mask, "select_put");
+}

@@ -1,0 +1,454 @@
+/* Operators that are products of matrices. */
+#include <stdio.h>
+#include <string.h>
+
+#include "replay/backend/cuda/device/linalg/matmul.h"
+#include "replay/backend/cuda/kernels/strided.h"
+#include "replay/backend/cuda/libraries/cublaslt.h"
+#include "replay/backend/cuda/libraries/product_problem.h"
+
+enum { MATMUL_DOT_CONJ = 2 };
+enum { MATMUL_TILE = 64, MATMUL_THIN = 8, MATMUL_TINY = 1 << 18 };
+
+/* ---- The plain kernels ---- */
+
+static struct matmul_operand operand_of(const struct cuda_matrix *x)
+{
+    struct matmul_operand ret = { .p = x->address, .row = x->row, .column = x->column };
+    memcpy(ret.batch, x->batch, sizeof ret.batch);
+    return ret;
+}
+
+static void turn(struct cuda_matrix *x)
+{
+    int64_t row = x->row;
+    x->row = x->column;
+    x->column = row;
+}
+
+/* The same by its transpose: rows become columns. */
+static void turn_product(struct cuda_product *p)
+{
+    struct cuda_matrix a = p->a;
+    int64_t m = p->m, a_sum = p->a_sum;
+    p->a = p->b, p->b = a;
+    p->m = p->n, p->n = m;
+    p->a_sum = p->b_sum, p->b_sum = a_sum;
+    turn(&p->a), turn(&p->b), turn(&p->c), turn(&p->self);
+}
+
+/* Rows of batches that lie one behind the other are rows of one matrix where b is the same for all.
+ */
+static void merge_rows(struct cuda_product *p)
+{
+    for (int d = PRODUCT_BATCH_DIMS; d-- > 0;) {
+        int64_t n = p->batch[d];
+        if (n == 1)
+            continue;
+        if (p->m == 1)
+            p->a.row = p->a.batch[d], p->c.row = p->c.batch[d], p->self.row = p->self.batch[d];
+        if (p->b.batch[d] || p->sums != 1 || p->a.batch[d] != p->m * p->a.row ||
+            p->c.batch[d] != p->m * p->c.row || p->self.batch[d] != p->m * p->self.row)
+            return;
+        p->m *= n;
+        p->batch[d] = 1;
+    }
+}
+
+/* Dimensions of batches of 1 have stride 0; two that lie one behind the other become one, the last.
+ */
+static void merge_batches(struct cuda_product *p)
+{
+    struct cuda_matrix *x[] = { &p->a, &p->b, &p->c, &p->self };
+    int to = PRODUCT_BATCH_DIMS;
+    for (int d = PRODUCT_BATCH_DIMS; d-- > 0;) {
+        int64_t n = p->batch[d], stride[4];
+        bool behind = to < PRODUCT_BATCH_DIMS;
+        for (int i = 0; i < 4; i++) {
+            stride[i] = x[i]->batch[d];
+            behind = behind && stride[i] == x[i]->batch[to] * p->batch[to];
+        }
+        p->batch[d] = 1;
+        for (int i = 0; i < 4; i++)
+            x[i]->batch[d] = 0;
+        if (n == 1)
+            continue;
+        if (behind) {
+            p->batch[to] *= n;
+            continue;
+        }
+        p->batch[--to] = n;
+        for (int i = 0; i < 4; i++)
+            x[i]->batch[to] = stride[i];
+    }
+}
+
+static struct cuda_function *function_of(struct kernel *k, const struct cuda_product *p,
+                                         const char *name, int rows)
+{
+    const char *a = cuda_type(p->a.dtype), *c = cuda_type(p->c.dtype);
+    const char *self = p->self.address ? cuda_type(p->self.dtype) : c;
+    const char *sum = cuda_sum_type(p->a.dtype);
+    char defines[256];
+    if (!a || !c || !self || !sum)
+        return NULL;
+    snprintf(defines, sizeof defines,
+             "#define TA %s\n#define TC %s\n#define TS %s\n#define ACC %s\n#define INTEGERS %d\n"
+             "#define ROWS %d\n",
+             a, c, self, sum, dense_kind_of(p->a.dtype) == DENSE_INT, rows);
+    return cuda_function(k, "matmul", name, defines);
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static int64_t batches(const struct cuda_product *p)
+{
+    return p->batch[0] * p->batch[1] * p->batch[2];
+}
+
+/* Of x, whose rows lie along `stride` 1: are all of them multiples of 16 bytes from an address that
+ * is? */
+static bool by_16(const struct cuda_matrix *x, int64_t stride, int64_t sum)
+{
+    int64_t all = stride | sum | x->batch[0] | x->batch[1] | x->batch[2];
+    return x->address % 16 == 0 && all * dtype_size(x->dtype) % 16 == 0;
+}
+
+static bool is_vector(const struct cuda_product *p)
+{
+    return p->a.column == 1 && p->b.row == 1 && p->inner * dtype_size(p->a.dtype) % 16 == 0 &&
+           by_16(&p->a, p->m == 1 ? 0 : p->a.row, p->a_sum) &&
+           by_16(&p->b, p->n == 1 ? 0 : p->b.column, p->b_sum);
+}
+
+/* A product of a few rows or columns is turned to one of a few rows; false: it has many of both. */
+static bool orient(struct cuda_product *p)
+{
+    if (p->m > MATMUL_THIN && p->n > MATMUL_THIN)
+        return false;
+    if (p->m > MATMUL_THIN || (p->n <= MATMUL_THIN && p->n < p->m))
+        turn_product(p);
+    return true;
+}
+
+/* A few rows, where reading the other side is all there is to do, and it is read 16 bytes at a
+ * time; or so little work that starting it takes longer. */
+static bool prefers_plain(struct cuda_product p)
+{
+    double work = (double)p.m * (double)p.n * (double)p.inner * (double)batches(&p);
+    return orient(&p) && (work <= MATMUL_TINY || is_vector(&p));
+}
+
+static void launch_plain(struct kernel *k, struct cuda_product p)
+{
+    bool thin = orient(&p);
+    struct matmul_args args = {
+        .a = operand_of(&p.a),
+        .b = operand_of(&p.b),
+        .c = operand_of(&p.c),
+        .self = operand_of(&p.self),
+        .m = p.m,
+        .n = p.n,
+        .inner = p.inner,
+        .batch = { p.batch[0], p.batch[1], p.batch[2] },
+        .sums = p.sums,
+        .a_sum = p.a_sum,
+        .b_sum = p.b_sum,
+        .alpha = p.alpha,
+        .beta = p.beta,
+        .alpha_int = (int64_t)p.alpha,
+        .beta_int = (int64_t)p.beta,
+        .row_tiles = ceil_div(p.m, MATMUL_TILE),
+        .column_tiles = ceil_div(p.n, MATMUL_TILE),
+    };
+    int rows = p.m <= 1 ? 1 : p.m <= 2 ? 2 : p.m <= 4 ? 4 : 8;
+    if (thin) {
+        /* a whole block a column where columns alone do not keep the device busy */
+        args.columns = p.b.row != 1                                               ? 32
+                       : ceil_div(p.n, 8) * batches(&p) < cuda_multiprocessors(k) ? 1
+                                                                                  : 8;
+        args.vector = is_vector(&p);
+        args.row_tiles = 1;
+        args.column_tiles = ceil_div(p.n, args.columns);
+    }
+    int64_t blocks = args.row_tiles * args.column_tiles * batches(&p);
+    if (blocks > INT32_MAX) {
+        cuda_decline(k);
+        return;
+    }
+    struct cuda_function *f =
+        function_of(k, &p, thin ? "matmul_thin" : "matmul_tile", thin ? rows : 1);
+    cuda_launch(k, f, (struct cuda_grid){ (uint32_t)blocks, 1, 1, 256, 0 }, &args, sizeof args);
+}
+
+/* ---- Which way ---- */
+
+static uint64_t matrix_bytes(const struct cuda_product *p, const struct cuda_matrix *x,
+                             int64_t rows, int64_t columns)
+{
+    int64_t n = (x->row ? rows : 1) * (x->column ? columns : 1);
+    for (int d = 0; d < PRODUCT_BATCH_DIMS; d++)
+        n *= x->batch[d] ? p->batch[d] : 1;
+    return x->address ? (uint64_t)n * dtype_size(x->dtype) : 0;
+}
+
+static void tell_traffic(struct kernel *k, const struct cuda_product *p)
+{
+    uint64_t bytes = matrix_bytes(p, &p->a, p->m, p->inner) * (uint64_t)p->sums +
+                     matrix_bytes(p, &p->b, p->inner, p->n) * (uint64_t)p->sums +
+                     matrix_bytes(p, &p->c, p->m, p->n) + matrix_bytes(p, &p->self, p->m, p->n);
+    uint64_t products = (uint64_t)(p->m * p->n * batches(p)) * (uint64_t)(p->inner * p->sums);
+    cuda_traffic(k, bytes, 2 * products);
+}
+
+void cuda_put_self(struct kernel *k, const struct cuda_product *p)
+{
+    struct cuda_product sum = *p;
+    sum.inner = 0;
+    sum.beta = 1;
+    cuda_traffic(k, 2 * matrix_bytes(p, &p->c, p->m, p->n), 0);
+    launch_plain(k, sum);
+    tell_traffic(k, p);
+}
+
+static void multiply_reals(struct kernel *k, const struct cuda_product *given)
+{
+    struct cuda_product p = *given;
+    if (p.m == 0 || p.n == 0 || batches(&p) == 0 || k->failed)
+        return;
+    if (p.beta == 0)
+        p.self = (struct cuda_matrix){ .dtype = p.c.dtype };
+    if (!cuda_type(p.a.dtype) || !cuda_type(p.c.dtype) || !cuda_type(p.self.dtype) ||
+        !cuda_sum_type(p.a.dtype) || p.a.dtype != p.b.dtype) {
+        cuda_decline(k);
+        return;
+    }
+    merge_rows(&p);
+    merge_batches(&p);
+    if (p.c.column != 1 && p.n != 1 && p.c.row == 1)
+        turn_product(&p);
+    tell_traffic(k, &p);
+    if (prefers_plain(p) || !cublaslt_multiply(k, &p))
+        launch_plain(k, p);
+}
+
+/* Its real or imaginary parts. */
+static struct cuda_matrix part_of(struct cuda_matrix x, bool imaginary)
+{
+    x.dtype = x.dtype == DTYPE_C128 ? DTYPE_F64 : DTYPE_F32;
+    x.address += imaginary && x.address ? dtype_size(x.dtype) : 0;
+    x.row *= 2;
+    x.column *= 2;
+    for (int d = 0; d < PRODUCT_BATCH_DIMS; d++)
+        x.batch[d] *= 2;
+    return x;
+}
+
+static double sign_of(const struct cuda_matrix *x, bool imaginary)
+{
+    return imaginary && x->conj ? -1 : 1;
+}
+
+/* re = re re - im im, im = re im + im re */
+static void multiply_complex(struct kernel *k, const struct cuda_product *p)
+{
+    for (int i = 0; i < 4; i++) {
+        bool to_im = i & 2, a_im = i & 1, b_im = to_im != a_im;
+        struct cuda_product q = *p;
+        q.a = part_of(p->a, a_im);
+        q.b = part_of(p->b, b_im);
+        q.c = part_of(p->c, to_im);
+        q.self = part_of(a_im ? p->c : p->self, to_im);
+        q.a_sum *= 2;
+        q.b_sum *= 2;
+        q.alpha *= sign_of(&p->a, a_im) * sign_of(&p->b, b_im) * (a_im && b_im ? -1 : 1);
+        q.beta = a_im ? 1 : p->beta * sign_of(&p->self, to_im);
+        multiply_reals(k, &q);
+    }
+}
+
+static bool is_complex(const struct cuda_matrix *x)
+{
+    return x->dtype == DTYPE_C64 || x->dtype == DTYPE_C128;
+}
+
+void cuda_multiply(struct kernel *k, const struct cuda_product *p)
+{
+    bool all = is_complex(&p->a) && p->a.dtype == p->b.dtype && p->a.dtype == p->c.dtype &&
+               (p->beta == 0 || p->self.dtype == p->c.dtype);
+    if (all)
+        multiply_complex(k, p);
+    else
+        multiply_reals(k, p);
+}
+
+/* ---- Operators ---- */
+
+struct view {
+    uint32_t ndim;
+    int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
+};
+
+static struct view view_of(const struct kernel *k, struct tensor x)
+{
+    struct view v = { .ndim = tensor_sizes(k, x, v.size) };
+    tensor_strides(k, x, v.stride);
+    return v;
+}
+
+/* A vector gains the dimension in front, or behind. */
+static void raise(struct view *v, bool behind)
+{
+    if (v->ndim == 1 && !behind) {
+        v->size[1] = v->size[0], v->stride[1] = v->stride[0];
+        v->size[0] = 1, v->stride[0] = 0;
+    } else if (v->ndim == 1) {
+        v->size[1] = 1, v->stride[1] = 0;
+    } else if (v->ndim == 0) {
+        v->size[0] = v->size[1] = 1;
+        v->stride[0] = v->stride[1] = 0;
+    }
+    v->ndim = v->ndim < 2 ? 2 : v->ndim;
+}
+
+/* Stretched to the product's batches, rows and columns. */
+static struct cuda_matrix matrix_of(struct kernel *k, const struct cuda_product *p, struct tensor x,
+                                    const struct view *v)
+{
+    struct cuda_matrix ret = { .address = cuda_address(k, x),
+                               .dtype = x.meta->dtype,
+                               .conj = x.meta->conj };
+    ret.row = v->size[v->ndim - 2] == 1 ? 0 : v->stride[v->ndim - 2];
+    ret.column = v->size[v->ndim - 1] == 1 ? 0 : v->stride[v->ndim - 1];
+    for (uint32_t d = PRODUCT_BATCH_DIMS; d-- > 0;) {
+        uint32_t behind = PRODUCT_BATCH_DIMS - d + 2;
+        bool is = behind <= v->ndim && v->size[v->ndim - behind] != 1 && p->batch[d] != 1;
+        ret.batch[d] = is ? v->stride[v->ndim - behind] : 0;
+    }
+    return ret;
+}
+
+/* The batches of one tensor, broadcast with those that are there. */
+static bool add_batches(struct cuda_product *p, const struct view *v)
+{
+    for (uint32_t i = 0; i + 2 < v->ndim; i++) {
+        uint32_t behind = v->ndim - 2 - i;
+        if (behind > PRODUCT_BATCH_DIMS && v->size[i] != 1)
+            return false;
+        if (behind <= PRODUCT_BATCH_DIMS && v->size[i] != 1)
+            p->batch[PRODUCT_BATCH_DIMS - behind] = v->size[i];
+    }
+    return true;
+}
+
+static double sign_of_bit(struct tensor x)
+{
+    return x.meta && x.meta->neg ? -1 : 1;
+}
+
+/* self: broadcast to the result; .meta NULL: none. `over`: of the first dimension is summed. */
+static void multiply(struct kernel *k, struct tensor x, struct tensor y, struct tensor self,
+                     struct tensor to, bool over)
+{
+    struct cuda_product p = { .batch = { 1, 1, 1 }, .sums = 1, .alpha = 1, .beta = 1 };
+    if (!x.meta || !y.meta || !to.meta || !is_plain(to)) {
+        cuda_decline(k);
+        return;
+    }
+    struct view a = view_of(k, x), b = view_of(k, y), c = view_of(k, to);
+    bool left = a.ndim < 2, right = b.ndim < 2;
+    raise(&a, false);
+    raise(&b, true);
+    if (over) {
+        p.sums = a.size[0], p.a_sum = a.stride[0], p.b_sum = b.stride[0];
+        a.size[0] = b.size[0] = 1;
+    }
+    /* What the result has not: rows of a vector, columns of a vector. */
+    if (left || right) {
+        uint32_t n = c.ndim + left + right;
+        if (right)
+            c.size[c.ndim] = 1, c.stride[c.ndim] = 0, c.ndim++;
+        if (left) {
+            c.size[n - 1] = c.size[c.ndim - 1], c.stride[n - 1] = c.stride[c.ndim - 1];
+            c.size[n - 2] = 1, c.stride[n - 2] = 0, c.ndim = n;
+        }
+    }
+    if (!add_batches(&p, &a) || !add_batches(&p, &b) || c.ndim < 2) {
+        cuda_decline(k);
+        return;
+    }
+    p.m = a.size[a.ndim - 2], p.n = b.size[b.ndim - 1], p.inner = a.size[a.ndim - 1];
+    p.a = matrix_of(k, &p, x, &a);
+    p.b = matrix_of(k, &p, y, &b);
+    p.c = matrix_of(k, &p, to, &c);
+    if (self.meta) {
+        struct view s = view_of(k, self);
+        raise(&s, right && !left);
+        p.self = matrix_of(k, &p, self, &s);
+    } else {
+        p.self.dtype = p.c.dtype;
+    }
+    if (value_arg(k, "alpha").kind == VALUE_COMPLEX || value_arg(k, "beta").kind == VALUE_COMPLEX) {
+        cuda_decline(k);
+        return;
+    }
+    p.a.conj ^= k->row->param == MATMUL_DOT_CONJ;
+    p.alpha = real_arg(k, "alpha", 1) * sign_of_bit(x) * sign_of_bit(y);
+    p.beta = self.meta ? real_arg(k, "beta", 1) * sign_of_bit(self) : 0;
+    cuda_multiply(k, &p);
+}
+
+/* PARAM 2: vdot, of the first one's conjugate. */
+void cuda_matmul(struct kernel *k)
+{
+    const char *second = has_arg(k, "mat2")     ? "mat2"
+                         : has_arg(k, "vec")    ? "vec"
+                         : has_arg(k, "tensor") ? "tensor"
+                                                : "other";
+    multiply(k, tensor_arg(k, "self"), tensor_arg(k, second), (struct tensor){ 0 }, result(k, 0),
+             false);
+}
+
+/* addmm, addmv, baddbmm, addbmm (PARAM 1: summed over the batch). */
+void cuda_add_matmul(struct kernel *k)
+{
+    static const char *const names[][2] = { { "mat1", "mat2" },
+                                            { "batch1", "batch2" },
+                                            { "mat", "vec" } };
+    size_t i = 0;
+    while (i < 3 && !(has_arg(k, names[i][0]) && has_arg(k, names[i][1])))
+        i++;
+    if (i == 3)
+        cuda_decline(k);
+    else
+        multiply(k, tensor_arg(k, names[i][0]), tensor_arg(k, names[i][1]), tensor_arg(k, "self"),
+                 result(k, 0), k->row->param == 1);
+}
+
+/* beta * self + alpha * vec1 outer vec2 */
+void cuda_addr(struct kernel *k)
+{
+    struct tensor x = tensor_arg(k, "vec1"), y = tensor_arg(k, "vec2"), to = result(k, 0);
+    struct tensor self = tensor_arg(k, "self");
+    struct cuda_product p = { .batch = { 1, 1, 1 }, .sums = 1, .inner = 1 };
+    if (!x.meta || !y.meta || !to.meta || !self.meta || !is_plain(to) ||
+        value_arg(k, "alpha").kind == VALUE_COMPLEX || value_arg(k, "beta").kind == VALUE_COMPLEX) {
+        cuda_decline(k);
+        return;
+    }
+    struct view a = view_of(k, x), b = view_of(k, y), c = view_of(k, to), s = view_of(k, self);
+    raise(&a, true);
+    raise(&b, false);
+    raise(&s, false);
+    p.m = a.size[0], p.n = b.size[1];
+    p.a = matrix_of(k, &p, x, &a);
+    p.b = matrix_of(k, &p, y, &b);
+    p.c = matrix_of(k, &p, to, &c);
+    p.self = matrix_of(k, &p, self, &s);
+    p.alpha = real_arg(k, "alpha", 1) * sign_of_bit(x) * sign_of_bit(y);
+    p.beta = real_arg(k, "beta", 1) * sign_of_bit(self);
+    cuda_multiply(k, &p);
+}

@@ -1,0 +1,189 @@
+/* Batch normalisation under all its names: a reduction for each channel, what its mean and variance
+ * become, then one pass over the elements. */
+#include "replay/backend/cuda/kernels/norm/norm.h"
+
+/* All dimensions but the channels'. */
+static struct dims dims_of_channels(const struct kernel *k, struct tensor x)
+{
+    struct dims d = dims_of(k, x);
+    for (uint32_t i = 0; i < d.ndim; i++)
+        d.reduced[i] = i != 1;
+    return d;
+}
+
+static int64_t elements(const struct dims *d)
+{
+    int64_t n = 1;
+    for (uint32_t i = 0; i < d->ndim; i++)
+        n *= d->size[i];
+    return n;
+}
+
+/* A vector of channels whose elements lie one behind the other; 0: not there. */
+static uint64_t channels(struct kernel *k, struct tensor x, const char **type)
+{
+    struct dims d = { .ndim = 1 };
+    struct operand o = operand_of(k, x, &d);
+    if (!o.at)
+        return 0;
+    if (o.stride[0] > 1 || (*type && *type != o.type))
+        cuda_decline(k);
+    *type = o.type;
+    return o.at;
+}
+
+/* One of the results where the schema has it: of a whole batch_norm there is only the first. */
+static struct tensor result_or_none(const struct kernel *k, uint32_t i)
+{
+    return i < n_results(k) ? result(k, i) : (struct tensor){ 0 };
+}
+
+/* The batch's statistics are saved and move the running ones, in place or, of functional forms, as
+ * the last two results. */
+static void train(struct kernel *k, struct norm *n, struct norm_stats_args *a)
+{
+    const char *types[3] = { n->acc, NULL, NULL };
+    struct operand mean, var;
+    struct tensor old_mean = tensor_arg(k, "running_mean"), old_var = tensor_arg(k, "running_var");
+    uint32_t results = n_results(k);
+    bool functional = results >= 5;
+    double count = (double)elements(&n->dims) / (double)a->n;
+    a->save_mean = channels(k, result_or_none(k, 1), &types[1]);
+    a->save_rstd = channels(k, result_or_none(k, 2), &types[1]);
+    a->old_mean = channels(k, old_mean, &types[2]);
+    a->old_var = channels(k, old_var, &types[2]);
+    if (old_mean.meta)
+        a->new_mean = channels(k, functional ? result(k, results - 2) : old_mean, &types[2]);
+    if (old_var.meta)
+        a->new_var = channels(k, functional ? result(k, results - 1) : old_var, &types[2]);
+    if (k->failed)
+        return;
+    norm_moments(k, n, &mean, &var);
+    a->mean = mean.at;
+    a->var = var.at;
+    a->to_rstd = var.at;
+    a->unbiased = count / (count - 1);
+    n->mean = mean.at;
+    n->rstd = var.at;
+    types[1] = types[1] ? types[1] : n->acc;
+    types[2] = types[2] ? types[2] : n->acc;
+    norm_stats(k, a, n->acc, types);
+}
+
+/* With the running statistics. */
+static void evaluate(struct kernel *k, struct norm *n, struct norm_stats_args *a)
+{
+    struct operand mean = operand_room(k, norm_acc_dtype(n->acc), &n->dims);
+    struct operand rstd = operand_room(k, norm_acc_dtype(n->acc), &n->dims);
+    const char *type = NULL;
+    a->mean = channels(k, tensor_arg(k, "running_mean"), &type);
+    a->var = channels(k, tensor_arg(k, "running_var"), &type);
+    if (!a->mean || !a->var) {
+        cuda_decline(k);
+        return;
+    }
+    a->to_mean = n->mean = mean.at;
+    a->to_rstd = n->rstd = rstd.at;
+    norm_stats(k, a, n->acc, (const char *const[]){ type, n->acc, n->acc });
+}
+
+static bool start(struct kernel *k, struct tensor x, struct norm *n, struct norm_stats_args *a)
+{
+    *n = (struct norm){ .dims = dims_of_channels(k, x), .acc = norm_start(k, x), .centred = true };
+    *a = (struct norm_stats_args){ .step = 1, .running_step = 1 };
+    if (!n->acc)
+        return false;
+    if (n->dims.ndim < 2 || elements(&n->dims) == 0) {
+        cuda_decline(k);
+        return false;
+    }
+    a->n = n->dims.size[1];
+    a->eps = real_arg(k, "eps", real_arg(k, "epsilon", 1e-5));
+    a->momentum = real_arg(k, "momentum", 0.1);
+    n->stats_type = n->acc;
+    n->x[NORM_X] = operand_of(k, x, &n->dims);
+    n->x[NORM_WEIGHT] = operand_along(k, tensor_arg(k, "weight"), 1);
+    n->x[NORM_STATS] = (struct operand){ .dtype = norm_acc_dtype(n->acc), .type = n->acc };
+    n->x[NORM_STATS].stride[1] = 1;
+    return true;
+}
+
+/* PARAM 1: always of the batch; 2: never. */
+void cuda_batch_norm(struct kernel *k)
+{
+    struct norm n;
+    struct norm_stats_args a;
+    bool training = bool_arg(k, "training", bool_arg(k, "train", false));
+    if (!start(k, tensor_arg(k, "input"), &n, &a))
+        return;
+    n.x[NORM_TO] = operand_of(k, result(k, 0), &n.dims);
+    n.x[NORM_OTHER] = operand_along(k, tensor_arg(k, "bias"), 1);
+    if (k->row->param == 1 || (training && k->row->param != 2))
+        train(k, &n, &a);
+    else
+        evaluate(k, &n, &a);
+    norm_apply(k, &n);
+}
+
+/* ---- Backward ---- */
+
+/* Room of sums becomes a result of another type. */
+static void copy_sums(struct kernel *k, const struct norm *n, struct operand from, struct tensor to)
+{
+    struct dims d = { .ndim = 1, .size = { n->dims.size[1] } };
+    struct reduction r = { .op = "OP_SUM", .acc = n->acc, .dims = d, .n_inputs = 1 };
+    if (!to.meta)
+        return;
+    from.stride[0] = 1;
+    r.x[0] = from;
+    r.x[REDUCE_INPUTS] = operand_of(k, to, &d);
+    run_reduction(k, &r);
+}
+
+static void saved(struct kernel *k, struct norm *n)
+{
+    const char *type = NULL;
+    n->mean = channels(k, tensor_arg(k, "save_mean"), &type);
+    n->rstd =
+        channels(k, tensor_arg(k, has_arg(k, "save_invstd") ? "save_invstd" : "save_var"), &type);
+    n->stats_type = type ? type : n->acc;
+    if (!n->mean || !n->rstd)
+        cuda_decline(k);
+}
+
+void cuda_batch_norm_backward(struct kernel *k)
+{
+    struct norm n;
+    struct norm_stats_args a;
+    bool training = k->row->param == 1 || bool_arg(k, "train", bool_arg(k, "update", true));
+    struct tensor g = tensor_arg(k, has_arg(k, "grad_out") ? "grad_out" : "grad_output");
+    if (!start(k, tensor_arg(k, "input"), &n, &a))
+        return;
+    n.backward = true;
+    n.x[NORM_OTHER] = operand_of(k, g, &n.dims);
+    if (result(k, 0).meta)
+        n.x[NORM_TO] = operand_of(k, result(k, 0), &n.dims);
+    if (training)
+        saved(k, &n);
+    else
+        evaluate(k, &n, &a);
+    struct operand sum = operand_room(k, norm_acc_dtype(n.acc), &n.dims);
+    struct operand along = operand_room(k, norm_acc_dtype(n.acc), &n.dims);
+    struct operand mean = n.x[NORM_STATS], rstd = mean;
+    mean.type = rstd.type = n.stats_type;
+    mean.at = n.mean;
+    rstd.at = n.rstd;
+    struct reduction r = { .op = "OP_GRADIENT",
+                           .acc = n.acc,
+                           .dims = n.dims,
+                           .n_inputs = 4,
+                           .x = { n.x[NORM_OTHER], n.x[NORM_X], mean, rstd, sum, along } };
+    run_reduction(k, &r);
+    n.sum = training ? sum.at : 0;
+    n.along = along.at;
+    n.count = (double)elements(&n.dims) / (double)a.n;
+    if (result(k, 0).meta)
+        norm_apply(k, &n);
+    copy_sums(k, &n, along, result(k, 1));
+    copy_sums(k, &n, sum, result(k, 2));
+}

@@ -1,0 +1,107 @@
+/* Our convolutions as problems of cuDNN's. */
+#include <string.h>
+
+#include "replay/backend/cuda/libraries/cudnn.h"
+#include "replay/backend/cuda/libraries/cudnn_convolution.h"
+#include "replay/backend/cuda/libraries/cudnn_run.h"
+#include "replay/backend/cuda/runtime/cuda.h"
+
+/* Strides of the sizes without gaps; a dimension of size 1 has whatever the others make it. */
+static void packed(const int64_t *size, int n, bool channels_last, int64_t *ret)
+{
+    int64_t behind = 1;
+    if (channels_last)
+        ret[1] = 1, behind = size[1];
+    for (int d = n - 1; d >= 0; d--)
+        if (!channels_last || d != 1)
+            ret[d] = behind, behind *= size[d];
+}
+
+/* cuDNN takes two dimensions or more: one gains a first of size 1. False: there are gaps. */
+static bool tensor_of(const struct conv_side *x, int places, bool channels_last,
+                      struct cudnn_tensor *ret)
+{
+    int64_t stride[CUDNN_DIMS] = { x->at.batch, x->at.channel };
+    ret->size[0] = x->batch;
+    ret->size[1] = x->channels;
+    for (int d = 0; d < places; d++) {
+        ret->size[2 + d] = x->size[CONV_DIMS - places + d];
+        stride[2 + d] = x->at.place[CONV_DIMS - places + d];
+    }
+    ret->ndim = places + 2;
+    packed(ret->size, ret->ndim, channels_last, ret->stride);
+    for (int d = 0; d < places + 2; d++)
+        if (ret->size[d] != 1 && stride[d] != ret->stride[d])
+            return false;
+    ret->alignment = cudnn_alignment(x->at.p);
+    return x->at.p != 0;
+}
+
+/* All in one order where they allow it, otherwise each in its own. */
+static bool tensors_of(const struct cuda_conv *c, struct cudnn_convolution *p)
+{
+    const struct conv_side *from[] = { &c->weight, &c->in, &c->out };
+    struct cudnn_tensor *to[] = { &p->weight, &p->in, &p->out };
+    for (int last = 0; last < 2; last++) {
+        bool all = true;
+        for (int i = 0; i < CUDNN_TENSORS; i++)
+            all = all && tensor_of(from[i], p->places, last, to[i]);
+        if (all)
+            return true;
+    }
+    for (int i = 0; i < CUDNN_TENSORS; i++)
+        if (!tensor_of(from[i], p->places, false, to[i]) &&
+            !tensor_of(from[i], p->places, true, to[i]))
+            return false;
+    return true;
+}
+
+static bool problem_of(const struct cuda_conv *c, enum conv_part part, bool exact,
+                       struct cudnn_convolution *p)
+{
+    static const int operations[] = { [CONV_TO_OUTPUT] = CUDNN_FORWARD,
+                                      [CONV_TO_INPUT] = CUDNN_BACKWARD_DATA,
+                                      [CONV_TO_WEIGHT] = CUDNN_BACKWARD_FILTER };
+    memset(p, 0, sizeof *p);
+    p->places = c->dims < 2 ? 2 : (int32_t)c->dims;
+    p->operation = operations[part];
+    for (int d = 0; d < p->places; d++) {
+        int from = CONV_DIMS - p->places + d;
+        p->stride[d] = c->stride[from];
+        p->padding[d] = c->padding[from];
+        p->dilation[d] = c->dilation[from];
+    }
+    if (!cudnn_type(c->in.dtype, &p->type) || !tensors_of(c, p))
+        return false;
+    p->exact = exact && p->type == CUDNN_F32;
+    p->weight.id = CUDNN_WEIGHT_ID, p->in.id = CUDNN_IN_ID, p->out.id = CUDNN_OUT_ID;
+    p->weight.type = p->in.type = p->out.type = p->type;
+    return true;
+}
+
+static void describe(struct cudnn_graph *g, const void *key)
+{
+    cudnn_graph_convolve(g, key);
+}
+
+bool cudnn_convolve(struct kernel *k, const struct cuda_conv *c, enum conv_part part)
+{
+    static const char *const names[] = { [CONV_TO_OUTPUT] = "cudnn convolution forward",
+                                         [CONV_TO_INPUT] = "cudnn convolution backward data",
+                                         [CONV_TO_WEIGHT] = "cudnn convolution backward filter" };
+    struct cudnn_convolution p;
+    if (!problem_of(c, part, !cuda_of(k)->base.tf32, &p))
+        return false;
+    struct cudnn_job job = {
+        .name = names[part],
+        .kind = CUDNN_CONVOLUTIONS,
+        .key = &p,
+        .describe = describe,
+        .exact = p.exact,
+        .n = CUDNN_TENSORS,
+        .ids = { CUDNN_WEIGHT_ID, CUDNN_IN_ID, CUDNN_OUT_ID },
+        .pointers = { (void *)(uintptr_t)c->weight.at.p, (void *)(uintptr_t)c->in.at.p,
+                      (void *)(uintptr_t)c->out.at.p },
+    };
+    return cudnn_run(k, &job);
+}

@@ -1,0 +1,445 @@
+#include "replay/backend/cuda/libraries/cublaslt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/backend/cuda/libraries/cublaslt_abi.h"
+#include "replay/backend/cuda/libraries/plan_choice.h"
+#include "replay/backend/cuda/runtime/cuda.h"
+#include "replay/backend/cuda/runtime/key_table.h"
+#include "replay/backend/cuda/runtime/library.h"
+#include "trace/base/hash.h"
+
+/* What PyTorch gives it on Hopper (getChosenWorkspaceSize in aten/src/ATen/cuda/CUDABlas.cpp). */
+enum { WORKSPACE_BYTES = 32 << 20, MOST_CHOICES = 8 };
+
+/* One of its matrices: by columns, each `leading` elements behind the one before. */
+struct layout_key {
+    uint64_t rows, columns, leading;
+    int64_t batch; /* stride */
+    uint32_t type, turned, alignment, unused;
+};
+
+/* Everything that the choice of an algorithm depends on; compared by its bytes. */
+struct plan_key {
+    struct layout_key a, b, c;
+    uint64_t batches;
+    uint32_t compute, scale, epilogue, bias_alignment, added, unused;
+};
+
+struct plan {
+    bool wide, added;
+    void *op, *a, *b, *c;
+    struct cublaslt_algorithm algorithm;
+    size_t workspace;
+    bool refused; /* no algorithm takes it */
+};
+
+struct cublaslt {
+    struct library library;
+    struct cublaslt_table table;
+    void *handle, *preference;
+    vec_of(struct plan)
+    plans;
+    struct key_table keys; /* of them */
+};
+
+/* ---- Opening ---- */
+
+static const struct library_symbol symbols[] = {
+#define SYMBOL(needed, member, symbol, parameters) \
+    { symbol, offsetof(struct cublaslt_table, member), needed },
+#include "replay/backend/cuda/libraries/cublaslt.def"
+#undef SYMBOL
+};
+
+static bool start(struct cublaslt *lt, struct err *err)
+{
+    uint64_t workspace = WORKSPACE_BYTES;
+    int status = lt->table.create(&lt->handle);
+    if (status != CUBLAS_OK)
+        return err_set(err, ERR_ENV, "cuBLASLt: it does not start here: status %d", status);
+    status = lt->table.preference_create(&lt->preference);
+    if (status == CUBLAS_OK)
+        status =
+            lt->table.preference_set(lt->preference, PREFERENCE_ROOM, &workspace, sizeof workspace);
+    return status == CUBLAS_OK ||
+           err_set(err, ERR_ENV, "cuBLASLt: no preference for its heuristic: status %d", status);
+}
+
+struct cublaslt *cublaslt_open(struct err *err)
+{
+    struct cublaslt *lt = calloc(1, sizeof *lt);
+    if (!lt)
+        return err_nomem(err), NULL;
+    lt->keys.key_bytes = sizeof(struct plan_key);
+    if (library_open(LIBRARY_CUBLASLT, 0, &lt->library, err) &&
+        library_load(&lt->library, symbols, sizeof symbols / sizeof *symbols, &lt->table, err) &&
+        start(lt, err))
+        return lt;
+    cublaslt_close(lt);
+    return NULL;
+}
+
+static void release_plan(const struct cublaslt *lt, struct plan *plan)
+{
+    void *layouts[] = { plan->a, plan->b, plan->c };
+    for (size_t i = 0; i < 3; i++)
+        if (layouts[i])
+            lt->table.layout_destroy(layouts[i]);
+    if (plan->op)
+        lt->table.op_destroy(plan->op);
+}
+
+void cublaslt_close(struct cublaslt *lt)
+{
+    if (!lt)
+        return;
+    for (size_t i = 0; i < lt->plans.n; i++)
+        release_plan(lt, &lt->plans.v[i]);
+    if (lt->preference)
+        lt->table.preference_destroy(lt->preference);
+    if (lt->handle)
+        lt->table.destroy(lt->handle);
+    vec_release(&lt->plans);
+    key_table_release(&lt->keys);
+    free(lt);
+}
+
+/* ---- Keys ---- */
+
+static bool type_of(enum dtype dtype, uint32_t *ret)
+{
+    static const struct {
+        enum dtype dtype;
+        uint32_t type;
+    } types[] = { { DTYPE_F32, CUBLAS_F32 },
+                  { DTYPE_F64, CUBLAS_F64 },
+                  { DTYPE_F16, CUBLAS_F16 },
+                  { DTYPE_BF16, CUBLAS_BF16 } };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].dtype == dtype)
+            return *ret = types[i].type, true;
+    return false;
+}
+
+/* The largest power of two up to 256 that divides the address. */
+static uint32_t alignment_of(uint64_t address)
+{
+    uint64_t bit = address & (~address + 1);
+    return bit == 0 || bit > 256 ? 256 : (uint32_t)bit;
+}
+
+/* Of a matrix of `rows` and `columns` as we see it. cuBLASLt goes by columns, so it sees the
+ * transpose, unless our own columns lie in order: then it turns the matrix. */
+static bool layout_of(const struct cuda_matrix *x, int64_t rows, int64_t columns, int64_t batches,
+                      struct layout_key *ret)
+{
+    bool plain = (columns == 1 || x->column == 1) && (rows == 1 || x->row >= columns);
+    bool turned = !plain && (rows == 1 || x->row == 1) && (columns == 1 || x->column >= rows);
+    int64_t one = turned ? rows : columns, all = turned ? columns : rows;
+    int64_t leading = turned ? x->column : x->row;
+    if (!type_of(x->dtype, &ret->type) || (!plain && !turned) || rows > INT32_MAX ||
+        columns > INT32_MAX)
+        return false;
+    ret->rows = (uint64_t)one;
+    ret->columns = (uint64_t)all;
+    ret->leading = (uint64_t)(all == 1 ? one : leading);
+    ret->batch = batches == 1 ? 0 : x->batch[PRODUCT_BATCH_DIMS - 1];
+    ret->turned = turned;
+    ret->alignment = alignment_of(x->address);
+    return true;
+}
+
+/* What is added comes as the vector of an epilogue, or lies in c already. */
+static bool key_of(const struct cuda_product *p, bool tf32, bool bias, struct plan_key *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    int64_t batches = p->batch[PRODUCT_BATCH_DIMS - 1];
+    bool same = p->a.dtype == p->c.dtype;
+    if (p->batch[0] != 1 || p->batch[1] != 1 || p->sums != 1 || p->inner == 0 ||
+        batches > INT32_MAX || (!same && (p->c.dtype != DTYPE_F32 || p->a.dtype == DTYPE_F64)))
+        return false;
+    /* c = a b by rows is c = b a by columns: b is the left one */
+    if (!layout_of(&p->b, p->inner, p->n, batches, &ret->a) ||
+        !layout_of(&p->a, p->m, p->inner, batches, &ret->b) ||
+        !layout_of(&p->c, p->m, p->n, batches, &ret->c) || ret->c.turned ||
+        (batches > 1 && ret->c.batch == 0))
+        return false;
+    bool wide = p->a.dtype == DTYPE_F64;
+    ret->batches = (uint64_t)batches;
+    ret->compute = wide                              ? CUBLAS_COMPUTE_F64
+                   : tf32 && p->a.dtype == DTYPE_F32 ? CUBLAS_COMPUTE_TF32
+                                                     : CUBLAS_COMPUTE_F32;
+    ret->scale = wide ? CUBLAS_F64 : CUBLAS_F32;
+    ret->epilogue = bias ? EPILOGUE_BIAS : EPILOGUE_NONE;
+    ret->bias_alignment = bias ? alignment_of(p->self.address) : 0;
+    ret->added = p->self.address && !bias;
+    return true;
+}
+
+/* ---- Plans ---- */
+
+static bool make_layout(const struct cublaslt *lt, const struct layout_key *key, uint64_t batches,
+                        void **ret)
+{
+    int32_t count = (int32_t)batches;
+    return lt->table.layout_create(ret, (int)key->type, key->rows, key->columns,
+                                   (int64_t)key->leading) == CUBLAS_OK &&
+           (count == 1 ||
+            (lt->table.layout_set(*ret, LAYOUT_BATCH_COUNT, &count, sizeof count) == CUBLAS_OK &&
+             lt->table.layout_set(*ret, LAYOUT_BATCH_STRIDE, &key->batch, sizeof key->batch) ==
+                 CUBLAS_OK));
+}
+
+static bool make_op(const struct cublaslt *lt, const struct plan_key *key, void **ret)
+{
+    int32_t turn_a = key->a.turned ? CUBLAS_TURNED : CUBLAS_AS_IS;
+    int32_t turn_b = key->b.turned ? CUBLAS_TURNED : CUBLAS_AS_IS;
+    const struct cublaslt_table *t = &lt->table;
+    return t->op_create(ret, (int)key->compute, (int)key->scale) == CUBLAS_OK &&
+           t->op_set(*ret, MATMUL_TURN_A, &turn_a, sizeof turn_a) == CUBLAS_OK &&
+           t->op_set(*ret, MATMUL_TURN_B, &turn_b, sizeof turn_b) == CUBLAS_OK &&
+           t->op_set(*ret, MATMUL_EPILOGUE, &key->epilogue, sizeof key->epilogue) == CUBLAS_OK;
+}
+
+static bool prefer_alignment(const struct cublaslt *lt, const struct plan_key *key)
+{
+    uint32_t bytes[] = { key->a.alignment, key->b.alignment, key->c.alignment, key->c.alignment };
+    for (int i = 0; i < 4; i++)
+        if (lt->table.preference_set(lt->preference, PREFERENCE_ALIGNMENT_A + i, &bytes[i],
+                                     sizeof bytes[i]) != CUBLAS_OK)
+            return false;
+    return true;
+}
+
+static int run_plan(const struct cublaslt *lt, const struct plan *plan,
+                    const struct cuda_product *p, uint64_t workspace, void *stream)
+{
+    float alpha32 = (float)p->alpha, beta32 = plan->added ? (float)p->beta : 0;
+    double beta64 = plan->added ? p->beta : 0;
+    bool wide = plan->wide;
+    void *c = (void *)(uintptr_t)p->c.address;
+    return lt->table.matmul(
+        lt->handle, plan->op, wide ? (const void *)&p->alpha : &alpha32,
+        (const void *)(uintptr_t)p->b.address, plan->a, (const void *)(uintptr_t)p->a.address,
+        plan->b, wide ? (const void *)&beta64 : &beta32, c, plan->c, c, plan->c, &plan->algorithm,
+        (void *)(uintptr_t)workspace, plan->workspace, stream);
+}
+
+/* The bias must be known to the heuristic: its pointer's alignment counts. Returns how many. */
+static int ask(const struct cublaslt *lt, const struct plan_key *key, const void *bias,
+               struct plan *plan, struct cublaslt_choice *choices)
+{
+    int found = 0, n = 0;
+    *plan = (struct plan){ .wide = key->scale == CUBLAS_F64, .added = key->added };
+    if (!make_op(lt, key, &plan->op) || !make_layout(lt, &key->a, key->batches, &plan->a) ||
+        !make_layout(lt, &key->b, key->batches, &plan->b) ||
+        !make_layout(lt, &key->c, key->batches, &plan->c) || !prefer_alignment(lt, key) ||
+        (bias && lt->table.op_set(plan->op, MATMUL_BIAS, &bias, sizeof bias) != CUBLAS_OK) ||
+        lt->table.heuristic(lt->handle, plan->op, plan->a, plan->b, plan->c, plan->c,
+                            lt->preference, MOST_CHOICES, choices, &found) != CUBLAS_OK)
+        return 0;
+    for (int i = 0; i < found && i < MOST_CHOICES; i++)
+        if (choices[i].status == CUBLAS_OK && choices[i].workspace <= WORKSPACE_BYTES)
+            choices[n++] = choices[i];
+    return n;
+}
+
+struct trial {
+    const struct cublaslt *lt;
+    const struct plan *plan;
+    const struct cuda_product *product;
+    const struct cublaslt_choice *choices;
+    uint64_t workspace, to;
+    void *stream;
+};
+
+static bool try_choice(void *user, uint32_t i)
+{
+    const struct trial *t = user;
+    struct plan plan = *t->plan;
+    struct cuda_product p = *t->product;
+    plan.algorithm = t->choices[i].algorithm;
+    plan.workspace = t->choices[i].workspace;
+    p.c.address = t->to;
+    return run_plan(t->lt, &plan, &p, t->workspace, t->stream) == CUBLAS_OK;
+}
+
+/* Bytes that the result reaches. */
+static size_t reach_of(const struct plan_key *key, const struct cuda_product *p)
+{
+    uint64_t batches = (key->batches - 1) * (uint64_t)(key->c.batch < 0 ? 0 : key->c.batch);
+    return (size_t)(batches + key->c.leading * key->c.columns) * dtype_size(p->c.dtype);
+}
+
+/* Where something is added to what lies there, trials go elsewhere. */
+static uint32_t choose(struct kernel *k, const struct cublaslt *lt, const struct plan_key *key,
+                       const struct cuda_product *p, const struct plan *plan,
+                       const struct cublaslt_choice *choices, uint32_t n)
+{
+    struct cuda *cuda = cuda_of(k);
+    struct plan_problem problem = { &lt->library, key, sizeof *key };
+    struct trial t = { lt, plan, p, choices, 0, p->c.address, cuda->stream };
+    struct err none = { 0 };
+    uint64_t ids[MOST_CHOICES], known;
+    uint32_t best = 0;
+    if (n < 2 || !plan_choice_matters(cuda->now->flops))
+        return 0;
+    known = plan_choice_recall(cuda, &problem);
+    for (uint32_t i = 0; i < n; i++) {
+        ids[i] = XXH3_64bits(&choices[i].algorithm, sizeof choices[i].algorithm) | 1;
+        if (ids[i] == known)
+            return i;
+    }
+    if (!cuda_take(cuda, WORKSPACE_BYTES, &t.workspace, &none))
+        return 0;
+    struct plan_trial trial = { ids, n, try_choice, &t };
+    if (!key->added || cuda_take(cuda, reach_of(key, p), &t.to, &none)) {
+        best = plan_choice_make(cuda, &problem, &trial);
+        if (key->added)
+            cuda_give_back(cuda, t.to);
+    }
+    cuda_give_back(cuda, t.workspace);
+    return best;
+}
+
+static void make_plan(struct kernel *k, const struct cublaslt *lt, const struct plan_key *key,
+                      const struct cuda_product *p, const void *bias, struct plan *plan)
+{
+    struct cublaslt_choice choices[MOST_CHOICES] = { 0 };
+    int n = ask(lt, key, bias, plan, choices);
+    plan->refused = n == 0;
+    if (plan->refused)
+        return;
+    uint32_t best = choose(k, lt, key, p, plan, choices, (uint32_t)n);
+    plan->algorithm = choices[best].algorithm;
+    plan->workspace = choices[best].workspace;
+}
+
+/* NULL: memory ran out. Plans are kept, refused ones too. */
+static struct plan *plan_of(struct kernel *k, struct cublaslt *lt, const struct plan_key *key,
+                            const struct cuda_product *p, const void *bias)
+{
+    uint32_t found = key_table_find(&lt->keys, key);
+    struct plan plan;
+    if (found != KEY_NONE)
+        return &lt->plans.v[found];
+    double start = clock_us();
+    make_plan(k, lt, key, p, bias, &plan);
+    cuda_of(k)->base.log.planned++;
+    cuda_of(k)->base.log.plan_ns += (uint64_t)((clock_us() - start) * 1e3);
+    if (vec_reserve(&lt->plans, 1) && key_table_add(&lt->keys, key)) {
+        lt->plans.v[lt->plans.n++] = plan;
+        return &lt->plans.v[lt->plans.n - 1];
+    }
+    release_plan(lt, &plan);
+    err_nomem(k->err);
+    k->failed = true;
+    return NULL;
+}
+
+/* ---- Products ---- */
+
+static void close_state(struct cuda *cuda)
+{
+    cublaslt_close(cuda->library_state[LIBRARY_CUBLASLT]);
+    cuda->library_state[LIBRARY_CUBLASLT] = NULL;
+}
+
+/* Opened when it is first asked for; NULL where it cannot be. */
+static struct cublaslt *state_of(struct kernel *k)
+{
+    struct cuda *cuda = cuda_of(k);
+    struct err why = { 0 };
+    if (!cuda->library_close[LIBRARY_CUBLASLT]) {
+        cuda->library_close[LIBRARY_CUBLASLT] = close_state;
+        double start = clock_us();
+        cuda->library_state[LIBRARY_CUBLASLT] = cublaslt_open(&why);
+        cuda->base.log.opened += cuda->library_state[LIBRARY_CUBLASLT] != NULL;
+        cuda->base.log.open_ns += (uint64_t)((clock_us() - start) * 1e3);
+    }
+    return cuda->library_state[LIBRARY_CUBLASLT];
+}
+
+static bool is_bias(const struct cuda_product *p)
+{
+    return p->self.address && p->beta == 1 && p->self.row == 0 && p->self.column == 1 &&
+           p->batch[PRODUCT_BATCH_DIMS - 1] == 1 && p->self.dtype == p->c.dtype &&
+           p->a.dtype == p->c.dtype && p->a.dtype != DTYPE_F64;
+}
+
+static bool in_place(const struct cuda_product *p)
+{
+    return p->self.address == p->c.address && p->self.row == p->c.row &&
+           (p->self.column == p->c.column || p->n == 1) && p->self.dtype == p->c.dtype &&
+           p->self.batch[PRODUCT_BATCH_DIMS - 1] == p->c.batch[PRODUCT_BATCH_DIMS - 1];
+}
+
+/* Not what was asked for, but the library or the device: an error of the machine's. */
+static void library_failed(struct kernel *k, int status)
+{
+    static const struct {
+        int status;
+        const char *text;
+    } known[] = { { 1, "it is not initialized" },
+                  { 3, "memory cannot be had" },
+                  { 11, "memory cannot be used" },
+                  { 13, "the device failed at it" },
+                  { 14, "an internal error" } };
+    const char *text = "";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        text = known[i].status == status ? known[i].text : text;
+    err_set(k->err, ERR_ENV,
+            "cublasLtMatmul: status %d%s%s; $SYMTAPE_CUDA_WITHOUT=cublaslt runs without it", status,
+            *text ? ": " : "", text);
+    k->failed = true;
+}
+
+/* False: refused before anything was launched. */
+static bool multiply(struct kernel *k, struct cublaslt *lt, const struct cuda_product *p, bool bias)
+{
+    const void *vector = bias ? (const void *)(uintptr_t)p->self.address : NULL;
+    struct plan_key key;
+    if (!key_of(p, cuda_of(k)->base.tf32, bias, &key))
+        return false;
+    struct plan *plan = plan_of(k, lt, &key, p, vector);
+    if (!plan || plan->refused)
+        return !plan;
+    if (bias && lt->table.op_set(plan->op, MATMUL_BIAS, &vector, sizeof vector) != CUBLAS_OK)
+        return false;
+    uint64_t workspace = plan->workspace ? cuda_workspace(k, plan->workspace) : 0;
+    void *stream = NULL;
+    if (k->failed)
+        return true;
+    cuda_library_begin(k, "cublasLtMatmul", &stream);
+    int status = k->failed ? CUBLAS_OK : run_plan(lt, plan, p, workspace, stream);
+    plan->refused = status == CUBLAS_NOT_SUPPORTED || status == CUBLAS_INVALID_VALUE ||
+                    status == CUBLAS_ARCH_MISMATCH;
+    if (status != CUBLAS_OK && !plan->refused)
+        library_failed(k, status);
+    cuda_library_end(k);
+    return !plan->refused;
+}
+
+/* self is copied to c first, unless it is a bias or c itself. */
+bool cublaslt_multiply(struct kernel *k, const struct cuda_product *p)
+{
+    struct cublaslt *lt = state_of(k);
+    struct cuda_product q = *p;
+    struct plan_key key;
+    if (!lt)
+        return false;
+    if (is_bias(p) && multiply(k, lt, p, true))
+        return true;
+    if (!p->self.address || in_place(p))
+        return multiply(k, lt, p, false);
+    if (p->self.dtype != p->c.dtype || !key_of(p, cuda_of(k)->base.tf32, false, &key))
+        return false;
+    q.self = q.c;
+    struct plan *plan = plan_of(k, lt, &key, p, NULL);
+    if (!plan || plan->refused)
+        return !plan;
+    cuda_put_self(k, p);
+    return multiply(k, lt, &q, false);
+}

@@ -1,0 +1,55 @@
+/* What is used of cuBLASLt, declared here so that no header of it is needed to build; a test holds
+ * it to the headers where there are some. Numbers are those of cublasLt.h, cublas_api.h and
+ * library_types.h, which CUDA 12 and 13 share. */
+#ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_CUBLASLT_ABI_H
+#define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_CUBLASLT_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* cublasStatus_t */
+enum {
+    CUBLAS_OK = 0,
+    CUBLAS_NOT_INITIALIZED = 1,
+    CUBLAS_ALLOC_FAILED = 3,
+    CUBLAS_INVALID_VALUE = 7,
+    CUBLAS_ARCH_MISMATCH = 8,
+    CUBLAS_EXECUTION_FAILED = 13,
+    CUBLAS_INTERNAL_ERROR = 14,
+    CUBLAS_NOT_SUPPORTED = 15
+};
+
+/* cudaDataType */
+enum { CUBLAS_F32 = 0, CUBLAS_F64 = 1, CUBLAS_F16 = 2, CUBLAS_BF16 = 14 };
+/* cublasComputeType_t: the first two do not round f32 to TF32 */
+enum { CUBLAS_COMPUTE_F32 = 68, CUBLAS_COMPUTE_F64 = 70, CUBLAS_COMPUTE_TF32 = 77 };
+/* cublasOperation_t */
+enum { CUBLAS_AS_IS = 0, CUBLAS_TURNED = 1 };
+/* cublasLtMatrixLayoutAttribute_t */
+enum { LAYOUT_BATCH_COUNT = 5, LAYOUT_BATCH_STRIDE = 6 };
+/* cublasLtMatmulDescAttributes_t */
+enum { MATMUL_TURN_A = 3, MATMUL_TURN_B = 4, MATMUL_EPILOGUE = 7, MATMUL_BIAS = 8 };
+/* cublasLtEpilogue_t */
+enum { EPILOGUE_NONE = 1, EPILOGUE_BIAS = 4 };
+/* cublasLtMatmulPreferenceAttributes_t */
+enum { PREFERENCE_ROOM = 1, PREFERENCE_ALIGNMENT_A = 5 /* then of B, C, D */ };
+
+/* cublasLtMatmulAlgo_t, cublasLtMatmulHeuristicResult_t */
+struct cublaslt_algorithm {
+    uint64_t data[8];
+};
+struct cublaslt_choice {
+    struct cublaslt_algorithm algorithm;
+    size_t workspace;
+    int status;
+    float waves;
+    int reserved[4];
+};
+
+struct cublaslt_table {
+#define SYMBOL(needed, member, symbol, parameters) int(*member) parameters;
+#include "replay/backend/cuda/libraries/cublaslt.def"
+#undef SYMBOL
+};
+
+#endif

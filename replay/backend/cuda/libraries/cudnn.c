@@ -1,0 +1,279 @@
+#include "replay/backend/cuda/libraries/cudnn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/backend/cuda/libraries/cudnn_attention.h"
+#include "replay/backend/cuda/libraries/cudnn_convolution.h"
+#include "replay/backend/cuda/libraries/cudnn_engines.h"
+#include "replay/backend/cuda/libraries/cudnn_run.h"
+#include "replay/backend/cuda/libraries/plan_choice.h"
+#include "replay/backend/cuda/runtime/cuda.h"
+#include "replay/backend/cuda/runtime/key_table.h"
+
+#define MOST_ROOM ((int64_t)1 << 30)
+
+/* plan NULL: refused. */
+struct plans {
+    struct key_table keys;
+    vec_of(struct cudnn_plan)
+    made;
+};
+
+struct cudnn {
+    struct library library;
+    struct cudnn_table table;
+    void *handle;
+    struct plans plans[CUDNN_KINDS];
+};
+
+/* ---- Opening ---- */
+
+static const struct library_symbol symbols[] = {
+#define SYMBOL(needed, member, symbol, parameters) \
+    { symbol, offsetof(struct cudnn_table, member), needed },
+#include "replay/backend/cuda/libraries/cudnn.def"
+#undef SYMBOL
+};
+
+static bool start(struct cudnn *dnn, struct err *err)
+{
+    int status = dnn->table.create(&dnn->handle);
+    return status == CUDNN_OK ||
+           err_set(err, ERR_ENV, "cuDNN: it does not start here: status %d", status);
+}
+
+struct cudnn *cudnn_open(struct err *err)
+{
+    struct cudnn *dnn = calloc(1, sizeof *dnn);
+    if (!dnn)
+        return err_nomem(err), NULL;
+    dnn->plans[CUDNN_CONVOLUTIONS].keys.key_bytes = sizeof(struct cudnn_convolution);
+    dnn->plans[CUDNN_ATTENTIONS].keys.key_bytes = sizeof(struct cudnn_attention);
+    if (library_open(LIBRARY_CUDNN, 0, &dnn->library, err) &&
+        library_load(&dnn->library, symbols, sizeof symbols / sizeof *symbols, &dnn->table, err) &&
+        start(dnn, err))
+        return dnn;
+    cudnn_close(dnn);
+    return NULL;
+}
+
+void cudnn_close(struct cudnn *dnn)
+{
+    if (!dnn)
+        return;
+    for (int kind = 0; kind < CUDNN_KINDS; kind++) {
+        struct plans *plans = &dnn->plans[kind];
+        for (size_t i = 0; i < plans->made.n; i++)
+            cudnn_drop(&dnn->table, plans->made.v[i].plan);
+        vec_release(&plans->made);
+        key_table_release(&plans->keys);
+    }
+    if (dnn->handle)
+        dnn->table.destroy(dnn->handle);
+    free(dnn);
+}
+
+/* A handle and plans of a context that is lost are left behind: to destroy them it would be used.
+ */
+static void close_state(struct cuda *cuda)
+{
+    struct cudnn *dnn = cuda->library_state[LIBRARY_CUDNN];
+    if (dnn && err_is_set(&cuda->failures.lost)) {
+        dnn->handle = NULL;
+        for (int kind = 0; kind < CUDNN_KINDS; kind++)
+            dnn->plans[kind].made.n = 0;
+    }
+    cudnn_close(cuda->library_state[LIBRARY_CUDNN]);
+    cuda->library_state[LIBRARY_CUDNN] = NULL;
+}
+
+/* Opened when it is first asked for; NULL where it cannot be. */
+static struct cudnn *state_of(struct kernel *k)
+{
+    struct cuda *cuda = cuda_of(k);
+    struct err why = { 0 };
+    if (!cuda->library_close[LIBRARY_CUDNN]) {
+        cuda->library_close[LIBRARY_CUDNN] = close_state;
+        double start = clock_us();
+        cuda->library_state[LIBRARY_CUDNN] = cudnn_open(&why);
+        cuda->base.log.opened += cuda->library_state[LIBRARY_CUDNN] != NULL;
+        cuda->base.log.open_ns += (uint64_t)((clock_us() - start) * 1e3);
+    }
+    return cuda->library_state[LIBRARY_CUDNN];
+}
+
+/* ---- Problems ---- */
+
+bool cudnn_type(enum dtype dtype, int32_t *ret)
+{
+    static const struct {
+        enum dtype dtype;
+        int32_t type;
+    } types[] = { { DTYPE_F32, CUDNN_F32 },
+                  { DTYPE_F64, CUDNN_F64 },
+                  { DTYPE_F16, CUDNN_F16 },
+                  { DTYPE_BF16, CUDNN_BF16 } };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].dtype == dtype)
+            return *ret = types[i].type, true;
+    return false;
+}
+
+int64_t cudnn_alignment(uint64_t address)
+{
+    uint64_t bit = address & (~address + 1);
+    return bit == 0 || bit > 16 ? 16 : (int64_t)bit;
+}
+
+/* ---- Execution ---- */
+
+static int execute(const struct cudnn *dnn, const struct cudnn_job *job, void *plan,
+                   uint64_t address)
+{
+    const struct cudnn_table *t = &dnn->table;
+    void *workspace = (void *)(uintptr_t)address;
+    struct cudnn_making m = cudnn_make(t, CUDNN_PACK);
+    int status;
+    cudnn_set(&m, PACK_IDS, CUDNN_INT64S, job->n, job->ids);
+    cudnn_set(&m, PACK_POINTERS, CUDNN_POINTERS, job->n, job->pointers);
+    cudnn_set(&m, PACK_ROOM, CUDNN_POINTERS, 1, &workspace);
+    void *pack = cudnn_made(&m, &status);
+    if (pack)
+        status = t->execute(dnn->handle, plan, pack);
+    cudnn_drop(t, pack);
+    return status;
+}
+
+/* ---- Plans ---- */
+
+struct trial {
+    const struct cudnn *dnn;
+    const struct cudnn_job *job;
+    const struct cudnn_plan *plans;
+    uint64_t workspace;
+};
+
+static bool try_plan(void *user, uint32_t i)
+{
+    const struct trial *t = user;
+    return execute(t->dnn, t->job, t->plans[i].plan, t->workspace) == CUDNN_OK;
+}
+
+static uint32_t choose(struct kernel *k, struct cudnn *dnn, const struct cudnn_job *job,
+                       const struct plan_problem *problem, const struct cudnn_plan *plans,
+                       uint32_t n)
+{
+    struct cuda *cuda = cuda_of(k);
+    struct trial t = { dnn, job, plans, 0 };
+    struct err none = { 0 };
+    uint64_t ids[CUDNN_MOST_PLANS];
+    int64_t workspace = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        ids[i] = plans[i].id;
+        workspace = plans[i].workspace > workspace ? plans[i].workspace : workspace;
+    }
+    struct plan_trial trial = { ids, n, try_plan, &t };
+    if (n < 2 || !cuda_take(cuda, (size_t)workspace, &t.workspace, &none))
+        return 0;
+    uint32_t best = dnn->table.set_stream(dnn->handle, cuda->stream) == CUDNN_OK
+                        ? plan_choice_make(cuda, problem, &trial)
+                        : 0;
+    cuda_give_back(cuda, t.workspace);
+    return best;
+}
+
+/* As chosen before; or chosen now; or, of little to do, the first. */
+static struct cudnn_plan make_plan(struct kernel *k, struct cudnn *dnn, const struct cudnn_job *job)
+{
+    struct plan_problem problem = { &dnn->library, job->key, dnn->plans[job->kind].keys.key_bytes };
+    struct cudnn_plan plans[CUDNN_MOST_PLANS] = { 0 }, chosen;
+    struct cudnn_rule rule = { .exact = job->exact, .most = MOST_ROOM };
+    struct cudnn_target target = { .handle = dnn->handle };
+    struct cudnn_graph g;
+    bool worth = job->kind == CUDNN_CONVOLUTIONS && plan_choice_matters(cuda_of(k)->now->flops);
+    uint64_t known = worth ? plan_choice_recall(cuda_of(k), &problem) : 0;
+    uint32_t n = 0, best = 0;
+    int status;
+    cudnn_graph_open(&g, &dnn->table);
+    job->describe(&g, job->key);
+    void *graph = cudnn_graph_finish(&g, dnn->handle);
+    if (graph && known)
+        n = cudnn_plans(&dnn->table, &target, graph, &rule, known, plans, 1, &status);
+    if (graph && !n) {
+        n = cudnn_plans(&dnn->table, &target, graph, &rule, 0, plans, worth ? CUDNN_MOST_PLANS : 1,
+                        &status);
+        best = choose(k, dnn, job, &problem, plans, n);
+    }
+    chosen = plans[best];
+    for (uint32_t i = 0; i < n; i++)
+        if (i != best)
+            cudnn_drop(&dnn->table, plans[i].plan);
+    cudnn_graph_close(&g);
+    return chosen;
+}
+
+/* NULL: memory ran out. Refused ones are kept, too. */
+static const struct cudnn_plan *plan_of(struct kernel *k, struct cudnn *dnn,
+                                        const struct cudnn_job *job)
+{
+    struct plans *plans = &dnn->plans[job->kind];
+    uint32_t found = key_table_find(&plans->keys, job->key);
+    if (found != KEY_NONE)
+        return &plans->made.v[found];
+    double start = clock_us();
+    struct cudnn_plan plan = make_plan(k, dnn, job);
+    cuda_of(k)->base.log.planned++;
+    cuda_of(k)->base.log.plan_ns += (uint64_t)((clock_us() - start) * 1e3);
+    if (vec_reserve(&plans->made, 1) && key_table_add(&plans->keys, job->key)) {
+        plans->made.v[plans->made.n++] = plan;
+        return &plans->made.v[plans->made.n - 1];
+    }
+    cudnn_drop(&dnn->table, plan.plan);
+    err_nomem(k->err);
+    k->failed = true;
+    return NULL;
+}
+
+bool cudnn_takes(struct kernel *k, const struct cudnn_job *job)
+{
+    struct cudnn *dnn = k->failed ? NULL : state_of(k);
+    const struct cudnn_plan *plan = dnn ? plan_of(k, dnn, job) : NULL;
+    return plan && plan->plan;
+}
+
+/* cudnnStatus_t by its thousands, since version 9. */
+static const char *meaning_of(int status)
+{
+    switch (status / 1000) {
+    case 1: return ": it cannot be used here";
+    case 2: return ": a parameter it does not take";
+    case 3: return ": not supported";
+    case 4: return ": an internal error";
+    case 5: return ": the device failed at it";
+    default: return "";
+    }
+}
+
+bool cudnn_run(struct kernel *k, const struct cudnn_job *job)
+{
+    struct cudnn *dnn = state_of(k);
+    void *stream = NULL;
+    if (!dnn)
+        return false;
+    const struct cudnn_plan *plan = plan_of(k, dnn, job);
+    if (!plan || !plan->plan)
+        return !plan;
+    uint64_t workspace = plan->workspace ? cuda_workspace(k, (size_t)plan->workspace) : 0;
+    cuda_library_begin(k, job->name, &stream);
+    int status = k->failed ? CUDNN_OK : dnn->table.set_stream(dnn->handle, stream);
+    if (!k->failed && status == CUDNN_OK)
+        status = execute(dnn, job, plan->plan, workspace);
+    if (status != CUDNN_OK) {
+        err_set(k->err, ERR_ENV, "%s: status %d%s; $SYMTAPE_CUDA_WITHOUT=cudnn runs without it",
+                job->name, status, meaning_of(status));
+        k->failed = true;
+    }
+    cuda_library_end(k);
+    return true;
+}

@@ -1,0 +1,168 @@
+#include "replay/backend/cuda/libraries/cudnn_engines.h"
+
+#include "replay/backend/cuda/libraries/cudnn_graph.h"
+#include "trace/base/hash.h"
+
+/* Of float32 the first few dozen may all be for tensor cores. */
+enum { MOST_CONFIGS = 96, MOST_ENGINES = 256 };
+
+struct search {
+    const struct cudnn_table *t;
+    const struct cudnn_target *target;
+    const struct cudnn_rule *rule;
+    uint64_t only;
+    struct cudnn_plan *ret;
+    uint32_t n, most;
+    int *status;
+};
+
+/* ---- One configuration ---- */
+
+static bool suits(const struct cudnn_rule *rule, uint32_t notes)
+{
+    uint32_t never = 1u << NOTE_ROUNDS_INPUTS | 1u << NOTE_ROUNDS_SUMS | 1u << NOTE_NOT_REPEATABLE;
+    uint32_t inexact = 1u << NOTE_TENSOR_CORE | 1u << NOTE_WINOGRAD_4 | 1u << NOTE_WINOGRAD_6 |
+                       1u << NOTE_WINOGRAD_13;
+    return !(notes & never) && !(rule->exact && (notes & inexact));
+}
+
+static bool look_at_engine(const struct cudnn_table *t, void *engine, struct cudnn_plan *ret)
+{
+    int32_t notes[NOTES];
+    int64_t n = 0, index = -1, one = 0;
+    bool ok = t->get(engine, ENGINE_NOTES, CUDNN_NOTES, NOTES, &n, notes) == CUDNN_OK &&
+              t->get(engine, ENGINE_INDEX, CUDNN_INT64S, 1, &one, &index) == CUDNN_OK;
+    for (int64_t i = 0; ok && i < n && i < NOTES; i++)
+        ret->notes |= notes[i] >= 0 && notes[i] < 32 ? 1u << notes[i] : 0;
+    ret->engine = (int32_t)index;
+    return ok;
+}
+
+static bool engine_of(const struct cudnn_table *t, void *config, struct cudnn_plan *ret)
+{
+    void *engine = NULL;
+    int64_t n = 0;
+    bool ok = t->make(CUDNN_ENGINE, &engine) == CUDNN_OK &&
+              t->get(config, CONFIG_ENGINE, CUDNN_DESCRIPTORS, 1, &n, &engine) == CUDNN_OK &&
+              look_at_engine(t, engine, ret);
+    cudnn_drop(t, engine);
+    return ok;
+}
+
+static bool seen(const struct search *s, int32_t engine)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->ret[i].engine == engine)
+            return true;
+    return false;
+}
+
+static void take(struct search *s, void *config, struct cudnn_plan plan)
+{
+    const struct cudnn_table *t = s->t;
+    int64_t n = 0;
+    int status;
+    if (s->only && plan.id != s->only)
+        return;
+    struct cudnn_making m = cudnn_make(t, CUDNN_PLAN);
+    if (s->target->handle)
+        cudnn_set(&m, PLAN_HANDLE, CUDNN_HANDLES, 1, &s->target->handle);
+    if (s->target->device)
+        cudnn_set(&m, PLAN_DEVICE, CUDNN_DESCRIPTORS, 1, &s->target->device);
+    cudnn_set(&m, PLAN_CONFIG, CUDNN_DESCRIPTORS, 1, &config);
+    plan.plan = cudnn_made(&m, &status);
+    if (plan.plan &&
+        t->get(plan.plan, PLAN_WORKSPACE, CUDNN_INT64S, 1, &n, &plan.workspace) == CUDNN_OK &&
+        plan.workspace >= 0 && plan.workspace <= s->rule->most)
+        s->ret[s->n++] = plan;
+    else
+        cudnn_drop(t, plan.plan);
+}
+
+/* ---- The heuristics ---- */
+
+/* Of the slower ones, engines that are there already are the same again. */
+static void take_all(struct search *s, void **configs, int64_t n, int32_t mode)
+{
+    for (int64_t i = 0; i < n && i < MOST_CONFIGS && s->n < s->most; i++) {
+        struct cudnn_plan plan = { .id = 1 + (uint64_t)mode * MOST_CONFIGS + (uint64_t)i };
+        if (engine_of(s->t, configs[i], &plan) && suits(s->rule, plan.notes) &&
+            (mode == HEURISTIC_BEST || !seen(s, plan.engine))) {
+            plan.id = hash_mix((uint64_t)plan.engine, plan.id) | 1;
+            take(s, configs[i], plan);
+        }
+    }
+}
+
+static void ask(struct search *s, void *graph, int32_t mode)
+{
+    const struct cudnn_table *t = s->t;
+    struct cudnn_making m = cudnn_make(t, CUDNN_HEURISTIC);
+    void *configs[MOST_CONFIGS] = { 0 };
+    int64_t n = 0;
+    cudnn_set(&m, HEURISTIC_GRAPH, CUDNN_DESCRIPTORS, 1, &graph);
+    cudnn_set(&m, HEURISTIC_MODE, CUDNN_HEURISTIC_MODES, 1, &mode);
+    if (s->target->device)
+        cudnn_set(&m, HEURISTIC_DEVICE, CUDNN_DESCRIPTORS, 1, &s->target->device);
+    void *heuristic = cudnn_made(&m, s->status);
+    for (int i = 0; heuristic && *s->status == CUDNN_OK && i < MOST_CONFIGS; i++)
+        *s->status = t->make(CUDNN_ENGINE_CONFIG, &configs[i]);
+    if (heuristic && *s->status == CUDNN_OK)
+        *s->status =
+            t->get(heuristic, HEURISTIC_RESULTS, CUDNN_DESCRIPTORS, MOST_CONFIGS, &n, configs);
+    if (heuristic && *s->status == CUDNN_OK)
+        take_all(s, configs, n, mode);
+    for (int i = 0; i < MOST_CONFIGS; i++)
+        cudnn_drop(t, configs[i]);
+    cudnn_drop(t, heuristic);
+}
+
+/* ---- Engines that no heuristic offers ---- */
+
+static void try_engine(struct search *s, void *graph, int64_t index)
+{
+    const struct cudnn_table *t = s->t;
+    struct cudnn_plan plan = { .id = hash_mix((uint64_t)index, 0) | 1 };
+    struct cudnn_making m = cudnn_make(t, CUDNN_ENGINE);
+    int status;
+    cudnn_set(&m, ENGINE_GRAPH, CUDNN_DESCRIPTORS, 1, &graph);
+    cudnn_set(&m, ENGINE_INDEX, CUDNN_INT64S, 1, &index);
+    if (s->target->device)
+        cudnn_set(&m, ENGINE_DEVICE, CUDNN_DESCRIPTORS, 1, &s->target->device);
+    void *engine = cudnn_made(&m, &status), *config = NULL;
+    if (engine && look_at_engine(t, engine, &plan) && suits(s->rule, plan.notes)) {
+        m = cudnn_make(t, CUDNN_ENGINE_CONFIG);
+        cudnn_set(&m, CONFIG_ENGINE, CUDNN_DESCRIPTORS, 1, &engine);
+        config = cudnn_made(&m, &status);
+    }
+    if (config)
+        take(s, config, plan);
+    cudnn_drop(t, config);
+    cudnn_drop(t, engine);
+}
+
+static void try_engines(struct search *s, void *graph)
+{
+    int64_t n = 0, engines = 0;
+    if (s->t->get(graph, GRAPH_ENGINES, CUDNN_INT64S, 1, &n, &engines) != CUDNN_OK)
+        return;
+    for (int64_t i = 0; i < engines && i < MOST_ENGINES && s->n < s->most; i++)
+        if (!seen(s, (int32_t)i))
+            try_engine(s, graph, i);
+}
+
+uint32_t cudnn_plans(const struct cudnn_table *t, const struct cudnn_target *target, void *graph,
+                     const struct cudnn_rule *rule, uint64_t only, struct cudnn_plan *ret,
+                     uint32_t most, int *status)
+{
+    static const int32_t modes[] = { HEURISTIC_BEST, HEURISTIC_SLOW, HEURISTIC_FALLBACK };
+    struct search s = { t, target, rule, only, ret, 0, most, status };
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (s.n < most && (s.n == 0 || modes[i] != HEURISTIC_FALLBACK))
+            ask(&s, graph, modes[i]);
+    if (s.n < most && rule->exact && (most > 1 || only))
+        try_engines(&s, graph);
+    if (s.n == 0 && *status == CUDNN_OK)
+        *status = CUDNN_NOT_SUPPORTED;
+    return s.n;
+}

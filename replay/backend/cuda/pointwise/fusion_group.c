@@ -1,0 +1,340 @@
+#include "replay/backend/cuda/pointwise/fusion_group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Views ---- */
+
+/* Strides of the same elements under other sizes of equal product; false: there are none. */
+static bool view_strides(const int64_t *size, const int64_t *stride, uint32_t ndim,
+                         const int64_t *to, int64_t *to_stride, uint32_t to_ndim)
+{
+    uint32_t j = to_ndim;
+    int64_t run = 1, step = ndim ? stride[ndim - 1] : 0; /* elements one `step` apart */
+    for (uint32_t i = ndim; i-- > 0;) {
+        run *= size[i];
+        if (i > 0 && stride[i - 1] == stride[i] * size[i])
+            continue;
+        int64_t taken = 1;
+        while (j > 0 && (taken < run || to[j - 1] == 1)) {
+            to_stride[--j] = taken * step;
+            if (__builtin_mul_overflow(taken, to[j], &taken))
+                return false;
+        }
+        if (taken != run)
+            return false;
+        run = 1;
+        step = i > 0 ? stride[i - 1] : 0;
+    }
+    while (j > 0)
+        to_stride[--j] = 0;
+    return true;
+}
+
+static bool same_sizes(const struct fusion_group *g, const struct point_joining *j)
+{
+    return g->ndim == j->ndim && memcmp(g->size, j->size, g->ndim * sizeof *g->size) == 0;
+}
+
+/* Its views in the group's sizes. */
+static bool in_sizes_of(const struct fusion_group *g, struct point_joining *j)
+{
+    bool ok = g->n == j->n;
+    for (uint32_t i = 0; i < j->n_views && ok; i++)
+        ok =
+            view_strides(j->size, j->view_stride[i], j->ndim, g->size, j->views[i].stride, g->ndim);
+    return ok && view_strides(j->size, j->to_stride, j->ndim, g->size, j->to.stride, g->ndim);
+}
+
+static bool overlap(const struct point_view *a, const struct point_view *b)
+{
+    return a->low < b->high && b->low < a->high;
+}
+
+/* The same elements at the same places. */
+static bool same_view(const struct fusion_group *g, const struct point_view *a,
+                      const struct point_view *b)
+{
+    return a->address == b->address && a->dtype == b->dtype &&
+           memcmp(a->stride, b->stride, g->ndim * sizeof *a->stride) == 0;
+}
+
+/* ---- Who may join ---- */
+
+static bool touches(const struct fusion_group *g, const struct point_joining *j)
+{
+    for (uint32_t s = 0; s < g->n_streams; s++) {
+        const struct point_stream *stream = &g->streams[s];
+        if (stream->dead)
+            continue;
+        if (overlap(&stream->view, &j->to))
+            return true;
+        for (uint32_t i = 0; i < j->n_views; i++)
+            if (overlap(&stream->view, &j->views[i]))
+                return true;
+    }
+    return false;
+}
+
+/* Must the group be launched before the node is? */
+static bool conflicts(const struct fusion_group *g, const struct point_joining *j)
+{
+    for (uint32_t s = 0; s < g->n_streams; s++) {
+        const struct point_stream *stream = &g->streams[s];
+        if (stream->dead)
+            continue;
+        if (overlap(&stream->view, &j->to))
+            return true;
+        for (uint32_t i = 0; i < j->n_views && stream->written; i++)
+            if (overlap(&stream->view, &j->views[i]))
+                return true;
+    }
+    return false;
+}
+
+static bool fits(const struct fusion_group *g, const struct point_joining *j)
+{
+    if (g->n_nodes == POINT_NODES || g->n_streams + j->n_views + 1 > POINT_STREAMS ||
+        g->n_slots + j->n_numbers > POINT_SLOTS)
+        return false;
+    for (uint32_t s = 0; s < g->n_streams; s++) {
+        const struct point_stream *stream = &g->streams[s];
+        if (stream->dead)
+            continue;
+        if (overlap(&stream->view, &j->to) && !same_view(g, &stream->view, &j->to))
+            return false;
+        for (uint32_t i = 0; i < j->n_views && stream->written; i++)
+            if (overlap(&stream->view, &j->views[i]) && !same_view(g, &stream->view, &j->views[i]))
+                return false;
+    }
+    return true;
+}
+
+/* Small kernels cost their launch: they may be one, whatever they share. */
+enum { POINT_SMALL = 1 << 16 };
+
+/* The group that it joins; NULL: a new one. */
+static struct fusion_group *choose(struct points *points, struct point_joining *j)
+{
+    struct fusion_group *small = NULL;
+    for (size_t i = points->groups.n; i-- > 0;) {
+        struct fusion_group *g = points->groups.v[i];
+        if (g->n == j->n && touches(g, j) && in_sizes_of(g, j))
+            return g;
+        if (!small && j->n <= POINT_SMALL && same_sizes(g, j))
+            small = g;
+    }
+    return small && in_sizes_of(small, j) ? small : NULL;
+}
+
+/* ---- Joining ---- */
+
+static uint8_t stream_of(struct fusion_group *g, const struct point_view *view, bool written)
+{
+    for (uint32_t s = 0; s < g->n_streams && !written; s++)
+        if (!g->streams[s].written && same_view(g, &g->streams[s].view, view))
+            return (uint8_t)s;
+    g->streams[g->n_streams] = (struct point_stream){ .view = *view, .written = written };
+    return (uint8_t)g->n_streams++;
+}
+
+static void operand_of(struct fusion_group *g, const struct point_view *view,
+                       struct point_operand *x)
+{
+    for (uint32_t s = 0; s < g->n_streams; s++) {
+        const struct point_stream *stream = &g->streams[s];
+        if (stream->written && !stream->dead && same_view(g, &stream->view, view)) {
+            x->kind = POINT_NODE;
+            x->i = stream->writer;
+            return;
+        }
+    }
+    x->kind = POINT_STREAM;
+    x->i = stream_of(g, view, false);
+}
+
+static void add(struct fusion_group *g, const struct point_joining *j)
+{
+    struct point_node node = j->node;
+    uint8_t first = (uint8_t)g->n_slots, *slots[] = { &node.reals, &node.integers, &node.complexes,
+                                                      &node.seed,  &node.rows,     &node.columns };
+    for (uint32_t i = 0; i < POINT_MAX_TENSORS; i++) {
+        if (node.x[i].kind == POINT_NUMBER)
+            node.x[i].i += first;
+        else if (node.x[i].kind == POINT_STREAM)
+            operand_of(g, &j->views[node.x[i].i], &node.x[i]);
+    }
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
+        *slots[i] += *slots[i] == POINT_NO_SLOT ? 0 : first;
+    memcpy(&g->slots[first], j->numbers, j->n_numbers * sizeof *j->numbers);
+    g->n_slots += j->n_numbers;
+    for (uint32_t s = 0; s < g->n_streams; s++) /* written in place: only the last value is seen */
+        g->streams[s].dead |= g->streams[s].written && overlap(&g->streams[s].view, &j->to);
+    node.stream = stream_of(g, &j->to, true);
+    g->streams[node.stream].writer = (uint8_t)g->n_nodes;
+    g->nodes[g->n_nodes++] = node;
+    g->placed |= j->placed;
+}
+
+static struct fusion_group *new_group(struct points *points, struct point_joining *j)
+{
+    struct fusion_group *g =
+        points->unused.n ? points->unused.v[--points->unused.n] : malloc(sizeof *g);
+    if (!g)
+        return NULL;
+    g->ndim = j->ndim;
+    g->n = j->n;
+    g->n_nodes = g->n_streams = g->n_slots = 0;
+    g->placed = false;
+    memcpy(g->size, j->size, j->ndim * sizeof *g->size);
+    if (!vec_push(&points->groups, g)) {
+        free(g);
+        return NULL;
+    }
+    in_sizes_of(g, j);
+    return g;
+}
+
+/* ---- Launching ---- */
+
+static bool is_read(const struct points *points, struct point_kept kept)
+{
+    for (size_t i = 0; i < points->groups.n; i++) {
+        const struct fusion_group *g = points->groups.v[i];
+        for (uint32_t s = 0; s < g->n_streams; s++)
+            if (!g->streams[s].written && g->streams[s].view.low < kept.address + kept.bytes &&
+                kept.address < g->streams[s].view.high)
+                return true;
+    }
+    return false;
+}
+
+static void give_back_unread(struct points *points)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < points->kept.n; i++) {
+        if (is_read(points, points->kept.v[i]))
+            points->kept.v[n++] = points->kept.v[i];
+        else
+            cuda_give_back(points->cuda, points->kept.v[i].address);
+    }
+    points->kept.n = n;
+}
+
+static bool launch_at(struct points *points, size_t i, struct err *err)
+{
+    struct fusion_group *g = points->groups.v[i];
+    memmove(&points->groups.v[i], &points->groups.v[i + 1],
+            (--points->groups.n - i) * sizeof *points->groups.v);
+    bool ok = fusion_launch(points, g, err);
+    if (!vec_push(&points->unused, g))
+        free(g);
+    if (points->kept.n)
+        give_back_unread(points);
+    return ok;
+}
+
+bool points_flush(struct points *points, struct err *err)
+{
+    bool ok = true;
+    while (points->groups.n) {
+        struct err ignored = { 0 };
+        ok = launch_at(points, 0, ok ? err : &ignored) && ok;
+    }
+    return ok;
+}
+
+/* Launches what the node must not meet. */
+static bool make_way(struct points *points, const struct fusion_group *but,
+                     const struct point_joining *j, struct err *err)
+{
+    for (size_t i = points->groups.n; i-- > 0;)
+        if (points->groups.v[i] != but && conflicts(points->groups.v[i], j) &&
+            !launch_at(points, i, err))
+            return false;
+    return true;
+}
+
+static bool launch_group(struct points *points, const struct fusion_group *g, struct err *err)
+{
+    for (size_t i = 0; i < points->groups.n; i++)
+        if (points->groups.v[i] == g)
+            return launch_at(points, i, err);
+    return true;
+}
+
+bool point_join(struct points *points, struct point_joining *j, struct err *err)
+{
+    struct fusion_group *g = choose(points, j);
+    if (g && !fits(g, j)) {
+        if (!launch_group(points, g, err))
+            return false;
+        g = NULL;
+    }
+    if (!make_way(points, g, j, err) ||
+        (!g && points->groups.n == POINT_GROUPS && !launch_at(points, 0, err)))
+        return false;
+    if (!g)
+        g = new_group(points, j);
+    if (!g)
+        return err_nomem(err);
+    add(g, j);
+    return true;
+}
+
+/* ---- Memory that is given back ---- */
+
+static bool flush_held(struct cuda *cuda, struct err *err)
+{
+    return points_flush(cuda->held.user, err);
+}
+
+static bool keeps(struct cuda *cuda, const struct memory *memory)
+{
+    struct points *points = cuda->held.user;
+    struct point_kept kept = { (uint64_t)(uintptr_t)memory->p, memory->bytes };
+    for (size_t i = 0; i < points->groups.n; i++) {
+        struct fusion_group *g = points->groups.v[i];
+        for (uint32_t s = 0; s < g->n_streams; s++) {
+            struct point_stream *stream = &g->streams[s];
+            stream->dead |= stream->written && stream->view.low < kept.address + kept.bytes &&
+                            kept.address < stream->view.high;
+        }
+    }
+    if (!is_read(points, kept))
+        return false;
+    if (vec_push(&points->kept, kept))
+        return true;
+    struct err ignored = { 0 };
+    points_flush(points, &ignored);
+    return false;
+}
+
+static void close_held(struct cuda *cuda)
+{
+    struct points *points = cuda->held.user;
+    for (size_t i = 0; i < points->groups.n; i++)
+        free(points->groups.v[i]);
+    for (size_t i = 0; i < points->unused.n; i++)
+        free(points->unused.v[i]);
+    for (size_t i = 0; i < points->kept.n; i++)
+        cuda_give_back(cuda, points->kept.v[i].address);
+    vec_release(&points->groups);
+    vec_release(&points->unused);
+    vec_release(&points->kept);
+    vec_release(&points->compiled);
+    free(points);
+    cuda->held = (struct cuda_held){ 0 };
+}
+
+struct points *points_of(struct cuda *cuda)
+{
+    if (!cuda->held.user) {
+        struct points *points = calloc(1, sizeof *points);
+        if (!points)
+            return NULL;
+        points->cuda = cuda;
+        cuda->held = (struct cuda_held){ flush_held, keeps, close_held, points };
+    }
+    return cuda->held.user;
+}

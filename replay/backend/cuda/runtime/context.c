@@ -1,0 +1,86 @@
+/* The device's primary context, and what is made in it. A kernel that goes wrong takes all of it
+ * along: then it is made anew, once nobody holds memory of the old one any more, and what is run
+ * next does not notice. */
+#include "replay/backend/cuda/runtime/cuda.h"
+
+static bool is_busy(const struct cuda *cuda, struct err *err)
+{
+    return err_set(err, ERR_ENV, "device %s is busy%s", cuda->device_name,
+                   cuda->compute_mode == 3   ? ": its mode allows one process at a time, and "
+                                               "another has it"
+                   : cuda->compute_mode == 2 ? ": its mode allows no process to compute on it"
+                                             : " or cannot be used");
+}
+
+static bool retain(struct cuda *cuda, struct err *err)
+{
+    const struct driver *d = &cuda->driver;
+    cu_context context = NULL;
+    int rc = d->context_retain(&context, cuda->device);
+    if (rc == CU_DEVICE_UNAVAILABLE)
+        return is_busy(cuda, err);
+    if (rc == CU_OUT_OF_MEMORY)
+        return err_set(err, ERR_ENV, "device %s has no memory left for a context: others hold it",
+                       cuda->device_name);
+    if (!cuda_check(cuda, rc, err, "device %s: its context", cuda->device_name))
+        return false;
+    cuda->context = context;
+    return cuda_check(cuda, d->context_use(context), err, "using the context") &&
+           cuda_check(cuda, d->stream_create(&cuda->stream, CU_STREAM_NON_BLOCKING), err,
+                      "making a stream");
+}
+
+bool cuda_context_open(struct cuda *cuda, struct err *err)
+{
+    return retain(cuda, err) && cuda_memory_open(cuda, err) && cuda_failures_open(cuda, err);
+}
+
+/* What a broken context does not destroy any more goes with its reset: others of the process (the
+ * libraries' runtime) hold it, too, so that letting go of it does not end it. */
+void cuda_context_close(struct cuda *cuda)
+{
+    bool lost = err_is_set(&cuda->failures.lost);
+    if (cuda->held.close)
+        cuda->held.close(cuda);
+    if (cuda->stream)
+        cuda->driver.stream_wait(cuda->stream);
+    for (size_t i = 0; i < LIBRARIES; i++) {
+        if (cuda->library_close[i])
+            cuda->library_close[i](cuda);
+        cuda->library_close[i] = NULL; /* so that it is opened when it is needed again */
+    }
+    cuda_founds_forget(cuda);
+    cuda_times_close(cuda);
+    cuda_modules_close(cuda);
+    cuda_failures_close(cuda);
+    cuda_memory_close(cuda);
+    if (cuda->stream)
+        cuda->driver.stream_destroy(cuda->stream);
+    if (cuda->context && lost && cuda->driver.context_reset)
+        cuda->driver.context_reset(cuda->device);
+    if (cuda->context)
+        cuda->driver.context_release(cuda->device);
+    cuda->stream = NULL;
+    cuda->context = NULL;
+}
+
+static bool remake(struct cuda *cuda, struct err *err)
+{
+    struct err lost = cuda->failures.lost, why = { 0 };
+    cuda_context_close(cuda);
+    cuda->base.late = false;
+    if (cuda_context_open(cuda, &why))
+        return true;
+    cuda_context_close(cuda);
+    cuda->failures.lost = lost; /* it is tried again for what is run next */
+    return err_set(err, ERR_ENV,
+                   "the device was lost (%.400s), and a new context cannot be made: %s", lost.text,
+                   why.text);
+}
+
+bool cuda_context_ready(struct cuda *cuda, struct err *err)
+{
+    if (!err_is_set(&cuda->failures.lost) || cuda->lent)
+        return cuda_usable(cuda, err);
+    return remake(cuda, err);
+}

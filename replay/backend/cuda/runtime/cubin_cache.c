@@ -1,0 +1,193 @@
+#include "replay/backend/cuda/runtime/cubin_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "replay/backend/cuda/runtime/matching.h"
+#include "trace/base/file/folder.h"
+#include "trace/base/file/output.h"
+
+static const char magic[] = "symtape cubin 2\n";
+
+enum { HASH = 32, NAME = 80, LARGEST = 256 << 20 };
+
+bool cubin_cache_folder(char *ret, size_t n)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache && *cache == '/')
+        return (size_t)snprintf(ret, n, "%s/symtape/cubin", cache) < n;
+    return home && *home && (size_t)snprintf(ret, n, "%s/.cache/symtape/cubin", home) < n;
+}
+
+static bool make_folders(const char *path)
+{
+    char part[1200];
+    size_t n = strlen(path);
+    if (n >= sizeof part)
+        return errno = ENAMETOOLONG, false;
+    memcpy(part, path, n + 1);
+    for (size_t i = 1; i <= n; i++) {
+        char c = part[i];
+        if (c != '/' && c != '\0')
+            continue;
+        part[i] = '\0';
+        if (mkdir(part, 0700) != 0 && errno != EEXIST)
+            return false;
+        part[i] = c;
+    }
+    return true;
+}
+
+/* ERR_USAGE: it is there and may not be used. */
+static bool check_folder(const char *path, const struct stat *info, struct err *err)
+{
+    const char *why = S_ISLNK(info->st_mode)                ? "is a symbolic link"
+                      : !S_ISDIR(info->st_mode)             ? "is not a folder"
+                      : !is_ours(info)                      ? "belongs to another user"
+                      : info->st_mode & (S_IWGRP | S_IWOTH) ? "can be written to by others"
+                                                            : NULL;
+    return !why || err_set(err, ERR_USAGE, "%s %s: no compiled kernel is taken from there or kept",
+                           path, why);
+}
+
+int cubin_cache_open(const char *path, bool make, struct err *err)
+{
+    struct stat info;
+    if (make && !make_folders(path))
+        return err_errno(err, "%s", path), -1;
+    if (lstat(path, &info) != 0)
+        return err_errno(err, "%s", path), -1;
+    if (!check_folder(path, &info, err))
+        return -1;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &info) != 0)
+        err_errno(err, "%s", path);
+    else if (check_folder(path, &info, err)) /* what was opened may be another by now */
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+bool cubin_cache_refused(struct err *why)
+{
+    char path[1200];
+    struct err err = { 0 };
+    int fd = cubin_cache_folder(path, sizeof path) ? cubin_cache_open(path, false, &err) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (err.kind == ERR_USAGE)
+        *why = err;
+    return err.kind == ERR_USAGE;
+}
+
+static void put_name(struct cubin_key key, const char *version, char ret[NAME])
+{
+    snprintf(ret, NAME, "%016" PRIx64 "%016" PRIx64 "-%.40s", key.high, key.low, version);
+}
+
+static bool put_hash(struct str bytes, struct buf *ret)
+{
+    unsigned char hash[HASH];
+    unsigned n = 0;
+    if (EVP_Digest(bytes.p, bytes.n, hash, &n, EVP_sha256(), NULL) != 1 || n != HASH)
+        return false;
+    buf_put(ret, (struct str){ (const char *)hash, HASH });
+    return !ret->failed;
+}
+
+/* The content behind the name that the file was made under. */
+static bool check_file(struct str file, const char *name, struct str *ret)
+{
+    struct buf hash = BUF_INIT;
+    if (file.n < HASH)
+        return false;
+    struct str signed_part = str_first(file, file.n - HASH);
+    bool ok = put_hash(signed_part, &hash) && str_eq(buf_str(&hash), str_from(file, file.n - HASH));
+    struct bytes in = bytes_of(signed_part);
+    ok = ok && str_eq(bytes_take(&in, strlen(magic)), str_of(magic));
+    ok = ok && str_eq(bytes_take(&in, bytes_le64(&in)), str_of(name));
+    *ret = bytes_take(&in, bytes_left(&in));
+    buf_release(&hash);
+    return ok && !in.failed && ret->n > 0;
+}
+
+static bool read_whole(int folder, const char *name, struct buf *ret)
+{
+    struct buf file = BUF_INIT;
+    struct str cubin;
+    bool ok = folder_read(folder, name, LARGEST, &file) && check_file(buf_str(&file), name, &cubin);
+    if (ok)
+        buf_put(ret, cubin);
+    buf_release(&file);
+    return ok && !ret->failed;
+}
+
+static bool read_any(int folder, struct cubin_key key, struct buf *ret)
+{
+    char pattern[NAME];
+    bool ok = false;
+    put_name(key, "*", pattern);
+    struct matching found = matching_find(folder, ".", pattern);
+    for (int i = found.n; i-- > 0 && !ok;)
+        ok = read_whole(folder, found.names[i]->d_name, ret);
+    matching_release(&found);
+    return ok;
+}
+
+bool cubin_cache_read(const char *folder, struct cubin_key key, int major, int minor,
+                      struct buf *ret)
+{
+    struct err ignored = { 0 };
+    char version[48], name[NAME];
+    int fd = cubin_cache_open(folder, false, &ignored);
+    if (fd < 0)
+        return false;
+    snprintf(version, sizeof version, "%d.%d", major, minor);
+    put_name(key, version, name);
+    bool ok = major >= 0 ? read_whole(fd, name, ret) : read_any(fd, key, ret);
+    close(fd);
+    return ok;
+}
+
+static bool print_file(const char *name, struct str cubin, struct buf *file)
+{
+    buf_puts(file, magic);
+    buf_le64(file, strlen(name));
+    buf_puts(file, name);
+    buf_put(file, cubin);
+    return !file->failed && put_hash(buf_str(file), file);
+}
+
+bool cubin_cache_keep(int folder, const char *name, struct str bytes)
+{
+    struct err ignored = { 0 };
+    struct output *out = output_open_in(folder, name, &ignored);
+    if (out && output_write(out, bytes, &ignored))
+        return output_commit(out, &ignored);
+    output_abort(out);
+    return false;
+}
+
+bool cubin_cache_write(const char *folder, struct cubin_key key, int major, int minor,
+                       struct str cubin)
+{
+    struct err ignored = { 0 };
+    struct buf file = BUF_INIT;
+    char version[32], name[NAME];
+    int fd = cubin_cache_open(folder, true, &ignored);
+    if (fd < 0)
+        return false;
+    snprintf(version, sizeof version, "%d.%d", major, minor);
+    put_name(key, version, name);
+    bool ok = print_file(name, cubin, &file) && cubin_cache_keep(fd, name, buf_str(&file));
+    buf_release(&file);
+    close(fd);
+    return ok;
+}

@@ -1,0 +1,139 @@
+#include "replay/backend/cuda/runtime/data_counts.h"
+
+#include "replay/backend/call/exec.h"
+#include "replay/backend/cuda/runtime/cuda.h"
+
+struct counter {
+    const char *base;
+    cuda_find_fn *find;
+    int64_t (*tell)(struct kernel *k, const struct cuda_found *found);
+};
+
+static int64_t tell_number(struct kernel *k, const struct cuda_found *found)
+{
+    uint32_t n = 0;
+    if (found->at[0])
+        cuda_download(k, &n, found->at[0], sizeof n);
+    return n;
+}
+
+/* -1: one of them is below zero. */
+static int64_t tell_sum(struct kernel *k, const struct cuda_found *found)
+{
+    int64_t sum[2] = { 0, 0 };
+    if (found->at[0])
+        cuda_download(k, sum, found->at[0], sizeof sum);
+    return sum[1] ? -1 : sum[0];
+}
+
+/* -1: there is none; below that: one is below zero. */
+static int64_t tell_greatest(struct kernel *k, const struct cuda_found *found)
+{
+    int64_t greatest = -1, *all = workspace(k, 2 * found->n, sizeof *all);
+    if (!all || found->n == 0 ||
+        !cuda_download(k, all, found->at[0], (size_t)found->n * 2 * sizeof *all))
+        return -1;
+    for (int64_t i = 0; i < found->n; i++)
+        greatest = all[i] > greatest ? all[i] : greatest;
+    for (int64_t i = 0; i < found->n; i++)
+        greatest = all[found->n + i] < 0 ? -2 : greatest;
+    return greatest;
+}
+
+static const struct counter *counter_of(const struct backend_call *call)
+{
+    static const struct counter counters[] = {
+        { "nonzero", find_ones, tell_number },
+        { "nonzero_numpy", find_ones, tell_number },
+        { "where", find_ones, tell_number },
+        { "masked_select", find_ones, tell_number },
+        { "index", find_ones, tell_number },
+        { "index_put", find_ones, tell_number },
+        { "index_put_", find_ones, tell_number },
+        { "_index_put_impl_", find_ones, tell_number },
+        { "_unsafe_index", find_ones, tell_number },
+        { "repeat_interleave", find_sums, tell_sum },
+        { "bincount", find_extremes, tell_greatest },
+        { "_unique2", find_distinct, tell_number },
+        { "unique_dim", find_distinct, tell_number },
+        { "unique_consecutive", find_distinct, tell_number },
+    };
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+        if (str_is(call->schema->base, counters[i].base))
+            return &counters[i];
+    return NULL;
+}
+
+/* ---- Kept until the call is done ---- */
+
+static bool keep(struct cuda *cuda, struct cuda_call *now, struct cuda_kept_found kept)
+{
+    size_t n = cuda->workspaces.n - now->first_workspace;
+    if (!vec_reserve(&cuda->data_counts.workspaces, n) || !vec_push(&cuda->data_counts.kept, kept))
+        return false;
+    for (size_t i = now->first_workspace; i < cuda->workspaces.n; i++)
+        cuda->data_counts.workspaces.v[cuda->data_counts.workspaces.n++] = cuda->workspaces.v[i];
+    cuda->workspaces.n = now->first_workspace;
+    return true;
+}
+
+void cuda_founds_forget(struct cuda *cuda)
+{
+    for (size_t i = 0; i < cuda->data_counts.workspaces.n; i++)
+        cuda_give_back(cuda, cuda->data_counts.workspaces.v[i]);
+    cuda->data_counts.workspaces.n = cuda->data_counts.kept.n = 0;
+}
+
+void cuda_founds_close(struct cuda *cuda)
+{
+    vec_release(&cuda->data_counts.workspaces);
+    vec_release(&cuda->data_counts.kept);
+}
+
+bool cuda_find(struct kernel *k, cuda_find_fn *find, struct tensor x, struct cuda_found *ret)
+{
+    const struct cuda *cuda = cuda_of(k);
+    *ret = (struct cuda_found){ 0 };
+    if (k->failed || !x.meta)
+        return false;
+    for (size_t i = 0; i < cuda->data_counts.kept.n; i++) {
+        const struct cuda_kept_found *kept = &cuda->data_counts.kept.v[i];
+        if (kept->find == find && kept->storage == x.storage && kept->meta == x.meta &&
+            kept->call == k->call->exec->calls) {
+            *ret = kept->found;
+            return true;
+        }
+    }
+    find(k, x, ret);
+    return !k->failed;
+}
+
+bool cuda_count(struct backend *backend, const struct backend_call *call, struct tensor x,
+                int64_t *ret, bool *known, struct err *err)
+{
+    struct cuda *cuda = (struct cuda *)backend;
+    const struct counter *counter = counter_of(call);
+    struct kernel k = { .call = call, .err = err };
+    struct cuda_call now;
+    *known = false;
+    if (!counter)
+        return true;
+    if (call->exec->depth == 0)
+        cuda_founds_forget(cuda);
+    cuda_begin_call(cuda, &now, call);
+    /* A call from outside has its number only when it is run. */
+    struct cuda_kept_found kept = { .find = counter->find,
+                                    .storage = x.storage,
+                                    .meta = x.meta,
+                                    .call = call->exec->calls + (call->exec->depth == 0) };
+    counter->find(&k, x, &kept.found);
+    int64_t count = k.failed ? 0 : counter->tell(&k, &kept.found);
+    bool declined = now.declined && !err_is_set(err);
+    *known = !k.failed;
+    *ret = count;
+    if (*known && !keep(cuda, &now, kept))
+        *known = err_nomem(err);
+    cuda_end_call(cuda);
+    arena_release(&k.arena);
+    return *known || declined;
+}

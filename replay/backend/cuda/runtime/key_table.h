@@ -1,0 +1,26 @@
+/* A table by keys that are compared by their bytes (all of them: padding is zero). Entries are
+ * numbered from 0 in the order that they came. */
+#ifndef SYMTAPE_REPLAY_BACKEND_CUDA_RUNTIME_KEY_TABLE_H
+#define SYMTAPE_REPLAY_BACKEND_CUDA_RUNTIME_KEY_TABLE_H
+
+#include <stdint.h>
+
+#include "trace/base/vec.h"
+
+struct key_table {
+    size_t key_bytes;
+    uint32_t n;
+    vec_of(unsigned char)
+    keys;
+    vec_of(uint32_t)
+    slots; /* entry + 1; a power of two of them */
+};
+
+#define KEY_NONE UINT32_MAX
+
+uint32_t key_table_find(const struct key_table *table, const void *key); /* KEY_NONE: not there */
+/* Of one that is not there; false: memory ran out, and nothing changed. */
+bool key_table_add(struct key_table *table, const void *key);
+void key_table_release(struct key_table *table);
+
+#endif

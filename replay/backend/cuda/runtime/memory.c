@@ -1,0 +1,172 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/backend/cuda/runtime/cuda.h"
+
+/* ---- The pool ---- */
+
+static bool get_chunk(void *user, size_t bytes, uint64_t *ret)
+{
+    struct cuda *cuda = user;
+    cu_address p = 0;
+    struct err ignored = { 0 };
+    int rc = cuda->driver.allocate(&p, bytes);
+    if (cuda_is_fatal(rc))
+        cuda_check(cuda, rc, &ignored, "%zu bytes of device memory", bytes);
+    *ret = p;
+    return rc == CU_OK;
+}
+
+static void put_chunk(void *user, uint64_t address)
+{
+    struct cuda *cuda = user;
+    cuda->driver.release(address);
+}
+
+bool cuda_memory_open(struct cuda *cuda, struct err *err)
+{
+    void *p = NULL;
+    pool_init(&cuda->pool, (struct pool_source){ get_chunk, put_chunk, cuda });
+    if (!cuda_check(cuda, cuda->driver.allocate_host(&p, CUDA_STAGING), err,
+                    "%d bytes of page-locked memory", CUDA_STAGING))
+        return false;
+    cuda->staging.p = p;
+    return true;
+}
+
+void cuda_memory_close(struct cuda *cuda)
+{
+    if (cuda->staging.p)
+        cuda->driver.release_host(cuda->staging.p);
+    cuda->staging = (struct cuda_staging){ 0 };
+    if (cuda->pool.source.put)
+        pool_release(&cuda->pool);
+}
+
+static bool too_much(struct cuda *cuda, size_t bytes, struct err *err)
+{
+    size_t left = 0, total = 0;
+    if (cuda->driver.memory_info(&left, &total) != CU_OK)
+        total = cuda->device_memory;
+    return err_set(
+        err, ERR_ENV,
+        "%zu bytes of device memory are needed, and cannot be had: %zu of the device's %zu "
+        "bytes are free, and this run holds %zu",
+        bytes, left, total, cuda->pool.bytes);
+}
+
+bool cuda_take(struct cuda *cuda, size_t bytes, uint64_t *ret, struct err *err)
+{
+    if (!cuda_usable(cuda, err))
+        return false;
+    int outcome = pool_get(&cuda->pool, bytes, ret);
+    if (outcome != POOL_DONE && cuda->held.flush) { /* what is held back keeps what it reads */
+        if (!cuda_flush(cuda, err))
+            return false;
+        outcome = pool_get(&cuda->pool, bytes, ret);
+    }
+    switch (outcome) {
+    case POOL_DONE: return true;
+    case POOL_NO_MEMORY: return err_nomem(err);
+    default: return cuda_usable(cuda, err) && too_much(cuda, bytes, err);
+    }
+}
+
+void cuda_give_back(struct cuda *cuda, uint64_t address)
+{
+    pool_put(&cuda->pool, address);
+}
+
+/* ---- Copies ---- */
+
+bool cuda_copy_to_device(struct cuda *cuda, uint64_t to, const void *from, size_t bytes,
+                         struct err *err)
+{
+    struct cuda_staging *s = &cuda->staging;
+    bool staged = bytes <= CUDA_STAGING;
+    if (bytes == 0)
+        return true;
+    if (!cuda_usable(cuda, err) ||
+        (staged && bytes > CUDA_STAGING - s->at && !cuda_settle(cuda, err)))
+        return false;
+    if (staged) {
+        memcpy(s->p + s->at, from, bytes);
+        from = s->p + s->at;
+        s->at += (bytes + 15) / 16 * 16;
+    }
+    return cuda_check(cuda, cuda->driver.copy_to_device(to, from, bytes, cuda->stream), err,
+                      "copying %zu bytes to the device", bytes) &&
+           (staged || cuda_settle(cuda, err));
+}
+
+bool cuda_copy_to_host(struct cuda *cuda, void *to, uint64_t from, size_t bytes, struct err *err)
+{
+    if (bytes == 0)
+        return true;
+    return cuda_usable(cuda, err) && cuda_flush(cuda, err) &&
+           cuda_check(cuda, cuda->driver.copy_to_host(to, from, bytes, cuda->stream), err,
+                      "copying %zu bytes from the device", bytes) &&
+           cuda_settle(cuda, err);
+}
+
+/* ---- For kernels ---- */
+
+uint64_t cuda_address(struct kernel *k, struct tensor x)
+{
+    struct cuda *cuda = cuda_of(k);
+    struct memory *m = x.meta ? storage_at(k->call->storages, x.storage) : NULL;
+    int64_t offset;
+    size_t reach;
+    if (k->failed || !x.meta)
+        return 0;
+    if (!cuda_flush(cuda, k->err)) {
+        k->failed = true;
+        return 0;
+    }
+    if (!tensor_reach(k->call->pool, x.meta, &reach) ||
+        !sym_to_i64(k->call->pool, x.meta->offset, &offset)) {
+        kernel_fail(k, "a tensor without plain strides");
+        return 0;
+    }
+    if (reach == 0)
+        return 0;
+    if (!m || m->bytes < reach) {
+        kernel_fail(k, "a tensor that nothing has written");
+        return 0;
+    }
+    return (uint64_t)(uintptr_t)m->p + (uint64_t)offset * dtype_size(x.meta->dtype);
+}
+
+uint64_t cuda_workspace(struct kernel *k, size_t bytes)
+{
+    struct cuda *cuda = cuda_of(k);
+    uint64_t address;
+    if (k->failed)
+        return 0;
+    if (!cuda_take(cuda, bytes, &address, k->err)) {
+        k->failed = true;
+        return 0;
+    }
+    if (!vec_push(&cuda->workspaces, address)) {
+        cuda_give_back(cuda, address);
+        err_nomem(k->err);
+        k->failed = true;
+        return 0;
+    }
+    return address;
+}
+
+bool cuda_upload(struct kernel *k, uint64_t to, const void *from, size_t bytes)
+{
+    if (!k->failed && !(cuda_flush(cuda_of(k), k->err) &&
+                        cuda_copy_to_device(cuda_of(k), to, from, bytes, k->err)))
+        k->failed = true;
+    return !k->failed;
+}
+
+bool cuda_download(struct kernel *k, void *to, uint64_t from, size_t bytes)
+{
+    if (!k->failed && !cuda_copy_to_host(cuda_of(k), to, from, bytes, k->err))
+        k->failed = true;
+    return !k->failed;
+}

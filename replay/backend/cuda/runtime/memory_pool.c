@@ -1,0 +1,302 @@
+#include "replay/backend/cuda/runtime/memory_pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A part, used or free. Its neighbours in the chunk are `before` and `after`; a chunk's first part
+ * is in the list of chunks, a free part in the list of its class. */
+struct pool_part {
+    uint64_t address;
+    size_t bytes;
+    bool used;
+    struct pool_part *before, *after;
+    struct pool_part *next_free, *previous_free;
+    struct pool_part *next_chunk, *previous_chunk; /* of a chunk's first */
+};
+
+enum { MOST_AT_ONCE = 256 << 20 };
+
+void pool_init(struct pool *pool, struct pool_source source)
+{
+    *pool = (struct pool){ .source = source, .next_chunk = POOL_CHUNK };
+}
+
+/* ---- Descriptions ---- */
+
+static struct pool_part *part_new(struct pool *pool)
+{
+    struct pool_part *part = pool->unused;
+    if (!part)
+        return malloc(sizeof *part);
+    pool->unused = part->next_free;
+    return part;
+}
+
+static void part_free(struct pool *pool, struct pool_part *part)
+{
+    part->next_free = pool->unused;
+    pool->unused = part;
+}
+
+/* ---- Free parts by size ---- */
+
+/* Four classes a power of two: 256, 320, 384, 448, 512, 640 ... Each holds what is below the next.
+ */
+static unsigned class_of(size_t bytes)
+{
+    size_t units = bytes / POOL_ALIGNMENT;
+    unsigned log = 63 - (unsigned)__builtin_clzll(units);
+    unsigned quarter =
+        log >= 2 ? (unsigned)(units >> (log - 2)) & 3 : (unsigned)(units << (2 - log)) & 3;
+    return log * 4 + quarter;
+}
+
+static void link_free(struct pool *pool, struct pool_part *part)
+{
+    struct pool_part **first = &pool->free[class_of(part->bytes)];
+    part->used = false;
+    part->previous_free = NULL;
+    part->next_free = *first;
+    if (*first)
+        (*first)->previous_free = part;
+    *first = part;
+}
+
+static void unlink_free(struct pool *pool, struct pool_part *part)
+{
+    if (part->next_free)
+        part->next_free->previous_free = part->previous_free;
+    if (part->previous_free)
+        part->previous_free->next_free = part->next_free;
+    else
+        pool->free[class_of(part->bytes)] = part->next_free;
+}
+
+/* The smallest that fits; of equal ones the lowest address, so that a run repeats itself. */
+static struct pool_part *best_free(struct pool *pool, size_t bytes)
+{
+    for (unsigned c = class_of(bytes); c < POOL_CLASSES; c++) {
+        struct pool_part *best = NULL;
+        for (struct pool_part *p = pool->free[c]; p; p = p->next_free)
+            if (p->bytes >= bytes && (!best || p->bytes < best->bytes ||
+                                      (p->bytes == best->bytes && p->address < best->address)))
+                best = p;
+        if (best)
+            return best;
+    }
+    return NULL;
+}
+
+/* ---- Used parts by address ---- */
+
+static size_t slot_of(const struct pool *pool, uint64_t address)
+{
+    uint64_t mixed = (address / POOL_ALIGNMENT) * UINT64_C(0x9E3779B97F4A7C15);
+    return (size_t)(mixed >> 20) & (pool->n_slots - 1);
+}
+
+static void place_used(struct pool *pool, struct pool_part *part)
+{
+    size_t i = slot_of(pool, part->address);
+    while (pool->used[i])
+        i = (i + 1) & (pool->n_slots - 1);
+    pool->used[i] = part;
+}
+
+static bool grow_used(struct pool *pool)
+{
+    size_t old_n = pool->n_slots, n = old_n ? old_n * 2 : 64;
+    struct pool_part **old = pool->used, **more = calloc(n, sizeof *more);
+    if (!more)
+        return false;
+    pool->used = more;
+    pool->n_slots = n;
+    for (size_t i = 0; i < old_n; i++)
+        if (old[i])
+            place_used(pool, old[i]);
+    free(old);
+    return true;
+}
+
+static struct pool_part *take_used(struct pool *pool, uint64_t address)
+{
+    if (!pool->n_slots)
+        return NULL;
+    size_t mask = pool->n_slots - 1, i = slot_of(pool, address);
+    while (pool->used[i] && pool->used[i]->address != address)
+        i = (i + 1) & mask;
+    struct pool_part *found = pool->used[i];
+    if (!found)
+        return NULL;
+    pool->used[i] = NULL;
+    pool->n_used--;
+    /* Those behind it that it kept from their own place. */
+    for (size_t j = (i + 1) & mask; pool->used[j]; j = (j + 1) & mask) {
+        struct pool_part *moved = pool->used[j];
+        pool->used[j] = NULL;
+        place_used(pool, moved);
+    }
+    return found;
+}
+
+/* ---- Chunks ---- */
+
+static bool add_chunk(struct pool *pool, size_t bytes)
+{
+    uint64_t address;
+    struct pool_part *part = part_new(pool);
+    if (!part || !pool->source.get(pool->source.user, bytes, &address)) {
+        if (part)
+            part_free(pool, part);
+        return false;
+    }
+    *part = (struct pool_part){ .address = address, .bytes = bytes, .next_chunk = pool->chunks };
+    if (pool->chunks)
+        pool->chunks->previous_chunk = part;
+    pool->chunks = part;
+    link_free(pool, part);
+    pool->n_chunks++;
+    pool->reserved += bytes;
+    if (pool->reserved > pool->reserved_peak)
+        pool->reserved_peak = pool->reserved;
+    return true;
+}
+
+static void drop_chunk(struct pool *pool, struct pool_part *part)
+{
+    if (part->next_chunk)
+        part->next_chunk->previous_chunk = part->previous_chunk;
+    if (part->previous_chunk)
+        part->previous_chunk->next_chunk = part->next_chunk;
+    else
+        pool->chunks = part->next_chunk;
+    unlink_free(pool, part);
+    pool->reserved -= part->bytes;
+    pool->source.put(pool->source.user, part->address);
+    part_free(pool, part);
+}
+
+size_t pool_trim(struct pool *pool)
+{
+    size_t before = pool->reserved;
+    for (struct pool_part *part = pool->chunks, *next; part; part = next) {
+        next = part->next_chunk;
+        if (!part->used && !part->after)
+            drop_chunk(pool, part);
+    }
+    pool->next_chunk = POOL_CHUNK;
+    return before - pool->reserved;
+}
+
+/* Chunks grow, so that their number stays small; what does not fit into such a one gets its own. */
+static bool more_room(struct pool *pool, size_t bytes)
+{
+    if (bytes > SIZE_MAX - POOL_CHUNK)
+        return false;
+    size_t exact = (bytes + POOL_CHUNK - 1) / POOL_CHUNK * POOL_CHUNK;
+    if (exact < pool->next_chunk && add_chunk(pool, pool->next_chunk)) {
+        pool->next_chunk *= pool->next_chunk < MOST_AT_ONCE ? 2 : 1;
+        return true;
+    }
+    if (add_chunk(pool, exact)) {
+        pool->next_chunk *= pool->next_chunk < MOST_AT_ONCE ? 2 : 1;
+        return true;
+    }
+    return pool_trim(pool) && add_chunk(pool, exact);
+}
+
+/* ---- Parts ---- */
+
+/* What lies behind the first `bytes` becomes a free part. */
+static bool cut(struct pool *pool, struct pool_part *part, size_t bytes)
+{
+    if (part->bytes == bytes)
+        return true;
+    struct pool_part *rest = part_new(pool);
+    if (!rest)
+        return false;
+    *rest = (struct pool_part){ .address = part->address + bytes,
+                                .bytes = part->bytes - bytes,
+                                .before = part,
+                                .after = part->after };
+    if (part->after)
+        part->after->before = rest;
+    part->after = rest;
+    part->bytes = bytes;
+    link_free(pool, rest);
+    return true;
+}
+
+enum pool_outcome pool_get(struct pool *pool, size_t bytes, uint64_t *ret)
+{
+    if (bytes > SIZE_MAX / 2)
+        return POOL_NO_DEVICE_MEMORY;
+    bytes = bytes ? (bytes + POOL_ALIGNMENT - 1) / POOL_ALIGNMENT * POOL_ALIGNMENT : POOL_ALIGNMENT;
+    if (pool->n_used * 2 >= pool->n_slots && !grow_used(pool))
+        return POOL_NO_MEMORY;
+    struct pool_part *part = best_free(pool, bytes);
+    if (!part && more_room(pool, bytes))
+        part = best_free(pool, bytes);
+    if (!part)
+        return POOL_NO_DEVICE_MEMORY;
+    unlink_free(pool, part);
+    if (!cut(pool, part, bytes)) {
+        link_free(pool, part);
+        return POOL_NO_MEMORY;
+    }
+    part->used = true;
+    place_used(pool, part);
+    pool->n_used++;
+    pool->bytes += bytes;
+    pool->peak = pool->bytes > pool->peak ? pool->bytes : pool->peak;
+    *ret = part->address;
+    return POOL_DONE;
+}
+
+/* The part behind it, which is in no list, becomes part of it. */
+static void absorb(struct pool *pool, struct pool_part *part)
+{
+    struct pool_part *after = part->after;
+    part->bytes += after->bytes;
+    part->after = after->after;
+    if (part->after)
+        part->after->before = part;
+    part_free(pool, after);
+}
+
+bool pool_put(struct pool *pool, uint64_t address)
+{
+    struct pool_part *part = take_used(pool, address);
+    if (!part)
+        return false;
+    pool->bytes -= part->bytes;
+    if (part->after && !part->after->used) {
+        unlink_free(pool, part->after);
+        absorb(pool, part);
+    }
+    if (part->before && !part->before->used) {
+        part = part->before;
+        unlink_free(pool, part);
+        absorb(pool, part);
+    }
+    link_free(pool, part);
+    return true;
+}
+
+void pool_release(struct pool *pool)
+{
+    for (struct pool_part *chunk = pool->chunks, *next_chunk; chunk; chunk = next_chunk) {
+        next_chunk = chunk->next_chunk;
+        pool->source.put(pool->source.user, chunk->address);
+        for (struct pool_part *part = chunk, *next; part; part = next) {
+            next = part->after;
+            free(part);
+        }
+    }
+    for (struct pool_part *part = pool->unused, *next; part; part = next) {
+        next = part->next_free;
+        free(part);
+    }
+    free(pool->used);
+    *pool = (struct pool){ 0 };
+}

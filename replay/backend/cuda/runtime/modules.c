@@ -1,0 +1,239 @@
+/* Functions of compiled kernels, by what they were asked for with: made at first use. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/backend/cuda/runtime/cuda.h"
+#include "trace/base/clock.h"
+#include "trace/base/hash.h"
+
+enum { BUCKETS = 1024 };
+
+/* A module holds all kernels of one program. */
+struct module {
+    struct module *next;
+    struct cubin_key key;
+    cu_module module;
+};
+
+struct entry {
+    struct entry *next;
+    uint64_t hash;
+    struct str file, name, defines; /* of generated text: no file, and the text as defines */
+    struct cuda_function function;
+};
+
+struct cuda_modules {
+    struct arena arena;
+    struct module *modules;
+    struct entry *buckets[BUCKETS];
+};
+
+void cuda_modules_close(struct cuda *cuda)
+{
+    if (!cuda->modules)
+        return;
+    for (struct module *m = cuda->modules->modules; m; m = m->next)
+        cuda->driver.module_unload(m->module);
+    arena_release(&cuda->modules->arena);
+    free(cuda->modules);
+    cuda->modules = NULL;
+}
+
+/* Looked for once; without it what the cache has still runs. */
+bool cuda_need_compiler(struct cuda *cuda, struct err *err)
+{
+    if (!cuda->compiler.library.handle && !err_is_set(&cuda->no_compiler)) {
+        uint64_t start = clock_ns();
+        if (!compiler_open(&cuda->compiler, cuda->driver_version / 1000, &cuda->no_compiler))
+            cuda->compiler.library.handle = NULL;
+        cuda->base.log.opened += cuda->compiler.library.handle != NULL;
+        cuda->base.log.open_ns += clock_ns() - start;
+    }
+    return cuda->compiler.library.handle != NULL ||
+           err_set(err, cuda->no_compiler.kind, "%s", cuda->no_compiler.text);
+}
+
+static bool compile(struct cuda *cuda, const struct program_text *program, struct str source,
+                    struct buf *ret, struct err *err)
+{
+    uint64_t start = clock_ns();
+    bool ok = compiler_run(&cuda->compiler, program, source, cuda->architecture, ret, err);
+    cuda->base.log.compiled++;
+    cuda->base.log.compile_ns += clock_ns() - start;
+    return ok;
+}
+
+static bool load(struct cuda *cuda, const struct program_text *program, struct str code,
+                 cu_module *ret, struct err *err)
+{
+    char log[600] = "";
+    unsigned options[] = { CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES };
+    void *values[] = { log, (void *)(uintptr_t)(sizeof log - 1) };
+    uint64_t start = clock_ns();
+    int rc = cuda->driver.module_load(ret, code.p, 2, options, values);
+    cuda->base.log.loaded += rc == CU_OK;
+    cuda->base.log.load_ns += clock_ns() - start;
+    if (rc == CU_OK)
+        return true;
+    bool older = rc == CU_NO_BINARY || rc == CU_INVALID_PTX || rc == CU_UNSUPPORTED_PTX;
+    return cuda_check(
+        cuda, rc, err,
+        "kernel %s, compiled for sm_%d by NVRTC %d.%d, is not taken by the driver (for "
+        "CUDA %d.%d)%s%s%.200s",
+        program->name, cuda->architecture, cuda->compiler.major, cuda->compiler.minor,
+        cuda->driver_version / 1000, cuda->driver_version % 1000 / 10,
+        older ? ", which may be older than the compiler: $SYMTAPE_CUDA_LIB can name "
+                "the folder of another NVRTC"
+              : "",
+        *log ? ": " : "", log);
+}
+
+/* From the cache on disk, and otherwise from the compiler; what the driver does not take from the
+ * cache is compiled anew. */
+static bool make_module(struct cuda *cuda, const struct program_text *program, struct str source,
+                        struct cubin_key key, cu_module *ret, struct err *err)
+{
+    char folder[1200];
+    struct buf code = BUF_INIT;
+    struct err why = { 0 };
+    bool cache = cubin_cache_folder(folder, sizeof folder);
+    bool have = cuda_need_compiler(cuda, &why);
+    bool ok = cache &&
+              cubin_cache_read(folder, key, have ? cuda->compiler.major : -1, cuda->compiler.minor,
+                               &code) &&
+              load(cuda, program, buf_str(&code), ret, &why);
+    if (!ok && !have)
+        err_set(err, why.kind, "kernel %s: %s", program->name, why.text);
+    if (!ok && have && cuda_usable(cuda, err)) {
+        buf_clear(&code);
+        ok = compile(cuda, program, source, &code, err) &&
+             load(cuda, program, buf_str(&code), ret, err);
+        if (ok && cache)
+            cubin_cache_write(folder, key, cuda->compiler.major, cuda->compiler.minor,
+                              buf_str(&code));
+    }
+    buf_release(&code);
+    return ok;
+}
+
+static struct module *module_of(struct cuda *cuda, const struct program_text *program,
+                                struct err *err)
+{
+    struct buf source = BUF_INIT;
+    struct module *found = NULL;
+    if (program_source(program, &source, err)) {
+        struct cubin_key key = program_key(buf_str(&source), cuda->architecture);
+        buf_putc(&source, '\0');
+        for (found = cuda->modules->modules; found; found = found->next)
+            if (found->key.high == key.high && found->key.low == key.low)
+                break;
+        struct module *m =
+            found || source.failed ? NULL : arena_new(&cuda->modules->arena, struct module);
+        struct str text = { source.p, source.n ? source.n - 1 : 0 };
+        if (m && make_module(cuda, program, text, key, &m->module, err)) {
+            m->key = key;
+            m->next = cuda->modules->modules;
+            cuda->modules->modules = found = m;
+        } else if (!found && !m) {
+            err_nomem(err);
+        }
+    }
+    buf_release(&source);
+    return found;
+}
+
+static bool find_function(struct cuda *cuda, const struct module *module, const char *name,
+                          struct cuda_function *ret, struct err *err)
+{
+    const struct driver *d = &cuda->driver;
+    if (!cuda_check(cuda, d->module_function(&ret->f, module->module, name), err, "kernel %s",
+                    name))
+        return false;
+    return cuda_check(cuda, d->function_attribute(&ret->registers, CU_FUNCTION_REGISTERS, ret->f),
+                      err, "kernel %s", name) &&
+           cuda_check(cuda, d->function_attribute(&ret->local, CU_FUNCTION_LOCAL, ret->f), err,
+                      "kernel %s", name) &&
+           cuda_check(cuda, d->function_attribute(&ret->shared, CU_FUNCTION_SHARED, ret->f), err,
+                      "kernel %s", name);
+}
+
+static struct entry *entry_new(struct cuda *cuda, const struct program_text *program,
+                               struct str defines, uint64_t hash)
+{
+    struct arena *arena = &cuda->modules->arena;
+    struct entry *e = arena_new(arena, struct entry);
+    if (!e)
+        return NULL;
+    e->hash = hash;
+    e->file = arena_copy(arena, str_of(program->file ? program->file : ""));
+    e->name = str_of(cuda_keep_name(cuda, str_of(program->name))); /* logs have it until the end */
+    e->defines = arena_copy(arena, defines);
+    e->function.name = e->name.p;
+    return e->file.p && e->name.p && e->defines.p ? e : NULL;
+}
+
+static struct cuda_function *find(struct cuda *cuda, const struct program_text *program,
+                                  struct err *err)
+{
+    struct str file = str_of(program->file ? program->file : ""), name = str_of(program->name);
+    struct str defines =
+        program->file ? str_of(program->defines ? program->defines : "") : program->text;
+    uint64_t hash = hash_mix(hash_str(defines), hash_mix(hash_str(file), hash_str(name)));
+    if (!cuda_usable(cuda, err))
+        return NULL;
+    if (!cuda->modules && !(cuda->modules = calloc(1, sizeof *cuda->modules)))
+        return err_nomem(err), NULL;
+    struct entry **bucket = &cuda->modules->buckets[hash % BUCKETS];
+    for (struct entry *e = *bucket; e; e = e->next)
+        if (e->hash == hash && str_eq(e->file, file) && str_eq(e->name, name) &&
+            str_eq(e->defines, defines))
+            return &e->function;
+    struct module *module = module_of(cuda, program, err);
+    struct entry *e = module ? entry_new(cuda, program, defines, hash) : NULL;
+    if (module && !e)
+        err_nomem(err);
+    if (!e || !find_function(cuda, module, program->name, &e->function, err))
+        return NULL;
+    /* Without being asked, a launch may use 48 KiB together with what is static. */
+    int most = 48 << 10;
+    e->function.shared_allowed =
+        e->function.shared < most ? (uint32_t)(most - e->function.shared) : 0;
+    e->next = *bucket;
+    *bucket = e;
+    return &e->function;
+}
+
+struct cuda_function *cuda_compile_file(struct cuda *cuda, const char *file, const char *name,
+                                        const char *defines, struct err *err)
+{
+    char with_end[64];
+    bool fits = (size_t)snprintf(with_end, sizeof with_end, "%s.cu", file) < sizeof with_end;
+    struct program_text program = { .file = with_end, .name = name, .defines = defines };
+    if (!fits)
+        err_set(err, ERR_ENV, "kernel %s: there is no text %s", name, file);
+    return fits ? find(cuda, &program, err) : NULL;
+}
+
+struct cuda_function *cuda_function(struct kernel *k, const char *file, const char *name,
+                                    const char *defines)
+{
+    struct cuda_function *f = NULL;
+    if (!k->failed)
+        f = cuda_compile_file(cuda_of(k), file, name, defines, k->err);
+    k->failed |= !f;
+    return f;
+}
+
+struct cuda_function *cuda_function_of_text(struct kernel *k, const char *name, struct str text)
+{
+    struct cuda_function *f = k->failed ? NULL : cuda_compile_text(cuda_of(k), name, text, k->err);
+    k->failed |= !f;
+    return f;
+}
+
+struct cuda_function *cuda_compile_text(struct cuda *cuda, const char *name, struct str text,
+                                        struct err *err)
+{
+    return find(cuda, &(struct program_text){ .name = name, .text = text }, err);
+}

@@ -1,0 +1,54 @@
+#include "replay/backend/measure/memory_needs.h"
+
+#include "replay/backend/measure/peak.h"
+
+static void ignore(void *user, struct str text)
+{
+    (void)user, (void)text;
+}
+
+/* The first node at which more is held than there is; its memory is not at hand. */
+static uint32_t too_much_at(const struct storages *s, uint64_t room)
+{
+    int64_t now = 0;
+    for (size_t i = 0; i < s->events.n; i++) {
+        now += s->events.v[i].bytes;
+        if (now > 0 && (uint64_t)now > room)
+            return s->events.v[i].node;
+    }
+    return 0;
+}
+
+bool run_fits(const struct graph *graph, const struct run_options *options, struct err *err)
+{
+    struct backend *backend = options->backend;
+    uint64_t room = backend->kind->free_memory ? backend->kind->free_memory(backend) : 0;
+    struct err ignored = { 0 };
+    if (room == 0)
+        return true;
+    struct run_options counting = *options;
+    const struct backend_kind *kind = backend_find(STR("null"));
+    counting.backend = kind->open(err);
+    counting.violated = ignore;
+    counting.keep = false;
+    counting.node = NULL;
+    if (!counting.backend)
+        return false;
+    struct run *run = run_new(graph, &counting, &ignored);
+    if (run) {
+        run->exec.storages.noting = true;
+        run_execute(run, &ignored); /* what it got to is needed in any case */
+        const struct storages *s = &run->exec.storages;
+        if (s->peak > room) {
+            const struct node *node = &graph->nodes[too_much_at(s, room)];
+            err_set(err, ERR_ENV,
+                    "%zu bytes of memory are needed%s, and %llu can be had on %s; node %.*s is the "
+                    "first beyond that",
+                    s->peak, err_is_set(&ignored) ? " at least" : "", (unsigned long long)room,
+                    backend->kind->name, STR_ARG(node->name));
+        }
+    }
+    run_free(run);
+    kind->close(counting.backend);
+    return !err_is_set(err);
+}

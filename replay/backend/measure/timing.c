@@ -1,0 +1,273 @@
+#include "replay/backend/measure/timing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/backend/measure/timing_groups.h"
+#include "trace/base/clock.h"
+
+enum { DEFAULT_RUNS = 5, MOST_RUNS = 1000, MOST_REPEATS = 9 };
+#define REPEAT_US 20000.0 /* a call is repeated no longer */
+
+bool timing_explains(const struct timing *t)
+{
+    return t->wall_us > 0 && fabs(t->sum_us - t->wall_us) <= 0.1 * t->wall_us;
+}
+
+bool timing_host_bound(const struct timing *t)
+{
+    return t->queues && !timing_explains(t) && t->host_us >= 0.9 * t->wall_us;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t n)
+{
+    qsort(values, n, sizeof *values, compare_doubles);
+    return n ? values[n / 2] : 0;
+}
+
+/* ---- One run ---- */
+
+struct timer {
+    struct timing *t;
+    const struct graph *graph;
+    struct run_options options;
+    struct backend *backend;
+    struct timed_node *nodes;
+    struct run *run; /* of the first run: the others are the same again */
+};
+
+static void forget_log(struct backend *backend)
+{
+    backend->log.launches.n = 0;
+    backend->log.nodes.n = 0;
+}
+
+typedef bool watch_fn(void *watcher, const struct backend_call *call, struct err *err);
+
+static bool execute(struct timer *m, bool log, watch_fn *watch, struct err *err)
+{
+    m->run->exec.watch = watch;
+    m->run->exec.watcher = m;
+    forget_log(m->backend);
+    m->backend->log.on = log;
+    bool ok = run_execute(m->run, err);
+    m->backend->log.on = false;
+    return ok;
+}
+
+static bool begin(struct timer *m, struct err *err)
+{
+    run_free(m->run);
+    m->run = run_new(m->graph, &m->options, err);
+    return m->run != NULL;
+}
+
+static bool wall_once(struct timer *m, bool log, double *us, struct err *err)
+{
+    if (!execute(m, log, NULL, err))
+        return false;
+    *us = (double)m->run->calls_ns / 1e3;
+    return true;
+}
+
+/* ---- What calls do ---- */
+
+static bool note_work(void *watcher, const struct backend_call *call, struct err *err)
+{
+    struct timer *m = watcher;
+    struct timed_node *node = &m->nodes[call->node];
+    struct call_work work;
+    (void)err;
+    if (!call_work(call, &work))
+        return true;
+    node->calls++;
+    node->work.dtype = work.dtype;
+    node->work.bytes += work.bytes;
+    node->work.flops += work.flops;
+    return true;
+}
+
+static bool writes(const struct schema *schema)
+{
+    for (uint32_t i = 0; i < schema->n_args; i++)
+        if (schema->args[i].written)
+            return true;
+    return false;
+}
+
+/* The same call again, alone: results are written where they were. */
+static bool repeat_call(void *watcher, const struct backend_call *call, struct err *err)
+{
+    struct timer *m = watcher;
+    struct timed_node *node = &m->nodes[call->node];
+    struct backend *b = m->backend;
+    struct call_work ignored;
+    double us[MOST_REPEATS], all = 0;
+    size_t n = 0;
+    if (writes(call->schema) || !call_work(call, &ignored))
+        return true;
+    if (!b->kind->wait(b, err))
+        return false;
+    for (; n < MOST_REPEATS && (n < 3 || all < REPEAT_US); n++) {
+        forget_log(b);
+        double start = clock_us();
+        if (!b->kind->call(b, call, err) || !b->kind->wait(b, err))
+            return false;
+        us[n] = 0;
+        for (size_t i = 0; i < b->log.launches.n; i++)
+            us[n] += b->log.launches.v[i].us;
+        all += clock_us() - start;
+    }
+    node->isolated_us += median(us, n);
+    node->isolated = true;
+    return true;
+}
+
+/* ---- The runs ---- */
+
+static bool first_run(struct timer *m, struct err *err)
+{
+    struct timing *t = m->t;
+    struct backend_log before = m->backend->log, *now = &m->backend->log;
+    if (!begin(m, err) || !execute(m, false, NULL, err))
+        return false;
+    const struct run *run = m->run;
+    t->first_us = (double)run->calls_ns / 1e3;
+    t->calls = run->calls;
+    t->once = (struct backend_log){ .compiled = now->compiled - before.compiled,
+                                    .compile_ns = now->compile_ns - before.compile_ns,
+                                    .opened = now->opened - before.opened,
+                                    .open_ns = now->open_ns - before.open_ns,
+                                    .loaded = now->loaded - before.loaded,
+                                    .load_ns = now->load_ns - before.load_ns,
+                                    .planned = now->planned - before.planned,
+                                    .plan_ns = now->plan_ns - before.plan_ns,
+                                    .tried = now->tried - before.tried,
+                                    .try_ns = now->try_ns - before.try_ns };
+    t->sizes = arena_array(&t->arena, struct run_size, run->n_symbols + 1);
+    t->n_sizes = t->sizes ? run->n_symbols : 0;
+    for (size_t i = 0; i < t->n_sizes; i++)
+        t->sizes[i] = (struct run_size){ arena_copy(&t->arena, run->symbols[i].symbol),
+                                         run->symbols[i].value };
+    return t->sizes || err_nomem(err);
+}
+
+static bool wall_runs(struct timer *m, struct err *err)
+{
+    double us[MOST_RUNS], host[MOST_RUNS];
+    for (uint32_t i = 0; i < m->t->runs; i++) {
+        if (!wall_once(m, false, &us[i], err))
+            return false;
+        host[i] = (double)m->run->host_ns / 1e3;
+    }
+    m->t->wall_us = median(us, m->t->runs);
+    m->t->host_us = median(host, m->t->runs);
+    return true;
+}
+
+/* From the first launch to the end of the last, without the launches. */
+static double idle_in(const struct backend_log *log)
+{
+    double first = 0, last = 0, busy = 0;
+    for (size_t i = 0; i < log->launches.n; i++) {
+        const struct backend_launch *l = &log->launches.v[i];
+        first = i == 0 || l->start < first ? l->start : first;
+        last = l->start + l->us > last ? l->start + l->us : last;
+        busy += l->us;
+    }
+    return last - first > busy ? last - first - busy : 0;
+}
+
+/* Times of launches by their number; a run that launched other ones than the first is left out. */
+static bool logged_runs(struct timer *m, struct launches *all, struct err *err)
+{
+    struct backend_log *log = &m->backend->log;
+    double us[MOST_RUNS], times[MOST_RUNS], idle[MOST_RUNS];
+    size_t n = 0, kept = 0;
+    double *table = NULL;
+    bool ok = true;
+    for (uint32_t i = 0; i < m->t->runs && ok; i++) {
+        ok = wall_once(m, true, &us[i], err);
+        if (ok && i == 0) {
+            n = log->launches.n;
+            table = calloc(n * m->t->runs + 1, sizeof *table);
+            ok = table ? launches_copy(all, log, &m->t->arena, err) : err_nomem(err);
+        }
+        idle[i] = ok ? idle_in(log) : 0;
+        if (!ok || log->launches.n != n)
+            continue;
+        for (size_t k = 0; k < n; k++)
+            table[k * m->t->runs + kept] = log->launches.v[k].us;
+        kept++;
+    }
+    for (size_t k = 0; k < n && ok; k++) {
+        memcpy(times, table + k * m->t->runs, kept * sizeof *times);
+        all->launches[k].us = median(times, kept);
+    }
+    free(table);
+    m->t->logged_us = ok ? median(us, m->t->runs) : 0;
+    m->t->idle_us = ok ? median(idle, m->t->runs) : 0;
+    return ok;
+}
+
+/* A run from the start, for what it asks and what it holds. */
+static bool watched_run(struct timer *m, struct launches *all, struct err *err)
+{
+    if (!begin(m, err))
+        return false;
+    m->run->exec.storages.noting = true;
+    return execute(m, false, note_work, err) &&
+           peak_of(&m->run->exec.storages, &m->t->arena, &m->t->peak, err) &&
+           timing_group(m->t, m->nodes, all, m->run->ops, err);
+}
+
+static bool measure(struct timer *m, const struct timing_options *how, struct err *err)
+{
+    struct timing *t = m->t;
+    struct launches all = { 0 };
+    m->nodes = arena_array(&t->arena, struct timed_node, m->graph->n_nodes + 1u);
+    t->nodes = m->nodes;
+    if (!m->nodes)
+        return err_nomem(err);
+    if (!first_run(m, err))
+        return false;
+    uint64_t compiled = m->backend->log.compiled;
+    if (!wall_runs(m, err) || !logged_runs(m, &all, err) ||
+        (how->isolated && !execute(m, true, repeat_call, err)) || !watched_run(m, &all, err))
+        return false;
+    t->compiled_later = m->backend->log.compiled - compiled;
+    return true;
+}
+
+struct timing *timing_new(const struct graph *graph, const struct run_options *options,
+                          const struct timing_options *how, struct err *err)
+{
+    struct timing *t = calloc(1, sizeof *t);
+    if (!t)
+        return err_nomem(err), NULL;
+    struct timer m = { .t = t, .graph = graph, .options = *options, .backend = options->backend };
+    t->graph = graph;
+    t->queues = options->backend->kind->queues;
+    t->runs = how->runs == 0 ? DEFAULT_RUNS : how->runs < MOST_RUNS ? how->runs : MOST_RUNS;
+    bool ok = measure(&m, how, err);
+    forget_log(m.backend);
+    run_free(m.run);
+    if (ok)
+        return t;
+    timing_free(t);
+    return NULL;
+}
+
+void timing_free(struct timing *t)
+{
+    if (t)
+        arena_release(&t->arena);
+    free(t);
+}

@@ -1,0 +1,144 @@
+#include "replay/backend/measure/work.h"
+
+#include "replay/backend/call/exec.h"
+#include "replay/backend/call/kernel.h"
+
+/* ---- Bytes ---- */
+
+enum { WORK_NESTING = 4 };
+
+/* An expanded tensor is read once. */
+static void add_bytes(const struct sym_pool *pool, const struct value *v, uint64_t *bytes,
+                      unsigned depth)
+{
+    size_t reach, all;
+    if (v->kind == VALUE_TENSOR && v->u.tensor.meta &&
+        tensor_reach(pool, v->u.tensor.meta, &reach) && tensor_bytes(pool, v->u.tensor.meta, &all))
+        *bytes += all < reach ? all : reach;
+    for (uint32_t i = 0; value_is_sequence(*v) && depth < WORK_NESTING && i < v->n; i++)
+        add_bytes(pool, &v->u.items[i], bytes, depth + 1);
+}
+
+/* ---- Floating point operations ---- */
+
+enum flops_formula {
+    FLOPS_NONE,
+    FLOPS_PRODUCT, /* each element of the result is a sum over the argument's last dimension */
+    FLOPS_BATCHES, /* and over its first */
+    FLOPS_CONVOLUTION,
+    FLOPS_CONVOLUTION_BACKWARD,
+    FLOPS_ATTENTION,
+    FLOPS_ATTENTION_BACKWARD,
+};
+
+struct flops_row {
+    const char *base;
+    enum flops_formula formula;
+    const char *arg;
+};
+static const struct flops_row rows[] = {
+#define FLOPS(base, formula, arg) { base, formula, arg },
+#include "replay/backend/measure/flops.def"
+#undef FLOPS
+};
+
+static const struct flops_row *row_of(struct str base)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (str_is(base, rows[i].base))
+            return &rows[i];
+    return NULL;
+}
+
+/* The product of sizes from `first`; saturates by floating point. */
+static double elements(struct kernel *k, struct tensor x, uint32_t first)
+{
+    int64_t size[TENSOR_MAX_DIM];
+    double n = 1;
+    uint32_t ndim = x.meta ? tensor_sizes(k, x, size) : 0;
+    for (uint32_t i = first; i < ndim; i++)
+        n *= (double)size[i];
+    return x.meta ? n : 0;
+}
+
+static double size_at(struct kernel *k, struct tensor x, int32_t dim)
+{
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = x.meta ? tensor_sizes(k, x, size) : 0;
+    if (dim < 0)
+        dim += (int32_t)ndim;
+    return dim >= 0 && (uint32_t)dim < ndim ? (double)size[dim] : 1;
+}
+
+/* conv_flop: each element of the output, or of the input where that is scattered, meets a filter.
+ */
+static double convolution(struct kernel *k, struct tensor weight, bool transposed)
+{
+    struct tensor input = tensor_arg(k, "input");
+    return 2 * elements(k, transposed ? input : result(k, 0), 0) * elements(k, weight, 1);
+}
+
+/* One product for each gradient that is asked for. */
+static double convolution_backward(struct kernel *k, struct tensor weight, bool transposed)
+{
+    const struct value *mask;
+    struct tensor input = tensor_arg(k, "input"), grad = tensor_arg(k, "grad_output");
+    double one = 2 * elements(k, transposed ? input : grad, 0) * elements(k, weight, 1), all = 0;
+    uint32_t n = list_arg(k, "output_mask", &mask);
+    for (uint32_t i = 0; i < n && i < 2; i++)
+        all += mask[i].kind == VALUE_BOOL && mask[i].u.sym == SYM_ID_TRUE ? one : 0;
+    return all;
+}
+
+/* sdpa_flop_count: query by key, and that by value; backward does five such products. */
+static double attention(struct kernel *k, struct tensor query, bool backward)
+{
+    struct tensor key = tensor_arg(k, "key"), value = tensor_arg(k, "value");
+    double scores = elements(k, query, 0) * size_at(k, key, -2); /* b h l s e */
+    double sums =
+        size_at(k, query, -1) ? scores / size_at(k, query, -1) * size_at(k, value, -1) : 0;
+    return backward ? 2 * (3 * scores + 2 * sums) : 2 * (scores + sums);
+}
+
+static double flops_of(struct kernel *k)
+{
+    const struct flops_row *row = row_of(k->call->schema->base);
+    if (!row)
+        return 0;
+    struct tensor x = tensor_arg(k, row->arg);
+    bool transposed = bool_arg(k, "transposed", false);
+    switch (row->formula) {
+    case FLOPS_PRODUCT: return 2 * elements(k, result(k, 0), 0) * size_at(k, x, -1);
+    case FLOPS_BATCHES:
+        return 2 * elements(k, result(k, 0), 0) * size_at(k, x, -1) * size_at(k, x, 0);
+    case FLOPS_CONVOLUTION: return convolution(k, x, transposed);
+    case FLOPS_CONVOLUTION_BACKWARD: return convolution_backward(k, x, transposed);
+    case FLOPS_ATTENTION:
+    case FLOPS_ATTENTION_BACKWARD: return attention(k, x, row->formula == FLOPS_ATTENTION_BACKWARD);
+    default: return 0;
+    }
+}
+
+static const struct tensor_meta *first_meta(const struct value *v)
+{
+    while (value_is_sequence(*v) && v->n)
+        v = &v->u.items[0];
+    return v->kind == VALUE_TENSOR ? v->u.tensor.meta : NULL;
+}
+
+bool call_work(const struct backend_call *call, struct call_work *ret)
+{
+    struct err ignored = { 0 };
+    struct kernel k = { .call = call, .err = &ignored };
+    const struct tensor_meta *first = first_meta(&call->result);
+    *ret = (struct call_work){ .dtype = first ? first->dtype : DTYPE_F32 };
+    if (!kernel_computes(&k))
+        return false;
+    for (uint32_t i = 0; i < call->schema->n_args; i++)
+        add_bytes(call->pool, &call->args[i], &ret->bytes, 0);
+    add_bytes(call->pool, &call->result, &ret->bytes, 0);
+    double flops = flops_of(&k);
+    ret->flops = flops > 0 && flops < 9e18 && !k.failed ? (uint64_t)flops : 0;
+    arena_release(&k.arena);
+    return true;
+}

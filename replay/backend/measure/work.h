@@ -1,0 +1,16 @@
+/* What a call has to do, from its sizes: bytes that it reads and writes at least once, and floating
+ * point operations by formula (flops.def; 0 where there is none). */
+#ifndef SYMTAPE_REPLAY_BACKEND_MEASURE_WORK_H
+#define SYMTAPE_REPLAY_BACKEND_MEASURE_WORK_H
+
+#include "replay/backend/call/backend.h"
+
+struct call_work {
+    uint64_t bytes, flops;
+    enum dtype dtype; /* of the first result */
+};
+
+/* False: nothing is computed, as for views. */
+bool call_work(const struct backend_call *call, struct call_work *ret);
+
+#endif

@@ -1,0 +1,415 @@
+#include "replay/backend/run/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/backend/call/nested_calls.h"
+#include "replay/backend/run/run_guards.h"
+#include "replay/backend/run/run_inputs.h"
+#include "replay/backend/run/run_memory.h"
+#include "replay/backend/run/run_subgraph.h"
+#include "replay/backend/run/run_symbols.h"
+#include "trace/base/clock.h"
+
+/* ---- Steps ---- */
+
+static bool refused(struct run *run, struct err *err)
+{
+    const struct ops_error *error = ops_error(run->ops);
+    if (ops_short_of_memory(run->ops)) /* whatever a rule made of it */
+        return err_nomem(err);
+    return err_set(err, ERR_USAGE, "%.*s%s%.*s", STR_ARG(error->type), error->type.n ? ": " : "",
+                   STR_ARG(error->text));
+}
+
+static bool run_operator(struct run *run, const struct step *step, struct value *ret,
+                         struct err *err)
+{
+    switch (exec_call(&run->exec, step->op, step->args, step->n_args, step->keywords,
+                      step->n_keywords, ret, err)) {
+    case EXEC_DONE: return true;
+    case EXEC_REFUSED: return refused(run, err);
+    case EXEC_UNSUPPORTED: run->unsupported = true; return refused(run, err);
+    default:
+        run->unsupported |= run->options.backend->lacks_kernel;
+        return err_is_set(err) ? false : err_nomem(err);
+    }
+}
+
+/* Kernels that only Python knows (Triton's), and functions whose rules know no more than sizes. */
+static bool nothing_computes(struct run *run, struct str target, struct err *err)
+{
+    run->unsupported = true;
+    if (str_find(target, STR("higher_order")) < target.n)
+        return err_set(err, ERR_USAGE, "unsupported: nothing computes %.*s", STR_ARG(target));
+    return err_set(err, ERR_USAGE,
+                   "unsupported: %.*s is a Python function of tensors; run the graph that "
+                   "AOTAutograd made",
+                   STR_ARG(target));
+}
+
+/* Triton's kernels that write their arguments give nothing back. */
+static bool is_opaque_kernel(struct str target)
+{
+    return str_find(target, STR("triton_kernel_wrapper")) < target.n;
+}
+
+/* Arithmetic of sizes, getitem and the like: nothing of a backend's. Python's functions of tensors,
+ * whose calls are run as they are made, and higher-order operators, whose subgraphs are. */
+static bool run_function(struct run *run, const struct step *step, struct value *ret,
+                         struct err *err)
+{
+    if (run_chooses(step))
+        return run_choice(run, step, ret, err);
+    if (is_opaque_kernel(step->target))
+        return nothing_computes(run, step->target, err);
+    struct nested_calls parts;
+    uint64_t before = run->exec.parts;
+    nested_calls_begin(&parts, &run->exec);
+    enum op_outcome outcome =
+        step->kind == STEP_METHOD
+            ? ops_call_method(run->ops, step->target, step->args, step->n_args, step->keywords,
+                              step->n_keywords, ret)
+            : ops_call_function(run->ops, step->target, step->args, step->n_args, step->keywords,
+                                step->n_keywords, ret);
+    nested_calls_end(&parts);
+    run->calls += run->exec.parts - before;
+    if (outcome == OP_FAILED)
+        return ops_failed(run->ops, err) && err_is_set(err)
+                   ? false
+                   : err_set(err, ERR_INPUT, "%.*s could not be called", STR_ARG(step->target));
+    if (err_is_set(&run->inner)) {
+        *err = run->inner;
+        run->inner = (struct err){ .kind = ERR_NONE };
+        return false;
+    }
+    run->unsupported |= outcome == OP_UNSUPPORTED;
+    if (outcome != OP_DONE)
+        return refused(run, err);
+    if (!nested_calls_computed(&run->exec, ret))
+        return nothing_computes(run, step->target, err);
+    return exec_give(&run->exec, *ret, err);
+}
+
+static bool run_getitem(struct run *run, const struct step *step, struct value *ret,
+                        struct err *err)
+{
+    struct value from = step->args[0];
+    int64_t index;
+    if ((from.kind != VALUE_TUPLE && from.kind != VALUE_LIST) ||
+        !sym_to_i64(ops_pool(run->ops), step->args[1].u.sym, &index))
+        return run_function(run, step, ret, err);
+    return step_getitem(step, ops_pool(run->ops), ret) ||
+           err_set(err, ERR_USAGE, "item %lld of %u", (long long)index, from.n);
+}
+
+bool run_call_step(struct interpreter *in, struct program *p, const struct step *step, bool ready,
+                   struct value *ret)
+{
+    struct run *run = in->user;
+    bool ok;
+    if (!ready)
+        return run_missing(in, p, step, ret);
+    switch (step->kind) {
+    case STEP_OPERATOR:
+        ok = ops_autocasts(run->ops) ? run_function(run, step, ret, in->err)
+                                     : run_operator(run, step, ret, in->err);
+        run->calls++;
+        if (ok)
+            program_take_written(p, step);
+        return ok;
+    case STEP_GETITEM: return run_getitem(run, step, ret, in->err);
+    case STEP_FUNCTION:
+    case STEP_METHOD: return run_function(run, step, ret, in->err);
+    default: return err_set(in->err, ERR_USAGE, "a statement that cannot be run");
+    }
+}
+
+bool run_other_step(struct interpreter *in, struct program *p, const struct step *step,
+                    struct value *ret)
+{
+    (void)p;
+    if (step->kind == STEP_ATTRIBUTE)
+        return run_constant(in->user, step, ret, in->err);
+    return err_set(in->err, ERR_USAGE, "a statement that cannot be run");
+}
+
+bool run_missing(struct interpreter *in, struct program *p, const struct step *step,
+                 struct value *ret)
+{
+    (void)p;
+    (void)ret;
+    if (step->kind == STEP_ALIAS && !step->n_args)
+        return true;
+    return err_set(in->err, ERR_USAGE,
+                   step->kind == STEP_OUTPUT ? "it returns a value that does not exist"
+                                             : "an argument names a value that does not exist");
+}
+
+/* ---- The whole ---- */
+
+/* " (aten.mul.Tensor of f32[4, 16], f32[16])": the machine failed at it, so its sizes matter. */
+static void describe_call(const struct run *run, node_id id, struct buf *out)
+{
+    const struct step *step = &run->program->steps[id];
+    bool any = false;
+    if (step->kind != STEP_OPERATOR)
+        return;
+    buf_puts(out, " (");
+    node_op_name(&run->graph->nodes[step->node], out);
+    for (uint32_t i = 0; i < step->n_args && step->args; i++) {
+        if (step->args[i].kind != VALUE_TENSOR)
+            continue;
+        const struct tensor_meta *meta = step->args[i].u.tensor.meta;
+        buf_printf(out, "%s%s[", any ? ", " : " of ", dtype_short_name(meta->dtype));
+        for (uint32_t d = 0; d < meta->ndim; d++) {
+            int64_t size = -1;
+            sym_to_i64(ops_pool(run->ops), meta->size[d], &size);
+            buf_printf(out, "%s%lld", d ? ", " : "", (long long)size);
+        }
+        buf_putc(out, ']');
+        any = true;
+    }
+    buf_putc(out, ')');
+}
+
+/* "node mul_7 at model.py:12 `x = a * b`" in front of what went wrong. A device tells late: then it
+ * is an earlier node's. */
+static bool place_error(const struct run *run, node_id id, struct err *err)
+{
+    struct backend *backend = run->options.backend;
+    struct buf call = BUF_INIT;
+    if (backend->late && backend->late_node < run->program->n_steps)
+        id = backend->late_node;
+    backend->late = false;
+    const struct node *node = &run->graph->nodes[id];
+    char line[400] = "";
+    if (node->location != LOCATION_NONE) {
+        const struct location *l = &run->graph->locations[node->location];
+        if (location_has_place(l))
+            snprintf(line, sizeof line, " at %.*s:%u `%.*s`", STR_ARG(l->file), l->line,
+                     (int)(l->code.n < 120 ? l->code.n : 120), l->code.p);
+    }
+    if (err->kind == ERR_ENV)
+        describe_call(run, id, &call);
+    err_at(err, "node %.*s%.*s%s", STR_ARG(node->name), (int)(call.n < 300 ? call.n : 300),
+           call.n ? call.p : "", line);
+    buf_release(&call);
+    return false;
+}
+
+/* An input or a constant is no work of the graph's: the time that it takes is not counted. */
+static bool is_given(const struct step *step)
+{
+    return step->kind == STEP_INPUT || step->kind == STEP_ATTRIBUTE;
+}
+
+static bool begin_step(struct interpreter *in, struct program *p, const struct step *step)
+{
+    struct run *run = in->user;
+    uint32_t at = (uint32_t)(step - p->steps);
+    run->at = run->exec.node = run->exec.storages.node = at;
+    run->step_begin_ns = is_given(step) || run->ns ? clock_ns() : 0;
+    run->first_storage = ops_next_storage(run->ops);
+    if (run->exec.invents)
+        run->exec.guess = run_guess(run, step);
+    return true;
+}
+
+static bool give_input(struct interpreter *in, struct program *p, const struct step *step,
+                       uint32_t number, const struct value *passed, struct value *ret)
+{
+    (void)p;
+    (void)passed;
+    return run_input(in->user, step, number, ret, in->err);
+}
+
+static bool keep_outputs(struct run *run, const struct step *step, struct err *err)
+{
+    struct value *outputs = ops_values(run->ops, (size_t)step->n_args + 1);
+    if (!outputs)
+        return err_nomem(err);
+    memcpy(outputs, step->args, step->n_args * sizeof *outputs);
+    run->outputs = outputs;
+    run->n_outputs = step->n_args;
+    return true;
+}
+
+/* Waits for what was given, so that its time is known. */
+static bool wait_for_given(struct run *run, struct err *err)
+{
+    struct backend *backend = run->options.backend;
+    if (!backend->kind->wait(backend, err))
+        return false;
+    run->given_ns += clock_ns() - run->step_begin_ns;
+    return true;
+}
+
+static bool finish_step(struct interpreter *in, struct program *p, const struct step *step,
+                        struct value value)
+{
+    struct run *run = in->user;
+    const struct run_options *o = &run->options;
+    uint32_t at = run->at;
+    if (step->kind == STEP_OUTPUT && !keep_outputs(run, step, in->err))
+        return false;
+    if (step->kind != STEP_OUTPUT) {
+        value = p->current[step->node];
+        if (o->node && !o->node(o->node_user, run, step, &value, in->err))
+            return false;
+        if (step->kind != STEP_INPUT && p->valid[at] &&
+            !run_bind_result(run, step, p->current[at], in->err))
+            return false;
+    }
+    if (run->ns)
+        run->ns[at] = clock_ns() - run->step_begin_ns;
+    if (is_given(step) && !wait_for_given(run, in->err))
+        return false;
+    return o->keep || step->kind == STEP_OUTPUT || run_hold(run, at, run->first_storage, in->err);
+}
+
+static const struct interpreter_callbacks steps_of_root = {
+    .begin = begin_step,
+    .end = finish_step,
+    .input = give_input,
+    .call = run_call_step,
+    .other = run_other_step,
+    .missing = run_missing,
+};
+
+static bool execute_steps(struct run *run, struct err *err)
+{
+    struct backend *backend = run->options.backend;
+    uint64_t begin = clock_ns();
+    struct value ignored;
+    run->given_ns = 0;
+    run->interpreter = (struct interpreter){ run->ops, run, NULL, err };
+    if (!interpret(&run->interpreter, &steps_of_root, run->program, NULL, 0, &ignored))
+        return place_error(run, run->at, err);
+    run->host_ns = clock_ns() - begin - run->given_ns;
+    if (!backend->kind->wait(backend, err))
+        return backend->late && place_error(run, run->at, err);
+    run->calls_ns = clock_ns() - begin - run->given_ns;
+    return true;
+}
+
+static void reset_program(struct program *p)
+{
+    memset(p->valid, 0, p->n_steps * sizeof *p->valid);
+    for (uint32_t i = 0; i < p->n_children; i++)
+        reset_program(p->children[i]);
+}
+
+/* As it was when it was made, but for what calls of these sizes gave. */
+static void begin_again(struct run *run)
+{
+    struct exec *exec = &run->exec;
+    run_keep_inputs(run);
+    run_forget_values(run);
+    reset_program(run->program);
+    ops_reset(run->ops);
+    arena_reset(&exec->values);
+    exec->calls = exec->inner = 0;
+    exec->parts = 0;
+    exec->guesses = 0;
+    exec->storages.peak = exec->storages.bytes;
+    exec->storages.events.n = 0;
+    memcpy(run->symbols, run->first, run->n_first * sizeof *run->first);
+    memset(run->bound, 0, run->n_symbols * sizeof *run->bound);
+    run->n_symbols = run->n_first;
+    run->calls = run->violations = 0;
+}
+
+bool run_execute(struct run *run, struct err *err)
+{
+    if (run->executed)
+        begin_again(run);
+    run->executed = true;
+    if (execute_steps(run, err))
+        return true;
+    /* What its calls still have to tell is not the next run's. */
+    struct backend *backend = run->options.backend;
+    struct err ignored = { 0 };
+    backend->kind->wait(backend, &ignored);
+    backend->late = false;
+    return false;
+}
+
+static bool remember_start(struct run *run, struct err *err)
+{
+    run->kept = arena_array(&run->arena, struct run_kept, (size_t)run->program->n_steps + 1);
+    run->first = arena_array(&run->arena, struct run_size, run->n_symbols + 1);
+    if (!run->kept || !run->first)
+        return err_nomem(err);
+    memcpy(run->first, run->symbols, run->n_symbols * sizeof *run->first);
+    run->n_first = run->n_symbols;
+    return true;
+}
+
+struct run *run_new(const struct graph *graph, const struct run_options *options, struct err *err)
+{
+    struct run *run = calloc(1, sizeof *run);
+    if (!run)
+        return err_nomem(err), NULL;
+    run->graph = graph;
+    run->options = *options;
+    run->env = shape_env_new(NULL, err);
+    run->ops = run->env ? ops_new_with_rules(run->env, options->rules, err) : NULL;
+    if (!run->ops)
+        goto failed;
+    exec_init(&run->exec, run->ops, options->backend, options->seed);
+    if (!run_bind_symbols(run, err))
+        goto failed;
+    run->exec.invents = options->backend->kind->shapes_only || run->n_given == 0;
+    run->program = program_new(run->ops, graph, 0, run_symbol, run, err);
+    if (!run->program || !run_find_lifetimes(run, err) || !run_find_unbacked(run, err) ||
+        !remember_start(run, err))
+        goto failed;
+    ops_set_subgraph(run->ops, run_subgraph, run);
+    if (options->timing) {
+        run->ns = arena_array(&run->arena, uint64_t, (size_t)run->program->n_steps + 1);
+        if (!run->ns && !err_nomem(err))
+            goto failed;
+    }
+    return run;
+failed:
+    run_free(run);
+    return NULL;
+}
+
+void run_free(struct run *run)
+{
+    if (!run)
+        return;
+    run_drop_inputs(run);
+    program_free(run->program);
+    if (run->exec.backend)
+        exec_release(&run->exec);
+    ops_free(run->ops);
+    shape_env_free(run->env);
+    vec_release(&run->lifetimes.holders);
+    arena_release(&run->arena);
+    free(run);
+}
+
+struct value run_value(const struct run *run, node_id node)
+{
+    const struct program *p = run->program;
+    return node < p->n_steps && p->valid[node] ? p->current[node] : value_none();
+}
+
+bool run_array(struct run *run, struct tensor x, struct arena *arena, struct array *ret,
+               struct err *err)
+{
+    const struct sym_pool *pool = ops_pool(run->ops);
+    *ret = (struct array){ .dtype = x.meta->dtype, .ndim = x.meta->ndim };
+    for (uint32_t i = 0; i < ret->ndim; i++)
+        if (!sym_to_i64(pool, x.meta->size[i], &ret->size[i]))
+            return err_set(err, ERR_USAGE, "a size that is no number");
+    if (!tensor_bytes(pool, x.meta, &ret->bytes))
+        return err_set(err, ERR_USAGE, "more elements than there can be");
+    char *p = arena_bytes(arena, ret->bytes + 1);
+    ret->p = p;
+    return p ? exec_read(&run->exec, x, p, ret->bytes, err) : err_nomem(err);
+}

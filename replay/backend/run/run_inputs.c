@@ -1,0 +1,257 @@
+#include "replay/backend/run/run_inputs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "replay/backend/run/run_symbols.h"
+#include "replay/backend/values/elements.h"
+
+/* ---- Random values ---- */
+
+static uint64_t mixed(uint64_t z)
+{
+    z += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* Near to a normal distribution of variance 1: the sum of four uniform values of 16 bits. */
+static double normal(uint64_t bits)
+{
+    uint64_t pairs = (bits & 0xffff0000ffffu) + (bits >> 16 & 0xffff0000ffffu);
+    uint64_t sum = (pairs & 0xffffffffu) + (pairs >> 32);
+    return ((double)(int64_t)sum / 65536 - 2) * 1.7320508075688772;
+}
+
+static void fill_random(enum dtype dtype, void *p, size_t n, uint64_t seed)
+{
+    float *reals = p;
+    for (size_t i = 0; i < n && dtype == DTYPE_F32; i++) /* most are, and there may be many */
+        reals[i] = (float)normal(mixed(seed + i));
+    for (size_t i = 0; i < n && dtype != DTYPE_F32; i++) {
+        uint64_t bits = mixed(seed + i);
+        exec_put_number(dtype, p, i, normal(bits), bits >> 63);
+    }
+}
+
+/* ---- Variances ---- */
+
+/* The number of "running_var" among the operator's arguments; UINT32_MAX: it has none. */
+static uint32_t variance_argument(struct ops *ops, const struct op *op)
+{
+    const struct schema *schema = ops_prepare(ops, op);
+    for (uint32_t i = 0; schema && i < schema->n_args; i++)
+        if (str_is(schema->args[i].name, "running_var"))
+            return i;
+    return UINT32_MAX;
+}
+
+/* What a batch norm takes the root of: of a negative one nothing but NaN would come out. */
+static bool is_variance(const struct run *run, node_id input)
+{
+    const struct program *p = run->program;
+    for (uint32_t i = input + 1; i < p->n_steps; i++) {
+        const struct step *step = &p->steps[i];
+        for (uint32_t k = 0; step->kind == STEP_OPERATOR && k < step->n_patches; k++) {
+            const struct patch *patch = &p->patches[step->first_patch + k];
+            if (patch->from != input)
+                continue;
+            uint32_t n = variance_argument(run->ops, step->op);
+            if (n < step->n_args && patch->at == &step->args[n])
+                return true;
+        }
+    }
+    return false;
+}
+
+static void make_variances(enum dtype dtype, void *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        store_real(dtype, p, (int64_t)i, 0.5 + fabs(load_real(dtype, p, (int64_t)i)));
+}
+
+/* ---- Recorded numbers ---- */
+
+static bool is_item(const struct op *op)
+{
+    struct str base = op_schema(op)->base;
+    return str_is(base, "_local_scalar_dense") || str_is(base, "item");
+}
+
+static const struct run_symbol *recorded_symbol(const struct run *run, const struct node *node)
+{
+    const struct graph_pool *pool = run->graph->pool;
+    const struct meta *meta = node->meta == META_NONE ? NULL : &pool->metas[node->meta];
+    const struct expr *e =
+        meta && meta->kind == META_SYM ? expr_at(&pool->exprs, meta->sizes[0]) : NULL;
+    for (size_t i = 0; e && e->kind == EXPR_SYMBOL && i < run->options.n_symbols; i++)
+        if (str_eq(run->options.symbols[i].name, e->text))
+            return &run->options.symbols[i];
+    return NULL;
+}
+
+/* Floats are handed over as tensors without dimensions, and read into symbols by the graph
+ * (torch/_dynamo/variables/builder.py, wrap_symfloat): such an input is what was recorded of its
+ * symbol, an epsilon for instance, and no random number. */
+static const struct run_symbol *symbol_read_from(const struct run *run, node_id input)
+{
+    const struct program *p = run->program;
+    for (uint32_t i = input + 1; i < p->n_steps; i++) {
+        const struct step *step = &p->steps[i];
+        if (step->kind == STEP_OPERATOR && step->n_patches &&
+            p->patches[step->first_patch].from == input && is_item(step->op))
+            return recorded_symbol(run, &run->graph->nodes[step->node]);
+    }
+    return NULL;
+}
+
+/* False: no number was recorded of it. */
+static bool recorded_number(const struct run *run, node_id input, double *ret)
+{
+    char digits[64];
+    const struct run_symbol *symbol = symbol_read_from(run, input);
+    const struct run_size *chosen = symbol ? run_size_of(run, symbol->name) : NULL;
+    if (!symbol)
+        return false;
+    snprintf(digits, sizeof digits, "%.*s", STR_ARG(symbol->text));
+    *ret = chosen           ? (double)chosen->value
+           : symbol->text.n ? strtod(digits, NULL)
+                            : (double)symbol->hint;
+    return chosen || symbol->text.n || symbol->has_hint;
+}
+
+static bool number_input(struct run *run, struct tensor x, double number, struct err *err)
+{
+    unsigned char p[16];
+    if (dense_kind_of(x.meta->dtype) == DENSE_INT)
+        store_int(x.meta->dtype, p, 0, (int64_t)number);
+    else
+        store_complex(x.meta->dtype, p, 0, number);
+    return exec_write(&run->exec, x, p, dtype_size(x.meta->dtype), err);
+}
+
+static bool random_input(struct run *run, struct tensor x, node_id node, uint32_t number,
+                         struct err *err)
+{
+    size_t bytes, size = dtype_size(x.meta->dtype);
+    if (run->options.backend->kind->shapes_only)
+        return exec_write(&run->exec, x, NULL, 0, err);
+    if (!tensor_needs(ops_pool(run->ops), x.meta, &bytes, err) ||
+        !tensor_bytes(ops_pool(run->ops), x.meta, &bytes))
+        return err_set(err, ERR_ENV, "more than 2^63 bytes");
+    unsigned char *p = malloc(bytes + 16);
+    if (!p)
+        return err_set(err, ERR_ENV, "%zu bytes of memory cannot be had", bytes);
+    uint64_t seed = mixed(run->options.seed + 0x51ed270b * (uint64_t)(number + 1));
+    fill_random(x.meta->dtype, p, bytes / size, seed);
+    if (x.meta->ndim == 1 && dense_kind_of(x.meta->dtype) == DENSE_REAL && is_variance(run, node))
+        make_variances(x.meta->dtype, p, bytes / size);
+    bool ok = exec_write(&run->exec, x, p, bytes, err);
+    free(p);
+    return ok;
+}
+
+/* ---- Memory that stays ---- */
+
+void run_keep_inputs(struct run *run)
+{
+    struct storages *s = &run->exec.storages;
+    run_drop_inputs(run);
+    for (uint32_t i = 0; i < run->program->n_steps; i++) {
+        struct run_kept *kept = &run->kept[i];
+        struct memory *m = storage_at(s, kept->storage);
+        if (kept->valid && m && !m->written)
+            kept->memory = storage_take(s, kept->storage);
+    }
+    for (uint32_t i = 0; i < s->by_number.n; i++)
+        storage_free(s, i);
+    s->by_number.n = 0;
+}
+
+void run_drop_inputs(struct run *run)
+{
+    const struct backend_kind *kind = run->options.backend->kind;
+    for (uint32_t i = 0; run->kept && i < run->program->n_steps; i++) {
+        struct memory *m = &run->kept[i].memory;
+        if (m->p && !m->borrowed)
+            kind->release(run->options.backend, m);
+        *m = (struct memory){ 0 };
+    }
+}
+
+/* True: the tensor's values are there as they were. */
+static bool is_kept(struct run *run, const struct step *step, struct tensor x)
+{
+    struct run_kept *kept = &run->kept[step->node];
+    struct err ignored = { 0 };
+    if (run->interpreter.program != run->program)
+        return false;
+    *kept = (struct run_kept){ .memory = kept->memory, .storage = x.storage, .valid = true };
+    if (!kept->memory.p || !storage_put(&run->exec.storages, x.storage, kept->memory, &ignored))
+        return false;
+    kept->memory = (struct memory){ 0 };
+    return true;
+}
+
+/* From now on a call that writes it is noticed. */
+static bool filled(struct run *run, struct tensor x, bool ok)
+{
+    struct memory *m = storage_at(&run->exec.storages, x.storage);
+    if (m)
+        m->written = false;
+    return ok;
+}
+
+/* ---- Inputs ---- */
+
+static bool given_input(struct run *run, struct tensor x, const struct array *given,
+                        struct err *err)
+{
+    size_t bytes;
+    if (run->options.backend->kind->shapes_only)
+        return exec_write(&run->exec, x, NULL, 0, err);
+    if (!tensor_bytes(ops_pool(run->ops), x.meta, &bytes) || given->dtype != x.meta->dtype ||
+        bytes != given->bytes)
+        return err_set(err, ERR_USAGE, "the values given are %s of %zu bytes, and %s of %zu wanted",
+                       dtype_short_name(given->dtype), given->bytes,
+                       dtype_short_name(x.meta->dtype), bytes);
+    return exec_write(&run->exec, x, given->p, bytes, err);
+}
+
+bool run_input(struct run *run, const struct step *step, uint32_t number, struct value *ret,
+               struct err *err)
+{
+    const struct node *node = &run->graph->nodes[step->node];
+    struct array given = { 0 };
+    *ret = expected_value(run->ops, step->expected);
+    bool tensor = ret->kind == VALUE_TENSOR;
+    if (!tensor && step->expected->kind == EXPECT_TENSOR)
+        return err_nomem(err);
+    if (tensor && is_kept(run, step, ret->u.tensor))
+        return true;
+    if (run->options.input && !run->options.input(run->options.user, number, node, &given, err))
+        return false;
+    if (!tensor)
+        return true;
+    struct tensor x = ret->u.tensor;
+    double recorded;
+    bool is_number = !given.p && x.meta->ndim == 0 && recorded_number(run, step->node, &recorded);
+    return filled(run, x,
+                  given.p     ? given_input(run, x, &given, err)
+                  : is_number ? number_input(run, x, recorded, err)
+                              : random_input(run, x, step->node, number, err));
+}
+
+bool run_constant(struct run *run, const struct step *step, struct value *ret, struct err *err)
+{
+    *ret = expected_value(run->ops, step->expected);
+    if (ret->kind != VALUE_TENSOR && step->expected->kind == EXPECT_TENSOR)
+        return err_nomem(err);
+    if (ret->kind != VALUE_TENSOR)
+        return err_set(err, ERR_USAGE, "an attribute that is no tensor");
+    struct tensor x = ret->u.tensor;
+    return is_kept(run, step, x) ||
+           filled(run, x, random_input(run, x, step->node, step->node + 0x10000, err));
+}

@@ -1,0 +1,305 @@
+/* Running rules of custom operators: Python's meaning, through Python's calls. */
+#include "replay/ops/decomp/custom_tree.h"
+#include "replay/ops/python/python_internal.h"
+
+struct run {
+    struct call *c;
+    const struct custom_rules *rules;
+    struct value names[CUSTOM_MAX_NAMES];
+    bool returned;
+    unsigned depth;
+};
+
+static struct value eval(struct run *r, uint32_t i);
+
+static const struct tree *tree_at(const struct run *r, uint32_t i)
+{
+    return &r->rules->trees.v[i];
+}
+
+static uint32_t item_at(const struct run *r, const struct tree *tree, uint32_t i)
+{
+    return r->rules->items.v[tree->first + i];
+}
+
+/* The items' values, from the `from`th on; NULL: out of memory. */
+static struct value *eval_items(struct run *r, const struct tree *tree, uint32_t from, bool named,
+                                uint32_t *n)
+{
+    struct value *values = ops_values(r->c->ops, tree->n);
+    *n = 0;
+    if (!values) {
+        python_no_memory(r->c);
+        return NULL;
+    }
+    for (uint32_t i = from; i < tree->n && !r->c->failed; i++) {
+        uint32_t item = item_at(r, tree, i);
+        if ((tree_at(r, item)->keyword.n > 0) == named)
+            values[(*n)++] = eval(r, item);
+    }
+    return r->c->failed ? NULL : values;
+}
+
+/* Arguments by name, in the same order. */
+static struct keyword *eval_keywords(struct run *r, const struct tree *tree, uint32_t from,
+                                     uint32_t *n)
+{
+    struct value *values = eval_items(r, tree, from, true, n);
+    struct keyword *keywords =
+        values ? arena_array(ops_arena(r->c->ops), struct keyword, (size_t)*n + 1) : NULL;
+    uint32_t at = 0;
+    if (values && !keywords)
+        python_no_memory(r->c);
+    for (uint32_t i = from; keywords && i < tree->n && at < *n; i++) {
+        struct str keyword = tree_at(r, item_at(r, tree, i))->keyword;
+        if (keyword.n) {
+            keywords[at] = (struct keyword){ keyword, values[at] };
+            at++;
+        }
+    }
+    return keywords;
+}
+
+static struct value constant(struct run *r, struct str name)
+{
+    static const struct {
+        const char *name;
+        enum memory_format format;
+    } formats[] = {
+        { "torch.contiguous_format", FORMAT_CONTIGUOUS },
+        { "torch.preserve_format", FORMAT_PRESERVE },
+        { "torch.channels_last", FORMAT_CHANNELS_LAST },
+        { "torch.channels_last_3d", FORMAT_CHANNELS_LAST_3D },
+    };
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (str_is(name, formats[i].name))
+            return (struct value){ .kind = VALUE_MEMORY_FORMAT,
+                                   .u.memory_format = formats[i].format };
+    if (str_is(name, "torch.strided"))
+        return (struct value){ .kind = VALUE_LAYOUT, .u.layout = LAYOUT_STRIDED };
+    enum dtype dtype = dtype_by_python_name(name);
+    if (dtype == DTYPE_NONE)
+        unsupported(r->c, "%.*s", STR_ARG(name));
+    return (struct value){ .kind = VALUE_DTYPE, .u.dtype = dtype };
+}
+
+/* --- Calls --- */
+
+/* unbacked(min=None, max=None): a size that depends on data (get_ctx().new_dynamic_size()) */
+static struct value unbacked(struct run *r, const struct value *args, uint32_t n)
+{
+    sym_id min = n > 0 && args[0].kind == VALUE_INT ? args[0].u.sym : SYM_ID_ZERO;
+    sym_id max = n > 1 && args[1].kind == VALUE_INT ? args[1].u.sym : SYM_NONE;
+    return value_int(new_unbacked_size(r->c, min, max));
+}
+
+/* check(condition, text="") */
+static struct value checked(struct run *r, const struct value *args, uint32_t n)
+{
+    struct str text = n > 1 && args[1].kind == VALUE_STRING ? args[1].u.text : STR("");
+    if (!text.n)
+        text = STR("Expected cond to be True, but got False.");
+    if (n && args[0].kind == VALUE_BOOL)
+        check(r->c, args[0].u.sym, "RuntimeError", "%.*s", STR_ARG(text));
+    else
+        require(r->c, n && py_truth(r->c, args[0]), "RuntimeError", "%.*s", STR_ARG(text));
+    return value_none();
+}
+
+static struct value product_of(struct run *r, struct value list)
+{
+    struct value product = py_int(r->c, 1);
+    bool found;
+    for (uint32_t i = 0; value_is_sequence(list) && i < list.n && !r->c->failed; i++) {
+        struct value pair[] = { product, list.u.items[i] }, next = value_none();
+        python_operator(r->c, STR("mul"), pair, 2, &next, &found);
+        product = next;
+    }
+    return product;
+}
+
+/* Bare names of Python; the rest are full names. */
+static struct str full_name(struct str name)
+{
+    static const struct {
+        const char *bare, *full;
+    } names[] = {
+        { "len", "builtins.len" },   { "sum", "torch.sym_sum" }, { "max", "torch.sym_max" },
+        { "min", "torch.sym_min" },  { "int", "torch.sym_int" }, { "float", "torch.sym_float" },
+        { "bool", "builtins.bool" }, { "abs", "operator.abs" },
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(name, names[i].bare))
+            return str_of(names[i].full);
+    return name;
+}
+
+static struct value call_named(struct run *r, const struct tree *tree)
+{
+    uint32_t n, n_keywords;
+    struct value ret = value_none(), *args = eval_items(r, tree, 0, false, &n);
+    struct keyword *keywords = args ? eval_keywords(r, tree, 0, &n_keywords) : NULL;
+    if (!keywords)
+        return ret;
+    if (str_is(tree->text, "unbacked"))
+        return unbacked(r, args, n);
+    if (str_is(tree->text, "check"))
+        return checked(r, args, n);
+    if (str_is(tree->text, "prod") && n == 1)
+        return product_of(r, args[0]);
+    python_function(r->c, full_name(tree->text), args, n, keywords, n_keywords, &ret);
+    return ret;
+}
+
+static struct value call_method(struct run *r, const struct tree *tree)
+{
+    uint32_t n, n_keywords;
+    struct value ret = value_none(), *args = eval_items(r, tree, 0, false, &n);
+    struct keyword *keywords = args ? eval_keywords(r, tree, 0, &n_keywords) : NULL;
+    if (keywords && n)
+        python_method(r->c, tree->text, args, n, keywords, n_keywords, &ret);
+    return ret;
+}
+
+static struct value operate(struct run *r, const struct tree *tree)
+{
+    uint32_t n;
+    bool found = true;
+    struct value ret = value_none(), *args = eval_items(r, tree, 0, false, &n);
+    if (args && !python_operator(r->c, tree->text, args, n, &ret, &found) && !r->c->failed)
+        refuse(r->c, "TypeError", "unsupported operand type(s) for %.*s", STR_ARG(tree->text));
+    return ret;
+}
+
+/* --- Trees --- */
+
+static struct value eval_pair(struct run *r, const struct tree *tree)
+{
+    struct value left = eval(r, item_at(r, tree, 0));
+    if (r->c->failed)
+        return left;
+    bool truth = py_truth(r->c, left);
+    return truth == (tree->kind == TREE_OR) ? left : eval(r, item_at(r, tree, 1));
+}
+
+/* [item for name in list] */
+static struct value eval_for(struct run *r, const struct tree *tree)
+{
+    struct value list = eval(r, item_at(r, tree, 1));
+    struct value *items = r->c->failed ? NULL : ops_values(r->c->ops, list.n);
+    if (!items || !value_is_sequence(list)) {
+        if (!r->c->failed)
+            refuse(r->c, "TypeError", "object is not iterable");
+        return value_none();
+    }
+    for (uint32_t i = 0; i < list.n && !r->c->failed; i++) {
+        r->names[tree->integer] = list.u.items[i];
+        items[i] = eval(r, item_at(r, tree, 0));
+    }
+    return value_items(VALUE_LIST, items, list.n);
+}
+
+static struct value eval_kind(struct run *r, const struct tree *tree)
+{
+    struct value ret = value_none();
+    uint32_t n = 0;
+    struct value *items;
+    switch (tree->kind) {
+    case TREE_NONE: return ret;
+    case TREE_BOOL: return py_bool(tree->integer != 0);
+    case TREE_INT: return py_int(r->c, tree->integer);
+    case TREE_FLOAT: return py_float(r->c, tree->number);
+    case TREE_STRING: return (struct value){ .kind = VALUE_STRING, .u.text = tree->text };
+    case TREE_ELLIPSIS: return (struct value){ .kind = VALUE_ELLIPSIS };
+    case TREE_LOCAL: return r->names[tree->integer];
+    case TREE_CONSTANT: return constant(r, tree->text);
+    case TREE_LIST:
+    case TREE_TUPLE:
+    case TREE_SLICE:
+        items = eval_items(r, tree, 0, false, &n);
+        return value_items(tree->kind == TREE_LIST    ? VALUE_LIST
+                           : tree->kind == TREE_TUPLE ? VALUE_TUPLE
+                                                      : VALUE_SLICE,
+                           items, items ? n : 0);
+    case TREE_FOR: return eval_for(r, tree);
+    case TREE_ATTRIBUTE:
+        items = eval_items(r, tree, 0, false, &n);
+        if (items)
+            python_attribute(r->c, items[0], tree->text, &ret);
+        return ret;
+    case TREE_ITEM:
+        items = eval_items(r, tree, 0, false, &n);
+        if (items)
+            python_item(r->c, items[0], items[1], &ret);
+        return ret;
+    case TREE_CALL: return call_named(r, tree);
+    case TREE_METHOD: return call_method(r, tree);
+    case TREE_OPERATOR: return operate(r, tree);
+    case TREE_AND:
+    case TREE_OR: return eval_pair(r, tree);
+    case TREE_IF:
+        ret = eval(r, item_at(r, tree, 0));
+        return r->c->failed ? ret : eval(r, item_at(r, tree, py_truth(r->c, ret) ? 1 : 2));
+    case TREE_ASSIGN: return r->names[tree->integer] = eval(r, item_at(r, tree, 0));
+    case TREE_RETURN:
+        r->returned = true;
+        if (tree->n == 1)
+            return eval(r, item_at(r, tree, 0));
+        items = eval_items(r, tree, 0, false, &n);
+        return n ? value_items(VALUE_TUPLE, items, n) : ret;
+    }
+    return ret;
+}
+
+static struct value eval(struct run *r, uint32_t i)
+{
+    return r->c->failed ? value_none() : eval_kind(r, tree_at(r, i));
+}
+
+/* --- The rule of every custom operator: param is the number of its own --- */
+
+static bool fits(const struct schema_slot *slot, struct value value)
+{
+    if (slot->list)
+        return value_is_sequence(value);
+    if (value.kind == VALUE_NONE)
+        return slot->optional;
+    return slot->type != SCHEMA_TENSOR || value.kind == VALUE_TENSOR;
+}
+
+static bool ret_checked(struct call *c, struct value value)
+{
+    const struct schema *schema = &c->op->schema;
+    bool good = schema->n_results == 0 ? value.kind == VALUE_NONE
+                : schema->n_results == 1
+                    ? fits(&schema->results[0], value)
+                    : value.kind == VALUE_TUPLE && value.n == schema->n_results;
+    for (uint32_t i = 0; good && schema->n_results > 1 && i < value.n; i++)
+        good = fits(&schema->results[i], value.u.items[i]);
+    if (!good)
+        return unsupported(c, "%.*s: its rule's result is not what its schema says",
+                           STR_ARG(c->op->name));
+    if (schema->n_results == 1 && schema->results[0].list)
+        value.kind = VALUE_LIST;
+    return ret_value(c, value);
+}
+
+bool rule_custom(struct call *c)
+{
+    return custom_run(c, c->ops->rules, (uint32_t)c->param);
+}
+
+bool custom_run(struct call *c, const struct custom_rules *rules, uint32_t number)
+{
+    const struct custom_rule *rule = &rules->rules.v[number];
+    struct run run = { .c = c, .rules = rules };
+    struct value ret = value_none();
+    for (uint32_t i = 0; i < c->n_args && i < CUSTOM_MAX_NAMES; i++)
+        run.names[i] = c->args[i];
+    for (uint32_t i = 0; i < rule->n && !run.returned && !c->failed; i++) {
+        ret = eval(&run, rules->items.v[rule->first + i]);
+        if (!run.returned)
+            ret = value_none();
+    }
+    return !c->failed && ret_checked(c, ret);
+}

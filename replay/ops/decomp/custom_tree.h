@@ -1,0 +1,71 @@
+/* The syntax tree of custom rules, between who reads it and who runs it. */
+#ifndef SYMTAPE_REPLAY_OPS_DECOMP_CUSTOM_TREE_H
+#define SYMTAPE_REPLAY_OPS_DECOMP_CUSTOM_TREE_H
+
+#include "replay/ops/decomp/custom.h"
+#include "trace/base/arena.h"
+#include "trace/base/vec.h"
+
+enum {
+    CUSTOM_MAX_DEPTH = 100, /* of nested expressions */
+    CUSTOM_MAX_NAMES = 128, /* of one rule: arguments and locals */
+    CUSTOM_MAX_RULES = 1 << 16,
+    CUSTOM_MAX_TEXT = 1 << 24
+};
+
+enum tree_kind {
+    TREE_NONE,
+    TREE_BOOL,   /* integer */
+    TREE_INT,    /* integer */
+    TREE_FLOAT,  /* number */
+    TREE_STRING, /* text */
+    TREE_ELLIPSIS,
+    TREE_LOCAL,    /* integer: its slot */
+    TREE_CONSTANT, /* text: torch.float32, torch.channels_last */
+    TREE_LIST,     /* items */
+    TREE_FOR,      /* [item for slot in item]: integer: the slot */
+    TREE_TUPLE,
+    TREE_SLICE,     /* three items */
+    TREE_ATTRIBUTE, /* item . text */
+    TREE_ITEM,      /* item [ item ] */
+    TREE_CALL,      /* text ( items ): names of keywords are in theirs */
+    TREE_METHOD,    /* item . text ( items after the first ) */
+    TREE_OPERATOR,  /* text, of the operator module, over its items */
+    TREE_AND,
+    TREE_OR,
+    TREE_IF,     /* items: condition, then, else */
+    TREE_ASSIGN, /* integer: slot; item */
+    TREE_RETURN  /* items */
+};
+
+struct tree {
+    enum tree_kind kind;
+    uint32_t line, column;
+    struct str keyword; /* of an argument given by name */
+    struct str text;
+    int64_t integer;
+    double number;
+    uint32_t first, n; /* items: in custom_rules.items */
+};
+
+struct custom_rule {
+    struct str schema; /* terminated */
+    uint32_t first, n; /* statements: in custom_rules.items */
+    uint32_t n_args, n_names;
+};
+
+struct custom_rules {
+    struct arena arena;
+    vec_of(struct tree)
+    trees;
+    vec_of(uint32_t)
+    items;
+    vec_of(struct custom_rule)
+    rules;
+};
+
+struct call;
+/* The rule of that number as an operator's (replay/ops/dispatch/rule.h). */
+bool custom_run(struct call *c, const struct custom_rules *rules, uint32_t i);
+
+#endif

@@ -1,0 +1,186 @@
+/* SymNode arithmetic for rules. Plain numbers, most of what comes, never reach the environment. */
+#include "replay/ops/dispatch/context.h"
+
+/* Two integers that fit. */
+static bool plain(const struct call *c, sym_id a, sym_id b, int64_t *x, int64_t *y)
+{
+    return sym_to_i64(c->pool, a, x) && sym_to_i64(c->pool, b, y);
+}
+
+sym_id num(struct call *c, int64_t value)
+{
+    return sym_integer(c->pool, value);
+}
+
+/* A SYM_NONE that comes in has been told of; one that comes out is told by asking for it. */
+static sym_id node(struct call *c, enum node_method method, sym_id a, sym_id b)
+{
+    if (c->failed || a == SYM_NONE || b == SYM_NONE)
+        return SYM_NONE;
+    sym_id result = node_int(c->env, method, a, b);
+    if (result == SYM_NONE)
+        guard_bool(c, SYM_NONE);
+    return result;
+}
+
+sym_id add(struct call *c, sym_id a, sym_id b)
+{
+    int64_t x, y, z;
+    if (plain(c, a, b, &x, &y) && !__builtin_add_overflow(x, y, &z))
+        return num(c, z);
+    return node(c, NODE_METHOD_ADD, a, b);
+}
+
+sym_id sub(struct call *c, sym_id a, sym_id b)
+{
+    int64_t x, y, z;
+    if (plain(c, a, b, &x, &y) && !__builtin_sub_overflow(x, y, &z))
+        return num(c, z);
+    return node(c, NODE_METHOD_SUB, a, b);
+}
+
+sym_id mul(struct call *c, sym_id a, sym_id b)
+{
+    int64_t x, y, z;
+    if (plain(c, a, b, &x, &y) && !__builtin_mul_overflow(x, y, &z))
+        return num(c, z);
+    return node(c, NODE_METHOD_MUL, a, b);
+}
+
+/* Python's: towards minus infinity, and the remainder has the divisor's sign. */
+sym_id floordiv(struct call *c, sym_id a, sym_id b)
+{
+    int64_t x, y;
+    if (plain(c, a, b, &x, &y) && y != 0 && !(x == INT64_MIN && y == -1))
+        return num(c, x / y - (x % y != 0 && (x < 0) != (y < 0)));
+    if (sym_to_i64(c->pool, b, &y) && y == 0)
+        refuse(c, "ZeroDivisionError", "division by zero");
+    return node(c, NODE_METHOD_INT_FLOORDIV, a, b);
+}
+
+sym_id mod(struct call *c, sym_id a, sym_id b)
+{
+    int64_t x, y;
+    if (plain(c, a, b, &x, &y) && y != 0 && y != -1)
+        return num(c, x % y + (x % y != 0 && (x < 0) != (y < 0) ? y : 0));
+    if (sym_to_i64(c->pool, b, &y) && y == 0)
+        refuse(c, "ZeroDivisionError", "integer modulo by zero");
+    return node(c, NODE_METHOD_MOD, a, b);
+}
+
+sym_id sym_max2(struct call *c, sym_id a, sym_id b)
+{
+    int64_t x, y;
+    if (plain(c, a, b, &x, &y))
+        return x > y ? a : b;
+    return node(c, NODE_METHOD_MAX, a, b);
+}
+
+sym_id sym_min2(struct call *c, sym_id a, sym_id b)
+{
+    int64_t x, y;
+    if (plain(c, a, b, &x, &y))
+        return x < y ? a : b;
+    return node(c, NODE_METHOD_MIN, a, b);
+}
+
+#define COMPARISON(name, method, operation)         \
+    sym_id name(struct call *c, sym_id a, sym_id b) \
+    {                                               \
+        int64_t x, y;                               \
+        if (plain(c, a, b, &x, &y))                 \
+            return sym_boolean(x operation y);      \
+        return node(c, NODE_METHOD_##method, a, b); \
+    }
+COMPARISON(eq, EQ, ==)
+COMPARISON(ne, NE, !=)
+COMPARISON(lt, LT, <)
+COMPARISON(le, LE, <=)
+COMPARISON(gt, GT, >)
+COMPARISON(ge, GE, >=)
+#undef COMPARISON
+
+/* --- Comparing as Python does --- */
+
+static bool turns_round(const struct call *c, sym_id a, sym_id b)
+{
+    return is_number(c, a) && !is_number(c, b);
+}
+
+sym_id py_eq(struct call *c, sym_id a, sym_id b)
+{
+    return turns_round(c, a, b) ? eq(c, b, a) : eq(c, a, b);
+}
+
+sym_id py_ne(struct call *c, sym_id a, sym_id b)
+{
+    return turns_round(c, a, b) ? ne(c, b, a) : ne(c, a, b);
+}
+
+sym_id py_lt(struct call *c, sym_id a, sym_id b)
+{
+    return turns_round(c, a, b) ? gt(c, b, a) : lt(c, a, b);
+}
+
+sym_id py_le(struct call *c, sym_id a, sym_id b)
+{
+    return turns_round(c, a, b) ? ge(c, b, a) : le(c, a, b);
+}
+
+sym_id py_gt(struct call *c, sym_id a, sym_id b)
+{
+    return turns_round(c, a, b) ? lt(c, b, a) : gt(c, a, b);
+}
+
+sym_id py_min(struct call *c, sym_id a, sym_id b)
+{
+    if (c->ops->exporting && !(is_number(c, a) && is_number(c, b)))
+        return sym_min2(c, a, b);
+    return guard_bool(c, py_lt(c, b, a)) ? b : a;
+}
+
+sym_id py_ge(struct call *c, sym_id a, sym_id b)
+{
+    return turns_round(c, a, b) ? le(c, b, a) : ge(c, a, b);
+}
+
+sym_id eq_int(struct call *c, sym_id a, int64_t b)
+{
+    return eq(c, a, num(c, b));
+}
+
+bool is_number(const struct call *c, sym_id e)
+{
+    return e != SYM_NONE && sym_is_number(c->pool, e);
+}
+
+bool is_int(const struct call *c, sym_id e, int64_t value)
+{
+    int64_t n;
+    return e != SYM_NONE && sym_to_i64(c->pool, e, &n) && n == value;
+}
+
+sym_id product(struct call *c, const sym_id *sizes, uint32_t n)
+{
+    sym_id result = SYM_ID_ONE;
+    for (uint32_t i = 0; i < n; i++)
+        result = mul(c, result, sizes[i]);
+    return result;
+}
+
+sym_id numel(struct call *c, struct tensor x)
+{
+    return x.meta ? product(c, x.meta->size, x.meta->ndim) : SYM_ID_ZERO;
+}
+
+uint32_t wrap_dim(struct call *c, int64_t dim, uint32_t ndim)
+{
+    int64_t n = ndim ? ndim : 1;
+    if (dim < -n || dim >= n) {
+        refuse(c, "IndexError",
+               "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
+               (long long)-n, (long long)n - 1, (long long)dim);
+        return 0;
+    }
+    return (uint32_t)(dim < 0 ? dim + n : dim);
+}

@@ -1,0 +1,326 @@
+#include "replay/ops/decomp/custom.h"
+#include "replay/ops/dispatch/context.h"
+#include "replay/ops/rules/pointwise/pointwise.h" /* what the rows of replay/ops/rules/pointwise/pointwise.def and replay/ops/rules/pointwise/prims.def say */
+#include "trace/base/hash.h"
+
+enum row_kind { ROW_PLAIN, ROW_POINTWISE, ROW_COMPOSITE };
+
+struct row {
+    const char *schema, *forms;
+    op_rule *rule;
+    int32_t param;
+    enum row_kind kind;
+};
+
+static const struct row rows[] = {
+#define OP(schema, forms, rule, param)        { schema, forms, rule_##rule, param, ROW_PLAIN },
+#define POINTWISE(schema, forms, rule, param) { schema, forms, rule_##rule, param, ROW_POINTWISE },
+#define COMPOSITE(schema, forms, rule, param) { schema, forms, rule_##rule, param, ROW_COMPOSITE },
+#include "replay/ops/all_ops.def"
+#undef OP
+#undef POINTWISE
+#undef COMPOSITE
+};
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static const struct {
+    const char *name;
+    enum op_bypass tag;
+} tags[] = {
+#define OP_TAG(name, tag) { name, OP_BYPASS_##tag },
+#include "replay/ops/dispatch/op_tags.def"
+#undef OP_TAG
+};
+
+/* "torch.ops.aten.add.Tensor", "aten::add.Tensor", "aten.add.default" in their three parts. */
+static bool split_name(struct str name, struct schema *ret)
+{
+    if (str_starts(name, STR("torch.ops.")))
+        name = str_from(name, 10);
+    size_t colon = str_find_char(name, ':'), dot = str_find_char(name, '.');
+    size_t end = colon < dot ? colon : dot;
+    ret->space = str_first(name, end);
+    name = str_from(name, end + (colon < dot ? 2 : 1));
+    dot = str_find_char(name, '.');
+    ret->base = str_first(name, dot);
+    ret->overload = str_from(name, dot + 1);
+    if (str_is(ret->overload, "default"))
+        ret->overload.n = 0;
+    return ret->space.n && ret->base.n;
+}
+
+static uint64_t hash_of(const struct schema *schema, bool base_only)
+{
+    uint64_t h = hash_mix(hash_str(schema->space), hash_str(schema->base));
+    return base_only ? h : hash_mix(h, hash_str(schema->overload));
+}
+
+static bool same_name(const struct schema *a, const struct schema *b, bool base_only)
+{
+    return str_eq(a->base, b->base) && str_eq(a->space, b->space) &&
+           (base_only || str_eq(a->overload, b->overload));
+}
+
+/* The slot of that name, or the empty one where it belongs. */
+static uint32_t *find_slot(const struct op_table *table, const struct schema *name, bool base_only)
+{
+    uint32_t *slots = base_only ? table->by_base : table->by_name;
+    uint32_t i = (uint32_t)hash_of(name, base_only) & (table->n_slots - 1);
+    while (slots[i] && !same_name(&table->rows[slots[i] - 1].schema, name, base_only))
+        i = (i + 1) & (table->n_slots - 1);
+    return &slots[i];
+}
+
+static void chain_overload(struct op_table *table, struct op *op)
+{
+    uint32_t *slot = find_slot(table, &op->schema, true);
+    if (!*slot) {
+        *slot = op->index + 1;
+        return;
+    }
+    struct op *last = &table->rows[*slot - 1];
+    while (last->next_overload)
+        last = last->next_overload;
+    last->next_overload = op;
+}
+
+static bool make_name(struct op *op, struct arena *arena)
+{
+    const struct schema *s = &op->schema;
+    struct str overload = s->overload.n ? s->overload : STR("default");
+    size_t n = s->space.n + s->base.n + overload.n + 2;
+    char *p = arena_bytes(arena, n + 1), *at = p;
+    if (!p)
+        return false;
+    const struct str parts[] = { s->space, s->base, overload };
+    for (int i = 0; i < 3; i++) {
+        memcpy(at, parts[i].p, parts[i].n);
+        at += parts[i].n;
+        *at++ = i < 2 ? '.' : 0;
+    }
+    op->name = (struct str){ p, n };
+    return true;
+}
+
+/* torch._library.utils.is_builtin */
+static bool is_builtin(struct str space)
+{
+    return str_is(space, "aten") || str_is(space, "prim") || str_is(space, "prims");
+}
+
+static void apply_tags(struct op_table *table)
+{
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+        struct op *op = op_table_find(table, str_of(tags[i].name));
+        if (!op)
+            continue;
+        op->bypass = tags[i].tag;
+        op->inplace_view = tags[i].tag == OP_BYPASS_INPLACE_VIEW;
+    }
+}
+
+/* "dim_max" of ".dim_max(max,max_values)". */
+static struct str out_overload(struct str form)
+{
+    struct str overload = str_from(form, 1);
+    return str_first(overload, str_find_char(overload, '('));
+}
+
+/* The name of a form of the row whose name op->schema has. */
+static bool name_form(struct op *op, struct arena *arena)
+{
+    struct str base = op->schema.base;
+    if (!op->form.n)
+        return true;
+    if (*op->form.p == '.') {
+        op->schema.overload = out_overload(op->form);
+        return true;
+    }
+    char *p = arena_bytes(arena, base.n + 1);
+    if (!p)
+        return false;
+    memcpy(p, base.p, base.n);
+    p[base.n] = '_';
+    op->schema.base = (struct str){ p, base.n + 1 };
+    return true;
+}
+
+/* `name`: of the row's schema. */
+static bool add_form(struct op_table *table, struct arena *arena, const struct row *row,
+                     const struct schema *name, struct str form, struct err *err)
+{
+    struct op *op = &table->rows[table->n];
+    op->row = name->text;
+    op->schema = *name;
+    op->form = form;
+    op->index = table->n++;
+    if (!name_form(op, arena))
+        return err_nomem(err);
+    op->rule = row->rule;
+    op->param = row->param;
+    op->pointwise = row->kind == ROW_POINTWISE;
+    op->composite = row->kind == ROW_COMPOSITE;
+    op->bypass = is_builtin(op->schema.space) ? OP_BYPASS_NONE : OP_BYPASS_NOT_BUILTIN;
+    uint32_t *slot = find_slot(table, &op->schema, false);
+    if (*slot)
+        return true; /* a second row of that name: the first holds */
+    *slot = op->index + 1;
+    chain_overload(table, op);
+    return make_name(op, arena) || err_nomem(err);
+}
+
+/* The next of words divided by blanks; "" at the end. */
+static struct str next_form(struct str *forms)
+{
+    struct str form = str_first(*forms, str_find_char(*forms, ' '));
+    *forms = str_trim(str_from(*forms, form.n));
+    return form;
+}
+
+static bool add_row(struct op_table *table, struct arena *arena, const struct row *row,
+                    struct err *err)
+{
+    struct str forms = str_of(row->forms), form = STR("");
+    struct schema name = { 0 };
+    if (!schema_parse_name(str_of(row->schema), &name))
+        return err_set(err, ERR_INPUT, "row %u of the operators has no name", table->n);
+    do {
+        if (!add_form(table, arena, row, &name, form, err))
+            return false;
+        form = next_form(&forms);
+    } while (form.n);
+    return true;
+}
+
+/* The row itself, and each word of its FORMS. */
+static uint32_t count_forms(const struct row *row)
+{
+    uint32_t n = 1 + (row->forms[0] != '\0');
+    for (const char *p = row->forms; *p; p++)
+        n += *p == ' ';
+    return n;
+}
+
+/* Whether `wanted` is that form of the row of this name. */
+static bool is_form(struct schema name, struct str form, struct schema wanted)
+{
+    if (form.n && *form.p == '_') {
+        if (!str_ends(wanted.base, form))
+            return false;
+        wanted.base.n--;
+    }
+    if (form.n && *form.p == '.')
+        name.overload = out_overload(form);
+    return same_name(&name, &wanted, false);
+}
+
+/* Whether the row may have a form of that name, which most rows are told from at once. */
+static bool may_be_form(const struct row *row, const struct schema *wanted)
+{
+    struct str stem = wanted->base, text = str_of(row->schema);
+    stem.n -= str_ends(stem, STR("_"));
+    return str_starts(text, wanted->space) &&
+           str_starts(str_from(text, wanted->space.n + strlen("::")), stem);
+}
+
+bool op_returns_alias(struct str name)
+{
+    struct schema wanted, found;
+    if (!split_name(name, &wanted))
+        return false;
+    for (uint32_t i = 0; i < ROWS; i++) {
+        struct str forms = str_of(rows[i].forms), form = STR("");
+        if (!may_be_form(&rows[i], &wanted) || !schema_parse_name(str_of(rows[i].schema), &found))
+            continue;
+        do {
+            if (is_form(found, form, wanted))
+                return schema_returns_alias(str_of(rows[i].schema), form);
+            form = next_form(&forms);
+        } while (form.n);
+    }
+    return false;
+}
+
+/* Custom operators come first: a rule of the user's stands for one of ours. */
+bool op_table_init(struct op_table *table, const struct custom_rules *rules, struct arena *arena,
+                   struct err *err)
+{
+    uint32_t n_custom = rules ? (uint32_t)custom_rules_count(rules) : 0;
+    uint32_t n = n_custom;
+    for (uint32_t i = 0; i < ROWS; i++)
+        n += count_forms(&rows[i]);
+    for (table->n_slots = 64; table->n_slots <= 2u * n;)
+        table->n_slots *= 2;
+    table->n = 0;
+    table->rows = arena_array(arena, struct op, (size_t)n + 1);
+    table->by_name = arena_array(arena, uint32_t, table->n_slots);
+    table->by_base = arena_array(arena, uint32_t, table->n_slots);
+    if (!table->rows || !table->by_name || !table->by_base)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < n_custom; i++) {
+        struct row row = { custom_rules_schema(rules, i), "", rule_custom, (int32_t)i, ROW_PLAIN };
+        if (!add_row(table, arena, &row, err))
+            return false;
+    }
+    for (uint32_t i = 0; i < ROWS; i++)
+        if (!add_row(table, arena, &rows[i], err))
+            return false;
+    apply_tags(table);
+    return true;
+}
+
+struct op *op_table_find(const struct op_table *table, struct str name)
+{
+    struct schema parts;
+    if (!split_name(name, &parts))
+        return NULL;
+    uint32_t slot = *find_slot(table, &parts, false);
+    return slot ? &table->rows[slot - 1] : NULL;
+}
+
+struct op *op_table_base(const struct op_table *table, struct str name)
+{
+    struct schema parts;
+    if (!split_name(name, &parts) || parts.overload.n)
+        return NULL;
+    uint32_t slot = *find_slot(table, &parts, true);
+    return slot ? &table->rows[slot - 1] : NULL;
+}
+
+/* What of the schema the dispatcher asks at each call. */
+static void note_writes(struct op *op)
+{
+    const struct schema *s = &op->schema;
+    for (uint32_t i = 0; i < s->n_args; i++) {
+        op->writes |= s->args[i].written;
+        op->returns_keyword |=
+            s->args[i].written && s->args[i].keyword_only && s->n_results && s->results[0].written;
+    }
+}
+
+bool op_prepare(struct ops *ops, struct op *op)
+{
+    if (op->parsed)
+        return true;
+    struct schema schema;
+    struct env_raised what = env_raised(ops->env); /* or default values would be none */
+    if (what.kind != ENV_RAISED_NOTHING) {
+        ops_refuse(ops, str_of(what.type), "%.*s", STR_ARG(what.text));
+        return false;
+    }
+    struct str text;
+    if (!schema_derive(op->row, op->form, &ops->schemas, &text) ||
+        !schema_parse(text, &ops->schemas, ops->pool, &schema, &ops->failure) ||
+        !vec_push(&ops->parsed, op->index)) {
+        ops_no_memory(ops);
+        return false;
+    }
+    schema.space = op->schema.space; /* which outlive the environment */
+    schema.base = op->schema.base;
+    schema.overload = op->schema.overload;
+    op->schema = schema;
+    note_writes(op);
+    op->parsed = true;
+    return true;
+}

@@ -1,0 +1,186 @@
+/* Operators: what PyTorch would answer to a call, without PyTorch.
+ *
+ *     struct ops *ops = ops_new(env, &err);
+ *     struct value args[] = { value_tensor(x), value_tensor(y) }, result;
+ *     switch (ops_call(ops, STR("aten.add.Tensor"), args, 2, NULL, 0, &result)) ...
+ *
+ * An operator is one row of a table (the *.def files beside this): its public schema, as
+ * torch/_C/_jit_get_all_schemas() prints it, the rule of its family, and what tells it from its
+ * family. A rule computes the metas of the results, asks the environment what PyTorch's kernel,
+ * decomposition or reference asks (and so adds the same guards), and refuses with PyTorch's text.
+ * In-place and out= forms share the row's rule: what they return and check beyond it follows from
+ * the schema's alias annotations.
+ *
+ * The operator cache (torch/_subclasses/fake_tensor.py, FakeTensorMode._cached_dispatch_impl)
+ * answers a call that was seen: its key is the operator and the arguments, tensors by interned
+ * meta. It is what makes a warm replay cheap, and it is counted as PyTorch counts it.
+ *
+ * One context serves one thread. It borrows the environment, whose pool it uses. */
+#ifndef SYMTAPE_REPLAY_OPS_DISPATCH_OPS_H
+#define SYMTAPE_REPLAY_OPS_DISPATCH_OPS_H
+
+#include "replay/ops/dispatch/stats.h"
+#include "replay/ops/dispatch/value.h"
+#include "replay/shape/env/env.h"
+
+struct ops;
+struct op; /* a row of the table */
+
+enum op_outcome {
+    OP_DONE,
+    OP_REFUSED,     /* PyTorch would raise: ops_error() */
+    OP_UNSUPPORTED, /* no row, or a form of it that no rule knows: ops_error() names it */
+    OP_FAILED       /* out of memory, a limit: ops_failed() */
+};
+
+struct ops_error {
+    struct str type; /* "RuntimeError", "GuardOnDataDependentSymNode" ... */
+    struct str text;
+};
+
+struct ops *ops_new(struct shape_env *env, struct err *err);
+struct custom_rules; /* replay/ops/decomp/custom.h */
+/* Knows those operators, too; borrows them. */
+struct ops *ops_new_with_rules(struct shape_env *env, const struct custom_rules *rules,
+                               struct err *err);
+void ops_free(struct ops *ops); /* NULL is fine */
+/* Forgets values, storages and results, keeps interned metas and the cache: for the next graph. */
+void ops_reset(struct ops *ops);
+
+/* Calls ask again where PyTorch's cache, which tells storages by their size, would not know them:
+ * for the first walk of a graph, which stands for so many runs of PyTorch's, at most two
+ * (replay/ops/model/recall.h). 0, at first: what was seen is known. */
+void ops_set_recall(struct ops *ops, unsigned runs);
+
+/* Empties the operator cache. */
+void ops_forget_calls(struct ops *ops);
+
+/* Forgets everything but the table and the switches, and goes on with another environment. */
+void ops_set_env(struct ops *ops, struct shape_env *env);
+/* Calls without symbols answer as eager PyTorch does, kernels and their messages, rather than as
+ * FakeTensorMode, whose meta functions are mostly references. Off at first. */
+void ops_set_eager(struct ops *ops, bool on);
+/* Python's min() and max() of SymInts ask nothing while torch.export traces: they are torch.sym_min
+ * and sym_max (torch/_export/non_strict_utils.py, _override_builtin_ops). Off at first. */
+void ops_set_export(struct ops *ops, bool on);
+
+struct shape_env *ops_env(const struct ops *ops);
+struct sym_pool *ops_pool(const struct ops *ops);
+
+/* --- Calling --- */
+
+struct keyword {
+    struct str name;
+    struct value value;
+};
+
+/* The row of "aten.add.Tensor" (also "aten::add.Tensor", "torch.ops.aten.add.Tensor"; ".default"
+ * may be left out); NULL where there is none. Rows belong to the context. */
+const struct op *ops_find(const struct ops *ops, struct str name);
+/* Whether that operator, as node_op_name() spells it, returns memory of its arguments ("->
+ * Tensor(a)" of views, "-> Tensor(a!)" of in-place forms). Asks the table of rows, without a
+ * context; false for operators that are not in it. */
+bool op_returns_alias(struct str name);
+size_t ops_count(const struct ops *ops);
+const struct op *ops_at(const struct ops *ops, size_t i);
+bool op_is_pointwise(const struct op *op); /* its row says so (replay/ops/all_ops.def) */
+/* The parts of its name. The rest, the text included, is there once the operator was called or
+ * ops_prepare() was asked for it. */
+struct schema;
+const struct schema *op_schema(const struct op *op);
+/* The whole schema; NULL: memory ran out, or the environment raised something before. */
+const struct schema *ops_prepare(struct ops *ops, const struct op *op);
+struct str op_name(const struct op *op); /* "aten.add.Tensor" */
+uint32_t op_index(const struct op *op);  /* in the table */
+
+/* A call as FakeTensorMode sees it. Several results are a VALUE_TUPLE, a Tensor[] a VALUE_LIST;
+ * no result VALUE_NONE. Valid until ops_reset(). */
+enum op_outcome ops_call(struct ops *ops, struct str name, const struct value *args, uint32_t n,
+                         const struct keyword *keywords, uint32_t n_keywords, struct value *ret);
+enum op_outcome ops_call_op(struct ops *ops, const struct op *op, const struct value *args,
+                            uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                            struct value *ret);
+/* Rules of composite operators and of Python's functions call others: what they are made of. Who
+ * computes those (replay/backend/call/nested_calls.h) has the values of the whole. */
+struct schema;
+enum ops_part {
+    PART_INSIDE, /* the rule is run, and its own calls are told */
+    PART_WHOLE,  /* nothing inside of it is told; end() is */
+    PART_FAILED
+};
+struct nested_observer {
+    /* Before each call, with its arguments in the schema's order, which may be given values. */
+    enum ops_part (*begin)(void *user, const struct op *op, struct value *args, uint32_t n,
+                           struct err *err);
+    bool (*end)(void *user, const struct op *op, const struct schema *schema,
+                const struct value *args, struct value result, struct err *err);
+    void *user;
+};
+/* NULL: nobody. Returns who was. While somebody is told, no cache answers. */
+const struct nested_observer *ops_set_parts(struct ops *ops, const struct nested_observer *parts);
+bool ops_tells_parts(const struct ops *ops); /* is somebody told? */
+/* A call from outside while a rule is at work: from within struct nested_observer. */
+struct ops_outside {
+    const struct nested_observer *parts;
+    uint32_t depth, nesting, kernel;
+    size_t written;
+};
+struct ops_outside ops_step_out(struct ops *ops);
+void ops_step_in(struct ops *ops, struct ops_outside outside);
+
+/* The arguments of a call that was OP_DONE in its schema's order, defaults filled in: what executes
+ * a call reads (replay/backend). bound: room for SCHEMA_MAX_SLOTS. NULL: they do not fit. */
+struct schema;
+const struct schema *ops_bound(struct ops *ops, const struct op *op, const struct value *args,
+                               uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                               struct value *bound);
+/* Is a torch.autocast in force? Then an operator's own call casts as the dispatcher would, too. */
+bool ops_autocasts(const struct ops *ops);
+/* A node's target as a graph prints it: an operator ("torch.ops.aten.mm.default"), a Python
+ * function ("torch.addmm", "torch.nn.functional.relu", "operator.add", "torch.sym_max"). */
+enum op_outcome ops_call_function(struct ops *ops, struct str target, const struct value *args,
+                                  uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                                  struct value *ret);
+/* args[0] is the receiver. */
+enum op_outcome ops_call_method(struct ops *ops, struct str method, const struct value *args,
+                                uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                                struct value *ret);
+
+/* What a call wrote in place beyond values: a tensor argument (by its number in the schema, lists
+ * not meant) whose meta is another now, as of transpose_(), resize_(), set_() or out= of another
+ * size. The caller has to let it stand for that tensor from here on. */
+size_t ops_n_written(const struct ops *ops);
+struct tensor ops_written(const struct ops *ops, size_t i, uint32_t *arg);
+
+/* What the last call that did not end in OP_DONE said. */
+const struct ops_error *ops_error(const struct ops *ops);
+bool ops_failed(const struct ops *ops, struct err *err); /* moves the reason of OP_FAILED to err */
+
+/* A subgraph that a higher-order operator calls: set by who walks the graph. Runs the child named
+ * `graph` on args. */
+typedef enum op_outcome ops_subgraph(void *user, struct str graph, const struct value *args,
+                                     uint32_t n, struct value *ret);
+void ops_set_subgraph(struct ops *ops, ops_subgraph *run, void *user);
+
+/* Memory ran out where an answer could do without: of the cache, of counters, of
+ * questions that are asked for what they leave behind. */
+bool ops_short_of_memory(const struct ops *ops);
+/* How often a call was answered by what a tensor remembers (nonzero(), item()). */
+uint64_t ops_memo_uses(const struct ops *ops);
+/* x.item() gives that number, as of an input whose value a log names. False: out of memory. */
+bool ops_remember_item(struct ops *ops, struct tensor x, struct value number);
+
+/* A terminated copy, one of equal texts, that lives as long as the context; NULL: out of memory. */
+const char *ops_keep_name(struct ops *ops, struct str name);
+
+/* --- Making arguments --- */
+
+/* Copied and interned; meta.id is not looked at. NULL: out of memory. */
+const struct tensor_meta *ops_intern(struct ops *ops, const struct tensor_meta *meta);
+struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta); /* new storage */
+/* Room for n values that lives until ops_reset(); NULL: out of memory. */
+struct value *ops_values(struct ops *ops, size_t n);
+struct arena *ops_arena(struct ops *ops);
+uint32_t ops_next_storage(const struct ops *ops); /* the number that the next one gets */
+
+#endif

@@ -1,0 +1,258 @@
+
+#include "replay/ops/dispatch/context.h"
+#include "replay/ops/memo/cache.h"
+#include "trace/base/clock.h"
+#include "trace/base/hash.h"
+
+static const char *const counter_names[] = {
+#define OP_COUNTER(id, name) name,
+#include "replay/ops/dispatch/op_counters.def"
+#undef OP_COUNTER
+};
+
+static const char *const bypass_reasons[] = {
+#define OP_BYPASS(id, reason) reason,
+#include "replay/ops/dispatch/op_bypass.def"
+#undef OP_BYPASS
+};
+
+const char *op_counter_name(enum op_counter counter)
+{
+    return counter_names[counter];
+}
+
+const char *op_bypass_reason(enum op_bypass bypass)
+{
+    return bypass_reasons[bypass];
+}
+
+const struct op_stats *ops_stats(const struct ops *ops, const struct op *op)
+{
+    return &ops->stats.by_op[op->index];
+}
+
+const struct op_outer *ops_outer(const struct ops *ops, const struct op *op)
+{
+    return &ops->stats.outer[op->index];
+}
+
+const struct op_stack_stats *ops_stack_stats(const struct ops *ops, size_t i)
+{
+    return i < ops->stats.by_stack.n ? &ops->stats.by_stack.v[i] : NULL;
+}
+
+void ops_stats_clear(struct ops *ops)
+{
+    memset(ops->stats.by_op, 0, (ops->table.n + 1) * sizeof *ops->stats.by_op);
+    memset(ops->stats.outer, 0, (ops->table.n + 1) * sizeof *ops->stats.outer);
+    ops->stats.top = ops->table.n;
+    ops->stats.by_stack.n = 0;
+    ops->stats.fake_tensor = 0;
+    if (ops->stats.slots)
+        memset(ops->stats.slots, 0, ops->stats.n_slots * sizeof *ops->stats.slots);
+}
+
+void stats_release(struct op_stats_table *stats)
+{
+    free(stats->by_op);
+    free(stats->outer);
+    free(stats->slots);
+    vec_release(&stats->by_stack);
+}
+
+static uint32_t *stack_slot(struct op_stats_table *stats, uint32_t op, uint32_t stack)
+{
+    uint32_t i = (uint32_t)hash_mix(op, stack) & (stats->n_slots - 1);
+    for (; stats->slots[i]; i = (i + 1) & (stats->n_slots - 1)) {
+        const struct op_stack_stats *row = &stats->by_stack.v[stats->slots[i] - 1];
+        if (row->op == op && row->stack == stack)
+            break;
+    }
+    return &stats->slots[i];
+}
+
+static bool grow(struct op_stats_table *stats)
+{
+    uint32_t n_slots = stats->n_slots ? 2 * stats->n_slots : 256;
+    uint32_t *slots = calloc(n_slots, sizeof *slots);
+    if (!slots)
+        return false;
+    free(stats->slots);
+    stats->slots = slots;
+    stats->n_slots = n_slots;
+    for (size_t i = 0; i < stats->by_stack.n; i++)
+        *stack_slot(stats, stats->by_stack.v[i].op, stats->by_stack.v[i].stack) = (uint32_t)i + 1;
+    return true;
+}
+
+struct op_stack_stats *stats_of_stack(struct op_stats_table *stats, uint32_t op)
+{
+    if (2 * (stats->by_stack.n + 1) > stats->n_slots && !grow(stats))
+        return NULL;
+    uint32_t *slot = stack_slot(stats, op, stats->stack);
+    if (!*slot) {
+        if (!vec_push(&stats->by_stack, (struct op_stack_stats){ .op = op, .stack = stats->stack }))
+            return NULL;
+        *slot = (uint32_t)stats->by_stack.n;
+    }
+    return &stats->by_stack.v[*slot - 1];
+}
+
+/* --- Counting --- */
+
+void stats_dispatch(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
+{
+    if (ops->stats.muted)
+        return;
+    struct op_stats *stats = &ops->stats.by_op[op];
+    stats->dispatches += n;
+    stats->by_depth[depth < OP_STATS_DEPTHS ? depth : OP_STATS_DEPTHS - 1] += n;
+    ops->stats.outer[ops->stats.top].within += depth ? n : 0;
+    ops->stats.dispatches += n;
+}
+
+/* Kernels written in Python that get at their arguments themselves (_view_meta, slice_forward and
+ * nonzero of torch/_subclasses/fake_impls.py): what they call comes by FakeTensor. */
+static bool by_fake_tensor(struct str op)
+{
+    static const char *const names[] = { "aten.view.default",    "aten._unsafe_view.default",
+                                         "aten.reshape.default", "aten.slice.Tensor",
+                                         "aten.select.int",      "aten.nonzero.default" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(op, names[i]))
+            return true;
+    return false;
+}
+
+void stats_within(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
+{
+    stats_dispatch(ops, op, depth, n);
+    if (ops->stats.muted || !by_fake_tensor(ops->table.rows[op].name))
+        return;
+    ops->stats.fake_tensor += n;
+    ops->stats.outer[ops->stats.top].fake_tensor += n;
+}
+
+void stats_count(struct ops *ops, uint32_t op, enum op_counter counter)
+{
+    ops->stats.by_op[op].fast[counter] += !ops->stats.muted;
+    ops->stats.outer[ops->stats.top].fast +=
+        !ops->stats.muted && counter == OP_COUNTER_ATTEMPT_FAST;
+}
+
+void stats_outer(struct ops *ops, uint32_t op)
+{
+    ops->stats.top = op;
+    ops->stats.outer[op].calls++;
+}
+
+void stats_hit(struct ops *ops, uint32_t op)
+{
+    ops->stats.by_op[op].hits += !ops->stats.muted;
+    ops->stats.outer[op].hits += !ops->stats.muted && !ops->depth;
+}
+
+void stats_miss(struct ops *ops, uint32_t op, enum op_bypass bypass)
+{
+    struct op_stats *stats = &ops->stats.by_op[op];
+    uint64_t *counter = bypass == OP_BYPASS_NONE ? &stats->misses : &stats->bypasses[bypass];
+    *counter += !ops->stats.muted;
+    if (!ops->stats.muted && !ops->depth)
+        *(bypass == OP_BYPASS_NONE ? &ops->stats.outer[op].misses
+                                   : &ops->stats.outer[op].bypasses) += 1;
+}
+
+void stats_answered(struct ops *ops, uint32_t op, enum op_bypass bypass)
+{
+    struct op_stats *stats = &ops->stats.by_op[op];
+    stats->answered += !ops->stats.muted;
+    if (bypass != OP_BYPASS_NONE)
+        stats->bypasses[bypass] += !ops->stats.muted;
+}
+
+struct stats_mark stats_begin(const struct ops *ops)
+{
+    return (struct stats_mark){ .env = env_counts(ops->env),
+                                .exprs = sym_pool_count(ops->pool),
+                                .dispatches = ops->stats.dispatches,
+                                .symbolic_tensors = ops->stats.symbolic_tensors,
+                                .begin_ns = ops->stats.timing ? clock_ns() : 0 };
+}
+
+void stats_end(struct ops *ops, uint32_t op, const struct stats_mark *mark)
+{
+    if (ops->stats.muted)
+        return;
+    struct op_stats *stats = &ops->stats.by_op[op];
+    struct env_counts env = env_counts(ops->env);
+    uint64_t ns = ops->stats.timing ? clock_ns() - mark->begin_ns : 0;
+    uint64_t exprs = sym_pool_count(ops->pool) - mark->exprs;
+    uint64_t symbolic_tensors = ops->stats.symbolic_tensors - mark->symbolic_tensors;
+    stats->calls++;
+    stats->ns += ns;
+    stats->exprs += exprs;
+    stats->evaluations += env.evaluations - mark->env.evaluations;
+    stats->guards += env.guards - mark->env.guards;
+    stats->symbolic_tensors += symbolic_tensors;
+    struct op_stack_stats *stack = stats_of_stack(&ops->stats, op);
+    if (!stack) { /* counted by operator only */
+        ops->short_of_memory = true;
+        return;
+    }
+    stack->calls++;
+    stack->ns += ns;
+    stack->dispatches += ops->stats.dispatches - mark->dispatches;
+    stack->guards += env.guards - mark->env.guards;
+    stack->exprs += exprs;
+    stack->symbolic_tensors += symbolic_tensors;
+}
+
+void ops_set_muted(struct ops *ops, bool on)
+{
+    ops->stats.muted = on;
+}
+
+struct op_totals ops_totals(const struct ops *ops)
+{
+    struct op_totals ret = { .fake_tensor = ops->stats.fake_tensor };
+    for (uint32_t i = 0; i < ops->table.n; i++) {
+        const struct op_stats *s = &ops->stats.by_op[i];
+        ret.dispatches += s->dispatches;
+        ret.outermost += s->by_depth[0];
+        for (size_t k = 0; k < OP_COUNTERS; k++)
+            ret.fast[k] += s->fast[k];
+    }
+    return ret;
+}
+
+/* --- Switches --- */
+
+void ops_set_stack(struct ops *ops, uint32_t stack)
+{
+    ops->stats.stack = stack;
+}
+
+void ops_set_timing(struct ops *ops, bool on)
+{
+    ops->stats.timing = on;
+}
+
+void ops_set_cache(struct ops *ops, bool on)
+{
+    ops->cache_off = !on;
+}
+
+void ops_set_fast_path(struct ops *ops, bool on)
+{
+    ops->fast_off = !on;
+}
+
+void op_set_fast_path(struct ops *ops, const struct op *op, bool on)
+{
+    ops->table.rows[op->index].slow = !on;
+}
+
+void op_set_free(struct ops *ops, const struct op *op, bool on)
+{
+    ops->table.rows[op->index].free = on;
+}

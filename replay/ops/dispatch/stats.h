@@ -1,0 +1,92 @@
+/* What calls cost, by operator and by the user stack they were made under.
+ *
+ * Named and counted as PyTorch does where it has a name: dispatches are those of FakeTensorMode
+ * (torch.utils._stats.simple_call_counter), fast those of make_fast_binary_impl
+ * (torch/_subclasses/fake_impls.py), cache those of FakeTensorMode.cache_info(). */
+#ifndef SYMTAPE_REPLAY_OPS_DISPATCH_STATS_H
+#define SYMTAPE_REPLAY_OPS_DISPATCH_STATS_H
+
+#include <stdint.h>
+
+#include "trace/base/vec.h"
+
+struct ops;
+struct op;
+
+enum op_counter {
+#define OP_COUNTER(id, name) OP_COUNTER_##id,
+#include "replay/ops/dispatch/op_counters.def"
+#undef OP_COUNTER
+    OP_COUNTERS
+};
+
+/* Why PyTorch's operator cache passes a call by (_validate_cache_key, _validate_cache_entry). */
+enum op_bypass {
+#define OP_BYPASS(id, reason) OP_BYPASS_##id,
+#include "replay/ops/dispatch/op_bypass.def"
+#undef OP_BYPASS
+    OP_BYPASSES
+};
+
+const char *op_counter_name(enum op_counter counter);
+const char *op_bypass_reason(enum op_bypass bypass);
+
+enum { OP_STATS_DEPTHS = 8 };
+
+struct op_stats {
+    uint64_t calls;                     /* from outside */
+    uint64_t dispatches;                /* all of them, those from within other operators too */
+    uint64_t by_depth[OP_STATS_DEPTHS]; /* of dispatches; the last holds what is deeper */
+    uint64_t fast[OP_COUNTERS];
+    uint64_t hits, misses, bypasses[OP_BYPASSES];
+    uint64_t answered; /* by our own memo, where PyTorch computes again */
+    /* Of calls from outside, with all that happened within them. */
+    uint64_t exprs, evaluations, guards, symbolic_tensors, ns;
+};
+
+/* Calls of one operator under one user stack. */
+struct op_stack_stats {
+    uint32_t op; /* its number in the table */
+    uint32_t stack;
+    uint64_t calls, dispatches, guards, exprs, symbolic_tensors, ns;
+};
+
+/* Of calls that no other operator made, while a pass is modelled: what PyTorch's cache said, and
+ * what was done within them. */
+struct op_outer {
+    uint64_t calls, hits, misses, bypasses;
+    uint64_t within, fake_tensor, fast; /* dispatches; those by FakeTensor; attempts */
+};
+
+const struct op_outer *ops_outer(const struct ops *ops, const struct op *op);
+const struct op_stats *ops_stats(const struct ops *ops, const struct op *op);
+/* In the order of the first call; NULL past the end. */
+const struct op_stack_stats *ops_stack_stats(const struct ops *ops, size_t i);
+void ops_stats_clear(struct ops *ops);
+
+/* All operators together. */
+struct op_totals {
+    uint64_t dispatches, outermost; /* the latter: those that no other operator made */
+    uint64_t fake_tensor;           /* that come by FakeTensor, while a pass is modelled */
+    uint64_t fast[OP_COUNTERS];
+};
+struct op_totals ops_totals(const struct ops *ops);
+/* Nothing counts while on. */
+void ops_set_muted(struct ops *ops, bool on);
+/* The user stack of the calls that follow: a stack_id of the trace, 0 for none. */
+void ops_set_stack(struct ops *ops, uint32_t stack);
+
+/* --- Switches --- */
+
+/* Reads the clock at each call from outside (off at first). */
+void ops_set_timing(struct ops *ops, bool on);
+/* Without the operator cache every call runs its rule. */
+void ops_set_cache(struct ops *ops, bool on);
+/* Without the fast path of binary operators; count(ATTEMPT_FAST) then answers that it is off. */
+void ops_set_fast_path(struct ops *ops, bool on);
+void op_set_fast_path(struct ops *ops, const struct op *op, bool on);
+/* Calls of this operator count nothing, nor does what happens within them: what the rest would
+ * cost without it. */
+void op_set_free(struct ops *ops, const struct op *op, bool on);
+
+#endif

@@ -1,0 +1,46 @@
+#include "replay/ops/dispatch/tensor_memo.h"
+
+static bool is_of(const struct memo_entry *entry, struct tensor x, enum memo memo)
+{
+    return entry->storage == x.storage && entry->meta == x.meta->id && entry->memo == memo;
+}
+
+struct value memo_get(struct memo_table *table, struct tensor x, enum memo memo)
+{
+    table->asked++;
+    for (size_t i = 0; x.meta && i < table->entries.n; i++)
+        if (is_of(&table->entries.v[i], x, memo))
+            return table->entries.v[i].value;
+    return value_none();
+}
+
+bool memo_set(struct memo_table *table, struct tensor x, enum memo memo, struct value value)
+{
+    if (!x.meta)
+        return true;
+    for (size_t i = 0; i < table->entries.n; i++)
+        if (is_of(&table->entries.v[i], x, memo)) {
+            table->entries.v[i].value = value;
+            return true;
+        }
+    return vec_push(&table->entries, (struct memo_entry){ x.storage, x.meta->id, memo, value });
+}
+
+void memo_forget(struct memo_table *table, uint32_t storage)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < table->entries.n; i++)
+        if (table->entries.v[i].storage != storage)
+            table->entries.v[kept++] = table->entries.v[i];
+    table->entries.n = kept;
+}
+
+void memo_clear(struct memo_table *table)
+{
+    table->entries.n = 0;
+}
+
+void memo_release(struct memo_table *table)
+{
+    vec_release(&table->entries);
+}

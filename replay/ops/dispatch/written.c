@@ -1,0 +1,142 @@
+/* In-place and out= forms: what they check and return beyond the functional one
+ * (torch/_prims_common/wrappers.py, out_wrapper; aten/src/ATen/TensorIterator.cpp, resize_outputs
+ * and compute_types). */
+#include "replay/ops/dispatch/context.h"
+#include "replay/ops/layout/layout.h"
+
+/* The tensor that result i of the rule stands for. */
+static struct value *result_at(struct call *c, uint32_t i)
+{
+    bool group =
+        c->ret.kind == VALUE_TUPLE || (c->ret.kind == VALUE_LIST && c->op->schema.n_results != 1);
+    if (group)
+        return i < c->ret.n ? (struct value *)&c->ret.u.items[i] : NULL;
+    return i == 0 ? &c->ret : NULL;
+}
+
+static bool same_shape(struct call *c, const struct tensor_meta *a, const struct tensor_meta *b)
+{
+    if (a->ndim != b->ndim)
+        return false;
+    for (uint32_t i = 0; i < a->ndim; i++)
+        if (!guard_bool(c, eq(c, a->size[i], b->size[i])))
+            return false;
+    return true;
+}
+
+/* c10::canCast. */
+static bool can_cast(enum dtype from, enum dtype to)
+{
+    if (dtype_is_complex(from) && !dtype_is_complex(to))
+        return false;
+    if (dtype_is_float(from) && dtype_is_integer(to))
+        return false;
+    return from == DTYPE_B8 || to != DTYPE_B8;
+}
+
+static bool note(struct call *c, uint32_t arg, struct tensor tensor)
+{
+    return vec_push(&c->ops->written, (struct written){ arg, tensor }) ||
+           refuse(c, "MemoryError", "out of memory");
+}
+
+/* TensorIterator's words; those of _safe_copy_out for references. */
+static bool check_cast(struct call *c, enum dtype from, enum dtype to)
+{
+    if (from == to || can_cast(from, to))
+        return !c->failed;
+    if (eager(c))
+        return refuse(c, "RuntimeError",
+                      "result type %s can't be cast to the desired output type %s",
+                      dtype_scalar_name(from), dtype_scalar_name(to));
+    return refuse(c, "RuntimeError",
+                  "Attempting to cast from %s to out tensor with dtype %s, but this can't be cast "
+                  "because it is not safe!",
+                  dtype_python_name(from), dtype_python_name(to));
+}
+
+/* Who is told of the parts of a call is told of this one, too. */
+static bool tell_copy(struct call *c, struct tensor from, struct tensor to)
+{
+    struct value args[] = { value_tensor(to), value_tensor(from) };
+    if (c->ops->parts && !c->failed)
+        call_op(c, "aten.copy_.default", args, 2);
+    return !c->failed;
+}
+
+static bool finish_in_place(struct call *c, uint32_t arg, struct value *result)
+{
+    struct tensor self = c->args[arg].u.tensor, made = result->u.tensor;
+    if (c->op->inplace_view) {
+        *result = value_tensor(made);
+        return made.meta == self.meta || note(c, arg, made);
+    }
+    *result = value_tensor(self);
+    if (made.storage == self.storage)
+        return !c->failed;
+    if (!check_cast(c, made.meta->dtype, self.meta->dtype))
+        return false;
+    bool same = same_shape(c, self.meta, made.meta);
+    if (same && !tell_copy(c, made, self))
+        return false;
+    return require(c, same, "RuntimeError",
+                   "output with shape %s doesn't match the broadcast shape %s",
+                   sizes_text(c, self.meta->size, self.meta->ndim),
+                   sizes_text(c, made.meta->size, made.meta->ndim));
+}
+
+static bool finish_out(struct call *c, uint32_t arg, struct value *result)
+{
+    struct tensor out = c->args[arg].u.tensor, made = result->u.tensor;
+    if (!check_cast(c, made.meta->dtype, out.meta->dtype))
+        return false;
+    *result = value_tensor(out);
+    if (same_shape(c, out.meta, made.meta))
+        return !c->failed && tell_copy(c, made, out);
+    struct tensor resized = new_view_dtype(c, out, out.meta->dtype, made.meta->size,
+                                           made.meta->stride, made.meta->ndim, out.meta->offset);
+    *result = value_tensor(resized);
+    return !c->failed && tell_copy(c, made, resized) && note(c, arg, resized);
+}
+
+/* The written argument of that alias set, or UINT32_MAX. */
+static uint32_t arg_of(const struct schema *schema, char alias)
+{
+    for (uint32_t i = 0; i < schema->n_args; i++)
+        if (schema->args[i].written && schema->args[i].alias == alias)
+            return i;
+    return UINT32_MAX;
+}
+
+/* The k-th written keyword argument: what out= forms without results write. */
+bool finish_written(struct call *c)
+{
+    const struct schema *s = &c->op->schema;
+    if (!s->n_results) {
+        c->ret = value_none();
+        return !c->failed;
+    }
+    for (uint32_t i = 0; i < s->n_results && !c->failed; i++) {
+        struct value *result = s->results[i].written ? result_at(c, i) : NULL;
+        uint32_t arg = result ? arg_of(s, s->results[i].alias) : UINT32_MAX;
+        if (arg == UINT32_MAX || result->kind != VALUE_TENSOR || c->args[arg].kind != VALUE_TENSOR)
+            continue;
+        if (s->args[arg].keyword_only)
+            finish_out(c, arg, result);
+        else
+            finish_in_place(c, arg, result);
+    }
+    return !c->failed;
+}
+
+/* What FakeTensor remembered of a tensor's values is void once it is written. */
+void forget_written(struct ops *ops, const struct op *op, const struct value *bound)
+{
+    for (uint32_t i = 0; i < op->schema.n_args; i++) {
+        bool list = bound[i].kind == VALUE_LIST;
+        const struct value *items = list ? bound[i].u.items : &bound[i];
+        for (uint32_t k = 0; op->schema.args[i].written && k < (list ? bound[i].n : 1); k++)
+            if (items[k].kind == VALUE_TENSOR)
+                memo_forget(&ops->memos, items[k].u.tensor.storage);
+    }
+}

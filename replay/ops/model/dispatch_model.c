@@ -1,0 +1,230 @@
+#include "replay/ops/model/dispatch_model.h"
+
+#include "replay/ops/dispatch/context.h"
+#include "replay/ops/layout/layout.h"
+
+void ops_set_above(struct ops *ops, enum model_mode mode)
+{
+    struct dispatch_model *above = &ops->model;
+    above->mode = mode;
+    above->devices = above->detaches = above->symbolic_numbers = above->saved_inplace = 0;
+    above->grads.n = 0;
+    above->silent = false;
+}
+
+const struct dispatch_model *ops_model(const struct ops *ops)
+{
+    return &ops->model;
+}
+
+void model_release(struct dispatch_model *above)
+{
+    vec_release(&above->grads);
+}
+
+void model_devices(struct ops *ops, uint64_t n)
+{
+    if (ops->model.mode == MODEL_FAKE && ops->depth == 0 && !ops->stats.muted)
+        ops->model.devices += n;
+}
+
+/* --- Autograd, by storages: a view requires what its base does --- */
+
+static enum model_grad grad_of(const struct dispatch_model *above, uint32_t storage)
+{
+    return storage < above->grads.n ? (enum model_grad)above->grads.v[storage] : GRAD_NONE;
+}
+
+static void set_grad(struct dispatch_model *above, uint32_t storage, enum model_grad grad)
+{
+    while (above->grads.n <= storage && !above->failed)
+        above->failed = !vec_push(&above->grads, GRAD_NONE);
+    if (!above->failed)
+        above->grads.v[storage] = (uint8_t)grad;
+}
+
+void ops_model_leaf(struct ops *ops, struct value input, bool tracked)
+{
+    if (input.kind != VALUE_TENSOR)
+        return;
+    if (tracked)
+        set_grad(&ops->model, input.u.tensor.storage, GRAD_LEAF);
+    if (!fake_cache_requires_grad(ops, input.u.tensor))
+        ops->model.failed = true;
+}
+
+void ops_model_next_pass(struct ops *ops)
+{
+    ops->fake_cache.pass++;
+}
+
+void ops_model_silent(struct ops *ops, bool on)
+{
+    ops->model.silent = on;
+}
+
+/* True where an argument requires a gradient. The first use of a leaf makes its AccumulateGrad
+ * node, which asks for the device (torch/csrc/autograd/functions/accumulate_grad.cpp). */
+static bool takes_gradient(struct ops *ops, const struct value *value, uint64_t *devices,
+                           unsigned depth)
+{
+    bool ret = false;
+    if (value->kind == VALUE_TENSOR) {
+        enum model_grad grad = grad_of(&ops->model, value->u.tensor.storage);
+        if (grad == GRAD_LEAF) {
+            set_grad(&ops->model, value->u.tensor.storage, GRAD_LEAF_USED);
+            ++*devices;
+        }
+        return grad != GRAD_NONE;
+    }
+    if (value->kind == VALUE_LIST || value->kind == VALUE_TUPLE)
+        for (uint32_t i = 0; i < value->n && depth < 8; i++)
+            ret |= takes_gradient(ops, &value->u.items[i], devices, depth + 1);
+    return ret;
+}
+
+static bool is_differentiable(struct tensor x)
+{
+    return dtype_is_float(x.meta->dtype) || dtype_is_complex(x.meta->dtype);
+}
+
+/* --- What an operator is known for --- */
+
+static uint64_t asked(const struct op *op)
+{
+    static const struct {
+        const char *name;
+        uint64_t times;
+    } rows[] = {
+#define ASKS_DEVICE(name, times) { name, times },
+#define SAVES(name, results)
+#include "replay/ops/model/dispatch_model.def"
+#undef ASKS_DEVICE
+#undef SAVES
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (str_is(op->name, rows[i].name))
+            return rows[i].times;
+    return 0;
+}
+
+static uint64_t saved(const struct op *op)
+{
+    static const struct {
+        const char *name;
+        uint64_t results;
+    } rows[] = {
+#define ASKS_DEVICE(name, times)
+#define SAVES(name, results) { name, results },
+#include "replay/ops/model/dispatch_model.def"
+#undef ASKS_DEVICE
+#undef SAVES
+    };
+    size_t dot = str_find_char(str_from(op->name, 5), '.');
+    struct str base = str_first(op->name, 5 + dot);
+    if (base.n && base.p[base.n - 1] == '_')
+        base.n--;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (str_is(base, rows[i].name))
+            return rows[i].results;
+    return 0;
+}
+
+/* --- A call --- */
+
+/* Views ask once they are made (torch/csrc/autograd/VariableTypeUtils.h, as_view), results that
+ * require a gradient for the metadata of their edge (set_history), wrappers of functionalization
+ * when they are made, views of them not (torch/_subclasses/functional_tensor.py, FunctionalTensor).
+ */
+static void count_result(struct ops *ops, const struct op *op, struct tensor x, bool gradient,
+                         uint32_t fresh_from)
+{
+    struct dispatch_model *above = &ops->model;
+    bool fresh = x.storage >= fresh_from, written = op->writes;
+    if (above->mode == MODEL_FUNCTIONAL)
+        above->devices += fresh;
+    else
+        above->devices += (!fresh && !written) + (gradient && is_differentiable(x));
+    if (gradient && is_differentiable(x) && (fresh || written))
+        set_grad(above, x.storage, GRAD_RESULT);
+    if (gradient && is_differentiable(x) && above->mode == MODEL_FAKE &&
+        !fake_cache_requires_grad(ops, x))
+        above->failed = true;
+}
+
+static bool is_symfloat(const struct ops *ops, const struct value *value)
+{
+    return value->kind == VALUE_FLOAT && !sym_is_number(ops->pool, value->u.sym);
+}
+
+/* A view requires what its base does, gradients being tracked or not (DifferentiableViewMeta of
+ * torch/csrc/autograd/variable.h). */
+static void mark_views(struct ops *ops, const struct op *op, const struct value *bound,
+                       const struct value *result, uint32_t fresh_from)
+{
+    bool group = result->kind == VALUE_LIST || result->kind == VALUE_TUPLE;
+    const struct value *items = group ? result->u.items : result;
+    if (!op->schema.n_args || bound[0].kind != VALUE_TENSOR || op->writes ||
+        str_is(op->name, "aten.detach.default") ||
+        !fake_cache_has_grad(&ops->fake_cache, bound[0].u.tensor))
+        return;
+    for (uint32_t i = 0; i < (group ? result->n : 1); i++)
+        if (items[i].kind == VALUE_TENSOR && items[i].u.tensor.storage < fresh_from &&
+            !fake_cache_requires_grad(ops, items[i].u.tensor))
+            ops->model.failed = true;
+}
+
+void model_call(struct ops *ops, const struct op *op, const struct value *bound,
+                const struct value *result, uint32_t fresh_from)
+{
+    struct dispatch_model *above = &ops->model;
+    uint64_t leaves = 0;
+    bool gradient = false;
+    if (op->composite) {
+        bool same = result->kind == VALUE_TENSOR && bound[0].kind == VALUE_TENSOR &&
+                    result->u.tensor.meta == bound[0].u.tensor.meta &&
+                    result->u.tensor.storage == bound[0].u.tensor.storage;
+        if (same && str_starts(op->name, STR("aten.to.")))
+            model_devices(ops, 1); /* and nothing is copied */
+        model_devices(ops, asked(op));
+        return;
+    }
+    for (uint32_t i = 0; i < op->schema.n_args; i++) {
+        gradient |= takes_gradient(ops, &bound[i], &leaves, 0);
+        above->symbolic_numbers += is_symfloat(ops, &bound[i]);
+    }
+    if (above->mode == MODEL_FAKE) {
+        above->devices += leaves;
+        mark_views(ops, op, bound, result, fresh_from);
+    }
+    if (gradient) {
+        uint64_t kept = saved(op);
+        above->detaches += kept;
+        above->saved_inplace += op->writes ? kept : 0;
+    }
+    if (result->kind == VALUE_TENSOR)
+        count_result(ops, op, result->u.tensor, gradient, fresh_from);
+    if (result->kind == VALUE_LIST || result->kind == VALUE_TUPLE)
+        for (uint32_t i = 0; i < result->n; i++)
+            if (result->u.items[i].kind == VALUE_TENSOR)
+                count_result(ops, op, result->u.items[i].u.tensor, gradient, fresh_from);
+}
+
+/* "aten.add_.Tensor" is run as "aten.add.Tensor", "aten._native_batch_norm_legit.default" as
+ * "aten._native_batch_norm_legit_functional.default" (torchgen/gen_functionalization_type.py). */
+struct op *model_functional(struct ops *ops, const struct op *op)
+{
+    struct buf name = BUF_INIT;
+    if (ops->model.mode != MODEL_FUNCTIONAL || !op->writes || op->composite || op->inplace_view ||
+        ops->model.functionalizing || !str_starts(op->name, STR("aten.")))
+        return NULL;
+    size_t dot = 5 + str_find_char(str_from(op->name, 5), '.');
+    bool inplace = op->name.p[dot - 1] == '_';
+    buf_put(&name, str_first(op->name, inplace ? dot - 1 : dot));
+    if (!inplace)
+        buf_puts(&name, "_functional");
+    buf_put(&name, str_from(op->name, dot));
+    struct op *ret = name.failed ? NULL : op_table_find(&ops->table, buf_str(&name));
+    buf_release(&name);
+    return ret && op_prepare(ops, ret) && ret->schema.n_args == op->schema.n_args ? ret : NULL;
+}

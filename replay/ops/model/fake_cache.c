@@ -1,0 +1,281 @@
+#include "replay/ops/model/fake_cache.h"
+
+#include "replay/ops/dispatch/context.h"
+#include "replay/ops/layout/layout.h"
+#include "replay/ops/layout/storage.h"
+#include "replay/ops/rules/view/views.h"
+#include "trace/base/hash.h"
+
+enum { MAX_NESTING = 16 };
+
+/* --- Tensors that require a gradient --- */
+
+static uint64_t grad_name(struct tensor x)
+{
+    return ((uint64_t)x.storage << 32 | x.meta->id) + 1;
+}
+
+static uint64_t *grad_slot(const struct fake_cache *cache, uint64_t name)
+{
+    uint32_t i = (uint32_t)hash_mix(name, 0) & (cache->n_grad_slots - 1);
+    while (cache->grads[i] && cache->grads[i] != name)
+        i = (i + 1) & (cache->n_grad_slots - 1);
+    return &cache->grads[i];
+}
+
+static bool grow_grads(struct fake_cache *cache)
+{
+    struct fake_cache old = *cache;
+    uint32_t n = old.n_grad_slots ? 2 * old.n_grad_slots : 256;
+    uint64_t *grads = calloc(n, sizeof *grads);
+    if (!grads)
+        return false;
+    cache->grads = grads;
+    cache->n_grad_slots = n;
+    for (uint32_t i = 0; i < old.n_grad_slots; i++)
+        if (old.grads[i])
+            *grad_slot(cache, old.grads[i]) = old.grads[i];
+    free(old.grads);
+    return true;
+}
+
+bool fake_cache_requires_grad(struct ops *ops, struct tensor x)
+{
+    struct fake_cache *cache = &ops->fake_cache;
+    if (2 * (cache->n_grads + 1) > cache->n_grad_slots && !grow_grads(cache))
+        return false;
+    uint64_t *slot = grad_slot(cache, grad_name(x));
+    cache->n_grads += !*slot;
+    *slot = grad_name(x);
+    return true;
+}
+
+bool fake_cache_has_grad(const struct fake_cache *cache, struct tensor x)
+{
+    return cache->n_grads && *grad_slot(cache, grad_name(x));
+}
+
+void fake_cache_forget_tensors(struct fake_cache *cache)
+{
+    if (cache->n_grads)
+        memset(cache->grads, 0, cache->n_grad_slots * sizeof *cache->grads);
+    cache->n_grads = 0;
+}
+
+/* --- Keys --- */
+
+static bool put(struct fake_cache *cache, uint32_t word)
+{
+    return vec_push(&cache->words, word);
+}
+
+static bool put_syms(struct ops *ops, const sym_id *syms, uint32_t n, bool *unbacked)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < n && ok; i++) {
+        ok = put(&ops->fake_cache, syms[i]);
+        *unbacked |= !sym_is_number(ops->pool, syms[i]) && env_has_unbacked(ops->env, syms[i]);
+    }
+    return ok;
+}
+
+/* Those of tensors without symbols are not always known, and follow from the rest. */
+static sym_id written_bytes(const struct ops *ops, struct tensor x)
+{
+    sym_id bytes = storage_bytes(ops, x.storage);
+    return bytes != SYM_NONE && sym_is_number(ops->pool, bytes) ? SYM_NONE : bytes;
+}
+
+static bool put_tensor(struct ops *ops, struct tensor x)
+{
+    struct fake_cache *cache = &ops->fake_cache;
+    const struct tensor_meta *m = x.meta;
+    bool unbacked = false;
+    uint32_t flags = (uint32_t)m->layout | (uint32_t)m->conj << 8 | (uint32_t)m->neg << 9 |
+                     (uint32_t)fake_cache_has_grad(cache, x) << 10;
+    return put(cache, VALUE_TENSOR) && put(cache, m->dtype) && put(cache, flags) &&
+           put(cache, (uint32_t)m->device.type) && put(cache, (uint32_t)m->device.index) &&
+           put(cache, m->ndim) && put_syms(ops, m->size, m->ndim, &unbacked) &&
+           (!m->stride || put_syms(ops, m->stride, m->ndim, &unbacked)) &&
+           put_syms(ops, &m->offset, 1, &unbacked) && put(cache, written_bytes(ops, x)) &&
+           (!unbacked || put(cache, cache->pass));
+}
+
+static bool put_bytes(struct fake_cache *cache, const void *data, size_t n)
+{
+    uint64_t hash = XXH3_64bits(data, n);
+    return put(cache, (uint32_t)hash) && put(cache, (uint32_t)(hash >> 32));
+}
+
+static bool put_value(struct ops *ops, const struct value *value, unsigned nesting)
+{
+    struct fake_cache *cache = &ops->fake_cache;
+    bool unbacked = false, ok = true;
+    switch (value->kind) {
+    case VALUE_TENSOR: return put_tensor(ops, value->u.tensor);
+    case VALUE_INT:
+    case VALUE_FLOAT:
+    case VALUE_BOOL:
+        return put(cache, value->kind) && put_syms(ops, &value->u.sym, 1, &unbacked) &&
+               (!unbacked || put(cache, cache->pass));
+    case VALUE_COMPLEX:
+        return put(cache, value->kind) &&
+               put_bytes(cache, &value->u.complex, sizeof value->u.complex);
+    case VALUE_DTYPE: return put(cache, value->kind) && put(cache, value->u.dtype);
+    case VALUE_LAYOUT: return put(cache, value->kind) && put(cache, value->u.layout);
+    case VALUE_MEMORY_FORMAT: return put(cache, value->kind) && put(cache, value->u.memory_format);
+    case VALUE_DEVICE:
+        return put(cache, value->kind) && put(cache, (uint32_t)value->u.device.type) &&
+               put(cache, (uint32_t)value->u.device.index);
+    case VALUE_STRING:
+    case VALUE_FUNCTION:
+    case VALUE_GRAPH:
+    case VALUE_OPAQUE:
+        return put(cache, value->kind) && put_bytes(cache, value->u.text.p, value->u.text.n);
+    case VALUE_LIST:
+    case VALUE_TUPLE:
+    case VALUE_DICT:
+    case VALUE_SLICE:
+        ok = put(cache, value->kind) && put(cache, value->n);
+        for (uint32_t i = 0; i < value->n && nesting < MAX_NESTING && ok; i++)
+            ok = put_value(ops, &value->u.items[i], nesting + 1);
+        return ok;
+    case VALUE_NONE:
+    case VALUE_ELLIPSIS: return put(cache, value->kind);
+    }
+    return true;
+}
+
+bool fake_cache_key(struct ops *ops, const struct op *op, const struct value *bound,
+                    struct fake_key *ret)
+{
+    struct fake_cache *cache = &ops->fake_cache;
+    cache->words.n = 0;
+    bool ok = put(cache, op->index);
+    for (uint32_t i = 0; i < op->schema.n_args && ok; i++)
+        ok = put_value(ops, &bound[i], 0);
+    XXH128_hash_t hash = XXH3_128bits(cache->words.v, cache->words.n * sizeof(uint32_t));
+    *ret = (struct fake_key){ hash.low64, hash.high64 };
+    return ok;
+}
+
+bool fake_cache_step(struct ops *ops, const char *name, struct tensor x, const struct geometry *g,
+                     const sym_id *args, uint32_t n, struct fake_key *ret)
+{
+    struct fake_cache *cache = &ops->fake_cache;
+    bool unbacked = false;
+    cache->words.n = 0;
+    bool ok = put(cache, UINT32_MAX) && put_bytes(cache, name, strlen(name)) &&
+              put(cache, x.meta->dtype) && put(cache, (uint32_t)x.meta->device.type) &&
+              put(cache, (uint32_t)x.meta->device.index) && put(cache, g->n) &&
+              put_syms(ops, g->size, g->n, &unbacked) &&
+              put_syms(ops, g->stride, g->n, &unbacked) &&
+              put_syms(ops, &g->offset, 1, &unbacked) && put(cache, written_bytes(ops, x)) &&
+              put_syms(ops, args, n, &unbacked) && (!unbacked || put(cache, cache->pass));
+    XXH128_hash_t hash = XXH3_128bits(cache->words.v, cache->words.n * sizeof(uint32_t));
+    *ret = (struct fake_key){ hash.low64, hash.high64 };
+    return ok;
+}
+
+/* --- Entries --- */
+
+static struct fake_entry *entry_of(const struct fake_cache *cache, const struct fake_key *key)
+{
+    uint32_t i = (uint32_t)key->low & (cache->n_slots - 1);
+    while (cache->entries[i].used &&
+           (cache->entries[i].key.low != key->low || cache->entries[i].key.high != key->high))
+        i = (i + 1) & (cache->n_slots - 1);
+    return &cache->entries[i];
+}
+
+static bool grow(struct fake_cache *cache)
+{
+    struct fake_cache old = *cache;
+    uint32_t n = old.n_slots ? 2 * old.n_slots : 1024;
+    struct fake_entry *entries = calloc(n, sizeof *entries);
+    if (!entries)
+        return false;
+    cache->entries = entries;
+    cache->n_slots = n;
+    for (uint32_t i = 0; i < old.n_slots; i++)
+        if (old.entries[i].used)
+            *entry_of(cache, &old.entries[i].key) = old.entries[i];
+    free(old.entries);
+    return true;
+}
+
+enum fake_answer fake_cache_look(struct ops *ops, const struct fake_key *key,
+                                 enum op_bypass *bypass)
+{
+    struct fake_cache *cache = &ops->fake_cache;
+    struct fake_entry *entry = cache->n_slots ? entry_of(cache, key) : NULL;
+    if (!entry || !entry->used)
+        return FAKE_MISS;
+    entry->missed = false;
+    *bypass = (enum op_bypass)entry->bypass;
+    return entry->bypass ? FAKE_BYPASS : FAKE_HIT;
+}
+
+bool fake_cache_keep(struct ops *ops, const struct fake_key *key, enum op_bypass bypass)
+{
+    struct fake_cache *cache = &ops->fake_cache;
+    if (2 * (cache->n + 1) > cache->n_slots && !grow(cache))
+        return false;
+    struct fake_entry *entry = entry_of(cache, key);
+    cache->n += !entry->used;
+    *entry = (struct fake_entry){ *key, true, true, (uint8_t)bypass };
+    return true;
+}
+
+bool fake_cache_missed(struct ops *ops, const struct fake_key *key)
+{
+    struct fake_cache *cache = &ops->fake_cache;
+    struct fake_entry *entry = cache->n_slots ? entry_of(cache, key) : NULL;
+    if (!entry || !entry->used || entry->bypass)
+        return true;
+    bool ret = entry->missed;
+    entry->missed = false;
+    return ret;
+}
+
+/* --- What a hit makes --- */
+
+static void synthesize(struct ops *ops, struct tensor x, uint32_t fresh_from)
+{
+    struct call c = { .ops = ops, .env = ops->env, .pool = ops->pool, .symbolic = true };
+    const struct tensor_meta *m = x.meta;
+    if (x.storage < fresh_from || m->layout != LAYOUT_STRIDED || !ops->metas.symbolic.v[m->id])
+        return;
+    storage_note(ops, x.storage, strided_bytes(&c, m->dtype, m->size, m->stride, m->ndim));
+}
+
+void fake_cache_synthesize(struct ops *ops, const struct value *result, uint32_t fresh_from)
+{
+    env_suppress_guards(ops->env);
+    if (result->kind == VALUE_TENSOR)
+        synthesize(ops, result->u.tensor, fresh_from);
+    if (result->kind == VALUE_TUPLE || result->kind == VALUE_LIST)
+        for (uint32_t i = 0; i < result->n; i++)
+            if (result->u.items[i].kind == VALUE_TENSOR)
+                synthesize(ops, result->u.items[i].u.tensor, fresh_from);
+    env_resume_guards(ops->env);
+    env_raised(ops->env);
+    ops->outcome = OP_DONE;
+}
+
+void fake_cache_clear(struct fake_cache *cache)
+{
+    if (cache->n_slots)
+        memset(cache->entries, 0, cache->n_slots * sizeof *cache->entries);
+    cache->n = 0;
+    cache->pass = 0;
+    fake_cache_forget_tensors(cache);
+}
+
+void fake_cache_release(struct fake_cache *cache)
+{
+    free(cache->entries);
+    free(cache->grads);
+    vec_release(&cache->words);
+    *cache = (struct fake_cache){ 0 };
+}

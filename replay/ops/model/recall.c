@@ -1,0 +1,264 @@
+#include "replay/ops/model/recall.h"
+#include "replay/ops/layout/storage.h"
+#include "trace/base/hash.h"
+
+struct storage_sizes {
+    bool known;
+    sym_id bytes[RECALL_RUNS];
+};
+
+/* A call of the graph before: the words of its key, then its storages' sizes. */
+struct earlier {
+    size_t at;
+    uint32_t n_words, n_storages;
+};
+
+struct recall {
+    vec_of(struct storage_sizes)
+    sizes;          /* by storage */
+    uint64_t *seen; /* hashes of calls; 0: free */
+    size_t n_seen, capacity;
+    vec_of(struct earlier)
+    earlier;
+    vec_of(uint32_t)
+    words; /* of `earlier`, and of the call at hand */
+    vec_of(uint32_t)
+    metas;                   /* by id: what it is by now, + 1 */
+    uint32_t n_replacements; /* of the environment, as `metas` and hashes know them */
+};
+
+struct recall *recall_new(void)
+{
+    return calloc(1, sizeof(struct recall));
+}
+
+static void forget_earlier(struct recall *r)
+{
+    vec_release(&r->earlier);
+    vec_release(&r->words);
+}
+
+void recall_free(struct recall *recall)
+{
+    if (!recall)
+        return;
+    forget_earlier(recall);
+    vec_release(&recall->sizes);
+    vec_release(&recall->metas);
+    free(recall->seen);
+    free(recall);
+}
+
+void recall_clear(struct recall *recall)
+{
+    recall->sizes.n = recall->words.n = recall->earlier.n = recall->metas.n = 0;
+    recall->n_seen = 0;
+    if (recall->seen)
+        memset(recall->seen, 0, recall->capacity * sizeof *recall->seen);
+}
+
+/* --- What symbols are by now --- */
+
+static sym_id expr_now(void *user, sym_id e)
+{
+    struct ops *ops = user;
+    if (e <= SYM_ID_TRUE || e == SYM_NONE || sym_is_number(ops->pool, e))
+        return e;
+    sym_id now = env_replace(ops->env, e);
+    env_raised(ops->env);
+    return now == SYM_NONE ? e : now;
+}
+
+/* Always true. */
+static bool short_of(struct ops *ops)
+{
+    return ops->short_of_memory = true;
+}
+
+static uint32_t replaced_meta(struct ops *ops, const struct tensor_meta *meta)
+{
+    sym_id size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
+    struct tensor_meta now = *meta;
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        size[i] = expr_now(ops, meta->size[i]);
+        stride[i] = expr_now(ops, meta->stride[i]);
+    }
+    now.size = size;
+    now.stride = stride;
+    now.offset = expr_now(ops, meta->offset);
+    now.requires_grad = false;
+    const struct tensor_meta *ret = ops_intern(ops, &now);
+    return ret ? ret->id : meta->id;
+}
+
+static uint32_t meta_now(void *user, uint32_t id)
+{
+    struct ops *ops = user;
+    struct recall *r = ops->recall;
+    const struct tensor_meta *meta = ops->metas.metas.v[id];
+    if (meta->layout != LAYOUT_STRIDED)
+        return id;
+    while (r->metas.n <= id)
+        if (!vec_push(&r->metas, 0))
+            return short_of(ops), id;
+    if (!r->metas.v[id]) {
+        uint32_t now = replaced_meta(ops, meta);
+        r->metas.v[id] = now + 1;
+    }
+    return r->metas.v[id] - 1;
+}
+
+/* --- Calls that were seen --- */
+
+static uint64_t *place_of(const struct recall *r, uint64_t hash)
+{
+    size_t i = hash & (r->capacity - 1);
+    while (r->seen[i] && r->seen[i] != hash)
+        i = (i + 1) & (r->capacity - 1);
+    return &r->seen[i];
+}
+
+static bool grow(struct recall *r)
+{
+    struct recall more = { .capacity = r->capacity ? 2 * r->capacity : 1024 };
+    more.seen = calloc(more.capacity, sizeof *more.seen);
+    if (!more.seen)
+        return false;
+    for (size_t i = 0; i < r->capacity; i++)
+        if (r->seen[i])
+            *place_of(&more, r->seen[i]) = r->seen[i];
+    free(r->seen);
+    r->seen = more.seen;
+    r->capacity = more.capacity;
+    return true;
+}
+
+/* True where it was there already; without memory everything was. */
+static bool note(struct ops *ops, const uint32_t *words, size_t n)
+{
+    struct recall *r = ops->recall;
+    uint64_t hash = XXH3_64bits(words, n * sizeof *words) | 1;
+    if (2 * (r->n_seen + 1) > r->capacity && !grow(r))
+        return short_of(ops);
+    uint64_t *place = place_of(r, hash);
+    bool seen = *place != 0;
+    *place = hash;
+    r->n_seen += !seen;
+    return seen;
+}
+
+/* As its symbols are by now. */
+static void renew(struct ops *ops, const struct earlier *e)
+{
+    struct recall *r = ops->recall;
+    struct op_cache_translation to = { meta_now, expr_now, ops };
+    uint32_t *words = r->words.v + e->at;
+    op_cache_translate(words, e->n_words, &to, words);
+    for (uint32_t i = 0; i < e->n_storages; i++)
+        words[e->n_words + i] = expr_now(ops, words[e->n_words + i]);
+    note(ops, words, (size_t)e->n_words + e->n_storages);
+}
+
+void recall_begin(struct ops *ops)
+{
+    struct recall *r = ops->recall;
+    r->sizes.n = 0;
+    if (r->n_replacements != env_n_replacements(ops->env)) {
+        r->n_replacements = env_n_replacements(ops->env);
+        r->metas.n = 0;
+        for (size_t i = 0; i < r->earlier.n; i++)
+            renew(ops, &r->earlier.v[i]);
+    }
+    forget_earlier(r);
+}
+
+static struct storage_sizes sizes_of_storage(const struct ops *ops, uint32_t storage)
+{
+    const struct recall *r = ops->recall;
+    if (storage < r->sizes.n && r->sizes.v[storage].known)
+        return r->sizes.v[storage];
+    struct storage_sizes ret = { .known = true };
+    for (unsigned run = 0; run < RECALL_RUNS; run++)
+        ret.bytes[run] = storage_bytes(ops, storage);
+    return ret;
+}
+
+static bool find(struct ops *ops, const struct cache_key *key, unsigned run)
+{
+    struct recall *r = ops->recall;
+    struct op_cache_translation to = { meta_now, expr_now, ops };
+    const uint32_t *storages = op_cache_storages(ops->cache, key);
+    size_t n = (size_t)key->n + key->n_storages;
+    if (!vec_reserve(&r->words, n))
+        return short_of(ops);
+    uint32_t *words = r->words.v + r->words.n;
+    op_cache_translate(op_cache_words(ops->cache, key), key->n, &to, words);
+    for (uint32_t i = 0; i < key->n_storages; i++)
+        words[key->n + i] = expr_now(ops, sizes_of_storage(ops, storages[i]).bytes[run]);
+    if (note(ops, words, n))
+        return true;
+    /* Only a graph that others come after is looked back at: of Dynamo's, one run. */
+    struct earlier e = { r->words.n, key->n, key->n_storages };
+    if (ops->recalls == 1 && vec_push(&r->earlier, e))
+        r->words.n += n;
+    else if (ops->recalls == 1)
+        short_of(ops);
+    return false;
+}
+
+unsigned recall_call(struct ops *ops, const struct cache_key *key)
+{
+    unsigned found = 0;
+    for (unsigned run = 0; run < ops->recalls; run++)
+        found |= (unsigned)find(ops, key, run) << run;
+    for (unsigned run = ops->recalls; run < RECALL_RUNS; run++)
+        found |= (found & 1) << run;
+    return found;
+}
+
+/* --- Results --- */
+
+/* As _get_output_tensor_from_cache_entry() makes it, while guards are suppressed. */
+static sym_id synthesized_bytes(struct ops *ops, const struct tensor_meta *meta)
+{
+    struct sym_pool *pool = ops->pool;
+    sym_id span = SYM_ID_ONE;
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        if (meta->size[i] == SYM_ID_ZERO)
+            return SYM_ID_ZERO;
+        sym_id steps = sym_sub(pool, meta->size[i], SYM_ID_ONE);
+        span = sym_add(pool, span, sym_mul(pool, meta->stride[i], steps));
+    }
+    return sym_mul(pool, sym_integer(pool, dtype_size(meta->dtype)), span);
+}
+
+static void note_tensor(struct ops *ops, const struct cache_key *key, struct tensor x,
+                        unsigned found)
+{
+    struct recall *r = ops->recall;
+    if (x.storage < key->fresh_from || x.storage == STORAGE_FRESH ||
+        !ops->metas.symbolic.v[x.meta->id])
+        return;
+    struct storage_sizes sizes = { .known = true };
+    for (unsigned run = 0; run < RECALL_RUNS; run++)
+        sizes.bytes[run] =
+            found >> run & 1 ? synthesized_bytes(ops, x.meta) : storage_bytes(ops, x.storage);
+    while (r->sizes.n <= x.storage)
+        if (!vec_push(&r->sizes, (struct storage_sizes){ .known = false })) {
+            short_of(ops);
+            return;
+        }
+    r->sizes.v[x.storage] = sizes;
+}
+
+void recall_result(struct ops *ops, const struct cache_key *key, struct value result,
+                   unsigned found)
+{
+    if (result.kind == VALUE_TENSOR)
+        note_tensor(ops, key, result.u.tensor, found);
+    if (result.kind != VALUE_LIST && result.kind != VALUE_TUPLE)
+        return;
+    for (uint32_t i = 0; i < result.n; i++)
+        if (result.u.items[i].kind == VALUE_TENSOR)
+            note_tensor(ops, key, result.u.items[i].u.tensor, found);
+}

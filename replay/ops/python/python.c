@@ -1,0 +1,442 @@
+/* Calls by the name that a graph prints: what the name means, and the frame its body runs in. */
+#include "replay/ops/python/python_internal.h"
+
+#include <stdio.h>
+
+static const struct python_row rows[] = {
+#define PYTHON(name, signature, rule, base) { name, signature, python_##rule, base },
+#include "replay/ops/python/python.def"
+#undef PYTHON
+};
+
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+size_t python_count(void)
+{
+    return N_ROWS;
+}
+
+const struct python_row *python_at(size_t i)
+{
+    return i < N_ROWS ? &rows[i] : NULL;
+}
+
+/* The rows are sorted by name (a test sees to it). */
+const struct python_row *python_find(struct str name)
+{
+    size_t low = 0, high = N_ROWS;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = str_cmp(str_of(rows[middle].name), name);
+        if (order == 0)
+            return &rows[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* --- What a name means --- */
+
+/* Names under which one function is known: a prefix stands for another. */
+static const struct {
+    const char *from, *to;
+} prefixes[] = {
+#define PREFIX(from, to) { from, to },
+#include "replay/ops/python/python_prefixes.def"
+#undef PREFIX
+};
+
+enum { MAX_NAME = 160 };
+
+/* The canonical name, in room if it is another. */
+static struct str canonical(struct str name, char room[MAX_NAME])
+{
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        struct str from = str_of(prefixes[i].from), to = str_of(prefixes[i].to);
+        if (!str_starts(name, from))
+            continue;
+        size_t rest = name.n - from.n;
+        if (to.n + rest >= MAX_NAME)
+            return name;
+        memcpy(room, to.p, to.n);
+        memcpy(room + to.n, name.p + from.n, rest);
+        return (struct str){ room, to.n + rest };
+    }
+    if (str_find_char(name, '.') < name.n || name.n + 9 >= MAX_NAME)
+        return name;
+    memcpy(room, "builtins.", 9); /* round, abs, max as they are */
+    memcpy(room + 9, name.p, name.n);
+    return (struct str){ room, name.n + 9 };
+}
+
+static struct str after_last_dot(struct str name)
+{
+    size_t i = name.n;
+    while (i && name.p[i - 1] != '.')
+        i--;
+    return str_from(name, i);
+}
+
+/* torch.linalg.norm -> linalg_norm; torch._C._nn.gelu -> gelu */
+static struct str base_of(struct str name, char room[MAX_NAME])
+{
+    static const char *const families[] = { "linalg", "special", "fft" };
+    struct str last = after_last_dot(name);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        char prefix[32];
+        int n = snprintf(prefix, sizeof prefix, "torch.%s.", families[i]);
+        if (!str_starts(name, (struct str){ prefix, (size_t)n }))
+            continue;
+        n = snprintf(room, MAX_NAME, "%s_%.*s", families[i], STR_ARG(last));
+        return n < MAX_NAME ? (struct str){ room, (size_t)n } : last;
+    }
+    return last;
+}
+
+struct op *python_base(struct call *c, struct str base)
+{
+    char name[MAX_NAME];
+    int n = snprintf(name, sizeof name, "aten.%.*s", STR_ARG(base));
+    return n < MAX_NAME ? op_table_base(&c->ops->table, (struct str){ name, (size_t)n }) : NULL;
+}
+
+/* --- Frames --- */
+
+bool python_result(struct call *c, enum op_outcome outcome)
+{
+    c->failed = c->failed || outcome != OP_DONE;
+    c->unsupported = c->unsupported || outcome == OP_UNSUPPORTED;
+    return !c->failed;
+}
+
+bool python_no_memory(struct call *c)
+{
+    ops_no_memory(c->ops);
+    c->failed = true;
+    return false;
+}
+
+static struct call frame(struct ops *ops)
+{
+    return (struct call){ .ops = ops, .env = ops->env, .pool = ops->pool };
+}
+
+/* What a body made by itself gets its storage here. */
+static void number_storages(struct ops *ops, struct value *value, unsigned depth)
+{
+    if (value->kind == VALUE_TENSOR && value->u.tensor.storage == STORAGE_FRESH)
+        value->u.tensor.storage = ops->next_storage++;
+    if (!value_is_sequence(*value) && value->kind != VALUE_DICT)
+        return;
+    struct value *items = (struct value *)value->u.items;
+    for (uint32_t i = 0; i < value->n && depth < 8; i++)
+        number_storages(ops, &items[i], depth + 1);
+}
+
+static enum op_outcome leave(struct call *c, bool done, struct str name, struct value *ret)
+{
+    struct ops *ops = c->ops;
+    if (!done && !c->failed && ops->outcome == OP_DONE)
+        return ops_unsupported(ops, "%.*s", STR_ARG(name));
+    if (c->failed || !done)
+        return ops->outcome == OP_DONE ? ops_no_memory(ops) : ops->outcome;
+    number_storages(ops, ret, 0);
+    return OP_DONE;
+}
+
+static bool run_row(struct call *c, const struct python_row *row, const struct value *args,
+                    uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                    struct value *ret)
+{
+    struct call body = frame(c->ops);
+    body.param = (int32_t)(row - rows);
+    body.args = python_bind(&body, row->signature, args, n, keywords, n_keywords, &body.n_args);
+    bool done = body.args && row->rule(&body);
+    *ret = body.ret;
+    c->failed = c->failed || body.failed || !body.args;
+    return done && !body.failed;
+}
+
+/* --- Calling on, for bodies --- */
+
+struct value py_op_keywords(struct call *c, const char *name, const struct value *args, uint32_t n,
+                            const struct keyword *keywords, uint32_t n_keywords)
+{
+    struct value ret = value_none();
+    if (c->failed)
+        return ret;
+    struct op *op = op_table_find(&c->ops->table, str_of(name));
+    struct value copy[OPS_MAX_ARGS];
+    if (!op)
+        unsupported(c, "%s", name);
+    else if (!op_prepare(c->ops, op) || n > OPS_MAX_ARGS)
+        python_no_memory(c);
+    if (c->failed)
+        return ret;
+    if (n)
+        memcpy(copy, args, n * sizeof *copy);
+    if (python_unpack(c, op, copy, n) && python_autocast(c, op, copy, n, NULL))
+        python_result(c, ops_dispatch(c->ops, op, copy, n, keywords, n_keywords, &ret));
+    return ret;
+}
+
+struct value py_op(struct call *c, const char *name, const struct value *args, uint32_t n)
+{
+    return py_op_keywords(c, name, args, n, NULL, 0);
+}
+
+struct value py_call_keywords(struct call *c, const char *base, const struct value *args,
+                              uint32_t n, const struct keyword *keywords, uint32_t n_keywords)
+{
+    struct value ret = value_none();
+    bool found;
+    if (c->failed ||
+        python_overloads(c, str_of(base), false, args, n, keywords, n_keywords, &ret, &found))
+        return ret;
+    if (!c->failed && !found)
+        unsupported(c, "aten.%s", base);
+    else if (!c->failed)
+        refuse(c, "TypeError", "%s() received an invalid combination of arguments", base);
+    return value_none();
+}
+
+struct value py_call(struct call *c, const char *base, const struct value *args, uint32_t n)
+{
+    return py_call_keywords(c, base, args, n, NULL, 0);
+}
+
+struct tensor value_as_tensor(struct call *c, struct value value)
+{
+    if (value.kind == VALUE_TENSOR)
+        return value.u.tensor;
+    if (!c->failed)
+        refuse(c, "TypeError", "expected a Tensor");
+    return (struct tensor){ 0 };
+}
+
+bool py_truth(struct call *c, struct value value)
+{
+    switch (value.kind) {
+    case VALUE_NONE: return false;
+    case VALUE_BOOL: return guard_bool(c, value.u.sym);
+    case VALUE_INT: return guard_bool(c, ne(c, value.u.sym, SYM_ID_ZERO));
+    case VALUE_FLOAT: return guard_bool(c, ne(c, value.u.sym, sym_float(c->pool, 0)));
+    case VALUE_STRING: return value.u.text.n > 0;
+    case VALUE_LIST:
+    case VALUE_TUPLE:
+    case VALUE_DICT: return value.n > 0;
+    case VALUE_TENSOR: {
+        struct value item = py_op(c, "aten.item", &value, 1);
+        return !c->failed && item.kind != VALUE_TENSOR && py_truth(c, item);
+    }
+    default: return true;
+    }
+}
+
+struct value py_int(struct call *c, int64_t value)
+{
+    return value_int(sym_integer(c->pool, value));
+}
+
+struct value py_float(struct call *c, double value)
+{
+    return value_sym(VALUE_FLOAT, sym_float(c->pool, value));
+}
+
+struct value py_list(struct call *c, const struct value *items, uint32_t n)
+{
+    struct value *copy = ops_values(c->ops, n);
+    if (!copy)
+        python_no_memory(c);
+    else if (n)
+        memcpy(copy, items, n * sizeof *copy);
+    return value_items(VALUE_LIST, copy, copy ? n : 0);
+}
+
+bool py_is(struct value value, const char *text)
+{
+    return value.kind == VALUE_STRING && str_is(value.u.text, text);
+}
+
+bool ret_call(struct call *c, struct value value)
+{
+    c->ret = value;
+    return !c->failed;
+}
+
+struct value python_sizes(struct call *c, const sym_id *sizes, uint32_t n)
+{
+    struct value *items = ops_values(c->ops, n);
+    if (!items) {
+        python_no_memory(c);
+        return value_none();
+    }
+    for (uint32_t i = 0; i < n; i++)
+        items[i] = value_int(sizes[i]);
+    return value_items(VALUE_TUPLE, items, n);
+}
+
+/* --- Entries --- */
+
+/* aten::BASE by Python's rules; refuses where there is one and none fits. */
+static bool generic(struct call *c, struct str base, bool method, const struct value *args,
+                    uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                    struct value *ret, bool *found)
+{
+    if (python_overloads(c, base, method, args, n, keywords, n_keywords, ret, found))
+        return true;
+    if (*found && !c->failed)
+        refuse(c, "TypeError", "%.*s() received an invalid combination of arguments",
+               STR_ARG(base));
+    return false;
+}
+
+static bool all_numbers(const struct value *args, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!value_is_number(args[i]))
+            return false;
+    return n > 0;
+}
+
+/* torch.sym_max, math.floor, builtins.round ... of numbers. */
+static bool number_function(struct call *c, struct str name, const struct value *args, uint32_t n,
+                            struct value *ret, bool *found)
+{
+    *found = false;
+    if (!str_starts(name, STR("torch.sym_")) && !str_starts(name, STR("math.")) &&
+        !str_starts(name, STR("builtins.")))
+        return false;
+    if (all_numbers(args, n))
+        *ret = python_number(c, after_last_dot(name), args, n, found);
+    return *found && !c->failed;
+}
+
+bool python_function(struct call *c, struct str target, const struct value *args, uint32_t n,
+                     const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
+{
+    char room[MAX_NAME], base_room[MAX_NAME];
+    struct str name = canonical(target, room);
+    const struct python_row *row = python_find(name);
+    bool found = false;
+    if (row)
+        return run_row(c, row, args, n, keywords, n_keywords, ret);
+    if (number_function(c, name, args, n, ret, &found) || found)
+        return !c->failed;
+    if (str_starts(name, STR("operator.")) || str_starts(name, STR("builtins."))) {
+        bool done = python_operator(c, after_last_dot(name), args, n, ret, &found);
+        if (found || c->failed)
+            return done;
+    }
+    bool method = str_starts(name, STR("Tensor."));
+    return generic(c, base_of(name, base_room), method, args, n, keywords, n_keywords, ret, &found);
+}
+
+/* torch.ops.NS.NAME without its overload, where there are several. */
+static enum op_outcome packet(struct ops *ops, struct str name, const struct value *args,
+                              uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                              struct value *ret)
+{
+    struct call c = frame(ops);
+    bool found;
+    if (!str_starts(name, STR("aten.")))
+        return ops_unsupported(ops, "%.*s", STR_ARG(name));
+    bool done = generic(&c, str_from(name, 5), false, args, n, keywords, n_keywords, ret, &found);
+    return leave(&c, done, name, ret);
+}
+
+bool ops_autocasts(const struct ops *ops)
+{
+    return ops->autocast.enabled;
+}
+
+/* A call of an operator within torch.autocast: its dispatcher's, not Python's. */
+static enum op_outcome dispatch_autocast(struct call *c, struct op *op, const struct value *args,
+                                         uint32_t n, const struct keyword *keywords,
+                                         uint32_t n_keywords, struct value *ret)
+{
+    struct value copy[OPS_MAX_ARGS];
+    if (!op_prepare(c->ops, op) || n > OPS_MAX_ARGS)
+        return ops_no_memory(c->ops);
+    if (n)
+        memcpy(copy, args, n * sizeof *copy);
+    if (!python_autocast(c, op, copy, n, NULL))
+        return c->ops->outcome == OP_DONE ? ops_no_memory(c->ops) : c->ops->outcome;
+    return ops_dispatch(c->ops, op, copy, n, keywords, n_keywords, ret);
+}
+
+enum op_outcome ops_call_function(struct ops *ops, struct str target, const struct value *args,
+                                  uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                                  struct value *ret)
+{
+    *ret = value_none();
+    ops->written.n = 0;
+    ops->outcome = OP_DONE;
+    struct str name = target;
+    if (str_starts(name, STR("torch.ops.")))
+        name = str_from(name, 10);
+    struct op *op = op_table_find(&ops->table, name);
+    if (op && !ops->autocast.enabled)
+        return ops_dispatch(ops, op, args, n, keywords, n_keywords, ret);
+    struct call c = frame(ops);
+    if (op)
+        return dispatch_autocast(&c, op, args, n, keywords, n_keywords, ret);
+    if (name.n != target.n && !python_find(name))
+        return packet(ops, name, args, n, keywords, n_keywords, ret);
+    bool done = python_function(&c, name, args, n, keywords, n_keywords, ret);
+    return leave(&c, done, target, ret);
+}
+
+/* "__radd__" -> "add", reflected. False: no such method of Python's operators. */
+static bool dunder(struct str method, struct str *name, bool *reflected)
+{
+    if (method.n < 5 || !str_starts(method, STR("__")) || !str_ends(method, STR("__")))
+        return false;
+    *name = str_first(str_from(method, 2), method.n - 4);
+    *reflected = name->p[0] == 'r' && !str_is(*name, "rshift") && !str_is(*name, "round");
+    if (*reflected)
+        *name = str_from(*name, 1);
+    return true;
+}
+
+bool python_method(struct call *c, struct str method, const struct value *args, uint32_t n,
+                   const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
+{
+    char room[MAX_NAME];
+    struct str name;
+    bool reflected, found = false;
+    int length = snprintf(room, sizeof room, "Tensor.%.*s", STR_ARG(method));
+    const struct python_row *row =
+        length < MAX_NAME ? python_find((struct str){ room, (size_t)length }) : NULL;
+    if (row)
+        return run_row(c, row, args, n, keywords, n_keywords, ret);
+    if (dunder(method, &name, &reflected)) {
+        struct value swapped[2] = { args[n > 1], args[0] };
+        bool done = python_operator(c, name, reflected && n == 2 ? swapped : args, n, ret, &found);
+        if (found || c->failed)
+            return done;
+    }
+    if (all_numbers(args, n)) {
+        *ret = python_number(c, method, args, n, &found);
+        if (found)
+            return !c->failed;
+    }
+    return generic(c, method, true, args, n, keywords, n_keywords, ret, &found);
+}
+
+enum op_outcome ops_call_method(struct ops *ops, struct str method, const struct value *args,
+                                uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                                struct value *ret)
+{
+    *ret = value_none();
+    ops->written.n = 0;
+    ops->outcome = OP_DONE;
+    struct call c = frame(ops);
+    if (!n)
+        return ops_refuse(ops, STR("TypeError"), "a method without its object");
+    bool done = python_method(&c, method, args, n, keywords, n_keywords, ret);
+    return leave(&c, done, method, ret);
+}

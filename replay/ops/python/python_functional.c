@@ -1,0 +1,233 @@
+/* Bodies of torch.nn.functional that are little more than one operator. */
+#include "replay/ops/python/python_internal.h"
+
+/* base(all arguments) */
+bool python_plain(struct call *c)
+{
+    return ret_call(c, py_call(c, row_base(c), c->args, c->n_args));
+}
+
+/* base(all but the last); base_() where the last, `inplace`, is set. */
+bool python_inplace(struct call *c)
+{
+    char base[64];
+    struct str name = str_of(row_base(c));
+    uint32_t n = c->n_args - 1;
+    if (!py_truth(c, arg(c, n)))
+        return ret_call(c, py_call(c, row_base(c), c->args, n));
+    memcpy(base, name.p, name.n);
+    memcpy(base + name.n, "_", 2);
+    return ret_call(c, py_call(c, base, c->args, n));
+}
+
+/* The same behind a probability, args[1], that must lie in [0, 1]. */
+static bool probability(struct call *c, struct value p)
+{
+    bool found;
+    struct value low =
+        python_number(c, STR("lt"), (struct value[]){ p, py_float(c, 0) }, 2, &found);
+    bool bad = !c->failed && py_truth(c, low);
+    if (!bad && !c->failed)
+        bad = py_truth(
+            c, python_number(c, STR("gt"), (struct value[]){ p, py_float(c, 1) }, 2, &found));
+    return bad ? refuse(c, "ValueError",
+                        "dropout probability has to be between 0 and 1, but got %s",
+                        sym_text(c, p.u.sym))
+               : !c->failed;
+}
+
+bool python_dropout(struct call *c)
+{
+    return probability(c, arg(c, 1)) && python_inplace(c);
+}
+
+/* dropout1d of an input without a batch adds one. */
+bool python_dropout1d(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    if (!probability(c, arg(c, 1)))
+        return false;
+    if (!x.meta || x.meta->ndim != 2)
+        return python_inplace(c);
+    struct value zero = py_int(c, 0), args[4] = { arg(c, 0), arg(c, 1), arg(c, 2), arg(c, 3) };
+    args[0] = py_op(c, "aten.unsqueeze", (struct value[]){ args[0], zero }, 2);
+    bool inplace = py_truth(c, args[3]);
+    struct value y = py_call(c, inplace ? "feature_dropout_" : "feature_dropout", args, 3);
+    return ret_call(c, py_op(c, "aten.squeeze.dim", (struct value[]){ y, zero }, 2));
+}
+
+/* --- softmax, log_softmax, softmin: dim None is guessed, dtype given by keyword --- */
+
+static struct value softmax_dim(struct call *c, struct tensor x)
+{
+    if (arg_given(c, 1))
+        return arg(c, 1);
+    uint32_t n = x.meta ? x.meta->ndim : 0;
+    return py_int(c, n == 0 || n == 1 || n == 3 ? 0 : 1);
+}
+
+static bool softmax_of(struct call *c, const char *base, struct value x)
+{
+    struct value args[] = { x, softmax_dim(c, arg_tensor(c, 0)), arg(c, 3) };
+    return ret_call(c, py_call(c, base, args, arg_given(c, 3) ? 3 : 2));
+}
+
+bool python_softmax(struct call *c)
+{
+    return softmax_of(c, row_base(c), arg(c, 0));
+}
+
+bool python_softmin(struct call *c)
+{
+    struct value x = arg(c, 0);
+    return softmax_of(c, "softmax", py_call(c, "neg", &x, 1));
+}
+
+bool python_gumbel_softmax(struct call *c)
+{
+    struct value logits = arg(c, 0), dim = arg(c, 4), g = py_call(c, "empty_like", &logits, 1);
+    g = py_call(c, "exponential_", &g, 1);
+    g = py_call(c, "log", &g, 1);
+    g = py_call(c, "neg", &g, 1);
+    g = py_call(c, "add", (struct value[]){ logits, g }, 2);
+    g = py_call(c, "div", (struct value[]){ g, arg(c, 1) }, 2);
+    struct value soft = py_call(c, "softmax", (struct value[]){ g, dim }, 2);
+    if (c->failed || !py_truth(c, arg(c, 2)))
+        return ret_call(c, soft);
+    struct value max = py_call(c, "max", (struct value[]){ soft, dim, py_bool(true) }, 3);
+    struct value hard = py_call(c, "zeros_like", &logits, 1), detached;
+    if (c->failed || max.n < 2)
+        return false;
+    hard = py_call(c, "scatter_", (struct value[]){ hard, dim, max.u.items[1], py_float(c, 1) }, 4);
+    detached = py_call(c, "detach", &soft, 1);
+    hard = py_call(c, "sub", (struct value[]){ hard, detached }, 2);
+    return ret_call(c, py_call(c, "add", (struct value[]){ hard, soft }, 2));
+}
+
+bool python_softsign(struct call *c)
+{
+    struct value x = arg(c, 0), y = py_call(c, "abs", &x, 1);
+    y = py_call(c, "add", (struct value[]){ y, py_int(c, 1) }, 2);
+    return ret_call(c, py_call(c, "div", (struct value[]){ x, y }, 2));
+}
+
+bool python_tanhshrink(struct call *c)
+{
+    struct value x = arg(c, 0), y = py_call(c, "tanh", &x, 1);
+    return ret_call(c, py_call(c, "sub", (struct value[]){ x, y }, 2));
+}
+
+/* --- embedding --- */
+
+/* A negative padding_idx counts from the end. */
+static struct value padding_index(struct call *c, struct value index, struct tensor weight)
+{
+    bool found;
+    if (index.kind == VALUE_NONE || !weight.meta || !weight.meta->ndim)
+        return py_int(c, -1);
+    struct value rows = value_int(weight.meta->size[0]);
+    if (guard_bool(c, gt(c, index.u.sym, SYM_ID_ZERO)))
+        require(c, guard_bool(c, lt(c, index.u.sym, rows.u.sym)), "AssertionError",
+                "Padding_idx must be within num_embeddings");
+    else if (guard_bool(c, lt(c, index.u.sym, SYM_ID_ZERO)))
+        return python_number(c, STR("add"), (struct value[]){ rows, index }, 2, &found);
+    return index;
+}
+
+bool python_embedding(struct call *c)
+{
+    struct value input = arg(c, 0), weight = arg(c, 1);
+    struct value padding = padding_index(c, arg(c, 2), arg_tensor(c, 1));
+    if (arg_given(c, 3)) { /* max_norm: rows are renormed in place */
+        input = py_call(c, "contiguous", &input, 1);
+        py_call(c, "embedding_renorm_", (struct value[]){ weight, input, arg(c, 3), arg(c, 4) }, 4);
+    }
+    struct value args[] = { weight, input, padding, arg(c, 5), arg(c, 6) };
+    return ret_call(c, py_call(c, "embedding", args, 5));
+}
+
+static struct value bag_mode(struct call *c, struct value mode)
+{
+    return py_int(c, py_is(mode, "sum") ? 0 : py_is(mode, "mean") ? 1 : 2);
+}
+
+/* input, weight, offsets, max_norm, norm_type, scale_grad_by_freq, mode, sparse,
+ * per_sample_weights, include_last_offset, padding_idx */
+bool python_embedding_bag(struct call *c)
+{
+    struct value input = arg(c, 0), weight = arg(c, 1), offsets = arg(c, 2), samples = arg(c, 8);
+    struct value last = arg(c, 9), flat = py_int(c, -1);
+    struct tensor x = value_as_tensor(c, input);
+    if (c->failed)
+        return false;
+    if (x.meta->ndim == 2) {
+        struct value bounds[] = { py_int(c, 0), value_int(numel(c, x)),
+                                  value_int(x.meta->size[1]) };
+        struct keyword keywords[] = {
+            { STR("dtype"), { .kind = VALUE_DTYPE, .u.dtype = x.meta->dtype } },
+            { STR("device"), { .kind = VALUE_DEVICE, .u.device = x.meta->device } },
+        };
+        struct value shape = py_list(c, &flat, 1);
+        offsets = py_call_keywords(c, "arange", bounds, 3, keywords, 2);
+        input = py_call(c, "reshape", (struct value[]){ input, shape }, 2);
+        if (samples.kind == VALUE_TENSOR)
+            samples = py_call(c, "reshape", (struct value[]){ samples, shape }, 2);
+        last = py_bool(false);
+    } else if (x.meta->ndim != 1 || offsets.kind != VALUE_TENSOR) {
+        return refuse(c, "ValueError", "offsets has to be a 1D Tensor but got None");
+    }
+    if (arg_given(c, 3))
+        py_call(c, "embedding_renorm_", (struct value[]){ weight, input, arg(c, 3), arg(c, 4) }, 4);
+    struct value args[] = { weight,    input,   offsets, arg(c, 5), bag_mode(c, arg(c, 6)),
+                            arg(c, 7), samples, last,    arg(c, 10) };
+    struct value bag = py_call(c, "embedding_bag", args, arg_given(c, 10) ? 9 : 8);
+    return !c->failed && bag.n && ret_call(c, bag.u.items[0]);
+}
+
+/* --- others --- */
+
+/* input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input) */
+bool python_normalize(struct call *c)
+{
+    struct value x = arg(c, 0), args[] = { x, arg(c, 1), arg(c, 2), py_bool(true) };
+    struct value norm = py_call(c, "linalg_vector_norm", args, 4);
+    norm = py_call(c, "clamp_min", (struct value[]){ norm, arg(c, 3) }, 2);
+    norm = py_call(c, "expand_as", (struct value[]){ norm, x }, 2);
+    return ret_call(c, py_call(c, "div", (struct value[]){ x, norm }, 2));
+}
+
+static struct value index_of(struct call *c, struct value text, const char *const *names,
+                             uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (py_is(text, names[i]))
+            return py_int(c, i);
+    refuse(c, "ValueError", "unknown mode '%.*s'", STR_ARG(text.u.text));
+    return value_none();
+}
+
+bool python_grid_sample(struct call *c)
+{
+    static const char *const modes[] = { "bilinear", "nearest", "bicubic" };
+    static const char *const paddings[] = { "zeros", "border", "reflection" };
+    struct value args[] = { arg(c, 0), arg(c, 1), index_of(c, arg(c, 2), modes, 3),
+                            index_of(c, arg(c, 3), paddings, 3),
+                            arg_given(c, 4) ? arg(c, 4) : py_bool(false) };
+    return ret_call(c, py_call(c, "grid_sampler", args, 5));
+}
+
+bool python_affine_grid(struct call *c)
+{
+    struct value args[] = { arg(c, 0), arg(c, 1), arg_given(c, 2) ? arg(c, 2) : py_bool(false) };
+    return ret_call(c, py_call(c, "affine_grid_generator", args, 3));
+}
+
+bool python_cdist(struct call *c)
+{
+    struct value mode = arg(c, 3);
+    struct value how = py_is(mode, "use_mm_for_euclid_dist_if_necessary") ? value_none()
+                       : py_is(mode, "use_mm_for_euclid_dist")            ? py_int(c, 1)
+                                                                          : py_int(c, 2);
+    return ret_call(
+        c, py_call(c, "cdist", (struct value[]){ arg(c, 0), arg(c, 1), arg(c, 2), how }, 4));
+}

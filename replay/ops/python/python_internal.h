@@ -1,0 +1,36 @@
+/* What the files of Python's calls share and rules do not need. */
+#ifndef SYMTAPE_REPLAY_OPS_PYTHON_PYTHON_INTERNAL_H
+#define SYMTAPE_REPLAY_OPS_PYTHON_PYTHON_INTERNAL_H
+
+#include "replay/ops/dispatch/context.h"
+#include "replay/ops/layout/layout.h"
+#include "replay/ops/python/python.h"
+
+#define PYTHON_RULE(rule) bool python_##rule(struct call *c);
+#include "replay/ops/python/python_rules.def"
+#undef PYTHON_RULE
+
+/* The first overload of aten::BASE, or NULL. */
+struct op *python_base(struct call *c, struct str base);
+/* Positional arguments that the schema calls float become constants. */
+bool python_unpack(struct call *c, const struct op *op, struct value *args, uint32_t n);
+/* Arguments as autocast wants them; *given: a bit for each that is not its default, or NULL. */
+/* torch.tensor(data, dtype, device) */
+struct tensor python_data(struct call *c, struct value data, enum dtype dtype,
+                          struct device device);
+bool python_autocast(struct call *c, const struct op *op, struct value *args, uint32_t n,
+                     uint64_t *given);
+/* Did the call end well? Otherwise the caller has failed, too. */
+bool python_result(struct call *c, enum op_outcome outcome);
+bool python_no_memory(struct call *c);
+
+/* ops_call_function() and ops_call_method() within a call. */
+bool python_function(struct call *c, struct str target, const struct value *args, uint32_t n,
+                     const struct keyword *keywords, uint32_t n_keywords, struct value *ret);
+bool python_method(struct call *c, struct str method, const struct value *args, uint32_t n,
+                   const struct keyword *keywords, uint32_t n_keywords, struct value *ret);
+
+/* getitem and setitem of any object; a tensor's go to python_getitem(). */
+bool python_item(struct call *c, struct value object, struct value index, struct value *ret);
+
+#endif

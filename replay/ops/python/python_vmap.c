@@ -1,0 +1,38 @@
+/* vmap: a batched tensor is what its function sees of it, one part; what was computed on parts has
+ * the batch in front again, contiguous (torch/_functorch/vmap.py). */
+#include "replay/ops/python/python_internal.h"
+
+/* x, batch_dim, level */
+bool python_add_batch_dim(struct call *c)
+{
+    struct tensor x = value_as_tensor(c, arg(c, 0));
+    sym_id size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
+    if (c->failed)
+        return false;
+    uint32_t dim = wrap_dim(c, arg_int(c, 1), x.meta->ndim), n = 0;
+    for (uint32_t i = 0; i < x.meta->ndim && !c->failed; i++) {
+        if (i == dim)
+            continue;
+        size[n] = x.meta->size[i];
+        stride[n++] = x.meta->stride[i];
+    }
+    return ret_tensor(c, new_view(c, x, size, stride, n, x.meta->offset));
+}
+
+/* x, level, batch_size, out_dim */
+bool python_remove_batch_dim(struct call *c)
+{
+    struct tensor x = value_as_tensor(c, arg(c, 0));
+    sym_id size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], whole = SYM_ID_ONE;
+    if (c->failed || x.meta->ndim >= TENSOR_MAX_DIM)
+        return false;
+    uint32_t n = x.meta->ndim + 1, dim = wrap_dim(c, arg_int(c, 3), n), from = 0;
+    for (uint32_t i = 0; i < x.meta->ndim; i++)
+        whole = mul(c, whole, x.meta->size[i]);
+    for (uint32_t i = 0; i < n && !c->failed; i++) {
+        size[i] = i == dim ? arg_sym(c, 2) : x.meta->size[from];
+        stride[i] = i == dim ? whole : x.meta->stride[from];
+        from += i != dim;
+    }
+    return ret_tensor(c, new_tensor_strided(c, x.meta->dtype, x.meta->device, size, stride, n));
+}

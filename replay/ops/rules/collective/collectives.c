@@ -1,0 +1,122 @@
+/* Collectives: meta kernels of torch/distributed/_functional_collectives.py. */
+#include "replay/ops/layout/layout.h"
+
+static struct tensor like_input(struct call *c, struct tensor x, bool keep_strides)
+{
+    return keep_strides ? new_like(c, x)
+                        : new_tensor(c, x.meta->dtype, x.meta->device, x.meta->size, x.meta->ndim);
+}
+
+/* all_reduce is contiguous; broadcast, wait_tensor, irecv (param 1) keep strides. */
+bool rule_collective(struct call *c)
+{
+    return ret_tensor(c, like_input(c, arg_tensor(c, 0), c->param == 1));
+}
+
+bool rule_collective_inplace(struct call *c)
+{
+    return ret_value(c, arg(c, 0));
+}
+
+bool rule_collective_send(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    sym_id zero = SYM_ID_ZERO;
+    return ret_tensor(c, new_tensor(c, x.meta->dtype, x.meta->device, &zero, 1));
+}
+
+/* --- Of one tensor, or of each of a list --- */
+
+typedef struct tensor one_tensor(struct call *c, struct tensor x);
+
+static bool each(struct call *c, one_tensor *rule)
+{
+    const struct tensor *x;
+    uint32_t n = arg_tensors(c, 0, &x);
+    struct tensor *out = n ? scratch(c, n * sizeof *out) : NULL;
+    for (uint32_t i = 0; out && i < n; i++)
+        out[i] = rule(c, x[i]);
+    return ret_list(c, out, out ? n : 0);
+}
+
+static struct tensor contiguous_like(struct call *c, struct tensor x)
+{
+    return new_like(c, x);
+}
+
+bool rule_collective_list(struct call *c)
+{
+    return each(c, contiguous_like);
+}
+
+/* x.new_empty() with another size along dimension 0. */
+static struct tensor resized(struct call *c, struct tensor x, sym_id first)
+{
+    sym_id size[TENSOR_MAX_DIM] = { first };
+    uint32_t n = x.meta->ndim ? x.meta->ndim : 1;
+    for (uint32_t i = 1; i < n; i++)
+        size[i] = x.meta->size[i];
+    return new_tensor(c, x.meta->dtype, x.meta->device, size, n);
+}
+
+static struct tensor gathered(struct call *c, struct tensor x)
+{
+    sym_id group = arg_sym(c, 1);
+    return resized(c, x, x.meta->ndim ? mul(c, x.meta->size[0], group) : group);
+}
+
+bool rule_all_gather(struct call *c)
+{
+    return ret_tensor(c, gathered(c, arg_tensor(c, 0)));
+}
+
+bool rule_all_gather_list(struct call *c)
+{
+    return each(c, gathered);
+}
+
+static struct tensor scattered(struct call *c, struct tensor x)
+{
+    if (!x.meta->ndim) {
+        refuse(c, "IndexError", "list index out of range");
+        return x;
+    }
+    return resized(c, x, floordiv(c, x.meta->size[0], arg_sym(c, 2)));
+}
+
+bool rule_reduce_scatter(struct call *c)
+{
+    return ret_tensor(c, scattered(c, arg_tensor(c, 0)));
+}
+
+bool rule_reduce_scatter_list(struct call *c)
+{
+    return each(c, scattered);
+}
+
+/* input, output_split_sizes, input_split_sizes: sizes may depend on data */
+bool rule_all_to_all(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    const sym_id *sizes;
+    uint32_t n = arg_syms(c, 1, &sizes);
+    sym_id total = SYM_ID_ZERO;
+    for (uint32_t i = 0; i < n; i++)
+        check(c, ge(c, sizes[i], SYM_ID_ZERO), "RuntimeError",
+              "Expected cond to be True, but got False.");
+    for (uint32_t i = 0; i < n; i++)
+        total = add(c, total, sizes[i]);
+    if (!require(c, x.meta->ndim > 0, "IndexError", "list assignment index out of range"))
+        return false;
+    return ret_tensor(c, arg_given(c, 1) ? resized(c, x, total) : like_input(c, x, false));
+}
+
+bool rule_collective_forward(struct call *c)
+{
+    static const char *const names[] = {
+        "_c10d_functional.all_gather_into_tensor.default",
+        "_c10d_functional.reduce_scatter_tensor.default",
+        "_c10d_functional.all_to_all_single.default",
+    };
+    return ret_value(c, call_op(c, names[c->param], c->args, c->n_args));
+}

@@ -1,0 +1,374 @@
+/* arange, linspace, eye, triangles: tensors whose size follows from numbers. */
+#include "replay/ops/rules/factory/factories.h"
+
+#include <math.h>
+
+static const struct device cpu = { DEVICE_CPU, -1 };
+
+static bool is_plain(const struct call *c, struct value value)
+{
+    return is_number(c, value.u.sym);
+}
+
+static sym_id number_method(struct call *c, enum node_method method, struct value a, struct value b,
+                            enum number_type *type)
+{
+    const sym_id args[] = { a.u.sym, b.u.sym };
+    const enum number_type types[] = { a.kind == VALUE_FLOAT ? NUMBER_FLOAT : NUMBER_INT,
+                                       b.kind == VALUE_FLOAT ? NUMBER_FLOAT : NUMBER_INT };
+    return node_method(c->env, method, args, types, 2, type);
+}
+
+static struct value typed(sym_id e, enum number_type type)
+{
+    return value_sym(type == NUMBER_FLOAT ? VALUE_FLOAT : VALUE_INT, e);
+}
+
+/* --- arange --- */
+
+struct progression {
+    struct value start, end, step;
+};
+
+/* In doubles where that is exact enough; SYM_NONE where a number is symbolic. */
+static bool sign_fits(struct call *c, const struct progression *p, bool *fits)
+{
+    if (is_plain(c, p->start) && is_plain(c, p->end) && is_plain(c, p->step)) {
+        double start = sym_to_double(c->pool, p->start.u.sym);
+        double end = sym_to_double(c->pool, p->end.u.sym);
+        double step = sym_to_double(c->pool, p->step.u.sym);
+        *fits = step > 0 ? end >= start : end <= start;
+        return true;
+    }
+    enum number_type type = NUMBER_BOOL;
+    bool up = guard_bool(c, py_gt(c, p->step.u.sym, SYM_ID_ZERO));
+    sym_id holds =
+        up ? py_ge(c, p->end.u.sym, p->start.u.sym) : py_le(c, p->end.u.sym, p->start.u.sym);
+    (void)type;
+    CHECK(c, holds, "RuntimeError", "upper bound and lower bound inconsistent with step sign");
+    *fits = true;
+    return !c->failed;
+}
+
+static const char *number_text(struct call *c, struct value value)
+{
+    double d = sym_to_double(c->pool, value.u.sym);
+    if (isinf(d))
+        return d > 0 ? "inf" : "-inf";
+    return isnan(d) ? "nan" : sym_text(c, value.u.sym);
+}
+
+static bool is_finite(const struct call *c, struct value value)
+{
+    return !is_plain(c, value) || isfinite(sym_to_double(c->pool, value.u.sym));
+}
+
+static bool check_progression(struct call *c, const struct progression *p)
+{
+    bool fits = true;
+    if (is_plain(c, p->step) ? sym_to_double(c->pool, p->step.u.sym) == 0.0
+                             : !guard_bool(c, py_ne(c, p->step.u.sym, SYM_ID_ZERO)))
+        return refuse(c, "RuntimeError", "step must be nonzero");
+    REQUIRE(c, is_finite(c, p->start) && is_finite(c, p->end), "RuntimeError",
+            "unsupported range: %s -> %s", number_text(c, p->start), number_text(c, p->end));
+    if (!sign_fits(c, p, &fits))
+        return false;
+    return require(c, fits, "RuntimeError",
+                   "upper bound and lower bound inconsistent with step sign");
+}
+
+static struct value as_int(struct call *c, struct value value)
+{
+    if (value.kind != VALUE_FLOAT)
+        return value;
+    if (is_plain(c, value))
+        return value_int(num(c, (int64_t)sym_to_double(c->pool, value.u.sym)));
+    enum number_type type = NUMBER_FLOAT;
+    sym_id e = node_method(c->env, NODE_METHOD_SYM_INT, &value.u.sym, &type, 1, &type);
+    return value_int(e);
+}
+
+static sym_id int_length(struct call *c, const struct progression *p)
+{
+    sym_id start = as_int(c, p->start).u.sym, end = as_int(c, p->end).u.sym;
+    sym_id step = as_int(c, p->step).u.sym;
+    if (is_int(c, step, 0)) {
+        refuse(c, "RuntimeError", "step must be nonzero");
+        return SYM_NONE;
+    }
+    int64_t sign = guard_bool(c, py_gt(c, step, SYM_ID_ZERO)) ? 1 : -1;
+    sym_id span = sub(c, add(c, sub(c, end, start), step), num(c, sign));
+    return floordiv(c, span, step);
+}
+
+static sym_id float_length(struct call *c, const struct progression *p)
+{
+    if (is_plain(c, p->start) && is_plain(c, p->end) && is_plain(c, p->step)) {
+        double n =
+            ceil((sym_to_double(c->pool, p->end.u.sym) - sym_to_double(c->pool, p->start.u.sym)) /
+                 sym_to_double(c->pool, p->step.u.sym));
+        if (!(n >= 0 && n < 9e18)) {
+            refuse(c, "RuntimeError", "invalid size, possible overflow?");
+            return SYM_NONE;
+        }
+        return num(c, (int64_t)n);
+    }
+    enum number_type type;
+    sym_id span = number_method(c, NODE_METHOD_SUB, p->end, p->start, &type);
+    sym_id ratio = number_method(c, NODE_METHOD_TRUEDIV, typed(span, type), p->step, &type);
+    return node_method(c->env, NODE_METHOD_CEIL, &ratio, &type, 1, &type);
+}
+
+/* What computes numbers that are no ints: start + step * index, converted. */
+static struct tensor computed_range(struct call *c, const struct progression *p, bool ints,
+                                    sym_id length, struct tensor_kind kind)
+{
+    struct tensor index = new_tensor(c, DTYPE_I64, kind.device, &length, 1);
+    count_dispatches(c, 2); /* prims.iota, empty */
+    if (!ints) {
+        struct value to[] = { value_tensor(index),
+                              dtype_value(kind.dtype == DTYPE_F32 && kind.device.type == DEVICE_CPU
+                                              ? DTYPE_F64
+                                              : computation_dtype(kind.dtype)) };
+        index = call_tensor(c, "prims.convert_element_type.default", to, 2);
+    }
+    struct value scaled[] = { value_tensor(index), p->step };
+    index = call_tensor(c, "aten.mul.Tensor", scaled, 2);
+    struct value moved[] = { value_tensor(index), p->start };
+    index = call_tensor(c, "aten.add.Tensor", moved, 2);
+    if (index.meta && index.meta->dtype == kind.dtype)
+        return index;
+    struct value to[] = { value_tensor(index), dtype_value(kind.dtype) };
+    return call_tensor(c, "prims.convert_element_type.default", to, 2);
+}
+
+static bool ret_range(struct call *c, struct progression p, struct tensor_kind kind)
+{
+    bool ints =
+        p.start.kind != VALUE_FLOAT && p.end.kind != VALUE_FLOAT && p.step.kind != VALUE_FLOAT;
+    if (!check_progression(c, &p))
+        return false;
+    bool by_ints = ints || kind.dtype == DTYPE_I64;
+    sym_id length = by_ints ? int_length(c, &p) : float_length(c, &p);
+    if (c->failed)
+        return false;
+    if (!eager(c) && !dtype_is_integer(kind.dtype))
+        return ret_tensor(c, computed_range(c, &p, ints, length, kind));
+    if (!eager(c))
+        count_dispatches(c, 2);
+    return ret_tensor(c, empty(c, kind, &length, 1));
+}
+
+/* A number, True and False being 1 and 0. */
+static struct value arg_count(const struct call *c, uint32_t i)
+{
+    struct value value = arg(c, i);
+    if (value.kind == VALUE_BOOL && value.u.sym <= SYM_ID_TRUE)
+        return value_int(value.u.sym == SYM_ID_TRUE ? SYM_ID_ONE : SYM_ID_ZERO);
+    return value;
+}
+
+/* param: how many of start, end, step come first. */
+static struct progression arg_progression(const struct call *c, uint32_t n)
+{
+    struct value zero = value_int(SYM_ID_ZERO), one = value_int(SYM_ID_ONE);
+    return (struct progression){ n == 1 ? zero : arg_count(c, 0), arg_count(c, n == 1 ? 0 : 1),
+                                 n == 3 ? arg_count(c, 2) : one };
+}
+
+static enum dtype range_dtype(const struct progression *p)
+{
+    bool floats =
+        p->start.kind == VALUE_FLOAT || p->end.kind == VALUE_FLOAT || p->step.kind == VALUE_FLOAT;
+    return floats ? DTYPE_F32 : DTYPE_I64;
+}
+
+bool rule_arange(struct call *c)
+{
+    uint32_t n = (uint32_t)c->param;
+    struct progression p = arg_progression(c, n);
+    if (!value_is_number(p.start) || !value_is_number(p.end) || !value_is_number(p.step))
+        return unsupported(c, "arange of complex numbers");
+    if (!eager(c) && n < 3)
+        count_dispatches(c, 1);
+    return ret_range(c, p, arg_kind(c, n, range_dtype(&p), cpu));
+}
+
+bool rule_arange_out(struct call *c)
+{
+    uint32_t n = (uint32_t)c->param;
+    struct progression p = arg_progression(c, n);
+    struct tensor out = arg_tensor(c, n);
+    if (!value_is_number(p.start) || !value_is_number(p.end) || !value_is_number(p.step) ||
+        !out.meta)
+        return unsupported(c, "arange of complex numbers");
+    return ret_range(c, p, (struct tensor_kind){ out.meta->dtype, out.meta->device });
+}
+
+/* --- linspace and logspace: param is the place of dtype --- */
+
+static bool check_ends(struct call *c, const char *name)
+{
+    struct value start = arg(c, 0), end = arg(c, 1);
+    uint32_t n_start = start.kind == VALUE_TENSOR ? start.u.tensor.meta->ndim : 0;
+    uint32_t n_end = end.kind == VALUE_TENSOR ? end.u.tensor.meta->ndim : 0;
+    if (!n_start && !n_end)
+        return true;
+    if (!eager(c))
+        return refuse(c, "RuntimeError",
+                      "linspace only supports 0-dimensional start and end tensors");
+    if (start.kind == VALUE_TENSOR && end.kind == VALUE_TENSOR)
+        return refuse(c, "RuntimeError",
+                      "%s only supports 0-dimensional start and end tensors, but got start with %u "
+                      "dimension(s) and end with %u dimension(s).",
+                      name, n_start, n_end);
+    return refuse(c, "RuntimeError",
+                  "%s only supports 0-dimensional start and end tensors, but got %s with %u "
+                  "dimension(s).",
+                  name, start.kind == VALUE_TENSOR ? "start" : "end", n_start + n_end);
+}
+
+static bool is_complex(struct value value)
+{
+    return value.kind == VALUE_COMPLEX ||
+           (value.kind == VALUE_TENSOR && dtype_is_complex(value.u.tensor.meta->dtype));
+}
+
+bool rule_linspace(struct call *c)
+{
+    bool log = c->param == 4, complex = is_complex(arg(c, 0)) || is_complex(arg(c, 1));
+    if (!check_ends(c, log ? "logspace" : "linspace"))
+        return false;
+    sym_id steps = arg_sym(c, 2);
+    CHECK(c, py_ge(c, steps, SYM_ID_ZERO), "RuntimeError", "number of steps must be non-negative");
+    if (c->failed)
+        return false;
+    struct tensor_kind kind = arg_kind(c, (uint32_t)c->param, complex ? DTYPE_C64 : DTYPE_F32, cpu);
+    REQUIRE(c, !complex || dtype_is_complex(kind.dtype), "RuntimeError",
+            "linspace(): inferred dtype ComplexFloat can't be safely cast to passed dtype %s",
+            dtype_scalar_name(kind.dtype));
+    return ret_tensor(c, empty(c, kind, &steps, 1));
+}
+
+bool rule_linspace_out(struct call *c)
+{
+    struct tensor out = arg_tensor(c, c->n_args - 1);
+    sym_id steps = arg_sym(c, 2);
+    if (!out.meta || !check_ends(c, c->param ? "logspace" : "linspace"))
+        return false;
+    CHECK(c, py_ge(c, steps, SYM_ID_ZERO), "RuntimeError", "number of steps must be non-negative");
+    struct tensor_kind kind = { out.meta->dtype, out.meta->device };
+    return ret_tensor(c, empty(c, kind, &steps, 1));
+}
+
+/* --- eye and triangles --- */
+
+static struct tensor mask_of_ranges(struct call *c, sym_id rows, sym_id columns,
+                                    struct device device)
+{
+    struct tensor range_n = call_arange(c, rows, DTYPE_I64, device);
+    struct tensor range_m = call_arange(c, columns, DTYPE_I64, device);
+    struct value args[] = { value_tensor(call_unsqueeze(c, range_n, -1)), value_tensor(range_m) };
+    return call_tensor(c, "aten.eq.Tensor", args, 2);
+}
+
+/* (n[, m], dtype ...): param is 2 where m is there. */
+bool rule_eye(struct call *c)
+{
+    sym_id size[] = { arg_sym(c, 0), arg_sym(c, c->param == 2 ? 1 : 0) };
+    for (int i = 0; i < 2 && !c->failed; i++)
+        CHECK(c, py_ge(c, size[i], SYM_ID_ZERO), "RuntimeError",
+              "%c must be greater or equal to 0, got %s", i ? 'm' : 'n', sym_text(c, size[i]));
+    struct tensor_kind kind = arg_kind(c, (uint32_t)c->param, DTYPE_F32, cpu);
+    if (c->failed)
+        return false;
+    if (!eager(c))
+        mask_of_ranges(c, size[0], size[1], kind.device);
+    return ret_tensor(c, empty(c, kind, size, 2));
+}
+
+bool rule_eye_out(struct call *c)
+{
+    sym_id size[] = { arg_sym(c, 0), arg_sym(c, c->param == 2 ? 1 : 0) };
+    struct tensor out = arg_tensor(c, (uint32_t)c->param);
+    for (int i = 0; i < 2 && !c->failed; i++)
+        CHECK(c, py_ge(c, size[i], SYM_ID_ZERO), "RuntimeError",
+              "%c must be greater or equal to 0, got %s", i ? 'm' : 'n', sym_text(c, size[i]));
+    if (!out.meta)
+        return false;
+    struct tensor_kind kind = { out.meta->dtype, out.meta->device };
+    return ret_tensor(c, empty(c, kind, size, 2));
+}
+
+/* where(arange(w).unsqueeze(-2) - arange(h).unsqueeze(-1) <= diagonal, x, 0).contiguous() */
+static bool triangle_by_mask(struct call *c, struct tensor x, bool lower)
+{
+    const struct tensor_meta *m = x.meta;
+    struct tensor w = call_arange(c, m->size[m->ndim - 1], DTYPE_I64, m->device);
+    w = call_unsqueeze(c, w, -2);
+    struct tensor h = call_arange(c, m->size[m->ndim - 2], DTYPE_I64, m->device);
+    h = call_unsqueeze(c, h, -1);
+    struct value both[] = { value_tensor(w), value_tensor(h) };
+    struct tensor mask = call_tensor(c, "aten.sub.Tensor", both, 2);
+    struct value compare[] = { value_tensor(mask), arg(c, 1) };
+    mask = call_tensor(c, lower ? "aten.le.Scalar" : "aten.ge.Scalar", compare, 2);
+    if (m->dtype == DTYPE_B8) {
+        struct value args[] = { value_tensor(mask), value_tensor(x) };
+        x = call_tensor(c, "aten.logical_and.default", args, 2);
+    } else {
+        struct value args[] = { value_tensor(mask), value_tensor(x), value_int(SYM_ID_ZERO) };
+        x = call_tensor(c, "aten.where.ScalarOther", args, 3);
+    }
+    return ret_tensor(c, call_contiguous(c, x));
+}
+
+/* tril where param is 1, triu. */
+bool rule_triangle(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    if (!x.meta)
+        return false;
+    REQUIRE(c, x.meta->ndim >= 2, "RuntimeError",
+            "tri%c: input tensor must have at least 2 dimensions", c->param ? 'l' : 'u');
+    if (!eager(c))
+        return triangle_by_mask(c, x, c->param != 0);
+    return ret_tensor(c, new_tensor(c, x.meta->dtype, x.meta->device, x.meta->size, x.meta->ndim));
+}
+
+static int64_t clamped(int64_t value, int64_t most)
+{
+    return value < 0 ? 0 : value > most ? most : value;
+}
+
+/* get_tril_size of ATen/native/TensorFactories.cpp */
+static int64_t tril_size(int64_t row, int64_t col, int64_t offset)
+{
+    if (row == 0 || col == 0)
+        return 0;
+    int64_t first = offset > 0 ? (col < 1 + offset ? col : 1 + offset) : row + offset > 0;
+    int64_t last = clamped(row + offset, col), all = clamped(row + offset, row);
+    int64_t slanted = last - first + 1;
+    int64_t size = (first + last) * slanted >> 1;
+    int64_t rest = all - slanted;
+    return rest > 0 ? size + rest * col : size;
+}
+
+/* tril_indices where param is 1, triu_indices: (row, col, offset, dtype ...) */
+bool rule_triangle_indices(struct call *c)
+{
+    int64_t row = arg_int(c, 0), col = arg_int(c, 1), offset = arg_int(c, 2);
+    REQUIRE(c, row >= 0, "RuntimeError", "row must be non-negative, got%s%lld", eager(c) ? "" : " ",
+            (long long)row);
+    REQUIRE(c, col >= 0, "RuntimeError", "col must be non-negative, got%s%lld", eager(c) ? "" : " ",
+            (long long)col);
+    const int64_t most = INT64_C(1) << 31;
+    if (row > most || col > most || offset > most || offset < -most)
+        return unsupported(c, "indices of a triangle of that size");
+    int64_t n =
+        c->param ? tril_size(row, col, offset) : row * col - tril_size(row, col, offset - 1);
+    sym_id size[] = { SYM_ID_TWO, num(c, n) };
+    struct tensor out = arg_tensor(c, 3);
+    struct tensor_kind kind = out.meta ? (struct tensor_kind){ out.meta->dtype, out.meta->device }
+                                       : arg_kind(c, 3, DTYPE_I64, cpu);
+    return ret_tensor(c, empty(c, kind, size, 2));
+}

@@ -1,0 +1,229 @@
+/* Fourier transforms (torch/_meta_registrations.py, meta_fft_*): the sizes follow from the mode,
+ * the strides from the order in which the libraries take the dimensions: MKL on a CPU, cuFFT on a
+ * GPU. */
+#include "replay/ops/layout/layout.h"
+
+enum { CUFFT_MAX_DIMS = 3 };
+
+/* Whether stride a comes before b in a descending sort, as Python's list.sort(reverse=True) asks.
+ */
+static bool less(struct call *c, sym_id a, sym_id b)
+{
+    return guard_bool(c, lt(c, a, b));
+}
+
+static void reverse(uint32_t *dims, uint32_t n)
+{
+    for (uint32_t i = 0; i < n / 2; i++) {
+        uint32_t swap = dims[i];
+        dims[i] = dims[n - 1 - i];
+        dims[n - 1 - i] = swap;
+    }
+}
+
+/* The run that the list begins with (count_run of CPython's listobject.c), made ascending. */
+static uint32_t first_run(struct call *c, uint32_t *dims, uint32_t n, const sym_id *key)
+{
+    if (n < 2)
+        return n;
+    uint32_t run = 2;
+    bool descending = less(c, key[dims[1]], key[dims[0]]);
+    while (run < n && less(c, key[dims[run]], key[dims[run - 1]]) == descending)
+        run++;
+    if (descending)
+        reverse(dims, run);
+    return run;
+}
+
+/* dims by descending key, with the questions that CPython's sort asks for so short a list. */
+static void sort_descending(struct call *c, uint32_t *dims, uint32_t n, const sym_id *key)
+{
+    reverse(dims, n);
+    for (uint32_t start = first_run(c, dims, n, key); start < n; start++) {
+        uint32_t pivot = dims[start], low = 0, high = start;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (less(c, key[pivot], key[dims[middle]]))
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        for (uint32_t i = start; i > low; i--)
+            dims[i] = dims[i - 1];
+        dims[low] = pivot;
+    }
+    reverse(dims, n);
+}
+
+/* What _exec_fft asks of symbolic sizes on its way: the batch dimensions are collapsed into one,
+ * and resize_() looks whether the result has that shape already. */
+static void ask_collapsed(struct call *c, struct tensor x, const sym_id *sizes,
+                          const uint32_t *order, uint32_t n_batch)
+{
+    uint32_t n = x.meta->ndim;
+    struct value *dims = values(c, n), *shape = values(c, n + 1);
+    if (!dims || !shape)
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        dims[i] = value_int(num(c, order[i]));
+    shape[0] = value_int(SYM_ID_MINUS_ONE);
+    for (uint32_t i = n_batch; i < n; i++)
+        shape[1 + i - n_batch] = value_int(x.meta->size[order[i]]);
+    uint32_t n_shape = 1 + n - n_batch;
+    struct value permuted[] = { value_tensor(x), value_items(VALUE_LIST, dims, n) };
+    struct value collapsed[] = { value_tensor(call_tensor(c, "aten.permute.default", permuted, 2)),
+                                 value_items(VALUE_LIST, shape, n_shape) };
+    struct tensor batched = call_tensor(c, "aten.reshape.default", collapsed, 2);
+    for (uint32_t i = 0; n_shape == n && i < n && !c->failed; i++)
+        if (!guard_bool(c, eq(c, sizes[i], i ? sizes[order[i]] : batched.meta->size[0])))
+            return;
+}
+
+/* _exec_fft: batch dimensions in the order of the input's strides, then the transformed ones. */
+static struct tensor transform(struct call *c, struct tensor x, enum dtype dtype,
+                               const sym_id *sizes, const uint32_t *dims, uint32_t n_dims)
+{
+    uint32_t n = x.meta->ndim, order[TENSOR_MAX_DIM], n_batch = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        bool transformed = false;
+        for (uint32_t j = 0; j < n_dims; j++)
+            transformed |= dims[j] == i;
+        if (!transformed)
+            order[n_batch++] = i;
+    }
+    sort_descending(c, order, n_batch, x.meta->stride);
+    for (uint32_t i = 0; i < n_dims; i++)
+        order[n_batch + i] = dims[i];
+    if (c->symbolic)
+        ask_collapsed(c, x, sizes, order, n_batch);
+    sym_id *strides = syms(c, n), step = SYM_ID_ONE;
+    if (!strides)
+        return x;
+    for (uint32_t i = n_dims; i-- > 0;) {
+        strides[dims[i]] = step;
+        step = mul(c, step, sym_max2(c, sizes[dims[i]], SYM_ID_ONE));
+    }
+    for (uint32_t i = n_batch; i-- > 0;) {
+        strides[order[i]] = step;
+        step = mul(c, step, sizes[order[i]]);
+    }
+    return new_tensor_strided(c, dtype, x.meta->device, sizes, strides, n);
+}
+
+/* The dims of the call, not negative; false where one does not exist. */
+static bool transformed_dims(struct call *c, struct tensor x, uint32_t *ret, uint32_t *n)
+{
+    const int64_t *dims;
+    *n = arg_ints(c, 1, &dims);
+    if (!require(c, *n <= x.meta->ndim, "RuntimeError", "FFT dims must be unique"))
+        return false;
+    for (uint32_t i = 0; i < *n; i++) {
+        ret[i] = wrap_dim(c, dims[i], x.meta->ndim);
+        for (uint32_t j = 0; j < i; j++)
+            require(c, ret[j] != ret[i], "RuntimeError", "FFT dims must be unique");
+    }
+    return !c->failed;
+}
+
+static bool on_cuda(struct tensor x)
+{
+    return x.meta->device.type == DEVICE_CUDA;
+}
+
+/* Complex to complex over dims, three at a time on a GPU, each step sorted by the last result. */
+static struct tensor complex_steps(struct call *c, struct tensor x, const sym_id *sizes,
+                                   uint32_t *dims, uint32_t n)
+{
+    if (!on_cuda(x)) {
+        sort_descending(c, dims, n, x.meta->stride);
+        return transform(c, x, x.meta->dtype, sizes, dims, n);
+    }
+    while (n && !c->failed) {
+        sort_descending(c, dims, n, x.meta->stride);
+        uint32_t step = n < CUFFT_MAX_DIMS ? n : CUFFT_MAX_DIMS;
+        x = transform(c, x, x.meta->dtype, sizes, dims + n - step, step);
+        n -= step;
+    }
+    return x;
+}
+
+bool rule_fft_c2c(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    uint32_t dims[TENSOR_MAX_DIM], n;
+    if (!require(c, dtype_is_complex(x.meta->dtype), "RuntimeError",
+                 "Expected self.is_complex() to be true, but got false.") ||
+        !transformed_dims(c, x, dims, &n))
+        return false;
+    if (!n)
+        return ret_tensor(c, new_like(c, x));
+    return ret_tensor(c, complex_steps(c, x, x.meta->size, dims, n));
+}
+
+/* use_optimized_cufft_path */
+static bool one_step(const uint32_t *dims, uint32_t n)
+{
+    return !(n > CUFFT_MAX_DIMS || (n >= 2 && dims[0] == 0 && dims[1] == 1));
+}
+
+bool rule_fft_r2c(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    uint32_t dims[TENSOR_MAX_DIM], n;
+    bool onesided = arg_bool(c, 3);
+    if (!require(c, dtype_is_float(x.meta->dtype), "RuntimeError",
+                 "Expected self.is_floating_point() to be true, but got false.") ||
+        !transformed_dims(c, x, dims, &n) ||
+        !require(c, n > 0, "IndexError", "list index out of range"))
+        return false;
+    uint32_t last = dims[n - 1];
+    sym_id *full = syms(c, x.meta->ndim), *half = syms(c, x.meta->ndim);
+    if (!full || !half)
+        return false;
+    for (uint32_t i = 0; i < x.meta->ndim; i++)
+        full[i] = half[i] = x.meta->size[i];
+    half[last] = add(c, floordiv(c, half[last], num(c, 2)), SYM_ID_ONE);
+    const sym_id *sizes = onesided ? half : full;
+    enum dtype dtype = dtype_complex(x.meta->dtype);
+    /* meta_fft_r2c of a CPU tensor is contiguous, whatever MKL then does with real ones. */
+    if (!on_cuda(x) && c->symbolic)
+        return ret_tensor(c, new_tensor(c, dtype, x.meta->device, sizes, x.meta->ndim));
+    if (!on_cuda(x))
+        sort_descending(c, dims, n - 1, x.meta->stride);
+    if (!on_cuda(x) || one_step(dims, n))
+        return ret_tensor(c, transform(c, x, dtype, sizes, dims, n));
+    struct tensor y = transform(c, x, dtype, n == 1 ? sizes : half, &last, 1);
+    y = complex_steps(c, y, half, dims, n - 1);
+    if (onesided || c->failed)
+        return ret_tensor(c, y);
+    return ret_tensor(c, new_tensor(c, dtype, x.meta->device, full, x.meta->ndim));
+}
+
+bool rule_fft_c2r(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    uint32_t dims[TENSOR_MAX_DIM], n;
+    if (!require(c, dtype_is_complex(x.meta->dtype), "RuntimeError",
+                 "Expected self.is_complex() to be true, but got false.") ||
+        !transformed_dims(c, x, dims, &n) ||
+        !require(c, n > 0, "IndexError", "list index out of range"))
+        return false;
+    sym_id *sizes = syms(c, x.meta->ndim);
+    if (!sizes)
+        return false;
+    for (uint32_t i = 0; i < x.meta->ndim; i++)
+        sizes[i] = x.meta->size[i];
+    sizes[dims[n - 1]] = arg_sym(c, 3);
+    enum dtype dtype = dtype_real(x.meta->dtype);
+    if (on_cuda(x) && one_step(dims, n)) {
+        x = new_tensor(c, x.meta->dtype, x.meta->device, x.meta->size, x.meta->ndim);
+        return ret_tensor(c, transform(c, x, dtype, sizes, dims, n));
+    }
+    if (n > 1)
+        x = complex_steps(c, x, x.meta->size, dims, n - 1);
+    else if (on_cuda(x))
+        x = new_tensor(c, x.meta->dtype, x.meta->device, x.meta->size, x.meta->ndim);
+    if (c->failed)
+        return false;
+    return ret_tensor(c, transform(c, x, dtype, sizes, &dims[n - 1], 1));
+}

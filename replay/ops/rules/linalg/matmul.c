@@ -1,0 +1,400 @@
+/* Matrix products of two dimensions and of batches, with what is added to them. */
+#include "replay/ops/rules/compose.h"
+
+static bool want_ndim(struct call *c, struct tensor x, uint32_t ndim, const char *text)
+{
+    return require(c, ndim_of(x) == ndim, "RuntimeError", "%s", text);
+}
+
+/* mm's reduction dimension (meta_mm, torch/_meta_registrations.py). */
+static bool check_mm(struct call *c, struct tensor a, struct tensor b)
+{
+    if (!want_ndim(c, a, 2, "a must be 2D") || !want_ndim(c, b, 2, "b must be 2D"))
+        return false;
+    sym_id n = size_of(c, a, 0), m1 = size_of(c, a, 1);
+    sym_id m2 = size_of(c, b, 0), p = size_of(c, b, 1);
+    return check(c, py_eq(c, m1, m2), "RuntimeError",
+                 "a and b must have same reduction dim, but got [%s, %s] X [%s, %s].",
+                 sym_text(c, n), sym_text(c, m1), sym_text(c, m2), sym_text(c, p));
+}
+
+/* param: the argument that names the dtype of the result, 0 for none. */
+bool rule_mm(struct call *c)
+{
+    struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
+    common_device(c, (struct tensor[]){ a, b }, 2);
+    if (!check_mm(c, a, b))
+        return false;
+    enum dtype dtype = dtype_of(a);
+    if (c->param)
+        dtype = arg_dtype(c, (uint32_t)c->param, dtype);
+    bool widened = dtype == DTYPE_F32 && computation_dtype(dtype_of(a)) == DTYPE_F32;
+    require(c, dtype == dtype_of(a) || widened, "RuntimeError",
+            "out_dtype must be the same as input dtype or fp32 for fp16/bf16 inputs");
+    sym_id sizes[] = { size_of(c, a, 0), size_of(c, b, 1) };
+    return ret_tensor(c, new_tensor(c, dtype, device_of(a), sizes, 2));
+}
+
+/* common_meta_baddbmm_bmm */
+bool rule_bmm(struct call *c)
+{
+    struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
+    struct device device = common_device(c, (struct tensor[]){ a, b }, 2);
+    if (!want_ndim(c, a, 3, "batch1 must be a 3D tensor") ||
+        !want_ndim(c, b, 3, "batch2 must be a 3D tensor"))
+        return false;
+    require(c, dtype_of(a) == dtype_of(b) || !eager(c), "RuntimeError",
+            "expected scalar type %s but found %s", dtype_python_name(dtype_of(a)),
+            dtype_python_name(dtype_of(b))); /* not the meta function's of torch 2.11 */
+    const sym_id *x = sizes_of(a), *y = sizes_of(b);
+    check(c, both(c, py_eq(c, y[0], x[0]), py_eq(c, y[1], x[2])), "RuntimeError",
+          "Expected size for first two dimensions of batch2 tensor to be: [%s, %s] but got: "
+          "[%s, %s].",
+          sym_text(c, x[0]), sym_text(c, x[2]), sym_text(c, y[0]), sym_text(c, y[1]));
+    enum dtype dtype = dtype_of(b);
+    if (c->param)
+        dtype = arg_dtype(c, (uint32_t)c->param, dtype);
+    sym_id sizes[] = { x[0], x[1], y[2] };
+    return ret_tensor(c, new_tensor(c, dtype, device, sizes, 3));
+}
+
+/* beta or alpha: of integers it is cut to one (int() in the decompositions). */
+static struct value factor(struct call *c, uint32_t i, struct tensor self)
+{
+    struct value v = arg(c, i);
+    if (dtype_is_float(dtype_of(self)) || dtype_is_complex(dtype_of(self)))
+        return v;
+    if (v.kind != VALUE_FLOAT || !is_number(c, v.u.sym))
+        return v;
+    return I(c, (int64_t)sym_to_double(c->pool, v.u.sym));
+}
+
+static bool is_zero(const struct call *c, struct value v)
+{
+    return value_is_number(v) && is_number(c, v.u.sym) && sym_to_double(c->pool, v.u.sym) == 0;
+}
+
+static struct tensor add_product(struct call *c, struct tensor self, struct tensor a,
+                                 struct tensor b, struct value beta, struct value alpha)
+{
+    struct tensor out = CALL(c, "aten.mm.default", T(a), T(b));
+    out = times(c, T(out), alpha);
+    if (is_zero(c, beta))
+        return out;
+    return plus(c, T(out), T(times(c, T(self), beta)));
+}
+
+/* addmm of torch/_decomp/decompositions.py; param: the argument of out_dtype, 0 for none. */
+bool rule_addmm(struct call *c)
+{
+    struct tensor self = arg_tensor(c, 0), a = arg_tensor(c, 1), b = arg_tensor(c, 2);
+    uint32_t first = c->param ? 4 : 3;
+    struct value beta = factor(c, first, self), alpha = factor(c, first + 1, self);
+    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &self, &a, &b }, 3);
+    if (c->param)
+        result = arg_dtype(c, (uint32_t)c->param, result);
+    return ret_tensor(c, to_dtype(c, add_product(c, self, a, b, beta, alpha), result));
+}
+
+bool rule_addmm_activation(struct call *c)
+{
+    struct tensor self = arg_tensor(c, 0), a = arg_tensor(c, 1), b = arg_tensor(c, 2);
+    struct value beta = factor(c, 3, self), alpha = factor(c, 4, self);
+    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &self, &a, &b }, 3);
+    struct tensor out = add_product(c, self, a, b, beta, alpha);
+    bool gelu = arg_bool(c, 5);
+    out = gelu ? CALL(c, "aten.gelu.default", T(out)) : CALL(c, "aten.relu.default", T(out));
+    return ret_tensor(c, to_dtype(c, out, result));
+}
+
+/* meta_baddbmm */
+bool rule_baddbmm(struct call *c)
+{
+    struct tensor self = arg_tensor(c, 0), a = arg_tensor(c, 1), b = arg_tensor(c, 2);
+    struct device device = common_device(c, (struct tensor[]){ self, a, b }, 3);
+    sym_id wanted[] = { size_of(c, a, 0), size_of(c, a, 1), size_of(c, b, 2) };
+    c->in_kernel = true;
+    sym_id same = shapes_equal(c, sizes_of(self), ndim_of(self), wanted, 3);
+    if (guard_or_true(c, sym_not(c->pool, same)))
+        self = expand(c, self, wanted, 3);
+    if (!want_ndim(c, a, 3, "batch1 must be a 3D tensor") ||
+        !want_ndim(c, b, 3, "batch2 must be a 3D tensor"))
+        return false;
+    require(c, dtype_of(self) == dtype_of(a) && dtype_of(a) == dtype_of(b), "RuntimeError",
+            "Input dtypes must be the same, got: input: %s, batch1: %s, batch2: %s",
+            dtype_python_name(dtype_of(self)), dtype_python_name(dtype_of(a)),
+            dtype_python_name(dtype_of(b)));
+    const sym_id *x = sizes_of(a), *y = sizes_of(b);
+    bool fits = guard_bool(c, py_eq(c, y[0], x[0])) && guard_bool(c, py_eq(c, y[1], x[2]));
+    require(c, fits, "RuntimeError",
+            "Expected size for first two dimensions of batch2 tensor to be: [%s, %s] but got: "
+            "[%s, %s].",
+            sym_text(c, x[0]), sym_text(c, x[2]), sym_text(c, y[0]), sym_text(c, y[1]));
+    if (!some(self))
+        return false;
+    enum dtype dtype = dtype_of(self);
+    if (c->param)
+        dtype = arg_dtype(c, (uint32_t)c->param, dtype);
+    return ret_tensor(c, new_tensor(c, dtype, device, sizes_of(self), ndim_of(self)));
+}
+
+/* meta_addbmm */
+bool rule_addbmm(struct call *c)
+{
+    struct tensor self = arg_tensor(c, 0), a = arg_tensor(c, 1), b = arg_tensor(c, 2);
+    struct device device = common_device(c, (struct tensor[]){ self, a, b }, 3);
+    sym_id wanted[] = { size_of(c, a, 1), size_of(c, b, 2) };
+    c->in_kernel = true;
+    self = expand(c, self, wanted, 2);
+    if (!want_ndim(c, a, 3, "batch1 must be a 3D tensor") ||
+        !want_ndim(c, b, 3, "batch2 must be a 3D tensor"))
+        return false;
+    const sym_id *x = sizes_of(a), *y = sizes_of(b);
+    check(c, py_eq(c, x[0], y[0]), "RuntimeError",
+          "batch1 and batch2 must have same number of batches, got %s and %s", sym_text(c, x[0]),
+          sym_text(c, y[0]));
+    check(c, py_eq(c, x[2], y[1]), "RuntimeError",
+          "Incompatible matrix sizes for bmm (%sx%s and %sx%s)", sym_text(c, x[1]),
+          sym_text(c, x[2]), sym_text(c, y[1]), sym_text(c, y[2]));
+    if (!some(self) || ndim_of(self) != 2)
+        return require(c, false, "RuntimeError", "self tensor does not match matmul output shape");
+    bool fits = guard_bool(c, py_eq(c, size_of(c, self, 0), x[1])) &&
+                guard_bool(c, py_eq(c, size_of(c, self, 1), y[2]));
+    require(c, fits, "RuntimeError", "self tensor does not match matmul output shape");
+    return ret_tensor(c, new_tensor(c, dtype_of(self), device, sizes_of(self), 2));
+}
+
+/* meta__int_mm */
+bool rule_int_mm(struct call *c)
+{
+    struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
+    struct device device = common_device(c, (struct tensor[]){ a, b }, 2);
+    if (!want_ndim(c, a, 2, "a must be a 2D tensor") ||
+        !want_ndim(c, b, 2, "b must be a 2D tensor"))
+        return false;
+    require(c, dtype_of(a) == DTYPE_I8 || dtype_of(a) == DTYPE_U8, "RuntimeError",
+            "expected self to be int8 or uint8, got %s", dtype_python_name(dtype_of(a)));
+    require(c, dtype_of(b) == DTYPE_I8, "RuntimeError", "expected mat2 to be int8, got %s",
+            dtype_python_name(dtype_of(b)));
+    const sym_id *x = sizes_of(a), *y = sizes_of(b);
+    check(c, py_eq(c, x[1], y[0]), "RuntimeError",
+          "Incompatible matrix sizes for _int_mm (%sx%s and %sx%s)", sym_text(c, x[0]),
+          sym_text(c, x[1]), sym_text(c, y[0]), sym_text(c, y[1]));
+    sym_id sizes[] = { x[0], y[1] };
+    return ret_tensor(c, new_tensor(c, DTYPE_I32, device, sizes, 2));
+}
+
+/* --- With vectors --- */
+
+/* mv of torch/_decomp/decompositions.py */
+bool rule_mv(struct call *c)
+{
+    struct tensor a = arg_tensor(c, 0), v = arg_tensor(c, 1);
+    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &a, &v }, 2);
+    if (!require(c, ndim_of(a) == 2 && ndim_of(v) == 1, "RuntimeError",
+                 "matrix @ vector expected, got %u, %u", ndim_of(a), ndim_of(v)))
+        return false;
+    check(c, py_eq(c, size_of(c, a, 1), size_of(c, v, 0)), "RuntimeError",
+          "size mismatch, got input (%sx%s), vec (%s)", sym_text(c, size_of(c, a, 0)),
+          sym_text(c, size_of(c, a, 1)), sym_text(c, size_of(c, v, 0)));
+    struct tensor out = sum_dims(c, times(c, T(a), T(v)), (int64_t[]){ 1 }, 1, false);
+    return ret_tensor(c, to_dtype(c, out, result));
+}
+
+bool rule_addmv(struct call *c)
+{
+    struct tensor self = arg_tensor(c, 0), a = arg_tensor(c, 1), v = arg_tensor(c, 2);
+    struct value beta = factor(c, 3, self), alpha = factor(c, 4, self);
+    require(c, dtype_of(self) == dtype_of(a) && dtype_of(a) == dtype_of(v), "RuntimeError",
+            "addmv input tensors must have the same dtype, but got %s, %s, and %s",
+            dtype_python_name(dtype_of(self)), dtype_python_name(dtype_of(a)),
+            dtype_python_name(dtype_of(v)));
+    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &self, &a, &v }, 3);
+    struct tensor out = CALL(c, "aten.mv.default", T(a), T(v));
+    out = times(c, T(out), alpha);
+    if (!is_zero(c, beta)) {
+        if (guard_bool(c, eq_int(c, numel(c, out), 0)))
+            out = times(c, T(self), beta);
+        else
+            out = plus(c, T(out), T(times(c, T(self), beta)));
+    }
+    return ret_tensor(c, to_dtype(c, out, result));
+}
+
+static bool check_dot(struct call *c, struct tensor a, struct tensor b)
+{
+    if (!require(c, ndim_of(a) == 1 && ndim_of(b) == 1, "RuntimeError",
+                 "1D tensors expected, but got %uD and %uD tensors", ndim_of(a), ndim_of(b)))
+        return false;
+    const char *x = dtype_python_name(dtype_of(a)), *y = dtype_python_name(dtype_of(b));
+    if (eager(c)) { /* the kernel names types as C++ does */
+        x = dtype_scalar_name(dtype_of(a));
+        y = dtype_scalar_name(dtype_of(b));
+    }
+    require(c, dtype_of(a) == dtype_of(b), "RuntimeError",
+            "dot : expected both vectors to have same dtype, but found %s and %s", x, y);
+    const char *n = sym_text(c, numel(c, a)), *m = sym_text(c, numel(c, b));
+    return check(c, py_eq(c, numel(c, a), numel(c, b)), "RuntimeError",
+                 "inconsistent tensor size, expected tensor [%s] and src [%s] to have the%s"
+                 "same number of elements, but got %s and %s elements respectively",
+                 n, m, eager(c) ? " " : "", n, m);
+}
+
+/* dot and vdot of torch/_refs, the kernel where nothing is symbolic. */
+bool rule_dot(struct call *c)
+{
+    struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
+    if (!check_dot(c, a, b))
+        return false;
+    c->in_kernel = !c->symbolic;
+    if (eager(c)) {
+        struct device device = common_device(c, (struct tensor[]){ a, b }, 2);
+        return ret_tensor(c, new_tensor(c, dtype_of(a), device, NULL, 0));
+    }
+    enum dtype dtype = dtype_of(a), computation = computation_dtype(dtype);
+    if (computation != dtype) {
+        a = CALL(c, "prims.convert_element_type.default", T(a), dtype_value(computation));
+        b = CALL(c, "prims.convert_element_type.default", T(b), dtype_value(computation));
+    }
+    if (c->param && !dtype_is_complex(dtype))
+        return ret_tensor(c, convert(c, CALL(c, "aten.dot.default", T(a), T(b)), dtype));
+    if (c->param)
+        a = CALL(c, "aten._conj_physical.default", T(a));
+    struct tensor out = CALL(c, "aten.sum.default", T(times(c, T(a), T(b))));
+    if (some(out) && dtype_of(out) != dtype)
+        out = CALL(c, "prims.convert_element_type.default", T(out), dtype_value(dtype));
+    return ret_tensor(c, out);
+}
+
+/* torch.outer: self as a column times the row. */
+static struct tensor outer(struct call *c, struct tensor a, struct tensor b)
+{
+    sym_id column[] = { size_of(c, a, 0), SYM_ID_ONE };
+    return times(c, T(reshape(c, a, column, 2)), T(b));
+}
+
+bool rule_outer(struct call *c)
+{
+    struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
+    const char *text = "outer: Expected 1-D argument %s, but got %u-D";
+    if (!require(c, ndim_of(a) == 1, "RuntimeError", text, "self", ndim_of(a)) ||
+        !require(c, ndim_of(b) == 1, "RuntimeError", text, "vec2", ndim_of(b)))
+        return false;
+    return ret_tensor(c, outer(c, a, b));
+}
+
+/* addr of torch/_refs */
+bool rule_addr(struct call *c)
+{
+    struct tensor self = arg_tensor(c, 0), a = arg_tensor(c, 1), b = arg_tensor(c, 2);
+    struct value beta = arg(c, 3), alpha = arg(c, 4);
+    const char *text = "addr: Expected 1-D argument %s, but got %u-D";
+    if (!require(c, ndim_of(a) == 1, "RuntimeError", text, "vec1", ndim_of(a)) ||
+        !require(c, ndim_of(b) == 1, "RuntimeError", text, "vec2", ndim_of(b)))
+        return false;
+    enum dtype computation, result;
+    c->in_kernel = !c->symbolic;
+    struct value all[] = { T(self), T(a), T(b) };
+    elementwise_dtypes(c, all, 3, PROMOTE_DEFAULT, &computation, &result);
+    self = to_dtype(c, self, computation);
+    a = to_dtype(c, a, computation);
+    b = to_dtype(c, b, computation);
+    sym_id sizes[] = { size_of(c, a, 0), size_of(c, b, 0) };
+    self = expand(c, self, sizes, 2);
+    struct tensor out;
+    if (dtype_of(self) == DTYPE_B8) {
+        out = is_zero(c, alpha) ? CALL(c, "aten.full_like.default", T(self), B(false))
+                                : outer(c, a, b);
+        if (!is_zero(c, beta))
+            out = CALL(c, "aten.logical_or.default", T(self), T(out));
+    } else if (is_zero(c, beta)) {
+        out = times(c, T(outer(c, a, b)), alpha);
+    } else {
+        struct tensor scaled = times(c, T(self), beta);
+        out = plus(c, T(scaled), T(times(c, T(outer(c, a, b)), alpha)));
+    }
+    return ret_tensor(c, to_dtype(c, out, result));
+}
+
+/* --- Scaled and sparse --- */
+
+static bool is_float8(enum dtype dtype)
+{
+    return dtype == DTYPE_F8E4M3FN || dtype == DTYPE_F8E5M2 || dtype == DTYPE_F8E4M3FNUZ ||
+           dtype == DTYPE_F8E5M2FNUZ || dtype == DTYPE_F4E2M1FNX2;
+}
+
+/* _check_scaled_mm_sizes; what the kernels of the GPU want of strides and sizes. */
+static void check_scaled_layout(struct call *c, struct tensor a, struct tensor b)
+{
+    const sym_id *x = a.meta->stride, *y = b.meta->stride;
+    bool row = guard_bool(c, gt(c, x[0], x[1])) && guard_bool(c, eq_int(c, x[1], 1));
+    require(c,
+            row || guard_bool(c, eq_int(c, size_of(c, a, 0), 0)) ||
+                guard_bool(c, eq_int(c, size_of(c, a, 1), 0)),
+            "RuntimeError", "self must be row_major, got stride %s", sizes_text(c, x, 2));
+    bool column = guard_bool(c, eq_int(c, y[0], 1)) && guard_bool(c, gt(c, y[1], SYM_ID_ONE));
+    require(c,
+            column || guard_bool(c, eq_int(c, size_of(c, b, 0), 0)) ||
+                guard_bool(c, eq_int(c, size_of(c, b, 1), 0)),
+            "RuntimeError", "mat2 must be col_major, got stride %s", sizes_text(c, y, 2));
+    check(c, eq_int(c, mod(c, size_of(c, a, 1), num(c, 16)), 0), "RuntimeError",
+          "Expected self.size(1) to be divisible by 16, but got self.size(1)=%s",
+          sym_text(c, size_of(c, a, 1)));
+    bool whole = guard_bool(c, eq_int(c, mod(c, size_of(c, b, 0), num(c, 16)), 0)) &&
+                 guard_bool(c, eq_int(c, mod(c, size_of(c, b, 1), num(c, 16)), 0));
+    require(c, whole, "RuntimeError",
+            "Expected both dimensions of mat2 to be divisible by 16 but got torch.Size(%s)",
+            sizes_text(c, sizes_of(b), 2));
+}
+
+/* param: the argument of out_dtype. */
+bool rule_scaled_mm(struct call *c)
+{
+    struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
+    if (!require(c, ndim_of(a) == 2 && ndim_of(b) == 2, "RuntimeError",
+                 "Inputs must be 2D but got self.dim()=%u and mat2.dim()=%u", ndim_of(a),
+                 ndim_of(b)))
+        return false;
+    require(c, is_float8(dtype_of(a)) && is_float8(dtype_of(b)), "RuntimeError",
+            "Expected both inputs to be fp8 or fp4 types but got self.dtype=%s and mat2.dtype=%s",
+            dtype_python_name(dtype_of(a)), dtype_python_name(dtype_of(b)));
+    if (!on_cpu(a))
+        check_scaled_layout(c, a, b);
+    sym_id sizes[] = { size_of(c, a, 0), size_of(c, b, 1) };
+    enum dtype dtype = arg_dtype(c, (uint32_t)c->param, dtype_of(a));
+    return ret_tensor(c, new_tensor(c, dtype, device_of(a), sizes, 2));
+}
+
+static bool no_meta(struct call *c)
+{
+    struct str name = op_name(c->op);
+    return refuse(c, "UnsupportedOperatorException", "%.*s", (int)name.n, name.p);
+}
+
+/* self (CSR), other, reduce: FakeTensorMode has no kernel. */
+bool rule_sparse_mm_reduce(struct call *c)
+{
+    struct tensor self = arg_tensor(c, 0), other = arg_tensor(c, 1);
+    if (!eager(c) || ndim_of(self) != 2 || ndim_of(other) != 2)
+        return no_meta(c);
+    sym_id sizes[] = { size_of(c, self, 0), size_of(c, other, 1) }, none = SYM_ID_ZERO;
+    struct tensor out[] = { new_tensor(c, dtype_of(other), device_of(other), sizes, 2),
+                            new_tensor(c, DTYPE_I64, device_of(other), &none, 1) };
+    return ret_tensors(c, out, 2);
+}
+
+/* self (CSR), mat1, mat2: where nothing is symbolic the kernel runs on zeros. */
+bool rule_sparse_sampled_addmm(struct call *c)
+{
+    struct tensor self = arg_tensor(c, 0);
+    if (c->symbolic || !some(self))
+        return no_meta(c);
+    return ret_tensor(
+        c, new_view(c, self, sizes_of(self), self.meta->stride, ndim_of(self), self.meta->offset));
+}
+
+bool rule_no_meta(struct call *c)
+{
+    return no_meta(c);
+}

@@ -1,0 +1,100 @@
+#include "replay/ops/rules/linalg/sumproduct.h"
+
+struct part { /* dimensions of one fate, and the product of their sizes */
+    int64_t dim[TENSOR_MAX_DIM];
+    uint32_t n;
+    sym_id size;
+};
+
+struct plan {
+    struct tensor left, right;
+    struct part shared, left_only, right_only, summed; /* lro, lo, ro of PyTorch */
+};
+
+static void put(struct call *c, struct part *part, uint32_t dim, sym_id size)
+{
+    part->dim[part->n++] = dim;
+    part->size = mul(c, part->size, size);
+}
+
+static void place(struct call *c, struct plan *p, uint32_t i, bool summed)
+{
+    sym_id l = size_of(c, p->left, i), r = size_of(c, p->right, i);
+    bool in_left = guard_bool(c, ne(c, l, SYM_ID_ONE));
+    bool in_right = guard_bool(c, ne(c, r, SYM_ID_ONE));
+    int64_t dim = i;
+    if (in_left && in_right)
+        require(c, guard_bool(c, eq(c, l, r)), "RuntimeError",
+                "non-broadcast dimensions must match");
+    if (summed) {
+        p->summed.dim[p->summed.n++] = i;
+        if (in_left && in_right)
+            p->summed.size = mul(c, p->summed.size, l);
+        else if (in_left)
+            p->left = sum_dims(c, p->left, &dim, 1, true);
+        else if (in_right)
+            p->right = sum_dims(c, p->right, &dim, 1, true);
+    } else if (in_left && in_right) {
+        put(c, &p->shared, i, l);
+    } else if (in_left) {
+        put(c, &p->left_only, i, l);
+    } else {
+        put(c, &p->right_only, i, r);
+    }
+}
+
+static uint32_t append(int64_t *order, uint32_t n, const struct part *part)
+{
+    for (uint32_t i = 0; i < part->n; i++)
+        order[n++] = part->dim[i];
+    return n;
+}
+
+static struct tensor product_of(struct call *c, const struct plan *p)
+{
+    int64_t order[TENSOR_MAX_DIM], back[TENSOR_MAX_DIM];
+    const struct part *left[] = { &p->shared, &p->left_only, &p->summed, &p->right_only };
+    const struct part *right[] = { &p->shared, &p->summed, &p->right_only, &p->left_only };
+    uint32_t n = 0;
+    sym_id out[TENSOR_MAX_DIM];
+    for (uint32_t k = 0; k < 4; k++) {
+        for (uint32_t i = 0; i < left[k]->n; i++) {
+            int64_t dim = left[k]->dim[i];
+            back[dim] = n + i;
+            out[n + i] = k == 2   ? SYM_ID_ONE
+                         : k == 3 ? size_of(c, p->right, dim)
+                                  : size_of(c, p->left, dim);
+        }
+        n = append(order, n, left[k]);
+    }
+    sym_id a[] = { p->shared.size, p->left_only.size, p->summed.size };
+    sym_id b[] = { p->shared.size, p->summed.size, p->right_only.size };
+    struct tensor x = reshape(c, permute(c, p->left, order, n), a, 3);
+    n = 0;
+    for (uint32_t k = 0; k < 4; k++)
+        n = append(order, n, right[k]);
+    struct tensor y = reshape(c, permute(c, p->right, order, n), b, 3);
+    struct tensor result = CALL(c, "aten.bmm.default", T(x), T(y));
+    return permute(c, view(c, result, out, n), back, n);
+}
+
+struct tensor sumproduct_pair(struct call *c, struct tensor left, struct tensor right,
+                              const bool *sum)
+{
+    uint32_t n = ndim_of(left);
+    bool any = false;
+    for (uint32_t i = 0; i < n; i++)
+        any |= sum[i];
+    if (!require(c, n == ndim_of(right), "RuntimeError", "number of dimensions must match"))
+        return no_tensor();
+    if (!any)
+        return times(c, T(left), T(right));
+    struct plan *p = scratch(c, sizeof *p);
+    if (!p)
+        return no_tensor();
+    *p = (struct plan){ .left = left, .right = right };
+    p->shared.size = p->left_only.size = p->right_only.size = p->summed.size = SYM_ID_ONE;
+    for (uint32_t i = 0; i < n && !c->failed; i++)
+        place(c, p, i, sum[i]);
+    return c->failed ? no_tensor() : product_of(c, p);
+}

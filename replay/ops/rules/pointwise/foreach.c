@@ -1,0 +1,200 @@
+/* _foreach_* and fused optimisers: one operator over lists of tensors. Their kernels are loops
+ * (aten/src/ATen/native/ForeachOpsKernels.cpp), so the rule is one, too. */
+#include "replay/ops/dispatch/context.h"
+#include "replay/ops/rules/pointwise/pointwise.h"
+
+#include <stdio.h>
+
+/* The overload of the operator on single tensors, by what comes with the list; NULL stands for
+ * .default, and `op` for an operator of another name. */
+static const struct graph_replay {
+    const char *name, *op;
+    const char *with_list, *with_scalar, *with_tensor;
+} singles[] = {
+    { "add", NULL, "Tensor", "Scalar", "Tensor" },
+    { "addcdiv", NULL, NULL, NULL, NULL },
+    { "addcmul", NULL, NULL, NULL, NULL },
+    { "clamp_max", NULL, "Tensor", NULL, NULL },
+    { "clamp_min", NULL, "Tensor", NULL, NULL },
+    { "copy", "copy", NULL, NULL, NULL },
+    { "div", NULL, "Tensor", "Scalar", "Tensor" },
+    { "lerp", NULL, "Tensor", "Scalar", NULL },
+    { "maximum", "clamp_min", "Tensor", NULL, NULL },
+    { "minimum", "clamp_max", "Tensor", NULL, NULL },
+    { "mul", NULL, "Tensor", "Scalar", "Tensor" },
+    { "norm", "linalg_vector_norm", NULL, NULL, NULL },
+    { "pow", NULL, "Tensor_Tensor", "Tensor_Scalar", NULL },
+    { "pow_", "pow", "Tensor", "Scalar", NULL },
+    { "sub", NULL, "Tensor", "Scalar", "Tensor" },
+    { "zero", "clone", NULL, NULL, NULL },
+    { "zero_", "zero", NULL, NULL, NULL },
+};
+
+static const char *overload_of(const struct graph_replay *single, struct str overload)
+{
+    const char *ret = NULL;
+    if (!single)
+        return "default";
+    if (str_starts(overload, STR("List")))
+        ret = single->with_list;
+    else if (str_is(overload, "ScalarAndTensor"))
+        ret = "Scalar";
+    else if (str_starts(overload, STR("Scalar")))
+        ret = single->with_scalar;
+    else if (str_starts(overload, STR("Tensor")))
+        ret = single->with_tensor;
+    return ret ? ret : "default";
+}
+
+static const struct graph_replay *find_single(struct str name)
+{
+    for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++)
+        if (str_is(name, singles[i].name))
+            return &singles[i];
+    return NULL;
+}
+
+/* "aten::_foreach_add_.List" -> "aten.add_.Tensor" */
+static bool graph_replay_name(struct call *c, char *ret, size_t room)
+{
+    struct str base = str_from(c->op->schema.base, 9); /* after "_foreach_" */
+    bool in_place = base.n && base.p[base.n - 1] == '_';
+    const struct graph_replay *single = find_single(base);
+    base.n -= in_place;
+    if (!single)
+        single = find_single(base);
+    if (single && single->op)
+        base = str_of(single->op);
+    int n = snprintf(ret, room, "aten.%.*s%s.%s", STR_ARG(base), in_place ? "_" : "",
+                     overload_of(single, c->op->schema.overload));
+    return n > 0 && (size_t)n < room;
+}
+
+static bool is_list(struct value x)
+{
+    return x.kind == VALUE_LIST || x.kind == VALUE_TUPLE;
+}
+
+/* check_foreach_api_restrictions of aten/src/ATen/native/ForeachUtils.h; *n is the length. */
+static bool check_lists(struct call *c, uint32_t *n)
+{
+    const struct schema *schema = &c->op->schema;
+    const struct value *first = NULL;
+    for (uint32_t i = 0; i < c->n_args; i++) {
+        if (!is_list(c->args[i]) || schema->args[i].keyword_only)
+            continue;
+        if (!first && schema->args[i].type == SCHEMA_TENSOR)
+            first = &c->args[i];
+        if (!first || c->args[i].n == first->n)
+            continue;
+        if (schema->args[i].type == SCHEMA_TENSOR)
+            return refuse(c, "RuntimeError",
+                          "Tensor lists must have the same number of tensors, got %u and %u",
+                          first->n, c->args[i].n);
+        return refuse(c, "RuntimeError",
+                      "Tensor list must have same number of elements as scalar list.");
+    }
+    if (!first || !first->n)
+        return refuse(c, "RuntimeError", "Tensor list must have at least one tensor.");
+    *n = first->n;
+    return true;
+}
+
+static bool is_tensor_scalars(const struct call *c, uint32_t i)
+{
+    return str_is(c->op->schema.args[i].name, "scalars") &&
+           c->op->schema.args[i].type == SCHEMA_TENSOR && !c->op->schema.args[i].list;
+}
+
+/* The k-th step: its arguments, what is a keyword there as one. */
+static struct value one(struct call *c, const char *name, uint32_t k)
+{
+    struct value args[8];
+    struct keyword keywords[2];
+    uint32_t n = 0, n_keywords = 0;
+    for (uint32_t i = 0; i < c->n_args && n < 8; i++) {
+        const struct schema_slot *slot = &c->op->schema.args[i];
+        struct value x = is_list(c->args[i]) ? c->args[i].u.items[k] : c->args[i];
+        bool value = str_is(slot->name, "value") || (str_is(slot->name, "scalars") && i == 3);
+        if (slot->written && slot->keyword_only)
+            continue;
+        if (is_tensor_scalars(c, i)) /* its elements; what they are changes no meta */
+            continue;
+        if (slot->keyword_only || value) {
+            struct str key = value ? STR("value") : slot->name;
+            if (n_keywords < 2 && x.kind != VALUE_NONE)
+                keywords[n_keywords++] = (struct keyword){ key, x };
+        } else {
+            args[n++] = x;
+        }
+    }
+    return call_op_keywords(c, name, args, n, keywords, n_keywords);
+}
+
+bool rule_foreach(struct call *c)
+{
+    char name[64];
+    uint32_t n;
+    if (!check_lists(c, &n))
+        return false;
+    if (!graph_replay_name(c, name, sizeof name))
+        return unsupported(c, "%.*s", STR_ARG(op_name(c->op)));
+    struct value *results = values(c, n);
+    c->in_kernel = true;
+    for (uint32_t k = 0; results && k < n && !c->failed; k++)
+        results[k] = one(c, name, k);
+    if (!results || c->failed)
+        return false;
+    return c->op->writes ? ret_none(c) : ret_value(c, value_items(VALUE_LIST, results, n));
+}
+
+/* norm: linalg_vector_norm(self, ord, dim=None, keepdim=False, dtype) */
+bool rule_foreach_norm(struct call *c)
+{
+    uint32_t n;
+    if (!check_lists(c, &n))
+        return false;
+    struct value *results = values(c, n);
+    struct keyword dtype = { STR("dtype"), arg(c, 2) };
+    c->in_kernel = true;
+    for (uint32_t k = 0; results && k < n && !c->failed; k++) {
+        struct value args[] = { c->args[0].u.items[k], arg(c, 1) };
+        results[k] = call_op_keywords(c, "aten.linalg_vector_norm.default", args, 2, &dtype,
+                                      arg_given(c, 2));
+    }
+    if (!results || c->failed)
+        return false;
+    return c->op->writes ? ret_none(c) : ret_value(c, value_items(VALUE_LIST, results, n));
+}
+
+/* --- Optimisers in one kernel --- */
+
+static struct value copy_of(struct call *c, struct value x)
+{
+    if (x.kind == VALUE_TENSOR)
+        return value_tensor(new_like(c, x.u.tensor));
+    if (!is_list(x))
+        return x;
+    struct value *items = values(c, x.n);
+    for (uint32_t i = 0; items && i < x.n && !c->failed; i++)
+        items[i] = copy_of(c, x.u.items[i]);
+    return c->failed ? value_none() : value_items(VALUE_LIST, items, x.n);
+}
+
+/* In place: nothing, or the first argument. Functional: result i is argument i anew. */
+bool rule_fused(struct call *c)
+{
+    const struct schema *schema = &c->op->schema;
+    if (!schema->n_results)
+        return ret_none(c);
+    if (schema->results[0].written)
+        return ret_value(c, arg(c, 0));
+    struct value *results = values(c, schema->n_results);
+    for (uint32_t i = 0; results && i < schema->n_results && !c->failed; i++)
+        results[i] = copy_of(c, arg(c, i));
+    if (!results || c->failed)
+        return false;
+    return ret_value(c, schema->n_results == 1
+                            ? results[0]
+                            : value_items(VALUE_TUPLE, results, schema->n_results));
+}

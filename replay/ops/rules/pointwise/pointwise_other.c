@@ -1,0 +1,472 @@
+/* Pointwise operators that choose among programs, or have a shape of their own. */
+#include "replay/ops/dispatch/context.h"
+#include "replay/ops/rules/pointwise/pointwise.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_tensor(struct value x)
+{
+    return x.kind == VALUE_TENSOR;
+}
+
+static bool program_or_plain(struct call *c, enum program_id id)
+{
+    return !eager(c) ? ret_pointwise(c, run_program(c, id)) : ret_tensor(c, plain_program(c));
+}
+
+/* relu_ and logical_not_ have meta functions of their own. */
+bool rule_relu_(struct call *c)
+{
+    return ret_tensor(c, eager(c) ? plain_program(c) : arg_tensor(c, 0));
+}
+
+static bool check_gelu(struct call *c, struct str how, bool *tanh)
+{
+    *tanh = str_is(how, "tanh");
+    return *tanh || str_is(how, "none") ||
+           refuse(c, "RuntimeError", "approximate argument must be either none or tanh.");
+}
+
+bool rule_gelu(struct call *c)
+{
+    bool tanh;
+    if (!check_gelu(c, arg_string(c, 1), &tanh))
+        return false;
+    return program_or_plain(c, tanh ? PROGRAM_GELU_TANH : PROGRAM_GELU);
+}
+
+bool rule_gelu_backward(struct call *c)
+{
+    bool tanh;
+    if (!check_gelu(c, arg_string(c, 2), &tanh))
+        return false;
+    return program_or_plain(c, tanh ? PROGRAM_GELU_BACKWARD_TANH : PROGRAM_GELU_BACKWARD);
+}
+
+/* elu_backward(grad, alpha, scale, input_scale, is_result, self_or_result) */
+bool rule_elu_backward(struct call *c)
+{
+    return program_or_plain(c, arg_bool(c, 4) ? PROGRAM_ELU_BACKWARD_RESULT : PROGRAM_ELU_BACKWARD);
+}
+
+bool rule_logit(struct call *c)
+{
+    return program_or_plain(c, arg_given(c, 1) ? PROGRAM_LOGIT_EPS : PROGRAM_LOGIT);
+}
+
+bool rule_sgn(struct call *c)
+{
+    bool complex = dtype_is_complex(arg_tensor(c, 0).meta->dtype);
+    return program_or_plain(c, complex ? PROGRAM_SGN_COMPLEX : PROGRAM_SGN);
+}
+
+/* round.decimals: 0 is round itself. */
+bool rule_round_decimals(struct call *c)
+{
+    if (eager(c) || arg_int(c, 1) != 0)
+        return program_or_plain(c, PROGRAM_ROUND_DECIMALS);
+    return ret_tensor(c, reference_step(c, "prims.round.default", c->args, 1, PROMOTE_DEFAULT));
+}
+
+static double largest(enum dtype dtype)
+{
+    switch (dtype) {
+    case DTYPE_F16: return 65504.0;
+    case DTYPE_BF16: return 3.3895313892515355e38;
+    case DTYPE_F64: return 1.7976931348623157e308;
+    default: return 3.4028234663852886e38;
+    }
+}
+
+bool rule_softshrink(struct call *c)
+{
+    enum dtype dtype = arg_tensor(c, 0).meta->dtype;
+    double lambda = arg_double(c, 1);
+    if (lambda < 0 || lambda > largest(dtype))
+        return refuse(c, "RuntimeError",
+                      "lambda must be in range [0, %g] for input dtype %s, but found %g",
+                      largest(dtype),
+                      !eager(c) ? dtype_python_name(dtype) : dtype_scalar_name(dtype), lambda);
+    return program_or_plain(c, PROGRAM_SOFTSHRINK);
+}
+
+/* log_sigmoid_backward(grad, self, buffer): the buffer is empty on CUDA. */
+bool rule_log_sigmoid_backward(struct call *c)
+{
+    if (eager(c))
+        return ret_tensor(c, plain_program(c));
+    bool buffered = guard_bool(c, gt(c, numel(c, arg_tensor(c, 2)), num(c, 0)));
+    return ret_pointwise(c, run_program(c, buffered ? PROGRAM_LOG_SIGMOID_BACKWARD
+                                                    : PROGRAM_LOG_SIGMOID_BACKWARD_CUDA));
+}
+
+/* log_sigmoid_forward: the result and a buffer, empty on CUDA. */
+bool rule_log_sigmoid_forward(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0), out[2];
+    sym_id none = num(c, 0);
+    out[0] = new_like(c, x);
+    out[1] = x.meta->device.type == DEVICE_CUDA
+                 ? new_tensor(c, x.meta->dtype, x.meta->device, &none, 1)
+                 : new_like(c, x);
+    return ret_tensors(c, out, 2);
+}
+
+/* _prelu_kernel_backward(grad, self, weight): of both. */
+bool rule_prelu_backward(struct call *c)
+{
+    struct tensor out[2];
+    if (!eager(c)) {
+        struct value first = run_program(c, PROGRAM_PRELU_BACKWARD_INPUT);
+        struct value second = run_program(c, PROGRAM_PRELU_BACKWARD_WEIGHT);
+        if (c->failed || !is_tensor(first) || !is_tensor(second))
+            return false;
+        out[0] = first.u.tensor;
+        out[1] = second.u.tensor;
+    } else {
+        out[0] = out[1] = plain_program(c);
+        out[1] = plain_program(c);
+    }
+    return ret_tensors(c, out, 2);
+}
+
+/* polygamma(n, self) */
+bool rule_polygamma(struct call *c)
+{
+    struct value self = arg(c, 1);
+    if (!require(c, arg_int(c, 0) >= 0, "RuntimeError",
+                 "polygamma(n, x) does not support negative n."))
+        return false;
+    enum dtype dtype = plain_dtype(c, &self, 1, PROMOTE_INT_TO_FLOAT);
+    return ret_tensor(c, !eager(c) ? new_like_dtype(c, self.u.tensor, dtype)
+                                   : iterator_promoted(c, &self, 1, 1, PROMOTE_INT_TO_FLOAT));
+}
+
+/* polygamma_(self, n) */
+bool rule_polygamma_(struct call *c)
+{
+    return ret_tensor(c, arg_tensor(c, 0));
+}
+
+/* frexp: mantissa and an int32 exponent. */
+bool rule_frexp(struct call *c)
+{
+    struct tensor out[2], x = arg_tensor(c, 0);
+    if (!dtype_is_float(x.meta->dtype))
+        return refuse(c, "RuntimeError", "torch.frexp() only supports floating-point dtypes");
+    if (!eager(c)) {
+        out[0] = new_like(c, x);
+        out[1] = new_like_dtype(c, x, DTYPE_I32);
+    } else {
+        out[0] = iterator_result(c, c->args, 1, x.meta->dtype);
+        out[1] = iterator_result(c, c->args, 1, DTYPE_I32);
+    }
+    return ret_tensors(c, out, 2);
+}
+
+/* multivariate log gamma: (self.unsqueeze(-1) + arange).lgamma().sum(-1) + number. */
+bool rule_mvlgamma(struct call *c)
+{
+    struct value x = arg(c, 0);
+    enum dtype dtype = plain_dtype(c, &x, 1, PROMOTE_INT_TO_FLOAT);
+    if (eager(c) &&
+        !require(c, arg_int(c, 1) >= 1, "RuntimeError", "p has to be greater than or equal to 1"))
+        return false;
+    c->in_kernel = !c->symbolic;
+    if (!eager(c))
+        x = maybe_convert(c, x, dtype);
+    if (c->failed)
+        return false;
+    const struct tensor_meta *meta = x.u.tensor.meta;
+    uint32_t perm[TENSOR_MAX_DIM]; /* asked for where x meets the arange */
+    if (!eager(c) && meta->ndim > 1)
+        elementwise_permutation(c, &x.u.tensor, 1, perm);
+    return ret_pointwise(c,
+                         value_tensor(new_tensor(c, dtype, meta->device, meta->size, meta->ndim)));
+}
+
+/* native_dropout_backward(grad, mask, scale): of grad's memory format. */
+bool rule_native_dropout_backward(struct call *c)
+{
+    struct tensor grad = arg_tensor(c, 0);
+    if (eager(c))
+        return ret_tensor(
+            c, iterator_result(c, c->args, 2, plain_dtype(c, c->args, 1, PROMOTE_INT_TO_FLOAT)));
+    struct value product = run_program(c, PROGRAM_NATIVE_DROPOUT_BACKWARD);
+    enum memory_format format = c->failed ? FORMAT_CONTIGUOUS : suggest_format(c, grad);
+    struct keyword keyword = { STR("memory_format"),
+                               { .kind = VALUE_MEMORY_FORMAT, .u.memory_format = format } };
+    return ret_value(c, call_op_keywords(c, "aten.clone.default", &product, 1, &keyword, 1));
+}
+
+/* isnan and what else is a question: bool of the same shape. */
+bool rule_isinf(struct call *c)
+{
+    enum dtype dtype = arg_tensor(c, 0).meta->dtype;
+    struct value x = arg(c, 0);
+    if (eager(c))
+        return check_refusals(c) && ret_tensor(c, iterator_result(c, &x, 1, DTYPE_B8));
+    if (!dtype_is_float(dtype))
+        return ret_tensor(c, new_like_dtype(c, x.u.tensor, DTYPE_B8));
+    struct value magnitude = c->param ? x : call_op(c, "aten.abs.default", &x, 1);
+    struct value sides[] = { magnitude,
+                             value_sym(VALUE_FLOAT, c->param < 0 ? SYM_ID_MINUS_OO : SYM_ID_OO) };
+    return ret_value(c, call_op(c, "aten.eq.Scalar", sides, 2));
+}
+
+bool rule_isfinite(struct call *c)
+{
+    enum dtype dtype = arg_tensor(c, 0).meta->dtype;
+    struct value x = arg(c, 0), one = value_int(num(c, 1));
+    (void)one;
+    if (!dtype_is_float(dtype) && !dtype_is_complex(dtype)) {
+        struct keyword keyword = { STR("dtype"), { .kind = VALUE_DTYPE, .u.dtype = DTYPE_B8 } };
+        return ret_value(c, call_op_keywords(c, "aten.ones_like.default", &x, 1, &keyword, 1));
+    }
+    /* (self == self) * (self.abs() != inf) */
+    struct value self_equal[] = { x, x };
+    struct value equal = call_op(c, "aten.eq.Tensor", self_equal, 2);
+    struct value magnitude[] = { call_op(c, "aten.abs.default", &x, 1),
+                                 value_sym(VALUE_FLOAT, SYM_ID_OO) };
+    struct value both[] = { equal, call_op(c, "aten.ne.Scalar", magnitude, 2) };
+    return ret_value(c, call_op(c, "aten.mul.Tensor", both, 2));
+}
+
+/* complex(real, imag), polar(abs, angle) */
+bool rule_complex(struct call *c)
+{
+    enum dtype a = arg_tensor(c, 0).meta->dtype, b = arg_tensor(c, 1).meta->dtype;
+    bool good_a = a == DTYPE_F16 || a == DTYPE_F32 || a == DTYPE_F64;
+    bool good_b = b == DTYPE_F16 || b == DTYPE_F32 || b == DTYPE_F64;
+    if (!good_a || !good_b)
+        return refuse(c, "RuntimeError",
+                      "Expected both inputs to be Half, Float or Double tensors but got %s and %s",
+                      dtype_scalar_name(a), dtype_scalar_name(b));
+    if (a != b)
+        return refuse(c, "RuntimeError",
+                      "Expected object of scalar type %s but got scalar type %s for second "
+                      "argument",
+                      dtype_scalar_name(a), dtype_scalar_name(b));
+    enum dtype out = dtype_complex(a);
+    struct tensor into = arg_tensor(c, 2);
+    if (into.meta && into.meta->dtype != out)
+        return refuse(c, "RuntimeError",
+                      "Expected object of scalar type %s but got scalar type %s for argument "
+                      "'out'",
+                      dtype_scalar_name(out), dtype_scalar_name(into.meta->dtype));
+    if (eager(c))
+        return ret_tensor(c, iterator_result(c, c->args, 2, out));
+    struct value x[] = { arg(c, 0), arg(c, 1) };
+    return maybe_broadcast(c, x, 2) && ret_tensor(c, prim_elementwise(c, x, 2, out));
+}
+
+/* --- Composites --- */
+
+/* The operator that stands for this one: aliases, and special_X for X. */
+static const struct {
+    const char *alias, *op;
+} aliases[] = {
+    { "__and__", "bitwise_and" },
+    { "__iand__", "bitwise_and_" },
+    { "__ior__", "bitwise_or_" },
+    { "__ixor__", "bitwise_xor_" },
+    { "__or__", "bitwise_or" },
+    { "__xor__", "bitwise_xor" },
+    { "absolute", "abs" },
+    { "absolute_", "abs_" },
+    { "arccos", "acos" },
+    { "arccos_", "acos_" },
+    { "arccosh", "acosh" },
+    { "arccosh_", "acosh_" },
+    { "arcsin", "asin" },
+    { "arcsin_", "asin_" },
+    { "arcsinh", "asinh" },
+    { "arcsinh_", "asinh_" },
+    { "arctan", "atan" },
+    { "arctan2", "atan2" },
+    { "arctan2_", "atan2_" },
+    { "arctan_", "atan_" },
+    { "arctanh", "atanh" },
+    { "arctanh_", "atanh_" },
+    { "clip", "clamp" },
+    { "clip_", "clamp_" },
+    { "divide", "div" },
+    { "divide_", "div_" },
+    { "fix", "trunc" },
+    { "fix_", "trunc_" },
+    { "greater", "gt" },
+    { "greater_", "gt_" },
+    { "greater_equal", "ge" },
+    { "greater_equal_", "ge_" },
+    { "less", "lt" },
+    { "less_", "lt_" },
+    { "less_equal", "le" },
+    { "less_equal_", "le_" },
+    { "multiply", "mul" },
+    { "multiply_", "mul_" },
+    { "negative", "neg" },
+    { "negative_", "neg_" },
+    { "not_equal", "ne" },
+    { "not_equal_", "ne_" },
+    { "special_expit", "sigmoid" },
+    { "special_gammainc", "igamma" },
+    { "special_gammaincc", "igammac" },
+    { "special_gammaln", "lgamma" },
+    { "special_multigammaln", "mvlgamma" },
+    { "special_psi", "digamma" },
+    { "subtract", "sub" },
+    { "subtract_", "sub_" },
+    { "true_divide", "div" },
+    { "true_divide_", "div_" },
+};
+
+/* self_scalar and the like are called otherwise where special_X goes to X. */
+static const char *overload_of(struct str overload)
+{
+    if (str_is(overload, "other_scalar"))
+        return "Scalar_Other";
+    return str_is(overload, "self_scalar") ? "Scalar_Self" : NULL;
+}
+
+bool rule_same_as(struct call *c)
+{
+    struct str base = c->op->schema.base, overload = c->op->schema.overload;
+    char name[96];
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
+        if (str_is(base, aliases[i].alias)) {
+            base = str_of(aliases[i].op);
+            break;
+        }
+    if (str_starts(base, STR("special_"))) {
+        base = str_from(base, 8);
+        if (str_is(base, "xlogy") && !overload.n)
+            overload = STR("Tensor");
+        if (overload_of(overload))
+            overload = str_of(overload_of(overload));
+    }
+    snprintf(name, sizeof name, "aten.%.*s.%.*s", STR_ARG(base),
+             STR_ARG(overload.n ? overload : STR("default")));
+    const struct schema *s = &c->op->schema;
+    struct keyword keywords[OPS_MAX_ARGS];
+    for (uint32_t i = s->n_positional; i < s->n_args; i++)
+        keywords[i] = (struct keyword){ s->args[i].name, c->args[i] };
+    return ret_value(c, call_op_keywords(c, name, c->args, s->n_positional,
+                                         keywords + s->n_positional, s->n_args - s->n_positional));
+}
+
+/* max.other, min.other */
+bool rule_maximum_alias(struct call *c)
+{
+    return ret_value(
+        c, call_op(c, c->param ? "aten.maximum.default" : "aten.minimum.default", c->args, 2));
+}
+
+bool rule_positive(struct call *c)
+{
+    if (arg_tensor(c, 0).meta->dtype == DTYPE_B8)
+        return refuse(c, "RuntimeError", "The `+` operator, on a bool tensor is not supported.");
+    return ret_tensor(c, arg_tensor(c, 0));
+}
+
+/* relu6, and selu by its own constants. */
+bool rule_relu6(struct call *c)
+{
+    struct value x[] = { arg(c, 0), value_int(num(c, 0)), value_int(num(c, 6)) };
+    return ret_value(
+        c, call_op(c, c->op->writes ? "aten.hardtanh_.default" : "aten.hardtanh.default", x, 3));
+}
+
+bool rule_selu(struct call *c)
+{
+    struct value x[] = { arg(c, 0), value_sym(VALUE_FLOAT, sym_float(c->pool, 1.6732632423543772)),
+                         value_sym(VALUE_FLOAT, sym_float(c->pool, 1.0507009873554805)) };
+    return ret_value(c, call_op(c, c->op->writes ? "aten.elu_.default" : "aten.elu.default", x, 3));
+}
+
+/* conj_physical: of real tensors themselves. */
+bool rule_conj_physical(struct call *c)
+{
+    if (!dtype_is_complex(arg_tensor(c, 0).meta->dtype))
+        return ret_tensor(c, arg_tensor(c, 0));
+    return ret_value(c, call_op(c, "aten._conj_physical.default", c->args, 1));
+}
+
+/* isclose, as aten composes it. */
+bool rule_isclose(struct call *c)
+{
+    struct value x[] = { arg(c, 0), arg(c, 1) };
+    struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
+    if (!require(c, a.meta->dtype == b.meta->dtype, "RuntimeError", "%s did not match %s",
+                 dtype_scalar_name(a.meta->dtype), dtype_scalar_name(b.meta->dtype)))
+        return false;
+    return ret_value(c, call_op(c, "aten.eq.Tensor", x, 2));
+}
+
+/* --- Of one, two and three tensors, with checks of their own --- */
+
+bool rule_neg(struct call *c)
+{
+    if (arg_tensor(c, 0).meta->dtype == DTYPE_B8)
+        return refuse(c, "RuntimeError",
+                      "Negation, the `-` operator, on a bool tensor is not supported. If you are "
+                      "trying to invert a mask, use the `~` or `logical_not()` operator instead.");
+    return ret_pointwise(c, value_tensor(elementwise(c)));
+}
+
+/* angle: of a complex number a real one, of a whole one float. */
+bool rule_angle(struct call *c)
+{
+    struct value x = arg(c, 0);
+    enum dtype dtype = dtype_real(plain_dtype(c, &x, 1, PROMOTE_INT_TO_FLOAT));
+    bool like = !eager(c) || (dtype_is_complex(x.u.tensor.meta->dtype) && !c->op->writes);
+    return ret_tensor(c, like ? new_like_dtype(c, x.u.tensor, dtype)
+                              : iterator_promoted(c, &x, 1, 1, PROMOTE_INT_TO_FLOAT));
+}
+
+bool rule_addcdiv(struct call *c)
+{
+    bool whole = true;
+    for (uint32_t i = 1; i < 3; i++) {
+        enum dtype dtype = arg_tensor(c, i).meta->dtype;
+        whole = whole && (dtype_is_integer(dtype) || (dtype == DTYPE_B8 && eager(c)));
+    }
+    if (whole)
+        return refuse(c, "RuntimeError",
+                      "Integer division with addcdiv is no longer supported, and in a future  "
+                      "release addcdiv will perform a true division of tensor1 and tensor2. The "
+                      "historic addcdiv behavior can be implemented as (input + value * "
+                      "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as "
+                      "(input + value * tensor1 / tensor2) for float inputs. The future addcdiv "
+                      "behavior is just the latter implementation: (input + value * tensor1 / "
+                      "tensor2), for all dtypes.");
+    return ret_tensor(c, elementwise(c));
+}
+
+/* lerp(start, end, weight): a number is no operand. */
+bool rule_lerp(struct call *c)
+{
+    enum dtype start = arg_tensor(c, 0).meta->dtype, end = arg_tensor(c, 1).meta->dtype;
+    const struct tensor_meta *weight = arg_tensor(c, 2).meta;
+    const char *(*name)(enum dtype) = eager(c) ? dtype_cpp_name : dtype_python_name;
+    if (start != end)
+        return refuse(c, "RuntimeError",
+                      eager(c) ? "expected dtype %s for `end` but got dtype %s"
+                               : "expected dtype %s for `end`, but got dtype %s",
+                      name(start), name(end));
+    if (weight && weight->ndim && weight->dtype != start)
+        return refuse(c, "RuntimeError",
+                      eager(c) ? "expected dtype %s for `weight` but got dtype %s"
+                               : "expected dtype %s for `weight`, but got dtype %s",
+                      name(start), name(weight->dtype));
+    uint32_t n = weight ? 3 : 2;
+    struct value x[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
+    if (eager(c))
+        return ret_tensor(c, iterator_result(c, x, n, result_type(c, x, n)));
+    enum dtype dtype;
+    c->in_kernel = true;
+    elementwise_dtypes(c, x, n, PROMOTE_DEFAULT, NULL, &dtype);
+    for (uint32_t i = 0; i < n; i++)
+        x[i] = maybe_convert(c, x[i], dtype);
+    return maybe_broadcast(c, x, n) && ret_tensor(c, prim_elementwise(c, x, n, dtype));
+}

@@ -1,0 +1,506 @@
+#include "replay/program/walk.h"
+
+#include "replay/ops/model/dispatch_model.h"
+
+struct call_result {
+    enum op_outcome outcome;
+    struct value value;
+    bool by_arithmetic; /* refused for what sizes ran into: walker->arithmetic */
+};
+
+/* What a further walk makes anew is given by warm_*(), what the first one finds out by first_*().
+ */
+
+static bool fail_memory(struct walker *w)
+{
+    return err_nomem(&w->err);
+}
+
+/* before() or after() said no. */
+static bool end_early(struct walker *w)
+{
+    w->stopped |= !err_is_set(&w->err);
+    return false;
+}
+
+/* ---- Arguments and results ---- */
+
+/* What an unsupported call gave: its getitems have recorded metas of their own. */
+static struct value unknown_value(void)
+{
+    return (struct value){ .kind = VALUE_OPAQUE, .u.text = STR("unknown") };
+}
+
+static bool is_unknown(struct value value)
+{
+    return value.kind == VALUE_OPAQUE && str_is(value.u.text, "unknown");
+}
+
+static struct value recorded_value(struct walker *w, const struct step *step)
+{
+    const struct expected *e = step->expected;
+    if (e->kind == EXPECT_NOTHING)
+        return unknown_value();
+    know_unbacked(&w->unbound, w->ops, e); /* what the call would have made */
+    return expected_value(w->ops, e);
+}
+
+enum { KEEP_NESTING = 8 };
+
+/* A value of the walk before, on storages of this one. */
+static struct value same_again(struct walker *w, struct value value, unsigned depth)
+{
+    if (value.kind == VALUE_TENSOR)
+        return value_tensor(ops_new_tensor(w->ops, value.u.tensor.meta));
+    if ((value.kind != VALUE_TUPLE && value.kind != VALUE_LIST) || depth > KEEP_NESTING)
+        return value;
+    struct value *items = ops_values(w->ops, (size_t)value.n + 1);
+    if (!items)
+        return fail_memory(w), value_none();
+    for (uint32_t i = 0; i < value.n; i++)
+        items[i] = same_again(w, value.u.items[i], depth + 1);
+    return value_items(value.kind, items, value.n);
+}
+
+/* A copy that outlives ops_reset(): metas do anyway. */
+static struct value kept_value(struct walker *w, struct program *p, struct value value,
+                               unsigned depth)
+{
+    if ((value.kind != VALUE_TUPLE && value.kind != VALUE_LIST) || depth > KEEP_NESTING)
+        return value;
+    struct value *items = arena_array(&p->root->arena, struct value, (size_t)value.n + 1);
+    if (!items)
+        return fail_memory(w), value_none();
+    for (uint32_t i = 0; i < value.n; i++)
+        items[i] = kept_value(w, p, value.u.items[i], depth + 1);
+    return value_items(value.kind, items, value.n);
+}
+
+/* ---- Calls ---- */
+
+static struct call_result call_getitem(struct walker *w, const struct step *step)
+{
+    struct call_result ret = { .outcome = OP_DONE };
+    if (!step_getitem(step, ops_pool(w->ops), &ret.value))
+        ret.outcome = ops_call_function(w->ops, step->target, step->args, step->n_args,
+                                        step->keywords, step->n_keywords, &ret.value);
+    return ret;
+}
+
+static bool has_unknown(const struct step *step)
+{
+    for (uint32_t i = 0; i < step->n_args; i++)
+        if (is_unknown(step->args[i]))
+            return true;
+    return false;
+}
+
+static struct call_result call_step(struct walker *w, const struct step *step)
+{
+    struct call_result ret = { .outcome = OP_UNSUPPORTED };
+    switch (step->kind) {
+    case STEP_OPERATOR:
+        ret.outcome = ops_call_op(w->ops, step->op, step->args, step->n_args, step->keywords,
+                                  step->n_keywords, &ret.value);
+        break;
+    case STEP_FUNCTION:
+        ret.outcome = ops_call_function(w->ops, step->target, step->args, step->n_args,
+                                        step->keywords, step->n_keywords, &ret.value);
+        break;
+    case STEP_METHOD:
+        ret.outcome = ops_call_method(w->ops, step->target, step->args, step->n_args,
+                                      step->keywords, step->n_keywords, &ret.value);
+        break;
+    case STEP_GETITEM: return call_getitem(w, step);
+    default: break;
+    }
+    if (w->inject && ret.outcome == OP_DONE && injection_hits(w->inject, step->target))
+        ret.outcome = injection_spoil(w->inject, w->ops, &ret.value);
+    return ret;
+}
+
+/* run_decompositions() runs operators again, without what torch.export makes of min() and max(),
+ * but where the operator cache knows a call from the export itself it answers as then. The archive
+ * does not tell what the export ran, so a call that differs is made the other way, too; of the two,
+ * which ask and answer otherwise, the record has one. */
+static void call_after_export(struct walker *w, const struct step *step, struct call_result *result)
+{
+    if (!w->exported || result->outcome != OP_DONE ||
+        compare_value(w->ops, step->expected, result->value) == LIKE_SAME)
+        return;
+    ops_set_export(w->ops, false);
+    ops_forget_calls(w->ops);
+    struct call_result other = call_step(w, step);
+    ops_set_export(w->ops, true);
+    if (other.outcome == OP_DONE && compare_value(w->ops, step->expected, other.value) == LIKE_SAME)
+        *result = other;
+    else
+        ops_forget_calls(w->ops);
+}
+
+/* ---- Judging ---- */
+
+static void set_detail(struct walker *w, struct program *p, node_id node, struct str text,
+                       struct value got)
+{
+    struct note_detail *detail = arena_new(&p->root->arena, struct note_detail);
+    struct str kept = detail ? arena_copy(&p->root->arena, text) : text;
+    if (!detail || !kept.p) {
+        fail_memory(w);
+        return;
+    }
+    *detail = (struct note_detail){ kept, got };
+    p->notes[node].detail = detail;
+}
+
+static void note_error(struct walker *w, struct program *p, const struct step *step,
+                       const struct call_result *result)
+{
+    const struct ops_error *error = ops_error(w->ops);
+    struct outcome_note *note = &p->notes[step->node];
+    struct buf text = BUF_INIT;
+    note->outcome = result->outcome == OP_REFUSED ? OUTCOME_REFUSED : OUTCOME_UNSUPPORTED;
+    if (result->by_arithmetic)
+        buf_puts(&text, w->arithmetic.text);
+    else if (step->kind != STEP_MODULE && error)
+        buf_printf(&text, "%.*s%s%.*s", STR_ARG(error->type), error->type.n ? ": " : "",
+                   STR_ARG(error->text));
+    set_detail(w, p, step->node, buf_str(&text), value_none());
+    buf_release(&text);
+}
+
+static void judge(struct walker *w, struct program *p, const struct step *step,
+                  struct call_result *result)
+{
+    struct outcome_note *note = &p->notes[step->node];
+    const struct expected *e = step->expected;
+    if (result->outcome != OP_DONE) {
+        note_error(w, p, step, result);
+        note->adopted = true;
+        result->value = recorded_value(w, step);
+        return;
+    }
+    if (w->unbound.symbols.n)
+        bind_unbacked(&w->unbound, w->ops, e, result->value);
+    note->outcome = OUTCOME_MATCH;
+    note->pending = true;
+    if (compare_value(w->ops, e, result->value) == LIKE_OTHER) {
+        note->outcome = OUTCOME_MISMATCH;
+        note->pending = false;
+        note->adopted = true;
+        set_detail(w, p, step->node, STR(""), result->value);
+        result->value = recorded_value(w, step);
+    }
+}
+
+/* A failure of sizes is sticky until it is asked for; a rule that refused anyway has said why. */
+static bool settle_arithmetic(struct walker *w, struct call_result *result)
+{
+    w->arithmetic.kind = ERR_NONE;
+    if (sym_ok(ops_pool(w->ops), &w->arithmetic))
+        return true;
+    result->by_arithmetic = result->outcome == OP_DONE;
+    if (result->by_arithmetic)
+        result->outcome = OP_REFUSED;
+    return w->arithmetic.kind != ERR_ENV;
+}
+
+static bool has_ended(const struct walker *w)
+{
+    return w->stopped || err_is_set(&w->err);
+}
+
+/* The operators say why, or a subgraph has. */
+static bool fail_call(struct walker *w, const struct program *p, const struct step *step)
+{
+    if (ops_failed(w->ops, &w->err) && err_is_set(&w->err))
+        return false;
+    return err_set(&w->err, ERR_INPUT, "%.*s: call %.*s could not be made", STR_ARG(p->graph->name),
+                   STR_ARG(p->graph->nodes[step->node].name));
+}
+
+/* Says where the environment's guards come from until the next call. */
+static void set_origin(struct walker *w, const struct program *p, const struct step *step)
+{
+    env_set_origin(w->env, (struct env_origin){ .graph = p->number,
+                                                .node = p->first_node + step->node,
+                                                .rule = step->rule });
+}
+
+/* False: the walk cannot go on. */
+static bool settle(struct walker *w, const struct program *p, const struct step *step,
+                   struct call_result *result)
+{
+    if (has_ended(w))
+        return false;
+    if (!settle_arithmetic(w, result))
+        return fail_memory(w);
+    return result->outcome != OP_FAILED || fail_call(w, p, step);
+}
+
+/* A call whose arguments are not all known: the recorded meta takes the place of its result. */
+static void adopt(struct walker *w, struct program *p, const struct step *step, bool ready,
+                  struct call_result *result)
+{
+    struct outcome_note *note = &p->notes[step->node];
+    note->outcome = ready ? OUTCOME_UNSUPPORTED : OUTCOME_REFUSED;
+    note->adopted = true;
+    set_detail(w, p, step->node,
+               ready ? STR("an argument is the result of a call that is not supported")
+                     : STR("an argument names a value that does not exist"),
+               value_none());
+    result->value = recorded_value(w, step);
+}
+
+static void take_written(struct program *p, const struct step *step,
+                         const struct call_result *result)
+{
+    if (result->outcome == OP_DONE && step->kind == STEP_OPERATOR)
+        program_take_written(p, step);
+}
+
+static bool first_call(struct interpreter *in, struct program *p, const struct step *step,
+                       bool ready, struct value *ret)
+{
+    struct walker *w = in->user;
+    struct call_result result = { .outcome = OP_UNSUPPORTED };
+    if (w->before && !w->before(w->user, p, step, &w->err))
+        return end_early(w);
+    set_origin(w, p, step);
+    uint32_t n_symbols = env_n_symbols(w->env);
+    uint64_t memo_uses = ops_memo_uses(w->ops);
+    bool known = ready && !has_unknown(step);
+    if (known)
+        result = call_step(w, step);
+    if (!settle(w, p, step, &result))
+        return false;
+    if (known)
+        call_after_export(w, step, &result);
+    if (!unbound_gather(&w->unbound, w->env))
+        return fail_memory(w);
+    if (known)
+        judge(w, p, step, &result);
+    else
+        adopt(w, p, step, ready, &result);
+    take_written(p, step, &result);
+    *ret = p->first[step->node] = result.value;
+    if (env_n_symbols(w->env) != n_symbols || ops_memo_uses(w->ops) != memo_uses) {
+        p->notes[step->node].fresh = true;
+        p->first[step->node] = kept_value(w, p, result.value, 0);
+    }
+    return true;
+}
+
+static bool warm_call(struct interpreter *in, struct program *p, const struct step *step,
+                      bool ready, struct value *ret)
+{
+    struct walker *w = in->user;
+    const struct outcome_note *note = &p->notes[step->node];
+    struct call_result result = { .outcome = OP_UNSUPPORTED };
+    bool known = ready && !has_unknown(step);
+    set_origin(w, p, step);
+    if (known && (!note->fresh || w->counts))
+        result = call_step(w, step);
+    if (note->fresh)
+        result = (struct call_result){ OP_DONE, same_again(w, p->first[step->node], 0), false };
+    if (!settle(w, p, step, &result))
+        return false;
+    if (note->adopted || result.outcome != OP_DONE)
+        result.value = recorded_value(w, step);
+    if (!note->fresh)
+        take_written(p, step, &result);
+    *ret = result.value;
+    return true;
+}
+
+/* ---- The other statements ---- */
+
+static bool fail_input(struct walker *w, const struct program *p, const struct step *step,
+                       bool given)
+{
+    struct str graph = p->graph->name, input = p->graph->nodes[step->node].name;
+    if (ops_short_of_memory(w->ops))
+        return fail_memory(w);
+    return err_set(&w->err, ERR_INPUT, "%.*s: input %.*s: %s", STR_ARG(graph), STR_ARG(input),
+                   given ? "no tensor is passed where one was recorded"
+                         : "its recorded sizes make no tensor");
+}
+
+static bool first_input(struct interpreter *in, struct program *p, const struct step *step,
+                        uint32_t number, const struct value *passed, struct value *ret)
+{
+    struct walker *w = in->user;
+    (void)number;
+    if (passed)
+        *ret = *passed;
+    else if (!w->input(w->user, p, step, ret, &w->err))
+        return false;
+    if (has_ended(w))
+        return false;
+    if (ret->kind == VALUE_NONE && step->expected->kind == EXPECT_TENSOR)
+        return fail_input(w, p, step, passed != NULL);
+    p->first[step->node] = *ret;
+    p->notes[step->node].pending = ret->kind != VALUE_NONE;
+    return true;
+}
+
+static bool warm_input(struct interpreter *in, struct program *p, const struct step *step,
+                       uint32_t number, const struct value *passed, struct value *ret)
+{
+    struct walker *w = in->user;
+    (void)number;
+    *ret = passed ? *passed : same_again(w, p->first[step->node], 0);
+    if (has_ended(w))
+        return false;
+    if (ret->kind == VALUE_NONE && step->expected->kind == EXPECT_TENSOR)
+        return fail_input(w, p, step, passed != NULL);
+    if (w->input_again)
+        *ret = w->input_again(w->user, p, step, *ret);
+    return true;
+}
+
+static struct value other_value(struct walker *w, const struct step *step)
+{
+    if (step->expected->kind != EXPECT_NOTHING)
+        return expected_value(w->ops, step->expected);
+    if (step->kind == STEP_ATTRIBUTE)
+        return (struct value){ .kind = VALUE_OPAQUE, .u.text = step->target };
+    return unknown_value();
+}
+
+static bool walk_other(struct interpreter *in, struct program *p, const struct step *step,
+                       struct value *ret)
+{
+    (void)p;
+    *ret = other_value(in->user, step);
+    return true;
+}
+
+/* Something that is not there is returned: nobody used it here. */
+static bool walk_missing(struct interpreter *in, struct program *p, const struct step *step,
+                         struct value *ret)
+{
+    return step->kind == STEP_OUTPUT || walk_other(in, p, step, ret);
+}
+
+static bool first_end(struct interpreter *in, struct program *p, const struct step *step,
+                      struct value value)
+{
+    struct walker *w = in->user;
+    if (step_is_call(step))
+        return !w->after || w->after(w->user, p, step, value, &w->err) || end_early(w);
+    if (step->kind != STEP_INPUT && step->kind != STEP_OUTPUT)
+        p->first[step->node] = value;
+    return true;
+}
+
+/* A walk for its counts counts from a node of the root on. */
+static bool walk_begin(struct interpreter *in, struct program *p, const struct step *step)
+{
+    struct walker *w = in->user;
+    if (w->counts && p == p->root) {
+        bool silent = step - p->steps < w->counts_from;
+        ops_set_muted(w->ops, silent);
+        ops_model_silent(w->ops, silent);
+    }
+    return true;
+}
+
+static const struct interpreter_callbacks first_walk = {
+    .begin = walk_begin,
+    .end = first_end,
+    .input = first_input,
+    .call = first_call,
+    .other = walk_other,
+    .missing = walk_missing,
+};
+
+static const struct interpreter_callbacks warm_walk = {
+    .begin = walk_begin,
+    .input = warm_input,
+    .call = warm_call,
+    .other = walk_other,
+    .missing = walk_missing,
+};
+
+static bool run(struct walker *w, struct program *p, const struct value *inputs, uint32_t n,
+                struct value *ret)
+{
+    const struct interpreter_callbacks *walk = p->walked ? &warm_walk : &first_walk;
+    p->walked = true;
+    w->interpreter.ops = w->ops;
+    w->interpreter.user = w;
+    w->interpreter.err = &w->err;
+    return interpret(&w->interpreter, walk, p, inputs, n, ret);
+}
+
+/* A higher-order operator runs a child of the graph that it stands in. */
+static enum op_outcome run_subgraph(void *user, struct str graph, const struct value *args,
+                                    uint32_t n, struct value *ret)
+{
+    struct walker *w = user;
+    struct program *at_work = w->interpreter.program;
+    struct program *child = at_work ? program_child(at_work, graph) : NULL;
+    struct env_origin none = { .node = ENV_NODE_NONE, .rule = "" };
+    if (!child || w->depth >= PROGRAM_MAX_NESTING)
+        return OP_UNSUPPORTED;
+    w->depth++;
+    bool ok = run(w, child, args, n, ret);
+    w->depth--;
+    env_set_origin(w->env, none);
+    return ok ? OP_DONE : OP_FAILED;
+}
+
+static bool run_children(struct walker *w, struct program *p)
+{
+    struct value ignored;
+    for (uint32_t i = 0; i < p->n_children; i++) {
+        struct program *child = p->children[i];
+        if (!child->walked && !run(w, child, NULL, 0, &ignored))
+            return false;
+        if (!run_children(w, child))
+            return false;
+    }
+    return true;
+}
+
+bool walk_program(struct walker *w, struct program *p)
+{
+    struct value ignored;
+    ops_set_subgraph(w->ops, run_subgraph, w);
+    return run(w, p, NULL, 0, &ignored) && run_children(w, p);
+}
+
+bool walk_again(struct walker *w, struct program *p)
+{
+    struct value ignored;
+    ops_set_subgraph(w->ops, run_subgraph, w);
+    return run(w, p, NULL, 0, &ignored);
+}
+
+bool walk_inputs_differ(struct walker *w, const struct program *p)
+{
+    for (uint32_t i = 0; i < p->n_steps; i++)
+        if (p->steps[i].kind == STEP_INPUT && p->notes[i].pending &&
+            compare_value(w->ops, p->steps[i].expected, program_got(p, i)) == LIKE_LATER)
+            return true;
+    return false;
+}
+
+void walk_finish(struct walker *w, struct program *p)
+{
+    for (uint32_t i = 0; i < p->n_steps; i++) {
+        struct outcome_note *note = &p->notes[i];
+        enum likeness good = w->by_hint ? LIKE_LATER : LIKE_SAME;
+        if (note->pending && compare_value(w->ops, p->steps[i].expected, program_got(p, i)) > good)
+            note->outcome = OUTCOME_MISMATCH;
+        note->pending = false;
+    }
+    for (uint32_t i = 0; i < p->n_children; i++)
+        walk_finish(w, p->children[i]);
+}
+
+void walker_release(struct walker *walker)
+{
+    unbound_release(&walker->unbound);
+}

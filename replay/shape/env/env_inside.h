@@ -1,0 +1,240 @@
+/* Inside of an environment, for replay/shape/env*.c and node*.c only; the manual is env.h.
+ *
+ * What was worked out for an expression is kept by its id, with the version of the environment
+ * that it holds for, so that asking again is one look-up. Versions change when PyTorch's do
+ * (ShapeEnv._update_version_counter, _refine_ranges): its caches may outlive what they were made
+ * from, and that decides which guards appear. */
+#ifndef SYMTAPE_REPLAY_SHAPE_ENV_ENV_INSIDE_H
+#define SYMTAPE_REPLAY_SHAPE_ENV_ENV_INSIDE_H
+
+#include "replay/shape/env/backtrace.h"
+#include "replay/shape/env/env.h"
+#include "replay/shape/env/env_lru.h"
+#include "replay/shape/expr/sym_pool.h"
+#include "trace/base/intern.h"
+
+enum symbol_kind {
+    SYMBOL_OTHER,
+    SYMBOL_SIZE,          /* s77 */
+    SYMBOL_FLOAT,         /* zf3 */
+    SYMBOL_UNBACKED_INT,  /* u0 */
+    SYMBOL_UNBACKED_FLOAT /* zuf0 */
+};
+
+/* Where a bound was learned. `reason` replaces the framework's place where PyTorch says so. */
+struct place {
+    struct env_origin origin;
+    const char *reason;
+};
+
+struct symbol {
+    sym_id id;
+    enum symbol_kind kind;
+    bool size_like, input;  /* input: in unbacked_inputs, made by mark_unbacked */
+    bool nested;            /* its hint is a nested int, about which no range says anything */
+    sym_id hint;            /* backed_var_to_val; SYM_NONE */
+    struct sym_range range; /* SYM_RANGE_FAILED: none */
+    struct place lower, upper;
+    uint32_t changed_at; /* env->time when range, hint or size_like changed last */
+    sym_id to;           /* replacements; SYM_NONE */
+    sym_id found;        /* _find, as of version found_at */
+    uint32_t found_at;
+    uint32_t first_source; /* in env->sources, chained; the one that prints it */
+};
+
+struct symbol_source {
+    uint32_t text; /* in env->source_names */
+    uint32_t next; /* UINT32_MAX ends */
+    bool ephemeral;
+};
+
+/* What an expression holds. */
+enum {
+    HOLDS_LOOKED_AT = 1,
+    HOLDS_MAX = 2,
+    HOLDS_TRUNC = 4,
+    HOLDS_FLOORDIV = 8,  /* or CleanDiv */
+    HOLDS_MOD = 16,      /* Mod, not PythonMod */
+    HOLDS_CONDITION = 32 /* below the top */
+};
+
+enum { AXIOM_NONE, AXIOM_TRUE, AXIOM_FALSE };
+
+struct remembered {
+    uint32_t at; /* 0: never */
+    sym_id result;
+};
+
+/* An expression, by its id. */
+struct known {
+    uint32_t first_symbol, n_symbols; /* in env->symbol_lists: indexes of env->symbols */
+    uint8_t holds, axiom;
+    bool divisible;
+    uint32_t symbol_plus_1; /* of a symbol: its place in env->symbols */
+    sym_id duck_plus_1;     /* of a number: val_to_var */
+    struct remembered replaced, simplified[2], evaluated[ENV_STATIC_WAYS], worked[3];
+};
+
+enum { ENV_MAX_DEPTH = 500 };
+
+struct shape_env {
+    struct sym_pool *pool;
+    struct env_settings settings;
+
+    struct known *known;
+    size_t n_known;
+    vec_of(struct symbol)
+    symbols;
+    vec_of(uint32_t)
+    symbol_lists;
+    vec_of(struct symbol_source)
+    sources;
+    struct intern source_names;
+    vec_of(sym_id)
+    source_symbols; /* source_to_var, by the source's number; SYM_NONE */
+    vec_of(sym_id)
+    source_answers; /* source_to_symbol_cache, likewise */
+    vec_of(uint64_t)
+    unique_ids; /* a bit an id */
+    vec_of(sym_id)
+    shape_symbols; /* evaluate_static_shape_0 ... */
+    uint32_t next_unbacked, next_unbacked_float;
+    struct intern shape_ids; /* of mark_unbacked */
+    vec_of(sym_id)
+    shape_id_symbols;
+
+    vec_of(struct env_guard)
+    guards;
+    vec_of(struct env_replacement)
+    replacements;
+    vec_of(struct env_assert)
+    asserts;
+    vec_of(sym_id)
+    divisible;
+    vec_of(sym_id)
+    axioms;
+    vec_of(struct env_specialization)
+    specializations;
+    bool axioms_stale; /* _resimplify_floor_div_axioms */
+    struct env_lru evaluate_memo, assert_memo, learn_memo;
+    struct intern messages;
+
+    /* Versions. key is what PyTorch compares (ShapeEnv._get_key). */
+    uint32_t version, static_version, time, divisible_at;
+    size_t key[3];
+
+    uint64_t flip_from, equalities; /* injected: env_inject_flip_equality() */
+    uint32_t suppressed;            /* depth of suppress_guards() */
+    uint32_t n_suppressed;
+    bool frozen, asserts_frozen;
+    bool short_of_memory;
+    unsigned level, depth;
+    struct env_origin origin;
+    env_locator *locate;
+    void *locate_user;
+    struct backtraces backtraces;
+    struct env_counts counts;
+
+    enum env_raised_kind raising;
+    const char *raised_type;
+    struct buf raised_text;
+    sym_id raised_condition; /* of the last data-dependent error */
+    char type_room[64];
+    struct arena arena;
+};
+
+/* --- Failing --- */
+
+/* Always false. The first reason stays. */
+bool env_raise(struct shape_env *env, enum env_raised_kind kind, const char *type,
+               const char *format, ...) __attribute__((format(printf, 4, 5)));
+bool env_no_memory(struct shape_env *env);
+/* Nothing has been raised, by the environment or its pool; moves the pool's failure over. */
+bool env_ok(struct shape_env *env);
+bool env_data_dependent(struct shape_env *env, sym_id e, sym_id unhinted);
+
+/* --- Tables --- */
+
+/* What is known of e; NULL: out of memory. Pointers go stale when an expression is made. */
+struct known *env_known_slow(struct shape_env *env, sym_id e);
+static inline struct known *env_known(struct shape_env *env, sym_id e)
+{
+    return e < env->n_known && (env->known[e].holds & HOLDS_LOOKED_AT) ? &env->known[e]
+                                                                       : env_known_slow(env, e);
+}
+static inline struct symbol *env_symbol(struct shape_env *env, sym_id e)
+{
+    return e < env->n_known && env->known[e].symbol_plus_1
+               ? &env->symbols.v[env->known[e].symbol_plus_1 - 1]
+               : NULL;
+}
+/* Adds it where it is new. UINT32_MAX: out of memory. */
+uint32_t env_symbol_index(struct shape_env *env, sym_id e);
+/* A symbol that e has: by place, i < env_known(env, e)->n_symbols. */
+static inline struct symbol *env_symbol_of(struct shape_env *env, const struct known *k, uint32_t i)
+{
+    return &env->symbols.v[env->symbol_lists.v[k->first_symbol + i]];
+}
+/* symbol_is_type: by the beginning of the name. */
+enum symbol_kind env_symbol_kind(struct str name);
+bool env_holds_symbol(struct shape_env *env, sym_id e, sym_id symbol);
+/* Every distinct part of that kind (and CLEANDIV with FLOORDIV), innermost last. */
+bool env_parts(struct shape_env *env, sym_id e, enum sym_kind kind, struct list *out);
+static inline bool env_is_unbacked_kind(enum symbol_kind kind)
+{
+    return kind == SYMBOL_UNBACKED_INT || kind == SYMBOL_UNBACKED_FLOAT;
+}
+/* backed_var_to_val has every symbol of e. */
+bool env_is_hinted(struct shape_env *env, sym_id e);
+static inline void env_touch(struct shape_env *env, struct symbol *s)
+{
+    s->changed_at = ++env->time;
+}
+void env_update_version(struct shape_env *env);
+static inline struct place env_place(const struct shape_env *env)
+{
+    return (struct place){ .origin = env->origin };
+}
+
+/* safe_expand: sympy's And, Or and Not cannot be expanded, so PyTorch leaves them as they are. */
+static inline sym_id env_expand(struct sym_pool *pool, sym_id e)
+{
+    enum sym_kind kind = e == SYM_NONE ? SYM_AND : kind_at(pool, e);
+    return kind == SYM_AND || kind == SYM_OR || kind == SYM_NOT ? e : sym_expand(pool, e);
+}
+
+/* --- The parts of ShapeEnv --- */
+
+/* A symbol with a range, a hint or SYM_NONE; not told apart from one that exists. */
+struct symbol *env_add_symbol(struct shape_env *env, sym_id symbol, sym_id hint,
+                              struct sym_range range);
+bool env_add_source(struct shape_env *env, sym_id symbol, uint32_t source, bool ephemeral);
+bool env_update_range(struct shape_env *env, sym_id symbol, struct sym_range range,
+                      const struct place *lower, const struct place *upper, bool is_constraint);
+sym_ranger env_ranger, env_oblivious_ranger;
+struct sym_range env_bound(struct shape_env *env, sym_id e);
+sym_id env_find(struct shape_env *env, sym_id symbol);
+bool env_put_replacement(struct shape_env *env, sym_id a, sym_id to, const char *reason);
+sym_id env_simplify_way(struct shape_env *env, sym_id e, bool size_oblivious);
+bool env_add_divisible(struct shape_env *env, sym_id mod);
+bool env_add_axioms(struct shape_env *env, sym_id condition);
+/* What the axioms say put into e; refresh before. */
+bool env_refresh_axioms(struct shape_env *env);
+sym_id env_put_axioms(struct shape_env *env, sym_id e, unsigned depth);
+/* SYM_NONE: not known, or failed (env_ok). */
+sym_id env_static(struct shape_env *env, sym_id e, enum env_static way);
+sym_id env_static_without_axioms(struct shape_env *env, sym_id e, bool size_oblivious);
+/* _maybe_evaluate_static_worker. ranges: NULL for the environment's own. */
+sym_id env_work(struct shape_env *env, sym_id e, enum env_static way,
+                const struct env_premises *ranges);
+bool env_known_nonnegative_sum(struct shape_env *env, sym_id e);
+bool env_learn(struct shape_env *env, sym_id condition);
+sym_id env_put_hints(struct shape_env *env, sym_id e);
+/* size_hint: raises where there is none. */
+sym_id env_size_hint(struct shape_env *env, sym_id e);
+sym_id env_evaluate_inside(struct shape_env *env, sym_id e, sym_id hint, bool size_oblivious,
+                           sym_id fallback);
+/* "user (framework)" of a place. */
+void env_print_place(const struct shape_env *env, const struct place *place, struct buf *out);
+
+#endif

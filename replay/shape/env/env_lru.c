@@ -1,0 +1,70 @@
+#include "replay/shape/env/env_lru.h"
+
+#include <stdlib.h>
+
+static uint16_t oldest(const struct env_lru *lru)
+{
+    uint64_t least = UINT64_MAX;
+    for (uint16_t i = 0; i < ENV_LRU_SIZE; i++)
+        least = lru->used[i] < least ? lru->used[i] : least;
+    uint16_t at = 0;
+    while (lru->used[at] != least)
+        at++;
+    return at;
+}
+
+static void unlink_entry(struct env_lru *lru, uint16_t at)
+{
+    const struct env_lru_entry *e = &lru->entries[at];
+    uint16_t *link = env_lru_slot(lru, e->a, e->b);
+    while (*link != at)
+        link = &lru->entries[*link].next;
+    *link = e->next;
+}
+
+static bool prepare(struct env_lru *lru)
+{
+    if (lru->entries)
+        return true;
+    lru->slots = malloc(ENV_LRU_SLOTS * sizeof *lru->slots);
+    lru->used = malloc(ENV_LRU_SIZE * sizeof *lru->used);
+    struct env_lru_entry *entries = malloc(ENV_LRU_SIZE * sizeof *entries);
+    if (!lru->slots || !lru->used || !entries) {
+        free(entries);
+        env_lru_release(lru);
+        return false;
+    }
+    lru->entries = entries;
+    for (uint32_t i = 0; i < ENV_LRU_SLOTS; i++)
+        lru->slots[i] = ENV_LRU_NONE;
+    return true;
+}
+
+bool env_lru_put(struct env_lru *lru, uint64_t a, uint64_t b, uint32_t result)
+{
+    uint32_t known;
+    if (!prepare(lru))
+        return false;
+    if (env_lru_find(lru, a, b, &known)) /* what was asked asked the same again */
+        return true;
+    uint16_t at = lru->n;
+    if (lru->n < ENV_LRU_SIZE) {
+        lru->n++;
+    } else {
+        at = oldest(lru);
+        unlink_entry(lru, at);
+    }
+    uint16_t *slot = env_lru_slot(lru, a, b);
+    lru->entries[at] = (struct env_lru_entry){ .a = a, .b = b, .result = result, .next = *slot };
+    lru->used[at] = ++lru->clock;
+    *slot = at;
+    return true;
+}
+
+void env_lru_release(struct env_lru *lru)
+{
+    free(lru->entries);
+    free(lru->used);
+    free(lru->slots);
+    *lru = (struct env_lru){ 0 };
+}

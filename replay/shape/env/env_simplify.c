@@ -1,0 +1,208 @@
+/* Simplification by what the environment knows (ShapeEnv.simplify). */
+#include "replay/shape/env/env_inside.h"
+
+enum { MAX_REPLACED = 4096 };
+
+/* --- Divisibility --- */
+
+bool env_add_divisible(struct shape_env *env, sym_id mod)
+{
+    struct known *k = env_known(env, mod);
+    if (!k)
+        return false;
+    if (!k->divisible && !vec_push(&env->divisible, mod))
+        return env_no_memory(env);
+    k->divisible = true;
+    env_update_version(env);
+    return true;
+}
+
+/* _update_divisible: those that became numbers are dropped. */
+static bool update_divisible(struct shape_env *env)
+{
+    if (env->divisible_at == env->version)
+        return true;
+    uint32_t version = env->version;
+    size_t kept = 0;
+    for (size_t i = 0; i < env->divisible.n; i++) {
+        sym_id mod = env->divisible.v[i], now = env_replace(env, mod);
+        if (now == SYM_NONE)
+            return false;
+        bool keep = !(facts_at(env->pool, now) & FACT_CONSTANT);
+        env->known[mod].divisible = keep;
+        if (keep)
+            env->divisible.v[kept++] = mod;
+    }
+    env->divisible.n = kept;
+    env->divisible_at = version;
+    env_update_version(env);
+    return true;
+}
+
+static bool is_divisible(struct shape_env *env, sym_id base, sym_id divisor)
+{
+    sym_id mod = env_replace(env, sym_mod(env->pool, base, divisor));
+    return mod != SYM_NONE && mod < env->n_known && env->known[mod].divisible;
+}
+
+/* --- Rules: each finds parts and what they become --- */
+
+typedef sym_id part_rule(struct shape_env *env, sym_id part);
+
+/* Max(1, x) is x where x >= 1 is known, and Max(0, x) where x >= 0 is. */
+static sym_id rule_max(struct shape_env *env, sym_id part)
+{
+    struct sym_pool *pool = env->pool;
+    if (sym_n_args(pool, part) != 2)
+        return SYM_NONE;
+    sym_id a = arg_at(pool, part, 0), b = arg_at(pool, part, 1);
+    if (b == SYM_ID_ONE || b == SYM_ID_ZERO) {
+        sym_id swap = a;
+        a = b;
+        b = swap;
+    }
+    if (a != SYM_ID_ONE && a != SYM_ID_ZERO)
+        return SYM_NONE;
+    return env_static(env, sym_ge(pool, b, a), ENV_STATIC_PLAIN) == SYM_ID_TRUE ? b : SYM_NONE;
+}
+
+/* int(a / b) is a // b. */
+static sym_id rule_trunc(struct shape_env *env, sym_id part)
+{
+    struct sym_pool *pool = env->pool;
+    sym_id ratio = arg_at(pool, part, 0);
+    if (kind_at(pool, ratio) != SYM_INT_TRUE_DIV)
+        return SYM_NONE;
+    sym_id base = arg_at(pool, ratio, 0), divisor = arg_at(pool, ratio, 1);
+    bool clean = sym_mod(pool, base, divisor) == SYM_ID_ZERO;
+    return sym_binary(pool, clean ? SYM_CLEANDIV : SYM_FLOORDIV, base, divisor);
+}
+
+/* a // (a // b) is b, where both divide. */
+static sym_id rule_nested_floordiv(struct shape_env *env, sym_id part)
+{
+    struct sym_pool *pool = env->pool;
+    sym_id base = arg_at(pool, part, 0), divisor = arg_at(pool, part, 1);
+    enum sym_kind kind = kind_at(pool, divisor);
+    if (kind != SYM_FLOORDIV && kind != SYM_CLEANDIV)
+        return SYM_NONE;
+    sym_id inner = arg_at(pool, divisor, 0), by = arg_at(pool, divisor, 1);
+    return is_divisible(env, base, divisor) && base == inner && is_divisible(env, inner, by)
+               ? by
+               : SYM_NONE;
+}
+
+static sym_id rule_clean(struct shape_env *env, sym_id part)
+{
+    struct sym_pool *pool = env->pool;
+    sym_id base = arg_at(pool, part, 0), divisor = arg_at(pool, part, 1);
+    return is_divisible(env, base, divisor) ? sym_binary(pool, SYM_CLEANDIV, base, divisor)
+                                            : SYM_NONE;
+}
+
+/* e itself where the rule changes nothing, SYM_NONE after a failure. */
+static sym_id apply(struct shape_env *env, sym_id e, enum sym_kind kind, part_rule *rule)
+{
+    struct list found;
+    list_init(&found, env->pool);
+    bool ok = env_parts(env, e, kind, &found) && found.n < MAX_REPLACED;
+    struct list from_to;
+    list_init(&from_to, env->pool);
+    for (uint32_t i = 0; ok && i < found.n; i++) {
+        sym_id to = rule(env, found.v[i]);
+        ok = env_ok(env);
+        if (ok && to != SYM_NONE)
+            ok = list_push(&from_to, found.v[i]) && list_push(&from_to, to);
+    }
+    sym_id result = ok ? e : SYM_NONE;
+    if (ok && from_to.n) {
+        _Static_assert(sizeof(struct sym_pair) == 2 * sizeof(sym_id), "pairs lie side by side");
+        result = sym_replace(env->pool, e, (const struct sym_pair *)from_to.v, from_to.n / 2);
+    }
+    list_release(&from_to);
+    list_release(&found);
+    return result;
+}
+
+/* Powers and fractions that `before` has not: the division did not simplify away. */
+static bool has_new(struct shape_env *env, sym_id after, sym_id before, enum sym_kind kind)
+{
+    struct list found;
+    list_init(&found, env->pool);
+    bool is_new = false;
+    if (env_parts(env, after, kind, &found))
+        for (uint32_t i = 0; !is_new && i < found.n; i++)
+            is_new = !sym_has(env->pool, before, found.v[i]);
+    list_release(&found);
+    return is_new;
+}
+
+static sym_id divide(struct shape_env *env, sym_id e)
+{
+    struct sym_pool *pool = env->pool;
+    if (!update_divisible(env))
+        return SYM_NONE;
+    if (!env->divisible.n)
+        return e;
+    sym_id nested = apply(env, e, SYM_FLOORDIV, rule_nested_floordiv);
+    if (nested != e)
+        nested = env_expand(pool, nested);
+    if (nested == SYM_NONE)
+        return SYM_NONE;
+    sym_id clean = apply(env, nested, SYM_FLOORDIV, rule_clean);
+    if (clean == nested || clean == SYM_NONE)
+        return clean;
+    clean = env_expand(pool, clean);
+    if (clean == SYM_NONE)
+        return SYM_NONE;
+    return has_new(env, clean, nested, SYM_POW) || has_new(env, clean, nested, SYM_RATIONAL)
+               ? nested
+               : clean;
+}
+
+static sym_id simplify(struct shape_env *env, sym_id e, bool size_oblivious)
+{
+    e = env_replace(env, env_expand(env->pool, e));
+    const struct known *k = env_known(env, e);
+    if (!k)
+        return SYM_NONE;
+    if (!size_oblivious && (k->holds & HOLDS_MAX)) {
+        e = apply(env, e, SYM_MAX, rule_max);
+        k = env_known(env, e);
+    }
+    if (k && (k->holds & HOLDS_TRUNC)) {
+        e = apply(env, e, SYM_TRUNC_TO_INT, rule_trunc);
+        k = env_known(env, e);
+    }
+    if (k && (k->holds & HOLDS_FLOORDIV))
+        e = divide(env, e);
+    return e;
+}
+
+sym_id env_simplify_way(struct shape_env *env, sym_id e, bool size_oblivious)
+{
+    if (e == SYM_NONE || e <= SYM_ID_TRUE || is_number(env->pool, e))
+        return e;
+    if (e < env->n_known && env->known[e].simplified[size_oblivious].at == env->version)
+        return env->known[e].simplified[size_oblivious].result;
+    if (env->depth >= ENV_MAX_DEPTH)
+        return env_raise(env, ENV_RAISED_OTHER, "RecursionError",
+                         "maximum recursion depth exceeded"),
+               SYM_NONE;
+    uint32_t version = env->version;
+    env->counts.simplifications++;
+    env->depth++;
+    sym_id result = simplify(env, e, size_oblivious);
+    env->depth--;
+    if (result == SYM_NONE || !env_ok(env) || !env_known(env, e))
+        return SYM_NONE;
+    env->known[e].simplified[size_oblivious] = (struct remembered){ version, result };
+    return result;
+}
+
+sym_id env_simplify(struct shape_env *env, sym_id e)
+{
+    sym_id result = env_simplify_way(env, e, false);
+    env_ok(env);
+    return result;
+}

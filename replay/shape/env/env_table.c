@@ -1,0 +1,227 @@
+/* What is known of an expression by its id: the symbols and kinds of parts it has. */
+#include <stdlib.h>
+
+#include "replay/shape/env/env_inside.h"
+
+static bool grow(struct shape_env *env, sym_id e)
+{
+    size_t n = env->n_known ? env->n_known : 256;
+    while (n <= e)
+        n *= 2;
+    struct known *known = realloc(env->known, n * sizeof *known);
+    if (!known)
+        return env_no_memory(env);
+    memset(known + env->n_known, 0, (n - env->n_known) * sizeof *known);
+    env->known = known;
+    env->n_known = n;
+    return true;
+}
+
+enum symbol_kind env_symbol_kind(struct str name)
+{
+    if (str_starts(name, STR("zuf")))
+        return SYMBOL_UNBACKED_FLOAT;
+    if (str_starts(name, STR("zf")))
+        return SYMBOL_FLOAT;
+    if (str_starts(name, STR("u")))
+        return SYMBOL_UNBACKED_INT;
+    return str_starts(name, STR("s")) ? SYMBOL_SIZE : SYMBOL_OTHER;
+}
+
+uint32_t env_symbol_index(struct shape_env *env, sym_id e)
+{
+    if (e >= env->n_known && !grow(env, e))
+        return UINT32_MAX;
+    if (env->known[e].symbol_plus_1)
+        return env->known[e].symbol_plus_1 - 1;
+    struct symbol symbol = { .id = e,
+                             .kind = env_symbol_kind(sym_name(env->pool, e)),
+                             .hint = SYM_NONE,
+                             .range = SYM_RANGE_FAILED,
+                             .to = SYM_NONE,
+                             .lower = env_place(env),
+                             .upper = env_place(env),
+                             .changed_at = ++env->time,
+                             .first_source = UINT32_MAX };
+    if (!vec_push(&env->symbols, symbol))
+        return env_no_memory(env), UINT32_MAX;
+    env->known[e].symbol_plus_1 = (uint32_t)env->symbols.n;
+    return (uint32_t)env->symbols.n - 1;
+}
+
+static uint8_t holds_of_kind(enum sym_kind kind)
+{
+    switch (kind) {
+    case SYM_MAX: return HOLDS_MAX;
+    case SYM_TRUNC_TO_INT: return HOLDS_TRUNC;
+    case SYM_FLOORDIV:
+    case SYM_CLEANDIV: return HOLDS_FLOORDIV;
+    case SYM_MOD: return HOLDS_MOD;
+    default: return 0;
+    }
+}
+
+static bool is_condition(enum sym_kind kind)
+{
+    return is_relational(kind) || kind == SYM_AND || kind == SYM_OR || kind == SYM_NOT;
+}
+
+static bool collect(struct sym_pool *pool, sym_id e, struct list *symbols, uint8_t *holds, bool top)
+{
+    if (pool_seen(pool, e))
+        return true;
+    enum sym_kind kind = kind_at(pool, e);
+    if (kind == SYM_SYMBOL)
+        return list_push(symbols, e);
+    *holds |= holds_of_kind(kind) | (!top && is_condition(kind) ? HOLDS_CONDITION : 0);
+    uint32_t n = sym_n_args(pool, e);
+    for (uint32_t i = 0; i < n; i++)
+        if (!collect(pool, arg_at(pool, e, i), symbols, holds, false))
+            return false;
+    return true;
+}
+
+struct known *env_known_slow(struct shape_env *env, sym_id e)
+{
+    struct sym_pool *pool = env->pool;
+    if (e == SYM_NONE || (e >= env->n_known && !grow(env, e)))
+        return NULL;
+    if (env->known[e].holds)
+        return &env->known[e];
+    struct list found;
+    list_init(&found, pool);
+    uint8_t holds = HOLDS_LOOKED_AT;
+    uint32_t first = (uint32_t)env->symbol_lists.n;
+    bool ok = pool_walk(pool) && collect(pool, e, &found, &holds, true) &&
+              order_sort(pool, found.v, found.n, order_arguments);
+    for (uint32_t i = 0; ok && i < found.n; i++) {
+        uint32_t index = env_symbol_index(env, found.v[i]);
+        ok = index != UINT32_MAX && (vec_push(&env->symbol_lists, index) || env_no_memory(env));
+    }
+    if (ok) {
+        env->known[e].first_symbol = first;
+        env->known[e].n_symbols = found.n;
+        env->known[e].holds = holds;
+    }
+    list_release(&found);
+    return ok ? &env->known[e] : (env_ok(env), NULL);
+}
+
+bool env_holds_symbol(struct shape_env *env, sym_id e, sym_id symbol)
+{
+    const struct known *k = env_known(env, e);
+    for (uint32_t i = 0; k && i < k->n_symbols; i++)
+        if (env_symbol_of(env, k, i)->id == symbol)
+            return true;
+    return false;
+}
+
+static bool parts(struct sym_pool *pool, sym_id e, enum sym_kind kind, struct list *out)
+{
+    if (pool_seen(pool, e))
+        return true;
+    enum sym_kind own = kind_at(pool, e);
+    if (own == kind || (kind == SYM_FLOORDIV && own == SYM_CLEANDIV))
+        if (!list_push(out, e))
+            return false;
+    uint32_t n = sym_n_args(pool, e);
+    for (uint32_t i = 0; i < n; i++)
+        if (!parts(pool, arg_at(pool, e, i), kind, out))
+            return false;
+    return true;
+}
+
+bool env_parts(struct shape_env *env, sym_id e, enum sym_kind kind, struct list *out)
+{
+    return (pool_walk(env->pool) && parts(env->pool, e, kind, out)) || env_ok(env);
+}
+
+bool env_is_hinted(struct shape_env *env, sym_id e)
+{
+    const struct known *k = env_known(env, e);
+    if (!k)
+        return false;
+    for (uint32_t i = 0; i < k->n_symbols; i++)
+        if (env_symbol_of(env, k, i)->hint == SYM_NONE)
+            return false;
+    return true;
+}
+
+bool env_has_unbacked(struct shape_env *env, sym_id e)
+{
+    const struct known *k = e == SYM_NONE ? NULL : env_known(env, e);
+    for (uint32_t i = 0; k && i < k->n_symbols; i++)
+        if (env_is_unbacked_kind(env_symbol_of(env, k, i)->kind))
+            return true;
+    return false;
+}
+
+bool env_is_unbacked(const struct shape_env *env, sym_id e)
+{
+    return e != SYM_NONE && kind_at(env->pool, e) == SYM_SYMBOL &&
+           env_is_unbacked_kind(env_symbol_kind(sym_name(env->pool, e)));
+}
+
+bool env_range(const struct shape_env *env, sym_id e, struct sym_range *ret)
+{
+    if (e >= env->n_known || !env->known[e].symbol_plus_1)
+        return false;
+    const struct symbol *s = &env->symbols.v[env->known[e].symbol_plus_1 - 1];
+    if (sym_range_ok(s->range))
+        *ret = s->range;
+    return sym_range_ok(s->range);
+}
+
+/* --- Hints --- */
+
+sym_id env_put_hints(struct shape_env *env, sym_id e)
+{
+    const struct known *k = env_known(env, e);
+    if (!k)
+        return SYM_NONE;
+    struct sym_pair few[16], *pairs = few;
+    uint32_t n = 0;
+    if (k->n_symbols > 16) {
+        pairs = malloc(k->n_symbols * sizeof *pairs);
+        if (!pairs)
+            return env_no_memory(env), SYM_NONE;
+    }
+    for (uint32_t i = 0; i < k->n_symbols; i++) {
+        const struct symbol *s = env_symbol_of(env, k, i);
+        if (s->hint != SYM_NONE)
+            pairs[n++] = (struct sym_pair){ s->id, s->hint };
+    }
+    sym_id result = n ? sym_replace(env->pool, e, pairs, n) : e;
+    if (pairs != few)
+        free(pairs);
+    return result;
+}
+
+sym_id env_hint(struct shape_env *env, sym_id e)
+{
+    if (e == SYM_NONE || is_number(env->pool, e) || e <= SYM_ID_TRUE)
+        return e;
+    if (!env_is_hinted(env, e))
+        return SYM_NONE;
+    sym_id value = env_put_hints(env, e);
+    if (value == SYM_NONE) {
+        env_ok(env);
+        return SYM_NONE;
+    }
+    return facts_at(env->pool, value) & FACT_CONSTANT || value <= SYM_ID_TRUE ? value : SYM_NONE;
+}
+
+size_t env_bytes(const struct shape_env *env)
+{
+    return sizeof *env + sym_pool_bytes(env->pool) + env->n_known * sizeof *env->known +
+           env->symbols.cap * sizeof *env->symbols.v +
+           env->symbol_lists.cap * sizeof *env->symbol_lists.v +
+           env->guards.cap * sizeof *env->guards.v + env->arena.bytes + env->messages.arena.bytes +
+           env->source_names.arena.bytes +
+           env->source_names.n_slots * sizeof *env->source_names.slots;
+}
+
+bool env_short_of_memory(const struct shape_env *env)
+{
+    return env->short_of_memory || sym_short_of_memory(env->pool);
+}

@@ -1,0 +1,301 @@
+/* Common divisors of sums of products.
+ *
+ * sympy.gcd is a polynomial gcd. Here it is the integer content, the common powers, and what is
+ * left of one side where that divides the other; two sums that share a proper factor only are taken
+ * to have none. */
+#include "replay/shape/expr/sym_pool.h"
+
+enum { WIDE_SUM = 20, MAX_DIVISION_STEPS = 200 };
+
+static uint32_t n_terms(const struct sym_pool *pool, sym_id e)
+{
+    return kind_at(pool, e) == SYM_ADD ? node_at(pool, e)->n : 1;
+}
+
+static sym_id term_at(const struct sym_pool *pool, sym_id e, uint32_t i)
+{
+    return kind_at(pool, e) == SYM_ADD ? arg_at(pool, e, i) : e;
+}
+
+static uint32_t n_factors(const struct sym_pool *pool, sym_id e)
+{
+    return kind_at(pool, e) == SYM_MUL ? node_at(pool, e)->n : 1;
+}
+
+static sym_id factor_at(const struct sym_pool *pool, sym_id e, uint32_t i)
+{
+    return kind_at(pool, e) == SYM_MUL ? arg_at(pool, e, i) : e;
+}
+
+/* The integer that divides every term; 1 beside fractions. */
+static sym_id content(struct sym_pool *pool, sym_id e)
+{
+    sym_id result = SYM_ID_ZERO;
+    for (uint32_t i = 0; i < n_terms(pool, e) && result != SYM_NONE; i++) {
+        sym_id first = factor_at(pool, term_at(pool, e, i), 0);
+        result = is_integer(pool, first) ? number_gcd(pool, result, first) : SYM_ID_ONE;
+        if (result == SYM_ID_ONE)
+            break;
+    }
+    return result;
+}
+
+static bool has_factor(const struct sym_pool *pool, sym_id e, sym_id factor)
+{
+    for (uint32_t i = 0; i < n_factors(pool, e); i++)
+        if (factor_at(pool, e, i) == factor)
+            return true;
+    return false;
+}
+
+static bool in_every_term(const struct sym_pool *pool, sym_id e, sym_id factor)
+{
+    for (uint32_t i = 0; i < n_terms(pool, e); i++)
+        if (!has_factor(pool, term_at(pool, e, i), factor))
+            return false;
+    return true;
+}
+
+sym_id divide_simple_gcd(struct sym_pool *pool, sym_id a, sym_id b)
+{
+    sym_id content_a = content(pool, a), content_b = content(pool, b);
+    if (content_a == SYM_NONE || content_b == SYM_NONE)
+        return SYM_NONE;
+    sym_id gcd = number_gcd(pool, content_a, content_b);
+    sym_id p = sym_div(pool, a, gcd), q = sym_div(pool, b, gcd);
+    if (p == SYM_NONE || q == SYM_NONE)
+        return SYM_NONE;
+    for (uint32_t i = 0; i < n_factors(pool, q); i++)
+        if (in_every_term(pool, p, factor_at(pool, q, i)))
+            gcd = sym_mul(pool, gcd, factor_at(pool, q, i));
+    return gcd;
+}
+
+/* --- Common powers --- */
+
+/* The exponent of base in a term; 0 where it is no factor. */
+static int64_t exponent_in(struct sym_pool *pool, sym_id term, sym_id base)
+{
+    for (uint32_t i = 0; i < n_factors(pool, term); i++) {
+        sym_id exponent, b = split_power(pool, factor_at(pool, term, i), &exponent);
+        int64_t e;
+        if (b == base && sym_to_i64(pool, exponent, &e))
+            return e;
+    }
+    return 0;
+}
+
+static int64_t least_exponent(struct sym_pool *pool, sym_id e, sym_id base)
+{
+    int64_t least = INT64_MAX;
+    for (uint32_t i = 0; i < n_terms(pool, e); i++) {
+        int64_t exponent = exponent_in(pool, term_at(pool, e, i), base);
+        least = exponent < least ? exponent : least;
+    }
+    return least;
+}
+
+/* The product of the powers that divide every term of a and of b (b may be SYM_NONE). */
+static sym_id common_powers(struct sym_pool *pool, sym_id a, sym_id b)
+{
+    sym_id first = term_at(pool, a, 0), result = SYM_ID_ONE;
+    uint32_t n = n_factors(pool, first);
+    for (uint32_t i = 0; i < n && result != SYM_NONE; i++) {
+        sym_id exponent, base = split_power(pool, factor_at(pool, first, i), &exponent);
+        if (is_number(pool, base))
+            continue;
+        int64_t least = least_exponent(pool, a, base);
+        int64_t other = b == SYM_NONE ? least : least_exponent(pool, b, base);
+        least = other < least ? other : least;
+        if (least > 0)
+            result = sym_mul(pool, result, sym_pow(pool, base, sym_integer(pool, least)));
+    }
+    return result;
+}
+
+/* --- Exact division of sums --- */
+
+static sym_id leading_term(struct sym_pool *pool, sym_id e)
+{
+    if (kind_at(pool, e) != SYM_ADD)
+        return e;
+    struct list terms;
+    list_init(&terms, pool);
+    sym_id first = order_terms(pool, e, &terms) ? terms.v[0] : SYM_NONE;
+    list_release(&terms);
+    return first;
+}
+
+/* A product of whole numbers and natural powers. */
+static bool is_monomial(const struct sym_pool *pool, sym_id e)
+{
+    for (uint32_t i = 0; i < n_factors(pool, e); i++) {
+        sym_id factor = factor_at(pool, e, i);
+        if (is_number(pool, factor) && !is_integer(pool, factor))
+            return false;
+        if (kind_at(pool, factor) == SYM_POW &&
+            !known_positive(facts_at(pool, arg_at(pool, factor, 1))))
+            return false;
+    }
+    return true;
+}
+
+/* dividend / divisor where that leaves nothing; false otherwise. */
+static bool divides(struct sym_pool *pool, sym_id dividend, sym_id divisor, sym_id *result)
+{
+    sym_id lead = leading_term(pool, divisor);
+    sym_id rest = sym_expand(pool, dividend);
+    *result = SYM_ID_ZERO;
+    for (int step = 0; step < MAX_DIVISION_STEPS && rest != SYM_NONE && lead != SYM_NONE; step++) {
+        if (rest == SYM_ID_ZERO)
+            return *result != SYM_NONE;
+        sym_id top = leading_term(pool, rest);
+        sym_id quotient = top == SYM_NONE ? SYM_NONE : sym_div(pool, top, lead);
+        if (quotient == SYM_NONE || !is_monomial(pool, quotient))
+            return false;
+        *result = sym_add(pool, *result, quotient);
+        rest = sym_sub(pool, rest, sym_expand(pool, sym_mul(pool, quotient, divisor)));
+    }
+    return false;
+}
+
+sym_id divide_exactly(struct sym_pool *pool, sym_id a, sym_id b)
+{
+    if (a == SYM_NONE || b == SYM_NONE)
+        return SYM_NONE;
+    sym_id quotient;
+    if (kind_at(pool, a) != SYM_ADD || is_number(pool, b)) {
+        quotient = sym_div(pool, a, b);
+        if (quotient == SYM_NONE || kind_at(pool, b) != SYM_ADD ||
+            !sym_has(pool, quotient, sym_pow(pool, b, SYM_ID_MINUS_ONE)))
+            return quotient;
+        a = sym_expand(pool, a); /* 4*(x + y)*z by 4*x + 4*y: no factor is the divisor */
+        if (a == SYM_NONE || kind_at(pool, a) != SYM_ADD)
+            return a == SYM_NONE ? a : quotient;
+    }
+    if (divides(pool, a, b, &quotient))
+        return quotient;
+    return pool_failed(pool) ? SYM_NONE : sym_div(pool, a, b);
+}
+
+static sym_id gcd_of_rest(struct sym_pool *pool, sym_id a, sym_id b)
+{
+    if (kind_at(pool, a) != SYM_ADD || kind_at(pool, b) != SYM_ADD)
+        return SYM_ID_ONE;
+    sym_id quotient;
+    if (divides(pool, a, b, &quotient))
+        return b;
+    return !pool_failed(pool) && divides(pool, b, a, &quotient) ? a : SYM_ID_ONE;
+}
+
+/* A gcd's leading coefficient is positive. */
+static sym_id positive_lead(struct sym_pool *pool, sym_id e)
+{
+    sym_id lead = e == SYM_NONE ? SYM_NONE : leading_term(pool, e);
+    if (lead == SYM_NONE)
+        return SYM_NONE;
+    sym_id first = factor_at(pool, lead, 0);
+    bool negative = is_number(pool, first) && number_sign(pool, first) < 0;
+    return negative ? sym_neg(pool, e) : e;
+}
+
+static sym_id gcd_anew(struct sym_pool *pool, sym_id a, sym_id b)
+{
+    if (a == SYM_ID_ZERO || b == SYM_ID_ZERO) {
+        return positive_lead(pool, a == SYM_ID_ZERO ? b : a);
+    }
+    if (n_terms(pool, a) > WIDE_SUM || n_terms(pool, b) > WIDE_SUM)
+        return divide_simple_gcd(pool, a, b);
+    sym_id x = sym_expand(pool, a), y = sym_expand(pool, b);
+    if (x == SYM_NONE || y == SYM_NONE)
+        return SYM_NONE;
+    sym_id content_x = content(pool, x), content_y = content(pool, y);
+    sym_id powers_x = common_powers(pool, x, SYM_NONE), powers_y = common_powers(pool, y, SYM_NONE);
+    sym_id powers = common_powers(pool, x, y);
+    if (content_x == SYM_NONE || content_y == SYM_NONE || powers == SYM_NONE)
+        return SYM_NONE;
+    sym_id left = divide_exactly(pool, x, sym_mul(pool, content_x, powers_x));
+    sym_id right = divide_exactly(pool, y, sym_mul(pool, content_y, powers_y));
+    if (left == SYM_NONE || right == SYM_NONE)
+        return SYM_NONE;
+    sym_id whole = sym_mul(pool, number_gcd(pool, content_x, content_y), powers);
+    sym_id gcd = sym_expand(pool, sym_mul(pool, whole, gcd_of_rest(pool, left, right)));
+    return positive_lead(pool, gcd);
+}
+
+sym_id divide_gcd(struct sym_pool *pool, sym_id a, sym_id b)
+{
+    sym_id known = memo_find(pool, MEMO_GCD, a, b);
+    return known != SYM_NONE ? known : memo_put(pool, MEMO_GCD, a, b, gcd_anew(pool, a, b));
+}
+
+/* --- sympy.simplify, as far as quotients by a gcd need it: the shorter of the sum and the sum with
+ * its common factor taken out --- */
+
+static uint32_t count_ops(const struct sym_pool *pool, sym_id e)
+{
+    if (is_rational(pool, e))
+        return (number_sign(pool, e) < 0) + (kind_at(pool, e) == SYM_RATIONAL);
+    uint32_t n = sym_n_args(pool, e), ops = n ? n - 1 : 0, negative = 0;
+    if (n == 0)
+        return 0;
+    enum sym_kind kind = kind_at(pool, e);
+    if (kind == SYM_MUL && arg_at(pool, e, 0) == SYM_ID_MINUS_ONE)
+        ops--;
+    for (uint32_t i = 0; i < n; i++) {
+        sym_id arg = arg_at(pool, e, i);
+        bool minus = is_number(pool, factor_at(pool, arg, 0)) &&
+                     number_sign(pool, factor_at(pool, arg, 0)) < 0;
+        negative += minus;
+        ops += count_ops(pool, arg) - (kind == SYM_ADD && minus);
+    }
+    if (kind == SYM_ADD)
+        return ops + (negative == n);
+    return kind == SYM_MUL || kind == SYM_POW ? ops : ops + 1;
+}
+
+/* Of a product: what the terms of a sum among its factors share is taken out of the sum. */
+static sym_id simplify_product(struct sym_pool *pool, sym_id e)
+{
+    sym_id product = SYM_ID_ONE;
+    for (uint32_t i = 0; i < sym_n_args(pool, e) && product != SYM_NONE; i++) {
+        sym_id arg = arg_at(pool, e, i);
+        if (kind_at(pool, arg) == SYM_ADD) {
+            sym_id factor = sym_mul(pool, content(pool, arg), common_powers(pool, arg, SYM_NONE));
+            if (factor != SYM_ID_ONE && factor != SYM_NONE) {
+                arg = divide_exactly(pool, arg, factor);
+                product = sym_mul(pool, product, factor);
+            }
+        }
+        product = sym_mul(pool, product, arg);
+    }
+    return product;
+}
+
+sym_id divide_simplify(struct sym_pool *pool, sym_id e)
+{
+    if (e == SYM_NONE || is_heavy(pool, e))
+        return e;
+    if (kind_at(pool, e) == SYM_MUL)
+        return simplify_product(pool, e);
+    if (kind_at(pool, e) != SYM_ADD)
+        return e;
+    sym_id known = memo_find(pool, MEMO_SIMPLIFY, e, SYM_NONE);
+    if (known != SYM_NONE)
+        return known;
+    sym_id factor = sym_mul(pool, content(pool, e), common_powers(pool, e, SYM_NONE));
+    if (factor == SYM_NONE)
+        return SYM_NONE;
+    sym_id result = e;
+    if (factor != SYM_ID_ONE) {
+        sym_id rest = divide_exactly(pool, e, factor);
+        sym_id product = sym_mul(pool, factor, rest);
+        if (product == SYM_NONE)
+            return SYM_NONE;
+        if (kind_at(pool, product) == SYM_ADD) /* a number was multiplied in again */
+            product = pool_node2(pool, SYM_MUL, factor, rest);
+        if (product != SYM_NONE && count_ops(pool, product) < count_ops(pool, e))
+            result = product;
+    }
+    return memo_put(pool, MEMO_SIMPLIFY, e, SYM_NONE, result);
+}

@@ -1,0 +1,160 @@
+#include "replay/shape/expr/poly.h"
+
+int64_t whole_div(int64_t a, int64_t b)
+{
+    int64_t q = a / b;
+    return q - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+int64_t whole_mod(int64_t a, int64_t b)
+{
+    int64_t r = a % b;
+    return r && (r < 0) != (b < 0) ? r + b : r;
+}
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return a < 0 ? -a : a;
+}
+
+/* Numbers keep away from the ends of 64 bits, so that their sums and negatives have a place. */
+static bool fits(const struct poly *a)
+{
+    const int64_t most = INT64_MAX / 4;
+    bool ok = a->d > 0 && a->d < most;
+    for (int i = 0; i < 3; i++)
+        ok = ok && a->n[i] > -most && a->n[i] < most;
+    return ok;
+}
+
+static bool reduced(struct poly a, struct poly *ret)
+{
+    if (!fits(&a))
+        return false;
+    int64_t g = a.d;
+    for (int i = 0; i < 3; i++)
+        g = gcd(g, a.n[i]);
+    for (int i = 0; i < 3; i++)
+        a.n[i] /= g;
+    a.d /= g;
+    *ret = a;
+    return true;
+}
+
+bool poly_scale(struct poly a, int64_t by, int64_t divided_by, struct poly *ret)
+{
+    struct poly to = { { 0 }, 0 };
+    if (divided_by == 0 || divided_by == INT64_MIN || by == INT64_MIN)
+        return false;
+    if (divided_by < 0) {
+        by = -by;
+        divided_by = -divided_by;
+    }
+    bool ok = !__builtin_mul_overflow(a.d, divided_by, &to.d);
+    for (int i = 0; i < 3; i++)
+        ok = ok && !__builtin_mul_overflow(a.n[i], by, &to.n[i]);
+    return ok && reduced(to, ret);
+}
+
+bool poly_add(struct poly a, struct poly b, struct poly *ret)
+{
+    struct poly to = { { 0 }, 0 };
+    bool ok = !__builtin_mul_overflow(a.d, b.d, &to.d);
+    for (int i = 0; i < 3; i++) {
+        int64_t x = 0, y = 0;
+        ok = ok && !__builtin_mul_overflow(a.n[i], b.d, &x) &&
+             !__builtin_mul_overflow(b.n[i], a.d, &y) && !__builtin_add_overflow(x, y, &to.n[i]);
+    }
+    return ok && reduced(to, ret);
+}
+
+bool poly_mul(struct poly a, struct poly b, struct poly *ret)
+{
+    struct poly to = { { 0 }, 0 };
+    bool ok = !__builtin_mul_overflow(a.d, b.d, &to.d);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3 && ok; j++) {
+            int64_t product;
+            if (a.n[i] == 0 || b.n[j] == 0)
+                continue;
+            ok = i + j < 3 && !__builtin_mul_overflow(a.n[i], b.n[j], &product) &&
+                 !__builtin_add_overflow(to.n[i + j], product, &to.n[i + j]);
+        }
+    return ok && reduced(to, ret);
+}
+
+/* n(x), without the denominator. */
+static bool numerator_at(struct poly a, int64_t x, int64_t *ret)
+{
+    int64_t sum = a.n[2];
+    return !__builtin_mul_overflow(sum, x, &sum) && !__builtin_add_overflow(sum, a.n[1], &sum) &&
+           !__builtin_mul_overflow(sum, x, &sum) && !__builtin_add_overflow(sum, a.n[0], ret);
+}
+
+bool poly_at(struct poly a, int64_t x, int64_t *ret)
+{
+    int64_t n;
+    if (!numerator_at(a, x, &n) || n % a.d)
+        return false;
+    *ret = n / a.d;
+    return true;
+}
+
+static bool linear_bound(struct poly a, enum poly_side side, bool strict, bool *upper, int64_t *ret)
+{
+    int64_t up = a.n[1] > 0 ? a.n[1] : -a.n[1], c = a.n[1] > 0 ? -a.n[0] : a.n[0];
+    *upper = (side == POLY_AT_MOST) == (a.n[1] > 0);
+    /* x <= c/up, or x >= c/up */
+    if (*upper)
+        *ret = whole_div(strict ? c - 1 : c, up);
+    else
+        *ret = -whole_div(-(strict ? c + 1 : c), up);
+    return true;
+}
+
+static bool holds(struct poly a, int64_t x, enum poly_side side, bool strict)
+{
+    int64_t n;
+    if (!numerator_at(a, x, &n))
+        return side == POLY_AT_LEAST; /* it grows */
+    if (side == POLY_AT_MOST)
+        return strict ? n < 0 : n <= 0;
+    return strict ? n > 0 : n >= 0;
+}
+
+bool poly_bound(struct poly a, enum poly_side side, bool strict, bool *upper, int64_t *ret)
+{
+    *upper = side == POLY_AT_MOST;
+    if (a.n[2] == 0)
+        return a.n[1] != 0 && linear_bound(a, side, strict, upper, ret);
+    if (a.n[2] < 0 || a.n[1] < 0 || (side == POLY_AT_MOST && !holds(a, 0, side, strict)))
+        return false;
+    /* The least x that is beyond: above what is wanted, or the first that is. */
+    int64_t low = 0, high = INT64_C(1) << 32;
+    enum poly_side beyond = POLY_AT_LEAST;
+    bool how = side == POLY_AT_MOST ? !strict : strict;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (holds(a, middle, beyond, how))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *ret = side == POLY_AT_MOST ? low - 1 : low;
+    return true;
+}
+
+bool poly_has_root(struct poly a, int64_t bound)
+{
+    bool ret = a.n[2] == 0;
+    for (int64_t x = bound - 1; x <= bound + 1 && !ret; x++) {
+        int64_t n;
+        ret = numerator_at(a, x, &n) && n == 0;
+    }
+    return ret;
+}

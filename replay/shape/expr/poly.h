@@ -1,0 +1,40 @@
+/* Polynomials in one symbol, to the second degree, with rational coefficients. */
+#ifndef SYMTAPE_REPLAY_SHAPE_EXPR_POLY_H
+#define SYMTAPE_REPLAY_SHAPE_EXPR_POLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* (n[0] + n[1]*x + n[2]*x**2) / d; d > 0. */
+struct poly {
+    int64_t n[3], d;
+};
+
+static inline struct poly poly_constant(int64_t number)
+{
+    return (struct poly){ { number, 0, 0 }, 1 };
+}
+
+/* Each false where the result has no place: too large, of a higher degree. */
+bool poly_add(struct poly a, struct poly b, struct poly *ret);
+bool poly_mul(struct poly a, struct poly b, struct poly *ret);
+bool poly_scale(struct poly a, int64_t by, int64_t divided_by, struct poly *ret);
+/* The value where it is an integer. */
+bool poly_at(struct poly a, int64_t x, int64_t *ret);
+
+static inline bool poly_is_constant(struct poly a)
+{
+    return a.n[1] == 0 && a.n[2] == 0;
+}
+
+/* Which integers x have a(x) <= 0 (< 0 where strict), or a(x) >= 0 (> 0): those up to *ret (upper),
+ * or from there on. a is linear, or x >= 0 and a grows. False: none, or no way to tell. */
+enum poly_side { POLY_AT_MOST, POLY_AT_LEAST };
+bool poly_bound(struct poly a, enum poly_side side, bool strict, bool *upper, int64_t *ret);
+/* It is linear, or 0 at an integer beside that bound. */
+bool poly_has_root(struct poly a, int64_t bound);
+
+int64_t whole_div(int64_t a, int64_t b); /* b != 0, and not INT64_MIN / -1 */
+int64_t whole_mod(int64_t a, int64_t b);
+
+#endif

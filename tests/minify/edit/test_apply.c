@@ -1,0 +1,345 @@
+/* Edits: what each leaves of a small graph, and that what it leaves is closed. */
+#include "minify/edit/edit.h"
+
+#include "tests/harness.h"
+
+#define GRAPH(inputs, body) "class f(torch.nn.Module):\n    def forward(self" inputs "):\n" body
+
+static struct candidate *read_text(const char *text)
+{
+    struct err err = ERR_INIT;
+    struct candidate *ret = candidate_read_fx(str_of(text), NULL, &err);
+    assert_no_err(&err);
+    return ret;
+}
+
+static node_id named(const struct candidate *c, const char *name)
+{
+    for (node_id id = 0; id < c->graph->n_nodes; id++)
+        if (str_is(c->graph->nodes[id].name, name))
+            return id;
+    fail_msg("no node %s", name);
+    return 0;
+}
+
+/* The graph alone, without the comments. */
+static void assert_graph(const struct candidate *c, const char *expected)
+{
+    struct buf text = BUF_INIT, bare = BUF_INIT;
+    graph_print(c->graph, &text);
+    for (struct str rest = buf_str(&text); rest.n;) {
+        size_t n = str_find_char(rest, '\n');
+        struct str line = str_first(rest, n + 1);
+        struct str words = str_trim(line);
+        if (words.n && words.p[0] != '#')
+            buf_put(&bare, line);
+        rest = str_from(rest, n + 1);
+    }
+    assert_str_is(buf_str(&bare), expected);
+    buf_release(&text);
+    buf_release(&bare);
+}
+
+static struct candidate *apply(const struct candidate *c, struct edit edit)
+{
+    struct err err = ERR_INIT;
+    struct candidate *ret = candidate_apply(c, &edit, 1, &err);
+    assert_no_err(&err);
+    assert_non_null(ret);
+    return ret;
+}
+
+static void assert_refused(const struct candidate *c, struct edit edit, const char *why)
+{
+    struct err err = ERR_INIT;
+    assert_null(candidate_apply(c, &edit, 1, &err));
+    assert_err(&err, ERR_USAGE, why);
+}
+
+/* y and z hang on x; z is the result. */
+static const char *const chain =
+    GRAPH(", x: \"f32[s1, 4][4, 1]\"",
+          "        y: \"f32[s1, 4][4, 1]\" = torch.ops.aten.sin.default(x)\n"
+          "        z: \"f32[s1, 4][4, 1]\" = torch.ops.aten.cos.default(y)\n"
+          "        m: \"f32[s1][1]\" = torch.ops.aten.sum.dim_IntList(z, [1])\n"
+          "        return (m,)\n");
+
+static void test_cut(void **state)
+{
+    (void)state;
+    struct candidate *c = read_text(chain), *d;
+    d = apply(c, (struct edit){ EDIT_CUT, named(c, "z"), 1, 0 });
+    assert_graph(d, GRAPH(", x: \"f32[s1, 4][4, 1]\", z: \"f32[s1, 4][4, 1]\"",
+                          "        y: \"f32[s1, 4][4, 1]\" = torch.ops.aten.sin.default(x)\n"
+                          "        m: \"f32[s1][1]\" = torch.ops.aten.sum.dim_IntList(z, [1])\n"
+                          "        return (y, m)\n"));
+    candidate_free(d);
+    d = apply(c, (struct edit){ EDIT_CUT, named(c, "z"), 0, 0 });
+    assert_graph(d, GRAPH(", z: \"f32[s1, 4][4, 1]\"",
+                          "        m: \"f32[s1][1]\" = torch.ops.aten.sum.dim_IntList(z, [1])\n"
+                          "        return (m,)\n"));
+    candidate_free(d);
+    assert_refused(c, (struct edit){ EDIT_CUT, named(c, "x"), 0, 0 }, "only calls");
+    candidate_free(c);
+}
+
+static void test_bypass(void **state)
+{
+    (void)state;
+    struct candidate *c = read_text(chain), *d;
+    d = apply(c, (struct edit){ EDIT_BYPASS, named(c, "z"), named(c, "x"), 0 });
+    assert_graph(d, GRAPH(", x: \"f32[s1, 4][4, 1]\"",
+                          "        m: \"f32[s1][1]\" = torch.ops.aten.sum.dim_IntList(x, [1])\n"
+                          "        return (m,)\n"));
+    candidate_free(d);
+    assert_refused(c, (struct edit){ EDIT_BYPASS, named(c, "m"), named(c, "x"), 0 }, "differ");
+    assert_refused(c, (struct edit){ EDIT_BYPASS, named(c, "y"), named(c, "z"), 0 }, "before");
+    candidate_free(c);
+}
+
+static void test_prefix_and_suffix(void **state)
+{
+    (void)state;
+    struct candidate *c = read_text(chain), *d;
+    d = apply(c, (struct edit){ EDIT_KEEP_PREFIX, named(c, "y"), 0, 0 });
+    assert_graph(d, GRAPH(", x: \"f32[s1, 4][4, 1]\"",
+                          "        y: \"f32[s1, 4][4, 1]\" = torch.ops.aten.sin.default(x)\n"
+                          "        return (y,)\n"));
+    candidate_free(d);
+    d = apply(c, (struct edit){ EDIT_DROP_PREFIX, named(c, "m"), 0, 0 });
+    assert_graph(d, GRAPH(", z: \"f32[s1, 4][4, 1]\"",
+                          "        m: \"f32[s1][1]\" = torch.ops.aten.sum.dim_IntList(z, [1])\n"
+                          "        return (m,)\n"));
+    candidate_free(d);
+    candidate_free(c);
+}
+
+/* Each symbol that is left is bound: by an input of its own where nothing else does it. */
+static void test_closure(void **state)
+{
+    (void)state;
+    struct candidate *d, *c = read_text("# symbol s1 = 3 in [2, int_oo]\n# guard s1 < 9\n" GRAPH(
+                             ", x: \"f32[s1, 4][4, 1]\"",
+                             "        y: \"f32[4*s1][1]\" = torch.ops.aten.view.default(x, [-1])\n"
+                             "        z: \"f32[4*s1][1]\" = torch.ops.aten.cos.default(y)\n"
+                             "        return (z,)\n"));
+    d = apply(c, (struct edit){ EDIT_CUT, named(c, "y"), 0, 0 });
+    assert_graph(d, GRAPH(", y: \"f32[4*s1][1]\", s1: \"Sym(s1)\"",
+                          "        z: \"f32[4*s1][1]\" = torch.ops.aten.cos.default(y)\n"
+                          "        return (z,)\n"));
+    assert_int_equal(d->n_facts, 1);
+    /* 4*s1 becomes a symbol of its own; the guard on s1 is one on a quarter of it. */
+    struct edit no_guard = { EDIT_REMOVE_FACT, 0, 0, 0 };
+    struct candidate *e = apply(d, no_guard);
+    struct candidate *f = apply(e, (struct edit){ EDIT_FRESH, 0, 0, 0 });
+    assert_graph(f, GRAPH(", y: \"f32[s1000][1]\"",
+                          "        z: \"f32[s1000][1]\" = torch.ops.aten.cos.default(y)\n"
+                          "        return (z,)\n"));
+    assert_int_equal(f->n_symbols, 1);
+    assert_int_equal(f->symbols[0].hint, 12);
+    candidate_free(f);
+    candidate_free(e);
+    candidate_free(d);
+    candidate_free(c);
+}
+
+static const char *const parts =
+    GRAPH(", x: \"f32[s1, 4][4, 1]\"",
+          "        split = torch.ops.aten.split.Tensor(x, 2, 1)\n"
+          "        a: \"f32[s1, 2][4, 1]\" = split[0]\n"
+          "        b: \"f32[s1, 2][4, 1]\" = split[1]\n"
+          "        c: \"f32[s1, 2][2, 1]\" = torch.ops.aten.add.Tensor(a, b)\n"
+          "        return (c,)\n");
+
+static void test_parts(void **state)
+{
+    (void)state;
+    struct candidate *c = read_text(parts), *d;
+    struct cand_size size = candidate_size(c);
+    assert_int_equal(size.part[SIZE_CALLS], 2);
+    d = apply(c, (struct edit){ EDIT_CUT, named(c, "split"), 1, 0 });
+    assert_graph(d, GRAPH(", a: \"f32[s1, 2][4, 1]\", b: \"f32[s1, 2][4, 1]\"",
+                          "        c: \"f32[s1, 2][2, 1]\" = torch.ops.aten.add.Tensor(a, b)\n"
+                          "        return (c,)\n"));
+    candidate_free(d);
+    d = apply(c, (struct edit){ EDIT_BYPASS, named(c, "b"), named(c, "a"), 0 });
+    assert_graph(d, GRAPH(", x: \"f32[s1, 4][4, 1]\"",
+                          "        split = torch.ops.aten.split.Tensor(x, 2, 1)\n"
+                          "        a: \"f32[s1, 2][4, 1]\" = split[0]\n"
+                          "        c: \"f32[s1, 2][2, 1]\" = torch.ops.aten.add.Tensor(a, a)\n"
+                          "        return (c,)\n"));
+    candidate_free(d);
+    candidate_free(c);
+}
+
+/* Sizes follow from what changes; what cannot be is refused before anybody is asked. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    struct candidate *d,
+        *c = read_text("# symbol s1 = 3 in [2, int_oo]\n# symbol s2 = 3 in [2, int_oo]\n" GRAPH(
+            ", x: \"f32[s1, 4][4, 1]\", w: \"f32[4, s2][s2, 1]\"",
+            "        y: \"f32[s1, s2][s2, 1]\" = torch.ops.aten.mm.default(x, w)\n"
+            "        return (y,)\n"));
+    d = apply(c, (struct edit){ EDIT_STATIC, 0, 0, 0 });
+    assert_graph(d, GRAPH(", x: \"f32[3, 4][4, 1]\", w: \"f32[4, s2][s2, 1]\"",
+                          "        y: \"f32[3, s2][s2, 1]\" = torch.ops.aten.mm.default(x, w)\n"
+                          "        return (y,)\n"));
+    assert_int_equal(d->n_symbols, 1);
+    candidate_free(d);
+    d = apply(c, (struct edit){ EDIT_MERGE, 1, 0, 0 });
+    assert_graph(d, GRAPH(", x: \"f32[s1, 4][4, 1]\", w: \"f32[4, s1][s1, 1]\"",
+                          "        y: \"f32[s1, s1][s1, 1]\" = torch.ops.aten.mm.default(x, w)\n"
+                          "        return (y,)\n"));
+    candidate_free(d);
+    d = apply(c, (struct edit){ EDIT_HINT, 0, 0, 7 });
+    assert_int_equal(d->symbols[0].hint, 7);
+    candidate_free(d);
+    d = apply(c, (struct edit){ EDIT_DTYPE, DTYPE_F32, DTYPE_F64, 0 });
+    assert_graph(d, GRAPH(", x: \"f64[s1, 4][4, 1]\", w: \"f64[4, s2][s2, 1]\"",
+                          "        y: \"f64[s1, s2][s2, 1]\" = torch.ops.aten.mm.default(x, w)\n"
+                          "        return (y,)\n"));
+    candidate_free(d);
+    assert_refused(c, (struct edit){ EDIT_HINT, 0, 0, 1 }, "range");
+    assert_refused(c, (struct edit){ EDIT_SIZE_CONSTANT, 0, 1, 5 }, "y: RuntimeError");
+    assert_refused(c, (struct edit){ EDIT_DROP_DIM, 0, 0, 0 }, "y: RuntimeError");
+    candidate_free(c);
+}
+
+static void test_arguments(void **state)
+{
+    (void)state;
+    struct candidate *d,
+        *c = read_text(
+            GRAPH(", x: \"f32[4, 5][5, 1]\"",
+                  "        y: \"f32[4, 1][1, 1]\" = torch.ops.aten.mean.dim(x, [-1], True)\n"
+                  "        z: \"f32[4, 1][1, 1]\" = torch.ops.aten.add.Tensor(y, y, alpha = 3)\n"
+                  "        return (z,)\n"));
+    d = apply(c, (struct edit){ EDIT_ARGUMENT, named(c, "z"), 2, 0 });
+    assert_graph(d,
+                 GRAPH(", x: \"f32[4, 5][5, 1]\"",
+                       "        y: \"f32[4, 1][1, 1]\" = torch.ops.aten.mean.dim(x, [-1], True)\n"
+                       "        z: \"f32[4, 1][1, 1]\" = torch.ops.aten.add.Tensor(y, y)\n"
+                       "        return (z,)\n"));
+    candidate_free(d);
+    assert_refused(c, (struct edit){ EDIT_ARGUMENT, named(c, "z"), 0, 0 }, "simpler");
+    candidate_free(c);
+}
+
+/* x is a view of m, which add_ writes to: z sees it. */
+static const char *const written =
+    GRAPH(", n: \"f32[4][1]\"", "        m: \"f32[4][1]\" = torch.ops.aten.sin.default(n)\n"
+                                "        x: \"f32[4][1]\" = torch.ops.aten.alias.default(m)\n"
+                                "        add_: \"f32[4][1]\" = torch.ops.aten.add_.Tensor(x, 1)\n"
+                                "        z: \"f32[4][1]\" = torch.ops.aten.cos.default(m)\n"
+                                "        return (z,)\n");
+
+static void test_memory_is_kept(void **state)
+{
+    (void)state;
+    struct candidate *c = read_text(written), *d;
+    assert_refused(c, (struct edit){ EDIT_CUT, named(c, "x"), 0, 0 }, "memory");
+    assert_refused(c, (struct edit){ EDIT_BYPASS, named(c, "x"), named(c, "n"), 0 }, "memory");
+    d = apply(c, (struct edit){ EDIT_CUT, named(c, "m"), 0, 0 });
+    assert_graph(d, GRAPH(", m: \"f32[4][1]\"",
+                          "        x: \"f32[4][1]\" = torch.ops.aten.alias.default(m)\n"
+                          "        add_: \"f32[4][1]\" = torch.ops.aten.add_.Tensor(x, 1)\n"
+                          "        z: \"f32[4][1]\" = torch.ops.aten.cos.default(m)\n"
+                          "        return (z,)\n"));
+    candidate_free(d);
+    candidate_free(c);
+}
+
+static void test_inline(void **state)
+{
+    (void)state;
+    struct candidate *d,
+        *c = read_text(
+            "class f(torch.nn.Module):\n    def forward(self, x: \"f32[s1][1]\"):\n"
+            "        body_0 = self.body_0\n"
+            "        call = torch.ops.higher_order.invoke_subgraph(body_0, 'body_0', x, x)\n"
+            "        a: \"f32[s1][1]\" = call[0]\n"
+            "        b: \"f32[s1][1]\" = torch.ops.aten.cos.default(a)\n"
+            "        return (b,)\n\n"
+            "    class body_0(torch.nn.Module):\n"
+            "        def forward(self, p: \"f32[s1][1]\", q: \"f32[s1][1]\"):\n"
+            "            y: \"f32[s1][1]\" = torch.ops.aten.mul.Tensor(p, q)\n"
+            "            return (y,)\n");
+    d = apply(c, (struct edit){ EDIT_INLINE, named(c, "call"), 0, 0 });
+    assert_graph(d, GRAPH(", x: \"f32[s1][1]\"",
+                          "        call_y: \"f32[s1][1]\" = torch.ops.aten.mul.Tensor(x, x)\n"
+                          "        b: \"f32[s1][1]\" = torch.ops.aten.cos.default(call_y)\n"
+                          "        return (b,)\n"));
+    candidate_free(d);
+    assert_refused(c, (struct edit){ EDIT_INLINE, named(c, "b"), 0, 0 }, "no subgraph");
+    candidate_free(c);
+}
+
+static void test_contradictions(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct candidate *c = read_text(chain);
+    struct edit edits[] = { { EDIT_CUT, named(c, "y"), 0, 0 },
+                            { EDIT_BYPASS, named(c, "y"), named(c, "x"), 0 } };
+    assert_null(candidate_apply(c, edits, 2, &err));
+    assert_err(&err, ERR_USAGE, "two edits");
+    edits[0] = (struct edit){ EDIT_REMOVE_NODE, named(c, "y"), 0, 0 };
+    assert_null(candidate_apply(c, edits, 1, &err));
+    assert_err(&err, ERR_USAGE, "another needs");
+    assert_refused(c, (struct edit){ EDIT_REMOVE_INPUT, 0, 0, 0 }, "used");
+    assert_refused(c, (struct edit){ EDIT_REMOVE_OUTPUT, 3, 0, 0 }, "no such");
+    assert_refused(c, (struct edit){ EDIT_CUT, 99, 0, 0 }, "no such");
+    candidate_free(c);
+}
+
+static void test_text(void **state)
+{
+    (void)state;
+    struct edit edit = { EDIT_BYPASS, 17, 4, -3 }, again;
+    struct buf text = BUF_INIT;
+    edit_print(&edit, &text);
+    assert_str_is(buf_str(&text), "bypass 17 4 -3");
+    assert_true(edit_read(buf_str(&text), &again));
+    assert_true(again.kind == edit.kind && again.a == 17 && again.b == 4 && again.value == -3);
+    assert_false(edit_read(STR("bypass 17 4"), &again));
+    assert_false(edit_read(STR("nothing 1 2 3"), &again));
+    buf_release(&text);
+}
+
+static bool reshape_once(void *arg)
+{
+    struct err err = ERR_INIT;
+    struct candidate *c = candidate_read_fx(str_of(arg), NULL, &err), *d = NULL;
+    struct edit edits[] = { { EDIT_STATIC, 0, 0, 0 }, { EDIT_CUT, 1, 1, 0 } };
+    if (c)
+        d = candidate_apply(c, edits, 2, &err);
+    candidate_free(d);
+    candidate_free(c);
+    return d != NULL;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    check_alloc_failures(reshape_once, (void *)chain);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_bypass),
+        cmocka_unit_test(test_prefix_and_suffix),
+        cmocka_unit_test(test_closure),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_memory_is_kept),
+        cmocka_unit_test(test_inline),
+        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,293 @@
+/* Each pass by itself: what it makes of a small graph, with an oracle that looks for operators. */
+#include "minify/minify.h"
+#include "minify/oracle/oracle_ops.h"
+
+#include "tests/harness.h"
+
+#define GRAPH(inputs, body) "class f(torch.nn.Module):\n    def forward(self" inputs "):\n" body
+#define F                   "f32[s1, 4][4, 1]"
+
+struct run {
+    struct candidate *whole;
+    struct minify_result result;
+};
+
+static void run_pass(struct run *run, const char *pass, const char *ops, const char *text)
+{
+    struct err err = ERR_INIT;
+    struct str name = str_of(pass);
+    struct minify_options options = MINIFY_OPTIONS_DEFAULT;
+    run->whole = candidate_read_fx(str_of(text), NULL, &err);
+    assert_no_err(&err);
+    options.oracle = oracle_ops(str_of(ops), &err);
+    assert_no_err(&err);
+    options.passes = &name;
+    options.n_passes = pass ? 1 : 0;
+    assert_true(minify_run(run->whole, &options, &run->result, &err));
+    assert_no_err(&err);
+    assert_int_equal(run->result.end, MINIFY_DONE);
+    options.oracle->free(options.oracle);
+}
+
+static void end_run(struct run *run)
+{
+    minify_result_release(&run->result);
+    candidate_free(run->whole);
+}
+
+static void assert_graph(const struct candidate *c, const char *expected)
+{
+    struct buf text = BUF_INIT, bare = BUF_INIT;
+    graph_print(c->graph, &text);
+    for (struct str rest = buf_str(&text); rest.n;) {
+        size_t n = str_find_char(rest, '\n');
+        struct str line = str_first(rest, n + 1), words = str_trim(line);
+        if (words.n && words.p[0] != '#')
+            buf_put(&bare, line);
+        rest = str_from(rest, n + 1);
+    }
+    assert_str_is(buf_str(&bare), expected);
+    buf_release(&text);
+    buf_release(&bare);
+}
+
+/* The pass makes `after` of `before` with at most so many questions, the first one included. */
+static void check(const char *pass, const char *ops, uint64_t questions, const char *before,
+                  const char *after)
+{
+    struct run run;
+    run_pass(&run, pass, ops, before);
+    assert_graph(run.result.best, after);
+    assert_true(run.result.calls <= questions);
+    end_run(&run);
+}
+
+#define SIN(to, from) "        " to ": \"" F "\" = torch.ops.aten.sin.default(" from ")\n"
+#define COS(to, from) "        " to ": \"" F "\" = torch.ops.aten.cos.default(" from ")\n"
+#define EXP(to, from) "        " to ": \"" F "\" = torch.ops.aten.exp.default(" from ")\n"
+
+static void test_prefix(void **state)
+{
+    (void)state;
+    check("prefix", "aten.sin", 4,
+          GRAPH(", x: \"" F "\"",
+                EXP("a", "x") SIN("b", "a") EXP("c", "b") EXP("d", "c") "        return (d,)\n"),
+          GRAPH(", x: \"" F "\"", EXP("a", "x") SIN("b", "a") "        return (b,)\n"));
+}
+
+/* Of many calls, most of one operator: the other operators' are asked about first. */
+static void test_likely(void **state)
+{
+    (void)state;
+    struct buf text = BUF_INIT;
+    struct run run;
+    buf_puts(&text, GRAPH(", v0: \"" F "\"", ""));
+    for (int i = 0; i < 1000; i++)
+        buf_printf(&text, "        v%d: \"" F "\" = torch.ops.aten.%s.default(v%d)\n", i + 1,
+                   i == 300   ? "sin"
+                   : i == 700 ? "cos"
+                              : "exp",
+                   i);
+    buf_puts(&text, "        return (v1000,)\n");
+    buf_putc(&text, '\0');
+    run_pass(&run, "prefix", "aten.sin", text.p);
+    assert_int_equal(run.result.after.part[SIZE_CALLS], 301);
+    assert_true(run.result.calls <= 6);
+    end_run(&run);
+    run_pass(&run, "suffix", "aten.cos", text.p);
+    assert_int_equal(run.result.after.part[SIZE_CALLS], 300);
+    assert_true(run.result.calls <= 6);
+    end_run(&run);
+    run_pass(&run, NULL, "aten.sin -> aten.cos", text.p);
+    assert_int_equal(run.result.after.part[SIZE_CALLS], 2);
+    assert_true(run.result.calls <= 16);
+    end_run(&run);
+    buf_release(&text);
+}
+
+static void test_suffix(void **state)
+{
+    (void)state;
+    check("suffix", "aten.sin", 4,
+          GRAPH(", x: \"" F "\"",
+                EXP("a", "x") EXP("b", "a") SIN("c", "b") EXP("d", "c") "        return (d,)\n"),
+          GRAPH(", b: \"" F "\"", SIN("c", "b") EXP("d", "c") "        return (d,)\n"));
+}
+
+static void test_dead(void **state)
+{
+    (void)state;
+    check(
+        "dead", "aten.sin", 3,
+        GRAPH(", x: \"" F "\", y: \"" F "\"", EXP("a", "x") SIN("b", "x") "        return (b,)\n"),
+        GRAPH(", x: \"" F "\"", SIN("b", "x") "        return (b,)\n"));
+}
+
+/* A path between the two is kept, what lies on it is not. */
+static void test_bypass(void **state)
+{
+    (void)state;
+    check("bypass", "aten.sin -> aten.cos", 12,
+          GRAPH(", x: \"" F "\"",
+                EXP("a", "x") SIN("b", "a") EXP("c", "b") EXP("d", "c") EXP("e", "d") COS("g", "e")
+                    EXP("h", "g") "        return (h,)\n"),
+          GRAPH(", x: \"" F "\"", SIN("b", "x") COS("g", "b") "        return (g,)\n"));
+}
+
+/* No path is needed: the far ends stand side by side. */
+static void test_cut(void **state)
+{
+    (void)state;
+    check("cut", "aten.sin, aten.cos", 8,
+          GRAPH(", x: \"" F "\"",
+                SIN("a", "x") EXP("b", "a") EXP("c", "b") COS("d", "c") "        return (d,)\n"),
+          GRAPH(", x: \"" F "\", c: \"" F "\"",
+                SIN("a", "x") COS("d", "c") "        return (a, d)\n"));
+}
+
+static void test_outputs(void **state)
+{
+    (void)state;
+    check("outputs", "aten.sin", 6,
+          GRAPH(", x: \"" F "\"",
+                EXP("a", "x") SIN("b", "x") COS("c", "x") "        return (a, b, c)\n"),
+          GRAPH(", x: \"" F "\"", SIN("b", "x") "        return (b,)\n"));
+}
+
+static void test_guards(void **state)
+{
+    (void)state;
+    struct run run;
+    run_pass(&run, "guards", "aten.sin",
+             "# symbol s1 = 8 in [2, int_oo]\n# guard s1 > 3\n# guard s1 < 99\n" GRAPH(
+                 ", x: \"" F "\"", SIN("b", "x") "        return (b,)\n"));
+    assert_int_equal(run.result.best->n_facts, 0);
+    assert_int_equal(run.result.calls, 2);
+    end_run(&run);
+}
+
+/* Nothing is left of dynamic shapes. */
+static void test_static(void **state)
+{
+    (void)state;
+    check("static", "aten.sin", 2,
+          "# symbol s1 = 8 in [2, int_oo]\n" GRAPH(", x: \"" F "\"",
+                                                   SIN("b", "x") "        return (b,)\n"),
+          GRAPH(", x: \"f32[8, 4][4, 1]\"",
+                "        b: \"f32[8, 4][4, 1]\" = torch.ops.aten.sin.default(x)\n"
+                "        return (b,)\n"));
+}
+
+/* The dimension of the symbol that most inputs have is left, of each. */
+static void test_dimension(void **state)
+{
+    (void)state;
+    check("dimension", "aten.add", 2,
+          "# symbol s1 = 8 in [2, int_oo]\n# symbol s2 = 9 in [2, int_oo]\n" GRAPH(
+              ", x: \"f32[s2, s1, 4][4*s1, 4, 1]\", w: \"f32[s1, 4][4, 1]\"",
+              "        y: \"f32[s2, s1, 4][4*s1, 4, 1]\" = torch.ops.aten.add.Tensor(x, w)\n"
+              "        return (y,)\n"),
+          GRAPH(", x: \"f32[s1][1]\", w: \"f32[s1][1]\"",
+                "        y: \"f32[s1][1]\" = torch.ops.aten.add.Tensor(x, w)\n"
+                "        return (y,)\n"));
+}
+
+static void test_merge_and_hints(void **state)
+{
+    (void)state;
+    static const char *const text =
+        "# symbol s1 = 80 in [2, int_oo]\n# symbol s2 = 90 in [2, int_oo]\n" GRAPH(
+            ", x: \"f32[s1][1]\", y: \"f32[s2][1]\"",
+            "        b: \"f32[s1][1]\" = torch.ops.aten.sin.default(x)\n"
+            "        c: \"f32[s2][1]\" = torch.ops.aten.sin.default(y)\n"
+            "        return (b, c)\n");
+    struct run run;
+    run_pass(&run, "merge", "aten.sin", text);
+    assert_int_equal(run.result.best->n_symbols, 1);
+    end_run(&run);
+    run_pass(&run, "hints", "aten.sin", text);
+    assert_int_equal(run.result.best->symbols[0].hint, 2);
+    assert_int_equal(run.result.best->symbols[1].hint, 3);
+    end_run(&run);
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    check("constants", "aten.mm", 6,
+          GRAPH(", x: \"f32[64, 128][128, 1]\", w: \"f32[128, 32][32, 1]\"",
+                "        y: \"f32[64, 32][32, 1]\" = torch.ops.aten.mm.default(x, w)\n"
+                "        return (y,)\n"),
+          GRAPH(", x: \"f32[2, 2][2, 1]\", w: \"f32[2, 2][2, 1]\"",
+                "        y: \"f32[2, 2][2, 1]\" = torch.ops.aten.mm.default(x, w)\n"
+                "        return (y,)\n"));
+    check("rank", "aten.add", 6,
+          GRAPH(", x: \"f32[5, 4][4, 1]\", w: \"f32[5, 4][4, 1]\"",
+                "        y: \"f32[5, 4][4, 1]\" = torch.ops.aten.add.Tensor(x, w)\n"
+                "        return (y,)\n"),
+          GRAPH(", x: \"f32[][]\", w: \"f32[][]\"",
+                "        y: \"f32[][]\" = torch.ops.aten.add.Tensor(x, w)\n"
+                "        return (y,)\n"));
+}
+
+static void test_plain(void **state)
+{
+    (void)state;
+    check("dtype", "aten.sin", 3,
+          GRAPH(", x: \"f16[5][1]\"", "        y: \"f16[5][1]\" = torch.ops.aten.sin.default(x)\n"
+                                      "        return (y,)\n"),
+          GRAPH(", x: \"f32[5][1]\"", "        y: \"f32[5][1]\" = torch.ops.aten.sin.default(x)\n"
+                                      "        return (y,)\n"));
+    check("strides", "aten.sin", 3,
+          GRAPH(", x: \"f32[5, 4][1, 5]\"",
+                "        y: \"f32[5, 4][1, 5]\" = torch.ops.aten.sin.default(x)\n"
+                "        return (y,)\n"),
+          GRAPH(", x: \"f32[5, 4][4, 1]\"",
+                "        y: \"f32[5, 4][4, 1]\" = torch.ops.aten.sin.default(x)\n"
+                "        return (y,)\n"));
+    check("device", "aten.sin", 3,
+          GRAPH(", x: \"f32[5][1]cuda:0\"",
+                "        y: \"f32[5][1]cuda:0\" = torch.ops.aten.sin.default(x)\n"
+                "        return (y,)\n"),
+          GRAPH(", x: \"f32[5][1]cpu\"",
+                "        y: \"f32[5][1]cpu\" = torch.ops.aten.sin.default(x)\n"
+                "        return (y,)\n"));
+    check("arguments", "aten.add", 6,
+          GRAPH(", x: \"f32[5][1]\"",
+                "        y: \"f32[5][1]\" = torch.ops.aten.add.Tensor(x, 35, alpha = 3)\n"
+                "        return (y,)\n"),
+          GRAPH(", x: \"f32[5][1]\"", "        y: \"f32[5][1]\" = torch.ops.aten.add.Tensor(x, 0)\n"
+                                      "        return (y,)\n"));
+}
+
+/* All of them: nothing that is left can go. */
+static void test_all(void **state)
+{
+    (void)state;
+    struct run run;
+    run_pass(
+        &run, NULL, "aten.sin, aten.cos -> aten.relu",
+        GRAPH(", x: \"" F "\"",
+              EXP("a", "x") SIN("b", "a") EXP("c", "b") COS("d", "c") EXP(
+                  "e", "d") "        m: \"f32[s1][1]\" = torch.ops.aten.sum.dim_IntList(e, [1])\n"
+                            "        r: \"f32[s1][1]\" = torch.ops.aten.relu.default(m)\n"
+                            "        return (r,)\n"));
+    assert_int_equal(run.result.after.part[SIZE_CALLS], 4);
+    assert_true(run.result.minimal);
+    assert_int_equal(run.result.best->n_symbols, 0);
+    end_run(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_prefix),          cmocka_unit_test(test_likely),
+        cmocka_unit_test(test_suffix),          cmocka_unit_test(test_dead),
+        cmocka_unit_test(test_bypass),          cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_outputs),         cmocka_unit_test(test_guards),
+        cmocka_unit_test(test_static),          cmocka_unit_test(test_dimension),
+        cmocka_unit_test(test_merge_and_hints), cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_plain),           cmocka_unit_test(test_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

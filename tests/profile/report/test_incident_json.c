@@ -1,0 +1,117 @@
+#include "profile/report/incident_json.h"
+
+#include "tests/harness.h"
+
+/* The members that `put` writes, as one object. */
+#define CHECK(put, expected)                         \
+    do {                                             \
+        struct buf out = BUF_INIT;                   \
+        struct json_writer w = json_writer_of(&out); \
+        json_open_object(&w, NULL);                  \
+        put;                                         \
+        json_close(&w);                              \
+        assert_str_is(buf_str(&out), expected);      \
+        buf_release(&out);                           \
+    } while (0)
+
+static void test_what_is_not_known_is_null(void **state)
+{
+    (void)state;
+    CHECK(json_put_known(&w, "ns", -1), "{\"ns\":null}");
+    CHECK(json_put_known(&w, "ns", 0), "{\"ns\":0}");
+    CHECK(json_put_line(&w, "line", STR(""), 7, STR("code")), "{\"line\":null}");
+    CHECK(json_put_line(&w, "line", STR("/a.py"), 7, STR("x = \"y\"")),
+          "{\"line\":{\"file\":\"/a.py\",\"line\":7,\"code\":\"x = \\\"y\\\"\"}}");
+}
+
+static void test_restart(void **state)
+{
+    (void)state;
+    struct restart restart = { .reason = STR("<class 'R'>"),
+                               .summary = STR("R"),
+                               .meaning = STR("why"),
+                               .ns = 5,
+                               .n_records = 4,
+                               .n_graphs = 3,
+                               .n_symbols = 2,
+                               .n_guards = 1 };
+    CHECK(json_put_restart(&w, &restart),
+          "{\"reason\":\"<class 'R'>\",\"summary\":\"R\",\"meaning\":\"why\",\"ns\":5,"
+          "\"records\":4,\"graphs\":3,\"symbols\":2,\"guards\":1}");
+}
+
+static void test_recompile(void **state)
+{
+    (void)state;
+    struct recompile_reason reasons[] = {
+        { .compile = STR("0/0"), .guard = STR("x > 1"), .file = STR("/a.py"), .line = 3 },
+        { .compile = STR("0/1"), .guard = STR("x > 2"), .file = STR("") },
+    };
+    struct recompile recompile = { .ns = -1, .reasons = reasons, .n_reasons = 2 };
+    CHECK(json_put_recompile(&w, &recompile),
+          "{\"ns\":null,\"reasons\":[{\"compile\":\"0/0\",\"guard\":\"x > 1\",\"line\":"
+          "{\"file\":\"/a.py\",\"line\":3,\"code\":\"\"}},"
+          "{\"compile\":\"0/1\",\"guard\":\"x > 2\",\"line\":null}]}");
+}
+
+static void test_break(void **state)
+{
+    (void)state;
+    struct attempt attempts[] = { { .compile = STR("0/0") }, { .compile = STR("1/0") } };
+    struct trace trace = { .attempts = attempts, .n_attempts = 2 };
+    uint32_t caused[] = { 1 };
+    struct graph_break graph_break = {
+        .reason = STR("whole"),
+        .summary = STR("s"),
+        .explanation = STR("e"),
+        .hint = STR("h"),
+        .file = STR("/a.py"),
+        .line = 3,
+        .code = STR("print()"),
+        .function = STR("f"),
+        .depth = -1,
+        .skipped = true,
+        .n_graphs = 2,
+        .caused = caused,
+        .n_caused = 1,
+    };
+    CHECK(json_put_break(&w, &trace, &graph_break),
+          "{\"reason\":\"whole\",\"summary\":\"s\",\"explanation\":\"e\",\"hint\":\"h\",\"line\":"
+          "{\"file\":\"/a.py\",\"line\":3,\"code\":\"print()\"},\"function\":\"f\",\"depth\":null,"
+          "\"skipped\":true,\"graphs\":2,\"caused\":[\"1/0\"]}");
+}
+
+static void test_failure_and_cache(void **state)
+{
+    (void)state;
+    struct failure failure = { .type = STR("UserError"),
+                               .reason = STR("whole"),
+                               .summary = STR("s"),
+                               .file = STR(""),
+                               .is_break = true };
+    struct cache_event event = { .kind = CACHE_AOTAUTOGRAD,
+                                 .state = CACHE_HIT,
+                                 .name = STR("n"),
+                                 .key = STR("k"),
+                                 .reason = STR("r"),
+                                 .detail = STR("d"),
+                                 .taken_ns = 7 };
+    CHECK(json_put_failure(&w, &failure),
+          "{\"type\":\"UserError\",\"reason\":\"whole\",\"summary\":\"s\",\"line\":null,"
+          "\"graph_break\":true}");
+    CHECK(json_put_cache(&w, &event),
+          "{\"cache\":\"AOTAutograd\",\"result\":\"hit\",\"name\":\"n\",\"key\":\"k\","
+          "\"reason\":\"r\",\"detail\":\"d\",\"ns\":7}");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_not_known_is_null),
+        cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_recompile),
+        cmocka_unit_test(test_break),
+        cmocka_unit_test(test_failure_and_cache),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

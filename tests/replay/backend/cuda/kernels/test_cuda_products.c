@@ -1,0 +1,219 @@
+/* Products, convolutions and attention of the CUDA backend beside the CPU's, on the
+ * fake device (tests/cuda): with libraries that hold every call to their rules, with kernels of
+ * our own only, and with libraries that fail. */
+#include "tests/replay/backend/cuda/cuda_calls.h"
+
+static const struct call calls[] = {
+#define CASE(inputs, call, results) { inputs, call, results },
+#include "tests/replay/backend/cuda/kernels/cuda_products.def"
+#undef CASE
+};
+enum { CALLS = sizeof calls / sizeof *calls };
+
+struct launched {
+    size_t on_host, products, convolutions, attentions, others;
+};
+
+/* Made of others: what they are made of counts, once it is theirs. */
+static bool is_composite(const char *what)
+{
+#define COMPOSITE(base, run, param) \
+    if (strcmp(what, base) == 0)    \
+        return true;
+#include "replay/backend/call/composite.def"
+#undef COMPOSITE
+    return false;
+}
+
+static void count(const struct backend *backend, struct launched *ret)
+{
+    for (size_t i = 0; i < backend->log.launches.n; i++) {
+        const struct backend_launch *l = &backend->log.launches.v[i];
+        if (is_composite(l->what))
+            continue;
+        *(l->on_host                           ? &ret->on_host
+          : strstr(l->what, "cublasLt")        ? &ret->products
+          : strstr(l->what, "cudnn attention") ? &ret->attentions
+          : strstr(l->what, "cudnn")           ? &ret->convolutions
+                                               : &ret->others) += 1;
+        if (l->on_host)
+            print_message("on the host: %s\n", l->what);
+    }
+}
+
+static struct launched compare_all(int times)
+{
+    struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
+    struct launched ret = { 0 };
+    cuda->log.on = true;
+    for (size_t i = 0; i < CALLS; i++)
+        compare_call(cpu, cuda, &calls[i], times, 2e-5); /* sums of a few hundred products */
+    count(cuda, &ret);
+    cuda->kind->close(cuda);
+    cpu->kind->close(cpu);
+    return ret;
+}
+
+static void test_with_libraries(void **state)
+{
+    (void)state;
+    struct launched l = compare_all(2);
+    assert_int_equal(l.on_host, 0);
+    assert_true(l.products >= 30);
+    assert_true(l.convolutions >= 30);
+    assert_true(l.attentions >= 2 * 7); /* a backward is a forward, too */
+}
+
+static void test_without_libraries(void **state)
+{
+    (void)state;
+    setenv("SYMTAPE_CUDA_WITHOUT", "cuDNN,cublaslt", 1);
+    struct launched l = compare_all(1);
+    unsetenv("SYMTAPE_CUDA_WITHOUT");
+    assert_int_equal(l.on_host + l.products + l.convolutions + l.attentions, 0);
+    assert_true(l.others >= CALLS - 1);
+}
+
+/* What a library does not take is computed all the same. */
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const char *const moods[] = { "refuse", "absent", "unsupported" };
+    for (size_t i = 0; i < 3; i++) {
+        setenv("FAKE_CUBLASLT", moods[i], 1);
+        setenv("FAKE_CUDNN", moods[i], 1);
+        struct launched l = compare_all(1);
+        assert_int_equal(l.on_host, 0);
+        assert_true(i == 2 || l.products + l.convolutions + l.attentions == 0);
+    }
+    unsetenv("FAKE_CUBLASLT");
+    unsetenv("FAKE_CUDNN");
+}
+
+/* ---- Plans ---- */
+
+static const struct call product = { "x: \"f32[65, 33][33, 1]cpu\", y: \"f32[33, 70][70, 1]cpu\"",
+                                     "mm.default(x, y)", 1 };
+static const struct call convolution = {
+    "x: \"f32[2, 5, 9][45, 9, 1]cpu\", w: \"f32[7, 5, 3][15, 3, 1]cpu\"",
+    "convolution.default(x, w, None, [1], [1], [1], False, [0], 1)", 1
+};
+static const struct call addition = {
+    "b: \"f32[65, 70][70, 1]cpu\", x: \"f32[65, 33][33, 1]cpu\", y: \"f32[33, 70][70, 1]cpu\"",
+    "addmm_.default(b, x, y, beta = 3)", 1
+};
+
+/* Runs the call beside the CPU; how many plans were tried for it. */
+static uint64_t plans_tried(const struct call *c)
+{
+    struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
+    struct err err = ERR_INIT;
+    struct graph *graph = graph_of(c);
+    struct run *expected = run_on(cpu, graph, &err), *got = run_on(cuda, graph, &err);
+    assert_no_err(&err);
+    compare(expected, got, c, 2e-5);
+    uint64_t tried = cuda->log.tried;
+    assert_true((tried > 0) == (cuda->log.try_ns > 0));
+    run_free(got);
+    got = run_on(cuda, graph, &err);
+    assert_int_equal(cuda->log.tried, tried); /* the second time it is known */
+    run_free(got);
+    run_free(expected);
+    graph_free(graph);
+    cuda->kind->close(cuda);
+    cpu->kind->close(cpu);
+    return tried;
+}
+
+/* Little to do: the first will do. Otherwise three algorithms of cuBLASLt, and of cuDNN the three
+ * engines that suit f32 (fake_cudnn.c); what was chosen is known to the next process. */
+static void test_choice(void **state)
+{
+    (void)state;
+    const struct call *const all[] = { &product, &addition, &convolution };
+    char folder[] = "/tmp/symtape-plans-XXXXXX", text[256];
+    const char *old = getenv("XDG_CACHE_HOME");
+    char *before = old ? strdup(old) : NULL;
+    assert_non_null(mkdtemp(folder));
+    setenv("XDG_CACHE_HOME", folder, 1);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(plans_tried(all[i]), 0);
+    setenv("SYMTAPE_CUDA_PLANS", "all", 1);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(plans_tried(all[i]), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(plans_tried(all[i]), 0);
+    unsetenv("SYMTAPE_CUDA_PLANS");
+    before ? setenv("XDG_CACHE_HOME", before, 1) : unsetenv("XDG_CACHE_HOME");
+    free(before);
+    snprintf(text, sizeof text, "rm -r %s", folder);
+    assert_int_equal(system(text), 0);
+}
+
+/* ---- TF32 ---- */
+
+static double most_off(const struct call *c, bool tf32)
+{
+    struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
+    struct err err = ERR_INIT;
+    struct arena arena = { 0 };
+    struct array a, b;
+    struct graph *graph = graph_of(c);
+    cuda->tf32 = tf32;
+    struct run *expected = run_on(cpu, graph, &err), *got = run_on(cuda, graph, &err);
+    assert_no_err(&err);
+    assert_true(run_array(expected, expected->outputs[0].u.tensor, &arena, &a, &err));
+    assert_true(run_array(got, got->outputs[0].u.tensor, &arena, &b, &err));
+    struct difference d = compare_arrays(&a, &b, tolerance_here(b.dtype, 2e-5));
+    arena_release(&arena);
+    run_free(got);
+    run_free(expected);
+    graph_free(graph);
+    cuda->kind->close(cuda);
+    cpu->kind->close(cpu);
+    return d.max_absolute;
+}
+
+/* Only where it is allowed, and of f32 alone. */
+static void test_tf32(void **state)
+{
+    (void)state;
+    static const struct call wide = { "x: \"f64[65, 33][33, 1]cpu\", y: \"f64[33, 70][70, 1]cpu\"",
+                                      "mm.default(x, y)", 1 };
+    assert_true(most_off(&product, false) < 1e-5);
+    assert_true(most_off(&convolution, false) < 1e-5);
+    assert_true(most_off(&product, true) > 1e-4);
+    assert_true(most_off(&convolution, true) > 1e-4);
+    assert_true(most_off(&wide, true) < 1e-12);
+}
+
+/* A routine that fails names itself and its status. */
+static void test_failures(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    setenv("FAKE_CUBLASLT", "broken", 1);
+    setenv("FAKE_CUDNN", "broken", 1);
+    struct backend *cuda = open_backend("cuda");
+    struct graph *graph = graph_of(&product);
+    assert_null(run_on(cuda, graph, &err));
+    assert_err(&err, ERR_ENV, "cublasLtMatmul: status 13");
+    graph_free(graph);
+    graph = graph_of(&convolution);
+    assert_null(run_on(cuda, graph, &err));
+    assert_err(&err, ERR_ENV, "cudnn convolution forward: status 5000");
+    graph_free(graph);
+    cuda->kind->close(cuda);
+    unsetenv("FAKE_CUBLASLT");
+    unsetenv("FAKE_CUDNN");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_with_libraries), cmocka_unit_test(test_without_libraries),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_choice),         cmocka_unit_test(test_tf32),
+    };
+    return run_calls(tests, sizeof tests / sizeof *tests);
+}

@@ -1,0 +1,210 @@
+/* Rules of custom operators: what they answer, how bad ones are told of, any text at all. */
+#include "replay/ops/decomp/custom.h"
+#include "replay/ops/dispatch/ops.h"
+
+#include "tests/harness.h"
+
+static const char text[] = "# views and checks\n"
+                           "my::half(Tensor(a) x, SymInt by=2) -> Tensor(a)\n"
+                           "    n = x.shape[0] // by if by > 1 else x.size(0)\n"
+                           "    check(n >= 0, 'no rows')\n"
+                           "    m = n if by is not None else [s for s in x.shape][0]\n"
+                           "    return x[:m].transpose(\n"
+                           "        0, 1)\n"
+                           "\n"
+                           "my::two(Tensor x, Tensor? y=None,\n"
+                           "        *, str mode='a') -> (Tensor, Tensor):\n"
+                           "    s = [x.shape[0] + len(x.shape), *x.shape]\n"
+                           "my::never(Tensor x) -> Tensor\n"
+                           "    check(not True, \"never\")\n"
+                           "    return x\n";
+
+static struct custom_rules *rules_of(const char *of, struct err *err)
+{
+    struct custom_rules *rules = custom_rules_new(err);
+    assert_non_null(rules);
+    if (custom_rules_add(rules, str_of(of), STR("a.rules"), err))
+        return rules;
+    custom_rules_free(rules);
+    return NULL;
+}
+
+static void assert_error(const char *of, const char *expected)
+{
+    struct err err = { 0 };
+    assert_null(rules_of(of, &err));
+    assert_int_equal(err.kind, ERR_INPUT);
+    assert_string_equal(err.text, expected);
+}
+
+static void errors_have_places(void **state)
+{
+    (void)state;
+    assert_error(text, "a.rules:11:37: an expression is expected");
+    assert_error("  my::f(Tensor x) -> Tensor\n",
+                 "a.rules:1:3: a schema starts in the first column");
+    assert_error("my::f(Tensor x) -> Tensor\n", "a.rules:2:1: a rule without statements: at least "
+                                                "'return' is expected");
+    assert_error("my::f(Tensor x) -> Tensor\n  return y\n",
+                 "a.rules:2:10: nothing is called 'y' here");
+    assert_error("my::f(Tensor x) -> Tensor\n  return frob(x)\n",
+                 "a.rules:2:10: no function 'frob'");
+    assert_error("my::f(Tensor x) -> Tensor\n  return x.size(0\n", "a.rules:3:1: ')' is expected");
+    assert_error("my::f(Tensor x) -> Tensor\n  return 1 < 2 < 3\n",
+                 "a.rules:2:16: comparisons cannot be chained");
+    assert_error("my::f(Tensor x) -> Tensor\n  return x $ 2\n",
+                 "a.rules:2:12: '$' has no place in a rule");
+    assert_error("my::f(Tensor x) -> Tensor\n  x.y = 2\n",
+                 "a.rules:2:7: only a name can be assigned "
+                 "to");
+    assert_error("nonsense\n  return 2\n", "a.rules:1:1: schema: no name: 'nonsense'");
+}
+
+static void nesting_is_bounded(void **state)
+{
+    (void)state;
+    struct buf deep = BUF_INIT;
+    struct err err = { 0 };
+    buf_puts(&deep, "my::f(Tensor x) -> Tensor\n  return ");
+    for (int i = 0; i < 100000; i++)
+        buf_putc(&deep, i % 3 ? '(' : i % 2 ? '[' : '-');
+    struct custom_rules *rules = custom_rules_new(&err);
+    assert_false(custom_rules_add(rules, buf_str(&deep), STR("d"), &err));
+    assert_int_equal(err.kind, ERR_INPUT);
+    custom_rules_free(rules);
+    buf_release(&deep);
+}
+
+static struct value matrix(struct ops *ops, struct sym_pool *pool, sym_id rows)
+{
+    sym_id size[] = { rows, sym_integer(pool, 4) }, stride[] = { sym_integer(pool, 4), SYM_ID_ONE };
+    struct tensor_meta meta = { .dtype = DTYPE_F32,
+                                .device = { DEVICE_CPU, -1 },
+                                .ndim = 2,
+                                .size = size,
+                                .stride = stride,
+                                .offset = SYM_ID_ZERO };
+    return value_tensor(ops_new_tensor(ops, &meta));
+}
+
+static void assert_value(struct sym_pool *pool, struct value value, const char *expected)
+{
+    struct buf out = BUF_INIT;
+    value_print(pool, value, &out);
+    buf_putc(&out, 0);
+    assert_string_equal(out.p, expected);
+    buf_release(&out);
+}
+
+static void rules_answer(void **state)
+{
+    (void)state;
+    struct err err = { 0 };
+    struct str good = str_first(STR(text), str_find(STR(text), STR("my::two")));
+    struct custom_rules *rules = custom_rules_new(&err);
+    assert_true(custom_rules_add(rules, good, STR("a"), &err));
+    struct str rest = str_from(STR(text), str_find(STR(text), STR("my::never")));
+    assert_true(custom_rules_add(rules, rest, STR("b"), &err));
+    assert_int_equal(custom_rules_count(rules), 2);
+    struct shape_env *env = shape_env_new(NULL, &err);
+    struct ops *ops = ops_new_with_rules(env, rules, &err);
+    struct sym_pool *pool = env_pool(env);
+    sym_id s = env_create_symbol(env, &(struct symbol_request){ .value = sym_integer(pool, 8),
+                                                                .source = STR("L['x'].size()[0]"),
+                                                                .dynamic = DIM_DUCK,
+                                                                .positive = true });
+    struct value x = matrix(ops, pool, s), ret, args[] = { x, value_int(SYM_ID_ONE) };
+    assert_int_equal(ops_call(ops, STR("my::half"), &x, 1, NULL, 0, &ret), OP_DONE);
+    assert_value(pool, ret, "f32[4, (s77//2)][1, 4]cpu");
+    assert_int_equal(ret.u.tensor.storage, x.u.tensor.storage);
+    assert_int_equal(ops_call_function(ops, STR("torch.ops.my.half"), args, 2, NULL, 0, &ret),
+                     OP_DONE);
+    assert_value(pool, ret, "f32[4, s77][1, 4]cpu");
+    assert_int_equal(ops_call(ops, STR("my.never.default"), &x, 1, NULL, 0, &ret), OP_REFUSED);
+    assert_string_equal(ops_error(ops)->text.p, "never");
+    ops_free(ops);
+    shape_env_free(env);
+    custom_rules_free(rules);
+}
+
+/* Our own composite operators are written the same way. */
+static void bodies_are_rules(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *schema, *text;
+    } bodies[] = {
+#define BODY(id, schema, text) { schema, text },
+#include "replay/ops/decomp/bodies.def"
+#undef BODY
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct err err = { 0 };
+        struct buf rule = BUF_INIT;
+        struct custom_rules *rules = custom_rules_new(&err);
+        buf_printf(&rule, "%s\n  ", bodies[i].schema);
+        for (const char *p = bodies[i].text; *p; p++)
+            buf_printf(&rule, *p == '\n' ? "\n  " : "%c", *p);
+        bool ok = custom_rules_add(rules, buf_str(&rule), str_of(bodies[i].schema), &err);
+        if (!ok)
+            print_message("%s\n", err.text);
+        assert_true(ok);
+        custom_rules_free(rules);
+        buf_release(&rule);
+    }
+}
+
+/* Bytes changed one by one, and texts cut anywhere: read or refused, never worse. */
+static void any_text_is_read(void **state)
+{
+    (void)state;
+    static const char bytes[] = "\n ()[]:=,.\"'#-*x0\x80";
+    char copy[sizeof text];
+    for (size_t i = 0; i + 1 < sizeof text; i++)
+        for (size_t b = 0; b < sizeof bytes; b++) {
+            struct err err = { 0 };
+            memcpy(copy, text, sizeof text);
+            copy[i] = bytes[b];
+            struct custom_rules *rules = custom_rules_new(&err);
+            bool ok = custom_rules_add(rules, (struct str){ copy, b & 1 ? i : sizeof text - 1 },
+                                       STR("m"), &err);
+            assert_true(ok || err.kind == ERR_INPUT);
+            custom_rules_free(rules);
+        }
+}
+
+/* The rules that are shipped, and each allocation failing in turn while they are read. */
+static bool read_rules(void *user)
+{
+    struct err err = { 0 };
+    struct custom_rules *rules = custom_rules_new(&err);
+    bool ok = rules && custom_rules_add(rules, *(struct str *)user, STR("mylib"), &err);
+    custom_rules_free(rules);
+    return ok;
+}
+
+static void shipped_rules_survive_failing_memory(void **state)
+{
+    (void)state;
+    char path[1000], bytes[4096];
+    snprintf(path, sizeof path, "%s/tests/rules/mylib.rules", getenv("SYMTAPE_ROOT"));
+    FILE *file = fopen(path, "r");
+    if (!file)
+        skip();
+    struct str shipped = { bytes, fread(bytes, 1, sizeof bytes, file) };
+    fclose(file);
+    check_alloc_failures(read_rules, &shipped);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(errors_have_places),
+        cmocka_unit_test(nesting_is_bounded),
+        cmocka_unit_test(rules_answer),
+        cmocka_unit_test(bodies_are_rules),
+        cmocka_unit_test(any_text_is_read),
+        cmocka_unit_test(shipped_rules_survive_failing_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* FakeTensorMode's cache as PyTorch keys it: facts of torch 2.11, seen with the keys written out.
+ */
+#include "replay/ops/dispatch/context.h"
+#include "replay/ops/layout/storage.h"
+#include "replay/shape/env/node.h"
+#include "tests/harness.h"
+#include "tests/replay/ops/world.h"
+
+static struct value tensor(struct world *w, sym_id d0, sym_id d1)
+{
+    sym_id size[] = { d0, d1 }, stride[] = { d1, SYM_ID_ONE };
+    const struct tensor_meta meta = { .dtype = DTYPE_F32,
+                                      .device = { DEVICE_CUDA, 0 },
+                                      .ndim = 2,
+                                      .size = size,
+                                      .stride = stride,
+                                      .offset = SYM_ID_ZERO };
+    return value_tensor(ops_new_tensor(w->ops, &meta));
+}
+
+static sym_id symbol(struct world *w, const char *source, int64_t hint)
+{
+    return env_create_symbol(w->env, &(struct symbol_request){ .value = sym_integer(w->pool, hint),
+                                                               .source = str_of(source),
+                                                               .dynamic = DIM_DYNAMIC,
+                                                               .stateful = true,
+                                                               .positive = true });
+}
+
+static struct value input(struct world *w)
+{
+    return tensor(w, symbol(w, "L['x'].size()[0]", 8), symbol(w, "L['x'].size()[1]", 5));
+}
+
+static struct value call1(struct world *w, const char *name, struct value x)
+{
+    struct value ret;
+    assert_int_equal(ops_call(w->ops, str_of(name), &x, 1, NULL, 0, &ret), OP_DONE);
+    return ret;
+}
+
+static const struct op_outer *outer(struct world *w, const char *name)
+{
+    return ops_outer(w->ops, ops_find(w->ops, str_of(name)));
+}
+
+static void begin(struct world *w)
+{
+    ops_stats_clear(w->ops);
+    ops_set_above(w->ops, MODEL_FUNCTIONAL);
+}
+
+static void test_hits(void **state)
+{
+    struct world *w = *state;
+    struct value x = input(w);
+    begin(w);
+    call1(w, "aten.neg.default", x);
+    const struct op_outer *neg = outer(w, "aten.neg.default");
+    assert_int_equal(neg->misses, 1);
+    assert_int_equal(neg->within, 2); /* prims.neg, aten.empty_permuted */
+    call1(w, "aten.neg.default", x);
+    assert_int_equal(neg->calls, 2);
+    assert_int_equal(neg->hits, 1);
+    assert_int_equal(neg->within, 2);
+    ops_forget_calls(w->ops);
+    call1(w, "aten.neg.default", x);
+    assert_int_equal(neg->misses, 2);
+}
+
+/* The storage of a hit is written as empty_strided() writes it, which is another key. */
+static void test_storages(void **state)
+{
+    struct world *w = *state;
+    struct value x = input(w);
+    begin(w);
+    struct value first = call1(w, "aten.neg.default", x), second = call1(w, "aten.neg.default", x);
+    assert_ptr_equal(first.u.tensor.meta, second.u.tensor.meta);
+    assert_int_not_equal(storage_bytes(w->ops, first.u.tensor.storage),
+                         storage_bytes(w->ops, second.u.tensor.storage));
+    call1(w, "aten.exp.default", first);
+    call1(w, "aten.exp.default", second);
+    call1(w, "aten.exp.default", second);
+    assert_int_equal(outer(w, "aten.exp.default")->misses, 2);
+    assert_int_equal(outer(w, "aten.exp.default")->hits, 1);
+    /* aten.empty_permuted knows them both. */
+    assert_int_equal(outer(w, "aten.exp.default")->within, 4);
+}
+
+static void test_gradients(void **state)
+{
+    struct world *w = *state;
+    struct value x = input(w), y = tensor(w, x.u.tensor.meta->size[0], x.u.tensor.meta->size[1]);
+    begin(w);
+    ops_model_leaf(w->ops, y, false);
+    assert_true(fake_cache_has_grad(&w->ops->fake_cache, y.u.tensor));
+    assert_false(fake_cache_has_grad(&w->ops->fake_cache, x.u.tensor));
+    call1(w, "aten.neg.default", x);
+    call1(w, "aten.neg.default", y);
+    assert_int_equal(outer(w, "aten.neg.default")->misses, 2);
+    for (uint32_t i = 0; i < 1000; i++) {
+        struct tensor many = { x.u.tensor.meta, 1000 + i, NULL };
+        assert_true(fake_cache_requires_grad(w->ops, many));
+    }
+    assert_true(fake_cache_has_grad(&w->ops->fake_cache, y.u.tensor));
+    ops_reset(w->ops);
+    assert_false(fake_cache_has_grad(&w->ops->fake_cache, y.u.tensor));
+}
+
+/* Views of what requires a gradient do, gradients being tracked or not, as Dynamo runs them. */
+static void test_views_of_leaves(void **state)
+{
+    struct world *w = *state;
+    struct value x = input(w);
+    for (int functional = 0; functional < 2; functional++) {
+        ops_stats_clear(w->ops);
+        ops_reset(w->ops);
+        ops_set_above(w->ops, functional ? MODEL_FUNCTIONAL : MODEL_FAKE);
+        x = value_tensor(ops_new_tensor(w->ops, x.u.tensor.meta));
+        ops_model_leaf(w->ops, x, false);
+        struct value view = call1(w, "aten.t.default", x);
+        assert_int_equal(fake_cache_has_grad(&w->ops->fake_cache, view.u.tensor), !functional);
+        assert_false(
+            fake_cache_has_grad(&w->ops->fake_cache, call1(w, "aten.neg.default", x).u.tensor));
+    }
+}
+
+/* Calls that are passed by are computed each time; a number without a value is one reason. */
+static void test_bypasses(void **state)
+{
+    struct world *w = *state;
+    struct value x = input(w);
+    sym_id operands[] = { x.u.tensor.meta->size[0], sym_integer(w->pool, 3) };
+    enum number_type types[] = { NUMBER_INT, NUMBER_INT }, type;
+    struct value scale =
+        value_sym(VALUE_FLOAT, node_method(w->env, NODE_METHOD_TRUEDIV, operands, types, 2, &type));
+    struct value args[] = { x, scale }, ret;
+    begin(w);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ops_call(w->ops, STR("aten.mul.Tensor"), args, 2, NULL, 0, &ret), OP_DONE);
+    assert_int_equal(outer(w, "aten.mul.Tensor")->bypasses, 2);
+    assert_int_equal(outer(w, "aten.mul.Tensor")->fast, 2);
+    /* It does not make the sizes symbolic: the kernel of plain sizes answers. */
+    args[0] = tensor(w, sym_integer(w->pool, 2), sym_integer(w->pool, 4));
+    assert_int_equal(ops_call(w->ops, STR("aten.mul.Tensor"), args, 2, NULL, 0, &ret), OP_DONE);
+    assert_int_equal(outer(w, "aten.mul.Tensor")->bypasses, 3);
+    assert_int_equal(outer(w, "aten.mul.Tensor")->fast, 2);
+}
+
+/* Muted calls, as of the forward part of a joint graph, leave behind what the pass before left. */
+static void test_silent(void **state)
+{
+    struct world *w = *state;
+    struct value x = input(w);
+    begin(w);
+    sym_id fresh = storage_bytes(w->ops, call1(w, "aten.neg.default", x).u.tensor.storage);
+    ops_set_muted(w->ops, true);
+    ops_model_silent(w->ops, true);
+    assert_int_equal(storage_bytes(w->ops, call1(w, "aten.neg.default", x).u.tensor.storage),
+                     fresh);
+    assert_int_not_equal(storage_bytes(w->ops, call1(w, "aten.neg.default", x).u.tensor.storage),
+                         fresh);
+    assert_int_equal(outer(w, "aten.neg.default")->calls, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_hits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_storages, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_gradients, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_views_of_leaves, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_bypasses, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_silent, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+/* Calls as Python wrote them: names, binding, overloads, indexing, numbers, subgraphs. */
+#include "replay/ops/python/python.h"
+
+#include "tests/harness.h"
+
+struct state {
+    struct shape_env *env;
+    struct sym_pool *pool;
+    struct ops *ops;
+    sym_id s, t; /* dynamic sizes with the hints 8 and 6 */
+};
+
+static int setup(void **arg)
+{
+    static struct state state;
+    struct err err = { 0 };
+    state.env = shape_env_new(NULL, &err);
+    assert_non_null(state.env);
+    state.pool = env_pool(state.env);
+    state.ops = ops_new(state.env, &err);
+    assert_non_null(state.ops);
+    struct symbol_request request = { .value = sym_integer(state.pool, 8),
+                                      .source = STR("L['x'].size()[0]"),
+                                      .dynamic = DIM_DUCK,
+                                      .positive = true };
+    state.s = env_create_symbol(state.env, &request);
+    request.value = sym_integer(state.pool, 6);
+    request.source = STR("L['x'].size()[1]");
+    state.t = env_create_symbol(state.env, &request);
+    assert_true(state.s != SYM_NONE && state.t != SYM_NONE);
+    *arg = &state;
+    return 0;
+}
+
+static int teardown(void **arg)
+{
+    struct state *state = *arg;
+    ops_free(state->ops);
+    shape_env_free(state->env);
+    return 0;
+}
+
+/* A contiguous f32 on cuda:0. */
+static struct value tensor(struct state *st, const sym_id *size, uint32_t n)
+{
+    sym_id stride[8], next = SYM_ID_ONE;
+    for (uint32_t i = n; i-- > 0;) {
+        stride[i] = next;
+        next = sym_mul(st->pool, next, size[i]);
+    }
+    struct tensor_meta meta = { .dtype = DTYPE_F32,
+                                .device = { DEVICE_CUDA, 0 },
+                                .ndim = n,
+                                .size = size,
+                                .stride = stride,
+                                .offset = SYM_ID_ZERO };
+    return value_tensor(ops_new_tensor(st->ops, &meta));
+}
+
+static struct value integer(struct state *st, int64_t n)
+{
+    return value_int(sym_integer(st->pool, n));
+}
+
+static struct value real(struct state *st, double x)
+{
+    return value_sym(VALUE_FLOAT, sym_float(st->pool, x));
+}
+
+static void assert_value(struct state *st, struct value value, const char *expected)
+{
+    struct buf text = BUF_INIT;
+    value_print(st->pool, value, &text);
+    buf_putc(&text, 0);
+    assert_string_equal(text.p, expected);
+    buf_release(&text);
+}
+
+static struct value function(struct state *st, const char *name, const struct value *args,
+                             uint32_t n, const struct keyword *keywords, uint32_t n_keywords)
+{
+    struct value ret;
+    enum op_outcome outcome =
+        ops_call_function(st->ops, str_of(name), args, n, keywords, n_keywords, &ret);
+    if (outcome != OP_DONE)
+        print_message("%s: %.*s\n", name, STR_ARG(ops_error(st->ops)->text));
+    assert_int_equal(outcome, OP_DONE);
+    return ret;
+}
+#define CALL(st, name, ...)                             \
+    function(st, name, (struct value[]){ __VA_ARGS__ }, \
+             sizeof((struct value[]){ __VA_ARGS__ }) / sizeof(struct value), NULL, 0)
+
+static struct value method(struct state *st, const char *name, const struct value *args, uint32_t n)
+{
+    struct value ret;
+    enum op_outcome outcome = ops_call_method(st->ops, str_of(name), args, n, NULL, 0, &ret);
+    if (outcome != OP_DONE)
+        print_message("%s: %.*s\n", name, STR_ARG(ops_error(st->ops)->text));
+    assert_int_equal(outcome, OP_DONE);
+    return ret;
+}
+#define METHOD(st, name, ...)                         \
+    method(st, name, (struct value[]){ __VA_ARGS__ }, \
+           sizeof((struct value[]){ __VA_ARGS__ }) / sizeof(struct value))
+
+static struct value slice(struct state *st, int64_t from, int64_t to)
+{
+    struct value *items = ops_values(st->ops, 3);
+    items[0] = from == INT64_MIN ? value_none() : integer(st, from);
+    items[1] = to == INT64_MAX ? value_none() : integer(st, to);
+    items[2] = value_none();
+    return (struct value){ .kind = VALUE_SLICE, .n = 3, .u.items = items };
+}
+
+static void test_rows_are_sorted(void **arg)
+{
+    (void)arg;
+    for (size_t i = 1; i < python_count(); i++)
+        assert_true(strcmp(python_at(i - 1)->name, python_at(i)->name) < 0);
+}
+
+static void test_numbers(void **arg)
+{
+    struct state *st = *arg;
+    struct value s = value_int(st->s), two = integer(st, 2);
+    assert_value(st, CALL(st, "operator.add", s, two), "Sym(s77 + 2)");
+    assert_value(st, CALL(st, "operator.floordiv", s, two), "Sym((s77//2))");
+    assert_value(st, CALL(st, "operator.truediv", two, s), "Sym(IntTrueDiv(2, s77))");
+    assert_value(st, CALL(st, "operator.mul", s, real(st, 0.5)), "Sym(0.5*ToFloat(s77))");
+    assert_value(st, CALL(st, "torch.sym_max", s, two), "Sym(Max(2, s77))");
+    assert_value(st, CALL(st, "torch.sym_sum", s, two, s), "Sym(2*s77 + 2)");
+    assert_value(st, CALL(st, "math_ceil", real(st, 2.5)), "3");
+    assert_value(st, CALL(st, "operator.pow", s, two), "Sym(s77**2)");
+    assert_value(st, METHOD(st, "__eq__", two, integer(st, 2)), "True");
+}
+
+static void test_methods(void **arg)
+{
+    struct state *st = *arg;
+    struct value x = tensor(st, (sym_id[]){ st->s, st->t, sym_integer(st->pool, 4) }, 3);
+    struct value s = value_int(st->s);
+    assert_value(st, METHOD(st, "size", x), "(Sym(s77), Sym(s27), 4)");
+    assert_value(st, METHOD(st, "size", x, integer(st, -1)), "4");
+    assert_value(st, METHOD(st, "view", x, s, integer(st, -1)), "f32[s77, 4*s27][4*s27, 1]cuda:0");
+    assert_value(st, METHOD(st, "permute", x, integer(st, 2), integer(st, 0), integer(st, 1)),
+                 "f32[4, s77, s27][1, 4*s27, 4]cuda:0");
+    assert_value(st, METHOD(st, "transpose", x, integer(st, 0), integer(st, 1)),
+                 "f32[s27, s77, 4][4, 4*s27, 1]cuda:0");
+    assert_value(st, METHOD(st, "half", x), "f16[s77, s27, 4][4*s27, 4, 1]cuda:0");
+    assert_int_equal(METHOD(st, "float", x).u.tensor.storage, x.u.tensor.storage);
+    assert_value(
+        st, CALL(st, "getattr", x, ((struct value){ .kind = VALUE_STRING, .u.text = STR("mT") })),
+        "f32[s77, 4, s27][4*s27, 1, 4]cuda:0");
+}
+
+static void test_getitem(void **arg)
+{
+    struct state *st = *arg;
+    struct value x = tensor(st, (sym_id[]){ st->s, st->t, sym_integer(st->pool, 4) }, 3);
+    struct value ellipsis = { .kind = VALUE_ELLIPSIS };
+    struct value part[] = { ellipsis, value_none(), slice(st, 1, 3) };
+    assert_value(st, CALL(st, "operator.getitem", x, value_items(VALUE_TUPLE, part, 3)),
+                 "f32[s77, s27, 1, 2][4*s27, 4, 4, 1]cuda:0");
+    struct value whole[] = { slice(st, INT64_MIN, INT64_MAX), integer(st, -1) };
+    assert_value(st, CALL(st, "operator.getitem", x, value_items(VALUE_TUPLE, whole, 2)),
+                 "f32[s77, 4][4*s27, 1]cuda:0");
+    struct value index = METHOD(st, "long", tensor(st, (sym_id[]){ st->t }, 1));
+    struct value advanced[] = { slice(st, INT64_MIN, INT64_MAX), index };
+    assert_value(st, CALL(st, "operator.getitem", x, value_items(VALUE_TUPLE, advanced, 2)),
+                 "f32[s77, s27, 4][4*s27, 4, 1]cuda:0");
+    struct value many[] = { integer(st, 0), integer(st, 0), integer(st, 0), integer(st, 0) };
+    struct value ret, args[] = { x, value_items(VALUE_TUPLE, many, 4) };
+    assert_int_equal(ops_call_function(st->ops, STR("operator.getitem"), args, 2, NULL, 0, &ret),
+                     OP_REFUSED);
+    assert_string_equal(ops_error(st->ops)->type.p, "IndexError");
+}
+
+static void test_reflected(void **arg)
+{
+    struct state *st = *arg;
+    struct value x = tensor(st, (sym_id[]){ st->s }, 1);
+    assert_value(st, CALL(st, "operator.sub", integer(st, 1), x), "f32[s77][1]cuda:0");
+    assert_value(st, CALL(st, "operator.lt", value_int(st->s), x), "b8[s77][1]cuda:0");
+    assert_value(st, CALL(st, "operator.pow", integer(st, 2), x), "f32[s77][1]cuda:0");
+    assert_int_equal(CALL(st, "operator.iadd", x, integer(st, 1)).u.tensor.storage,
+                     x.u.tensor.storage);
+}
+
+static void test_autocast(void **arg)
+{
+    struct state *st = *arg;
+    struct value x = tensor(st, (sym_id[]){ st->s, st->s }, 2);
+    struct value enter[] = { { .kind = VALUE_STRING, .u.text = STR("cuda") },
+                             { .kind = VALUE_DTYPE, .u.dtype = DTYPE_BF16 },
+                             value_sym(VALUE_BOOL, SYM_ID_TRUE) };
+    struct value mode = function(st, "torch.amp.autocast_mode._enter_autocast", enter, 3, NULL, 0);
+    assert_value(st, CALL(st, "operator.matmul", x, x), "bf16[s77, s77][s77, 1]cuda:0");
+    assert_value(st, METHOD(st, "softmax", METHOD(st, "bfloat16", x), integer(st, -1)),
+                 "f32[s77, s77][s77, 1]cuda:0");
+    CALL(st, "torch.amp.autocast_mode._exit_autocast", mode);
+    assert_value(st, CALL(st, "operator.matmul", x, x), "f32[s77, s77][s77, 1]cuda:0");
+}
+
+static enum op_outcome branch(void *user, struct str graph, const struct value *args, uint32_t n,
+                              struct value *ret)
+{
+    struct state *st = user;
+    assert_int_equal(n, 1);
+    struct value *items = ops_values(st->ops, 1);
+    struct value to[] = { args[0], slice(st, 1, INT64_MAX) };
+    enum op_outcome outcome = OP_DONE;
+    items[0] = args[0];
+    if (str_is(graph, "no"))
+        outcome = ops_call_function(st->ops, STR("operator.getitem"), to, 2, NULL, 0, items);
+    *ret = value_items(VALUE_TUPLE, items, 1);
+    return outcome;
+}
+
+/* Sizes that the branches do not share become an unbacked symbol. */
+static void test_cond(void **arg)
+{
+    struct state *st = *arg;
+    struct value x = tensor(st, (sym_id[]){ st->s, st->t }, 2);
+    struct value yes = { .kind = VALUE_GRAPH, .u.text = STR("yes") };
+    struct value no = { .kind = VALUE_GRAPH, .u.text = STR("no") };
+    struct value operands = value_items(VALUE_TUPLE, &x, 1);
+    ops_set_subgraph(st->ops, branch, st);
+    assert_value(st, CALL(st, "torch.ops.higher_order.cond", x, yes, yes, operands),
+                 "(f32[s77, s27][s27, 1]cuda:0,)");
+    assert_value(st, CALL(st, "torch.ops.higher_order.cond", x, yes, no, operands),
+                 "(f32[u0, s27][s27, 1]cuda:0,)");
+}
+
+static void test_unknown(void **arg)
+{
+    struct state *st = *arg;
+    struct value ret, x = tensor(st, (sym_id[]){ st->s }, 1);
+    assert_int_equal(ops_call_function(st->ops, STR("torch.frobnicate"), &x, 1, NULL, 0, &ret),
+                     OP_UNSUPPORTED);
+    assert_int_equal(ops_call_method(st->ops, STR("view"), NULL, 0, NULL, 0, &ret), OP_REFUSED);
+    struct value bad[] = { x, (struct value){ .kind = VALUE_STRING, .u.text = STR("?") } };
+    assert_int_equal(ops_call_method(st->ops, STR("add"), bad, 2, NULL, 0, &ret), OP_REFUSED);
+    assert_string_equal(ops_error(st->ops)->type.p, "TypeError");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_are_sorted),
+        cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_methods, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_getitem, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reflected, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_autocast, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cond, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unknown, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/* Views and factories: sizes, strides, and the guards that PyTorch adds for them, in its order. */
+#include "replay/ops/dispatch/ops.h"
+#include "tests/harness.h"
+#include "tests/replay/ops/world.h"
+
+static sym_id symbol(struct world *w, const char *name, int64_t hint)
+{
+    struct sym_range range = { SYM_ID_TWO, SYM_ID_INT_OO };
+    return env_adopt_symbol(w->env, str_of(name), sym_integer(w->pool, hint), range, str_of(name));
+}
+
+static struct value tensor(struct world *w, const sym_id *size, uint32_t n)
+{
+    sym_id stride[8] = { 0 }, next = SYM_ID_ONE;
+    for (uint32_t i = n; i-- > 0;) {
+        stride[i] = next;
+        next = sym_mul(w->pool, next, size[i]);
+    }
+    const struct tensor_meta meta = { .dtype = DTYPE_F32,
+                                      .device = { DEVICE_CPU, -1 },
+                                      .ndim = n,
+                                      .size = size,
+                                      .stride = stride,
+                                      .offset = SYM_ID_ZERO };
+    return value_tensor(ops_new_tensor(w->ops, &meta));
+}
+
+static struct value number(struct world *w, int64_t n)
+{
+    return value_int(sym_integer(w->pool, n));
+}
+
+static struct value list(struct value *items, uint32_t n)
+{
+    return value_items(VALUE_LIST, items, n);
+}
+
+static void assert_call(struct world *w, const char *name, const struct value *args, uint32_t n,
+                        const char *expected)
+{
+    struct value ret;
+    struct buf text = BUF_INIT;
+    enum op_outcome outcome = ops_call(w->ops, str_of(name), args, n, NULL, 0, &ret);
+    if (outcome == OP_DONE)
+        value_print(w->pool, ret, &text);
+    else
+        buf_printf(&text, "%.*s: %.*s", STR_ARG(ops_error(w->ops)->type),
+                   STR_ARG(ops_error(w->ops)->text));
+    assert_str_is(buf_str(&text), expected);
+    buf_release(&text);
+}
+
+static void assert_guard(struct world *w, uint32_t i, const char *expected)
+{
+    struct buf text = BUF_INIT;
+    assert_true(i < env_n_guards(w->env));
+    sym_print(w->pool, env_guard_at(w->env, i)->expr, &text);
+    assert_str_is(buf_str(&text), expected);
+    buf_release(&text);
+}
+
+/* As torch 2.11 answers x.view(5, -1) of (50, 5), both sizes dynamic. */
+static void test_view(void **state)
+{
+    static const char *const guards[] = {
+        "Eq(Mod(s13*s82, 5), 0)",
+        "Eq(s13*s82, 5*(((s13*s82)//5)))",
+        "Ne(s13, 5)",
+        "Eq(Mod(s13, 5), 0)",
+        "Ne(((s13*s82)//5), (s13//5))",
+        "Ne(Mod((s13//5), ((s13*s82)//5)), 0)",
+        "Eq(Mod(s82*((s13//5)), ((s13*s82)//5)), 0)",
+        "Ne(5*s82*((s13//5)), 0)",
+        "Ne((s13//5), 1)",
+        "Ne((s13//5), 0)",
+        "Eq(s82*((s13//5)), ((s13*s82)//5))",
+    };
+    struct world *w = *state;
+    const sym_id size[] = { symbol(w, "s13", 50), symbol(w, "s82", 5) };
+    struct value shape[] = { number(w, 5), number(w, -1) };
+    const struct value args[] = { tensor(w, size, 2), list(shape, 2) };
+    assert_call(w, "aten.view.default", args, 2, "f32[5, s82*((s13//5))][s82*((s13//5)), 1]cpu");
+    const uint32_t n = sizeof guards / sizeof guards[0];
+    assert_int_equal(env_n_guards(w->env), n);
+    for (uint32_t i = 0; i < n; i++)
+        assert_guard(w, i, guards[i]);
+}
+
+/* The bug of a real export: a shape that only a copy has. */
+static void test_view_refused(void **state)
+{
+    struct world *w = *state;
+    const sym_id size[] = { symbol(w, "s43", 6), symbol(w, "s53", 4), sym_integer(w->pool, 32) };
+    struct value dims[] = { tensor(w, size, 3), number(w, 0), number(w, 1) }, turned;
+    assert_int_equal(ops_call(w->ops, STR("aten.transpose.int"), dims, 3, NULL, 0, &turned),
+                     OP_DONE);
+    struct value shape[] = { value_int(sym_mul(w->pool, size[0], size[1])), number(w, 32) };
+    const struct value args[] = { turned, list(shape, 2) };
+    assert_call(
+        w, "aten.view.default", args, 2,
+        "ValueError: Cannot view a tensor with shape torch.Size([s53, s43, 32]) and strides "
+        "(32, 32*s53, 1) as a tensor with shape (s43*s53, 32)!");
+    assert_call(w, "aten.reshape.default", args, 2, "f32[s43*s53, 32][32, 1]cpu");
+}
+
+/* A plain int on the left turns the comparison round, except in C++. */
+static void test_slice(void **state)
+{
+    struct world *w = *state;
+    const sym_id size[] = { symbol(w, "s13", 20), symbol(w, "s82", 30) };
+    const struct value x = tensor(w, size, 2);
+    const struct value part[] = { x, number(w, 0), number(w, 1), number(w, 3) };
+    assert_call(w, "aten.slice.Tensor", part, 4, "f32[2, s82][s82, 1]cpu");
+    assert_guard(w, 0, "s13 >= 3");
+    const struct value from_end[] = { x, number(w, 1), number(w, -10), number(w, -2) };
+    assert_call(w, "aten.slice.Tensor", from_end, 4, "f32[s13, 8][s82, 1]cpu");
+    assert_guard(w, 1, "-s82 <= -10");
+    const struct value narrowed[] = { x, number(w, 1), number(w, 11), number(w, 2) };
+    assert_call(w, "aten.narrow.default", narrowed, 4, "f32[s13, 2][s82, 1]cpu");
+    assert_guard(w, 2, "11 <= s82");
+    assert_guard(w, 3, "11 <= s82 - 2");
+}
+
+static void test_joined(void **state)
+{
+    struct world *w = *state;
+    const sym_id a[] = { symbol(w, "s13", 5), symbol(w, "s82", 5) };
+    const sym_id b[] = { symbol(w, "s0", 5), symbol(w, "s51", 5) };
+    struct value items[] = { tensor(w, a, 2), tensor(w, b, 2) };
+    const struct value args[] = { list(items, 2), number(w, 1) };
+    assert_call(w, "aten.cat.default", args, 2, "f32[s13, s51 + s82][s51 + s82, 1]cpu");
+    assert_int_equal(env_n_guards(w->env), 1);
+    assert_guard(w, 0, "Eq(s0, s13)");
+}
+
+/* The kernels' words, not those of the references. */
+static void test_eager(void **state)
+{
+    struct world *w = *state;
+    const sym_id size[] = { sym_integer(w->pool, 3), sym_integer(w->pool, 4) };
+    struct value x = tensor(w, size, 2), shape[] = { number(w, 2), number(w, -1), number(w, 5) };
+    ops_set_eager(w->ops, true);
+    const struct value args[] = { x, list(shape, 3) };
+    assert_call(w, "aten.view.default", args, 2,
+                "RuntimeError: shape '[2, -1, 5]' is invalid for input of size 12");
+    const struct value selected[] = { x, number(w, 1), number(w, 4) };
+    assert_call(w, "aten.select.int", selected, 3,
+                "IndexError: select(): index 4 out of range for tensor of size [3, 4] at dimension "
+                "1");
+    const struct value range[] = { number(w, 0), number(w, 3), number(w, -2) };
+    assert_call(w, "aten.arange.start_step", range, 3,
+                "RuntimeError: upper bound and lower bound inconsistent with step sign");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_view, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_view_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_slice, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_joined, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_eager, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+/* The shape environment: symbols, what is learned from guards, what is not asked twice. Answers
+ * are those of torch.fx.experimental.symbolic_shapes.ShapeEnv. */
+#include "replay/shape/env/env.h"
+
+#include "replay/shape/env/node.h"
+#include "tests/harness.h"
+
+static struct shape_env *new_env(void)
+{
+    struct err err = { 0 };
+    struct shape_env *env = shape_env_new(NULL, &err);
+    assert_non_null(env);
+    return env;
+}
+
+static sym_id size(struct shape_env *env, const char *source, int64_t value)
+{
+    return env_create_symbol(env,
+                             &(struct symbol_request){ .value = sym_integer(env_pool(env), value),
+                                                       .source = str_of(source),
+                                                       .dynamic = DIM_DUCK,
+                                                       .positive = true });
+}
+
+static void assert_text(struct shape_env *env, sym_id e, const char *text)
+{
+    struct buf out = BUF_INIT;
+    assert_int_not_equal(e, SYM_NONE);
+    sym_print(env_pool(env), e, &out);
+    buf_putc(&out, '\0');
+    assert_string_equal(out.p, text);
+    buf_release(&out);
+}
+
+static void names_and_duck_shaping(void **state)
+{
+    (void)state;
+    struct shape_env *env = new_env();
+    sym_id a = size(env, "L['x'].size()[0]", 8);
+    assert_text(env, a, "s77");
+    assert_text(env, size(env, "L['x'].size()[1]", 5), "s27");
+    assert_text(env, size(env, "L['y'].size()[0]", 9), "s17");
+    assert_int_equal(size(env, "L['y'].size()[1]", 8), a);
+    assert_int_equal(size(env, "L['z'].size()[0]", 1), SYM_ID_ONE);
+    assert_int_equal(size(env, "L['z'].size()[1]", 0), SYM_ID_ZERO);
+    assert_text(env, env_hint(env, a), "8");
+    shape_env_free(env);
+}
+
+static void guards_replace_and_refine(void **state)
+{
+    (void)state;
+    struct shape_env *env = new_env();
+    struct sym_pool *pool = env_pool(env);
+    sym_id a = size(env, "L['x'].size()[0]", 8), b = size(env, "L['x'].size()[1]", 16);
+    bool yes;
+    assert_true(env_guard_bool(env, sym_gt(pool, a, sym_integer(pool, 4)), &yes) && yes);
+    struct sym_range range;
+    assert_true(env_range(env, a, &range));
+    assert_text(env, range.lower, "5");
+    assert_true(env_guard_bool(env, sym_gt(pool, a, sym_integer(pool, 3)), &yes) && yes);
+    assert_int_equal(env_n_guards(env), 1);
+    assert_true(env_guard_bool(env, sym_eq(pool, b, sym_mul(pool, SYM_ID_TWO, a)), &yes) && yes);
+    assert_int_equal(env_n_guards(env), 2);
+    assert_text(env, env_replace(env, b), "2*s77");
+    int64_t value;
+    assert_true(env_guard_int(env, a, &value));
+    assert_int_equal(value, 8);
+    assert_text(env, env_replace(env, b), "16");
+    assert_int_equal(env_n_specializations(env), 2);
+    shape_env_free(env);
+}
+
+static void unbacked(void **state)
+{
+    (void)state;
+    struct shape_env *env = new_env();
+    struct sym_pool *pool = env_pool(env);
+    sym_id u = env_create_unbacked_symint(env);
+    bool yes;
+    sym_id zero = node_int(env, NODE_METHOD_EQ, u, SYM_ID_ZERO);
+    assert_false(env_guard_bool(env, zero, &yes));
+    assert_int_equal(env_raised(env).kind, ENV_RAISED_DATA_DEPENDENT);
+    assert_true(env_guard_or(env, zero, true, &yes) && yes);
+    assert_true(env_expect_true(env, sym_ge(pool, u, SYM_ID_TWO), STR(""), &yes) && yes);
+    assert_int_equal(env_n_asserts(env), 1);
+    assert_true(env_guard_bool(env, zero, &yes) && !yes);
+    assert_int_equal(env_n_guards(env), 0);
+    shape_env_free(env);
+}
+
+static struct str user_names(void *user, sym_id symbol)
+{
+    (void)symbol;
+    return *(struct str *)user;
+}
+
+static void data_dependent_texts(void **state)
+{
+    (void)state;
+    struct shape_env *env = new_env();
+    struct sym_pool *pool = env_pool(env);
+    sym_id u = env_create_unbacked_symint(env);
+    bool yes;
+    assert_true(env_constrain_range_for_size(env, u, SYM_NONE, SYM_NONE));
+    assert_false(env_guard_bool(env, sym_gt(pool, u, sym_integer(pool, 5)), &yes));
+    struct env_raised raised = env_raised(env);
+    assert_string_equal(raised.type, "GuardOnDataDependentSymNode");
+    assert_true(str_starts(raised.text, STR("Could not guard on data-dependent expression u0 > 5 "
+                                            "(unhinted: u0 > 5).  (Size-like symbols: u0)\n\n"
+                                            "consider using data-dependent friendly APIs")));
+    struct buf text = BUF_INIT;
+    struct str names = STR("n or m");
+    assert_true(env_suggest_checks(env, user_names, &names, &text));
+    assert_str_is(buf_str(&text),
+                  "\nTo fix the error, insert one of the following checks before this call:\n"
+                  "  1. torch._check(n > 5)\n  2. torch._check(n <= 5)\n\n(These suggested fixes "
+                  "were derived by replacing `u0` with n or m in u0 > 5 and its negation.)");
+    int64_t value;
+    assert_false(env_guard_int(env, u, &value));
+    assert_true(str_starts(env_raised(env).text, STR("Could not extract specialized integer from "
+                                                     "data-dependent expression u0 (unhinted")));
+    buf_release(&text);
+    shape_env_free(env);
+}
+
+/* mark_unbacked(shape_id), and bounds. */
+static void unbacked_inputs(void **state)
+{
+    (void)state;
+    struct shape_env *env = new_env();
+    struct sym_pool *pool = env_pool(env);
+    struct symbol_request r = { .value = sym_integer(pool, 7),
+                                .source = STR("L['x'].size()[0]"),
+                                .dynamic = DIM_UNBACKED,
+                                .positive = true,
+                                .shape_id = STR("batch"),
+                                .max = sym_integer(pool, 64) };
+    sym_id a = env_create_symbol(env, &r);
+    r.source = STR("L['y'].size()[0]");
+    sym_id b = env_create_symbol(env, &r);
+    assert_text(env, a, "u0");
+    assert_text(env, b, "u1");
+    assert_int_equal(env_replace(env, a), env_replace(env, b));
+    struct sym_range range;
+    assert_true(env_range(env, a, &range));
+    assert_text(env, range.lower, "0");
+    assert_text(env, range.upper, "64");
+    assert_true(env_n_asserts(env) >= 2);
+    shape_env_free(env);
+}
+
+static void floats_and_numbers(void **state)
+{
+    (void)state;
+    struct shape_env *env = new_env();
+    struct sym_pool *pool = env_pool(env);
+    sym_id z = env_create_unspecified_symbol(env, sym_float(pool, 0.5), STR("p"), DIM_DYNAMIC);
+    sym_id n = env_create_unspecified_symbol(env, sym_integer(pool, 0), STR("n"), DIM_DYNAMIC);
+    enum number_type types[] = { NUMBER_INT, NUMBER_FLOAT }, type;
+    const sym_id args[] = { n, z };
+    sym_id product = node_method(env, NODE_METHOD_MUL, args, types, 2, &type);
+    assert_int_equal(type, NUMBER_FLOAT);
+    assert_int_equal(sym_kind_of(pool, product), SYM_MUL);
+    sym_id value = env_evaluate(env, z, SYM_NONE, false, SYM_NONE);
+    assert_int_equal(value, sym_float(pool, 0.5));
+    assert_int_equal(env_replace(env, z), value);
+    assert_int_equal(node_int(env, NODE_METHOD_FLOORDIV, sym_integer(pool, -7), SYM_ID_TWO),
+                     sym_integer(pool, -4));
+    assert_int_equal(node_int(env, NODE_METHOD_MOD, sym_integer(pool, -7), SYM_ID_TWO), SYM_ID_ONE);
+    assert_int_equal(node_int(env, NODE_METHOD_MOD, n, SYM_ID_ZERO), SYM_NONE);
+    assert_string_equal(env_raised(env).type, "ZeroDivisionError");
+    assert_int_equal(env_raised(env).kind, ENV_RAISED_NOTHING);
+    shape_env_free(env);
+}
+
+static void suppressed_guards_leave_nothing(void **state)
+{
+    (void)state;
+    struct shape_env *env = new_env();
+    struct sym_pool *pool = env_pool(env);
+    sym_id a = size(env, "L['x'].size()[0]", 8);
+    bool yes;
+    env_suppress_guards(env);
+    assert_true(env_guard_bool(env, sym_gt(pool, a, sym_integer(pool, 4)), &yes) && yes);
+    env_resume_guards(env);
+    assert_int_equal(env_n_guards(env), 0);
+    assert_int_equal(env_n_suppressed(env), 1);
+    assert_true(env_guard_bool(env, sym_gt(pool, a, sym_integer(pool, 4)), &yes) && yes);
+    assert_int_equal(env_n_guards(env), 1);
+    shape_env_free(env);
+}
+
+/* Eq((a - Mod(a, 7)) % b, 0) has two Mods; PyTorch looks at the first of a set. The inner one does
+ * not solve. */
+static void one_of_several_mods(void **state)
+{
+    (void)state;
+    for (int inner = 0; inner < 2; inner++) {
+        struct err err = { 0 };
+        struct env_settings settings = ENV_SETTINGS_DEFAULT;
+        settings.inner_mods = inner;
+        struct shape_env *env = shape_env_new(&settings, &err);
+        struct sym_pool *pool = env_pool(env);
+        sym_id a = size(env, "L['x'].size()[0]", 23), b = size(env, "L['x'].size()[1]", 3);
+        sym_id rest = sym_sub(pool, a, sym_mod(pool, a, sym_integer(pool, 7)));
+        bool yes;
+        assert_true(env_guard_bool(env, sym_eq(pool, sym_mod(pool, rest, b), SYM_ID_ZERO), &yes));
+        assert_true(yes);
+        assert_int_equal(env_counts(env).choices, 1);
+        assert_int_equal(env_n_divisible(env), !inner);
+        shape_env_free(env);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_and_duck_shaping),
+        cmocka_unit_test(guards_replace_and_refine),
+        cmocka_unit_test(unbacked),
+        cmocka_unit_test(data_dependent_texts),
+        cmocka_unit_test(unbacked_inputs),
+        cmocka_unit_test(floats_and_numbers),
+        cmocka_unit_test(suppressed_guards_leave_nothing),
+        cmocka_unit_test(one_of_several_mods),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+/* Names of what the user passes, from the pytree of the arguments. */
+#include "tests/harness.h"
+#include "trace/base/text/json_write.h"
+#include "trace/pt2/pt2.h"
+
+/* clang-format off */
+#define USER(name) "{\"user_input\": {\"arg\": {\"as_tensor\": {\"name\": \"" name "\"}}}}"
+#define TREE(type, context, of) \
+    "{\"type\": " type ", \"context\": \"" context "\", \"children_spec\": [" of "]}"
+#define LEAF           TREE("null", "", "")
+#define TUPLE(of)      TREE("\"builtins.tuple\"", "null", of)
+#define LIST(of)       TREE("\"builtins.list\"", "null", of)
+#define OTHER(of)      TREE("\"my.Class\"", "[]", of)
+#define DICT(keys, of) TREE("\"builtins.dict\"", "[" keys "]", of)
+#define NO_KEYWORDS    DICT("", "")
+#define SPEC(positional, keywords) "[1, " TUPLE(TUPLE(positional) "," keywords) "]"
+
+/* A program of four inputs and a parameter between them, up to the value of its in_spec. */
+#define PROGRAM_HEAD \
+    "{\"graph_module\": {\"graph\": {}, \"signature\": {\"input_specs\": [" USER("a") ", " \
+    "{\"parameter\": {\"arg\": {\"name\": \"p_w\"}, \"parameter_name\": \"w\"}}, " USER("b") ", " \
+    "{\"constant_input\": {\"name\": \"c\", \"value\": {\"as_int\": 3}}}, " USER("d") "]}, " \
+    "\"module_call_graph\": [{\"fqn\": \"l\", \"signature\": {\"in_spec\": \"[\"}}, " \
+    "{\"fqn\": \"\", \"signature\": {\"forward_arg_names\": [\"x\", \"y\"], \"in_spec\": "
+/* clang-format on */
+
+static struct graph *program_of(const char *in_spec)
+{
+    struct err err = ERR_INIT;
+    struct buf text = BUF_INIT;
+    buf_puts(&text, PROGRAM_HEAD);
+    json_quote(&text, str_of(in_spec));
+    buf_puts(&text, "}}]}}");
+    struct graph *graph = pt2_program_parse(buf_str(&text), &err);
+    if (!graph)
+        fail_msg("%s", err.text);
+    buf_release(&text);
+    return graph;
+}
+
+static void check(const char *in_spec, const char *const expected[4])
+{
+    static const uint32_t AT[] = { 0, 2, 3, 4 };
+    struct graph *graph = program_of(in_spec);
+    assert_int_equal(graph->signature->n_inputs, 5);
+    assert_str_is(graph->signature->inputs[1].source, "");
+    for (int i = 0; i < 4; i++)
+        assert_str_is(graph->signature->inputs[AT[i]].source, expected[i]);
+    graph_free(graph);
+}
+
+static const char *const PLACEHOLDERS[] = { "L['a']", "L['b']", "L['c']", "L['d']" };
+
+static void test_the_tree_names_inputs(void **state)
+{
+    (void)state;
+    check(SPEC(LEAF "," LIST(LEAF "," LEAF), DICT("\\\"z\\\"", LEAF)),
+          (const char *const[]){ "L['x']", "L['y'][0]", "L['y'][1]", "L['z']" });
+    check(SPEC(TUPLE(LEAF "," DICT("\\\"k\\\", 7", LEAF "," LEAF)) "," LEAF, NO_KEYWORDS),
+          (const char *const[]){ "L['x'][0]", "L['x'][1]['k']", "L['x'][1][7]", "L['y']" });
+}
+
+/* A class of the user's has no names for its parts; what stands beside it has. */
+static void test_what_is_not_known_goes_by_its_placeholder(void **state)
+{
+    (void)state;
+    check(SPEC(OTHER(LEAF "," LIST(LEAF)) "," LIST(LEAF "," LEAF), NO_KEYWORDS),
+          (const char *const[]){ "L['a']", "L['b']", "L['y'][0]", "L['y'][1]" });
+    check(SPEC(LEAF "," LEAF "," LEAF "," LEAF, NO_KEYWORDS),
+          (const char *const[]){ "L['x']", "L['y']", "L['c']", "L['d']" });
+    check(SPEC(LEAF "," LEAF, DICT("\\\"z\\\", [", LEAF "," LEAF)),
+          (const char *const[]){ "L['x']", "L['y']", "L['c']", "L['d']" });
+    check(SPEC(LEAF "," LEAF, DICT("\\\"z\\\"", LEAF "," LEAF)),
+          (const char *const[]){ "L['x']", "L['y']", "L['z']", "L['d']" });
+}
+
+static void test_a_tree_of_other_inputs_names_none(void **state)
+{
+    (void)state;
+    static const char *const SPECS[] = {
+        "",
+        "[",
+        "[1]",
+        "[1, {}]",
+        "7",
+        "[1, " TUPLE("") "]",
+        SPEC(LEAF, NO_KEYWORDS),
+        SPEC(LIST(LEAF "," LEAF "," LEAF "," LEAF "," LEAF), NO_KEYWORDS),
+        SPEC(LEAF "," LEAF "," LEAF "," LEAF, DICT("\\\"z\\\"", LEAF)),
+    };
+    for (size_t i = 0; i < sizeof SPECS / sizeof *SPECS; i++)
+        check(SPECS[i], PLACEHOLDERS);
+}
+
+static void test_deep_trees_are_left_alone(void **state)
+{
+    (void)state;
+    struct buf spec = BUF_INIT;
+    enum { DEPTH = 300 };
+    buf_puts(&spec,
+             "[1, {\"type\": \"t\", \"children_spec\": [{\"type\": \"t\", \"children_spec\": [");
+    for (int i = 0; i < DEPTH; i++)
+        buf_puts(&spec, "{\"type\": \"builtins.list\", \"children_spec\": [");
+    for (int i = 0; i < DEPTH; i++)
+        buf_puts(&spec, "]}");
+    buf_puts(&spec, "]}, " NO_KEYWORDS "]}]");
+    buf_putc(&spec, '\0');
+    check(spec.p, PLACEHOLDERS);
+    buf_release(&spec);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_tree_names_inputs),
+        cmocka_unit_test(test_what_is_not_known_goes_by_its_placeholder),
+        cmocka_unit_test(test_a_tree_of_other_inputs_names_none),
+        cmocka_unit_test(test_deep_trees_are_left_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* Two traces side by side: which compile, attempt, graph, node and event of one is which of the
+ * other.
+ *
+ *     struct align *align = align_outlines(a, b, &err);                 outlines:
+ * trace/align/outline.h for (size_t i = 0; i < align->attempts.n; i++) { const struct align_attempt
+ * *pair = &align->attempts.v[i]; if (pair->a == ALIGN_NONE) ...                                 b's
+ * attempt is new for (uint32_t e = 0; e < pair->n_events; e++) if
+ * (align->events.v[pair->first_event + e].a == ALIGN_NONE) ...
+ *     }
+ *     align_free(align);
+ *
+ * What is compared, and what is not (that is what outlines are for): nothing hangs on compile ids,
+ * on the order of compiles, on names of symbols and nodes, on line numbers or on where files lie.
+ *
+ *   recordings  by name, then in their order
+ *   compiles    within those: by function and file, then by what is in their graphs and events; of
+ *               other functions only if half of their contents is the same (it was renamed)
+ *   attempts    the last ones, then the others by why they were thrown away
+ *   graphs      by name, then kind, then "inference" with "forward"
+ *   nodes       by operator, constant arguments, meta and line, in order (trace/align/sequence.h);
+ *               between those that match, by fewer of these: the pair is `changed` then
+ *   events      by kind, text and line, in order; then the rest wherever they are
+ *
+ * A user line is the same if its file, function and code are. Files are the same if they have the
+ * longest tail of their path in common, or else the most lines. A line whose code is on one side
+ * only was edited: what else is equal there is equal.
+ *
+ * Pairs come in an order that is that of both sides as far as there is one: what a has alone stands
+ * before what b has alone. Whoever finds nobody is in a pair with ALIGN_NONE, and what is inside it
+ * is in no pair. Outlines are borrowed and must outlive the align. */
+#ifndef SYMTAPE_TRACE_ALIGN_ALIGN_H
+#define SYMTAPE_TRACE_ALIGN_ALIGN_H
+
+#include "trace/align/outline.h"
+
+#define ALIGN_NONE UINT32_MAX
+
+/* What differs in a pair. */
+enum align_change {
+    ALIGN_META = 1 << 0,   /* of a node: dtype, sizes, strides, device */
+    ALIGN_ARGS = 1 << 1,   /* of a node: constant arguments */
+    ALIGN_INPUTS = 1 << 2, /* of a node: uses a result that is another one's partner */
+    ALIGN_LINE = 1 << 3,   /* the work of another line now, and both lines exist on both sides */
+    ALIGN_DETAIL = 1 << 4, /* of an event: its detail; of a graph: its kind */
+    ALIGN_CLASS = 1 << 5,  /* of a guard: who asked */
+    ALIGN_COUNT = 1 << 7,  /* of an event: how often */
+    ALIGN_MOVED = 1 << 6,  /* equal, at another place in the order: no difference by itself */
+};
+#define ALIGN_DIFFERS \
+    (ALIGN_META | ALIGN_ARGS | ALIGN_INPUTS | ALIGN_LINE | ALIGN_DETAIL | ALIGN_CLASS | ALIGN_COUNT)
+
+/* Indices into the arrays of the two outlines. Nodes are those of the whole outline, too. */
+struct align_pair {
+    uint32_t a, b;
+    uint32_t change; /* enum align_change */
+};
+
+struct align_compile {
+    uint32_t a, b;
+    uint32_t first_attempt, n_attempts; /* in align->attempts */
+};
+
+struct align_attempt {
+    uint32_t a, b;
+    uint32_t compile; /* in align->compiles */
+    uint32_t first_graph, n_graphs, first_event, n_events;
+};
+
+struct align_graph {
+    uint32_t a, b, change;
+    uint32_t attempt; /* in align->attempts */
+    uint32_t first_node, n_nodes;
+    uint32_t n_differences; /* nodes of one side only, or changed */
+};
+
+struct align {
+    const struct outline *a, *b;
+    vec_of(struct align_pair)
+    recordings;
+    vec_of(struct align_compile)
+    compiles;
+    vec_of(struct align_attempt)
+    attempts;
+    vec_of(struct align_graph)
+    graphs;
+    vec_of(struct align_pair)
+    nodes, events;
+    /* Lines by what they are, on both sides alike: equal numbers are one line. */
+    const uint32_t *line_a, *line_b;
+    uint32_t n_lines;
+    struct align_build *build; /* private */
+};
+
+/* NULL with err set when memory ran out. */
+struct align *align_outlines(const struct outline *a, const struct outline *b, struct err *err);
+void align_free(struct align *align); /* NULL is fine */
+
+#endif

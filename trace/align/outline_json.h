@@ -1,0 +1,18 @@
+/* Outlines as JSON: what `symtape diff --save` writes, and reads again with the same result.
+ *
+ * One object of arrays, each row an array, so that it is small; texts are named by their index.
+ * symtape-diff(1) tells the members. Names of nodes and numbers of records are left out. */
+#ifndef SYMTAPE_TRACE_ALIGN_OUTLINE_JSON_H
+#define SYMTAPE_TRACE_ALIGN_OUTLINE_JSON_H
+
+#include "trace/align/outline.h"
+#include "trace/base/text/json.h"
+#include "trace/base/text/json_write.h"
+
+/* As the value of `key`. Failure is the writer's buffer's. */
+void outline_write(const struct outline *outline, struct json_writer *w, const char *key);
+
+/* NULL with err set: ERR_INPUT says which member is not what it should be; memory. */
+struct outline *outline_read(const struct json *doc, json_id object, struct err *err);
+
+#endif

@@ -1,0 +1,27 @@
+/* Time that passes: CLOCK_MONOTONIC, which no change of the machine's date moves. Only differences
+ * mean anything. */
+#ifndef SYMTAPE_TRACE_BASE_CLOCK_H
+#define SYMTAPE_TRACE_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Microseconds, with a fraction. */
+static inline double clock_us(void)
+{
+    return (double)clock_ns() / 1e3;
+}
+
+static inline double clock_seconds(void)
+{
+    return (double)clock_ns() * 1e-9;
+}
+
+#endif

@@ -1,0 +1,425 @@
+#include "trace/base/file/output.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "trace/base/file/folder.h"
+#include "trace/base/text/printable.h"
+
+enum { BUFFER_SIZE = 256 * 1024, MAX_LEFTOVERS = 100 };
+
+struct output {
+    char *target;    /* as given, or where a symbolic link leads */
+    int folder;      /* that the target is in; -1 when it is written straight, as the next two */
+    char *temporary; /* a name in the folder */
+    int lock;        /* the temporary's; held until it has its name or is gone */
+    int fd;
+    bool owns_fd; /* false for standard output */
+    enum output_mode mode;
+    uint64_t offset;
+    struct err failure; /* the first; sticky */
+    bool terminal;      /* the target is one: see show() */
+    struct printable_rest rest;
+    size_t used;
+    char buffer[BUFFER_SIZE];
+};
+
+static void output_free(struct output *output)
+{
+    if (output->owns_fd)
+        close(output->fd);
+    if (output->lock >= 0)
+        close(output->lock);
+    if (output->folder >= 0)
+        close(output->folder);
+    free(output->target);
+    free(output->temporary);
+    free(output);
+}
+
+static const char *name_of(const struct output *output)
+{
+    return output->target ? output->target : "standard output";
+}
+
+static bool fail_errno(struct output *output)
+{
+    return err_errno(&output->failure, "%s", name_of(output));
+}
+
+static bool copy_failure(const struct output *output, struct err *err)
+{
+    return err_set(err, output->failure.kind, "%s", output->failure.text);
+}
+
+/* The target's name in its folder. */
+static const char *base_of(const struct output *output)
+{
+    const char *slash = strrchr(output->target, '/');
+    return slash ? slash + 1 : output->target;
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * Temporaries that killed runs left. A writer holds its temporary locked from before the first byte
+ * until it has its name, so what can be locked has no writer any more. */
+
+static const char *past_digits(const char *text)
+{
+    while (isdigit((unsigned char)*text))
+        text++;
+    return text;
+}
+
+/* TARGET.tmp-PID or TARGET.tmp-PID.NUMBER */
+static bool is_temporary_of(const char *target, const char *name)
+{
+    static const char mark[] = ".tmp-";
+    size_t n = strlen(target);
+    if (strncmp(name, target, n) != 0 || strncmp(name + n, mark, strlen(mark)) != 0)
+        return false;
+    const char *pid = name + n + strlen(mark), *end = past_digits(pid);
+    if (end > pid && end[0] == '.' && isdigit((unsigned char)end[1]))
+        end = past_digits(end + 1);
+    return end > pid && *end == '\0';
+}
+
+static bool is_left(const struct stat *info)
+{
+    return S_ISREG(info->st_mode) && is_ours(info) && info->st_nlink == 1;
+}
+
+/* Locks over a network want a file that can be written. */
+static void sweep_one(int folder, const char *name)
+{
+    enum { CAREFULLY = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
+    struct stat info;
+    if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !is_left(&info))
+        return;
+    int fd = openat(folder, name, O_RDWR | CAREFULLY);
+    if (fd < 0)
+        fd = openat(folder, name, O_RDONLY | CAREFULLY);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &info) == 0 && is_left(&info) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        (void)folder_unlink(folder, name, &info);
+    close(fd);
+}
+
+static void sweep(const struct output *output)
+{
+    int fd = openat(output->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir && fd >= 0)
+        close(fd);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (is_temporary_of(base_of(output), entry->d_name))
+            sweep_one(output->folder, entry->d_name);
+    if (dir)
+        closedir(dir);
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * Opening. */
+
+/* False: it was taken for a leftover before we locked it, or somebody else locked it. A file system
+ * without locks sweeps nothing either. */
+static bool lock_temporary(struct output *output)
+{
+    struct stat info;
+    bool locked = flock(output->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    bool known = fstat(output->fd, &info) == 0;
+    if (known && locked && info.st_nlink > 0)
+        return true;
+    if (known)
+        (void)folder_unlink(output->folder, output->temporary, &info);
+    close(output->fd);
+    output->fd = -1;
+    return false;
+}
+
+/* The lock outlives output->fd, whose closing tells of a full disk before the file gets its name.
+ */
+static bool keep_lock(struct output *output)
+{
+    output->owns_fd = true;
+    output->lock = fcntl(output->fd, F_DUPFD_CLOEXEC, 0);
+    if (output->lock >= 0)
+        return true;
+    fail_errno(output);
+    (void)!unlinkat(output->folder, output->temporary, 0);
+    return false;
+}
+
+/* PID keeps runs apart, a number after it the leftovers of a killed run that had the same PID. */
+static bool create_temporary(struct output *output, mode_t mode)
+{
+    sweep(output);
+    for (int leftover = 0; leftover < MAX_LEFTOVERS; leftover++) {
+        char suffix[64];
+        snprintf(suffix, sizeof suffix, leftover ? ".tmp-%ld.%d" : ".tmp-%ld", (long)getpid(),
+                 leftover);
+        free(output->temporary);
+        if (asprintf(&output->temporary, "%s%s", base_of(output), suffix) < 0) {
+            output->temporary = NULL;
+            return err_nomem(&output->failure);
+        }
+        output->fd = openat(output->folder, output->temporary,
+                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        if (output->fd >= 0 && lock_temporary(output))
+            return keep_lock(output);
+        if (output->fd < 0 && errno != EEXIST)
+            break;
+        errno = EEXIST;
+    }
+    fail_errno(output);
+    free(output->temporary); /* it is not ours to remove */
+    output->temporary = NULL;
+    return false;
+}
+
+static bool open_straight(struct output *output)
+{
+    output->fd = open(output->target, O_WRONLY | O_CLOEXEC);
+    output->owns_fd = output->fd >= 0;
+    output->terminal = output->owns_fd && isatty(output->fd);
+    return output->owns_fd || fail_errno(output);
+}
+
+static bool refuse_existing(struct output *output)
+{
+    return err_set(&output->failure, ERR_USAGE, "%s: exists already", output->target);
+}
+
+/* `path` is copied, or resolved when it is a symbolic link that leads somewhere. */
+static bool name_target(struct output *output, const char *path)
+{
+    struct stat info;
+    if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+        output->target = realpath(path, NULL);
+    if (!output->target)
+        output->target = strdup(path);
+    return output->target || err_nomem(&output->failure);
+}
+
+static bool open_folder(struct output *output)
+{
+    size_t n = (size_t)(base_of(output) - output->target);
+    char *path = n ? strndup(output->target, n) : strdup(".");
+    if (!path)
+        return err_nomem(&output->failure);
+    output->folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int code = errno;
+    free(path);
+    errno = code;
+    return output->folder >= 0 || fail_errno(output);
+}
+
+static bool open_target(struct output *output, const char *path)
+{
+    struct stat info;
+    if (strcmp(path, "-") == 0) {
+        output->fd = STDOUT_FILENO;
+        output->terminal = isatty(output->fd);
+        return true;
+    }
+    if (!name_target(output, path))
+        return false;
+    if (stat(output->target, &info) != 0)
+        return errno == ENOENT ? open_folder(output) && create_temporary(output, 0666)
+                               : fail_errno(output);
+    if (S_ISDIR(info.st_mode)) {
+        errno = EISDIR;
+        return fail_errno(output);
+    }
+    if (!S_ISREG(info.st_mode))
+        return open_straight(output);
+    if (output->mode == OUTPUT_NEW)
+        return refuse_existing(output);
+    if (!open_folder(output) || !create_temporary(output, 0666))
+        return false;
+    (void)!fchmod(output->fd, info.st_mode & 07777); /* best effort: another owner's file */
+    return true;
+}
+
+static struct output *output_new(enum output_mode mode, struct err *err)
+{
+    struct output *output = malloc(sizeof *output);
+    if (!output) {
+        err_nomem(err);
+        return NULL;
+    }
+    memset(output, 0, offsetof(struct output, buffer));
+    output->fd = output->lock = output->folder = -1;
+    output->mode = mode;
+    return output;
+}
+
+static struct output *opened(struct output *output, bool good, struct err *err)
+{
+    if (good)
+        return output;
+    copy_failure(output, err);
+    output_free(output);
+    return NULL;
+}
+
+struct output *output_open(const char *path, enum output_mode mode, struct err *err)
+{
+    struct output *output = output_new(mode, err);
+    return output ? opened(output, open_target(output, path), err) : NULL;
+}
+
+struct output *output_open_in(int folder, const char *name, struct err *err)
+{
+    struct output *output = output_new(OUTPUT_REPLACE, err);
+    if (!output)
+        return NULL;
+    output->target = strdup(name);
+    output->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    bool good = output->target || err_nomem(&output->failure);
+    good = good && (output->folder >= 0 || fail_errno(output));
+    return opened(output, good && create_temporary(output, 0600), err);
+}
+
+static bool write_out(struct output *output, const char *p, size_t n)
+{
+    while (n > 0) {
+        ssize_t wrote = write(output->fd, p, n < (1u << 30) ? n : (1u << 30));
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return fail_errno(output);
+        p += wrote;
+        n -= (size_t)wrote;
+    }
+    return true;
+}
+
+static bool empty_buffer(struct output *output)
+{
+    size_t used = output->used;
+    output->used = 0;
+    return write_out(output, output->buffer, used);
+}
+
+static bool put(struct output *output, struct str bytes)
+{
+    if (bytes.n > BUFFER_SIZE - output->used && !empty_buffer(output))
+        return false;
+    if (bytes.n >= BUFFER_SIZE)
+        return write_out(output, bytes.p, bytes.n);
+    if (bytes.n > 0)
+        memcpy(output->buffer + output->used, bytes.p, bytes.n);
+    output->used += bytes.n;
+    return true;
+}
+
+/* Bytes that a terminal would obey are shown to it. Nothing is the end. */
+static bool show(struct output *output, struct str bytes)
+{
+    struct buf text = BUF_INIT;
+    printable_piece(&output->rest, &text, bytes);
+    bool good = text.failed ? err_nomem(&output->failure) : put(output, buf_str(&text));
+    buf_release(&text);
+    return good;
+}
+
+bool output_write(struct output *output, struct str bytes, struct err *err)
+{
+    if (err_is_set(&output->failure))
+        return copy_failure(output, err);
+    output->offset += bytes.n;
+    bool good = output->terminal && bytes.n ? show(output, bytes) : put(output, bytes);
+    return good || copy_failure(output, err);
+}
+
+uint64_t output_offset(const struct output *output)
+{
+    return output->offset;
+}
+
+bool output_flush(struct output *output, struct err *err)
+{
+    if (!err_is_set(&output->failure) && empty_buffer(output))
+        return true;
+    return copy_failure(output, err);
+}
+
+/* Some file systems have no fsync; that is no reason to lose the file. */
+static bool sync_file(struct output *output)
+{
+    return fsync(output->fd) == 0 || errno == EINVAL || errno == ENOTSUP || fail_errno(output);
+}
+
+/* Best effort: some file systems cannot sync a folder, and the file is whole all the same. */
+static void sync_folder(const struct output *output)
+{
+    int fd = openat(output->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)!fsync(fd);
+        close(fd);
+    }
+}
+
+static bool rename_temporary(struct output *output)
+{
+    const int folder = output->folder;
+    const char *name = base_of(output);
+    unsigned flags = output->mode == OUTPUT_REPLACE ? 0 : RENAME_NOREPLACE;
+    int moved = renameat2(folder, output->temporary, folder, name, flags);
+    if (moved != 0 && flags && (errno == EINVAL || errno == ENOSYS)) { /* the file system cannot */
+        moved = linkat(folder, output->temporary, folder, name, 0);
+        if (moved == 0)
+            unlinkat(folder, output->temporary, 0);
+    }
+    if (moved != 0)
+        return errno == EEXIST ? refuse_existing(output) : fail_errno(output);
+    free(output->temporary);
+    output->temporary = NULL;
+    return true;
+}
+
+/* Some file systems tell of a full disk only here. */
+static bool close_file(struct output *output)
+{
+    output->owns_fd = false;
+    return close(output->fd) == 0 || errno == EINTR || fail_errno(output);
+}
+
+static bool make_durable(struct output *output)
+{
+    if (err_is_set(&output->failure) || (output->terminal && !show(output, STR(""))) ||
+        !empty_buffer(output))
+        return false;
+    if (!output->owns_fd)
+        return true;
+    if (!output->temporary)
+        return close_file(output);
+    if (!sync_file(output) || !close_file(output) || !rename_temporary(output))
+        return false;
+    sync_folder(output);
+    return true;
+}
+
+bool output_commit(struct output *output, struct err *err)
+{
+    bool good = make_durable(output) || copy_failure(output, err);
+    output_abort(output); /* nothing is left to take back when all went well */
+    return good;
+}
+
+void output_abort(struct output *output)
+{
+    if (!output)
+        return;
+    struct stat info;
+    if (output->temporary && fstat(output->lock, &info) == 0)
+        (void)folder_unlink(output->folder, output->temporary, &info);
+    output_free(output);
+}

@@ -1,0 +1,255 @@
+#include "trace/base/file/scratch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "trace/base/file/folder.h"
+
+#define LOCK "lock"
+
+enum { LOCK_TEXT = 80 };
+
+static const struct kind {
+    const char *prefix, *what;
+    bool swept;
+} kinds[] = {
+    [SCRATCH_LOGS] = { "symtape-", "logs", false },
+    [SCRATCH_QUESTIONS] = { "symtape-minify-", "questions", true },
+};
+
+static const struct scratch none = { .fd = -1, .parent = -1, .lock = -1 };
+
+static void close_open(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+void scratch_leave(struct scratch *scratch)
+{
+    if (!scratch->path)
+        return;
+    close_open(scratch->lock);
+    close_open(scratch->fd);
+    close_open(scratch->parent);
+    free(scratch->path);
+    *scratch = none;
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * The lock: a file that says which folder it was made for, locked as long as its run lives. A copy
+ * of the folder has another number, and so is not taken for it. */
+
+static bool lock_text(int folder, char *ret)
+{
+    struct stat info;
+    if (fstat(folder, &info) != 0)
+        return false;
+    snprintf(ret, LOCK_TEXT, "symtape made %" PRIuMAX ":%" PRIuMAX "\n", (uintmax_t)info.st_dev,
+             (uintmax_t)info.st_ino);
+    return true;
+}
+
+/* The text is written with the lock held: a sweep that is first finds none and leaves it. */
+static int make_lock(int folder)
+{
+    char text[LOCK_TEXT];
+    int fd = openat(folder, LOCK, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool ok = fd >= 0 && lock_text(folder, text);
+    while (ok && flock(fd, LOCK_EX) != 0)
+        ok = errno == EINTR;
+    ok = ok && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (ok || fd < 0)
+        return fd;
+    int code = errno ? errno : ENOSPC;
+    close(fd);
+    errno = code;
+    return -1;
+}
+
+static bool is_lock_of(int folder, int fd)
+{
+    struct stat info;
+    char expected[LOCK_TEXT], found[LOCK_TEXT];
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || !is_ours(&info) || info.st_nlink != 1 ||
+        flock(fd, LOCK_EX | LOCK_NB) != 0 || !lock_text(folder, expected))
+        return false;
+    ssize_t n = pread(fd, found, sizeof found, 0);
+    return n == (ssize_t)strlen(expected) && memcmp(found, expected, (size_t)n) == 0;
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * What was left. */
+
+static bool is_private(int folder)
+{
+    struct stat info;
+    return fstat(folder, &info) == 0 && (info.st_mode & 07777) == 0700;
+}
+
+/* The lock goes last: a removal that is cut short can be taken up. */
+static bool remove_locked(int parent, const char *name, int folder, int lock)
+{
+    struct stat info;
+    bool ok = folder_empty(folder, lock >= 0 ? LOCK : NULL);
+    if (ok && lock >= 0)
+        ok = fstat(lock, &info) == 0 && folder_unlink(folder, LOCK, &info);
+    return ok && folder_remove_empty(parent, name, folder);
+}
+
+static void sweep_one(int parent, const char *name)
+{
+    int folder = folder_open(parent, name), lock = -1;
+    if (folder >= 0 && is_private(folder))
+        lock = openat(folder, LOCK, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (lock >= 0 && is_lock_of(folder, lock))
+        (void)remove_locked(parent, name, folder, lock);
+    close_open(lock);
+    close_open(folder);
+}
+
+static void sweep(int parent, const char *prefix)
+{
+    int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir)
+        close_open(fd);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (str_starts(str_of(entry->d_name), str_of(prefix)))
+            sweep_one(parent, entry->d_name);
+    if (dir)
+        closedir(dir);
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * Making and removing. */
+
+static const char *temporary_folder(void)
+{
+    const char *given = getenv("TMPDIR");
+    return given && *given ? given : "/tmp";
+}
+
+static const char *name_of(const struct scratch *scratch)
+{
+    return strrchr(scratch->path, '/') + 1;
+}
+
+/* Opened by its name in the folder above: what is there must be ours and private, or it is not what
+ * mkdtemp() made. */
+static bool make_below(struct scratch *ret, const char *above, const struct kind *kind,
+                       struct err *err)
+{
+    if (asprintf(&ret->path, "%s/%sXXXXXX", strcmp(above, "/") == 0 ? "" : above, kind->prefix) < 0)
+        return ret->path = NULL, err_nomem(err);
+    if (!mkdtemp(ret->path))
+        return err_errno(err, "%s: cannot make a folder for %s (TMPDIR)", above, kind->what);
+    ret->fd = folder_open(ret->parent, name_of(ret));
+    if (ret->fd >= 0 && !is_private(ret->fd)) {
+        errno = EPERM;
+    } else if (ret->fd >= 0) {
+        ret->lock = kind->swept ? make_lock(ret->fd) : -1;
+        if (!kind->swept || ret->lock >= 0)
+            return true;
+    }
+    err_errno(err, "%s: cannot make a folder for %s (TMPDIR)", ret->path, kind->what);
+    if (ret->fd >= 0) {
+        (void)!unlinkat(ret->fd, LOCK, 0);
+        (void)folder_remove_empty(ret->parent, name_of(ret), ret->fd);
+    }
+    return false;
+}
+
+bool scratch_make(struct scratch *ret, enum scratch_kind which, struct err *err)
+{
+    const struct kind *kind = &kinds[which];
+    const char *given = temporary_folder();
+    char *above = realpath(given, NULL); /* programs change their working directory */
+    *ret = none;
+    if (!above)
+        return err_errno(err, "%s: no folder for %s (TMPDIR)", given, kind->what);
+    ret->parent = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool ok =
+        ret->parent >= 0 || err_errno(err, "%s: no folder for %s (TMPDIR)", above, kind->what);
+    if (ok && kind->swept)
+        sweep(ret->parent, kind->prefix);
+    ok = ok && make_below(ret, above, kind, err);
+    free(above);
+    if (!ok) {
+        close_open(ret->parent);
+        close_open(ret->fd);
+        free(ret->path);
+        *ret = none;
+    }
+    return ok;
+}
+
+static bool is_no_room(int code)
+{
+    return code == ENOSPC || code == EDQUOT;
+}
+
+bool scratch_is_full(const struct scratch *scratch)
+{
+    enum { ROOM = 1 << 20 };
+    int fd = openat(scratch->fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return is_no_room(errno);
+    bool full = is_no_room(posix_fallocate(fd, 0, ROOM));
+    close(fd);
+    return full;
+}
+
+void scratch_reopen(struct scratch *scratch)
+{
+    struct stat info;
+    if (fstat(scratch->fd, &info) != 0 || info.st_nlink > 0)
+        return;
+    int fd = folder_open(scratch->parent, name_of(scratch));
+    if (fd < 0)
+        return;
+    close(scratch->fd);
+    scratch->fd = fd;
+}
+
+bool scratch_remove(struct scratch *scratch)
+{
+    if (!scratch->path)
+        return true;
+    bool ok = remove_locked(scratch->parent, name_of(scratch), scratch->fd, scratch->lock);
+    int code = errno;
+    scratch_leave(scratch);
+    errno = code;
+    return ok;
+}
+
+/* Some file systems have no O_TMPFILE; there it has a name for a moment. */
+int scratch_file(const char *folder, struct err *err)
+{
+    char *path;
+    int fd = open(folder, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) {
+        if (fd < 0)
+            err_errno(err, "%s", folder);
+        return fd;
+    }
+    if (asprintf(&path, "%s/symtape-XXXXXX", folder) < 0)
+        return err_nomem(err), -1;
+    struct stat info;
+    int above = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    fd = above >= 0 ? mkostemp(path, O_CLOEXEC) : -1;
+    if (fd < 0)
+        err_errno(err, "%s", folder);
+    else if (fstat(fd, &info) == 0)
+        (void)folder_unlink(above, strrchr(path, '/') + 1, &info);
+    close_open(above);
+    free(path);
+    return fd;
+}

@@ -1,0 +1,52 @@
+/* A folder for what a run needs while it runs, below $TMPDIR (or /tmp), where everybody may write.
+ *
+ *     struct scratch scratch;
+ *     if (!scratch_make(&scratch, SCRATCH_QUESTIONS, err))
+ *         return false;
+ *     folder_write(scratch.fd, "name", bytes);            trace/base/file/folder.h
+ *     ... programs are told scratch.path ...
+ *     scratch_remove(&scratch);                           or scratch_leave(): it stays
+ *
+ * mkdtemp() makes it, of mode 0700. It is used and removed by its descriptor: who replaces its name
+ * by a symbolic link gains nothing by it.
+ *
+ * A run that is killed leaves it. The next scratch_make() of the same kind removes it, if it is of
+ * a kind that is swept, is ours, is nobody else's to enter, and holds a file `lock` that names this
+ * very folder and that no process holds locked. Anything else of such a name stays: we cannot know
+ * that we made it. */
+#ifndef SYMTAPE_TRACE_BASE_FILE_SCRATCH_H
+#define SYMTAPE_TRACE_BASE_FILE_SCRATCH_H
+
+#include "trace/base/err.h"
+
+enum scratch_kind {
+    SCRATCH_LOGS,      /* of a recording: never swept, since they may be all that is left of one */
+    SCRATCH_QUESTIONS, /* of minify's --check */
+};
+
+struct scratch {
+    char *path; /* absolute; NULL: there is none */
+    int fd;
+    int parent, lock; /* lock: -1 unless the kind is swept */
+};
+
+/* ERR_ENV names TMPDIR; nothing is left then. */
+bool scratch_make(struct scratch *ret, enum scratch_kind kind, struct err *err);
+/* With what is ours in it. False, with errno, when something is left. Its descriptors are closed
+ * and its path freed in either case; one that is not there is fine. */
+bool scratch_remove(struct scratch *scratch);
+/* Closes and frees; the folder stays, and is swept later only if its kind is. */
+void scratch_leave(struct scratch *scratch);
+
+/* Less than a mebibyte can be written in it: its disk is full, or a quota used up. */
+bool scratch_is_full(const struct scratch *scratch);
+
+/* A program may have removed the folder, and another process of it made one of that name: then `fd`
+ * is that one from now on, provided that it is ours. */
+void scratch_reopen(struct scratch *scratch);
+
+/* A file without a name in `folder`, open for reading and writing, which goes when it is closed. -1
+ * with ERR_ENV. */
+int scratch_file(const char *folder, struct err *err);
+
+#endif

@@ -1,0 +1,102 @@
+/* Reads the side file of a deep recording (deep_format.h) and resolves what its events refer to.
+ *
+ *     struct deep_file file;
+ *     if (deep_file_open(&file, path, err))
+ *         while (deep_file_next(&file, &event)) switch (event.type) ...
+ *     deep_file_release(&file);
+ *
+ * Hostile input: an event that does not hold its fields, or refers to what was not told, is passed
+ * over and counted; one whose size does not fit ends the file. What many events refer to is cut to
+ * a length that no real one has, so that a small file does not become a huge text. */
+#ifndef SYMTAPE_TRACE_LOG_DEEP_DEEP_FILE_H
+#define SYMTAPE_TRACE_LOG_DEEP_DEEP_FILE_H
+
+#include "trace/base/buf.h"
+#include "trace/base/intern.h"
+#include "trace/log/deep/deep_format.h"
+
+enum { DEEP_MOST_FIELDS = 13 };
+
+struct deep_event {
+    enum deep_event_type type;
+    uint64_t at;                        /* offset in the file */
+    uint64_t numbers[DEEP_MOST_FIELDS]; /* by field; texts have theirs below */
+    struct str texts[DEEP_MOST_FIELDS];
+};
+
+struct deep_code {
+    struct str file, function, lines, source; /* lines: pairs of u32 */
+    uint32_t first_line;                      /* of source */
+};
+
+struct deep_file_frame {
+    struct str file, function, code;
+    uint32_t line;
+};
+
+struct deep_file_stack {
+    uint32_t parent, frame; /* or: */
+    struct str text;        /* a traceback; .p NULL */
+    uint32_t number;        /* of its content: equal stacks have one; UINT32_MAX: not yet known */
+};
+
+struct deep_context {
+    int64_t autograd, frame, compile, attempt;
+    uint64_t ns;
+    bool followed; /* the same compile has a later attempt */
+};
+
+struct deep_value {
+    struct str json, floats;
+};
+
+struct deep_file {
+    struct buf data;
+    struct deep_header header;
+    size_t next;
+    uint64_t events, passed_over;
+    bool ended;
+    struct str process; /* JSON; "" */
+    /* What has an id, by id; 0 is none and empty. */
+    vec_of(struct str)
+    strings;
+    vec_of(struct deep_code)
+    codes;
+    vec_of(struct deep_file_frame)
+    frames;
+    vec_of(struct deep_file_stack)
+    stacks;
+    vec_of(struct deep_context)
+    contexts;
+    vec_of(struct deep_value)
+    values;
+    struct intern stack_texts; /* JSON of stacks by number */
+    struct intern compiles;    /* ids of compiles */
+    vec_of(uint32_t)
+    latest; /* by compile: the context of its latest attempt */
+    struct buf scratch;
+};
+
+/* Does a file begin like one? */
+bool deep_file_is(const char *path);
+/* False when it cannot be read (ERR_ENV), or is none (ERR_INPUT). Release it in any case. */
+bool deep_file_open(struct deep_file *file, const char *path, struct err *err);
+/* The same of bytes; they are copied. */
+bool deep_file_read(struct deep_file *file, struct str bytes, struct err *err);
+void deep_file_release(struct deep_file *file);
+
+/* From the first event on, those that tell ids included. False at the end. */
+bool deep_file_next(struct deep_file *file, struct deep_event *event);
+void deep_file_rewind(struct deep_file *file);
+
+/* "" for ids that were not told. */
+struct str deep_string(const struct deep_file *file, uint64_t id);
+const struct deep_value *deep_value(const struct deep_file *file, uint64_t id);
+const struct deep_context *deep_context(const struct deep_file *file, uint64_t id);
+const struct deep_file_frame *deep_frame(const struct deep_file *file, uint64_t id);
+
+/* Number of a stack's content, UINT32_MAX for none (or without memory: file->scratch.failed). Its
+ * text, [[FILE, LINE, FUNCTION, CODE], ...], is intern_text(&file->stack_texts, number). */
+uint32_t deep_stack_number(struct deep_file *file, uint64_t id);
+
+#endif

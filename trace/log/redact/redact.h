@@ -1,0 +1,156 @@
+/* Rewriting what was recorded so that it can be shown to strangers.
+ *
+ *     struct redact redact;
+ *     if (!redact_init(&redact, err))
+ *         return false;
+ *     redact_text(&redact, header_json, &out);      appends
+ *     redact_text(&redact, payload, &out);          out.failed: memory ran out
+ *     redact_release(&redact);
+ *
+ * What goes, by the rules below, and what takes its place:
+ *   paths      /home/ann/env/lib/python3.11/site-packages/torch/x.py  ->  /redacted/torch/x.py
+ *              /usr/lib/python3.11/ast.py                ->  /redacted/python3.11/ast.py
+ *              /home/ann/pytorch/torch/fx/node.py        ->  /redacted/HASH/torch/fx/node.py
+ *              /home/ann/secret/plan/train.py            ->  /redacted/HASH/train.py
+ *              Windows paths (C:\Users\ann\train.py) likewise, with slashes. /one_component stays.
+ *   users      user1, user2 ...: the component after home, Users or users of a path, what follows
+ *              torchinductor_ in one; values of "user"-like JSON fields; and from then on each
+ * whole word equal to such a name, unless the name is a word that logs are made of
+ *              (redact_words.def) or looks like a symbol or dtype (s77, f32): those are replaced
+ *              only where their place shows that they are names.
+ *   hosts      host1, host2 ...: values of "hostname"-like fields, then whole words as above.
+ *   variables  os.environ['X'] = 'redacted'; also setdefault, putenv, environ({...}), |= {...} and
+ *              update(X='...'); export X=..., set X=..., $env:X = ..., X=... COMMAND of shells; the
+ *              values of an "env"-like JSON object; X=redacted in such an array.
+ *   values     redacted1 ...: what a variable was set to, a password, an option's value, once it is
+ *              known, wherever it stands: in any case, within words, escaped (redact_values.c); not
+ *              what is short, made of digits or of common words, or harmless by its name
+ *              (redact_harmless.def). Names of users and hosts likewise where no letter is beside
+ * them. shapes     passwords and tokens by their names or beginnings (redact_tokens.def), bearer
+ * tokens, hosts and paths of URLs (not of redact_urls.def), user:password@host, git@host:path.
+ *   comments   of source lines that stacks, graphs, guards and tracebacks quote.
+ *
+ * HASH is 40 bits of an HMAC of the folder's path, its user taken out first, with a key that
+ * redact_init() draws: files of two folders stay apart, one path reads the same wherever it occurs
+ * in what one context rewrites, and nobody can confirm a guess by it. A path that others were met
+ * in is a folder, and keeps no component. Tails that PyTorch's own paths are recognized by
+ * (torch/_dynamo/...) are kept, as are line numbers.
+ *
+ * Text that is JSON is rewritten string by string, decoded first, JSON inside strings likewise, and
+ * stays JSON; strings that are not touched keep their bytes. In other text (graphs, code,
+ * tracebacks) nothing is replaced by text that needs quoting. Redacted text stays as it is when it
+ * is redacted again.
+ *
+ * Names are learnt as they are met. One pass therefore replaces a name in every path, but leaves a
+ * bare word that comes before the first path that gives it away. Who can read the input twice calls
+ * redact_learn on all of it first; who cannot adds the names that are likely ($USER, the host's).
+ *
+ * Limits. This takes out what is recognized, and is no proof that nothing else is left:
+ *   - names of files, functions, classes and variables, and of operators (below torch., aten.);
+ *   - paths with a space outside of quotes, JSON and "# File:" comments: the rest after the space;
+ *     relative paths, but for those that end a guard's line;
+ *   - constants and code of the recorded program: source lines are part of a recording.
+ * The MD5 in has_payload is of the payload before it was redacted. */
+#ifndef SYMTAPE_TRACE_LOG_REDACT_REDACT_H
+#define SYMTAPE_TRACE_LOG_REDACT_REDACT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/base/arena.h"
+#include "trace/base/buf.h"
+#include "trace/base/err.h"
+#include "trace/base/intern.h"
+#include "trace/base/text/json.h"
+#include "trace/base/vec.h"
+
+#define REDACT_MARK  "/redacted/"
+#define REDACT_VALUE "redacted"
+
+enum {
+    REDACT_MAX_NESTED = 4, /* JSON in strings of JSON in strings ... */
+    REDACT_KEY = 32
+};
+
+/* What a user or host name becomes. */
+struct redact_name {
+    struct str replacement; /* "user1" */
+    bool everywhere;        /* each whole word, or only at places that show what it is */
+};
+
+/* Where a text that is known to be secret is replaced, in any case. */
+enum redact_reach {
+    REDACT_PART, /* where no letter is beside it */
+    REDACT_ANYWHERE
+};
+
+struct redact_pattern {
+    struct str text, replacement;
+    enum redact_reach reach;
+    uint32_t next; /* with the same block; see redact_values.c */
+};
+
+struct redact_container;
+struct redact_finder;
+
+/* One level of JSON: the text inside a string of the level above. */
+struct redact_level {
+    struct json doc;
+    vec_of(struct redact_container)
+    open; /* arrays and objects around the value at hand */
+    struct buf decoded, rewritten;
+};
+
+struct redact {
+    struct intern names; /* users and hosts */
+    vec_of(struct redact_name)
+    found;                /* by their id in names */
+    struct intern common; /* redact_words.def */
+    struct arena arena;
+    uint32_t n_users, n_hosts, n_values;
+    struct intern values; /* that are secret wherever they stand */
+    vec_of(struct redact_pattern)
+    patterns; /* of values and names, in all their forms */
+    struct redact_finder *finder;
+    bool stale;                    /* the finder does not know all patterns */
+    bool learning;                 /* what is written is not looked at */
+    unsigned char key[REDACT_KEY]; /* of folders' hashes */
+    struct intern folders;         /* as they are hashed: without users */
+    vec_of(uint64_t)
+    hashes;             /* by their id in folders */
+    struct intern seen; /* folders as they were met */
+    vec_of(uint64_t)
+    seen_hashes;
+    struct redact_level levels[REDACT_MAX_NESTED];
+    struct buf scratch, discarded, found_values;
+    bool failed; /* memory ran out; the next redact_text says so */
+};
+
+/* Needs redact_release() only when it succeeded. */
+bool redact_init(struct redact *redact, struct err *err);
+void redact_release(struct redact *redact);
+
+/* Names known beforehand. Empty ones are passed over. */
+bool redact_add_user(struct redact *redact, struct str name, struct err *err);
+bool redact_add_host(struct redact *redact, struct str name, struct err *err);
+
+/* What is known of the program that was recorded; each may be NULL. */
+struct redact_known {
+    const char *const *environment; /* NAME=VALUE, NULL at the end */
+    const char *const *command;     /* its words, NULL at the end */
+    struct str set;                 /* NAME=VALUE that it set itself, each with a NUL behind it */
+    const char *user, *host;
+};
+bool redact_add_known(struct redact *redact, const struct redact_known *known, struct err *err);
+
+/* A variable of the environment that the recorded program had, and the words of its command. What
+ * they hold is replaced wherever it stands, unless it is harmless. */
+bool redact_add_variable(struct redact *redact, struct str name, struct str value, struct err *err);
+bool redact_add_command(struct redact *redact, const char *const *argv, size_t n, struct err *err);
+
+/* Appends `in`, rewritten. Sets out->failed when memory ran out. */
+void redact_text(struct redact *redact, struct str in, struct buf *out);
+/* Takes the names from `in` and writes nothing. */
+bool redact_learn(struct redact *redact, struct str in, struct err *err);
+
+#endif

@@ -1,0 +1,107 @@
+/* Is what a program says of the kind that its tag tells (torch/_export/serde/schema.py)? */
+#include "trace/pt2/pt2_program.h"
+
+#include "trace/graph/python_name.h"
+
+bool program_refuse(struct program *program, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (!program->failed) /* where memory ran out, texts are not what the file says */
+        err_setv(program->err, ERR_INPUT, fmt, args);
+    va_end(args);
+    program->failed = true;
+    return false;
+}
+
+void program_refused_at(struct program *program, const char *what, struct str name)
+{
+    enum { SHOWN = 80 };
+    char shown[SHOWN + 1];
+    size_t n = 0;
+    if (program->err->kind != ERR_INPUT)
+        return;
+    for (; n < name.n && n < SHOWN; n++)
+        shown[n] = (unsigned char)name.p[n] < ' ' || name.p[n] == 127 ? '?' : name.p[n];
+    shown[n] = '\0';
+    err_at(program->err, "%s%s%s", what, n ? " " : "", shown);
+}
+
+static bool want(struct program *program, json_id value, bool is_it, const char *what)
+{
+    static const char *const KINDS[] = {
+        [JSON_NULL] = "nothing",     [JSON_FALSE] = "a boolean", [JSON_TRUE] = "a boolean",
+        [JSON_NUMBER] = "a number",  [JSON_STRING] = "a string", [JSON_ARRAY] = "a list",
+        [JSON_OBJECT] = "an object", [JSON_REF] = "a reference",
+    };
+    return is_it || program_refuse(program, "%s where %s belongs",
+                                   KINDS[json_kind_of(program->doc, value)], what);
+}
+
+bool program_want_string(struct program *program, json_id value)
+{
+    return want(program, value, json_kind_of(program->doc, value) == JSON_STRING, "a string");
+}
+
+bool program_want_integer(struct program *program, json_id value)
+{
+    struct str text = json_text(program->doc, value);
+    bool is_integer = json_kind_of(program->doc, value) == JSON_NUMBER;
+    for (size_t i = text.n && text.p[0] == '-'; i < text.n; i++)
+        is_integer = is_integer && text.p[i] >= '0' && text.p[i] <= '9';
+    return want(program, value, is_integer, "an integer");
+}
+
+/* What JSON has no number for is a string (EnumEncoder of serialize.py), or a bare word. */
+bool program_want_number(struct program *program, json_id value)
+{
+    struct str text = json_text(program->doc, value);
+    enum json_kind kind = json_kind_of(program->doc, value);
+    return want(program, value,
+                kind == JSON_NUMBER ||
+                    (kind == JSON_STRING && (str_is(text, "Infinity") || str_is(text, "NaN") ||
+                                             str_is(text, "-Infinity"))),
+                "a number");
+}
+
+bool program_want_bool(struct program *program, json_id value)
+{
+    enum json_kind kind = json_kind_of(program->doc, value);
+    return want(program, value, kind == JSON_TRUE || kind == JSON_FALSE, "a boolean");
+}
+
+bool program_want_list(struct program *program, json_id value)
+{
+    return want(program, value, json_kind_of(program->doc, value) == JSON_ARRAY, "a list");
+}
+
+bool program_want_object(struct program *program, json_id value)
+{
+    return want(program, value, json_kind_of(program->doc, value) == JSON_OBJECT, "an object");
+}
+
+static struct str keep(struct program *program, json_id string, bool (*is_one)(struct str),
+                       const char *what)
+{
+    struct str name = program_keep(program, string);
+    if (program_want_string(program, string) && !is_one(name)) {
+        program_refuse(program, "no %s in Python", what);
+        program_refused_at(program, "name", name);
+    }
+    return name;
+}
+
+struct str program_keep_name(struct program *program, json_id string)
+{
+    return keep(program, string, python_is_name, "name");
+}
+
+struct str program_keep_word(struct program *program, json_id string)
+{
+    return keep(program, string, python_is_word, "name");
+}
+
+struct str program_keep_dotted(struct program *program, json_id string)
+{
+    return keep(program, string, python_is_dotted, "dotted name");
+}
