@@ -31,15 +31,25 @@ static struct found find_letter(const struct opt_parse *parse, char letter)
     return (struct found){ 0 };
 }
 
+static bool has_name(const struct opt *opt, struct str name)
+{
+    if (str_is(name, opt->name))
+        return true;
+    for (const char *rest = opt->old; rest && *rest;)
+        if (str_eq(name, opt_next_word(&rest)))
+            return true;
+    return false;
+}
+
 static struct found find_name(const struct opt_parse *parse, struct str name)
 {
     struct str positive = str_starts(name, STR("no-")) ? str_from(name, 3) : (struct str){ 0 };
     for (size_t t = 0; t < parse->n_targets; t++)
         for (const struct opt *o = parse->targets[t].options; o && o->kind != OPT_KIND_END; o++) {
             char *field = (char *)parse->targets[t].args + o->offset;
-            if (str_is(name, o->name))
+            if (has_name(o, name))
                 return (struct found){ o, field, false };
-            if (o->kind == OPT_KIND_FLAG && positive.n && str_is(positive, o->name))
+            if (o->kind == OPT_KIND_FLAG && positive.n && has_name(o, positive))
                 return (struct found){ o, field, true };
         }
     return (struct found){ 0 };
@@ -83,6 +93,16 @@ static bool store_number(const struct opt *opt, char *field, const char *value, 
                                     opt->name, value);
 }
 
+static bool store_sizes(char *field, const char *value)
+{
+    struct opt_sizes *sizes = (struct opt_sizes *)(void *)field;
+    if (!*value || value[strcspn(value, "=/")] == '=')
+        sizes->text = value;
+    else
+        sizes->file = value;
+    return true;
+}
+
 static bool store(const struct opt_parse *parse, const struct found *found, const char *value,
                   struct err *err)
 {
@@ -93,6 +113,7 @@ static bool store(const struct opt_parse *parse, const struct found *found, cons
     case OPT_KIND_OPTIONAL: *(const char **)(void *)found->field = value; return true;
     case OPT_KIND_NUMBER: return store_number(found->opt, found->field, value, err);
     case OPT_KIND_CHOICE: return store_choice(found->opt, found->field, value, err);
+    case OPT_KIND_SIZES: return store_sizes(found->field, value);
     case OPT_KIND_SPLIT:
         *(struct opt_number *)(void *)found->field = (struct opt_number){ parse->operands.n, true };
         return true;

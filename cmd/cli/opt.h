@@ -33,6 +33,7 @@ enum opt_kind {
     OPT_KIND_NUMBER,   /* struct opt_number, decimal */
     OPT_KIND_CHOICE,   /* const char *, one of the words in `value`, separated by '|' */
     OPT_KIND_SPLIT,    /* struct opt_number: how many operands stand before it; takes no value */
+    OPT_KIND_SIZES,    /* struct opt_sizes: "s77=31,s27=8", or a file of such lines */
 };
 
 struct opt {
@@ -42,11 +43,19 @@ struct opt {
     const char *value; /* what its value is called in the help: "FILE"; the words of a choice */
     size_t offset;     /* of its field in the command's struct */
     const char *help;
+    const char *old; /* older spellings of its name, separated by '|', or NULL: they are accepted,
+                      * and help, completions and suggestions do not show them */
 };
 
 struct opt_number {
     uint64_t value;
     bool given;
+};
+
+/* A value that has an '=' before its first '/' is text, as is an empty one; any other value names a
+ * file. A value replaces an earlier one of its own kind only, so that both can be given. */
+struct opt_sizes {
+    const char *text, *file; /* NULL: not given */
 };
 
 /* Does a value follow it, as its next word if in no other way? */
@@ -60,30 +69,28 @@ static inline bool opt_takes_value(const struct opt *opt)
 #define OPT_FIELD(ctype, type, field) \
     (offsetof(type, field) + 0 * sizeof(&((type *)0)->field == (ctype *)0))
 
-#define OPT_FLAG(letter, name, type, field, help)                             \
-    {                                                                         \
-        OPT_KIND_FLAG, letter, name, NULL, OPT_FIELD(bool, type, field), help \
+/* The last arguments of a row are its help and, if the option has been renamed, its older
+ * spellings: OPT_STRING(0, "error", "TEXT", struct minify_args, error, "a failure has this text",
+ * .old = "expect"). */
+#define OPT_ROW(kind_, letter_, name_, value_, ctype, type, field, ...)   \
+    {                                                                     \
+        .kind = kind_, .letter = letter_, .name = name_, .value = value_, \
+        .offset = OPT_FIELD(ctype, type, field), .help = __VA_ARGS__      \
     }
-#define OPT_STRING(letter, name, value, type, field, help)                               \
-    {                                                                                    \
-        OPT_KIND_STRING, letter, name, value, OPT_FIELD(const char *, type, field), help \
-    }
-#define OPT_OPTIONAL(letter, name, value, type, field, help)                               \
-    {                                                                                      \
-        OPT_KIND_OPTIONAL, letter, name, value, OPT_FIELD(const char *, type, field), help \
-    }
-#define OPT_NUMBER(letter, name, value, type, field, help)                                    \
-    {                                                                                         \
-        OPT_KIND_NUMBER, letter, name, value, OPT_FIELD(struct opt_number, type, field), help \
-    }
-#define OPT_CHOICE(letter, name, words, type, field, help)                               \
-    {                                                                                    \
-        OPT_KIND_CHOICE, letter, name, words, OPT_FIELD(const char *, type, field), help \
-    }
-#define OPT_SPLIT(letter, name, type, field, help)                                          \
-    {                                                                                       \
-        OPT_KIND_SPLIT, letter, name, NULL, OPT_FIELD(struct opt_number, type, field), help \
-    }
+#define OPT_FLAG(letter, name, type, field, ...) \
+    OPT_ROW(OPT_KIND_FLAG, letter, name, NULL, bool, type, field, __VA_ARGS__)
+#define OPT_STRING(letter, name, value, type, field, ...) \
+    OPT_ROW(OPT_KIND_STRING, letter, name, value, const char *, type, field, __VA_ARGS__)
+#define OPT_OPTIONAL(letter, name, value, type, field, ...) \
+    OPT_ROW(OPT_KIND_OPTIONAL, letter, name, value, const char *, type, field, __VA_ARGS__)
+#define OPT_NUMBER(letter, name, value, type, field, ...) \
+    OPT_ROW(OPT_KIND_NUMBER, letter, name, value, struct opt_number, type, field, __VA_ARGS__)
+#define OPT_CHOICE(letter, name, words, type, field, ...) \
+    OPT_ROW(OPT_KIND_CHOICE, letter, name, words, const char *, type, field, __VA_ARGS__)
+#define OPT_SPLIT(letter, name, type, field, ...) \
+    OPT_ROW(OPT_KIND_SPLIT, letter, name, NULL, struct opt_number, type, field, __VA_ARGS__)
+#define OPT_SIZES(letter, name, value, type, field, ...) \
+    OPT_ROW(OPT_KIND_SIZES, letter, name, value, struct opt_sizes, type, field, __VA_ARGS__)
 #define OPT_END              \
     {                        \
         .kind = OPT_KIND_END \

@@ -6,20 +6,23 @@ struct args {
     bool json, quiet;
     const char *output, *events, *format;
     struct opt_number limit, vs;
+    struct opt_sizes sizes;
 };
 
 static const struct opt options[] = {
-    OPT_STRING('o', "output", "TAPE", struct args, output, "write the tape here"),
+    OPT_STRING('o', "output", "TAPE", struct args, output, "write the tape here",
+               .old = "to|destination"),
     OPT_OPTIONAL(0, "events", "NAME", struct args, events, "every record"),
     OPT_CHOICE(0, "format", "text|json|folded", struct args, format, "what to print"),
     OPT_NUMBER('n', "limit", "N", struct args, limit, "at most N"),
     OPT_FLAG('j', "json", struct args, json, "print one JSON object"),
     OPT_SPLIT(0, "vs", struct args, vs, "the other side"),
+    OPT_SIZES(0, "sizes", "SIZE[,SIZE...]|FILE", struct args, sizes, "sizes", .old = "set"),
     OPT_END,
 };
 
 static const struct opt more_options[] = {
-    OPT_FLAG('q', "quiet", struct args, quiet, "print errors only"),
+    OPT_FLAG('q', "quiet", struct args, quiet, "print errors only", .old = "silent"),
     OPT_END,
 };
 
@@ -117,6 +120,44 @@ static void test_flags_are_negated(void **state)
     opt_release(&p.parse);
 }
 
+static void test_older_spellings_go_on_working(void **state)
+{
+    (void)state;
+    struct parsed p;
+    PARSE(&p, "--to", "a.tape", "--silent");
+    assert_no_err(&p.err);
+    assert_string_equal(p.args.output, "a.tape");
+    assert_true(p.args.quiet);
+    opt_release(&p.parse);
+    PARSE(&p, "--output=a.tape", "--destination=b.tape", "--quiet", "--no-silent");
+    assert_no_err(&p.err);
+    assert_string_equal(p.args.output, "b.tape");
+    assert_false(p.args.quiet);
+    opt_release(&p.parse);
+    PARSE(&p, "--destination");
+    assert_err(&p.err, ERR_USAGE, "--output needs a value: TAPE");
+    opt_release(&p.parse);
+    PARSE(&p, "--destinatio", "x");
+    assert_err(&p.err, ERR_USAGE, "unknown option --destinatio");
+    opt_release(&p.parse);
+}
+
+static void test_sizes_are_text_or_a_file(void **state)
+{
+    (void)state;
+    struct parsed p;
+    PARSE(&p, "--sizes", "s77=31,8", "--set", "sizes.txt", "--set=s27=8");
+    assert_no_err(&p.err);
+    assert_string_equal(p.args.sizes.text, "s27=8");
+    assert_string_equal(p.args.sizes.file, "sizes.txt");
+    opt_release(&p.parse);
+    PARSE(&p, "--sizes=./a=b", "--sizes=");
+    assert_no_err(&p.err);
+    assert_string_equal(p.args.sizes.text, "");
+    assert_string_equal(p.args.sizes.file, "./a=b");
+    opt_release(&p.parse);
+}
+
 static void test_a_split_counts_the_operands_before_it(void **state)
 {
     (void)state;
@@ -208,7 +249,7 @@ static void test_help_fits_80_columns(void **state)
 {
     (void)state;
     static const struct opt wide[] = {
-        OPT_STRING('o', "output", "TAPE", struct args, output, "short"),
+        OPT_STRING('o', "output", "TAPE", struct args, output, "short", .old = "to"),
         OPT_STRING(0, "a-very-long-option-name-indeed", "VALUE", struct args, events,
                    "a help text that goes on and on, so that it has to be folded at least once "
                    "before it comes to its end"),
@@ -248,6 +289,8 @@ int main(void)
         cmocka_unit_test(test_operands_and_options_mix),
         cmocka_unit_test(test_the_first_operand_may_end_the_options),
         cmocka_unit_test(test_flags_are_negated),
+        cmocka_unit_test(test_older_spellings_go_on_working),
+        cmocka_unit_test(test_sizes_are_text_or_a_file),
         cmocka_unit_test(test_a_split_counts_the_operands_before_it),
         cmocka_unit_test(test_an_optional_value_never_swallows_the_operand),
         cmocka_unit_test(test_mistakes_are_told),
