@@ -138,7 +138,9 @@ struct value *ops_values(struct ops *ops, size_t n)
 
 const struct tensor_meta *ops_intern(struct ops *ops, const struct tensor_meta *meta)
 {
-    return meta_intern(&ops->metas, ops->pool, meta);
+    const struct tensor_meta *ret = meta_intern(&ops->metas, ops->pool, meta);
+    ops->short_of_memory |= !ret;
+    return ret;
 }
 
 struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta)

@@ -162,8 +162,8 @@ typedef enum op_outcome ops_subgraph(void *user, struct str graph, const struct 
                                      uint32_t n, struct value *ret);
 void ops_set_subgraph(struct ops *ops, ops_subgraph *run, void *user);
 
-/* Memory ran out where an answer could do without: of the cache, of counters, of
- * questions that are asked for what they leave behind. */
+/* Memory ran out for a tensor's meta, or where an answer could do without: of the cache, of
+ * counters, of questions that are asked for what they leave behind. */
 bool ops_short_of_memory(const struct ops *ops);
 /* How often a call was answered by what a tensor remembers (nonzero(), item()). */
 uint64_t ops_memo_uses(const struct ops *ops);
@@ -175,7 +175,7 @@ const char *ops_keep_name(struct ops *ops, struct str name);
 
 /* --- Making arguments --- */
 
-/* Copied and interned; meta.id is not looked at. NULL: out of memory. */
+/* Copied and interned; meta.id is not looked at. NULL: out of memory, and ops_short_of_memory(). */
 const struct tensor_meta *ops_intern(struct ops *ops, const struct tensor_meta *meta);
 struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta); /* new storage */
 /* Room for n values that lives until ops_reset(); NULL: out of memory. */

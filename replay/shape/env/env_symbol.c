@@ -1,11 +1,9 @@
 /* Making symbols: names, duck shaping, 0/1 specialisation, ranges
  * (torch/fx/experimental/symbolic_shapes.py: create_symbol and its kin). */
-/* One digest must not initialise all of libcrypto, which takes a millisecond. */
-#define OPENSSL_SUPPRESS_DEPRECATED
-#include <openssl/sha.h>
 #include <stdio.h>
 
 #include "replay/shape/env/env_inside.h"
+#include "trace/base/sha256.h"
 
 /* --- Names: _generate_unique_id --- */
 
@@ -25,12 +23,9 @@ static bool take_id(struct shape_env *env, uint32_t id)
 
 static bool unique_id(struct shape_env *env, struct str source, uint32_t *ret)
 {
-    unsigned char digest[SHA256_DIGEST_LENGTH];
-    SHA256_CTX context;
-    if (!SHA256_Init(&context) || !SHA256_Update(&context, source.p ? source.p : "", source.n) ||
-        !SHA256_Final(digest, &context))
-        return env_no_memory(env);
+    unsigned char digest[SHA256_BYTES];
     uint32_t id = 0;
+    sha256(source, digest);
     for (unsigned i = 0; i < sizeof digest; i++)
         id = (id * 256 + digest[i]) % 100;
     while (id_taken(env, id))

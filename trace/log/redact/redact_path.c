@@ -1,6 +1,4 @@
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-
+#include "trace/base/sha256.h"
 #include "trace/events/user_line.h"
 #include "trace/log/redact/redact_parts.h"
 
@@ -192,15 +190,12 @@ static void use_slashes(struct buf *out, size_t from)
 }
 
 /* Of nobody who does not know the key: a guessed folder cannot be confirmed by its hash. */
-static uint64_t make_hash(struct redact *redact, struct str folder)
+static uint64_t make_hash(const struct redact *redact, struct str folder)
 {
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
+    unsigned char digest[SHA256_BYTES];
     uint64_t ret = 0;
-    if (!HMAC(EVP_sha256(), redact->key, REDACT_KEY, (const unsigned char *)folder.p, folder.n,
-              digest, &n))
-        redact->failed = true;
-    for (unsigned i = 0; i < HASH_DIGITS / 2 && i < n; i++)
+    hmac_sha256((struct str){ (const char *)redact->key, REDACT_KEY }, folder, digest);
+    for (unsigned i = 0; i < HASH_DIGITS / 2; i++)
         ret = ret << 8 | digest[i];
     return ret;
 }

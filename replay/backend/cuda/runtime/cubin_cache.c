@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +11,11 @@
 #include "replay/backend/cuda/runtime/matching.h"
 #include "trace/base/file/folder.h"
 #include "trace/base/file/output.h"
+#include "trace/base/sha256.h"
 
 static const char magic[] = "symtape cubin 2\n";
 
-enum { HASH = 32, NAME = 80, LARGEST = 256 << 20 };
+enum { NAME = 80, LARGEST = 256 << 20 };
 
 bool cubin_cache_folder(char *ret, size_t n)
 {
@@ -92,29 +92,19 @@ static void put_name(struct cubin_key key, const char *version, char ret[NAME])
     snprintf(ret, NAME, "%016" PRIx64 "%016" PRIx64 "-%.40s", key.high, key.low, version);
 }
 
-static bool put_hash(struct str bytes, struct buf *ret)
-{
-    unsigned char hash[HASH];
-    unsigned n = 0;
-    if (EVP_Digest(bytes.p, bytes.n, hash, &n, EVP_sha256(), NULL) != 1 || n != HASH)
-        return false;
-    buf_put(ret, (struct str){ (const char *)hash, HASH });
-    return !ret->failed;
-}
-
 /* The content behind the name that the file was made under. */
 static bool check_file(struct str file, const char *name, struct str *ret)
 {
-    struct buf hash = BUF_INIT;
-    if (file.n < HASH)
+    unsigned char hash[SHA256_BYTES];
+    if (file.n < sizeof hash)
         return false;
-    struct str signed_part = str_first(file, file.n - HASH);
-    bool ok = put_hash(signed_part, &hash) && str_eq(buf_str(&hash), str_from(file, file.n - HASH));
+    struct str signed_part = str_first(file, file.n - sizeof hash);
+    sha256(signed_part, hash);
+    bool ok = memcmp(hash, file.p + signed_part.n, sizeof hash) == 0;
     struct bytes in = bytes_of(signed_part);
     ok = ok && str_eq(bytes_take(&in, strlen(magic)), str_of(magic));
     ok = ok && str_eq(bytes_take(&in, bytes_le64(&in)), str_of(name));
     *ret = bytes_take(&in, bytes_left(&in));
-    buf_release(&hash);
     return ok && !in.failed && ret->n > 0;
 }
 
@@ -158,11 +148,16 @@ bool cubin_cache_read(const char *folder, struct cubin_key key, int major, int m
 
 static bool print_file(const char *name, struct str cubin, struct buf *file)
 {
+    unsigned char hash[SHA256_BYTES];
     buf_puts(file, magic);
     buf_le64(file, strlen(name));
     buf_puts(file, name);
     buf_put(file, cubin);
-    return !file->failed && put_hash(buf_str(file), file);
+    if (file->failed)
+        return false;
+    sha256(buf_str(file), hash);
+    buf_put(file, (struct str){ (const char *)hash, sizeof hash });
+    return !file->failed;
 }
 
 bool cubin_cache_keep(int folder, const char *name, struct str bytes)

@@ -1,0 +1,47 @@
+/* The low-level calls for the reasons that md5.c gives: EVP's first use takes a millisecond and thousands
+ * of allocations, and libcrypto crashes where one of them fails. */
+#define OPENSSL_API_COMPAT 0x10100000L
+
+#include "trace/base/sha256.h"
+
+#include <openssl/sha.h>
+
+enum { INNER = 0x36, OUTER = 0x5c };
+
+_Static_assert(SHA256_BYTES == SHA256_DIGEST_LENGTH, "a digest of libcrypto");
+_Static_assert(SHA256_MAX_KEY == SHA256_CBLOCK, "a key of one block is used as it is");
+
+static void update(SHA256_CTX *context, struct str bytes)
+{
+    if (bytes.n > 0)
+        SHA256_Update(context, bytes.p, bytes.n);
+}
+
+void sha256(struct str bytes, unsigned char digest[SHA256_BYTES])
+{
+    SHA256_CTX context;
+    SHA256_Init(&context);
+    update(&context, bytes);
+    SHA256_Final(digest, &context);
+}
+
+/* A message that begins with a block of the key, each byte of it changed by `pad`. */
+static void hash_keyed(struct str key, unsigned char pad, struct str bytes,
+                       unsigned char digest[SHA256_BYTES])
+{
+    unsigned char block[SHA256_MAX_KEY];
+    SHA256_CTX context;
+    for (size_t i = 0; i < sizeof block; i++)
+        block[i] = (unsigned char)((i < key.n ? (unsigned char)key.p[i] : 0) ^ pad);
+    SHA256_Init(&context);
+    SHA256_Update(&context, block, sizeof block);
+    update(&context, bytes);
+    SHA256_Final(digest, &context);
+}
+
+void hmac_sha256(struct str key, struct str bytes, unsigned char digest[SHA256_BYTES])
+{
+    unsigned char inner[SHA256_BYTES];
+    hash_keyed(key, INNER, bytes, inner);
+    hash_keyed(key, OUTER, (struct str){ (const char *)inner, sizeof inner }, digest);
+}
