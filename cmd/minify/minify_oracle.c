@@ -163,7 +163,11 @@ bool minify_make_oracle(struct minify_job *job, struct err *err)
         return err_set(err, ERR_USAGE, "--tf32 belongs to --backend-mismatch");
     if ((args->check || args->torch || args->ops) && args->inject)
         return err_set(err, ERR_USAGE, "--inject is for the shape engine alone");
-    if (!make(job, err) || !minify_hide_oracle(job, err))
+    if (!make(job, err))
+        return false;
+    if (job->oracle->without.n)
+        out_note(job->cmd->out, "%.*s", STR_ARG(job->oracle->without));
+    if (!minify_hide_oracle(job, err))
         return false;
     job->repro.allow = str_of(args->allow);
     return true;

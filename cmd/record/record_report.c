@@ -20,14 +20,6 @@ static void note_end(const struct record_report *report)
                  strsignal(end->signal));
 }
 
-/* The logs' folder is in it: $TMPDIR or /tmp, as an absolute path. */
-static struct str logs_disk(const struct record_run *run)
-{
-    const char *slash = strrchr(run->folder.path, '/');
-    return (struct str){ run->folder.path,
-                         slash > run->folder.path ? (size_t)(slash - run->folder.path) : 1 };
-}
-
 /* What the user might not expect. */
 static void note_surroundings(const struct record_report *report)
 {
@@ -36,7 +28,7 @@ static void note_surroundings(const struct record_report *report)
         out_note(report->out, "TORCH_TRACE or TORCH_DTRACE was set; its folder got nothing");
     if (run->disk_full)
         out_note(report->out, "the disk of %.*s (TMPDIR) is full: logs may be cut",
-                 STR_ARG(logs_disk(run)));
+                 STR_ARG(scratch_disk(&run->folder)));
     if (run->writers)
         out_note(report->out, "%zu process%s still running with a log open; later records are lost",
                  run->writers, run->writers == 1 ? "" : "es");
@@ -123,7 +115,7 @@ static void note_deep(const struct record_report *report)
         out_note(report->out, "deep: nothing was recorded deeply");
     if (deep->not_recorded.n && report->run.disk_full)
         out_note(report->out, "deep: not recorded deeply (the disk of %.*s is full): %.*s",
-                 STR_ARG(logs_disk(&report->run)), STR_ARG(buf_str(&deep->not_recorded)));
+                 STR_ARG(scratch_disk(&report->run.folder)), STR_ARG(buf_str(&deep->not_recorded)));
     else if (deep->not_recorded.n)
         out_note(report->out,
                  "deep: not recorded deeply (python -I, -E or -S, or without our "
@@ -134,7 +126,7 @@ static void note_deep(const struct record_report *report)
     if (deep->lost)
         out_note(report->out, "deep: %llu event%s lost: no room to write to in %.*s (TMPDIR)",
                  (unsigned long long)deep->lost, deep->lost == 1 ? " was" : "s were",
-                 STR_ARG(logs_disk(&report->run)));
+                 STR_ARG(scratch_disk(&report->run.folder)));
     if (deep->disagreements)
         out_note(report->out,
                  "deep: %llu count%s differ from PyTorch's own (show --artifact "

@@ -63,6 +63,7 @@ struct oracle {
     void (*free)(struct oracle *oracle);
     struct str name;    /* "replay", "guard", "check" ...: for messages */
     struct str id;      /* changes whenever an answer might: part of the journal's key */
+    struct str without; /* what it goes without, and why: a note for the user; "" */
     bool deterministic; /* in process: asked once */
     bool cheap;         /* in process: prefer many small questions, no journal flush a question */
 };

@@ -288,6 +288,15 @@ static bool take_signature(struct backends_oracle *o, const struct candidate *wh
     return ok;
 }
 
+/* The folder of compiled kernels may be refused: questions take longer then. */
+static bool note_without(struct backends_oracle *o, struct err *err)
+{
+    const struct err *tested = &o->tested.backend->without;
+    const struct err *why = err_is_set(tested) ? tested : &o->reference.backend->without;
+    o->oracle.without = arena_copy(&o->arena, str_of(err_is_set(why) ? why->text : ""));
+    return o->oracle.without.p || err_nomem(err);
+}
+
 static bool make_id(struct backends_oracle *o, const struct backends_options *options,
                     struct err *err)
 {
@@ -318,7 +327,7 @@ struct oracle *oracle_backends(const struct backends_options *options,
     pthread_mutex_init(&o->lock, NULL);
     if (find_side(&o->tested, options->tested, err) &&
         find_side(&o->reference, options->reference, err) && open_sides(o, err) &&
-        read_fault(o, options->inject, err) && take_signature(o, whole, err) &&
+        note_without(o, err) && read_fault(o, options->inject, err) && take_signature(o, whole, err) &&
         make_id(o, options, err))
         return &o->oracle;
     free_oracle(&o->oracle);

@@ -59,10 +59,10 @@ CASES = [
     ("record --deep, full before it starts",
      FILL + "TMPDIR=$DISK $SYMTAPE record --deep -o d.tape -- touch $DISK/../was-run; code=$?; "
      "[ ! -e was-run ] && [ ! -e d.tape ] && (exit $code)", 4,
-     "cannot write the deep recorder (TMPDIR): No space left on device", ""),
+     "the disk of {disk} (TMPDIR) is full: cannot write the deep recorder", ""),
     ("minify --check, full before it starts",
      FILL + "TMPDIR=$DISK $SYMTAPE minify $LOG:0/0:forward --check true -o m.tape", 4,
-     "{disk}/symtape-minify-", ""),
+     "the disk of {disk} (TMPDIR) is full: cannot make a folder for questions", ""),
     ("import onto it", FILL + "$SYMTAPE import -o $DISK/out.tape $LOG", 4,
      "{disk}/out.tape: No space left on device", ""),
     ("import onto it, a tape being there",

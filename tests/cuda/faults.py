@@ -27,6 +27,7 @@ import cases  # noqa: E402
 TRAIN = f"{cases.RECORDINGS}/train.log.zst"
 FORWARD = f"{TRAIN}:0/0:forward"
 RUN = ["replay", "--backend", "cuda", FORWARD]
+MINIFY = ["minify", "--backend-mismatch", "cuda", "--inject", "aten.tanh=1e-2", FORWARD]
 BOTH = ["replay", "--backend", "cuda", TRAIN]
 SWEEP = ["replay", "--backend", "cuda", FORWARD, "--set", "s23=2..5"]
 PLACE = r"node tanh \(aten\.tanh\.default of f32\[\d, 16, 10\]\) at /home/user/demo/train\.py:18 "
@@ -224,10 +225,12 @@ def check_compiler(tell):
         cache = Path(folder) / "symtape" / "cubin"
         cache.mkdir(parents=True)
         cache.chmod(0o777)
-        run, _ = play(RUN, {"XDG_CACHE_HOME": folder})
-        told = run.err.decode().count("cubin can be written to by others: no compiled kernel is taken")
-        good = run.code == 0 and told == 1 and not list(cache.iterdir())
-        tell.check("a cache that others can write to", [] if good else [run.told()])
+        out = ["-o", Path(folder) / "out.tape"]
+        for name, line in (("a cache", RUN), ("minify: a cache", MINIFY + out)):
+            run, _ = play(line, {"XDG_CACHE_HOME": folder})
+            told = run.err.decode().count("cubin can be written to by others: no compiled kernel is taken")
+            good = run.code == 0 and told == 1 and not list(cache.iterdir())
+            tell.check(f"{name} that others can write to", [] if good else [run.told()])
 
 
 def changed(folder, name, at, bytes_):

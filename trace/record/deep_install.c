@@ -62,7 +62,7 @@ bool deep_install(const struct scratch *folder, struct err *err)
     for (const struct deep_python_file *file = deep_python_files; ok && file->name; file++)
         ok = write_below(python, file->name, file->lines);
     if (!ok)
-        err_errno(err, "%s/python: cannot write the deep recorder (TMPDIR)", folder->path);
+        scratch_errno(folder, "cannot write the deep recorder", err);
     if (python >= 0)
         close(python);
     return ok;

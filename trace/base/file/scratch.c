@@ -142,6 +142,35 @@ static const char *name_of(const struct scratch *scratch)
     return strrchr(scratch->path, '/') + 1;
 }
 
+static bool is_no_room(int code)
+{
+    return code == ENOSPC || code == EDQUOT;
+}
+
+struct str scratch_disk(const struct scratch *scratch)
+{
+    const char *slash = strrchr(scratch->path, '/');
+    return (struct str){ scratch->path,
+                         slash > scratch->path ? (size_t)(slash - scratch->path) : 1 };
+}
+
+bool scratch_errno(const struct scratch *scratch, const char *what, struct err *err)
+{
+    struct str disk = scratch_disk(scratch);
+    if (is_no_room(errno))
+        return err_set(err, ERR_ENV, "the disk of %.*s (TMPDIR) is full: %s", STR_ARG(disk), what);
+    return err_errno(err, "%.*s: %s (TMPDIR)", STR_ARG(disk), what);
+}
+
+static bool cannot_make(const struct scratch *scratch, const struct kind *kind, struct err *err)
+{
+    char what[64];
+    int code = errno;
+    snprintf(what, sizeof what, "cannot make a folder for %s", kind->what);
+    errno = code;
+    return scratch_errno(scratch, what, err);
+}
+
 /* Opened by its name in the folder above: what is there must be ours and private, or it is not what
  * mkdtemp() made. */
 static bool make_below(struct scratch *ret, const char *above, const struct kind *kind,
@@ -150,7 +179,7 @@ static bool make_below(struct scratch *ret, const char *above, const struct kind
     if (asprintf(&ret->path, "%s/%sXXXXXX", strcmp(above, "/") == 0 ? "" : above, kind->prefix) < 0)
         return ret->path = NULL, err_nomem(err);
     if (!mkdtemp(ret->path))
-        return err_errno(err, "%s: cannot make a folder for %s (TMPDIR)", above, kind->what);
+        return cannot_make(ret, kind, err);
     ret->fd = folder_open(ret->parent, name_of(ret));
     if (ret->fd >= 0 && !is_private(ret->fd)) {
         errno = EPERM;
@@ -159,7 +188,7 @@ static bool make_below(struct scratch *ret, const char *above, const struct kind
         if (!kind->swept || ret->lock >= 0)
             return true;
     }
-    err_errno(err, "%s: cannot make a folder for %s (TMPDIR)", ret->path, kind->what);
+    cannot_make(ret, kind, err);
     if (ret->fd >= 0) {
         (void)!unlinkat(ret->fd, LOCK, 0);
         (void)folder_remove_empty(ret->parent, name_of(ret), ret->fd);
@@ -189,11 +218,6 @@ bool scratch_make(struct scratch *ret, enum scratch_kind which, struct err *err)
         *ret = none;
     }
     return ok;
-}
-
-static bool is_no_room(int code)
-{
-    return code == ENOSPC || code == EDQUOT;
 }
 
 bool scratch_is_full(const struct scratch *scratch)

@@ -18,6 +18,7 @@
 #define SYMTAPE_TRACE_BASE_FILE_SCRATCH_H
 
 #include "trace/base/err.h"
+#include "trace/base/str.h"
 
 enum scratch_kind {
     SCRATCH_LOGS,      /* of a recording: never swept, since they may be all that is left of one */
@@ -37,6 +38,12 @@ bool scratch_make(struct scratch *ret, enum scratch_kind kind, struct err *err);
 bool scratch_remove(struct scratch *scratch);
 /* Closes and frees; the folder stays, and is swept later only if its kind is. */
 void scratch_leave(struct scratch *scratch);
+
+/* Where $TMPDIR is, as an absolute path: the folder that the scratch is in. Borrowed from it. */
+struct str scratch_disk(const struct scratch *scratch);
+/* Gives ERR_ENV for an errno of something in the scratch that failed; it names TMPDIR, and says so
+ * where its disk is full. `what`: "cannot write the logs". False. */
+bool scratch_errno(const struct scratch *scratch, const char *what, struct err *err);
 
 /* Less than a mebibyte can be written in it: its disk is full, or a quota used up. */
 bool scratch_is_full(const struct scratch *scratch);
