@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/cli/memory_limit.h"
+#include "cmd/cli/refused_memory.h"
 #include "cmd/cmd.h"
 
 /* Options in front of the command: `symtape --version --json`, `symtape -q info T`. */
@@ -85,6 +86,7 @@ static int run_command(struct out *out, const struct command_row *row, struct co
         out_init(out, stdout, stderr, color_of(common.color));
         out->quiet = common.quiet;
         memory_limit_begin(&limit, common.big);
+        limit.refused = refused_memory();
         out->limit = &limit;
         code = common.help ? print_help(out, row) : check_operands(out, row, parse.operands.n);
         if (!common.help && code == EXIT_DONE)

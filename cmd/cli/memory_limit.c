@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/cli/refused_memory.h"
 #include "profile/model/human.h"
 
 /* The program itself and what is mapped of libraries and inputs are counted by nobody: 8 MiB of 64,
@@ -92,10 +93,7 @@ void memory_limit_end(struct memory_limit *limit)
         limit->on = false;
 }
 
-/* The most that was resident since the program began, in bytes; 0: not told. getrusage()'s
- * ru_maxrss would count what started the program, too: it outlives exec(). Nothing is allocated
- * here. */
-static uint64_t most_resident(void)
+uint64_t process_status_bytes(const char *field)
 {
     char text[4096];
     int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
@@ -103,30 +101,54 @@ static uint64_t most_resident(void)
     if (fd >= 0)
         close(fd);
     text[n > 0 ? n : 0] = '\0';
-    const char *line = strstr(text, "\nVmHWM:");
-    return line ? strtoull(line + 7, NULL, 10) * 1024 : 0;
+    const char *line = strstr(text, field);
+    return line ? strtoull(line + strlen(field) + 1, NULL, 10) * 1024 : 0;
 }
 
-/* Memory can be out for other reasons: the machine's, or a limit of the user's. Arrays grow to
- * twice their size, so at least a quarter was in use when ours was in the way. */
+/* What libraries allocate for themselves is not looked at where it fails, and memory can be out for
+ * other reasons: the machine's, or a limit of the user's. Arrays grow to twice their size, so at least
+ * a quarter was in use when ours was in the way: VmHWM, the most that was resident. getrusage()'s
+ * ru_maxrss would count what started the program, too: it outlives exec(). */
 static bool was_in_the_way(const struct memory_limit *limit)
 {
-    return limit->on && most_resident() > allowed(limit, LIMIT_BASE, LIMIT_TIMES) / 4;
+    return process_status_bytes("VmHWM") > allowed(limit, LIMIT_BASE, LIMIT_TIMES) / 4;
+}
+
+/* Without the stacks that none of it is; 0: no failed allocation was seen. */
+static uint64_t needed(const struct memory_limit *limit)
+{
+    uint64_t bytes = limit->refused ? atomic_load(&limit->refused->needed) : 0;
+    return bytes > limit->stacks ? bytes - limit->stacks : bytes;
+}
+
+static void print_refusal(const struct memory_limit *limit, struct str place, struct err *ret)
+{
+    char stored[HUMAN_SIZE], most[HUMAN_SIZE], wanted[HUMAN_SIZE];
+    uint64_t bytes = needed(limit), may = allowed(limit, LIMIT_BASE, LIMIT_TIMES);
+    human_bytes(stored, limit->stored);
+    human_bytes(most, may);
+    human_bytes(wanted, bytes);
+    if (bytes > may)
+        err_set(ret, ERR_INPUT,
+                "%.*sinput of %s would take %s of memory or more, and %s is allowed; --big lifts this "
+                "limit",
+                STR_ARG(place), stored, wanted, most);
+    else
+        err_set(ret, ERR_INPUT,
+                "%.*sinput of %s would take more than %s of memory; --big lifts this limit",
+                STR_ARG(place), stored, most);
 }
 
 void memory_limit_explain(const struct memory_limit *limit, struct err *err)
 {
-    char most[HUMAN_SIZE], stored[HUMAN_SIZE];
-    struct err nomem = { 0 };
+    struct err nomem = { 0 }, ret = { 0 };
     err_nomem(&nomem);
     struct str place = str_of(err->text), why = str_of(nomem.text);
-    if (!limit || err->kind != ERR_ENV || !str_ends(place, why) || !was_in_the_way(limit))
+    if (!limit || !limit->on || err->kind != ERR_ENV || !str_ends(place, why))
+        return;
+    if (needed(limit) == 0 && !was_in_the_way(limit))
         return;
     place.n -= why.n;
-    struct err told = { 0 };
-    err_set(&told, ERR_INPUT,
-            "%.*sinput of %s would take more than %s of memory; --big lifts this limit",
-            STR_ARG(place), human_bytes(stored, limit->stored),
-            human_bytes(most, allowed(limit, LIMIT_BASE, LIMIT_TIMES)));
-    *err = told;
+    print_refusal(limit, place, &ret);
+    *err = ret;
 }

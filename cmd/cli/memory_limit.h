@@ -5,7 +5,7 @@
  * LIMIT_TIMES what it has read, counted as it lies there, compressed. The limit belongs to the
  * process (RLIMIT_DATA) and grows as input is read, so that it holds for whatever allocates and
  * costs nothing there: an allocation beyond it fails, and the error that comes of it says what was
- * refused. Address space for the stacks of threads is allowed beside.
+ * refused (cmd/cli/refused_memory.h). Address space for the stacks of threads is allowed beside.
  *
  * What runs a program, or a graph with values, takes what that needs: such a command calls
  * memory_limit_end() in front of it. Builds with AddressSanitizer, whose own memory counts too,
@@ -20,20 +20,28 @@
 #include "trace/base/err.h"
 #include "trace/log/source.h"
 
+struct refused_memory;
+
 struct memory_limit {
     struct source_meter meter; /* give it to what reads; the first member */
     bool big;                  /* --big */
     bool on;
     struct rlimit before;
     uint64_t stored, window; /* told by the meter */
-    uint64_t stacks;         /* address space of threads' stacks */
+    /* Failed allocations, which tell what was wanted; NULL: nobody looks at them. */
+    const struct refused_memory *refused;
+    uint64_t stacks; /* address space of threads' stacks */
 };
 
 /* `limit` must stay where it is. Where the system refuses, there is no limit. */
 void memory_limit_begin(struct memory_limit *limit, bool big);
 /* From here on there is no limit. NULL, or one that has ended: nothing. */
 void memory_limit_end(struct memory_limit *limit);
-/* An error for want of memory that the limit made becomes ERR_INPUT and says so. */
+/* An error for want of memory that the limit made becomes ERR_INPUT and says so, with the least that
+ * would have been needed where that is known. */
 void memory_limit_explain(const struct memory_limit *limit, struct err *err);
+
+/* A field of /proc/self/status, "VmData", in bytes; 0: not told. Allocates nothing. */
+uint64_t process_status_bytes(const char *field);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "cmd/cli/refused_memory.h"
 #include "tests/harness.h"
 
 /* The limit as it is set; RLIM_INFINITY also in a build that has none. */
@@ -84,6 +85,32 @@ static void test_explain(void **state)
     free(used);
 }
 
+/* One large allocation that the limit refused: little is in use. */
+static void test_explain_one_large(void **state)
+{
+    (void)state;
+    struct memory_limit limit;
+    struct refused_memory refused = { 0 };
+    struct err err = ERR_INIT, none = ERR_INIT;
+    memory_limit_begin(&limit, false);
+    limit.refused = &refused;
+    limit.stored = UINT64_C(1) << 40;
+    err_nomem(&none);
+    memory_limit_explain(&limit, &none);
+    assert_err(&none, ERR_ENV, "out of memory");
+    limit.stored = 1000;
+    refused.needed = limit.stacks + UINT64_C(3000000000);
+    err_nomem(&err);
+    err_at(&err, "a.log");
+    bool on = limit.on;
+    memory_limit_explain(&limit, &err);
+    if (on)
+        assert_err(&err, ERR_INPUT,
+                   "a.log: input of 1.00 kB would take 3.00 GB of memory or more, and 67.1 MB is "
+                   "allowed; --big lifts this limit");
+    memory_limit_end(&limit);
+}
+
 static int explain_little(void)
 {
     struct memory_limit limit;
@@ -119,6 +146,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_grows_with_input),
         cmocka_unit_test(test_big),
         cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_explain_one_large),
         cmocka_unit_test(test_started_by_a_large_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
