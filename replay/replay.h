@@ -17,7 +17,7 @@
 #include "replay/attempt/change.h"
 #include "replay/attempt/guard_log.h"
 #include "replay/attempt/passes.h"
-#include "replay/ops/dispatch/stats.h"
+#include "replay/ops/model/stats.h"
 #include "trace/graphs.h"
 #include "trace/selector.h"
 
@@ -42,11 +42,19 @@ struct replay_options {
 };
 #define REPLAY_OPTIONS_DEFAULT ((struct replay_options){ .selector = SELECTOR_ALL })
 
-/* What is taken away from the operators, to see what it was worth (B6). */
-enum replay_switch_kind { SWITCH_FAST_PATH, SWITCH_CACHE, SWITCH_FAST_PATH_OF, SWITCH_FREE };
+/* What is taken away from the operators, to see what it was worth; of the last two, which are
+ * symtape's own layers (replay/ops/layers.h), that nothing but time and counts depends on them. */
+enum replay_switch_kind {
+    SWITCH_FAST_PATH,
+    SWITCH_CACHE, /* PyTorch's */
+    SWITCH_FAST_PATH_OF,
+    SWITCH_FREE,
+    SWITCH_MEMO,
+    SWITCH_MODEL
+};
 struct replay_switch {
     enum replay_switch_kind kind;
-    struct str op; /* of the latter two: "aten.relu", or with its overload */
+    struct str op; /* of FAST_PATH_OF and FREE: "aten.relu", or with its overload */
 };
 
 struct replay_counts {

@@ -7,6 +7,7 @@
 #include "minify/candidate/engines.h"
 #include "minify/oracle/guard_match.h"
 #include "minify/oracle/shape_failure.h"
+#include "replay/ops/model/stats.h"
 #include "trace/base/clock.h"
 
 enum cost { COST_GUARDS, COST_DISPATCHES, COST_EXPRS, COST_CALLS, COST_EVALUATIONS, COSTS };

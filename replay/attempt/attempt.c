@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+#include "replay/ops/layers.h"
+#include "replay/ops/model/recall.h"
+#include "replay/ops/model/stats.h"
 #include "replay/program/audit.h"
 #include "replay/program/traced.h"
 #include "trace/base/clock.h"
@@ -351,9 +354,19 @@ static void set_switch(struct ops *ops, const struct replay_switch *s)
     }
 }
 
+static bool has_switch(const struct replay_options *options, enum replay_switch_kind kind)
+{
+    for (size_t i = 0; i < options->n_switches; i++)
+        if (options->switches[i].kind == kind)
+            return true;
+    return false;
+}
+
 static bool set_switches(struct attempt_run *run)
 {
     const struct replay_options *options = run->options;
+    ops_set_layers(run->state.ops, !has_switch(options, SWITCH_MODEL),
+                   !has_switch(options, SWITCH_MEMO));
     ops_set_timing(run->state.ops, options->timing);
     ops_set_export(run->state.ops, run->load->attempt == TRACE_NONE); /* a program of a .pt2 */
     for (size_t i = 0; i < options->n_switches; i++)

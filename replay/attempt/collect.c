@@ -1,5 +1,6 @@
 /* What came of a walked program, as plain data. */
 #include "replay/attempt/attempt.h"
+#include "replay/ops/model/stats.h"
 
 static struct str keep(struct collecting *c, struct str text)
 {

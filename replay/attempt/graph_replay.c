@@ -1,4 +1,5 @@
 #include "replay/attempt/graph_replay.h"
+#include "replay/ops/layers.h"
 
 #include <stdlib.h>
 

@@ -14,6 +14,8 @@
 #include "replay/program/traced.h"
 #include "replay/program/walk.h"
 
+struct custom_rules; /* replay/ops/decomp/custom.h */
+
 /* Bounds that are none are INT64_MIN and INT64_MAX. */
 struct graph_replay_symbol {
     struct str name, source;

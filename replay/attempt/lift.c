@@ -2,6 +2,7 @@
 
 #include "replay/attempt/guard_log.h"
 #include "replay/attempt/replay_state.h"
+#include "replay/ops/layers.h"
 
 struct lifting {
     struct trace *trace;

@@ -1,4 +1,5 @@
 #include "replay/attempt/merge.h"
+#include "replay/ops/model/stats.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,10 @@
 
 #include "replay/attempt/inputs.h"
 #include "replay/attempt/replay_state.h"
+#include "replay/ops/layers.h"
 #include "replay/ops/model/dispatch_model.h"
+#include "replay/ops/model/recall.h"
+#include "replay/ops/model/stats.h"
 #include "replay/program/walk.h"
 
 /* lift_fresh of the states' constants: six each time that PhiloxStateTracker is entered or left,

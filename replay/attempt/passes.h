@@ -12,7 +12,7 @@
 #ifndef SYMTAPE_REPLAY_ATTEMPT_PASSES_H
 #define SYMTAPE_REPLAY_ATTEMPT_PASSES_H
 
-#include "replay/ops/dispatch/stats.h"
+#include "replay/ops/model/stats.h"
 #include "trace/graphs.h"
 
 enum pass {

@@ -1,4 +1,5 @@
 #include "replay/attempt/replay_state.h"
+#include "replay/ops/layers.h"
 
 #include <ctype.h>
 

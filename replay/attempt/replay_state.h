@@ -5,6 +5,8 @@
 #include "replay/attempt/inputs.h"
 #include "replay/program/program.h"
 
+struct custom_rules; /* replay/ops/decomp/custom.h */
+
 /* An input in the environment's terms. */
 struct replay_input {
     struct str name; /* as a dynamo graph names its placeholder: "L_x_" */

@@ -1,6 +1,8 @@
 #include "replay/program/walk.h"
 
+#include "replay/ops/layers.h"
 #include "replay/ops/model/dispatch_model.h"
+#include "replay/ops/model/stats.h"
 
 struct call_result {
     enum op_outcome outcome;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "replay/ops/dispatch/context.h"
+#include "replay/ops/layers.h"
 #include "tests/conformance/conform_ops.h"
 
 /* What later versions are known to do otherwise. */

@@ -14,6 +14,7 @@
 
 #include "replay/backend/call/exec.h"
 #include "replay/backend/compare/compare_values.h"
+#include "replay/ops/layers.h"
 #include "tests/conformance/conform_ops.h"
 
 struct conform {

@@ -2,6 +2,7 @@
  * tell: no crash, bounded work, and every call has an outcome. */
 #include "tests/fuzz/fuzz.h"
 
+#include "replay/ops/layers.h"
 #include "replay/program/walk.h"
 
 static bool input(void *user, const struct program *program, const struct step *step,

@@ -4,6 +4,7 @@
 
 #include "replay/ops/decomp/custom.h"
 #include "replay/ops/dispatch/ops.h"
+#include "replay/ops/layers.h"
 
 /* A tensor [s0, 4], a number and a list for what a schema may want. */
 static void call_all(struct ops *ops, const struct custom_rules *rules)

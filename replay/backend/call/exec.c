@@ -6,6 +6,7 @@
 #include "replay/backend/call/nested_calls.h"
 #include "replay/backend/call/value_reads.h"
 #include "replay/backend/values/elements.h"
+#include "replay/ops/layers.h"
 
 void exec_init(struct exec *exec, struct ops *ops, struct backend *backend, uint64_t seed)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "replay/backend/call/exec.h"
+#include "replay/ops/layers.h"
 #include "replay/shape/env/env.h"
 #include "trace/base/clock.h"
 

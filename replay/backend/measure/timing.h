@@ -12,7 +12,7 @@
 #include "replay/backend/measure/peak.h"
 #include "replay/backend/measure/work.h"
 #include "replay/backend/run/run.h"
-#include "replay/ops/dispatch/stats.h"
+#include "replay/ops/model/stats.h"
 
 /* A node in all its launches; of a fused one its equal part. */
 struct timed_node {

@@ -1,4 +1,5 @@
 #include "replay/backend/measure/timing_groups.h"
+#include "replay/ops/model/stats.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "replay/backend/run/run_memory.h"
 #include "replay/backend/run/run_subgraph.h"
 #include "replay/backend/run/run_symbols.h"
+#include "replay/ops/layers.h"
 #include "trace/base/clock.h"
 
 /* ---- Steps ---- */

@@ -50,6 +50,6 @@ static bool read_body(struct call *c, struct custom_rules **rules, uint32_t body
 
 bool rule_body(struct call *c)
 {
-    struct custom_rules **rules = &c->ops->bodies.read[c->param];
+    struct custom_rules **rules = &c->ops->bodies->read[c->param];
     return (*rules || read_body(c, rules, (uint32_t)c->param)) && custom_run(c, *rules, 0);
 }

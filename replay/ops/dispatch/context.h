@@ -1,14 +1,10 @@
-/* Inside of the operators' context; for the files of this folder that are not rules. */
+/* Inside of the operators' context; for the files of replay/ops that are not rules. */
 #ifndef SYMTAPE_REPLAY_OPS_DISPATCH_CONTEXT_H
 #define SYMTAPE_REPLAY_OPS_DISPATCH_CONTEXT_H
 
-#include "replay/ops/decomp/bodies.h"
 #include "replay/ops/dispatch/rule.h"
 #include "replay/ops/dispatch/schema.h"
-#include "replay/ops/dispatch/stats.h"
 #include "replay/ops/dispatch/tensor_memo.h"
-#include "replay/ops/model/dispatch_model.h"
-#include "replay/ops/model/fake_cache.h"
 #include "trace/base/arena.h"
 #include "trace/base/intern.h"
 #include "trace/base/vec.h"
@@ -29,11 +25,13 @@ struct op {
     bool writes;           /* some argument is Tensor(a!) */
     bool returns_keyword;  /* out= forms: a result is a keyword argument */
     enum op_bypass bypass; /* of PyTorch's cache, by tag or namespace */
-    bool free, slow;       /* switches: counts nothing; has no fast path */
+    bool slow;             /* a switch: has no fast path */
     uint32_t index;        /* in the table */
     struct op *next_overload; /* of the same base name, in the table's order */
     struct str name;          /* "aten.add.Tensor" */
 };
+
+/* --- The table of operators (replay/ops/op_table.c) --- */
 
 struct op_table {
     struct op *rows;
@@ -49,8 +47,11 @@ op_rule rule_custom;
 struct op *op_table_find(const struct op_table *table, struct str name);
 /* The first overload of "aten.add", "aten::add"; NULL. */
 struct op *op_table_base(const struct op_table *table, struct str name);
+/* The schema's slots are there: parsed on first use. */
+bool op_prepare(struct ops *ops, struct op *op);
 
-/* Metas by content. */
+/* --- Metas by content --- */
+
 struct meta_table {
     struct arena arena;
     vec_of(const struct tensor_meta *)
@@ -66,42 +67,28 @@ const struct tensor_meta *meta_intern(struct meta_table *table, const struct sym
                                       const struct tensor_meta *meta);
 void meta_table_release(struct meta_table *table);
 
-struct op_cache;
-struct recall;
+/* --- Layers --- */
 
-struct op_stats_table {
-    struct op_stats *by_op; /* as many as there are rows */
-    struct op_outer *outer; /* likewise */
-    uint32_t top;           /* the outer operator that is at work */
-    vec_of(struct op_stack_stats)
-    by_stack;
-    uint32_t *slots; /* of by_stack: index + 1 */
-    uint32_t n_slots;
-    uint32_t stack;                        /* current */
-    uint32_t muted;                        /* depth of calls that count nothing */
-    uint64_t dispatches, symbolic_tensors; /* in all, for differences */
-    uint64_t fake_tensor;                  /* dispatches that come by FakeTensor, not by its mode */
-    bool timing;
+/* What lies over computing. This room and those of the rules call it by these functions and know
+ * no more of it; replay/ops/layers.c fills them in. Each may be NULL, but for enter(). */
+struct ops_layers {
+    /* Answers a call whose arguments are bound, at any depth: the outermost layer, which calls the
+     * next one, and so on until compute_call(). */
+    enum op_outcome (*enter)(struct call *c);
+    /* A call from outside, before its arguments are bound; calls ops_dispatch(). */
+    enum op_outcome (*outside)(struct ops *ops, struct op *op, const struct value *args, uint32_t n,
+                               const struct keyword *keywords, uint32_t n_keywords,
+                               struct value *ret);
+    /* What a rule says that PyTorch counts (rule.h). */
+    void (*counter)(struct call *c, enum op_counter counter);
+    void (*dispatches)(struct call *c, uint32_t n);
+    void (*step)(struct call *c, const char *name, struct tensor x, const struct geometry *g,
+                 const sym_id *args, uint32_t n, uint32_t within);
+    void (*made)(struct call *c, const char *name, struct tensor x);
+    void (*devices)(struct call *c, uint32_t n);
 };
 
-void stats_dispatch(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n);
-/* Of calls that a rule of that operator stands for. */
-void stats_within(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n);
-void stats_count(struct ops *ops, uint32_t op, enum op_counter counter);
-void stats_hit(struct ops *ops, uint32_t op);
-/* An outer call while a pass is modelled. */
-void stats_outer(struct ops *ops, uint32_t op);
-/* PyTorch's cache missed, or passed the call by. */
-void stats_miss(struct ops *ops, uint32_t op, enum op_bypass bypass);
-void stats_answered(struct ops *ops, uint32_t op, enum op_bypass bypass);
-/* Around a call from outside. */
-struct stats_mark {
-    struct env_counts env;
-    size_t exprs;
-    uint64_t dispatches, symbolic_tensors, begin_ns;
-};
-struct stats_mark stats_begin(const struct ops *ops);
-void stats_end(struct ops *ops, uint32_t op, const struct stats_mark *mark);
+/* --- The context --- */
 
 /* What the last call wrote: an argument by its number in the schema. */
 struct written {
@@ -116,9 +103,13 @@ struct autocast {
     bool enabled;
 };
 
+struct bodies; /* replay/ops/decomp/bodies.h */
+struct memo;   /* replay/ops/memo/memo.h */
+struct model;  /* replay/ops/model/model.h */
+
 struct ops {
     const struct custom_rules *rules;
-    struct bodies bodies;
+    struct bodies *bodies;
     struct autocast autocast;
     struct shape_env *env;
     struct sym_pool *pool;
@@ -130,20 +121,19 @@ struct ops {
     parsed; /* rows with a schema in `schemas` */
     struct op_table table;
     struct meta_table metas;
-    struct op_cache *cache;
-    struct recall *recall; /* used while `recalls` */
-    struct op_stats_table stats;
-    struct dispatch_model model;
-    struct fake_cache fake_cache;
+    struct ops_layers layers;
+    struct memo *memo;
+    struct model *model;
     uint32_t next_storage;
     vec_of(sym_id)
-    storage_bytes;           /* by storage; replay/ops/layout/storage.h */
-    uint32_t depth, nesting; /* composite operators nest, but add no depth */
-    uint32_t kernel;         /* depth of what meta kernels call by themselves */
+    storage_bytes;             /* by storage; replay/ops/layout/storage.h */
+    uint32_t depth, nesting;   /* composite operators nest, but add no depth */
+    uint32_t kernel;           /* depth of what meta kernels call by themselves */
+    uint64_t symbolic_tensors; /* made so far, for differences */
     vec_of(struct written)
     written;
-    struct memo_table memos;
-    uint64_t memo_uses; /* an answer that a memo gave is none for the cache */
+    struct tensor_memo_table memos;
+    uint64_t memo_uses; /* an answer that a memo gave must not be remembered */
     /* How the last call ended. */
     enum op_outcome outcome;
     struct ops_error error;
@@ -154,32 +144,45 @@ struct ops {
     void *subgraph_user;
     const struct tensor_meta *wrapped[VALUE_COMPLEX + 1]; /* numbers as tensors, made by binding */
     bool short_of_memory; /* something was not remembered: counts are short */
-    bool cache_off, fast_off, eager, exporting;
-    unsigned recalls; /* how many runs the walk stands for; 0: what was seen is known */
+    bool fast_off, eager, exporting;
 };
 
-/* The schema's slots are there: parsed on first use. */
-bool op_prepare(struct ops *ops, struct op *op);
+/* A context without layers: calls are computed. False: out of memory; to be released. */
+bool context_init(struct ops *ops, struct shape_env *env, const struct custom_rules *rules,
+                  struct err *err);
+void context_release(struct ops *ops);
+/* Forgets values and storages: for the next graph. */
+void context_reset(struct ops *ops);
+/* Another environment: metas and schemas of the old one go. */
+void context_set_env(struct ops *ops, struct shape_env *env);
 
-/* A call at the current depth. */
+/* --- Calls (call.c) --- */
+
+/* Binds the arguments and answers at the current depth. */
 enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value *args, uint32_t n,
                              const struct keyword *keywords, uint32_t n_keywords,
                              struct value *ret);
-
-/* Told to ops->parts, or answered inside of a call that was (nested_observer.c). */
-enum op_outcome nested_call(struct ops *ops, const struct op *op, struct value *bound,
-                            struct value *ret);
-/* The rule itself: no cache is asked, nothing counted. */
-enum op_outcome run_rule(struct ops *ops, const struct op *op, const struct value *bound,
-                         struct value *ret);
-
 /* Arguments in the schema's order with defaults; bound has room for OPS_MAX_ARGS. Refuses. */
 enum op_outcome ops_bind(struct ops *ops, const struct op *op, const struct value *args, uint32_t n,
                          const struct keyword *keywords, uint32_t n_keywords, struct value *bound);
+/* A call of op with bound arguments, which it borrows, not yet answered. */
+struct call call_of(struct ops *ops, const struct op *op, const struct value *bound);
 
-void stats_release(struct op_stats_table *stats);
-/* Of that operator under the current stack; NULL: out of memory. */
-struct op_stack_stats *stats_of_stack(struct op_stats_table *stats, uint32_t op);
+/* The innermost layer: runs the rule at one more depth. c->ret is the result; says too whether the
+ * call has to be made each time anew (c->repeatable), and why PyTorch's cache passes it by. */
+enum op_outcome compute_call(struct call *c);
+/* Only the rule, at one more depth. `deeper`: does it add to the depth of dispatches? */
+enum op_outcome run_call(struct call *c, bool deeper);
+/* Does FakeTensorMode see it? C++ takes composite operators apart before that, but for those that
+ * a decomposition in Python calls. */
+bool is_dispatched(const struct call *c);
+/* Told to ops->parts, or answered inside of a call that was (nested_observer.c). */
+enum op_outcome observed_call(struct call *c, struct value *bound);
+
+/* Why PyTorch's cache passes a call by, from its operator and arguments; asked once (bypass.c). */
+enum op_bypass call_bypass(struct call *c);
+/* And from its result. */
+enum op_bypass bypass_of_result(const struct call *c);
 
 /* What the environment raised becomes the call's refusal. Always false. */
 bool call_raised(struct call *c);
@@ -188,10 +191,10 @@ bool call_raised(struct call *c);
 bool check_backend(struct call *c);
 /* What in-place and out= forms check and return beyond the rule's answer in c->ret. */
 bool finish_written(struct call *c);
-void forget_written(struct ops *ops, const struct op *op, const struct value *bound);
+void forget_written(const struct call *c);
 
-/* What the cache asks of each tensor among the arguments (NULL), or in a result, for its key and
- * its entry. */
+/* What PyTorch's cache asks of each tensor among the arguments (NULL), or in a result, for its key
+ * and its entry (metadata.c). */
 void ask_metadata(struct call *c, const struct value *result);
 /* _get_output_tensor_from_cache_entry: a new entry's result is made once, while guards are
  * suppressed; what was asked then is remembered, though. */

@@ -39,29 +39,19 @@ static enum op_outcome failed(struct ops *ops, const struct err *err)
     return ops_no_memory(ops);
 }
 
-enum op_outcome nested_call(struct ops *ops, const struct op *op, struct value *bound,
-                            struct value *ret)
+enum op_outcome observed_call(struct call *c, struct value *bound)
 {
+    struct ops *ops = c->ops;
     const struct nested_observer *parts = ops->parts;
     struct err err = { .kind = ERR_NONE };
-    size_t written = ops->written.n;
-    uint32_t n = op->schema.n_args, deeper = !op->composite || ops->depth;
-    enum ops_part part = parts->begin(parts->user, op, bound, n, &err);
+    enum ops_part part = parts->begin(parts->user, c->op, bound, c->n_args, &err);
     if (part == PART_FAILED)
         return failed(ops, &err);
     ops->parts = part == PART_WHOLE ? NULL : parts;
-    ops->depth += deeper;
-    ops->nesting++;
-    enum op_outcome outcome = run_rule(ops, op, bound, ret);
-    ops->nesting--;
-    ops->depth -= deeper;
+    enum op_outcome outcome = run_call(c, is_dispatched(c));
     ops->parts = parts;
     if (outcome == OP_DONE && part == PART_WHOLE &&
-        !parts->end(parts->user, op, &op->schema, bound, *ret, &err))
+        !parts->end(parts->user, c->op, &c->op->schema, bound, c->ret, &err))
         outcome = failed(ops, &err);
-    if (ops->nesting)
-        ops->written.n = written;
-    if (outcome == OP_DONE && op->writes)
-        forget_written(ops, op, bound);
     return outcome;
 }

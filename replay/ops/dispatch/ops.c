@@ -1,54 +1,19 @@
-/* The context: making, resetting, asking. Calls are in call.c. */
+/* The context: what calls are made in, asked and told. Calls are in call.c. */
 #include "replay/ops/dispatch/context.h"
 
 #include "replay/ops/layout/storage.h"
-#include "replay/ops/memo/cache.h"
-#include "replay/ops/model/recall.h"
 
-struct ops *ops_new(struct shape_env *env, struct err *err)
+bool context_init(struct ops *ops, struct shape_env *env, const struct custom_rules *rules,
+                  struct err *err)
 {
-    return ops_new_with_rules(env, NULL, err);
+    *ops = (struct ops){ .rules = rules, .env = env, .pool = env_pool(env) };
+    ops->layers.enter = compute_call;
+    return op_table_init(&ops->table, rules, &ops->lifetime, err);
 }
 
-struct ops *ops_new_with_rules(struct shape_env *env, const struct custom_rules *rules,
-                               struct err *err)
+void context_release(struct ops *ops)
 {
-    struct ops *ops = calloc(1, sizeof *ops);
-    if (!ops) {
-        err_nomem(err);
-        return NULL;
-    }
-    ops->rules = rules;
-    ops->env = env;
-    ops->pool = env_pool(env);
-    if (!op_table_init(&ops->table, rules, &ops->lifetime, err)) {
-        ops_free(ops);
-        return NULL;
-    }
-    ops->stats.by_op = calloc(ops->table.n + 1, sizeof *ops->stats.by_op);
-    ops->stats.outer = calloc(ops->table.n + 1, sizeof *ops->stats.outer);
-    ops->stats.top = ops->table.n;
-    ops->cache = op_cache_new();
-    ops->recall = recall_new();
-    if (!ops->stats.by_op || !ops->stats.outer || !ops->cache || !ops->recall) {
-        err_nomem(err);
-        ops_free(ops);
-        return NULL;
-    }
-    return ops;
-}
-
-void ops_free(struct ops *ops)
-{
-    if (!ops)
-        return;
-    bodies_release(&ops->bodies);
-    op_cache_free(ops->cache);
-    recall_free(ops->recall);
     meta_table_release(&ops->metas);
-    stats_release(&ops->stats);
-    model_release(&ops->model);
-    fake_cache_release(&ops->fake_cache);
     arena_release(&ops->arena);
     arena_release(&ops->schemas);
     arena_release(&ops->lifetime);
@@ -56,58 +21,25 @@ void ops_free(struct ops *ops)
     vec_release(&ops->parsed);
     vec_release(&ops->written);
     vec_release(&ops->storage_bytes);
-    memo_release(&ops->memos);
+    tensor_memo_release(&ops->memos);
     buf_release(&ops->error_text);
-    free(ops);
 }
 
-void ops_reset(struct ops *ops)
+void context_reset(struct ops *ops)
 {
     arena_reset(&ops->arena);
     ops->autocast = (struct autocast){ 0 };
     ops->next_storage = 0;
     ops->storage_bytes.n = 0;
-    memo_clear(&ops->memos);
+    tensor_memo_clear(&ops->memos);
     ops->written.n = 0;
-    ops->model.grads.n = 0;
-    fake_cache_forget_tensors(&ops->fake_cache);
 }
 
-void ops_set_recall(struct ops *ops, unsigned runs)
+void context_set_env(struct ops *ops, struct shape_env *env)
 {
-    ops->recalls = runs < RECALL_RUNS ? runs : RECALL_RUNS;
-    if (runs)
-        recall_begin(ops);
-}
-
-void ops_forget_calls(struct ops *ops)
-{
-    op_cache_clear(ops->cache);
-    recall_clear(ops->recall);
-    fake_cache_clear(&ops->fake_cache);
-}
-
-void ops_set_eager(struct ops *ops, bool on)
-{
-    if (ops->eager != on)
-        ops_forget_calls(ops);
-    ops->eager = on;
-}
-
-void ops_set_export(struct ops *ops, bool on)
-{
-    if (ops->exporting != on)
-        op_cache_clear(ops->cache);
-    ops->exporting = on;
-}
-
-void ops_set_env(struct ops *ops, struct shape_env *env)
-{
-    ops_reset(ops);
     meta_table_release(&ops->metas);
     ops->metas = (struct meta_table){ 0 };
     memset(ops->wrapped, 0, sizeof ops->wrapped);
-    ops_forget_calls(ops);
     ops->env = env;
     ops->pool = env_pool(env);
     for (size_t i = 0; i < ops->parsed.n; i++)
@@ -154,7 +86,7 @@ struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta)
 
 bool ops_short_of_memory(const struct ops *ops)
 {
-    return ops->short_of_memory || ops->model.failed || env_short_of_memory(ops->env);
+    return ops->short_of_memory || env_short_of_memory(ops->env);
 }
 
 uint64_t ops_memo_uses(const struct ops *ops)
@@ -170,7 +102,7 @@ const char *ops_keep_name(struct ops *ops, struct str name)
 
 bool ops_remember_item(struct ops *ops, struct tensor x, struct value number)
 {
-    return memo_set(&ops->memos, x, MEMO_ITEM, number);
+    return tensor_memo_set(&ops->memos, x, MEMO_ITEM, number);
 }
 
 uint32_t ops_next_storage(const struct ops *ops)
@@ -182,6 +114,33 @@ void ops_set_subgraph(struct ops *ops, ops_subgraph *run, void *user)
 {
     ops->subgraph = run;
     ops->subgraph_user = user;
+}
+
+void ops_set_fast_path(struct ops *ops, bool on)
+{
+    ops->fast_off = !on;
+}
+
+void op_set_fast_path(struct ops *ops, const struct op *op, bool on)
+{
+    ops->table.rows[op->index].slow = !on;
+}
+
+/* --- How the call is answered, for rules --- */
+
+bool in_kernel(const struct call *c)
+{
+    return c->in_kernel || c->ops->kernel;
+}
+
+bool eager(const struct call *c)
+{
+    return !c->symbolic && c->ops->eager;
+}
+
+bool fast_path(const struct call *c)
+{
+    return c->symbolic && !c->ops->fast_off && !c->op->slow;
 }
 
 /* --- Rows --- */

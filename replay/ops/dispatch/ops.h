@@ -11,15 +11,14 @@
  * In-place and out= forms share the row's rule: what they return and check beyond it follows from
  * the schema's alias annotations.
  *
- * The operator cache (torch/_subclasses/fake_tensor.py, FakeTensorMode._cached_dispatch_impl)
- * answers a call that was seen: its key is the operator and the arguments, tensors by interned
- * meta. It is what makes a warm replay cheap, and it is counted as PyTorch counts it.
+ * Over computing lie two layers (replay/ops/layers.h, which makes contexts, too): the memo answers
+ * calls that were made before, for our speed, and the dispatch model counts what PyTorch would
+ * count.
  *
  * One context serves one thread. It borrows the environment, whose pool it uses. */
 #ifndef SYMTAPE_REPLAY_OPS_DISPATCH_OPS_H
 #define SYMTAPE_REPLAY_OPS_DISPATCH_OPS_H
 
-#include "replay/ops/dispatch/stats.h"
 #include "replay/ops/dispatch/value.h"
 #include "replay/shape/env/env.h"
 
@@ -38,31 +37,9 @@ struct ops_error {
     struct str text;
 };
 
-struct ops *ops_new(struct shape_env *env, struct err *err);
-struct custom_rules; /* replay/ops/decomp/custom.h */
-/* Knows those operators, too; borrows them. */
-struct ops *ops_new_with_rules(struct shape_env *env, const struct custom_rules *rules,
-                               struct err *err);
-void ops_free(struct ops *ops); /* NULL is fine */
-/* Forgets values, storages and results, keeps interned metas and the cache: for the next graph. */
-void ops_reset(struct ops *ops);
-
-/* Calls ask again where PyTorch's cache, which tells storages by their size, would not know them:
- * for the first walk of a graph, which stands for so many runs of PyTorch's, at most two
- * (replay/ops/model/recall.h). 0, at first: what was seen is known. */
-void ops_set_recall(struct ops *ops, unsigned runs);
-
-/* Empties the operator cache. */
-void ops_forget_calls(struct ops *ops);
-
-/* Forgets everything but the table and the switches, and goes on with another environment. */
-void ops_set_env(struct ops *ops, struct shape_env *env);
-/* Calls without symbols answer as eager PyTorch does, kernels and their messages, rather than as
- * FakeTensorMode, whose meta functions are mostly references. Off at first. */
-void ops_set_eager(struct ops *ops, bool on);
-/* Python's min() and max() of SymInts ask nothing while torch.export traces: they are torch.sym_min
- * and sym_max (torch/_export/non_strict_utils.py, _override_builtin_ops). Off at first. */
-void ops_set_export(struct ops *ops, bool on);
+/* Without the fast path of binary operators, or of one of them: a what-if question. On at first. */
+void ops_set_fast_path(struct ops *ops, bool on);
+void op_set_fast_path(struct ops *ops, const struct op *op, bool on);
 
 struct shape_env *ops_env(const struct ops *ops);
 struct sym_pool *ops_pool(const struct ops *ops);
@@ -116,7 +93,7 @@ struct nested_observer {
                 const struct value *args, struct value result, struct err *err);
     void *user;
 };
-/* NULL: nobody. Returns who was. While somebody is told, no cache answers. */
+/* NULL: nobody. Returns who was. While somebody is told, calls are computed: no layer answers. */
 const struct nested_observer *ops_set_parts(struct ops *ops, const struct nested_observer *parts);
 bool ops_tells_parts(const struct ops *ops); /* is somebody told? */
 /* A call from outside while a rule is at work: from within struct nested_observer. */

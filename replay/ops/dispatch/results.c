@@ -56,7 +56,7 @@ static struct tensor make(struct call *c, const struct tensor_meta *meta, uint32
     if (!x.meta)
         out_of_memory(c);
     else
-        c->ops->stats.symbolic_tensors += c->ops->metas.symbolic.v[x.meta->id];
+        c->ops->symbolic_tensors += c->ops->metas.symbolic.v[x.meta->id];
     x.storage = storage == STORAGE_FRESH ? c->ops->next_storage++ : storage;
     return x;
 }
@@ -226,10 +226,8 @@ struct value call_op_keywords(struct call *c, const char *name, const struct val
         return ret;
     }
     size_t written = c->ops->written.n; /* what a call from within writes is not this one's */
-    c->ops->stats.muted += c->in_kernel;
     c->ops->kernel += c->in_kernel;
     enum op_outcome outcome = ops_dispatch(c->ops, op, args, n, keywords, n_keywords, &ret);
-    c->ops->stats.muted -= c->in_kernel;
     c->ops->kernel -= c->in_kernel;
     c->ops->written.n = written;
     c->failed = outcome != OP_DONE;

@@ -20,9 +20,11 @@
 #ifndef SYMTAPE_REPLAY_OPS_DISPATCH_RULE_H
 #define SYMTAPE_REPLAY_OPS_DISPATCH_RULE_H
 
+#include "replay/ops/dispatch/counters.h"
 #include "replay/ops/dispatch/ops.h"
 #include "replay/shape/env/node.h"
 
+/* A call whose arguments are bound: what the layers hand downward, and a rule is given. */
 struct call {
     struct ops *ops;
     struct shape_env *env;
@@ -30,13 +32,18 @@ struct call {
     const struct op *op;
     const struct value *args; /* as the schema orders them */
     uint32_t n_args;
-    int32_t param; /* of the row: what tells it from its family */
-    bool symbolic; /* some size, stride or number among the arguments is no constant */
-    bool failed;   /* refused, or out of memory */
+    uint32_t fresh_from; /* storages from here on are the call's own */
+    int32_t param;       /* of the row: what tells it from its family */
+    bool symbolic;       /* some size, stride or number among the arguments is no constant */
+    bool failed;         /* refused, or out of memory */
     bool unsupported;
     sym_id checked; /* of check() */
     bool in_kernel; /* calls from within are a meta kernel's own: no dispatches */
     struct value ret;
+    /* For the layers (context.h): no rule looks at these. */
+    bool repeatable; /* the same call gives the same result, and leaves nothing else behind */
+    bool bypass_known;
+    enum op_bypass bypass; /* why PyTorch's cache passes it by */
 };
 
 typedef bool op_rule(struct call *c);
@@ -186,13 +193,25 @@ struct value call_op(struct call *c, const char *name, const struct value *args,
 struct value call_op_keywords(struct call *c, const char *name, const struct value *args,
                               uint32_t n, const struct keyword *keywords, uint32_t n_keywords);
 struct tensor call_tensor(struct call *c, const char *name, const struct value *args, uint32_t n);
+
+/* --- What PyTorch counts meanwhile: for the dispatch model (replay/ops/model), if it is on --- */
+
 /* Dispatches that PyTorch makes here and that the rule answers by itself: counted only. */
 void count_dispatches(struct call *c, uint32_t n);
-/* The call within that made x. */
+/* A primitive that the rule stands for, x laid out as g, and what that calls in turn unless
+ * PyTorch's cache knows it. */
+struct geometry; /* replay/ops/rules/view/views.h */
+void count_call(struct call *c, const char *name, struct tensor x, const struct geometry *g,
+                const sym_id *args, uint32_t n, uint32_t within);
+/* The call within that made x; returns x. */
 struct tensor count_made(struct call *c, const char *name, struct tensor x);
-
+/* C++ asks a tensor for its device, above FakeTensorMode. */
+void count_devices(struct call *c, uint32_t n);
 /* Counters of the fast path: "attempt fast", "fast is_contiguous" ... (op_counters.def). */
 void count(struct call *c, enum op_counter counter);
+
+/* --- How the call is answered --- */
+
 /* Within a meta kernel: every tensor is on the meta device, so none is a CPU scalar. */
 bool in_kernel(const struct call *c);
 /* No symbols, and eager PyTorch is asked: kernels answer, not references. */

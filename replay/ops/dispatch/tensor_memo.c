@@ -1,11 +1,12 @@
 #include "replay/ops/dispatch/tensor_memo.h"
 
-static bool is_of(const struct memo_entry *entry, struct tensor x, enum memo memo)
+static bool is_of(const struct tensor_memo_entry *entry, struct tensor x, enum tensor_memo memo)
 {
     return entry->storage == x.storage && entry->meta == x.meta->id && entry->memo == memo;
 }
 
-struct value memo_get(struct memo_table *table, struct tensor x, enum memo memo)
+struct value tensor_memo_get(struct tensor_memo_table *table, struct tensor x,
+                             enum tensor_memo memo)
 {
     table->asked++;
     for (size_t i = 0; x.meta && i < table->entries.n; i++)
@@ -14,7 +15,8 @@ struct value memo_get(struct memo_table *table, struct tensor x, enum memo memo)
     return value_none();
 }
 
-bool memo_set(struct memo_table *table, struct tensor x, enum memo memo, struct value value)
+bool tensor_memo_set(struct tensor_memo_table *table, struct tensor x, enum tensor_memo memo,
+                     struct value value)
 {
     if (!x.meta)
         return true;
@@ -23,10 +25,11 @@ bool memo_set(struct memo_table *table, struct tensor x, enum memo memo, struct 
             table->entries.v[i].value = value;
             return true;
         }
-    return vec_push(&table->entries, (struct memo_entry){ x.storage, x.meta->id, memo, value });
+    return vec_push(&table->entries,
+                    (struct tensor_memo_entry){ x.storage, x.meta->id, memo, value });
 }
 
-void memo_forget(struct memo_table *table, uint32_t storage)
+void tensor_memo_forget(struct tensor_memo_table *table, uint32_t storage)
 {
     size_t kept = 0;
     for (size_t i = 0; i < table->entries.n; i++)
@@ -35,12 +38,12 @@ void memo_forget(struct memo_table *table, uint32_t storage)
     table->entries.n = kept;
 }
 
-void memo_clear(struct memo_table *table)
+void tensor_memo_clear(struct tensor_memo_table *table)
 {
     table->entries.n = 0;
 }
 
-void memo_release(struct memo_table *table)
+void tensor_memo_release(struct tensor_memo_table *table)
 {
     vec_release(&table->entries);
 }

@@ -8,25 +8,27 @@
 #include "replay/ops/dispatch/value.h"
 #include "trace/base/vec.h"
 
-enum memo { MEMO_NONZERO, MEMO_ITEM, MEMO_UNIQUE, MEMO_UNIQUE_CONSECUTIVE };
+enum tensor_memo { MEMO_NONZERO, MEMO_ITEM, MEMO_UNIQUE, MEMO_UNIQUE_CONSECUTIVE };
 
-struct memo_entry {
+struct tensor_memo_entry {
     uint32_t storage, meta; /* of the tensor: its meta's id */
-    enum memo memo;
+    enum tensor_memo memo;
     struct value value;
 };
 
-struct memo_table {
-    vec_of(struct memo_entry)
+struct tensor_memo_table {
+    vec_of(struct tensor_memo_entry)
     entries;
     uint32_t asked; /* by how many calls: their answers are of one tensor, not of its meta */
 };
 
 /* VALUE_NONE: nothing is remembered. */
-struct value memo_get(struct memo_table *table, struct tensor x, enum memo memo);
-bool memo_set(struct memo_table *table, struct tensor x, enum memo memo, struct value value);
-void memo_forget(struct memo_table *table, uint32_t storage); /* it was written */
-void memo_clear(struct memo_table *table);
-void memo_release(struct memo_table *table);
+struct value tensor_memo_get(struct tensor_memo_table *table, struct tensor x,
+                             enum tensor_memo memo);
+bool tensor_memo_set(struct tensor_memo_table *table, struct tensor x, enum tensor_memo memo,
+                     struct value value);
+void tensor_memo_forget(struct tensor_memo_table *table, uint32_t storage); /* it was written */
+void tensor_memo_clear(struct tensor_memo_table *table);
+void tensor_memo_release(struct tensor_memo_table *table);
 
 #endif

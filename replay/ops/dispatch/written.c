@@ -130,13 +130,13 @@ bool finish_written(struct call *c)
 }
 
 /* What FakeTensor remembered of a tensor's values is void once it is written. */
-void forget_written(struct ops *ops, const struct op *op, const struct value *bound)
+void forget_written(const struct call *c)
 {
-    for (uint32_t i = 0; i < op->schema.n_args; i++) {
-        bool list = bound[i].kind == VALUE_LIST;
-        const struct value *items = list ? bound[i].u.items : &bound[i];
-        for (uint32_t k = 0; op->schema.args[i].written && k < (list ? bound[i].n : 1); k++)
+    for (uint32_t i = 0; i < c->n_args; i++) {
+        bool list = c->args[i].kind == VALUE_LIST;
+        const struct value *items = list ? c->args[i].u.items : &c->args[i];
+        for (uint32_t k = 0; c->op->schema.args[i].written && k < (list ? c->args[i].n : 1); k++)
             if (items[k].kind == VALUE_TENSOR)
-                memo_forget(&ops->memos, items[k].u.tensor.storage);
+                tensor_memo_forget(&c->ops->memos, items[k].u.tensor.storage);
     }
 }

@@ -1,11 +1,11 @@
 #include "replay/ops/model/dispatch_model.h"
 
-#include "replay/ops/dispatch/context.h"
 #include "replay/ops/layout/layout.h"
+#include "replay/ops/model/model.h"
 
 void ops_set_above(struct ops *ops, enum model_mode mode)
 {
-    struct dispatch_model *above = &ops->model;
+    struct dispatch_model *above = &ops->model->above;
     above->mode = mode;
     above->devices = above->detaches = above->symbolic_numbers = above->saved_inplace = 0;
     above->grads.n = 0;
@@ -14,18 +14,18 @@ void ops_set_above(struct ops *ops, enum model_mode mode)
 
 const struct dispatch_model *ops_model(const struct ops *ops)
 {
-    return &ops->model;
+    return &ops->model->above;
 }
 
-void model_release(struct dispatch_model *above)
+void above_release(struct dispatch_model *above)
 {
     vec_release(&above->grads);
 }
 
 void model_devices(struct ops *ops, uint64_t n)
 {
-    if (ops->model.mode == MODEL_FAKE && ops->depth == 0 && !ops->stats.muted)
-        ops->model.devices += n;
+    if (ops->model->above.mode == MODEL_FAKE && ops->depth == 0 && !model_is_muted(ops))
+        ops->model->above.devices += n;
 }
 
 /* --- Autograd, by storages: a view requires what its base does --- */
@@ -35,10 +35,18 @@ static enum model_grad grad_of(const struct dispatch_model *above, uint32_t stor
     return storage < above->grads.n ? (enum model_grad)above->grads.v[storage] : GRAD_NONE;
 }
 
-static void set_grad(struct dispatch_model *above, uint32_t storage, enum model_grad grad)
+/* Memory ran out: what is counted from here on is short. */
+static void fail(struct ops *ops)
 {
+    ops->short_of_memory = ops->model->above.failed = true;
+}
+
+static void set_grad(struct ops *ops, uint32_t storage, enum model_grad grad)
+{
+    struct dispatch_model *above = &ops->model->above;
     while (above->grads.n <= storage && !above->failed)
-        above->failed = !vec_push(&above->grads, GRAD_NONE);
+        if (!vec_push(&above->grads, GRAD_NONE))
+            fail(ops);
     if (!above->failed)
         above->grads.v[storage] = (uint8_t)grad;
 }
@@ -48,19 +56,19 @@ void ops_model_leaf(struct ops *ops, struct value input, bool tracked)
     if (input.kind != VALUE_TENSOR)
         return;
     if (tracked)
-        set_grad(&ops->model, input.u.tensor.storage, GRAD_LEAF);
+        set_grad(ops, input.u.tensor.storage, GRAD_LEAF);
     if (!fake_cache_requires_grad(ops, input.u.tensor))
-        ops->model.failed = true;
+        fail(ops);
 }
 
 void ops_model_next_pass(struct ops *ops)
 {
-    ops->fake_cache.pass++;
+    ops->model->fake_cache.pass++;
 }
 
 void ops_model_silent(struct ops *ops, bool on)
 {
-    ops->model.silent = on;
+    ops->model->above.silent = on;
 }
 
 /* True where an argument requires a gradient. The first use of a leaf makes its AccumulateGrad
@@ -70,9 +78,9 @@ static bool takes_gradient(struct ops *ops, const struct value *value, uint64_t 
 {
     bool ret = false;
     if (value->kind == VALUE_TENSOR) {
-        enum model_grad grad = grad_of(&ops->model, value->u.tensor.storage);
+        enum model_grad grad = grad_of(&ops->model->above, value->u.tensor.storage);
         if (grad == GRAD_LEAF) {
-            set_grad(&ops->model, value->u.tensor.storage, GRAD_LEAF_USED);
+            set_grad(ops, value->u.tensor.storage, GRAD_LEAF_USED);
             ++*devices;
         }
         return grad != GRAD_NONE;
@@ -139,17 +147,17 @@ static uint64_t saved(const struct op *op)
 static void count_result(struct ops *ops, const struct op *op, struct tensor x, bool gradient,
                          uint32_t fresh_from)
 {
-    struct dispatch_model *above = &ops->model;
+    struct dispatch_model *above = &ops->model->above;
     bool fresh = x.storage >= fresh_from, written = op->writes;
     if (above->mode == MODEL_FUNCTIONAL)
         above->devices += fresh;
     else
         above->devices += (!fresh && !written) + (gradient && is_differentiable(x));
     if (gradient && is_differentiable(x) && (fresh || written))
-        set_grad(above, x.storage, GRAD_RESULT);
+        set_grad(ops, x.storage, GRAD_RESULT);
     if (gradient && is_differentiable(x) && above->mode == MODEL_FAKE &&
         !fake_cache_requires_grad(ops, x))
-        above->failed = true;
+        fail(ops);
 }
 
 static bool is_symfloat(const struct ops *ops, const struct value *value)
@@ -166,18 +174,20 @@ static void mark_views(struct ops *ops, const struct op *op, const struct value 
     const struct value *items = group ? result->u.items : result;
     if (!op->schema.n_args || bound[0].kind != VALUE_TENSOR || op->writes ||
         str_is(op->name, "aten.detach.default") ||
-        !fake_cache_has_grad(&ops->fake_cache, bound[0].u.tensor))
+        !fake_cache_has_grad(&ops->model->fake_cache, bound[0].u.tensor))
         return;
     for (uint32_t i = 0; i < (group ? result->n : 1); i++)
         if (items[i].kind == VALUE_TENSOR && items[i].u.tensor.storage < fresh_from &&
             !fake_cache_requires_grad(ops, items[i].u.tensor))
-            ops->model.failed = true;
+            fail(ops);
 }
 
-void model_call(struct ops *ops, const struct op *op, const struct value *bound,
-                const struct value *result, uint32_t fresh_from)
+void count_above(const struct call *c)
 {
-    struct dispatch_model *above = &ops->model;
+    struct ops *ops = c->ops;
+    const struct op *op = c->op;
+    const struct value *bound = c->args, *result = &c->ret;
+    struct dispatch_model *above = &ops->model->above;
     uint64_t leaves = 0;
     bool gradient = false;
     if (op->composite) {
@@ -195,7 +205,7 @@ void model_call(struct ops *ops, const struct op *op, const struct value *bound,
     }
     if (above->mode == MODEL_FAKE) {
         above->devices += leaves;
-        mark_views(ops, op, bound, result, fresh_from);
+        mark_views(ops, op, bound, result, c->fresh_from);
     }
     if (gradient) {
         uint64_t kept = saved(op);
@@ -203,11 +213,11 @@ void model_call(struct ops *ops, const struct op *op, const struct value *bound,
         above->saved_inplace += op->writes ? kept : 0;
     }
     if (result->kind == VALUE_TENSOR)
-        count_result(ops, op, result->u.tensor, gradient, fresh_from);
+        count_result(ops, op, result->u.tensor, gradient, c->fresh_from);
     if (result->kind == VALUE_LIST || result->kind == VALUE_TUPLE)
         for (uint32_t i = 0; i < result->n; i++)
             if (result->u.items[i].kind == VALUE_TENSOR)
-                count_result(ops, op, result->u.items[i].u.tensor, gradient, fresh_from);
+                count_result(ops, op, result->u.items[i].u.tensor, gradient, c->fresh_from);
 }
 
 /* "aten.add_.Tensor" is run as "aten.add.Tensor", "aten._native_batch_norm_legit.default" as
@@ -215,8 +225,9 @@ void model_call(struct ops *ops, const struct op *op, const struct value *bound,
 struct op *model_functional(struct ops *ops, const struct op *op)
 {
     struct buf name = BUF_INIT;
-    if (ops->model.mode != MODEL_FUNCTIONAL || !op->writes || op->composite || op->inplace_view ||
-        ops->model.functionalizing || !str_starts(op->name, STR("aten.")))
+    if (ops->model->above.mode != MODEL_FUNCTIONAL || !op->writes || op->composite ||
+        op->inplace_view || ops->model->above.functionalizing ||
+        !str_starts(op->name, STR("aten.")))
         return NULL;
     size_t dot = 5 + str_find_char(str_from(op->name, 5), '.');
     bool inplace = op->name.p[dot - 1] == '_';

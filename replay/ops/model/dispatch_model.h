@@ -1,8 +1,8 @@
 /* What is dispatched above FakeTensorMode around a call from outside, beside the call itself:
  * prim.device where C++ asks for a tensor's device, detach where autograd keeps a result. Counted
  * only while a pass of PyTorch's is modelled (replay/attempt/passes.h). */
-#ifndef SYMTAPE_REPLAY_OPS_MODEL_ABOVE_H
-#define SYMTAPE_REPLAY_OPS_MODEL_ABOVE_H
+#ifndef SYMTAPE_REPLAY_OPS_MODEL_DISPATCH_MODEL_H
+#define SYMTAPE_REPLAY_OPS_MODEL_DISPATCH_MODEL_H
 
 #include "replay/ops/dispatch/ops.h"
 #include "trace/base/vec.h"
@@ -38,11 +38,11 @@ void ops_model_next_pass(struct ops *ops);
 void ops_model_silent(struct ops *ops, bool on);
 
 /* Inside. */
-void model_release(struct dispatch_model *above);
+struct call;
+void above_release(struct dispatch_model *above);
 void model_devices(struct ops *ops, uint64_t n);
-/* After a call that nothing else called; storages from fresh_from on are its own. */
-void model_call(struct ops *ops, const struct op *op, const struct value *bound,
-                const struct value *result, uint32_t fresh_from);
+/* After a call that nothing else called. */
+void count_above(const struct call *c);
 /* The operator that functionalization runs in place of one that writes; NULL: the same. */
 struct op *model_functional(struct ops *ops, const struct op *op);
 

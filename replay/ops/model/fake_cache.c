@@ -1,8 +1,8 @@
 #include "replay/ops/model/fake_cache.h"
 
-#include "replay/ops/dispatch/context.h"
 #include "replay/ops/layout/layout.h"
 #include "replay/ops/layout/storage.h"
+#include "replay/ops/model/model.h"
 #include "replay/ops/rules/view/views.h"
 #include "trace/base/hash.h"
 
@@ -41,7 +41,7 @@ static bool grow_grads(struct fake_cache *cache)
 
 bool fake_cache_requires_grad(struct ops *ops, struct tensor x)
 {
-    struct fake_cache *cache = &ops->fake_cache;
+    struct fake_cache *cache = &ops->model->fake_cache;
     if (2 * (cache->n_grads + 1) > cache->n_grad_slots && !grow_grads(cache))
         return false;
     uint64_t *slot = grad_slot(cache, grad_name(x));
@@ -73,7 +73,7 @@ static bool put_syms(struct ops *ops, const sym_id *syms, uint32_t n, bool *unba
 {
     bool ok = true;
     for (uint32_t i = 0; i < n && ok; i++) {
-        ok = put(&ops->fake_cache, syms[i]);
+        ok = put(&ops->model->fake_cache, syms[i]);
         *unbacked |= !sym_is_number(ops->pool, syms[i]) && env_has_unbacked(ops->env, syms[i]);
     }
     return ok;
@@ -88,7 +88,7 @@ static sym_id written_bytes(const struct ops *ops, struct tensor x)
 
 static bool put_tensor(struct ops *ops, struct tensor x)
 {
-    struct fake_cache *cache = &ops->fake_cache;
+    struct fake_cache *cache = &ops->model->fake_cache;
     const struct tensor_meta *m = x.meta;
     bool unbacked = false;
     uint32_t flags = (uint32_t)m->layout | (uint32_t)m->conj << 8 | (uint32_t)m->neg << 9 |
@@ -109,7 +109,7 @@ static bool put_bytes(struct fake_cache *cache, const void *data, size_t n)
 
 static bool put_value(struct ops *ops, const struct value *value, unsigned nesting)
 {
-    struct fake_cache *cache = &ops->fake_cache;
+    struct fake_cache *cache = &ops->model->fake_cache;
     bool unbacked = false, ok = true;
     switch (value->kind) {
     case VALUE_TENSOR: return put_tensor(ops, value->u.tensor);
@@ -146,14 +146,13 @@ static bool put_value(struct ops *ops, const struct value *value, unsigned nesti
     return true;
 }
 
-bool fake_cache_key(struct ops *ops, const struct op *op, const struct value *bound,
-                    struct fake_key *ret)
+bool fake_cache_key(const struct call *c, struct fake_key *ret)
 {
-    struct fake_cache *cache = &ops->fake_cache;
+    struct fake_cache *cache = &c->ops->model->fake_cache;
     cache->words.n = 0;
-    bool ok = put(cache, op->index);
-    for (uint32_t i = 0; i < op->schema.n_args && ok; i++)
-        ok = put_value(ops, &bound[i], 0);
+    bool ok = put(cache, c->op->index);
+    for (uint32_t i = 0; i < c->n_args && ok; i++)
+        ok = put_value(c->ops, &c->args[i], 0);
     XXH128_hash_t hash = XXH3_128bits(cache->words.v, cache->words.n * sizeof(uint32_t));
     *ret = (struct fake_key){ hash.low64, hash.high64 };
     return ok;
@@ -162,7 +161,7 @@ bool fake_cache_key(struct ops *ops, const struct op *op, const struct value *bo
 bool fake_cache_step(struct ops *ops, const char *name, struct tensor x, const struct geometry *g,
                      const sym_id *args, uint32_t n, struct fake_key *ret)
 {
-    struct fake_cache *cache = &ops->fake_cache;
+    struct fake_cache *cache = &ops->model->fake_cache;
     bool unbacked = false;
     cache->words.n = 0;
     bool ok = put(cache, UINT32_MAX) && put_bytes(cache, name, strlen(name)) &&
@@ -207,7 +206,7 @@ static bool grow(struct fake_cache *cache)
 enum fake_answer fake_cache_look(struct ops *ops, const struct fake_key *key,
                                  enum op_bypass *bypass)
 {
-    struct fake_cache *cache = &ops->fake_cache;
+    struct fake_cache *cache = &ops->model->fake_cache;
     struct fake_entry *entry = cache->n_slots ? entry_of(cache, key) : NULL;
     if (!entry || !entry->used)
         return FAKE_MISS;
@@ -218,7 +217,7 @@ enum fake_answer fake_cache_look(struct ops *ops, const struct fake_key *key,
 
 bool fake_cache_keep(struct ops *ops, const struct fake_key *key, enum op_bypass bypass)
 {
-    struct fake_cache *cache = &ops->fake_cache;
+    struct fake_cache *cache = &ops->model->fake_cache;
     if (2 * (cache->n + 1) > cache->n_slots && !grow(cache))
         return false;
     struct fake_entry *entry = entry_of(cache, key);
@@ -229,7 +228,7 @@ bool fake_cache_keep(struct ops *ops, const struct fake_key *key, enum op_bypass
 
 bool fake_cache_missed(struct ops *ops, const struct fake_key *key)
 {
-    struct fake_cache *cache = &ops->fake_cache;
+    struct fake_cache *cache = &ops->model->fake_cache;
     struct fake_entry *entry = cache->n_slots ? entry_of(cache, key) : NULL;
     if (!entry || !entry->used || entry->bypass)
         return true;

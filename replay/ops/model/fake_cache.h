@@ -1,7 +1,7 @@
 /* FakeTensorMode's operator cache as PyTorch keys it (torch/_subclasses/fake_tensor.py, _cache_key,
  * _prep_args_for_hash; _fake_tensor_utils.py): what it would say of each call while a pass of
  * PyTorch's is modelled (replay/attempt/passes.h). For counts only; answers come from
- * replay/ops/memo/cache.h.
+ * replay/ops/memo/memo.h.
  *
  * A tensor is known by its meta, by whether it requires a gradient, and by the size of its storage
  * as it was written: that of a hit is written as empty_strided() writes it. Which SymNode a size
@@ -9,6 +9,7 @@
 #ifndef SYMTAPE_REPLAY_OPS_MODEL_FAKE_CACHE_H
 #define SYMTAPE_REPLAY_OPS_MODEL_FAKE_CACHE_H
 
+#include "replay/ops/dispatch/counters.h"
 #include "replay/ops/dispatch/ops.h"
 #include "trace/base/vec.h"
 
@@ -36,8 +37,8 @@ struct fake_cache {
 };
 
 /* False: out of memory. */
-bool fake_cache_key(struct ops *ops, const struct op *op, const struct value *bound,
-                    struct fake_key *ret);
+struct call;
+bool fake_cache_key(const struct call *c, struct fake_key *ret);
 /* Of a call that a rule stands for: a primitive that makes something of x as laid out by g. */
 struct geometry;
 bool fake_cache_step(struct ops *ops, const char *name, struct tensor x, const struct geometry *g,

@@ -1,5 +1,7 @@
 #include "replay/ops/model/recall.h"
 #include "replay/ops/layout/storage.h"
+#include "replay/ops/memo/memo.h"
+#include "replay/ops/model/model.h"
 #include "trace/base/hash.h"
 
 struct storage_sizes {
@@ -94,7 +96,7 @@ static uint32_t replaced_meta(struct ops *ops, const struct tensor_meta *meta)
 static uint32_t meta_now(void *user, uint32_t id)
 {
     struct ops *ops = user;
-    struct recall *r = ops->recall;
+    struct recall *r = ops->model->recall;
     const struct tensor_meta *meta = ops->metas.metas.v[id];
     if (meta->layout != LAYOUT_STRIDED)
         return id;
@@ -136,7 +138,7 @@ static bool grow(struct recall *r)
 /* True where it was there already; without memory everything was. */
 static bool note(struct ops *ops, const uint32_t *words, size_t n)
 {
-    struct recall *r = ops->recall;
+    struct recall *r = ops->model->recall;
     uint64_t hash = XXH3_64bits(words, n * sizeof *words) | 1;
     if (2 * (r->n_seen + 1) > r->capacity && !grow(r))
         return short_of(ops);
@@ -150,18 +152,18 @@ static bool note(struct ops *ops, const uint32_t *words, size_t n)
 /* As its symbols are by now. */
 static void renew(struct ops *ops, const struct earlier *e)
 {
-    struct recall *r = ops->recall;
-    struct op_cache_translation to = { meta_now, expr_now, ops };
+    struct recall *r = ops->model->recall;
+    struct call_key_translation to = { meta_now, expr_now, ops };
     uint32_t *words = r->words.v + e->at;
-    op_cache_translate(words, e->n_words, &to, words);
+    call_key_translate(words, e->n_words, &to, words);
     for (uint32_t i = 0; i < e->n_storages; i++)
         words[e->n_words + i] = expr_now(ops, words[e->n_words + i]);
     note(ops, words, (size_t)e->n_words + e->n_storages);
 }
 
-void recall_begin(struct ops *ops)
+static void begin(struct ops *ops)
 {
-    struct recall *r = ops->recall;
+    struct recall *r = ops->model->recall;
     r->sizes.n = 0;
     if (r->n_replacements != env_n_replacements(ops->env)) {
         r->n_replacements = env_n_replacements(ops->env);
@@ -172,9 +174,16 @@ void recall_begin(struct ops *ops)
     forget_earlier(r);
 }
 
+void ops_set_recall(struct ops *ops, unsigned runs)
+{
+    ops->model->recalls = runs < RECALL_RUNS ? runs : RECALL_RUNS;
+    if (runs)
+        begin(ops);
+}
+
 static struct storage_sizes sizes_of_storage(const struct ops *ops, uint32_t storage)
 {
-    const struct recall *r = ops->recall;
+    const struct recall *r = ops->model->recall;
     if (storage < r->sizes.n && r->sizes.v[storage].known)
         return r->sizes.v[storage];
     struct storage_sizes ret = { .known = true };
@@ -183,35 +192,36 @@ static struct storage_sizes sizes_of_storage(const struct ops *ops, uint32_t sto
     return ret;
 }
 
-static bool find(struct ops *ops, const struct cache_key *key, unsigned run)
+static bool find(struct ops *ops, const struct call_key *key, unsigned run)
 {
-    struct recall *r = ops->recall;
-    struct op_cache_translation to = { meta_now, expr_now, ops };
-    const uint32_t *storages = op_cache_storages(ops->cache, key);
+    const struct call_keys *keys = memo_keys(ops->memo);
+    struct recall *r = ops->model->recall;
+    struct call_key_translation to = { meta_now, expr_now, ops };
+    const uint32_t *storages = call_key_storages(keys, key);
     size_t n = (size_t)key->n + key->n_storages;
     if (!vec_reserve(&r->words, n))
         return short_of(ops);
     uint32_t *words = r->words.v + r->words.n;
-    op_cache_translate(op_cache_words(ops->cache, key), key->n, &to, words);
+    call_key_translate(call_key_words(keys, key), key->n, &to, words);
     for (uint32_t i = 0; i < key->n_storages; i++)
         words[key->n + i] = expr_now(ops, sizes_of_storage(ops, storages[i]).bytes[run]);
     if (note(ops, words, n))
         return true;
     /* Only a graph that others come after is looked back at: of Dynamo's, one run. */
     struct earlier e = { r->words.n, key->n, key->n_storages };
-    if (ops->recalls == 1 && vec_push(&r->earlier, e))
+    if (ops->model->recalls == 1 && vec_push(&r->earlier, e))
         r->words.n += n;
-    else if (ops->recalls == 1)
+    else if (ops->model->recalls == 1)
         short_of(ops);
     return false;
 }
 
-unsigned recall_call(struct ops *ops, const struct cache_key *key)
+unsigned recall_call(struct ops *ops, const struct call_key *key)
 {
     unsigned found = 0;
-    for (unsigned run = 0; run < ops->recalls; run++)
+    for (unsigned run = 0; run < ops->model->recalls; run++)
         found |= (unsigned)find(ops, key, run) << run;
-    for (unsigned run = ops->recalls; run < RECALL_RUNS; run++)
+    for (unsigned run = ops->model->recalls; run < RECALL_RUNS; run++)
         found |= (found & 1) << run;
     return found;
 }
@@ -232,11 +242,11 @@ static sym_id synthesized_bytes(struct ops *ops, const struct tensor_meta *meta)
     return sym_mul(pool, sym_integer(pool, dtype_size(meta->dtype)), span);
 }
 
-static void note_tensor(struct ops *ops, const struct cache_key *key, struct tensor x,
-                        unsigned found)
+static void note_tensor(const struct call *c, struct tensor x, unsigned found)
 {
-    struct recall *r = ops->recall;
-    if (x.storage < key->fresh_from || x.storage == STORAGE_FRESH ||
+    struct ops *ops = c->ops;
+    struct recall *r = ops->model->recall;
+    if (x.storage < c->fresh_from || x.storage == STORAGE_FRESH ||
         !ops->metas.symbolic.v[x.meta->id])
         return;
     struct storage_sizes sizes = { .known = true };
@@ -251,14 +261,14 @@ static void note_tensor(struct ops *ops, const struct cache_key *key, struct ten
     r->sizes.v[x.storage] = sizes;
 }
 
-void recall_result(struct ops *ops, const struct cache_key *key, struct value result,
-                   unsigned found)
+void recall_result(const struct call *c, unsigned found)
 {
-    if (result.kind == VALUE_TENSOR)
-        note_tensor(ops, key, result.u.tensor, found);
-    if (result.kind != VALUE_LIST && result.kind != VALUE_TUPLE)
+    const struct value *result = &c->ret;
+    if (result->kind == VALUE_TENSOR)
+        note_tensor(c, result->u.tensor, found);
+    if (result->kind != VALUE_LIST && result->kind != VALUE_TUPLE)
         return;
-    for (uint32_t i = 0; i < result.n; i++)
-        if (result.u.items[i].kind == VALUE_TENSOR)
-            note_tensor(ops, key, result.u.items[i].u.tensor, found);
+    for (uint32_t i = 0; i < result->n; i++)
+        if (result->u.items[i].kind == VALUE_TENSOR)
+            note_tensor(c, result->u.items[i].u.tensor, found);
 }

@@ -13,23 +13,28 @@
 #ifndef SYMTAPE_REPLAY_OPS_MODEL_RECALL_H
 #define SYMTAPE_REPLAY_OPS_MODEL_RECALL_H
 
-#include "replay/ops/memo/cache.h"
+#include "replay/ops/dispatch/ops.h"
 
 enum { RECALL_RUNS = 2 };
 
+/* Calls ask again where PyTorch's cache would not know them: for the first walk of a graph, which
+ * stands for so many runs of PyTorch's, at most two. 0, at first: what was seen is known. Calls
+ * that were seen before are known by the symbols that theirs are by now. */
+void ops_set_recall(struct ops *ops, unsigned runs);
+
+/* --- Inside --- */
+
 struct recall;
+struct call;
+struct call_key;
 
 struct recall *recall_new(void);
 void recall_free(struct recall *recall); /* NULL is fine */
 void recall_clear(struct recall *recall);
-/* For a graph that stands for so many runs: calls that were seen before are known by the symbols
- * that theirs are by now. */
-void recall_begin(struct ops *ops);
 
 /* Which runs find that call in the cache: by bit. Notes it. */
-unsigned recall_call(struct ops *ops, const struct cache_key *key);
+unsigned recall_call(struct ops *ops, const struct call_key *key);
 /* Its result's storages, in the runs that found it as the cache makes them. */
-void recall_result(struct ops *ops, const struct cache_key *key, struct value result,
-                   unsigned found);
+void recall_result(const struct call *c, unsigned found);
 
 #endif

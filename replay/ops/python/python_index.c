@@ -1,6 +1,5 @@
 /* x[index] and x[index] = value (torch/csrc/autograd/python_variable_indexing.cpp,
  * aten/src/ATen/TensorIndexing.h). */
-#include "replay/ops/model/dispatch_model.h"
 #include "replay/ops/python/python_internal.h"
 
 struct indexing {
@@ -273,7 +272,7 @@ static struct tensor simple(struct call *c, struct tensor x, struct value index)
 
 struct value python_getitem(struct call *c, struct tensor x, struct value index)
 {
-    model_devices(c->ops, 2); /* THPVariable_getitem of torch/csrc/autograd */
+    count_devices(c, 2); /* THPVariable_getitem of torch/csrc/autograd */
     if (is_simple(index))
         return value_tensor(simple(c, x, index));
     struct indexing in = { .c = c, .self = x };

@@ -3,6 +3,8 @@
 #include <time.h>
 
 #include "replay/ops/dispatch/ops.h"
+#include "replay/ops/layers.h"
+#include "replay/ops/model/stats.h"
 
 static double now(void)
 {

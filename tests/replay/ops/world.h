@@ -3,6 +3,7 @@
 #define SYMTAPE_TESTS_REPLAY_OPS_WORLD_H
 
 #include "replay/ops/dispatch/ops.h"
+#include "replay/ops/layers.h"
 
 struct world {
     struct shape_env *env;

@@ -2,6 +2,7 @@
  * that cannot be walked: they say why. */
 #include <glob.h>
 
+#include "replay/ops/layers.h"
 #include "replay/program/walk.h"
 #include "replay/replay.h"
 #include "tests/harness.h"

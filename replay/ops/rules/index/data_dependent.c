@@ -45,16 +45,16 @@ sym_id numel_bound(struct call *c, struct tensor x)
     return sym_range_ok(range) && range.upper != SYM_ID_INT_OO ? range.upper : size_max(c);
 }
 
-sym_id known_size(struct call *c, struct tensor x, enum memo memo)
+sym_id known_size(struct call *c, struct tensor x, enum tensor_memo memo)
 {
     c->ops->memo_uses++;
-    struct value value = memo_get(&c->ops->memos, x, memo);
+    struct value value = tensor_memo_get(&c->ops->memos, x, memo);
     return value.kind == VALUE_INT ? value.u.sym : SYM_NONE;
 }
 
-void remember_size(struct call *c, struct tensor x, enum memo memo, sym_id size)
+void remember_size(struct call *c, struct tensor x, enum tensor_memo memo, sym_id size)
 {
-    if (!c->failed && !memo_set(&c->ops->memos, x, memo, value_int(size)))
+    if (!c->failed && !tensor_memo_set(&c->ops->memos, x, memo, value_int(size)))
         refuse(c, "MemoryError", "out of memory");
 }
 
@@ -393,7 +393,7 @@ bool rule_local_scalar_dense(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     c->ops->memo_uses++;
-    struct value value = memo_get(&c->ops->memos, x, MEMO_ITEM);
+    struct value value = tensor_memo_get(&c->ops->memos, x, MEMO_ITEM);
     if (value.kind != VALUE_NONE)
         return ret_value(c, value);
     if (item_value(c, x, &value))
@@ -402,7 +402,7 @@ bool rule_local_scalar_dense(struct call *c)
                  "%.*s", STR_ARG(op_name(c->op))))
         return false;
     value = new_item(c, x);
-    if (!c->failed && !memo_set(&c->ops->memos, x, MEMO_ITEM, value))
+    if (!c->failed && !tensor_memo_set(&c->ops->memos, x, MEMO_ITEM, value))
         refuse(c, "MemoryError", "out of memory");
     return ret_value(c, value);
 }

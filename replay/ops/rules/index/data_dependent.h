@@ -15,7 +15,7 @@ sym_id size_max(struct call *c); /* sys.maxsize - 1 */
 /* The largest numel() of x: itself, or what its sizes' ranges allow. */
 sym_id numel_bound(struct call *c, struct tensor x);
 /* The memo of a size, or SYM_NONE. */
-sym_id known_size(struct call *c, struct tensor x, enum memo memo);
-void remember_size(struct call *c, struct tensor x, enum memo memo, sym_id size);
+sym_id known_size(struct call *c, struct tensor x, enum tensor_memo memo);
+void remember_size(struct call *c, struct tensor x, enum tensor_memo memo, sym_id size);
 
 #endif

@@ -5,7 +5,7 @@
 #include "replay/ops/rules/reduce/reduce.h"
 
 /* _unique of torch/_subclasses/fake_impls.py; dim UINT32_MAX: none. */
-static sym_id unique_size(struct call *c, struct tensor x, uint32_t dim, enum memo memo)
+static sym_id unique_size(struct call *c, struct tensor x, uint32_t dim, enum tensor_memo memo)
 {
     bool whole = dim == UINT32_MAX;
     sym_id size = whole ? known_size(c, x, memo) : SYM_NONE;
@@ -134,7 +134,7 @@ static uint32_t sliced(struct tensor x, int64_t dim, sym_id size, sym_id *ret)
 }
 
 /* The fake ones: in torch 2.11 all have the dtype of the argument. */
-static bool fake_results(struct call *c, const struct unique *u, enum memo memo)
+static bool fake_results(struct call *c, const struct unique *u, enum tensor_memo memo)
 {
     struct tensor x = u->x, all[3];
     bool whole = !u->sliced;
@@ -164,7 +164,7 @@ static bool fake_results(struct call *c, const struct unique *u, enum memo memo)
     return ret_tensors(c, all, 3);
 }
 
-static bool unique_results(struct call *c, const struct unique *u, enum memo memo)
+static bool unique_results(struct call *c, const struct unique *u, enum tensor_memo memo)
 {
     sym_id size = SYM_NONE;
     if (real_size(c, u, &size))

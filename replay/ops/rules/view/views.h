@@ -5,12 +5,6 @@
 
 #include "replay/ops/layout/layout.h"
 
-/* Counts a primitive that a rule stands for, x laid out as g, and what that calls in turn unless
- * PyTorch's cache knows it. */
-struct geometry;
-void count_call(struct call *c, const char *name, struct tensor x, const struct geometry *g,
-                const sym_id *args, uint32_t n, uint32_t within);
-
 struct geometry {
     uint32_t n;
     sym_id offset;

@@ -1,6 +1,6 @@
 /* Rules of custom operators: what they answer, how bad ones are told of, any text at all. */
 #include "replay/ops/decomp/custom.h"
-#include "replay/ops/dispatch/ops.h"
+#include "replay/ops/layers.h"
 
 #include "tests/harness.h"
 

@@ -1,5 +1,6 @@
 /* Operators without a kernel for a CPU: eager PyTorch refuses, FakeTensorMode does not. */
 #include "replay/ops/dispatch/ops.h"
+#include "replay/ops/layers.h"
 #include "tests/harness.h"
 #include "tests/replay/ops/world.h"
 

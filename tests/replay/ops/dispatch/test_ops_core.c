@@ -2,6 +2,8 @@
  * return, the cache, the counters. */
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/dispatch/ops.h"
+#include "replay/ops/layers.h"
+#include "replay/ops/model/stats.h"
 #include "tests/harness.h"
 
 struct world {

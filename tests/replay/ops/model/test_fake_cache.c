@@ -1,7 +1,7 @@
 /* FakeTensorMode's cache as PyTorch keys it: facts of torch 2.11, seen with the keys written out.
  */
-#include "replay/ops/dispatch/context.h"
 #include "replay/ops/layout/storage.h"
+#include "replay/ops/model/model.h"
 #include "replay/shape/env/node.h"
 #include "tests/harness.h"
 #include "tests/replay/ops/world.h"
@@ -93,8 +93,8 @@ static void test_gradients(void **state)
     struct value x = input(w), y = tensor(w, x.u.tensor.meta->size[0], x.u.tensor.meta->size[1]);
     begin(w);
     ops_model_leaf(w->ops, y, false);
-    assert_true(fake_cache_has_grad(&w->ops->fake_cache, y.u.tensor));
-    assert_false(fake_cache_has_grad(&w->ops->fake_cache, x.u.tensor));
+    assert_true(fake_cache_has_grad(&w->ops->model->fake_cache, y.u.tensor));
+    assert_false(fake_cache_has_grad(&w->ops->model->fake_cache, x.u.tensor));
     call1(w, "aten.neg.default", x);
     call1(w, "aten.neg.default", y);
     assert_int_equal(outer(w, "aten.neg.default")->misses, 2);
@@ -102,9 +102,9 @@ static void test_gradients(void **state)
         struct tensor many = { x.u.tensor.meta, 1000 + i, NULL };
         assert_true(fake_cache_requires_grad(w->ops, many));
     }
-    assert_true(fake_cache_has_grad(&w->ops->fake_cache, y.u.tensor));
+    assert_true(fake_cache_has_grad(&w->ops->model->fake_cache, y.u.tensor));
     ops_reset(w->ops);
-    assert_false(fake_cache_has_grad(&w->ops->fake_cache, y.u.tensor));
+    assert_false(fake_cache_has_grad(&w->ops->model->fake_cache, y.u.tensor));
 }
 
 /* Views of what requires a gradient do, gradients being tracked or not, as Dynamo runs them. */
@@ -119,9 +119,10 @@ static void test_views_of_leaves(void **state)
         x = value_tensor(ops_new_tensor(w->ops, x.u.tensor.meta));
         ops_model_leaf(w->ops, x, false);
         struct value view = call1(w, "aten.t.default", x);
-        assert_int_equal(fake_cache_has_grad(&w->ops->fake_cache, view.u.tensor), !functional);
-        assert_false(
-            fake_cache_has_grad(&w->ops->fake_cache, call1(w, "aten.neg.default", x).u.tensor));
+        assert_int_equal(fake_cache_has_grad(&w->ops->model->fake_cache, view.u.tensor),
+                         !functional);
+        assert_false(fake_cache_has_grad(&w->ops->model->fake_cache,
+                                         call1(w, "aten.neg.default", x).u.tensor));
     }
 }
 

@@ -1,6 +1,8 @@
 /* What PyTorch's cache does not know again: a result that the cache itself made has its storage
  * sized by empty_strided(), and the call that takes it is run and asks once more. */
 #include "replay/ops/dispatch/ops.h"
+#include "replay/ops/layers.h"
+#include "replay/ops/model/recall.h"
 #include "tests/harness.h"
 #include "tests/replay/ops/world.h"
 

@@ -1,4 +1,5 @@
 /* Calls as Python wrote them: names, binding, overloads, indexing, numbers, subgraphs. */
+#include "replay/ops/layers.h"
 #include "replay/ops/python/python.h"
 
 #include "tests/harness.h"

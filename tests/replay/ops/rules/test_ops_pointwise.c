@@ -1,6 +1,7 @@
 /* Pointwise operators: promotion, strides, the fast path, what is asked and refused. */
-#include "replay/ops/dispatch/stats.h"
+#include "replay/ops/layers.h"
 #include "replay/ops/layout/layout.h"
+#include "replay/ops/model/stats.h"
 #include "tests/harness.h"
 #include "tests/replay/ops/world.h"
 

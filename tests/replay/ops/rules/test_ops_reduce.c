@@ -1,6 +1,7 @@
 /* Reductions, indexing, and what depends on values: facts of PyTorch's that the recorded rows show
  * one at a time. */
 #include "replay/ops/dispatch/ops.h"
+#include "replay/ops/layers.h"
 #include "tests/harness.h"
 #include "tests/replay/ops/world.h"
 

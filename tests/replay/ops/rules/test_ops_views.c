@@ -1,5 +1,6 @@
 /* Views and factories: sizes, strides, and the guards that PyTorch adds for them, in its order. */
 #include "replay/ops/dispatch/ops.h"
+#include "replay/ops/layers.h"
 #include "tests/harness.h"
 #include "tests/replay/ops/world.h"
 

@@ -7,6 +7,7 @@
 
 #include "replay/backend/call/exec.h"
 #include "replay/backend/cuda/pointwise/fusion_group.h"
+#include "replay/ops/layers.h"
 #include "tests/harness.h"
 
 /* ---- The same calls on two backends ---- */

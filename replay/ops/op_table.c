@@ -1,3 +1,4 @@
+#include "replay/ops/decomp/bodies.h"
 #include "replay/ops/decomp/custom.h"
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/pointwise/pointwise.h" /* what the rows of replay/ops/rules/pointwise/pointwise.def and replay/ops/rules/pointwise/prims.def say */
@@ -29,7 +30,7 @@ static const struct {
     enum op_bypass tag;
 } tags[] = {
 #define OP_TAG(name, tag) { name, OP_BYPASS_##tag },
-#include "replay/ops/dispatch/op_tags.def"
+#include "replay/ops/op_tags.def"
 #undef OP_TAG
 };
 

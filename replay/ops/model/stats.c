@@ -1,6 +1,4 @@
-
-#include "replay/ops/dispatch/context.h"
-#include "replay/ops/memo/cache.h"
+#include "replay/ops/model/model.h"
 #include "trace/base/clock.h"
 #include "trace/base/hash.h"
 
@@ -28,28 +26,37 @@ const char *op_bypass_reason(enum op_bypass bypass)
 
 const struct op_stats *ops_stats(const struct ops *ops, const struct op *op)
 {
-    return &ops->stats.by_op[op->index];
+    return &ops->model->stats.by_op[op->index];
 }
 
 const struct op_outer *ops_outer(const struct ops *ops, const struct op *op)
 {
-    return &ops->stats.outer[op->index];
+    return &ops->model->stats.outer[op->index];
 }
 
 const struct op_stack_stats *ops_stack_stats(const struct ops *ops, size_t i)
 {
-    return i < ops->stats.by_stack.n ? &ops->stats.by_stack.v[i] : NULL;
+    return i < ops->model->stats.by_stack.n ? &ops->model->stats.by_stack.v[i] : NULL;
 }
 
 void ops_stats_clear(struct ops *ops)
 {
-    memset(ops->stats.by_op, 0, (ops->table.n + 1) * sizeof *ops->stats.by_op);
-    memset(ops->stats.outer, 0, (ops->table.n + 1) * sizeof *ops->stats.outer);
-    ops->stats.top = ops->table.n;
-    ops->stats.by_stack.n = 0;
-    ops->stats.fake_tensor = 0;
-    if (ops->stats.slots)
-        memset(ops->stats.slots, 0, ops->stats.n_slots * sizeof *ops->stats.slots);
+    struct op_stats_table *stats = &ops->model->stats;
+    memset(stats->by_op, 0, ((size_t)stats->n_ops + 1) * sizeof *stats->by_op);
+    memset(stats->outer, 0, ((size_t)stats->n_ops + 1) * sizeof *stats->outer);
+    stats->top = stats->n_ops;
+    stats->by_stack.n = 0;
+    stats->fake_tensor = 0;
+    if (stats->slots)
+        memset(stats->slots, 0, stats->n_slots * sizeof *stats->slots);
+}
+
+bool stats_init(struct op_stats_table *stats, uint32_t n_ops)
+{
+    stats->by_op = calloc((size_t)n_ops + 1, sizeof *stats->by_op);
+    stats->outer = calloc((size_t)n_ops + 1, sizeof *stats->outer);
+    stats->n_ops = stats->top = n_ops;
+    return stats->by_op && stats->outer;
 }
 
 void stats_release(struct op_stats_table *stats)
@@ -85,7 +92,8 @@ static bool grow(struct op_stats_table *stats)
     return true;
 }
 
-struct op_stack_stats *stats_of_stack(struct op_stats_table *stats, uint32_t op)
+/* Of that operator under the current stack; NULL: out of memory. */
+static struct op_stack_stats *stats_of_stack(struct op_stats_table *stats, uint32_t op)
 {
     if (2 * (stats->by_stack.n + 1) > stats->n_slots && !grow(stats))
         return NULL;
@@ -102,13 +110,13 @@ struct op_stack_stats *stats_of_stack(struct op_stats_table *stats, uint32_t op)
 
 void stats_dispatch(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
 {
-    if (ops->stats.muted)
+    if (ops->model->stats.muted)
         return;
-    struct op_stats *stats = &ops->stats.by_op[op];
+    struct op_stats *stats = &ops->model->stats.by_op[op];
     stats->dispatches += n;
     stats->by_depth[depth < OP_STATS_DEPTHS ? depth : OP_STATS_DEPTHS - 1] += n;
-    ops->stats.outer[ops->stats.top].within += depth ? n : 0;
-    ops->stats.dispatches += n;
+    ops->model->stats.outer[ops->model->stats.top].within += depth ? n : 0;
+    ops->model->stats.dispatches += n;
 }
 
 /* Kernels written in Python that get at their arguments themselves (_view_meta, slice_forward and
@@ -127,81 +135,81 @@ static bool by_fake_tensor(struct str op)
 void stats_within(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
 {
     stats_dispatch(ops, op, depth, n);
-    if (ops->stats.muted || !by_fake_tensor(ops->table.rows[op].name))
+    if (ops->model->stats.muted || !by_fake_tensor(ops->table.rows[op].name))
         return;
-    ops->stats.fake_tensor += n;
-    ops->stats.outer[ops->stats.top].fake_tensor += n;
+    ops->model->stats.fake_tensor += n;
+    ops->model->stats.outer[ops->model->stats.top].fake_tensor += n;
 }
 
 void stats_count(struct ops *ops, uint32_t op, enum op_counter counter)
 {
-    ops->stats.by_op[op].fast[counter] += !ops->stats.muted;
-    ops->stats.outer[ops->stats.top].fast +=
-        !ops->stats.muted && counter == OP_COUNTER_ATTEMPT_FAST;
+    ops->model->stats.by_op[op].fast[counter] += !ops->model->stats.muted;
+    ops->model->stats.outer[ops->model->stats.top].fast +=
+        !ops->model->stats.muted && counter == OP_COUNTER_ATTEMPT_FAST;
 }
 
 void stats_outer(struct ops *ops, uint32_t op)
 {
-    ops->stats.top = op;
-    ops->stats.outer[op].calls++;
+    ops->model->stats.top = op;
+    ops->model->stats.outer[op].calls++;
 }
 
 void stats_hit(struct ops *ops, uint32_t op)
 {
-    ops->stats.by_op[op].hits += !ops->stats.muted;
-    ops->stats.outer[op].hits += !ops->stats.muted && !ops->depth;
+    ops->model->stats.by_op[op].hits += !ops->model->stats.muted;
+    ops->model->stats.outer[op].hits += !ops->model->stats.muted && !ops->depth;
 }
 
 void stats_miss(struct ops *ops, uint32_t op, enum op_bypass bypass)
 {
-    struct op_stats *stats = &ops->stats.by_op[op];
+    struct op_stats *stats = &ops->model->stats.by_op[op];
     uint64_t *counter = bypass == OP_BYPASS_NONE ? &stats->misses : &stats->bypasses[bypass];
-    *counter += !ops->stats.muted;
-    if (!ops->stats.muted && !ops->depth)
-        *(bypass == OP_BYPASS_NONE ? &ops->stats.outer[op].misses
-                                   : &ops->stats.outer[op].bypasses) += 1;
+    *counter += !ops->model->stats.muted;
+    if (!ops->model->stats.muted && !ops->depth)
+        *(bypass == OP_BYPASS_NONE ? &ops->model->stats.outer[op].misses
+                                   : &ops->model->stats.outer[op].bypasses) += 1;
 }
 
 void stats_answered(struct ops *ops, uint32_t op, enum op_bypass bypass)
 {
-    struct op_stats *stats = &ops->stats.by_op[op];
-    stats->answered += !ops->stats.muted;
+    struct op_stats *stats = &ops->model->stats.by_op[op];
+    stats->answered += !ops->model->stats.muted;
     if (bypass != OP_BYPASS_NONE)
-        stats->bypasses[bypass] += !ops->stats.muted;
+        stats->bypasses[bypass] += !ops->model->stats.muted;
 }
 
 struct stats_mark stats_begin(const struct ops *ops)
 {
     return (struct stats_mark){ .env = env_counts(ops->env),
                                 .exprs = sym_pool_count(ops->pool),
-                                .dispatches = ops->stats.dispatches,
-                                .symbolic_tensors = ops->stats.symbolic_tensors,
-                                .begin_ns = ops->stats.timing ? clock_ns() : 0 };
+                                .dispatches = ops->model->stats.dispatches,
+                                .symbolic_tensors = ops->symbolic_tensors,
+                                .begin_ns = ops->model->stats.timing ? clock_ns() : 0 };
 }
 
 void stats_end(struct ops *ops, uint32_t op, const struct stats_mark *mark)
 {
-    if (ops->stats.muted)
+    if (ops->model->stats.muted)
         return;
-    struct op_stats *stats = &ops->stats.by_op[op];
+    struct op_stats *stats = &ops->model->stats.by_op[op];
     struct env_counts env = env_counts(ops->env);
-    uint64_t ns = ops->stats.timing ? clock_ns() - mark->begin_ns : 0;
+    uint64_t ns = ops->model->stats.timing ? clock_ns() - mark->begin_ns : 0;
     uint64_t exprs = sym_pool_count(ops->pool) - mark->exprs;
-    uint64_t symbolic_tensors = ops->stats.symbolic_tensors - mark->symbolic_tensors;
+    uint64_t symbolic_tensors = ops->symbolic_tensors - mark->symbolic_tensors;
     stats->calls++;
     stats->ns += ns;
     stats->exprs += exprs;
     stats->evaluations += env.evaluations - mark->env.evaluations;
     stats->guards += env.guards - mark->env.guards;
     stats->symbolic_tensors += symbolic_tensors;
-    struct op_stack_stats *stack = stats_of_stack(&ops->stats, op);
+    struct op_stack_stats *stack = stats_of_stack(&ops->model->stats, op);
     if (!stack) { /* counted by operator only */
         ops->short_of_memory = true;
         return;
     }
     stack->calls++;
     stack->ns += ns;
-    stack->dispatches += ops->stats.dispatches - mark->dispatches;
+    stack->dispatches += ops->model->stats.dispatches - mark->dispatches;
     stack->guards += env.guards - mark->env.guards;
     stack->exprs += exprs;
     stack->symbolic_tensors += symbolic_tensors;
@@ -209,14 +217,14 @@ void stats_end(struct ops *ops, uint32_t op, const struct stats_mark *mark)
 
 void ops_set_muted(struct ops *ops, bool on)
 {
-    ops->stats.muted = on;
+    ops->model->stats.muted = on;
 }
 
 struct op_totals ops_totals(const struct ops *ops)
 {
-    struct op_totals ret = { .fake_tensor = ops->stats.fake_tensor };
+    struct op_totals ret = { .fake_tensor = ops->model->stats.fake_tensor };
     for (uint32_t i = 0; i < ops->table.n; i++) {
-        const struct op_stats *s = &ops->stats.by_op[i];
+        const struct op_stats *s = &ops->model->stats.by_op[i];
         ret.dispatches += s->dispatches;
         ret.outermost += s->by_depth[0];
         for (size_t k = 0; k < OP_COUNTERS; k++)
@@ -229,30 +237,20 @@ struct op_totals ops_totals(const struct ops *ops)
 
 void ops_set_stack(struct ops *ops, uint32_t stack)
 {
-    ops->stats.stack = stack;
+    ops->model->stats.stack = stack;
 }
 
 void ops_set_timing(struct ops *ops, bool on)
 {
-    ops->stats.timing = on;
+    ops->model->stats.timing = on;
 }
 
 void ops_set_cache(struct ops *ops, bool on)
 {
-    ops->cache_off = !on;
-}
-
-void ops_set_fast_path(struct ops *ops, bool on)
-{
-    ops->fast_off = !on;
-}
-
-void op_set_fast_path(struct ops *ops, const struct op *op, bool on)
-{
-    ops->table.rows[op->index].slow = !on;
+    ops->model->cache_off = !on;
 }
 
 void op_set_free(struct ops *ops, const struct op *op, bool on)
 {
-    ops->table.rows[op->index].free = on;
+    ops->model->free[op->index] = on;
 }

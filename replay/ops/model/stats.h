@@ -3,30 +3,16 @@
  * Named and counted as PyTorch does where it has a name: dispatches are those of FakeTensorMode
  * (torch.utils._stats.simple_call_counter), fast those of make_fast_binary_impl
  * (torch/_subclasses/fake_impls.py), cache those of FakeTensorMode.cache_info(). */
-#ifndef SYMTAPE_REPLAY_OPS_DISPATCH_STATS_H
-#define SYMTAPE_REPLAY_OPS_DISPATCH_STATS_H
+#ifndef SYMTAPE_REPLAY_OPS_MODEL_STATS_H
+#define SYMTAPE_REPLAY_OPS_MODEL_STATS_H
 
 #include <stdint.h>
 
+#include "replay/ops/dispatch/counters.h"
 #include "trace/base/vec.h"
 
 struct ops;
 struct op;
-
-enum op_counter {
-#define OP_COUNTER(id, name) OP_COUNTER_##id,
-#include "replay/ops/dispatch/op_counters.def"
-#undef OP_COUNTER
-    OP_COUNTERS
-};
-
-/* Why PyTorch's operator cache passes a call by (_validate_cache_key, _validate_cache_entry). */
-enum op_bypass {
-#define OP_BYPASS(id, reason) OP_BYPASS_##id,
-#include "replay/ops/dispatch/op_bypass.def"
-#undef OP_BYPASS
-    OP_BYPASSES
-};
 
 const char *op_counter_name(enum op_counter counter);
 const char *op_bypass_reason(enum op_bypass bypass);
@@ -80,11 +66,8 @@ void ops_set_stack(struct ops *ops, uint32_t stack);
 
 /* Reads the clock at each call from outside (off at first). */
 void ops_set_timing(struct ops *ops, bool on);
-/* Without the operator cache every call runs its rule. */
+/* Without its operator cache PyTorch runs every call, and so does the replay. */
 void ops_set_cache(struct ops *ops, bool on);
-/* Without the fast path of binary operators; count(ATTEMPT_FAST) then answers that it is off. */
-void ops_set_fast_path(struct ops *ops, bool on);
-void op_set_fast_path(struct ops *ops, const struct op *op, bool on);
 /* Calls of this operator count nothing, nor does what happens within them: what the rest would
  * cost without it. */
 void op_set_free(struct ops *ops, const struct op *op, bool on);

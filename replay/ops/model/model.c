@@ -1,0 +1,299 @@
+#include "replay/ops/model/model.h"
+
+#include "replay/ops/layout/storage.h"
+#include "replay/ops/memo/memo.h"
+
+/* --- Making --- */
+
+struct model *model_new(uint32_t n_ops)
+{
+    struct model *model = calloc(1, sizeof *model);
+    if (!model)
+        return NULL;
+    model->recall = recall_new();
+    model->free = calloc((size_t)n_ops + 1, sizeof *model->free);
+    if (stats_init(&model->stats, n_ops) && model->recall && model->free)
+        return model;
+    model_free(model);
+    return NULL;
+}
+
+void model_free(struct model *model)
+{
+    if (!model)
+        return;
+    stats_release(&model->stats);
+    known_calls_release(&model->known);
+    recall_free(model->recall);
+    fake_cache_release(&model->fake_cache);
+    above_release(&model->above);
+    free(model->free);
+    free(model);
+}
+
+void model_reset(struct model *model)
+{
+    model->above.grads.n = 0;
+    fake_cache_forget_tensors(&model->fake_cache);
+}
+
+void model_forget_calls(struct model *model)
+{
+    known_calls_clear(&model->known);
+    recall_clear(model->recall);
+    fake_cache_clear(&model->fake_cache);
+}
+
+bool model_is_muted(const struct ops *ops)
+{
+    return ops->model->stats.muted;
+}
+
+bool model_is_passing(const struct ops *ops)
+{
+    return ops->model->above.mode != MODEL_NOTHING && !model_is_muted(ops);
+}
+
+/* --- A call that PyTorch runs --- */
+
+/* Computes it and counts what happens; from then on it is known. */
+static enum op_outcome run_counted(struct call *c, const struct call_key *key)
+{
+    struct ops *ops = c->ops;
+    struct model *model = ops->model;
+    bool runs_again = c->op->composite || call_bypass(c) != OP_BYPASS_NONE;
+    bool logs = key->usable && runs_again;
+    uint32_t events_at = (uint32_t)model->known.log.n;
+    model->known.logging += logs;
+    enum op_outcome outcome = compute_call(c);
+    model->known.logging -= logs;
+    if (outcome != OP_DONE)
+        return outcome;
+    if (!c->op->composite)
+        stats_miss(ops, c->op->index, c->bypass);
+    uint32_t number = model->cache_off ? MEMO_NONE : memo_keep(c, key);
+    if (number == MEMO_NONE)
+        return OP_DONE;
+    struct known_call known = { .events_at = events_at,
+                                .n_events = logs ? (uint32_t)model->known.log.n - events_at : 0,
+                                .depth = ops->depth,
+                                .bypass = (uint8_t)c->bypass,
+                                .seen = !model_is_muted(ops) };
+    ops->short_of_memory |= !known_call_set(&model->known, number, &known);
+    return OP_DONE;
+}
+
+/* --- A call that was made before --- */
+
+/* Its result, while nothing counts. */
+static enum op_outcome known_result(struct call *c, const struct call_key *key, uint32_t number)
+{
+    struct op_stats_table *stats = &c->ops->model->stats;
+    if (memo_answer(c, key, number))
+        return OP_DONE;
+    stats->muted++;
+    enum op_outcome outcome = compute_call(c);
+    stats->muted--;
+    return outcome;
+}
+
+/* NULL: PyTorch runs it. */
+static const struct known_call *find_known(const struct call *c, uint32_t number)
+{
+    const struct model *model = c->ops->model;
+    /* A pass that is modelled sees the calls that a composite operator makes. */
+    bool taken_apart = c->op->composite && model->above.mode != MODEL_NOTHING;
+    if (number == MEMO_NONE || model->cache_off || taken_apart)
+        return NULL;
+    const struct known_call *known = known_call_at(&model->known, number);
+    return known && (known->seen || model_is_muted(c->ops)) ? known : NULL;
+}
+
+/* What PyTorch counts of a call that was made before. */
+static void count_known(struct ops *ops, const struct op *op, const struct known_call *known)
+{
+    if (known->bypass == OP_BYPASS_NONE && !op->composite) {
+        stats_hit(ops, op->index);
+        return;
+    }
+    stats_answered(ops, op->index, (enum op_bypass)known->bypass);
+    count_again(ops, known);
+}
+
+/* A call that we know and PyTorch runs again: what it asks, and nothing else. */
+static enum op_outcome ask_again(const struct call *c)
+{
+    struct ops *ops = c->ops;
+    struct call again = call_of(ops, c->op, c->args);
+    size_t written = ops->written.n;
+    ops->model->stats.muted++;
+    enum op_outcome outcome = run_call(&again, true);
+    ops->model->stats.muted--;
+    ops->written.n = written;
+    return outcome;
+}
+
+/* --- While a graph is walked --- */
+
+static enum op_outcome call_in_walk(struct call *c, const struct call_key *key)
+{
+    struct ops *ops = c->ops;
+    bool recalls =
+        ops->model->recalls && !c->op->composite && key->usable && call_bypass(c) == OP_BYPASS_NONE;
+    unsigned found = recalls ? recall_call(ops, key) : 0, all = (1u << RECALL_RUNS) - 1;
+    uint32_t number = memo_lookup(ops->memo, key);
+    const struct known_call *found_call = find_known(c, number);
+    enum op_outcome outcome;
+    if (!found_call) {
+        outcome = run_counted(c, key);
+    } else {
+        struct known_call known = *found_call; /* which may move */
+        outcome = known_result(c, key, number);
+        if (outcome == OP_DONE)
+            count_known(ops, c->op, &known);
+        if (outcome == OP_DONE && recalls && found != all)
+            outcome = ask_again(c);
+    }
+    if (outcome == OP_DONE && recalls)
+        recall_result(c, found);
+    return outcome;
+}
+
+/* --- While a pass is modelled --- */
+
+/* PyTorch's cache answers: nothing within counts. */
+static enum op_outcome hit_in_pass(struct call *c, const struct call_key *key)
+{
+    struct ops *ops = c->ops;
+    uint32_t number = memo_lookup(ops->memo, key);
+    ops->model->stats.muted++;
+    enum op_outcome outcome =
+        find_known(c, number) ? known_result(c, key, number) : run_counted(c, key);
+    ops->model->stats.muted--;
+    stats_hit(ops, c->op->index);
+    if (outcome == OP_DONE)
+        fake_cache_synthesize(ops, &c->ret, c->fresh_from);
+    return outcome;
+}
+
+static enum op_outcome call_in_pass(struct call *c, const struct call_key *key)
+{
+    struct ops *ops = c->ops;
+    struct fake_key fake;
+    if (!ops->depth)
+        stats_outer(ops, c->op->index);
+    if (call_bypass(c) != OP_BYPASS_NONE)
+        return run_counted(c, key);
+    if (!fake_cache_key(c, &fake))
+        return ops_no_memory(ops);
+    enum fake_answer answer = fake_cache_look(ops, &fake, &c->bypass);
+    if (answer == FAKE_HIT)
+        return hit_in_pass(c, key);
+    enum op_outcome outcome = run_counted(c, key);
+    if (outcome == OP_DONE && answer == FAKE_MISS && !fake_cache_keep(ops, &fake, c->bypass))
+        return ops_no_memory(ops);
+    return outcome;
+}
+
+/* What the part of a pass left behind that was counted in the pass before. */
+static bool leave_behind(struct call *c)
+{
+    struct fake_key fake;
+    if (!fake_cache_key(c, &fake))
+        return false;
+    if (!fake_cache_missed(c->ops, &fake))
+        fake_cache_synthesize(c->ops, &c->ret, c->fresh_from);
+    return true;
+}
+
+/* Functionalization runs another operator in place of one that writes, which counts; what comes of
+ * it is the same. True where it did. */
+static bool count_functional(struct call *c)
+{
+    struct ops *ops = c->ops;
+    struct dispatch_model *above = &ops->model->above;
+    struct op *op = ops->depth == 0 ? model_functional(ops, c->op) : NULL;
+    if (!op)
+        return false;
+    struct call functional = call_of(ops, op, c->args);
+    const struct value *self = &c->args[0], *made = &functional.ret;
+    above->functionalizing = true;
+    enum op_outcome outcome = ops->layers.enter(&functional);
+    above->functionalizing = false;
+    if (outcome == OP_DONE && c->n_args && self->kind == VALUE_TENSOR && made->kind == VALUE_TENSOR)
+        storage_note(ops, self->u.tensor.storage, storage_bytes(ops, made->u.tensor.storage));
+    return true;
+}
+
+/* --- The layer --- */
+
+/* The dispatch itself, which PyTorch counts before it asks its cache. */
+static void count_self(struct call *c)
+{
+    struct ops *ops = c->ops;
+    if (!is_dispatched(c))
+        return;
+    stats_dispatch(ops, c->op->index, ops->depth, 1);
+    if (ops->model->known.logging)
+        log_event(ops, c->op->index, ops->depth, EVENT_DISPATCH, 1,
+                  call_bypass(c) == OP_BYPASS_NONE);
+}
+
+/* By its key: in the pass that is modelled, or in the walk. */
+static enum op_outcome call_counted(struct call *c)
+{
+    struct ops *ops = c->ops;
+    struct call_keys *keys = memo_keys(ops->memo);
+    struct call_key key;
+    enum op_outcome outcome;
+    if (!call_key_push(keys, c, &key)) {
+        outcome = ops_no_memory(ops);
+    } else {
+        count_self(c);
+        outcome = model_is_passing(ops) && is_dispatched(c) ? call_in_pass(c, &key)
+                                                            : call_in_walk(c, &key);
+    }
+    call_key_pop(keys, &key);
+    return outcome;
+}
+
+static enum op_outcome model_call(struct call *c)
+{
+    struct ops *ops = c->ops;
+    struct model *model = ops->model;
+    uint32_t uncounted = model->free[c->op->index];
+    uncounted += count_functional(c);
+    c->fresh_from = ops->next_storage;
+    model->stats.muted += uncounted;
+    enum op_outcome outcome = call_counted(c);
+    if (outcome == OP_DONE && model->above.silent && ops->nesting == 0 && !leave_behind(c))
+        outcome = ops_no_memory(ops);
+    model->stats.muted -= uncounted;
+    if (outcome == OP_DONE && model_is_passing(ops) && ops->depth == 0 &&
+        !model->above.functionalizing)
+        count_above(c);
+    return outcome;
+}
+
+/* A call from outside, and what it costs. */
+static enum op_outcome model_outside(struct ops *ops, struct op *op, const struct value *args,
+                                     uint32_t n, const struct keyword *keywords,
+                                     uint32_t n_keywords, struct value *ret)
+{
+    struct model *model = ops->model;
+    struct stats_mark mark = stats_begin(ops);
+    enum op_outcome outcome = ops_dispatch(ops, op, args, n, keywords, n_keywords, ret);
+    if (!model->free[op->index])
+        stats_end(ops, op->index, &mark);
+    return outcome;
+}
+
+const struct ops_layers model_layers = {
+    .enter = model_call,
+    .outside = model_outside,
+    .counter = count_counter,
+    .dispatches = count_within,
+    .step = count_step,
+    .made = count_step_made,
+    .devices = count_device,
+};
