@@ -1,18 +1,17 @@
 /* What the views of `symtape show` have in common.
  *
  * A view is a list of items (guards, symbols, breaks ...) described by a struct show_view: how to
- * load them, where each one belongs, and how one is written as a row of a table and as JSON.
- * Filters,
- * --limit, --stack and both formats are here, once (cmd/show/show_list.c). Two views are no lists
- * and print by themselves: --graph and --artifact. */
+ * load them, where each one belongs, and the fields of one, from which a row of a table and a JSON
+ * object are made (profile/report/fields.h). Filters, --limit, --stack and both formats are here,
+ * once (cmd/show/show_list.c). Two views are no lists and print by themselves: --graph and
+ * --artifact. */
 #ifndef SYMTAPE_CMD_SHOW_SHOW_H
 #define SYMTAPE_CMD_SHOW_SHOW_H
 
 #include "cmd/cli/place.h"
 #include "cmd/cli/tape_arg.h"
 #include "cmd/cmd.h"
-#include "profile/report/table.h"
-#include "trace/base/text/json_write.h"
+#include "profile/report/fields.h"
 
 struct show_args {
     bool json, strict, stack;
@@ -41,21 +40,28 @@ struct show_place {
     struct str file;            /* user file, when told otherwise than by user_stack; "" */
 };
 
+/* The context of the fields' getters: the item at hand. */
+struct show_row {
+    struct show *show;
+    const void *items;
+    struct show_place place;
+    struct frame line; /* the innermost of the user's, outside PyTorch's own files; text only */
+};
+
 struct show_view {
     const char *key;  /* of its array in the JSON; its title in text */
     const char *none; /* what to say when there are no items */
-    const struct column *columns;
-    size_t n_columns;
+    /* In JSON they stand behind recording, compile, attempt and log_line. */
+    const struct fields *fields;
+    unsigned table; /* of the fields' tables in text */
     /* *ret_n items behind *ret, freed with release() (NULL: they belong to the trace). */
     bool (*load)(struct show *show, void **ret, uint32_t *ret_n, struct err *err);
     void (*release)(void *items);
     struct show_place (*place)(const struct show *show, const void *items, uint32_t i);
     /* NULL, or a further condition. */
     bool (*wanted)(const struct show *show, const void *items, uint32_t i);
-    /* The cells of one row, in the order of columns. */
-    void (*row)(struct show *show, const void *items, uint32_t i, struct table *table);
-    /* The members of one object, behind recording, compile, attempt and log_line. */
-    void (*json)(struct show *show, const void *items, uint32_t i);
+    /* The record that the fields are of; it is read before the next one is asked for. */
+    const void *(*item)(struct show *show, void *items, uint32_t i);
 };
 
 /* Prints it as the options say. The exit code. */
@@ -82,14 +88,28 @@ void show_flush(struct show *show);
 /* Member "line" of a user stack: the innermost frame outside PyTorch's own files. */
 void show_line_json(struct show *show, uint32_t recording, stack_id user_stack);
 
-/* Cells that most tables have: "0/0_1" ("rank1:0/0_1" on a tape of several recordings), and a user
- * line's place and code. */
-void show_cell_compile(const struct show *show, struct show_place place, struct table *table);
-void show_cells_line(const struct show *show, struct show_place place, struct table *table);
+/* ---- Fields that most views have in text; the context is a struct show_row ---- */
 
-/* A cell with the program of an archive that an item belongs to, which is the name of its member,
- * behind the recording's on a tape of several. */
-void show_cell_program(const struct show *show, uint32_t record, struct str program,
-                       struct table *table);
+/* "0/0_1" ("rank1:0/0_1" on a tape of several recordings). */
+void show_cell_compile(const void *context, const void *at, struct buf *out);
+/* The user line's place and code. */
+struct datum show_get_line(const void *context, const void *at);
+struct datum show_get_code(const void *context, const void *at);
+/* The program of an archive that an item belongs to, by the name at `at`: behind the recording's on
+ * a tape of several. */
+void show_cell_program(const void *context, const void *at, struct buf *out);
+
+#define SHOW_COMPILE(at)                                              \
+    {                                                                 \
+        NULL, .cell = show_cell_compile, TEXT(at, "compile", WORD, 0) \
+    }
+#define SHOW_LINE(at)                                              \
+    {                                                              \
+        NULL, .get = show_get_line, TEXT(at, "user line", PATH, 0) \
+    }
+#define SHOW_CODE(at, spare)                                      \
+    {                                                             \
+        NULL, .get = show_get_code, TEXT(at, "code", TEXT, spare) \
+    }
 
 #endif

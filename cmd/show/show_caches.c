@@ -1,7 +1,7 @@
 #include "trace/events/caches.h"
 
 #include "cmd/show/show.h"
-#include "profile/report/incident_json.h"
+#include "profile/report/incident_fields.h"
 
 static void release(void *items)
 {
@@ -23,39 +23,25 @@ static struct show_place place(const struct show *show, const void *items, uint3
     return (struct show_place){ .record = event->record, .attempt = event->attempt };
 }
 
-static void row(struct show *show, const void *items, uint32_t i, struct table *table)
+static const void *item(struct show *show, void *items, uint32_t i)
 {
-    const struct cache_event *event = &((const struct cache_list *)items)->events[i];
-    bool known =
-        event->kind != CACHE_OTHER && event->kind != CACHE_TRITON && event->state != CACHE_UNKNOWN;
-    show_cell_compile(show, place(show, items, i), table);
-    table_text(table, str_of(cache_kind_name(event->kind)));
-    table_text(table, str_of(cache_state_name(event->state)));
-    table_ns(table, event->taken_ns);
-    table_text(table, known ? STR("") : event->name);
-    table_text(table, event->key);
-    table_text(table, event->reason.n ? event->reason : event->detail);
+    (void)show;
+    return &((const struct cache_list *)items)->events[i];
 }
 
-static void json(struct show *show, const void *items, uint32_t i)
-{
-    json_put_cache(&show->w, &((const struct cache_list *)items)->events[i]);
-}
-
-static const struct column columns[] = {
-    { "compile", COLUMN_LEFT }, { "cache", COLUMN_LEFT },   { "result", COLUMN_LEFT },
-    { "time", COLUMN_RIGHT },   { "name", COLUMN_WIDE, 2 }, { "key", COLUMN_WIDE, 1 },
-    { "why", COLUMN_WIDE },
+static const struct field CACHE[] = {
+    { NULL, .cell = show_cell_compile, IN_TABLE(INCIDENT_VIEW, 1, "compile", WORD, 0) },
+    { NULL, .group = &cache_fields },
 };
+static const struct fields CACHE_FIELDS = FIELDS_OF(CACHE);
 
 const struct show_view show_caches = {
     .key = "caches",
     .none = "no cache was looked up",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof columns[0],
+    .fields = &CACHE_FIELDS,
+    .table = INCIDENT_VIEW,
     .load = load,
     .release = release,
     .place = place,
-    .row = row,
-    .json = json,
+    .item = item,
 };

@@ -1,6 +1,7 @@
 #include "cmd/cli/event_text.h"
 #include "cmd/cli/nearest.h"
 #include "cmd/show/show.h"
+#include "profile/model/format.h"
 #include "profile/model/human.h"
 
 static struct str event_of(const struct trace *trace, uint32_t record)
@@ -47,38 +48,68 @@ static bool wanted(const struct show *show, const void *items, uint32_t i)
     return name.n == 0 || str_eq(event_of(show->trace, i), name);
 }
 
-/* The metadata, or for a raw record its bytes. */
-static void cell_meta(struct show *show, uint32_t record, struct table *table)
+static const void *item(struct show *show, void *items, uint32_t i)
 {
-    const struct record *r = &show->trace->records[record];
-    struct buf text = BUF_INIT;
-    struct err err = { 0 };
-    if (r->event == EVENT_RAW || !record_meta_json(show->trace, record, STACK_SHORT, &text, &err))
-        buf_put(&text, r->meta);
-    if (text.failed || err.kind == ERR_ENV)
-        table->text.failed = true;
-    table_text(table, buf_str(&text));
-    buf_release(&text);
+    (void)items;
+    return &show->trace->records[i];
 }
 
-static void row(struct show *show, const void *items, uint32_t i, struct table *table)
+/* ---- Fields ---- */
+
+static const struct trace *trace_of(const void *context)
 {
-    const struct record *record = &show->trace->records[i];
-    char size[HUMAN_SIZE];
+    return ((const struct show_row *)context)->show->trace;
+}
+
+static uint32_t index_of(const void *context, const struct record *record)
+{
+    return (uint32_t)(record - trace_of(context)->records);
+}
+
+static void cell_time(const void *context, const void *at, struct buf *out)
+{
+    const struct record *record = at;
+    (void)context;
+    if (record->event != EVENT_RAW)
+        record_time(record, out);
+}
+
+static void json_time(const void *context, const void *at, struct json_writer *w, const char *key)
+{
     struct buf time = BUF_INIT;
-    record_time(record, &time);
-    if (time.failed)
-        table->text.failed = true;
-    table_printf(table, "%llu", (unsigned long long)record->line);
-    table_text(table, record->event == EVENT_RAW ? STR("-") : buf_str(&time));
-    show_cell_compile(show, place(show, items, i), table);
-    table_text(table, event_of(show->trace, i));
-    table_text(table, record->payload == TRACE_NONE
-                          ? STR("-")
-                          : str_of(human_bytes(size, trace_payload_size(show->trace, i))));
-    cell_meta(show, i, table);
+    cell_time(context, at, &time);
+    json_put_str(w, key, buf_str(&time));
+    w->out->failed |= time.failed;
     buf_release(&time);
 }
+
+GETTER(get_month, struct record, datum_count(row->month_day / 100))
+GETTER(get_day, struct record, datum_count(row->month_day % 100))
+GETTER_IN(get_string, void, uint32_t, datum_string(trace_string(trace_of(in), *row)))
+
+static const struct field LOGGED_BY[] = {
+    { "file", GET(get_string, struct record, path) },
+    { "line", MEMBER(struct record, path_line) },
+};
+static const struct fields LOGGED_BY_FIELDS = FIELDS_OF(LOGGED_BY);
+
+/* What stands in front of an event; a raw record has none of it. */
+static const struct field HEADER[] = {
+    { "time", .json = json_time, .cell = cell_time, TEXT(2, "time", WORD, 0) },
+    { "month", .get = get_month },
+    { "day", .get = get_day },
+    { "pid", MEMBER(struct record, pid) },
+    { "logged_by", .group = &LOGGED_BY_FIELDS },
+};
+static const struct fields HEADER_FIELDS = FIELDS_OF(HEADER);
+
+static const void *reach_header(const void *context, const void *at)
+{
+    (void)context;
+    return ((const struct record *)at)->event == EVENT_RAW ? NULL : at;
+}
+
+GETTER_IN(get_event, void, void, datum_string(event_of(trace_of(in), index_of(in, row))))
 
 static const struct {
     enum record_flag flag;
@@ -89,67 +120,82 @@ static const struct {
     { RECORD_LOST_META, "lost_metadata" },
 };
 
-static void header_json(struct show *show, const struct record *record)
+static void json_flags(const void *context, const void *at, struct json_writer *w, const char *key)
 {
-    struct json_writer *w = &show->w;
-    struct buf time = BUF_INIT;
-    record_time(record, &time);
-    json_put_str(w, "time", buf_str(&time));
-    json_put_u64(w, "month", record->month_day / 100);
-    json_put_u64(w, "day", record->month_day % 100);
-    json_put_u64(w, "pid", record->pid);
-    json_open_object(w, "logged_by");
-    json_put_str(w, "file", trace_string(show->trace, record->path));
-    json_put_u64(w, "line", record->path_line);
-    json_close(w);
-    if (time.failed)
-        show->text.failed = true;
-    buf_release(&time);
-}
-
-static void json(struct show *show, const void *items, uint32_t i)
-{
-    (void)items;
-    const struct record *record = &show->trace->records[i];
-    struct json_writer *w = &show->w;
-    struct buf meta = BUF_INIT;
-    struct err err = { 0 };
-    json_put_u64(w, "offset", record->offset);
-    json_put_str(w, "event", event_of(show->trace, i));
-    if (record->event != EVENT_RAW)
-        header_json(show, record);
-    json_open_array(w, "flags");
+    const struct record *record = at;
+    (void)context;
+    json_open_array(w, key);
     for (size_t f = 0; f < sizeof FLAGS / sizeof FLAGS[0]; f++)
         if (record->flags & FLAGS[f].flag)
             json_put_cstr(w, NULL, FLAGS[f].name);
     json_close(w);
-    if (record->payload != TRACE_NONE)
-        json_put_u64(w, "payload_bytes", trace_payload_size(show->trace, i));
-    if (record->event == EVENT_RAW)
-        json_put_str(w, "text", record->meta);
-    else if (record_meta_json(show->trace, i, show->args->stack ? STACK_WHOLE : STACK_INNERMOST,
-                              &meta, &err))
-        json_put_raw(w, "meta", buf_str(&meta));
+}
+
+GETTER_IN(get_payload, void, struct record,
+          row->payload == TRACE_NONE
+              ? datum_absent()
+              : datum_count(trace_payload_size(trace_of(in), index_of(in, row))))
+
+/* An empty payload is a payload. */
+static void cell_payload(const void *context, const void *at, struct buf *out)
+{
+    char size[HUMAN_SIZE];
+    struct datum payload = get_payload(context, at);
+    if (payload.kind != DATUM_ABSENT)
+        buf_puts(out, human_bytes(size, payload.as.count));
+}
+
+/* The metadata, or for a raw record its bytes. */
+static void cell_meta(const void *context, const void *at, struct buf *out)
+{
+    struct show *show = ((const struct show_row *)context)->show;
+    const struct record *r = at;
+    struct buf text = BUF_INIT;
+    struct err err = { 0 };
+    if (r->event == EVENT_RAW ||
+        !record_meta_json(show->trace, index_of(context, r), STACK_SHORT, &text, &err))
+        buf_put(&text, r->meta);
+    out->failed |= text.failed || err.kind == ERR_ENV;
+    format_text(out, buf_str(&text), 0);
+    buf_release(&text);
+}
+
+static void json_meta(const void *context, const void *at, struct json_writer *w, const char *key)
+{
+    struct show *show = ((const struct show_row *)context)->show;
+    const struct record *r = at;
+    struct buf meta = BUF_INIT;
+    struct err err = { 0 };
+    if (r->event == EVENT_RAW)
+        json_put_str(w, "text", r->meta);
+    else if (record_meta_json(show->trace, index_of(context, r),
+                              show->args->stack ? STACK_WHOLE : STACK_INNERMOST, &meta, &err))
+        json_put_raw(w, key, buf_str(&meta));
     else
-        json_put_null(w, "meta");
-    if (meta.failed)
-        show->text.failed = true;
+        json_put_null(w, key);
+    w->out->failed |= meta.failed;
     buf_release(&meta);
 }
 
-static const struct column columns[] = {
-    { "log line", COLUMN_RIGHT }, { "time", COLUMN_LEFT },     { "compile", COLUMN_LEFT },
-    { "event", COLUMN_LEFT },     { "payload", COLUMN_RIGHT }, { "metadata", COLUMN_WIDE },
+static const struct field EVENT[] = {
+    { NULL, MEMBER(struct record, line), TEXT(1, "log line", DIGITS, 0) },
+    SHOW_COMPILE(3),
+    { "offset", MEMBER(struct record, offset) },
+    { "event", .get = get_event, TEXT(4, "event", WORD, 0) },
+    { NULL, .group = &HEADER_FIELDS, .reach = reach_header },
+    { "flags", .json = json_flags },
+    { "payload_bytes", .get = get_payload },
+    { NULL, .cell = cell_payload, TEXT(5, "payload", BYTES, 0) },
+    { "meta", .json = json_meta, .cell = cell_meta, TEXT(6, "metadata", TEXT, 0) },
 };
+static const struct fields EVENT_FIELDS = FIELDS_OF(EVENT);
 
 const struct show_view show_events = {
     .key = "events",
     .none = "no events",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof columns[0],
+    .fields = &EVENT_FIELDS,
     .load = load,
     .place = place,
     .wanted = wanted,
-    .row = row,
-    .json = json,
+    .item = item,
 };

@@ -1,28 +1,51 @@
 #include "cmd/show/show.h"
+#include "profile/model/format.h"
 #include "trace/graphs.h"
 
 /* --graphs: a list of what there is, spelt as --graph takes it. */
 
+struct graph_items {
+    const struct graph_list *list;
+    struct graph_item {
+        const struct graph_ref *ref;
+        struct graph_counts counts; /* all 0 where the graph cannot be read */
+        struct err err;             /* why */
+        bool read;
+    } item; /* the one at hand */
+};
+
+static void release(void *items)
+{
+    free(items);
+}
+
 static bool load(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
 {
     const struct graph_list *list = trace_graphs(show->trace, err);
-    if (!list)
-        return false;
-    *ret = (void *)(uintptr_t)list;
+    struct graph_items *items = list ? calloc(1, sizeof *items) : NULL;
+    if (!items)
+        return list ? err_nomem(err) : false;
+    items->list = list;
+    *ret = items;
     *ret_n = list->n;
     return true;
+}
+
+static const struct graph_ref *ref_at(const void *items, uint32_t i)
+{
+    return &((const struct graph_items *)items)->list->refs[i];
 }
 
 static struct show_place place(const struct show *show, const void *items, uint32_t i)
 {
     (void)show;
-    const struct graph_ref *ref = &((const struct graph_list *)items)->refs[i];
+    const struct graph_ref *ref = ref_at(items, i);
     return (struct show_place){ .record = ref->record, .attempt = ref->attempt };
 }
 
 static bool wanted(const struct show *show, const void *items, uint32_t i)
 {
-    const struct graph_ref *ref = &((const struct graph_list *)items)->refs[i];
+    const struct graph_ref *ref = ref_at(items, i);
     struct str kind = show->selector.kind;
     return kind.n == 0 || str_eq(kind, ref->name) || str_is(kind, graph_kind_name(ref->kind));
 }
@@ -33,13 +56,6 @@ static bool count(void *user, const struct graph *graph)
     return true;
 }
 
-/* A graph is gone once it is counted: a list of many takes no more than the largest. */
-static bool counts_of(struct show *show, uint32_t i, struct graph_counts *ret, struct err *err)
-{
-    *ret = (struct graph_counts){ 0 };
-    return trace_visit_graph(show->trace, i, count, ret, err);
-}
-
 /* A damaged graph is told, and the exit code stays; where memory is out, the list is not whole. */
 static void tell(struct show *show, const struct err *err)
 {
@@ -48,66 +64,71 @@ static void tell(struct show *show, const struct err *err)
         show->out->unprinted = code;
 }
 
-static void row(struct show *show, const void *items, uint32_t i, struct table *table)
+/* A graph is gone once it is counted: a list of many takes no more than the largest. */
+static const void *item(struct show *show, void *items, uint32_t i)
 {
-    const struct graph_list *list = items;
-    struct err err = { 0 };
-    struct buf name = BUF_INIT;
-    struct graph_counts counts;
-    bool read = counts_of(show, i, &counts, &err);
-    selector_print_graph(show->trace, list, i, &name);
-    table_text(table, buf_str(&name));
-    if (name.failed)
-        table->text.failed = true;
-    table_text(table, str_of(graph_kind_name(list->refs[i].kind)));
-    table_u64(table, counts.inputs);
-    table_u64(table, counts.nodes);
-    table_u64(table, counts.calls);
-    table_u64(table, counts.outputs);
-    table_u64(table, counts.graphs ? counts.graphs - 1 : 0);
-    table_u64(table, counts.opaque);
-    buf_release(&name);
-    if (!read)
-        tell(show, &err);
-}
-
-static void json(struct show *show, const void *items, uint32_t i)
-{
-    const struct graph_ref *ref = &((const struct graph_list *)items)->refs[i];
-    struct json_writer *w = &show->w;
-    struct err err = { 0 };
-    struct graph_counts counts;
-    bool read = counts_of(show, i, &counts, &err);
-    json_put_str(w, "kind", ref->name);
-    json_put_cstr(w, "group", graph_kind_name(ref->kind));
-    json_put_u64(w, "index", ref->index);
-    if (!read) {
-        json_put_cstr(w, "error", err.text);
-        tell(show, &err);
-        return;
+    struct graph_item *item = &((struct graph_items *)items)->item;
+    *item = (struct graph_item){ .ref = ref_at(items, i) };
+    item->read = trace_visit_graph(show->trace, i, count, &item->counts, &item->err);
+    if (!item->read) {
+        item->counts = (struct graph_counts){ 0 };
+        tell(show, &item->err);
     }
-    json_put_u64(w, "inputs", counts.inputs);
-    json_put_u64(w, "nodes", counts.nodes);
-    json_put_u64(w, "calls", counts.calls);
-    json_put_u64(w, "outputs", counts.outputs);
-    json_put_u64(w, "subgraphs", counts.graphs ? counts.graphs - 1 : 0);
-    json_put_u64(w, "opaque", counts.opaque);
+    return item;
 }
 
-static const struct column columns[] = {
-    { "graph", COLUMN_LEFT },         { "kind", COLUMN_LEFT, 4 },    { "inputs", COLUMN_RIGHT },
-    { "nodes", COLUMN_RIGHT },        { "calls", COLUMN_RIGHT },     { "outputs", COLUMN_RIGHT, 1 },
-    { "subgraphs", COLUMN_RIGHT, 2 }, { "opaque", COLUMN_RIGHT, 3 },
+static void cell_graph(const void *context, const void *at, struct buf *out)
+{
+    const struct show_row *row = context;
+    const struct graph_items *items = row->items;
+    const struct graph_item *item = at;
+    struct buf name = BUF_INIT;
+    selector_print_graph(row->show->trace, items->list, (uint32_t)(item->ref - items->list->refs),
+                         &name);
+    format_text(out, buf_str(&name), 0);
+    out->failed |= name.failed;
+    buf_release(&name);
+}
+
+GETTER(get_group, struct graph_ref, datum_name(graph_kind_name(row->kind)))
+GETTER(get_error, struct graph_item, row->read ? datum_absent() : datum_name(row->err.text))
+GETTER(get_subgraphs, struct graph_counts, datum_count(row->graphs > 0 ? row->graphs - 1 : 0))
+
+static const struct field COUNTS[] = {
+    { "inputs", MEMBER(struct graph_counts, inputs), TEXT(3, "inputs", NUMBER, 0) },
+    { "nodes", MEMBER(struct graph_counts, nodes), TEXT(4, "nodes", NUMBER, 0) },
+    { "calls", MEMBER(struct graph_counts, calls), TEXT(5, "calls", NUMBER, 0) },
+    { "outputs", MEMBER(struct graph_counts, outputs), TEXT(6, "outputs", NUMBER, 1) },
+    { "subgraphs", .get = get_subgraphs, TEXT(7, "subgraphs", NUMBER, 2) },
+    { "opaque", MEMBER(struct graph_counts, opaque), TEXT(8, "opaque", NUMBER, 3) },
 };
+static const struct fields COUNTS_FIELDS = FIELDS_OF(COUNTS);
+
+/* None of a graph that cannot be read. */
+REACH(reach_counts, struct graph_item, row->read ? &row->counts : NULL)
+
+static const struct field REF[] = {
+    { "kind", MEMBER(struct graph_ref, name) },
+    { "group", .get = get_group, TEXT(2, "kind", WORD, 4) },
+    { "index", MEMBER(struct graph_ref, index) },
+};
+static const struct fields REF_FIELDS = FIELDS_OF(REF);
+
+static const struct field GRAPH[] = {
+    { NULL, .cell = cell_graph, TEXT(1, "graph", WORD, 0) },
+    { NULL, BEHIND(REF_FIELDS, struct graph_item, ref) },
+    { "error", .get = get_error },
+    { NULL, .group = &COUNTS_FIELDS, .reach = reach_counts },
+};
+static const struct fields GRAPH_FIELDS = FIELDS_OF(GRAPH);
 
 const struct show_view show_graphs = {
     .key = "graphs",
     .none = "no graphs",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof columns[0],
+    .fields = &GRAPH_FIELDS,
     .load = load,
+    .release = release,
     .place = place,
     .wanted = wanted,
-    .row = row,
-    .json = json,
+    .item = item,
 };

@@ -2,6 +2,7 @@
 
 #include "cmd/show/show.h"
 #include "cmd/show/show_symbols.h"
+#include "profile/model/format.h"
 
 struct guard_items {
     const struct guard_list *list;
@@ -38,44 +39,68 @@ static struct show_place place(const struct show *show, const void *items, uint3
         struct show_place){ guard->record, guard->attempt, guard->user_stack, guard->stack, { 0 } };
 }
 
+static const void *item(struct show *show, void *items, uint32_t i)
+{
+    (void)show;
+    return &((const struct guard_items *)items)->list->guards[i];
+}
+
 /* Handed to guard_symbols(): the guard at hand, and where its symbols go. */
 struct each_symbol {
-    struct show *show;
-    const struct guard_items *guards;
+    const struct show_row *row;
     const struct guard *guard;
-    struct buf *values; /* for the table; NULL when writing JSON */
+    struct buf *values; /* of text */
+    struct json_writer *w;
 };
+
+static const struct guard_items *items_of(const struct each_symbol *each)
+{
+    return each->row->items;
+}
+
+static const struct symbol *symbol_of(const struct each_symbol *each, struct str name)
+{
+    return symbol_index_find(&items_of(each)->symbols, each->guard->attempt, name);
+}
 
 /* "s97=2", "s97=2!" once it was specialized. */
 static void symbol_value(void *user, struct str name)
 {
     struct each_symbol *each = user;
-    const struct symbol *symbol =
-        symbol_index_find(&each->guards->symbols, each->guard->attempt, name);
+    const struct symbol *symbol = symbol_of(each, name);
     struct str status =
-        symbol ? symbol_status(each->guards->symbols.table, symbol) : (struct str){ 0 };
+        symbol ? symbol_status(items_of(each)->symbols.table, symbol) : (struct str){ 0 };
     struct str value = symbol && symbol->value.n ? symbol->value : STR("?");
     buf_printf(each->values, "%s%.*s=%.*s%s", each->values->n ? " " : "", STR_ARG(name),
                STR_ARG(value), status.n ? "!" : "");
 }
 
+static void cell_values(const void *context, const void *at, struct buf *out)
+{
+    struct buf values = BUF_INIT;
+    struct each_symbol each = { .row = context, .guard = at, .values = &values };
+    guard_symbols(each.guard->expr, symbol_value, &each);
+    format_text(out, buf_str(&values), 0);
+    out->failed |= values.failed;
+    buf_release(&values);
+}
+
 static void symbol_object(void *user, struct str name)
 {
     struct each_symbol *each = user;
-    struct json_writer *w = &each->show->w;
-    const struct symbol *symbol =
-        symbol_index_find(&each->guards->symbols, each->guard->attempt, name);
+    struct json_writer *w = each->w;
+    const struct symbol *symbol = symbol_of(each, name);
     json_open_object(w, NULL);
     json_put_str(w, "symbol", name);
     json_put_str(w, "value", symbol ? symbol->value : (struct str){ 0 });
     json_put_str(w, "source", symbol ? symbol->source : (struct str){ 0 });
     if (symbol && symbol->specialization != TRACE_NONE) {
         const struct specialization *made =
-            &each->guards->symbols.table->specializations[symbol->specialization];
+            &items_of(each)->symbols.table->specializations[symbol->specialization];
         json_open_object(w, "specialized");
         json_put_str(w, "value", made->value);
         json_put_str(w, "reason", made->reason);
-        json_put_u64(w, "log_line", each->show->trace->records[made->record].line);
+        json_put_u64(w, "log_line", each->row->show->trace->records[made->record].line);
         json_close(w);
     } else {
         json_put_null(w, "specialized");
@@ -83,54 +108,44 @@ static void symbol_object(void *user, struct str name)
     json_close(w);
 }
 
-static void row(struct show *show, const void *items, uint32_t i, struct table *table)
+static void json_symbols(const void *context, const void *at, struct json_writer *w,
+                         const char *key)
 {
-    const struct guard_items *guards = items;
-    const struct guard *guard = &guards->list->guards[i];
-    struct buf values = BUF_INIT;
-    struct each_symbol each = { show, guards, guard, &values };
-    guard_symbols(guard->expr, symbol_value, &each);
-    show_cell_compile(show, place(show, items, i), table);
-    table_text(table, str_of(guard_kind_name(guard->kind)));
-    table_text(table, str_of(guard_class_name(guard->asked_by)));
-    table_text(table, guard->expr);
-    if (values.failed)
-        table->text.failed = true;
-    table_text(table, buf_str(&values));
-    buf_release(&values);
-    show_cells_line(show, place(show, items, i), table);
-}
-
-static void json(struct show *show, const void *items, uint32_t i)
-{
-    const struct guard_items *guards = items;
-    const struct guard *guard = &guards->list->guards[i];
-    struct each_symbol each = { show, guards, guard, NULL };
-    struct json_writer *w = &show->w;
-    json_put_str(w, "expr", guard->expr);
-    json_put_cstr(w, "kind", guard_kind_name(guard->kind));
-    json_put_cstr(w, "class", guard_class_name(guard->asked_by));
-    json_open_array(w, "symbols");
-    guard_symbols(guard->expr, symbol_object, &each);
+    struct each_symbol each = { .row = context, .guard = at, .w = w };
+    json_open_array(w, key);
+    guard_symbols(each.guard->expr, symbol_object, &each);
     json_close(w);
-    place_json(show->trace, show->trace->records[guard->record].recording, guard->asker, w,
-               "asked_at");
 }
 
-static const struct column columns[] = {
-    { "compile", COLUMN_LEFT }, { "kind", COLUMN_LEFT, 1 },   { "asked by", COLUMN_LEFT, 2 },
-    { "guard", COLUMN_WIDE },   { "values", COLUMN_WIDE, 3 }, { "user line", COLUMN_PATH },
-    { "code", COLUMN_WIDE, 4 },
+static void json_asked_at(const void *context, const void *at, struct json_writer *w,
+                          const char *key)
+{
+    const struct trace *trace = ((const struct show_row *)context)->show->trace;
+    const struct guard *guard = at;
+    place_json(trace, trace->records[guard->record].recording, guard->asker, w, key);
+}
+
+GETTER(get_kind, enum guard_kind, datum_name(guard_kind_name(*row)))
+GETTER(get_class, enum guard_class, datum_name(guard_class_name(*row)))
+
+static const struct field GUARD[] = {
+    SHOW_COMPILE(1),
+    { "expr", MEMBER(struct guard, expr), TEXT(4, "guard", TEXT, 0) },
+    { "kind", GET(get_kind, struct guard, kind), TEXT(2, "kind", WORD, 1) },
+    { "class", GET(get_class, struct guard, asked_by), TEXT(3, "asked by", WORD, 2) },
+    { "symbols", .json = json_symbols, .cell = cell_values, TEXT(5, "values", TEXT, 3) },
+    { "asked_at", .json = json_asked_at },
+    SHOW_LINE(6),
+    SHOW_CODE(7, 4),
 };
+static const struct fields GUARD_FIELDS = FIELDS_OF(GUARD);
 
 const struct show_view show_guards = {
     .key = "guards",
     .none = "no guards",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof columns[0],
+    .fields = &GUARD_FIELDS,
     .load = load,
     .release = release,
     .place = place,
-    .row = row,
-    .json = json,
+    .item = item,
 };

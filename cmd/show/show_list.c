@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "cmd/show/show.h"
+#include "profile/model/format.h"
 #include "profile/model/human.h"
 #include "trace/events/user_line.h"
 
@@ -40,37 +41,44 @@ void show_line_json(struct show *show, uint32_t recording, stack_id user_stack)
     place_json(show->trace, recording, line, &show->w, "line");
 }
 
-void show_cell_compile(const struct show *show, struct show_place place, struct table *table)
+void show_cell_compile(const void *context, const void *at, struct buf *out)
 {
+    const struct show_row *row = context;
     struct buf text = BUF_INIT;
-    if (place.attempt == TRACE_NONE)
-        buf_puts(&text, "-");
-    else
-        selector_print_attempt(show->trace, recording_of(show, place), place.attempt, &text);
-    if (text.failed)
-        table->text.failed = true;
+    (void)at;
+    if (row->place.attempt == TRACE_NONE)
+        return;
+    selector_print_attempt(row->show->trace, recording_of(row->show, row->place),
+                           row->place.attempt, &text);
+    out->failed |= text.failed;
     struct str cell = buf_str(&text);
-    table_text(table, cell.n && cell.p[0] == ':' ? str_from(cell, 1) : cell);
+    format_text(out, cell.n && cell.p[0] == ':' ? str_from(cell, 1) : cell, 0);
     buf_release(&text);
 }
 
-void show_cell_program(const struct show *show, uint32_t record, struct str program,
-                       struct table *table)
+void show_cell_program(const void *context, const void *at, struct buf *out)
 {
-    const struct trace *trace = show->trace;
-    struct str recording = trace->recordings[trace->records[record].recording].name;
-    if (trace->n_recordings == 1)
-        table_text(table, program);
-    else
-        table_printf(table, "%.*s:%.*s", STR_ARG(recording), STR_ARG(program));
+    const struct show_row *row = context;
+    const struct trace *trace = row->show->trace;
+    if (trace->n_recordings > 1) {
+        format_text(out, trace->recordings[recording_of(row->show, row->place)].name, 0);
+        buf_putc(out, ':');
+    }
+    format_text(out, *(const struct str *)at, 0);
 }
 
-void show_cells_line(const struct show *show, struct show_place place, struct table *table)
+struct datum show_get_line(const void *context, const void *at)
 {
-    struct frame frame =
-        stack_frame(show->trace, recording_of(show, place), user_frame(show, place));
-    table_place(table, frame.file, frame.line);
-    table_text(table, frame.code);
+    const struct show_row *row = context;
+    (void)at;
+    return datum_place(row->line.file, row->line.line, row->line.code);
+}
+
+struct datum show_get_code(const void *context, const void *at)
+{
+    const struct show_row *row = context;
+    (void)at;
+    return datum_string(row->line.code);
 }
 
 static bool has_file(const struct show *show, struct show_place place)
@@ -89,14 +97,15 @@ static bool passes(const struct show *show, const struct show_view *view, const 
            (!view->wanted || view->wanted(show, items, i));
 }
 
-static void item_json(struct show *show, const struct show_view *view, const void *items,
-                      uint32_t i, struct show_place place)
+static void item_json(const struct show_view *view, const struct show_row *row, const void *item)
 {
+    struct show *show = row->show;
+    struct show_place place = row->place;
     uint32_t recording = recording_of(show, place);
     json_open_object(&show->w, NULL);
     place_attempt_json(show->trace, place.record, place.attempt, &show->w);
     json_put_u64(&show->w, "log_line", show->trace->records[place.record].line);
-    view->json(show, items, i);
+    fields_json(view->fields, row, item, &show->w);
     if (place.user_stack)
         show_line_json(show, recording, place.user_stack);
     if (show->args->stack && place.user_stack)
@@ -145,37 +154,45 @@ void show_omitted(struct show *show, const char *key, uint64_t n)
     buf_printf(&show->omitted, "%s\"%s\": %" PRIu64, show->omitted.n ? ", " : "", key, n);
 }
 
-static int print_items(struct show *show, const struct show_view *view, const void *items,
-                       uint32_t n)
+static void print_item(const struct show_view *view, struct show_row *row, const void *item,
+                       struct text_table *t)
 {
-    struct table table = { .columns = view->columns, .n_columns = view->n_columns };
+    struct show *show = row->show;
+    if (show->args->json) {
+        item_json(view, row, item);
+        return;
+    }
+    row->line =
+        stack_frame(show->trace, recording_of(show, row->place), user_frame(show, row->place));
+    text_table_row(t, row, item);
+    if (show->args->stack)
+        print_block(show, &t->table, row->place);
+}
+
+static int print_items(struct show *show, const struct show_view *view, void *items, uint32_t n)
+{
+    struct text_table t;
     uint64_t shown = 0, omitted = 0;
     int code = EXIT_DONE;
+    text_table_init(&t, view->fields, view->table);
     if (show->args->json)
         json_open_array(&show->w, view->key);
     for (uint32_t i = 0; i < n; i++) {
-        struct show_place place = view->place(show, items, i);
-        if (!passes(show, view, items, i, place))
+        struct show_row row = { show, items, view->place(show, items, i), { 0 } };
+        if (!passes(show, view, items, i, row.place))
             continue;
-        if (show->args->limit.value && shown >= show->args->limit.value) {
+        if (show->args->limit.value && shown >= show->args->limit.value)
             omitted++;
-            continue;
-        }
+        else
+            print_item(view, &row, view->item(show, items, i), &t);
         shown++;
-        if (show->args->json) {
-            item_json(show, view, items, i, place);
-            continue;
-        }
-        view->row(show, items, i, &table);
-        if (show->args->stack)
-            print_block(show, &table, place);
     }
     if (show->args->json)
         json_close(&show->w);
     else
-        code = print_table(show, view, &table);
+        code = print_table(show, view, &t.table);
     show_omitted(show, view->key, omitted);
-    table_release(&table);
+    table_release(&t.table);
     return code;
 }
 

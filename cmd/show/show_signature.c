@@ -1,5 +1,3 @@
-#include <inttypes.h>
-
 #include "cmd/show/show.h"
 #include "trace/graphs.h"
 #include "trace/pt2/signature.h"
@@ -20,11 +18,6 @@ struct signature_items {
 static const struct signature_item *item_at(const void *items, uint32_t i)
 {
     return &((const struct signature_items *)items)->items.v[i];
-}
-
-static const struct graph_signature *signature_of(const void *items, uint32_t i)
-{
-    return item_at(items, i)->program->signature;
 }
 
 static void release(void *items)
@@ -89,11 +82,23 @@ static struct show_place place(const struct show *show, const void *items, uint3
     return (struct show_place){ .record = item_at(items, i)->ref->record, .attempt = TRACE_NONE };
 }
 
-static void cell_program(const struct show *show, const struct signature_item *item,
-                         struct table *table)
+static const void *item(struct show *show, void *items, uint32_t i)
 {
-    show_cell_program(show, item->ref->record, item->ref->name, table);
+    (void)show;
+    return item_at(items, i);
 }
+
+static const struct field PROGRAM[] = {
+    { "program", MEMBER(struct graph_ref, name) },
+    { NULL, CELL(show_cell_program, struct graph_ref, name), TEXT(1, "program", PATH, 1) },
+};
+static const struct fields PROGRAM_FIELDS = FIELDS_OF(PROGRAM);
+
+/* Of each list's fields the first: whose it is. */
+#define ITS_PROGRAM                                              \
+    {                                                            \
+        NULL, BEHIND(PROGRAM_FIELDS, struct signature_item, ref) \
+    }
 
 static const struct meta *meta_of(const struct graph *graph, node_id node)
 {
@@ -128,64 +133,86 @@ static struct str constant_text(const struct arg *value)
     return value->text;
 }
 
-static void row_input(struct show *show, const void *items, uint32_t i, struct table *table)
+static const struct input_spec *input_of(const struct signature_item *item)
 {
-    const struct signature_item *item = item_at(items, i);
-    const struct input_spec *input = &signature_of(items, i)->inputs[item->i];
-    bool passing = input->kind == INPUT_BUFFER && !input->persistent;
-    cell_program(show, item_at(items, i), table);
-    table_printf(table, "%s%s", input_kind_name(input->kind), passing ? " (not persistent)" : "");
-    table_text(table, input->name);
-    table_text(table, input->target.n ? input->target : input->source);
-    if (input->kind == INPUT_CONSTANT)
-        table_text(table, constant_text(&input->value));
-    else
-        table_text(table, meta_text(meta_of(item->program, item->i)));
+    return &item->program->signature->inputs[item->i];
 }
 
-static void constant_json(const struct arg *value, struct json_writer *w)
+REACH(reach_input, void, input_of(row))
+GETTER(get_input_kind, struct input_spec, datum_name(input_kind_name(row->kind)))
+
+static void cell_input_kind(const void *context, const void *at, struct buf *out)
 {
+    const struct input_spec *input = at;
+    bool passing = input->kind == INPUT_BUFFER && !input->persistent;
+    (void)context;
+    buf_printf(out, "%s%s", input_kind_name(input->kind), passing ? " (not persistent)" : "");
+}
+
+GETTER(get_bound_to, struct input_spec, datum_string(row->target.n ? row->target : row->source))
+
+static const struct field INPUT[] = {
+    { "kind", .get = get_input_kind },
+    { NULL, .cell = cell_input_kind, TEXT(2, "kind", WORD, 0) },
+    { "name", MEMBER(struct input_spec, name), TEXT(3, "input", TEXT, 0) },
+    { "target", MEMBER(struct input_spec, target) },
+    { "source", MEMBER(struct input_spec, source) },
+    { NULL, .get = get_bound_to, TEXT(4, "bound to", TEXT, 0) },
+};
+static const struct fields INPUT_FIELDS = FIELDS_OF(INPUT);
+
+GETTER(get_input_meta, struct signature_item,
+       datum_string(meta_text(meta_of(row->program, row->i))))
+
+/* A constant has a value instead. */
+static struct datum get_input_value(const void *context, const void *at)
+{
+    const struct input_spec *input = input_of(at);
+    return input->kind == INPUT_CONSTANT ? datum_string(constant_text(&input->value))
+                                         : get_input_meta(context, at);
+}
+
+static struct datum get_persistent(const void *context, const void *at)
+{
+    const struct input_spec *input = input_of(at);
+    (void)context;
+    return input->kind == INPUT_BUFFER ? datum_bool(input->persistent) : datum_absent();
+}
+
+static struct datum get_constant(const void *context, const void *at)
+{
+    const struct input_spec *input = input_of(at);
+    const struct arg *value = &input->value;
+    (void)context;
+    if (input->kind != INPUT_CONSTANT)
+        return datum_absent();
     switch (value->kind) {
-    case ARG_NONE: json_put_null(w, "value"); return;
-    case ARG_BOOL: json_put_bool(w, "value", value->u.integer != 0); return;
-    case ARG_INT: json_put_i64(w, "value", value->u.integer); return;
-    case ARG_FLOAT: json_put_double(w, "value", value->u.number); return;
-    default: json_put_str(w, "value", value->text); return;
+    case ARG_NONE: return datum_null();
+    case ARG_BOOL: return datum_bool(value->u.integer != 0);
+    case ARG_INT: return datum_integer(value->u.integer);
+    case ARG_FLOAT: return datum_number(value->u.number);
+    default: return datum_string(value->text);
     }
 }
 
-static void json_input(struct show *show, const void *items, uint32_t i)
-{
-    const struct signature_item *item = item_at(items, i);
-    const struct input_spec *input = &signature_of(items, i)->inputs[item->i];
-    struct json_writer *w = &show->w;
-    json_put_str(w, "program", item->ref->name);
-    json_put_cstr(w, "kind", input_kind_name(input->kind));
-    json_put_str(w, "name", input->name);
-    json_put_str(w, "target", input->target);
-    json_put_str(w, "source", input->source);
-    json_put_str(w, "meta", meta_text(meta_of(item->program, item->i)));
-    if (input->kind == INPUT_BUFFER)
-        json_put_bool(w, "persistent", input->persistent);
-    if (input->kind == INPUT_CONSTANT)
-        constant_json(&input->value, w);
-}
-
-static const struct column input_columns[] = {
-    { "program", COLUMN_PATH, 1 }, { "kind", COLUMN_LEFT }, { "input", COLUMN_WIDE },
-    { "bound to", COLUMN_WIDE },   { "meta", COLUMN_WIDE },
+static const struct field INPUT_ITEM[] = {
+    ITS_PROGRAM,
+    { NULL, .group = &INPUT_FIELDS, .reach = reach_input },
+    { "meta", .get = get_input_meta },
+    { NULL, .get = get_input_value, TEXT(5, "meta", TEXT, 0) },
+    { "persistent", .get = get_persistent },
+    { "value", .get = get_constant },
 };
+static const struct fields INPUT_ITEM_FIELDS = FIELDS_OF(INPUT_ITEM);
 
 const struct show_view show_inputs = {
     .key = "inputs",
     .none = "no inputs of an exported program",
-    .columns = input_columns,
-    .n_columns = sizeof input_columns / sizeof input_columns[0],
+    .fields = &INPUT_ITEM_FIELDS,
     .load = load_inputs,
     .release = release,
     .place = place,
-    .row = row_input,
-    .json = json_input,
+    .item = item,
 };
 
 /* ---- outputs ------------------------------------------------------------------------------- */
@@ -210,44 +237,34 @@ static const struct meta *output_meta(const struct graph *graph, uint32_t i)
     return arg->kind == ARG_NODE ? meta_of(graph, arg->u.node) : NULL;
 }
 
-static void row_output(struct show *show, const void *items, uint32_t i, struct table *table)
-{
-    const struct signature_item *item = item_at(items, i);
-    const struct output_spec *output = &signature_of(items, i)->outputs[item->i];
-    cell_program(show, item_at(items, i), table);
-    table_text(table, str_of(output_kind_name(output->kind)));
-    table_text(table, output->name);
-    table_text(table, output->target);
-    table_text(table, meta_text(output_meta(item->program, item->i)));
-}
+REACH(reach_output, struct signature_item, &row->program->signature->outputs[row->i])
+GETTER(get_output_kind, struct output_spec, datum_name(output_kind_name(row->kind)))
 
-static void json_output(struct show *show, const void *items, uint32_t i)
-{
-    const struct signature_item *item = item_at(items, i);
-    const struct output_spec *output = &signature_of(items, i)->outputs[item->i];
-    struct json_writer *w = &show->w;
-    json_put_str(w, "program", item->ref->name);
-    json_put_cstr(w, "kind", output_kind_name(output->kind));
-    json_put_str(w, "name", output->name);
-    json_put_str(w, "target", output->target);
-    json_put_str(w, "meta", meta_text(output_meta(item->program, item->i)));
-}
-
-static const struct column output_columns[] = {
-    { "program", COLUMN_PATH, 1 }, { "kind", COLUMN_LEFT }, { "output", COLUMN_WIDE },
-    { "written to", COLUMN_WIDE }, { "meta", COLUMN_WIDE },
+static const struct field OUTPUT[] = {
+    { "kind", .get = get_output_kind, TEXT(2, "kind", WORD, 0) },
+    { "name", MEMBER(struct output_spec, name), TEXT(3, "output", TEXT, 0) },
+    { "target", MEMBER(struct output_spec, target), TEXT(4, "written to", TEXT, 0) },
 };
+static const struct fields OUTPUT_FIELDS = FIELDS_OF(OUTPUT);
+
+GETTER(get_output_meta, struct signature_item,
+       datum_string(meta_text(output_meta(row->program, row->i))))
+
+static const struct field OUTPUT_ITEM[] = {
+    ITS_PROGRAM,
+    { NULL, .group = &OUTPUT_FIELDS, .reach = reach_output },
+    { "meta", .get = get_output_meta, TEXT(5, "meta", TEXT, 0) },
+};
+static const struct fields OUTPUT_ITEM_FIELDS = FIELDS_OF(OUTPUT_ITEM);
 
 const struct show_view show_outputs = {
     .key = "outputs",
     .none = "no outputs of an exported program",
-    .columns = output_columns,
-    .n_columns = sizeof output_columns / sizeof output_columns[0],
+    .fields = &OUTPUT_ITEM_FIELDS,
     .load = load_outputs,
     .release = release,
     .place = place,
-    .row = row_output,
-    .json = json_output,
+    .item = item,
 };
 
 /* ---- range constraints --------------------------------------------------------------------- */
@@ -262,57 +279,31 @@ static bool load_ranges(struct show *show, void **ret, uint32_t *ret_n, struct e
     return load_all(show, count_ranges, false, ret, ret_n, err);
 }
 
-static void bound_cell(bool has, int64_t bound, struct table *table)
-{
-    if (has)
-        table_printf(table, "%" PRId64, bound);
-    else
-        table_text(table, STR(""));
-}
+REACH(reach_range, struct signature_item, &row->program->signature->ranges[row->i])
+GETTER(get_min, struct range_constraint, row->has_min ? datum_integer(row->min) : datum_null())
+GETTER(get_max, struct range_constraint, row->has_max ? datum_integer(row->max) : datum_null())
 
-static void row_range(struct show *show, const void *items, uint32_t i, struct table *table)
-{
-    const struct range_constraint *range = &signature_of(items, i)->ranges[item_at(items, i)->i];
-    cell_program(show, item_at(items, i), table);
-    table_text(table, range->symbol);
-    bound_cell(range->has_min, range->min, table);
-    bound_cell(range->has_max, range->max, table);
-}
-
-static void bound_json(struct json_writer *w, const char *key, bool has, int64_t bound)
-{
-    if (has)
-        json_put_i64(w, key, bound);
-    else
-        json_put_null(w, key);
-}
-
-static void json_range(struct show *show, const void *items, uint32_t i)
-{
-    const struct range_constraint *range = &signature_of(items, i)->ranges[item_at(items, i)->i];
-    json_put_str(&show->w, "program", item_at(items, i)->ref->name);
-    json_put_str(&show->w, "symbol", range->symbol);
-    bound_json(&show->w, "min", range->has_min, range->min);
-    bound_json(&show->w, "max", range->has_max, range->max);
-}
-
-static const struct column range_columns[] = {
-    { "program", COLUMN_PATH, 1 },
-    { "symbol", COLUMN_LEFT },
-    { "min", COLUMN_RIGHT },
-    { "max", COLUMN_RIGHT },
+static const struct field RANGE[] = {
+    { "symbol", MEMBER(struct range_constraint, symbol), TEXT(2, "symbol", WORD, 0) },
+    { "min", .get = get_min, TEXT(3, "min", DIGITS, 0) },
+    { "max", .get = get_max, TEXT(4, "max", DIGITS, 0) },
 };
+static const struct fields RANGE_FIELDS = FIELDS_OF(RANGE);
+
+static const struct field RANGE_ITEM[] = {
+    ITS_PROGRAM,
+    { NULL, .group = &RANGE_FIELDS, .reach = reach_range },
+};
+static const struct fields RANGE_ITEM_FIELDS = FIELDS_OF(RANGE_ITEM);
 
 const struct show_view show_ranges = {
     .key = "range_constraints",
     .none = "no range constraints",
-    .columns = range_columns,
-    .n_columns = sizeof range_columns / sizeof range_columns[0],
+    .fields = &RANGE_ITEM_FIELDS,
     .load = load_ranges,
     .release = release,
     .place = place,
-    .row = row_range,
-    .json = json_range,
+    .item = item,
 };
 
 /* ---- guards -------------------------------------------------------------------------------- */
@@ -327,31 +318,20 @@ static bool load_guards(struct show *show, void **ret, uint32_t *ret_n, struct e
     return load_all(show, count_guards, false, ret, ret_n, err);
 }
 
-static void row_guard(struct show *show, const void *items, uint32_t i, struct table *table)
-{
-    cell_program(show, item_at(items, i), table);
-    table_text(table, signature_of(items, i)->guards[item_at(items, i)->i]);
-}
+GETTER(get_guard, struct signature_item, datum_string(row->program->signature->guards[row->i]))
 
-static void json_guard(struct show *show, const void *items, uint32_t i)
-{
-    json_put_str(&show->w, "program", item_at(items, i)->ref->name);
-    json_put_str(&show->w, "expr", signature_of(items, i)->guards[item_at(items, i)->i]);
-}
-
-static const struct column guard_columns[] = {
-    { "program", COLUMN_PATH, 1 },
-    { "guard", COLUMN_WIDE },
+static const struct field GUARD_ITEM[] = {
+    ITS_PROGRAM,
+    { "expr", .get = get_guard, TEXT(2, "guard", TEXT, 0) },
 };
+static const struct fields GUARD_ITEM_FIELDS = FIELDS_OF(GUARD_ITEM);
 
 const struct show_view show_guards_code = {
     .key = "guards_code",
     .none = "no guards in an exported program",
-    .columns = guard_columns,
-    .n_columns = sizeof guard_columns / sizeof guard_columns[0],
+    .fields = &GUARD_ITEM_FIELDS,
     .load = load_guards,
     .release = release,
     .place = place,
-    .row = row_guard,
-    .json = json_guard,
+    .item = item,
 };

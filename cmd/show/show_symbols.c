@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cmd/show/show.h"
+#include "profile/model/format.h"
 
 /* --symbols */
 
@@ -39,29 +40,17 @@ struct str symbol_status(const struct symbol_table *table, const struct symbol *
     return made ? made->value : (struct str){ 0 };
 }
 
-static void row_symbol(struct show *show, const void *items, uint32_t i, struct table *table)
+static const void *item_symbol(struct show *show, void *items, uint32_t i)
 {
-    const struct symbol_table *symbols = items;
-    const struct symbol *s = &symbols->symbols[i];
-    const struct specialization *made = specialization_of(symbols, s);
-    struct show_place place = place_symbol(show, items, i);
-    show_cell_compile(show, place, table);
-    table_text(table, s->name);
-    table_text(table, s->value);
-    table_text(table, s->range);
-    if (made)
-        table_printf(table, "%.*s (%.*s)", STR_ARG(made->value), STR_ARG(made->reason));
-    else
-        table_text(table, STR("-"));
-    table_text(table, s->source);
-    show_cells_line(show, place, table);
+    (void)show;
+    return &((const struct symbol_table *)items)->symbols[i];
 }
 
 static void specialization_json(struct show *show, const struct specialization *made,
-                                struct json_writer *w)
+                                struct json_writer *w, const char *key)
 {
     const struct record *record = &show->trace->records[made->record];
-    json_open_object(w, "specialized");
+    json_open_object(w, key);
     json_put_str(w, "value", made->value);
     json_put_str(w, "reason", made->reason);
     json_put_u64(w, "log_line", record->line);
@@ -69,38 +58,51 @@ static void specialization_json(struct show *show, const struct specialization *
     json_close(w);
 }
 
-static void json_symbol(struct show *show, const void *items, uint32_t i)
+static void json_specialized(const void *context, const void *at, struct json_writer *w,
+                             const char *key)
 {
-    const struct symbol_table *symbols = items;
-    const struct symbol *s = &symbols->symbols[i];
-    const struct specialization *made = specialization_of(symbols, s);
-    struct json_writer *w = &show->w;
-    json_put_str(w, "symbol", s->name);
-    json_put_str(w, "value", s->value);
-    json_put_str(w, "range", s->range);
-    json_put_str(w, "source", s->source);
-    json_put_bool(w, "unbacked", s->unbacked);
+    const struct show_row *row = context;
+    const struct specialization *made = specialization_of(row->items, at);
     if (made)
-        specialization_json(show, made, w);
+        specialization_json(row->show, made, w, key);
     else
-        json_put_null(w, "specialized");
+        json_put_null(w, key);
 }
 
-static const struct column symbol_columns[] = {
-    { "compile", COLUMN_LEFT },   { "symbol", COLUMN_LEFT },      { "value", COLUMN_RIGHT },
-    { "range", COLUMN_LEFT, 2 },  { "specialized", COLUMN_WIDE }, { "source", COLUMN_PATH, 1 },
-    { "user line", COLUMN_PATH }, { "code", COLUMN_WIDE, 3 },
+/* "3 (reason)" */
+static void cell_specialized(const void *context, const void *at, struct buf *out)
+{
+    const struct specialization *made =
+        specialization_of(((const struct show_row *)context)->items, at);
+    if (made) {
+        format_text(out, made->value, 0);
+        buf_puts(out, " (");
+        format_text(out, made->reason, 0);
+        buf_putc(out, ')');
+    }
+}
+
+static const struct field SYMBOL[] = {
+    SHOW_COMPILE(1),
+    { "symbol", MEMBER(struct symbol, name), TEXT(2, "symbol", WORD, 0) },
+    { "value", MEMBER(struct symbol, value), TEXT(3, "value", DIGITS, 0) },
+    { "range", MEMBER(struct symbol, range), TEXT(4, "range", WORD, 2) },
+    { "source", MEMBER(struct symbol, source), TEXT(6, "source", PATH, 1) },
+    { "unbacked", MEMBER(struct symbol, unbacked) },
+    { "specialized", .json = json_specialized, .cell = cell_specialized,
+      TEXT(5, "specialized", TEXT, 0) },
+    SHOW_LINE(7),
+    SHOW_CODE(8, 3),
 };
+static const struct fields SYMBOL_FIELDS = FIELDS_OF(SYMBOL);
 
 const struct show_view show_symbols = {
     .key = "symbols",
     .none = "no symbols",
-    .columns = symbol_columns,
-    .n_columns = sizeof symbol_columns / sizeof symbol_columns[0],
+    .fields = &SYMBOL_FIELDS,
     .load = load_symbols,
     .place = place_symbol,
-    .row = row_symbol,
-    .json = json_symbol,
+    .item = item_symbol,
 };
 
 /* --specializations */
@@ -123,43 +125,30 @@ static struct show_place place_specialization(const struct show *show, const voi
     return (struct show_place){ s->record, s->attempt, s->user_stack, s->stack, { 0 } };
 }
 
-static void row_specialization(struct show *show, const void *items, uint32_t i,
-                               struct table *table)
+static const void *item_specialization(struct show *show, void *items, uint32_t i)
 {
-    const struct specialization *s = &((const struct symbol_table *)items)->specializations[i];
-    struct show_place place = place_specialization(show, items, i);
-    show_cell_compile(show, place, table);
-    table_text(table, s->symbol);
-    table_text(table, s->value);
-    table_text(table, s->reason);
-    table_text(table, s->source);
-    show_cells_line(show, place, table);
+    (void)show;
+    return &((const struct symbol_table *)items)->specializations[i];
 }
 
-static void json_specialization(struct show *show, const void *items, uint32_t i)
-{
-    const struct specialization *s = &((const struct symbol_table *)items)->specializations[i];
-    json_put_str(&show->w, "symbol", s->symbol);
-    json_put_str(&show->w, "value", s->value);
-    json_put_str(&show->w, "reason", s->reason);
-    json_put_str(&show->w, "source", s->source);
-}
-
-static const struct column specialization_columns[] = {
-    { "compile", COLUMN_LEFT },   { "symbol", COLUMN_LEFT },    { "value", COLUMN_RIGHT },
-    { "reason", COLUMN_WIDE, 2 }, { "source", COLUMN_PATH, 1 }, { "user line", COLUMN_PATH },
-    { "code", COLUMN_WIDE, 3 },
+static const struct field SPECIALIZATION[] = {
+    SHOW_COMPILE(1),
+    { "symbol", MEMBER(struct specialization, symbol), TEXT(2, "symbol", WORD, 0) },
+    { "value", MEMBER(struct specialization, value), TEXT(3, "value", DIGITS, 0) },
+    { "reason", MEMBER(struct specialization, reason), TEXT(4, "reason", TEXT, 2) },
+    { "source", MEMBER(struct specialization, source), TEXT(5, "source", PATH, 1) },
+    SHOW_LINE(6),
+    SHOW_CODE(7, 3),
 };
+static const struct fields SPECIALIZATION_FIELDS = FIELDS_OF(SPECIALIZATION);
 
 const struct show_view show_specializations = {
     .key = "specializations",
     .none = "no specializations",
-    .columns = specialization_columns,
-    .n_columns = sizeof specialization_columns / sizeof specialization_columns[0],
+    .fields = &SPECIALIZATION_FIELDS,
     .load = load_specializations,
     .place = place_specialization,
-    .row = row_specialization,
-    .json = json_specialization,
+    .item = item_specialization,
 };
 
 /* By name. No symbol's name is as long as a key may be. */

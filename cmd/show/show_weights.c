@@ -105,45 +105,32 @@ static const char *kind_of(const struct pt2_weight *w)
     return w->is_param ? "parameter" : "buffer";
 }
 
-static void dims_cell(const int64_t *dims, uint32_t n, struct table *table)
+/* ---- Of a tensor's meta, where the config has one ---- */
+
+REACH(reach_meta, struct pt2_weight, row->has_meta ? row : NULL)
+GETTER(get_dtype, enum dtype, datum_name(dtype_python_name(*row)))
+GETTER(get_short_dtype, enum dtype, datum_name(dtype_short_name(*row)))
+
+static void put_dims(const int64_t *dims, uint32_t n, struct buf *out)
 {
-    buf_putc(&table->text, '[');
+    buf_putc(out, '[');
     for (uint32_t i = 0; i < n; i++)
-        buf_printf(&table->text, "%s%" PRId64, i ? ", " : "", dims[i]);
-    buf_putc(&table->text, ']');
-    table_cell(table);
+        buf_printf(out, "%s%" PRId64, i ? ", " : "", dims[i]);
+    buf_putc(out, ']');
 }
 
-static void meta_cells(const struct pt2_weight *w, struct table *table)
+static void cell_sizes(const void *context, const void *at, struct buf *out)
 {
-    if (!w->has_meta) {
-        for (int i = 0; i < 4; i++)
-            table_text(table, STR(""));
-        return;
-    }
-    table_text(table, str_of(dtype_short_name(w->dtype)));
-    dims_cell(w->sizes, w->n_sizes, table);
-    dims_cell(w->strides, w->n_sizes, table);
-    table_printf(table, "%" PRId64, w->storage_offset);
+    const struct pt2_weight *w = at;
+    (void)context;
+    put_dims(w->sizes, w->n_sizes, out);
 }
 
-static void row(struct show *show, const void *items, uint32_t i, struct table *table)
+static void cell_strides(const void *context, const void *at, struct buf *out)
 {
-    const struct weight_item *item = item_at(items, i);
-    const struct pt2_weight *w = item->weight;
-    show_cell_program(show, item->record, item->program, table);
-    table_text(table, w->fqn);
-    table_text(table, str_of(kind_of(w)));
-    meta_cells(w, table);
-    table_text(table, w->path);
-    if (w->member) {
-        table_u64(table, w->offset);
-        table_u64(table, w->bytes);
-    } else {
-        table_text(table, STR(""));
-        table_text(table, STR(""));
-    }
-    table_text(table, w->readable ? STR("yes") : STR("no"));
+    const struct pt2_weight *w = at;
+    (void)context;
+    put_dims(w->strides, w->n_sizes, out);
 }
 
 static void dims_json(struct json_writer *w, const char *key, const int64_t *dims, uint32_t n)
@@ -154,52 +141,70 @@ static void dims_json(struct json_writer *w, const char *key, const int64_t *dim
     json_close(w);
 }
 
-static void meta_json(const struct pt2_weight *weight, struct json_writer *w)
+static void json_sizes(const void *context, const void *at, struct json_writer *w, const char *key)
 {
-    json_put_cstr(w, "dtype", dtype_python_name(weight->dtype));
-    dims_json(w, "sizes", weight->sizes, weight->n_sizes);
-    dims_json(w, "strides", weight->strides, weight->n_sizes);
-    json_put_i64(w, "storage_offset", weight->storage_offset);
-    json_put_str(w, "device", weight->device);
-    json_put_bool(w, "requires_grad", weight->requires_grad);
+    const struct pt2_weight *weight = at;
+    (void)context;
+    dims_json(w, key, weight->sizes, weight->n_sizes);
 }
 
-static void json(struct show *show, const void *items, uint32_t i)
+static void json_strides(const void *context, const void *at, struct json_writer *w,
+                         const char *key)
 {
-    const struct pt2_weight *weight = item_at(items, i)->weight;
-    struct json_writer *w = &show->w;
-    json_put_str(w, "program", item_at(items, i)->program);
-    json_put_str(w, "fqn", weight->fqn);
-    json_put_cstr(w, "kind", kind_of(weight));
-    if (weight->has_meta)
-        meta_json(weight, w);
-    json_put_str(w, "member", weight->path);
-    if (weight->member) {
-        json_put_u64(w, "offset", weight->offset);
-        json_put_u64(w, "bytes", weight->bytes);
-    } else {
-        json_put_null(w, "offset");
-        json_put_null(w, "bytes");
-    }
-    json_put_bool(w, "pickled", weight->use_pickle);
-    json_put_bool(w, "readable", weight->readable);
+    const struct pt2_weight *weight = at;
+    (void)context;
+    dims_json(w, key, weight->strides, weight->n_sizes);
 }
 
-static const struct column columns[] = {
-    { "program", COLUMN_PATH, 3 },    { "name", COLUMN_WIDE },     { "kind", COLUMN_LEFT },
-    { "dtype", COLUMN_LEFT },         { "sizes", COLUMN_LEFT },    { "strides", COLUMN_LEFT, 2 },
-    { "starts at", COLUMN_RIGHT, 1 }, { "member", COLUMN_PATH },   { "offset", COLUMN_RIGHT },
-    { "bytes", COLUMN_RIGHT },        { "readable", COLUMN_LEFT },
+static const struct field META[] = {
+    { "dtype", GET(get_dtype, struct pt2_weight, dtype) },
+    { NULL, GET(get_short_dtype, struct pt2_weight, dtype), TEXT(4, "dtype", WORD, 0) },
+    { "sizes", .json = json_sizes, .cell = cell_sizes, TEXT(5, "sizes", WORD, 0) },
+    { "strides", .json = json_strides, .cell = cell_strides, TEXT(6, "strides", WORD, 2) },
+    { "storage_offset", MEMBER(struct pt2_weight, storage_offset),
+      TEXT(7, "starts at", DIGITS, 1) },
+    { "device", MEMBER(struct pt2_weight, device) },
+    { "requires_grad", MEMBER(struct pt2_weight, requires_grad) },
 };
+static const struct fields META_FIELDS = FIELDS_OF(META);
+
+/* ---- Of its place in the archive ---- */
+
+GETTER(get_kind, void, datum_name(kind_of(row)))
+GETTER(get_offset, struct pt2_weight, row->member ? datum_count(row->offset) : datum_null())
+GETTER(get_bytes, struct pt2_weight, row->member ? datum_count(row->bytes) : datum_null())
+
+static const struct field WEIGHT[] = {
+    { "fqn", MEMBER(struct pt2_weight, fqn), TEXT(2, "name", TEXT, 0) },
+    { "kind", .get = get_kind, TEXT(3, "kind", WORD, 0) },
+    { NULL, .group = &META_FIELDS, .reach = reach_meta },
+    { "member", MEMBER(struct pt2_weight, path), TEXT(8, "member", PATH, 0) },
+    { "offset", .get = get_offset, TEXT(9, "offset", NUMBER, 0) },
+    { "bytes", .get = get_bytes, TEXT(10, "bytes", NUMBER, 0) },
+    { "pickled", MEMBER(struct pt2_weight, use_pickle) },
+    { "readable", MEMBER(struct pt2_weight, readable), TEXT(11, "readable", WORD, 0) },
+};
+static const struct fields WEIGHT_FIELDS = FIELDS_OF(WEIGHT);
+
+static const struct field ITEM[] = {
+    { "program", MEMBER(struct weight_item, program) },
+    { NULL, CELL(show_cell_program, struct weight_item, program), TEXT(1, "program", PATH, 3) },
+    { NULL, BEHIND(WEIGHT_FIELDS, struct weight_item, weight) },
+};
+static const struct fields ITEM_FIELDS = FIELDS_OF(ITEM);
+
+static const void *item(struct show *show, void *items, uint32_t i)
+{
+    (void)show;
+    return item_at(items, i);
+}
 
 const struct show_view show_weights = {
     .key = "weights",
     .none = "no weights",
-    .columns = columns,
-    .n_columns = sizeof columns / sizeof columns[0],
+    .fields = &ITEM_FIELDS,
     .load = load,
     .release = release,
     .place = place,
-    .row = row,
-    .json = json,
+    .item = item,
 };

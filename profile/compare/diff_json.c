@@ -1,7 +1,7 @@
 #include <math.h>
 
 #include "profile/compare/diff.h"
-#include "profile/report/incident_json.h"
+#include "profile/report/fields.h"
 
 struct writing {
     const struct compare *c;
@@ -83,8 +83,10 @@ static void put_row(struct writing *x, const struct change_row *row)
     json_put_u64(&x->w, "attempts", row->n_compiles);
     json_put_u64(&x->w, "before", row->before);
     json_put_u64(&x->w, "after", row->after);
-    json_put_known(&x->w, "before_ns", row->before_ns);
-    json_put_known(&x->w, "after_ns", row->after_ns);
+    struct datum before = get_known_i64(NULL, &row->before_ns);
+    struct datum after = get_known_i64(NULL, &row->after_ns);
+    json_put_datum(&x->w, "before_ns", &before);
+    json_put_datum(&x->w, "after_ns", &after);
     put_place(x, "line", &row->place);
     put_place(x, "old_line", &row->old_place);
     json_close(&x->w);

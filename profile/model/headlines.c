@@ -115,7 +115,7 @@ static void restart(const struct profile *p, const struct profile_restart *r, st
 {
     if (!worth(r->is->ns, p->compile_ns))
         return;
-    const struct trace *trace = p->traces[p->recordings[r->recording].input];
+    const struct trace *trace = p->traces[p->recordings[r->where.recording].input];
     int64_t share = p->compile_ns > 0 ? r->is->ns * 100 / p->compile_ns : 0;
     buf_puts(out, share >= 44 && share <= 56 ? "about half of the time (" : "");
     format_ns(out, r->is->ns);
@@ -123,7 +123,7 @@ static void restart(const struct profile *p, const struct profile_restart *r, st
     format_ns(out, p->compile_ns);
     buf_printf(out, "%s went into attempt %u of ", share >= 44 && share <= 56 ? ")" : "",
                trace->attempts[r->is->attempt].number);
-    put_compile(out, p, r->compile);
+    put_compile(out, p, r->where.compile);
     buf_puts(out, ", which was thrown away");
     if (r->is->meaning.n > 0) {
         buf_puts(out, " because ");
@@ -141,7 +141,7 @@ static void failure(const struct profile *p, const struct profile_failure *f, st
 {
     if (f->is->is_break)
         return;
-    put_compile(out, p, f->compile);
+    put_compile(out, p, f->where.compile);
     buf_puts(out, " failed: ");
     format_text(out, f->is->type, 0);
     buf_puts(out, ": ");

@@ -7,9 +7,11 @@ static bool file_asked(const struct profile_build *b, struct str file)
     return asked.n == 0 || str_find(file, asked) < file.n;
 }
 
-static uint32_t recording_of(const struct build_input *in, uint32_t record)
+static struct profile_where where_of(const struct build_input *in, uint32_t record,
+                                     uint32_t attempt)
 {
-    return in->recording_of[in->trace->records[record].recording];
+    return (struct profile_where){ in->recording_of[in->trace->records[record].recording],
+                                   build_compile(in, attempt), attempt };
 }
 
 static bool add_restarts(struct profile_build *b, const struct build_input *in)
@@ -21,7 +23,8 @@ static bool add_restarts(struct profile_build *b, const struct build_input *in)
             continue;
         uint32_t recording = b->compiles.v[compile].recording;
         b->recordings.v[recording].n_restarts++;
-        if (!vec_push(&b->restarts, (struct profile_restart){ recording, compile, restart }))
+        if (!vec_push(&b->restarts, (struct profile_restart){
+                                        { recording, compile, restart->attempt }, restart }))
             return false;
     }
     return true;
@@ -34,11 +37,10 @@ static bool add_recompiles(struct profile_build *b, const struct build_input *in
         if (!build_takes(b, in, recompile->record))
             continue;
         struct profile_recompile row = {
-            .recording = recording_of(in, recompile->record),
-            .compile = build_compile(in, recompile->attempt),
+            .where = where_of(in, recompile->record, recompile->attempt),
             .is = recompile,
         };
-        b->recordings.v[row.recording].n_recompiles++;
+        b->recordings.v[row.where.recording].n_recompiles++;
         if (!vec_push(&b->recompiles, row))
             return false;
     }
@@ -64,12 +66,11 @@ static bool add_breaks(struct profile_build *b, const struct build_input *in)
         if (!build_takes(b, in, graph_break->record) || !file_asked(b, graph_break->file))
             continue;
         struct profile_break row = {
-            .recording = recording_of(in, graph_break->record),
-            .compile = build_compile(in, graph_break->attempt),
+            .where = where_of(in, graph_break->record, graph_break->attempt),
             .is = graph_break,
             .caused_ns = caused_ns(b, in, graph_break),
         };
-        b->recordings.v[row.recording].n_breaks++;
+        b->recordings.v[row.where.recording].n_breaks++;
         if (!vec_push(&b->breaks, row))
             return false;
     }
@@ -83,11 +84,10 @@ static bool add_failures(struct profile_build *b, const struct build_input *in)
         if (!build_takes(b, in, failure->record) || !file_asked(b, failure->file))
             continue;
         struct profile_failure row = {
-            .recording = recording_of(in, failure->record),
-            .compile = build_compile(in, failure->attempt),
+            .where = where_of(in, failure->record, failure->attempt),
             .is = failure,
         };
-        b->recordings.v[row.recording].n_failures++;
+        b->recordings.v[row.where.recording].n_failures++;
         if (!vec_push(&b->failures, row))
             return false;
     }
@@ -101,8 +101,7 @@ static bool add_caches(struct profile_build *b, const struct build_input *in)
         if (!build_takes(b, in, event->record))
             continue;
         struct profile_cache row = {
-            .recording = recording_of(in, event->record),
-            .compile = build_compile(in, event->attempt),
+            .where = where_of(in, event->record, event->attempt),
             .is = event,
         };
         b->profile.cache_counts[event->kind][event->state]++;

@@ -251,26 +251,31 @@ struct profile_guards {
 
 /* ---- Incidents, as in trace/events/incidents.h and trace/events/caches.h ---- */
 
-/* `compile` is an index into profile->compiles, or PROFILE_NONE. */
+/* `compile` is an index into profile->compiles, or PROFILE_NONE; the attempt is that in its trace,
+ * or TRACE_NONE. */
+struct profile_where {
+    uint32_t recording, compile, attempt;
+};
+
 struct profile_restart {
-    uint32_t recording, compile;
+    struct profile_where where;
     const struct restart *is;
 };
 struct profile_recompile {
-    uint32_t recording, compile;
+    struct profile_where where;
     const struct recompile *is;
 };
 struct profile_break {
-    uint32_t recording, compile;
+    struct profile_where where;
     const struct graph_break *is;
     int64_t caused_ns; /* what the compiles took that it caused */
 };
 struct profile_failure {
-    uint32_t recording, compile;
+    struct profile_where where;
     const struct failure *is;
 };
 struct profile_cache {
-    uint32_t recording, compile;
+    struct profile_where where;
     const struct cache_event *is;
 };
 

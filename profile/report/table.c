@@ -198,7 +198,7 @@ void table_print(const struct table *table, const struct table_layout *layout, s
         free(widths);
         return;
     }
-    measure(table, layout->width > 0, widths);
+    measure(table, layout->width > 0 || table->squeezed, widths);
     if (layout->width > 0)
         fit(table, widths, layout->width > layout->indent ? layout->width - layout->indent : 1);
     for (size_t r = 0; table_rows(table) && r <= table_rows(table); r++) {

@@ -34,6 +34,7 @@ struct column {
 struct table {
     const struct column *columns;
     size_t n_columns;
+    bool squeezed;   /* columns that hold nothing are left out without a width, too */
     struct buf text; /* the cells, end to end */
     vec_of(size_t)
     ends; /* of each cell in text, row by row */

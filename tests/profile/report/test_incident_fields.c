@@ -1,28 +1,18 @@
-#include "profile/report/incident_json.h"
+#include "profile/report/incident_fields.h"
 
 #include "tests/harness.h"
 
-/* The members that `put` writes, as one object. */
-#define CHECK(put, expected)                         \
+/* The members of a record, as one object. */
+#define CHECK(fields, record, expected)              \
     do {                                             \
         struct buf out = BUF_INIT;                   \
         struct json_writer w = json_writer_of(&out); \
         json_open_object(&w, NULL);                  \
-        put;                                         \
+        fields_json(&(fields), NULL, (record), &w);  \
         json_close(&w);                              \
         assert_str_is(buf_str(&out), expected);      \
         buf_release(&out);                           \
     } while (0)
-
-static void test_what_is_not_known_is_null(void **state)
-{
-    (void)state;
-    CHECK(json_put_known(&w, "ns", -1), "{\"ns\":null}");
-    CHECK(json_put_known(&w, "ns", 0), "{\"ns\":0}");
-    CHECK(json_put_line(&w, "line", STR(""), 7, STR("code")), "{\"line\":null}");
-    CHECK(json_put_line(&w, "line", STR("/a.py"), 7, STR("x = \"y\"")),
-          "{\"line\":{\"file\":\"/a.py\",\"line\":7,\"code\":\"x = \\\"y\\\"\"}}");
-}
 
 static void test_restart(void **state)
 {
@@ -35,7 +25,7 @@ static void test_restart(void **state)
                                .n_graphs = 3,
                                .n_symbols = 2,
                                .n_guards = 1 };
-    CHECK(json_put_restart(&w, &restart),
+    CHECK(restart_fields, &restart,
           "{\"reason\":\"<class 'R'>\",\"summary\":\"R\",\"meaning\":\"why\",\"ns\":5,"
           "\"records\":4,\"graphs\":3,\"symbols\":2,\"guards\":1}");
 }
@@ -48,10 +38,33 @@ static void test_recompile(void **state)
         { .compile = STR("0/1"), .guard = STR("x > 2"), .file = STR("") },
     };
     struct recompile recompile = { .ns = -1, .reasons = reasons, .n_reasons = 2 };
-    CHECK(json_put_recompile(&w, &recompile),
+    CHECK(recompile_fields, &recompile,
           "{\"ns\":null,\"reasons\":[{\"compile\":\"0/0\",\"guard\":\"x > 1\",\"line\":"
           "{\"file\":\"/a.py\",\"line\":3,\"code\":\"\"}},"
           "{\"compile\":\"0/1\",\"guard\":\"x > 2\",\"line\":null}]}");
+}
+
+/* Text has the first reason, and nothing where there is none. */
+static void test_recompile_in_text(void **state)
+{
+    (void)state;
+    struct recompile_reason reasons[] = {
+        { .compile = STR("0/0"), .guard = STR("x > 1"), .file = STR("/a.py"), .line = 3 },
+        { .compile = STR("0/1"), .guard = STR("x > 2"), .file = STR("") },
+    };
+    struct recompile recompile = { .ns = -1, .reasons = reasons, .n_reasons = 2 };
+    struct recompile untold = { .ns = 1000 };
+    struct text_table t;
+    struct buf out = BUF_INIT;
+    text_table_init(&t, &recompile_fields, INCIDENT_VIEW);
+    text_table_row(&t, NULL, &recompile);
+    text_table_row(&t, NULL, &untold);
+    table_print(&t.table, &(struct table_layout){ 0 }, &out);
+    assert_str_is(buf_str(&out), "   time  reasons  guard of  guard that failed  used at\n"
+                                 "      -        2  0/0       x > 1              /a.py:3\n"
+                                 "1.00 us        0  -         -                  -\n");
+    table_release(&t.table);
+    buf_release(&out);
 }
 
 static void test_break(void **state)
@@ -75,10 +88,15 @@ static void test_break(void **state)
         .caused = caused,
         .n_caused = 1,
     };
-    CHECK(json_put_break(&w, &trace, &graph_break),
+    CHECK(break_fields, &graph_break,
           "{\"reason\":\"whole\",\"summary\":\"s\",\"explanation\":\"e\",\"hint\":\"h\",\"line\":"
           "{\"file\":\"/a.py\",\"line\":3,\"code\":\"print()\"},\"function\":\"f\",\"depth\":null,"
-          "\"skipped\":true,\"graphs\":2,\"caused\":[\"1/0\"]}");
+          "\"skipped\":true,\"graphs\":2}");
+    struct buf out = BUF_INIT;
+    struct json_writer w = json_writer_of(&out);
+    json_break_caused(&w, NULL, &trace, &graph_break);
+    assert_str_is(buf_str(&out), "[\"1/0\"]");
+    buf_release(&out);
 }
 
 static void test_failure_and_cache(void **state)
@@ -96,10 +114,10 @@ static void test_failure_and_cache(void **state)
                                  .reason = STR("r"),
                                  .detail = STR("d"),
                                  .taken_ns = 7 };
-    CHECK(json_put_failure(&w, &failure),
+    CHECK(failure_fields, &failure,
           "{\"type\":\"UserError\",\"reason\":\"whole\",\"summary\":\"s\",\"line\":null,"
           "\"graph_break\":true}");
-    CHECK(json_put_cache(&w, &event),
+    CHECK(cache_fields, &event,
           "{\"cache\":\"AOTAutograd\",\"result\":\"hit\",\"name\":\"n\",\"key\":\"k\","
           "\"reason\":\"r\",\"detail\":\"d\",\"ns\":7}");
 }
@@ -107,10 +125,8 @@ static void test_failure_and_cache(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_not_known_is_null),
-        cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_recompile),
-        cmocka_unit_test(test_break),
+        cmocka_unit_test(test_restart),           cmocka_unit_test(test_recompile),
+        cmocka_unit_test(test_recompile_in_text), cmocka_unit_test(test_break),
         cmocka_unit_test(test_failure_and_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
