@@ -5,6 +5,7 @@
 
 #include "cmd/export/export.h"
 #include "trace/base/file/output.h"
+#include "trace/base/text/printable.h"
 #include "trace/log/export.h"
 
 static const struct opt options[] = {
@@ -51,16 +52,38 @@ static int export_one(struct out *out, const struct export_args *args, struct tr
     return whole ? EXIT_DONE : out_error(out, &damage);
 }
 
-/* "DIR/rank0.log"; a name that holds a '/' must not lead out of the folder. */
+enum { MAX_FILE_NAME = 200 };
+
+/* The name of a file for a recording, whose name may be anything: one that leads nowhere else, that no
+ * terminal obeys and no program takes for an option, and that a file system takes. */
+static void put_file_name(struct buf *out, struct str name)
+{
+    size_t at = out->n, end = at + MAX_FILE_NAME;
+    printable_line(out, name);
+    while (end < out->n && end > at && (out->p[end] & 0xC0) == 0x80) /* no part of a character */
+        end--;
+    out->n = end < out->n ? end : out->n;
+    for (size_t i = at; i < out->n; i++)
+        if (out->p[i] == '/' || out->p[i] == '\\')
+            out->p[i] = '_';
+    if (out->n == at)
+        buf_putc(out, '_');
+    else if (out->p[at] == '-' || out->p[at] == '.')
+        out->p[at] = '_';
+}
+
+/* "DIR/rank0.log" */
 static char *path_in(const char *folder, struct str name)
 {
-    char *path = NULL;
-    if (asprintf(&path, "%s/%.*s.log", folder, STR_ARG(name)) < 0)
-        return NULL;
-    for (char *p = path + strlen(folder) + 1; *p; p++)
-        if (*p == '/')
-            *p = '_';
-    return path;
+    struct buf path = BUF_INIT;
+    buf_printf(&path, "%s/", folder);
+    put_file_name(&path, name);
+    buf_puts(&path, ".log");
+    buf_putc(&path, '\0');
+    if (!path.failed)
+        return path.p;
+    buf_release(&path);
+    return NULL;
 }
 
 static int export_into(struct out *out, const struct export_args *args, struct trace *trace,

@@ -174,12 +174,25 @@ def bounded(hostile, name, must_refuse):
     return found
 
 
+def file_names(hostile, name):
+    """Each recording becomes a file in the folder, with a name of printable characters that no program
+    takes for an option."""
+    found = [p for line in readers(name) for p in hostile.run(name, line)[2]]
+    place, ran, wrong = hostile.run(name, "export --log {in} -o out")
+    names = sorted(p.name for p in place.work.glob("out/*"))
+    odd = [n for n in names if judge.CONTROL.search(n) or n[0] in "-." or not (place.work / "out" / n).is_file()]
+    if ran.code != 0 or len(names) != 6 or odd:
+        found.append(f"export makes {names}: {ran.words()}")
+    return found + wrong
+
+
 CHECKS = {
     **{f"{name}.pt2": refused_archive for name in REFUSED},
     **{f"{name}.pt2": quoted_archive for name in QUOTED},
     "cr_title.fx": an_fx, "cr_title.log": a_log, "dotted_target.fx": an_fx, "dotted_targets.fx": an_fx,
     "anonymize.fx": anonymized, "tty_escape.fx": escapes,
     "device_minus_one.fx": no_memory_said, "device_minus_one.log": no_memory_said,
+    "recording_names.tape": file_names,
     "stack_bomb.tape": lambda h, n: bounded(h, n, ["export --log {in}", "export --log {in} -o out.log"]),
     "alike_records.tape": lambda h, n: bounded(h, n, ["info {in}", "info --json {in}"]),
     "one_line.log.zst": lambda h, n: bounded(h, n, []),
