@@ -106,9 +106,9 @@ uint64_t process_status_bytes(const char *field)
 }
 
 /* What libraries allocate for themselves is not looked at where it fails, and memory can be out for
- * other reasons: the machine's, or a limit of the user's. Arrays grow to twice their size, so at least
- * a quarter was in use when ours was in the way: VmHWM, the most that was resident. getrusage()'s
- * ru_maxrss would count what started the program, too: it outlives exec(). */
+ * other reasons: the machine's, or a limit of the user's. Arrays grow to twice their size, so at
+ * least a quarter was in use when ours was in the way: VmHWM, the most that was resident.
+ * getrusage()'s ru_maxrss would count what started the program, too: it outlives exec(). */
 static bool was_in_the_way(const struct memory_limit *limit)
 {
     return process_status_bytes("VmHWM") > allowed(limit, LIMIT_BASE, LIMIT_TIMES) / 4;
@@ -129,10 +129,11 @@ static void print_refusal(const struct memory_limit *limit, struct str place, st
     human_bytes(most, may);
     human_bytes(wanted, bytes);
     if (bytes > may)
-        err_set(ret, ERR_INPUT,
-                "%.*sinput of %s would take %s of memory or more, and %s is allowed; --big lifts this "
-                "limit",
-                STR_ARG(place), stored, wanted, most);
+        err_set(
+            ret, ERR_INPUT,
+            "%.*sinput of %s would take %s of memory or more, and %s is allowed; --big lifts this "
+            "limit",
+            STR_ARG(place), stored, wanted, most);
     else
         err_set(ret, ERR_INPUT,
                 "%.*sinput of %s would take more than %s of memory; --big lifts this limit",

@@ -37,8 +37,8 @@ struct memory_limit {
 void memory_limit_begin(struct memory_limit *limit, bool big);
 /* From here on there is no limit. NULL, or one that has ended: nothing. */
 void memory_limit_end(struct memory_limit *limit);
-/* An error for want of memory that the limit made becomes ERR_INPUT and says so, with the least that
- * would have been needed where that is known. */
+/* An error for want of memory that the limit made becomes ERR_INPUT and says so, with the least
+ * that would have been needed where that is known. */
 void memory_limit_explain(const struct memory_limit *limit, struct err *err);
 
 /* A field of /proc/self/status, "VmData", in bytes; 0: not told. Allocates nothing. */

@@ -14,8 +14,8 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
-/* malloc() asks the system for more than it was asked for: M_TOP_PAD (cmd/main.c), and 1 MiB at least
- * where the heap cannot grow. */
+/* malloc() asks the system for more than it was asked for: M_TOP_PAD (cmd/main.c), and 1 MiB at
+ * least where the heap cannot grow. */
 enum { MALLOC_MORE = 5 << 20 };
 
 static struct refused_memory refused;
@@ -34,7 +34,8 @@ static void *note_failed(size_t size)
     uint64_t needed = size > UINT64_MAX - data ? UINT64_MAX : data + size;
     bool is_limit = getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
                     (needed > limit.rlim_cur || limit.rlim_cur - needed < MALLOC_MORE);
-    while (is_limit && seen < needed && !atomic_compare_exchange_weak(&refused.needed, &seen, needed))
+    while (is_limit && seen < needed &&
+           !atomic_compare_exchange_weak(&refused.needed, &seen, needed))
         ;
     errno = code;
     return NULL;

@@ -54,8 +54,8 @@ static int export_one(struct out *out, const struct export_args *args, struct tr
 
 enum { MAX_FILE_NAME = 200 };
 
-/* The name of a file for a recording, whose name may be anything: one that leads nowhere else, that no
- * terminal obeys and no program takes for an option, and that a file system takes. */
+/* The name of a file for a recording, whose name may be anything: one that leads nowhere else, that
+ * no terminal obeys and no program takes for an option, and that a file system takes. */
 static void put_file_name(struct buf *out, struct str name)
 {
     size_t at = out->n, end = at + MAX_FILE_NAME;

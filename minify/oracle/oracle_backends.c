@@ -327,8 +327,8 @@ struct oracle *oracle_backends(const struct backends_options *options,
     pthread_mutex_init(&o->lock, NULL);
     if (find_side(&o->tested, options->tested, err) &&
         find_side(&o->reference, options->reference, err) && open_sides(o, err) &&
-        note_without(o, err) && read_fault(o, options->inject, err) && take_signature(o, whole, err) &&
-        make_id(o, options, err))
+        note_without(o, err) && read_fault(o, options->inject, err) &&
+        take_signature(o, whole, err) && make_id(o, options, err))
         return &o->oracle;
     free_oracle(&o->oracle);
     return NULL;

@@ -1,5 +1,5 @@
-/* The low-level calls for the reasons that md5.c gives: EVP's first use takes a millisecond and thousands
- * of allocations, and libcrypto crashes where one of them fails. */
+/* The low-level calls for the reasons that md5.c gives: EVP's first use takes a millisecond and
+ * thousands of allocations, and libcrypto crashes where one of them fails. */
 #define OPENSSL_API_COMPAT 0x10100000L
 
 #include "trace/base/sha256.h"

@@ -1,5 +1,5 @@
-/* SHA-256 (FIPS 180-4) of bytes, and HMAC (RFC 2104) with it: what proves that content is the one that
- * was kept, and a hash that only the holder of a key can make.
+/* SHA-256 (FIPS 180-4) of bytes, and HMAC (RFC 2104) with it: what proves that content is the one
+ * that was kept, and a hash that only the holder of a key can make.
  *
  * libcrypto does the work. Nothing is allocated and nothing can fail. */
 #ifndef SYMTAPE_TRACE_BASE_SHA256_H

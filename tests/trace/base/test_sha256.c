@@ -27,15 +27,17 @@ static void test_keyed_digests(void **state)
 {
     (void)state;
     unsigned char digest[SHA256_BYTES];
-    hmac_sha256(STR("\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b"),
-                STR("Hi There"), digest);
+    hmac_sha256(
+        STR("\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b"),
+        STR("Hi There"), digest);
     check_hex(digest, "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
     hmac_sha256(STR("Jefe"), STR("what do ya want for nothing?"), digest);
     check_hex(digest, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     char message[50];
     memset(message, 0xcd, sizeof message);
-    hmac_sha256(STR("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19"),
-                (struct str){ message, sizeof message }, digest);
+    hmac_sha256(
+        STR("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19"),
+        (struct str){ message, sizeof message }, digest);
     check_hex(digest, "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b");
 }
 
