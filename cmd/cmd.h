@@ -34,6 +34,7 @@
     COMMAND(show, "graphs, guards, symbols and other records, for reading")             \
     COMMAND(profile, "where compile time, operators and guards went")                   \
     COMMAND(replay, "graphs through the shape engine: does it agree with PyTorch?")     \
+    COMMAND(run, "graphs with values, on the CPU or a GPU: do two backends agree?")     \
     COMMAND(diff, "two runs side by side: what changed, at which user line")            \
     COMMAND(check, "hold a tape to a baseline and to budgets: a gate for CI")           \
     COMMAND(minify, "the smallest graph that still fails, and a program that shows it") \
@@ -60,6 +61,7 @@ enum exit_code {
 #define SCHEMA_SHOW    "symtape.show/1"
 #define SCHEMA_PROFILE "symtape.profile/1"
 #define SCHEMA_REPLAY  "symtape.replay/1"
+#define SCHEMA_RUN     "symtape.run/1"
 #define SCHEMA_MINIFY  "symtape.minify/1"
 #define SCHEMA_BISECT  "symtape.bisect/1"
 #define SCHEMA_IMPORT  "symtape.import/1"
@@ -82,7 +84,9 @@ struct command {
     const char *description;   /* one paragraph; wrapped when printed */
     const char *examples;      /* one a line */
     const struct opt *options; /* ends with OPT_END */
-    size_t args_size;          /* of the options struct */
+    const struct opt
+        *unlisted;    /* NULL, or further options, which another command's page describes */
+    size_t args_size; /* of the options struct */
     size_t min_operands, max_operands;
     bool options_first;          /* the first operand ends the options: the rest is CMD ARG... */
     int (*run)(struct cmd *cmd); /* returns the exit code; prints its own errors with out_error() */

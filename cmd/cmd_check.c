@@ -2,10 +2,10 @@
 #include <unistd.h>
 
 #include "cmd/cli/memory_limit.h"
+#include "cmd/cli/rules_arg.h"
 #include "cmd/cli/tape_arg.h"
 #include "cmd/cli/text_file.h"
 #include "cmd/cmd.h"
-#include "cmd/replay/replay.h"
 #include "profile/compare/check.h"
 
 struct check_args {
@@ -63,7 +63,7 @@ static bool read_rules(struct checking *c, struct err *err)
         return err_at(err, "check: --fail-on");
     if (args->max && !check_rules_parse(&c->rules, str_of(args->max), CHECK_BUDGETS, err))
         return err_at(err, "check: --max");
-    return rules_read(&c->custom, args->rules, &c->cmd->out->limit->meter, err);
+    return rules_arg_read(&c->custom, args->rules, &c->cmd->out->limit->meter, err);
 }
 
 static bool read_baseline(struct checking *c, struct err *err)

@@ -2,9 +2,9 @@
 #include <unistd.h>
 
 #include "cmd/cli/memory_limit.h"
+#include "cmd/cli/rules_arg.h"
 #include "cmd/cli/tape_arg.h"
 #include "cmd/cmd.h"
-#include "cmd/replay/replay.h"
 #include "profile/report/report.h"
 
 struct profile_args {
@@ -171,7 +171,7 @@ static int profile_tapes(struct cmd *cmd, const struct tape_arg *tapes, struct t
     if (compile.failed)
         err_nomem(&err);
     else if (read_by(str_of(args->by ? args->by : ""), what.by, &err) &&
-             rules_read(&rules, args->rules, &cmd->out->limit->meter, &err))
+             rules_arg_read(&rules, args->rules, &cmd->out->limit->meter, &err))
         what.rules = rules;
     if (!err_is_set(&err))
         profile = profile_build(traces, (uint32_t)cmd->n_operands, &what, &err);

@@ -73,10 +73,12 @@ static int run_command(struct out *out, const struct command_row *row, struct co
     struct err err = { 0 };
     struct memory_limit limit;
     void *args = calloc(1, command->args_size ? command->args_size : 1);
-    const struct opt_target targets[] = { { command->options, args }, { common_options, &common } };
+    const struct opt_target targets[] = { { command->options, args },
+                                          { common_options, &common },
+                                          { command->unlisted, args } };
     struct opt_parse parse = { .options_first = command->options_first,
                                .targets = targets,
-                               .n_targets = 2 };
+                               .n_targets = 3 };
     int code;
     if (!args)
         err_nomem(&err);

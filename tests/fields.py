@@ -19,7 +19,7 @@ SHOW = ["--graphs", "--guards", "--symbols", "--specializations", "--events", "-
 EXPORTED = ["--graphs", "--symbols", "--signature", "--weights", "--events"]
 # Keys of objects below these are names of something else, or an event's own.
 FREE = {"info": {"events"}, "version": {"libraries"}, "show": {"kwargs"},
-        "replay": {"sizes", "fast", "bypass", "product_flops_per_s"}, "diff": {"counts"}, "events": {"meta"},
+        "replay": {"fast", "bypass"}, "run": {"sizes", "fast", "bypass", "product_flops_per_s"}, "diff": {"counts"}, "events": {"meta"},
         "profile": {"parts", "by_class", "calls", "thrown_calls", "nodes_by_level",
                     "kept_nodes_by_level"}}
 
@@ -42,9 +42,14 @@ def documents(folder):
     yield "show", [["show", "--json", str(r), *SHOW] for r in recordings]
     yield "check", [["check", "--json", "--max", "guards:100000", str(recordings[0])],
                     ["check", "--list", "--json", str(recordings[0])]]
-    yield "replay", [["replay", "--json", "--backend", "cpu", "--profile", "--runs", "2",
-                      f"{RECORDINGS}/train.log.zst:0/0:forward"],
-                     ["replay", "--json", "--backend", "null", f"{RECORDINGS}/train.log.zst"]]
+    yield "replay", [["replay", "--json", "--guards", "--operators", f"{RECORDINGS}/train.log.zst"],
+                     ["replay", "--json", "--dynamic", "recorded,static", f"{RECORDINGS}/train.log.zst"],
+                     ["replay", "--json", "--what-if", "s23=5", f"{RECORDINGS}/train.log.zst"],
+                     ["replay", "--json", "--audit", "fastpath", f"{RECORDINGS}/train.log.zst"]]
+    yield "run", [["run", "--json", "--profile", "--runs", "2", f"{RECORDINGS}/train.log.zst:0/0:forward"],
+                  ["run", "--json", "--backend", "null", f"{RECORDINGS}/train.log.zst"],
+                  ["run", "--json", "--compare-with", "cpu", "--nodes", "--perturb", "tanh=1", f"{RECORDINGS}/train.log.zst:0/0:forward"],
+                  ["run", "--json", "--sizes", "s23=2..20", f"{RECORDINGS}/train.log.zst"]]
     archives = sorted(RECORDINGS.glob("**/*.pt2"))
     yield "info", [["info", "--json", str(a)] for a in archives]
     yield "show", [["show", "--json", str(a), *EXPORTED] for a in archives]
@@ -73,7 +78,7 @@ def documented(command):
 def check(command, arguments):
     """The fields that the page lacks; a program that fails lacks all."""
     run = subprocess.run([SYMTAPE, *arguments], capture_output=True, text=True)
-    if run.returncode > (command == "diff"): # two that differ
+    if run.returncode > (command in ("diff", "run")): # two that differ
         return {f"exit {run.returncode}: {run.stderr.strip()}"}
     document = json.loads(run.stdout)
     if document.get("schema") != f"symtape.{command}/1":

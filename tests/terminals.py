@@ -256,7 +256,7 @@ def of_tape(path, folder, n):
     yield ["replay", "--json", path], False
     yield ["replay", "--guards", "--operators", path], False
     yield ["replay", "--ablate", "fastpath,cache", path], False
-    yield ["replay", "--backend", "cpu", path], False
+    yield ["run", path], False
     yield ["check", "--list", path], False
     yield ["check", "--max", "guards:1,recompiles:0", path], False
     yield ["check", "--max", "guards:1", "--format", "markdown", path], False
@@ -298,9 +298,10 @@ def of_arguments(folder):
                  ["show", f"{tape}:{odd}"], ["show", f"{tape}@{odd}"], ["show", tape, "--artifact", odd],
                  ["show", tape, "--compile", odd], ["show", tape, "--events", odd], ["show", tape, "--limit", odd],
                  ["profile", tape, "--format", odd], ["profile", tape, "--file", odd], ["profile", tape, "--by", odd],
-                 ["replay", tape, "--set", odd], ["replay", tape, "--mark", odd], ["replay", tape, "--rules", odd],
+                 ["replay", tape, "--sizes", odd], ["replay", tape, "--dynamic-shapes", odd], ["replay", tape, "--rules", odd],
                  ["replay", tape, "--rules", str(rules)], ["replay", tape, "--backend", odd],
-                 ["replay", tape, "--hints", odd], ["replay", tape, "--policy", odd],
+                 ["replay", tape, "--what-if", odd], ["replay", tape, "--dynamic", odd],
+                 ["run", tape, "--sizes", f"{odd}=1"], ["run", tape, "--compare-with", odd], ["run", tape, "--backend", odd],
                  ["check", tape, "--max", odd], ["check", tape, "--baseline", str(baseline)],
                  ["check", tape, "--baseline", odd], ["check", tape, "--max", "guards:1", "-o", f"{odd}/x"],
                  ["diff", tape, tape, "--only", odd], ["diff", tape, str(baseline)],

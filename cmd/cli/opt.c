@@ -207,6 +207,31 @@ bool opt_parse(struct opt_parse *parse, int argc, const char *const *argv, struc
     return true;
 }
 
+bool opt_is_given(const struct opt *opt, const void *args)
+{
+    const char *field = (const char *)args + opt->offset;
+    const struct opt_sizes *sizes;
+    switch (opt->kind) {
+    case OPT_KIND_END: break;
+    case OPT_KIND_FLAG: return *(const bool *)field;
+    case OPT_KIND_STRING:
+    case OPT_KIND_OPTIONAL:
+    case OPT_KIND_CHOICE: return *(const char *const *)(const void *)field != NULL;
+    case OPT_KIND_NUMBER:
+    case OPT_KIND_SPLIT: return ((const struct opt_number *)(const void *)field)->given;
+    case OPT_KIND_SIZES: sizes = (const void *)field; return sizes->text || sizes->file;
+    }
+    return false;
+}
+
+const struct opt *opt_find(const struct opt *options, const char *name)
+{
+    for (const struct opt *o = options; o->kind != OPT_KIND_END; o++)
+        if (strcmp(o->name, name) == 0)
+            return o;
+    return NULL;
+}
+
 void opt_release(struct opt_parse *parse)
 {
     vec_release(&parse->operands);

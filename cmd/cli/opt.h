@@ -127,6 +127,10 @@ struct opt_parse {
 /* argv[0] is the first word to look at. False with ERR_USAGE (one line, names the option, suggests
  * the nearest name) or without memory. Fields of options that are not given are left alone. */
 bool opt_parse(struct opt_parse *parse, int argc, const char *const *argv, struct err *err);
+/* Has a parse given a value to the field of that option in `args`? Of a flag: is it set? */
+bool opt_is_given(const struct opt *opt, const void *args);
+/* The row of that name; NULL: there is none. */
+const struct opt *opt_find(const struct opt *options, const char *name);
 /* Frees the array of operands; the strings belong to argv. */
 void opt_release(struct opt_parse *parse);
 

@@ -10,7 +10,7 @@ struct info_args {
 
 static const struct opt options[] = {
     OPT_FLAG(0, "backends", struct info_args, backends,
-             "list what replay --backend can run on, and what was found of it"),
+             "list the backends that symtape run can use, and what was found of each"),
     OPT_JSON(struct info_args, json),
     OPT_STRICT(struct info_args, strict),
     OPT_END,

@@ -49,7 +49,7 @@ static inline bool info_in_view(const struct info_tape *tape, uint32_t recording
 /* All return an exit code. */
 int info_print_json(const struct info *info);
 int info_print_text(const struct info *info);
-/* What replay --backend can run on here. */
+/* The backends that `symtape run` can use here. */
 int info_print_backends(struct out *out, bool json);
 
 #endif

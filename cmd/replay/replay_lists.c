@@ -24,11 +24,11 @@ static bool read_policies(struct replay_lists *lists, const char *text, struct e
     struct str rest = str_of(text ? text : "");
     while (rest.n) {
         struct str item = next_item(&rest);
-        if (!too_many(lists->n_policies, "--policy", err))
+        if (!too_many(lists->n_policies, "--dynamic", err))
             return false;
         if (!policy_by_name(item, &lists->policies[lists->n_policies++]))
             return err_set(err, ERR_USAGE,
-                           "--policy: no policy %.*s; there are recorded, static, batch, partial, "
+                           "--dynamic: no policy %.*s; there are recorded, static, batch, partial, "
                            "auto and all",
                            STR_ARG(item));
     }
@@ -53,7 +53,7 @@ static bool read_marks(struct replay_lists *lists, const char *text, struct err 
     size_t starts[REPLAY_MAX_LIST];
     while (rest.n) {
         struct str item = next_item(&rest);
-        if (!too_many(lists->n_marks, "--mark", err))
+        if (!too_many(lists->n_marks, "--dynamic-shapes", err))
             return false;
         starts[lists->n_marks++] = lists->mark_text.n;
         buf_put(&lists->mark_text, item);
@@ -116,10 +116,10 @@ bool replay_lists_read(struct replay_lists *lists, const struct replay_args *arg
 {
     if (args->audit && !str_is(str_of(args->audit), "fastpath"))
         return err_set(err, ERR_USAGE, "--audit: nothing to audit but fastpath");
-    /* With --backend it is sizes: cmd/replay/size_grid.h. */
-    return read_policies(lists, args->policy, err) && read_marks(lists, args->mark, err) &&
-           (args->backend || read_sets(lists->sets, &lists->n_sets, "--set", args->set, err)) &&
-           read_sets(lists->hints, &lists->n_hints, "--hints", args->hints, err) &&
+    return read_policies(lists, args->dynamic, err) &&
+           read_marks(lists, args->dynamic_shapes, err) &&
+           read_sets(lists->sets, &lists->n_sets, "--sizes", args->run.sizes.text, err) &&
+           read_sets(lists->hints, &lists->n_hints, "--what-if", args->what_if, err) &&
            read_ablations(lists, args->ablate, err);
 }
 

@@ -1,4 +1,4 @@
-/* replay --policy A,B, --ablate, --hints, --audit. */
+/* --dynamic A,B, --ablate, --what-if, --audit. */
 #include <stdlib.h>
 
 #include "cmd/replay/replay.h"
@@ -41,7 +41,7 @@ static int print(struct cmd *cmd, const struct runs *runs, bool times)
     const struct replay_args *args = cmd->args;
     const struct report_options how = replay_report_options(cmd);
     struct buf text = BUF_INIT;
-    if (args->json)
+    if (args->run.json)
         replay_runs_json(runs->run, runs->n, &text);
     else
         replay_runs_text(runs->run, runs->n, times, &how, &text);
@@ -105,7 +105,7 @@ int replay_other_hints(struct cmd *cmd, struct trace *trace, struct replay_optio
     struct replay_report report = { .trace = trace,
                                     .replay = base,
                                     .list = other ? trace_graphs(trace, &err) : NULL };
-    if (report.list && args->json)
+    if (report.list && args->run.json)
         replay_hints_json(&report, other, &text);
     else if (report.list)
         replay_hints_text(&report, other, &options, &text);
@@ -126,7 +126,7 @@ int replay_audit(struct cmd *cmd, struct trace *trace, struct replay_options *ho
     struct replay *replay = replay_trace(trace, how, &err);
     if (!replay)
         return out_error(cmd->out, &err);
-    if (args->json)
+    if (args->run.json)
         replay_audit_json(replay, &text);
     else
         replay_audit_text(replay, &options, &text);

@@ -4,19 +4,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "replay/backend/compare/comparison.h"
+#include "replay/backend/compare/compare_runs.h"
 #include "replay/backend/compare/perturb.h"
-
-struct side {
-    const struct backend_kind *kind;
-    struct backend *backend;
-    bool tf32;
-};
 
 struct backends_oracle {
     struct oracle oracle;
     pthread_mutex_t lock; /* of the backends: one thread at a time */
-    struct side tested, reference;
+    struct backend_pair pair;
     struct str fault; /* operator; "" */
     double by;
     struct str op; /* where the whole differs first; "": not known yet */
@@ -57,18 +51,14 @@ static bool change(struct backends_oracle *o, struct run *run, struct value valu
     return true;
 }
 
-static bool check_node(void *user, struct run *run, const struct step *step,
-                       const struct value *value, struct err *err)
+static bool inject_fault(void *user, struct run *run, const struct step *step,
+                         const struct value *value, struct err *err)
 {
-    struct asked *a = user;
-    if (a->oracle->fault.n && step->kind == STEP_OPERATOR) {
-        struct arena arena = ARENA_INIT;
-        bool meant = names_op(a->oracle->fault, op_of(run->graph, step, &arena));
-        arena_release(&arena);
-        if (meant && !change(a->oracle, run, *value, err))
-            return false;
-    }
-    return comparison_check(&a->comparison, run, step, value, err);
+    struct backends_oracle *o = user;
+    struct arena arena = ARENA_INIT;
+    bool meant = step->kind == STEP_OPERATOR && names_op(o->fault, op_of(run->graph, step, &arena));
+    arena_release(&arena);
+    return !meant || change(o, run, *value, err);
 }
 
 static bool gather_symbols(const struct candidate *candidate, struct arena *arena,
@@ -88,28 +78,18 @@ static bool gather_symbols(const struct candidate *candidate, struct arena *aren
     return true;
 }
 
-static bool run_side(const struct graph *graph, const struct run_options *options, struct err *err)
-{
-    struct run *run = run_new(graph, options, err);
-    bool ok = run && run_execute(run, err);
-    run_free(run);
-    return ok;
-}
-
 static bool run_both(struct asked *a, const struct candidate *candidate, struct err *err)
 {
     struct arena arena = ARENA_INIT;
-    struct run_options options = { .node = comparison_expect, .node_user = &a->comparison };
-    const struct comparison_options how = { .nodes = true, .tf32 = a->oracle->tested.tf32 };
-    options.backend = a->oracle->reference.backend;
-    bool ok = comparison_init(&a->comparison, candidate->graph->n_nodes, &how, err) &&
-              gather_symbols(candidate, &arena, &options, err) &&
-              run_side(candidate->graph, &options, err) &&
-              value_file_seal(a->comparison.values, err);
-    options.backend = a->oracle->tested.backend;
-    options.node = check_node;
-    options.node_user = a;
-    ok = ok && run_side(candidate->graph, &options, err);
+    struct backends_oracle *o = a->oracle;
+    const struct comparison_options compare = { .nodes = true, .tf32 = o->pair.tf32 };
+    struct compared_run run = { .pair = &o->pair,
+                                .graph = candidate->graph,
+                                .compare = &compare,
+                                .node = o->fault.n ? inject_fault : NULL,
+                                .user = o };
+    bool ok = gather_symbols(candidate, &arena, &run.options, err) &&
+              compare_runs(&run, &a->comparison, err);
     arena_release(&arena);
     return ok;
 }
@@ -129,8 +109,8 @@ static void describe(struct asked *a, const struct graph *graph, const struct co
     const struct difference *d = &one->difference;
     const struct node *node = blamed(graph, one);
     struct buf text = BUF_INIT;
-    buf_printf(&text, "%.*s differs on %s and %s: ", STR_ARG(op), a->oracle->tested.kind->name,
-               a->oracle->reference.kind->name);
+    buf_printf(&text, "%.*s differs on %s and %s: ", STR_ARG(op), a->oracle->pair.tested_kind->name,
+               a->oracle->pair.reference_kind->name);
     if (d->comparable)
         buf_printf(&text,
                    "%llu of %llu elements, max absolute %.3g, relative %.3g; tolerance %.3g + "
@@ -173,26 +153,6 @@ static void judge(struct asked *a, const struct graph *graph)
         describe(a, graph, found, found_op);
 }
 
-/* Of one kind both are one: a device that was lost is lost for both. */
-static bool open_sides(struct backends_oracle *o, struct err *err)
-{
-    if (!o->tested.backend && !(o->tested.backend = o->tested.kind->open(err)))
-        return false;
-    o->tested.backend->tf32 = o->tested.tf32;
-    if (o->reference.kind == o->tested.kind && !o->tested.tf32)
-        o->reference.backend = o->tested.backend;
-    return o->reference.backend || (o->reference.backend = o->reference.kind->open(err)) != NULL;
-}
-
-static void close_sides(struct backends_oracle *o)
-{
-    if (o->reference.backend && o->reference.backend != o->tested.backend)
-        o->reference.kind->close(o->reference.backend);
-    if (o->tested.backend)
-        o->tested.kind->close(o->tested.backend);
-    o->tested.backend = o->reference.backend = NULL;
-}
-
 static void cannot_tell(struct asked *a, const struct err *why)
 {
     struct answer *answer = a->answer;
@@ -201,8 +161,8 @@ static void cannot_tell(struct asked *a, const struct err *why)
     answer->text = arena_copy(&answer->arena, str_of(why->text));
     if (why->kind != ERR_ENV)
         return;
-    close_sides(a->oracle);
-    if (open_sides(a->oracle, &err))
+    backend_pair_close(&a->oracle->pair);
+    if (backend_pair_open(&a->oracle->pair, &err))
         return;
     answer->verdict = VERDICT_BROKEN;
     answer->err = err;
@@ -234,7 +194,7 @@ static void ask(struct oracle *oracle, const struct candidate *candidate,
 static void free_oracle(struct oracle *oracle)
 {
     struct backends_oracle *o = (struct backends_oracle *)oracle;
-    close_sides(o);
+    backend_pair_close(&o->pair);
     pthread_mutex_destroy(&o->lock);
     arena_release(&o->arena);
     free(o);
@@ -242,17 +202,11 @@ static void free_oracle(struct oracle *oracle)
 
 /* ---- Making it ---- */
 
-static bool find_side(struct side *side, struct str name, struct err *err)
+static bool find_backend(const struct backend_kind **kind, struct str name, struct err *err)
 {
-    side->kind = backend_find(name);
-    if (!side->kind)
-        return err_set(err, ERR_USAGE, "--backend-mismatch: there is no backend %.*s",
-                       STR_ARG(name));
-    if (side->kind->shapes_only)
-        return err_set(err, ERR_USAGE, "--backend-mismatch: %.*s computes nothing", STR_ARG(name));
-    if (side->tf32 && !side->kind->has_tf32)
-        return err_set(err, ERR_USAGE, "--tf32: backend %.*s has none", STR_ARG(name));
-    return true;
+    *kind = backend_find(name);
+    return *kind ||
+           err_set(err, ERR_USAGE, "--backend-mismatch: there is no backend %.*s", STR_ARG(name));
 }
 
 static bool read_fault(struct backends_oracle *o, struct str inject, struct err *err)
@@ -291,8 +245,8 @@ static bool take_signature(struct backends_oracle *o, const struct candidate *wh
 /* The folder of compiled kernels may be refused: questions take longer then. */
 static bool note_without(struct backends_oracle *o, struct err *err)
 {
-    const struct err *tested = &o->tested.backend->without;
-    const struct err *why = err_is_set(tested) ? tested : &o->reference.backend->without;
+    const struct err *tested = &o->pair.tested->without;
+    const struct err *why = err_is_set(tested) ? tested : &o->pair.reference->without;
     o->oracle.without = arena_copy(&o->arena, str_of(err_is_set(why) ? why->text : ""));
     return o->oracle.without.p || err_nomem(err);
 }
@@ -323,11 +277,12 @@ struct oracle *oracle_backends(const struct backends_options *options,
                                  .name = STR("backends"),
                                  .id = STR("") };
     o->op = o->fault = STR("");
-    o->tested.tf32 = options->tf32;
+    o->pair.tf32 = options->tf32;
     pthread_mutex_init(&o->lock, NULL);
-    if (find_side(&o->tested, options->tested, err) &&
-        find_side(&o->reference, options->reference, err) && open_sides(o, err) &&
-        note_without(o, err) && read_fault(o, options->inject, err) &&
+    if (find_backend(&o->pair.tested_kind, options->tested, err) &&
+        find_backend(&o->pair.reference_kind, options->reference, err) &&
+        backend_pair_open(&o->pair, err) && note_without(o, err) &&
+        read_fault(o, options->inject, err) &&
         take_signature(o, whole, err) && make_id(o, options, err))
         return &o->oracle;
     free_oracle(&o->oracle);

@@ -103,8 +103,9 @@ bool input_mark_parse(struct input_mark *mark, char *text, struct err *err)
     if (colon == whole.n || colon == 0 || !str_to_u64(dim, &number) || number >= TENSOR_MAX_DIM ||
         !(read_change(str_from(whole, equals + 1), &mark->change) ||
           read_dim(str_from(whole, equals + 1), mark)))
-        return err_set(err, ERR_USAGE,
-                       "%s: a mark is SOURCE:DIM=dynamic|static|unbacked|MIN..MAX|Dim(NAME)", text);
+        return err_set(
+            err, ERR_USAGE,
+            "%s: a dynamic shape is SOURCE:DIM=dynamic|static|unbacked|MIN..MAX|Dim(NAME)", text);
     mark->source = str_first(whole, colon);
     mark->dim = (uint32_t)number;
     return true;

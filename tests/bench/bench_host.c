@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/replay/replay_run.h"
+#include "cmd/run/run_recorded.h"
 #include "replay/backend/run/run.h"
 #include "trace/graphs.h"
 
@@ -134,7 +134,7 @@ static void bench_graph(struct bench *b, struct trace *trace, const struct graph
     struct figures f = { 0 };
     const struct graph *graph = trace_graph(trace, i, &err);
     struct str name = str_basename(str_of(path));
-    if (graph && replay_recorded(trace, ref->record, ref->attempt, &arena, &options, &err) &&
+    if (graph && run_recorded(trace, ref->record, ref->attempt, &arena, &options, &err) &&
         measure(b, graph, &options, &f, &err) && f.calls) {
         double other = other_size(b, graph, options);
         double launches = f.launches ? f.launches : 1;

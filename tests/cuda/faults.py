@@ -26,20 +26,20 @@ import cases  # noqa: E402
 
 TRAIN = f"{cases.RECORDINGS}/train.log.zst"
 FORWARD = f"{TRAIN}:0/0:forward"
-RUN = ["replay", "--backend", "cuda", FORWARD]
+RUN = ["run", "--backend", "cuda", FORWARD]
 MINIFY = ["minify", "--backend-mismatch", "cuda", "--inject", "aten.tanh=1e-2", FORWARD]
-BOTH = ["replay", "--backend", "cuda", TRAIN]
-SWEEP = ["replay", "--backend", "cuda", FORWARD, "--set", "s23=2..5"]
+BOTH = ["run", "--backend", "cuda", TRAIN]
+SWEEP = ["run", "--backend", "cuda", FORWARD, "--sizes", "s23=2..5"]
 PLACE = r"node tanh \(aten\.tanh\.default of f32\[\d, 16, 10\]\) at /home/user/demo/train\.py:18 "
 BREAKS = PLACE + (r".*kernel point_tanh: 1 x 1 x 1 blocks of 256 threads: CUDA_ERROR_%s.*"
                   r"the last kernel launched was point_tanh \(CUDA_LAUNCH_BLOCKING=1")
-RUNS_ON = r"0/0_0:aot_backward_graph: 18 calls on cuda"
-PRODUCT = ["replay", "--backend", "cuda", f"{cases.RECORDINGS}/encoder.log.zst:0/0"]
+RUNS_ON = r"0/0_0:aot_backward_graph: 18 calls, peak"
+PRODUCT = ["run", "--backend", "cuda", f"{cases.RECORDINGS}/encoder.log.zst:0/0"]
 HELD = {"SYMTAPE_FAKE_HELD": "1"}
 
 # Name, fault, arguments, exit code, what is said on stderr, what is printed.
 SCENARIOS = [
-    ("nothing", {}, RUN, 0, "", "13 calls on cuda"),
+    ("nothing", {}, RUN, 0, "", "1 graph on cuda: ran"),
     ("no device", {"SYMTAPE_FAKE_DEVICES": "0"}, RUN, 4,
      r"backend cuda: no CUDA device: the driver \(for CUDA 13\.0\) finds none", ""),
     ("hidden device", {"SYMTAPE_FAKE_DEVICES": "0", "CUDA_VISIBLE_DEVICES": "7"}, RUN, 4,
@@ -71,17 +71,17 @@ SCENARIOS = [
     ("another architecture", {"SYMTAPE_FAKE_FAIL": "cuModuleLoadDataEx:0:209"}, RUN, 4,
      r"kernel index_read, compiled for sm_90 .*CUDA_ERROR_NO_BINARY_FOR_GPU 209", ""),
     ("a cubin that the driver refuses", {"SYMTAPE_FAKE_FAIL": "cuModuleLoadDataEx:1:200"}, RUN, 0, "",
-     "13 calls on cuda"),
-    ("more than there is", {"SYMTAPE_FAKE_MEMORY": str(16 << 20)}, [*RUN, "--set", "s27=100000"], 4,
+     "1 graph on cuda: ran"),
+    ("more than there is", {"SYMTAPE_FAKE_MEMORY": str(16 << 20)}, [*RUN, "--sizes", "s27=100000"], 4,
      r"116806804 bytes of memory are needed, and \d+ can be had on cuda; node embedding is the first "
      r"beyond that", ""),
     ("more than there is, by force", {"SYMTAPE_FAKE_MEMORY": str(16 << 20)},
-     [*RUN, "--set", "s27=100000", "--force"], 4,
-     r"running anyway \(--force\)\n.*aten\.embedding\.default of f32\[50, 16\], i64\[4, 100000\]\).*25600000 bytes "
+     [*RUN, "--sizes", "s27=100000", "--ignore-guards"], 4,
+     r"running anyway \(--ignore-guards\)\n.*aten\.embedding\.default of f32\[50, 16\], i64\[4, 100000\]\).*25600000 bytes "
      r"of device memory are needed, and cannot be had: \d+ of the device's 16777216 bytes are free, and "
      r"this run holds \d+", ""),
     ("memory runs out", {"SYMTAPE_FAKE_FAIL": "cuMemAlloc_v2:4:2"},
-     ["replay", "--backend", "cuda", FORWARD, "--set", "s27=100000,100001"], 4,
+     ["run", "--backend", "cuda", FORWARD, "--sizes", "s27=100000,100001"], 4,
      "", r"s27=100000: failed: .*bytes of device memory are needed(.|\n)*s27=100001: runs"),
     ("illegal address", {"SYMTAPE_FAKE_BREAK": "3:700", **HELD}, BOTH, 4,
      BREAKS % "ILLEGAL_ADDRESS 700", RUNS_ON),
@@ -98,25 +98,25 @@ SCENARIOS = [
     ("a size of a sweep", {"SYMTAPE_FAKE_BREAK": "3:700", **HELD}, SWEEP, 4, "",
      r"s23=2: failed: node tanh .*ILLEGAL_ADDRESS(.|\n)*s23 in 3\.\.5: runs \(3 sizes\)"),
     ("of one that is compared with itself", {"SYMTAPE_FAKE_BREAK": "3:700", **HELD},
-     [*SWEEP, "--against", "cuda"], 4, "", r"s23=2: failed(.|\n)*s23 in 3\.\.5: agrees \(3 sizes\)"),
+     [*SWEEP, "--compare-with", "cuda"], 4, "", r"s23=2: failed(.|\n)*s23 in 3\.\.5: agrees \(3 sizes\)"),
     ("cuBLASLt fails", {"FAKE_CUBLASLT": "broken", "SYMTAPE_CUDA_WITHOUT": "cudnn"},
      PRODUCT, 4,
      r"aten\.addmm\.default of f32\[96\], f32\[72, 32\], f32\[32, 96\]\) at .*cublasLtMatmul: status 13: the device failed at it; \$SYMTAPE_CUDA_WITHOUT=cublaslt runs", ""),
     ("cuBLASLt refuses", {"FAKE_CUBLASLT": "refuse", "SYMTAPE_CUDA_WITHOUT": "cudnn"},
-     PRODUCT, 0, "", "calls on cuda"),
+     PRODUCT, 0, "", "1 graph on cuda: ran"),
     ("cuDNN fails", {"FAKE_CUDNN": "broken", "SYMTAPE_CUDA_WITHOUT": "cublaslt"}, RUN, 4,
      r"cudnn convolution forward: status 5000: the device failed at it; \$SYMTAPE_CUDA_WITHOUT=cudnn", ""),
     ("cuDNN refuses", {"FAKE_CUDNN": "refuse", "SYMTAPE_CUDA_WITHOUT": "cublaslt"}, RUN, 0, "",
-     "13 calls on cuda"),
+     "1 graph on cuda: ran"),
     ("neither starts", {"FAKE_CUDNN": "absent", "FAKE_CUBLASLT": "absent", "SYMTAPE_CUDA_WITHOUT": ""},
-     RUN, 0, "", "13 calls on cuda"),
+     RUN, 0, "", "1 graph on cuda: ran"),
 ]
 
 # For calls that fail: not fatal, no memory, and what takes the context along.
 ERRORS = [1, 2, 46, 214, 700, 719, 999]
 COMMANDS = [
     ("two graphs", BOTH),
-    ("a sweep", [*SWEEP, "--against", "cpu"]),
+    ("a sweep", [*SWEEP, "--compare-with", "cpu"]),
     ("a profile", [*RUN, "--profile", "--runs", "1"]),
 ]
 GIVES_BACK = re.compile(r"Free|Destroy|Unload|Release|Reset")
@@ -236,7 +236,7 @@ def check_compiler(tell):
 def changed(folder, name, at, bytes_):
     """All inputs as a run saved them, one with other bytes at an offset."""
     saved = Path(folder) / "saved.safetensors"
-    cases.run(["replay", "--backend", "cpu", FORWARD, "--outputs", saved, "--save", "all"])
+    cases.run(["run", "--backend", "cpu", FORWARD, "--outputs", saved, "--save", "all"])
     data = saved.read_bytes()
     n = int.from_bytes(data[:8], "little")
     header, body = json.loads(data[8:8 + n]), bytearray(data[8 + n:])
@@ -257,13 +257,13 @@ def check_inputs(tell):
         for index in (50, -51, 1 << 62, -(1 << 63)):
             with tempfile.TemporaryDirectory(prefix="symtape-cuda-") as folder:
                 file = changed(folder, "primals_4", 56, index.to_bytes(8, "little", signed=True))
-                run, _ = play(["replay", "--backend", backend, FORWARD, "--inputs", file], {})
+                run, _ = play(["run", "--backend", backend, FORWARD, "--inputs", file], {})
                 told = re.search(node + str(index) + " is out of", run.err.decode())
                 tell.check(f"index {index} on {backend}", [] if run.code == 1 and told else [run.told()])
     for number in ("0000c07f", "0000807f", "000080ff", "01000000"):  # NaN, two infinities, a denormal
         with tempfile.TemporaryDirectory(prefix="symtape-cuda-") as folder:
             file = changed(folder, "primals_1", 64, bytes.fromhex(number))
-            run, _ = play([*RUN, "--inputs", file, "--against", "cpu", "--nodes"], {})
+            run, _ = play([*RUN, "--inputs", file, "--compare-with", "cpu", "--nodes"], {})
             tell.check(f"an input of {number}", [] if run.code == 0 else [run.told(), run.out.decode()])
 
 

@@ -51,11 +51,11 @@ def commands(build, shared):
     for name in ("rows", "vision", "complex", "products"):
         yield [tests / ("test_replay_backend_cuda_kernels_cuda_" + name)], True
     yield [tests / "test_replay_backend_cuda_kernels_cuda_point"], False
-    replay = [symtape, "replay", "--backend", "cuda", "--force"]
+    run = [symtape, "run", "--backend", "cuda", "--ignore-guards"]
     logs = sorted(glob.glob(str(ROOT / "tests/recordings/**/*.zst"), recursive=True))
     logs += sorted(glob.glob(str(ROOT / "tests/recordings/**/*.pt2"), recursive=True))
     for log in logs:
-        yield replay + [log], True
+        yield run + [log], True
     if not shared.is_dir():
         print("no recordings in %s: fewer programs" % shared)
         return
@@ -64,7 +64,7 @@ def commands(build, shared):
         yield [tests / "conform_values", "--backend", "cuda", "--expect", "0", rows], True
     for log in sorted(shared.glob("exports/*.pt2")) + sorted(shared.glob("variety/*.zst")) + \
             sorted(shared.glob("traces/*.aot_eager.log.zst")):
-        yield replay + [log], False
+        yield run + [log], False
 
 
 def collect(build, shared, folder, jobs):

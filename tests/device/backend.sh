@@ -129,8 +129,8 @@ exports() {
             agree=0 why=
             for size in 0 1 2; do
                 time_for "$(basename "$program"):$size" || continue
-                if timeout 60 "$symtape" replay --backend cuda "$program" --inputs "$values" --input-prefix "in.$size." \
-                    --against "$values" --against-prefix "out.$size." >"$work/out" 2>&1; then
+                if timeout 60 "$symtape" run --backend cuda "$program" --inputs "$values" --input-prefix "in.$size." \
+                    --compare-with "$values" --compare-prefix "out.$size." >"$work/out" 2>&1; then
                     agree=$((agree + 1))
                 else
                     why=${why:-$(grep -m1 -E ' differ;|^symtape:' "$work/out" | cut -c1-150)}
@@ -185,7 +185,7 @@ profile() {
         [ "$number" = 0 ] || continue
         time_for "$(short "${selector%%:*}")" || continue
         printf '### %s %s\n\n' "$(short "${selector%%:*}")" "${selector#*:}"
-        timeout "$(left)" "$symtape" replay --backend cuda --profile --runs 5 "$selector" --set "$at" 2>&1 |
+        timeout "$(left)" "$symtape" run --backend cuda --profile --runs 5 "$selector" --sizes "$at" 2>&1 |
             sed '/memory at its peak/,$d' | head -12 | cut -c1-140 | sed 's/^/    /'
         echo
     done <"$work/list"
@@ -194,7 +194,7 @@ profile() {
 
 compare() { # SELECTOR SIZES FILE
     local code row
-    timeout "$(left)" "$symtape" replay --backend cuda --against cpu --nodes "$1" --set "$2" >"$3.out" 2>&1
+    timeout "$(left)" "$symtape" run --backend cuda --compare-with cpu --nodes "$1" --sizes "$2" >"$3.out" 2>&1
     code=$?
     [ $code != 124 ] || code="no time"
     row=$(grep -m1 'first bad node' "$3.out" | sed 's/^ *first bad node: //; s/ at .*, whose inputs agree//' | cut -c1-260)
@@ -222,7 +222,7 @@ graphs() {
 sanitize() { # FILE TOOL PROGRAM...
     local file=$1 tool=$2
     shift 2
-    timeout "$(left)" compute-sanitizer --tool "$tool" "$symtape" replay --backend cuda "$@" >"$file.out" 2>&1
+    timeout "$(left)" compute-sanitizer --tool "$tool" "$symtape" run --backend cuda "$@" >"$file.out" 2>&1
     [ $? != 124 ] || echo "no time" >>"$file.out"
     echo "| $tool | $(short "$1") | $(grep -E 'SUMMARY|^no time' "$file.out" | sed 's/^=* *//' | tail -1) |" \
         "$(grep -m1 -E '^========= +(Invalid|Race|Error:|Warning:|Uninit|Barrier)' "$file.out" | cut -c1-120) |" >"$file"

@@ -41,8 +41,8 @@ class Graph:
     def values(self, number, names):
         """Our values of these inputs at a size, and what we compute of them."""
         path = self.work / "values.safetensors"
-        code, _, error = call(self.options, "replay", "--backend", self.options.backend, "--outputs", path, "--save", names,
-                              "--set", spelled(self.chosen[number]), *self.precision(), self.selector)
+        code, _, error = call(self.options, "run", "--backend", self.options.backend, "--outputs", path, "--save", names,
+                              "--sizes", spelled(self.chosen[number]), *self.precision(), self.selector)
         if code != 0:
             raise RuntimeError(f"symtape: {error.strip()}")
         values = read_safetensors(path)
@@ -115,7 +115,7 @@ def ours(graph, runs):
     """By size: the first run there and the median of the rest."""
     sizes = graph.work / "sizes"
     sizes.write_text("".join(spelled(at).replace(",", " ") + "\n" for at in graph.chosen))
-    code, text, error = call(graph.options, "replay", "--backend", graph.options.backend, "--profile", "--runs", runs,
+    code, text, error = call(graph.options, "run", "--backend", graph.options.backend, "--profile", "--runs", runs,
                              "--sizes", sizes, "--json", *graph.precision(), graph.selector)
     found = json.loads(text)["graphs"] if text else []
     if code != 0 or len(found) != len(graph.chosen):

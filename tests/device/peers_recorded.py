@@ -31,8 +31,8 @@ def graphs_of(options, tape):
 
 def sizes_of(options, selector, setting):
     """The symbols' values where these are set; None: guards do not allow them."""
-    words = ["--set", ",".join(f"{k}={v}" for k, v in setting.items())] if setting else []
-    code, text, _ = call(options, "replay", "--backend", "null", "--json", selector, *words)
+    words = ["--sizes", ",".join(f"{k}={v}" for k, v in setting.items())] if setting else []
+    code, text, _ = call(options, "run", "--backend", "null", "--json", selector, *words)
     graphs = json.loads(text)["graphs"] if text else []
     if code != 0 or not graphs or graphs[0].get("error"):
         return None

@@ -4,15 +4,18 @@ Requires: shared
 
 An operator that nothing computes is named; to git bisect it tells nothing.
 
-    $ symtape replay --backend cpu $SHARED/variety/triton_kernel.log.zst --bisect-codes
+    $ symtape run $SHARED/variety/triton_kernel.log.zst --bisect-codes
+    1 graph on cpu: refused
     2> symtape: 0/0_0:aot_inference_graph: node triton_kernel_wrapper_functional_proxy at /home/user/models/rec_misc.py:85 `_tk.add[(triton.cdiv(x.numel(), 256),)](x, y, o, x.numel(), BLOCK=256)`: unsupported: nothing computes torch.ops.higher_order.triton_kernel_wrapper_functional
     [exit 125]
 
 Jagged lengths that nobody gives are what the asserts say of them: u0 is asked for, u1 follows from Eq(u0 + u1, s59).
 
-    $ symtape replay --backend cpu $SHARED/traces/jagged.eval.aot_eager.log.zst:0/0_1 --set u0=20
-    0/0_1:aot_inference_graph: 30 calls on cpu, peak 682772 bytes
+    $ symtape run $SHARED/traces/jagged.eval.aot_eager.log.zst:0/0_1 --sizes u0=20
+    1 graph on cpu: ran; peak memory 683 kB
+    0/0_1:aot_inference_graph: 30 calls, peak 682772 bytes
 
-    $ symtape replay --backend null $SHARED/traces/moe.eval.aot_eager.log.zst:0/1 --set u0=99 -n 1
+    $ symtape run --backend null $SHARED/traces/moe.eval.aot_eager.log.zst:0/1 --sizes u0=99 -n 1
+    1 graph on null: refused
     2> symtape: 0/1_0:aot_inference_graph: runtime assert u0 <= s77 does not hold: u0 = 99, s77 = 73, at models/zoo.py:53 `torch._check(rows.shape[0] <= x.shape[0])`
     [exit 1]

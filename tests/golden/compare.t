@@ -1,8 +1,9 @@
 Graphs that are run, held against another backend. The same backend is equal in each element; a drill (`--perturb`) shows
 what a wrong kernel would look like: the first bad node with its user line, and what follows from it.
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against cpu --nodes --perturb convolution=1e-3
-    0/0_0:aot_forward_graph: 13 calls on cpu, peak {*} bytes, against cpu
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with cpu --nodes --perturb convolution=1e-3
+    1 graph on cpu, compared with cpu: differs; peak memory 18.5 kB
+    0/0_0:aot_forward_graph: 13 calls, peak 18484 bytes
       out.0: 81 of 200 elements differ; first 0: expected -2.20730805, got -2.20795703; max absolute 0.00144, relative 0.00456, 65236 ULPs; tolerance 0.000224 + 1.3e-06 |x|
       out.1: 40 elements agree; max absolute 0, 0 ULPs
       out.2: 768 elements agree; max absolute 0, 0 ULPs
@@ -21,8 +22,9 @@ what a wrong kernel would look like: the first bad node with its user line, and 
 
 Integers are exact, and an output alone tells no node.
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against cpu --perturb primals_4=1 | grep -v agree
-    0/0_0:aot_forward_graph: 13 calls on cpu, peak {*} bytes, against cpu
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with cpu --perturb primals_4=1 | grep -v agree
+    1 graph on cpu, compared with cpu: differs; peak memory 18.5 kB
+    0/0_0:aot_forward_graph: 13 calls, peak 18484 bytes
       out.0: 200 of 200 elements differ; first 0: expected -2.20730805, got -3.80784035; max absolute 6.09, relative 42.5, 2156234844 ULPs; tolerance 0.000224 + 1.3e-06 |x|
       out.1: 40 of 40 elements differ; first 0: expected 0, got 1; max absolute 1, relative 1, 0 ULPs; tolerance 0 + 0 |x|
       out.6: 640 of 640 elements differ; first 0: expected -1.40610194, got 1.00601983; max absolute 2.73, relative 120, 2134707568 ULPs; tolerance 1e-05 + 1.3e-06 |x|
@@ -34,109 +36,114 @@ Integers are exact, and an output alone tells no node.
 
 A tolerance that was widened lets it pass.
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against cpu --nodes --perturb convolution=1e-3 --tolerance 1e4 | tail -n 1
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with cpu --nodes --perturb convolution=1e-3 --tolerance 1e4 | tail -n 1
       nodes: 11 equal, 12 within the tolerance
 
 The reference on disk: every node, of larger ones samples and a hash; compared later, here with other inputs, and by itself.
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --outputs ref.safetensors --save all --samples 100
-    0/0_0:aot_forward_graph: 13 calls on cpu, peak {*} bytes
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --outputs ref.safetensors --save all --samples 100
+    1 graph on cpu: ran; peak memory 18.5 kB
+    0/0_0:aot_forward_graph: 13 calls, peak 18484 bytes
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against ref.safetensors --nodes | tail -n 1
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with ref.safetensors --nodes | tail -n 1
       nodes: 23 equal
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against ref.safetensors --nodes --perturb tanh=1e-9 | tail -n 2
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with ref.safetensors --nodes --perturb tanh=1e-9 | tail -n 2
       out.11: 640 elements agree; max absolute 9.31e-10, 1 ULPs
       nodes: 19 equal, 4 within the tolerance
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against ref.safetensors --nodes --seed 3 | tail -n 1
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with ref.safetensors --nodes --seed 3 | tail -n 1
       other inputs: primals_10: 5 of 5 elements differ; first 0: expected 1.60064578, got -1.23338842; max absolute 3.1, relative 57.2, 2137702818 ULPs; tolerance 1e-05 + 1.3e-06 |x|
 
     $ head -c 300 ref.safetensors > cut.safetensors
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against cut.safetensors --nodes
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with cut.safetensors --nodes
     2> symtape: cut.safetensors: no safetensors file: a header of 4488 bytes
     [exit 3]
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --outputs one.safetensors --save tanh,add_24
-    0/0_0:aot_forward_graph: 13 calls on cpu, peak {*} bytes
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --outputs one.safetensors --save tanh,add_24
+    1 graph on cpu: ran; peak memory 18.5 kB
+    0/0_0:aot_forward_graph: 13 calls, peak 18484 bytes
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against one.safetensors --nodes | tail -n 1
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with one.safetensors --nodes | tail -n 1
       nodes: 2 equal, 21 not in the reference
 
 Many sizes: what came of them, as regions.
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=1..20,s27=2,4,8..16:x2 --against cpu
-    0/0_0:aot_forward_graph: 80 sizes on cpu against cpu
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes s23=1..20,s27=2,4,8..16:x2 --compare-with cpu
+    1 graph at 80 sizes on cpu, compared with cpu: 56 agree, 24 refused; peak memory 76.9 kB
+    0/0_0:aot_forward_graph: 80 sizes
       s23=1: refused: s23 is within [2, int_oo]: s23 = 1 (recorded: 4), at demo/train.py:17 `x = self.embedding(ids)` (4 sizes)
       s23 in 16..20: refused: guard s23 < 16 does not hold: s23 = 16 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))` (20 sizes)
       s23 in 2..15: agrees (56 sizes)
     [exit 1]
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=2..3 --against cpu --perturb tanh=1
-    0/0_0:aot_forward_graph: 2 sizes on cpu against cpu
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes s23=2..3 --compare-with cpu --perturb tanh=1
+    1 graph at 2 sizes on cpu, compared with cpu: all differ; peak memory 15.6 kB
+    0/0_0:aot_forward_graph: 2 sizes
       all sizes: differs: out.0 (2 sizes)
     [exit 1]
 
     $ printf 's23=2 s27=4\n# batch, length\ns23=19\n' > sizes.txt
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --sizes sizes.txt
-    0/0_0:aot_forward_graph: 2 sizes on cpu
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes sizes.txt
+    1 graph at 2 sizes on cpu: 1 ran, 1 refused; peak memory 9.14 kB
+    0/0_0:aot_forward_graph: 2 sizes
       s23=19: refused: guard s23 < 16 does not hold: s23 = 19 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`
       s23=2, s27=4: runs
     [exit 1]
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=3..5 --json
-    {"schema":"symtape.replay/1","backend":"cpu","against":null,"sweeps":[{"graph":"0/0_0:aot_forward_graph","runs":3,"n_regions":1,"regions":[{"sizes":[{"symbol":"s23","min":3,"max":5}],"runs":3,"outcome":"agrees","text":""}]}],"differs":false}
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes s23=3..5 --json
+    {"schema":"symtape.run/1","backend":"cpu","against":null,"tf32":false,"graphs":[],"sweeps":[{"graph":"0/0_0:aot_forward_graph","recording":"train","compile":"0/0","attempt":0,"kind":"aot_forward_graph","index":0,"runs":3,"n_regions":1,"regions":[{"sizes":[{"symbol":"s23","min":3,"max":5}],"runs":3,"outcome":"agrees","text":""}]}],"differs":false}
 
 What cannot be.
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=3..1
-    2> symtape: --set: 3..1 is an empty range
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes s23=3..1
+    2> symtape: --sizes: 3..1 is an empty range
     [exit 2]
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=1..9223372036854775807
-    2> symtape: --set: more than 1048576 sizes; a step makes them fewer, as in 1..100000:64 or 1..100000:x2
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes s23=1..9223372036854775807
+    2> symtape: --sizes: more than 1048576 sizes; a step makes them fewer, as in 1..100000:64 or 1..100000:x2
     [exit 2]
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=1,s23=2
-    2> symtape: --set: s23 is given twice
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes s23=1,s23=2
+    2> symtape: --sizes: s23 is given twice
     [exit 2]
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=2..3 --outputs x.safetensors
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes s23=2..3 --outputs x.safetensors
     2> symtape: --outputs: one file, and 2 sizes; name one
     [exit 2]
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --save tanh
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --save tanh
     2> symtape: --save goes with --outputs FILE, where it is written
     [exit 2]
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --perturb nobody=1 --set s23=2..3
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --perturb nobody=1 --sizes s23=2..3
     2> symtape: --perturb: no node nobody
     [exit 2]
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --save nobody --outputs x.safetensors
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --save nobody --outputs x.safetensors
     2> symtape: 0/0_0:aot_forward_graph: --save: no node nobody
     [exit 2]
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against cpu --perturb tanh
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with cpu --perturb tanh
     2> symtape: --perturb: NODE=EPS, as in mul_7=1e-3
     [exit 2]
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --nodes
-    2> symtape: --nodes: with --against, what to compare them with
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --nodes
+    2> symtape: --nodes: only with --compare-with, which names what to compare them with
     [exit 2]
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against null
-    2> symtape: --against null: it computes nothing
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with null
+    2> symtape: backend null computes no values that could be compared
     [exit 2]
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --against nowhere.safetensors
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with nowhere.safetensors
     2> symtape: nowhere.safetensors: No such file or directory
     [exit 4]
 
     $ printf 's23=2 s23=4\n' > twice.txt
 
-    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --sizes twice.txt
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes twice.txt
     2> symtape: twice.txt: line 1: a symbol is given twice
     [exit 3]

@@ -314,7 +314,7 @@ about, and two backends that agree are told.
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --backend-mismatch null
-    2> symtape: --backend-mismatch: null computes nothing
+    2> symtape: backend null computes no values that could be compared
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --backend-mismatch cpu --inject aten.tanh

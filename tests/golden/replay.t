@@ -26,7 +26,7 @@ A graph that is named is reported alone; the graphs before it are walked for wha
 
 Several policies are put side by side; times differ from run to run.
 
-    $ symtape replay $RECORDINGS/train.log.zst --policy recorded,static | head -6 | tr -s ' '
+    $ symtape replay $RECORDINGS/train.log.zst --dynamic recorded,static | head -6 | tr -s ' '
      recorded static
     calls 89 89
     match 89 89
@@ -36,32 +36,32 @@ Several policies are put side by side; times differ from run to run.
 
 A policy invents no symbol, and a hint or a mark has to name something.
 
-    $ symtape replay $RECORDINGS/mlp.log.zst:0/0 --policy all
+    $ symtape replay $RECORDINGS/mlp.log.zst:0/0 --dynamic all
     2> symtape: policy all: size 0 of L['x'] was recorded as the number 4, and a policy invents no symbol
     [exit 2]
 
-    $ symtape replay $RECORDINGS/mlp.log.zst --set s999=3
+    $ symtape replay $RECORDINGS/mlp.log.zst --sizes s999=3
     2> symtape: no attempt has a symbol s999
     [exit 2]
 
-    $ symtape replay $RECORDINGS/mlp.log.zst --mark "L['nobody']:0=dynamic"
+    $ symtape replay $RECORDINGS/mlp.log.zst --dynamic-shapes "L['nobody']:0=dynamic"
     2> symtape: no attempt has an input L['nobody'] of that size
     [exit 2]
 
-    $ symtape replay $RECORDINGS/mlp.log.zst --mark "L['x']=dynamic"
-    2> symtape: L['x']=dynamic: a mark is SOURCE:DIM=dynamic|static|unbacked|MIN..MAX|Dim(NAME)
+    $ symtape replay $RECORDINGS/mlp.log.zst --dynamic-shapes "L['x']=dynamic"
+    2> symtape: L['x']=dynamic: a dynamic shape is SOURCE:DIM=dynamic|static|unbacked|MIN..MAX|Dim(NAME)
     [exit 2]
 
 What PyTorch would say of the constraints, were sizes marked so: with Dims as torch.export does.
 
-    $ symtape replay $RECORDINGS/train.log.zst --mark "L['ids']:0=Dim(batch)" | tail -n +10
+    $ symtape replay $RECORDINGS/train.log.zst --dynamic-shapes "L['ids']:0=Dim(batch)" | tail -n +10
 
     0/0_0: Constraints violated (batch)! For more information, run with TORCH_LOGS="+dynamic".
       - Not all values of batch = L['ids'].size()[0] in the specified range satisfy the generated guard 2 <= L['ids'].size()[0] and L['ids'].size()[0] <= 15
     Suggested fixes:
       batch = Dim('batch', max=15)
 
-    $ symtape replay $RECORDINGS/layers.log.zst:0/0 --mark "L['x']:0=Dim(batch,1..64),L['x']:2=Dim(width)" | tail -n +8
+    $ symtape replay $RECORDINGS/layers.log.zst:0/0 --dynamic-shapes "L['x']:0=Dim(batch,1..64),L['x']:2=Dim(width)" | tail -n +8
 
     0/0_0: Constraints violated (width)! For more information, run with TORCH_LOGS="+dynamic".
       - You marked width as dynamic but your code specialized it to be a constant (32). If you're using mark_dynamic, either remove it or use maybe_mark_dynamic. If you're using Dim.DYNAMIC, replace it with either Dim.STATIC or Dim.AUTO.
@@ -79,15 +79,15 @@ What PyTorch would say of the constraints, were sizes marked so: with Dims as to
     Suggested fixes:
       width = 32
 
-    $ symtape replay $RECORDINGS/encoder.log.zst:0/1 --mark "L['x']:1=7*Dim(windows)" | tail -n +8
+    $ symtape replay $RECORDINGS/encoder.log.zst:0/1 --dynamic-shapes "L['x']:1=7*Dim(windows)" | tail -n +8
 
     0/1_0: Expected input L['x'].size()[1] to be equal to 7*windows, where windows = 3, but got 24
 
-    $ symtape replay $RECORDINGS/encoder.log.zst:0/1 --mark "L['x']:1=100..200" | tail -n +8
+    $ symtape replay $RECORDINGS/encoder.log.zst:0/1 --dynamic-shapes "L['x']:1=100..200" | tail -n +8
 
     0/1_0: 24 not in range [100, 200]
 
-    $ symtape replay $RECORDINGS/layers.log.zst:0/0 --mark "L['x']:2=dynamic" | tail -n +8
+    $ symtape replay $RECORDINGS/layers.log.zst:0/0 --dynamic-shapes "L['x']:2=dynamic" | tail -n +8
 
     0/0_0: Constraints violated (L['x'].size()[2])! For more information, run with TORCH_LOGS="+dynamic".
       - You marked L['x'].size()[2] as dynamic but your code specialized it to be a constant (32). If you're using mark_dynamic, either remove it or use maybe_mark_dynamic. If you're using Dim.DYNAMIC, replace it with either Dim.STATIC or Dim.AUTO.

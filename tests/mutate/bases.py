@@ -83,7 +83,7 @@ class Bases:
         made(["check", "--save", self.files["baseline"], log], self.files["baseline"])
         self.files["sizes_file"].write_text("s23=3 s27=8\ns23=5 s27=11\n")
         self.made_snapshot = made(["diff", "--save", folder / "snapshot.json", log], folder / "snapshot.json")
-        self.values = made(["replay", "--backend", "cpu", graph, "--outputs", folder / "v.st", "--save", "inputs"],
+        self.values = made(["run", "--backend", "cpu", graph, "--outputs", folder / "v.st", "--save", "inputs"],
                            folder / "v.st")
         small = made(["minify", self.files["goodgraph"], "--check-ops", "aten.tanh", "-o", folder / "m.tape", "--fx",
                       folder / "m.fx"], folder / "m.tape.journal")

@@ -24,10 +24,10 @@ RECORDS = [
     "profile {in} -n 0 --by op,line,stack,module", "profile {in} --no-replay --sort exprs", "profile {in} {good}",
     "profile {good} {in} --json -o out.json", "profile --rules {rules} {in}",
     "replay {in}", "replay {in} --json", "replay {in} --guards", "replay {in} --guards --json -j 2",
-    "replay {in} --operators", "replay {in} --policy recorded,static,batch,partial,auto,all",
-    "replay {in} --policy auto,all --json", "replay {in} --mark L['x']:0=dynamic",
-    "replay {in} --mark L['x']:0=Dim(batch)", "replay {in} --mark L['ids']:0=Dim(b,1..64),L['ids']:1=unbacked",
-    "replay {in} --set s27=9", "replay {in} --hints s27=31", "replay {in} --ablate fastpath,cache",
+    "replay {in} --operators", "replay {in} --dynamic recorded,static,batch,partial,auto,all",
+    "replay {in} --dynamic auto,all --json", "replay {in} --dynamic-shapes L['x']:0=dynamic",
+    "replay {in} --dynamic-shapes L['x']:0=Dim(batch)", "replay {in} --dynamic-shapes L['ids']:0=Dim(b,1..64),L['ids']:1=unbacked",
+    "replay {in} --sizes s27=9", "replay {in} --what-if s27=31", "replay {in} --ablate fastpath,cache",
     "replay {in} --audit fastpath", "replay {in} --all --strict", "replay {in} --bisect-codes",
     "replay {in} --rules {rules}",
     "diff {in} {good}", "diff {good} {in}", "diff {in} {good} --json", "diff {good} {in} --format markdown",
@@ -48,11 +48,11 @@ RECORDS = [
 GRAPH = [
     "show {graph}", "show {graph} --json", "show {graph} --guards",
     "replay {graph}", "replay {graph} --guards --json", "replay {graph} --operators --strict",
-    "replay {graph} --backend cpu", "replay {graph} --backend cpu --json --set {sizes}",
-    "replay {graph} --backend cpu --force --set {sizes} --against cpu --nodes",
-    "replay {graph} --backend cpu --profile --runs 1", "replay {graph} --backend cpu --outputs out.st --save all",
-    "replay {graph} --backend null", "replay {graph} --backend null --json --force --set {sizes}",
-    "replay {graph} --backend null --sizes {sizes_file}",
+    "run {graph} --backend cpu", "run {graph} --backend cpu --json --sizes {sizes}",
+    "run {graph} --backend cpu --ignore-guards --sizes {sizes} --compare-with cpu --nodes",
+    "run {graph} --backend cpu --profile --runs 1", "run {graph} --backend cpu --outputs out.st --save all",
+    "run {graph} --backend null", "run {graph} --backend null --json --ignore-guards --sizes {sizes}",
+    "run {graph} --backend null --sizes {sizes_file}",
     "export --python {graph}", "export --python --cpu --set {sizes} {graph}", "export --python {graph} -o out.py",
     f"minify {{graph}} {MINIFY} --expect .", f"minify {{graph}} {MINIFY} --check-ops aten.tanh --repro out.py",
     f"minify {{graph}} {MINIFY} --specializes s27 --issue out.md",
@@ -86,8 +86,8 @@ ARCHIVE = [f"minify {{in}} {MINIFY} --check-ops aten.linear --repro out.py --iss
 RULES = ["replay --rules {in} {good}", "replay --rules {in} --operators {good} --json", "profile --rules {in} {good}",
          "check --rules {in} --list {good}"]
 
-VALUES = ["replay --backend cpu {goodgraph} --inputs {in}", "replay --backend cpu {goodgraph} --against {in} --json",
-          "replay --backend cpu {goodgraph} --inputs {in} --input-prefix in. --against {in} --nodes"]
+VALUES = ["run --backend cpu {goodgraph} --inputs {in}", "run --backend cpu {goodgraph} --compare-with {in} --json",
+          "run --backend cpu {goodgraph} --inputs {in} --input-prefix in. --compare-with {in} --nodes"]
 
 BASELINE = ["check -b {in} {good}", "check -b {in} {good} --json", "check -b {in} {good} --format markdown -o out.md",
             "check -b {in} {good} --bisect-codes"]
@@ -99,4 +99,4 @@ JOURNAL = [f"minify {{goodgraph}} --check-ops aten.tanh {MINIFY} --resume --over
            f"minify {{goodgraph}} --check-ops aten.tanh {MINIFY} --journal {{in}} --json",
            f"minify {{goodgraph}} --check-ops aten.tanh {MINIFY} --journal {{in}} --force --fx out.fx"]
 
-SIZES = ["replay {goodgraph} --backend null --sizes {in}", "replay {goodgraph} --backend null --sizes {in} --json --force"]
+SIZES = ["run {goodgraph} --backend null --sizes {in}", "run {goodgraph} --backend null --sizes {in} --json --ignore-guards"]

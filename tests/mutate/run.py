@@ -45,7 +45,7 @@ class Campaign:
             return False
         instead, skip = [], False
         for word in args:
-            if not skip and word in ("--against", "--outputs", "--save", "--runs", "--inputs", "--input-prefix"):
+            if not skip and word in ("--compare-with", "--outputs", "--save", "--runs", "--inputs", "--input-prefix"):
                 skip = True
             elif skip:
                 skip = False

@@ -46,7 +46,7 @@ bool tensor_needs(const struct sym_pool *pool, const struct tensor_meta *meta, s
         return true;
     for (uint32_t i = 0; i < meta->ndim; i++) {
         if (!sym_to_i64(pool, meta->size[i], &n))
-            return err_set(err, ERR_USAGE, "dimension %u has no number; --set gives it one", i);
+            return err_set(err, ERR_USAGE, "dimension %u has no number; --sizes gives it one", i);
         if (n < 0)
             return err_set(err, ERR_USAGE, "dimension %u is %lld", i, (long long)n);
         if (!meta->stride || !sym_to_i64(pool, meta->stride[i], &n) || n < 0)

@@ -12,7 +12,7 @@ bool run_check_guards(struct run *run, struct err *err);
 
 bool run_find_unbacked(struct run *run, struct err *err); /* fills run->binds */
 /* What the size of a result that depends on data is taken for by a backend that computes nothing:
- * what --set or an equation says of the symbol that was recorded; -1: nothing does. */
+ * what --sizes or an equation says of the symbol that was recorded; -1: nothing does. */
 int64_t run_guess(struct run *run, const struct step *step);
 /* Unbacked symbols that the step's result brought, and the asserts that can be told now. */
 bool run_bind_result(struct run *run, const struct step *step, struct value value, struct err *err);

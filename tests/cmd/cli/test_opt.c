@@ -158,6 +158,23 @@ static void test_sizes_are_text_or_a_file(void **state)
     opt_release(&p.parse);
 }
 
+static void test_what_was_given_can_be_asked(void **state)
+{
+    (void)state;
+    struct parsed p;
+    PARSE(&p, "--to", "a.tape", "--limit", "0", "--set", "s77=1", "--json", "--no-json");
+    assert_no_err(&p.err);
+    assert_true(opt_is_given(opt_find(options, "output"), &p.args));
+    assert_true(opt_is_given(opt_find(options, "limit"), &p.args));
+    assert_true(opt_is_given(opt_find(options, "sizes"), &p.args));
+    assert_false(opt_is_given(opt_find(options, "json"), &p.args));
+    assert_false(opt_is_given(opt_find(options, "events"), &p.args));
+    assert_false(opt_is_given(opt_find(options, "format"), &p.args));
+    assert_false(opt_is_given(opt_find(options, "vs"), &p.args));
+    assert_null(opt_find(options, "to"));
+    opt_release(&p.parse);
+}
+
 static void test_a_split_counts_the_operands_before_it(void **state)
 {
     (void)state;
@@ -291,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_flags_are_negated),
         cmocka_unit_test(test_older_spellings_go_on_working),
         cmocka_unit_test(test_sizes_are_text_or_a_file),
+        cmocka_unit_test(test_what_was_given_can_be_asked),
         cmocka_unit_test(test_a_split_counts_the_operands_before_it),
         cmocka_unit_test(test_an_optional_value_never_swallows_the_operand),
         cmocka_unit_test(test_mistakes_are_told),

@@ -16,8 +16,8 @@ for values in *.values.safetensors; do
         [ -f "$program" ] || continue
         for size in $sizes; do
             runs=$((runs + 1))
-            if ! out=$("$symtape" replay --backend "$backend" "$program" --inputs "$values" \
-                --input-prefix "in.$size." --against "$values" --against-prefix "out.$size." 2>&1)
+            if ! out=$("$symtape" run --backend "$backend" "$program" --inputs "$values" \
+                --input-prefix "in.$size." --compare-with "$values" --compare-prefix "out.$size." 2>&1)
             then
                 failed=$((failed + 1))
                 echo "$program, size $size: $out"

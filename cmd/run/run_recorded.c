@@ -1,5 +1,4 @@
-/* replay --backend: what was recorded of a graph's symbols, for its runs. */
-#include "cmd/replay/replay_run.h"
+#include "cmd/run/run_recorded.h"
 #include "profile/model/format.h"
 #include "trace/events/guards.h"
 #include "trace/events/symbols.h"
@@ -79,8 +78,8 @@ static struct run_symbol run_symbol_of(const struct symbol *symbol)
     return ret;
 }
 
-bool replay_recorded(struct trace *trace, uint32_t record, uint32_t attempt, struct arena *arena,
-                     struct run_options *options, struct err *err)
+bool run_recorded(struct trace *trace, uint32_t record, uint32_t attempt, struct arena *arena,
+                  struct run_options *options, struct err *err)
 {
     const struct symbol_table *table = trace_symbols(trace, err);
     const struct guard_list *guards = table ? trace_guards(trace, err) : NULL;

@@ -1,4 +1,4 @@
-#include "cmd/replay/size_grid.h"
+#include "cmd/run/size_grid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static bool add_value(struct values *to, int64_t value, struct err *err)
 {
     if (to->list.n >= GRID_POINTS)
         return err_set(err, ERR_USAGE,
-                       "--set: more than %d sizes; a step makes them fewer, as in "
+                       "--sizes: more than %d sizes; a step makes them fewer, as in "
                        "1..100000:64 or 1..100000:x2",
                        GRID_POINTS);
     return vec_push(&to->list, value) || err_nomem(err);
@@ -25,7 +25,7 @@ static bool add_value(struct values *to, int64_t value, struct err *err)
 static bool unreadable(struct str item, struct err *err)
 {
     return err_set(err, ERR_USAGE,
-                   "--set: \"%.*s\" is no size: a whole number, MIN..MAX, MIN..MAX:STEP or "
+                   "--sizes: \"%.*s\" is no size: a whole number, MIN..MAX, MIN..MAX:STEP or "
                    "MIN..MAX:xFACTOR",
                    STR_ARG(item));
 }
@@ -44,7 +44,7 @@ static bool add_range(struct values *to, struct str item, size_t dots, struct er
         (colon < rest.n && !str_to_i64(step_text, &step)) || step < 1 || (factor && step < 2))
         return unreadable(item, err);
     if (max < min)
-        return err_set(err, ERR_USAGE, "--set: %.*s is an empty range", STR_ARG(item));
+        return err_set(err, ERR_USAGE, "--sizes: %.*s is an empty range", STR_ARG(item));
     for (int64_t x = min;;) {
         int64_t next;
         if (!add_value(to, x, err))
@@ -95,7 +95,7 @@ static bool symbol_number(struct size_grid *grid, struct str name, size_t *ret, 
         if (str_eq(grid->symbols[*ret], name))
             return true;
     if (grid->n_symbols == GRID_SYMBOLS)
-        return err_set(err, ERR_USAGE, "--set: more than %d symbols", GRID_SYMBOLS);
+        return err_set(err, ERR_USAGE, "--sizes: more than %d symbols", GRID_SYMBOLS);
     struct str kept = arena_copy(&grid->arena, name);
     grid->symbols[grid->n_symbols++] = kept;
     return kept.p || err_nomem(err);
@@ -125,7 +125,7 @@ static bool read_set(struct reading *r, struct str set, struct err *err)
             if (!symbol_number(r->grid, name, &symbol, err))
                 return false;
             if (r->in_set[symbol])
-                return err_set(err, ERR_USAGE, "--set: %.*s is given twice", STR_ARG(name));
+                return err_set(err, ERR_USAGE, "--sizes: %.*s is given twice", STR_ARG(name));
             r->in_set[symbol] = true;
         } else if (symbol == GRID_SYMBOLS) {
             return err_set(err, ERR_USAGE, "%.*s: a size is SYMBOL=NUMBER", STR_ARG(item));
@@ -194,7 +194,7 @@ static bool make_product(struct reading *r, struct err *err)
         sort_values(&r->of_set[i]);
         size_t n = r->in_set[i] ? r->of_set[i].list.n : 1;
         if (of_set * n * rows > GRID_POINTS)
-            return err_set(err, ERR_USAGE, "--set: more than %d sizes in all", GRID_POINTS);
+            return err_set(err, ERR_USAGE, "--sizes: more than %d sizes in all", GRID_POINTS);
         of_set *= n;
     }
     g->n = rows * of_set;

@@ -1,19 +1,14 @@
-/* replay --backend at many sizes: each is run, and sizes that came to the same are told as one
- * region. */
+/* A graph at many sizes: neighboring sizes with the same outcome are reported as one region. */
 #include <ctype.h>
-#include <stdlib.h>
 
-#include "cmd/cli/interrupt.h"
-#include "cmd/replay/replay_session.h"
-#include "cmd/replay/size_regions.h"
+#include "cmd/run/run_session.h"
+#include "cmd/run/size_regions.h"
 #include "trace/base/intern.h"
-
-enum outcome_kind { SIZES_AGREE, SIZES_DIFFER, SIZES_REFUSED, SIZES_FAILED };
 
 /* A class of sizes: what came of them, numbers in messages aside. */
 struct class
 {
-    enum outcome_kind kind;
+    enum run_outcome kind;
     struct str text;      /* of the first of them */
     node_id node, origin; /* the first that differs; NODE_NONE */
     struct str output;
@@ -31,12 +26,6 @@ struct sweep {
     struct arena arena;
 };
 
-static const char *kind_name(enum outcome_kind kind)
-{
-    static const char *const names[] = { "agrees", "differs", "refused", "failed" };
-    return names[kind];
-}
-
 static const struct compared *bad_output(const struct comparison *c)
 {
     for (size_t i = 0; i < c->outputs.n; i++) {
@@ -49,17 +38,13 @@ static const struct compared *bad_output(const struct comparison *c)
 
 static struct class class_of(const struct graph_run *g, struct buf *text)
 {
-    struct class ret = { .node = NODE_NONE };
+    struct class ret = { .kind = graph_run_outcome(g), .node = NODE_NONE };
     const struct compared *output = bad_output(&g->comparison), *first;
-    if (err_is_set(&g->err)) {
-        ret.kind = g->err.kind == ERR_USAGE ? SIZES_REFUSED : SIZES_FAILED;
+    if (err_is_set(&g->err))
         buf_puts(text, g->err.text);
-        return ret;
-    }
-    if (!g->compares || !g->comparison.differs)
+    if (ret.kind != RUN_DIFFERS)
         return ret;
     first = comparison_first(&g->comparison);
-    ret.kind = SIZES_DIFFER;
     ret.node = first ? first->node : NODE_NONE;
     ret.origin = first ? first->origin : NODE_NONE;
     if (output) {
@@ -68,7 +53,7 @@ static struct class class_of(const struct graph_run *g, struct buf *text)
     }
     if (first) {
         buf_puts(text, output ? ", first node " : "node ");
-        replay_print_node(g->graph, first->node, first->origin, text);
+        run_print_node(g->graph, first->node, first->origin, text);
     }
     return ret;
 }
@@ -79,7 +64,7 @@ static void make_key(const struct class *class, struct str text, struct buf *key
     buf_printf(key, "%d", class->kind);
     for (size_t i = 0; i < text.n; i++) {
         bool digit = isdigit((unsigned char)text.p[i]);
-        if (class->kind == SIZES_REFUSED || class->kind == SIZES_FAILED) {
+        if (class->kind == RUN_REFUSED || class->kind == RUN_FAILED) {
             bool again = i && isdigit((unsigned char)text.p[i - 1]);
             if (digit && again)
                 continue;
@@ -112,29 +97,26 @@ static bool note_outcome(struct sweep *sweep, const struct graph_run *g, size_t 
 static bool run_all(struct sweep *sweep, uint32_t ref, struct err *err)
 {
     struct session *s = sweep->session;
-    struct interrupt saved;
-    const volatile sig_atomic_t *stop = interrupt_begin(&saved);
     bool ok = true;
-    for (size_t i = 0; ok && i < s->grid.n && !*stop; i++) {
+    for (size_t i = 0; ok && i < s->grid.n && !session_stopped(s); i++) {
         struct graph_run g;
         out_progress(s->cmd->out, "%zu of %zu sizes", i, s->grid.n);
-        replay_run_graph(s, ref, i, &g);
+        graph_run_execute(&g, s, ref, i);
+        graph_run_count(&g);
         if (i == 0)
             buf_put(&sweep->name, buf_str(&g.name));
         sweep->graph = g.graph;
-        s->differs |= g.comparison.differs;
         if (g.misused)
             *err = g.err;
         ok = !g.misused && note_outcome(sweep, &g, i, err);
         sweep->done = i + 1;
-        replay_release_graph(&g);
+        graph_run_release(&g);
     }
     out_progress_end(s->cmd->out);
-    interrupt_end(&saved);
     return ok;
 }
 
-/* ---- Telling ---- */
+/* ---- The report ---- */
 
 static void print_region(struct sweep *sweep, const struct size_region *region, struct buf *out)
 {
@@ -142,9 +124,9 @@ static void print_region(struct sweep *sweep, const struct size_region *region, 
     buf_puts(out, "  ");
     size_region_print(&sweep->session->grid, region, out);
     buf_printf(out, ": %s%s",
-               class->kind == SIZES_AGREE && !sweep->session->args->against
+               class->kind == RUN_AGREES && !sweep->session->args->compare
                    ? "runs"
-                   : kind_name(class->kind),
+                   : run_outcome_name(class->kind),
                class->text.n ? ": " : "");
     buf_put(out, class->text);
     if (region->n > 1)
@@ -162,25 +144,20 @@ static uint32_t rows_limit(const struct session *s, size_t n)
 static void print_regions(struct sweep *sweep, const struct size_regions *regions)
 {
     struct session *s = sweep->session;
-    struct buf text = BUF_INIT;
     size_t shown = 0, limit = rows_limit(s, regions->list.n);
-    buf_put(&text, buf_str(&sweep->name));
-    buf_printf(&text, ": %zu sizes on %s", sweep->done, s->kind->name);
-    if (s->args->against)
-        buf_printf(&text, " against %s", s->args->against);
-    buf_putc(&text, '\n');
+    buf_put(&s->text, buf_str(&sweep->name));
+    buf_printf(&s->text, ": %zu sizes\n", sweep->done);
     for (int fine = 0; fine < 2; fine++)
         for (size_t i = 0; i < regions->list.n && shown < limit; i++) {
             const struct size_region *region = &regions->list.v[i];
-            if ((sweep->classes.v[region->outcome].kind == SIZES_AGREE) == (fine == 1)) {
-                print_region(sweep, region, &text);
+            if ((sweep->classes.v[region->outcome].kind == RUN_AGREES) == (fine == 1)) {
+                print_region(sweep, region, &s->text);
                 shown++;
             }
         }
     if (shown < regions->list.n)
-        buf_printf(&text, "  ... and %zu regions more; -n 0 shows all\n", regions->list.n - shown);
-    out_text(s->cmd->out, buf_str(&text));
-    buf_release(&text);
+        buf_printf(&s->text, "  ... and %zu regions more; -n 0 shows all\n",
+                   regions->list.n - shown);
 }
 
 static void json_bounds(struct json_writer *w, const struct size_grid *grid,
@@ -200,13 +177,13 @@ static void json_bounds(struct json_writer *w, const struct size_grid *grid,
     json_close(w);
 }
 
-static void json_regions(struct sweep *sweep, const struct size_regions *regions)
+static void json_regions(struct sweep *sweep, uint32_t ref, const struct size_regions *regions)
 {
     struct session *s = sweep->session;
     struct json_writer *w = &s->writer;
     size_t limit = rows_limit(s, regions->list.n);
     json_open_object(w, NULL);
-    json_put_str(w, "graph", buf_str(&sweep->name));
+    run_json_name(s, ref, &sweep->name);
     json_put_u64(w, "runs", sweep->done);
     json_put_u64(w, "n_regions", regions->list.n);
     json_open_array(w, "regions");
@@ -216,10 +193,10 @@ static void json_regions(struct sweep *sweep, const struct size_regions *regions
         json_open_object(w, NULL);
         json_bounds(w, &s->grid, region);
         json_put_u64(w, "runs", region->n);
-        json_put_cstr(w, "outcome", kind_name(class->kind));
+        json_put_cstr(w, "outcome", run_outcome_name(class->kind));
         json_put_str(w, "text", class->text);
         if (class->node != NODE_NONE && sweep->graph)
-            replay_json_node(w, sweep->graph, class->node, class->origin);
+            run_json_node(w, sweep->graph, class->node, class->origin);
         json_close(w);
     }
     json_close(w);
@@ -230,14 +207,14 @@ static int code_of(const struct sweep *sweep)
 {
     int code = EXIT_DONE;
     for (size_t i = 0; i < sweep->classes.n; i++)
-        if (sweep->classes.v[i].kind == SIZES_FAILED)
+        if (sweep->classes.v[i].kind == RUN_FAILED)
             return EXIT_ENV;
-        else if (sweep->classes.v[i].kind != SIZES_AGREE)
+        else if (sweep->classes.v[i].kind != RUN_AGREES)
             code = EXIT_DIFFERS;
     return sweep->done < sweep->session->grid.n ? EXIT_INTERRUPTED : code;
 }
 
-int replay_sweep(struct session *s, uint32_t ref)
+int run_sweep(struct session *s, uint32_t ref)
 {
     struct sweep sweep = { .session = s };
     struct size_regions regions = { 0 };
@@ -248,7 +225,7 @@ int replay_sweep(struct session *s, uint32_t ref)
     s->grid.n = sweep.done;
     ok = ok && size_regions_find(&s->grid, sweep.outcomes, &regions, &err);
     if (ok && s->args->json)
-        json_regions(&sweep, &regions);
+        json_regions(&sweep, ref, &regions);
     else if (ok)
         print_regions(&sweep, &regions);
     s->grid.n = all;

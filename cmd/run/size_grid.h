@@ -1,6 +1,6 @@
 /* Sizes to be tried: "s0=1..64,s1=8,16,31", and files of them. */
-#ifndef SYMTAPE_CMD_REPLAY_SIZE_GRID_H
-#define SYMTAPE_CMD_REPLAY_SIZE_GRID_H
+#ifndef SYMTAPE_CMD_RUN_SIZE_GRID_H
+#define SYMTAPE_CMD_RUN_SIZE_GRID_H
 
 #include "trace/base/arena.h"
 #include "trace/base/err.h"

@@ -1,5 +1,4 @@
-/* --rules FILE[,FILE...] */
-#include "cmd/replay/replay.h"
+#include "cmd/cli/rules_arg.h"
 
 #include "cmd/cli/text_file.h"
 
@@ -13,8 +12,8 @@ static bool read_one(struct custom_rules *rules, const char *path, struct source
     return ok;
 }
 
-bool rules_read(struct custom_rules **rules, const char *files, struct source_meter *meter,
-                struct err *err)
+bool rules_arg_read(struct custom_rules **rules, const char *files, struct source_meter *meter,
+                    struct err *err)
 {
     struct str left = str_of(files);
     bool ok = true;

@@ -1,8 +1,8 @@
 /* Sizes that came to the same, as boxes: "s77 in 17..31". */
-#ifndef SYMTAPE_CMD_REPLAY_SIZE_REGIONS_H
-#define SYMTAPE_CMD_REPLAY_SIZE_REGIONS_H
+#ifndef SYMTAPE_CMD_RUN_SIZE_REGIONS_H
+#define SYMTAPE_CMD_RUN_SIZE_REGIONS_H
 
-#include "cmd/replay/size_grid.h"
+#include "cmd/run/size_grid.h"
 #include "trace/base/buf.h"
 #include "trace/base/vec.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/replay/size_regions.h"
+#include "cmd/run/size_regions.h"
 
 #include <stdlib.h>
 #include <string.h>

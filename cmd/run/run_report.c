@@ -1,6 +1,8 @@
-/* replay --backend: what there is to say of a graph that was run, as text and in JSON. */
-#include "cmd/replay/replay_session.h"
+/* The results of graphs as text and JSON. */
+#include "cmd/run/run_session.h"
 #include "profile/model/format.h"
+#include "profile/model/human.h"
+#include "profile/report/replay/replay_report.h"
 #include "profile/report/replay/timing_report.h"
 
 static struct location location_of(const struct graph *graph, node_id node)
@@ -11,7 +13,7 @@ static struct location location_of(const struct graph *graph, node_id node)
                : (struct location){ 0 };
 }
 
-void replay_print_node(const struct graph *graph, node_id id, node_id origin, struct buf *out)
+void run_print_node(const struct graph *graph, node_id id, node_id origin, struct buf *out)
 {
     const struct node *node = &graph->nodes[id], *from = &graph->nodes[origin];
     struct location l = location_of(graph, origin);
@@ -42,7 +44,7 @@ static void print_odd_places(const struct difference *d, struct buf *out)
         buf_puts(out, " ...");
 }
 
-void replay_print_difference(const struct compared *one, struct buf *out)
+static void print_difference(const struct compared *one, struct buf *out)
 {
     const struct difference *d = &one->difference;
     const struct tolerance *t = &one->tolerance;
@@ -126,52 +128,106 @@ static void print_nodes(const struct graph_run *g, struct buf *out)
             continue;
         bool call = node_is_call(&g->graph->nodes[one->node]);
         buf_puts(out, !call ? "  other inputs: " : first ? "  first bad node: " : "  also: ");
-        replay_print_node(g->graph, one->node, one->origin, out);
+        run_print_node(g->graph, one->node, one->origin, out);
         buf_printf(out, "%s: ",
                    !call              ? ""
                    : one->same_inputs ? ", whose inputs are equal"
                                       : ", whose inputs agree");
-        replay_print_difference(one, out);
+        print_difference(one, out);
         buf_putc(out, '\n');
         first &= !call;
     }
 }
 
-void replay_print_graph(const struct graph_run *g)
+void graph_run_print(const struct graph_run *g)
 {
-    const struct session *s = g->session;
-    struct buf text = BUF_INIT;
-    buf_put(&text, buf_str(&g->name));
-    buf_printf(&text, ": %u calls on %s%s, peak %zu bytes", g->calls, s->kind->name,
-               s->args->tf32 ? " with TF32" : "", g->peak);
-    if (s->args->against)
-        buf_printf(&text, ", against %s", s->args->against);
-    buf_putc(&text, '\n');
+    struct session *s = g->session;
+    struct buf *text = &s->text;
+    buf_put(text, buf_str(&g->name));
+    buf_printf(text, ": %u calls, peak %zu bytes\n", g->calls, g->peak);
     for (size_t i = 0; i < g->comparison.outputs.n; i++) {
         const struct compared *one = &g->comparison.outputs.v[i];
         if (one->match == MATCH_MISSING && s->args->nodes)
             continue;
-        buf_printf(&text, "  %.*s: ", STR_ARG(one->name));
-        replay_print_difference(one, &text);
-        buf_putc(&text, '\n');
+        buf_printf(text, "  %.*s: ", STR_ARG(one->name));
+        print_difference(one, text);
+        buf_putc(text, '\n');
     }
     if (g->compares && s->args->nodes)
-        print_nodes(g, &text);
-    if (g->held.bytes) {
-        struct report_options how = replay_report_options(s->cmd);
-        peak_text(g->graph, &g->held, &how, &text);
+        print_nodes(g, text);
+    if (g->holders.bytes) {
+        struct report_options how = session_report_options(s);
+        peak_text(g->graph, &g->holders, &how, text);
     }
-    if (text.failed)
-        out_note(s->cmd->out, "out of memory");
-    else
-        out_text(s->cmd->out, buf_str(&text));
-    buf_release(&text);
+}
+
+/* ---- The headline ---- */
+
+static uint64_t count_runs(const struct run_totals *t)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < RUN_OUTCOMES; i++)
+        n += t->outcomes[i];
+    return n;
+}
+
+/* "all agree", "ran", "3 agree, 1 differs (0/0_0:aot_forward_graph)" */
+static void print_outcomes(const struct session *s, struct buf *out)
+{
+    const struct run_totals *t = &s->totals;
+    const char *fine = s->pair.tested_kind->shapes_only ? "counted" : "ran";
+    const struct {
+        const char *one, *several;
+    } words[] = { { s->args->compare ? "agrees" : fine, s->args->compare ? "agree" : fine },
+                  { "differs", "differ" },
+                  { "refused", "refused" },
+                  { "failed", "failed" } };
+    uint64_t n = count_runs(t);
+    const char *lead = "";
+    for (int i = 0; i < RUN_OUTCOMES; i++) {
+        uint64_t count = t->outcomes[i];
+        if (!count)
+            continue;
+        buf_puts(out, lead);
+        if (count == n && n > 1)
+            buf_puts(out, "all ");
+        else if (n > 1)
+            buf_printf(out, "%llu ", (unsigned long long)count);
+        buf_puts(out, count == 1 ? words[i].one : words[i].several);
+        if (i == RUN_DIFFERS && t->graphs > 1)
+            buf_printf(out, " (%s%.*s)", count > 1 ? "first " : "",
+                       STR_ARG(buf_str(&t->first_graph)));
+        lead = ", ";
+    }
+    if (n == 0)
+        buf_puts(out, "none ran");
+}
+
+void run_print_headline(const struct session *s, struct buf *out)
+{
+    const struct run_totals *t = &s->totals;
+    char text[HUMAN_SIZE];
+    format_plural(out, t->graphs, "graph");
+    if (s->grid.n > 1)
+        buf_printf(out, " at %zu sizes", s->grid.n);
+    session_print_backends(s, out);
+    buf_puts(out, ": ");
+    print_outcomes(s, out);
+    if (session_stopped(s))
+        buf_puts(out, ", then interrupted");
+    if (t->peak)
+        buf_printf(out, "; peak memory %s", human_bytes(text, t->peak));
+    if (t->wall_us > 0) {
+        buf_puts(out, "; ");
+        format_ns(out, (int64_t)(t->wall_us * 1e3 + 0.5));
+        buf_puts(out, t->graphs > 1 || s->grid.n > 1 ? " in all" : "");
+    }
+    buf_putc(out, '\n');
 }
 
 /* ---- JSON ---- */
 
-void replay_json_node(struct json_writer *w, const struct graph *graph, node_id node,
-                      node_id origin)
+void run_json_node(struct json_writer *w, const struct graph *graph, node_id node, node_id origin)
 {
     struct location l = location_of(graph, origin);
     if (node >= graph->n_nodes || origin >= graph->n_nodes)
@@ -225,7 +281,7 @@ static void json_compared(struct json_writer *w, const struct graph_run *g,
     json_open_object(w, NULL);
     if (one->output != UINT32_MAX)
         json_put_str(w, "name", one->name);
-    replay_json_node(w, g->graph, one->node, one->origin);
+    run_json_node(w, g->graph, one->node, one->origin);
     json_put_cstr(w, "dtype", dtype_python_name(one->dtype));
     json_put_cstr(w, "match", match_name(one->match));
     json_put_bool(w, "comparable", one->difference.comparable);
@@ -258,33 +314,37 @@ static void json_outputs(struct json_writer *w, const struct graph_run *g)
     json_close(w);
 }
 
-void replay_json_name(struct json_writer *w, const struct graph_run *g)
+void run_json_name(struct session *s, uint32_t ref, const struct buf *name)
 {
-    const struct graph_ref *ref = &g->session->list->refs[g->ref];
-    json_put_str(w, "graph", buf_str(&g->name));
-    replay_attempt_json(w, g->session->trace, ref);
-    json_put_str(w, "kind", ref->name);
-    json_put_u64(w, "index", ref->index);
+    const struct graph_ref *graph = &s->list->refs[ref];
+    json_put_str(&s->writer, "graph", buf_str(name));
+    replay_attempt_json(&s->writer, s->trace, graph);
+    json_put_str(&s->writer, "kind", graph->name);
+    json_put_u64(&s->writer, "index", graph->index);
 }
 
-void replay_json_graph(struct json_writer *w, const struct graph_run *g)
+void graph_run_json_head(const struct graph_run *g)
 {
+    struct json_writer *w = &g->session->writer;
+    run_json_name(g->session, g->ref, &g->name);
+    json_put_u64(w, "calls", g->calls);
+    json_put_u64(w, "peak_bytes", g->peak);
+    json_put_cstr(w, "error", err_is_set(&g->err) ? g->err.text : NULL);
+}
+
+void graph_run_json(const struct graph_run *g)
+{
+    struct json_writer *w = &g->session->writer;
     json_open_object(w, NULL);
-    replay_json_name(w, g);
+    graph_run_json_head(g);
     json_open_object(w, "sizes");
     for (size_t i = 0; i < g->n_symbols; i++) {
         json_put_key(w, g->symbols[i].symbol);
         json_put_i64(w, NULL, g->symbols[i].value);
     }
     json_close(w);
-    json_put_u64(w, "calls", g->calls);
-    json_put_u64(w, "peak_bytes", g->peak);
-    if (err_is_set(&g->err))
-        json_put_cstr(w, "error", g->err.text);
-    else
-        json_put_null(w, "error");
-    if (g->held.bytes)
-        peak_json(g->graph, &g->held, w);
+    if (g->holders.bytes)
+        peak_json(g->graph, &g->holders, w);
     if (g->compares) {
         json_put_bool(w, "differs", g->comparison.differs);
         json_outputs(w, g);

@@ -1,0 +1,24 @@
+/* The options of `symtape run`, and the command as a function: `symtape replay --backend` is
+ * another spelling of it. */
+#ifndef SYMTAPE_CMD_RUN_RUN_H
+#define SYMTAPE_CMD_RUN_RUN_H
+
+#include "cmd/cmd.h"
+
+struct run_args {
+    const char *backend; /* NULL: cpu */
+    const char *inputs, *input_prefix, *compare, *compare_prefix, *outputs;
+    const char *save, *tolerance, *perturb, *rules;
+    struct opt_sizes sizes;
+    struct opt_number limit, jobs, samples, seed, runs;
+    bool ignore_guards, profile, nodes, tf32, bisect_codes, json, strict;
+};
+
+/* The rows of its options; the struct that they fill begins with a struct run_args. */
+extern const struct opt run_options_table[];
+
+/* Runs the graphs of the tape that the first operand names, and prints the report. The exit code.
+ */
+int run_graphs(struct cmd *cmd, const struct run_args *args);
+
+#endif

@@ -1,0 +1,166 @@
+/* Reads the arguments, and opens the files and backends that they name. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/cli/memory_limit.h"
+#include "cmd/cli/text_file.h"
+#include "cmd/run/run_session.h"
+
+static bool read_save(struct session *s, struct err *err)
+{
+    struct saved_nodes *save = &s->save;
+    struct str rest = str_of(s->args->save ? s->args->save : "");
+    if (s->args->save && !s->args->outputs)
+        return err_set(err, ERR_USAGE, "--save goes with --outputs FILE, where it is written");
+    while (rest.n) {
+        size_t comma = str_find_char(rest, ',');
+        struct str name = str_trim(str_first(rest, comma));
+        rest = str_from(rest, comma + 1);
+        if (str_is(name, "all"))
+            save->all = true;
+        else if (str_is(name, "inputs"))
+            save->inputs = true;
+        else if (save->n == sizeof save->names / sizeof *save->names)
+            return err_set(err, ERR_USAGE, "--save takes at most %zu nodes, or inputs, or all",
+                           save->n);
+        else if (name.n)
+            save->names[save->n++] = name;
+    }
+    return true;
+}
+
+/* Checked before anything is run; other reasons why it cannot be written are found when it is. */
+static bool can_be_file(const char *outputs, struct err *err)
+{
+    struct stat there;
+    return !outputs || stat(outputs, &there) != 0 || !S_ISDIR(there.st_mode) ||
+           err_set(err, ERR_USAGE, "--outputs: %s is a folder", outputs);
+}
+
+static bool read_number(const char *option, struct str text, double *ret, struct err *err)
+{
+    char copy[64], *end = copy;
+    snprintf(copy, sizeof copy, "%.*s", STR_ARG(str_first(text, sizeof copy - 1)));
+    *ret = strtod(copy, &end);
+    return (*copy && !*end) ||
+           err_set(err, ERR_USAGE, "%s: \"%.*s\" is no number", option, STR_ARG(text));
+}
+
+static bool read_perturb(struct session *s, struct err *err)
+{
+    struct str text = str_of(s->args->perturb ? s->args->perturb : "");
+    size_t equals = str_find_char(text, '=');
+    if (!text.n)
+        return true;
+    s->perturb.node = str_first(text, equals);
+    if (equals == text.n || !s->perturb.node.n)
+        return err_set(err, ERR_USAGE, "--perturb: NODE=EPS, as in mul_7=1e-3");
+    return read_number("--perturb", str_from(text, equals + 1), &s->perturb.epsilon, err);
+}
+
+static bool read_tolerance(struct session *s, struct err *err)
+{
+    const char *text = s->args->tolerance;
+    return !text ||
+           (read_number("--tolerance", str_of(text), &s->factor, err) &&
+            (s->factor > 0 || err_set(err, ERR_USAGE, "--tolerance: the factor must be above 0")));
+}
+
+static bool read_sizes(struct session *s, struct err *err)
+{
+    const struct opt_sizes *sizes = &s->args->sizes;
+    struct buf text = BUF_INIT;
+    bool ok = !sizes->file || text_file_read(sizes->file, &s->cmd->out->limit->meter, &text, err);
+    if (ok && sizes->file && !text.n)
+        ok = err_set(err, ERR_INPUT, "%s: no sizes in it", sizes->file);
+    if (ok &&
+        !size_grid_read(&s->grid, str_of(sizes->text ? sizes->text : ""), buf_str(&text), err))
+        ok = err->kind == ERR_INPUT && err_at(err, "%s", sizes->file);
+    buf_release(&text);
+    return ok;
+}
+
+/* Options that need another one, or exclude it. */
+static bool check_combination(const struct session *s, struct err *err)
+{
+    const struct run_args *args = s->args;
+    const struct backend_kind *kind = s->pair.tested_kind;
+    if (args->profile && (args->compare || args->outputs || args->save || args->perturb))
+        return err_set(err, ERR_USAGE,
+                       "--profile only measures times: not with --compare-with, --outputs, --save "
+                       "or --perturb");
+    if (args->profile && kind->shapes_only)
+        return err_set(err, ERR_USAGE, "--profile: backend %s takes no time", kind->name);
+    if (args->runs.given && !args->profile)
+        return err_set(err, ERR_USAGE, "--runs: only with --profile");
+    if (args->nodes && !args->compare)
+        return err_set(err, ERR_USAGE,
+                       "--nodes: only with --compare-with, which names what to compare them with");
+    return !kind->shapes_only || (!args->compare && !args->outputs) ||
+           err_set(err, ERR_USAGE, "--backend %s computes nothing to compare or write", kind->name);
+}
+
+static void note_without(struct out *out, const struct backend *backend)
+{
+    if (err_is_set(&backend->without))
+        out_note(out, "%s", backend->without.text);
+}
+
+static bool open_backends(struct session *s, struct err *err)
+{
+    struct backend_pair *pair = &s->pair;
+    uint64_t threads = s->args->jobs.value;
+    pair->tf32 = s->args->tf32;
+    pair->threads = (unsigned)(threads < 1024 ? threads : 1024);
+    if (!backend_pair_open(pair, err))
+        return false;
+    note_without(s->cmd->out, pair->tested);
+    if (pair->reference && pair->reference_kind != pair->tested_kind)
+        note_without(s->cmd->out, pair->reference);
+    return true;
+}
+
+/* --compare-with NAME is a backend if there is one of that name, otherwise a file. */
+bool session_read(struct session *s, struct err *err)
+{
+    const struct run_args *args = s->args;
+    s->pair.tested_kind = backend_find(str_of(args->backend ? args->backend : "cpu"));
+    s->pair.reference_kind = args->compare ? backend_find(str_of(args->compare)) : NULL;
+    s->seed = args->seed.given ? args->seed.value : 0;
+    return read_save(s, err) && can_be_file(args->outputs, err) && read_perturb(s, err) &&
+           read_tolerance(s, err) && check_combination(s, err) && read_sizes(s, err) &&
+           open_backends(s, err) &&
+           (!args->inputs || (s->inputs = safetensors_open(args->inputs, err))) &&
+           (!args->compare || s->pair.reference_kind ||
+            (s->expected = safetensors_open(args->compare, err)));
+}
+
+void session_print_backends(const struct session *s, struct buf *out)
+{
+    buf_printf(out, " on %s%s", s->pair.tested_kind->name, s->args->tf32 ? " with TF32" : "");
+    if (s->args->compare)
+        buf_printf(out, ", compared with %s", s->args->compare);
+}
+
+struct report_options session_report_options(const struct session *s)
+{
+    uint64_t rows = s->args->limit.given ? s->args->limit.value : 10;
+    return (struct report_options){
+        .width = s->cmd->out->width,
+        .styles = out_styles(s->cmd->out),
+        .limit = rows > UINT32_MAX ? 0 : (uint32_t)rows,
+    };
+}
+
+void session_release(struct session *s)
+{
+    safetensors_close(s->inputs);
+    safetensors_close(s->expected);
+    backend_pair_close(&s->pair);
+    size_grid_release(&s->grid);
+    buf_release(&s->totals.first_graph);
+    buf_release(&s->text);
+    buf_release(&s->json);
+    arena_release(&s->arena);
+}

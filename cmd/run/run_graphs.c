@@ -1,0 +1,240 @@
+/* Chooses the graphs, runs each, and prints the whole. */
+#include "cmd/cli/interrupt.h"
+#include "cmd/cli/memory_limit.h"
+#include "cmd/cli/rules_arg.h"
+#include "cmd/cli/tape_arg.h"
+#include "cmd/run/run_session.h"
+#include "trace/events/symbols.h"
+
+/* Is it one that the selector names? Without a kind: what AOTAutograd made, and programs. */
+static bool is_meant(const struct session *s, const struct selector *selector,
+                     const struct graph_ref *g)
+{
+    if (!selector_has_recording(s->trace, selector, s->trace->records[g->record].recording) ||
+        !selector_has_attempt(s->trace, selector, g->attempt))
+        return false;
+    if (selector->index >= 0 && (uint64_t)selector->index != g->index)
+        return false;
+    if (selector->kind.n)
+        return str_eq(selector->kind, str_of(graph_kind_name(g->kind))) ||
+               str_eq(selector->kind, g->name);
+    return g->kind == GRAPH_EXPORTED ||
+           (g->is_event &&
+            (g->kind == GRAPH_FORWARD || g->kind == GRAPH_BACKWARD || g->kind == GRAPH_INFERENCE));
+}
+
+static bool is_printed(const struct graph *graph, struct str name)
+{
+    for (size_t i = 0; graph && i < graph->pool->exprs.exprs.n; i++) {
+        const struct expr *e = &graph->pool->exprs.exprs.v[i];
+        if (e->kind == EXPR_SYMBOL && str_eq(e->text, name))
+            return true;
+    }
+    return false;
+}
+
+/* Unbacked symbols of programs have no record: the graphs that are meant are searched for them. */
+static bool is_symbol(struct session *s, const struct selector *selector,
+                      const struct symbol_table *table, struct str name)
+{
+    struct err ignored = { 0 };
+    for (uint32_t i = 0; i < table->n_symbols; i++)
+        if (str_eq(table->symbols[i].name, name))
+            return true;
+    for (uint32_t i = 0; i < s->list->n; i++)
+        if (is_meant(s, selector, &s->list->refs[i]) &&
+            is_printed(trace_graph(s->trace, i, &ignored), name))
+            return true;
+    return false;
+}
+
+/* A symbol of --sizes that no graph has; "": there is none. */
+static struct str unknown_symbol(struct session *s, const struct selector *selector,
+                                 const struct symbol_table *table)
+{
+    for (size_t i = 0; i < s->grid.n_symbols; i++)
+        if (!is_symbol(s, selector, table, s->grid.symbols[i]))
+            return s->grid.symbols[i];
+    return STR("");
+}
+
+/* Are there such graphs, and can all that was asked for be done with them? The exit code. */
+static int check_graphs(struct session *s, const struct selector *selector)
+{
+    struct err err = { 0 };
+    struct out *out = s->cmd->out;
+    uint32_t n = 0;
+    const struct symbol_table *table = trace_symbols(s->trace, &err);
+    s->list = table ? trace_graphs(s->trace, &err) : NULL;
+    if (!s->list)
+        return out_error(out, &err);
+    for (uint32_t i = 0; i < s->list->n; i++)
+        n += is_meant(s, selector, &s->list->refs[i]);
+    s->totals.graphs = n;
+    if (n == 0)
+        return out_usage(out,
+                         "%s: no graph to run (forward, backward, inference, exported, or one that "
+                         "is named); symtape show --graphs lists what there is",
+                         s->cmd->operands[0]);
+    struct str unknown = unknown_symbol(s, selector, table);
+    if (unknown.n)
+        return out_usage(out, "%s: no graph has a symbol %.*s; symtape show --symbols lists them",
+                         s->args->sizes.text ? "--sizes" : s->args->sizes.file, STR_ARG(unknown));
+    if (n > 1 && s->args->outputs)
+        return out_usage(out, "--outputs: %u graphs are meant; name one", n);
+    if (s->grid.n > 1 && s->args->outputs)
+        return out_usage(out, "--outputs: one file, and %zu sizes; name one", s->grid.n);
+    return EXIT_DONE;
+}
+
+/* ---- Runs ---- */
+
+/* The graph at the one point of the sizes. */
+static int run_once(struct session *s, uint32_t ref)
+{
+    struct graph_run g;
+    int code = EXIT_DONE;
+    bool ok = graph_run_execute(&g, s, ref, 0);
+    graph_run_count(&g);
+    if (!ok) {
+        err_at(&g.err, "%.*s", STR_ARG(buf_str(&g.name)));
+        code = out_error(s->cmd->out, &g.err);
+        code = g.err.kind == ERR_USAGE && !g.misused ? EXIT_DIFFERS : code;
+        code = g.unsupported && s->args->bisect_codes ? EXIT_CANNOT_TELL : code;
+    }
+    if (s->args->json)
+        graph_run_json(&g);
+    else if (ok)
+        graph_run_print(&g);
+    graph_run_release(&g);
+    return code;
+}
+
+/* All sizes in one session: the first run of each but the first is that of a program at work. */
+static int profile_sizes(struct session *s, uint32_t ref)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < s->grid.n && !session_stopped(s); i++) {
+        int one = run_profile(s, ref, i);
+        code = one != EXIT_DONE ? one : code;
+    }
+    return code;
+}
+
+static bool sweeps(const struct session *s)
+{
+    return s->grid.n > 1 && !s->args->profile;
+}
+
+static int run_each(struct session *s, const struct selector *selector)
+{
+    int code = EXIT_DONE;
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < s->list->n; i++) {
+        if (!is_meant(s, selector, &s->list->refs[i]))
+            continue;
+        if (session_stopped(s))
+            return EXIT_INTERRUPTED;
+        if (s->totals.graphs > 1 && !sweeps(s))
+            out_progress(s->cmd->out, "%u of %u graphs", done, s->totals.graphs);
+        int one = s->args->profile ? profile_sizes(s, i)
+                  : sweeps(s)      ? run_sweep(s, i)
+                                   : run_once(s, i);
+        code = one != EXIT_DONE ? one : code;
+        done++;
+    }
+    out_progress_end(s->cmd->out);
+    if (session_stopped(s))
+        return EXIT_INTERRUPTED;
+    return code != EXIT_DONE ? code : s->totals.outcomes[RUN_DIFFERS] ? EXIT_DIFFERS : EXIT_DONE;
+}
+
+/* A signal ends a single run as usual; of several, those that were done are reported. */
+static int run_all(struct session *s, const struct selector *selector)
+{
+    struct interrupt saved;
+    bool several = s->totals.graphs > 1 || s->grid.n > 1;
+    if (several)
+        s->stop = interrupt_begin(&saved);
+    int code = run_each(s, selector);
+    if (several)
+        interrupt_end(&saved);
+    return code;
+}
+
+/* ---- The report ---- */
+
+static void json_begin(struct session *s)
+{
+    s->writer = json_writer_of(&s->json);
+    json_open_object(&s->writer, NULL);
+    json_put_cstr(&s->writer, "schema", SCHEMA_RUN);
+    json_put_cstr(&s->writer, "backend", s->pair.tested_kind->name);
+    json_put_cstr(&s->writer, "against", s->args->compare);
+    json_put_bool(&s->writer, "tf32", s->args->tf32);
+    json_open_array(&s->writer, "graphs");
+    if (!sweeps(s))
+        return;
+    json_close(&s->writer);
+    json_open_array(&s->writer, "sweeps");
+}
+
+static int json_end(struct session *s)
+{
+    json_close(&s->writer);
+    if (!sweeps(s)) {
+        json_open_array(&s->writer, "sweeps");
+        json_close(&s->writer);
+    }
+    json_put_bool(&s->writer, "differs", s->totals.outcomes[RUN_DIFFERS] > 0);
+    json_close(&s->writer);
+    buf_putc(&s->json, '\n');
+    return out_buf(s->cmd->out, &s->json);
+}
+
+static int text_end(struct session *s)
+{
+    struct buf headline = BUF_INIT;
+    run_print_headline(s, &headline);
+    out_text(s->cmd->out, buf_str(&headline));
+    s->text.failed |= headline.failed;
+    buf_release(&headline);
+    return out_buf(s->cmd->out, &s->text);
+}
+
+static int run_session(struct session *s, const struct selector *selector)
+{
+    struct err err = { 0 };
+    if (!session_read(s, &err))
+        return out_error(s->cmd->out, &err);
+    int code = check_graphs(s, selector);
+    if (code != EXIT_DONE)
+        return code;
+    if (s->args->json)
+        json_begin(s);
+    code = run_all(s, selector);
+    if (code == EXIT_USAGE && (s->args->json || !s->text.n))
+        return code;
+    int printed = s->args->json ? json_end(s) : text_end(s);
+    return printed != EXIT_DONE ? printed : code;
+}
+
+int run_graphs(struct cmd *cmd, const struct run_args *args)
+{
+    struct err err = { 0 };
+    struct tape_arg tape = { 0 };
+    struct custom_rules *rules = NULL;
+    int code =
+        rules_arg_read(&rules, args->rules, &cmd->out->limit->meter, &err)
+            ? tape_arg_open(&tape, cmd->out, cmd->operands[0], args->strict ? TAPE_ARG_STRICT : 0)
+            : out_error(cmd->out, &err);
+    if (code == EXIT_DONE) {
+        struct session s = { .cmd = cmd, .args = args, .trace = tape.trace, .rules = rules };
+        memory_limit_end(cmd->out->limit);
+        code = run_session(&s, &tape.selector);
+        session_release(&s);
+    }
+    tape_arg_close(&tape);
+    custom_rules_free(rules);
+    return args->bisect_codes ? exit_code_for_bisect(code) : code;
+}

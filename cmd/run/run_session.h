@@ -1,0 +1,139 @@
+/* What the files of `symtape run` share: one run of the command, and the results of each graph that
+ * it ran. */
+#ifndef SYMTAPE_CMD_RUN_RUN_SESSION_H
+#define SYMTAPE_CMD_RUN_RUN_SESSION_H
+
+#include <signal.h>
+
+#include "cmd/run/run.h"
+#include "cmd/run/size_grid.h"
+#include "profile/report/report.h"
+#include "replay/backend/compare/compare_runs.h"
+#include "replay/backend/measure/ceilings.h"
+#include "replay/backend/measure/peak.h"
+#include "replay/backend/run/given_inputs.h"
+#include "trace/base/text/json_write.h"
+#include "trace/open.h"
+#include "trace/selector.h"
+
+/* --perturb NODE=EPS */
+struct perturbation {
+    struct str node;
+    double epsilon;
+};
+
+/* --save NODE[,NODE...] */
+struct saved_nodes {
+    struct str names[64];
+    size_t n;
+    bool all, inputs;
+};
+
+/* How a graph ended at one point of the sizes. */
+enum run_outcome {
+    RUN_AGREES, /* or nothing was compared */
+    RUN_DIFFERS,
+    RUN_REFUSED, /* a guard, an operator or a missing kernel does not allow it */
+    RUN_FAILED,
+    RUN_OUTCOMES
+};
+const char *run_outcome_name(enum run_outcome outcome); /* "agrees", ... */
+
+/* All graphs and sizes together, for the headline. */
+struct run_totals {
+    uint32_t graphs;
+    uint64_t outcomes[RUN_OUTCOMES];
+    size_t peak;
+    double wall_us;         /* of --profile */
+    struct buf first_graph; /* the first that differs */
+};
+
+struct session {
+    struct cmd *cmd;
+    const struct run_args *args;
+    struct trace *trace;
+    const struct graph_list *list;
+    const struct custom_rules *rules;
+    struct backend_pair pair;
+    struct safetensors *inputs, *expected; /* of --inputs, of --compare-with FILE */
+    struct size_grid grid;                 /* of --sizes: one point, or more */
+    struct saved_nodes save;
+    struct perturbation perturb;
+    uint64_t seed;
+    double factor;            /* on tolerances */
+    struct ceilings ceilings; /* of --profile, once they are measured */
+    /* What was recorded of a graph's symbols, for all runs of that graph. */
+    bool has_recorded;
+    uint32_t recorded_ref;
+    struct run_options recorded;
+    struct run_totals totals;
+    const volatile sig_atomic_t *stop; /* NULL: a signal ends the process */
+    struct arena arena;
+    struct buf text, json; /* of the graphs, until all were run */
+    struct json_writer writer;
+};
+
+/* run_arguments.c: reads the arguments, and opens the files and backends that they name. */
+bool session_read(struct session *s, struct err *err);
+void session_release(struct session *s);
+
+static inline bool session_stopped(const struct session *s)
+{
+    return s->stop && *s->stop;
+}
+/* " on cuda with TF32, compared with cpu" */
+void session_print_backends(const struct session *s, struct buf *out);
+struct report_options session_report_options(const struct session *s);
+
+/* A graph at one point of the sizes, and its results. */
+struct graph_run {
+    struct session *session;
+    uint32_t ref; /* of trace_graphs() */
+    const struct graph *graph;
+    struct given_inputs inputs;
+    struct buf name; /* "0/0_0:aot_forward_graph" */
+    struct comparison comparison;
+    bool compares;
+    struct value_file *saved; /* for --outputs; NULL */
+    struct run_size *symbols; /* the value of each */
+    size_t n_symbols;
+    uint32_t calls;
+    size_t peak;
+    struct peak holders; /* on a backend that only counts: the nodes that hold the memory */
+    struct err err;      /* why it did not run to its end */
+    bool unsupported;    /* it stopped at an operator that nothing here computes */
+    bool misused;        /* an option names a node that it does not have */
+    struct arena arena;
+};
+
+/* graph_run.c. Begins one: its graph, inputs, symbols and sizes, and whether there is enough
+ * memory. False: g->err. */
+bool graph_run_begin(struct graph_run *g, struct session *s, uint32_t ref, size_t point,
+                     struct run_options *options);
+/* Begins one, and runs it once, or once on each backend. False: g->err. */
+bool graph_run_execute(struct graph_run *g, struct session *s, uint32_t ref, size_t point);
+void graph_run_release(struct graph_run *g);
+enum run_outcome graph_run_outcome(const struct graph_run *g);
+/* Adds it to the session's totals, unless an option was wrong. */
+void graph_run_count(const struct graph_run *g);
+
+/* run_report.c: the results as text and JSON, appended to the session's. */
+void graph_run_print(const struct graph_run *g);
+void graph_run_json(const struct graph_run *g);
+/* Members of an object that is open: those that name a graph, and those that each graph has. */
+void run_json_name(struct session *s, uint32_t ref, const struct buf *name);
+void graph_run_json_head(const struct graph_run *g);
+/* "mul_7 (aten.mul.Tensor) at model.py:12 `x = a * b`"; operator and line are those of `origin`,
+ * which computes the node (struct compared). */
+void run_print_node(const struct graph *graph, node_id node, node_id origin, struct buf *out);
+void run_json_node(struct json_writer *w, const struct graph *graph, node_id node, node_id origin);
+/* The first line of the whole: did all run, does all agree? */
+void run_print_headline(const struct session *s, struct buf *out);
+
+/* run_profile.c: --profile, at point `point`. EXIT_*. */
+int run_profile(struct session *s, uint32_t ref, size_t point);
+
+/* run_sweep.c: the graph at each point of the sizes; equal outcomes become regions. EXIT_*. */
+int run_sweep(struct session *s, uint32_t ref);
+
+#endif

@@ -1,0 +1,28 @@
+/* Inputs of a graph that come from files: the user's inputs by their number from a .safetensors
+ * file, parameters and buffers of an exported program by their name from its archive. The other
+ * inputs stay random (replay/backend/run/run.h). */
+#ifndef SYMTAPE_REPLAY_BACKEND_RUN_GIVEN_INPUTS_H
+#define SYMTAPE_REPLAY_BACKEND_RUN_GIVEN_INPUTS_H
+
+#include "replay/backend/values/safetensors.h"
+#include "replay/backend/values/weights.h"
+#include "trace/graph/graph.h"
+
+/* All of it is borrowed. */
+struct given_inputs {
+    const struct graph *graph;
+    const struct safetensors *file; /* NULL: no file */
+    const char *path, *prefix;      /* of the file; input 0 is "in.0" if the prefix is "in." */
+    struct weights *weights;        /* NULL: the archive is not available */
+};
+
+/* run_options.input: the values of input i. ERR_INPUT: the file has none for a tensor, or of
+ * another dtype or rank than the graph takes. */
+bool given_input(const struct given_inputs *given, uint32_t i, const struct node *node,
+                 struct array *ret, struct err *err);
+/* ERR_INPUT: the file holds an input whose number is too large for the graph. */
+bool given_inputs_check(const struct given_inputs *given, struct err *err);
+/* Parameters, buffers and constants of an exported program whose values are not available. */
+uint32_t given_inputs_missing(const struct given_inputs *given);
+
+#endif

@@ -1,0 +1,148 @@
+The first line of a run is the answer for all graphs and sizes; then a line for each graph. The CPU is the default backend.
+
+    $ symtape run $RECORDINGS/train.log.zst
+    2 graphs on cpu: all ran; peak memory 26.5 kB
+    0/0_0:aot_forward_graph: 13 calls, peak 18484 bytes
+    0/0_0:aot_backward_graph: 18 calls, peak 26484 bytes
+
+    $ symtape run $RECORDINGS/train.log.zst --compare-with cpu --perturb tanh_backward=1e-2
+    2 graphs on cpu, compared with cpu: differs (0/0_0:aot_backward_graph); peak memory 26.5 kB
+    0/0_0:aot_backward_graph: 18 calls, peak 26484 bytes
+      out.0: 32 of 800 elements differ; first 0: expected 23.1262779, got 27.8891964; max absolute 16.1, relative 0.854, 7662993 ULPs; tolerance 0.0146 + 1.63e-06 |x| of 40 terms
+      out.4: 762 of 768 elements differ; first 0: expected 29.6344986, got 29.3550797; max absolute 4.65, relative 6.68, 37224669 ULPs; tolerance 0.00195 + 1.63e-06 |x| of 40 terms
+      out.5: 16 of 16 elements differ; first 0: expected 10.7737341, got 11.7554264; max absolute 2.6, relative 0.135, 1339415 ULPs; tolerance 0.00195 + 1.63e-06 |x| of 40 terms
+      out.6: 16 elements agree; max absolute 0, 0 ULPs; 40 terms
+      out.7: 16 elements agree; max absolute 0, 0 ULPs; 40 terms
+      out.8: 80 elements agree; max absolute 0, 0 ULPs
+      out.9: 5 elements agree; max absolute 0, 0 ULPs
+    2> symtape: 0/0_0:aot_forward_graph: --perturb: no node tanh_backward
+    [exit 2]
+
+    $ symtape run $RECORDINGS/train.log.zst:0/0:backward --compare-with cpu --perturb tangents_1=1e-2 | head -n 3
+    1 graph on cpu, compared with cpu: differs; peak memory 26.5 kB
+    0/0_0:aot_backward_graph: 18 calls, peak 26484 bytes
+      out.0: 32 of 800 elements differ; first 0: expected 23.1262779, got 22.59062; max absolute 9.58, relative 0.145, 1460211 ULPs; tolerance 0.0146 + 1.63e-06 |x| of 40 terms
+
+    $ symtape run $RECORDINGS/train.log.zst --sizes s23=4,20 --compare-with cpu
+    2 graphs at 2 sizes on cpu, compared with cpu: 2 agree, 2 refused; peak memory 26.5 kB
+    0/0_0:aot_forward_graph: 2 sizes
+      s23=20: refused: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`
+      s23=4: agrees
+    0/0_0:aot_backward_graph: 2 sizes
+      s23=20: refused: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`
+      s23=4: agrees
+    [exit 1]
+
+    $ symtape run $RECORDINGS/train.log.zst --sizes s23=20
+    2 graphs on cpu: all refused
+    2> symtape: 0/0_0:aot_forward_graph: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`
+    2> symtape: 0/0_0:aot_backward_graph: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`
+    [exit 1]
+
+The object has one shape: what was not asked for is empty or absent.
+
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --json
+    {"schema":"symtape.run/1","backend":"cpu","against":null,"tf32":false,"graphs":[{"graph":"0/0_0:aot_forward_graph","recording":"train","compile":"0/0","attempt":0,"kind":"aot_forward_graph","index":0,"calls":13,"peak_bytes":18484,"error":null,"sizes":{"s23":4,"s27":10}}],"sweeps":[],"differs":false}
+
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes s23=20 --compare-with cpu --json
+    {"schema":"symtape.run/1","backend":"cpu","against":"cpu","tf32":false,"graphs":[{"graph":"0/0_0:aot_forward_graph","recording":"train","compile":"0/0","attempt":0,"kind":"aot_forward_graph","index":0,"calls":0,"peak_bytes":0,"error":"0/0_0:aot_forward_graph: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`","sizes":{},"differs":false,"outputs":[],"nodes":{"equal":0,"close":0,"differs":0,"follows":0,"random":0,"unwritten":0,"missing":0,"voids":0,"list":[]}}],"sweeps":[],"differs":false}
+    2> symtape: 0/0_0:aot_forward_graph: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`
+    [exit 1]
+
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --profile --sizes s23=20 --json
+    {"schema":"symtape.run/1","backend":"cpu","against":null,"tf32":false,"graphs":[{"graph":"0/0_0:aot_forward_graph","recording":"train","compile":"0/0","attempt":0,"kind":"aot_forward_graph","index":0,"calls":0,"peak_bytes":0,"error":"0/0_0:aot_forward_graph: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`","sizes":{}}],"sweeps":[],"differs":false}
+    2> symtape: 0/0_0:aot_forward_graph: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`
+    [exit 1]
+
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --backend null --json --sizes s23=3 | cut -c 1-330
+    {"schema":"symtape.run/1","backend":"null","against":null,"tf32":false,"graphs":[{"graph":"0/0_0:aot_forward_graph","recording":"train","compile":"0/0","attempt":0,"kind":"aot_forward_graph","index":0,"calls":13,"peak_bytes":15564,"error":null,"sizes":{"s23":3,"s27":10},"peak":{"bytes":15564,"node":"addmm","holders":[{"node":"pr
+
+`replay --backend` is another form of it, with all of its options, and older names of options go on working.
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst
+    2 graphs on cpu: all ran; peak memory 26.5 kB
+    0/0_0:aot_forward_graph: 13 calls, peak 18484 bytes
+    0/0_0:aot_backward_graph: 18 calls, peak 26484 bytes
+
+    $ symtape replay --backend cpu --json $RECORDINGS/train.log.zst >a; symtape run --json $RECORDINGS/train.log.zst | cmp - a
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --set s23=3,s27=11 --against cpu --nodes --perturb tanh=1 --tolerance 2 >a
+    [exit 1]
+
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes s23=3,s27=11 --compare-with cpu --nodes --perturb tanh=1 --tolerance 2 | cmp - a
+
+    $ symtape replay --backend null $RECORDINGS/train.log.zst:0/0:forward --set s23=20 --force -n 1
+    1 graph on null: counted; peak memory 65.2 kB
+    0/0_0:aot_forward_graph: 13 calls, peak 65204 bytes
+      memory at its peak 65.2 kB, when addmm is run; held by
+        bytes  share  node               operator                        user line         code
+      14.4 kB   22 %  native_layer_norm  aten.native_layer_norm.default  demo/train.py:18  x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2)))...
+      ... and 12 more
+    2> symtape: 0/0_0:aot_forward_graph: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`; running anyway (--ignore-guards)
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --outputs ref.safetensors --against-prefix y. -q; symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with ref.safetensors --compare-prefix y. | head -n 1
+    1 graph on cpu: ran; peak memory 18.5 kB
+    0/0_0:aot_forward_graph: 13 calls, peak 18484 bytes
+    1 graph on cpu, compared with ref.safetensors: agrees; peak memory 18.5 kB
+
+    $ symtape replay $RECORDINGS/train.log.zst --policy recorded,static | head -n 2 | tr -s ' '
+     recorded static
+    calls 89 89
+
+    $ symtape replay $RECORDINGS/train.log.zst --mark "L['ids']:0=Dim(batch)" | tail -n 2
+    Suggested fixes:
+      batch = Dim('batch', max=15)
+
+    $ symtape replay $RECORDINGS/encoder.log.zst:0/1 --hints s27=31 | head -n 2
+    guards
+      - 0/1_0  Eq(Mod(s27, 8), 0)
+
+    $ symtape replay $RECORDINGS/train.log.zst --set s23=5 | head -n 1
+    4 graphs, 89 calls: all match
+
+Each of the two commands has options that make no sense for the other.
+
+    $ symtape replay $RECORDINGS/train.log.zst --nodes
+    2> symtape: --nodes: only with --backend
+    [exit 2]
+
+    $ symtape replay $RECORDINGS/train.log.zst --force
+    2> symtape: --ignore-guards: only with --backend
+    [exit 2]
+
+    $ symtape replay $RECORDINGS/train.log.zst --sizes sizes.txt
+    2> symtape: --sizes sizes.txt: a size is SYMBOL=NUMBER; files only with --backend
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst --guards
+    2> symtape: --guards: not with --backend
+    [exit 2]
+
+    $ symtape replay --backend cpu $RECORDINGS/train.log.zst --mark "L['ids']:0=dynamic"
+    2> symtape: --dynamic-shapes: not with --backend
+    [exit 2]
+
+    $ symtape run $RECORDINGS/train.log.zst --guards
+    2> symtape: run: unknown option --guards
+    [exit 2]
+
+    $ symtape run $RECORDINGS/train.log.zst --compare cpu
+    2> symtape: run: unknown option --compare; did you mean --compare-with?
+    [exit 2]
+
+A file of sizes and sizes together: each line with all of them.
+
+    $ printf 's23=3\ns23=5 # and so on\n' >sizes.txt; symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes sizes.txt --sizes s27=4,8
+    1 graph at 4 sizes on cpu: all ran; peak memory 18.5 kB
+    0/0_0:aot_forward_graph: 4 sizes
+      all sizes: runs (4 sizes)
+
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes ./sizes.txt --sizes s23=4
+    2> symtape: ./sizes.txt: line 1: a symbol is given twice
+    [exit 3]
+
+To git bisect, a tape without a graph to run is wrong usage.
+
+    $ symtape run $RECORDINGS/data_dependent.log.zst --bisect-codes
+    2> symtape: $RECORDINGS/data_dependent.log.zst: no graph to run (forward, backward, inference, exported, or one that is named); symtape show --graphs lists what there is
+    [exit 129]
