@@ -4,6 +4,32 @@
 
 #include "profile/model/format.h"
 
+/* ---- places --------------------------------------------------------------------------------- */
+
+static const struct field PLACE[] = {
+    { "file", MEMBER(struct change_place, file) },
+    { "line", MEMBER(struct change_place, line) },
+    { "function", MEMBER(struct change_place, function) },
+    { "code", MEMBER(struct change_place, code) },
+};
+static const struct fields PLACE_FIELDS = FIELDS_OF(PLACE);
+
+REACH(reach_place, struct change_place, row->file.n > 0 || row->code.n > 0 ? row : NULL)
+
+static void cell_place(const void *context, const void *at, struct buf *out)
+{
+    const struct change_place *place = at;
+    (void)context;
+    if (place->file.n)
+        format_place(out, place->file, place->line);
+}
+
+#define PLACE_OF(record, member) \
+    .group = &PLACE_FIELDS, .offset = offsetof(record, member), .reach = reach_place
+
+/* ---- changes -------------------------------------------------------------------------------- */
+
+/* The columns that a change may have; a kind of change has some of them. */
 enum cell {
     CELL_END,
     CELL_CHANGE,
@@ -17,21 +43,72 @@ enum cell {
     CELL_MORE, /* was and is, or what went with it */
     CELL_PLACE,
     CELL_CODE,
-    CELLS
 };
 
-static const struct column COLUMNS[CELLS] = {
-    [CELL_CHANGE] = { "change", COLUMN_LEFT },  [CELL_TIMES] = { "times", COLUMN_RIGHT },
-    [CELL_BEFORE] = { "before", COLUMN_RIGHT }, [CELL_AFTER] = { "after", COLUMN_RIGHT },
-    [CELL_NS] = { "time", COLUMN_RIGHT, 2 },    [CELL_COMPILE] = { "compile", COLUMN_LEFT, 3 },
-    [CELL_LEVEL] = { "level", COLUMN_LEFT },    [CELL_WHAT] = { "what", COLUMN_WIDE },
-    [CELL_MORE] = { "more", COLUMN_WIDE, 1 },   [CELL_PLACE] = { "user line", COLUMN_PATH },
-    [CELL_CODE] = { "code", COLUMN_WIDE, 4 },
+GETTER(get_kind, enum change_kind, datum_name(change_kind_name(*row)))
+GETTER(get_change, enum change, datum_name(change_name(*row)))
+GETTER(get_times, struct change_row,
+       datum_count(row->change == CHANGE_GONE ? row->before : row->after))
+GETTER(get_ns, struct change_row,
+       datum_integer(row->change == CHANGE_GONE ? row->before_ns : row->after_ns))
+
+/* "inputs 3, now 4", "moved from zoo.py:12", what went with it. */
+static void cell_more(const void *context, const void *at, struct buf *out)
+{
+    const struct change_row *row = at;
+    (void)context;
+    if (row->was.n || row->now.n) {
+        format_text(out, row->was, 0);
+        buf_puts(out, ", now ");
+        format_text(out, row->now, 0);
+    } else if (row->more.n) {
+        format_text(out, row->more, 0);
+    }
+    if (row->old_place.file.n || row->old_place.code.n) {
+        buf_puts(out, row->was.n || row->now.n || row->more.n ? "; was of " : "was of ");
+        format_place(out, row->old_place.file, row->old_place.line);
+        buf_putc(out, ' ');
+        format_text(out, row->old_place.code, 0);
+    }
+}
+
+static void cell_compiles(const void *context, const void *at, struct buf *out)
+{
+    const struct change_row *row = at;
+    (void)context;
+    format_text(out, row->compile, 0);
+    if (row->n_compiles > 1)
+        buf_printf(out, " +%u", row->n_compiles - 1);
+}
+
+static const struct field CHANGE[] = {
+    { "kind", GET(get_kind, struct change_row, kind) },
+    { "change", GET(get_change, struct change_row, change), TEXT(CELL_CHANGE, "change", WORD, 0) },
+    { "what", MEMBER(struct change_row, what), TEXT(CELL_WHAT, "what", TEXT, 0) },
+    { "level", MEMBER(struct change_row, level), TEXT(CELL_LEVEL, "level", WORD, 0) },
+    { "was", MEMBER(struct change_row, was) },
+    { "now", MEMBER(struct change_row, now) },
+    { "more", MEMBER(struct change_row, more) },
+    { NULL, .cell = cell_more, TEXT(CELL_MORE, "more", TEXT, 1) },
+    { "compile", MEMBER(struct change_row, compile) },
+    { NULL, .cell = cell_compiles, TEXT(CELL_COMPILE, "compile", WORD, 3) },
+    { "attempts", MEMBER(struct change_row, n_compiles) },
+    { NULL, .get = get_times, TEXT(CELL_TIMES, "times", COUNT, 0) },
+    { "before", MEMBER(struct change_row, before), TEXT(CELL_BEFORE, "before", COUNT, 0) },
+    { "after", MEMBER(struct change_row, after), TEXT(CELL_AFTER, "after", COUNT, 0) },
+    { "before_ns", GET(get_known_i64, struct change_row, before_ns) },
+    { "after_ns", GET(get_known_i64, struct change_row, after_ns) },
+    { NULL, .get = get_ns, TEXT(CELL_NS, "time", NS, 2) },
+    { "line", PLACE_OF(struct change_row, place) },
+    { "old_line", PLACE_OF(struct change_row, old_place) },
+    { NULL, CELL(cell_place, struct change_row, place), TEXT(CELL_PLACE, "user line", PATH, 0) },
+    { NULL, MEMBER(struct change_row, place.code), TEXT(CELL_CODE, "code", TEXT, 4) },
 };
+const struct fields diff_change_fields = FIELDS_OF(CHANGE);
 
 /* The columns of a kind, with other headers where those say it better. */
 static const struct kind_layout {
-    enum cell cells[DIFF_COLUMNS];
+    unsigned char cells[TEXT_COLUMNS];
     const char *what, *level;
 } LAYOUTS[CHANGE_KINDS] = {
     [CHANGE_COMPILES] = { { CELL_CHANGE, CELL_NS, CELL_COMPILE, CELL_WHAT, CELL_MORE, CELL_PLACE },
@@ -96,218 +173,104 @@ static const struct kind_layout {
                         NULL },
 };
 
-/* ---- a table in the making ------------------------------------------------------------------ */
-
-struct str diff_cell(const struct diff_table *table, uint32_t row, size_t column)
-{
-    size_t i = row * table->n_columns + column;
-    size_t from = i ? table->ends.v[i - 1] : 0;
-    return (struct str){ table->text.p + from, table->ends.v[i] - from };
-}
-
-static void end_cell(struct diff_table *t)
-{
-    if (!vec_push(&t->ends, t->text.n))
-        t->text.failed = true;
-}
-
-static void add_column(struct diff_table *t, const char *header, enum column_kind kind,
-                       unsigned char spare)
-{
-    t->columns[t->n_columns++] = (struct column){ header, kind, spare };
-}
-
-/* Leaves out columns that hold nothing. */
-static void squeeze(struct diff_table *t)
-{
-    struct diff_table all = *t;
-    bool filled[DIFF_COLUMNS] = { false };
-    if (t->text.failed)
-        return;
-    for (uint32_t r = 0; r < all.n_rows; r++)
-        for (size_t c = 0; c < all.n_columns; c++)
-            filled[c] = filled[c] || diff_cell(&all, r, c).n > 0;
-    t->n_columns = 0;
-    for (size_t c = 0; c < all.n_columns; c++)
-        if (filled[c])
-            t->columns[t->n_columns++] = all.columns[c];
-    t->text = BUF_INIT;
-    t->ends.v = NULL;
-    t->ends.n = t->ends.cap = 0;
-    for (uint32_t r = 0; r < all.n_rows; r++)
-        for (size_t c = 0; c < all.n_columns; c++)
-            if (filled[c]) {
-                buf_put(&t->text, diff_cell(&all, r, c));
-                end_cell(t);
-            }
-    buf_release(&all.text);
-    vec_release(&all.ends);
-}
+/* ---- tables --------------------------------------------------------------------------------- */
 
 struct putting {
     const struct compare *c;
     const struct report_options *how;
     struct buf *out;
-    void (*put)(void *user, const struct diff_table *table);
+    diff_put_table *put;
     void *user;
 };
 
-/* Hands over and releases. */
-static void finish(const struct putting *p, struct diff_table *t)
+/* Hands a table of `n` rows, or of as many of them as are shown, over and releases it. */
+static void finish(const struct putting *p, const char *title, struct text_table *t, uint32_t n)
 {
-    squeeze(t);
-    p->out->failed |= t->text.failed;
-    if (t->n_rows > 0 && !p->out->failed)
-        p->put(p->user, t);
-    buf_release(&t->text);
-    vec_release(&t->ends);
+    t->table.squeezed = true;
+    p->out->failed |= t->table.text.failed;
+    if (n > 0 && !p->out->failed)
+        p->put(p->user, title, &t->table, n);
+    table_release(&t->table);
 }
 
-static uint32_t shown(const struct putting *p, uint32_t n)
+static void put_table(const struct putting *p, const char *title, const struct fields *fields,
+                      unsigned table, const struct rows *rows, uint32_t limit)
 {
-    return report_shown(p->how, n);
+    struct text_table t;
+    text_table_init(&t, fields, table);
+    finish(p, title, &t, text_table_rows(&t, p->c, rows, limit));
 }
 
-/* ---- rows ----------------------------------------------------------------------------------- */
-
-/* "inputs 3, now 4", "moved from zoo.py:12", what went with it. */
-static void put_more(struct buf *out, const struct change_row *row)
-{
-    if (row->was.n || row->now.n) {
-        format_text(out, row->was, 0);
-        buf_puts(out, ", now ");
-        format_text(out, row->now, 0);
-    } else if (row->more.n) {
-        format_text(out, row->more, 0);
-    }
-    if (row->old_place.file.n || row->old_place.code.n) {
-        buf_puts(out, row->was.n || row->now.n || row->more.n ? "; was of " : "was of ");
-        format_place(out, row->old_place.file, row->old_place.line);
-        buf_putc(out, ' ');
-        format_text(out, row->old_place.code, 0);
-    }
-}
-
-static void put_compile(struct buf *out, const struct change_row *row)
-{
-    format_text(out, row->compile, 0);
-    if (row->n_compiles > 1)
-        buf_printf(out, " +%u", row->n_compiles - 1);
-}
-
-static void put_count(struct buf *out, uint64_t count)
-{
-    if (count > 0)
-        format_count(out, count);
-}
-
-static void put_cell(struct buf *out, enum cell cell, const struct change_row *row)
-{
-    int64_t ns = row->change == CHANGE_GONE ? row->before_ns : row->after_ns;
-    switch (cell) {
-    case CELL_CHANGE: buf_puts(out, change_name(row->change)); break;
-    case CELL_TIMES: put_count(out, row->change == CHANGE_GONE ? row->before : row->after); break;
-    case CELL_BEFORE: put_count(out, row->before); break;
-    case CELL_AFTER: put_count(out, row->after); break;
-    case CELL_NS:
-        if (ns >= 0)
-            format_ns(out, ns);
-        break;
-    case CELL_COMPILE: put_compile(out, row); break;
-    case CELL_LEVEL: format_text(out, row->level, 0); break;
-    case CELL_WHAT: format_text(out, row->what, 0); break;
-    case CELL_MORE: put_more(out, row); break;
-    case CELL_PLACE:
-        if (row->place.file.n)
-            format_place(out, row->place.file, row->place.line);
-        break;
-    case CELL_CODE: format_text(out, row->place.code, 0); break;
-    case CELL_END:
-    case CELLS: break;
-    }
-}
-
-static void put_rows(const struct putting *p, enum change_kind kind)
+static void put_changes(const struct putting *p, enum change_kind kind)
 {
     const struct kind_layout *layout = &LAYOUTS[kind];
     uint32_t first = p->c->first_of[kind];
-    struct diff_table t = { .title = change_kind_title(kind),
-                            .n_all = p->c->first_of[kind + 1] - first };
-    t.n_rows = shown(p, t.n_all);
-    for (int i = 0; i < DIFF_COLUMNS && layout->cells[i] != CELL_END; i++) {
-        struct column column = COLUMNS[layout->cells[i]];
+    struct rows rows = ROWS(p->c->rows + first, p->c->first_of[kind + 1] - first);
+    struct text_table t;
+    text_table_init(&t, &diff_change_fields, 0);
+    text_table_arrange(&t, layout->cells);
+    for (size_t i = 0; i < t.table.n_columns; i++) {
         if (layout->cells[i] == CELL_WHAT && layout->what)
-            column.header = layout->what;
+            t.columns[i].header = layout->what;
         if (layout->cells[i] == CELL_LEVEL && layout->level)
-            column.header = layout->level;
-        t.columns[t.n_columns++] = column;
+            t.columns[i].header = layout->level;
     }
-    for (uint32_t r = 0; r < t.n_rows; r++)
-        for (size_t i = 0; i < t.n_columns; i++) {
-            put_cell(&t.text, layout->cells[i], &p->c->rows[first + r]);
-            end_cell(&t);
-        }
-    finish(p, &t);
+    finish(p, change_kind_title(kind), &t, text_table_rows(&t, p->c, &rows, p->how->limit));
 }
 
 /* ---- user lines ----------------------------------------------------------------------------- */
 
 /* "+3 -2 ~1" */
-static void put_line_count(struct diff_table *t, const struct compare_line_count *count)
+static void cell_line_count(const void *context, const void *at, struct buf *out)
 {
+    const struct compare_line_count *count = at;
     const struct {
         char sign;
         uint64_t n;
     } parts[] = { { '+', count->fresh }, { '-', count->gone }, { '~', count->changed } };
-    size_t start = t->text.n;
+    size_t start = out->n;
+    (void)context;
     for (int i = 0; i < 3; i++)
         if (parts[i].n > 0) {
-            buf_puts(&t->text, t->text.n > start ? " " : "");
-            buf_putc(&t->text, parts[i].sign);
-            format_count(&t->text, parts[i].n);
+            buf_puts(out, out->n > start ? " " : "");
+            buf_putc(out, parts[i].sign);
+            format_count(out, parts[i].n);
         }
-    end_cell(t);
 }
 
-static void put_user_lines(const struct putting *p)
-{
-    struct diff_table t = { .title = "User lines (+ new, - gone, ~ changed)",
-                            .n_all = p->c->n_user_lines,
-                            .n_rows = shown(p, p->c->n_user_lines) };
-    add_column(&t, "incidents", COLUMN_RIGHT, 0);
-    add_column(&t, "guards", COLUMN_RIGHT, 0);
-    add_column(&t, "symbols", COLUMN_RIGHT, 0);
-    add_column(&t, "nodes", COLUMN_RIGHT, 0);
-    add_column(&t, "user line", COLUMN_PATH, 0);
-    add_column(&t, "code", COLUMN_WIDE, 0);
-    for (uint32_t i = 0; i < t.n_rows; i++) {
-        const struct compare_line *line = &p->c->user_lines[i];
-        put_line_count(&t, &line->incidents);
-        put_line_count(&t, &line->guards);
-        put_line_count(&t, &line->symbols);
-        put_line_count(&t, &line->nodes);
-        format_place(&t.text, line->place.file, line->place.line);
-        end_cell(&t);
-        format_text(&t.text, line->place.code, 0);
-        end_cell(&t);
+static const struct field LINE_COUNT[] = {
+    { "new", MEMBER(struct compare_line_count, fresh) },
+    { "gone", MEMBER(struct compare_line_count, gone) },
+    { "changed", MEMBER(struct compare_line_count, changed) },
+};
+static const struct fields LINE_COUNT_FIELDS = FIELDS_OF(LINE_COUNT);
+
+#define LINE_COUNT_OF(key, member, place)                                                      \
+    {                                                                                          \
+        key, PART(LINE_COUNT_FIELDS, struct compare_line, member), .cell = cell_line_count,    \
+                                                                   TEXT(place, key, NUMBER, 0) \
     }
-    finish(p, &t);
-}
+
+static const struct field USER_LINE[] = {
+    { "line", PLACE_OF(struct compare_line, place) },
+    LINE_COUNT_OF("incidents", incidents, 1),
+    LINE_COUNT_OF("guards", guards, 2),
+    LINE_COUNT_OF("symbols", symbols, 3),
+    LINE_COUNT_OF("nodes", nodes, 4),
+    { NULL, CELL(cell_place, struct compare_line, place), TEXT(5, "user line", PATH, 0) },
+    { NULL, MEMBER(struct compare_line, place.code), TEXT(6, "code", TEXT, 0) },
+};
+const struct fields diff_user_line_fields = FIELDS_OF(USER_LINE);
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-static void put_measure(struct diff_table *t, enum measure measure, const struct measure_summary *s)
-{
-    measure_format(measure, s->median, &t->text);
-    if (s->n > 1 && s->least != s->greatest) {
-        buf_puts(&t->text, " (");
-        measure_format(measure, s->least, &t->text);
-        buf_puts(&t->text, " to ");
-        measure_format(measure, s->greatest, &t->text);
-        buf_putc(&t->text, ')');
-    }
-    end_cell(t);
-}
+static const struct field SUMMARY[] = {
+    { "median", MEMBER(struct measure_summary, median) },
+    { "least", MEMBER(struct measure_summary, least) },
+    { "greatest", MEMBER(struct measure_summary, greatest) },
+    { "n", MEMBER(struct measure_summary, n) },
+};
+static const struct fields SUMMARY_FIELDS = FIELDS_OF(SUMMARY);
 
 /* "+12 %" of what it was. */
 static void put_percent(struct buf *out, double was, double now)
@@ -327,92 +290,141 @@ static const char *verdict_text(enum compare_verdict verdict)
     return "";
 }
 
-static void put_measures(const struct putting *p, bool timed)
+GETTER(get_verdict, enum compare_verdict, datum_name(compare_verdict_name(*row)))
+
+/* ---- measures ------------------------------------------------------------------------------- */
+
+enum { COUNTED, TIMED }; /* their tables in text */
+
+GETTER(get_measure, enum measure, datum_name(measure_row(*row)->name))
+GETTER(get_unit, enum measure, datum_name(measure_unit_name(measure_row(*row)->unit)))
+GETTER(get_source, enum measure, datum_name(measure_source_name(measure_row(*row)->source)))
+GETTER(get_meaning, enum measure, datum_name(measure_row(*row)->meaning))
+GETTER(get_verdict_text, enum compare_verdict, datum_name(verdict_text(*row)))
+WANTED(is_counted, struct compare_measure, row->verdict != COMPARE_SAME && !row->varies)
+WANTED(is_timed, struct compare_measure, row->verdict != COMPARE_SAME && row->varies)
+
+static void cell_measure_before(const void *context, const void *at, struct buf *out)
 {
-    struct diff_table t = { .title = timed ? "Times and memory (medians)" : "Measures" };
-    add_column(&t, "before", COLUMN_RIGHT, 0);
-    add_column(&t, "after", COLUMN_RIGHT, 0);
-    add_column(&t, "change", COLUMN_RIGHT, 0);
-    add_column(&t, "measure", COLUMN_LEFT, 0);
-    add_column(&t, timed ? "verdict" : "meaning", COLUMN_WIDE, 1);
-    for (uint32_t i = 0; i < p->c->n_measures; i++) {
-        const struct compare_measure *m = &p->c->measures[i];
-        const struct measure_row *row = measure_row(m->measure);
-        if (m->verdict == COMPARE_SAME || m->varies != timed)
-            continue;
-        put_measure(&t, m->measure, &m->before);
-        put_measure(&t, m->measure, &m->after);
-        put_percent(&t.text, m->before.median, m->after.median);
-        end_cell(&t);
-        buf_puts(&t.text, row->name);
-        end_cell(&t);
-        buf_puts(&t.text, timed ? verdict_text(m->verdict) : row->meaning);
-        end_cell(&t);
-        t.n_rows++;
-    }
-    t.n_all = t.n_rows;
-    finish(p, &t);
+    const struct compare_measure *m = at;
+    (void)context;
+    measure_format_summary(m->measure, &m->before, out);
 }
 
-static void put_ns(struct diff_table *t, double ns)
+static void cell_measure_after(const void *context, const void *at, struct buf *out)
 {
-    if (ns > 0 && ns < 9e18)
-        format_ns(&t->text, (int64_t)ns);
-    end_cell(t);
+    const struct compare_measure *m = at;
+    (void)context;
+    measure_format_summary(m->measure, &m->after, out);
 }
 
-static void put_times(const struct putting *p, const struct compare_time *times, uint32_t n,
-                      bool lines)
+static void cell_measure_change(const void *context, const void *at, struct buf *out)
 {
-    static const double LEAST = 1e6; /* what changed by less is not worth a line */
-    struct diff_table t = {
-        .title = lines ? "Time of user lines (estimated, medians)" : "Phases (exclusive, medians)",
-    };
-    add_column(&t, "before", COLUMN_RIGHT, 0);
-    add_column(&t, "after", COLUMN_RIGHT, 0);
-    add_column(&t, "change", COLUMN_RIGHT, 0);
-    add_column(&t, lines ? "user line" : "phase", lines ? COLUMN_PATH : COLUMN_LEFT, 0);
-    if (lines)
-        add_column(&t, "code", COLUMN_WIDE, 2);
-    add_column(&t, "verdict", COLUMN_WIDE, 1);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct compare_time *time = &times[i];
-        if (fabs(time->after.median - time->before.median) < LEAST)
-            continue;
-        t.n_all++;
-        if (p->how->limit > 0 && t.n_rows == p->how->limit)
-            continue;
-        put_ns(&t, time->before.median);
-        put_ns(&t, time->after.median);
-        put_percent(&t.text, time->before.median, time->after.median);
-        end_cell(&t);
-        if (lines) {
-            format_place(&t.text, time->place.file, time->place.line);
-            end_cell(&t);
-            format_text(&t.text, time->place.code, 0);
-        } else {
-            format_text(&t.text, time->name, 0);
-        }
-        end_cell(&t);
-        buf_puts(&t.text, time->verdict == COMPARE_UNJUDGED ? "" : verdict_text(time->verdict));
-        end_cell(&t);
-        t.n_rows++;
-    }
-    finish(p, &t);
+    const struct compare_measure *m = at;
+    (void)context;
+    put_percent(out, m->before.median, m->after.median);
+}
+
+#define IN_BOTH(at, title, unit) \
+    IN_TABLE(COUNTED, at, title, unit, 0), IN_TABLE(TIMED, at, title, unit, 0)
+
+static const struct field MEASURE[] = {
+    { "name", GET(get_measure, struct compare_measure, measure), IN_BOTH(4, "measure", WORD) },
+    { "unit", GET(get_unit, struct compare_measure, measure) },
+    { "source", GET(get_source, struct compare_measure, measure) },
+    { "before", PART(SUMMARY_FIELDS, struct compare_measure, before) },
+    { "after", PART(SUMMARY_FIELDS, struct compare_measure, after) },
+    { NULL, .cell = cell_measure_before, IN_BOTH(1, "before", NUMBER) },
+    { NULL, .cell = cell_measure_after, IN_BOTH(2, "after", NUMBER) },
+    { NULL, .cell = cell_measure_change, IN_BOTH(3, "change", NUMBER) },
+    { "verdict", GET(get_verdict, struct compare_measure, verdict) },
+    { NULL, GET(get_verdict_text, struct compare_measure, verdict),
+      IN_TABLE(TIMED, 5, "verdict", TEXT, 1) },
+    { NULL, GET(get_meaning, struct compare_measure, measure),
+      IN_TABLE(COUNTED, 5, "meaning", TEXT, 1) },
+};
+const struct fields diff_measure_fields = FIELDS_OF(MEASURE);
+
+/* ---- times of phases and lines -------------------------------------------------------------- */
+
+enum { PHASES, LINES }; /* their tables in text */
+
+/* What changed by less is not worth a line. */
+static const double LEAST_NS = 1e6;
+
+GETTER(get_median, struct measure_summary,
+       row->median > 0 && row->median < 9e18 ? datum_integer((int64_t)row->median) : datum_null())
+GETTER(get_spread_verdict, enum compare_verdict,
+       datum_name(*row == COMPARE_UNJUDGED ? "" : verdict_text(*row)))
+WANTED(differs, struct compare_time, fabs(row->after.median - row->before.median) >= LEAST_NS)
+
+static void cell_time_change(const void *context, const void *at, struct buf *out)
+{
+    const struct compare_time *time = at;
+    (void)context;
+    put_percent(out, time->before.median, time->after.median);
+}
+
+#define BOTH(at, title, unit) \
+    IN_TABLE(PHASES, at, title, unit, 0), IN_TABLE(LINES, at, title, unit, 0)
+
+static const struct field TIME[] = {
+    { "before_ns", PART(SUMMARY_FIELDS, struct compare_time, before) },
+    { "after_ns", PART(SUMMARY_FIELDS, struct compare_time, after) },
+    { NULL, GET(get_median, struct compare_time, before), BOTH(1, "before", NS) },
+    { NULL, GET(get_median, struct compare_time, after), BOTH(2, "after", NS) },
+    { NULL, .cell = cell_time_change, BOTH(3, "change", NUMBER) },
+    { "verdict", GET(get_verdict, struct compare_time, verdict) },
+    { NULL, GET(get_spread_verdict, struct compare_time, verdict),
+      IN_TABLE(PHASES, 5, "verdict", TEXT, 1), IN_TABLE(LINES, 6, "verdict", TEXT, 1) },
+};
+static const struct fields TIME_FIELDS = FIELDS_OF(TIME);
+
+static const struct field PHASE[] = {
+    { "name", MEMBER(struct compare_time, name), IN_TABLE(PHASES, 4, "phase", WORD, 0) },
+    { "before_calls", MEMBER(struct compare_time, before_calls) },
+    { "after_calls", MEMBER(struct compare_time, after_calls) },
+    { NULL, .group = &TIME_FIELDS },
+};
+const struct fields diff_phase_fields = FIELDS_OF(PHASE);
+
+static const struct field LINE_TIME[] = {
+    { "line", PLACE_OF(struct compare_time, place) },
+    { NULL, CELL(cell_place, struct compare_time, place),
+      IN_TABLE(LINES, 4, "user line", PATH, 0) },
+    { NULL, MEMBER(struct compare_time, place.code), IN_TABLE(LINES, 5, "code", TEXT, 2) },
+    { NULL, .group = &TIME_FIELDS },
+};
+const struct fields diff_line_time_fields = FIELDS_OF(LINE_TIME);
+
+/* ---- all tables ----------------------------------------------------------------------------- */
+
+static struct rows filtered(struct rows rows, bool (*wanted)(const void *context, const void *item))
+{
+    rows.wanted = wanted;
+    return rows;
 }
 
 void diff_tables(const struct compare *compare, const struct report_options *how, struct buf *out,
-                 void (*put)(void *user, const struct diff_table *table), void *user)
+                 diff_put_table *put, void *user)
 {
     const struct putting p = { compare, how, out, put, user };
-    put_measures(&p, false);
-    put_user_lines(&p);
+    const struct rows measures = ROWS(compare->measures, compare->n_measures);
+    const struct rows user_lines = ROWS(compare->user_lines, compare->n_user_lines);
+    const struct rows phases = filtered(ROWS(compare->phases, compare->n_phases), differs);
+    const struct rows lines = filtered(ROWS(compare->lines, compare->n_lines), differs);
+    const struct rows counted = filtered(measures, is_counted);
+    const struct rows timed = filtered(measures, is_timed);
+    put_table(&p, "Measures", &diff_measure_fields, COUNTED, &counted, 0);
+    put_table(&p, "User lines (+ new, - gone, ~ changed)", &diff_user_line_fields, 0, &user_lines,
+              how->limit);
     for (int kind = 0; kind < CHANGE_KINDS; kind++)
         if (LAYOUTS[kind].cells[0] != CELL_END)
-            put_rows(&p, (enum change_kind)kind);
-    put_measures(&p, true);
-    put_times(&p, compare->phases, compare->n_phases, false);
-    put_times(&p, compare->lines, compare->n_lines, true);
+            put_changes(&p, (enum change_kind)kind);
+    put_table(&p, "Times and memory (medians)", &diff_measure_fields, TIMED, &timed, 0);
+    put_table(&p, "Phases (exclusive, medians)", &diff_phase_fields, PHASES, &phases, how->limit);
+    put_table(&p, "Time of user lines (estimated, medians)", &diff_line_time_fields, LINES, &lines,
+              how->limit);
 }
 
 /* ---- the sentence --------------------------------------------------------------------------- */

@@ -9,23 +9,18 @@ struct writing {
 
 enum { INDENT = 2 };
 
-static void put_table(void *user, const struct diff_table *t)
+static void put_table(void *user, const char *title, const struct table *table, uint32_t n)
 {
     const struct writing *w = user;
-    struct table table = { .columns = t->columns, .n_columns = t->n_columns };
     const struct table_layout layout = { w->how->width, INDENT, w->how->styles };
     buf_putc(w->out, '\n');
     style_mark(w->how->styles, w->out, STYLE_BOLD);
-    buf_puts(w->out, t->title);
+    buf_puts(w->out, title);
     style_mark(w->how->styles, w->out, STYLE_NONE);
     buf_putc(w->out, '\n');
-    for (uint32_t r = 0; r < t->n_rows; r++)
-        for (size_t c = 0; c < t->n_columns; c++)
-            table_text(&table, diff_cell(t, r, c));
-    table_print(&table, &layout, w->out);
-    if (t->n_rows < t->n_all)
-        buf_printf(w->out, "  ... and %u more\n", t->n_all - t->n_rows);
-    table_release(&table);
+    table_print(table, &layout, w->out);
+    if (table_rows(table) < n)
+        buf_printf(w->out, "  ... and %u more\n", n - (uint32_t)table_rows(table));
 }
 
 static void put_side(const struct writing *w, const char *name, const struct compare_side *side,

@@ -329,3 +329,18 @@ void measure_format(enum measure measure, double value, struct buf *out)
     }
     }
 }
+
+void measure_format_summary(enum measure measure, const struct measure_summary *summary,
+                            struct buf *out)
+{
+    if (summary->n == 0)
+        return;
+    measure_format(measure, summary->median, out);
+    if (summary->n == 1 || summary->least == summary->greatest)
+        return;
+    buf_puts(out, " (");
+    measure_format(measure, summary->least, out);
+    buf_puts(out, " to ");
+    measure_format(measure, summary->greatest, out);
+    buf_putc(out, ')');
+}

@@ -86,5 +86,8 @@ bool measures_summarize(const struct measures *all, size_t n, struct measure_sum
 
 /* For reading: "1,234", "10.7 s", "18.4 ms", "1.25 MB", "2.26". Appended to out. */
 void measure_format(enum measure measure, double value, struct buf *out);
+/* Its median, and the spread of several traces: "10.7 s (9.9 s to 11.2 s)"; nothing when absent. */
+void measure_format_summary(enum measure measure, const struct measure_summary *summary,
+                            struct buf *out);
 
 #endif

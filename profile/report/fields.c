@@ -187,7 +187,7 @@ static void place_columns(struct text_table *t, const struct fields *fields, uns
     for (size_t i = 0; i < fields->n; i++) {
         const struct field *f = &fields->v[i];
         const struct field_place *place = &f->in_text[table];
-        if (f->group) {
+        if (f->group && !f->cell) {
             assert(depth < FIELD_DEPTH);
             around[depth] = f;
             place_columns(t, f->group, table, around, depth + 1);
@@ -221,6 +221,19 @@ void text_table_init(struct text_table *t, const struct fields *fields, unsigned
     *t = (struct text_table){ .table = { .columns = t->columns } };
     place_columns(t, fields, table, NULL, 0);
     close_up(t);
+}
+
+void text_table_arrange(struct text_table *t, const unsigned char *places)
+{
+    struct text_table all = *t;
+    size_t n = 0;
+    for (; places[n] != 0; n++)
+        for (size_t c = 0; c < all.table.n_columns; c++)
+            if (all.from[c].place->at == places[n]) {
+                t->columns[n] = all.columns[c];
+                t->from[n] = all.from[c];
+            }
+    t->table.n_columns = n;
 }
 
 static void cell_signed(struct table *table, enum unit unit, int64_t value)

@@ -139,7 +139,8 @@ struct field {
     void (*json)(const void *context, const void *at, struct json_writer *w, const char *key);
     /* Or a group: the fields of another record, or of a part of this one. reach() gives it, NULL
      * where there is none (null in JSON, "-" in text); without reach() it is at `offset`. With
-     * json(), only text is made of it: of a list, the columns of its first record. */
+     * json(), only text is made of it: of a list, the columns of its first record. With cell(),
+     * only JSON: text has one column for all of it. */
     const struct fields *group;
     const void *(*reach)(const void *context, const void *at);
     struct field_place {
@@ -253,6 +254,8 @@ struct text_table {
 
 /* Releases nothing: the table is released by table_release(). */
 void text_table_init(struct text_table *t, const struct fields *fields, unsigned table);
+/* Of its columns only those at these places, in this order; a 0 ends the list. */
+void text_table_arrange(struct text_table *t, const unsigned char *places);
 /* The cells of one record. */
 void text_table_row(struct text_table *t, const void *context, const void *item);
 /* At most `limit` rows (0: all); how many there are. */

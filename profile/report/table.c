@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "profile/model/format.h"
+#include "trace/base/text/markdown.h"
 
 enum {
     GAP = 2,
@@ -209,6 +210,44 @@ void table_print(const struct table *table, const struct table_layout *layout, s
         if (r == 0)
             style_mark(layout->styles, out, STYLE_NONE);
         buf_putc(out, '\n');
+    }
+    free(widths);
+}
+
+static void markdown_cell(struct buf *out, struct str text, enum column_kind kind)
+{
+    buf_puts(out, "| ");
+    if (str_is(text, "-"))
+        text = STR("");
+    if (kind == COLUMN_WIDE || kind == COLUMN_PATH)
+        markdown_cell_code(out, text);
+    else
+        markdown_text(out, text);
+    buf_putc(out, ' ');
+}
+
+void table_markdown(const struct table *table, struct buf *out)
+{
+    size_t *widths = calloc(table->n_columns, sizeof *widths);
+    if (table->text.failed || !widths) {
+        out->failed = true;
+        free(widths);
+        return;
+    }
+    measure(table, table->squeezed, widths);
+    for (size_t c = 0; c < table->n_columns; c++)
+        if (widths[c] > 0)
+            buf_printf(out, "| %s ", table->columns[c].header);
+    buf_puts(out, "|\n");
+    for (size_t c = 0; c < table->n_columns; c++)
+        if (widths[c] > 0)
+            buf_puts(out, table->columns[c].kind == COLUMN_RIGHT ? "| ---: " : "| --- ");
+    buf_puts(out, "|\n");
+    for (size_t r = 0; r < table_rows(table); r++) {
+        for (size_t c = 0; c < table->n_columns; c++)
+            if (widths[c] > 0)
+                markdown_cell(out, cell(table, r, c), table->columns[c].kind);
+        buf_puts(out, "|\n");
     }
     free(widths);
 }

@@ -66,6 +66,8 @@ void table_cell(struct table *table);
 size_t table_rows(const struct table *table);
 /* Header and rows; nothing when there are no rows. Failure is out's. */
 void table_print(const struct table *table, const struct table_layout *layout, struct buf *out);
+/* The same as a table of Markdown: texts that may be cut, which come from files, are code. */
+void table_markdown(const struct table *table, struct buf *out);
 /* One row as lines of its own, "header  cell", whole. */
 void table_print_block(const struct table *table, size_t row, struct styles *styles,
                        struct buf *out);
