@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "profile/compare/measure_fields.h"
 #include "profile/model/format.h"
 
 /* ---- places --------------------------------------------------------------------------------- */
@@ -296,10 +297,6 @@ GETTER(get_verdict, enum compare_verdict, datum_name(compare_verdict_name(*row))
 
 enum { COUNTED, TIMED }; /* their tables in text */
 
-GETTER(get_measure, enum measure, datum_name(measure_row(*row)->name))
-GETTER(get_unit, enum measure, datum_name(measure_unit_name(measure_row(*row)->unit)))
-GETTER(get_source, enum measure, datum_name(measure_source_name(measure_row(*row)->source)))
-GETTER(get_meaning, enum measure, datum_name(measure_row(*row)->meaning))
 GETTER(get_verdict_text, enum compare_verdict, datum_name(verdict_text(*row)))
 WANTED(is_counted, struct compare_measure, row->verdict != COMPARE_SAME && !row->varies)
 WANTED(is_timed, struct compare_measure, row->verdict != COMPARE_SAME && row->varies)
@@ -330,8 +327,8 @@ static void cell_measure_change(const void *context, const void *at, struct buf 
 
 static const struct field MEASURE[] = {
     { "name", GET(get_measure, struct compare_measure, measure), IN_BOTH(4, "measure", WORD) },
-    { "unit", GET(get_unit, struct compare_measure, measure) },
-    { "source", GET(get_source, struct compare_measure, measure) },
+    { "unit", GET(get_measure_unit, struct compare_measure, measure) },
+    { "source", GET(get_measure_source, struct compare_measure, measure) },
     { "before", PART(SUMMARY_FIELDS, struct compare_measure, before) },
     { "after", PART(SUMMARY_FIELDS, struct compare_measure, after) },
     { NULL, .cell = cell_measure_before, IN_BOTH(1, "before", NUMBER) },
@@ -340,7 +337,7 @@ static const struct field MEASURE[] = {
     { "verdict", GET(get_verdict, struct compare_measure, verdict) },
     { NULL, GET(get_verdict_text, struct compare_measure, verdict),
       IN_TABLE(TIMED, 5, "verdict", TEXT, 1) },
-    { NULL, GET(get_meaning, struct compare_measure, measure),
+    { NULL, GET(get_measure_meaning, struct compare_measure, measure),
       IN_TABLE(COUNTED, 5, "meaning", TEXT, 1) },
 };
 const struct fields diff_measure_fields = FIELDS_OF(MEASURE);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "profile/compare/measure_fields.h"
 #include "profile/model/human.h"
 
 static const struct measure_row ROWS[MEASURES] = {
@@ -343,4 +344,30 @@ void measure_format_summary(enum measure measure, const struct measure_summary *
     buf_puts(out, " to ");
     measure_format(measure, summary->greatest, out);
     buf_putc(out, ')');
+}
+
+/* ---- Getters (profile/compare/measure_fields.h) ---- */
+
+struct datum get_measure(const void *context, const void *at)
+{
+    (void)context;
+    return datum_name(measure_row(*(const enum measure *)at)->name);
+}
+
+struct datum get_measure_unit(const void *context, const void *at)
+{
+    (void)context;
+    return datum_name(measure_unit_name(measure_row(*(const enum measure *)at)->unit));
+}
+
+struct datum get_measure_source(const void *context, const void *at)
+{
+    (void)context;
+    return datum_name(measure_source_name(measure_row(*(const enum measure *)at)->source));
+}
+
+struct datum get_measure_meaning(const void *context, const void *at)
+{
+    (void)context;
+    return datum_name(measure_row(*(const enum measure *)at)->meaning);
 }

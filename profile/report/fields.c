@@ -173,6 +173,7 @@ static enum column_kind column_kind(enum unit unit)
     case UNIT_WORD: return COLUMN_LEFT;
     case UNIT_TEXT: return COLUMN_WIDE;
     case UNIT_PATH: return COLUMN_PATH;
+    case UNIT_MARKUP: return COLUMN_MARKUP;
     default: return COLUMN_RIGHT;
     }
 }

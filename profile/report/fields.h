@@ -107,6 +107,7 @@ enum unit {
     UNIT_WORD,   /* short texts and names; a bool is "yes" or "no" */
     UNIT_TEXT,   /* may be cut */
     UNIT_PATH,   /* may be cut, and keeps its end; places */
+    UNIT_MARKUP, /* words of ours, which Markdown may mark up */
     UNIT_COUNT,  /* "1,234"; 0 is "-" */
     UNIT_NUMBER, /* "1,234"; 0 is "0" */
     UNIT_DIGITS, /* "1234" */
@@ -118,7 +119,7 @@ enum unit {
 };
 
 enum {
-    FIELD_TABLES = 4,  /* tables of text that a record may have */
+    FIELD_TABLES = 5,  /* tables of text that a record may have */
     TEXT_COLUMNS = 16, /* columns that one may have */
     FIELD_DEPTH = 3    /* groups within groups */
 };

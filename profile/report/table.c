@@ -1,6 +1,7 @@
 #include "profile/report/table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "profile/model/format.h"
 #include "trace/base/text/markdown.h"
@@ -214,12 +215,24 @@ void table_print(const struct table *table, const struct table_layout *layout, s
     free(widths);
 }
 
+/* Figures with signs and units hold no markup. */
+static bool is_figure(struct str text)
+{
+    static const char FIGURES[] = "0123456789 +-.,%()kMGTPunmshBxi";
+    size_t n = 0;
+    while (n < text.n && text.p[n] != '\0' && strchr(FIGURES, text.p[n]))
+        n++;
+    return n == text.n;
+}
+
 static void markdown_cell(struct buf *out, struct str text, enum column_kind kind)
 {
     buf_puts(out, "| ");
     if (str_is(text, "-"))
         text = STR("");
-    if (kind == COLUMN_WIDE || kind == COLUMN_PATH)
+    if (kind == COLUMN_MARKUP || (kind == COLUMN_RIGHT && is_figure(text)))
+        buf_put(out, text);
+    else if (kind == COLUMN_WIDE || kind == COLUMN_PATH)
         markdown_cell_code(out, text);
     else
         markdown_text(out, text);
@@ -228,6 +241,8 @@ static void markdown_cell(struct buf *out, struct str text, enum column_kind kin
 
 void table_markdown(const struct table *table, struct buf *out)
 {
+    if (table_rows(table) == 0 && !table->text.failed)
+        return;
     size_t *widths = calloc(table->n_columns, sizeof *widths);
     if (table->text.failed || !widths) {
         out->failed = true;

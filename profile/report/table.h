@@ -23,6 +23,7 @@ enum column_kind {
     COLUMN_RIGHT, /* numbers */
     COLUMN_WIDE,  /* texts; may be cut */
     COLUMN_PATH,  /* may be cut too, and keeps its end */
+    COLUMN_MARKUP /* words of ours, which Markdown takes as they are */
 };
 
 struct column {

@@ -48,8 +48,8 @@ Another program: what changed without a limit is listed, and what it does not me
     $ symtape check -b base.json --fail-on breaks:+0,guards:-50% -f markdown $RECORDINGS/graph_break.log.zst | head -6
     ### symtape check: **regressed**
 
-    | | limit | baseline | here | change | |
-    |---|---|---:|---:|---:|---|
+    |  | limit | baseline | here | change |  |
+    | --- | --- | ---: | ---: | ---: | --- |
     | **regressed** | breaks:+0 | 0 | 1 | +1 | graph breaks |
     | **regressed** | guards:-50% | 192 | 0 | -192 (-100.0 %) | guards on sizes, those of restarted attempts included |
 

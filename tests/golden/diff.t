@@ -102,8 +102,8 @@ One kind alone, and one ignored; what is ignored does not decide.
 
     | incidents | guards | user line | code |
     | ---: | ---: | --- | --- |
-    | \+1 | \+1 | `demo/layers.py:33` | `if length % self.window:` |
-    |  | \+14 | `demo/layers.py:35` | `windows = x.unflatten(1, (-1, self.window)).flatten(0, 1)` |
+    | +1 | +1 | `demo/layers.py:33` | `if length % self.window:` |
+    |  | +14 | `demo/layers.py:35` | `windows = x.unflatten(1, (-1, self.window)).flatten(0, 1)` |
 
     ... and 3 more
 

@@ -219,6 +219,32 @@ static void test_allocations_may_fail(void **state)
     check_alloc_failures(fill_and_print, NULL);
 }
 
+/* Columns that hold nothing are left out of a squeezed table. What a file may hold is no markup. */
+static void test_markdown(void **state)
+{
+    (void)state;
+    static const struct column HEADERS[] = {
+        { "", COLUMN_MARKUP },          { "change", COLUMN_RIGHT }, { "name", COLUMN_LEFT },
+        { "nothing", COLUMN_RIGHT, 0 }, { "code", COLUMN_WIDE },
+    };
+    struct table table = TABLE(HEADERS);
+    struct buf out = BUF_INIT;
+    table_markdown(&table, &out);
+    assert_int_equal(out.n, 0);
+    table_text(&table, STR("**bad**"));
+    table_text(&table, STR("+1 (+6.2 %)"));
+    table_text(&table, STR("*a*"));
+    table_count(&table, 0);
+    table_text(&table, STR("x | y"));
+    table.squeezed = true;
+    table_markdown(&table, &out);
+    assert_str_is(buf_str(&out), "|  | change | name | code |\n"
+                                 "| --- | ---: | --- | --- |\n"
+                                 "| **bad** | +1 (+6.2 %) | \\*a\\* | `x \\| y` |\n");
+    table_release(&table);
+    buf_release(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_no_rows_no_header),
         cmocka_unit_test(test_a_block_shows_whole_cells),
         cmocka_unit_test(test_allocations_may_fail),
+        cmocka_unit_test(test_markdown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
