@@ -1,4 +1,5 @@
-/* arange, linspace, eye, triangles: tensors whose size follows from numbers. */
+/* arange, linspace, eye, triangles, windows, frequencies, iota: tensors whose size follows from
+ * numbers. */
 #include "replay/ops/rules/factory/factories.h"
 
 #include <math.h>
@@ -371,4 +372,39 @@ bool rule_triangle_indices(struct call *c)
     struct tensor_kind kind = out.meta ? (struct tensor_kind){ out.meta->dtype, out.meta->device }
                                        : arg_kind(c, 3, DTYPE_I64, cpu);
     return ret_tensor(c, empty(c, kind, size, 2));
+}
+
+/* --- Windows, frequencies, iota --- */
+
+/* hann_window() and the like: `window_length` elements; range(): as many as there are steps. */
+bool rule_window(struct call *c)
+{
+    sym_id n = num(c, arg_int(c, 0));
+    uint32_t dtype = c->n_args - 4;
+    if (!require(c, guard_bool(c, ge(c, n, SYM_ID_ZERO)), "RuntimeError",
+                 "window requires non-negative window_length, got window_length=%s",
+                 sym_text(c, n)))
+        return false;
+    return ret_tensor(
+        c, new_tensor(c, arg_dtype(c, dtype, DTYPE_F32), arg_device(c, dtype + 2, cpu), &n, 1));
+}
+
+/* n, d: fft.fftfreq, or fft.rfftfreq (param 1) */
+bool rule_fftfreq(struct call *c)
+{
+    sym_id n = num(c, arg_int(c, 0));
+    if (c->param)
+        n = add(c, floordiv(c, n, SYM_ID_TWO), SYM_ID_ONE);
+    return ret_tensor(c, new_tensor(c, arg_dtype(c, 2, DTYPE_F32), arg_device(c, 4, cpu), &n, 1));
+}
+
+/* length, start, step, dtype, device: _iota_meta of torch/_prims */
+bool rule_iota(struct call *c)
+{
+    sym_id length = arg_sym(c, 0);
+    enum dtype dtype = arg_dtype(c, 3, DTYPE_I64);
+    require(c, dtype_is_integer(dtype), "RuntimeError", "prims.iota only supports integer dtypes");
+    check(c, ne(c, arg_sym(c, 2), SYM_ID_ZERO), "RuntimeError", "step must be nonzero");
+    count_dispatches(c, 1);
+    return ret_tensor(c, new_tensor(c, dtype, arg_device(c, 4, cpu), &length, 1));
 }

@@ -149,7 +149,7 @@ bool rule_unfold(struct call *c)
            ret_geometry(c, x, &g);
 }
 
-/* alias, detach, lift and all that hand their tensor on. */
+/* alias, detach, lift and others that return a view of the whole tensor, or a copy of it. */
 bool rule_alias(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -157,7 +157,8 @@ bool rule_alias(struct call *c)
     return ret_geometry(c, x, &g);
 }
 
-/* A constant becomes a tensor of FakeTensorMode, with memory of its own; for eager it is itself. */
+/* A constant becomes a tensor of FakeTensorMode, with memory of its own; in eager mode the constant
+ * itself is returned. */
 bool rule_lift_fresh(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -201,29 +202,44 @@ bool rule_swapaxes(struct call *c)
     return ret_tensor(c, call_transpose(c, arg_tensor(c, 0), arg_int(c, 1), arg_int(c, 2)));
 }
 
-/* .T, .H, .mT, .mH and adjoint: param is the letter, 'n' for the T of numpy. */
-bool rule_letter(struct call *c)
+/* .T of any tensor: all dimensions in reverse order (numpy_T). */
+bool rule_numpy_transpose(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    int64_t dims[TENSOR_MAX_DIM];
+    uint32_t n = x.meta ? x.meta->ndim : 0;
+    for (uint32_t i = 0; i < n; i++)
+        dims[i] = (int64_t)n - 1 - i;
+    return ret_tensor(c, call_permute(c, x, dims, n));
+}
+
+static bool ret_conj(struct call *c, struct tensor x)
+{
+    struct value args[] = { value_tensor(x) };
+    if (!x.meta || !dtype_is_complex(x.meta->dtype))
+        return ret_tensor(c, x);
+    return ret_tensor(c, call_tensor(c, "aten._conj.default", args, 1));
+}
+
+/* .mT (param 't'), .mH ('h'), .H ('H') and adjoint ('a') exchange the last two dimensions, and all
+ * but .mT conjugate: matrix_H and _adjoint of aten/src/ATen/native/TensorShape.cpp. A 0-D tensor is
+ * not refused. */
+bool rule_matrix_transpose(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     uint32_t n = x.meta ? x.meta->ndim : 0;
-    bool conjugates =
-        (c->param == 'H' || c->param == 'a') && x.meta && dtype_is_complex(x.meta->dtype);
-    if (c->param == 'n') {
-        int64_t dims[TENSOR_MAX_DIM];
-        for (uint32_t i = 0; i < n; i++)
-            dims[i] = (int64_t)n - 1 - i;
-        return ret_tensor(c, call_permute(c, x, dims, n));
-    }
-    if (n == 0 && (c->param == 'h'))
-        return ret_tensor(c, x);
-    REQUIRE(c, n >= 2, "RuntimeError",
-            "tensor.m%c is only supported on matrices or batches of matrices. Got %u-D tensor.",
-            conjugates ? 'H' : 'T', n);
-    x = call_transpose(c, x, -2, -1);
-    if (!conjugates)
-        return ret_tensor(c, x);
-    struct value args[] = { value_tensor(x) };
-    return ret_tensor(c, call_tensor(c, "aten._conj.default", args, 1));
+    if (c->param == 'H')
+        REQUIRE(c, n == 0 || n == 2, "RuntimeError",
+                "tensor.H is only supported on matrices (2-D tensors). Got %u-D tensor.%s", n,
+                n > 2 ? " For batches of matrices, consider using tensor.mH" : "");
+    REQUIRE(c, n != 1, "RuntimeError",
+            "tensor.%s is only supported on matrices or batches of matrices. Got 1-D tensor.",
+            c->param == 't'   ? "mT"
+            : c->param == 'h' ? "mH"
+                              : "adjoint()");
+    if (n > 0)
+        x = call_transpose(c, x, -2, -1);
+    return c->param == 't' ? ret_tensor(c, x) : ret_conj(c, x);
 }
 
 static const char *dims_text(struct call *c, const int64_t *dims, uint32_t n)
@@ -287,7 +303,7 @@ bool rule_movedim(struct call *c)
     return ret_tensor(c, call_permute(c, x, dims, ndim));
 }
 
-/* --- Numbers seen as others --- */
+/* --- Conjugates, negations, real and complex views --- */
 
 static struct tensor conj_flipped(struct call *c, struct tensor x, bool conj)
 {
@@ -302,7 +318,7 @@ static struct tensor conj_flipped(struct call *c, struct tensor x, bool conj)
     return x;
 }
 
-/* _conj and _neg_view: param 1 is the former; their copies hold plain numbers. */
+/* param: 1 _conj, 0 _neg_view. The copies of both set no bit: their rule is alias. */
 bool rule_conj_view(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -316,14 +332,10 @@ bool rule_conj_view(struct call *c)
 
 bool rule_conj(struct call *c)
 {
-    struct tensor x = arg_tensor(c, 0);
-    struct value args[] = { value_tensor(x) };
-    if (!x.meta || !dtype_is_complex(x.meta->dtype))
-        return ret_tensor(c, x);
-    return ret_tensor(c, call_tensor(c, "aten._conj.default", args, 1));
+    return ret_conj(c, arg_tensor(c, 0));
 }
 
-/* resolve_conj and resolve_neg: param 1 is the former. */
+/* param: 1 resolve_conj, 0 resolve_neg. */
 bool rule_resolve(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);

@@ -122,6 +122,55 @@ static void test_slice(void **state)
     assert_guard(w, 3, "11 <= s82 - 2");
 }
 
+/* As torch 2.13 answers: matrix_H takes matrices only, the others batches of them; all take 0-D
+ * tensors. */
+static void test_matrix_transpose(void **state)
+{
+    static const char *const names[] = { "aten.mT.default", "aten.mH.default",
+                                         "aten.adjoint.default", "aten.matrix_H.default" };
+    struct world *w = *state;
+    const sym_id size[] = { sym_integer(w->pool, 2), sym_integer(w->pool, 3),
+                            sym_integer(w->pool, 4) };
+    const struct value scalar = tensor(w, NULL, 0), vector = tensor(w, size, 1);
+    const struct value matrix = tensor(w, size, 2), batch = tensor(w, size, 3);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_call(w, names[i], &scalar, 1, "f32[][]cpu");
+        assert_call(w, names[i], &matrix, 1, "f32[3, 2][1, 3]cpu");
+        if (i < 3)
+            assert_call(w, names[i], &batch, 1, "f32[2, 4, 3][12, 1, 4]cpu");
+    }
+    assert_call(w, names[0], &vector, 1,
+                "RuntimeError: tensor.mT is only supported on matrices or batches of matrices. Got "
+                "1-D tensor.");
+    assert_call(w, names[1], &vector, 1,
+                "RuntimeError: tensor.mH is only supported on matrices or batches of matrices. Got "
+                "1-D tensor.");
+    assert_call(w, names[2], &vector, 1,
+                "RuntimeError: tensor.adjoint() is only supported on matrices or batches of "
+                "matrices. Got 1-D tensor.");
+    assert_call(w, names[3], &vector, 1,
+                "RuntimeError: tensor.H is only supported on matrices (2-D tensors). Got 1-D "
+                "tensor.");
+    assert_call(w, names[3], &batch, 1,
+                "RuntimeError: tensor.H is only supported on matrices (2-D tensors). Got 3-D "
+                "tensor. For batches of matrices, consider using tensor.mH");
+    assert_call(w, "aten.numpy_T.default", &batch, 1, "f32[4, 3, 2][1, 4, 12]cpu");
+}
+
+/* .mH and its like set the conjugate bit of complex tensors, also of those without dimensions. */
+static void test_matrix_transpose_conj(void **state)
+{
+    struct world *w = *state;
+    struct value x = tensor(w, NULL, 0), ret;
+    struct tensor_meta meta = *x.u.tensor.meta;
+    meta.dtype = DTYPE_C64;
+    x = value_tensor(ops_new_tensor(w->ops, &meta));
+    assert_int_equal(ops_call(w->ops, STR("aten.mH.default"), &x, 1, NULL, 0, &ret), OP_DONE);
+    assert_true(ret.u.tensor.meta->conj);
+    assert_int_equal(ops_call(w->ops, STR("aten.mT.default"), &x, 1, NULL, 0, &ret), OP_DONE);
+    assert_false(ret.u.tensor.meta->conj);
+}
+
 static void test_joined(void **state)
 {
     struct world *w = *state;
@@ -159,6 +208,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_view, setup, teardown),
         cmocka_unit_test_setup_teardown(test_view_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_slice, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_matrix_transpose, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_matrix_transpose_conj, setup, teardown),
         cmocka_unit_test_setup_teardown(test_joined, setup, teardown),
         cmocka_unit_test_setup_teardown(test_eager, setup, teardown),
     };
