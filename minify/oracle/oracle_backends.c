@@ -282,8 +282,8 @@ struct oracle *oracle_backends(const struct backends_options *options,
     if (find_backend(&o->pair.tested_kind, options->tested, err) &&
         find_backend(&o->pair.reference_kind, options->reference, err) &&
         backend_pair_open(&o->pair, err) && note_without(o, err) &&
-        read_fault(o, options->inject, err) &&
-        take_signature(o, whole, err) && make_id(o, options, err))
+        read_fault(o, options->inject, err) && take_signature(o, whole, err) &&
+        make_id(o, options, err))
         return &o->oracle;
     free_oracle(&o->oracle);
     return NULL;
