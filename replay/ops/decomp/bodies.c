@@ -4,9 +4,9 @@
 #include "replay/ops/dispatch/context.h"
 
 static const char *const texts[] = {
-#define BODY(id, schema, text) text,
-#include "replay/ops/decomp/bodies.def"
-#undef BODY
+#define BODY(id, schema, text)         text,
+#define POINTWISE_BODY(id, cast, text) text,
+#include "replay/ops/decomp/all_bodies.def"
 };
 
 void bodies_release(struct bodies *bodies)
@@ -17,39 +17,30 @@ void bodies_release(struct bodies *bodies)
     }
 }
 
-/* A rule as a file would have it: the schema, then the statements, indented. */
-static void write_rule(struct buf *out, struct str schema, struct str text)
-{
-    buf_put(out, schema);
-    while (text.n) {
-        size_t end = str_find_char(text, '\n');
-        buf_puts(out, "\n  ");
-        buf_put(out, str_first(text, end));
-        text = str_from(text, end + 1);
-    }
-}
-
-static bool read_body(struct call *c, struct custom_rules **rules, uint32_t body)
+static bool read_body(struct call *c, enum body body)
 {
     struct err err = { 0 };
-    struct buf text = BUF_INIT;
-    *rules = custom_rules_new(&err);
-    write_rule(&text, c->op->schema.text, str_of(texts[body]));
-    bool ok = *rules && !text.failed && custom_rules_add(*rules, buf_str(&text), STR("body"), &err);
-    buf_release(&text);
-    if (ok)
+    struct custom_rules *rules = custom_rules_new(&err);
+    if (rules && custom_rules_add_body(rules, &c->op->schema, str_of(texts[body]), &err)) {
+        c->ops->bodies->read[body] = rules;
         return true;
-    custom_rules_free(*rules);
-    *rules = NULL;
+    }
+    custom_rules_free(rules);
     if (err.kind == ERR_INPUT)
-        return unsupported(c, "%s", err.text);
+        return unsupported(c, "%.*s: %s", STR_ARG(c->op->name), err.text);
     ops_no_memory(c->ops);
     c->failed = true;
     return false;
 }
 
+bool body_run(struct call *c, enum body body, const struct value *args, struct value *ret)
+{
+    return (c->ops->bodies->read[body] || read_body(c, body)) &&
+           custom_eval(c, c->ops->bodies->read[body], 0, args, ret);
+}
+
 bool rule_body(struct call *c)
 {
-    struct custom_rules **rules = &c->ops->bodies->read[c->param];
-    return (*rules || read_body(c, rules, (uint32_t)c->param)) && custom_run(c, *rules, 0);
+    struct value ret;
+    return body_run(c, (enum body)c->param, c->args, &ret) && ret_custom(c, ret);
 }

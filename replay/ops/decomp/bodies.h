@@ -1,14 +1,15 @@
-/* Composite operators whose C++ bodies are a few calls of others: bodies.def has them as texts in
- * the language of custom rules (custom.h), read when they are first called. */
+/* Operators whose decomposition is a text in the language of custom rules (custom.h): composite
+ * ones (bodies.def) and pointwise ones (pointwise_bodies.def). A text is read when its operator is
+ * first called. */
 #ifndef SYMTAPE_REPLAY_OPS_DECOMP_BODIES_H
 #define SYMTAPE_REPLAY_OPS_DECOMP_BODIES_H
 
 #include "replay/ops/dispatch/rule.h"
 
 enum body {
-#define BODY(id, schema, text) BODY_##id,
-#include "replay/ops/decomp/bodies.def"
-#undef BODY
+#define BODY(id, schema, text)         BODY_##id,
+#define POINTWISE_BODY(id, cast, text) BODY_##id,
+#include "replay/ops/decomp/all_bodies.def"
     BODIES
 };
 
@@ -20,6 +21,10 @@ struct bodies {
 };
 
 void bodies_release(struct bodies *bodies);
-op_rule rule_body;
+
+/* What the text returns for these arguments, as many as the schema has; false after a failure. */
+bool body_run(struct call *c, enum body body, const struct value *args, struct value *ret);
+
+op_rule rule_body; /* of a composite operator: call.param is its text */
 
 #endif

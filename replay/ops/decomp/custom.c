@@ -159,9 +159,13 @@ static uint32_t local_slot(const struct parser *p, struct str name)
 
 static bool is_constant(struct str name)
 {
-    static const char *const constants[] = { "torch.contiguous_format", "torch.preserve_format",
-                                             "torch.channels_last", "torch.channels_last_3d",
-                                             "torch.strided" };
+    static const char *const constants[] = { "torch.contiguous_format",
+                                             "torch.preserve_format",
+                                             "torch.channels_last",
+                                             "torch.channels_last_3d",
+                                             "torch.strided",
+                                             "torch.inf",
+                                             "torch.nan" };
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         if (str_is(name, constants[i]))
             return true;
@@ -390,13 +394,26 @@ static bool enter(struct parser *p)
     return false;
 }
 
+/* -x; a number becomes the negative one. */
+static uint32_t negative(struct parser *p, uint32_t x)
+{
+    struct tree *number = p->failed ? NULL : &p->rules->trees.v[x];
+    bool literal = number && (number->kind == TREE_FLOAT ||
+                              (number->kind == TREE_INT && number->integer != INT64_MIN));
+    if (!literal)
+        return operator_of(p, "neg", x, NO_TREE);
+    number->number = -number->number;
+    number->integer = -number->integer;
+    return x;
+}
+
 static uint32_t unary(struct parser *p)
 {
     uint32_t made = NO_TREE;
     if (!enter(p))
         return NO_TREE;
     if (token_take(p, "-"))
-        made = operator_of(p, "neg", unary(p), NO_TREE);
+        made = negative(p, unary(p));
     else if (token_take(p, "+"))
         made = unary(p);
     else if (token_take(p, "~"))
@@ -603,25 +620,22 @@ static bool read_schema(struct parser *p, struct custom_rule *rule)
     return !p->failed;
 }
 
-static bool at_indented(const struct parser *p)
+/* At a statement: it is indented where a schema precedes it. */
+static bool at_statement(const struct parser *p)
 {
-    return p->token != TOKEN_END && p->token_column > 1;
+    return p->token != TOKEN_END && (p->bare || p->token_column > 1);
 }
 
 enum { MAX_STATEMENTS = 1000 };
 
-static bool read_rule(struct parser *p)
+static bool read_statements(struct parser *p, struct custom_rule rule)
 {
-    struct custom_rule rule = { 0 };
     uint32_t statements[MAX_STATEMENTS];
-    p->at = p->line_start;
-    if (!read_schema(p, &rule))
-        return false;
     token_advance(p);
     for (;;) {
         while (p->token == TOKEN_NEWLINE)
             token_advance(p);
-        if (p->failed || !at_indented(p))
+        if (p->failed || !at_statement(p))
             break;
         if (rule.n == MAX_STATEMENTS)
             return FAIL(p, "more than %d statements", MAX_STATEMENTS) != NO_TREE;
@@ -639,6 +653,25 @@ static bool read_rule(struct parser *p)
     if (!p->failed && !vec_push(&p->rules->rules, rule))
         token_no_memory(p);
     return !p->failed;
+}
+
+static bool read_rule(struct parser *p)
+{
+    struct custom_rule rule = { 0 };
+    p->at = p->line_start;
+    return read_schema(p, &rule) && read_statements(p, rule);
+}
+
+bool custom_rules_add_body(struct custom_rules *rules, const struct schema *schema, struct str text,
+                           struct err *err)
+{
+    struct parser p = { .rules = rules, .text = text, .file = STR("body"), .line = 1, .err = err };
+    struct custom_rule rule = { .n_args = schema->n_args };
+    p.bare = true;
+    p.n_names = schema->n_args;
+    for (uint32_t i = 0; i < schema->n_args; i++)
+        p.names[i] = schema->args[i].name;
+    return read_statements(&p, rule);
 }
 
 bool custom_rules_add(struct custom_rules *rules, struct str text, struct str file, struct err *err)

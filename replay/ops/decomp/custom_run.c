@@ -2,6 +2,8 @@
 #include "replay/ops/decomp/custom_tree.h"
 #include "replay/ops/python/python_internal.h"
 
+#include <math.h>
+
 struct run {
     struct call *c;
     const struct custom_rules *rules;
@@ -75,6 +77,8 @@ static struct value constant(struct run *r, struct str name)
         if (str_is(name, formats[i].name))
             return (struct value){ .kind = VALUE_MEMORY_FORMAT,
                                    .u.memory_format = formats[i].format };
+    if (str_is(name, "torch.inf") || str_is(name, "torch.nan"))
+        return py_float(r->c, str_is(name, "torch.inf") ? (double)INFINITY : (double)NAN);
     if (str_is(name, "torch.strided"))
         return (struct value){ .kind = VALUE_LAYOUT, .u.layout = LAYOUT_STRIDED };
     enum dtype dtype = dtype_by_python_name(name);
@@ -267,7 +271,7 @@ static bool fits(const struct schema_slot *slot, struct value value)
     return slot->type != SCHEMA_TENSOR || value.kind == VALUE_TENSOR;
 }
 
-static bool ret_checked(struct call *c, struct value value)
+bool ret_custom(struct call *c, struct value value)
 {
     const struct schema *schema = &c->op->schema;
     bool good = schema->n_results == 0 ? value.kind == VALUE_NONE
@@ -286,20 +290,22 @@ static bool ret_checked(struct call *c, struct value value)
 
 bool rule_custom(struct call *c)
 {
-    return custom_run(c, c->ops->rules, (uint32_t)c->param);
+    struct value ret;
+    return custom_eval(c, c->ops->rules, (uint32_t)c->param, c->args, &ret) && ret_custom(c, ret);
 }
 
-bool custom_run(struct call *c, const struct custom_rules *rules, uint32_t number)
+bool custom_eval(struct call *c, const struct custom_rules *rules, uint32_t number,
+                 const struct value *args, struct value *ret)
 {
     const struct custom_rule *rule = &rules->rules.v[number];
     struct run run = { .c = c, .rules = rules };
-    struct value ret = value_none();
-    for (uint32_t i = 0; i < c->n_args && i < CUSTOM_MAX_NAMES; i++)
-        run.names[i] = c->args[i];
+    *ret = value_none();
+    for (uint32_t i = 0; i < rule->n_args && i < c->n_args; i++)
+        run.names[i] = args[i];
     for (uint32_t i = 0; i < rule->n && !run.returned && !c->failed; i++) {
-        ret = eval(&run, rules->items.v[rule->first + i]);
+        *ret = eval(&run, rules->items.v[rule->first + i]);
         if (!run.returned)
-            ret = value_none();
+            *ret = value_none();
     }
-    return !c->failed && ret_checked(c, ret);
+    return !c->failed;
 }

@@ -21,6 +21,7 @@ struct parser {
     struct str text, file;
     size_t at, line_start;
     uint32_t line;
+    bool bare;         /* no schema precedes the statements */
     unsigned brackets; /* open ones: a line ends only outside of them */
     unsigned depth;
     struct str names[CUSTOM_MAX_NAMES];

@@ -65,7 +65,17 @@ struct custom_rules {
 };
 
 struct call;
-/* The rule of that number as an operator's (replay/ops/dispatch/rule.h). */
-bool custom_run(struct call *c, const struct custom_rules *rules, uint32_t i);
+struct schema;
+struct value;
+/* Adds the statements of a text without a schema, whose names are those of this schema's arguments.
+ * False: as custom_rules_add(), with "body" for the file. */
+bool custom_rules_add_body(struct custom_rules *rules, const struct schema *schema, struct str text,
+                           struct err *err);
+/* Runs the rule of that number in the call of an operator (replay/ops/dispatch/rule.h). ret: what
+ * its `return` has, or None; false after a failure. */
+bool custom_eval(struct call *c, const struct custom_rules *rules, uint32_t i,
+                 const struct value *args, struct value *ret);
+/* The result of a rule as that of its call; false: it does not fit the schema. */
+bool ret_custom(struct call *c, struct value value);
 
 #endif

@@ -50,6 +50,10 @@ struct op *op_table_base(const struct op_table *table, struct str name);
 /* The schema's slots are there: parsed on first use. */
 bool op_prepare(struct ops *ops, struct op *op);
 
+/* A call that a rule makes (call_op() of rule.h), its row found. */
+struct value call_row(struct call *c, struct op *op, const struct value *args, uint32_t n,
+                      const struct keyword *keywords, uint32_t n_keywords);
+
 /* --- Metas by content --- */
 
 struct meta_table {

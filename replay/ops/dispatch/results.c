@@ -217,14 +217,16 @@ bool ret_none(struct call *c)
 struct value call_op_keywords(struct call *c, const char *name, const struct value *args,
                               uint32_t n, const struct keyword *keywords, uint32_t n_keywords)
 {
-    struct value ret = value_none();
-    if (c->failed)
-        return ret;
-    struct op *op = op_table_find(&c->ops->table, str_of(name));
-    if (!op) {
+    struct op *op = c->failed ? NULL : op_table_find(&c->ops->table, str_of(name));
+    if (!op && !c->failed)
         unsupported(c, "%s", name);
-        return ret;
-    }
+    return op ? call_row(c, op, args, n, keywords, n_keywords) : value_none();
+}
+
+struct value call_row(struct call *c, struct op *op, const struct value *args, uint32_t n,
+                      const struct keyword *keywords, uint32_t n_keywords)
+{
+    struct value ret = value_none();
     size_t written = c->ops->written.n; /* what a call from within writes is not this one's */
     c->ops->kernel += c->in_kernel;
     enum op_outcome outcome = ops_dispatch(c->ops, op, args, n, keywords, n_keywords, &ret);

@@ -152,6 +152,9 @@ static bool run_row(struct call *c, const struct python_row *row, const struct v
                     struct value *ret)
 {
     struct call body = frame(c->ops);
+    body.op = c->op;
+    body.symbolic = c->symbolic;
+    body.in_kernel = c->in_kernel;
     body.param = (int32_t)(row - rows);
     body.args = python_bind(&body, row->signature, args, n, keywords, n_keywords, &body.n_args);
     bool done = body.args && row->rule(&body);
@@ -162,25 +165,46 @@ static bool run_row(struct call *c, const struct python_row *row, const struct v
 
 /* --- Calling on, for bodies --- */
 
+bool python_decomposes(const struct call *c)
+{
+    return c->op && !c->op->composite;
+}
+
+bool python_dispatch(struct call *c, struct op *op, const struct value *args, uint32_t n,
+                     const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
+{
+    if (!python_decomposes(c))
+        return python_result(c, ops_call_op(c->ops, op, args, n, keywords, n_keywords, ret));
+    *ret = call_row(c, op, args, n, keywords, n_keywords);
+    return !c->failed;
+}
+
+static struct value call_overload(struct call *c, struct op *op, const struct value *args,
+                                  uint32_t n, const struct keyword *keywords, uint32_t n_keywords)
+{
+    struct value ret = value_none(), copy[OPS_MAX_ARGS];
+    if (!op_prepare(c->ops, op) || n > OPS_MAX_ARGS) {
+        python_no_memory(c);
+        return ret;
+    }
+    if (n)
+        memcpy(copy, args, n * sizeof *copy);
+    if (!python_unpack(c, op, copy, n))
+        return ret;
+    if (python_decomposes(c))
+        return call_row(c, op, copy, n, keywords, n_keywords);
+    if (python_autocast(c, op, copy, n, NULL))
+        python_result(c, ops_dispatch(c->ops, op, copy, n, keywords, n_keywords, &ret));
+    return ret;
+}
+
 struct value py_op_keywords(struct call *c, const char *name, const struct value *args, uint32_t n,
                             const struct keyword *keywords, uint32_t n_keywords)
 {
-    struct value ret = value_none();
-    if (c->failed)
-        return ret;
-    struct op *op = op_table_find(&c->ops->table, str_of(name));
-    struct value copy[OPS_MAX_ARGS];
-    if (!op)
+    struct op *op = c->failed ? NULL : op_table_find(&c->ops->table, str_of(name));
+    if (!op && !c->failed)
         unsupported(c, "%s", name);
-    else if (!op_prepare(c->ops, op) || n > OPS_MAX_ARGS)
-        python_no_memory(c);
-    if (c->failed)
-        return ret;
-    if (n)
-        memcpy(copy, args, n * sizeof *copy);
-    if (python_unpack(c, op, copy, n) && python_autocast(c, op, copy, n, NULL))
-        python_result(c, ops_dispatch(c->ops, op, copy, n, keywords, n_keywords, &ret));
-    return ret;
+    return op ? call_overload(c, op, args, n, keywords, n_keywords) : value_none();
 }
 
 struct value py_op(struct call *c, const char *name, const struct value *args, uint32_t n)
@@ -315,6 +339,18 @@ static bool number_function(struct call *c, struct str name, const struct value 
     return *found && !c->failed;
 }
 
+/* An operator by its whole name, "aten.cat.default", or "prims.div" where there is but one of it.
+ */
+static struct op *qualified(const struct call *c, struct str name)
+{
+    size_t space = str_find_char(name, '.');
+    bool overload = str_find_char(str_from(name, space + 1), '.') < name.n - space - 1;
+    struct op *op = str_starts(name, STR("torch.")) || (str_starts(name, STR("aten.")) && !overload)
+                        ? NULL
+                        : op_table_find(&c->ops->table, name);
+    return op;
+}
+
 bool python_function(struct call *c, struct str target, const struct value *args, uint32_t n,
                      const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
 {
@@ -330,6 +366,11 @@ bool python_function(struct call *c, struct str target, const struct value *args
         bool done = python_operator(c, after_last_dot(name), args, n, ret, &found);
         if (found || c->failed)
             return done;
+    }
+    struct op *op = qualified(c, name);
+    if (op) {
+        *ret = call_overload(c, op, args, n, keywords, n_keywords);
+        return !c->failed;
     }
     bool method = str_starts(name, STR("Tensor."));
     return generic(c, base_of(name, base_room), method, args, n, keywords, n_keywords, ret, &found);

@@ -18,6 +18,12 @@ bool python_unpack(struct call *c, const struct op *op, struct value *args, uint
 /* torch.tensor(data, dtype, device) */
 struct tensor python_data(struct call *c, struct value data, enum dtype dtype,
                           struct device device);
+/* Whether the call is the decomposition of a dispatched operator: what it calls is counted within
+ * it, and autocast is over. */
+bool python_decomposes(const struct call *c);
+/* Calls the operator; *ret as from ops_call_op(). */
+bool python_dispatch(struct call *c, struct op *op, const struct value *args, uint32_t n,
+                     const struct keyword *keywords, uint32_t n_keywords, struct value *ret);
 bool python_autocast(struct call *c, const struct op *op, struct value *args, uint32_t n,
                      uint64_t *given);
 /* Did the call end well? Otherwise the caller has failed, too. */

@@ -289,14 +289,14 @@ bool python_unpack(struct call *c, const struct op *op, struct value *args, uint
     return !c->failed;
 }
 
-/* ops_call_op() with what was bound: keyword-only arguments by name, where they were given. */
-static bool call_bound(struct call *c, const struct op *op, struct attempt *a, struct value *ret)
+/* The call with what was bound: keyword-only arguments by name, where they were given. */
+static bool call_bound(struct call *c, struct op *op, struct attempt *a, struct value *ret)
 {
     const struct schema *schema = a->schema;
     struct keyword keywords[SCHEMA_MAX_SLOTS];
     uint32_t n = 0, n_keywords = 0;
     if (!python_unpack(c, op, a->bound, schema->n_args) ||
-        !python_autocast(c, op, a->bound, schema->n_args, &a->given))
+        (!python_decomposes(c) && !python_autocast(c, op, a->bound, schema->n_args, &a->given)))
         return false;
     for (uint32_t i = 0; i < schema->n_args; i++) {
         if (!(a->given >> i & 1))
@@ -306,7 +306,7 @@ static bool call_bound(struct call *c, const struct op *op, struct attempt *a, s
         else
             keywords[n_keywords++] = (struct keyword){ schema->args[i].name, a->bound[i] };
     }
-    return python_result(c, ops_call_op(c->ops, op, a->bound, n, keywords, n_keywords, ret));
+    return python_dispatch(c, op, a->bound, n, keywords, n_keywords, ret);
 }
 
 bool python_overloads(struct call *c, struct str base, bool method, const struct value *args,
@@ -315,7 +315,7 @@ bool python_overloads(struct call *c, struct str base, bool method, const struct
 {
     struct value bound[2][SCHEMA_MAX_SLOTS];
     struct attempt best = { 0 };
-    const struct op *chosen = NULL;
+    struct op *chosen = NULL;
     struct op *op = python_base(c, base);
     *found = op != NULL;
     for (; op; op = op->next_overload) {

@@ -239,6 +239,8 @@ static struct value convert(struct call *c, struct value value, const struct con
     struct tensor x = value_as_tensor(c, value);
     if (c->failed)
         return value_none();
+    if (python_decomposes(c) && !in_kernel(c))
+        count_dispatches(c, 2); /* aten.to.dtype and prim.device */
     bool dtype = to->dtype != DTYPE_NONE && to->dtype != x.meta->dtype;
     bool device = to->device.type != DEVICE_NONE && !same_device(to->device, x.meta->device);
     bool format =

@@ -8,13 +8,6 @@
 
 #include "replay/ops/layout/strides.h"
 
-enum program_id {
-#define PROGRAM(id, cast, text) PROGRAM_##id,
-#include "replay/ops/rules/pointwise/pointwise_programs.def"
-#undef PROGRAM
-    PROGRAM_COUNT
-};
-
 /* call.param: the promotion, how many of the first arguments are operands, and flags. */
 enum {
     POINTWISE_KIND = 0xf,
@@ -25,13 +18,13 @@ enum {
     POINTWISE_FIRST = 1 << 10,     /* without symbols: only the first operand has a shape */
     POINTWISE_FAST = 1 << 11,      /* make_fast_binary_impl is tried first */
     POINTWISE_GRAD_LAST = 1 << 12, /* eager: the first operand is iterated last */
-    POINTWISE_PROGRAM_SHIFT = 16,
+    POINTWISE_BODY_SHIFT = 16,
 };
 
 #define ELEMENTWISE(kind, n) (PROMOTE_##kind | (n) << POINTWISE_OPERANDS_SHIFT)
-/* With symbols a program of pointwise_programs.def; n 0: every tensor is an operand. */
-#define POINTWISE_PROGRAM(id, kind, n) \
-    (ELEMENTWISE(kind, n) | PROGRAM_##id << POINTWISE_PROGRAM_SHIFT)
+/* With symbols the text of replay/ops/decomp/pointwise_bodies.def; n 0: every tensor is an operand.
+ */
+#define DECOMPOSED(id, kind, n) (ELEMENTWISE(kind, n) | BODY_##id << POINTWISE_BODY_SHIFT)
 
 /* --- Without symbols --- */
 
@@ -74,9 +67,9 @@ struct tensor elementwise(struct call *c); /* what the row says */
 /* make_fast_binary_impl: no meta where the slow way is to be taken. */
 struct tensor fast_binary(struct call *c, const struct value *operands, enum promotion kind);
 
-/* A program over the call's arguments, cast as it says. */
-struct value run_program(struct call *c, enum program_id id);
-struct tensor plain_program(struct call *c); /* what it answers without symbols */
+/* Without symbols what a row with a text answers: TensorIterator over the operands, or over all
+ * tensors that are no out=. */
+struct tensor plain_body(struct call *c);
 
 /* Returns it; in place and out= the way of out_wrapper and _make_inplace (torch/_prims_common/
  * wrappers.py, torch/_refs): the result is copied into what is written. */

@@ -1,4 +1,4 @@
-/* add, sub, mul, div and what is near them: fast path, alpha, rounding modes, powers. */
+/* add, sub, mul, div and what is near them: fast path, alpha, powers. */
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
 
@@ -158,55 +158,6 @@ bool rule_rsub(struct call *c)
     struct keyword keyword = { STR("alpha"), alpha };
     return ret_value(
         c, call_op_keywords(c, "aten.sub.Tensor", x, 2, &keyword, !is_plain_one(c, alpha)));
-}
-
-/* --- Rounded division --- */
-
-static struct tensor rounded_plain(struct call *c)
-{
-    return iterator_promoted(c, c->args, 2, 2, PROMOTE_DEFAULT);
-}
-
-/* A number as the other operand's dtype: refs.floor_divide wraps it in a 0-dim tensor. */
-static bool floor_divide(struct call *c)
-{
-    enum dtype compute;
-    elementwise_dtypes(c, c->args, 2, PROMOTE_DEFAULT, &compute, NULL);
-    if (dtype_is_float(compute))
-        return ret_pointwise(c, run_program(c, PROGRAM_FLOOR_DIVIDE_FLOAT));
-    bool is_unsigned =
-        compute == DTYPE_U8 || compute == DTYPE_U16 || compute == DTYPE_U32 || compute == DTYPE_U64;
-    if (dtype_is_integer(compute))
-        return ret_pointwise(c, run_program(c, is_unsigned ? PROGRAM_FLOOR_DIVIDE_UNSIGNED
-                                                           : PROGRAM_FLOOR_DIVIDE_INTEGER));
-    return refuse(c, "RuntimeError", "%s not supported for floor_divide",
-                  dtype_python_name(compute));
-}
-
-/* div.Tensor_mode, div.Scalar_mode and their kin. */
-bool rule_div_mode(struct call *c)
-{
-    if (!arg_given(c, 2)) {
-        struct value args[] = { arg(c, 0), arg(c, 1) };
-        if (eager(c))
-            return ret_tensor(c, iterator_promoted(c, args, 2, 2, PROMOTE_INT_TO_FLOAT));
-        return ret_tensor(c, reference_step(c, "prims.div.default", args, 2, PROMOTE_INT_TO_FLOAT));
-    }
-    struct str mode = arg_string(c, 2);
-    bool floor = str_is(mode, "floor");
-    if (!floor && !str_is(mode, "trunc"))
-        return refuse(c, "RuntimeError",
-                      "div expected rounding_mode to be one of None, 'trunc', or 'floor' but "
-                      "found '%.*s'",
-                      STR_ARG(mode));
-    if (eager(c))
-        return ret_tensor(c, rounded_plain(c));
-    return floor ? floor_divide(c) : ret_pointwise(c, run_program(c, PROGRAM_TRUNC_DIVIDE));
-}
-
-bool rule_floor_divide(struct call *c)
-{
-    return !eager(c) ? floor_divide(c) : ret_tensor(c, rounded_plain(c));
 }
 
 /* --- Powers --- */

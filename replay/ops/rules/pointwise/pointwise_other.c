@@ -1,104 +1,15 @@
-/* Pointwise operators that choose among programs, or have a shape of their own. */
+/* Pointwise operators that have a shape of their own. */
 #include "replay/ops/dispatch/context.h"
+#include "replay/ops/rules/compose.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static bool is_tensor(struct value x)
-{
-    return x.kind == VALUE_TENSOR;
-}
-
-static bool program_or_plain(struct call *c, enum program_id id)
-{
-    return !eager(c) ? ret_pointwise(c, run_program(c, id)) : ret_tensor(c, plain_program(c));
-}
-
 /* relu_ and logical_not_ have meta functions of their own. */
 bool rule_relu_(struct call *c)
 {
-    return ret_tensor(c, eager(c) ? plain_program(c) : arg_tensor(c, 0));
-}
-
-static bool check_gelu(struct call *c, struct str how, bool *tanh)
-{
-    *tanh = str_is(how, "tanh");
-    return *tanh || str_is(how, "none") ||
-           refuse(c, "RuntimeError", "approximate argument must be either none or tanh.");
-}
-
-bool rule_gelu(struct call *c)
-{
-    bool tanh;
-    if (!check_gelu(c, arg_string(c, 1), &tanh))
-        return false;
-    return program_or_plain(c, tanh ? PROGRAM_GELU_TANH : PROGRAM_GELU);
-}
-
-bool rule_gelu_backward(struct call *c)
-{
-    bool tanh;
-    if (!check_gelu(c, arg_string(c, 2), &tanh))
-        return false;
-    return program_or_plain(c, tanh ? PROGRAM_GELU_BACKWARD_TANH : PROGRAM_GELU_BACKWARD);
-}
-
-/* elu_backward(grad, alpha, scale, input_scale, is_result, self_or_result) */
-bool rule_elu_backward(struct call *c)
-{
-    return program_or_plain(c, arg_bool(c, 4) ? PROGRAM_ELU_BACKWARD_RESULT : PROGRAM_ELU_BACKWARD);
-}
-
-bool rule_logit(struct call *c)
-{
-    return program_or_plain(c, arg_given(c, 1) ? PROGRAM_LOGIT_EPS : PROGRAM_LOGIT);
-}
-
-bool rule_sgn(struct call *c)
-{
-    bool complex = dtype_is_complex(arg_tensor(c, 0).meta->dtype);
-    return program_or_plain(c, complex ? PROGRAM_SGN_COMPLEX : PROGRAM_SGN);
-}
-
-/* round.decimals: 0 is round itself. */
-bool rule_round_decimals(struct call *c)
-{
-    if (eager(c) || arg_int(c, 1) != 0)
-        return program_or_plain(c, PROGRAM_ROUND_DECIMALS);
-    return ret_tensor(c, reference_step(c, "prims.round.default", c->args, 1, PROMOTE_DEFAULT));
-}
-
-static double largest(enum dtype dtype)
-{
-    switch (dtype) {
-    case DTYPE_F16: return 65504.0;
-    case DTYPE_BF16: return 3.3895313892515355e38;
-    case DTYPE_F64: return 1.7976931348623157e308;
-    default: return 3.4028234663852886e38;
-    }
-}
-
-bool rule_softshrink(struct call *c)
-{
-    enum dtype dtype = arg_tensor(c, 0).meta->dtype;
-    double lambda = arg_double(c, 1);
-    if (lambda < 0 || lambda > largest(dtype))
-        return refuse(c, "RuntimeError",
-                      "lambda must be in range [0, %g] for input dtype %s, but found %g",
-                      largest(dtype),
-                      !eager(c) ? dtype_python_name(dtype) : dtype_scalar_name(dtype), lambda);
-    return program_or_plain(c, PROGRAM_SOFTSHRINK);
-}
-
-/* log_sigmoid_backward(grad, self, buffer): the buffer is empty on CUDA. */
-bool rule_log_sigmoid_backward(struct call *c)
-{
-    if (eager(c))
-        return ret_tensor(c, plain_program(c));
-    bool buffered = guard_bool(c, gt(c, numel(c, arg_tensor(c, 2)), num(c, 0)));
-    return ret_pointwise(c, run_program(c, buffered ? PROGRAM_LOG_SIGMOID_BACKWARD
-                                                    : PROGRAM_LOG_SIGMOID_BACKWARD_CUDA));
+    return ret_tensor(c, eager(c) ? plain_body(c) : arg_tensor(c, 0));
 }
 
 /* log_sigmoid_forward: the result and a buffer, empty on CUDA. */
@@ -110,24 +21,6 @@ bool rule_log_sigmoid_forward(struct call *c)
     out[1] = x.meta->device.type == DEVICE_CUDA
                  ? new_tensor(c, x.meta->dtype, x.meta->device, &none, 1)
                  : new_like(c, x);
-    return ret_tensors(c, out, 2);
-}
-
-/* _prelu_kernel_backward(grad, self, weight): of both. */
-bool rule_prelu_backward(struct call *c)
-{
-    struct tensor out[2];
-    if (!eager(c)) {
-        struct value first = run_program(c, PROGRAM_PRELU_BACKWARD_INPUT);
-        struct value second = run_program(c, PROGRAM_PRELU_BACKWARD_WEIGHT);
-        if (c->failed || !is_tensor(first) || !is_tensor(second))
-            return false;
-        out[0] = first.u.tensor;
-        out[1] = second.u.tensor;
-    } else {
-        out[0] = out[1] = plain_program(c);
-        out[1] = plain_program(c);
-    }
     return ret_tensors(c, out, 2);
 }
 
@@ -193,7 +86,9 @@ bool rule_native_dropout_backward(struct call *c)
     if (eager(c))
         return ret_tensor(
             c, iterator_result(c, c->args, 2, plain_dtype(c, c->args, 1, PROMOTE_INT_TO_FLOAT)));
-    struct value product = run_program(c, PROGRAM_NATIVE_DROPOUT_BACKWARD);
+    c->in_kernel = !c->symbolic;
+    struct tensor mask = to_dtype(c, arg_tensor(c, 1), grad.meta->dtype);
+    struct value product = T(times(c, T(grad), T(times(c, T(mask), arg(c, 2)))));
     enum memory_format format = c->failed ? FORMAT_CONTIGUOUS : suggest_format(c, grad);
     struct keyword keyword = { STR("memory_format"),
                                { .kind = VALUE_MEMORY_FORMAT, .u.memory_format = format } };

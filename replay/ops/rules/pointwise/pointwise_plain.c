@@ -184,3 +184,22 @@ bool check_refusals(struct call *c)
             return refuse(c, refusals[i].type, "%s", refusals[i].text);
     return true;
 }
+
+struct tensor plain_body(struct call *c)
+{
+    uint32_t n = pointwise_operands(c), kept = 0;
+    struct value *part = values(c, c->n_args + 1);
+    for (uint32_t i = 0; part && i < c->n_args; i++)
+        if (n ? i < n : c->args[i].kind == VALUE_TENSOR && !c->op->schema.args[i].keyword_only)
+            part[kept++] = c->args[i];
+    /* The kernel's iterator has the gradient last. */
+    for (uint32_t i = 1; part && (c->param & POINTWISE_GRAD_LAST) && i < kept; i++) {
+        struct value swap = part[i];
+        part[i] = part[i - 1];
+        part[i - 1] = swap;
+    }
+    if (!part || !check_refusals(c))
+        return (struct tensor){ 0 };
+    return iterator_promoted(c, part, kept, c->param & POINTWISE_FIRST ? 1 : kept,
+                             pointwise_kind(c));
+}

@@ -1,6 +1,8 @@
 /* Rules of custom operators: what they answer, how bad ones are told of, any text at all. */
-#include "replay/ops/decomp/custom.h"
+#include "replay/ops/decomp/custom_tree.h"
+#include "replay/ops/dispatch/context.h"
 #include "replay/ops/layers.h"
+#include "replay/ops/rules/pointwise/pointwise.h"
 
 #include "tests/harness.h"
 
@@ -127,31 +129,52 @@ static void rules_answer(void **state)
     custom_rules_free(rules);
 }
 
-/* Our own composite operators are written the same way. */
+/* Our own decompositions are written the same way. */
+static void assert_body(const struct op *op, enum body body, bool *seen)
+{
+    static const char *const texts[] = {
+#define BODY(id, schema, text)         text,
+#define POINTWISE_BODY(id, cast, text) text,
+#include "replay/ops/decomp/all_bodies.def"
+    };
+    struct err err = { 0 };
+    struct custom_rules *rules = custom_rules_new(&err);
+    bool ok = custom_rules_add_body(rules, &op->schema, str_of(texts[body]), &err);
+    if (!ok)
+        print_message("%s: %s\n", op->name.p, err.text);
+    assert_true(ok);
+    custom_rules_free(rules);
+    seen[body] = true;
+}
+
 static void bodies_are_rules(void **state)
 {
     (void)state;
-    static const struct {
-        const char *schema, *text;
-    } bodies[] = {
-#define BODY(id, schema, text) { schema, text },
-#include "replay/ops/decomp/bodies.def"
-#undef BODY
-    };
-    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        struct err err = { 0 };
-        struct buf rule = BUF_INIT;
-        struct custom_rules *rules = custom_rules_new(&err);
-        buf_printf(&rule, "%s\n  ", bodies[i].schema);
-        for (const char *p = bodies[i].text; *p; p++)
-            buf_printf(&rule, *p == '\n' ? "\n  " : "%c", *p);
-        bool ok = custom_rules_add(rules, buf_str(&rule), str_of(bodies[i].schema), &err);
-        if (!ok)
-            print_message("%s\n", err.text);
-        assert_true(ok);
-        custom_rules_free(rules);
-        buf_release(&rule);
+    op_rule rule_pointwise_body, rule_gelu, rule_softshrink, rule_round_decimals, rule_div_mode;
+    struct err err = { 0 };
+    bool seen[BODIES] = { 0 };
+    struct shape_env *env = shape_env_new(NULL, &err);
+    struct ops *ops = ops_new(env, &err);
+    for (uint32_t i = 0; i < ops->table.n; i++) {
+        struct op *op = &ops->table.rows[i];
+        uint32_t body = (uint32_t)op->param >> POINTWISE_BODY_SHIFT;
+        assert_true(op_prepare(ops, op));
+        if (op->rule == rule_body)
+            assert_body(op, (enum body)op->param, seen);
+        if (op->rule == rule_pointwise_body || op->rule == rule_softshrink ||
+            op->rule == rule_round_decimals || op->rule == rule_gelu)
+            assert_body(op, (enum body)body, seen);
+        if (op->rule == rule_gelu)
+            assert_body(op, (enum body)(body + 1), seen);
+        static const enum body divisions[] = { BODY_FLOOR_DIVIDE_FLOAT, BODY_FLOOR_DIVIDE_INTEGER,
+                                               BODY_FLOOR_DIVIDE_UNSIGNED, BODY_TRUNC_DIVIDE };
+        for (size_t j = 0; op->rule == rule_div_mode && j < 4; j++)
+            assert_body(op, divisions[j], seen);
     }
+    for (int i = 0; i < BODIES; i++)
+        assert_true(seen[i]); /* each has a row */
+    ops_free(ops);
+    shape_env_free(env);
 }
 
 /* Bytes changed one by one, and texts cut anywhere: read or refused, never worse. */
