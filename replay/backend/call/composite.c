@@ -59,137 +59,13 @@ void composite_linear(struct kernel *k)
                  bias ? 3 : 2, (int64_t[]){ rows, n }, 2);
 }
 
-struct batches {
-    int64_t size[TENSOR_MAX_DIM], n; /* what both broadcast to */
-    uint32_t ndim;
-};
-
-static struct tensor as_batches(struct kernel *k, struct tensor x, const struct batches *b)
-{
-    int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, x, size);
-    int64_t whole[TENSOR_MAX_DIM], rows = size[ndim - 2], columns = size[ndim - 1];
-    memcpy(whole, b->size, b->ndim * sizeof *whole);
-    whole[b->ndim] = rows;
-    whole[b->ndim + 1] = columns;
-    struct value args[] = { value_tensor(x), value_of_ints(k, whole, b->ndim + 2) };
-    x = run_tensor(k, "aten.expand.default", args, 2);
-    return reshaped(k, x, (int64_t[]){ b->n, rows, columns }, 3);
-}
-
-/* matmul: batches of matrices, broadcast; vectors gain a dimension that the result has not. */
-void composite_matmul(struct kernel *k)
-{
-    struct tensor x = tensor_arg(k, "self"), y = tensor_arg(k, "other");
-    int64_t a[TENSOR_MAX_DIM], b[TENSOR_MAX_DIM];
-    uint32_t x_ndim = tensor_sizes(k, x, a), y_ndim = tensor_sizes(k, y, b);
-    if (!x.meta || !y.meta || !x_ndim || !y_ndim)
-        return;
-    if (x_ndim == 1) {
-        x = reshaped(k, x, (int64_t[]){ 1, a[0] }, 2);
-        x_ndim = tensor_sizes(k, x, a);
-    }
-    if (y_ndim == 1) {
-        y = reshaped(k, y, (int64_t[]){ b[0], 1 }, 2);
-        y_ndim = tensor_sizes(k, y, b);
-    }
-    if (k->failed)
-        return;
-    int64_t m = a[x_ndim - 2], inner = a[x_ndim - 1], n = b[y_ndim - 1];
-    struct batches all = { .n = 1, .ndim = (x_ndim > y_ndim ? x_ndim : y_ndim) - 2 };
-    for (uint32_t i = 0; i < all.ndim; i++) {
-        int64_t p = i + x_ndim >= all.ndim + 2 ? a[i + x_ndim - all.ndim - 2] : 1;
-        int64_t q = i + y_ndim >= all.ndim + 2 ? b[i + y_ndim - all.ndim - 2] : 1;
-        all.n *= all.size[i] = p == 1 ? q : p;
-    }
-    bool fold = y_ndim == 2; /* one matrix for every batch: they are rows of one product */
-    x = fold ? reshaped(k, x, (int64_t[]){ all.n * m, inner }, 2) : as_batches(k, x, &all);
-    y = fold ? y : as_batches(k, y, &all);
-    struct value args[] = { value_tensor(x), value_tensor(y) };
-    product_into(k, fold ? "aten.mm.default" : "aten.bmm.default", args, 2,
-                 fold ? (int64_t[]){ all.n * m, n } : (int64_t[]){ all.n, m, n }, fold ? 2 : 3);
-}
-
-/* ---- Convolution, normalisation, pooling ---- */
-
-/* "same" pads as much before as behind; one more behind where that does not come out even. */
-static void same_padding(struct kernel *k, uint32_t dims, int64_t *padding, struct value *input)
-{
-    int64_t window[TENSOR_MAX_DIM], dilation[3], more[6] = { 0 };
-    bool uneven = false;
-    uint32_t n = ints_arg(k, "dilation", dilation, 3);
-    tensor_sizes(k, tensor_arg(k, "weight"), window);
-    for (uint32_t i = 0; i < dims && n; i++) {
-        int64_t all = (window[2 + i] - 1) * dilation[i < n ? i : n - 1];
-        padding[i] = all / 2;
-        more[2 * (dims - 1 - i) + 1] = all % 2;
-        uneven |= all % 2 != 0;
-    }
-    struct value args[] = { *input, value_of_ints(k, more, 2 * dims), value_int(SYM_ID_ZERO) };
-    if (uneven)
-        *input = run_op(k, "aten.constant_pad_nd.default", args, 3);
-}
-
-/* conv1d, conv2d, conv3d; conv_transpose*d (PARAM 10 more). "same" and "valid" are paddings, too.
- */
-void composite_conv(struct kernel *k)
-{
-    uint32_t dims = (uint32_t)k->row->param % 10;
-    bool transposed = k->row->param > 10;
-    int64_t padding[3] = { 0 };
-    struct value pad = pass(k, "padding"), input = pass(k, "input");
-    if (pad.kind == VALUE_STRING) {
-        if (!str_is(pad.u.text, "valid"))
-            same_padding(k, dims, padding, &input);
-        pad = value_of_ints(k, padding, dims);
-    }
-    struct value output_padding =
-        transposed ? pass(k, "output_padding") : value_of_ints(k, (const int64_t[3]){ 0 }, dims);
-    struct value args[] = { input,
-                            pass(k, "weight"),
-                            pass(k, "bias"),
-                            pass(k, "stride"),
-                            pad,
-                            pass(k, "dilation"),
-                            value_of_bool(transposed),
-                            output_padding,
-                            pass(k, "groups") };
-    run_for_result(k, "aten.convolution.default", args, 9);
-}
+/* ---- Dropout, padding ---- */
 
 static void first_of(struct kernel *k, const char *name, const struct value *args, uint32_t n)
 {
     struct value all = run_op(k, name, args, n);
     if ((all.kind == VALUE_TUPLE || all.kind == VALUE_LIST) && all.n)
         copy_results(k, all.u.items[0]);
-}
-
-void composite_layer_norm(struct kernel *k)
-{
-    struct value args[] = { pass(k, "input"), pass(k, "normalized_shape"), pass(k, "weight"),
-                            pass(k, "bias"), pass(k, "eps") };
-    first_of(k, "aten.native_layer_norm.default", args, 5);
-}
-
-void composite_group_norm(struct kernel *k)
-{
-    int64_t size[TENSOR_MAX_DIM], hw = 1;
-    uint32_t ndim = tensor_sizes(k, tensor_arg(k, "input"), size);
-    for (uint32_t i = 2; i < ndim; i++)
-        hw *= size[i];
-    struct value args[] = { pass(k, "input"),         pass(k, "weight"),
-                            pass(k, "bias"),          value_of_int(k, size[0]),
-                            value_of_int(k, size[1]), value_of_int(k, hw),
-                            pass(k, "num_groups"),    pass(k, "eps") };
-    first_of(k, "aten.native_group_norm.default", args, 8);
-}
-
-void composite_batch_norm(struct kernel *k)
-{
-    struct value args[] = { pass(k, "input"),        pass(k, "weight"),      pass(k, "bias"),
-                            pass(k, "running_mean"), pass(k, "running_var"), pass(k, "training"),
-                            pass(k, "momentum"),     pass(k, "eps") };
-    first_of(k, "aten.native_batch_norm.default", args, 8);
 }
 
 /* dropout: evaluated it is the identity. PARAM: whole channels are dropped, which is a mask of the
@@ -219,26 +95,6 @@ void composite_dropout(struct kernel *k)
         args[1] = kept.u.items[0];
         run_for_result(k, "aten.mul.Tensor", args, 2);
     }
-}
-
-/* adaptive_avg_pool2d and its like. */
-void composite_adaptive_avg_pool(struct kernel *k)
-{
-    struct value args[] = { pass(k, "self"), pass(k, "output_size") };
-    run_for_result(k,
-                   k->row->param == 2 ? "aten._adaptive_avg_pool2d.default"
-                                      : "aten._adaptive_avg_pool3d.default",
-                   args, 2);
-}
-
-void composite_max_pool(struct kernel *k)
-{
-    struct value args[] = { pass(k, "self"),    pass(k, "kernel_size"), pass(k, "stride"),
-                            pass(k, "padding"), pass(k, "dilation"),    pass(k, "ceil_mode") };
-    first_of(k,
-             k->row->param == 2 ? "aten.max_pool2d_with_indices.default"
-                                : "aten.max_pool3d_with_indices.default",
-             args, 6);
 }
 
 /* circular: what is missing at one end is taken from the other (_pad_circular in PadNd.cpp). */
