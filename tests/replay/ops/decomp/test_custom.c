@@ -1,4 +1,5 @@
 /* Rules of custom operators: what they answer, how bad ones are told of, any text at all. */
+#include "replay/ops/decomp/bodies.h"
 #include "replay/ops/decomp/custom_tree.h"
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/layers.h"
