@@ -189,7 +189,7 @@ static void print_outcomes(const struct session *s, struct buf *out)
         if (!count)
             continue;
         buf_puts(out, lead);
-        if (count == n && n > 1)
+        if (count == n && n > 1 && !session_stopped(s))
             buf_puts(out, "all ");
         else if (n > 1)
             buf_printf(out, "%llu ", (unsigned long long)count);

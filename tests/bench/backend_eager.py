@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The wall time of `symtape replay --backend` beside PyTorch's eager CPU, program by program.
+"""The wall time of `symtape run` beside PyTorch's eager CPU, program by program.
 
     tests/bench/backend_eager.py [--backend cpu] [--size 0] [PROGRAM.pt2 ...]
 
@@ -51,8 +51,8 @@ def eager_us(program, inputs):
     return statistics.median(times[1:])
 
 
-def replay_us(program, values, size, backend):
-    run = subprocess.run([SYMTAPE, "replay", "--backend", backend, program, "--inputs", values, "--input-prefix",
+def run_us(program, values, size, backend):
+    run = subprocess.run([SYMTAPE, "run", "--backend", backend, program, "--inputs", values, "--input-prefix",
                           f"in.{size}.", "--profile", "--json"], capture_output=True, text=True)
     graph = (json.loads(run.stdout)["graphs"] or [{}])[0] if run.stdout else {}
     return graph.get("wall_us"), graph.get("error") or run.stderr.strip()
@@ -80,7 +80,7 @@ def main():
         except Exception as failure:  # of another torch's format, or moved to another device
             print(f"{program.name:30} not run by this torch: {str(failure).splitlines()[0]}")
             continue
-        ours, error = replay_us(program, values, options.size, options.backend)
+        ours, error = run_us(program, values, options.size, options.backend)
         print(f"{program.name:30} {eager:10.0f} " + (f"{ours:12.0f} {ours / eager:8.2f}" if ours else error))
 
 

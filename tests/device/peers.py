@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The wall time of recorded graphs in PyTorch beside ours: eager, torch.compile(dynamic=True), symtape replay.
+"""The wall time of recorded graphs in PyTorch beside ours: eager, torch.compile(dynamic=True), symtape run.
 
     peers.py [options] SYMTAPE TAPE[:SELECTOR]...
 
 Each forward, backward and inference graph of the TAPEs is written as a program (symtape export --python) and run in one
-process at several sizes: op by op, and compiled once for all sizes; between two such rounds symtape replay --profile runs
+process at several sizes: op by op, and compiled once for all sizes; between two such rounds symtape run --profile runs
 the same graph at the same sizes. Indices are the same numbers on all sides; at the first size all inputs are, and what eager
 PyTorch computes is compared with ours. Prints a table in markdown; medians of synchronised runs, in microseconds.
 
@@ -125,7 +125,7 @@ def geomean(values):
 def main():
     options = arguments()
     until = time.monotonic() + options.seconds
-    if options.tf32 and "--tf32" not in call(options, "replay", "--help")[1]:
+    if options.tf32 and "--tf32" not in call(options, "run", "--help")[1]:
         sys.exit("peers.py: this symtape has no --tf32")
     if options.list:
         for _, selector, chosen in find_jobs(options):
