@@ -1,85 +1,28 @@
-#include "cmd/info/info.h"
-
-#include "cmd/cli/place.h"
 #include "cmd/cmd.h"
-#include "trace/base/text/json_write.h"
+#include "cmd/info/info_fields.h"
+
+static void put_row(const struct fields *fields, const struct info_tape *tape, const void *item,
+                    struct json_writer *w)
+{
+    json_open_object(w, NULL);
+    fields_json(fields, tape, item, w);
+    json_close(w);
+}
 
 static void recordings_json(const struct info_tape *tape, struct json_writer *w)
 {
     const struct trace *trace = tape->arg.trace;
-    for (uint32_t i = 0; i < trace->n_recordings; i++) {
-        const struct recording *recording = &trace->recordings[i];
-        if (!info_in_view(tape, i))
-            continue;
-        json_open_object(w, NULL);
-        json_put_str(w, "name", recording->name);
-        if (recording->rank < 0)
-            json_put_null(w, "rank");
-        else
-            json_put_i64(w, "rank", recording->rank);
-        json_put_u64(w, "pid", recording->pid);
-        json_put_str(w, "tape", trace->path);
-        json_put_cstr(w, "kind", recording->kind == RECORDING_PT2 ? "pt2" : "log");
-        json_put_str(w, "source", recording->source);
-        json_put_str(w, "torch_version", recording->torch_version);
-        json_put_u64(w, "records", recording->n_records);
-        json_put_u64(w, "payloads", recording->payloads);
-        json_put_u64(w, "damaged", recording->damaged);
-        json_put_u64(w, "bytes", recording->bytes);
-        json_put_bool(w, "complete", recording->complete);
-        json_close(w);
-    }
-}
-
-static void graph_json(const struct graph_row *row, struct json_writer *w)
-{
-    json_open_object(w, NULL);
-    json_put_str(w, "kind", row->ref->name);
-    json_put_u64(w, "index", row->ref->index);
-    if (row->unreadable) {
-        json_put_bool(w, "unreadable", true);
-    } else {
-        json_put_u64(w, "inputs", row->counts.inputs);
-        json_put_u64(w, "nodes", row->counts.nodes);
-        json_put_u64(w, "calls", row->counts.calls);
-        json_put_u64(w, "outputs", row->counts.outputs);
-        json_put_u64(w, "opaque", row->counts.opaque);
-        json_put_u64(w, "subgraphs", row->counts.graphs ? row->counts.graphs - 1 : 0);
-    }
-    json_close(w);
-}
-
-/* The graphs of one attempt, or of none: those of events, or the others. */
-static void graphs_json(const struct info_tape *tape, uint32_t attempt, bool of_events,
-                        struct json_writer *w, const char *key)
-{
-    json_open_array(w, key);
-    for (size_t i = 0; i < tape->graphs.n; i++)
-        if (tape->graphs.v[i].ref->attempt == attempt &&
-            tape->graphs.v[i].ref->is_event == of_events)
-            graph_json(&tape->graphs.v[i], w);
-    json_close(w);
+    for (uint32_t i = 0; i < trace->n_recordings; i++)
+        if (info_in_view(tape, i))
+            put_row(&info_recording_fields, tape, &trace->recordings[i], w);
 }
 
 static void compiles_json(const struct info_tape *tape, struct json_writer *w)
 {
     const struct trace *trace = tape->arg.trace;
-    for (uint32_t i = 0; i < trace->n_attempts; i++) {
-        const struct attempt *attempt = &trace->attempts[i];
-        if (!info_in_view(tape, attempt->recording))
-            continue;
-        json_open_object(w, NULL);
-        json_put_str(w, "recording", trace->recordings[attempt->recording].name);
-        json_put_str(w, "id", attempt->compile);
-        json_put_u64(w, "attempt", attempt->number);
-        json_put_cstr(w, "status", attempt_status_name(attempt->status));
-        json_put_u64(w, "records", attempt->n_records);
-        json_put_u64(w, "symbols", tape->sums[i].symbols);
-        json_put_u64(w, "guards", tape->sums[i].guards);
-        graphs_json(tape, i, true, w, "graphs");
-        graphs_json(tape, i, false, w, "other_graphs");
-        json_close(w);
-    }
+    for (uint32_t i = 0; i < trace->n_attempts; i++)
+        if (info_in_view(tape, trace->attempts[i].recording))
+            put_row(&info_attempt_fields, tape, &trace->attempts[i], w);
 }
 
 static void counts_json(const struct info *info, struct json_writer *w)
@@ -121,7 +64,7 @@ int info_print_json(const struct info *info)
     for (size_t i = 0; i < info->n_tapes; i++)
         for (size_t g = 0; g < info->tapes[i].graphs.n; g++)
             if (info->tapes[i].graphs.v[g].ref->attempt == TRACE_NONE)
-                graph_json(&info->tapes[i].graphs.v[g], &w);
+                put_row(&info_graph_fields, &info->tapes[i], &info->tapes[i].graphs.v[g], &w);
     json_close(&w);
     json_close(&w);
     buf_putc(&text, '\n');

@@ -171,7 +171,8 @@ static enum column_kind column_kind(enum unit unit)
 {
     switch (unit) {
     case UNIT_WORD: return COLUMN_LEFT;
-    case UNIT_TEXT: return COLUMN_WIDE;
+    case UNIT_TEXT:
+    case UNIT_LIST: return COLUMN_WIDE;
     case UNIT_PATH: return COLUMN_PATH;
     case UNIT_MARKUP: return COLUMN_MARKUP;
     default: return COLUMN_RIGHT;
@@ -301,7 +302,7 @@ void text_table_row(struct text_table *t, const void *context, const void *item)
         } else if (f->cell) {
             size_t before = table->text.n;
             f->cell(context, at_offset(of, f), &table->text);
-            if (table->text.n == before)
+            if (table->text.n == before && t->from[c].place->unit != UNIT_LIST)
                 buf_putc(&table->text, '-');
             table_cell(table);
         } else {

@@ -106,6 +106,7 @@ static inline struct datum datum_place(struct str file, uint32_t line, struct st
 enum unit {
     UNIT_WORD,   /* short texts and names; a bool is "yes" or "no" */
     UNIT_TEXT,   /* may be cut */
+    UNIT_LIST,   /* several texts, which may be cut; none are blank, not "-" */
     UNIT_PATH,   /* may be cut, and keeps its end; places */
     UNIT_MARKUP, /* words of ours, which Markdown may mark up */
     UNIT_COUNT,  /* "1,234"; 0 is "-" */
@@ -188,21 +189,21 @@ struct field {
  *
  *     GETTER(get_slow, struct call, datum_bool(row->ns > 1000000))
  *     GETTER_IN(get_name, struct profile, uint32_t, datum_string(in->names[*row])) */
-#define FIELD_FUNCTION(result, name, context_type, row_type, expression) \
-    static result name(const void *context, const void *at)              \
-    {                                                                    \
-        const context_type *in = context;                                \
-        const row_type *row = at;                                        \
-        (void)in;                                                        \
-        (void)row;                                                       \
-        return expression;                                               \
+#define FIELD_FUNCTION(result, name, context_type, row_type, expr) \
+    static result name(const void *context, const void *at)        \
+    {                                                              \
+        const context_type *in = context;                          \
+        const row_type *row = at;                                  \
+        (void)in;                                                  \
+        (void)row;                                                 \
+        return expr;                                               \
     }
-#define GETTER(name, row, expression)        FIELD_FUNCTION(struct datum, name, void, row, expression)
-#define GETTER_IN(name, in, row, expression) FIELD_FUNCTION(struct datum, name, in, row, expression)
-#define REACH(name, row, expression)         FIELD_FUNCTION(const void *, name, void, row, expression)
-#define REACH_IN(name, in, row, expression)  FIELD_FUNCTION(const void *, name, in, row, expression)
-#define WANTED_IN(name, in, row, expression) FIELD_FUNCTION(bool, name, in, row, expression)
-#define WANTED(name, row, expression)        FIELD_FUNCTION(bool, name, void, row, expression)
+#define GETTER(name, row, expr)        FIELD_FUNCTION(struct datum, name, void, row, expr)
+#define GETTER_IN(name, in, row, expr) FIELD_FUNCTION(struct datum, name, in, row, expr)
+#define REACH(name, row, expr)         FIELD_FUNCTION(const void *, name, void, row, expr)
+#define REACH_IN(name, in, row, expr)  FIELD_FUNCTION(const void *, name, in, row, expr)
+#define WANTED_IN(name, in, row, expr) FIELD_FUNCTION(bool, name, in, row, expr)
+#define WANTED(name, row, expr)        FIELD_FUNCTION(bool, name, void, row, expr)
 
 struct datum get_bool(const void *context, const void *at);
 struct datum get_double(const void *context, const void *at);

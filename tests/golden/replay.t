@@ -107,7 +107,7 @@ A list of guards is cut where asked for.
     $ symtape replay $RECORDINGS/encoder.log.zst:0/1 --guards --limit 2 | tail -n +8
 
     compile  asked by        outcome     guard             node        operator                        graph                      recorded in                         user line
-    0/1_0    torch function  applied     Eq(zf14, 1.0e-5)  -           -                                                          functional.py:2987 layer_norm       demo/encoder.py:46
+    0/1_0    torch function  applied     Eq(zf14, 1.0e-5)  -           -                               -                          functional.py:2987 layer_norm       demo/encoder.py:46
     0/1_0    kernel          reproduced  Eq(s53, 32)       layer_norm  torch.nn.functional.layer_norm  0/1_0:dynamo_output_graph  __init__.py:3469 native_layer_norm  demo/encoder.py:46
 
     36 more guards

@@ -1,8 +1,6 @@
-#include "profile/report/replay/replay_report.h"
+#include <stdlib.h>
 
-#include "profile/model/format.h"
-#include "profile/report/table.h"
-#include "trace/events/user_line.h"
+#include "profile/report/replay/replay_fields.h"
 
 const char *outcome_name(enum outcome outcome)
 {
@@ -68,35 +66,14 @@ static void write_guard_counts(const struct replay *replay, struct buf *out)
                (unsigned long long)n->backend, (unsigned long long)n->user);
 }
 
-static void put_graph_cell(const struct replay_report *report, uint32_t ref, struct table *table)
+static void write_rows(const struct fields *fields, const struct replay_report *report,
+                       struct rows rows, uint32_t limit, const struct report_options *how,
+                       struct buf *out)
 {
-    if (ref != TRACE_NONE)
-        replay_graph_name(report, ref, &table->text);
-    table_cell(table);
-}
-
-static void write_graphs(const struct replay_report *report, const struct table_layout *layout,
-                         struct buf *out)
-{
-    static const struct column columns[] = {
-        { "graph", COLUMN_LEFT },     { "calls", COLUMN_RIGHT },   { "match", COLUMN_RIGHT },
-        { "mismatch", COLUMN_RIGHT }, { "refused", COLUMN_RIGHT }, { "unsupported", COLUMN_RIGHT },
-        { "adopted", COLUMN_RIGHT },  { "error", COLUMN_WIDE },
-    };
-    struct table table = TABLE(columns);
-    for (size_t i = 0; i < report->replay->n_graphs; i++) {
-        const struct replay_graph *graph = &report->replay->graphs[i];
-        put_graph_cell(report, graph->ref, &table);
-        table_u64(&table, graph->counts.calls);
-        table_u64(&table, graph->counts.match);
-        table_count(&table, graph->counts.mismatch);
-        table_count(&table, graph->counts.refused);
-        table_count(&table, graph->counts.unsupported);
-        table_count(&table, graph->counts.adopted);
-        table_text(&table, graph->error);
-    }
-    table_print(&table, layout, out);
-    table_release(&table);
+    struct text_table t;
+    text_table_init(&t, fields, 0);
+    text_table_rows(&t, report, &rows, limit);
+    replay_table(&t, how, out);
 }
 
 static void write_unsupported(const struct replay_report *report, const struct table_layout *layout,
@@ -159,55 +136,15 @@ static void write_differences(const struct replay_report *report, const struct r
         buf_printf(out, "\n%u differences follow from others\n", derived);
 }
 
-/* Where the record says that it was asked: PyTorch's function, and the user line. */
-static void put_asker(const struct trace *trace, const struct guard *guard, struct table *table)
-{
-    if (!guard) {
-        table_text(table, STR(""));
-        table_text(table, STR(""));
-        return;
-    }
-    uint32_t recording = trace->records[guard->record].recording;
-    struct frame asker = stack_frame(trace, recording, guard->asker);
-    struct frame line =
-        stack_frame(trace, recording, user_line(trace, recording, guard->user_stack));
-    table_printf(table, "%.*s:%u %.*s", STR_ARG(str_basename(asker.file)), asker.line,
-                 STR_ARG(asker.function));
-    table_place(table, line.file, line.line);
-}
-
-static void write_guards(const struct replay_report *report, const struct table_layout *layout,
+static void write_guards(const struct replay_report *report, const struct report_options *how,
                          struct buf *out)
 {
-    static const struct column columns[] = {
-        { "compile", COLUMN_LEFT }, { "asked by", COLUMN_LEFT },    { "outcome", COLUMN_LEFT },
-        { "guard", COLUMN_WIDE },   { "node", COLUMN_LEFT },        { "operator", COLUMN_LEFT },
-        { "graph", COLUMN_LEFT },   { "recorded in", COLUMN_LEFT }, { "user line", COLUMN_PATH },
-    };
-    struct table table = TABLE(columns);
-    size_t n = report->replay->n_guards;
-    size_t shown = report->max_guards && n > report->max_guards ? report->max_guards : n;
-    for (size_t i = 0; i < shown; i++) {
-        const struct replay_guard *row = &report->replay->guards[i];
-        if (row->attempt != TRACE_NONE)
-            table_printf(&table, "%.*s_%u", STR_ARG(report->trace->attempts[row->attempt].compile),
-                         report->trace->attempts[row->attempt].number);
-        else
-            table_text(&table, STR(""));
-        table_text(&table, str_of(row->guard ? guard_class_name(row->guard->asked_by) : "kernel"));
-        table_printf(&table, "%s%s", guard_fate_name(row->fate),
-                     row->guard && row->guard->kind == GUARD_RUNTIME_ASSERT ? " assert" : "");
-        table_text(&table, row->expr);
-        table_text(&table, row->node);
-        table_text(&table, row->rule);
-        put_graph_cell(report, row->ref, &table);
-        put_asker(report->trace, row->guard, &table);
-    }
+    const struct replay *replay = report->replay;
+    uint32_t n = (uint32_t)replay->n_guards;
     buf_putc(out, '\n');
-    table_print(&table, layout, out);
-    table_release(&table);
-    if (shown < n)
-        buf_printf(out, "\n%zu more guards\n", n - shown);
+    write_rows(&replay_guard_fields, report, ROWS(replay->guards, n), report->max_guards, how, out);
+    if (report->max_guards && n > report->max_guards)
+        buf_printf(out, "\n%u more guards\n", n - report->max_guards);
 }
 
 static int by_calls(const void *a, const void *b)
@@ -218,114 +155,44 @@ static int by_calls(const void *a, const void *b)
     return str_cmp((*x)->op, (*y)->op);
 }
 
-static void put_fast(const uint64_t fast[OP_COUNTERS], struct table *table)
+static void write_operators(const struct replay_report *report, const struct report_options *how,
+                            struct buf *out)
 {
-    const char *comma = "";
-    for (int i = 0; i < OP_COUNTERS; i++)
-        if (fast[i]) {
-            buf_printf(&table->text, "%s%s %llu", comma, op_counter_name((enum op_counter)i),
-                       (unsigned long long)fast[i]);
-            comma = ", ";
-        }
-    table_cell(table);
-}
-
-static void put_bypasses(const struct op_stats *stats, struct table *table)
-{
-    const char *comma = "";
-    for (int i = 0; i < OP_BYPASSES; i++)
-        if (stats->bypasses[i]) {
-            buf_printf(&table->text, "%s%s %llu", comma, op_bypass_reason((enum op_bypass)i),
-                       (unsigned long long)stats->bypasses[i]);
-            comma = ", ";
-        }
-    table_cell(table);
-}
-
-static void put_top_stack(const struct replay_operator *row, struct table *table)
-{
-    const struct replay_stack *stack = row->n_stacks ? &row->stacks[0] : NULL;
-    if (stack && stack->of && stack->location < stack->of->n_locations) {
-        const struct location *place = &stack->of->locations[stack->location];
-        table_place(table, place->file, place->line);
-    } else {
-        table_text(table, STR(""));
-    }
-}
-
-static void write_operators(const struct replay_report *report, const struct table_layout *layout,
-                            uint32_t limit, struct buf *out)
-{
-    static const struct column columns[] = {
-        { "operator", COLUMN_LEFT },     { "calls", COLUMN_RIGHT },
-        { "dispatches", COLUMN_RIGHT },  { "hit", COLUMN_RIGHT },
-        { "miss", COLUMN_RIGHT },        { "guards", COLUMN_RIGHT },
-        { "evaluations", COLUMN_RIGHT }, { "exprs", COLUMN_RIGHT },
-        { "fast path", COLUMN_WIDE },    { "bypassed", COLUMN_WIDE },
-        { "most from", COLUMN_PATH },
-    };
     const struct replay *replay = report->replay;
-    struct table table = TABLE(columns);
     const struct replay_operator **rows = malloc((replay->n_operators + 1) * sizeof *rows);
+    struct text_table t;
+    text_table_init(&t, &replay_operator_fields, 0);
     out->failed |= !rows;
     for (size_t i = 0; rows && i < replay->n_operators; i++)
         rows[i] = &replay->operators[i];
     if (rows)
         qsort(rows, replay->n_operators, sizeof *rows, by_calls);
-    for (size_t i = 0; rows && i < replay->n_operators && (!limit || i < limit); i++) {
-        const struct op_stats *stats = &rows[i]->stats;
-        table_text(&table, rows[i]->op);
-        table_u64(&table, stats->calls);
-        table_count(&table, stats->dispatches);
-        table_count(&table, stats->hits);
-        table_count(&table, stats->misses);
-        table_count(&table, stats->guards);
-        table_count(&table, stats->evaluations);
-        table_count(&table, stats->exprs);
-        put_fast(stats->fast, &table);
-        put_bypasses(stats, &table);
-        put_top_stack(rows[i], &table);
-    }
+    for (uint32_t i = 0; rows && i < report_shown(how, (uint32_t)replay->n_operators); i++)
+        text_table_row(&t, report, rows[i]);
     free(rows);
     buf_putc(out, '\n');
-    table_print(&table, layout, out);
-    table_release(&table);
+    replay_table(&t, how, out);
 }
 
-static void put_pass(const char *name, const struct pass_counts *counts, const char *function,
-                     struct table *table)
-{
-    table_text(table, str_of(name));
-    table_u64(table, counts->fake_mode);
-    table_count(table, counts->fake_tensor);
-    table_count(table, counts->proxy);
-    put_fast(counts->fast, table);
-    table_text(table, str_of(function));
-}
-
-static void write_passes(const struct replay_report *report, const struct table_layout *layout,
+static void write_passes(const struct replay_report *report, const struct report_options *how,
                          struct buf *out)
 {
-    static const struct column columns[] = {
-        { "pass", COLUMN_LEFT },        { "FakeTensorMode", COLUMN_RIGHT },
-        { "FakeTensor", COLUMN_RIGHT }, { "Proxy", COLUMN_RIGHT },
-        { "fast path", COLUMN_WIDE },   { "PyTorch's function", COLUMN_WIDE, .spare = 1 },
-    };
-    struct table table = TABLE(columns);
+    struct text_table t;
     struct pass_counts all = { 0 };
+    text_table_init(&t, &replay_pass_fields, 0);
     for (unsigned i = 0; i < PASSES; i++) {
         const struct pass_counts *p = &report->replay->passes[i];
+        const struct replay_pass row = { pass_name((enum pass)i), pass_function((enum pass)i), p };
         all.fake_mode += p->fake_mode;
         all.fake_tensor += p->fake_tensor;
         all.proxy += p->proxy;
         for (unsigned k = 0; k < OP_COUNTERS; k++)
             all.fast[k] += p->fast[k];
-        put_pass(pass_name((enum pass)i), p, pass_function((enum pass)i), &table);
+        text_table_row(&t, NULL, &row);
     }
-    put_pass("all", &all, "", &table);
+    text_table_row(&t, NULL, &(const struct replay_pass){ "all", "", &all });
     buf_puts(out, "\nDispatches that PyTorch makes, estimated\n");
-    table_print(&table, layout, out);
-    table_release(&table);
+    replay_table(&t, how, out);
 }
 
 static void write_violations(const struct replay_report *report, struct buf *out)
@@ -354,14 +221,15 @@ void replay_text(const struct replay_report *report, const struct report_options
     write_guard_counts(replay, out);
     if (replay->n_graphs)
         buf_putc(out, '\n');
-    write_graphs(report, &layout, out);
+    write_rows(&replay_graph_fields, report, ROWS(replay->graphs, (uint32_t)replay->n_graphs), 0,
+               how, out);
     write_unsupported(report, &layout, report_shown(how, (uint32_t)replay->n_unsupported), out);
     write_differences(report, how, out);
     write_violations(report, out);
     if (report->operators)
-        write_operators(report, &layout, how->limit, out);
+        write_operators(report, how, out);
     if (report->operators)
-        write_passes(report, &layout, out);
+        write_passes(report, how, out);
     if (report->guards)
-        write_guards(report, &layout, out);
+        write_guards(report, how, out);
 }

@@ -1,0 +1,23 @@
+/* Private to the writers of replays: the fields of what they list. The context of graphs and guards
+ * is a struct replay_report; the others need none. */
+#ifndef SYMTAPE_PROFILE_REPORT_REPLAY_REPLAY_FIELDS_H
+#define SYMTAPE_PROFILE_REPORT_REPLAY_REPLAY_FIELDS_H
+
+#include "profile/report/fields.h"
+#include "profile/report/replay/replay_report.h"
+
+/* A pass of PyTorch over the graphs, or all of them. */
+struct replay_pass {
+    const char *name, *function;
+    const struct pass_counts *counts;
+};
+
+/* Of struct replay_graph, replay_counts, replay_guard, replay_operator and its op_stats,
+ * replay_pass; and of replay_operator again, for --audit fastpath. */
+extern const struct fields replay_graph_fields, replay_counts_fields, replay_guard_fields,
+    replay_operator_fields, replay_stats_fields, replay_pass_fields, replay_audit_fields;
+
+/* Prints and releases a table. */
+void replay_table(struct text_table *t, const struct report_options *how, struct buf *out);
+
+#endif
