@@ -1,9 +1,9 @@
 /* The cmd room's manual: commands, and what they have in common.
  *
- * A command is one short file, cmd_NAME.c: a struct for its options, a table that describes them
- * (cmd/cli/opt.h), a `run` function, and one `const struct command`. It parses nothing itself,
- * calls a library, and prints through struct out (cmd/cli/out.h). The table COMMANDS gives
- * dispatch, `symtape help` and the shell completions.
+ * A command is a file, cmd_NAME.c, or a folder with that file and others: a struct for its options,
+ * a table that describes them (cmd/cli/opt.h), a `run` function, and one `const struct command`. It
+ * parses nothing itself, calls a library, and prints through struct out (cmd/cli/out.h). The table
+ * COMMANDS gives dispatch, `symtape help` and the shell completions.
  *
  * Adding a command: a row in COMMANDS, cmd/cmd_NAME.c in cmd/meson.build, man/symtape-NAME.1.scd in
  * man/meson.build, a section in README.md. tests/help.sh finds whatever was forgotten.
@@ -55,18 +55,17 @@ enum exit_code {
     EXIT_BROKEN_PIPE = 141, /* the reader of stdout went away; said by the shell for SIGPIPE too */
 };
 
-/* Names of the JSON documents. Fields may be added to one, never renamed; a change that breaks
- * scripts is a new number. */
-#define SCHEMA_INFO    "symtape.info/1"
-#define SCHEMA_SHOW    "symtape.show/1"
-#define SCHEMA_PROFILE "symtape.profile/1"
-#define SCHEMA_REPLAY  "symtape.replay/1"
-#define SCHEMA_RUN     "symtape.run/1"
-#define SCHEMA_MINIFY  "symtape.minify/1"
-#define SCHEMA_BISECT  "symtape.bisect/1"
-#define SCHEMA_IMPORT  "symtape.import/1"
-#define SCHEMA_RECORD  "symtape.record/1"
-#define SCHEMA_VERSION "symtape.version/1"
+/* Names of the JSON documents that cmd/ writes; profile/report and profile/compare name theirs.
+ * Fields may be added to one, never renamed; a change that breaks scripts is a new number. */
+#define SCHEMA_INFO          "symtape.info/1"
+#define SCHEMA_INFO_BACKENDS "symtape.info.backends/1"
+#define SCHEMA_SHOW          "symtape.show/1"
+#define SCHEMA_RUN           "symtape.run/1"
+#define SCHEMA_MINIFY        "symtape.minify/1"
+#define SCHEMA_BISECT        "symtape.bisect/1"
+#define SCHEMA_IMPORT        "symtape.import/1"
+#define SCHEMA_RECORD        "symtape.record/1"
+#define SCHEMA_VERSION       "symtape.version/1"
 
 #define OPERANDS_ANY SIZE_MAX
 

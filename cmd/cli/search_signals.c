@@ -3,9 +3,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A handler has no argument of ours. */
+/* Global, because signal handlers take no user data. */
 static atomic_bool stop;
-static atomic_uint_least64_t asked;
+static atomic_uint_least64_t status_requests;
 
 static void on_end(int signal_number)
 {
@@ -16,7 +16,7 @@ static void on_end(int signal_number)
 static void on_status(int signal_number)
 {
     (void)signal_number;
-    atomic_fetch_add(&asked, 1);
+    atomic_fetch_add(&status_requests, 1);
 }
 
 const atomic_bool *search_signals_begin(struct search_signals *saved)
@@ -26,16 +26,16 @@ const atomic_bool *search_signals_begin(struct search_signals *saved)
     sigemptyset(&end.sa_mask);
     sigemptyset(&status.sa_mask);
     atomic_store(&stop, false);
-    atomic_store(&asked, 0);
+    atomic_store(&status_requests, 0);
     sigaction(SIGINT, &end, &saved->before_int);
     sigaction(SIGTERM, &end, &saved->before_term);
     sigaction(SIGUSR1, &status, &saved->before_usr1);
     return &stop;
 }
 
-uint64_t search_status_asked(void)
+uint64_t search_status_requests(void)
 {
-    return atomic_load(&asked);
+    return atomic_load(&status_requests);
 }
 
 void search_signals_end(const struct search_signals *saved)

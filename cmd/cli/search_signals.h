@@ -12,7 +12,7 @@ struct search_signals {
 };
 
 const atomic_bool *search_signals_begin(struct search_signals *saved);
-uint64_t search_status_asked(void); /* how often */
+uint64_t search_status_requests(void); /* how often */
 void search_signals_end(const struct search_signals *saved);
 
 #endif

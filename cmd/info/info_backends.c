@@ -39,7 +39,7 @@ int info_print_backends(struct out *out, bool json)
     struct json_writer w = json_writer_of(&text);
     if (json) {
         json_open_object(&w, NULL);
-        json_put_cstr(&w, "schema", "symtape.info.backends/1");
+        json_put_cstr(&w, "schema", SCHEMA_INFO_BACKENDS);
         json_open_array(&w, "backends");
     }
     for (size_t i = 0; backend_kinds[i]; i++) {

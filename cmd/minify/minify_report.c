@@ -24,8 +24,8 @@ static void put_status(struct minify_job *job, const struct minify_progress *pro
 void minify_show_progress(void *user, const struct minify_progress *progress)
 {
     struct minify_job *job = user;
-    if (search_status_asked() > job->status_asked) {
-        job->status_asked = search_status_asked();
+    if (search_status_requests() > job->status_asked) {
+        job->status_asked = search_status_requests();
         out_progress_end(job->cmd->out);
         put_status(job, progress, out_note);
     }

@@ -7,24 +7,24 @@
 
 /* --artifact: payloads by the name of their artifact or event. */
 
-struct found {
+struct artifact_match {
     uint32_t record;
     uint32_t index; /* ordinal among those of this name in its attempt */
 };
 
-struct finding {
+struct artifact_search {
     struct selector part; /* what --artifact named */
     struct intern seen;   /* "ATTEMPT LABEL" */
     vec_of(uint32_t)
     counts;
-    vec_of(struct found)
-    found;
+    vec_of(struct artifact_match)
+    matches;
     struct nearest nearest;
 };
 
-/* How many records of this label its attempt had so far; UINT32_MAX when memory ran out. */
-static uint32_t next_index(struct finding *f, uint32_t recording, uint32_t attempt,
-                           struct str label)
+/* The ordinal of the next record of this label in its attempt; UINT32_MAX when memory ran out. */
+static uint32_t next_ordinal(struct artifact_search *f, uint32_t recording, uint32_t attempt,
+                             struct str label)
 {
     struct buf key = BUF_INIT;
     buf_printf(&key, "%u %u ", (unsigned)recording, (unsigned)attempt);
@@ -36,7 +36,7 @@ static uint32_t next_index(struct finding *f, uint32_t recording, uint32_t attem
     return f->counts.v[id]++;
 }
 
-static bool offer_record(struct show *show, struct finding *f, uint32_t i, struct err *err)
+static bool offer_record(struct show *show, struct artifact_search *f, uint32_t i, struct err *err)
 {
     const struct record *record = &show->trace->records[i];
     struct str name = f->part.kind, event;
@@ -48,20 +48,20 @@ static bool offer_record(struct show *show, struct finding *f, uint32_t i, struc
         nearest_offer(&f->nearest, label);
         return true;
     }
-    uint32_t index = next_index(f, record->recording, record->attempt, name);
+    uint32_t index = next_ordinal(f, record->recording, record->attempt, name);
     if (index == UINT32_MAX)
         return err_nomem(err);
     if (f->part.index >= 0 && f->part.index != (int64_t)index)
         return true;
-    return vec_push(&f->found, (struct found){ i, index }) || err_nomem(err);
+    return vec_push(&f->matches, (struct artifact_match){ i, index }) || err_nomem(err);
 }
 
-static bool find(struct show *show, struct finding *f, struct err *err)
+static bool find(struct show *show, struct artifact_search *f, struct err *err)
 {
     for (uint32_t i = 0; i < show->trace->n_records; i++)
         if (!offer_record(show, f, i, err))
             return false;
-    if (f->found.n)
+    if (f->matches.n)
         return true;
     if (f->nearest.best.n)
         return err_set(err, ERR_USAGE, "no artifact \"%s\"; did you mean \"%.*s\"?",
@@ -70,50 +70,50 @@ static bool find(struct show *show, struct finding *f, struct err *err)
                    show->args->artifact);
 }
 
-static int print_text(struct show *show, const struct finding *f, uint32_t limit)
+static int print_text(struct show *show, const struct artifact_search *f, uint32_t limit)
 {
     struct err err = { 0 };
     struct str payload;
     for (uint32_t i = 0; i < limit; i++) {
-        const struct found *found = &f->found.v[i];
-        uint32_t attempt = show->trace->records[found->record].attempt;
+        const struct artifact_match *match = &f->matches.v[i];
+        uint32_t attempt = show->trace->records[match->record].attempt;
         struct buf title = BUF_INIT;
-        if (!trace_payload(show->trace, found->record, &payload, &err))
+        if (!trace_payload(show->trace, match->record, &payload, &err))
             return out_error(show->out, &err);
-        if (f->found.n > 1) {
+        if (f->matches.n > 1) {
             buf_puts(&title, i ? "\n==> " : "==> ");
-            selector_print_attempt(show->trace, show->trace->records[found->record].recording,
+            selector_print_attempt(show->trace, show->trace->records[match->record].recording,
                                    attempt, &title);
             buf_putc(&title, ':');
             buf_put(&title, f->part.kind);
-            buf_printf(&title, "#%" PRIu32 " <==\n", found->index);
+            buf_printf(&title, "#%" PRIu32 " <==\n", match->index);
             out_text(show->out, buf_str(&title));
         }
         buf_release(&title);
         out_exact(show->out, payload);
-        if ((f->found.n > 1 || show->out->data_tty) && !str_ends(payload, STR("\n")))
+        if ((f->matches.n > 1 || show->out->data_tty) && !str_ends(payload, STR("\n")))
             out_text(show->out, STR("\n"));
     }
     return EXIT_DONE;
 }
 
-static int print_json(struct show *show, const struct finding *f, uint32_t limit)
+static int print_json(struct show *show, const struct artifact_search *f, uint32_t limit)
 {
     struct err err = { 0 };
     struct json_writer *w = &show->w;
     struct str payload;
     json_open_array(w, "artifacts");
     for (uint32_t i = 0; i < limit; i++) {
-        const struct found *found = &f->found.v[i];
-        const struct record *record = &show->trace->records[found->record];
-        if (!trace_payload(show->trace, found->record, &payload, &err))
+        const struct artifact_match *match = &f->matches.v[i];
+        const struct record *record = &show->trace->records[match->record];
+        if (!trace_payload(show->trace, match->record, &payload, &err))
             return out_error(show->out, &err);
         json_open_object(w, NULL);
-        place_attempt_json(show->trace, found->record, record->attempt, w);
+        place_attempt_json(show->trace, match->record, record->attempt, w);
         json_put_u64(w, "log_line", record->line);
         json_put_str(w, "event", trace_string(show->trace, record->name));
-        json_put_str(w, "name", record_label(show->trace, found->record));
-        json_put_u64(w, "index", found->index);
+        json_put_str(w, "name", record_label(show->trace, match->record));
+        json_put_u64(w, "index", match->index);
         json_put_str(w, "payload", payload);
         json_close(w);
         show_flush(show);
@@ -125,7 +125,7 @@ static int print_json(struct show *show, const struct finding *f, uint32_t limit
 int show_artifact(struct show *show)
 {
     struct err err = { 0 };
-    struct finding f = { .part = SELECTOR_ALL };
+    struct artifact_search f = { .part = SELECTOR_ALL };
     int code;
     if (!selector_parse_part(&f.part, str_of(show->args->artifact), &err) || f.part.kind.n == 0)
         return out_usage(show->out, "--artifact: \"%s\" is not NAME or NAME#I",
@@ -133,17 +133,17 @@ int show_artifact(struct show *show)
     f.nearest = nearest_of(f.part.kind);
     if (find(show, &f, &err)) {
         uint64_t limit = show->args->limit.value;
-        uint32_t n = (uint32_t)f.found.n;
+        uint32_t n = (uint32_t)f.matches.n;
         if (limit && limit < n)
             n = (uint32_t)limit;
         code = show->args->json ? print_json(show, &f, n) : print_text(show, &f, n);
-        if (n < f.found.n)
-            show_omitted(show, "artifacts", f.found.n - n);
+        if (n < f.matches.n)
+            show_omitted(show, "artifacts", f.matches.n - n);
     } else {
         code = out_error(show->out, &err);
     }
     intern_release(&f.seen);
     vec_release(&f.counts);
-    vec_release(&f.found);
+    vec_release(&f.matches);
     return code;
 }
