@@ -6,10 +6,10 @@
  *     bisect_result_release(&result);
  *
  * State i is: the first i events have happened. A probe says of a state that it is good, bad, or
- * that nobody can tell (skip). The search takes for granted that good turns to bad once, as any
- * such search does, but it does not keep quiet about it: the answer stands only when good and bad,
- * side by side, were both asked afresh, and whatever contradicts it (a probe on the way, or one of
- * those made afterwards to look for it) is told.
+ * it cannot be tested (skip). The search assumes that good turns to bad once, as any such search
+ * does, and checks this: the last good and the first bad state are asked again without memory, and
+ * every answer that contradicts it is reported, also those of probes that are made afterwards to
+ * look for contradictions.
  *
  * jobs probes are asked at once, which cut what is left into jobs+1 parts. The answer does not
  * depend on their number where good turns to bad once. */
@@ -24,15 +24,15 @@
 
 enum bisect_answer { BISECT_GOOD, BISECT_BAD, BISECT_SKIP, BISECT_BROKEN /* err is set */ };
 
-/* fresh: nothing remembered may answer. Called by several threads at once if jobs > 1. */
+/* fresh: the answer must not come from memory. Called by several threads at once if jobs > 1. */
 typedef enum bisect_answer bisect_probe(void *user, uint32_t state, bool fresh, struct err *err);
 
 struct bisect_options {
     uint32_t n;     /* events: states are 0 .. n */
     uint32_t jobs;  /* 0: 1 */
     bool from_end;  /* look near the end first: steps of 1, 2, 4, ... back */
-    uint32_t looks; /* states asked afterwards at random for a contradiction; UINT32_MAX: all, with
-                       the cheap probes of somebody who remembers */
+    uint32_t looks; /* states asked afterwards at random for a contradiction; UINT32_MAX: every
+                       state, for probes that cache their answers */
     uint64_t seed;
     bisect_probe *probe;
     void *user;
@@ -43,10 +43,10 @@ enum bisect_end {
     BISECT_FOUND,    /* `bad` is the first bad state, good = bad - 1 */
     BISECT_NEVER,    /* good after all events */
     BISECT_ALWAYS,   /* bad before any */
-    BISECT_BETWEEN,  /* the first bad one is one of good+1 .. bad: the others cannot be told */
-    BISECT_CANNOT,   /* not even the ends can be told */
-    BISECT_UNSTEADY, /* asked afresh, a state answers otherwise */
-    BISECT_STOPPED   /* ended early: where it turns is between good and bad, if it does at all */
+    BISECT_BETWEEN,  /* the first bad state is in good+1 .. bad; those between were skipped */
+    BISECT_CANNOT,   /* not even the first or the last state can be tested */
+    BISECT_UNSTEADY, /* a state that was asked again answered differently */
+    BISECT_STOPPED   /* ended early; the first bad state, if there is one, is in good+1 .. bad */
 };
 
 struct bisect_seen {
@@ -59,15 +59,15 @@ struct bisect_result {
     uint32_t good, bad;
     bool certified;  /* both were asked afresh */
     bool monotone;   /* nothing that was seen contradicts; see `seen` */
-    uint32_t probes; /* all questions, fresh ones included, those of `looks` not */
-    uint32_t rounds; /* of at most jobs questions at once, the same way */
+    uint32_t probes; /* questions asked, including fresh ones, without those of `looks` */
+    uint32_t rounds; /* of at most `jobs` questions at once, counted likewise */
     uint32_t looked; /* questions of `looks` */
     vec_of(struct bisect_seen)
     seen;           /* by state; each once */
-    uint32_t flips; /* how often, in this order, the answer changes; 1 where all is well */
+    uint32_t flips; /* changes of the answer in `seen`; 1 if the answers are monotone */
 };
 
-/* Whether anybody has said of this state what `answer` says. */
+/* Whether `seen` has this answer for the state. */
 bool bisect_was(const struct bisect_result *result, uint32_t state, enum bisect_answer answer);
 
 /* False: err (a broken probe, no memory). To be released in any case. */

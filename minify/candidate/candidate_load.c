@@ -23,7 +23,7 @@ static struct candidate *make(const struct lifted *lifted, struct str version,
 {
     struct candidate like = { .kind = lifted->kind, .torch_version = version };
     struct cand_symbol *symbols = calloc((size_t)lifted->n_symbols + 1, sizeof *symbols);
-    struct cand_fact *facts = calloc((size_t)lifted->n_facts + 1, sizeof *facts);
+    struct cand_fact *facts = calloc((size_t)lifted->n_guards + 1, sizeof *facts);
     struct str *metas = calloc((size_t)lifted->n_tree_nodes + 1, sizeof *metas);
     struct candidate *ret = NULL;
     if (!symbols || !facts || !metas) {
@@ -31,9 +31,9 @@ static struct candidate *make(const struct lifted *lifted, struct str version,
     } else {
         for (uint32_t i = 0; i < lifted->n_symbols; i++)
             symbols[i] = symbol_from(&lifted->symbols[i], lifted->marked[i]);
-        for (uint32_t i = 0; i < lifted->n_facts; i++)
-            facts[i] = (struct cand_fact){ lifted->facts[i].expr, lifted->facts[i].deferred,
-                                           lifted->facts[i].node };
+        for (uint32_t i = 0; i < lifted->n_guards; i++)
+            facts[i] = (struct cand_fact){ lifted->guards[i].expr, lifted->guards[i].deferred,
+                                           lifted->guards[i].node };
         for (uint32_t i = 0; i < lifted->n_tree_nodes; i++)
             if (lifted->metas[i].n)
                 metas[i] = lifted->metas[i];
@@ -44,7 +44,7 @@ static struct candidate *make(const struct lifted *lifted, struct str version,
                                       .symbols = symbols,
                                       .n_symbols = lifted->n_symbols,
                                       .facts = facts,
-                                      .n_facts = lifted->n_facts };
+                                      .n_facts = lifted->n_guards };
         ret = candidate_make(&source, options, err);
     }
     free(symbols);

@@ -85,6 +85,6 @@ void engines_graph(const struct candidate *candidate, struct graph_replay_symbol
                                         .kind = candidate->kind,
                                         .symbols = symbols,
                                         .n_symbols = candidate->n_symbols,
-                                        .facts = facts,
-                                        .n_facts = candidate->n_facts };
+                                        .guards = facts,
+                                        .n_guards = candidate->n_facts };
 }

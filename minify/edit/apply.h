@@ -12,20 +12,21 @@
 
 enum node_status { STATUS_STAY, STATUS_GO, STATUS_INPUT };
 
-/* What becomes of each node of the whole. Arrays have an element a node. */
+/* The status of each node of the candidate before the edits (`whole`), and what takes its place.
+ * Arrays are indexed by node, but for drop_output and drop_fact. */
 struct plan {
     const struct candidate *whole;
     const struct graph *graph;
     uint8_t *status;
-    bool *promote;     /* becomes an output when nothing else uses it */
-    bool *stays_dead;  /* nothing used it before either */
-    node_id *stand_in; /* of a bypassed node: what takes its place; NODE_NONE */
-    uint32_t *uses;    /* in the whole */
-    uint32_t *uses_now;
-    node_id *new_id;   /* (apply_close.c) */
-    bool *drop_output; /* by position */
-    bool *drop_fact;   /* by number */
-    bool *output;      /* returned by the result */
+    bool *promote;      /* becomes an output when nothing else uses it */
+    bool *stays_dead;   /* nothing used it before either */
+    node_id *stand_in;  /* of a bypassed node: what takes its place; NODE_NONE */
+    uint32_t *uses;     /* before the edits */
+    uint32_t *uses_now; /* after those so far */
+    node_id *new_id;    /* (apply_close.c) */
+    bool *drop_output;  /* by position */
+    bool *drop_fact;    /* by number */
+    bool *output;       /* returned by the result */
     uint32_t n_outputs;
     const struct cand_symbol *symbols; /* those of the whole, or what became of them */
     const struct cand_fact *facts;
@@ -38,7 +39,7 @@ struct plan {
 bool plan_make(struct plan *plan, const struct candidate *whole, const struct edit *edits,
                uint32_t n, struct err *why);
 void plan_release(struct plan *plan);
-/* What a reference to the node is a reference to. */
+/* The node that references to `id` mean after bypasses. */
 static inline node_id plan_resolve(const struct plan *plan, node_id id)
 {
     while (plan->stand_in[id] != NODE_NONE)

@@ -108,7 +108,7 @@ static void look_at_tree(struct asked *a, const struct program *program)
 /* A condition of the user's own code that could not be answered; no call is to blame. */
 static void look_at_facts(struct asked *a)
 {
-    struct failure failure = { .text = a->single->fact_error, .node = STR("") };
+    struct failure failure = { .text = a->single->guard_error, .node = STR("") };
     if (a->found || failure.text.n == 0)
         return;
     failure.signature =
@@ -203,7 +203,7 @@ static uint64_t measure(struct asked *a, size_t exprs_before, uint64_t dispatche
 {
     const struct graph_replay *single = a->single;
     switch (a->oracle->cost) {
-    case COST_GUARDS: return env_n_guards(single->env) - single->fact_guards;
+    case COST_GUARDS: return env_n_guards(single->env) - single->given_guards;
     case COST_DISPATCHES: return ops_totals(single->ops).dispatches - dispatches_before;
     case COST_EXPRS: return sym_pool_count(env_pool(single->env)) - exprs_before;
     case COST_EVALUATIONS: return env_counts(single->env).evaluations;

@@ -26,7 +26,7 @@ static const char *producer(const struct program *p, const struct step *step)
             break;
         step = from;
     }
-    return step->rule;
+    return step->name;
 }
 
 static bool differs(const struct outcome_note *note)
@@ -66,7 +66,7 @@ static void add_difference(struct collecting *c, const struct program *p, const 
         .derived = is_derived(p, step),
         .graph = p->first_node ? p->graph->name : STR(""),
         .node = node->name,
-        .op = keep(c, str_of(step->rule)),
+        .op = keep(c, str_of(step->name)),
         .rule = keep(c, str_of(producer(p, step))),
         .recorded = step->expected->text,
         .of = p->graph,

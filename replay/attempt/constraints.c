@@ -16,17 +16,17 @@ struct checking {
     bool any, failed; /* any: a constraint */
 };
 
-static bool push_input(struct checking *c, const struct replay_input *seeded,
+static bool push_input(struct checking *c, const struct replay_input *state_input,
                        const struct input *input)
 {
     struct env_input new = { .source = input->tensor.source,
-                             .ndim = seeded->meta.ndim,
-                             .size = seeded->meta.size,
-                             .stride = seeded->meta.stride,
-                             .offset = seeded->meta.offset,
-                             .constraints = seeded->constraints };
-    for (uint32_t d = 0; seeded->constraints && d < seeded->meta.ndim; d++)
-        c->any |= seeded->constraints[d].kind != CONSTRAINT_NONE;
+                             .ndim = state_input->meta.ndim,
+                             .size = state_input->meta.size,
+                             .stride = state_input->meta.stride,
+                             .offset = state_input->meta.offset,
+                             .constraints = state_input->constraints };
+    for (uint32_t d = 0; state_input->constraints && d < state_input->meta.ndim; d++)
+        c->any |= state_input->constraints[d].kind != CONSTRAINT_NONE;
     return vec_push(&c->list, new);
 }
 
@@ -102,10 +102,10 @@ static void gather(struct checking *c)
 {
     for (size_t i = 0; i < c->inputs->list.n && !c->failed; i++) {
         const struct input *input = &c->inputs->list.v[i];
-        const struct replay_input *seeded = &c->state->inputs[i];
-        if (input->kind != INPUT_TENSOR || !seeded->is_tensor || !seeded->meta.size)
+        const struct replay_input *state_input = &c->state->inputs[i];
+        if (input->kind != INPUT_TENSOR || !state_input->is_tensor || !state_input->meta.size)
             continue;
-        c->failed |= !push_input(c, seeded, input);
+        c->failed |= !push_input(c, state_input, input);
         for (uint32_t d = 0; d < input->tensor.ndim && !c->failed; d++)
             if (input->tensor.change[d].kind == DIM_NAMED) {
                 add_dim(c, input->tensor.change[d].dim);

@@ -5,34 +5,34 @@
 
 struct graph_replay *graph_replay_new(const struct custom_rules *rules, struct err *err)
 {
-    struct graph_replay *single = calloc(1, sizeof *single);
-    if (!single)
+    struct graph_replay *replay = calloc(1, sizeof *replay);
+    if (!replay)
         return err_nomem(err), NULL;
-    single->env = shape_env_new(NULL, err);
-    single->ops = single->env ? ops_new_with_rules(single->env, rules, err) : NULL;
-    if (single->ops)
-        return single;
-    graph_replay_free(single);
+    replay->env = shape_env_new(NULL, err);
+    replay->ops = replay->env ? ops_new_with_rules(replay->env, rules, err) : NULL;
+    if (replay->ops)
+        return replay;
+    graph_replay_free(replay);
     return NULL;
 }
 
-static void release_walk(struct graph_replay *single)
+static void release_walk(struct graph_replay *replay)
 {
-    program_free(single->program);
-    single->program = NULL;
-    walker_release(&single->walker);
-    traced_release(&single->traced);
+    program_free(replay->program);
+    replay->program = NULL;
+    walker_release(&replay->walker);
+    traced_release(&replay->traced);
 }
 
-void graph_replay_free(struct graph_replay *single)
+void graph_replay_free(struct graph_replay *replay)
 {
-    if (!single)
+    if (!replay)
         return;
-    release_walk(single);
-    ops_free(single->ops);
-    shape_env_free(single->env);
-    arena_release(&single->arena);
-    free(single);
+    release_walk(replay);
+    ops_free(replay->ops);
+    shape_env_free(replay->env);
+    arena_release(&replay->arena);
+    free(replay);
 }
 
 /* ---- Symbols ---- */
@@ -51,82 +51,82 @@ static sym_id hint_of(struct sym_pool *pool, const struct graph_replay_symbol *s
     return symbol->is_float ? sym_float(pool, symbol->float_hint) : sym_integer(pool, symbol->hint);
 }
 
-static sym_id symbol_of(struct graph_replay *single, const struct graph_replay_symbol *symbol)
+static sym_id symbol_of(struct graph_replay *replay, const struct graph_replay_symbol *symbol)
 {
-    struct sym_pool *pool = env_pool(single->env);
+    struct sym_pool *pool = env_pool(replay->env);
     struct sym_range range = SYM_RANGE_UNKNOWN;
     sym_id hint = hint_of(pool, symbol);
-    if (single->graph->concrete && hint != SYM_NONE)
+    if (replay->graph->concrete && hint != SYM_NONE)
         return hint;
     if (!symbol->is_float)
         range = (struct sym_range){ bound_of(pool, symbol->min), bound_of(pool, symbol->max) };
-    return env_adopt_symbol(single->env, symbol->name, symbol->backed ? hint : SYM_NONE, range,
+    return env_adopt_symbol(replay->env, symbol->name, symbol->backed ? hint : SYM_NONE, range,
                             symbol->source);
 }
 
-static bool make_symbols(struct graph_replay *single)
+static bool make_symbols(struct graph_replay *replay)
 {
-    const struct graph_replay_input *graph = single->graph;
-    arena_reset(&single->arena);
-    single->symbols = arena_array(&single->arena, sym_id, (size_t)graph->n_symbols + 1);
-    for (uint32_t i = 0; single->symbols && i < graph->n_symbols; i++) {
-        single->symbols[i] = symbol_of(single, &graph->symbols[i]);
-        if (single->symbols[i] == SYM_NONE)
-            env_raised(single->env);
+    const struct graph_replay_input *graph = replay->graph;
+    arena_reset(&replay->arena);
+    replay->symbols = arena_array(&replay->arena, sym_id, (size_t)graph->n_symbols + 1);
+    for (uint32_t i = 0; replay->symbols && i < graph->n_symbols; i++) {
+        replay->symbols[i] = symbol_of(replay, &graph->symbols[i]);
+        if (replay->symbols[i] == SYM_NONE)
+            env_raised(replay->env);
     }
-    return single->symbols != NULL;
+    return replay->symbols != NULL;
 }
 
 static sym_id resolve(void *user, struct sym_pool *pool, struct str name)
 {
-    const struct graph_replay *single = user;
-    for (uint32_t i = 0; i < single->graph->n_symbols; i++)
-        if (single->symbols[i] != SYM_NONE && str_eq(single->graph->symbols[i].name, name))
-            return single->symbols[i];
+    const struct graph_replay *replay = user;
+    for (uint32_t i = 0; i < replay->graph->n_symbols; i++)
+        if (replay->symbols[i] != SYM_NONE && str_eq(replay->graph->symbols[i].name, name))
+            return replay->symbols[i];
     return sym_by_name(NULL, pool, name);
 }
 
 /* ---- Facts ---- */
 
-static void keep_error(struct graph_replay *single)
+static void keep_error(struct graph_replay *replay)
 {
-    struct env_raised raised = env_raised(single->env);
+    struct env_raised raised = env_raised(replay->env);
     struct buf text = BUF_INIT;
-    if (raised.kind != ENV_RAISED_DATA_DEPENDENT || single->fact_error.n)
+    if (raised.kind != ENV_RAISED_DATA_DEPENDENT || replay->guard_error.n)
         return;
     buf_printf(&text, "%s: %.*s", raised.type, STR_ARG(raised.text));
-    single->fact_error = arena_copy(&single->arena, buf_str(&text));
-    if (text.failed || !single->fact_error.p)
-        single->fact_error = STR("");
+    replay->guard_error = arena_copy(&replay->arena, buf_str(&text));
+    if (text.failed || !replay->guard_error.p)
+        replay->guard_error = STR("");
     buf_release(&text);
 }
 
-static void apply_fact(struct graph_replay *single, const struct graph_replay_guard *fact)
+static void apply_guard(struct graph_replay *replay, const struct graph_replay_guard *guard)
 {
     struct env_origin none = { .graph = UINT32_MAX, .node = ENV_NODE_NONE, .rule = "" };
     struct err ignored = { 0 };
     bool holds;
-    sym_id expr = sym_parse(env_pool(single->env), fact->expr, resolve, single);
-    uint32_t before = env_n_guards(single->env);
-    sym_ok(env_pool(single->env), &ignored);
+    sym_id expr = sym_parse(env_pool(replay->env), guard->expr, resolve, replay);
+    uint32_t before = env_n_guards(replay->env);
+    sym_ok(env_pool(replay->env), &ignored);
     if (expr == SYM_NONE)
         return;
-    env_set_origin(single->env, none);
-    if (fact->deferred)
-        env_expect_true(single->env, expr, STR(""), &holds);
+    env_set_origin(replay->env, none);
+    if (guard->deferred)
+        env_expect_true(replay->env, expr, STR(""), &holds);
     else
-        env_guard_bool(single->env, expr, &holds);
-    keep_error(single);
-    single->fact_guards += env_n_guards(single->env) - before;
+        env_guard_bool(replay->env, expr, &holds);
+    keep_error(replay);
+    replay->given_guards += env_n_guards(replay->env) - before;
 }
 
-static void apply_facts(struct graph_replay *single, uint32_t node)
+static void apply_guards(struct graph_replay *replay, uint32_t node)
 {
-    const struct graph_replay_input *graph = single->graph;
-    for (; single->next_fact < graph->n_facts && graph->facts[single->next_fact].node <= node;
-         single->next_fact++)
+    const struct graph_replay_input *graph = replay->graph;
+    for (; replay->next_guard < graph->n_guards && graph->guards[replay->next_guard].node <= node;
+         replay->next_guard++)
         if (!graph->concrete)
-            apply_fact(single, &graph->facts[single->next_fact]);
+            apply_guard(replay, &graph->guards[replay->next_guard]);
 }
 
 /* ---- Walking ---- */
@@ -134,91 +134,91 @@ static void apply_facts(struct graph_replay *single, uint32_t node)
 static bool give_input(void *user, const struct program *program, const struct step *step,
                        struct value *ret, struct err *err)
 {
-    struct graph_replay *single = user;
+    struct graph_replay *replay = user;
     (void)program;
     if (step->expected->unbacked)
-        know_unbacked(&single->walker.unbound, single->ops, step->expected);
-    *ret = expected_value(single->ops, step->expected);
-    return !single->traces || traced_ask(&single->traced, single->ops, *ret) || err_nomem(err);
+        know_unbacked(&replay->walker.unbound, replay->ops, step->expected);
+    *ret = expected_value(replay->ops, step->expected);
+    return !replay->traces || traced_ask(&replay->traced, replay->ops, *ret) || err_nomem(err);
 }
 
 static bool before_call(void *user, const struct program *program, const struct step *step,
                         struct err *err)
 {
-    struct graph_replay *single = user;
+    struct graph_replay *replay = user;
     (void)err;
     if (program == program->root)
-        apply_facts(single, step->node);
+        apply_guards(replay, step->node);
     return true;
 }
 
 static bool after_call(void *user, const struct program *program, const struct step *step,
                        struct value result, struct err *err)
 {
-    struct graph_replay *single = user;
-    if (single->traces)
-        traced_ask_view(&single->traced, single->ops, step, result);
-    if (single->traces && !traced_ask(&single->traced, single->ops, result))
+    struct graph_replay *replay = user;
+    if (replay->traces)
+        traced_ask_view(&replay->traced, replay->ops, step, result);
+    if (replay->traces && !traced_ask(&replay->traced, replay->ops, result))
         return err_nomem(err);
-    return program != program->root || !single->more ||
-           single->more(single->more_user, single, step);
+    return program != program->root || !replay->more ||
+           replay->more(replay->more_user, replay, step);
 }
 
-static bool restart(struct graph_replay *single, struct err *err)
+static bool restart(struct graph_replay *replay, struct err *err)
 {
     struct shape_env *env = shape_env_new(NULL, err);
     if (!env)
         return false;
-    release_walk(single);
-    ops_set_env(single->ops, env);
-    shape_env_free(single->env);
-    single->env = env;
-    single->next_fact = 0;
-    single->fact_guards = 0;
-    single->fact_error = STR("");
-    single->walker = (struct walker){ .ops = single->ops,
+    release_walk(replay);
+    ops_set_env(replay->ops, env);
+    shape_env_free(replay->env);
+    replay->env = env;
+    replay->next_guard = 0;
+    replay->given_guards = 0;
+    replay->guard_error = STR("");
+    replay->walker = (struct walker){ .ops = replay->ops,
                                       .env = env,
                                       .input = give_input,
                                       .before = before_call,
                                       .after = after_call,
-                                      .user = single };
-    single->traced = (struct traced){ 0 };
+                                      .user = replay };
+    replay->traced = (struct traced){ 0 };
     return true;
 }
 
-bool graph_replay_walk(struct graph_replay *single, const struct graph_replay_input *graph,
+bool graph_replay_walk(struct graph_replay *replay, const struct graph_replay_input *graph,
                        struct err *err)
 {
-    if (!restart(single, err))
+    if (!restart(replay, err))
         return false;
-    single->graph = graph;
-    single->traces = traces_results(graph->kind) && !graph->concrete;
-    single->walker.by_hint = graph->by_hint;
-    single->walker.inject = graph->inject;
+    replay->graph = graph;
+    replay->traces = traces_results(graph->kind) && !graph->concrete;
+    replay->walker.by_hint = graph->by_hint;
+    replay->walker.inject = graph->inject;
     if (graph->inject && graph->inject->kind == INJECT_FLIP_EQUALITY)
-        env_inject_flip_equality(single->env, graph->inject->from);
-    if (!make_symbols(single))
+        env_inject_flip_equality(replay->env, graph->inject->from);
+    if (!make_symbols(replay))
         return err_nomem(err);
-    single->walker.unbound.seen = env_n_symbols(single->env);
-    single->program = program_new(single->ops, graph->graph, 0, resolve, single, err);
-    if (!single->program)
+    replay->walker.unbound.seen = env_n_symbols(replay->env);
+    replay->program = program_new(replay->ops, graph->graph, 0, resolve, replay, err);
+    if (!replay->program)
         return false;
-    bool ok = walk_program(&single->walker, single->program);
-    if (!ok && !single->walker.stopped)
-        return *err = single->walker.err, false;
+    bool ok = walk_program(&replay->walker, replay->program);
+    if (!ok && !replay->walker.stopped)
+        return *err = replay->walker.err, false;
     if (ok)
-        apply_facts(single, UINT32_MAX);
+        apply_guards(replay, UINT32_MAX);
     return true;
 }
 
-void graph_replay_finish(struct graph_replay *single)
+void graph_replay_finish(struct graph_replay *replay)
 {
-    walk_finish(&single->walker, single->program);
+    walk_finish(&replay->walker, replay->program);
 }
 
-uint32_t graph_replay_storage(const struct graph_replay *single, node_id id)
+uint32_t graph_replay_storage(const struct graph_replay *replay, node_id id)
 {
-    const struct program *p = single->program;
+    const struct program *p = replay->program;
     struct value value = p->steps[id].kind == STEP_INPUT ? program_got(p, id) : p->first[id];
     return value.kind == VALUE_TENSOR ? value.u.tensor.storage : STORAGE_FRESH;
 }

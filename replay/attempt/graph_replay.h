@@ -1,9 +1,9 @@
 /* One graph through an environment of its own: for who asks the same of many graphs that are alike
  * (minify/oracle/oracle_shape.h), so that starting is cheap.
  *
- *     struct graph_replay *single = graph_replay_new(NULL, &err);
- *     if (graph_replay_walk(single, &graph, &err)) look(single->program->notes, single->env);
- *     graph_replay_free(single);
+ *     struct graph_replay *replay = graph_replay_new(NULL, &err);
+ *     if (graph_replay_walk(replay, &graph, &err)) look(replay->program->notes, replay->env);
+ *     graph_replay_free(replay);
  *
  * Inputs are what the graph prints of them, over the symbols that are given. What the walk left
  * (program, environment) stands until the next one. One thread at a time. */
@@ -37,9 +37,9 @@ struct graph_replay_input {
     enum graph_kind kind;
     const struct graph_replay_symbol *symbols;
     uint32_t n_symbols;
-    const struct graph_replay_guard *facts; /* by node */
-    uint32_t n_facts;
-    /* Symbols are their hints: numbers go through the calls, and facts are left out. */
+    const struct graph_replay_guard *guards; /* sorted by node */
+    uint32_t n_guards;
+    /* Symbols are their hints: numbers go through the calls, and guards are left out. */
     bool concrete;
     bool by_hint;                   /* sizes of equal hints are equal */
     const struct injection *inject; /* wrong on purpose; NULL */
@@ -53,26 +53,26 @@ struct graph_replay {
     struct traced traced;
     const struct graph_replay_input *graph; /* while walking */
     sym_id *symbols;                        /* by symbol: what it stands for */
-    uint32_t next_fact;
-    uint32_t fact_guards;  /* guards that facts added */
-    struct str fact_error; /* of the first fact that depends on data; "" */
+    uint32_t next_guard;
+    uint32_t given_guards;  /* guards that the walk has from those of the caller */
+    struct str guard_error; /* of the caller's first guard that depends on data; "" */
     bool traces;
     /* Asked after each call of the root; false ends the walk there, which is no failure. */
-    bool (*more)(void *user, struct graph_replay *single, const struct step *step);
+    bool (*more)(void *user, struct graph_replay *replay, const struct step *step);
     void *more_user;
     struct arena arena;
 };
 
 struct graph_replay *graph_replay_new(const struct custom_rules *rules, struct err *err);
-void graph_replay_free(struct graph_replay *single); /* NULL is fine */
+void graph_replay_free(struct graph_replay *replay); /* NULL is fine */
 
 /* False: out of memory, or a graph that cannot be walked at all. */
-bool graph_replay_walk(struct graph_replay *single, const struct graph_replay_input *graph,
+bool graph_replay_walk(struct graph_replay *replay, const struct graph_replay_input *graph,
                        struct err *err);
 /* Ends comparing: notes of the program are final then. */
-void graph_replay_finish(struct graph_replay *single);
+void graph_replay_finish(struct graph_replay *replay);
 
 /* The storage of what a node of the root gave; STORAGE_FRESH of what is no tensor. */
-uint32_t graph_replay_storage(const struct graph_replay *single, node_id id);
+uint32_t graph_replay_storage(const struct graph_replay *replay, node_id id);
 
 #endif

@@ -19,7 +19,7 @@ struct lifting {
     vec_of(bool)
     noted; /* by entry of the log */
     vec_of(struct graph_replay_guard)
-    facts;
+    guards;
 };
 
 /* ---- Inputs ---- */
@@ -63,17 +63,17 @@ static bool give_input(void *user, const struct program *program, const struct s
 /* ---- Facts ---- */
 
 /* Those that were applied since; a guard that a node asked for needs no telling. */
-static bool note_facts(struct lifting *l, uint32_t node)
+static bool note_guards(struct lifting *l, uint32_t node)
 {
     for (uint32_t i = 0; i < l->log.n_recorded; i++) {
         const struct guard_entry *entry = &l->log.entries.v[i];
         if (entry->fate != FATE_APPLIED || l->noted.v[i])
             continue;
         l->noted.v[i] = true;
-        struct graph_replay_guard fact = { .expr = entry->guard->expr,
-                                           .deferred = entry->guard->kind == GUARD_RUNTIME_ASSERT,
-                                           .node = node };
-        if (!entry->asked && !vec_push(&l->facts, fact))
+        struct graph_replay_guard guard = { .expr = entry->guard->expr,
+                                            .deferred = entry->guard->kind == GUARD_RUNTIME_ASSERT,
+                                            .node = node };
+        if (!entry->asked && !vec_push(&l->guards, guard))
             return false;
     }
     return true;
@@ -88,7 +88,7 @@ static bool before_call(void *user, const struct program *program, const struct 
     if (program != program->root)
         return true;
     return (guard_log_apply(&l->log, record, false) &&
-            (l->log.head == head || note_facts(l, step->node))) ||
+            (l->log.head == head || note_guards(l, step->node))) ||
            err_nomem(err);
 }
 
@@ -99,18 +99,18 @@ static bool after_call(void *user, const struct program *program, const struct s
     uint32_t head = l->log.head;
     (void)program;
     (void)result;
-    return (guard_log_gather(&l->log) && (l->log.head == head || note_facts(l, step->node))) ||
+    return (guard_log_gather(&l->log) && (l->log.head == head || note_guards(l, step->node))) ||
            err_nomem(err);
 }
 
 /* What was asked while Dynamo traced is known before later graphs are. */
-static bool facts_before(struct lifting *l)
+static bool guards_before(struct lifting *l)
 {
     for (uint32_t i = 0; i < l->log.n_recorded; i++)
         if (!vec_push(&l->noted, false))
             return false;
     return !l->dynamo || l->ref->kind == GRAPH_DYNAMO ||
-           (guard_log_apply(&l->log, l->dynamo_record, true) && note_facts(l, 0));
+           (guard_log_apply(&l->log, l->dynamo_record, true) && note_guards(l, 0));
 }
 
 /* ---- Symbols ---- */
@@ -246,7 +246,7 @@ static bool find_dynamo(struct lifting *l, const struct graph_list *list, struct
     return true;
 }
 
-static bool open_seed(struct lifting *l, struct err *err)
+static bool open_state(struct lifting *l, struct err *err)
 {
     struct env_settings settings = ENV_SETTINGS_DEFAULT;
     const struct symbol_table *table = trace_symbols(l->trace, err);
@@ -255,7 +255,7 @@ static bool open_seed(struct lifting *l, struct err *err)
         return false;
     settings.assume_static_by_default = l->inputs.static_by_default;
     if (!replay_state_open(&l->state, &l->inputs, &settings, err) ||
-        !seed_make_ops(&l->state, NULL, err))
+        !replay_state_make_ops(&l->state, NULL, err))
         return false;
     for (uint32_t i = 0; i < table->n_symbols && l->ref->attempt == TRACE_NONE; i++)
         if (belongs(l, &table->symbols[i]) &&
@@ -280,7 +280,7 @@ static bool open_walk(struct lifting *l, struct err *err)
         return false;
     if (!guard_log_init(&l->log, guards, l->ref->attempt, l->state.env, replay_state_resolve,
                         &l->state) ||
-        !facts_before(l))
+        !guards_before(l))
         return err_nomem(err);
     l->program = program_new(l->state.ops, l->graph, 0, replay_state_resolve, &l->state, err);
     return l->program != NULL;
@@ -304,9 +304,9 @@ static bool note_last_branch(struct lifting *l)
         !sym_is_relational(env_pool(l->state.env), e->number) ||
         !str_starts(meta->text, STR("Sym(")))
         return true;
-    return vec_push(&l->facts, (struct graph_replay_guard){
-                                   .expr = str_first(str_from(meta->text, 4), meta->text.n - 5),
-                                   .node = graph->n_nodes });
+    return vec_push(&l->guards, (struct graph_replay_guard){
+                                    .expr = str_first(str_from(meta->text, 4), meta->text.n - 5),
+                                    .node = graph->n_nodes });
 }
 
 static bool walk(struct lifting *l, struct err *err)
@@ -315,18 +315,18 @@ static bool walk(struct lifting *l, struct err *err)
     if (!walk_program(&l->walker, l->program))
         return *err = l->walker.err, false;
     if (!guard_log_gather(&l->log) || !guard_log_apply(&l->log, l->ref->record, true) ||
-        !note_facts(l, l->graph->n_nodes) || !note_last_branch(l))
+        !note_guards(l, l->graph->n_nodes) || !note_last_branch(l))
         return err_nomem(err);
     walk_finish(&l->walker, l->program);
     ret->n_tree_nodes = l->program->n_tree_nodes;
     ret->metas = arena_array(&ret->arena, struct str, (size_t)ret->n_tree_nodes + 1);
     ret->storages = arena_array(&ret->arena, uint32_t, (size_t)ret->n_tree_nodes + 1);
-    ret->facts = arena_array(&ret->arena, struct graph_replay_guard, l->facts.n + 1);
-    if (!ret->metas || !ret->storages || !ret->facts || !keep_nodes(l, l->program))
+    ret->guards = arena_array(&ret->arena, struct graph_replay_guard, l->guards.n + 1);
+    if (!ret->metas || !ret->storages || !ret->guards || !keep_nodes(l, l->program))
         return err_nomem(err);
-    if (l->facts.n)
-        memcpy(ret->facts, l->facts.v, l->facts.n * sizeof *ret->facts);
-    ret->n_facts = (uint32_t)l->facts.n;
+    if (l->guards.n)
+        memcpy(ret->guards, l->guards.v, l->guards.n * sizeof *ret->guards);
+    ret->n_guards = (uint32_t)l->guards.n;
     return true;
 }
 
@@ -340,7 +340,7 @@ bool lift_graph(struct trace *trace, uint32_t ref, struct lifted *ret, struct er
     l.ref = &list->refs[ref];
     l.graph = ret->graph = trace_graph(trace, ref, err);
     ret->kind = l.ref->kind;
-    bool ok = l.graph && find_dynamo(&l, list, err) && open_seed(&l, err) &&
+    bool ok = l.graph && find_dynamo(&l, list, err) && open_state(&l, err) &&
               read_symbols(&l, err) && open_walk(&l, err) && walk(&l, err);
     program_free(l.program);
     walker_release(&l.walker);
@@ -348,7 +348,7 @@ bool lift_graph(struct trace *trace, uint32_t ref, struct lifted *ret, struct er
     replay_state_close(&l.state);
     inputs_release(&l.inputs);
     vec_release(&l.noted);
-    vec_release(&l.facts);
+    vec_release(&l.guards);
     if (!ok)
         lifted_release(ret);
     return ok;
@@ -357,5 +357,5 @@ bool lift_graph(struct trace *trace, uint32_t ref, struct lifted *ret, struct er
 void lifted_release(struct lifted *lifted)
 {
     arena_release(&lifted->arena);
-    *lifted = (struct lifted){ .n_facts = 0 };
+    *lifted = (struct lifted){ .n_guards = 0 };
 }

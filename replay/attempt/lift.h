@@ -22,8 +22,8 @@ struct lifted {
     bool *marked; /* by symbol: mark_dynamic */
     uint32_t n_symbols;
     struct graph_replay_guard
-        *facts; /* node: of the root; n_nodes where it came after all of them */
-    uint32_t n_facts;
+        *guards; /* node: of the root; n_nodes where it came after all of them */
+    uint32_t n_guards;
     struct arena arena;
 };
 

@@ -68,14 +68,14 @@ static bool named(struct sym_pool *pool, sym_id e, struct str name)
     return e != SYM_NONE && sym_kind_of(pool, e) == SYM_SYMBOL && str_eq(sym_name(pool, e), name);
 }
 
-struct seeding {
+struct state_builder {
     struct replay_state *state;
     const struct inputs *inputs;
     vec_of(int64_t)
     duck; /* sizes that are symbols by now */
 };
 
-static bool is_duck(const struct seeding *s, int64_t value)
+static bool is_duck(const struct state_builder *s, int64_t value)
 {
     for (size_t i = 0; i < s->duck.n; i++)
         if (s->duck.v[i] == value)
@@ -83,7 +83,8 @@ static bool is_duck(const struct seeding *s, int64_t value)
     return false;
 }
 
-static enum dim_dynamic dynamic_of(struct seeding *s, const struct input_tensor *t, uint32_t d)
+static enum dim_dynamic dynamic_of(struct state_builder *s, const struct input_tensor *t,
+                                   uint32_t d)
 {
     bool zero_one = t->size[d] == 0 || t->size[d] == 1;
     switch (t->change[d].kind) {
@@ -114,7 +115,7 @@ static struct sym_range range_of_dim(struct sym_pool *pool, const struct env_dim
                                max == INT64_MAX ? SYM_ID_INT_OO : sym_integer(pool, max) };
 }
 
-static struct dim_constraint constraint_of(struct seeding *s, const struct input_tensor *t,
+static struct dim_constraint constraint_of(struct state_builder *s, const struct input_tensor *t,
                                            uint32_t d)
 {
     struct sym_pool *pool = env_pool(s->state->env);
@@ -144,7 +145,7 @@ static struct dim_constraint constraint_of(struct seeding *s, const struct input
 }
 
 /* Does what the environment made carry the recorded names? */
-static bool as_recorded(struct seeding *s, const struct input_tensor *t,
+static bool as_recorded(struct state_builder *s, const struct input_tensor *t,
                         const struct replay_input *made)
 {
     struct sym_pool *pool = env_pool(s->state->env);
@@ -165,7 +166,7 @@ static sym_id adopt_or(struct replay_state *state, const struct recorded_symbol 
 }
 
 /* By hand: recorded symbols under their names, strides as products where the numbers are. */
-static void adopt_tensor(struct seeding *s, const struct input_tensor *t, sym_id *size,
+static void adopt_tensor(struct state_builder *s, const struct input_tensor *t, sym_id *size,
                          sym_id *stride, sym_id *offset)
 {
     struct sym_pool *pool = env_pool(s->state->env);
@@ -205,7 +206,7 @@ static bool note_refusal(struct replay_state *state)
     return raised.kind != ENV_RAISED_CONSTRAINT || state->refused.p;
 }
 
-static bool replay_state_tensor(struct seeding *s, const struct input_tensor *t,
+static bool replay_state_tensor(struct state_builder *s, const struct input_tensor *t,
                                 struct replay_input *ret)
 {
     struct arena *arena = &s->state->arena;
@@ -268,7 +269,7 @@ static void replay_state_symbol(struct replay_state *state, const struct recorde
     }
 }
 
-static bool replay_state_input(struct seeding *s, const struct input *input,
+static bool replay_state_input(struct state_builder *s, const struct input *input,
                                struct replay_input *ret)
 {
     ret->number = SYM_NONE;
@@ -289,7 +290,8 @@ static bool replay_state_input(struct seeding *s, const struct input *input,
 }
 
 /* The latest symbol before `end` whose source is `of` and `property`; SYM_NONE. */
-static sym_id part_before(const struct seeding *s, size_t end, struct str of, struct str property)
+static sym_id part_before(const struct state_builder *s, size_t end, struct str of,
+                          struct str property)
 {
     for (size_t i = end; i-- > 0;) {
         const struct input *input = &s->inputs->list.v[i];
@@ -303,7 +305,7 @@ static sym_id part_before(const struct seeding *s, size_t end, struct str of, st
 /* A jagged tensor that is a view is put together again from its parts, whose sizes are held against
  * its own: `sub.shape != outer_size` of empty_create_subclass (torch/_subclasses/meta_utils.py).
  * `at` is the symbol of its offsets' length. */
-static void compare_jagged(struct seeding *s, size_t at)
+static void compare_jagged(struct state_builder *s, size_t at)
 {
     const struct str end = STR("._offsets.size()[0]");
     struct shape_env *env = s->state->env;
@@ -328,7 +330,7 @@ static void compare_jagged(struct seeding *s, size_t at)
 bool replay_state_open(struct replay_state *state, const struct inputs *inputs,
                        const struct env_settings *settings, struct err *err)
 {
-    struct seeding s = { .state = state, .inputs = inputs };
+    struct state_builder s = { .state = state, .inputs = inputs };
     *state = (struct replay_state){ .n_inputs = inputs->list.n };
     state->env = shape_env_new(settings, err);
     if (!state->env)
@@ -343,7 +345,8 @@ bool replay_state_open(struct replay_state *state, const struct inputs *inputs,
     return ok || err_nomem(err);
 }
 
-bool seed_make_ops(struct replay_state *state, const struct custom_rules *rules, struct err *err)
+bool replay_state_make_ops(struct replay_state *state, const struct custom_rules *rules,
+                           struct err *err)
 {
     state->ops = ops_new_with_rules(state->env, rules, err);
     return state->ops != NULL;

@@ -40,7 +40,8 @@ bool replay_state_open(struct replay_state *state, const struct inputs *inputs,
                        const struct env_settings *settings, struct err *err);
 /* Makes `ops`, NULL until then: its table of operators takes longer than what an attempt without a
  * graph has to do. */
-bool seed_make_ops(struct replay_state *state, const struct custom_rules *rules, struct err *err);
+bool replay_state_make_ops(struct replay_state *state, const struct custom_rules *rules,
+                           struct err *err);
 void replay_state_close(struct replay_state *state);
 
 /* The symbols of an exported program. */
@@ -48,7 +49,7 @@ bool replay_state_symbols(struct replay_state *state, const struct symbol *symbo
                           struct err *err);
 
 /* What a recorded name stands for: the environment's symbol. Names that it does not know are taken
- * in as logs name them: "s7" a size, "zf3" a float, "u0" as unbacked. user is the seed. */
+ * in as logs name them: "s7" a size, "zf3" a float, "u0" as unbacked. user is the replay_state. */
 sym_id replay_state_resolve(void *user, struct sym_pool *pool, struct str name);
 
 /* The value of a placeholder: of the input that it names where that agrees with the printed meta,

@@ -5,7 +5,7 @@
 static const struct {
     const char *name;
     enum injection_kind kind;
-} spoilers[] = {
+} faults[] = {
     { "size", INJECT_SIZE },
     { "dtype", INJECT_DTYPE },
     { "strides", INJECT_STRIDES },
@@ -20,14 +20,14 @@ bool injection_parse(struct injection *injection, struct str text, struct err *e
     if (str_starts(text, flip)) {
         if (str_to_u64(str_from(text, flip.n), &injection->from) && injection->from)
             return true;
-        return err_set(err, ERR_USAGE, "\"%.*s\": flip-equality takes a number from 1 on",
+        return err_set(err, ERR_USAGE, "\"%.*s\": flip-equality:N needs an N of at least 1",
                        STR_ARG(text));
     }
     struct str how = str_from(text, equals + 1);
-    for (size_t i = 0; i < sizeof spoilers / sizeof *spoilers && equals; i++)
-        if (str_is(how, spoilers[i].name)) {
+    for (size_t i = 0; i < sizeof faults / sizeof *faults && equals; i++)
+        if (str_is(how, faults[i].name)) {
             *injection =
-                (struct injection){ .kind = spoilers[i].kind, .op = str_first(text, equals) };
+                (struct injection){ .kind = faults[i].kind, .op = str_first(text, equals) };
             return true;
         }
     return err_set(err, ERR_USAGE,
@@ -56,7 +56,7 @@ static void reverse_strides(struct sym_pool *pool, const struct tensor_meta *met
     }
 }
 
-static struct value spoiled(const struct injection *injection, struct ops *ops, struct tensor x)
+static struct value with_fault(const struct injection *injection, struct ops *ops, struct tensor x)
 {
     struct tensor_meta meta = *x.meta;
     sym_id size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
@@ -81,44 +81,44 @@ static bool is_symbolic(struct ops *ops, const struct tensor_meta *meta)
     return false;
 }
 
-static bool can_spoil(struct ops *ops, struct value value)
+static bool can_inject(struct ops *ops, struct value value)
 {
     return value.kind == VALUE_TENSOR && value.u.tensor.meta->ndim <= TENSOR_MAX_DIM &&
            is_symbolic(ops, value.u.tensor.meta);
 }
 
-/* Of several results the first that is symbolic. */
-static enum op_outcome spoil_first(const struct injection *injection, struct ops *ops,
-                                   struct value *result)
+/* Puts the fault into the first result that has a symbolic size. */
+static enum op_outcome inject_first(const struct injection *injection, struct ops *ops,
+                                    struct value *result)
 {
     struct value *items = ops_values(ops, (size_t)result->n + 1);
     uint32_t i = 0;
     if (!items)
         return ops_no_memory(ops);
-    while (i < result->n && !can_spoil(ops, result->u.items[i]))
+    while (i < result->n && !can_inject(ops, result->u.items[i]))
         i++;
     if (i == result->n)
         return OP_DONE;
     if (injection->kind == INJECT_REFUSE)
         return ops_refuse(ops, STR("RuntimeError"), "injected");
     memcpy(items, result->u.items, result->n * sizeof *items);
-    items[i] = spoiled(injection, ops, items[i].u.tensor);
+    items[i] = with_fault(injection, ops, items[i].u.tensor);
     *result = value_items(result->kind, items, result->n);
     return OP_DONE;
 }
 
-enum op_outcome injection_spoil(const struct injection *injection, struct ops *ops,
+enum op_outcome injection_apply(const struct injection *injection, struct ops *ops,
                                 struct value *result)
 {
     bool several = result->kind == VALUE_TUPLE || result->kind == VALUE_LIST;
     if (injection->kind == INJECT_FLIP_EQUALITY)
         return OP_DONE;
     if (several)
-        return spoil_first(injection, ops, result);
-    if (!can_spoil(ops, *result))
+        return inject_first(injection, ops, result);
+    if (!can_inject(ops, *result))
         return OP_DONE;
     if (injection->kind == INJECT_REFUSE)
         return ops_refuse(ops, STR("RuntimeError"), "injected");
-    *result = spoiled(injection, ops, result->u.tensor);
+    *result = with_fault(injection, ops, result->u.tensor);
     return OP_DONE;
 }

@@ -38,7 +38,7 @@ bool injection_parse(struct injection *injection, struct str text, struct err *e
 /* Does it mean the call of that target ("torch.ops.aten.relu.default", "torch.relu")? */
 bool injection_hits(const struct injection *injection, struct str target);
 /* What becomes of the call's result; OP_REFUSED for INJECT_REFUSE. */
-enum op_outcome injection_spoil(const struct injection *injection, struct ops *ops,
+enum op_outcome injection_apply(const struct injection *injection, struct ops *ops,
                                 struct value *result);
 
 #endif

@@ -9,23 +9,23 @@ static struct value text_value(enum value_kind kind, struct str text)
 }
 
 static struct value items_value(struct ops *ops, const struct graph *graph, const struct arg *arg,
-                                enum value_kind kind, struct arena *arena, struct holes *holes,
+                                enum value_kind kind, struct arena *arena, struct patches *patches,
                                 unsigned depth)
 {
     uint32_t n = arg->u.items.n;
     struct value *items = arena_array(arena, struct value, (size_t)n + 1);
     if (!items || depth > PROGRAM_MAX_NESTING) {
-        holes->failed = !items;
+        patches->failed = !items;
         return text_value(VALUE_OPAQUE, arg->text);
     }
     for (uint32_t i = 0; i < n; i++)
         items[i] = literal_value(ops, graph, &graph->args[arg->u.items.first + i], &items[i], arena,
-                                 holes, depth + 1);
+                                 patches, depth + 1);
     return value_items(kind, items, n);
 }
 
 /* An integer that is too large to be read is its text, which no operator takes. */
-static struct value int_value(struct sym_pool *pool, const struct arg *arg, struct holes *holes)
+static struct value int_value(struct sym_pool *pool, const struct arg *arg, struct patches *patches)
 {
     int64_t small;
     struct err why = { .kind = ERR_NONE };
@@ -35,7 +35,7 @@ static struct value int_value(struct sym_pool *pool, const struct arg *arg, stru
     if (sym != SYM_NONE)
         return value_int(sym);
     sym_ok(pool, &why);
-    holes->failed |= why.kind == ERR_ENV;
+    patches->failed |= why.kind == ERR_ENV;
     return text_value(VALUE_OPAQUE, arg->text);
 }
 
@@ -101,29 +101,29 @@ static struct value named_value(const struct arg *arg)
 
 /* torch.Size([2, 3]) and named tuples are the tuples that they hold. */
 static struct value call_value(struct ops *ops, const struct graph *graph, const struct arg *arg,
-                               struct arena *arena, struct holes *holes, unsigned depth)
+                               struct arena *arena, struct patches *patches, unsigned depth)
 {
     const struct arg *items = &graph->args[arg->u.items.first];
     if (str_is(arg->text, "torch.Size") && arg->u.items.n == 1 &&
         (items[0].kind == ARG_LIST || items[0].kind == ARG_TUPLE))
-        return items_value(ops, graph, &items[0], VALUE_TUPLE, arena, holes, depth);
+        return items_value(ops, graph, &items[0], VALUE_TUPLE, arena, patches, depth);
     if (arg->u.items.n && items[0].key.n)
-        return items_value(ops, graph, arg, VALUE_TUPLE, arena, holes, depth);
+        return items_value(ops, graph, arg, VALUE_TUPLE, arena, patches, depth);
     return text_value(VALUE_OPAQUE, arg->text);
 }
 
 struct value literal_value(struct ops *ops, const struct graph *graph, const struct arg *arg,
-                           struct value *at, struct arena *arena, struct holes *holes,
+                           struct value *at, struct arena *arena, struct patches *patches,
                            unsigned depth)
 {
     struct sym_pool *pool = ops_pool(ops);
     switch (arg->kind) {
     case ARG_NONE: return value_none();
     case ARG_NODE:
-        if (!vec_push(&holes->patches, (struct patch){ at, arg->u.node }))
-            holes->failed = true;
+        if (!vec_push(&patches->list, (struct patch){ at, arg->u.node }))
+            patches->failed = true;
         return value_none();
-    case ARG_INT: return int_value(pool, arg, holes);
+    case ARG_INT: return int_value(pool, arg, patches);
     case ARG_FLOAT: return value_sym(VALUE_FLOAT, sym_float(pool, arg->u.number));
     case ARG_BOOL: return value_sym(VALUE_BOOL, sym_boolean(arg->u.integer != 0));
     case ARG_STRING: return text_value(VALUE_STRING, arg->text);
@@ -133,13 +133,13 @@ struct value literal_value(struct ops *ops, const struct graph *graph, const str
     case ARG_LAYOUT:
     case ARG_MEMORY_FORMAT:
     case ARG_DEVICE: return named_value(arg);
-    case ARG_LIST: return items_value(ops, graph, arg, VALUE_LIST, arena, holes, depth);
-    case ARG_TUPLE: return items_value(ops, graph, arg, VALUE_TUPLE, arena, holes, depth);
-    case ARG_DICT: return items_value(ops, graph, arg, VALUE_DICT, arena, holes, depth);
-    case ARG_SLICE: return items_value(ops, graph, arg, VALUE_SLICE, arena, holes, depth);
+    case ARG_LIST: return items_value(ops, graph, arg, VALUE_LIST, arena, patches, depth);
+    case ARG_TUPLE: return items_value(ops, graph, arg, VALUE_TUPLE, arena, patches, depth);
+    case ARG_DICT: return items_value(ops, graph, arg, VALUE_DICT, arena, patches, depth);
+    case ARG_SLICE: return items_value(ops, graph, arg, VALUE_SLICE, arena, patches, depth);
     case ARG_ELLIPSIS: return (struct value){ .kind = VALUE_ELLIPSIS };
     case ARG_TARGET: return text_value(VALUE_FUNCTION, arg->text);
-    case ARG_CALL: return call_value(ops, graph, arg, arena, holes, depth);
+    case ARG_CALL: return call_value(ops, graph, arg, arena, patches, depth);
     case ARG_GRAPH: return text_value(VALUE_GRAPH, arg->text);
     case ARG_OPAQUE: return text_value(VALUE_OPAQUE, arg->text);
     }

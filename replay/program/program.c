@@ -2,18 +2,19 @@
 
 #include <stdlib.h>
 
-struct building {
+struct builder {
     struct program *root;
     struct ops *ops;
     sym_resolver *symbol;
     void *user;
-    const struct expected **metas; /* by meta; the whole tree shares them */
+    const struct expected **metas; /* n_metas + 1 by number of the meta, the last for nodes without
+                                    * one; the whole tree shares them */
     uint32_t n_metas;
     uint32_t n_nodes, n_locations; /* of the tree so far */
-    struct holes holes;
+    struct patches patches;
 };
 
-static bool build(struct building *b, struct program *p, const struct graph *graph, unsigned depth,
+static bool build(struct builder *b, struct program *p, const struct graph *graph, unsigned depth,
                   struct err *err);
 
 /* "add_" of "torch.ops.aten.add_.Tensor", "relu_" of "torch.relu_". */
@@ -30,7 +31,8 @@ static struct str base_name(struct str target)
     return str_from(target, last < target.n ? last + 1 : 0);
 }
 
-/* Python's convention: what ends in one underscore changes its first argument and returns it. */
+/* Functions whose name ends in exactly one underscore work in place and return their first
+ * argument, by Python's convention. */
 static bool returns_self(const struct graph *graph, const struct node *node)
 {
     if (node->op != NODE_CALL_FUNCTION && node->op != NODE_CALL_METHOD)
@@ -75,7 +77,7 @@ static enum step_kind kind_of(const struct program *p, struct step *step, const 
     return step->op ? STEP_OPERATOR : STEP_FUNCTION;
 }
 
-static bool read_arguments(struct building *b, struct program *p, struct step *step,
+static bool read_arguments(struct builder *b, struct program *p, struct step *step,
                            const struct node *node)
 {
     struct arena *arena = &b->root->arena;
@@ -83,7 +85,7 @@ static bool read_arguments(struct building *b, struct program *p, struct step *s
     uint32_t n_keywords = 0;
     for (uint32_t i = 0; i < node->n_args; i++)
         n_keywords += args[i].key.n && node_is_call(node);
-    step->first_patch = (uint32_t)b->holes.patches.n;
+    step->first_patch = (uint32_t)b->patches.list.n;
     step->args = arena_array(arena, struct value, node->n_args - n_keywords);
     step->keywords = arena_array(arena, struct keyword, n_keywords);
     if ((!step->args && node->n_args > n_keywords) || (!step->keywords && n_keywords))
@@ -96,13 +98,13 @@ static bool read_arguments(struct building *b, struct program *p, struct step *s
             step->keywords[step->n_keywords++].name = args[i].key;
         else
             step->n_args++;
-        *at = literal_value(b->ops, p->graph, &args[i], at, arena, &b->holes, 0);
+        *at = literal_value(b->ops, p->graph, &args[i], at, arena, &b->patches, 0);
     }
-    step->n_patches = (uint32_t)b->holes.patches.n - step->first_patch;
-    return !b->holes.failed;
+    step->n_patches = (uint32_t)b->patches.list.n - step->first_patch;
+    return !b->patches.failed;
 }
 
-static const char *rule_name(struct building *b, const struct node *node)
+static const char *shown_name(struct builder *b, const struct node *node)
 {
     struct buf name = BUF_INIT;
     if (!node_is_call(node))
@@ -113,7 +115,7 @@ static const char *rule_name(struct building *b, const struct node *node)
     return kept;
 }
 
-static const struct expected *meta_of(struct building *b, const struct graph *graph, uint32_t meta)
+static const struct expected *meta_of(struct builder *b, const struct graph *graph, uint32_t meta)
 {
     const struct expected **known = &b->metas[meta < b->n_metas ? meta : b->n_metas];
     if (!*known)
@@ -122,7 +124,7 @@ static const struct expected *meta_of(struct building *b, const struct graph *gr
     return *known;
 }
 
-static bool read_step(struct building *b, struct program *p, node_id id)
+static bool read_step(struct builder *b, struct program *p, node_id id)
 {
     const struct node *node = &p->graph->nodes[id];
     struct step *step = &p->steps[id];
@@ -131,29 +133,29 @@ static bool read_step(struct building *b, struct program *p, node_id id)
     step->kind = kind_of(p, step, node);
     step->object = object_of(p, node, id);
     step->expected = meta_of(b, p->graph, node->meta);
-    step->rule = rule_name(b, node);
-    return step->expected && step->rule && read_arguments(b, p, step, node);
+    step->name = shown_name(b, node);
+    return step->expected && step->name && read_arguments(b, p, step, node);
 }
 
-/* A reference is to the object that a name stands for, so that what is changed in place is seen
- * under all of its names. */
-static bool keep_patches(struct building *b, struct program *p)
+/* Patches refer to the node that owns the object, not to an alias, so that changes in place are
+ * seen under every name. */
+static bool finish_patches(struct builder *b, struct program *p)
 {
-    size_t n = b->holes.patches.n;
+    size_t n = b->patches.list.n;
     p->patches = arena_array(&b->root->arena, struct patch, n + 1);
     if (!p->patches)
         return false;
     for (size_t i = 0; i < n; i++) {
-        struct patch patch = b->holes.patches.v[i];
+        struct patch patch = b->patches.list.v[i];
         if (patch.from < p->n_steps)
             patch.from = p->steps[patch.from].object;
         p->patches[i] = patch;
     }
-    b->holes.patches.n = 0;
+    b->patches.list.n = 0;
     return true;
 }
 
-static bool build_children(struct building *b, struct program *p, unsigned depth, struct err *err)
+static bool build_children(struct builder *b, struct program *p, unsigned depth, struct err *err)
 {
     const struct graph *graph = p->graph;
     p->children = arena_array(&b->root->arena, struct program *, (size_t)graph->n_children + 1);
@@ -171,7 +173,7 @@ static bool build_children(struct building *b, struct program *p, unsigned depth
     return true;
 }
 
-static bool build(struct building *b, struct program *p, const struct graph *graph, unsigned depth,
+static bool build(struct builder *b, struct program *p, const struct graph *graph, unsigned depth,
                   struct err *err)
 {
     struct arena *arena = &b->root->arena;
@@ -197,14 +199,14 @@ static bool build(struct building *b, struct program *p, const struct graph *gra
     for (node_id id = 0; id < graph->n_nodes; id++)
         if (!read_step(b, p, id))
             return err_nomem(err);
-    return keep_patches(b, p) || err_nomem(err);
+    return finish_patches(b, p) || err_nomem(err);
 }
 
 struct program *program_new(struct ops *ops, const struct graph *graph, uint32_t number,
                             sym_resolver *symbol, void *user, struct err *err)
 {
     struct program *root = calloc(1, sizeof *root);
-    struct building b = {
+    struct builder b = {
         .root = root, .ops = ops, .symbol = symbol, .user = user, .n_metas = graph->pool->n_metas
     };
     if (!root)
@@ -213,7 +215,7 @@ struct program *program_new(struct ops *ops, const struct graph *graph, uint32_t
     b.metas = calloc((size_t)b.n_metas + 1, sizeof *b.metas);
     bool ok = b.metas ? build(&b, root, graph, 0, err) : err_nomem(err);
     free(b.metas);
-    vec_release(&b.holes.patches);
+    vec_release(&b.patches.list);
     if (!ok) {
         program_free(root);
         return NULL;

@@ -57,7 +57,8 @@ struct step {
     uint32_t first_patch, n_patches;
     const struct op *op;
     struct str target;
-    const char *rule; /* the operator's name, terminated; as long as the operators' context */
+    const char
+        *name; /* the operator's, "placeholder" of inputs; as long as the operators' context */
     struct value *args;
     struct keyword *keywords;
     const struct expected *expected;
@@ -153,15 +154,15 @@ void program_set(struct program *program, const struct step *step, struct value 
 /* What the last call wrote in place beyond values stands for its argument (ops_written()). */
 void program_take_written(struct program *program, const struct step *step);
 
-/* Inside: the converted form of an argument (literals.c). A reference to a node becomes a hole that
- * is noted in holes. False: out of memory. */
-struct holes {
+/* Inside: the converted form of an argument (literals.c). A reference to a node becomes a
+ * patch. False: out of memory. */
+struct patches {
     vec_of(struct patch)
-    patches;
+    list;
     bool failed;
 };
 struct value literal_value(struct ops *ops, const struct graph *graph, const struct arg *arg,
-                           struct value *at, struct arena *arena, struct holes *holes,
+                           struct value *at, struct arena *arena, struct patches *patches,
                            unsigned depth);
 
 #endif

@@ -117,7 +117,7 @@ static struct call_result call_step(struct walker *w, const struct step *step)
     default: break;
     }
     if (w->inject && ret.outcome == OP_DONE && injection_hits(w->inject, step->target))
-        ret.outcome = injection_spoil(w->inject, w->ops, &ret.value);
+        ret.outcome = injection_apply(w->inject, w->ops, &ret.value);
     return ret;
 }
 
@@ -226,7 +226,7 @@ static void set_origin(struct walker *w, const struct program *p, const struct s
 {
     env_set_origin(w->env, (struct env_origin){ .graph = p->number,
                                                 .node = p->first_node + step->node,
-                                                .rule = step->rule });
+                                                .rule = step->name });
 }
 
 /* False: the walk cannot go on. */

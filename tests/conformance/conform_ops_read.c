@@ -63,7 +63,8 @@ static bool was_there(const struct row *row, struct str name)
     return false;
 }
 
-/* A symbol that the call made: the one of that name, or that is as manieth as the row's. */
+/* A symbol that the call made: the one of that name, or the one with the same ordinal among the
+ * symbols that the call made. */
 static sym_id made(struct row *row, struct str name)
 {
     uint32_t rank = 0, n = env_n_symbols(row->env);

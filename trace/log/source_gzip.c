@@ -19,7 +19,7 @@ static void gzip_close(void *decoder)
     free(gzip);
 }
 
-/* 32 KiB, which nobody needs to count. */
+/* The window of gzip is 32 KiB: too small to be counted. */
 static uint64_t gzip_window(const void *decoder, const struct source_input *in)
 {
     (void)decoder;
@@ -70,7 +70,7 @@ static bool begin_member(struct gzip_decoder *gzip, struct source_input *in)
     skip_padding(gzip, in);
     gzip->inside = in->n > 0;
     if (gzip->inside)
-        (void)inflateReset(&gzip->stream); /* were it to fail, inflate says so */
+        (void)inflateReset(&gzip->stream); /* on failure inflate() reports it */
     return gzip->inside;
 }
 

@@ -7,8 +7,7 @@
  *
  * In a folder, and in the folders directly in it (torchrun makes one a rank; hidden ones are not
  * entered), these regular files count, links to them included:
- *   dedicated_log_torch_trace*.log   what TORCH_TRACE writes: always, even if it is damaged or
- * empty
+ *   dedicated_log_torch_trace*.log   what TORCH_TRACE writes: always, even if damaged or empty
  *   *.log                            if a header line of TORCH_TRACE is in its first 64 KiB, or if
  *                                    it cannot be read, so that whoever opens it says why
  *   *.pt2                            if it is a zip archive
@@ -25,10 +24,10 @@
 struct source_meter;
 
 struct source_list {
-    struct source_meter *meter; /* NULL, or told of windows when files are looked into */
+    struct source_meter *meter; /* NULL, or is given the zstd window of each file that is probed */
     vec_of(const char *)
     paths;                /* owned by the list */
-    size_t n_passed_over; /* files named like logs that are none (stdout.log) */
+    size_t n_passed_over; /* files with a log's name that are no TORCH_TRACE logs: stdout.log */
     struct arena arena;
 };
 

@@ -19,7 +19,7 @@
  *
  * Weights are not read, only placed: offset and bytes say where they lie in the file. Nothing that
  * is pickled is ever executed or decoded; such members are listed with use_pickle.
- * What a broken program or config says about itself is an ERR_INPUT that names the member. */
+ * A malformed program or config is an ERR_INPUT that names the member. */
 #ifndef SYMTAPE_TRACE_PT2_PT2_H
 #define SYMTAPE_TRACE_PT2_PT2_H
 
@@ -56,7 +56,7 @@ struct pt2_model {
     struct str name;                        /* "model" unless the user chose */
     const struct zip_member *program;       /* JSON for pt2_program_parse() */
     const struct zip_member *sample_inputs; /* pickled (args, kwargs); NULL when there is none */
-    const struct pt2_weight *weights;       /* the constants behind the weights */
+    const struct pt2_weight *weights;       /* weights, then constants */
     uint32_t n_weights;
 };
 
@@ -90,9 +90,8 @@ struct pt2_reader {
     void *user;
 };
 
-/* The same where the archive is not at hand, but a list of its members is, and somebody who has the
- * texts of some (a tape). `members` point into pt2->zip.members when the reader is asked; names are
- * borrowed. */
+/* Opens an archive from a list of its members and a reader of the texts of some of them, as a tape
+ * has them. `members` point into pt2->zip.members when the reader is asked; names are borrowed. */
 bool pt2_open_members(struct pt2 *pt2, const struct zip_member *members, uint32_t n,
                       const struct pt2_reader *reader, struct err *err);
 void pt2_close(struct pt2 *pt2);

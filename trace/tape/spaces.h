@@ -1,4 +1,5 @@
-/* Processes that share one log, each with a string table of its own (see trace/tape/stacks.h).
+/* Processes that share one log, each with a string table of its own (see trace/tape/stacks.h). A
+ * string space is the number of a process's string table.
  *
  * Spaces are numbered as their processes first log a "str" record; the importer and the reader of a
  * tape both count this way. A process that logs none reads with the first one's table, which it
@@ -15,7 +16,7 @@ struct spaces {
     pids;
 };
 
-/* The process's space; 0 also for one that has none. */
+/* The process's space; 0, the first process's, for a process that has no table. */
 static inline uint16_t spaces_of(const struct spaces *spaces, uint64_t pid)
 {
     for (size_t i = 0; i < spaces->pids.n; i++)

@@ -22,8 +22,8 @@ struct place {
 
 struct value_file {
     char *folder;
-    int fd;          /* -1: all is in memory */
-    struct buf head; /* what is not in the file yet */
+    int fd; /* -1: all is in memory */
+    struct buf unwritten;
     uint64_t written;
     vec_of(struct place)
     places;
@@ -55,7 +55,7 @@ void value_file_free(struct value_file *file)
         munmap(file->mapped, file->written);
     if (file->fd >= 0)
         close(file->fd);
-    buf_release(&file->head);
+    buf_release(&file->unwritten);
     vec_release(&file->places);
     intern_release(&file->names);
     free(file->folder);
@@ -69,8 +69,8 @@ static bool write_out(struct value_file *file, const char *p, size_t n, struct e
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
-            return err_errno(err, "%s: values, after %llu bytes", file->folder,
-                             (unsigned long long)file->written);
+            return err_errno(err, "cannot write values to a temporary file in %s, after %llu bytes",
+                             file->folder, (unsigned long long)file->written);
         p += done;
         n -= (size_t)done;
         file->written += (uint64_t)done;
@@ -82,8 +82,8 @@ static bool spill(struct value_file *file, struct err *err)
 {
     if (file->fd < 0 && (file->fd = scratch_file(file->folder, err)) < 0)
         return false;
-    bool ok = write_out(file, file->head.p, file->head.n, err);
-    buf_clear(&file->head);
+    bool ok = write_out(file, file->unwritten.p, file->unwritten.n, err);
+    buf_clear(&file->unwritten);
     return ok;
 }
 
@@ -98,17 +98,17 @@ static bool append(struct value_file *file, const struct array *array, struct er
                write_out(file, zeros, gap, err);
     }
     if (array->bytes)
-        buf_put(&file->head, (struct str){ array->p, array->bytes });
-    buf_put(&file->head, (struct str){ zeros, gap });
-    if (file->head.failed)
+        buf_put(&file->unwritten, (struct str){ array->p, array->bytes });
+    buf_put(&file->unwritten, (struct str){ zeros, gap });
+    if (file->unwritten.failed)
         return err_nomem(err);
-    return file->head.n < IN_MEMORY || spill(file, err);
+    return file->unwritten.n < IN_MEMORY || spill(file, err);
 }
 
 bool value_file_add(struct value_file *file, struct str name, const struct array *array,
                     struct err *err)
 {
-    struct place place = { *array, file->written + file->head.n };
+    struct place place = { *array, file->written + file->unwritten.n };
     if (intern_find(&file->names, name) != INTERN_NONE)
         return true;
     place.array.p = NULL;
@@ -120,14 +120,14 @@ bool value_file_add(struct value_file *file, struct str name, const struct array
 bool value_file_seal(struct value_file *file, struct err *err)
 {
     if (file->fd < 0) {
-        file->all = file->head.p;
+        file->all = file->unwritten.p;
     } else {
         if (!spill(file, err))
             return false;
         file->mapped = mmap(NULL, file->written, PROT_READ, MAP_PRIVATE, file->fd, 0);
         if (file->mapped == MAP_FAILED) {
             file->mapped = NULL;
-            return err_errno(err, "%s: values", file->folder);
+            return err_errno(err, "cannot map the temporary file of values in %s", file->folder);
         }
         file->all = file->mapped;
     }

@@ -6,8 +6,8 @@
  *     value_file_find(values, STR("mul_7"), &array);               until it is freed
  *     value_file_write(values, "reference.safetensors", &err);     a file for another day
  *
- * The first megabytes stay in memory; what comes after them goes to a file without a name, which is
- * gone when it is closed, also by a crash. */
+ * Up to 32 MiB are kept in memory; if there is more, everything goes to a file without a name,
+ * which is gone when it is closed, also by a crash. */
 #ifndef SYMTAPE_REPLAY_BACKEND_VALUES_VALUE_FILE_H
 #define SYMTAPE_REPLAY_BACKEND_VALUES_VALUE_FILE_H
 

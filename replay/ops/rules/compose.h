@@ -49,7 +49,8 @@ bool on_cpu(struct tensor x);
 bool on_cuda(struct tensor x);
 struct tensor item_tensor(struct call *c, struct value tuple, uint32_t i);
 
-/* Calls with keywords, and those that PyTorch leaves out where they change nothing. */
+/* --- Calls with keywords, and those that PyTorch leaves out where they change nothing --- */
+
 /* to() within a decomposition dispatches aten.to.dtype and prim.device, whether it copies or not.
  */
 void count_to(struct call *c, struct tensor x);

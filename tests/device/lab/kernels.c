@@ -1,4 +1,5 @@
-/* E5, E10: grids that fit the work beside grids that stay; kernels compiled in a hurry. */
+/* E5: one block for each piece of work against persistent blocks. E10: levels of NVRTC's
+ * --Ofast-compile. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,7 @@ static void give_arrays(struct lab *lab, const struct arrays *arrays)
         cuda_give_back(lab->cuda, arrays->to);
 }
 
-/* The device's time of one of many launches in a row. */
+/* Mean device time of one launch, over IN_A_ROW launches. */
 static bool time_launches(struct lab *lab, cu_function f, uint32_t blocks, void *args, double *ret,
                           struct err *err)
 {
@@ -132,20 +133,21 @@ bool experiment_grid(struct lab *lab, struct err *err)
     const int64_t most = lab->longest < CHAIN_MAX ? 1 << 12 : 1 << 24;
     struct arrays arrays = { 0 };
     struct cuda_function *f = lab_compile(lab, "scale", scale_text, err);
-    uint32_t staying = (uint32_t)lab->cuda->multiprocessors * BLOCKS_A_PROCESSOR;
+    uint32_t persistent = (uint32_t)lab->cuda->multiprocessors * BLOCKS_A_PROCESSOR;
     bool ok = f && take_arrays(lab, (size_t)most * 4, &arrays, err);
     if (ok)
-        printf("| f32 elements | blocks, exact | device us | GB/s | blocks that stay | device us | "
-               "GB/s |\n|---|---|---|---|---|---|---|\n");
+        printf(
+            "| f32 elements | blocks, exact | device us | GB/s | persistent blocks | device us | "
+            "GB/s |\n|---|---|---|---|---|---|---|\n");
     for (int64_t n = 1 << 10; n <= most && ok; n *= 4) {
         struct scale_args args = { arrays.to, arrays.from, n };
         double exact = 0, kept = 0;
         uint32_t blocks = exact_blocks(n);
         ok = time_launches(lab, f->f, blocks, &args, &exact, err) &&
-             time_launches(lab, f->f, staying, &args, &kept, err);
+             time_launches(lab, f->f, persistent, &args, &kept, err);
         if (ok)
             printf("| %lld | %u | %.2f | %.0f | %u | %.2f | %.0f |\n", (long long)n,
-                   (unsigned)blocks, exact, 8e-3 * (double)n / exact, (unsigned)staying, kept,
+                   (unsigned)blocks, exact, 8e-3 * (double)n / exact, (unsigned)persistent, kept,
                    8e-3 * (double)n / kept);
     }
     give_arrays(lab, &arrays);
@@ -154,12 +156,12 @@ bool experiment_grid(struct lab *lab, struct err *err)
 
 /* ---- E10 ---- */
 
-static const char *const hurries[] = { NULL, "--Ofast-compile=min", "--Ofast-compile=mid",
-                                       "--Ofast-compile=max" };
-enum { HURRIES = sizeof hurries / sizeof *hurries };
+static const char *const compile_levels[] = { NULL, "--Ofast-compile=min", "--Ofast-compile=mid",
+                                              "--Ofast-compile=max" };
+enum { COMPILE_LEVELS = sizeof compile_levels / sizeof *compile_levels };
 
-/* As compiler_run(), with an option more; the time that the compiler took. False, err not set: it
- * does not know the option. */
+/* Like compiler_run() with one more option; *us is the compiler's time. False on any failure, an
+ * unknown option included. */
 static bool compile_with(struct lab *lab, const char *source, const char *option, struct buf *ret,
                          double *us)
 {
@@ -246,8 +248,8 @@ bool experiment_compile(struct lab *lab, struct err *err)
                "|\n|---|---|---|---|---|---|\n",
                (long long)n);
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
-        for (int h = 0; h < HURRIES && ok; h++)
-            ok = print_trial(lab, &trials[i], hurries[h], err);
+        for (int h = 0; h < COMPILE_LEVELS && ok; h++)
+            ok = print_trial(lab, &trials[i], compile_levels[h], err);
     give_arrays(lab, &arrays);
     return ok;
 }

@@ -1,4 +1,4 @@
-/* E7, E8: device memory that an executable graph holds; mapping memory by chunks. */
+/* E7, E8: device memory that an executable graph holds; mapping memory in chunks. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -60,8 +60,8 @@ bool experiment_memory(struct lab *lab, struct err *err)
     if (!LAB_NEEDS(lab, instantiate, err) || !LAB_NEEDS(lab, launch, err))
         return false;
     printf(
-        "| nodes | executable graphs | KiB of the device each, instantiated | and launched once | "
-        "KiB of the host each |\n|---|---|---|---|---|\n");
+        "| nodes | executable graphs | device KiB per graph after instantiation | after one launch | "
+        "host KiB per graph |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && sizes[i] <= lab->longest; i++)
         if (!print_execs(lab, sizes[i], EXECS, err))
             return false;

@@ -141,7 +141,7 @@ static void test_questions(void **state)
         { SHAPE_COST, "guards", "", "--cost" },
         { SHAPE_COST, "sums>=3", "", "--cost" },
         { SHAPE_EXPECT, "", "aten.add=wrong", "neither flip-equality" },
-        { SHAPE_EXPECT, "", "flip-equality:0", "from 1 on" },
+        { SHAPE_EXPECT, "", "flip-equality:0", "of at least 1" },
     };
     load(&run, "failures/constraint_specialized.log.zst", "0/0:forward");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

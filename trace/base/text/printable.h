@@ -5,11 +5,12 @@
  * at all, and bytes that are no text. Whatever people read goes through here; what other programs
  * read byte for byte does not. Such characters are written as Python would write them in a string:
  *
- *     \x1b         controls of ASCII but tab and line feed, and bytes that are not part of UTF-8
- *     \u009b       what else controls, turns or hides text (printable.def), and lone surrogates
- *     \U000e0041   the same above U+FFFF
+ *     \x1b         control characters of ASCII except tab and line feed; bytes that are not UTF-8
+ *     \u009b       other control, direction and invisible characters (printable.def); lone
+ * surrogates \U000e0041   the same above U+FFFF
  *
- * Text without any of them, other scripts and emoji included, stays as it is. */
+ * Text without any of them, other scripts and emoji included, stays as it is. printable_run() and
+ * printable_put() let tabs and line feeds through, printable_code() and printable_next() do not. */
 #ifndef SYMTAPE_TRACE_BASE_TEXT_PRINTABLE_H
 #define SYMTAPE_TRACE_BASE_TEXT_PRINTABLE_H
 
@@ -21,14 +22,14 @@ enum { PRINTABLE_ESCAPE = 12 };
  * surrogate, too, since Python writes them. 0: it is none. */
 size_t utf8_sequence(struct str text, uint32_t *code);
 
-/* Whether a character shows what it is. Tab and line feed do not. */
+/* Whether a character is shown as it is. */
 bool printable_code(uint32_t code);
 
-/* Bytes at the start of `text` that can be shown as they are; tabs and line feeds can. */
+/* Bytes at the start of `text` that can be shown as they are. */
 size_t printable_run(struct str text);
 
 /* What stands at the start of `text`, which is not empty: how many bytes that is, and its escape;
- * "" when it can be shown as it is. Tab and line feed cannot. */
+ * "" when it can be shown as it is. */
 size_t printable_next(struct str text, char escape[PRINTABLE_ESCAPE]);
 
 /* Appends a text with such escapes; its lines stay. */

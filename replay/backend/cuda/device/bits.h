@@ -5,17 +5,17 @@
 #include "replay/backend/cuda/device/prologue.h"
 
 #ifdef KERNEL
-DEVICE u32 ones_of(u32 x)
+DEVICE u32 popcount32(u32 x)
 {
     x -= x >> 1 & 0x55555555u;
     x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
     return ((x + (x >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
 }
 
-/* The place of the lowest one; of none, 32. */
-DEVICE u32 lowest_of(u32 x)
+/* Index of the lowest set bit; 32 if none is set. */
+DEVICE u32 lowest_bit(u32 x)
 {
-    return ones_of((x & (0u - x)) - 1);
+    return popcount32((x & (0u - x)) - 1);
 }
 #endif
 

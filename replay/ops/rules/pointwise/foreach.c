@@ -7,10 +7,10 @@
 
 /* The overload of the operator on single tensors, by what comes with the list; NULL stands for
  * .default, and `op` for an operator of another name. */
-static const struct graph_replay {
+static const struct item_op {
     const char *name, *op;
     const char *with_list, *with_scalar, *with_tensor;
-} singles[] = {
+} item_ops[] = {
     { "add", NULL, "Tensor", "Scalar", "Tensor" },
     { "addcdiv", NULL, NULL, NULL, NULL },
     { "addcmul", NULL, NULL, NULL, NULL },
@@ -30,43 +30,43 @@ static const struct graph_replay {
     { "zero_", "zero", NULL, NULL, NULL },
 };
 
-static const char *overload_of(const struct graph_replay *single, struct str overload)
+static const char *overload_of(const struct item_op *item_op, struct str overload)
 {
     const char *ret = NULL;
-    if (!single)
+    if (!item_op)
         return "default";
     if (str_starts(overload, STR("List")))
-        ret = single->with_list;
+        ret = item_op->with_list;
     else if (str_is(overload, "ScalarAndTensor"))
         ret = "Scalar";
     else if (str_starts(overload, STR("Scalar")))
-        ret = single->with_scalar;
+        ret = item_op->with_scalar;
     else if (str_starts(overload, STR("Tensor")))
-        ret = single->with_tensor;
+        ret = item_op->with_tensor;
     return ret ? ret : "default";
 }
 
-static const struct graph_replay *find_single(struct str name)
+static const struct item_op *find_item_op(struct str name)
 {
-    for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++)
-        if (str_is(name, singles[i].name))
-            return &singles[i];
+    for (size_t i = 0; i < sizeof item_ops / sizeof item_ops[0]; i++)
+        if (str_is(name, item_ops[i].name))
+            return &item_ops[i];
     return NULL;
 }
 
 /* "aten::_foreach_add_.List" -> "aten.add_.Tensor" */
-static bool graph_replay_name(struct call *c, char *ret, size_t room)
+static bool item_op_name(struct call *c, char *ret, size_t room)
 {
     struct str base = str_from(c->op->schema.base, 9); /* after "_foreach_" */
     bool in_place = base.n && base.p[base.n - 1] == '_';
-    const struct graph_replay *single = find_single(base);
+    const struct item_op *item_op = find_item_op(base);
     base.n -= in_place;
-    if (!single)
-        single = find_single(base);
-    if (single && single->op)
-        base = str_of(single->op);
+    if (!item_op)
+        item_op = find_item_op(base);
+    if (item_op && item_op->op)
+        base = str_of(item_op->op);
     int n = snprintf(ret, room, "aten.%.*s%s.%s", STR_ARG(base), in_place ? "_" : "",
-                     overload_of(single, c->op->schema.overload));
+                     overload_of(item_op, c->op->schema.overload));
     return n > 0 && (size_t)n < room;
 }
 
@@ -137,7 +137,7 @@ bool rule_foreach(struct call *c)
     uint32_t n;
     if (!check_lists(c, &n))
         return false;
-    if (!graph_replay_name(c, name, sizeof name))
+    if (!item_op_name(c, name, sizeof name))
         return unsupported(c, "%.*s", STR_ARG(op_name(c->op)));
     struct value *results = values(c, n);
     c->in_kernel = true;

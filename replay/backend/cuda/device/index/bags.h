@@ -7,8 +7,9 @@
 enum { BAG_SUM, BAG_MEAN, BAG_MAX };
 
 struct bag_args {
-    u64 weight, indices, offsets, scales; /* scales: 0: none */
-    u64 to, to_bag, counts, most;         /* 0: not wanted; of the indices' type */
+    u64 weight, indices, offsets, scales; /* addresses; scales is 0 without weights per sample */
+    /* addresses; the last three have the indices' type, and are 0 if they are not wanted */
+    u64 to, to_bag, counts, most;
     u64 error;
     i64 bags, width, rows; /* rows of the weight */
     i64 n_indices, n_offsets;

@@ -98,7 +98,7 @@ DEVICE ACC take(const struct combine_args *a, const u32 *keys, i64 p, i64 j, i64
             for (u32 t = 0; t < 4; t++) {
                 v[t] = 0;
                 if (bits) {
-                    v[t] = value_of(a, (u32)(from + lowest_of(bits)), j);
+                    v[t] = value_of(a, (u32)(from + lowest_bit(bits)), j);
                     n++;
                 }
                 bits &= bits - 1;

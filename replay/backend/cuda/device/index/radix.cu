@@ -48,9 +48,9 @@ KERNEL(radix_place, struct radix_args)
         for (u32 w = 0; w < RADIX_THREADS / WARP; w++)
             of_warp[w * RADIX_DIGITS + THREAD] = 0;
         SYNC();
-        u32 alike = lanes_alike(digit), rank = ones_of(alike & ((1u << LANE) - 1));
+        u32 alike = lanes_alike(digit), rank = popcount32(alike & ((1u << LANE) - 1));
         if (rank == 0 && digit < RADIX_DIGITS)
-            of_warp[warp * RADIX_DIGITS + digit] = ones_of(alike);
+            of_warp[warp * RADIX_DIGITS + digit] = popcount32(alike);
         SYNC();
         u32 before = base[THREAD]; /* here a thread stands for a digit */
         ROLLED

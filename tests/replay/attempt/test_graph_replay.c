@@ -1,4 +1,4 @@
-/* One graph by itself: symbols, facts, plain integers, faults. */
+/* One graph by itself: symbols, guards, plain integers, faults. */
 #include "replay/attempt/graph_replay.h"
 
 #include "tests/harness.h"
@@ -74,12 +74,12 @@ static void test_guards_and_facts(void **state)
     walk(&w);
     assert_int_equal(w.single->program->notes[2].outcome, OUTCOME_MATCH);
     assert_int_equal(env_n_guards(w.single->env), 1);
-    assert_int_equal(w.single->fact_guards, 0);
-    w.what.facts = &fact;
-    w.what.n_facts = 1;
+    assert_int_equal(w.single->given_guards, 0);
+    w.what.guards = &fact;
+    w.what.n_guards = 1;
     walk(&w);
     assert_int_equal(env_n_guards(w.single->env), 1);
-    assert_int_equal(w.single->fact_guards, 1);
+    assert_int_equal(w.single->given_guards, 1);
     close_world(&w);
 }
 
@@ -115,10 +115,10 @@ static void test_unanswerable_fact(void **state)
     open_world(&w);
     w.what.symbols = unbacked;
     w.what.n_symbols = 1;
-    w.what.facts = &fact;
-    w.what.n_facts = 1;
+    w.what.guards = &fact;
+    w.what.n_guards = 1;
     walk(&w);
-    assert_true(str_find(w.single->fact_error, STR("u0 > 8")) < w.single->fact_error.n);
+    assert_true(str_find(w.single->guard_error, STR("u0 > 8")) < w.single->guard_error.n);
     close_world(&w);
 }
 
@@ -150,7 +150,7 @@ static void test_faults(void **state)
     assert_false(injection_parse(&injection, STR("aten.relu"), &err));
     assert_err(&err, ERR_USAGE, "neither flip-equality");
     assert_false(injection_parse(&injection, STR("flip-equality:x"), &err));
-    assert_err(&err, ERR_USAGE, "from 1 on");
+    assert_err(&err, ERR_USAGE, "of at least 1");
 }
 
 /* The guard says the opposite of what holds. */
