@@ -1,7 +1,7 @@
 /* Contexts of operators: computing (replay/ops/dispatch), and the layers over it.
  *
  *     struct ops *ops = ops_new(env, &err);
- *     ops_call(ops, STR("aten.add.Tensor"), args, 2, NULL, 0, &result);
+ *     ops_call(ops, STR("aten.add.Tensor"), &arguments, &result);
  *     ops_free(ops);
  *
  * A call goes by the dispatch model (replay/ops/model), which counts what PyTorch would count, and

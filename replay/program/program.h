@@ -64,6 +64,11 @@ struct step {
     const struct expected *expected;
 };
 
+static inline struct arguments step_arguments(const struct step *step)
+{
+    return (struct arguments){ step->args, step->n_args, step->keywords, step->n_keywords };
+}
+
 static inline bool step_is_call(const struct step *step)
 {
     return step->kind >= STEP_OPERATOR && step->kind <= STEP_GETITEM;

@@ -82,10 +82,10 @@ static struct value kept_value(struct walker *w, struct program *p, struct value
 
 static struct call_result call_getitem(struct walker *w, const struct step *step)
 {
+    const struct arguments arguments = step_arguments(step);
     struct call_result ret = { .outcome = OP_DONE };
     if (!step_getitem(step, ops_pool(w->ops), &ret.value))
-        ret.outcome = ops_call_function(w->ops, step->target, step->args, step->n_args,
-                                        step->keywords, step->n_keywords, &ret.value);
+        ret.outcome = ops_call_function(w->ops, step->target, &arguments, &ret.value);
     return ret;
 }
 
@@ -99,19 +99,15 @@ static bool has_unknown(const struct step *step)
 
 static struct call_result call_step(struct walker *w, const struct step *step)
 {
+    const struct arguments arguments = step_arguments(step);
     struct call_result ret = { .outcome = OP_UNSUPPORTED };
     switch (step->kind) {
-    case STEP_OPERATOR:
-        ret.outcome = ops_call_op(w->ops, step->op, step->args, step->n_args, step->keywords,
-                                  step->n_keywords, &ret.value);
-        break;
+    case STEP_OPERATOR: ret.outcome = ops_call_op(w->ops, step->op, &arguments, &ret.value); break;
     case STEP_FUNCTION:
-        ret.outcome = ops_call_function(w->ops, step->target, step->args, step->n_args,
-                                        step->keywords, step->n_keywords, &ret.value);
+        ret.outcome = ops_call_function(w->ops, step->target, &arguments, &ret.value);
         break;
     case STEP_METHOD:
-        ret.outcome = ops_call_method(w->ops, step->target, step->args, step->n_args,
-                                      step->keywords, step->n_keywords, &ret.value);
+        ret.outcome = ops_call_method(w->ops, step->target, &arguments, &ret.value);
         break;
     case STEP_GETITEM: return call_getitem(w, step);
     default: break;

@@ -124,8 +124,9 @@ static enum verdict judge_again(struct row *row, struct str op, struct value fir
                                 enum op_outcome outcome, uint32_t fresh)
 {
     struct value result;
-    if (ops_call(row->ops, op, row->args, row->n_args, row->keywords, row->n_keywords, &result) !=
-        outcome)
+    if (ops_call(row->ops, op,
+                 &(struct arguments){ row->args, row->n_args, row->keywords, row->n_keywords },
+                 &result) != outcome)
         return row_differs(row, "called again it ends otherwise: %.*s",
                            STR_ARG(ops_error(row->ops)->text)),
                ROW_FAILED;
@@ -174,8 +175,9 @@ static enum verdict judge(struct row *row, struct str op)
     uint32_t guards = env_n_guards(row->env);
     row->n_adopted = env_n_symbols(row->env);
     uint32_t fresh = ops_next_storage(row->ops);
-    enum op_outcome outcome =
-        ops_call(row->ops, op, row->args, row->n_args, row->keywords, row->n_keywords, &result);
+    enum op_outcome outcome = ops_call(
+        row->ops, op, &(struct arguments){ row->args, row->n_args, row->keywords, row->n_keywords },
+        &result);
     enum verdict verdict = judge_answer(row, outcome, result, guards);
     return verdict == ROW_PASSED ? judge_again(row, op, result, outcome, fresh) : verdict;
 }

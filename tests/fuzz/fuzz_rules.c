@@ -29,7 +29,7 @@ static void call_all(struct ops *ops, const struct custom_rules *rules)
         for (uint32_t n = 0; n <= 3 && name.n <= schema.n; n++) {
             struct err err = { .kind = ERR_NONE };
             struct value ret;
-            if (ops_call(ops, name, args, n, NULL, 0, &ret) == OP_FAILED)
+            if (ops_call(ops, name, &(struct arguments){ args, n, NULL, 0 }, &ret) == OP_FAILED)
                 FUZZ_CHECK(ops_failed(ops, &err));
         }
     }

@@ -310,7 +310,8 @@ enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct
     bool whole = nested_calls_has_kernel(exec, op);
     if (!whole)
         nested_calls_begin(&parts, exec);
-    enum op_outcome outcome = ops_call_op(exec->ops, op, shown, n, keywords, n_keywords, ret);
+    enum op_outcome outcome =
+        ops_call_op(exec->ops, op, &(struct arguments){ shown, n, keywords, n_keywords }, ret);
     if (!whole)
         nested_calls_end(&parts);
     switch (outcome) {
@@ -326,7 +327,9 @@ enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct
     bool ok = whole
                   ? give_results(exec, *ret, err) &&
                         run_backend(exec, op,
-                                    ops_bound(exec->ops, op, shown, n, keywords, n_keywords, bound),
+                                    ops_bound(exec->ops, op,
+                                              &(struct arguments){ shown, n, keywords, n_keywords },
+                                              bound),
                                     bound, *ret, err)
                   : nested_calls_finish(exec, op_name(op), *ret, err);
     return ok ? EXEC_DONE : EXEC_FAILED;
@@ -338,6 +341,7 @@ bool exec_call_into(struct exec *exec, const struct op *op, const struct value *
     if (n > SCHEMA_MAX_SLOTS)
         return err_set(err, ERR_USAGE, "too many arguments");
     struct value bound[SCHEMA_MAX_SLOTS];
-    return run_backend(exec, op, ops_bound(exec->ops, op, args, n, NULL, 0, bound), bound, result,
-                       err);
+    return run_backend(exec, op,
+                       ops_bound(exec->ops, op, &(struct arguments){ args, n, NULL, 0 }, bound),
+                       bound, result, err);
 }

@@ -191,6 +191,7 @@ bool counted_args(struct exec *exec, const struct op *op, const struct value *ar
         return true;
     }
     if (exec->backend->kind->count && shown_by(op_schema(op)->base, n))
-        call.schema = ops_bound(exec->ops, op, args, n, keywords, n_keywords, bound);
+        call.schema =
+            ops_bound(exec->ops, op, &(struct arguments){ args, n, keywords, n_keywords }, bound);
     return show(exec, op, args, n, call.schema ? &call : NULL, shown, err);
 }

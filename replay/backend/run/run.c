@@ -65,15 +65,13 @@ static bool run_function(struct run *run, const struct step *step, struct value 
         return run_choice(run, step, ret, err);
     if (is_opaque_kernel(step->target))
         return nothing_computes(run, step->target, err);
+    const struct arguments arguments = step_arguments(step);
     struct nested_calls parts;
     uint64_t before = run->exec.parts;
     nested_calls_begin(&parts, &run->exec);
-    enum op_outcome outcome =
-        step->kind == STEP_METHOD
-            ? ops_call_method(run->ops, step->target, step->args, step->n_args, step->keywords,
-                              step->n_keywords, ret)
-            : ops_call_function(run->ops, step->target, step->args, step->n_args, step->keywords,
-                                step->n_keywords, ret);
+    enum op_outcome outcome = step->kind == STEP_METHOD
+                                  ? ops_call_method(run->ops, step->target, &arguments, ret)
+                                  : ops_call_function(run->ops, step->target, &arguments, ret);
     nested_calls_end(&parts);
     run->calls += run->exec.parts - before;
     if (outcome == OP_FAILED)

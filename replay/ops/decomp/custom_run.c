@@ -151,7 +151,8 @@ static struct value call_named(struct run *r, const struct tree *tree)
         return checked(r, args, n);
     if (str_is(tree->text, "prod") && n == 1)
         return product_of(r, args[0]);
-    python_function(r->c, full_name(tree->text), args, n, keywords, n_keywords, &ret);
+    python_function(r->c, full_name(tree->text),
+                    &(struct arguments){ args, n, keywords, n_keywords }, &ret);
     return ret;
 }
 
@@ -161,7 +162,7 @@ static struct value call_method(struct run *r, const struct tree *tree)
     struct value ret = value_none(), *args = eval_items(r, tree, 0, false, &n);
     struct keyword *keywords = args ? eval_keywords(r, tree, 0, &n_keywords) : NULL;
     if (keywords && n)
-        python_method(r->c, tree->text, args, n, keywords, n_keywords, &ret);
+        python_method(r->c, tree->text, &(struct arguments){ args, n, keywords, n_keywords }, &ret);
     return ret;
 }
 

@@ -139,7 +139,8 @@ static bool convert(struct ops *ops, const struct schema_slot *slot, struct valu
         return true;
     if (value.kind == VALUE_TENSOR && !tensor_number(ops, value.u.tensor, ret)) {
         struct op *item = op_table_find(&ops->table, STR("aten._local_scalar_dense"));
-        return item ? ops_dispatch(ops, item, &value, 1, NULL, 0, ret) == OP_DONE
+        return item ? ops_dispatch(ops, item, &(struct arguments){ &value, 1, NULL, 0 }, ret) ==
+                          OP_DONE
                     : ops_unsupported(ops, "a number in a tensor") == OP_DONE;
     }
     if (slot->type == SCHEMA_FLOAT && ret->kind != VALUE_FLOAT) {
@@ -222,23 +223,23 @@ static uint32_t slot_by_name(const struct schema *schema, struct str name)
 }
 
 /* given[i]: the value for slot i, or NULL. */
-static enum op_outcome place(struct ops *ops, const struct op *op, const struct value *args,
-                             uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
-                             const struct value **given)
+static enum op_outcome place(struct ops *ops, const struct op *op,
+                             const struct arguments *arguments, const struct value **given)
 {
     const struct schema *s = &op->schema;
-    if ((n + n_keywords > s->n_args || n > s->n_positional) && !s->any_arity)
-        return bind_too_many(ops, op, n, n_keywords);
+    if ((arguments->n + arguments->n_keywords > s->n_args || arguments->n > s->n_positional) &&
+        !s->any_arity)
+        return bind_too_many(ops, op, arguments->n, arguments->n_keywords);
     memset(given, 0, s->n_args * sizeof *given);
-    for (uint32_t i = 0; i < n && i < s->n_args; i++)
-        given[i] = &args[i];
-    for (uint32_t k = 0; k < n_keywords; k++) {
-        uint32_t i = slot_by_name(s, keywords[k].name);
+    for (uint32_t i = 0; i < arguments->n && i < s->n_args; i++)
+        given[i] = &arguments->values[i];
+    for (uint32_t k = 0; k < arguments->n_keywords; k++) {
+        uint32_t i = slot_by_name(s, arguments->keywords[k].name);
         if (i == UINT32_MAX)
-            return bind_unknown_keyword(ops, op, keywords[k].name);
+            return bind_unknown_keyword(ops, op, arguments->keywords[k].name);
         if (given[i])
-            return bind_given_twice(ops, op, keywords[k].name);
-        given[i] = &keywords[k].value;
+            return bind_given_twice(ops, op, arguments->keywords[k].name);
+        given[i] = &arguments->keywords[k].value;
     }
     return OP_DONE;
 }
@@ -271,12 +272,12 @@ static enum op_outcome check_depth(struct ops *ops, const struct op *op, const s
     return OP_DONE;
 }
 
-enum op_outcome ops_bind(struct ops *ops, const struct op *op, const struct value *args, uint32_t n,
-                         const struct keyword *keywords, uint32_t n_keywords, struct value *bound)
+enum op_outcome ops_bind(struct ops *ops, const struct op *op, const struct arguments *arguments,
+                         struct value *bound)
 {
     const struct value *given[OPS_MAX_ARGS];
     const struct schema *s = &op->schema;
-    enum op_outcome outcome = place(ops, op, args, n, keywords, n_keywords, given);
+    enum op_outcome outcome = place(ops, op, arguments, given);
     for (uint32_t i = 0; i < s->n_args && outcome == OP_DONE; i++) {
         const struct schema_slot *slot = &s->args[i];
         struct value value = given[i] ? *given[i] : slot->default_value;

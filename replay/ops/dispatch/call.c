@@ -167,8 +167,8 @@ static enum op_outcome answer(struct call *c, struct value *bound)
     return c->ops->kernel ? run_call(c, false) : c->ops->layers.enter(c);
 }
 
-enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value *args, uint32_t n,
-                             const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
+enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct arguments *arguments,
+                             struct value *ret)
 {
     struct value bound[OPS_MAX_ARGS];
     *ret = value_none();
@@ -177,7 +177,7 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value 
     if (ops->nesting >= OPS_MAX_DEPTH)
         return ops_unsupported(ops, "%.*s: calls nested too deep", STR_ARG(op->name));
     ops->outcome = OP_DONE;
-    enum op_outcome outcome = ops_bind(ops, op, args, n, keywords, n_keywords, bound);
+    enum op_outcome outcome = ops_bind(ops, op, arguments, bound);
     if (outcome != OP_DONE)
         return outcome;
     struct call c = call_of(ops, op, bound);
@@ -192,35 +192,31 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value 
 
 /* --- From outside --- */
 
-enum op_outcome ops_call_op(struct ops *ops, const struct op *op, const struct value *args,
-                            uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+enum op_outcome ops_call_op(struct ops *ops, const struct op *op, const struct arguments *arguments,
                             struct value *ret)
 {
     struct op *row = &ops->table.rows[op->index];
     ops->written.n = 0;
     ops->failure = (struct err){ .kind = ERR_NONE };
-    return (ops->layers.outside ? ops->layers.outside : ops_dispatch)(ops, row, args, n, keywords,
-                                                                      n_keywords, ret);
+    return (ops->layers.outside ? ops->layers.outside : ops_dispatch)(ops, row, arguments, ret);
 }
 
-enum op_outcome ops_call(struct ops *ops, struct str name, const struct value *args, uint32_t n,
-                         const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
+enum op_outcome ops_call(struct ops *ops, struct str name, const struct arguments *arguments,
+                         struct value *ret)
 {
     struct op *op = op_table_find(&ops->table, name);
     if (!op) {
         *ret = value_none();
         return ops_unsupported(ops, "%.*s", STR_ARG(name));
     }
-    return ops_call_op(ops, op, args, n, keywords, n_keywords, ret);
+    return ops_call_op(ops, op, arguments, ret);
 }
 
-const struct schema *ops_bound(struct ops *ops, const struct op *op, const struct value *args,
-                               uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
-                               struct value *bound)
+const struct schema *ops_bound(struct ops *ops, const struct op *op,
+                               const struct arguments *arguments, struct value *bound)
 {
     struct op *row = &ops->table.rows[op->index];
-    bool ok =
-        op_prepare(ops, row) && ops_bind(ops, row, args, n, keywords, n_keywords, bound) == OP_DONE;
+    bool ok = op_prepare(ops, row) && ops_bind(ops, row, arguments, bound) == OP_DONE;
     return ok ? &row->schema : NULL;
 }
 

@@ -80,8 +80,7 @@ struct ops_layers {
      * next one, and so on until compute_call(). */
     enum op_outcome (*enter)(struct call *c);
     /* A call from outside, before its arguments are bound; calls ops_dispatch(). */
-    enum op_outcome (*outside)(struct ops *ops, struct op *op, const struct value *args, uint32_t n,
-                               const struct keyword *keywords, uint32_t n_keywords,
+    enum op_outcome (*outside)(struct ops *ops, struct op *op, const struct arguments *arguments,
                                struct value *ret);
     /* What a rule says that PyTorch counts (rule.h). */
     void (*counter)(struct call *c, enum op_counter counter);
@@ -163,12 +162,11 @@ void context_set_env(struct ops *ops, struct shape_env *env);
 /* --- Calls (call.c) --- */
 
 /* Binds the arguments and answers at the current depth. */
-enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct value *args, uint32_t n,
-                             const struct keyword *keywords, uint32_t n_keywords,
+enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct arguments *arguments,
                              struct value *ret);
 /* Arguments in the schema's order with defaults; bound has room for OPS_MAX_ARGS. Refuses. */
-enum op_outcome ops_bind(struct ops *ops, const struct op *op, const struct value *args, uint32_t n,
-                         const struct keyword *keywords, uint32_t n_keywords, struct value *bound);
+enum op_outcome ops_bind(struct ops *ops, const struct op *op, const struct arguments *arguments,
+                         struct value *bound);
 /* A call of op with bound arguments, which it borrows, not yet answered. */
 struct call call_of(struct ops *ops, const struct op *op, const struct value *bound);
 

@@ -1,8 +1,9 @@
 /* Operators: what PyTorch would answer to a call, without PyTorch.
  *
  *     struct ops *ops = ops_new(env, &err);
- *     struct value args[] = { value_tensor(x), value_tensor(y) }, result;
- *     switch (ops_call(ops, STR("aten.add.Tensor"), args, 2, NULL, 0, &result)) ...
+ *     struct value two[] = { value_tensor(x), value_tensor(y) }, result;
+ *     struct arguments arguments = { .values = two, .n = 2 };
+ *     switch (ops_call(ops, STR("aten.add.Tensor"), &arguments, &result)) ...
  *
  * An operator is one row of a table (the *.def files beside this): its public schema, as
  * torch/_C/_jit_get_all_schemas() prints it, the rule of its family, and what tells it from its
@@ -51,6 +52,14 @@ struct keyword {
     struct value value;
 };
 
+/* What a call is given, as Python writes it: by position, then by name. */
+struct arguments {
+    const struct value *values;
+    uint32_t n;
+    const struct keyword *keywords;
+    uint32_t n_keywords;
+};
+
 /* The row of "aten.add.Tensor" (also "aten::add.Tensor", "torch.ops.aten.add.Tensor"; ".default"
  * may be left out); NULL where there is none. Rows belong to the context. */
 const struct op *ops_find(const struct ops *ops, struct str name);
@@ -72,10 +81,9 @@ uint32_t op_index(const struct op *op);  /* in the table */
 
 /* A call as FakeTensorMode sees it. Several results are a VALUE_TUPLE, a Tensor[] a VALUE_LIST;
  * no result VALUE_NONE. Valid until ops_reset(). */
-enum op_outcome ops_call(struct ops *ops, struct str name, const struct value *args, uint32_t n,
-                         const struct keyword *keywords, uint32_t n_keywords, struct value *ret);
-enum op_outcome ops_call_op(struct ops *ops, const struct op *op, const struct value *args,
-                            uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+enum op_outcome ops_call(struct ops *ops, struct str name, const struct arguments *arguments,
+                         struct value *ret);
+enum op_outcome ops_call_op(struct ops *ops, const struct op *op, const struct arguments *arguments,
                             struct value *ret);
 /* Rules of composite operators and of Python's functions call others: what they are made of. Who
  * computes those (replay/backend/call/nested_calls.h) has the values of the whole. */
@@ -108,20 +116,17 @@ void ops_step_in(struct ops *ops, struct ops_outside outside);
 /* The arguments of a call that was OP_DONE in its schema's order, defaults filled in: what executes
  * a call reads (replay/backend). bound: room for SCHEMA_MAX_SLOTS. NULL: they do not fit. */
 struct schema;
-const struct schema *ops_bound(struct ops *ops, const struct op *op, const struct value *args,
-                               uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
-                               struct value *bound);
+const struct schema *ops_bound(struct ops *ops, const struct op *op,
+                               const struct arguments *arguments, struct value *bound);
 /* Is a torch.autocast in force? Then an operator's own call casts as the dispatcher would, too. */
 bool ops_autocasts(const struct ops *ops);
 /* A node's target as a graph prints it: an operator ("torch.ops.aten.mm.default"), a Python
  * function ("torch.addmm", "torch.nn.functional.relu", "operator.add", "torch.sym_max"). */
-enum op_outcome ops_call_function(struct ops *ops, struct str target, const struct value *args,
-                                  uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
-                                  struct value *ret);
+enum op_outcome ops_call_function(struct ops *ops, struct str target,
+                                  const struct arguments *arguments, struct value *ret);
 /* args[0] is the receiver. */
-enum op_outcome ops_call_method(struct ops *ops, struct str method, const struct value *args,
-                                uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
-                                struct value *ret);
+enum op_outcome ops_call_method(struct ops *ops, struct str method,
+                                const struct arguments *arguments, struct value *ret);
 
 /* What a call wrote in place beyond values: a tensor argument (by its number in the schema, lists
  * not meant) whose meta is another now, as of transpose_(), resize_(), set_() or out= of another

@@ -229,7 +229,8 @@ struct value call_row(struct call *c, struct op *op, const struct value *args, u
     struct value ret = value_none();
     size_t written = c->ops->written.n; /* what a call from within writes is not this one's */
     c->ops->kernel += c->in_kernel;
-    enum op_outcome outcome = ops_dispatch(c->ops, op, args, n, keywords, n_keywords, &ret);
+    enum op_outcome outcome =
+        ops_dispatch(c->ops, op, &(struct arguments){ args, n, keywords, n_keywords }, &ret);
     c->ops->kernel -= c->in_kernel;
     c->ops->written.n = written;
     c->failed = outcome != OP_DONE;

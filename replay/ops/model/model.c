@@ -276,13 +276,12 @@ static enum op_outcome model_call(struct call *c)
 }
 
 /* A call from outside, and what it costs. */
-static enum op_outcome model_outside(struct ops *ops, struct op *op, const struct value *args,
-                                     uint32_t n, const struct keyword *keywords,
-                                     uint32_t n_keywords, struct value *ret)
+static enum op_outcome model_outside(struct ops *ops, struct op *op,
+                                     const struct arguments *arguments, struct value *ret)
 {
     struct model *model = ops->model;
     struct stats_mark mark = stats_begin(ops);
-    enum op_outcome outcome = ops_dispatch(ops, op, args, n, keywords, n_keywords, ret);
+    enum op_outcome outcome = ops_dispatch(ops, op, arguments, ret);
     if (!model->free[op->index])
         stats_end(ops, op->index, &mark);
     return outcome;

@@ -68,7 +68,7 @@ static struct value call_named(struct call *c, struct op *op, struct value dict)
     uint32_t n = 0;
     for (uint32_t i = 0; i + 1 < dict.n && n < SCHEMA_MAX_SLOTS; i += 2)
         keywords[n++] = (struct keyword){ dict.u.items[i].u.text, dict.u.items[i + 1] };
-    python_result(c, ops_dispatch(c->ops, op, NULL, 0, keywords, n, &ret));
+    python_result(c, ops_dispatch(c->ops, op, &(struct arguments){ NULL, 0, keywords, n }, &ret));
     return ret;
 }
 
@@ -207,7 +207,8 @@ bool python_auto_functionalized_v2(struct call *c)
     }
     if (c->failed)
         return false;
-    python_result(c, ops_dispatch(c->ops, op, NULL, 0, keywords, n, &result));
+    python_result(c,
+                  ops_dispatch(c->ops, op, &(struct arguments){ NULL, 0, keywords, n }, &result));
     return !c->failed && ret_with(c, result, bases.u.items, bases.n);
 }
 
@@ -222,7 +223,9 @@ bool python_with_effects(struct call *c)
     uint32_t n = 0;
     for (uint32_t i = 0; i + 1 < given.n && n < SCHEMA_MAX_SLOTS; i += 2)
         keywords[n++] = (struct keyword){ given.u.items[i].u.text, given.u.items[i + 1] };
-    python_result(c, ops_dispatch(c->ops, op, args.u.items, args.n, keywords, n, &result));
+    python_result(c,
+                  ops_dispatch(c->ops, op, &(struct arguments){ args.u.items, args.n, keywords, n },
+                               &result));
     sym_id zero = SYM_ID_ZERO;
     struct tensor token = new_tensor(c, DTYPE_F32, (struct device){ DEVICE_CPU, -1 }, &zero, 1);
     if (c->failed)
@@ -246,7 +249,8 @@ bool python_out_dtype(struct call *c)
     struct value args = arg(c, 2), result = value_none();
     if (!op)
         return false;
-    python_result(c, ops_dispatch(c->ops, op, args.u.items, args.n, NULL, 0, &result));
+    python_result(
+        c, ops_dispatch(c->ops, op, &(struct arguments){ args.u.items, args.n, NULL, 0 }, &result));
     struct keyword keyword = { STR("dtype"), arg(c, 1) };
     return ret_call(c, py_op_keywords(c, "aten._to_copy", &result, 1, &keyword, 1));
 }

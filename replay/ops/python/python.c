@@ -147,8 +147,7 @@ static enum op_outcome leave(struct call *c, bool done, struct str name, struct 
     return OP_DONE;
 }
 
-static bool run_row(struct call *c, const struct python_row *row, const struct value *args,
-                    uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+static bool run_row(struct call *c, const struct python_row *row, const struct arguments *arguments,
                     struct value *ret)
 {
     struct call body = frame(c->ops);
@@ -156,7 +155,7 @@ static bool run_row(struct call *c, const struct python_row *row, const struct v
     body.symbolic = c->symbolic;
     body.in_kernel = c->in_kernel;
     body.param = (int32_t)(row - rows);
-    body.args = python_bind(&body, row->signature, args, n, keywords, n_keywords, &body.n_args);
+    body.args = python_bind(&body, row->signature, arguments, &body.n_args);
     bool done = body.args && row->rule(&body);
     *ret = body.ret;
     c->failed = c->failed || body.failed || !body.args;
@@ -174,7 +173,8 @@ bool python_dispatch(struct call *c, struct op *op, const struct value *args, ui
                      const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
 {
     if (!python_decomposes(c))
-        return python_result(c, ops_call_op(c->ops, op, args, n, keywords, n_keywords, ret));
+        return python_result(
+            c, ops_call_op(c->ops, op, &(struct arguments){ args, n, keywords, n_keywords }, ret));
     *ret = call_row(c, op, args, n, keywords, n_keywords);
     return !c->failed;
 }
@@ -194,7 +194,8 @@ static struct value call_overload(struct call *c, struct op *op, const struct va
     if (python_decomposes(c))
         return call_row(c, op, copy, n, keywords, n_keywords);
     if (python_autocast(c, op, copy, n, NULL))
-        python_result(c, ops_dispatch(c->ops, op, copy, n, keywords, n_keywords, &ret));
+        python_result(c, ops_dispatch(c->ops, op,
+                                      &(struct arguments){ copy, n, keywords, n_keywords }, &ret));
     return ret;
 }
 
@@ -218,7 +219,8 @@ struct value py_call_keywords(struct call *c, const char *base, const struct val
     struct value ret = value_none();
     bool found;
     if (c->failed ||
-        python_overloads(c, str_of(base), false, args, n, keywords, n_keywords, &ret, &found))
+        python_overloads(c, str_of(base), false,
+                         &(struct arguments){ args, n, keywords, n_keywords }, &ret, &found))
         return ret;
     if (!c->failed && !found)
         unsupported(c, "aten.%s", base);
@@ -306,11 +308,10 @@ struct value python_sizes(struct call *c, const sym_id *sizes, uint32_t n)
 /* --- Entries --- */
 
 /* aten::BASE by Python's rules; refuses where there is one and none fits. */
-static bool generic(struct call *c, struct str base, bool method, const struct value *args,
-                    uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+static bool generic(struct call *c, struct str base, bool method, const struct arguments *arguments,
                     struct value *ret, bool *found)
 {
-    if (python_overloads(c, base, method, args, n, keywords, n_keywords, ret, found))
+    if (python_overloads(c, base, method, arguments, ret, found))
         return true;
     if (*found && !c->failed)
         refuse(c, "TypeError", "%.*s() received an invalid combination of arguments",
@@ -351,41 +352,42 @@ static struct op *qualified(const struct call *c, struct str name)
     return op;
 }
 
-bool python_function(struct call *c, struct str target, const struct value *args, uint32_t n,
-                     const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
+bool python_function(struct call *c, struct str target, const struct arguments *arguments,
+                     struct value *ret)
 {
     char room[MAX_NAME], base_room[MAX_NAME];
     struct str name = canonical(target, room);
     const struct python_row *row = python_find(name);
     bool found = false;
     if (row)
-        return run_row(c, row, args, n, keywords, n_keywords, ret);
-    if (number_function(c, name, args, n, ret, &found) || found)
+        return run_row(c, row, arguments, ret);
+    if (number_function(c, name, arguments->values, arguments->n, ret, &found) || found)
         return !c->failed;
     if (str_starts(name, STR("operator.")) || str_starts(name, STR("builtins."))) {
-        bool done = python_operator(c, after_last_dot(name), args, n, ret, &found);
+        bool done =
+            python_operator(c, after_last_dot(name), arguments->values, arguments->n, ret, &found);
         if (found || c->failed)
             return done;
     }
     struct op *op = qualified(c, name);
     if (op) {
-        *ret = call_overload(c, op, args, n, keywords, n_keywords);
+        *ret = call_overload(c, op, arguments->values, arguments->n, arguments->keywords,
+                             arguments->n_keywords);
         return !c->failed;
     }
     bool method = str_starts(name, STR("Tensor."));
-    return generic(c, base_of(name, base_room), method, args, n, keywords, n_keywords, ret, &found);
+    return generic(c, base_of(name, base_room), method, arguments, ret, &found);
 }
 
 /* torch.ops.NS.NAME without its overload, where there are several. */
-static enum op_outcome packet(struct ops *ops, struct str name, const struct value *args,
-                              uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+static enum op_outcome packet(struct ops *ops, struct str name, const struct arguments *arguments,
                               struct value *ret)
 {
     struct call c = frame(ops);
     bool found;
     if (!str_starts(name, STR("aten.")))
         return ops_unsupported(ops, "%.*s", STR_ARG(name));
-    bool done = generic(&c, str_from(name, 5), false, args, n, keywords, n_keywords, ret, &found);
+    bool done = generic(&c, str_from(name, 5), false, arguments, ret, &found);
     return leave(&c, done, name, ret);
 }
 
@@ -395,23 +397,23 @@ bool ops_autocasts(const struct ops *ops)
 }
 
 /* A call of an operator within torch.autocast: its dispatcher's, not Python's. */
-static enum op_outcome dispatch_autocast(struct call *c, struct op *op, const struct value *args,
-                                         uint32_t n, const struct keyword *keywords,
-                                         uint32_t n_keywords, struct value *ret)
+static enum op_outcome dispatch_autocast(struct call *c, struct op *op,
+                                         const struct arguments *arguments, struct value *ret)
 {
     struct value copy[OPS_MAX_ARGS];
-    if (!op_prepare(c->ops, op) || n > OPS_MAX_ARGS)
+    if (!op_prepare(c->ops, op) || arguments->n > OPS_MAX_ARGS)
         return ops_no_memory(c->ops);
-    if (n)
-        memcpy(copy, args, n * sizeof *copy);
-    if (!python_autocast(c, op, copy, n, NULL))
+    if (arguments->n)
+        memcpy(copy, arguments->values, arguments->n * sizeof *copy);
+    if (!python_autocast(c, op, copy, arguments->n, NULL))
         return c->ops->outcome == OP_DONE ? ops_no_memory(c->ops) : c->ops->outcome;
-    return ops_dispatch(c->ops, op, copy, n, keywords, n_keywords, ret);
+    return ops_dispatch(
+        c->ops, op,
+        &(struct arguments){ copy, arguments->n, arguments->keywords, arguments->n_keywords }, ret);
 }
 
-enum op_outcome ops_call_function(struct ops *ops, struct str target, const struct value *args,
-                                  uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
-                                  struct value *ret)
+enum op_outcome ops_call_function(struct ops *ops, struct str target,
+                                  const struct arguments *arguments, struct value *ret)
 {
     *ret = value_none();
     ops->written.n = 0;
@@ -421,13 +423,13 @@ enum op_outcome ops_call_function(struct ops *ops, struct str target, const stru
         name = str_from(name, 10);
     struct op *op = op_table_find(&ops->table, name);
     if (op && !ops->autocast.enabled)
-        return ops_dispatch(ops, op, args, n, keywords, n_keywords, ret);
+        return ops_dispatch(ops, op, arguments, ret);
     struct call c = frame(ops);
     if (op)
-        return dispatch_autocast(&c, op, args, n, keywords, n_keywords, ret);
+        return dispatch_autocast(&c, op, arguments, ret);
     if (name.n != target.n && !python_find(name))
-        return packet(ops, name, args, n, keywords, n_keywords, ret);
-    bool done = python_function(&c, name, args, n, keywords, n_keywords, ret);
+        return packet(ops, name, arguments, ret);
+    bool done = python_function(&c, name, arguments, ret);
     return leave(&c, done, target, ret);
 }
 
@@ -443,8 +445,8 @@ static bool dunder(struct str method, struct str *name, bool *reflected)
     return true;
 }
 
-bool python_method(struct call *c, struct str method, const struct value *args, uint32_t n,
-                   const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
+bool python_method(struct call *c, struct str method, const struct arguments *arguments,
+                   struct value *ret)
 {
     char room[MAX_NAME];
     struct str name;
@@ -453,31 +455,32 @@ bool python_method(struct call *c, struct str method, const struct value *args, 
     const struct python_row *row =
         length < MAX_NAME ? python_find((struct str){ room, (size_t)length }) : NULL;
     if (row)
-        return run_row(c, row, args, n, keywords, n_keywords, ret);
+        return run_row(c, row, arguments, ret);
     if (dunder(method, &name, &reflected)) {
-        struct value swapped[2] = { args[n > 1], args[0] };
-        bool done = python_operator(c, name, reflected && n == 2 ? swapped : args, n, ret, &found);
+        struct value swapped[2] = { arguments->values[arguments->n > 1], arguments->values[0] };
+        bool done =
+            python_operator(c, name, reflected && arguments->n == 2 ? swapped : arguments->values,
+                            arguments->n, ret, &found);
         if (found || c->failed)
             return done;
     }
-    if (all_numbers(args, n)) {
-        *ret = python_number(c, method, args, n, &found);
+    if (all_numbers(arguments->values, arguments->n)) {
+        *ret = python_number(c, method, arguments->values, arguments->n, &found);
         if (found)
             return !c->failed;
     }
-    return generic(c, method, true, args, n, keywords, n_keywords, ret, &found);
+    return generic(c, method, true, arguments, ret, &found);
 }
 
-enum op_outcome ops_call_method(struct ops *ops, struct str method, const struct value *args,
-                                uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
-                                struct value *ret)
+enum op_outcome ops_call_method(struct ops *ops, struct str method,
+                                const struct arguments *arguments, struct value *ret)
 {
     *ret = value_none();
     ops->written.n = 0;
     ops->outcome = OP_DONE;
     struct call c = frame(ops);
-    if (!n)
+    if (!arguments->n)
         return ops_refuse(ops, STR("TypeError"), "a method without its object");
-    bool done = python_method(&c, method, args, n, keywords, n_keywords, ret);
+    bool done = python_method(&c, method, arguments, ret);
     return leave(&c, done, method, ret);
 }

@@ -24,15 +24,13 @@ const struct python_row *python_at(size_t i);
 
 /* Arguments in the order of a Python signature, defaults filled in; NULL after refusing
  * (TypeError). A "*name" takes the positional rest as a list, or the one list that was given. */
-const struct value *python_bind(struct call *c, const char *signature, const struct value *args,
-                                uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
-                                uint32_t *n_bound);
+const struct value *python_bind(struct call *c, const char *signature,
+                                const struct arguments *arguments, uint32_t *n_bound);
 
 /* aten::NAME with Python's arguments: the first overload, in the order of Python's argument parser,
  * that takes them. False: none does (*found tells whether there is one of that name at all). */
-bool python_overloads(struct call *c, struct str base, bool method, const struct value *args,
-                      uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
-                      struct value *ret, bool *found);
+bool python_overloads(struct call *c, struct str base, bool method,
+                      const struct arguments *arguments, struct value *ret, bool *found);
 
 /* --- For bodies --- */
 

@@ -60,7 +60,8 @@ static struct value cast(struct call *c, struct value value, enum dtype dtype)
     struct op *op = op_table_find(&c->ops->table, STR("aten._to_copy.default"));
     struct value ret = value;
     if (op)
-        python_result(c, ops_dispatch(c->ops, op, &value, 1, &keyword, 1, &ret));
+        python_result(
+            c, ops_dispatch(c->ops, op, &(struct arguments){ &value, 1, &keyword, 1 }, &ret));
     return ret;
 }
 

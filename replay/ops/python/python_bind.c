@@ -99,9 +99,8 @@ static struct value rest_of_keywords(struct call *c, const char *signature,
     return value_items(VALUE_DICT, items, count);
 }
 
-const struct value *python_bind(struct call *c, const char *signature, const struct value *args,
-                                uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
-                                uint32_t *n_bound)
+const struct value *python_bind(struct call *c, const char *signature,
+                                const struct arguments *arguments, uint32_t *n_bound)
 {
     struct str left = str_of(signature);
     struct parameter parameter;
@@ -112,16 +111,19 @@ const struct value *python_bind(struct call *c, const char *signature, const str
         return NULL;
     }
     for (; i < SCHEMA_MAX_SLOTS && next_parameter(&left, &parameter); i++) {
-        const struct value *named = keyword_value(keywords, n_keywords, parameter.name, &used);
+        const struct value *named =
+            keyword_value(arguments->keywords, arguments->n_keywords, parameter.name, &used);
         if (parameter.keywords) {
-            bound[i] = rest_of_keywords(c, signature, keywords, n_keywords, &used);
+            bound[i] =
+                rest_of_keywords(c, signature, arguments->keywords, arguments->n_keywords, &used);
         } else if (parameter.rest && !named) {
-            bound[i] = rest_of(c, args + (next < n ? next : n), next < n ? n - next : 0);
-            next = n;
+            bound[i] = rest_of(c, arguments->values + (next < arguments->n ? next : arguments->n),
+                               next < arguments->n ? arguments->n - next : 0);
+            next = arguments->n;
         } else if (named) {
             bound[i] = *named;
-        } else if (next < n) {
-            bound[i] = args[next++];
+        } else if (next < arguments->n) {
+            bound[i] = arguments->values[next++];
         } else if (parameter.text.p) {
             bound[i] = default_value(c, parameter.text);
         } else {
@@ -129,9 +131,10 @@ const struct value *python_bind(struct call *c, const char *signature, const str
             return NULL;
         }
     }
-    if (next < n || used < n_keywords) {
+    if (next < arguments->n || used < arguments->n_keywords) {
         refuse(c, "TypeError",
-               next < n ? "too many positional arguments" : "got an unexpected keyword argument");
+               next < arguments->n ? "too many positional arguments"
+                                   : "got an unexpected keyword argument");
         return NULL;
     }
     *n_bound = i;

@@ -31,10 +31,10 @@ bool python_result(struct call *c, enum op_outcome outcome);
 bool python_no_memory(struct call *c);
 
 /* ops_call_function() and ops_call_method() within a call. */
-bool python_function(struct call *c, struct str target, const struct value *args, uint32_t n,
-                     const struct keyword *keywords, uint32_t n_keywords, struct value *ret);
-bool python_method(struct call *c, struct str method, const struct value *args, uint32_t n,
-                   const struct keyword *keywords, uint32_t n_keywords, struct value *ret);
+bool python_function(struct call *c, struct str target, const struct arguments *arguments,
+                     struct value *ret);
+bool python_method(struct call *c, struct str method, const struct arguments *arguments,
+                   struct value *ret);
 
 /* getitem and setitem of any object; a tensor's go to python_getitem(). */
 bool python_item(struct call *c, struct value object, struct value index, struct value *ret);

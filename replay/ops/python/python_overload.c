@@ -181,14 +181,14 @@ static bool give_keyword(struct attempt *a, const struct keyword *keyword)
            (keyword->value.kind == VALUE_NONE && str_is(keyword->name, "out"));
 }
 
-static bool try_overload(struct call *c, struct attempt *a, const struct value *args, uint32_t n,
-                         const struct keyword *keywords, uint32_t n_keywords)
+static bool try_overload(struct call *c, struct attempt *a, const struct arguments *arguments)
 {
     a->given = 0;
-    if (a->schema->n_args > SCHEMA_MAX_SLOTS || !give_positional(c, a, args, n))
+    if (a->schema->n_args > SCHEMA_MAX_SLOTS ||
+        !give_positional(c, a, arguments->values, arguments->n))
         return false;
-    for (uint32_t i = 0; i < n_keywords; i++)
-        if (!give_keyword(a, &keywords[i]))
+    for (uint32_t i = 0; i < arguments->n_keywords; i++)
+        if (!give_keyword(a, &arguments->keywords[i]))
             return false;
     for (uint32_t i = 0; i < a->schema->n_args; i++)
         if (!(a->given >> i & 1)) {
@@ -309,9 +309,8 @@ static bool call_bound(struct call *c, struct op *op, struct attempt *a, struct 
     return python_dispatch(c, op, a->bound, n, keywords, n_keywords, ret);
 }
 
-bool python_overloads(struct call *c, struct str base, bool method, const struct value *args,
-                      uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
-                      struct value *ret, bool *found)
+bool python_overloads(struct call *c, struct str base, bool method,
+                      const struct arguments *arguments, struct value *ret, bool *found)
 {
     struct value bound[2][SCHEMA_MAX_SLOTS];
     struct attempt best = { 0 };
@@ -327,7 +326,7 @@ bool python_overloads(struct call *c, struct str base, bool method, const struct
             .numbers = takes_numbers(base),
             .method = method,
         };
-        if (!is_bound(op_name(op)) || !try_overload(c, &attempt, args, n, keywords, n_keywords) ||
+        if (!is_bound(op_name(op)) || !try_overload(c, &attempt, arguments) ||
             (chosen && !before(&op->schema, best.schema)))
             continue;
         best = attempt;

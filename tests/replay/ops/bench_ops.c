@@ -23,7 +23,7 @@ static void run(struct ops *ops, const char *name, const struct value *args, uin
     ops_set_cache(ops, cache);
     double begin = now();
     for (int i = 0; i < CALLS; i++)
-        if (ops_call_op(ops, op, args, n, NULL, 0, &ret) != OP_DONE)
+        if (ops_call_op(ops, op, &(struct arguments){ args, n, NULL, 0 }, &ret) != OP_DONE)
             printf("%s: %.*s\n", name, STR_ARG(ops_error(ops)->text)), i = CALLS;
     printf("%-32s %s %7.0f ns\n", name, cache ? "seen before" : "computed   ",
            (now() - begin) / CALLS);

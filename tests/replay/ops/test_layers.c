@@ -40,7 +40,8 @@ static void call(struct ops *ops, const char *name, const struct value *args, ui
                  struct buf *results)
 {
     struct value ret;
-    assert_int_equal(ops_call(ops, str_of(name), args, n, NULL, 0, &ret), OP_DONE);
+    assert_int_equal(ops_call(ops, str_of(name), &(struct arguments){ args, n, NULL, 0 }, &ret),
+                     OP_DONE);
     value_print(ops_pool(ops), ret, results);
 }
 

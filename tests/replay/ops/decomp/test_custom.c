@@ -117,13 +117,17 @@ static void rules_answer(void **state)
                                                                 .dynamic = DIM_DUCK,
                                                                 .positive = true });
     struct value x = matrix(ops, pool, s), ret, args[] = { x, value_int(SYM_ID_ONE) };
-    assert_int_equal(ops_call(ops, STR("my::half"), &x, 1, NULL, 0, &ret), OP_DONE);
+    assert_int_equal(ops_call(ops, STR("my::half"), &(struct arguments){ &x, 1, NULL, 0 }, &ret),
+                     OP_DONE);
     assert_value(pool, ret, "f32[4, (s77//2)][1, 4]cpu");
     assert_int_equal(ret.u.tensor.storage, x.u.tensor.storage);
-    assert_int_equal(ops_call_function(ops, STR("torch.ops.my.half"), args, 2, NULL, 0, &ret),
+    assert_int_equal(ops_call_function(ops, STR("torch.ops.my.half"),
+                                       &(struct arguments){ args, 2, NULL, 0 }, &ret),
                      OP_DONE);
     assert_value(pool, ret, "f32[4, s77][1, 4]cpu");
-    assert_int_equal(ops_call(ops, STR("my.never.default"), &x, 1, NULL, 0, &ret), OP_REFUSED);
+    assert_int_equal(
+        ops_call(ops, STR("my.never.default"), &(struct arguments){ &x, 1, NULL, 0 }, &ret),
+        OP_REFUSED);
     assert_string_equal(ops_error(ops)->text.p, "never");
     ops_free(ops);
     shape_env_free(env);

@@ -22,7 +22,7 @@ static enum op_outcome call(struct world *w, enum device_type device)
     struct value ret, args[] = { matrix(w, device),
                                  matrix(w, device),
                                  { .kind = VALUE_DTYPE, .u.dtype = DTYPE_F32 } };
-    return ops_call(w->ops, STR("aten.mm.dtype"), args, 3, NULL, 0, &ret);
+    return ops_call(w->ops, STR("aten.mm.dtype"), &(struct arguments){ args, 3, NULL, 0 }, &ret);
 }
 
 static void test_cuda_only(void **state)

@@ -72,7 +72,7 @@ static struct value number(struct world *w, int64_t n)
 static enum op_outcome call(struct world *w, const char *name, const struct value *args, uint32_t n,
                             struct value *ret)
 {
-    return ops_call(w->ops, str_of(name), args, n, NULL, 0, ret);
+    return ops_call(w->ops, str_of(name), &(struct arguments){ args, n, NULL, 0 }, ret);
 }
 
 #define assert_value_is(w, value, expected)         \
@@ -170,7 +170,8 @@ static void test_bind(void **state)
     assert_value_is(w, ret, "f32[6, 4][1, 6]cpu");
     /* Keywords in any order, some positional. */
     struct keyword keywords[] = { { STR("dim1"), number(w, 0) }, { STR("dim0"), number(w, 1) } };
-    assert_int_equal(ops_call(w->ops, STR("aten.transpose.int"), &x, 1, keywords, 2, &ret),
+    assert_int_equal(ops_call(w->ops, STR("aten.transpose.int"),
+                              &(struct arguments){ &x, 1, keywords, 2 }, &ret),
                      OP_DONE);
     assert_value_is(w, ret, "f32[6, 4][1, 6]cpu");
     /* A number for a tensor. */
@@ -195,10 +196,12 @@ static void test_bind(void **state)
         "found type 'Tensor'.\nPosition: 1\nValue: f32[4, 6][6, 1]cpu\nDeclaration: "
         "aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)");
     keywords[0].name = STR("dim0");
-    assert_int_equal(ops_call(w->ops, STR("aten.transpose.int"), &x, 1, keywords, 2, &ret),
+    assert_int_equal(ops_call(w->ops, STR("aten.transpose.int"),
+                              &(struct arguments){ &x, 1, keywords, 2 }, &ret),
                      OP_REFUSED);
     keywords[0].name = STR("nothing");
-    assert_int_equal(ops_call(w->ops, STR("aten.transpose.int"), &x, 1, keywords, 2, &ret),
+    assert_int_equal(ops_call(w->ops, STR("aten.transpose.int"),
+                              &(struct arguments){ &x, 1, keywords, 2 }, &ret),
                      OP_REFUSED);
     assert_int_equal(call(w, "aten.no_such_thing.default", &x, 1, &ret), OP_UNSUPPORTED);
     assert_str_is(ops_error(w->ops)->text, "aten.no_such_thing.default");
@@ -258,12 +261,16 @@ static void test_out(void **state)
     struct keyword out = { STR("out"), tensor(w, DTYPE_F32, SYM_ID_ZERO, SYM_NONE) };
     if (!ops_find(w->ops, STR("aten.add.out")))
         skip();
-    assert_int_equal(ops_call(w->ops, STR("aten.add.out"), args, 2, &out, 1, &ret), OP_DONE);
+    assert_int_equal(
+        ops_call(w->ops, STR("aten.add.out"), &(struct arguments){ args, 2, &out, 1 }, &ret),
+        OP_DONE);
     assert_value_is(w, ret, "f32[2, 3][3, 1]cpu");
     assert_int_equal(ret.u.tensor.storage, out.value.u.tensor.storage);
     assert_int_equal(ops_n_written(w->ops), 1);
     out.value = tensor(w, DTYPE_I64, two, three);
-    assert_int_equal(ops_call(w->ops, STR("aten.add.out"), args, 2, &out, 1, &ret), OP_REFUSED);
+    assert_int_equal(
+        ops_call(w->ops, STR("aten.add.out"), &(struct arguments){ args, 2, &out, 1 }, &ret),
+        OP_REFUSED);
 }
 
 /* --- The cache --- */
@@ -393,7 +400,8 @@ static void test_hostile(void **state)
                 /* The first one is mostly a tensor, so that rules are reached. */
                 args[k] = k == 0 && round % 3 ? x : kinds[(seed >> 16) % KINDS];
             }
-            enum op_outcome outcome = ops_call_op(w->ops, op, args, n, NULL, 0, &ret);
+            enum op_outcome outcome =
+                ops_call_op(w->ops, op, &(struct arguments){ args, n, NULL, 0 }, &ret);
             struct err err = ERR_INIT;
             if (outcome == OP_FAILED && ops_failed(w->ops, &err))
                 fail_msg("%.*s: %s", STR_ARG(op_name(op)), err.text);

@@ -35,7 +35,8 @@ static struct value input(struct world *w)
 static struct value call1(struct world *w, const char *name, struct value x)
 {
     struct value ret;
-    assert_int_equal(ops_call(w->ops, str_of(name), &x, 1, NULL, 0, &ret), OP_DONE);
+    assert_int_equal(ops_call(w->ops, str_of(name), &(struct arguments){ &x, 1, NULL, 0 }, &ret),
+                     OP_DONE);
     return ret;
 }
 
@@ -138,12 +139,16 @@ static void test_bypasses(void **state)
     struct value args[] = { x, scale }, ret;
     begin(w);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(ops_call(w->ops, STR("aten.mul.Tensor"), args, 2, NULL, 0, &ret), OP_DONE);
+        assert_int_equal(
+            ops_call(w->ops, STR("aten.mul.Tensor"), &(struct arguments){ args, 2, NULL, 0 }, &ret),
+            OP_DONE);
     assert_int_equal(outer(w, "aten.mul.Tensor")->bypasses, 2);
     assert_int_equal(outer(w, "aten.mul.Tensor")->fast, 2);
     /* It does not make the sizes symbolic: the kernel of plain sizes answers. */
     args[0] = tensor(w, sym_integer(w->pool, 2), sym_integer(w->pool, 4));
-    assert_int_equal(ops_call(w->ops, STR("aten.mul.Tensor"), args, 2, NULL, 0, &ret), OP_DONE);
+    assert_int_equal(
+        ops_call(w->ops, STR("aten.mul.Tensor"), &(struct arguments){ args, 2, NULL, 0 }, &ret),
+        OP_DONE);
     assert_int_equal(outer(w, "aten.mul.Tensor")->bypasses, 3);
     assert_int_equal(outer(w, "aten.mul.Tensor")->fast, 2);
 }

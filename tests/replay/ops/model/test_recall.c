@@ -33,7 +33,8 @@ static uint64_t ask(struct world *w, const char *name, struct value *args, uint3
                     struct value *ret)
 {
     uint64_t before = env_counts(w->env).evaluations;
-    assert_int_equal(ops_call(w->ops, str_of(name), args, n, NULL, 0, ret), OP_DONE);
+    assert_int_equal(ops_call(w->ops, str_of(name), &(struct arguments){ args, n, NULL, 0 }, ret),
+                     OP_DONE);
     return env_counts(w->env).evaluations - before;
 }
 

@@ -81,8 +81,8 @@ static struct value function(struct state *st, const char *name, const struct va
                              uint32_t n, const struct keyword *keywords, uint32_t n_keywords)
 {
     struct value ret;
-    enum op_outcome outcome =
-        ops_call_function(st->ops, str_of(name), args, n, keywords, n_keywords, &ret);
+    enum op_outcome outcome = ops_call_function(
+        st->ops, str_of(name), &(struct arguments){ args, n, keywords, n_keywords }, &ret);
     if (outcome != OP_DONE)
         print_message("%s: %.*s\n", name, STR_ARG(ops_error(st->ops)->text));
     assert_int_equal(outcome, OP_DONE);
@@ -95,7 +95,8 @@ static struct value function(struct state *st, const char *name, const struct va
 static struct value method(struct state *st, const char *name, const struct value *args, uint32_t n)
 {
     struct value ret;
-    enum op_outcome outcome = ops_call_method(st->ops, str_of(name), args, n, NULL, 0, &ret);
+    enum op_outcome outcome =
+        ops_call_method(st->ops, str_of(name), &(struct arguments){ args, n, NULL, 0 }, &ret);
     if (outcome != OP_DONE)
         print_message("%s: %.*s\n", name, STR_ARG(ops_error(st->ops)->text));
     assert_int_equal(outcome, OP_DONE);
@@ -172,7 +173,8 @@ static void test_getitem(void **arg)
                  "f32[s77, s27, 4][4*s27, 4, 1]cuda:0");
     struct value many[] = { integer(st, 0), integer(st, 0), integer(st, 0), integer(st, 0) };
     struct value ret, args[] = { x, value_items(VALUE_TUPLE, many, 4) };
-    assert_int_equal(ops_call_function(st->ops, STR("operator.getitem"), args, 2, NULL, 0, &ret),
+    assert_int_equal(ops_call_function(st->ops, STR("operator.getitem"),
+                                       &(struct arguments){ args, 2, NULL, 0 }, &ret),
                      OP_REFUSED);
     assert_string_equal(ops_error(st->ops)->type.p, "IndexError");
 }
@@ -213,7 +215,8 @@ static enum op_outcome branch(void *user, struct str graph, const struct value *
     enum op_outcome outcome = OP_DONE;
     items[0] = args[0];
     if (str_is(graph, "no"))
-        outcome = ops_call_function(st->ops, STR("operator.getitem"), to, 2, NULL, 0, items);
+        outcome = ops_call_function(st->ops, STR("operator.getitem"),
+                                    &(struct arguments){ to, 2, NULL, 0 }, items);
     *ret = value_items(VALUE_TUPLE, items, 1);
     return outcome;
 }
@@ -237,11 +240,16 @@ static void test_unknown(void **arg)
 {
     struct state *st = *arg;
     struct value ret, x = tensor(st, (sym_id[]){ st->s }, 1);
-    assert_int_equal(ops_call_function(st->ops, STR("torch.frobnicate"), &x, 1, NULL, 0, &ret),
+    assert_int_equal(ops_call_function(st->ops, STR("torch.frobnicate"),
+                                       &(struct arguments){ &x, 1, NULL, 0 }, &ret),
                      OP_UNSUPPORTED);
-    assert_int_equal(ops_call_method(st->ops, STR("view"), NULL, 0, NULL, 0, &ret), OP_REFUSED);
+    assert_int_equal(
+        ops_call_method(st->ops, STR("view"), &(struct arguments){ NULL, 0, NULL, 0 }, &ret),
+        OP_REFUSED);
     struct value bad[] = { x, (struct value){ .kind = VALUE_STRING, .u.text = STR("?") } };
-    assert_int_equal(ops_call_method(st->ops, STR("add"), bad, 2, NULL, 0, &ret), OP_REFUSED);
+    assert_int_equal(
+        ops_call_method(st->ops, STR("add"), &(struct arguments){ bad, 2, NULL, 0 }, &ret),
+        OP_REFUSED);
     assert_string_equal(ops_error(st->ops)->type.p, "TypeError");
 }
 

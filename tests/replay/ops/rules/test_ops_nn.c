@@ -49,7 +49,8 @@ static struct value pair(struct world *w, struct value *room, int64_t a, int64_t
 static struct value call(struct world *w, const char *name, const struct value *args, uint32_t n)
 {
     struct value ret;
-    assert_int_equal(ops_call(w->ops, str_of(name), args, n, NULL, 0, &ret), OP_DONE);
+    assert_int_equal(ops_call(w->ops, str_of(name), &(struct arguments){ args, n, NULL, 0 }, &ret),
+                     OP_DONE);
     return ret;
 }
 
@@ -74,7 +75,8 @@ static void assert_refused(struct world *w, const char *name, const struct value
                            const char *text)
 {
     struct value ret;
-    assert_int_equal(ops_call(w->ops, str_of(name), args, n, NULL, 0, &ret), OP_REFUSED);
+    assert_int_equal(ops_call(w->ops, str_of(name), &(struct arguments){ args, n, NULL, 0 }, &ret),
+                     OP_REFUSED);
     assert_str_is(ops_error(w->ops)->text, text);
 }
 

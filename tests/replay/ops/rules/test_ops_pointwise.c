@@ -49,7 +49,8 @@ static void assert_call(struct world *w, const char *name, const struct value *a
 {
     struct value ret;
     struct buf text = BUF_INIT;
-    enum op_outcome outcome = ops_call(w->ops, str_of(name), args, n, NULL, 0, &ret);
+    enum op_outcome outcome =
+        ops_call(w->ops, str_of(name), &(struct arguments){ args, n, NULL, 0 }, &ret);
     if (outcome == OP_DONE)
         value_print(w->pool, ret, &text);
     else
@@ -219,7 +220,8 @@ static bool attempt(void *arg)
                                 plain(&w, DTYPE_F16, size, NULL, 2) };
         struct value ret;
         done = args[0].kind == VALUE_TENSOR && args[1].kind == VALUE_TENSOR &&
-               ops_call(w.ops, STR("aten.gelu_backward"), args, 2, NULL, 0, &ret) == OP_DONE;
+               ops_call(w.ops, STR("aten.gelu_backward"), &(struct arguments){ args, 2, NULL, 0 },
+                        &ret) == OP_DONE;
     }
     ops_free(w.ops);
     shape_env_free(w.env);

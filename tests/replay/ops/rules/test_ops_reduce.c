@@ -37,7 +37,7 @@ static struct tensor tensor(struct world *w, enum dtype dtype, uint32_t n, sym_i
 static struct value call(struct world *w, const char *name, const struct value *args, uint32_t n)
 {
     struct value ret;
-    if (ops_call(w->ops, str_of(name), args, n, NULL, 0, &ret) != OP_DONE)
+    if (ops_call(w->ops, str_of(name), &(struct arguments){ args, n, NULL, 0 }, &ret) != OP_DONE)
         fail_msg("%s: %.*s", name, STR_ARG(ops_error(w->ops)->text));
     return ret;
 }
@@ -54,7 +54,8 @@ static void assert_refused(struct world *w, const char *name, const struct value
                            const char *type, const char *text)
 {
     struct value ret;
-    assert_int_equal(ops_call(w->ops, str_of(name), args, n, NULL, 0, &ret), OP_REFUSED);
+    assert_int_equal(ops_call(w->ops, str_of(name), &(struct arguments){ args, n, NULL, 0 }, &ret),
+                     OP_REFUSED);
     assert_str_is(ops_error(w->ops)->type, type);
     assert_str_is(ops_error(w->ops)->text, text);
 }

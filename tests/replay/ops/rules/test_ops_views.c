@@ -41,7 +41,8 @@ static void assert_call(struct world *w, const char *name, const struct value *a
 {
     struct value ret;
     struct buf text = BUF_INIT;
-    enum op_outcome outcome = ops_call(w->ops, str_of(name), args, n, NULL, 0, &ret);
+    enum op_outcome outcome =
+        ops_call(w->ops, str_of(name), &(struct arguments){ args, n, NULL, 0 }, &ret);
     if (outcome == OP_DONE)
         value_print(w->pool, ret, &text);
     else
@@ -93,7 +94,8 @@ static void test_view_refused(void **state)
     struct world *w = *state;
     const sym_id size[] = { symbol(w, "s43", 6), symbol(w, "s53", 4), sym_integer(w->pool, 32) };
     struct value dims[] = { tensor(w, size, 3), number(w, 0), number(w, 1) }, turned;
-    assert_int_equal(ops_call(w->ops, STR("aten.transpose.int"), dims, 3, NULL, 0, &turned),
+    assert_int_equal(ops_call(w->ops, STR("aten.transpose.int"),
+                              &(struct arguments){ dims, 3, NULL, 0 }, &turned),
                      OP_DONE);
     struct value shape[] = { value_int(sym_mul(w->pool, size[0], size[1])), number(w, 32) };
     const struct value args[] = { turned, list(shape, 2) };
@@ -165,9 +167,13 @@ static void test_matrix_transpose_conj(void **state)
     struct tensor_meta meta = *x.u.tensor.meta;
     meta.dtype = DTYPE_C64;
     x = value_tensor(ops_new_tensor(w->ops, &meta));
-    assert_int_equal(ops_call(w->ops, STR("aten.mH.default"), &x, 1, NULL, 0, &ret), OP_DONE);
+    assert_int_equal(
+        ops_call(w->ops, STR("aten.mH.default"), &(struct arguments){ &x, 1, NULL, 0 }, &ret),
+        OP_DONE);
     assert_true(ret.u.tensor.meta->conj);
-    assert_int_equal(ops_call(w->ops, STR("aten.mT.default"), &x, 1, NULL, 0, &ret), OP_DONE);
+    assert_int_equal(
+        ops_call(w->ops, STR("aten.mT.default"), &(struct arguments){ &x, 1, NULL, 0 }, &ret),
+        OP_DONE);
     assert_false(ret.u.tensor.meta->conj);
 }
 
