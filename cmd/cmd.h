@@ -26,33 +26,34 @@
 #include "cmd/cli/out.h"
 
 /*  COMMAND(name, "what it does, as `symtape help` lists it") */
-#define COMMANDS(COMMAND)                                                               \
-    COMMAND(record, "run a program and pack what its compiles recorded into a tape")    \
-    COMMAND(import, "pack logs, folders of logs and .pt2 archives into a tape")         \
-    COMMAND(export, "write a recording's log back, byte for byte")                      \
-    COMMAND(info, "what is on a tape: recordings, compiles, graphs, counts")            \
-    COMMAND(show, "graphs, guards, symbols and other records, for reading")             \
-    COMMAND(profile, "where compile time, operators and guards went")                   \
-    COMMAND(replay, "graphs through the shape engine: does it agree with PyTorch?")     \
-    COMMAND(run, "graphs with values, on the CPU or a GPU: do two backends agree?")     \
-    COMMAND(diff, "two runs side by side: what changed, at which user line")            \
-    COMMAND(check, "hold a tape to a baseline and to budgets: a gate for CI")           \
-    COMMAND(minify, "the smallest graph that still fails, and a program that shows it") \
-    COMMAND(bisect, "the first event after which a guard holds, or a call fails")       \
-    COMMAND(completions, "print a shell's completion script")                           \
-    COMMAND(help, "how to use a command")                                               \
-    COMMAND(version, "version of symtape and of the libraries in use")
+#define COMMANDS(COMMAND)                                                              \
+    COMMAND(record, "run a program and pack what its compiles recorded into a tape")   \
+    COMMAND(import, "pack logs, folders of logs and .pt2 archives into a tape")        \
+    COMMAND(export, "write a recording's log back, byte for byte")                     \
+    COMMAND(info, "list what is on a tape: recordings, compiles, graphs, counts")      \
+    COMMAND(show, "print graphs, guards, symbols and other records")                   \
+    COMMAND(profile, "report where compile time, operators and guards come from")      \
+    COMMAND(replay, "replay graphs with the shape engine, and compare with PyTorch")   \
+    COMMAND(run, "run graphs with values, on the CPU or a GPU")                        \
+    COMMAND(diff, "compare two runs: what changed, and at which user line")            \
+    COMMAND(check, "check a tape against a baseline and limits, for CI")               \
+    COMMAND(minify, "reduce a graph that fails, and write a program that shows it")    \
+    COMMAND(bisect, "find the first event after which a guard holds, or a call fails") \
+    COMMAND(completions, "print a shell's completion script")                          \
+    COMMAND(help, "explain how to use a command")                                      \
+    COMMAND(version, "print the versions of symtape and of its libraries")
 
 /* Exit codes (symtape(1)); the same for every command. */
 enum exit_code {
     EXIT_DONE = 0,
-    EXIT_DIFFERS = 1,       /* differs, regressed, not reproduced */
-    EXIT_USAGE = 2,         /* what was asked for makes no sense, or is not on the tape */
+    EXIT_DIFFERS = 1,       /* the result is negative: differs, regressed, not reproduced */
+    EXIT_USAGE = 2,         /* the command line is wrong, or names something that is not on the
+                             * tape */
     EXIT_INPUT = 3,         /* a file is damaged or is not what it claims to be */
     EXIT_ENV = 4,           /* I/O, memory, a missing library or device */
     EXIT_CANNOT_TELL = 125, /* git bisect's "skip" */
-    EXIT_INTERRUPTED = 130, /* the best so far was kept */
-    EXIT_BROKEN_PIPE = 141, /* the reader of stdout went away; said by the shell for SIGPIPE too */
+    EXIT_INTERRUPTED = 130, /* interrupted; the result so far was kept */
+    EXIT_BROKEN_PIPE = 141, /* the reader of stdout closed it; shells report the same for SIGPIPE */
 };
 
 /* Names of the JSON documents that cmd/ writes; profile/report and profile/compare name theirs.
@@ -69,7 +70,7 @@ enum exit_code {
 
 #define OPERANDS_ANY SIZE_MAX
 
-/* One run of one command: what its run function is given. */
+/* One run of one command: the argument of its run function. */
 struct cmd {
     const struct command *command;
     struct out *out;
@@ -100,21 +101,22 @@ struct command_row {
     const struct command *command;
 };
 
-/* In the order of COMMANDS; ends with a row without a name. */
+/* The commands in the order of COMMANDS; a row without a name ends the table. */
 extern const struct command_row command_table[];
-/* NULL when there is none of that name. */
+/* Returns NULL when there is no command of that name. */
 const struct command_row *command_find(const char *name);
-/* Says so, with the nearest name: EXIT_USAGE. */
+/* Prints that there is no such command, with the nearest name; returns EXIT_USAGE. */
 int unknown_command(struct out *out, const char *name);
 
-/* Options that every command takes; listed in each command's help. */
+/* Options that every command takes; each command's help lists them. */
 struct common_args {
     bool help, quiet, big;
     const char *color;
 };
 extern const struct opt common_options[];
 
-/* `symtape NAME -h`, and `symtape help`: appended to out, at most 80 columns wide. */
+/* Appends the help of a command, as `symtape NAME -h` and `symtape help` print it, at most 80
+ * columns wide. */
 void help_of_command(const struct command_row *row, struct buf *out);
 void help_overview(struct buf *out);
 

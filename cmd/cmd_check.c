@@ -15,22 +15,23 @@ struct check_args {
 
 static const struct opt options[] = {
     OPT_STRING('b', "baseline", "FILE", struct check_args, baseline,
-               "what --save wrote before; the limits of --fail-on are beside it"),
+               "compare with this baseline, which --save wrote; --fail-on sets the limits"),
     OPT_STRING(0, "fail-on", "LIMIT[,LIMIT...]", struct check_args, fail_on,
-               "NAME:+N may grow by N, NAME:-N may shrink, NAME:N may change; N% is of the "
-               "baseline (default: no count that matters may grow)"),
+               "limits on changes: NAME:+N may grow by N, NAME:-N may shrink by N, NAME:N may "
+               "change by N; N% is relative to the baseline (default: no count that matters may "
+               "grow)"),
     OPT_STRING(0, "max", "NAME:N[,NAME:N...]", struct check_args, max,
-               "budgets, whatever it was before: guards:500,ms_per_op:20"),
+               "limits on the values themselves, as in guards:500,ms_per_op:20"),
     OPT_STRING(0, "save", "FILE", struct check_args, save,
-               "write what these tapes measure as a baseline"),
+               "write the measures of the TAPEs as a baseline"),
     OPT_FLAG('l', "list", struct check_args, list,
-             "list the measures, with the values of the tapes that are named"),
+             "list the measures, with their values for the TAPEs"),
     OPT_STRING(0, "rules", "FILE[,FILE...]", struct check_args, rules,
-               "rules of custom operators for the measures that are replayed"),
+               "shape rules of custom operators, for measures that need a replay"),
     OPT_FLAG(0, "bisect-codes", struct check_args, bisect_codes,
-             "exit as git bisect run wants: 0 good, 1 bad, 125 cannot tell"),
+             "exit as git bisect run expects: 0 good, 1 bad, 125 cannot tell"),
     OPT_CHOICE('f', "format", "text|json|markdown", struct check_args, format,
-               "what to print; the default is text, or what FILE's suffix says (.json, .md)"),
+               "format of the report (default: by FILE's suffix, .json or .md, else text)"),
     OPT_JSON(struct check_args, json),
     OPT_STRING('o', "output", "FILE", struct check_args, output,
                "write to this file instead of standard output"),
@@ -39,7 +40,7 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-struct checking {
+struct check_run {
     struct cmd *cmd;
     const struct check_args *args;
     struct check_rules rules;
@@ -53,8 +54,8 @@ struct checking {
 
 /* ---- Reading ---- */
 
-/* Beside a baseline the usual limits hold where no others are given. */
-static bool read_rules(struct checking *c, struct err *err)
+/* With a baseline, the default limits apply if no others are given. */
+static bool read_rules(struct check_run *c, struct err *err)
 {
     const struct check_args *args = c->args;
     if (args->baseline && !args->fail_on && !check_rules_usual(&c->rules, err))
@@ -66,7 +67,7 @@ static bool read_rules(struct checking *c, struct err *err)
     return rules_arg_read(&c->custom, args->rules, &c->cmd->out->limit->meter, err);
 }
 
-static bool read_baseline(struct checking *c, struct err *err)
+static bool read_baseline(struct check_run *c, struct err *err)
 {
     struct buf text = BUF_INIT;
     if (!c->args->baseline)
@@ -78,8 +79,8 @@ static bool read_baseline(struct checking *c, struct err *err)
     return c->has_baseline;
 }
 
-/* A replay takes longer than the rest; it is run when its counters are asked for. */
-static bool needs_replay(const struct checking *c)
+/* A replay takes longer than the other measures, so it runs only when its counters are used. */
+static bool needs_replay(const struct check_run *c)
 {
     for (size_t i = 0; i < c->rules.rules.n; i++)
         if (measure_row(c->rules.rules.v[i].measure)->source == MEASURE_REPLAYED)
@@ -87,8 +88,8 @@ static bool needs_replay(const struct checking *c)
     return c->args->save || c->args->list || c->has_baseline;
 }
 
-/* "0/0_1" as it was written after the tape's name. */
-static struct str compile_of(struct checking *c, const struct selector *selector)
+/* Returns "0/0_1", as it was written after the tape's name. */
+static struct str compile_of(struct check_run *c, const struct selector *selector)
 {
     struct buf text = BUF_INIT;
     buf_put(&text, selector->compile);
@@ -99,7 +100,7 @@ static struct str compile_of(struct checking *c, const struct selector *selector
     return kept;
 }
 
-static int measure_tape(struct checking *c, size_t i)
+static int measure_tape(struct check_run *c, size_t i)
 {
     struct cmd *cmd = c->cmd;
     struct err err = { 0 };
@@ -110,7 +111,9 @@ static int measure_tape(struct checking *c, size_t i)
     if (code != EXIT_DONE)
         return code;
     if (tape->selector.kind.n)
-        return out_usage(cmd->out, "check: %s: a graph has no measures of its own",
+        return out_usage(cmd->out,
+                         "check: %s: name a tape or a compile; a single graph has no "
+                         "measures",
                          cmd->operands[i]);
     struct measure_options how = {
         .compile = tape->selector.compile.n ? compile_of(c, &tape->selector) : STR(""),
@@ -128,7 +131,7 @@ static int measure_tape(struct checking *c, size_t i)
     return out_error(cmd->out, &err);
 }
 
-static int measure_tapes(struct checking *c)
+static int measure_tapes(struct check_run *c)
 {
     size_t n = c->cmd->n_operands;
     struct err err = { 0 };
@@ -146,14 +149,14 @@ static int measure_tapes(struct checking *c)
 
 /* ---- Writing ---- */
 
-static int save(struct checking *c)
+static int save(struct check_run *c)
 {
     struct buf text = BUF_INIT;
     baseline_write(&c->now, &text);
     int code = out_report(c->cmd->out, c->args->save, c->args->overwrite, &text);
     buf_release(&text);
     if (code == EXIT_DONE && strcmp(c->args->save, "-") != 0)
-        out_note(c->cmd->out, "%s: a baseline of %zu %s", c->args->save, c->cmd->n_operands,
+        out_note(c->cmd->out, "%s: the baseline of %zu %s", c->args->save, c->cmd->n_operands,
                  c->cmd->n_operands == 1 ? "tape" : "tapes");
     return code;
 }
@@ -173,8 +176,8 @@ static enum format format_of(const struct check_args *args)
                                         : FORMAT_TEXT;
 }
 
-/* `check` is NULL for the list of measures. */
-static int print(struct checking *c, const struct check *check)
+/* Prints the result, or the list of measures if `check` is NULL. */
+static int print(struct check_run *c, const struct check *check)
 {
     struct buf text = BUF_INIT;
     enum format format = format_of(c->args);
@@ -197,7 +200,7 @@ static int print(struct checking *c, const struct check *check)
     return code;
 }
 
-static int judge(struct checking *c)
+static int judge_limits(struct check_run *c)
 {
     static const int CODES[] = { EXIT_DONE, EXIT_DIFFERS, EXIT_CANNOT_TELL };
     struct err err = { 0 };
@@ -213,7 +216,7 @@ static int judge(struct checking *c)
 
 /* ---- The command ---- */
 
-static int usage(struct checking *c)
+static int usage(struct check_run *c)
 {
     const struct check_args *args = c->args;
     struct out *out = c->cmd->out;
@@ -221,18 +224,19 @@ static int usage(struct checking *c)
     if (args->json && args->format && strcmp(args->format, "json") != 0)
         return out_usage(out, "check: --json and --format %s exclude each other", args->format);
     if (c->cmd->n_operands == 0 && !args->list)
-        return out_usage(out, "check: no TAPE is named");
+        return out_usage(out, "check: name a TAPE");
     if (args->list && (limits || args->save))
-        return out_usage(out, "check: --list checks nothing");
+        return out_usage(out, "check: --list cannot be combined with --baseline, --max, "
+                              "--fail-on or --save");
     if (args->fail_on && !args->baseline)
         return out_usage(out, "check: --fail-on needs --baseline FILE");
     if (!args->list && !args->save && !limits)
-        return out_usage(out, "check: nothing to check: give --baseline FILE, --max LIMITS or "
-                              "--save FILE");
+        return out_usage(out, "check: there is nothing to check; use --baseline FILE, --max "
+                              "LIMITS or --save FILE");
     return EXIT_DONE;
 }
 
-static int check_tapes(struct checking *c)
+static int check_tapes(struct check_run *c)
 {
     struct err err = { 0 };
     int code = usage(c);
@@ -246,13 +250,13 @@ static int check_tapes(struct checking *c)
     if (code == EXIT_DONE && c->args->list)
         code = print(c, NULL);
     else if (code == EXIT_DONE && c->rules.rules.n)
-        code = judge(c);
+        code = judge_limits(c);
     return code;
 }
 
-static int run(struct cmd *cmd)
+static int run_check(struct cmd *cmd)
 {
-    struct checking c = { .cmd = cmd, .args = cmd->args };
+    struct check_run c = { .cmd = cmd, .args = cmd->args };
     int code = check_tapes(&c);
     for (size_t i = 0; c.tapes && i < cmd->n_operands; i++)
         tape_arg_close(&c.tapes[i]);
@@ -266,10 +270,10 @@ static int run(struct cmd *cmd)
 
 const struct command command_check = {
     .synopsis = "[options] TAPE[@RECORDING][:COMPILE[_ATTEMPT]]...",
-    .description = "Holds what a run recorded to limits: beside a baseline that was saved before, "
-                   "or absolute ones. Several tapes of one program count as one, by their medians. "
-                   "Exits with 0 when all limits hold, 1 when one does not, 125 when that cannot "
-                   "be told.",
+    .description = "Checks whether a run stays within limits: relative to a baseline that was "
+                   "saved before, or absolute ones. Several tapes of one program count as one, "
+                   "by their medians. Exits with 0 if all limits hold, with 1 if one does not, "
+                   "and with 125 if one cannot be checked.",
     .examples = "  symtape check --save baseline.json main.tape\n"
                 "  symtape check -b baseline.json --fail-on guards:+0,calls:+5% new.tape\n"
                 "  symtape check --max guards:500,ms_per_op:20 new.tape\n",
@@ -277,5 +281,5 @@ const struct command command_check = {
     .args_size = sizeof(struct check_args),
     .min_operands = 0,
     .max_operands = OPERANDS_ANY,
-    .run = run,
+    .run = run_check,
 };

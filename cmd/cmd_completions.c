@@ -1,9 +1,9 @@
 #include "cmd/cmd.h"
 
-/* Scripts made from the command and option tables. What is left to the shell is file names: every
- * operand and every free value is one. */
+/* Completion scripts, generated from the tables of commands and options. The shell completes file
+ * names: every operand and every value that is not a choice is one. */
 
-/* Words of an option for the shell: "--output -o". */
+/* Prints the words of an option for the shell: "--output -o". */
 static void option_words(const struct opt *options, struct buf *out)
 {
     for (const struct opt *o = options; o && o->kind != OPT_KIND_END; o++) {
@@ -74,7 +74,8 @@ static void bash(struct buf *out)
     buf_puts(out, "    esac\n}\ncomplete -o filenames -F _symtape symtape\n");
 }
 
-/* Text inside single quotes; zsh's own specials in descriptions are escaped too. */
+/* Prints text inside single quotes; characters that are special in zsh's descriptions are escaped,
+ * too. */
 static void quoted(struct buf *out, const char *text, const char *specials)
 {
     for (const char *p = text; *p; p++) {
@@ -86,7 +87,7 @@ static void quoted(struct buf *out, const char *text, const char *specials)
     }
 }
 
-/* '(-o --output)'{-o,--output}'[write the tape here]:TAPE:_files' */
+/* Prints '(-o --output)'{-o,--output}'[write the tape here]:TAPE:_files'. */
 static void zsh_options(const struct opt *options, struct buf *out)
 {
     for (const struct opt *o = options; o && o->kind != OPT_KIND_END; o++) {
@@ -176,7 +177,7 @@ static void fish(struct buf *out)
     }
 }
 
-static int run(struct cmd *cmd)
+static int run_completions(struct cmd *cmd)
 {
     static const struct {
         const char *name;
@@ -197,9 +198,10 @@ static int run(struct cmd *cmd)
 
 const struct command command_completions = {
     .synopsis = "bash|zsh|fish",
-    .description = "Prints the completion script of a shell. An installation has them in place.",
+    .description = "Prints the completion script of a shell. An installation of symtape "
+                   "includes these scripts.",
     .examples = "  source <(symtape completions bash)\n",
     .min_operands = 1,
     .max_operands = 1,
-    .run = run,
+    .run = run_completions,
 };

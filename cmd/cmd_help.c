@@ -1,7 +1,7 @@
 #include "cmd/cli/nearest.h"
 #include "cmd/cmd.h"
 
-static int run(struct cmd *cmd)
+static int run_help(struct cmd *cmd)
 {
     struct buf text = BUF_INIT;
     const struct command_row *row = cmd->n_operands ? command_find(cmd->operands[0]) : NULL;
@@ -29,7 +29,7 @@ int unknown_command(struct out *out, const char *name)
 
 const struct command command_help = {
     .synopsis = "[COMMAND]",
-    .description = "Says how to use a command, or lists the commands.",
+    .description = "Explains how to use a command, or lists the commands.",
     .max_operands = 1,
-    .run = run,
+    .run = run_help,
 };

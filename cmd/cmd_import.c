@@ -37,7 +37,8 @@ static void note_damage(struct out *out, const struct import_result *result)
         out_note(out, "... and %" PRIu64 " more", result->damaged - DAMAGE_SHOWN);
 }
 
-static void put_json(const struct import_result *result, const char *output, struct json_writer *w)
+static void put_import_json(const struct import_result *result, const char *output,
+                            struct json_writer *w)
 {
     json_open_object(w, NULL);
     json_put_cstr(w, "schema", SCHEMA_IMPORT);
@@ -63,11 +64,12 @@ static void put_json(const struct import_result *result, const char *output, str
     json_close(w);
 }
 
-static int print_json(struct out *out, const struct import_result *result, const char *output)
+static int print_import_json(struct out *out, const struct import_result *result,
+                             const char *output)
 {
     struct buf text = BUF_INIT;
     struct json_writer w = json_writer_of(&text);
-    put_json(result, output, &w);
+    put_import_json(result, output, &w);
     buf_putc(&text, '\n');
     int code = out_buf(out, &text);
     buf_release(&text);
@@ -78,7 +80,7 @@ static void note_result(struct out *out, const struct import_result *result, con
 {
     char records[HUMAN_SIZE], log[HUMAN_SIZE], tape[HUMAN_SIZE];
     if (result->records == 0 && !result->interrupted)
-        out_note(out, "no records were found: PyTorch logged nothing there");
+        out_note(out, "no records were found: PyTorch logged nothing");
     out_note(out, "%s: %s records of %" PRIu64 " %s, %s of log in %s of tape", output,
              human_count(records, result->records), result->recordings,
              result->recordings == 1 ? "recording" : "recordings",
@@ -91,14 +93,14 @@ static void show_progress(void *user, uint64_t log_bytes)
     out_progress(user, "%s of log read", human_bytes(bytes, log_bytes));
 }
 
-static int run(struct cmd *cmd)
+static int run_import(struct cmd *cmd)
 {
     const struct import_args *args = cmd->args;
     struct import_result result = { 0 };
     struct err err = { 0 };
     struct interrupt saved;
     if (!args->output)
-        return out_usage(cmd->out, "import: -o TAPE is missing: where to write");
+        return out_usage(cmd->out, "import: -o TAPE is missing; it names the tape to write");
     if (args->json && strcmp(args->output, "-") == 0)
         return out_usage(cmd->out, "import: --json and -o - both write to standard output");
     const struct import_options import = { .overwrite = args->overwrite,
@@ -116,11 +118,11 @@ static int run(struct cmd *cmd)
     if (!ok)
         code = out_error(cmd->out, &err);
     else if (args->json)
-        code = print_json(cmd->out, &result, args->output);
+        code = print_import_json(cmd->out, &result, args->output);
     else
         note_result(cmd->out, &result, args->output);
     if (code == EXIT_DONE && result.interrupted) {
-        out_note(cmd->out, "interrupted: what was read until then is on the tape");
+        out_note(cmd->out, "interrupted: the tape has what was read until then");
         code = EXIT_INTERRUPTED;
     }
     import_result_release(&result);
@@ -130,9 +132,9 @@ static int run(struct cmd *cmd)
 const struct command command_import = {
     .synopsis = "[options] -o TAPE INPUT...",
     .description =
-        "Packs TORCH_TRACE logs (plain, .zst, .gz), folders of logs, .pt2 archives and "
-        "standard input (-) into one tape. Every byte is kept; symtape export gives a log "
-        "back. With --redact, tapes are taken as well.",
+        "Packs TORCH_TRACE logs (plain, .zst, .gz), folders of logs, .pt2 archives and standard "
+        "input (-) into one tape. Every byte is kept; symtape export writes a log back. With "
+        "--redact, an INPUT may also be a tape.",
     .examples = "  symtape import -o bert.tape /tmp/torch_trace\n"
                 "  zstdcat bert.log.zst | symtape import -o bert.tape -\n"
                 "  symtape import --redact -o shown.tape bert.tape\n",
@@ -140,5 +142,5 @@ const struct command command_import = {
     .args_size = sizeof(struct import_args),
     .min_operands = 1,
     .max_operands = OPERANDS_ANY,
-    .run = run,
+    .run = run_import,
 };

@@ -20,27 +20,29 @@ struct profile_args {
 
 static const struct opt options[] = {
     OPT_CHOICE('f', "format", "text|json|folded|chrome", struct profile_args, format,
-               "what to print; the default is text, or what FILE's suffix says (.json, .folded, "
-               ".trace)"),
+               "format of the report (default: by FILE's suffix, .json, .folded or .trace, else "
+               "text)"),
     OPT_JSON(struct profile_args, json),
     OPT_STRING('o', "output", "FILE", struct profile_args, output,
                "write to this file instead of standard output"),
     OPT_OVERWRITE(struct profile_args, overwrite),
     OPT_NUMBER('n', "limit", "N", struct profile_args, limit,
-               "rows of each table; 0 is all (default: 10 in text, all in JSON)"),
+               "print at most N rows of each table; 0 prints all (default: 10 in text, all in "
+               "JSON)"),
     OPT_STRING(0, "by", "GROUP[,GROUP...]", struct profile_args, by,
-               "costs by op, line, stack or module, and only those"),
+               "print only costs, grouped by op, line, stack or module"),
     OPT_CHOICE('s', "sort", SORT_KEYS, struct profile_args, sort,
-               "order of phases, lines, operators and guards (default: time)"),
+               "sort phases, lines, operators and guards by this (default: time)"),
     OPT_STRING(0, "compile", "ID[_N]", struct profile_args, compile,
                "only this compile (0/0), or one attempt of it (0/0_1)"),
     OPT_STRING(0, "recording", "NAME", struct profile_args, recording, "only this recording"),
     OPT_STRING(0, "file", "TEXT", struct profile_args, file,
                "only user lines whose file has TEXT in its path"),
     OPT_FLAG(0, "no-replay", struct profile_args, no_replay,
-             "do not replay the graphs: no expression work, no estimated dispatches"),
+             "do not replay the graphs; counts of expressions and estimated dispatches are left "
+             "out"),
     OPT_STRING(0, "rules", "FILE[,FILE...]", struct profile_args, rules,
-               "rules of custom operators for the replay"),
+               "shape rules of custom operators, for the replay"),
     OPT_STRICT(struct profile_args, strict),
     OPT_END,
 };
@@ -61,8 +63,8 @@ static void write_chrome(const struct profile *profile, const struct report_opti
     report_chrome(profile, out);
 }
 
-/* What --format takes, and the suffix of an output file that asks for it. The first is the default.
- */
+/* The values of --format, and the suffix of an output file that selects each. The first is the
+ * default. */
 static const struct format {
     const char *name, *suffix;
     void (*write)(const struct profile *profile, const struct report_options *how, struct buf *out);
@@ -116,7 +118,7 @@ static uint32_t processors(void)
     return n > 0 && n < 1024 ? (uint32_t)n : 1;
 }
 
-/* What the options and, for a single tape, its selector narrow the profile to. */
+/* Returns the filters that the options and, for a single tape, its selector set. */
 static struct profile_options filters(const struct profile_args *args, const struct selector *only,
                                       struct buf *compile)
 {
@@ -149,8 +151,7 @@ static bool read_by(struct str list, bool *by, struct err *err)
             found++;
         if (found == PROFILE_BYS)
             return err_set(err, ERR_USAGE,
-                           "profile: --by: \"%.*s\" is none of op, line, stack, "
-                           "module",
+                           "profile: --by: \"%.*s\" is not one of op, line, stack, module",
                            STR_ARG(str_first(list, comma)));
         by[found] = true;
         list = str_from(list, comma + 1);
@@ -182,7 +183,8 @@ static int profile_tapes(struct cmd *cmd, const struct tape_arg *tapes, struct t
     return code;
 }
 
-/* Opens one operand; of several, each is a whole tape, since the filters hold for all. */
+/* Opens one operand. If there are several, each must be a whole tape, since the filters apply to
+ * all. */
 static int open_tape(struct cmd *cmd, size_t i, struct tape_arg *tape)
 {
     const struct profile_args *args = cmd->args;
@@ -192,13 +194,13 @@ static int open_tape(struct cmd *cmd, size_t i, struct tape_arg *tape)
     const struct selector *selector = &tape->selector;
     if (selector->kind.n || (cmd->n_operands > 1 && (selector->recording.n || selector->compile.n)))
         return out_usage(cmd->out,
-                         "profile: %s: name whole tapes here; --recording and --compile "
-                         "narrow",
+                         "profile: %s: name whole tapes here; --recording and --compile select "
+                         "a part",
                          cmd->operands[i]);
     return EXIT_DONE;
 }
 
-static int run(struct cmd *cmd)
+static int run_profile(struct cmd *cmd)
 {
     const struct profile_args *args = cmd->args;
     size_t n = cmd->n_operands;
@@ -229,9 +231,9 @@ static int run(struct cmd *cmd)
 const struct command command_profile = {
     .synopsis = "[options] TAPE[@RECORDING][:COMPILE[_ATTEMPT]]...",
     .description =
-        "Tells where compile time went: phases, operators by level, user lines, guards, "
-        "restarts, recompiles, graph breaks, failures and caches. Several tapes or ranks "
-        "are put side by side.",
+        "Reports where compile time went: phases, operators by level, user lines, guards, "
+        "restarts, recompiles, graph breaks, failures and caches. Several tapes or ranks are "
+        "shown side by side.",
     .examples = "  symtape profile bert.tape\n"
                 "  symtape profile rank0.tape rank1.tape --limit 5\n"
                 "  symtape profile bert.tape -o bert.folded\n",
@@ -239,5 +241,5 @@ const struct command command_profile = {
     .args_size = sizeof(struct profile_args),
     .min_operands = 1,
     .max_operands = OPERANDS_ANY,
-    .run = run,
+    .run = run_profile,
 };

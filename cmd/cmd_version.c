@@ -6,7 +6,7 @@
 #include "trace/base/hash.h"
 #include "trace/base/text/json_write.h"
 
-/* Versions of torch whose logs the readers were written against and tested with. Logs of others are
+/* The versions of torch for which the readers were written and tested. Logs of other versions are
  * read as far as they are alike; nothing on them is dropped. */
 #define TORCH_LOGS_FROM "2.7"
 #define TORCH_LOGS_TO   "2.13"
@@ -22,7 +22,7 @@ static const struct opt options[] = {
 
 struct library {
     const char *name;
-    char version[32]; /* of the library that is loaded, not of its headers */
+    char version[32]; /* version of the library that is loaded, not of its headers */
 };
 
 enum { LIBRARIES = 4 };
@@ -42,7 +42,7 @@ static void libraries(struct library *list)
              xxhash / 100 % 100, xxhash % 100);
 }
 
-static void print_json(const struct library *list, struct buf *text)
+static void print_version_json(const struct library *list, struct buf *text)
 {
     struct json_writer w = json_writer_of(text);
     json_open_object(&w, NULL);
@@ -60,7 +60,7 @@ static void print_json(const struct library *list, struct buf *text)
     buf_putc(text, '\n');
 }
 
-static void print_text(const struct library *list, struct buf *text)
+static void print_version_text(const struct library *list, struct buf *text)
 {
     buf_puts(text, "symtape " SYMTAPE_VERSION "\nlibraries:");
     for (int i = 0; i < LIBRARIES; i++)
@@ -68,16 +68,16 @@ static void print_text(const struct library *list, struct buf *text)
     buf_puts(text, "\nlogs: torch " TORCH_LOGS_FROM " to " TORCH_LOGS_TO "\n");
 }
 
-static int run(struct cmd *cmd)
+static int run_version(struct cmd *cmd)
 {
     const struct version_args *args = cmd->args;
     struct library list[LIBRARIES];
     struct buf text = BUF_INIT;
     libraries(list);
     if (args->json)
-        print_json(list, &text);
+        print_version_json(list, &text);
     else
-        print_text(list, &text);
+        print_version_text(list, &text);
     int code = out_buf(cmd->out, &text);
     buf_release(&text);
     return code;
@@ -89,5 +89,5 @@ const struct command command_version = {
                    "versions of torch whose logs it knows. The same as symtape --version.",
     .options = options,
     .args_size = sizeof(struct version_args),
-    .run = run,
+    .run = run_version,
 };

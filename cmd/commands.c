@@ -11,7 +11,7 @@ const struct opt common_options[] = {
     OPT_CHOICE(0, "color", "auto|always|never", struct common_args, color,
                "color the output; auto obeys NO_COLOR, CLICOLOR_FORCE and TERM"),
     OPT_FLAG(0, "big", struct common_args, big,
-             "let input take any memory, not only 64 MiB and 40 times its size"),
+             "lift the limit on the memory that input may take, 64 MiB and 40 times its size"),
     OPT_FLAG('q', "quiet", struct common_args, quiet, "print errors only, no notes"),
     OPT_FLAG('h', "help", struct common_args, help, "print this help"),
     OPT_END,

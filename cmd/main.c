@@ -9,7 +9,7 @@
 #include "cmd/cli/refused_memory.h"
 #include "cmd/cmd.h"
 
-/* Options in front of the command: `symtape --version --json`, `symtape -q info T`. */
+/* Options before the command: `symtape --version --json`, `symtape -q info T`. */
 struct front_args {
     bool version, json;
 };
@@ -20,8 +20,8 @@ static const struct opt front_options[] = {
     OPT_END,
 };
 
-/* A file opened later must not become standard output because that was closed: a closed stream
- * becomes one that cannot be used, so that its failure is seen. */
+/* If a standard stream is closed, a file that is opened later would take its descriptor. The stream
+ * is replaced by one that cannot be used, so that writing to it is an error. */
 static void reserve_standard_streams(void)
 {
     for (int fd = 0; fd < 3; fd++)
@@ -65,7 +65,7 @@ static int usage_error(struct out *out, const struct command_row *row, struct er
     return out_error(out, err);
 }
 
-/* Everything behind "symtape": parses, and runs the command. */
+/* Parses the arguments after "symtape NAME" and runs the command. */
 static int run_command(struct out *out, const struct command_row *row, struct common_args common,
                        int argc, const char *const *argv)
 {
@@ -128,9 +128,10 @@ static int dispatch(struct out *out, int argc, const char *const *argv)
     return code;
 }
 
-/* A command runs once and ends. Memory that it frees it soon wants again; giving it back to the
+/* A command runs once and ends, and soon allocates again what it freed. Returning memory to the
  * system in between costs a page fault for each 4 KiB, a third of the time of `symtape profile`.
- * What is larger than most goes back: windows of zstd, one an input, would lie side by side. */
+ * Only blocks above this size are returned: windows of zstd, one for each input, would
+ * accumulate. */
 static void keep_freed_memory(void)
 {
 #ifdef __GLIBC__
@@ -140,8 +141,8 @@ static void keep_freed_memory(void)
 #endif
 }
 
-/* A file that must not grow (ulimit -f) is an error of a write, not the end. A handler, not
- * SIG_IGN: programs that are started do not inherit it. */
+/* A file that must not grow (ulimit -f) is an error of write(), and must not end the process. This
+ * is a handler and not SIG_IGN, which programs that are started would inherit. */
 static void file_too_large(int number)
 {
     (void)number;

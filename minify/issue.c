@@ -25,7 +25,7 @@ void issue_title(const struct issue *issue, struct buf *out)
     struct str what = signature->op.n ? signature->op : signature->kind;
     if (what.n)
         buf_printf(&text, "%.*s: ", STR_ARG(what));
-    /* What was asked for by its name is what others would look for. */
+    /* A guard or symbol that the user named is what others will search for. */
     bool named = str_is(signature->kind, "guard") || str_is(signature->kind, "specializes") ||
                  str_is(signature->kind, "cost");
     if (named)
@@ -45,7 +45,7 @@ static void put_sentence(struct buf *out, const char *before, struct str text)
     buf_puts(out, ".\n\n");
 }
 
-/* Lines for reading, as code. */
+/* Prints lines as code. */
 static void put_shown(struct buf *out, struct str lines)
 {
     struct buf text = BUF_INIT;
@@ -71,14 +71,15 @@ static void put_error(const struct issue *issue, struct buf *out)
 
 static void put_repro(const struct issue *issue, struct buf *out)
 {
-    buf_puts(out, "### Repro\n\nExit code 1: the bug is there, 0: it is not, 125: cannot run.\n\n");
+    buf_puts(out, "### Repro\n\nExit code 1: the bug occurs, 0: it does not, 125: the program "
+                  "cannot run.\n\n");
     if (issue->cannot && issue->cannot[0])
         put_sentence(out, "PyTorch alone cannot run it: ", str_of(issue->cannot));
     markdown_block(out, "python", issue->repro);
     if (issue->verified) {
         struct buf text = BUF_INIT;
         repro_verified_print(issue->verified, &text);
-        put_sentence(out, "The repro was ", buf_str(&text));
+        put_sentence(out, "Verification: ", buf_str(&text));
         out->failed |= text.failed;
         buf_release(&text);
     }
@@ -89,7 +90,7 @@ static void put_whys(const struct issue *issue, struct buf *out)
     const struct why_list *whys = issue->whys;
     if (!whys || whys->list.n == 0)
         return;
-    buf_puts(out, "### Why each part is there\n\n| part | taken away | then |\n|---|---|---|\n");
+    buf_puts(out, "### Why each part is needed\n\n| part | removed | then |\n|---|---|---|\n");
     for (size_t i = 0; i < whys->list.n; i++) {
         const struct why *why = &whys->list.v[i];
         buf_puts(out, "| ");
@@ -124,8 +125,8 @@ static void put_reduction(const struct issue *issue, struct buf *out)
 {
     const struct minify_result *r = issue->result;
     buf_printf(out,
-               "### How it was reduced\n\nFrom %llu calls, %llu symbols and %llu guards to %llu, "
-               "%llu and %llu, with %llu questions in %.1f s",
+               "### How it was reduced\n\nFrom %llu calls, %llu symbols and %llu guards to "
+               "%llu, %llu and %llu, with %llu checks in %.1f s",
                (unsigned long long)r->before.part[SIZE_CALLS],
                (unsigned long long)r->before.part[SIZE_SYMBOLS],
                (unsigned long long)r->before.part[SIZE_FACTS],
@@ -142,11 +143,12 @@ static void put_reduction(const struct issue *issue, struct buf *out)
         out->failed |= command.failed;
         buf_release(&command);
     }
-    buf_puts(out, r->minimal ? ". No single part can be taken away and leave the failure.\n"
-                             : ". It may get smaller still: the search was not finished.\n");
+    buf_puts(out, r->minimal ? ". Removing any single remaining part makes the failure "
+                               "disappear.\n"
+                             : ". The search was not finished: a smaller graph may fail, too.\n");
     if (r->rate_asked > 1)
-        buf_printf(out, "Asked again, it failed %u of %u times.\n", (unsigned)r->rate_hits,
-                   (unsigned)r->rate_asked);
+        buf_printf(out, "When it was run again, it failed %u of %u times.\n",
+                   (unsigned)r->rate_hits, (unsigned)r->rate_asked);
 }
 
 bool issue_print(const struct issue *issue, struct buf *out)

@@ -23,7 +23,8 @@ const char *minify_end_name(enum minify_end end)
     return end_names[end];
 }
 
-/* One failure is proof; that nothing fails has to be heard this often to be believed. */
+/* One failure proves that a graph fails; that it does not fail needs this many runs without a
+ * failure. */
 static uint32_t clean_runs(double rate)
 {
     double n = rate < 1 ? ceil(log(ALPHA) / log1p(-rate)) : 1;
@@ -40,7 +41,7 @@ static double timeout_of(const struct minify_options *options, double first)
                                     : seconds;
 }
 
-/* Asks on until the original was asked `repeat` times. */
+/* Asks about the original until `repeat` answers are known. */
 static bool measure_rate(struct search *search, struct minify_result *result)
 {
     const struct known *known = cache_find(&search->cache, search->best_hash);
@@ -55,7 +56,7 @@ static bool measure_rate(struct search *search, struct minify_result *result)
     return true;
 }
 
-/* Asks about the original. False: the search has ended. */
+/* Asks about the original. Returns false if the search has ended. */
 static bool calibrate(struct search *search, const struct candidate *whole,
                       struct minify_result *result)
 {
@@ -102,8 +103,8 @@ static bool confirm(struct search *search, struct minify_result *result)
     return true;
 }
 
-static bool begin(struct search *search, const struct minify_options *options,
-                  struct minify_result *result)
+static bool begin_search(struct search *search, const struct minify_options *options,
+                         struct minify_result *result)
 {
     const struct journal_head head = { .program = STR(SYMTAPE_VERSION),
                                        .oracle = options->oracle->id };
@@ -128,7 +129,7 @@ static bool begin(struct search *search, const struct minify_options *options,
     return true;
 }
 
-static void fill(struct minify_result *result, struct search *search)
+static void fill_result(struct minify_result *result, struct search *search)
 {
     result->end = search->end;
     result->best = search->best;
@@ -148,7 +149,7 @@ static void fill(struct minify_result *result, struct search *search)
     result->clean = search->how.clean;
 }
 
-static bool finish(struct search *search, struct minify_result *result, struct err *err)
+static bool finish_search(struct search *search, struct minify_result *result, struct err *err)
 {
     struct err late = { 0 };
     if (search->workers)
@@ -156,7 +157,7 @@ static bool finish(struct search *search, struct minify_result *result, struct e
     if (search->best && search->unsaved)
         search_save(search);
     workers_stop(search->workers);
-    fill(result, search);
+    fill_result(result, search);
     if (!journal_close(search->journal, &late) && search->end != MINIFY_FAILED) {
         search->err = late;
         result->end = MINIFY_FAILED;
@@ -175,10 +176,10 @@ bool minify_run(const struct candidate *whole, const struct minify_options *opti
 {
     struct search search = { 0 };
     *result = (struct minify_result){ 0 };
-    bool good = begin(&search, options, result) && calibrate(&search, whole, result) &&
+    bool good = begin_search(&search, options, result) && calibrate(&search, whole, result) &&
                 schedule_run(&search, result) && confirm(&search, result);
     (void)good; /* search.end tells */
-    return finish(&search, result, err);
+    return finish_search(&search, result, err);
 }
 
 void minify_result_release(struct minify_result *result)

@@ -26,12 +26,12 @@
 /* Why a run ended. */
 enum minify_end {
     MINIFY_DONE,           /* no pass finds anything any more */
-    MINIFY_NOT_REPRODUCED, /* the original is not interesting: result.first says what it is */
+    MINIFY_NOT_REPRODUCED, /* the original graph does not fail: result.first has the answer */
     MINIFY_STOPPED,        /* *options.stop */
     MINIFY_DEADLINE,
     MINIFY_MAX_CALLS,
     MINIFY_UNRESOLVED, /* the oracle could not tell too many times in a row */
-    MINIFY_FAILED      /* err says why: a broken oracle, a full disk, memory */
+    MINIFY_FAILED      /* an error, described by err: a broken oracle, a full disk, no memory */
 };
 const char *minify_end_name(enum minify_end end); /* "done", "deadline", ... */
 
@@ -72,7 +72,7 @@ struct minify_options {
 
 #define MINIFY_OPTIONS_DEFAULT ((struct minify_options){ .jobs = 1, .repeat = 1 })
 
-/* What a pass did, over all its runs. */
+/* Statistics of a pass, over all its runs. */
 struct pass_stats {
     const struct pass *pass;
     uint32_t runs;
@@ -80,7 +80,7 @@ struct pass_stats {
     double seconds;
 };
 
-/* One accepted step: the size it led to, after how many calls. */
+/* One accepted step: the resulting size, and the number of oracle calls until then. */
 struct minify_step {
     uint64_t calls;
     double seconds;

@@ -168,7 +168,9 @@ static bool load_all(struct loading *l, struct err *err)
         return err_set(err, ERR_USAGE, "no attempt has a symbol %.*s",
                        STR_ARG(l->options->changes.sets[0].symbol));
     if (l->options->changes.n_marks && !l->n_marks)
-        return err_set(err, ERR_USAGE, "no attempt has an input %.*s of that size",
+        return err_set(err, ERR_USAGE,
+                       "no attempt has an input %.*s with that "
+                       "dimension",
                        STR_ARG(l->options->changes.marks[0].source));
     return true;
 }

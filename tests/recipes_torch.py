@@ -130,7 +130,7 @@ def test_bisect_by_guard(sandbox):
     found = [line for line in out.splitlines() if line.startswith("first-bad=")]
     assert any("kind=guard" in line and 'expr="s77 > 3"' in line for line in found), out
     assert any(line.startswith("first-bad=none") for line in found), out
-    assert "recorded as the work of dynamo" in out and "if x.shape[0] > 3:" in out, out
+    assert "recorded as made by dynamo" in out and "if x.shape[0] > 3:" in out, out
 
 
 def test_bisect_by_replay(sandbox):

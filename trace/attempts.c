@@ -14,19 +14,19 @@ struct key {
 };
 
 /* What is known by now of the latest compile of an id. */
-struct state {
+struct attempt_state {
     uint32_t compile; /* TRACE_NONE: none yet */
     uint32_t latest;  /* attempt; TRACE_NONE: no attempt 0 was seen */
     bool ended;
 };
 
-struct grouping {
+struct attempt_grouping {
     struct trace *trace;
     struct record *records;
     struct intern ids;      /* of struct compile with no resets: a state each */
     struct intern compiles; /* of struct compile */
     struct intern attempts; /* of struct key */
-    vec_of(struct state)
+    vec_of(struct attempt_state)
     states;
     vec_of(uint32_t)
     counts; /* records of each attempt */
@@ -41,14 +41,14 @@ static struct str as_bytes(const void *data, size_t n)
     return (struct str){ data, n };
 }
 
-static struct key key_of(const struct grouping *g, uint32_t attempt)
+static struct key key_of(const struct attempt_grouping *g, uint32_t attempt)
 {
     struct key ret;
     memcpy(&ret, intern_text(&g->attempts, attempt).p, sizeof ret);
     return ret;
 }
 
-static struct compile compile_of(const struct grouping *g, uint32_t compile)
+static struct compile compile_of(const struct attempt_grouping *g, uint32_t compile)
 {
     struct compile ret;
     memcpy(&ret, intern_text(&g->compiles, compile).p, sizeof ret);
@@ -56,14 +56,14 @@ static struct compile compile_of(const struct grouping *g, uint32_t compile)
 }
 
 /* TRACE_NONE when it is not known. */
-static uint32_t find_attempt(const struct grouping *g, uint32_t compile, uint32_t number)
+static uint32_t find_attempt(const struct attempt_grouping *g, uint32_t compile, uint32_t number)
 {
     struct key key = { compile, number };
     return intern_find(&g->attempts, as_bytes(&key, sizeof key));
 }
 
 /* The attempt, added if it is not known; TRACE_NONE when memory ran out. */
-static uint32_t attempt_of(struct grouping *g, struct state *state, uint32_t number)
+static uint32_t attempt_of(struct attempt_grouping *g, struct attempt_state *state, uint32_t number)
 {
     struct key key = { state->compile, number };
     uint32_t id = intern(&g->attempts, as_bytes(&key, sizeof key));
@@ -78,7 +78,7 @@ static uint32_t attempt_of(struct grouping *g, struct state *state, uint32_t num
 
 /* A record without an attempt number (what a compiled graph logs when it runs) belongs to the
  * latest attempt so far, numbers counted without a gap. */
-static uint32_t latest_attempt(struct grouping *g, struct state *state)
+static uint32_t latest_attempt(struct attempt_grouping *g, struct attempt_state *state)
 {
     if (state->latest == TRACE_NONE)
         return attempt_of(g, state, 0);
@@ -91,26 +91,28 @@ static uint32_t latest_attempt(struct grouping *g, struct state *state)
 }
 
 /* Of the record's compile id; NULL when memory ran out. */
-static struct state *state_of(struct grouping *g, struct compile id)
+static struct attempt_state *state_of(struct attempt_grouping *g, struct compile id)
 {
     uint32_t i = intern(&g->ids, as_bytes(&id, sizeof id));
     if (i == INTERN_NONE ||
         (i == g->states.n &&
-         !vec_push(&g->states, (struct state){ TRACE_NONE, TRACE_NONE, false })))
+         !vec_push(&g->states, (struct attempt_state){ TRACE_NONE, TRACE_NONE, false })))
         return NULL;
     return &g->states.v[i];
 }
 
-static bool begin_compile(struct grouping *g, struct state *state, struct compile id)
+static bool begin_compile(struct attempt_grouping *g, struct attempt_state *state,
+                          struct compile id)
 {
     id.resets = g->resets.v[id.recording];
-    *state = (struct state){ intern(&g->compiles, as_bytes(&id, sizeof id)), TRACE_NONE, false };
+    *state =
+        (struct attempt_state){ intern(&g->compiles, as_bytes(&id, sizeof id)), TRACE_NONE, false };
     return state->compile != TRACE_NONE;
 }
 
 /* An id starts anew: its attempt has started already, was followed by another, or has ended. */
-static bool is_again(const struct grouping *g, const struct state *state, enum event event,
-                     uint32_t number)
+static bool is_again(const struct attempt_grouping *g, const struct attempt_state *state,
+                     enum event event, uint32_t number)
 {
     uint32_t attempt = find_attempt(g, state->compile, number);
     if (event == EVENT_DYNAMO_OUTPUT_GRAPH)
@@ -120,7 +122,7 @@ static bool is_again(const struct grouping *g, const struct state *state, enum e
             find_attempt(g, state->compile, number + 1) != TRACE_NONE);
 }
 
-static bool begins_phase(struct grouping *g, uint32_t record, struct json *doc)
+static bool begins_phase(struct attempt_grouping *g, uint32_t record, struct json *doc)
 {
     struct str payload;
     struct err ignored = { 0 };
@@ -130,7 +132,7 @@ static bool begins_phase(struct grouping *g, uint32_t record, struct json *doc)
 }
 
 /* The phases around a compile and why it recompiles are told before dynamo_start. */
-static bool comes_before(struct grouping *g, uint32_t record, struct json *doc)
+static bool comes_before(struct attempt_grouping *g, uint32_t record, struct json *doc)
 {
     enum event event = g->records[record].event;
     return event == EVENT_ARTIFACT ||
@@ -144,7 +146,7 @@ static bool same_id(const struct context *a, const struct context *b)
 }
 
 /* An attempt keeps at least one record: of damaged tapes all could seem to come before. */
-static void take_back(struct grouping *g, uint32_t start, uint32_t attempt)
+static void take_back(struct attempt_grouping *g, uint32_t start, uint32_t attempt)
 {
     enum { MAX_BACK = 16 };
     const struct record *first = &g->records[start];
@@ -166,7 +168,7 @@ static void take_back(struct grouping *g, uint32_t start, uint32_t attempt)
     json_release(&doc);
 }
 
-static bool assign(struct grouping *g, uint32_t i, struct err *err)
+static bool assign(struct attempt_grouping *g, uint32_t i, struct err *err)
 {
     struct record *record = &g->records[i];
     const struct context *c = &g->trace->contexts[record->context];
@@ -177,7 +179,7 @@ static bool assign(struct grouping *g, uint32_t i, struct err *err)
                           .frame = c->frame_id,
                           .compile = c->frame_compile_id };
     uint32_t number = c->attempt > 0 && c->attempt < UINT32_MAX ? (uint32_t)c->attempt : 0;
-    struct state *state = state_of(g, id);
+    struct attempt_state *state = state_of(g, id);
     bool again = state && state->compile != TRACE_NONE && is_again(g, state, record->event, number);
     if (!state)
         return err_nomem(err);
@@ -197,8 +199,8 @@ static bool assign(struct grouping *g, uint32_t i, struct err *err)
 }
 
 /* Lists each attempt's records, by counting. */
-static bool collect(struct grouping *g, struct attempt *attempts, const struct record *records,
-                    struct err *err)
+static bool collect(struct attempt_grouping *g, struct attempt *attempts,
+                    const struct record *records, struct err *err)
 {
     struct trace *trace = g->trace;
     size_t total = 0, at = 0;
@@ -221,7 +223,8 @@ static bool collect(struct grouping *g, struct attempt *attempts, const struct r
 }
 
 /* "0/0", after a reset "0/0.1". */
-static bool name_attempt(struct grouping *g, struct attempt *attempt, uint32_t i, struct err *err)
+static bool name_attempt(struct attempt_grouping *g, struct attempt *attempt, uint32_t i,
+                         struct err *err)
 {
     struct key key = key_of(g, i);
     struct compile compile = compile_of(g, key.compile);
@@ -244,7 +247,7 @@ static bool name_attempt(struct grouping *g, struct attempt *attempt, uint32_t i
 }
 
 /* Numbers may have gaps when records were lost: the next is the lowest number above. */
-static void link_attempts(struct grouping *g, struct attempt *attempts)
+static void link_attempts(struct attempt_grouping *g, struct attempt *attempts)
 {
     for (uint32_t i = 0; i < g->counts.n; i++)
         for (uint32_t up = 1; up <= 16; up++) {
@@ -291,8 +294,8 @@ static bool find_status(struct trace *trace, struct attempt *attempt, struct jso
     return true;
 }
 
-static bool finish(struct grouping *g, struct attempt *attempts, const struct record *records,
-                   struct err *err)
+static bool finish_attempts(struct attempt_grouping *g, struct attempt *attempts,
+                            const struct record *records, struct err *err)
 {
     struct json doc = { 0 };
     bool ok = true;
@@ -309,7 +312,7 @@ static bool finish(struct grouping *g, struct attempt *attempts, const struct re
 
 bool trace_find_attempts(struct trace *trace, struct record *records, struct err *err)
 {
-    struct grouping g = { .trace = trace, .records = records };
+    struct attempt_grouping g = { .trace = trace, .records = records };
     bool ok = true;
     for (uint32_t i = 0; i < trace->n_recordings && ok; i++)
         ok = vec_push(&g.resets, 0) || err_nomem(err);
@@ -320,7 +323,7 @@ bool trace_find_attempts(struct trace *trace, struct record *records, struct err
         attempts = arena_array(&trace->tables->arena, struct attempt, g.counts.n + 1);
         trace->attempts = attempts;
         trace->n_attempts = (uint32_t)g.counts.n;
-        ok = (attempts || err_nomem(err)) && finish(&g, attempts, records, err);
+        ok = (attempts || err_nomem(err)) && finish_attempts(&g, attempts, records, err);
     }
     intern_release(&g.ids);
     intern_release(&g.compiles);

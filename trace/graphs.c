@@ -96,7 +96,7 @@ static bool add_graph(struct listing *l, uint32_t record, struct err *err)
     return count_name(l, &ref, err) && (vec_push(&l->refs, ref) || err_nomem(err));
 }
 
-static bool keep(struct listing *l, struct graph_list *list, struct err *err)
+static bool keep_graph(struct listing *l, struct graph_list *list, struct err *err)
 {
     struct trace_tables *tables = l->trace->tables;
     struct graph_ref *refs = arena_array(&tables->arena, struct graph_ref, l->refs.n + 1);
@@ -122,7 +122,7 @@ const struct graph_list *trace_graphs(struct trace *trace, struct err *err)
     for (uint32_t i = 0; i < trace->n_records && ok; i++)
         if (trace->records[i].event != EVENT_RAW && holds_graph(trace, &trace->records[i]))
             ok = add_graph(&l, i, err);
-    ok = ok && keep(&l, list, err);
+    ok = ok && keep_graph(&l, list, err);
     json_release(&l.doc);
     intern_release(&l.counted);
     vec_release(&l.counts);

@@ -209,7 +209,7 @@ static bool convert(struct trace *trace, const struct tape_record *row, uint8_t 
     return find_meta(trace, row, ret, err);
 }
 
-static struct recording describe(const struct tape_recording *row)
+static struct recording describe_damage(const struct tape_recording *row)
 {
     return (struct recording){
         .kind = row->kind == RECORDING_PT2 ? RECORDING_PT2 : RECORDING_LOG,
@@ -293,7 +293,7 @@ static bool read_recordings(struct trace *trace, struct err *err)
     if (!recordings)
         return err_nomem(err);
     for (size_t i = 0; i < n; i++)
-        recordings[i] = describe(&tape->recordings.v[i]);
+        recordings[i] = describe_damage(&tape->recordings.v[i]);
     for (uint32_t i = 0; i < trace->n_records; i++)
         if (!count(trace, recordings, i, err))
             return false;
@@ -340,7 +340,7 @@ static bool build(struct trace *trace, struct err *err)
 {
     struct record *records = NULL;
     if (trace->tables->tape->recordings.n == 0)
-        return err_set(err, ERR_INPUT, "the tape holds no recording");
+        return err_set(err, ERR_INPUT, "the tape has no recording");
     return read_contexts(trace, err) && read_records(trace, &records, err) &&
            read_recordings(trace, err) && trace_find_files(trace, err) &&
            trace_find_attempts(trace, records, err);

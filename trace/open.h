@@ -42,7 +42,7 @@ enum event {
     EVENT_COUNT
 };
 
-/* Which stack of call frames, in a trie over the whole tape; 0 is the empty stack. */
+/* A stack of call frames: an index into a trie over the whole tape; 0 is the empty stack. */
 typedef uint32_t stack_id;
 
 enum record_flag {
@@ -73,7 +73,7 @@ struct record {
     uint64_t offset;
 };
 
-/* What follows the metadata in a header line; equal ones are stored once. */
+/* The fields after the metadata in a header line; equal contexts are stored once. */
 struct context {
     int64_t compiled_autograd_id, frame_id, frame_compile_id; /* -1: absent or null */
     int64_t rank;                                             /* -1: absent */
@@ -160,7 +160,7 @@ struct str context_compile_id(const struct context *context, char *out);
 /* The payload's text, TABs removed, lines joined by '\n'. Valid until the second next call. False
  * when there is none or the tape is damaged there (then err is set). */
 bool trace_payload(struct trace *trace, uint32_t record, struct str *ret, struct err *err);
-/* The same, to keep: a copy in the caller's arena. */
+/* As above, as a copy in the caller's arena. */
 bool trace_payload_copy(struct trace *trace, uint32_t record, struct arena *arena, struct str *ret,
                         struct err *err);
 /* Size of a record's payload in bytes, without reading it; 0 when there is none. */
@@ -182,7 +182,7 @@ uint32_t stack_frame_id(const struct trace *trace, stack_id stack);
 uint32_t trace_n_stacks(const struct trace *trace); /* ids are below this */
 uint32_t trace_n_frames(const struct trace *trace); /* ids of known frames are below this */
 
-/* One place that could not be read as it should. */
+/* One damaged place. */
 struct damage {
     uint32_t recording; /* TRACE_NONE: the tape itself */
     struct str source;  /* path of the log, or of the tape */
@@ -190,7 +190,7 @@ struct damage {
     uint64_t offset;
     struct str what; /* "payload does not match its checksum", ... */
 };
-/* What is wrong with a record; NULL when nothing is. */
+/* Returns a description of a record's damage, or NULL when it is intact. */
 const char *record_damage(const struct trace *trace, uint32_t record);
 /* At most `max` places; returns how many there are in all. */
 uint64_t trace_damage(const struct trace *trace, struct damage *ret, uint64_t max);

@@ -5,7 +5,7 @@
 #include "trace/tables.h"
 
 /* While an archive is opened. */
-struct opening {
+struct recorded_opening {
     struct trace *trace;
     const struct recording *recording;
     const struct pt2 *pt2;
@@ -17,7 +17,7 @@ struct opening {
 static bool read_payload(void *user, const struct zip_member *member, struct buf *scratch,
                          struct str *ret, struct err *err)
 {
-    const struct opening *in = user;
+    const struct recorded_opening *in = user;
     uint32_t record = in->records[member - in->pt2->zip.members];
     (void)scratch;
     if (in->trace->records[record].payload == TRACE_NONE)
@@ -28,7 +28,7 @@ static bool read_payload(void *user, const struct zip_member *member, struct buf
 }
 
 /* What import wrote into a record's metadata. False without an error where that is no member. */
-static bool read_member(struct opening *in, uint32_t record, struct zip_member *ret,
+static bool read_member(struct recorded_opening *in, uint32_t record, struct zip_member *ret,
                         struct err *err)
 {
     const struct json *doc = &in->doc;
@@ -52,7 +52,7 @@ static bool read_member(struct opening *in, uint32_t record, struct zip_member *
 }
 
 /* Fills both arrays, which have room for every record; *n counts from 0. */
-static bool read_members(struct opening *in, struct zip_member *members, uint32_t *records,
+static bool read_members(struct recorded_opening *in, struct zip_member *members, uint32_t *records,
                          uint32_t *n, struct err *err)
 {
     uint32_t first = in->recording->first_record;
@@ -68,7 +68,7 @@ static bool read_members(struct opening *in, struct zip_member *members, uint32_
 bool recorded_pt2_open(struct recorded_pt2 *archive, struct trace *trace, uint32_t recording,
                        struct err *err)
 {
-    struct opening in = { .trace = trace, .recording = &trace->recordings[recording] };
+    struct recorded_opening in = { .trace = trace, .recording = &trace->recordings[recording] };
     const struct pt2_reader reader = { read_payload, &in };
     size_t room = (size_t)in.recording->n_records + 1; /* calloc(0) may answer NULL */
     struct zip_member *members = calloc(room, sizeof *members);

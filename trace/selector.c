@@ -123,7 +123,7 @@ bool selector_parse(struct selector *selector, struct str text, struct err *err)
          colon += 1 + str_find_char(str_from(text, colon + 1), ':')) {
         if (parse_place(selector, str_from(text, colon + 1)))
             return parse_tape(selector, str_first(text, colon)) ||
-                   err_set(err, ERR_USAGE, "\"%.*s\" names no tape", STR_ARG(text));
+                   err_set(err, ERR_USAGE, "\"%.*s\" does not name a tape", STR_ARG(text));
         if (odd == text.n && meant_as_place(text, colon))
             odd = colon;
     }
@@ -131,7 +131,7 @@ bool selector_parse(struct selector *selector, struct str text, struct err *err)
         return err_set(err, ERR_USAGE,
                        "\"%.*s\" is not COMPILE[_ATTEMPT][:KIND[#I]], as in 0/0:forward",
                        STR_ARG(str_from(text, odd + 1)));
-    return parse_tape(selector, text) || err_set(err, ERR_USAGE, "an empty name is no tape");
+    return parse_tape(selector, text) || err_set(err, ERR_USAGE, "the name of the tape is empty");
 }
 
 bool selector_parse_part(struct selector *selector, struct str text, struct err *err)
@@ -305,7 +305,7 @@ static bool graph_error(const struct trace *trace, const struct graph_list *list
         offer(&names, buf_str(&name));
     }
     buf_release(&name);
-    return offer_error(&names, err, ambiguous ? "several graphs are meant" : "no such graph",
+    return offer_error(&names, err, ambiguous ? "several graphs match" : "no such graph",
                        (struct str){ 0 });
 }
 

@@ -1,5 +1,5 @@
-/* bisect --check: a state is the graph cut behind a call, and the command says of it what it says
- * of candidates to `symtape minify --check`. */
+/* bisect --check: a state is the graph cut after a call, and the command answers for it as it does
+ * for a candidate of `symtape minify --check`. */
 #include <pthread.h>
 
 #include "cmd/bisect/bisect.h"
@@ -37,14 +37,15 @@ static bool print_py(void *user, const struct candidate *candidate, struct buf *
     return repro_print(candidate, &what, &notes, out);
 }
 
-/* After all calls the graph is whole; before that what nothing uses becomes its outputs. */
+/* After all calls the graph is complete. Before that, the values that nothing uses become its
+ * outputs. */
 static struct candidate *cut(const struct by_command *c, uint32_t state, struct err *err)
 {
     const struct edit edit = { .kind = EDIT_KEEP_PREFIX, .a = c->calls->list.v[state - 1].at };
     return candidate_apply(c->whole, &edit, 1, err);
 }
 
-static enum bisect_answer ask(void *user, uint32_t state, bool fresh, struct err *err)
+static enum bisect_answer ask_about_state(void *user, uint32_t state, bool fresh, struct err *err)
 {
     struct by_command *c = user;
     struct err why = { 0 };
@@ -77,7 +78,7 @@ static enum bisect_answer ask(void *user, uint32_t state, bool fresh, struct err
     }
 }
 
-/* Of all events the calls. */
+/* Removes the events that are not calls. */
 static bool keep_calls(struct bisect_events *events)
 {
     size_t n = 0;
@@ -119,8 +120,8 @@ bool bisect_by_command(const struct bisect_args *args, const struct candidate *w
         .n = (uint32_t)events->list.n,
         .jobs = args->jobs.given ? (uint32_t)args->jobs.value : 1,
         .from_end = args->from_end,
-        .looks = args->looks.given ? (uint32_t)args->looks.value : 3,
-        .probe = ask,
+        .looks = args->extra_checks.given ? (uint32_t)args->extra_checks.value : 3,
+        .probe = ask_about_state,
         .user = &c,
         .stop = stop,
     };

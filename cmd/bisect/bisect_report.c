@@ -36,7 +36,7 @@ static void put_event(struct buf *text, const char *label, uint32_t number,
     buf_printf(text, "%s: event %" PRIu32 " of %zu, %s %.*s", label, number, n,
                bisect_event_name(event->kind), STR_ARG(event->expr));
     if (event->recorded)
-        buf_printf(text, ", recorded as the work of %s", event->recorded);
+        buf_printf(text, ", recorded as made by %s", event->recorded);
     else if (event->kind != BISECT_EVENT_NODE && event->node.n)
         buf_printf(text, ", asked for by %.*s = %.*s", STR_ARG(event->node), STR_ARG(event->op));
     put_place(text, event);
@@ -49,7 +49,9 @@ static void put_contradictions(struct buf *text, const struct bisect_result *r)
 {
     if (r->monotone)
         return;
-    buf_printf(text, "not monotone: the answer changes %" PRIu32 " times over the places asked:",
+    buf_printf(text,
+               "not monotone: the answer changes %" PRIu32
+               " times over the places that were checked:",
                r->flips);
     size_t shown = 0;
     for (size_t i = 0; i < r->seen.n && shown < SEEN_SHOWN; i++) {
@@ -63,13 +65,15 @@ static void put_contradictions(struct buf *text, const struct bisect_result *r)
 
 static void put_questions(struct buf *text, const struct bisect_result *r)
 {
-    buf_printf(text, "%" PRIu32 " questions in %" PRIu32 " rounds", r->probes, r->rounds);
+    buf_printf(text, "%" PRIu32 " checks in %" PRIu32 " rounds", r->probes, r->rounds);
     if (r->looked)
-        buf_printf(text, ", and %" PRIu32 " for a contradiction", r->looked);
-    buf_puts(text, r->certified ? "; good and bad were both asked afresh\n" : "\n");
+        buf_printf(text, ", and %" PRIu32 " extra check%s", r->looked, r->looked == 1 ? "" : "s");
+    buf_puts(text, r->certified ? "; the last good and the first bad place were both checked "
+                                  "again\n"
+                                : "\n");
 }
 
-/* For scripts: always the last line. */
+/* The last line is always this one, which scripts can parse. */
 static void put_machine_line(struct buf *text, const struct bisect_report *report)
 {
     const struct bisect_result *r = report->result;
@@ -88,12 +92,14 @@ static void put_machine_line(struct buf *text, const struct bisect_report *repor
     buf_printf(text, " good=%" PRIu32 " probes=%" PRIu32 "\n", r->good, r->probes);
 }
 
-/* An end that nobody was asked about yet is taken for granted. */
+/* An end of the range that was not checked yet is assumed to be what the search assumes it to
+ * be. */
 static void put_stopped(struct buf *text, const struct bisect_report *report)
 {
     const struct bisect_result *r = report->result;
     if (bisect_was(r, r->bad, BISECT_GOOD))
-        buf_printf(text, "interrupted: good after all %" PRIu32 " events, asked once\n", r->bad);
+        buf_printf(text, "interrupted: good after all %" PRIu32 " events, which was checked once\n",
+                   r->bad);
     else if (r->bad - r->good <= 1)
         buf_printf(text, "interrupted: the first bad event is %" PRIu32, r->bad);
     else
@@ -102,7 +108,7 @@ static void put_stopped(struct buf *text, const struct bisect_report *report)
     if (!bisect_was(r, r->bad, BISECT_GOOD))
         buf_puts(text, bisect_was(r, r->bad, BISECT_BAD)
                            ? "\n"
-                           : ", if any is: nobody has asked about all of them yet\n");
+                           : ", if any is bad: the state after all of them was not checked yet\n");
 }
 
 static void put_end(struct buf *text, const struct bisect_report *report)
@@ -123,26 +129,27 @@ static void put_end(struct buf *text, const struct bisect_report *report)
     case BISECT_ALWAYS: buf_puts(text, "bad before the first event\n"); break;
     case BISECT_BETWEEN:
         buf_printf(text,
-                   "the first bad one is one of %" PRIu32 " to %" PRIu32
-                   ": the others cannot be told\n",
+                   "the first bad event is one of %" PRIu32 " to %" PRIu32
+                   ": the check could not decide which\n",
                    r->good + 1, r->bad);
         put_event(text, "bad", r->bad, event_of(report, r->bad), n);
         put_event(text, "last good", r->good, event_of(report, r->good), n);
         break;
     case BISECT_CANNOT:
-        buf_puts(text, "cannot tell: not even about the whole");
+        buf_puts(text, "cannot tell: the check could not decide about the whole graph");
         if (report->said.n)
-            buf_printf(text, ": --check says: %.*s", STR_ARG(report->said));
+            buf_printf(text, ": --check printed: %.*s", STR_ARG(report->said));
         buf_putc(text, '\n');
         break;
     case BISECT_UNSTEADY:
-        buf_puts(text, "cannot tell: asked again, the same place answers otherwise\n");
+        buf_puts(text, "cannot tell: the same place gave another answer when it was checked "
+                       "again\n");
         break;
     case BISECT_STOPPED: put_stopped(text, report); break;
     }
 }
 
-static void put_text(struct buf *text, const struct bisect_report *report)
+static void put_bisect_text(struct buf *text, const struct bisect_report *report)
 {
     buf_printf(text, "%.*s\n", STR_ARG(report->graph));
     put_end(text, report);
@@ -178,7 +185,7 @@ static void json_event(struct json_writer *w, const char *key, uint32_t number,
     json_close(w);
 }
 
-static void put_json(struct buf *text, const struct bisect_report *report)
+static void put_bisect_json(struct buf *text, const struct bisect_report *report)
 {
     const struct bisect_result *r = report->result;
     bool found = r->end == BISECT_FOUND || r->end == BISECT_BETWEEN;
@@ -264,9 +271,9 @@ int bisect_report(struct cmd *cmd, const struct bisect_args *args,
 {
     struct buf text = BUF_INIT;
     if (args->json)
-        put_json(&text, report);
+        put_bisect_json(&text, report);
     else
-        put_text(&text, report);
+        put_bisect_text(&text, report);
     int code = out_buf(cmd->out, &text);
     buf_release(&text);
     return code == EXIT_DONE ? code_of(args, report) : code;

@@ -8,32 +8,38 @@
 
 static const struct opt options[] = {
     OPT_STRING(0, "guard", "EXPR", struct bisect_args, guard,
-               "the guard that is looked for: 'Eq(s27, 16)'"),
+               "find the event that adds this guard, as in 'Eq(s27, 16)'"),
     OPT_STRING(0, "specializes", "SYMBOL", struct bisect_args, specializes,
-               "the symbol, or its source, that becomes a number"),
-    OPT_STRING(0, "expect", "REGEX", struct bisect_args, expect,
-               "the error or mismatch of a call that is looked for (default: any)"),
+               "find the event that makes this symbol a number; it is named by itself or by its "
+               "source"),
+    OPT_STRING(0, "error", "REGEX", struct bisect_args, error,
+               "find the first call whose error or mismatch matches REGEX (default: any)",
+               .old = "expect"),
     OPT_STRING(0, "check", "CMD", struct bisect_args, check,
-               "ask CMD about the graph cut behind a call, as symtape-minify(1) does: 0 bad, 1 to "
-               "124 good, 125 cannot tell"),
+               "run CMD on the graph cut after a call, as symtape-minify(1) does; exit code 0: "
+               "bad, 1 to 124: good, 125: cannot tell"),
     OPT_ALLOW(struct bisect_args, allow),
-    OPT_FLAG(0, "invert", struct bisect_args, invert, "of --check: 0 is good, 1 to 124 bad"),
+    OPT_FLAG(0, "invert", struct bisect_args, invert,
+             "with --check: exit code 0 means good, 1 to 124 bad"),
     OPT_STRING(0, "timeout", "TIME", struct bisect_args, timeout,
-               "of a run of CMD: 90, 90s, 15m (default: 5m)"),
-    OPT_STRING(0, "inject", "FAULT", struct bisect_args, inject,
-               "put a fault into the engine, for tests: flip-equality:N, ..."),
+               "time limit for a run of CMD: 90, 90s, 15m (default: 5m)"),
+    OPT_STRING(0, "inject-fault", "FAULT", struct bisect_args, inject_fault,
+               "inject a fault into the shape engine, for tests: flip-equality:N, ...",
+               .old = "inject"),
     OPT_FLAG(0, "between", struct bisect_args, between,
-             "name the first thing that the second TAPE does otherwise than the first"),
+             "find the first event or node in which the second TAPE differs from the first"),
     OPT_STRING(0, "only", "ID", struct bisect_args, only,
-               "exit 1 for this event alone and 125 for others, so that git bisect does not follow "
-               "another bug"),
-    OPT_FLAG(0, "from-end", struct bisect_args, from_end, "look near the end first"),
-    OPT_NUMBER('j', "jobs", "N", struct bisect_args, jobs, "questions at once (default: 1)"),
-    OPT_NUMBER(0, "looks", "N", struct bisect_args, looks,
-               "of --check: ask about so many more places, for a contradiction (default: 3)"),
+               "exit with 1 only if the first bad event is this one, and with 125 if it is "
+               "another, so that git bisect does not follow another bug"),
+    OPT_FLAG(0, "from-end", struct bisect_args, from_end, "search near the end first"),
+    OPT_NUMBER('j', "jobs", "N", struct bisect_args, jobs, "run N checks at once (default: 1)"),
+    OPT_NUMBER(0, "extra-checks", "N", struct bisect_args, extra_checks,
+               "with --check: check N more places for answers that contradict the result "
+               "(default: 3)",
+               .old = "looks"),
     OPT_FLAG('l', "list", struct bisect_args, list, "list the events"),
     OPT_FLAG(0, "bisect-codes", struct bisect_args, bisect_codes,
-             "exit as git bisect run wants: 0 good, 1 bad, 125 cannot tell"),
+             "exit as git bisect run expects: 0 good, 1 bad, 125 cannot tell"),
     OPT_JSON(struct bisect_args, json),
     OPT_END,
 };
@@ -54,7 +60,8 @@ struct in_engine {
     const struct bisect_events *events;
 };
 
-/* What the walk over all of it left of this state, or a walk up to there. */
+/* Uses the answer that the walk over the whole graph left for this state, or walks up to this
+ * state. */
 static enum bisect_answer probe(void *user, uint32_t state, bool fresh, struct err *err)
 {
     struct in_engine *in = user;
@@ -100,9 +107,10 @@ static bool is_over(const struct bisect_result *result)
     return result->end != BISECT_NEVER;
 }
 
-/* ---- The graphs that are meant ---- */
+/* ---- The selected graphs ---- */
 
-/* With a kind the graph of that name; else those of the attempt, its last one by default. */
+/* With a kind: the graph of that name. Otherwise: the graphs of the attempt, which is the last one
+ * by default. */
 static bool is_meant(const struct trace *trace, const struct selector *selector,
                      const struct graph_ref *ref)
 {
@@ -114,8 +122,8 @@ static bool is_meant(const struct trace *trace, const struct selector *selector,
            trace->attempts[ref->attempt].next == TRACE_NONE;
 }
 
-static struct candidate *load(struct trace *trace, const struct graph_list *list, uint32_t ref,
-                              struct buf *name, struct err *err)
+static struct candidate *load_candidate(struct trace *trace, const struct graph_list *list,
+                                        uint32_t ref, struct buf *name, struct err *err)
 {
     const struct candidate_options plain = { 0 };
     struct selector selector;
@@ -128,7 +136,7 @@ static struct candidate *load(struct trace *trace, const struct graph_list *list
                                                      : NULL;
 }
 
-/* A guard that no call asked for: its own record knows whose work it was, and on which line. */
+/* The record of a guard that no call asked for names the code that added it, and its line. */
 static bool find_recorded(struct trace *trace, const struct graph_ref *ref,
                           struct bisect_event *event, struct err *err)
 {
@@ -169,17 +177,17 @@ static bool find_recorded_ends(struct trace *trace, const struct graph_ref *ref,
     return true;
 }
 
-/* What is searched. */
-struct place {
+/* The graph that is searched. */
+struct searched_graph {
     struct str name;
     struct trace *trace; /* NULL: FX text, of which there are no records */
     const struct graph_ref *ref;
-    uint32_t nth; /* of the graphs that are meant */
+    uint32_t nth; /* the last of the selected graphs */
     bool last;
 };
 
 static int bisect_candidate(struct bisecting *b, const struct candidate *candidate,
-                            const struct place *place, struct err *err, bool *over)
+                            const struct searched_graph *place, struct err *err, bool *over)
 {
     struct bisect_events events = { .whole = false };
     struct bisect_result result = { .monotone = true };
@@ -213,8 +221,8 @@ static int bisect_ref(struct bisecting *b, struct trace *trace, const struct gra
 {
     struct err err = { 0 };
     struct buf name = BUF_INIT;
-    struct candidate *candidate = load(trace, list, ref, &name, &err);
-    const struct place place = { buf_str(&name), trace, &list->refs[ref], nth, last };
+    struct candidate *candidate = load_candidate(trace, list, ref, &name, &err);
+    const struct searched_graph place = { buf_str(&name), trace, &list->refs[ref], nth, last };
     int code = bisect_candidate(b, candidate, &place, &err, over);
     candidate_free(candidate);
     buf_release(&name);
@@ -236,8 +244,8 @@ static int bisect_tape(struct bisecting *b, struct tape_arg *tape)
             last = i;
     if (last == UINT32_MAX)
         return out_usage(b->cmd->out,
-                         "bisect: %s: no graph there; a compile that failed has its partial one "
-                         "when it was recorded with symtape record --deep",
+                         "bisect: %s: no graph is recorded there; symtape record --deep records "
+                         "the partial graph of a compile that fails",
                          b->cmd->operands[0]);
     bool over = false;
     int code = EXIT_DONE;
@@ -250,7 +258,9 @@ static int bisect_tape(struct bisecting *b, struct tape_arg *tape)
 static int bisect_operand(struct bisecting *b)
 {
     const struct candidate_options plain = { 0 };
-    const struct place place = { .name = str_of(b->cmd->operands[0]), .nth = 1, .last = true };
+    const struct searched_graph place = { .name = str_of(b->cmd->operands[0]),
+                                          .nth = 1,
+                                          .last = true };
     struct err err = { 0 };
     struct tape_arg tape = { .trace = NULL };
     bool over;
@@ -269,8 +279,8 @@ static int bisect_operand(struct bisecting *b)
     return code;
 }
 
-/* Ctrl-C ends it with what is known by then. */
-static int search(struct bisecting *b)
+/* Ctrl-C ends the search; what is known by then is reported. */
+static int search_graphs(struct bisecting *b)
 {
     struct search_signals signals;
     b->stop = search_signals_begin(&signals);
@@ -322,29 +332,32 @@ static int check_args(struct bisecting *b)
 {
     const struct bisect_args *args = b->args;
     struct out *out = b->cmd->out;
-    unsigned questions = !!args->expect + !!args->guard + !!args->specializes + !!args->check;
+    unsigned questions = !!args->error + !!args->guard + !!args->specializes + !!args->check;
     if (questions > 1)
-        return out_usage(out, "bisect: --expect, --guard, --specializes and --check exclude each "
+        return out_usage(out, "bisect: --error, --guard, --specializes and --check exclude each "
                               "other");
-    if (args->between && (questions || args->inject || args->list))
-        return out_usage(out, "bisect: --between asks nothing but what differs");
+    if (args->between && (questions || args->inject_fault || args->list))
+        return out_usage(out, "bisect: --between cannot be combined with --error, --guard, "
+                              "--specializes, --check, --inject-fault or --list");
     if (args->between != (b->cmd->n_operands == 2))
-        return out_usage(out, args->between ? "bisect: --between takes two TAPEs"
-                                            : "bisect: one TAPE, or two with --between");
-    if ((args->invert || args->timeout || args->looks.given || args->allow) && !args->check)
-        return out_usage(out, "bisect: --invert, --timeout, --looks and --allow belong to --check");
+        return out_usage(out, args->between ? "bisect: --between needs two TAPEs"
+                                            : "bisect: name one TAPE, or two with --between");
+    if ((args->invert || args->timeout || args->extra_checks.given || args->allow) && !args->check)
+        return out_usage(out, "bisect: --invert, --timeout, --extra-checks and --allow need "
+                              "--check");
     if (args->only && (strlen(args->only) != 16 || strspn(args->only, "0123456789abcdef") != 16))
         return out_usage(out,
-                         "bisect: --only: \"%s\" is no id, as in e1c81bad162d1681: the last "
-                         "line of an earlier run has it",
+                         "bisect: --only: \"%s\" is not an event's id, as in e1c81bad162d1681; "
+                         "the last line of an earlier run prints it",
                          args->only);
     if (args->jobs.given && (args->jobs.value < 1 || args->jobs.value > 256))
-        return out_usage(out, "bisect: --jobs: from 1 to 256");
-    if (args->looks.given && args->looks.value > 1000000)
-        return out_usage(out, "bisect: --looks: at most 1000000");
-    b->question = (struct bisect_question){ .kind = BISECT_FAILURE,
-                                            .what = str_of(args->expect ? args->expect : ""),
-                                            .inject = str_of(args->inject ? args->inject : "") };
+        return out_usage(out, "bisect: --jobs must be from 1 to 256");
+    if (args->extra_checks.given && args->extra_checks.value > 1000000)
+        return out_usage(out, "bisect: --extra-checks must be at most 1000000");
+    b->question =
+        (struct bisect_question){ .kind = BISECT_FAILURE,
+                                  .what = str_of(args->error ? args->error : ""),
+                                  .inject = str_of(args->inject_fault ? args->inject_fault : "") };
     if (args->guard) {
         b->question.kind = BISECT_GUARD;
         b->question.what = str_of(args->guard);
@@ -355,12 +368,12 @@ static int check_args(struct bisecting *b)
     return EXIT_DONE;
 }
 
-static int run(struct cmd *cmd)
+static int run_bisect(struct cmd *cmd)
 {
     struct bisecting b = { .cmd = cmd, .args = cmd->args };
     int code = check_args(&b);
     if (code == EXIT_DONE)
-        code = b.args->between ? compare(&b) : search(&b);
+        code = b.args->between ? compare(&b) : search_graphs(&b);
     buf_release(&b.said);
     return b.args->bisect_codes ? exit_code_for_bisect(code) : code;
 }
@@ -369,10 +382,10 @@ const struct command command_bisect = {
     .synopsis =
         "[options] TAPE:COMPILE[:KIND]\n[options] ARCHIVE.pt2 | GRAPH.fx\n--between TAPE TAPE",
     .description =
-        "Replays the events of a compile (symbols, guards, asserts, replacements, "
-        "specializations, calls) and names the first after which a guard holds, a symbol is a "
-        "number, a call fails, or a command says so. The answer stands only when the state "
-        "before it and the state after it were both asked afresh.",
+        "Finds the first event of a compile after which a guard holds, a symbol is a number, a "
+        "call fails, or a command reports a failure. It replays the compile's events (symbols, "
+        "guards, asserts, replacements, specializations, calls), and checks the state before "
+        "and the state after the event once more before it reports it.",
     .examples = "symtape bisect bert.tape:0/0 --guard 'Eq(s27, 16)'\n"
                 "symtape bisect bert.tape:0/0:forward --check ./fails.sh --jobs 4\n"
                 "symtape bisect --between before.tape after.tape",
@@ -380,5 +393,5 @@ const struct command command_bisect = {
     .args_size = sizeof(struct bisect_args),
     .min_operands = 1,
     .max_operands = 2,
-    .run = run,
+    .run = run_bisect,
 };

@@ -46,14 +46,15 @@ static bool is_finite(struct str number)
     return digits.n && digits.p[0] >= '0' && digits.p[0] <= '9';
 }
 
-/* What stands between nodes; a carriage return there would move a terminal's cursor. */
+/* Copies the text between nodes, without carriage returns, which would move a terminal's cursor. */
 static void put_between(struct meta_writer *m, struct str text)
 {
     for (size_t i = 0; i < text.n; i++)
         buf_putc(m->out, text.p[i] == '\r' ? ' ' : text.p[i]);
 }
 
-/* Copies the text, but for the nodes that need other words; nodes lie in the order of the text. */
+/* Copies the text and replaces the nodes that are printed differently; nodes are in the order of
+ * the text. */
 static void put_meta(struct meta_writer *m)
 {
     struct str text = m->doc->text;

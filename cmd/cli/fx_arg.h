@@ -1,12 +1,13 @@
-/* An operand that is a file of FX text instead of a tape: by its content, whatever it is called. */
+/* Reads an operand that is a file of FX text instead of a tape. Its content decides, not its
+ * name. */
 #ifndef SYMTAPE_CMD_CLI_FX_ARG_H
 #define SYMTAPE_CMD_CLI_FX_ARG_H
 
 #include "minify/candidate/candidate.h"
 #include "trace/log/source.h"
 
-/* NULL with err; NULL without: it is something else, or is not there. `meter` is told what is read.
- */
+/* Returns NULL with err set on failure, and NULL without err if the operand is not FX text or does
+ * not exist. `meter` is notified of the bytes that are read. */
 struct candidate *fx_arg_read(const char *path, const struct candidate_options *options,
                               struct source_meter *meter, struct err *err);
 

@@ -1,7 +1,7 @@
 #include "cmd/cmd.h"
 #include "profile/model/format.h"
 
-/* "Usage: symtape info [options] TAPE...", further forms below the first. */
+/* Prints "Usage: symtape info [options] TAPE..."; further forms are printed below the first. */
 static void synopsis(const struct command_row *row, struct buf *out)
 {
     const char *lead = "Usage: ";
@@ -38,10 +38,10 @@ void help_of_command(const struct command_row *row, struct buf *out)
 void help_overview(struct buf *out)
 {
     buf_puts(out,
-             "Usage: symtape COMMAND [options] ...\n"
-             "       symtape COMMAND --help | --version [--json]\n\n"
-             "Records what PyTorch's compiler did, and tells where time, guards and operators\n"
-             "went.\n\nCommands:\n");
+             "Usage: symtape COMMAND [options] ...\n       symtape COMMAND --help | --version "
+             "[--json]\n\nRecords what PyTorch's compiler does with dynamic shapes, replays it "
+             "without\nPyTorch, and reports where time, guards and operators come "
+             "from.\n\nCommands:\n");
     for (const struct command_row *row = command_table; row->name; row++)
         buf_printf(out, "  %-13s %s\n", row->name, row->summary);
     buf_puts(out, "\nA TAPE may also be a TORCH_TRACE log (plain, .zst, .gz), a folder of logs, a\n"

@@ -1,4 +1,5 @@
-/* --set s77=31,s27=8 of commands that make a candidate: other hints than the recorded ones. */
+/* The text of --sizes s77=31,s27=8 in the commands that make a candidate: hints that replace the
+ * recorded ones. */
 #ifndef SYMTAPE_CMD_CLI_HINT_LIST_H
 #define SYMTAPE_CMD_CLI_HINT_LIST_H
 

@@ -1,6 +1,6 @@
 #include "cmd/cli/interrupt.h"
 
-/* A handler has no argument of ours, so this is the one variable that is not on a stack. */
+/* A signal handler has no argument for user data, so this variable must be static. */
 static volatile sig_atomic_t stop;
 
 static void on_signal(int signal_number)

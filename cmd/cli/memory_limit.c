@@ -8,8 +8,8 @@
 #include "cmd/cli/refused_memory.h"
 #include "profile/model/human.h"
 
-/* The program itself and what is mapped of libraries and inputs are counted by nobody: 8 MiB of 64,
- * and one of 40 times. */
+/* RLIMIT_DATA does not count the program itself and the mappings of libraries and inputs. These
+ * parts of the limit, 8 MiB of 64 and one of 40 times, stand for them. */
 enum { LIMIT_BASE = 64, LIMIT_TIMES = 40, UNCOUNTED_BASE = 8, UNCOUNTED_TIMES = 1 };
 
 /* Stacks of threads count from the start, though hardly any of them is used: 8 MiB for each
@@ -59,7 +59,7 @@ static void add_stored(struct source_meter *meter, uint64_t bytes)
         set(limit);
 }
 
-/* One window at a time: the next frame's takes the place of the one before. */
+/* Only one window exists at a time: that of the next frame replaces the previous one. */
 static void add_window(struct source_meter *meter, uint64_t bytes)
 {
     struct memory_limit *limit = (struct memory_limit *)meter;

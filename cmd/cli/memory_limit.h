@@ -23,22 +23,22 @@
 struct refused_memory;
 
 struct memory_limit {
-    struct source_meter meter; /* give it to what reads; the first member */
+    struct source_meter meter; /* the first member; pass its address to functions that read input */
     bool big;                  /* --big */
     bool on;
     struct rlimit before;
-    uint64_t stored, window; /* told by the meter */
+    uint64_t stored, window; /* bytes that the meter was notified of */
     /* Failed allocations, which tell what was wanted; NULL: nobody looks at them. */
     const struct refused_memory *refused;
     uint64_t stacks; /* address space of threads' stacks */
 };
 
-/* `limit` must stay where it is. Where the system refuses, there is no limit. */
+/* `limit` must not move while the limit is in force. If the system refuses to set it, there is no
+ * limit. */
 void memory_limit_begin(struct memory_limit *limit, bool big);
-/* From here on there is no limit. NULL, or one that has ended: nothing. */
+/* Ends the limit. Does nothing for NULL or a limit that has ended. */
 void memory_limit_end(struct memory_limit *limit);
-/* An error for want of memory that the limit made becomes ERR_INPUT and says so, with the least
- * that would have been needed where that is known. */
+/* Turns an ERR_NOMEM that the limit caused into ERR_INPUT with a message that says so. */
 void memory_limit_explain(const struct memory_limit *limit, struct err *err);
 
 /* A field of /proc/self/status, "VmData", in bytes; 0: not told. Allocates nothing. */

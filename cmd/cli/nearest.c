@@ -1,6 +1,6 @@
 #include "cmd/cli/nearest.h"
 
-enum { NEAREST_MAX = 64 }; /* longer words are no typos of a name of ours */
+enum { NEAREST_MAX = 64 }; /* a longer word is not a typo of one of our names */
 
 static size_t least(size_t a, size_t b, size_t c)
 {
@@ -8,7 +8,8 @@ static size_t least(size_t a, size_t b, size_t c)
     return ab < c ? ab : c;
 }
 
-/* Damerau's edit distance, neighbors swapped counting as one edit. Both at most NEAREST_MAX. */
+/* The Damerau-Levenshtein distance (optimal string alignment): swapping two neighbors is one edit.
+ * Both words have at most NEAREST_MAX letters. */
 static size_t edits(struct str a, struct str b)
 {
     size_t rows[3][NEAREST_MAX + 1];

@@ -1,4 +1,4 @@
-/* "Did you mean": the known word that a misspelt one most resembles. */
+/* "Did you mean": finds the known word that is nearest to a misspelt one. */
 #ifndef SYMTAPE_CMD_CLI_NEAREST_H
 #define SYMTAPE_CMD_CLI_NEAREST_H
 
@@ -6,14 +6,14 @@
 
 struct nearest {
     struct str word; /* what was typed */
-    struct str best; /* the candidate nearest so far; .n is 0 while none is near enough */
+    struct str best; /* the nearest candidate so far; .n is 0 while none is near enough */
     size_t distance;
 };
 
 /* `word` must outlive the search, and candidates its result. */
 struct nearest nearest_of(struct str word);
-/* Offers a candidate. Near enough: at most a third of the word's letters edited, or the word is a
- * beginning of the candidate. The first of equals wins. */
+/* Offers a candidate. It is near enough if at most a third of the word's letters differ, or if the
+ * word is a prefix of it. The first of equally near candidates wins. */
 void nearest_offer(struct nearest *search, struct str candidate);
 
 #endif

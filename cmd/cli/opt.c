@@ -2,13 +2,13 @@
 
 #include "cmd/cli/nearest.h"
 
-struct cursor {
+struct argument_cursor {
     int argc, next;
     const char *const *argv;
 };
 
-/* An option as found on the command line. */
-struct found {
+/* An option that was found on the command line. */
+struct found_option {
     const struct opt *opt;
     char *field;
     bool negated; /* --no-NAME */
@@ -22,13 +22,14 @@ struct str opt_next_word(const char **rest)
     return word;
 }
 
-static struct found find_letter(const struct opt_parse *parse, char letter)
+static struct found_option find_letter(const struct opt_parse *parse, char letter)
 {
     for (size_t t = 0; t < parse->n_targets; t++)
         for (const struct opt *o = parse->targets[t].options; o && o->kind != OPT_KIND_END; o++)
             if (letter && o->letter == letter)
-                return (struct found){ o, (char *)parse->targets[t].args + o->offset, false };
-    return (struct found){ 0 };
+                return (struct found_option){ o, (char *)parse->targets[t].args + o->offset,
+                                              false };
+    return (struct found_option){ 0 };
 }
 
 static bool has_name(const struct opt *opt, struct str name)
@@ -41,18 +42,18 @@ static bool has_name(const struct opt *opt, struct str name)
     return false;
 }
 
-static struct found find_name(const struct opt_parse *parse, struct str name)
+static struct found_option find_name(const struct opt_parse *parse, struct str name)
 {
     struct str positive = str_starts(name, STR("no-")) ? str_from(name, 3) : (struct str){ 0 };
     for (size_t t = 0; t < parse->n_targets; t++)
         for (const struct opt *o = parse->targets[t].options; o && o->kind != OPT_KIND_END; o++) {
             char *field = (char *)parse->targets[t].args + o->offset;
             if (has_name(o, name))
-                return (struct found){ o, field, false };
+                return (struct found_option){ o, field, false };
             if (o->kind == OPT_KIND_FLAG && positive.n && has_name(o, positive))
-                return (struct found){ o, field, true };
+                return (struct found_option){ o, field, true };
         }
-    return (struct found){ 0 };
+    return (struct found_option){ 0 };
 }
 
 static bool unknown_name(const struct opt_parse *parse, struct str name, struct err *err)
@@ -103,8 +104,8 @@ static bool store_sizes(char *field, const char *value)
     return true;
 }
 
-static bool store(const struct opt_parse *parse, const struct found *found, const char *value,
-                  struct err *err)
+static bool store(const struct opt_parse *parse, const struct found_option *found,
+                  const char *value, struct err *err)
 {
     switch (found->opt->kind) {
     case OPT_KIND_END: return true;
@@ -121,14 +122,15 @@ static bool store(const struct opt_parse *parse, const struct found *found, cons
     return true;
 }
 
-/* The next word of the command line as a value; NULL when there is none. */
-static const char *next_word(struct cursor *at)
+/* Returns the next word of the command line, as a value, or NULL when there is none. */
+static const char *next_word(struct argument_cursor *at)
 {
     return at->next < at->argc ? at->argv[at->next++] : NULL;
 }
 
-/* An optional value may be the next word, but only one that can be neither option nor operand. */
-static const char *optional_word(const struct opt_parse *parse, struct cursor *at)
+/* An optional value may be the next word, but only if that word can be neither an option nor an
+ * operand. */
+static const char *optional_word(const struct opt_parse *parse, struct argument_cursor *at)
 {
     if (parse->operands.n == 0 || at->next >= at->argc)
         return "";
@@ -139,14 +141,14 @@ static const char *optional_word(const struct opt_parse *parse, struct cursor *a
     return word;
 }
 
-static bool parse_long(struct opt_parse *parse, struct cursor *at, const char *word,
+static bool parse_long(struct opt_parse *parse, struct argument_cursor *at, const char *word,
                        struct err *err)
 {
     struct str text = str_of(word);
     size_t equals = str_find_char(text, '=');
     const char *value = equals < text.n ? word + equals + 1 : NULL;
     struct str name = str_first(text, equals);
-    struct found found = find_name(parse, name);
+    struct found_option found = find_name(parse, name);
     if (!found.opt)
         return unknown_name(parse, name, err);
     if (value && !opt_takes_value(found.opt) && found.opt->kind != OPT_KIND_OPTIONAL)
@@ -159,11 +161,11 @@ static bool parse_long(struct opt_parse *parse, struct cursor *at, const char *w
 }
 
 /* "-qo FILE" and "-qoFILE": flags, then at most one option with a value. */
-static bool parse_letters(struct opt_parse *parse, struct cursor *at, const char *word,
+static bool parse_letters(struct opt_parse *parse, struct argument_cursor *at, const char *word,
                           struct err *err)
 {
     for (const char *p = word; *p; p++) {
-        struct found found = find_letter(parse, *p);
+        struct found_option found = find_letter(parse, *p);
         if (!found.opt)
             return err_set(err, ERR_USAGE, "unknown option -%c", *p);
         if (!opt_takes_value(found.opt)) {
@@ -181,7 +183,7 @@ static bool parse_letters(struct opt_parse *parse, struct cursor *at, const char
 
 bool opt_parse(struct opt_parse *parse, int argc, const char *const *argv, struct err *err)
 {
-    struct cursor at = { argc, 0, argv };
+    struct argument_cursor at = { argc, 0, argv };
     bool options = true;
     while (at.next < at.argc) {
         const char *word = at.argv[at.next++];

@@ -58,7 +58,7 @@ struct opt_sizes {
     const char *text, *file; /* NULL: not given */
 };
 
-/* Does a value follow it, as its next word if in no other way? */
+/* Whether the option needs a value, which is its next word if it is not given in another way. */
 static inline bool opt_takes_value(const struct opt *opt)
 {
     return opt->kind != OPT_KIND_FLAG && opt->kind != OPT_KIND_OPTIONAL &&
@@ -96,13 +96,14 @@ static inline bool opt_takes_value(const struct opt *opt)
         .kind = OPT_KIND_END \
     }
 
-/* Options that several commands have are worded the same everywhere. */
-#define OPT_JSON(type, field)   OPT_FLAG(0, "json", type, field, "print one JSON object")
-#define OPT_STRICT(type, field) OPT_FLAG(0, "strict", type, field, "any damage is an error: exit 3")
-#define OPT_ALLOW(type, field)                                                            \
-    OPT_STRING(0, "allow", "NS[,NS...]", type, field,                                     \
-               "programs may call operators of these namespaces, too, as torchvision in " \
-               "torch.ops.torchvision.nms; otherwise only PyTorch's own are written and run")
+/* Options that several commands have, with the same help text everywhere. */
+#define OPT_JSON(type, field) OPT_FLAG(0, "json", type, field, "print one JSON object")
+#define OPT_STRICT(type, field) \
+    OPT_FLAG(0, "strict", type, field, "treat any damage as an error, with exit code 3")
+#define OPT_ALLOW(type, field)                                                                 \
+    OPT_STRING(0, "allow", "NS[,NS...]", type, field,                                          \
+               "also write and run calls of operators in these namespaces, as torchvision in " \
+               "torch.ops.torchvision.nms; by default only PyTorch's own operators are")
 #define OPT_OVERWRITE(type, field) \
     OPT_FLAG(0, "overwrite", type, field, "replace the output if it exists")
 #define OPT_REDACT(type, field)        \
@@ -138,7 +139,7 @@ void opt_release(struct opt_parse *parse);
 enum { OPT_HELP_COLUMNS = 80 };
 void opt_help(const struct opt *options, struct buf *out);
 
-/* Words of a "a|b|c" choice: advances *rest past the word returned; "" at the end. */
+/* Returns the next word of a choice "a|b|c", or "" at the end, and advances *rest past it. */
 struct str opt_next_word(const char **rest);
 
 #endif

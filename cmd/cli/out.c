@@ -77,7 +77,7 @@ static void remember_failure(struct out *out)
         out->write_errno = errno ? errno : EIO;
 }
 
-/* All that is printed for people leaves here. */
+/* Everything that is printed for people is written by this function. */
 static void put_printable(FILE *stream, struct str text)
 {
     char escape[PRINTABLE_ESCAPE];
@@ -182,7 +182,7 @@ int out_table(struct out *out, const struct table *table)
     return code;
 }
 
-/* One line; what a message quotes from a file must not start another. */
+/* Prints one line. Text of a file that a message quotes must not start another line. */
 static void put_line(FILE *stream, struct str text)
 {
     while (text.n > 0) {

@@ -30,22 +30,24 @@ struct out {
     bool quiet; /* -q: errors only, no notes */
     bool data_color, notes_color;
     bool data_tty, notes_tty;
-    unsigned width;             /* columns of the terminal that data goes to; 0: not one */
-    uint64_t progress_ms;       /* when progress was last shown; 0: none is on the screen */
-    int write_errno;            /* of the first write to data that failed; 0 */
-    int unprinted;              /* exit code of what memory lacked to print; 0: nothing */
-    struct styles styles;       /* of the buffer that is printed next */
-    struct memory_limit *limit; /* NULL, or what out_error() explains a want of memory by */
+    unsigned width;             /* columns of the terminal that data goes to, or 0 if it is not a
+                                 * terminal */
+    uint64_t progress_ms;       /* when progress was last shown, or 0 if none is on the screen */
+    int write_errno;            /* errno of the first write to data that failed, or 0 */
+    int unprinted;              /* exit code for a report that was not printed since memory ran out,
+                                 * or 0 */
+    struct styles styles;       /* styles of the buffer that is printed next */
+    struct memory_limit *limit; /* NULL, or the limit that out_error() names when memory runs out */
 };
 
-/* Looks at the two streams and the environment. Streams stay the caller's. */
+/* Examines the two streams and the environment. The streams remain the caller's. */
 void out_init(struct out *out, FILE *data, FILE *notes, enum color_when color);
 
-/* Where the styles of the buffer are marked that out_buf() is given next; NULL when data has no
- * color. */
+/* Returns the object in which to mark the styles of the buffer that out_buf() is given next, or
+ * NULL when data has no color. */
 struct styles *out_styles(struct out *out);
 
-/* To the data stream. */
+/* Prints to the data stream. */
 void out_printf(struct out *out, const char *fmt, ...) ERR_PRINTF(2, 3);
 void out_text(struct out *out, struct str text);
 /* The bytes as they are, for what other programs read: a payload, a graph's text. On a terminal as
@@ -63,22 +65,23 @@ int out_table(struct out *out, const struct table *table);
 void out_note(struct out *out, const char *fmt, ...) ERR_PRINTF(2, 3);
 /* The same, always, and the exit code that its kind stands for. */
 int out_error(struct out *out, const struct err *err);
-/* out_error() for what the command itself finds wrong with its arguments: EXIT_USAGE. */
+/* As out_error(), for an error in the command's arguments; returns EXIT_USAGE. */
 int out_usage(struct out *out, const char *fmt, ...) ERR_PRINTF(2, 3);
 
-/* A line that the next one overwrites, where notes go to a terminal, at most ten times a second. */
+/* Prints a line that the next one overwrites, if notes go to a terminal, at most ten times a
+ * second. */
 void out_progress(struct out *out, const char *fmt, ...) ERR_PRINTF(2, 3);
-/* Wipes it, before anything else is said. */
+/* Clears that line, before anything else is printed. */
 void out_progress_end(struct out *out);
 
-/* Flushes; `code`, or what went wrong with printing: EXIT_ENV (said on notes), EXIT_BROKEN_PIPE, or
- * for EXIT_DONE the code in `unprinted`. */
+/* Flushes both streams. Returns `code`, or if printing failed EXIT_ENV (with a note) or
+ * EXIT_BROKEN_PIPE; for EXIT_DONE, the code in `unprinted`. */
 int out_finish(struct out *out, int code);
 
-/* Exit code of a kind of error. */
+/* Returns the exit code for a kind of error. */
 int exit_code_of(enum err_kind kind);
-/* The same for `git bisect run`, which skips a revision at 125 and stops at 128 and above: what is
- * neither good nor bad cannot be told, and a mistake in the command itself (129) stops. */
+/* Maps an exit code to one for `git bisect run`, which skips a revision at 125 and stops at 128 and
+ * above: an undecided result becomes 125, and a mistake in the command line 129. */
 int exit_code_for_bisect(int code);
 
 #endif

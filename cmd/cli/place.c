@@ -1,6 +1,6 @@
 #include "cmd/cli/place.h"
 
-/* Deeper stacks than any Python has; a longer chain is cut at its outer end. */
+/* More frames than any Python stack has; a longer chain is cut at its outer end. */
 enum { STACK_MAX = 5000 };
 
 static void frame_json(struct frame frame, struct json_writer *w, const char *key)
@@ -22,7 +22,7 @@ void place_json(const struct trace *trace, uint32_t recording, stack_id stack,
         frame_json(stack_frame(trace, recording, stack), w, key);
 }
 
-/* The chain from the innermost frame outwards, into `chain`; its length. */
+/* Writes the frames from the innermost outwards into `chain` and returns their number. */
 static size_t chain_of(const struct trace *trace, stack_id stack, stack_id chain[STACK_MAX])
 {
     size_t n = 0;

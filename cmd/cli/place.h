@@ -5,18 +5,19 @@
 #include "trace/base/text/json_write.h"
 #include "trace/open.h"
 
-/* {"file": "...", "line": 143, "function": "...", "code": "..."} of the innermost frame, or null.
- */
+/* Writes {"file": "...", "line": 143, "function": "...", "code": "..."} for the innermost frame, or
+ * null. */
 void place_json(const struct trace *trace, uint32_t recording, stack_id stack,
                 struct json_writer *w, const char *key);
-/* An array of those, outermost first, through the innermost. */
+/* Writes an array of such objects, outermost first. */
 void place_stack_json(const struct trace *trace, uint32_t recording, stack_id stack,
                       struct json_writer *w, const char *key);
-/* One frame a line as Python prints them, outermost first, each line behind `indent`. */
+/* Prints one frame per line as Python does, outermost first, each line after `indent`. */
 void place_stack(const struct trace *trace, uint32_t recording, stack_id stack, const char *indent,
                  struct buf *out);
 
-/* "recording", "compile" and "attempt" of a record; compile is null for TRACE_NONE. */
+/* Writes the members "recording", "compile" and "attempt" of a record; compile is null for
+ * TRACE_NONE. */
 void place_attempt_json(const struct trace *trace, uint32_t record, uint32_t attempt,
                         struct json_writer *w);
 

@@ -1,5 +1,6 @@
-/* Signals while a search runs: SIGINT and SIGTERM end it with what it has, SIGUSR1 asks how it is.
- * A second SIGINT or SIGTERM kills as usual. One at a time in a process. */
+/* Signals while a search runs: SIGINT and SIGTERM end the search with its result so far, and
+ * SIGUSR1 prints the progress. A second SIGINT or SIGTERM kills the process as usual. Only one
+ * search of a process can use this at a time. */
 #ifndef SYMTAPE_CMD_CLI_SEARCH_SIGNALS_H
 #define SYMTAPE_CMD_CLI_SEARCH_SIGNALS_H
 

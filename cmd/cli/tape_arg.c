@@ -10,7 +10,7 @@
 
 enum { DAMAGE_SHOWN = 3 };
 
-/* "FILE:LINE: offset N: what"; without a line where it is the tape itself that is damaged. */
+/* Prints "FILE:LINE: offset N: what", without a line if the tape itself is damaged. */
 static void note_place(struct out *out, const struct damage *place)
 {
     if (place->line > 0)
@@ -49,7 +49,8 @@ static struct trace *open_trace(struct str tape, bool strict, struct memory_limi
     return trace;
 }
 
-/* Not one record: this is no log, whatever its name says. Raw bytes are something, if allowed. */
+/* Whether there is no record at all, so that the file is not a log, whatever its name is. If the
+ * caller accepts raw bytes, they count as content. */
 static bool is_empty(const struct trace *trace, unsigned flags)
 {
     for (uint32_t i = 0; i < trace->n_records; i++)
@@ -86,8 +87,8 @@ bool tape_check_programs(struct trace *trace, struct out *out, struct err *err)
     if (n_renamed)
         out_note(out, "%.*s: %" PRIu32 " %s in Python and %s replaced", STR_ARG(trace->path),
                  n_renamed,
-                 n_renamed == 1 ? "name of a node or an input is no identifier"
-                                : "names of nodes and inputs are no identifiers",
+                 n_renamed == 1 ? "name of a node or an input is not an identifier"
+                                : "names of nodes and inputs are not identifiers",
                  n_renamed == 1 ? "was" : "were");
     if (n_archives == trace->n_recordings && n_read == 0 && err_is_set(&first))
         *err = first;
@@ -97,7 +98,7 @@ bool tape_check_programs(struct trace *trace, struct out *out, struct err *err)
 static bool check(struct tape_arg *arg, unsigned flags, struct err *err)
 {
     if (is_empty(arg->trace, flags))
-        err_set(err, ERR_INPUT, "no record of a TORCH_TRACE log is in it");
+        err_set(err, ERR_INPUT, "it contains no record of a TORCH_TRACE log");
     else
         selector_check(arg->trace, &arg->selector, err);
     return !err_is_set(err) || err_at(err, "%.*s", STR_ARG(arg->selector.tape));
@@ -110,8 +111,7 @@ int tape_arg_open(struct tape_arg *arg, struct out *out, const char *operand, un
     if (!selector_parse(&arg->selector, str_of(operand), &err))
         return out_error(out, &err);
     if ((flags & TAPE_ARG_WHOLE) && (arg->selector.compile.n || arg->selector.kind.n))
-        return out_usage(out, "%s: a whole tape or recording is meant here, not a part of it",
-                         operand);
+        return out_usage(out, "%s: name a whole tape or recording here, not a part of it", operand);
     arg->trace = open_trace(arg->selector.tape, flags & TAPE_ARG_STRICT, out->limit, &err);
     if (!arg->trace)
         return out_error(out, &err);

@@ -1,4 +1,4 @@
-/* A TAPE operand: the selector that it is, and the trace behind it. */
+/* A TAPE operand: its selector, and the trace that it names. */
 #ifndef SYMTAPE_CMD_CLI_TAPE_ARG_H
 #define SYMTAPE_CMD_CLI_TAPE_ARG_H
 
@@ -17,15 +17,15 @@ enum tape_arg_flag {
     TAPE_ARG_RAW = 1 << 2,    /* bytes that are no record are good enough */
 };
 
-/* Opens it, and checks that the recording, compile and attempt named exist. Damage is summarised on
- * the notes stream. `flags` are of enum tape_arg_flag. Returns the exit code; errors are printed.
- */
+/* Opens the tape, and checks that the recording, compile and attempt named exist. Damage is
+ * summarised on the notes stream. `flags` are of enum tape_arg_flag. Returns the exit code; errors
+ * are printed. */
 int tape_arg_open(struct tape_arg *arg, struct out *out, const char *operand, unsigned flags);
-void tape_arg_close(struct tape_arg *arg); /* also after a failed open */
+void tape_arg_close(struct tape_arg *arg); /* also required after tape_arg_open() failed */
 
-/* Programs of .pt2 archives are read before anything is done with a tape: false with err set where
- * it holds nothing but such as are damaged. Beside others, commands tell them where they meet them.
- * Names that had to be replaced are noted. tape_arg_open() does it. */
+/* Reads the programs of .pt2 archives before anything is done with a tape. Returns false with err
+ * set if the tape contains only damaged programs; if others are intact, each command reports a
+ * damaged one when it meets it. Replaced names are noted. tape_arg_open() calls this. */
 bool tape_check_programs(struct trace *trace, struct out *out, struct err *err);
 
 #endif

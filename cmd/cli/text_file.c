@@ -2,7 +2,7 @@
 
 enum { PIECE = 1 << 16 };
 
-static bool read_all(struct source *in, struct buf *text, struct err *err)
+static bool read_text(struct source *in, struct buf *text, struct err *err)
 {
     size_t n = 1;
     while (n > 0) {
@@ -12,7 +12,8 @@ static bool read_all(struct source *in, struct buf *text, struct err *err)
             return false;
         text->n += n;
         if (text->n > TEXT_FILE_MAX)
-            return err_set(err, ERR_INPUT, "%s: longer than %d bytes", in->path, TEXT_FILE_MAX);
+            return err_set(err, ERR_INPUT, "%s: the file is longer than %d bytes", in->path,
+                           TEXT_FILE_MAX);
     }
     return true;
 }
@@ -22,7 +23,7 @@ bool text_file_read(const char *path, struct source_meter *meter, struct buf *te
     struct source *in = source_open(path, err);
     if (in)
         source_set_meter(in, meter);
-    bool ok = in && read_all(in, text, err);
+    bool ok = in && read_text(in, text, err);
     source_close(in);
     return ok;
 }

@@ -7,8 +7,9 @@
 
 enum { TEXT_FILE_MAX = 1 << 24 };
 
-/* Appends all of a file ("-": standard input; compressed ones are read too). ERR_INPUT when it is
- * longer than TEXT_FILE_MAX. `meter` is told what is read; it may be NULL. */
+/* Appends the content of a file ("-": standard input; compressed files are decompressed). ERR_INPUT
+ * when it is longer than TEXT_FILE_MAX. `meter` is notified of the bytes that are read; it may be
+ * NULL. */
 bool text_file_read(const char *path, struct source_meter *meter, struct buf *text,
                     struct err *err);
 

@@ -12,22 +12,22 @@ struct diff_args {
 
 static const struct opt options[] = {
     OPT_SPLIT(0, "vs", struct diff_args, vs,
-              "what is named behind it is the other side; needed when a side has several runs"),
+              "the TAPEs after it are the other side; needed when a side has several runs"),
     OPT_STRING(0, "labels", "BEFORE,AFTER", struct diff_args, labels,
-               "what the two sides are called (default: their files)"),
+               "names of the two sides (default: their files)"),
     OPT_STRING(
         0, "only", "KIND[,KIND...]", struct diff_args, only,
-        "compare these only: guards, nodes, operators, times, ... (symtape-diff(1) lists them)"),
+        "compare only these: guards, nodes, operators, times, ... (symtape-diff(1) lists them)"),
     OPT_STRING(0, "ignore", "KIND[,KIND...]", struct diff_args, ignore, "do not compare these"),
     OPT_NUMBER('n', "limit", "N", struct diff_args, limit,
-               "rows of each table; 0 is all (default: 10, all in JSON)"),
+               "print at most N rows of each table; 0 prints all (default: 10, all in JSON)"),
     OPT_STRING(0, "save", "FILE", struct diff_args, save,
-               "compare nothing: write all of one tape that a comparison needs, to be given as a "
-               "side later"),
+               "compare nothing, and write what a comparison needs of one TAPE to FILE, which "
+               "can be a side later"),
     OPT_FLAG(0, "bisect-codes", struct diff_args, bisect_codes,
-             "exit as git bisect run wants: 0 good, 1 bad, 125 cannot tell"),
+             "exit as git bisect run expects: 0 good, 1 bad, 125 cannot tell"),
     OPT_CHOICE('f', "format", "text|json|markdown", struct diff_args, format,
-               "what to print; the default is text, or what FILE's suffix says (.json, .md)"),
+               "format of the report (default: by FILE's suffix, .json or .md, else text)"),
     OPT_JSON(struct diff_args, json),
     OPT_STRING('o', "output", "FILE", struct diff_args, output,
                "write to this file instead of standard output"),
@@ -112,7 +112,7 @@ static bool skip_kinds(struct diffing *d, const char *list, bool skip, const cha
             struct buf all = BUF_INIT;
             for (int i = 0; i < CHANGE_KINDS; i++)
                 buf_printf(&all, "%s%s", i ? ", " : "", change_kind_name((enum change_kind)i));
-            err_set(err, ERR_USAGE, "diff: %s: \"%.*s\" is none of %.*s", option, STR_ARG(word),
+            err_set(err, ERR_USAGE, "diff: %s: \"%.*s\" is not one of %.*s", option, STR_ARG(word),
                     STR_ARG(buf_str(&all)));
             buf_release(&all);
             return false;
@@ -146,7 +146,7 @@ static int open_runs(struct diffing *d)
     return code;
 }
 
-/* How many operands are the first side. */
+/* Returns the number of operands that belong to the first side. */
 static size_t n_before(const struct diffing *d)
 {
     return d->args->vs.given ? (size_t)d->args->vs.value : 1;
@@ -162,14 +162,15 @@ static int usage(const struct diffing *d)
     if (args->save)
         return n == 1 && !args->vs.given
                    ? EXIT_DONE
-                   : out_usage(out, "diff: --save writes one tape, and compares nothing");
+                   : out_usage(out, "diff: --save takes one TAPE and compares nothing");
     if (!args->vs.given && n != 2)
-        return out_usage(out, n < 2 ? "diff: two sides are compared: name both"
-                                    : "diff: which side is which? put --vs between them");
+        return out_usage(out, n < 2 ? "diff: name the two sides that are to be compared"
+                                    : "diff: put --vs between the TAPEs of the two sides");
     if (args->vs.given && (args->vs.value == 0 || args->vs.value == n))
-        return out_usage(out, "diff: nothing stands %s --vs", args->vs.value ? "behind" : "before");
+        return out_usage(out, "diff: there is no TAPE %s --vs",
+                         args->vs.value ? "behind" : "before");
     if (args->labels && !strchr(args->labels, ','))
-        return out_usage(out, "diff: --labels: two are needed, as BEFORE,AFTER");
+        return out_usage(out, "diff: --labels needs two names, as in BEFORE,AFTER");
     return EXIT_DONE;
 }
 
@@ -231,7 +232,7 @@ static int diff(struct diffing *d)
     return d->args->save ? save(d) : compare_sides(d);
 }
 
-static int run(struct cmd *cmd)
+static int run_diff(struct cmd *cmd)
 {
     struct diffing d = { .cmd = cmd, .args = cmd->args };
     int code = diff(&d);
@@ -246,10 +247,11 @@ static int run(struct cmd *cmd)
 const struct command command_diff = {
     .synopsis = "[options] BEFORE AFTER\n[options] BEFORE... --vs AFTER...\n--save FILE TAPE",
     .description =
-        "Tells what changed between two runs, by how much, and at which user line: compiles, "
-        "restarts, recompiles, graph breaks, guards, specializations, symbols, graphs, operators, "
-        "caches and times. Names of symbols, line numbers, paths, compile ids and the order of "
-        "compiles are no difference. Of several runs of a side, counts and times are medians.",
+        "Reports what changed between two runs, by how much, and at which user line: compiles, "
+        "restarts, recompiles, graph breaks, guards, specializations, symbols, graphs, "
+        "operators, caches and times. Names of symbols, line numbers, paths, compile ids and "
+        "the order of compiles do not count as differences. If a side has several runs, counts "
+        "and times are their medians.",
     .examples = "  symtape diff main.tape branch.tape\n"
                 "  symtape diff main1.tape main2.tape --vs new1.tape new2.tape --format markdown\n"
                 "  symtape diff --save main.json main.tape\n",
@@ -257,5 +259,5 @@ const struct command command_diff = {
     .args_size = sizeof(struct diff_args),
     .min_operands = 1,
     .max_operands = OPERANDS_ANY,
-    .run = run,
+    .run = run_diff,
 };

@@ -10,7 +10,7 @@
 
 enum content { CONTENT_TRACE, CONTENT_SNAPSHOT, CONTENT_OTHER_JSON };
 
-/* By the beginning of a regular file. What is damaged there is left to trace_open(). */
+/* Determines the kind of a regular file by its first bytes. trace_open() reports damage. */
 static bool look_at(const char *path, struct source_meter *meter, enum content *ret,
                     struct err *err)
 {
@@ -56,8 +56,7 @@ static int open_trace(struct out *out, const char *operand, bool strict, struct 
     int code = tape_arg_open(&tape, out, operand, strict ? TAPE_ARG_STRICT : 0);
     if (code == EXIT_DONE && tape.selector.kind.n)
         code = out_usage(out,
-                         "diff: %s: a tape, a recording or a compile is meant here, not a "
-                         "part of one",
+                         "diff: %s: name a tape, a recording or a compile here, not a part of one",
                          operand);
     if (code == EXIT_DONE) {
         *ret = snapshot_take(tape.trace, &tape.selector, str_basename(str_of(operand)), &err);
@@ -81,6 +80,6 @@ int diff_run_open(struct out *out, const char *operand, bool strict, struct snap
         return open_snapshot(out, operand, ret);
     if (content == CONTENT_TRACE)
         return open_trace(out, operand, strict, ret);
-    err_set(&err, ERR_INPUT, "%s: JSON, but not what symtape diff --save writes", operand);
+    err_set(&err, ERR_INPUT, "%s: JSON, but not written by symtape diff --save", operand);
     return out_error(out, &err);
 }

@@ -14,10 +14,11 @@ static const struct opt options[] = {
         0, "python", struct export_args, python,
         "write the graph that TAPE names as a Python program that needs PyTorch only: a function "
         "f, and inputs for it"),
-    OPT_STRING(0, "set", "HINT[,HINT...]", struct export_args, set,
-               "with --python: other sizes than the recorded ones: s77=31"),
+    OPT_STRING(0, "sizes", "HINT[,HINT...]", struct export_args, sizes,
+               "with --python: use these sizes instead of the recorded ones, as in s77=31",
+               .old = "set"),
     OPT_FLAG(0, "cpu", struct export_args, cpu,
-             "with --python: all on the CPU, whatever was recorded"),
+             "with --python: put all tensors on the CPU, whatever device was recorded"),
     OPT_ALLOW(struct export_args, allow),
     OPT_STRING('o', "output", "PATH", struct export_args, output,
                "write to this file, or for several recordings into this folder; - (the default) is "
@@ -32,7 +33,7 @@ static bool to_output(void *user, struct str bytes, struct err *err)
     return output_write(user, bytes, err);
 }
 
-/* One recording's log into one file. */
+/* Writes the log of one recording into one file. */
 static int export_one(struct out *out, const struct export_args *args, struct trace *trace,
                       uint32_t recording, const char *path)
 {
@@ -42,7 +43,8 @@ static int export_one(struct out *out, const struct export_args *args, struct tr
         return out_error(out, &err);
     struct export_sink sink = { .write = to_output, .user = output };
     bool whole = export_log(trace, recording, sink, &damage);
-    /* A log with holes is worth more than none, and the exit code tells; all else is a failure. */
+    /* A log with holes is kept, and the exit code reports it; every other failure removes the
+     * file. */
     if (!whole && damage.kind != ERR_INPUT) {
         output_abort(output);
         return out_error(out, &damage);
@@ -92,7 +94,7 @@ static int export_into(struct out *out, const struct export_args *args, struct t
     struct err err = { 0 };
     struct str name = trace->recordings[recording].name;
     if (trace->recordings[recording].kind != RECORDING_LOG) {
-        out_note(out, "%.*s: not a log, left out", STR_ARG(name));
+        out_note(out, "%.*s: left out, since it is not a log", STR_ARG(name));
         return EXIT_DONE;
     }
     char *path = path_in(args->output, name);
@@ -123,7 +125,7 @@ static int export_folder(struct out *out, const struct export_args *args, struct
     return code;
 }
 
-/* The one recording that is meant, or TRACE_NONE. */
+/* Returns the only selected recording, or TRACE_NONE if there are several. */
 static uint32_t only_recording(const struct tape_arg *tape)
 {
     uint32_t found = TRACE_NONE;
@@ -161,10 +163,10 @@ static int run(struct cmd *cmd)
     struct tape_arg tape;
     unsigned whole = args->python ? 0 : TAPE_ARG_WHOLE | TAPE_ARG_RAW;
     if (args->python && args->log)
-        return out_usage(cmd->out, "export: --log and --python are two forms; name one");
-    if (!args->python && (args->set || args->cpu || args->allow))
-        return out_usage(cmd->out, "export: %s: with --python",
-                         args->set   ? "--set"
+        return out_usage(cmd->out, "export: --log and --python exclude each other");
+    if (!args->python && (args->sizes || args->cpu || args->allow))
+        return out_usage(cmd->out, "export: %s needs --python",
+                         args->sizes ? "--sizes"
                          : args->cpu ? "--cpu"
                                      : "--allow");
     int code = tape_arg_open(&tape, cmd->out, cmd->operands[0],
@@ -185,7 +187,7 @@ const struct command command_export = {
         "folder for all of them.",
     .examples = "  symtape export --log bert.tape -o bert.log\n"
                 "  symtape export dist.tape@rank1 | grep -c create_symbol\n"
-                "  symtape export --python --set s77=31 bert.tape:0/0:forward -o forward.py\n",
+                "  symtape export --python --sizes s77=31 bert.tape:0/0:forward -o forward.py\n",
     .options = options,
     .args_size = sizeof(struct export_args),
     .min_operands = 1,

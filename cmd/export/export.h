@@ -1,4 +1,4 @@
-/* What the files of `symtape export` share. */
+/* Declarations that the files of `symtape export` share. */
 #ifndef SYMTAPE_CMD_EXPORT_EXPORT_H
 #define SYMTAPE_CMD_EXPORT_EXPORT_H
 
@@ -7,10 +7,10 @@
 
 struct export_args {
     bool log, python, cpu, overwrite, strict;
-    const char *set, *output, *allow;
+    const char *sizes, *output, *allow;
 };
 
-/* export_program.c: --python, the one graph that the selector names. EXIT_*. */
+/* export_program.c: --python, for the one graph that the selector names. Returns an exit code. */
 int export_program(struct out *out, const struct export_args *args, struct tape_arg *tape);
 
 #endif

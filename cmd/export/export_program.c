@@ -1,4 +1,4 @@
-/* export --python: a recorded graph as a program that PyTorch runs. */
+/* export --python: writes a recorded graph as a program that PyTorch runs. */
 #include "cmd/cli/hint_list.h"
 #include "cmd/export/export.h"
 #include "cmd/minify/minify.h"
@@ -31,7 +31,7 @@ static int print_program(struct out *out, const struct export_args *args,
     struct err err = { 0 };
     int code;
     if (repro_print(candidate, &what, &notes, &text) && notes.refused) {
-        err_set(&err, ERR_INPUT, "no program: the graph %s", notes.cannot);
+        err_set(&err, ERR_INPUT, "cannot write the graph as a program: it %s", notes.cannot);
         code = out_error(out, &err);
     } else if (!text.failed) {
         code = write_program(out, args, buf_str(&text));
@@ -51,7 +51,8 @@ int export_program(struct out *out, const struct export_args *args, struct tape_
 {
     struct hint_list hints = { .n = 0 };
     struct err err = { 0 };
-    if (!hint_list_read(&hints, args->set, &err) || !program_check_allow(str_of(args->allow), &err))
+    if (!hint_list_read(&hints, args->sizes, &err) ||
+        !program_check_allow(str_of(args->allow), &err))
         return out_error(out, &err);
     const struct candidate_options options = { .hints = hints.hints, .n_hints = hints.n };
     struct candidate *candidate = candidate_load(tape->trace, &tape->selector, &options, &err);

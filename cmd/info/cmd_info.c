@@ -37,7 +37,8 @@ static bool count_records(struct info *info, const struct info_tape *tape, struc
         if (!count_event(info, trace_string(trace, record->name)))
             return err_nomem(err);
     }
-    /* Damage of the tape itself belongs to no recording. */
+    /* Damage of the tape itself belongs to no recording, so it is shown only if no recording is
+     * selected. */
     if (tape->arg.selector.recording.n == 0)
         info->damaged += trace_damage(trace, NULL, 0);
     for (uint32_t i = 0; i < trace->n_recordings; i++) {
@@ -133,7 +134,8 @@ static void release(struct info *info)
     free(info->events);
 }
 
-/* qsort_r: the most frequent event first, equals by name. */
+/* For qsort_r(): the most frequent event comes first, and equally frequent events are ordered by
+ * name. */
 static int by_frequency(const void *a, const void *b, void *user)
 {
     const struct info *info = user;
@@ -163,7 +165,7 @@ static int run(struct cmd *cmd)
     struct err err = { 0 };
     int code = EXIT_DONE;
     if (args->backends)
-        return cmd->n_operands ? out_usage(cmd->out, "info: --backends goes without a TAPE")
+        return cmd->n_operands ? out_usage(cmd->out, "info: --backends takes no TAPE")
                                : info_print_backends(cmd->out, args->json);
     if (cmd->n_operands == 0)
         return out_usage(cmd->out, "info: an argument is missing; usage: symtape info "
@@ -188,9 +190,8 @@ static int run(struct cmd *cmd)
 const struct command command_info = {
     .synopsis = "[options] TAPE[@RECORDING]...\n--backends [--json]",
     .description =
-        "Says what is on tapes: how many records of which events, the recordings (one per "
-        "process or rank), and each compile with its attempts, how it ended, and its "
-        "graphs.",
+        "Lists what is on tapes: how many records of which events, the recordings (one per "
+        "process or rank), and each compile with its attempts, how it ended, and its graphs.",
     .examples = "  symtape info bert.tape\n"
                 "  symtape info --json logs/ | jq '.compiles[].graphs'\n",
     .options = options,

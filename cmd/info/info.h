@@ -1,4 +1,4 @@
-/* What `symtape info` collects before it prints; its two writers. */
+/* The data that `symtape info` collects before it prints, and its two writers. */
 #ifndef SYMTAPE_CMD_INFO_INFO_H
 #define SYMTAPE_CMD_INFO_INFO_H
 
@@ -8,7 +8,7 @@
 #include "trace/events/guards.h"
 #include "trace/graphs.h"
 
-/* One graph, counted; what could not be read has no counts. */
+/* One graph and its counts; a graph that cannot be read has no counts. */
 struct graph_row {
     const struct graph_ref *ref;
     struct graph_counts counts;
@@ -19,7 +19,7 @@ struct attempt_sums {
     uint32_t graphs, calls, symbols, guards; /* graphs: of the events that symtape-info(1) counts */
 };
 
-/* What is told of one TAPE operand. */
+/* The data of one TAPE operand. */
 struct info_tape {
     struct tape_arg arg;
     vec_of(struct graph_row)
@@ -36,17 +36,17 @@ struct info {
     uint64_t symbols;
     struct intern event_names;
     vec_of(uint64_t)
-    event_counts;     /* by id in event_names */
-    uint32_t *events; /* those ids, the most frequent first */
+    event_counts;     /* number of records, by id in event_names */
+    uint32_t *events; /* ids in event_names, the most frequent first */
 };
 
-/* Is this recording among those that the operand's selector names? */
+/* Whether the operand's selector selects this recording. */
 static inline bool info_in_view(const struct info_tape *tape, uint32_t recording)
 {
     return selector_has_recording(tape->arg.trace, &tape->arg.selector, recording);
 }
 
-/* All return an exit code. */
+/* Each prints the data and returns an exit code. */
 int info_print_json(const struct info *info);
 int info_print_text(const struct info *info);
 /* The backends that `symtape run` can use here. */

@@ -1,11 +1,12 @@
-/* info --backends: what can run graphs on this machine, and why something cannot. */
+/* info --backends: lists the backends that can run graphs on this machine, and why others
+ * cannot. */
 #include "cmd/cmd.h"
 #include "cmd/info/info.h"
 #include "replay/backend/call/backend.h"
 #include "trace/base/text/json_write.h"
 
-static void put_text(const struct backend_kind *kind, bool usable, struct str found,
-                     struct buf *out)
+static void put_backends_text(const struct backend_kind *kind, bool usable, struct str found,
+                              struct buf *out)
 {
     buf_printf(out, "%-5s %s%s\n", kind->name,
                usable ? "" : "not usable here: ", kind->description);
@@ -16,8 +17,8 @@ static void put_text(const struct backend_kind *kind, bool usable, struct str fo
     }
 }
 
-static void put_json(const struct backend_kind *kind, bool usable, struct str found,
-                     struct json_writer *w)
+static void put_backends_json(const struct backend_kind *kind, bool usable, struct str found,
+                              struct json_writer *w)
 {
     json_open_object(w, NULL);
     json_put_cstr(w, "name", kind->name);
@@ -46,9 +47,9 @@ int info_print_backends(struct out *out, bool json)
         struct buf found = BUF_INIT;
         bool usable = backend_kinds[i]->probe(&found);
         if (json)
-            put_json(backend_kinds[i], usable, buf_str(&found), &w);
+            put_backends_json(backend_kinds[i], usable, buf_str(&found), &w);
         else
-            put_text(backend_kinds[i], usable, buf_str(&found), &text);
+            put_backends_text(backend_kinds[i], usable, buf_str(&found), &text);
         text.failed |= found.failed;
         buf_release(&found);
     }

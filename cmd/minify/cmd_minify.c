@@ -4,82 +4,88 @@
 
 static const struct opt options[] = {
     OPT_STRING(0, "check", "CMD", struct minify_args, check,
-               "what fails: CMD exits 0. It gets the path of a graph as FX text as its last "
-               "argument, and SYMTAPE_PY and SYMTAPE_TAPE name it as a program and as a tape. "
-               "1 to 124: does not fail; 125: cannot tell; 126, 127: cannot run"),
+               "a graph fails if CMD exits with 0 (1 to 124: it does not fail; 125: cannot "
+               "tell; 126, 127: cannot run). CMD gets the path of the graph as FX text as its "
+               "last argument; $SYMTAPE_PY names it as a program, $SYMTAPE_TAPE as a tape"),
     OPT_CHOICE(
         0, "torch-oracle", TORCH_QUESTION_WORDS, struct minify_args, torch,
-        "what fails: PyTorch itself ($SYMTAPE_PYTHON, or python3) raises the same error when "
-        "compiling, or when running what it compiled, or its result is wrong beside eager's; "
-        "or make_fx, torch.export or its decompositions raise it"),
-    OPT_STRING(0, "expect", "REGEX", struct minify_args, expect,
-               "what fails: symtape replay refuses a call, or differs from the record, with a "
-               "message that matches REGEX. Default: the way in which it fails now"),
+        "a graph fails if PyTorch itself ($SYMTAPE_PYTHON, or python3) raises the same error "
+        "when it compiles it or runs the result, or if the result differs from eager's; or if "
+        "make_fx, torch.export or its decompositions raise the error"),
+    OPT_STRING(0, "error", "REGEX", struct minify_args, error,
+               "a graph fails if symtape replay refuses a call or differs from the recording, "
+               "with a message that matches REGEX (default: the failure of the whole graph)",
+               .old = "expect"),
     OPT_STRING(0, "guard", "EXPR", struct minify_args, guard,
-               "what fails: this guard is added, as in 'Eq(s27, 16)'"),
+               "a graph fails if this guard is added, as in 'Eq(s27, 16)'"),
     OPT_STRING(0, "specializes", "SYMBOL", struct minify_args, specializes,
-               "what fails: this symbol becomes a number"),
+               "a graph fails if this symbol becomes a number"),
     OPT_STRING(0, "cost", "COST", struct minify_args, cost,
-               "what fails: compiling takes at least N guards, dispatches or exprs, as in "
-               "'guards>=40'"),
-    OPT_STRING(0, "check-ops", "OPS", struct minify_args, ops,
-               "what fails: these calls are there, as in 'aten.sin, aten.cos -> aten.relu'"),
-    OPT_STRING(
-        0, "backend-mismatch", "A[,B]", struct minify_args, mismatch,
-        "what fails: run for real on backend A the graph differs from B (default: cpu) beyond "
-        "the tolerance, first at the same operator"),
+               "a graph fails if its compile takes at least N guards, dispatches or exprs, as "
+               "in 'guards>=40'"),
+    OPT_STRING(0, "has-ops", "OPS", struct minify_args, has_ops,
+               "a graph fails if it has these calls, as in 'aten.sin, aten.cos -> aten.relu'",
+               .old = "check-ops"),
+    OPT_STRING(0, "backend-mismatch", "A[,B]", struct minify_args, mismatch,
+               "a graph fails if its results on backend A differ from those on B (default: cpu) by "
+               "more than the tolerance, first at the same operator"),
     OPT_FLAG(0, "tf32", struct minify_args, tf32,
              "with --backend-mismatch: matmuls of f32 on A may use TF32 inputs"),
     OPT_STRING(0, "backend", "NAME", struct minify_args, backend,
-               "of torch.compile with --torch-oracle (default: aot_eager to compile, inductor for "
-               "run and accuracy)"),
+               "with --torch-oracle: the backend of torch.compile (default: aot_eager for "
+               "compile, inductor for run and accuracy)"),
     OPT_FLAG(0, "cpu", struct minify_args, cpu,
-             "with --torch-oracle: all on the CPU, whatever was recorded"),
+             "with --torch-oracle: put all tensors on the CPU, whatever device was recorded"),
     OPT_STRING('o', "output", "TAPE", struct minify_args, output,
-               "write the smallest graph here, at every step (default: minified.tape; -: to "
+               "write the smallest graph here after every step (default: minified.tape; -: to "
                "standard output at the end)"),
     OPT_STRING(0, "repro", "FILE", struct minify_args, repro,
-               "write it as a Python program that needs PyTorch only: exit 1 the bug is there, "
-               "0 it is not, 125 cannot run here"),
+               "write it as a Python program that needs PyTorch only; it exits with 1 if the "
+               "bug occurs, with 0 if it does not, and with 125 if it cannot run"),
     OPT_STRING(0, "issue", "FILE", struct minify_args, issue,
-               "write a bug report: error, program, versions, what each part is there for"),
+               "write a bug report: error, program, versions, why each part is needed"),
     OPT_ALLOW(struct minify_args, allow),
     OPT_STRING(0, "fx", "FILE", struct minify_args, fx, "write it as FX text"),
     OPT_STRING(0, "good", "FILE", struct minify_args, good,
-               "write the nearest graph that does not fail, for a comparison: as a program where "
+               "write the nearest graph that does not fail, for comparison: as a program if "
                "FILE ends in .py, else as FX text"),
     OPT_FLAG(0, "anonymize", struct minify_args, anonymize,
              "replace names, user lines, paths and strings in what is written"),
     OPT_OVERWRITE(struct minify_args, overwrite),
-    OPT_STRING(0, "set", "HINT[,HINT...]", struct minify_args, set,
-               "sizes that fail, where the recorded ones do not: s77=31"),
+    OPT_STRING(0, "sizes", "HINT[,HINT...]", struct minify_args, sizes,
+               "use these sizes instead of the recorded ones, if only these fail, as in s77=31",
+               .old = "set"),
     OPT_NUMBER('j', "jobs", "N", struct minify_args, jobs,
-               "ask N questions at once (default: 1); the result is the same for any N"),
+               "run N checks at once (default: 1); the result is the same for any N"),
     OPT_STRING(0, "timeout", "TIME", struct minify_args, timeout,
-               "for one run of CMD (default: ten times the first, 5s at least, 5m at most)"),
+               "time limit for one run of CMD (default: ten times the first run, at least 5s, "
+               "at most 5m)"),
     OPT_STRING(0, "deadline", "TIME", struct minify_args, deadline,
-               "for all of it: 90s, 15m, 2h; the best so far is kept"),
-    OPT_NUMBER(0, "max-calls", "N", struct minify_args, max_calls, "ask at most N times"),
+               "time limit for the whole search: 90s, 15m, 2h; the best graph so far is kept"),
+    OPT_NUMBER(0, "max-calls", "N", struct minify_args, max_calls, "check at most N graphs"),
     OPT_NUMBER(0, "repeat", "K", struct minify_args, repeat,
-               "CMD fails only sometimes: ask K times at first to learn how often, and believe "
-               "that something does not fail after as many runs as that takes"),
-    OPT_FLAG(0, "invert", struct minify_args, invert, "CMD exits 0 when it does not fail"),
+               "for a CMD that fails only sometimes: run it K times at first to learn how "
+               "often, and take a graph as not failing after as many runs as that needs"),
+    OPT_FLAG(0, "invert", struct minify_args, invert,
+             "CMD exits with 0 if the graph does not fail"),
     OPT_CHOICE(0, "crash-is", "interesting|boring|abort", struct minify_args, crash_is,
-               "what CMD killed by a signal means (default: cannot tell, asked once more)"),
+               "what it means if a signal kills CMD (default: cannot tell; CMD is run once more)"),
     OPT_NUMBER(0, "also-interesting", "CODE", struct minify_args, also_interesting,
-               "exit code of CMD for another failure: such graphs are kept in "
+               "exit code of CMD that means another failure; such graphs are kept in "
                "TAPE.also-interesting/"),
     OPT_FLAG(0, "resume", struct minify_args, resume,
-             "go on where an interrupted run was, by its TAPE.journal"),
-    OPT_FLAG(0, "force", struct minify_args, force,
-             "replace a journal of another CMD, script or version"),
+             "continue an interrupted search from its TAPE.journal"),
+    OPT_FLAG(0, "overwrite-journal", struct minify_args, overwrite_journal,
+             "replace a journal of another CMD, script or version", .old = "force"),
     OPT_STRING(0, "journal", "FILE", struct minify_args, journal,
-               "keep all answers here (default: TAPE.journal)"),
-    OPT_STRING(0, "passes", "NAME[,NAME...]", struct minify_args, passes, "only these reductions"),
-    OPT_FLAG(0, "list-passes", struct minify_args, list_passes, "list the reductions and end"),
-    OPT_STRING(0, "inject", "FAULT", struct minify_args, inject,
-               "put a fault into the shape engine, for tests and demonstrations: "
-               "flip-equality:N, or OPERATOR=RULE; with --backend-mismatch into A: OPERATOR=EPS"),
+               "write the journal of all answers here (default: TAPE.journal)"),
+    OPT_STRING(0, "passes", "NAME[,NAME...]", struct minify_args, passes,
+               "use only these reductions"),
+    OPT_FLAG(0, "list-passes", struct minify_args, list_passes, "list the reductions and exit"),
+    OPT_STRING(0, "inject-fault", "FAULT", struct minify_args, inject_fault,
+               "inject a fault into the shape engine, for tests and demonstrations: "
+               "flip-equality:N, or OPERATOR=RULE; with --backend-mismatch into A: OPERATOR=EPS",
+               .old = "inject"),
     OPT_JSON(struct minify_args, json),
     OPT_END,
 };
@@ -102,19 +108,22 @@ static int exit_of(const struct minify_result *result)
     }
 }
 
-/* Ended by a fault of the oracle or the system: what there is, is on disk already. */
+/* Reports a search that an error of the oracle or the system ended. The result so far is already on
+ * disk. */
 static int report_failure(struct minify_job *job, const struct err *err)
 {
     struct out *out = job->cmd->out;
     uint64_t before = job->result.before.part[SIZE_CALLS], now = job->result.after.part[SIZE_CALLS];
     int code = out_error(out, err);
     if (job->result.best && now < before && strcmp(job->tape, "-") != 0)
-        out_note(out, "%s: the best so far, %llu of %llu calls; --resume goes on from there",
+        out_note(out,
+                 "%s: the best graph so far, with %llu of %llu calls; --resume continues "
+                 "from there",
                  job->tape, (unsigned long long)now, (unsigned long long)before);
     return code;
 }
 
-static int search(struct minify_job *job)
+static int search_smallest(struct minify_job *job)
 {
     struct search_signals signals;
     struct err err = { 0 };
@@ -132,15 +141,16 @@ static int search(struct minify_job *job)
     int code = good ? minify_report(job) : report_failure(job, &err);
     code = code == EXIT_DONE ? exit_of(&job->result) : code;
     if (code == EXIT_DONE && atomic_load(job->options.stop)) {
-        out_note(job->cmd->out, "interrupted: the result stands, but not all that was asked for "
-                                "is known of it; the same command goes on from here");
+        out_note(job->cmd->out, "interrupted: the result is final, but explanations or files "
+                                "that were requested are missing; the same command continues "
+                                "from here");
         code = EXIT_INTERRUPTED;
     }
     search_signals_end(&signals);
     return code;
 }
 
-/* What an oracle takes, or a program that it runs, is its own. */
+/* The memory that an oracle or a program uses is not counted against the limit for the input. */
 static bool read_input(struct minify_job *job, struct err *err)
 {
     bool ok = minify_read_input(job, err);
@@ -149,18 +159,18 @@ static bool read_input(struct minify_job *job, struct err *err)
     return ok;
 }
 
-static int run(struct cmd *cmd)
+static int run_minify(struct cmd *cmd)
 {
     struct minify_job job = { .cmd = cmd, .args = cmd->args };
     struct err err = { 0 };
     if (job.args->list_passes)
         return list_passes(cmd);
     if (cmd->n_operands == 0)
-        return out_usage(cmd->out, "minify: an argument is missing: which graph, as in "
+        return out_usage(cmd->out, "minify: an argument is missing: name a graph, as in "
                                    "bert.tape:0/0:forward");
     int code =
         minify_read_options(&job, &err) && read_input(&job, &err) && minify_make_oracle(&job, &err)
-            ? search(&job)
+            ? search_smallest(&job)
             : out_error(cmd->out, &err);
     why_release(&job.whys);
     minify_result_release(&job.result);
@@ -177,14 +187,15 @@ const struct command command_minify = {
     .synopsis = "[options] TAPE[@RECORDING]:COMPILE[_ATTEMPT][:KIND[#I]]\n"
                 "[options] ARCHIVE.pt2 | GRAPH.fx",
     .description =
-        "Shrinks a graph that fails, with its symbols, sizes and guards, to the smallest that still "
-        "fails in the same way. What \"fails\" means is said by one of the first five options. The "
-        "best so far is on disk at any moment; Ctrl-C ends with it, and --resume goes on.",
-    .examples = "  Something in the shapes goes wrong; is it in symtape replay as well?\n"
+        "Reduces a graph that fails, with its symbols, sizes and guards, to the smallest graph "
+        "that still fails in the same way. One of the first eight options says what it means "
+        "that a graph fails. The best graph so far is on disk at any moment; Ctrl-C ends the "
+        "search, and --resume continues it.",
+    .examples = "  The shapes are wrong, and symtape replay shows the error, too:\n"
                 "    symtape show bert.tape --graphs           which graphs there are\n"
                 "    symtape minify bert.tape:0/0:forward --repro repro.py\n"
                 "\n"
-                "  torch.compile fails on it, or gives something else than eager:\n"
+                "  torch.compile fails, or its results differ from eager's:\n"
                 "    symtape minify bert.tape:0/0:dynamo --torch-oracle compile --issue bug.md\n"
                 "    symtape minify bert.tape:0/0:dynamo --torch-oracle accuracy --repro repro.py\n"
                 "\n"
@@ -192,7 +203,7 @@ const struct command command_minify = {
                 "    symtape minify bert.tape:0/0:dynamo --specializes s27 --repro repro.py\n"
                 "    symtape minify bert.tape:0/0:dynamo --guard 'Eq(Mod(s27, 8), 0)'\n"
                 "\n"
-                "  A script of your own decides (exit 0: still fails):\n"
+                "  A script of your own decides (exit code 0: it still fails):\n"
                 "    cat > fails.sh <<'END'\n"
                 "    #!/bin/sh\n"
                 "    python \"$SYMTAPE_PY\" 2>&1 | grep -q 'Cannot view a tensor'\n"
@@ -200,10 +211,10 @@ const struct command command_minify = {
                 "    chmod +x fails.sh\n"
                 "    symtape minify bert.tape:0/0:forward --check ./fails.sh -j 4\n"
                 "\n"
-                "  Interrupted? The same command with --resume asks nothing twice.\n",
+                "  After an interruption, the same command with --resume repeats no check.\n",
     .options = options,
     .args_size = sizeof(struct minify_args),
     .min_operands = 0,
     .max_operands = 1,
-    .run = run,
+    .run = run_minify,
 };

@@ -1,4 +1,4 @@
-/* What the files of `symtape minify` share. */
+/* Declarations that the files of `symtape minify` share. */
 #ifndef SYMTAPE_CMD_MINIFY_MINIFY_H
 #define SYMTAPE_CMD_MINIFY_MINIFY_H
 
@@ -12,20 +12,20 @@
 #include "minify/search/why.h"
 
 struct minify_args {
-    /* What fails. */
-    const char *check, *expect, *guard, *specializes, *cost, *torch, *backend, *ops, *mismatch;
+    /* The options that say when a graph fails. */
+    const char *check, *error, *guard, *specializes, *cost, *torch, *backend, *has_ops, *mismatch;
     bool cpu, tf32;
     bool invert;
     const char *crash_is;
     struct opt_number also_interesting;
-    const char *inject, *set;
-    /* What is written. */
+    const char *inject_fault, *sizes;
+    /* The files that are written. */
     const char *output, *fx, *repro, *issue, *good, *allow;
     bool overwrite, anonymize, json;
-    /* How the search goes. */
+    /* The options of the search. */
     struct opt_number jobs, repeat, max_calls;
     const char *timeout, *deadline, *journal, *passes;
-    bool resume, force, list_passes;
+    bool resume, overwrite_journal, list_passes;
 };
 
 /* One run of the command. */
@@ -34,63 +34,65 @@ struct minify_job {
     const struct minify_args *args;
     const char *tape; /* where the best goes; "-" is standard output */
     char *journal;    /* NULL: none */
-    char *aside;      /* folder of candidates that fail otherwise */
+    char *aside;      /* folder of candidates that fail differently */
     struct candidate *whole;
     struct oracle *oracle;
-    struct repro_what repro;        /* what fails, for programs that show it */
+    struct repro_what repro;        /* the failure, for programs that reproduce it */
     struct torch_first torch;       /* of --torch-oracle */
     struct repro_verified verified; /* of --repro */
     bool is_verified;
-    struct cand_aliases aliases; /* of --anonymize: what took the place of names */
-    struct redact_known known;   /* of --anonymize: what answers may not tell */
+    struct cand_aliases aliases; /* for --anonymize: the replacements of names */
+    struct redact_known known;   /* for --anonymize: the secrets that answers must not contain */
     char host[256];
     struct arena texts; /* hidden ones */
-    struct str expect;  /* --expect, as the oracle and the files get it */
+    struct str error;   /* --error, as the oracle and the files get it */
     struct why_list whys;
     bool has_whys, has_good;
     struct minify_options options;
     struct minify_result result;
-    bool saved;            /* the tape is there */
+    bool saved;            /* the tape was written */
     uint32_t asides;       /* written so far */
     uint64_t status_asked; /* SIGUSR1s answered */
     struct buf set_text;
-    struct buf asked_at; /* of --guard: where the user's code asked for it, when it was recorded */
+    struct buf asked_at; /* for --guard: the line of the user's code that asked for it in the
+                          * recording */
 };
 
-/* minify_input.c: the candidate that the operand names. False: err. */
+/* minify_input.c: loads the candidate that the operand names. Returns false with err set on
+ * failure. */
 bool minify_read_input(struct minify_job *job, struct err *err);
 
-/* minify_oracle.c: the oracle that the options name. */
+/* minify_oracle.c: makes the oracle that the options select. */
 bool minify_make_oracle(struct minify_job *job, struct err *err);
 
-/* minify_hide.c: --anonymize. The candidate loses its names before anything is asked about it, so
- * that no answer holds them; texts that come from elsewhere are redacted. Nothing without that
+/* minify_hide.c: --anonymize. The names of the candidate are replaced before the oracle is asked,
+ * so that no answer contains them; texts from elsewhere are redacted. Does nothing without that
  * option. */
 bool minify_hide_input(struct minify_job *job, struct err *err);
 bool minify_hide_oracle(struct minify_job *job, struct err *err);
 bool minify_hide_text(struct minify_job *job, struct str *text, struct err *err);
 
-/* minify_options.c: numbers, durations, names of passes, places of files. */
+/* minify_options.c: reads numbers, durations, names of passes and names of files. */
 bool minify_read_options(struct minify_job *job, struct err *err);
 void minify_release_options(struct minify_job *job);
 /* "90", "90s", "15m", "2h" */
 bool minify_read_seconds(const char *option, const char *text, double *ret, struct err *err);
 
-/* minify_files.c: what is written while it runs, and at its end. */
+/* minify_files.c: writes files during the search and at its end. */
 bool minify_save(void *job, const struct candidate *best, struct err *err);
 void minify_aside(void *job, const struct candidate *candidate, const struct answer *answer);
 bool minify_write_files(struct minify_job *job, struct err *err);
-/* What goes away with each part that is left: asked where asking is cheap or a file wants it. */
+/* Finds out why each remaining part is needed, if checks are cheap or a file needs the reasons. */
 bool minify_find_whys(struct minify_job *job, struct err *err);
-/* candidate.py of --check. */
+/* Writes the program ($SYMTAPE_PY) of --check. */
 bool minify_print_py(void *job, const struct candidate *candidate, struct buf *out);
 
-/* Names of a program that are not as recorded, told; also of export --python. */
+/* Notes the names in a program that are not the recorded ones; also used by export --python. */
 void minify_note_renamed(struct out *out, const char *file, const struct repro_notes *notes);
 
 /* minify_report.c */
 void minify_show_progress(void *job, const struct minify_progress *progress);
-int minify_report(struct minify_job *job); /* to the data, as text or JSON */
+int minify_report(struct minify_job *job); /* prints to the data stream, as text or JSON */
 const char *minify_verdict(const struct minify_result *result);
 
 #endif

@@ -26,7 +26,7 @@ bool minify_save(void *user, const struct candidate *best, struct err *err)
     return strcmp(job->tape, "-") == 0 /* once, at the end */ || save_tape(job, best, err);
 }
 
-/* Candidates that fail otherwise may be another bug: the first few are kept. */
+/* Candidates that fail differently may show another bug: the first few are kept. */
 void minify_aside(void *user, const struct candidate *candidate, const struct answer *answer)
 {
     struct minify_job *job = user;
@@ -69,15 +69,17 @@ static bool write_fx(const struct minify_job *job, struct err *err)
 void minify_note_renamed(struct out *out, const char *file, const struct repro_notes *notes)
 {
     if (notes->renamed == 1)
-        out_note(out, "%s: a recorded name that Python does not take is now %s", file,
+        out_note(out, "%s: a recorded name is not valid in Python; it is now %s", file,
                  notes->first_renamed);
     else if (notes->renamed)
         out_note(out,
-                 "%s: %u recorded names that Python does not take are others now; the first is %s",
+                 "%s: %u recorded names are not valid in Python and were replaced; the first is "
+                 "now %s",
                  file, (unsigned)notes->renamed, notes->first_renamed);
 }
 
-/* The repro as it is to be written: what the oracle saw is what it raises. */
+/* Prints the repro as it will be written; the message that the oracle saw is the one that it
+ * expects. */
 static bool print_repro(const struct minify_job *job, struct repro_notes *notes, struct buf *text,
                         struct err *err)
 {
@@ -97,11 +99,11 @@ static bool hide_last(struct minify_job *job, struct err *err)
     return ok;
 }
 
-/* Whether it shows what it says is asked before anybody is told so. */
+/* Runs the repro once before the command reports that it reproduces the failure. */
 static bool verify(struct minify_job *job, struct err *err)
 {
     enum { TIMES = 1 };
-    out_progress(job->cmd->out, "%s: asking a fresh PyTorch", job->args->repro);
+    out_progress(job->cmd->out, "%s: running it in a fresh Python process", job->args->repro);
     job->is_verified = repro_verify(job->args->repro, job->repro.allow, TIMES, job->options.timeout,
                                     job->options.stop, &job->verified, err);
     out_progress_end(job->cmd->out);
@@ -143,9 +145,9 @@ static void put_oracle(const struct minify_job *job, struct buf *out)
                     { "--guard", args->guard },
                     { "--specializes", args->specializes },
                     { "--cost", args->cost },
-                    { "--check-ops", args->ops },
+                    { "--has-ops", args->has_ops },
                     { "--backend-mismatch", args->mismatch },
-                    { "--expect", args->expect ? job->expect.p : NULL } };
+                    { "--error", args->error ? job->error.p : NULL } };
     for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++)
         if (oracles[i].value && strpbrk(oracles[i].value, " ()[]*;|&<>\"$"))
             buf_printf(out, "%s '%s'", oracles[i].option, oracles[i].value);
@@ -187,7 +189,7 @@ bool minify_find_whys(struct minify_job *job, struct err *err)
     bool shown = job->oracle->cheap || job->args->issue;
     if (job->result.end != MINIFY_DONE || !(shown || job->args->good))
         return true;
-    out_progress(job->cmd->out, "asking what each part is there for");
+    out_progress(job->cmd->out, "checking why each part is needed");
     bool good = why_find(job->result.best, job->oracle, job->options.timeout, job->options.stop,
                          &job->whys, err);
     out_progress_end(job->cmd->out);
@@ -195,7 +197,7 @@ bool minify_find_whys(struct minify_job *job, struct err *err)
     return good;
 }
 
-/* The neighbour, and in front of it what makes the difference. */
+/* Prints the nearest graph that does not fail, after a comment that names the difference. */
 static bool print_good(const struct minify_job *job, const struct candidate *good, struct buf *text,
                        struct err *err)
 {

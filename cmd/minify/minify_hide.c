@@ -12,27 +12,27 @@ static void find_known(struct minify_job *job)
                                         .host = job->host };
 }
 
-/* A regular expression that names what is replaced means what takes its place. */
-static bool hide_expect(struct minify_job *job, struct err *err)
+/* Names in the regular expression of --error are replaced as they are in the candidate. */
+static bool hide_error(struct minify_job *job, struct err *err)
 {
     struct buf text = BUF_INIT;
-    cand_aliases_apply(&job->aliases, job->expect, &text);
-    job->expect = arena_copy(&job->texts, buf_str(&text));
-    bool ok = !text.failed && job->expect.p;
+    cand_aliases_apply(&job->aliases, job->error, &text);
+    job->error = arena_copy(&job->texts, buf_str(&text));
+    bool ok = !text.failed && job->error.p;
     buf_release(&text);
     return ok || err_nomem(err);
 }
 
 bool minify_hide_input(struct minify_job *job, struct err *err)
 {
-    job->expect = str_of(job->args->expect ? job->args->expect : "");
+    job->error = str_of(job->args->error ? job->args->error : "");
     if (!job->args->anonymize)
         return true;
     find_known(job);
     struct candidate *hidden = candidate_anonymize(job->whole, &job->aliases, err);
     candidate_free(job->whole);
     job->whole = hidden;
-    return hidden && hide_expect(job, err);
+    return hidden && hide_error(job, err);
 }
 
 bool minify_hide_text(struct minify_job *job, struct str *text, struct err *err)

@@ -8,7 +8,7 @@
 #include "trace/events/guards.h"
 #include "trace/events/user_line.h"
 
-/* A guard that no operator asks for: its record knows the line of the branch that did. */
+/* The record of a guard that no operator asks for has the line of the branch that added it. */
 static void find_asked_at(struct minify_job *job, struct trace *trace,
                           const struct selector *selector)
 {
@@ -56,7 +56,7 @@ static bool read_tape(struct minify_job *job, const struct candidate_options *op
 bool minify_read_input(struct minify_job *job, struct err *err)
 {
     struct hint_list hints = { .n = 0 };
-    if (!hint_list_read(&hints, job->args->set, err))
+    if (!hint_list_read(&hints, job->args->sizes, err))
         return false;
     const struct candidate_options options = { .hints = hints.hints, .n_hints = hints.n };
     job->whole = fx_arg_read(job->cmd->operands[0], &options, &job->cmd->out->limit->meter, err);

@@ -27,7 +27,8 @@ static bool in_range(const struct opt_number *number, const char *option, uint64
                      uint32_t otherwise, uint32_t *ret, struct err *err)
 {
     if (number->given && (number->value == 0 || number->value > most))
-        return err_set(err, ERR_USAGE, "%s: from 1 to %llu", option, (unsigned long long)most);
+        return err_set(err, ERR_USAGE, "%s must be from 1 to %llu", option,
+                       (unsigned long long)most);
     *ret = number->given ? (uint32_t)number->value : otherwise;
     return true;
 }
@@ -54,7 +55,9 @@ static bool read_passes(struct minify_job *job, struct err *err)
         if (n == PASSES_MAX)
             return err_set(err, ERR_USAGE, "--passes takes at most %d names", PASSES_MAX);
         if (!is_pass(name))
-            return err_set(err, ERR_USAGE, "--passes: no pass \"%.*s\"; --list-passes lists them",
+            return err_set(err, ERR_USAGE,
+                           "--passes: there is no pass \"%.*s\"; --list-passes "
+                           "lists them",
                            STR_ARG(name));
         names[n++] = name;
     }
@@ -68,7 +71,7 @@ static bool place_files(struct minify_job *job, struct err *err)
     job->tape = args->output ? args->output : TAPE_DEFAULT;
     bool to_file = strcmp(job->tape, "-") != 0;
     if (!to_file && args->json)
-        return err_set(err, ERR_USAGE, "-o - and --json both want standard output");
+        return err_set(err, ERR_USAGE, "-o - and --json both write to standard output");
     if (args->journal)
         job->journal = strdup(args->journal);
     else if (to_file && asprintf(&job->journal, "%s.journal", job->tape) < 0)
@@ -78,11 +81,13 @@ static bool place_files(struct minify_job *job, struct err *err)
     if (((args->journal || to_file) && !job->journal) || !job->aside)
         return err_nomem(err);
     if (args->resume && !job->journal)
-        return err_set(err, ERR_USAGE, "--resume: -o - has no journal; --journal names one");
+        return err_set(err, ERR_USAGE,
+                       "--resume needs a journal, and -o - has none unless "
+                       "--journal names it");
     return true;
 }
 
-/* Told before a long search, not after it. */
+/* A folder that cannot be written is an error before the search and not after it. */
 static bool check_folder(const char *path, struct err *err)
 {
     const char *slash = strrchr(path, '/');
@@ -94,14 +99,16 @@ static bool check_folder(const char *path, struct err *err)
     return good;
 }
 
-/* What an earlier run of ours left beside its journal is ours to replace. */
+/* Files that an earlier run left beside its journal may be replaced. */
 static bool check_existing(const struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
     const char *const files[] = { job->tape, args->fx, args->repro, args->issue, args->good };
     bool ours = job->journal && access(job->journal, F_OK) == 0;
     if (args->resume && !ours)
-        out_note(job->cmd->out, "%s: no such journal: nothing to resume, all begins anew",
+        out_note(job->cmd->out,
+                 "%s: there is no such journal to resume from; the search starts "
+                 "from the beginning",
                  job->journal);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         bool may = !files[i] || strcmp(files[i], "-") == 0 || args->overwrite || ours ||
@@ -109,7 +116,7 @@ static bool check_existing(const struct minify_job *job, struct err *err)
         if (files[i] && strcmp(files[i], "-") != 0 && !check_folder(files[i], err))
             return false;
         if (!may)
-            return err_set(err, ERR_USAGE, "%s: exists already; --overwrite replaces it", files[i]);
+            return err_set(err, ERR_USAGE, "%s exists already; --overwrite replaces it", files[i]);
     }
     return true;
 }
@@ -120,9 +127,9 @@ bool minify_read_options(struct minify_job *job, struct err *err)
     struct minify_options *options = &job->options;
     *options = MINIFY_OPTIONS_DEFAULT;
     options->max_calls = args->max_calls.given ? args->max_calls.value : 0;
-    if (args->resume && args->force)
-        return err_set(err, ERR_USAGE, "--resume and --force exclude each other");
-    options->journal_mode = args->force ? JOURNAL_REPLACE : JOURNAL_USE;
+    if (args->resume && args->overwrite_journal)
+        return err_set(err, ERR_USAGE, "--resume and --overwrite-journal exclude each other");
+    options->journal_mode = args->overwrite_journal ? JOURNAL_REPLACE : JOURNAL_USE;
     return in_range(&args->jobs, "--jobs", JOBS_MAX, 1, &options->jobs, err) &&
            in_range(&args->repeat, "--repeat", REPEAT_MAX, 1, &options->repeat, err) &&
            (!args->timeout ||

@@ -20,7 +20,7 @@ static bool make_check(struct minify_job *job, struct err *err)
     const struct minify_args *args = job->args;
     if (args->also_interesting.given &&
         (args->also_interesting.value < 1 || args->also_interesting.value > 124))
-        return err_set(err, ERR_USAGE, "--also-interesting: from 1 to 124");
+        return err_set(err, ERR_USAGE, "--also-interesting must be from 1 to 124");
     char *best = strcmp(job->tape, "-") == 0 ? NULL : realpath(job->tape, NULL);
     const struct check_options options = {
         .command = str_of(args->check),
@@ -37,7 +37,7 @@ static bool make_check(struct minify_job *job, struct err *err)
     return job->oracle != NULL;
 }
 
-/* "guards>=200": what the repro asks for. */
+/* Returns the number in a cost such as "guards>=200", which the repro checks. */
 static uint64_t number_behind(const char *cost)
 {
     uint64_t n = 0;
@@ -53,8 +53,9 @@ static bool make_shape(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
     struct shape_options options = { .question = SHAPE_EXPECT,
-                                     .what = job->expect,
-                                     .inject = str_of(args->inject ? args->inject : "") };
+                                     .what = job->error,
+                                     .inject =
+                                         str_of(args->inject_fault ? args->inject_fault : "") };
     job->repro = (struct repro_what){ .check = REPRO_RAISES };
     if (args->guard) {
         options.question = SHAPE_GUARD;
@@ -94,7 +95,7 @@ static bool make_torch(struct minify_job *job, struct err *err)
         .allow = str_of(args->allow),
         .timeout = job->options.timeout,
     };
-    out_progress(job->cmd->out, "asking PyTorch about the whole graph");
+    out_progress(job->cmd->out, "running the whole graph in PyTorch");
     job->oracle = oracle_torch(&options, job->whole, &job->torch, err);
     out_progress_end(job->cmd->out);
     if (!job->oracle)
@@ -111,7 +112,7 @@ static bool make_torch(struct minify_job *job, struct err *err)
 static bool make_ops(struct minify_job *job, struct err *err)
 {
     job->repro = (struct repro_what){ .check = REPRO_RUNS };
-    job->oracle = oracle_ops(str_of(job->args->ops), err);
+    job->oracle = oracle_ops(str_of(job->args->has_ops), err);
     return job->oracle != NULL;
 }
 
@@ -125,7 +126,7 @@ static bool make_backends(struct minify_job *job, struct err *err)
         .tested = str_trim(str_first(both, comma)),
         .reference = comma < both.n ? str_trim(str_from(both, comma + 1)) : STR("cpu"),
         .tf32 = args->tf32,
-        .inject = str_of(args->inject ? args->inject : ""),
+        .inject = str_of(args->inject_fault ? args->inject_fault : ""),
     };
     job->repro = (struct repro_what){ .check = REPRO_RUNS };
     if (str_is(options.tested, "cuda") || str_is(options.reference, "cuda"))
@@ -139,7 +140,7 @@ static bool make(struct minify_job *job, struct err *err)
     const struct minify_args *args = job->args;
     return args->check      ? make_check(job, err)
            : args->torch    ? make_torch(job, err)
-           : args->ops      ? make_ops(job, err)
+           : args->has_ops  ? make_ops(job, err)
            : args->mismatch ? make_backends(job, err)
                             : make_shape(job, err);
 }
@@ -147,22 +148,22 @@ static bool make(struct minify_job *job, struct err *err)
 bool minify_make_oracle(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
-    unsigned n = !!args->check + !!args->torch + !!args->expect + !!args->guard +
-                 !!args->specializes + !!args->cost + !!args->ops + !!args->mismatch;
+    unsigned n = !!args->check + !!args->torch + !!args->error + !!args->guard +
+                 !!args->specializes + !!args->cost + !!args->has_ops + !!args->mismatch;
     if (n > 1)
         return err_set(err, ERR_USAGE,
-                       "--check, --torch-oracle, --expect, --guard, --specializes, "
-                       "--cost, --backend-mismatch and --check-ops exclude each "
-                       "other: one says what fails");
+                       "--check, --torch-oracle, --error, --guard, --specializes, --cost, "
+                       "--backend-mismatch and --has-ops exclude each other");
     if (!args->check && (args->invert || args->crash_is || args->also_interesting.given))
-        return err_set(err, ERR_USAGE,
-                       "--invert, --crash-is and --also-interesting belong to --check");
+        return err_set(err, ERR_USAGE, "--invert, --crash-is and --also-interesting need --check");
     if (!args->torch && (args->backend || args->cpu))
-        return err_set(err, ERR_USAGE, "--backend and --cpu belong to --torch-oracle");
+        return err_set(err, ERR_USAGE, "--backend and --cpu need --torch-oracle");
     if (!args->mismatch && args->tf32)
-        return err_set(err, ERR_USAGE, "--tf32 belongs to --backend-mismatch");
-    if ((args->check || args->torch || args->ops) && args->inject)
-        return err_set(err, ERR_USAGE, "--inject is for the shape engine alone");
+        return err_set(err, ERR_USAGE, "--tf32 needs --backend-mismatch");
+    if ((args->check || args->torch || args->has_ops) && args->inject_fault)
+        return err_set(err, ERR_USAGE,
+                       "--inject-fault cannot be combined with --check, "
+                       "--torch-oracle or --has-ops");
     if (!make(job, err))
         return false;
     if (job->oracle->without.n)

@@ -15,8 +15,8 @@ static void put_status(struct minify_job *job, const struct minify_progress *pro
     if (progress->left)
         snprintf(left, sizeof left, ", at most %" PRIu64 " more in this step", progress->left);
     put(job->cmd->out,
-        "%s: %" PRIu64 " of %" PRIu64 " calls, %" PRIu64 " symbols left; asked %" PRIu64
-        " times in %.0f s (%.3g/s)%s",
+        "%s: %" PRIu64 " of %" PRIu64 " calls, %" PRIu64 " symbols left; %" PRIu64
+        " checks in %.0f s (%.3g/s)%s",
         progress->pass, progress->now.part[SIZE_CALLS], progress->before.part[SIZE_CALLS],
         progress->now.part[SIZE_SYMBOLS], progress->calls, progress->seconds, rate, left);
 }
@@ -154,7 +154,7 @@ static void put_journal(const struct minify_job *job, struct json_writer *w)
     json_close(w);
 }
 
-static void put_json(const struct minify_job *job, struct buf *out)
+static void put_minify_json(const struct minify_job *job, struct buf *out)
 {
     const struct minify_result *result = &job->result;
     struct json_writer w = json_writer_of(out);
@@ -200,7 +200,7 @@ static void put_summary(const struct minify_job *job, struct buf *out)
     put_count("calls", graph_counts(job->whole->graph).calls, graph_counts(best->graph).calls, out);
     put_count(", symbols", job->whole->n_symbols, best->n_symbols, out);
     put_count(", guards", job->whole->n_facts, best->n_facts, out);
-    buf_printf(out, "; asked %" PRIu64 " times", result->calls);
+    buf_printf(out, "; %" PRIu64 " checks", result->calls);
     if (result->hits) {
         buf_puts(out, " (");
         format_plural(out, result->hits, "answer");
@@ -216,19 +216,20 @@ static const char *meaning(const struct minify_result *result)
         return result->minimal
                    ? "minimal: removing any single remaining part makes the failure disappear"
                : result->unresolved
-                   ? "not proved minimal: of some candidates the oracle could not tell"
+                   ? "not proved minimal: the oracle could not decide about some candidates"
                    : "not proved minimal";
-    case MINIFY_DEADLINE: return "ended early by --deadline; --resume goes on";
-    case MINIFY_MAX_CALLS: return "ended early by --max-calls; --resume goes on";
-    case MINIFY_UNRESOLVED: return "ended early: the oracle cannot tell any more";
-    default: return "ended early; --resume goes on";
+    case MINIFY_DEADLINE: return "ended early by --deadline; --resume continues";
+    case MINIFY_MAX_CALLS: return "ended early by --max-calls; --resume continues";
+    case MINIFY_UNRESOLVED: return "ended early: the oracle can no longer decide";
+    default: return "ended early; --resume continues";
     }
 }
 
 static void put_rate(const struct minify_result *result, struct buf *out)
 {
     if (result->rate_hits < result->rate_asked)
-        buf_printf(out, "flaky: asked again, it failed %" PRIu32 " of %" PRIu32 " times%s\n",
+        buf_printf(out,
+                   "flaky: when it was run again, it failed %" PRIu32 " of %" PRIu32 " times%s\n",
                    result->rate_hits, result->rate_asked,
                    result->clean > 1 ? "" : "; --repeat 20 takes that into account");
 }
@@ -257,7 +258,7 @@ static void put_why_text(const struct minify_job *job, struct buf *out)
     if (!job->has_whys)
         return;
     if (job->whys.list.n)
-        buf_puts(out, "\nwhy each part is there\n");
+        buf_puts(out, "\nwhy each part is needed\n");
     for (size_t i = 0; i < job->whys.list.n && i < WHYS_SHOWN; i++) {
         const struct why *why = &job->whys.list.v[i];
         buf_printf(out, "  %.*s, %.*s: %.*s\n", STR_ARG(why->element), STR_ARG(why->taken),
@@ -265,15 +266,14 @@ static void put_why_text(const struct minify_job *job, struct buf *out)
     }
 }
 
-/* A fact alone adds the guard: nothing of the graph can be blamed. */
+/* If a recorded guard alone adds the guard, no part of the graph is responsible for it. */
 static void put_asked_at(const struct minify_job *job, struct buf *out)
 {
     const struct candidate *best = job->result.best;
     struct str place = buf_str(&job->asked_at);
     if (graph_counts(best->graph).calls || best->n_facts == 0)
         return;
-    buf_puts(out,
-             "no operator asks for it: code of the user's own, or of a library, branches on it");
+    buf_puts(out, "no operator adds it: the user's code, or a library's, branches on it");
     if (place.n)
         buf_printf(out, ", at %.*s", STR_ARG(place));
     buf_putc(out, '\n');
@@ -284,16 +284,17 @@ static void put_failing(const struct minify_job *job, struct buf *out)
     const struct minify_args *args = job->args;
     struct str text = job->result.first.text;
     if (args->guard)
-        buf_printf(out, "what fails: the guard %s is added\n", args->guard);
+        buf_printf(out, "failure: the guard %s is added\n", args->guard);
     if (args->guard)
         put_asked_at(job, out);
     else if (args->specializes)
-        buf_printf(out, "what fails: %s becomes a number\n", args->specializes);
-    else if (text.n && !str_is(text, "exit 0")) /* its first line: PyTorch's go on for long */
-        buf_printf(out, "what fails: %.*s\n", STR_ARG(str_first(text, str_find_char(text, '\n'))));
+        buf_printf(out, "failure: %s becomes a number\n", args->specializes);
+    else if (text.n && !str_is(text, "exit 0")) /* only its first line, since messages of PyTorch
+                                                 * are long */
+        buf_printf(out, "failure: %.*s\n", STR_ARG(str_first(text, str_find_char(text, '\n'))));
 }
 
-static void put_text(const struct minify_job *job, struct buf *out)
+static void put_minify_text(const struct minify_job *job, struct buf *out)
 {
     const struct minify_result *result = &job->result;
     put_summary(job, out);
@@ -301,12 +302,12 @@ static void put_text(const struct minify_job *job, struct buf *out)
     put_rate(result, out);
     put_failing(job, out);
     if (result->minimal && result->best->n_symbols == 0 && job->whole->n_symbols > 0)
-        buf_puts(out, "not a dynamic-shape bug: it fails with every size a number too\n");
+        buf_puts(out, "not a dynamic-shape bug: it also fails when every size is a number\n");
     put_graph(job->result.best, out);
     put_why_text(job, out);
 }
 
-/* What only a command of the user's can tell, no program shows. */
+/* The program alone does not show a failure that only the user's command can detect. */
 static void note_runs(const struct minify_job *job)
 {
     const struct repro_verified *seen = &job->verified;
@@ -343,7 +344,7 @@ static void note_files(const struct minify_job *job)
     if (job->saved)
         out_note(out, "%s: the result as a tape", job->tape);
     else if (strcmp(job->tape, "-") != 0)
-        out_note(out, "%s: not written, since the whole graph was not asked about yet", job->tape);
+        out_note(out, "%s: not written, since the whole graph was not checked yet", job->tape);
     if (args->fx)
         out_note(out, "%s: the result as FX text", args->fx);
     if (args->repro)
@@ -352,16 +353,18 @@ static void note_files(const struct minify_job *job)
         out_note(out, "%s: the nearest graph that does not fail", args->good);
     else if (args->good)
         out_note(out, "%s: not written: %s", args->good,
-                 job->result.end == MINIFY_DONE ? "no graph with one part less does not fail"
-                                                : "the search has not ended");
+                 job->result.end == MINIFY_DONE
+                     ? "all graphs with one part less still fail, or the "
+                       "oracle could not decide"
+                     : "the search was not finished");
     if (args->issue)
         out_note(out, "%s: a bug report", args->issue);
     if (job->asides)
-        out_note(out, "%s: %u candidates that fail otherwise: another bug?", job->aside,
-                 (unsigned)job->asides);
+        out_note(out, "%s: %u candidates that fail differently, perhaps because of another bug",
+                 job->aside, (unsigned)job->asides);
 }
 
-/* What an oracle that says no has seen instead, where its own words do not tell. */
+/* Prints what the oracle found instead, if its answer has no text of its own. */
 static void put_not_failing(const struct minify_job *job, struct buf *out)
 {
     const struct minify_args *args = job->args;
@@ -372,34 +375,34 @@ static void put_not_failing(const struct minify_job *job, struct buf *out)
         buf_printf(out, "%s does not become a number", args->specializes);
     else if (args->cost)
         buf_printf(out, "its cost is not %s", args->cost);
-    else if (args->ops)
-        buf_printf(out, "the calls are not all there");
+    else if (args->has_ops)
+        buf_printf(out, "it does not have all of the calls");
     else if (args->mismatch)
         buf_puts(out, "the two backends agree within the tolerance");
     else if (args->check)
-        buf_printf(out, "--check says: %.*s", STR_ARG(text));
+        buf_printf(out, "--check printed: %.*s", STR_ARG(text));
     else if (args->torch)
         buf_printf(out, "PyTorch %.*s does not fail", STR_ARG(job->torch.version));
-    else if (args->expect)
-        buf_puts(out, "symtape replay shows no failure that matches --expect");
+    else if (args->error)
+        buf_puts(out, "symtape replay shows no failure that matches --error");
     else
-        buf_puts(out, "symtape replay agrees with the record; --check, --torch-oracle, --guard, "
-                      "--specializes or --cost say what else fails");
+        buf_puts(out, "symtape replay agrees with the recording; --check, --torch-oracle, "
+                      "--guard, --specializes and --cost define other failures");
     if (text.n && !args->check)
         buf_printf(out, ": %.*s", STR_ARG(str_first(text, 300)));
 }
 
-/* Options that may help a command that does not say "it fails". */
+/* Notes options that may help if a command does not report a failure. */
 static void note_other_ways(const struct minify_job *job)
 {
     const struct answer *first = &job->result.first;
     struct out *out = job->cmd->out;
     if (str_starts(first->text, STR("no end within")))
-        out_note(out, "--timeout gives it longer");
+        out_note(out, "--timeout gives it more time");
     else if (str_starts(first->text, STR("killed by")))
-        out_note(out, "where being killed is the failure, --crash-is interesting says so");
+        out_note(out, "if being killed is the failure, use --crash-is interesting");
     else if (first->verdict != VERDICT_UNRESOLVED && job->options.repeat == 1)
-        out_note(out, "if it fails only sometimes, --repeat 20 asks that often");
+        out_note(out, "if it fails only sometimes, --repeat 20 runs it 20 times");
 }
 
 static void note_not_reproduced(const struct minify_job *job)
@@ -412,13 +415,13 @@ static void note_not_reproduced(const struct minify_job *job)
     if (first->verdict == VERDICT_UNRESOLVED)
         out_note(out, "%s: cannot tell whether it fails: %.*s", operand, STR_ARG(first->text));
     else if (first->verdict == VERDICT_OTHER)
-        out_note(out, "%s: fails, but otherwise: %.*s", operand, STR_ARG(first->text));
+        out_note(out, "%s: fails, but differently: %.*s", operand, STR_ARG(first->text));
     else
         out_note(out, "%s: does not fail: %.*s", operand, STR_ARG(buf_str(&text)));
     if (job->args->check)
         note_other_ways(job);
     if (job->args->anonymize)
-        out_note(out, "names and strings were replaced before it was asked (--anonymize)");
+        out_note(out, "names and strings were replaced before the check (--anonymize)");
     buf_release(&text);
 }
 
@@ -430,9 +433,9 @@ int minify_report(struct minify_job *job)
     if (failed)
         note_not_reproduced(job);
     if (job->args->json)
-        put_json(job, &text);
+        put_minify_json(job, &text);
     else if (!failed && strcmp(job->tape, "-") != 0)
-        put_text(job, &text);
+        put_minify_text(job, &text);
     code = out_buf(job->cmd->out, &text);
     buf_release(&text);
     if (!failed)

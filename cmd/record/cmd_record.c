@@ -20,10 +20,11 @@ static const struct opt options[] = {
     OPT_OVERWRITE(struct record_args, overwrite),
     OPT_REDACT(struct record_args, redact),
     OPT_OPTIONAL(0, "deep", "LEVEL", struct record_args, deep,
-                 "also what the log lacks: counts, graphs or all (default)"),
+                 "also record what the log lacks: counts, graphs or all (default)"),
     OPT_FLAG(0, "expensive", struct record_args, expensive,
              "record every expression and guard in full (TORCH_DTRACE): slow"),
-    OPT_FLAG(0, "keep-logs", struct record_args, keep_logs, "leave the logs, and say where"),
+    OPT_FLAG(0, "keep-logs", struct record_args, keep_logs,
+             "keep the logs, and print where they are"),
     OPT_STRING(0, "grace", "MS", struct record_args, grace,
                "wait this long for processes that outlive CMD (default: 2000)"),
     OPT_FLAG(0, "json", struct record_args, json,
@@ -31,11 +32,13 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-/* Hours of training are not spent before it turns out that the tape cannot be written. */
+/* The output is checked before the program runs, which may take hours. */
 static bool check_output(const struct record_args *args, const char *tape, struct err *err)
 {
     if (str_is(str_of(tape), "-"))
-        return err_set(err, ERR_USAGE, "record: -o -: standard output is the program's");
+        return err_set(err, ERR_USAGE,
+                       "record: -o - is not possible: standard output belongs "
+                       "to the program");
     struct output *output = output_open(tape, args->overwrite ? OUTPUT_REPLACE : OUTPUT_NEW, err);
     output_abort(output);
     return output != NULL;
@@ -46,7 +49,10 @@ static bool read_grace(const char *text, unsigned *ret, struct err *err)
     enum { DAY_MS = 24 * 60 * 60 * 1000 };
     uint64_t ms = RECORD_GRACE_MS;
     if (text && (!str_to_u64(str_of(text), &ms) || ms > DAY_MS))
-        return err_set(err, ERR_USAGE, "record: --grace %s: not milliseconds, at most a day", text);
+        return err_set(err, ERR_USAGE,
+                       "record: --grace: \"%s\" is not a number of milliseconds "
+                       "of at most a day",
+                       text);
     *ret = (unsigned)ms;
     return true;
 }
@@ -55,7 +61,8 @@ static bool read_level(const char *given, const char **ret, struct err *err)
 {
     *ret = given && !*given ? "all" : given;
     if (*ret && !deep_level_is(*ret))
-        return err_set(err, ERR_USAGE, "record: --deep=%s: not counts, graphs or all", given);
+        return err_set(err, ERR_USAGE, "record: --deep: \"%s\" is not one of counts, graphs, all",
+                       given);
     return true;
 }
 
@@ -68,7 +75,7 @@ static bool read_cost(struct record_report *report, struct err *err)
     return report->counted;
 }
 
-/* Logs that could not be packed are all there is: they are kept. */
+/* If packing fails, the logs are the only copy of the recording, so they are kept. */
 static bool pack(struct record_report *report, const struct record_args *args,
                  const char *const *argv, struct err *err)
 {
@@ -101,7 +108,7 @@ static int report_all(const struct record_report *report, const struct record_ar
     return args->json ? record_print_json(report) : EXIT_DONE;
 }
 
-/* The program's exit status; ours only where it ended well and we did not. */
+/* Returns the exit status of the program, or our own if the program succeeded and we failed. */
 static int run_and_pack(struct record_report *report, const struct record_args *args,
                         const struct record_options *how, const char *const *argv)
 {
@@ -122,7 +129,7 @@ static int run_and_pack(struct record_report *report, const struct record_args *
     return report->run.end.status != 0 ? report->run.end.status : code;
 }
 
-static int run(struct cmd *cmd)
+static int run_record(struct cmd *cmd)
 {
     const struct record_args *args = cmd->args;
     struct record_report report = { .out = cmd->out,
@@ -152,5 +159,5 @@ const struct command command_record = {
     .min_operands = 1,
     .max_operands = OPERANDS_ANY,
     .options_first = true,
-    .run = run,
+    .run = run_record,
 };

@@ -1,4 +1,4 @@
-/* What `symtape record` has to say, shared by its two printers. */
+/* The data that `symtape record` reports, shared by its two printers. */
 #ifndef SYMTAPE_CMD_RECORD_RECORD_H
 #define SYMTAPE_CMD_RECORD_RECORD_H
 
@@ -10,19 +10,20 @@
 
 struct record_report {
     struct out *out;
-    const char *tape; /* where it was to go */
+    const char *tape; /* the requested output */
     struct record_run run;
-    bool packed; /* the tape is there, and: */
+    bool packed; /* the tape was written, and `import` is valid */
     struct import_result import;
     uint64_t pack_ns;
-    bool counted; /* the tape could be read again, and: */
+    bool counted; /* the tape could be read, and `cost` is valid */
     struct record_cost cost;
-    const char *level;       /* of a deep recording; NULL */
-    struct record_deep deep; /* what came of it, when counted */
+    const char *level;       /* the level of a deep recording, or NULL */
+    struct record_deep deep; /* counters of the deep recording */
 };
 
-void record_note_text(const struct record_report *report); /* to the notes */
-/* One line to the data, after what the program printed. The exit code so far. */
+void record_note_text(const struct record_report *report); /* prints to the notes stream */
+/* Prints one line to the data stream, after the output of the program. Returns the exit code so
+ * far. */
 int record_print_json(const struct record_report *report);
 
 #endif

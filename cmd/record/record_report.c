@@ -14,18 +14,19 @@ static void note_end(const struct record_report *report)
 {
     const struct supervise_end *end = &report->run.end;
     if (end->abandoned)
-        out_note(report->out, "told to end twice: the program is left running");
+        out_note(report->out, "interrupted twice: the program is left running");
     else if (end->signal)
         out_note(report->out, "the program was killed by signal %d (%s)", end->signal,
                  strsignal(end->signal));
 }
 
-/* What the user might not expect. */
+/* Notes circumstances that the user may not expect. */
 static void note_surroundings(const struct record_report *report)
 {
     const struct record_run *run = &report->run;
     if (run->replaced)
-        out_note(report->out, "TORCH_TRACE or TORCH_DTRACE was set; its folder got nothing");
+        out_note(report->out, "TORCH_TRACE or TORCH_DTRACE was set; nothing was written to its "
+                              "folder");
     if (run->disk_full)
         out_note(report->out, "the disk of %.*s (TMPDIR) is full: logs may be cut",
                  STR_ARG(scratch_disk(&run->folder)));
@@ -75,7 +76,7 @@ static void note_time(const struct record_report *report)
         out_note(report->out, "the program ran %s", wall);
 }
 
-/* Whole and tenths of a per cent. */
+/* Prints a share in percent with one decimal. */
 static void put_share(char *out, size_t size, uint64_t part, uint64_t whole)
 {
     uint64_t tenths = whole ? part * 1000 / whole : 0;
@@ -124,7 +125,7 @@ static void note_deep(const struct record_report *report)
     if (deep->not_wrapped.n)
         out_note(report->out, "deep: not wrapped: %.*s", STR_ARG(buf_str(&deep->not_wrapped)));
     if (deep->lost)
-        out_note(report->out, "deep: %llu event%s lost: no room to write to in %.*s (TMPDIR)",
+        out_note(report->out, "deep: %llu event%s lost: there was no space left in %.*s (TMPDIR)",
                  (unsigned long long)deep->lost, deep->lost == 1 ? " was" : "s were",
                  STR_ARG(scratch_disk(&report->run.folder)));
     if (deep->disagreements)
@@ -143,7 +144,8 @@ void record_note_text(const struct record_report *report)
         note_compiles(report);
     else if (report->run.n_logs + report->run.n_sides == 0)
         out_note(report->out, "PyTorch logged nothing: %s; no tape is written",
-                 report->run.disk_full ? "there was no room" : "no compile was reached");
+                 report->run.disk_full ? "there was no space left"
+                                       : "the program compiled nothing");
     note_time(report);
     if (report->level)
         note_deep(report);

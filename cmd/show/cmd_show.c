@@ -2,44 +2,49 @@
 
 static const struct opt options[] = {
     OPT_FLAG(0, "graphs", struct show_args, graphs,
-             "list the graphs, as --graph takes them (the default)"),
+             "list the graphs by the names that --graph takes (the default)"),
     OPT_OPTIONAL(0, "graph", "SELECTOR", struct show_args, graph,
                  "print one graph: COMPILE[_ATTEMPT][:KIND[#I]], or the one that TAPE names"),
     OPT_FLAG(0, "guards", struct show_args, guards,
-             "guards: expression, values, who asked, user line"),
+             "list guards: expression, values, the code that asked, user line"),
     OPT_FLAG(0, "symbols", struct show_args, symbols,
-             "symbols: value, range, source, user line, what specialized them"),
+             "list symbols: value, range, source, user line, what specialized them"),
     OPT_FLAG(0, "specializations", struct show_args, specializations,
-             "symbols that became numbers, and why"),
+             "list symbols that became numbers, and why"),
     OPT_FLAG(0, "signature", struct show_args, signature,
-             "what a .pt2's program takes, returns and demands"),
+             "print the inputs, outputs, range constraints and guards of a .pt2's program"),
     OPT_FLAG(0, "weights", struct show_args, weights,
-             "a .pt2's tensors: dtype, sizes, and where they lie in the archive"),
+             "list a .pt2's tensors: dtype, sizes, and their place in the archive"),
     OPT_OPTIONAL(0, "events", "NAME", struct show_args, events,
-                 "every record, or those of one event"),
+                 "list every record, or those of one event"),
     OPT_STRING(0, "artifact", "NAME[#I]", struct show_args, artifact,
-               "payloads of an artifact or event"),
-    OPT_FLAG(0, "restarts", struct show_args, restarts, "attempts that were thrown away"),
+               "print the payloads of an artifact or event"),
+    OPT_FLAG(0, "restarts", struct show_args, restarts,
+             "list restarts: attempts that were thrown away, and why"),
     OPT_FLAG(0, "recompiles", struct show_args, recompiles,
-             "compiles of a frame that was compiled before, and the guards that failed"),
-    OPT_FLAG(0, "breaks", struct show_args, breaks, "graph breaks, and the graphs they cause"),
+             "list recompiles: compiles of a frame that was compiled before, and the guards "
+             "that failed"),
+    OPT_FLAG(0, "breaks", struct show_args, breaks,
+             "list graph breaks, and the graphs that they cause"),
     OPT_FLAG(0, "caches", struct show_args, caches,
-             "look-ups of compile caches: hit, miss, bypass and why"),
-    OPT_FLAG(0, "failures", struct show_args, failures, "compiles that ended in an error"),
+             "list lookups of compile caches: hit, miss or bypass, and why"),
+    OPT_FLAG(0, "failures", struct show_args, failures, "list compiles that ended in an error"),
     OPT_STRING(0, "compile", "ID[_N]", struct show_args, compile,
-               "only of this compile (0/0), or of one attempt of it (0/0_1)"),
-    OPT_NUMBER(0, "attempt", "N", struct show_args, attempt, "only of attempts of this number"),
-    OPT_STRING(0, "recording", "NAME", struct show_args, recording, "only of this recording"),
+               "only this compile (0/0), or one attempt of it (0/0_1)"),
+    OPT_NUMBER(0, "attempt", "N", struct show_args, attempt, "only attempts with this number"),
+    OPT_STRING(0, "recording", "NAME", struct show_args, recording, "only this recording"),
     OPT_STRING(0, "file", "TEXT", struct show_args, file,
-               "only where the user line's file has TEXT in its name"),
-    OPT_NUMBER(0, "limit", "N", struct show_args, limit, "at most N of each kind; 0 is all"),
-    OPT_FLAG(0, "stack", struct show_args, stack, "whole stacks, not only the innermost line"),
+               "only user lines whose file has TEXT in its name"),
+    OPT_NUMBER(0, "limit", "N", struct show_args, limit,
+               "print at most N of each kind; 0 prints all"),
+    OPT_FLAG(0, "stack", struct show_args, stack,
+             "print whole stacks, not only the innermost line"),
     OPT_JSON(struct show_args, json),
     OPT_STRICT(struct show_args, strict),
     OPT_END,
 };
 
-/* The views that were asked for, in the order in which they are printed. */
+/* Returns the requested views, in the order in which they are printed. */
 static size_t chosen_views(const struct show_args *args, const struct show_view **ret)
 {
     const struct {
@@ -106,7 +111,7 @@ static int close_json(struct show *show)
     return out_buf(show->out, &show->text);
 }
 
-/* A heading in front of each of several lists; JSON has keys. */
+/* Prints a heading before each of several lists; in JSON, keys take their place. */
 static void print_title(struct show *show, const char *title, bool first)
 {
     struct buf text = BUF_INIT;
@@ -142,7 +147,7 @@ static int print_views(struct show *show)
     return code;
 }
 
-static int run(struct cmd *cmd)
+static int run_show(struct cmd *cmd)
 {
     struct show show = { .out = cmd->out, .args = cmd->args };
     struct tape_arg tape;
@@ -173,7 +178,7 @@ const struct command command_show = {
     .synopsis = "[options] TAPE[@RECORDING][:COMPILE[_ATTEMPT][:KIND[#I]]]",
     .description =
         "Prints what was recorded: lists of graphs, guards, symbols, events and incidents, "
-        "single graphs, single payloads. Several lists can be asked for at once.",
+        "single graphs, single payloads. Several lists can be printed at once.",
     .examples = "  symtape show bert.tape --guards --file model.py\n"
                 "  symtape show bert.tape:0/0:forward\n"
                 "  symtape show bert.tape --artifact fx_graph_cache_miss --json\n"
@@ -182,5 +187,5 @@ const struct command command_show = {
     .args_size = sizeof(struct show_args),
     .min_operands = 1,
     .max_operands = 1,
-    .run = run,
+    .run = run_show,
 };

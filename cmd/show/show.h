@@ -17,7 +17,7 @@ struct show_args {
     bool json, strict, stack;
     bool graphs, guards, symbols, specializations, restarts, recompiles, breaks, caches, failures;
     bool signature, weights;
-    const char *graph, *events; /* NULL: not asked for; "": without a value */
+    const char *graph, *events; /* NULL: not requested; "": without a value */
     const char *artifact;
     const char *compile, *recording, *file;
     struct opt_number attempt, limit;
@@ -27,17 +27,17 @@ struct show {
     struct out *out;
     const struct show_args *args;
     struct trace *trace;
-    struct selector selector; /* of the operand, with the filters of the options */
+    struct selector selector; /* the operand's selector, with the filters of the options */
     struct buf text;          /* JSON on its way out */
     struct json_writer w;
     struct buf omitted; /* members of "omitted": what --limit left out, by view */
 };
 
-/* Where an item belongs. */
+/* The record and the place to which an item belongs. */
 struct show_place {
     uint32_t record, attempt;   /* attempt may be TRACE_NONE */
     stack_id user_stack, stack; /* 0: none was recorded */
-    struct str file;            /* user file, when told otherwise than by user_stack; "" */
+    struct str file;            /* user file if it is not that of user_stack, or "" */
 };
 
 /* The context of the fields' getters: the item at hand. */
@@ -50,21 +50,21 @@ struct show_row {
 
 struct show_view {
     const char *key;  /* of its array in the JSON; its title in text */
-    const char *none; /* what to say when there are no items */
+    const char *none; /* text that is printed when there are no items */
     /* In JSON they stand behind recording, compile, attempt and log_line. */
     const struct fields *fields;
     unsigned table; /* of the fields' tables in text */
-    /* *ret_n items behind *ret, freed with release() (NULL: they belong to the trace). */
+    /* Sets *ret to *ret_n items, which release() frees (NULL: they belong to the trace). */
     bool (*load)(struct show *show, void **ret, uint32_t *ret_n, struct err *err);
     void (*release)(void *items);
     struct show_place (*place)(const struct show *show, const void *items, uint32_t i);
-    /* NULL, or a further condition. */
+    /* NULL, or a further condition for an item to be shown. */
     bool (*wanted)(const struct show *show, const void *items, uint32_t i);
     /* The record that the fields are of; it is read before the next one is asked for. */
     const void *(*item)(struct show *show, void *items, uint32_t i);
 };
 
-/* Prints it as the options say. The exit code. */
+/* Prints the list as the options require. Returns the exit code. */
 int show_list(struct show *show, const struct show_view *view);
 
 extern const struct show_view show_graphs, show_guards, show_symbols, show_specializations,
@@ -76,16 +76,16 @@ extern const struct show_view show_inputs, show_outputs, show_ranges, show_guard
 int show_graph(struct show *show);
 int show_artifact(struct show *show);
 
-/* Does an item of this record pass the filters on recording, compile and attempt? */
+/* Whether an item of this record passes the filters on recording, compile and attempt. */
 bool show_in_view(const struct show *show, uint32_t record, uint32_t attempt);
 
-/* Says that --limit left `n` items of a view out; nothing for 0. */
+/* Notes that --limit left out `n` items of a view; does nothing for 0. */
 void show_omitted(struct show *show, const char *key, uint64_t n);
 
-/* Sends what is in show->text on its way, once it is long. */
+/* Writes out show->text once it is long. */
 void show_flush(struct show *show);
 
-/* Member "line" of a user stack: the innermost frame outside PyTorch's own files. */
+/* Writes the member "line" of a user stack: the innermost frame outside PyTorch's own files. */
 void show_line_json(struct show *show, uint32_t recording, stack_id user_stack);
 
 /* ---- Fields that most views have in text; the context is a struct show_row ---- */

@@ -5,7 +5,7 @@
 #include "cmd/show/show.h"
 #include "trace/base/intern.h"
 
-/* --artifact: payloads by the name of their artifact or event. */
+/* --artifact: prints payloads by the name of their artifact or event. */
 
 struct artifact_match {
     uint32_t record;

@@ -10,7 +10,7 @@ static struct str event_of(const struct trace *trace, uint32_t record)
     return r->event == EVENT_RAW ? STR("raw") : trace_string(trace, r->name);
 }
 
-/* ERR_USAGE when no record is of the event asked for. */
+/* Fails with ERR_USAGE when no record has the requested event. */
 static bool check_name(const struct show *show, struct err *err)
 {
     struct str name = str_of(show->args->events);
@@ -24,7 +24,7 @@ static bool check_name(const struct show *show, struct err *err)
     if (search.best.n)
         return err_set(err, ERR_USAGE, "no event \"%.*s\"; did you mean \"%.*s\"?", STR_ARG(name),
                        STR_ARG(search.best));
-    return err_set(err, ERR_USAGE, "no event \"%.*s\"; symtape info lists those there are",
+    return err_set(err, ERR_USAGE, "no event \"%.*s\"; symtape info lists the events of a tape",
                    STR_ARG(name));
 }
 
@@ -145,7 +145,7 @@ static void cell_payload(const void *context, const void *at, struct buf *out)
         buf_puts(out, human_bytes(size, payload.as.count));
 }
 
-/* The metadata, or for a raw record its bytes. */
+/* Adds the metadata, or the bytes of a raw record. */
 static void cell_meta(const void *context, const void *at, struct buf *out)
 {
     struct show *show = ((const struct show_row *)context)->show;

@@ -1,9 +1,9 @@
 #include "cmd/show/show.h"
 #include "trace/graphs.h"
 
-/* --graph: one graph, as PyTorch's readable text or as JSON. */
+/* --graph: prints one graph, as PyTorch's readable text or as JSON. */
 
-enum { ARGS_DEEPEST = 24 }; /* what nests deeper is given as "..." */
+enum { ARGS_DEEPEST = 24 }; /* arguments that nest deeper are printed as "..." */
 
 static const char *const OPS[] = {
     [NODE_PLACEHOLDER] = "placeholder", [NODE_CALL_FUNCTION] = "call_function",
@@ -43,7 +43,8 @@ static void container_json(const struct graph *graph, const struct arg *arg, con
     json_close(w);
 }
 
-/* As JSON's own number where it is spelt like one: of any length, without leading zeros. */
+/* Writes an integer of any length as a JSON number if it is spelt like one, without leading
+ * zeros. */
 static void int_json(struct str text, struct json_writer *w, const char *key)
 {
     size_t sign = text.n && text.p[0] == '-', i = sign;
@@ -56,8 +57,8 @@ static void int_json(struct str text, struct json_writer *w, const char *key)
         json_put_str(w, key, text);
 }
 
-/* Integers, booleans, strings, None and lists are JSON's own; everything else says what it is:
- * {"node": "mul_7"}, {"dtype": "torch.float32"}, {"tuple": [...]}. */
+/* Integers, booleans, strings, None and lists are written as JSON's own values, everything else as
+ * an object with its kind: {"node": "mul_7"}, {"dtype": "torch.float32"}, {"tuple": [...]}. */
 static void arg_json(const struct graph *graph, const struct arg *arg, unsigned depth,
                      struct json_writer *w, const char *key)
 {
@@ -205,7 +206,8 @@ static bool tree_json(struct show *show, const struct graph *root)
     return ok;
 }
 
-static int print_json(struct show *show, const struct graph_ref *ref, const struct graph *graph)
+static int print_graph_json(struct show *show, const struct graph_ref *ref,
+                            const struct graph *graph)
 {
     struct json_writer *w = &show->w;
     struct err err = { 0 };
@@ -223,7 +225,7 @@ static int print_json(struct show *show, const struct graph_ref *ref, const stru
     return out_error(show->out, &err);
 }
 
-static int print_text(struct show *show, const struct graph *graph)
+static int print_graph_text(struct show *show, const struct graph *graph)
 {
     struct buf text = BUF_INIT;
     graph_print(graph, &text);
@@ -233,7 +235,7 @@ static int print_text(struct show *show, const struct graph *graph)
     return code;
 }
 
-/* What --graph=SELECTOR adds to the operand's own selector. */
+/* Merges the value of --graph=SELECTOR into the operand's own selector. */
 static bool merge(struct selector *into, const char *part, struct err *err)
 {
     struct selector more;
@@ -266,5 +268,6 @@ int show_graph(struct show *show)
         graph = trace_graph(show->trace, ref, &err);
     if (!graph)
         return out_error(show->out, &err);
-    return show->args->json ? print_json(show, &list->refs[ref], graph) : print_text(show, graph);
+    return show->args->json ? print_graph_json(show, &list->refs[ref], graph)
+                            : print_graph_text(show, graph);
 }

@@ -2,7 +2,7 @@
 #include "profile/model/format.h"
 #include "trace/graphs.h"
 
-/* --graphs: a list of what there is, spelt as --graph takes it. */
+/* --graphs: lists the graphs, spelt as --graph takes them. */
 
 struct graph_items {
     const struct graph_list *list;
@@ -56,7 +56,8 @@ static bool count(void *user, const struct graph *graph)
     return true;
 }
 
-/* A damaged graph is told, and the exit code stays; where memory is out, the list is not whole. */
+/* A damaged graph is noted and does not change the exit code. When memory runs out, the list is not
+ * complete. */
 static void tell(struct show *show, const struct err *err)
 {
     int code = show->args->json && err->kind != ERR_ENV ? EXIT_DONE : out_error(show->out, err);
@@ -64,7 +65,8 @@ static void tell(struct show *show, const struct err *err)
         show->out->unprinted = code;
 }
 
-/* A graph is gone once it is counted: a list of many takes no more than the largest. */
+/* A graph is freed once it is counted, so a long list needs no more memory than its largest
+ * graph. */
 static const void *item(struct show *show, void *items, uint32_t i)
 {
     struct graph_item *item = &((struct graph_items *)items)->item;

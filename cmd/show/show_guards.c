@@ -45,7 +45,7 @@ static const void *item(struct show *show, void *items, uint32_t i)
     return &((const struct guard_items *)items)->list->guards[i];
 }
 
-/* Handed to guard_symbols(): the guard at hand, and where its symbols go. */
+/* The argument of guard_symbols()'s callback: the current guard, and where to put its symbols. */
 struct each_symbol {
     const struct show_row *row;
     const struct guard *guard;
@@ -63,7 +63,7 @@ static const struct symbol *symbol_of(const struct each_symbol *each, struct str
     return symbol_index_find(&items_of(each)->symbols, each->guard->attempt, name);
 }
 
-/* "s97=2", "s97=2!" once it was specialized. */
+/* Prints "s97=2", or "s97=2!" if the symbol was specialized. */
 static void symbol_value(void *user, struct str name)
 {
     struct each_symbol *each = user;

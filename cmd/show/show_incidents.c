@@ -5,12 +5,12 @@
 
 /* Four views over one list: --restarts, --recompiles, --breaks, --failures. */
 
-static void release(void *items)
+static void release_incidents(void *items)
 {
     incidents_free(items);
 }
 
-static struct incidents *read_all(struct show *show, void **ret, struct err *err)
+static struct incidents *load_incidents(struct show *show, void **ret, struct err *err)
 {
     struct incidents *incidents = incidents_read(show->trace, NULL, err);
     *ret = incidents;
@@ -32,7 +32,7 @@ static uint32_t first_record(const struct show *show, uint32_t attempt)
 
 static bool load_restarts(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
 {
-    struct incidents *incidents = read_all(show, ret, err);
+    struct incidents *incidents = load_incidents(show, ret, err);
     *ret_n = incidents ? incidents->n_restarts : 0;
     return incidents;
 }
@@ -61,7 +61,7 @@ const struct show_view show_restarts = {
     .fields = &RESTART_FIELDS,
     .table = INCIDENT_VIEW,
     .load = load_restarts,
-    .release = release,
+    .release = release_incidents,
     .place = place_restart,
     .item = item_restart,
 };
@@ -70,7 +70,7 @@ const struct show_view show_restarts = {
 
 static bool load_recompiles(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
 {
-    struct incidents *incidents = read_all(show, ret, err);
+    struct incidents *incidents = load_incidents(show, ret, err);
     *ret_n = incidents ? incidents->n_recompiles : 0;
     return incidents;
 }
@@ -102,7 +102,7 @@ const struct show_view show_recompiles = {
     .fields = &RECOMPILE_FIELDS,
     .table = INCIDENT_VIEW,
     .load = load_recompiles,
-    .release = release,
+    .release = release_incidents,
     .place = place_recompile,
     .item = item_recompile,
 };
@@ -111,7 +111,7 @@ const struct show_view show_recompiles = {
 
 static bool load_breaks(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
 {
-    struct incidents *incidents = read_all(show, ret, err);
+    struct incidents *incidents = load_incidents(show, ret, err);
     *ret_n = incidents ? incidents->n_breaks : 0;
     return incidents;
 }
@@ -148,7 +148,7 @@ const struct show_view show_breaks = {
     .fields = &BREAK_FIELDS,
     .table = INCIDENT_VIEW,
     .load = load_breaks,
-    .release = release,
+    .release = release_incidents,
     .place = place_break,
     .item = item_break,
 };
@@ -157,7 +157,7 @@ const struct show_view show_breaks = {
 
 static bool load_failures(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
 {
-    struct incidents *incidents = read_all(show, ret, err);
+    struct incidents *incidents = load_incidents(show, ret, err);
     *ret_n = incidents ? incidents->n_failures : 0;
     return incidents;
 }
@@ -187,7 +187,7 @@ const struct show_view show_failures = {
     .fields = &FAILURE_FIELDS,
     .table = INCIDENT_VIEW,
     .load = load_failures,
-    .release = release,
+    .release = release_incidents,
     .place = place_failure,
     .item = item_failure,
 };

@@ -27,7 +27,7 @@ static uint32_t recording_of(const struct show *show, struct show_place place)
     return show->trace->records[place.record].recording;
 }
 
-/* The frame that is the user's line; 0 when there is none. */
+/* Returns the frame of the user line, or 0 when there is none. */
 static stack_id user_frame(const struct show *show, struct show_place place)
 {
     return place.user_stack == 0
@@ -116,7 +116,7 @@ static void item_json(const struct show_view *view, const struct show_row *row, 
     show_flush(show);
 }
 
-/* --stack in text: an item is a block of lines, "column: cell", then its stacks. */
+/* Prints an item with --stack as text: a block of lines "column: cell", then its stacks. */
 static void print_block(struct show *show, const struct table *table, struct show_place place)
 {
     struct buf text = BUF_INIT;

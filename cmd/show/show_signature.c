@@ -2,7 +2,8 @@
 #include "trace/graphs.h"
 #include "trace/pt2/signature.h"
 
-/* --signature: what the programs of .pt2 archives take, return and demand; four lists. */
+/* --signature: the inputs, outputs, range constraints and guards of the programs in .pt2 archives,
+ * as four lists. */
 
 struct signature_item {
     const struct graph_ref *ref;
@@ -38,7 +39,7 @@ static bool add_program(struct signature_items *all, const struct graph_ref *ref
     return true;
 }
 
-/* One that is broken is left out, and told by one of the lists. */
+/* A damaged program is left out, and one of the lists notes it. */
 static bool read_program(struct show *show, uint32_t ref, bool tell, const struct graph **ret,
                          struct err *err)
 {
@@ -51,7 +52,7 @@ static bool read_program(struct show *show, uint32_t ref, bool tell, const struc
     return true;
 }
 
-/* What is counted, of every program in view. */
+/* Loads the items that `count` counts, for every program in view. */
 static bool load_all(struct show *show, count_fn *count, bool tell, void **ret, uint32_t *ret_n,
                      struct err *err)
 {
@@ -123,7 +124,7 @@ static bool load_inputs(struct show *show, void **ret, uint32_t *ret_n, struct e
     return load_all(show, count_inputs, true, ret, ret_n, err);
 }
 
-/* Numbers and so on as Python prints them; a string as it is. */
+/* Returns a constant as Python prints it; a string without quotes. */
 static struct str constant_text(const struct arg *value)
 {
     if (value->kind == ARG_NONE)
@@ -227,7 +228,7 @@ static bool load_outputs(struct show *show, void **ret, uint32_t *ret_n, struct 
     return load_all(show, count_outputs, false, ret, ret_n, err);
 }
 
-/* Of the i-th argument of the output node, which is last. */
+/* Returns the meta of the i-th argument of the output node, which is the last node. */
 static const struct meta *output_meta(const struct graph *graph, uint32_t i)
 {
     const struct node *output = graph->n_nodes ? &graph->nodes[graph->n_nodes - 1] : NULL;

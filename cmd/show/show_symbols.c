@@ -151,7 +151,7 @@ const struct show_view show_specializations = {
     .item = item_specialization,
 };
 
-/* By name. No symbol's name is as long as a key may be. */
+/* Finds a symbol by name. No symbol's name is as long as a key may be. */
 
 enum { KEY_MAX = 512 };
 
@@ -170,7 +170,7 @@ bool symbol_index_init(struct symbol_index *index, struct trace *trace, struct e
     for (uint32_t i = 0; index->table && ok && i < index->table->n_symbols; i++) {
         const struct symbol *s = &index->table->symbols[i];
         if (trace->records[s->record].event == EVENT_PT2_MEMBER)
-            continue; /* no log's guards are about it */
+            continue; /* no guard of a log uses such a symbol */
         key_of(&key, s->attempt, s->name);
         uint32_t id = key.failed ? INTERN_NONE : intern(&index->keys, buf_str(&key));
         ok = id != INTERN_NONE && (id < index->symbols.n || vec_push(&index->symbols, i));
@@ -187,7 +187,7 @@ void symbol_index_release(struct symbol_index *index)
     vec_release(&index->symbols);
 }
 
-/* Without an allocation, which could fail and look like a symbol that is not there. */
+/* Allocates nothing: a failed allocation would look like a missing symbol. */
 const struct symbol *symbol_index_find(const struct symbol_index *index, uint32_t attempt,
                                        struct str name)
 {

@@ -15,11 +15,11 @@ struct symbol_index {
 
 bool symbol_index_init(struct symbol_index *index, struct trace *trace, struct err *err);
 void symbol_index_release(struct symbol_index *index);
-/* NULL when the attempt has none of that name. */
+/* Returns NULL when the attempt has no symbol of that name. */
 const struct symbol *symbol_index_find(const struct symbol_index *index, uint32_t attempt,
                                        struct str name);
 
-/* What became of it: "= 16", or "" while it stayed symbolic. */
+/* Returns "= 16" for a symbol that became a number, or "" for one that stayed symbolic. */
 struct str symbol_status(const struct symbol_table *table, const struct symbol *symbol);
 
 #endif

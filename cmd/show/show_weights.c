@@ -3,10 +3,11 @@
 #include "cmd/show/show.h"
 #include "trace/recorded_pt2.h"
 
-/* --weights: what the configs of .pt2 archives say of their tensors, and where those lie. */
+/* --weights: the tensors that the configs of .pt2 archives list, and their offsets in the
+ * archive. */
 
 struct weight_item {
-    uint32_t record;    /* of the program that has it */
+    uint32_t record;    /* record of its program */
     struct str program; /* name of that member; "" when the archive lacks it */
     const struct pt2_weight *weight;
 };
@@ -54,7 +55,7 @@ static bool add_models(struct weight_items *all, const struct recorded_pt2 *arch
     return true;
 }
 
-/* An archive that does not say what it holds is told, and left out. */
+/* An archive without a readable list of its tensors is noted and left out. */
 static bool add_archive(struct show *show, struct weight_items *all, uint32_t recording,
                         struct err *err)
 {

@@ -5,7 +5,7 @@
 
 enum { MAX_JOBS = 256 };
 
-struct question {
+struct bisect_probe {
     struct search_run *run;
     uint32_t state;
     bool fresh;
@@ -20,7 +20,7 @@ struct search_run {
     struct bisect_result *result;
     struct err *err;
     uint32_t jobs;
-    struct question *questions; /* of a round */
+    struct bisect_probe *questions; /* of a round */
     uint64_t random;
 };
 
@@ -72,16 +72,16 @@ static bool note(struct search_run *run, uint32_t state, enum bisect_answer answ
 
 static void *ask_one(void *user)
 {
-    struct question *q = user;
+    struct bisect_probe *q = user;
     q->answer = q->run->options->probe(q->run->options->user, q->state, q->fresh, &q->err);
     return NULL;
 }
 
-/* Asks questions[0 .. n), at once. */
+/* Runs probes[0 .. n) at the same time. */
 static bool ask_round(struct search_run *run, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        struct question *q = &run->questions[i];
+        struct bisect_probe *q = &run->questions[i];
         q->run = run;
         q->err = (struct err){ 0 };
         q->threaded = n > 1 && i + 1 < n && pthread_create(&q->thread, NULL, ask_one, q) == 0;
@@ -92,9 +92,9 @@ static bool ask_round(struct search_run *run, uint32_t n)
         if (run->questions[i].threaded)
             pthread_join(run->questions[i].thread, NULL);
     for (uint32_t i = 0; i < n; i++) {
-        const struct question *q = &run->questions[i];
+        const struct bisect_probe *q = &run->questions[i];
         if (is_stopped(run) && (q->answer == BISECT_SKIP || q->answer == BISECT_BROKEN))
-            continue; /* cut short by us, it says nothing */
+            continue; /* we interrupted it, so its answer does not count */
         if (q->answer == BISECT_BROKEN) {
             *run->err = q->err;
             return false;
@@ -124,7 +124,8 @@ static uint32_t plan(struct search_run *run, uint32_t n, uint32_t state)
     return n + 1;
 }
 
-/* The nearest state between good and bad that nobody asked about; bad where there is none. */
+/* Returns the nearest state between good and bad that was not probed yet, or bad if there is
+ * none. */
 static uint32_t nearest(struct search_run *run, uint32_t n, uint32_t state)
 {
     uint32_t good = run->result->good, bad = run->result->bad;
@@ -137,7 +138,8 @@ static uint32_t nearest(struct search_run *run, uint32_t n, uint32_t state)
     return bad;
 }
 
-/* The lowest bad state and the good one below it. Good ones above contradict, and are told. */
+/* Finds the lowest bad state and the good state below it. Good states above it are contradictions,
+ * which are reported. */
 static void narrow(struct search_run *run)
 {
     struct bisect_result *r = run->result;
@@ -161,14 +163,14 @@ static bool is_all_skipped(const struct search_run *run)
     return true;
 }
 
-/* Nothing could be told so far: perhaps nothing ever can. */
+/* No probe could decide so far, and perhaps none can. */
 static bool check_end(struct search_run *run)
 {
     uint32_t n = plan(run, 0, run->options->n);
     return !is_all_skipped(run) || n == 0 || ask_round(run, n);
 }
 
-/* Cuts what is left into equal parts. */
+/* Divides the remaining range into equal parts. */
 static bool split(struct search_run *run)
 {
     struct bisect_result *r = run->result;
@@ -192,7 +194,7 @@ static bool split(struct search_run *run)
     return true;
 }
 
-/* Backward in growing steps until something is good. */
+/* Searches backward in growing steps until a state is good. */
 static bool gallop(struct search_run *run)
 {
     struct bisect_result *r = run->result;
@@ -223,21 +225,21 @@ static bool ask_fresh(struct search_run *run)
     const uint32_t states[] = { r->good, r->bad };
     if (run->jobs > 1) {
         for (int i = 0; i < 2; i++)
-            run->questions[i] = (struct question){ .state = states[i], .fresh = true };
+            run->questions[i] = (struct bisect_probe){ .state = states[i], .fresh = true };
         return ask_round(run, 2);
     }
     for (int i = 1; i >= 0; i--) {
-        run->questions[0] = (struct question){ .state = states[i], .fresh = true };
+        run->questions[0] = (struct bisect_probe){ .state = states[i], .fresh = true };
         if (!ask_round(run, 1))
             return false;
-        /* That settles it: the other end was taken for granted. */
+        /* This is the answer: the other end of the range was only assumed. */
         if (i && fresh_answer(run, r->bad) == BISECT_GOOD && r->bad == run->options->n)
             return true;
     }
     return true;
 }
 
-static enum bisect_end judge(const struct search_run *run)
+static enum bisect_end judge_state(const struct search_run *run)
 {
     const struct bisect_result *r = run->result;
     enum bisect_answer bad = fresh_answer(run, r->bad);
@@ -295,12 +297,12 @@ static void count_flips(struct bisect_result *r)
     r->monotone = r->flips <= 1;
 }
 
-static bool search(struct search_run *run)
+static bool search_first_bad(struct search_run *run)
 {
     struct bisect_result *r = run->result;
     r->bad = run->options->n;
     if (run->options->n == 0) {
-        run->questions[0] = (struct question){ .state = 0, .fresh = true };
+        run->questions[0] = (struct bisect_probe){ .state = 0, .fresh = true };
         if (!ask_round(run, 1))
             return false;
         enum bisect_answer only = fresh_answer(run, 0);
@@ -317,7 +319,7 @@ static bool search(struct search_run *run)
     }
     if (!ask_fresh(run))
         return false;
-    r->end = judge(run);
+    r->end = judge_state(run);
     r->certified = r->end == BISECT_FOUND;
     return !run->options->looks || look(run);
 }
@@ -329,7 +331,7 @@ bool bisect_run(const struct bisect_options *options, struct bisect_result *resu
     run.jobs = options->jobs == 0 ? 1 : options->jobs > MAX_JOBS ? MAX_JOBS : options->jobs;
     run.random = options->seed * 2 + 0x9e3779b97f4a7c15u;
     run.questions = calloc((size_t)run.jobs + 1, sizeof *run.questions);
-    bool ok = run.questions ? search(&run) : err_nomem(err);
+    bool ok = run.questions ? search_first_bad(&run) : err_nomem(err);
     if (!ok && !err_is_set(err) && is_stopped(&run)) {
         narrow(&run);
         result->end = BISECT_STOPPED;

@@ -43,10 +43,11 @@ enum bisect_end {
     BISECT_FOUND,    /* `bad` is the first bad state, good = bad - 1 */
     BISECT_NEVER,    /* good after all events */
     BISECT_ALWAYS,   /* bad before any */
-    BISECT_BETWEEN,  /* the first bad state is in good+1 .. bad; those between were skipped */
-    BISECT_CANNOT,   /* not even the first or the last state can be tested */
-    BISECT_UNSTEADY, /* a state that was asked again answered differently */
-    BISECT_STOPPED   /* ended early; the first bad state, if there is one, is in good+1 .. bad */
+    BISECT_BETWEEN,  /* the first bad event is one of good+1 .. bad; the probe could not decide
+                      * which */
+    BISECT_CANNOT,   /* the probe could not decide even at the ends */
+    BISECT_UNSTEADY, /* the probe gave another answer when a state was checked again */
+    BISECT_STOPPED   /* ended early: the first bad event is between good and bad */
 };
 
 struct bisect_seen {
@@ -67,7 +68,7 @@ struct bisect_result {
     uint32_t flips; /* changes of the answer in `seen`; 1 if the answers are monotone */
 };
 
-/* Whether `seen` has this answer for the state. */
+/* Whether the probe gave this answer for this state. */
 bool bisect_was(const struct bisect_result *result, uint32_t state, enum bisect_answer answer);
 
 /* False: err (a broken probe, no memory). To be released in any case. */

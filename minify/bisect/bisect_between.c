@@ -1,7 +1,7 @@
 #include "minify/bisect/bisect_between.h"
 
 /* A difference and when it was recorded. */
-struct found {
+struct found_difference {
     struct bisect_difference what;
     uint32_t record, order;
 };
@@ -22,21 +22,21 @@ static enum between_side side_of(uint32_t a, uint32_t b)
     return b == ALIGN_NONE ? BETWEEN_ONLY_A : a == ALIGN_NONE ? BETWEEN_ONLY_B : BETWEEN_CHANGED;
 }
 
-/* That the same thing is the work of another line now is no difference in what was done. */
+/* Whether another line did the same thing does not count as a difference. */
 static bool differs(const struct align_pair *pair)
 {
     return pair->a == ALIGN_NONE || pair->b == ALIGN_NONE ||
            (pair->change & ALIGN_DIFFERS & ~(uint32_t)ALIGN_LINE) != 0;
 }
 
-static bool is_earlier(uint32_t record, uint32_t order, const struct found *best)
+static bool is_earlier(uint32_t record, uint32_t order, const struct found_difference *best)
 {
     return best->what.side == BETWEEN_NONE || record < best->record ||
            (record == best->record && order < best->order);
 }
 
 static void look_at_event(const struct align *align, const struct align_pair *pair,
-                          struct found *best)
+                          struct found_difference *best)
 {
     const struct outline_event *a = pair->a == ALIGN_NONE ? NULL : &align->a->events.v[pair->a];
     const struct outline_event *b = pair->b == ALIGN_NONE ? NULL : &align->b->events.v[pair->b];
@@ -51,7 +51,7 @@ static void look_at_event(const struct align *align, const struct align_pair *pa
     d->b = b ? outline_text(align->b, b->shown ? b->shown : b->text) : STR("");
     d->op = d->graph = d->file = d->function = d->code = STR("");
     d->line = 0;
-    if (a && b && str_eq(d->a, d->b)) { /* what is said of it besides */
+    if (a && b && str_eq(d->a, d->b)) { /* additional text about it */
         d->op = d->a;
         d->a = outline_text(align->a, a->detail);
         d->b = outline_text(align->b, b->detail);
@@ -61,7 +61,7 @@ static void look_at_event(const struct align *align, const struct align_pair *pa
     best->order = 0;
 }
 
-/* What of two nodes that belong together differs, the plainest first. */
+/* The kinds of difference between two nodes that belong together, the simplest first. */
 static const char *node_kind(const struct align_pair *pair)
 {
     if (side_of(pair->a, pair->b) != BETWEEN_CHANGED)
@@ -80,7 +80,7 @@ static struct str node_text(const struct outline *outline, uint32_t node, const 
 }
 
 static void look_at_node(const struct align *align, const struct align_graph *graph,
-                         const struct align_pair *pair, struct found *best)
+                         const struct align_pair *pair, struct found_difference *best)
 {
     const struct outline *of = pair->a == ALIGN_NONE ? align->b : align->a;
     uint32_t node = pair->a == ALIGN_NONE ? pair->b : pair->a;
@@ -104,7 +104,7 @@ static void look_at_node(const struct align *align, const struct align_graph *gr
 }
 
 static void look_at_attempt(const struct align *align, const struct align_attempt *attempt,
-                            struct found *best)
+                            struct found_difference *best)
 {
     struct bisect_difference *d = &best->what;
     for (uint32_t i = 0; i < attempt->n_events; i++) {
@@ -135,7 +135,7 @@ static struct str compile_id(const struct align *align, const struct align_compi
     return outline_text(of, of->compiles.v[index].id);
 }
 
-/* A compile or an attempt that the other side lacks. */
+/* A compile or an attempt that the other side does not have. */
 static void lone(const struct align *align, const struct align_compile *compile, uint32_t a,
                  uint32_t b, const char *kind, struct bisect_difference *d)
 {
@@ -156,7 +156,7 @@ void bisect_between(const struct align *align, struct bisect_difference *ret)
         const struct align_attempt *attempt = &align->attempts.v[i];
         const struct align_compile *compile = &align->compiles.v[attempt->compile];
         bool alone = attempt->a == ALIGN_NONE || attempt->b == ALIGN_NONE;
-        struct found best = { .what = { .kind = "" } };
+        struct found_difference best = { .what = { .kind = "" } };
         if (alone) {
             best.what.differences = 1;
             lone(align, compile, attempt->a, attempt->b,

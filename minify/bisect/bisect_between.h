@@ -1,4 +1,4 @@
-/* The first thing that one recording did otherwise than another. */
+/* Finds the first event or node in which one recording differs from another. */
 #ifndef SYMTAPE_MINIFY_BISECT_BISECT_BETWEEN_H
 #define SYMTAPE_MINIFY_BISECT_BISECT_BETWEEN_H
 
@@ -21,7 +21,8 @@ struct bisect_difference {
     uint32_t differences;   /* pairs that differ, in all */
 };
 
-/* In the order of the records: of an attempt's events and the nodes of its graphs, the earliest. */
+/* Finds the earliest difference in the order of the records: of an attempt's events and of the
+ * nodes of its graphs. */
 void bisect_between(const struct align *align, struct bisect_difference *ret);
 
 #endif

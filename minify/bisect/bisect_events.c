@@ -20,7 +20,7 @@ const char *bisect_event_name(enum bisect_event_kind kind)
     return event_names[kind];
 }
 
-struct walk {
+struct event_walk {
     const struct candidate *candidate;
     const struct bisect_question *question;
     struct graph_replay *single;
@@ -31,26 +31,26 @@ struct walk {
     struct guard_match match;
     struct injection injection;
     vec_of(bool)
-    like; /* by event: a guard of that form over other symbols */
+    like; /* by event: whether another guard has the same form over other symbols */
     uint32_t symbols, guards, asserts, specializations;
     uint64_t replacements;
     vec_of(struct sym_pair)
     replaced; /* known ones */
     struct buf text;
-    struct arena arena; /* of what ends with the walk */
+    struct arena arena; /* for data that the end of the walk frees */
     bool failed;
 };
 
 /* ---- One event ---- */
 
-static struct str keep(struct walk *w, struct str text)
+static struct str keep_event(struct event_walk *w, struct str text)
 {
     struct str ret = text.n ? arena_copy(&w->ret->arena, text) : STR("");
     w->failed |= !ret.p;
     return ret.p ? ret : STR("");
 }
 
-/* Symbols by the order in which the text has them. */
+/* The symbols, in the order in which the text has them. */
 static uint64_t hash_renamed(struct str text)
 {
     struct str seen[32];
@@ -75,33 +75,34 @@ static uint64_t hash_renamed(struct str text)
     return hash;
 }
 
-static void place(struct walk *w, struct bisect_event *event, const struct program *program,
-                  node_id id)
+static void put_event_in_order(struct event_walk *w, struct bisect_event *event,
+                               const struct program *program, node_id id)
 {
     const struct node *node = &program->graph->nodes[id];
     struct buf op = BUF_INIT;
     node_op_name(node, &op);
-    event->node = keep(w, node->name);
-    event->op = keep(w, buf_str(&op));
+    event->node = keep_event(w, node->name);
+    event->op = keep_event(w, buf_str(&op));
     buf_release(&op);
     if (node->location == LOCATION_NONE)
         return;
     const struct location *at = &program->graph->locations[node->location];
-    event->file = keep(w, at->file);
-    event->function = keep(w, at->function);
-    event->code = keep(w, at->code);
+    event->file = keep_event(w, at->file);
+    event->function = keep_event(w, at->function);
+    event->code = keep_event(w, at->code);
     event->line = at->line;
 }
 
-static void add(struct walk *w, struct bisect_event event, const struct step *step, bool like)
+static void add_event(struct event_walk *w, struct bisect_event event, const struct step *step,
+                      bool like)
 {
     event.at = step ? step->node : NODE_NONE;
     event.node = event.op = event.file = event.function = event.code = STR("");
     if (!event.failure.p)
         event.failure = STR("");
-    event.expr = keep(w, buf_str(&w->text));
+    event.expr = keep_event(w, buf_str(&w->text));
     if (step)
-        place(w, &event, w->single->program, step->node);
+        put_event_in_order(w, &event, w->single->program, step->node);
     event.id = hash_mix(hash_mix((uint64_t)event.kind, hash_renamed(event.expr)),
                         hash_mix(hash_str(str_basename(event.file)),
                                  hash_mix(hash_str(event.function), hash_str(event.code))));
@@ -110,26 +111,26 @@ static void add(struct walk *w, struct bisect_event event, const struct step *st
     buf_clear(&w->text);
 }
 
-static bool is_full(const struct walk *w)
+static bool is_full(const struct event_walk *w)
 {
     return w->ret->list.n >= w->limit;
 }
 
 /* ---- What came since ---- */
 
-static void add_symbols(struct walk *w, const struct step *step)
+static void add_symbols(struct event_walk *w, const struct step *step)
 {
     struct shape_env *env = w->single->env;
     for (; w->symbols < env_n_symbols(env) && !is_full(w); w->symbols++) {
         sym_id symbol = env_symbol_at(env, w->symbols);
         sym_print(env_pool(env), symbol, &w->text);
-        /* Those of the inputs were there before any call. */
-        add(w, (struct bisect_event){ .kind = BISECT_EVENT_SYMBOL },
-            env_is_unbacked(env, symbol) ? step : NULL, false);
+        /* Symbols of inputs exist before any call. */
+        add_event(w, (struct bisect_event){ .kind = BISECT_EVENT_SYMBOL },
+                  env_is_unbacked(env, symbol) ? step : NULL, false);
     }
 }
 
-static void guard_hits(struct walk *w, sym_id expr, bool *exact, bool *like)
+static void guard_hits(struct event_walk *w, sym_id expr, bool *exact, bool *like)
 {
     *exact = *like = false;
     if (w->question->kind != BISECT_GUARD)
@@ -140,7 +141,7 @@ static void guard_hits(struct walk *w, sym_id expr, bool *exact, bool *like)
     w->exact |= *exact;
 }
 
-static void add_guards(struct walk *w, const struct step *step)
+static void add_guards(struct event_walk *w, const struct step *step)
 {
     struct shape_env *env = w->single->env;
     bool exact, like;
@@ -149,21 +150,23 @@ static void add_guards(struct walk *w, const struct step *step)
         bool asked = guard->origin.node != ENV_NODE_NONE;
         guard_hits(w, guard->expr, &exact, &like);
         sym_print(env_pool(env), guard->expr, &w->text);
-        add(w, (struct bisect_event){ .kind = BISECT_EVENT_GUARD, .hit = exact, .asked = asked },
-            step, like);
+        add_event(w,
+                  (struct bisect_event){ .kind = BISECT_EVENT_GUARD, .hit = exact, .asked = asked },
+                  step, like);
     }
     for (; w->asserts < env_n_asserts(env) && !is_full(w); w->asserts++) {
         const struct env_assert *at = env_assert_at(env, w->asserts);
         bool asked = at->origin.node != ENV_NODE_NONE;
         guard_hits(w, at->expr, &exact, &like);
         sym_print(env_pool(env), at->expr, &w->text);
-        add(w, (struct bisect_event){ .kind = BISECT_EVENT_ASSERT, .hit = exact, .asked = asked },
+        add_event(
+            w, (struct bisect_event){ .kind = BISECT_EVENT_ASSERT, .hit = exact, .asked = asked },
             step, like);
     }
 }
 
-/* The symbol that the question names is a number now. */
-static bool is_meant(const struct walk *w, sym_id symbol)
+/* Records that the symbol that the question names is a number now. */
+static bool is_looked_for(const struct event_walk *w, sym_id symbol)
 {
     const struct candidate *c = w->candidate;
     for (uint32_t i = 0; i < c->n_symbols && w->question->kind == BISECT_SPECIALIZES; i++)
@@ -173,18 +176,18 @@ static bool is_meant(const struct walk *w, sym_id symbol)
     return false;
 }
 
-static void add_pair(struct walk *w, const struct step *step, enum bisect_event_kind kind,
+static void add_pair(struct event_walk *w, const struct step *step, enum bisect_event_kind kind,
                      sym_id symbol, sym_id to)
 {
     struct sym_pool *pool = env_pool(w->single->env);
-    bool hit = to != SYM_NONE && sym_is_number(pool, to) && is_meant(w, symbol);
+    bool hit = to != SYM_NONE && sym_is_number(pool, to) && is_looked_for(w, symbol);
     sym_print(pool, symbol, &w->text);
     buf_puts(&w->text, " = ");
     sym_print(pool, to, &w->text);
-    add(w, (struct bisect_event){ .kind = kind, .hit = hit }, step, false);
+    add_event(w, (struct bisect_event){ .kind = kind, .hit = hit }, step, false);
 }
 
-static bool is_known(struct walk *w, sym_id symbol, sym_id to)
+static bool is_known(struct event_walk *w, sym_id symbol, sym_id to)
 {
     for (size_t i = 0; i < w->replaced.n; i++)
         if (w->replaced.v[i].from == symbol) {
@@ -196,7 +199,7 @@ static bool is_known(struct walk *w, sym_id symbol, sym_id to)
     return false;
 }
 
-static void add_replacements(struct walk *w, const struct step *step)
+static void add_replacements(struct event_walk *w, const struct step *step)
 {
     struct shape_env *env = w->single->env;
     uint64_t count = env_counts(env).replacements;
@@ -214,15 +217,15 @@ static void add_replacements(struct walk *w, const struct step *step)
     }
 }
 
-static void add_node(struct walk *w, const struct step *step)
+static void add_node(struct event_walk *w, const struct step *step)
 {
     const struct node *node = &w->single->program->graph->nodes[step->node];
     buf_printf(&w->text, "%.*s = ", STR_ARG(node->name));
     node_op_name(node, &w->text);
-    add(w, (struct bisect_event){ .kind = BISECT_EVENT_NODE }, step, false);
+    add_event(w, (struct bisect_event){ .kind = BISECT_EVENT_NODE }, step, false);
 }
 
-static void gather(struct walk *w, const struct step *step)
+static void gather(struct event_walk *w, const struct step *step)
 {
     add_symbols(w, step);
     add_guards(w, step);
@@ -233,7 +236,7 @@ static void gather(struct walk *w, const struct step *step)
 
 static bool more(void *user, struct graph_replay *single, const struct step *step)
 {
-    struct walk *w = user;
+    struct event_walk *w = user;
     (void)single;
     gather(w, step);
     return !is_full(w) && !w->failed;
@@ -241,19 +244,19 @@ static bool more(void *user, struct graph_replay *single, const struct step *ste
 
 /* ---- Failures: known for sure when the walk is over ---- */
 
-static bool fails_as_asked(const struct walk *w, struct str text)
+static bool fails_as_asked(const struct event_walk *w, struct str text)
 {
     return !w->has_regex || regexec(&w->regex, text.p, 0, NULL, 0) == 0;
 }
 
-static struct str failure_in(struct walk *w, const struct program *program, node_id id)
+static struct str failure_in(struct event_walk *w, const struct program *program, node_id id)
 {
     struct failure failure;
     return failure_of(w->single, program, id, &w->arena, &failure) ? failure.text : STR("");
 }
 
-/* Of the calls in the bodies that a call runs, the first. */
-static struct str failure_below(struct walk *w, const struct program *program, node_id id)
+/* Returns the first of the calls in the bodies that a call runs. */
+static struct str failure_below(struct event_walk *w, const struct program *program, node_id id)
 {
     const struct graph *graph = program->graph;
     const struct node *node = &graph->nodes[id];
@@ -272,7 +275,7 @@ static struct str failure_below(struct walk *w, const struct program *program, n
     return STR("");
 }
 
-static void note_failures(struct walk *w)
+static void note_failures(struct event_walk *w)
 {
     for (size_t i = 0; i < w->ret->list.n; i++) {
         struct bisect_event *event = &w->ret->list.v[i];
@@ -281,7 +284,7 @@ static void note_failures(struct walk *w)
         struct str text = failure_in(w, w->single->program, event->at);
         if (!text.n)
             text = failure_below(w, w->single->program, event->at);
-        event->failure = keep(w, text);
+        event->failure = keep_event(w, text);
         if (w->question->kind == BISECT_FAILURE)
             event->hit = text.n && fails_as_asked(w, event->failure);
     }
@@ -289,7 +292,7 @@ static void note_failures(struct walk *w)
 
 /* ---- The whole ---- */
 
-static bool read_question(struct walk *w, struct err *err)
+static bool read_question(struct event_walk *w, struct err *err)
 {
     struct str what = w->question->what;
     char why[200];
@@ -315,10 +318,10 @@ static bool read_question(struct walk *w, struct err *err)
     if (code == 0)
         return true;
     regerror(code, &w->regex, why, sizeof why);
-    return err_set(err, ERR_USAGE, "--expect: \"%.*s\": %s", STR_ARG(what), why);
+    return err_set(err, ERR_USAGE, "--error: \"%.*s\": %s", STR_ARG(what), why);
 }
 
-static bool walk(struct walk *w, struct err *err)
+static bool walk_events(struct event_walk *w, struct err *err)
 {
     const struct candidate *c = w->candidate;
     struct graph_replay_symbol *symbols =
@@ -338,7 +341,7 @@ static bool walk(struct walk *w, struct err *err)
     if (!ok || w->limit == 0)
         return ok;
     if (!w->single->walker.stopped)
-        gather(w, NULL); /* what facts behind the last call did */
+        gather(w, NULL); /* the effects of recorded guards after the last call */
     w->ret->whole = !w->single->walker.stopped;
     graph_replay_finish(w->single);
     note_failures(w);
@@ -351,12 +354,14 @@ static bool walk(struct walk *w, struct err *err)
 bool bisect_events_walk(const struct candidate *candidate, const struct bisect_question *question,
                         uint32_t limit, struct bisect_events *ret, struct err *err)
 {
-    struct walk w = { .candidate = candidate, .question = question, .ret = ret, .limit = limit };
+    struct event_walk w = {
+        .candidate = candidate, .question = question, .ret = ret, .limit = limit
+    };
     struct engines *engines = data_of(candidate)->texts->engines;
     *ret = (struct bisect_events){ .whole = false };
     bool ok = read_question(&w, err);
     w.single = ok ? engines_take(engines, err) : NULL;
-    ok = ok && w.single && walk(&w, err);
+    ok = ok && w.single && walk_events(&w, err);
     engines_give(engines, w.single);
     if (w.has_regex)
         regfree(&w.regex);

@@ -109,7 +109,7 @@ static uint64_t bits(uint64_t value)
     return n;
 }
 
-/* Nothing is simplest, 0 and 1 next. */
+/* An absent value is the simplest, then 0 and 1. */
 static uint64_t argument_weight(const struct arg *arg)
 {
     switch (arg->kind) {
@@ -182,8 +182,8 @@ static uint64_t dtype_weight(const struct candidate *candidate)
     return ret;
 }
 
-/* Bits of sizes that are numbers, too: a size that became one still wants to be small. 0 and 1 are
- * special to the compiler, and so count as more. */
+/* Counts the bits of all sizes, also of those that became numbers, since these should be small,
+ * too. 0 and 1 count as more, since the compiler treats them specially. */
 static uint64_t number_bits(int64_t value)
 {
     uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
@@ -210,7 +210,7 @@ static uint64_t hint_bits(const struct candidate *candidate)
     return ret;
 }
 
-/* Ranges that were given, and layouts that are not the plain one. */
+/* Counts ranges that are not the default, and layouts that are not contiguous. */
 static uint64_t special(const struct candidate *candidate)
 {
     const struct graph *graph = candidate->graph;

@@ -54,7 +54,7 @@ struct candidate {
     struct cand_data *data;   /* what owns all of it; shared between candidates, counted */
 };
 
-/* --set s77=31 and the like, before anything is tried. */
+/* --sizes s77=31 and the like, before anything is tried. */
 struct cand_hint {
     struct str symbol;
     int64_t hint;
@@ -64,13 +64,13 @@ struct candidate_options {
     uint32_t n_hints;
 };
 
-/* From the graph that the selector names: of a tape, a log, a .pt2. A compile that failed has its
- * partial graph only when it was recorded with `record --deep`; without one this is ERR_USAGE and
- * says so. */
+/* Loads the graph that the selector names: of a tape, a log or a .pt2. A compile that failed has a
+ * partial graph only if it was recorded with `record --deep`; without one this is ERR_USAGE with a
+ * message that says so. */
 struct candidate *candidate_load(struct trace *trace, const struct selector *selector,
                                  const struct candidate_options *options, struct err *err);
-/* From FX text (graph_parse) alone: symbols from its annotations; hints and ranges from a comment
- * that candidate_print_fx() writes, else small primes. */
+/* Reads FX text (graph_parse): symbols come from its annotations, hints and ranges from a comment
+ * that candidate_print_fx() writes, or else hints are small primes. */
 struct candidate *candidate_read_fx(struct str text, const struct candidate_options *options,
                                     struct err *err);
 void candidate_free(struct candidate *candidate); /* NULL is fine */
@@ -96,8 +96,8 @@ struct cand_size {
 struct cand_size candidate_size(const struct candidate *candidate);
 int cand_size_compare(const struct cand_size *a, const struct cand_size *b);
 
-/* Of the candidate with nodes and symbols renamed by their order: equal for equal ones, over runs
- * and machines. */
+/* A hash of the candidate with its nodes and symbols renamed by their order: equal for equal
+ * candidates, in all runs and on all machines. */
 struct cand_hash {
     uint64_t low, high;
 };
@@ -111,7 +111,7 @@ bool candidate_print_fx(const struct candidate *candidate, struct buf *out);
  * logged as Dynamo's. */
 bool candidate_print_log(const struct candidate *candidate, struct buf *out);
 
-/* What took the place of a name: "x3" of "hidden_states". */
+/* The replacement of a name: "x3" for "hidden_states". */
 struct cand_alias {
     struct str name, alias;
 };
@@ -126,7 +126,7 @@ struct cand_aliases {
  * NULL; else what was replaced is added, also on failure. */
 struct candidate *candidate_anonymize(const struct candidate *candidate,
                                       struct cand_aliases *aliases, struct err *err);
-/* A text of the user's (a regular expression, say) with the same words replaced. Appends. */
+/* Appends a text of the user's (for example, a regular expression) with the same words replaced. */
 void cand_aliases_apply(const struct cand_aliases *aliases, struct str text, struct buf *out);
 void cand_aliases_release(struct cand_aliases *aliases);
 

@@ -1,6 +1,6 @@
-/* A candidate without what tells whose it is: names of values, modules, files and functions, source
- * lines, strings. Operators and sizes stay. What is written and printed afterwards is made of it.
- */
+/* Makes a candidate without names of values, modules, files and functions, source lines and
+ * strings. Operators and sizes stay. Everything that is written and printed afterwards is made from
+ * it. */
 #include "minify/candidate/candidate_data.h"
 #include "minify/candidate/candidate_source.h"
 
@@ -22,7 +22,7 @@ static void note_alias(struct hiding *h, struct str name, struct str alias)
         h->failed = true;
 }
 
-/* "f0.py": the first of its kind is 0. */
+/* Returns a name such as "f0.py"; the first of its kind has the number 0. */
 static struct str alias(struct hiding *h, struct intern *table, struct str text, const char *before,
                         const char *after)
 {
@@ -51,7 +51,7 @@ static struct str numbered(struct hiding *h, const char *before, uint32_t number
     return ret.p ? ret : STR("");
 }
 
-/* Words that operators know: "mean", "floor", "linear" stay what they are. */
+/* Words that operators take as arguments, as "mean", "floor" and "linear", are not replaced. */
 static bool is_keyword(struct str text)
 {
     static const char *const words[] = {
@@ -65,7 +65,7 @@ static bool is_keyword(struct str text)
     return false;
 }
 
-/* "bhqk,bhkd->bhqd" of einsum, by its letters in their order. */
+/* Replaces the letters of an einsum equation "bhqk,bhkd->bhqd" in their order. */
 static struct str equation(struct hiding *h, struct str text)
 {
     struct intern letters = INTERN_INIT;
@@ -99,7 +99,7 @@ static bool is_equation(struct str text)
     return mark;
 }
 
-/* A function of Python's or PyTorch's, by the module that it is in. */
+/* Whether a function belongs to Python or PyTorch, by its module. */
 static bool is_known_target(struct str target)
 {
     static const char *const modules[] = { "torch.",    "operator.", "_operator.", "math.",
@@ -119,7 +119,8 @@ static bool is_known_target(struct str target)
     return false;
 }
 
-/* Keys are names of an operator's parameters, unless a module of the user's is called. */
+/* Keyword names are those of an operator's parameters, unless the call is of a module of the
+ * user. */
 static void hide_keys(struct hiding *h, const struct node *node, struct arg *args)
 {
     if (node->op != NODE_CALL_MODULE &&
@@ -285,7 +286,7 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The longest name that stands at text[at] as a word. */
+/* Returns the longest known name that begins at text[at] as a whole word. */
 static const struct cand_alias *alias_at(const struct cand_aliases *aliases, struct str text,
                                          size_t at)
 {

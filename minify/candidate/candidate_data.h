@@ -44,12 +44,12 @@ struct cand_data {
 
 /* --- candidate_texts.c --- */
 
-/* What becomes of a graph when it is copied into texts of its own. */
+/* Options for copying a graph into texts of its own. */
 struct texts_options {
     const struct str *metas;   /* by node of the tree; .p NULL: as it is; "" is none */
     bool from_trace;           /* copies texts; resolves aliases, flattens outputs */
     bool keep_args;            /* copies texts of arguments */
-    struct cand_texts *base;   /* what the graph's texts belong to otherwise */
+    struct cand_texts *base;   /* the owner of the graph's texts if they are not copied */
     const struct str *symbols; /* names that need a meta "Sym(NAME)" */
     uint32_t n_symbols;
     node_id *map; /* (out) by node of the root: its number in the copy, NODE_NONE; may be NULL */

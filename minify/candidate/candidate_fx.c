@@ -77,7 +77,7 @@ bool candidate_print_fx(const struct candidate *candidate, struct buf *out)
 
 /* ---- Reading ---- */
 
-struct reading {
+struct fx_reader {
     struct candidate *like;
     vec_of(struct cand_symbol)
     symbols;
@@ -88,7 +88,7 @@ struct reading {
     struct err *err;
 };
 
-/* Moves past `word`; false: it is not what comes next. */
+/* Moves past `word`; false if the text does not continue with it. */
 static bool take(struct str *text, const char *word)
 {
     if (!str_starts(*text, str_of(word)))
@@ -127,7 +127,7 @@ static bool read_float(struct str text, double *ret)
     return *end == '\0';
 }
 
-static bool read_symbol(struct reading *r, struct str line)
+static bool read_symbol(struct fx_reader *r, struct str line)
 {
     struct cand_symbol symbol = unknown_symbol(STR(""));
     struct str head = take_until(&line, " in ["), value = head;
@@ -146,18 +146,18 @@ static bool read_symbol(struct reading *r, struct str line)
     if (take(&line, " from "))
         symbol.source = line;
     if (!good)
-        return err_set(r->err, ERR_INPUT, "symbol \"%.*s\" does not read", STR_ARG(head));
+        return err_set(r->err, ERR_INPUT, "symbol \"%.*s\" cannot be read", STR_ARG(head));
     return vec_push(&r->symbols, symbol) || err_nomem(r->err);
 }
 
-static bool read_fact(struct reading *r, struct str line, bool deferred)
+static bool read_fact(struct fx_reader *r, struct str line, bool deferred)
 {
     struct cand_fact fact = { .deferred = deferred };
     fact.expr = take_until(&line, " before ");
     return (vec_push(&r->facts, fact) && vec_push(&r->before, line)) || err_nomem(r->err);
 }
 
-static void read_title(struct reading *r, struct str line)
+static void read_title(struct fx_reader *r, struct str line)
 {
     struct str kind = take_until(&line, ",");
     for (int i = 0; i < GRAPH_KINDS; i++)
@@ -172,7 +172,7 @@ static void read_title(struct reading *r, struct str line)
     }
 }
 
-static bool read_line(struct reading *r, struct str line)
+static bool read_line(struct fx_reader *r, struct str line)
 {
     if (take(&line, TITLE))
         read_title(r, line);
@@ -185,8 +185,8 @@ static bool read_line(struct reading *r, struct str line)
     return true;
 }
 
-/* The comment in front, without which there are only annotations. */
-static bool read_comment(struct reading *r, struct str text)
+/* Reads the comment at the beginning; without it, there are only annotations. */
+static bool read_comment(struct fx_reader *r, struct str text)
 {
     bool ok = true;
     while (text.n && ok) {
@@ -214,7 +214,7 @@ struct candidate *candidate_read_fx(struct str text, const struct candidate_opti
 {
     struct candidate like = { .kind = GRAPH_ANY, .torch_version = STR("") };
     struct cand_source source = { .like = &like };
-    struct reading r = { .like = &like, .err = err };
+    struct fx_reader r = { .like = &like, .err = err };
     struct graph *graph = graph_parse(text, err);
     struct candidate *ret = NULL;
     if (graph && read_comment(&r, text)) {

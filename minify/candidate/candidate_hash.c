@@ -1,4 +1,4 @@
-/* A candidate's hash: of its structure, nodes and symbols by their order. */
+/* Computes a candidate's hash from its structure; nodes and symbols count by their order. */
 #include <stdlib.h>
 
 #include "minify/candidate/candidate_data.h"
@@ -6,12 +6,12 @@
 
 struct hashing {
     const struct cand_texts *texts;
-    uint32_t *order; /* by symbol number: plus one, 0 where it was not met */
+    uint32_t *order; /* by symbol number: its order plus one, 0 if it has not occurred */
     uint32_t next;
     uint64_t a, b;
 };
 
-static void add(struct hashing *h, uint64_t value)
+static void hash_number(struct hashing *h, uint64_t value)
 {
     h->a = hash_mix(h->a, value);
     h->b = hash_mix(h->b ^ UINT64_C(0x5851F42D4C957F2D), value + 1);
@@ -19,51 +19,51 @@ static void add(struct hashing *h, uint64_t value)
 
 static void add_str(struct hashing *h, struct str text)
 {
-    add(h, text.n ? hash_str(text) : 1);
+    hash_number(h, text.n ? hash_str(text) : 1);
 }
 
 static void add_symbol(void *user, uint32_t symbol)
 {
     struct hashing *h = user;
     if (symbol == INTERN_NONE) {
-        add(h, 0);
+        hash_number(h, 0);
         return;
     }
     if (h->order[symbol] == 0)
         h->order[symbol] = ++h->next;
-    add(h, h->order[symbol]);
+    hash_number(h, h->order[symbol]);
 }
 
 static void add_meta(struct hashing *h, uint32_t meta)
 {
     if (meta == META_NONE) {
-        add(h, 2);
+        hash_number(h, 2);
         return;
     }
     const struct meta_info *info = meta_info(h->texts, meta);
-    add(h, info->hash);
+    hash_number(h, info->hash);
     for (uint32_t i = 0; i < info->n; i++)
         add_symbol(h, h->texts->occurrences[info->first + i]);
 }
 
 static void add_arg(struct hashing *h, const struct graph *graph, const struct arg *arg)
 {
-    add(h, (uint64_t)arg->kind << 8 | (arg->key.n != 0));
+    hash_number(h, (uint64_t)arg->kind << 8 | (arg->key.n != 0));
     if (arg->key.n)
         add_str(h, arg->key);
     switch (arg->kind) {
     case ARG_NONE:
     case ARG_ELLIPSIS: break;
-    case ARG_NODE: add(h, arg->u.node); break;
+    case ARG_NODE: hash_number(h, arg->u.node); break;
     case ARG_BOOL:
-    case ARG_DTYPE: add(h, (uint64_t)arg->u.integer); break;
+    case ARG_DTYPE: hash_number(h, (uint64_t)arg->u.integer); break;
     case ARG_LIST:
     case ARG_TUPLE:
     case ARG_DICT:
     case ARG_SLICE:
     case ARG_CALL:
         add_str(h, arg->text);
-        add(h, arg->u.items.n);
+        hash_number(h, arg->u.items.n);
         for (uint32_t i = 0; i < arg->u.items.n; i++)
             add_arg(h, graph, &graph->args[arg->u.items.first + i]);
         break;
@@ -73,17 +73,17 @@ static void add_arg(struct hashing *h, const struct graph *graph, const struct a
 
 static void add_graph(struct hashing *h, const struct graph *graph)
 {
-    add(h, graph->n_nodes);
+    hash_number(h, graph->n_nodes);
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct node *node = &graph->nodes[i];
-        add(h, (uint64_t)node->op << 8 | node->n_args);
+        hash_number(h, (uint64_t)node->op << 8 | node->n_args);
         if (node->op != NODE_PLACEHOLDER && node->op != NODE_OUTPUT)
             add_str(h, node->target);
         add_meta(h, node->meta);
         for (uint32_t k = 0; k < node->n_args; k++)
             add_arg(h, graph, &graph->args[node->first_arg + k]);
     }
-    add(h, graph->n_children);
+    hash_number(h, graph->n_children);
     for (uint32_t i = 0; i < graph->n_children; i++) {
         add_str(h, graph->children[i]->name);
         add_graph(h, graph->children[i]);
@@ -95,20 +95,21 @@ static void add_cand_symbol(struct hashing *h, const struct candidate *candidate
     const struct cand_symbol *symbol = &candidate->symbols[i];
     uint64_t bits = 0;
     add_symbol(h, data_of(candidate)->symbol_ids[i]);
-    add(h, (uint64_t)symbol->backed | (uint64_t)symbol->has_hint << 1 |
-               (uint64_t)symbol->marked << 2 | (uint64_t)symbol->is_float << 3);
+    hash_number(h, (uint64_t)symbol->backed | (uint64_t)symbol->has_hint << 1 |
+                       (uint64_t)symbol->marked << 2 | (uint64_t)symbol->is_float << 3);
     memcpy(&bits, &symbol->float_hint, sizeof bits);
-    add(h, symbol->is_float ? bits : (uint64_t)symbol->hint);
-    add(h, (uint64_t)symbol->min);
-    add(h, (uint64_t)symbol->max);
+    hash_number(h, symbol->is_float ? bits : (uint64_t)symbol->hint);
+    hash_number(h, (uint64_t)symbol->min);
+    hash_number(h, (uint64_t)symbol->max);
 }
 
-/* A fact's text with its symbols' names left out, then their order. */
+/* Hashes the text of a recorded guard without the names of symbols, then the order of the
+ * symbols. */
 static void add_fact(struct hashing *h, const struct cand_fact *fact)
 {
     struct str text = fact->expr;
     size_t from = 0;
-    add(h, (uint64_t)fact->node << 1 | fact->deferred);
+    hash_number(h, (uint64_t)fact->node << 1 | fact->deferred);
     for (size_t i = 0; i <= text.n; i++) {
         bool word = i < text.n && (text.p[i] == '_' || (text.p[i] >= '0' && text.p[i] <= '9') ||
                                    (text.p[i] >= 'a' && text.p[i] <= 'z') ||
@@ -121,7 +122,7 @@ static void add_fact(struct hashing *h, const struct cand_fact *fact)
             add_symbol(h, symbol);
         else
             add_str(h, name);
-        add(h, i < text.n ? (uint64_t)(unsigned char)text.p[i] : 256);
+        hash_number(h, i < text.n ? (uint64_t)(unsigned char)text.p[i] : 256);
         from = i + 1;
     }
 }
@@ -135,9 +136,10 @@ struct cand_hash candidate_hash(const struct candidate *candidate)
     if (n > sizeof room / sizeof *room)
         h.order = calloc(n, sizeof *h.order);
     if (!h.order)
-        return (struct cand_hash){ 0, 0 }; /* of no candidate: equal to none that was asked */
-    add(&h, (uint64_t)candidate->kind);
-    add(&h, candidate->seed);
+        return (struct cand_hash){ 0, 0 }; /* the hash of no candidate, equal to none that was
+                                            * checked */
+    hash_number(&h, (uint64_t)candidate->kind);
+    hash_number(&h, candidate->seed);
     add_graph(&h, candidate->graph);
     for (uint32_t i = 0; i < candidate->n_symbols; i++)
         add_cand_symbol(&h, candidate, i);

@@ -1,4 +1,4 @@
-/* Candidates from recordings. */
+/* Loads candidates from recordings. */
 #include <stdlib.h>
 
 #include "minify/candidate/candidate_source.h"
@@ -72,8 +72,8 @@ struct candidate *candidate_load(struct trace *trace, const struct selector *sel
         return NULL;
     if (holds_no_graph(trace, list, selector)) {
         err_set(err, ERR_USAGE,
-                "%.*s holds no graph there: PyTorch logs a graph only after tracing succeeded; "
-                "symtape record --deep records the partial one of a compile that fails",
+                "%.*s has no graph there: PyTorch logs a graph only after tracing succeeded; "
+                "symtape record --deep records the partial graph of a compile that fails",
                 STR_ARG(trace->path));
         return NULL;
     }

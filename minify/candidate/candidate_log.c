@@ -1,4 +1,4 @@
-/* Candidates as logs in the form of TORCH_TRACE. */
+/* Writes candidates as logs in the form of TORCH_TRACE. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -17,7 +17,8 @@ struct logging {
     struct buf *out;
 };
 
-/* A header line: the event's name, its metadata under it where that is an object of its own. */
+/* Writes a header line: the event's name, with its metadata below it if that is an object of its
+ * own. */
 static void begin(struct logging *l, struct json_writer *w, const char *file, unsigned line)
 {
     buf_printf(l->out, "V0101 00:00:00.000000 1 %s:%u] ", file, line);
@@ -128,7 +129,7 @@ static bool put_graph(struct logging *l, struct err *err)
     char hex[MD5_HEX];
     graph_print(l->candidate->graph, &text);
     if (!text.failed && text.n && text.p[text.n - 1] == '\n')
-        text.n--; /* the line's end is the record's */
+        text.n--; /* the end of the line is part of the record */
     bool ok = !text.failed && md5_init(&md5, err);
     if (ok) {
         md5_update(&md5, buf_str(&text));

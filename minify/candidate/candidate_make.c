@@ -44,7 +44,7 @@ static void mark_metas(const struct graph *graph, const struct cand_texts *texts
         mark_metas(graph->children[i], texts, used);
 }
 
-/* Small primes for symbols that nothing tells of: neither 0 nor 1, and no two alike. */
+/* Small primes for symbols without a hint: neither 0 nor 1, and no two equal. */
 static int64_t next_prime(int64_t after)
 {
     for (int64_t n = after + 1;; n++) {
@@ -56,7 +56,8 @@ static int64_t next_prime(int64_t after)
     }
 }
 
-/* Those that the graph shows, told of before others; of two of one name the later. */
+/* Collects the symbols that the graph uses, those with a description first. Of two with one name,
+ * the later is kept. */
 static bool choose_symbols(struct making *m)
 {
     size_t n = m->texts->symbols.texts.n;
@@ -100,7 +101,7 @@ static bool set_hints(struct making *m, const struct candidate_options *options,
                 m->symbols[s].has_hint = found = true;
             }
         if (!found)
-            return err_set(err, ERR_USAGE, "--set: the graph has no symbol %.*s",
+            return err_set(err, ERR_USAGE, "--sizes: the graph has no symbol %.*s",
                            STR_ARG(options->hints[i].symbol));
     }
     return true;
@@ -131,8 +132,8 @@ static uint32_t new_place(const struct making *m, uint32_t node)
     return node < m->graph->n_nodes ? m->map[node] : m->texts->graph->n_nodes - 1;
 }
 
-/* As sympy prints every expression: what has controls in it cannot be written on the line of a
- * fact. */
+/* sympy prints an expression without control characters; other text cannot be written on the line
+ * of a recorded guard. */
 static bool is_one_line(struct str expr)
 {
     for (size_t i = 0; i < expr.n; i++)
@@ -141,7 +142,7 @@ static bool is_one_line(struct str expr)
     return true;
 }
 
-/* A fact over symbols that the graph does not show says nothing about it. */
+/* A recorded guard over symbols that the graph does not use says nothing about the graph. */
 static void choose_facts(struct making *m)
 {
     for (uint32_t i = 0; i < m->source->n_facts; i++) {
@@ -207,7 +208,7 @@ static struct candidate *make(struct making *m, const struct candidate_options *
     return data_finish(data, source->like, m->symbols, m->n_symbols, m->facts, m->n_facts, err);
 }
 
-/* A text does not tell what shares memory; it matters where something is written to. */
+/* FX text does not contain which values share memory, which matters if a call writes to memory. */
 static bool find_storages(struct candidate *candidate, struct err *err)
 {
     struct cand_data *data = data_of(candidate);

@@ -1,4 +1,4 @@
-/* What edits have to know of single nodes. */
+/* Functions about single nodes that edits need. */
 #include "minify/candidate/candidate_data.h"
 
 static void argument_references(const struct graph *graph, const struct arg *arg,
@@ -25,7 +25,7 @@ void node_references(const struct graph *graph, const struct node *node,
         argument_references(graph, &graph->args[node->first_arg + i], fn, user);
 }
 
-/* "add_" of "torch.ops.aten.add_.Tensor", "relu_" of "torch.relu_". */
+/* Returns "add_" for "torch.ops.aten.add_.Tensor", "relu_" for "torch.relu_". */
 static struct str base_name(struct str target)
 {
     size_t last = target.n, before = target.n;

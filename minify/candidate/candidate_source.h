@@ -1,4 +1,4 @@
-/* Making a candidate of what was read, from a recording or a text. Private to the room. */
+/* Makes a candidate of a recording or a text. Private to the room. */
 #ifndef SYMTAPE_MINIFY_CANDIDATE_CANDIDATE_SOURCE_H
 #define SYMTAPE_MINIFY_CANDIDATE_CANDIDATE_SOURCE_H
 
@@ -19,7 +19,7 @@ struct cand_source {
 struct candidate *candidate_make(const struct cand_source *source,
                                  const struct candidate_options *options, struct err *err);
 
-/* What a name stands for that nothing tells of. */
+/* Returns the symbol for a name that the input does not describe. */
 struct cand_symbol unknown_symbol(struct str name);
 
 #endif

@@ -4,7 +4,7 @@
 #include "trace/log/import.h"
 #include "trace/log/source.h"
 
-/* What the recording is called on the tape. */
+/* The name of the recording on the tape. */
 #define NAME "minified.log"
 
 static bool import_log(struct str log, struct buf *tape, struct err *err)

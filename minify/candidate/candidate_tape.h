@@ -8,7 +8,7 @@
 /* Appended to `tape`. */
 bool candidate_tape(const struct candidate *candidate, struct buf *tape, struct err *err);
 
-/* To a file, beside it and renamed (trace/base/file/output.h). */
+/* Writes a file atomically (trace/base/file/output.h). */
 bool file_write(const char *path, struct str bytes, struct err *err);
 
 #endif

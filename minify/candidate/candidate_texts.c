@@ -1,4 +1,4 @@
-/* Graphs copied into texts of a candidate's own. */
+/* Copies graphs into texts that a candidate owns. */
 #include <stdlib.h>
 
 #include "minify/candidate/candidate_data.h"
@@ -11,7 +11,7 @@ struct copying {
     struct tree_builder tree;
     const struct str *metas; /* of the graph being copied */
     uint32_t next_tree_node;
-    bool bad; /* not a graph that can be copied: err */
+    bool bad; /* the graph cannot be copied; err is set */
     struct err *err;
 };
 
@@ -57,7 +57,7 @@ static void push_arg(const struct place *p, const struct arg *arg, unsigned dept
     }
 }
 
-/* Each node that an output holds, in order. */
+/* Visits each node that an output contains, in order. */
 static void push_outputs(const struct place *p, const struct arg *arg, unsigned depth)
 {
     bool nests = arg->kind == ARG_LIST || arg->kind == ARG_TUPLE || arg->kind == ARG_DICT ||
@@ -117,7 +117,7 @@ static bool wanted(const struct node *node, int round)
     return (node->op == NODE_PLACEHOLDER) == (round == 0);
 }
 
-/* Inputs first. An alias is what it names. */
+/* Inputs come first. An alias is replaced by the node that it names. */
 static void copy_nodes(const struct place *p, node_id *map, bool root)
 {
     bool aliases = p->c->options->from_trace;
@@ -154,7 +154,7 @@ static bool has_output(const struct graph *graph)
     return graph->n_nodes && graph->nodes[graph->n_nodes - 1].op == NODE_OUTPUT;
 }
 
-/* A meta "Sym(s77)" for each symbol, for inputs that bind it. */
+/* Makes a meta "Sym(s77)" for each symbol, for inputs that bind it. */
 static void add_symbol_metas(struct copying *c, struct graph_builder *b)
 {
     struct buf text = BUF_INIT;
@@ -190,7 +190,7 @@ static struct graph *copy_graph(struct copying *c, const struct graph *from, nod
     b.graph->name = kept(c, &b, from->name);
     b.graph->returns_tuple = from->returns_tuple || root;
     copy_nodes(&place, map, root);
-    if (!has_output(from)) /* of a compile that failed: it came to no return */
+    if (!has_output(from)) /* the graph of a compile that failed has no return statement */
         build_node(&b,
                    (struct node){ .op = NODE_OUTPUT,
                                   .name = STR("output"),
@@ -262,7 +262,7 @@ static void index_meta(struct indexing *in, uint32_t index)
     info->n = (uint32_t)in->occurrences.n - info->first;
 }
 
-/* An input that binds a symbol is called as the symbol is, unless a call is called so. */
+/* An input that binds a symbol has the symbol's name, unless a call has that name. */
 static bool name_inputs(struct cand_texts *texts)
 {
     size_t n = texts->symbols.texts.n;

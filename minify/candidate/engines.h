@@ -15,9 +15,8 @@ void engines_release(struct engines *engines);
 struct graph_replay *engines_take(struct engines *engines, struct err *err);
 void engines_give(struct engines *engines, struct graph_replay *single);
 
-/* The candidate as graph_replay_walk() takes it. symbols and facts have room for those of the
- * candidate.
- */
+/* Fills the argument of graph_replay_walk() from the candidate. The arrays `symbols` and `facts`
+ * must be large enough for those of the candidate. */
 void engines_graph(const struct candidate *candidate, struct graph_replay_symbol *symbols,
                    struct graph_replay_guard *facts, struct graph_replay_input *ret);
 

@@ -94,7 +94,7 @@ static bool is_failing(const struct propagating *p, const struct program *progra
     return true;
 }
 
-/* The integers went through the call. */
+/* The call succeeded with integers. */
 static bool take_node(struct propagating *p, const struct program *program, node_id id,
                       bool concrete, struct err *why)
 {
@@ -113,26 +113,26 @@ static bool take_node(struct propagating *p, const struct program *program, node
     return print(p, value, meta) || err_nomem(why);
 }
 
-static bool take(struct propagating *p, const struct program *program, bool concrete,
-                 struct err *why)
+static bool take_reshaped(struct propagating *p, const struct program *program, bool concrete,
+                          struct err *why)
 {
     for (node_id id = 0; id < program->n_steps; id++)
         if (!take_node(p, program, id, concrete, why))
             return false;
     for (uint32_t i = 0; i < program->n_children; i++)
-        if (program->children[i]->walked && !take(p, program->children[i], concrete, why))
+        if (program->children[i]->walked && !take_reshaped(p, program->children[i], concrete, why))
             return false;
     return true;
 }
 
-static bool walk(struct propagating *p, bool concrete, struct err *why)
+static bool walk_calls(struct propagating *p, bool concrete, struct err *why)
 {
     p->graph.concrete = concrete;
     p->graph.by_hint = true;
     if (!graph_replay_walk(p->single, &p->graph, why))
         return false;
     graph_replay_finish(p->single);
-    return take(p, p->single->program, concrete, why);
+    return take_reshaped(p, p->single->program, concrete, why);
 }
 
 /* ---- The whole ---- */
@@ -150,7 +150,7 @@ static void forget_calls(struct propagating *p, const struct graph *graph, uint3
         forget_calls(p, graph->children[i], at, false);
 }
 
-static bool prepare(struct propagating *p, struct err *why)
+static bool prepare_propagation(struct propagating *p, struct err *why)
 {
     const struct reshaped *in = p->in;
     uint32_t at = 0;
@@ -174,7 +174,7 @@ static bool prepare(struct propagating *p, struct err *why)
     return p->single != NULL;
 }
 
-/* The walk may have made unbacked symbols that no record named. */
+/* The walk may have created unbacked symbols that no record named. */
 static struct cand_symbol *all_symbols(struct propagating *p, uint32_t *n)
 {
     const struct intern *names = &p->texts->symbols;
@@ -193,7 +193,7 @@ static struct cand_symbol *all_symbols(struct propagating *p, uint32_t *n)
     return ret;
 }
 
-static struct candidate *finish(struct propagating *p, struct err *why)
+static struct candidate *finish_propagation(struct propagating *p, struct err *why)
 {
     uint32_t n_symbols;
     struct cand_symbol *symbols = all_symbols(p, &n_symbols);
@@ -217,9 +217,9 @@ struct candidate *propagate(const struct reshaped *reshaped, struct err *why)
 {
     struct propagating p = { .in = reshaped, .from = data_of(reshaped->whole) };
     struct candidate *ret = NULL;
-    if (prepare(&p, why) && rebuild(&p, why) && walk(&p, true, why) && rebuild(&p, why) &&
-        walk(&p, false, why) && rebuild(&p, why))
-        ret = finish(&p, why);
+    if (prepare_propagation(&p, why) && rebuild(&p, why) && walk_calls(&p, true, why) &&
+        rebuild(&p, why) && walk_calls(&p, false, why) && rebuild(&p, why))
+        ret = finish_propagation(&p, why);
     engines_give(p.from->texts->engines, p.single);
     texts_release(p.texts);
     arena_release(&p.arena);

@@ -9,7 +9,7 @@
 
 #include "minify/candidate/candidate_data.h"
 
-/* What a reshaping edit made: a graph whose inputs' metas are right. */
+/* The result of a reshaping edit: a graph whose inputs have the right metas. */
 struct reshaped {
     const struct candidate *whole;     /* kind, seed, torch_version, texts to borrow from */
     const struct graph *graph;         /* nodes of the whole; metas of calls are not looked at */

@@ -2,7 +2,7 @@
 
 #include "trace/graph/expr_value.h"
 
-struct reading {
+struct size_reader {
     const struct candidate *candidate;
     const int64_t *values;
 };
@@ -17,7 +17,7 @@ const struct cand_symbol *cand_symbol_named(const struct candidate *candidate, s
 
 static bool symbol_value(void *user, struct str name, int64_t *ret)
 {
-    const struct reading *in = user;
+    const struct size_reader *in = user;
     const struct cand_symbol *symbol = cand_symbol_named(in->candidate, name);
     if (!symbol || symbol->is_float || (!in->values && !symbol->has_hint))
         return false;
@@ -28,6 +28,6 @@ static bool symbol_value(void *user, struct str name, int64_t *ret)
 bool cand_eval(const struct candidate *candidate, const struct expr_pool *pool, expr_id expr,
                const int64_t *values, int64_t *ret)
 {
-    struct reading in = { candidate, values };
+    struct size_reader in = { candidate, values };
     return expr_value(pool, expr, symbol_value, &in, ret);
 }

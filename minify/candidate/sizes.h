@@ -1,5 +1,5 @@
-/* What a recorded size comes to under a candidate's hints or other values: plain integers, no
- * engine asked. */
+/* Evaluates a recorded size under a candidate's hints or other values, as a plain integer and
+ * without a shape engine. */
 #ifndef SYMTAPE_MINIFY_CANDIDATE_SIZES_H
 #define SYMTAPE_MINIFY_CANDIDATE_SIZES_H
 

@@ -24,7 +24,7 @@ struct candidate *candidate_apply(const struct candidate *whole, const struct ed
                                   uint32_t n_edits, struct err *why)
 {
     struct candidate *reshaped = NULL, *ret = NULL;
-    struct plan plan;
+    struct edit_plan plan;
     if (n_edits == 1 && edits[0].kind == EDIT_INLINE) {
         reshaped = inline_call(whole, edits[0].a, why);
         n_edits = 0;

@@ -12,9 +12,8 @@
 
 enum node_status { STATUS_STAY, STATUS_GO, STATUS_INPUT };
 
-/* The status of each node of the candidate before the edits (`whole`), and what takes its place.
- * Arrays are indexed by node, but for drop_output and drop_fact. */
-struct plan {
+/* What an edit does with each node of the whole graph. Arrays have one element for each node. */
+struct edit_plan {
     const struct candidate *whole;
     const struct graph *graph;
     uint8_t *status;
@@ -36,11 +35,11 @@ struct plan {
     struct arena arena;
 };
 
-bool plan_make(struct plan *plan, const struct candidate *whole, const struct edit *edits,
+bool plan_make(struct edit_plan *plan, const struct candidate *whole, const struct edit *edits,
                uint32_t n, struct err *why);
-void plan_release(struct plan *plan);
-/* The node that references to `id` mean after bypasses. */
-static inline node_id plan_resolve(const struct plan *plan, node_id id)
+void plan_release(struct edit_plan *plan);
+/* Returns the node that a reference to `id` refers to after the edits. */
+static inline node_id plan_resolve(const struct edit_plan *plan, node_id id)
 {
     while (plan->stand_in[id] != NODE_NONE)
         id = plan->stand_in[id];
@@ -48,7 +47,7 @@ static inline node_id plan_resolve(const struct plan *plan, node_id id)
 }
 
 /* The candidate that the plan leaves. */
-struct candidate *plan_close(struct plan *plan, struct err *why);
+struct candidate *plan_close(struct edit_plan *plan, struct err *why);
 
 bool edit_is_structural(enum edit_kind kind);
 /* The candidate with sizes, arguments or symbols changed; numbers of nodes stay. */

@@ -1,10 +1,10 @@
-/* What stays, copied, with each symbol bound. */
+/* Copies the nodes that stay, and binds each symbol. */
 #include <stdlib.h>
 
 #include "minify/edit/apply.h"
 
 struct closing {
-    struct plan *plan;
+    struct edit_plan *plan;
     const struct cand_data *from;
     const struct cand_texts *texts;
     struct cand_data *data;
@@ -31,7 +31,7 @@ static void need_meta(struct closing *c, uint32_t meta, enum need how)
         c->symbol[c->texts->occurrences[info->first + i]] |= (uint8_t)how;
 }
 
-/* A size of an input that is a symbol and nothing else binds it. */
+/* Whether the size of an input is a symbol that nothing else binds. */
 static void bind_meta(struct closing *c, uint32_t index)
 {
     const struct graph_pool *pool = c->graph->pool;
@@ -53,7 +53,7 @@ static void need_fact(void *user, uint32_t symbol)
 
 static void look_at_metas(struct closing *c)
 {
-    const struct plan *plan = c->plan;
+    const struct edit_plan *plan = c->plan;
     for (node_id id = 0; id < plan->graph->n_nodes; id++) {
         const struct node *node = &plan->graph->nodes[id];
         if (plan->status[id] == STATUS_GO || node->meta == META_NONE)
@@ -72,8 +72,8 @@ static void look_at_metas(struct closing *c)
             fact_symbols(c->texts, plan->facts[i].expr, need_fact, c);
 }
 
-/* A symbol wants an input of its own when nothing binds it: an unbacked one only when no call can
- * make it. */
+/* A symbol needs an input of its own if nothing binds it; an unbacked symbol, only if no call can
+ * create it. */
 static bool wants_input(const struct closing *c, uint32_t symbol)
 {
     uint8_t need = c->symbol[symbol];
@@ -117,7 +117,7 @@ static void append(struct closing *c, node_id old, struct node node, uint32_t st
         c->plan->new_id[old] = id;
 }
 
-/* A number that is passed and that no call uses. */
+/* Whether an input is a number that no call uses. */
 static bool is_spare_number(const struct closing *c, const struct node *node, node_id id)
 {
     const struct meta *meta = node_meta(c->plan->graph, node);
@@ -135,7 +135,7 @@ static uint32_t bare_symbol(const struct closing *c, uint32_t meta)
  * are looked at last. */
 static void drop_spare_numbers(struct closing *c)
 {
-    struct plan *plan = c->plan;
+    struct edit_plan *plan = c->plan;
     bool *spare = arena_array(&plan->arena, bool, (size_t)plan->graph->n_nodes + 1);
     if (!spare) {
         c->failed = true;
@@ -162,7 +162,7 @@ static void drop_spare_numbers(struct closing *c)
 
 static void copy_inputs(struct closing *c)
 {
-    const struct plan *plan = c->plan;
+    const struct edit_plan *plan = c->plan;
     for (int round = 0; round < 2; round++)
         for (node_id id = 0; id < plan->graph->n_nodes; id++) {
             struct node node = plan->graph->nodes[id];
@@ -197,7 +197,7 @@ static void add_symbol_inputs(struct closing *c)
 
 static void copy_calls(struct closing *c)
 {
-    const struct plan *plan = c->plan;
+    const struct edit_plan *plan = c->plan;
     for (node_id id = 0; id + 1 < plan->graph->n_nodes; id++) {
         struct node node = plan->graph->nodes[id];
         if (node.op == NODE_PLACEHOLDER || plan->status[id] != STATUS_STAY)
@@ -209,11 +209,11 @@ static void copy_calls(struct closing *c)
 
 static void add_output(struct closing *c)
 {
-    const struct plan *plan = c->plan;
+    const struct edit_plan *plan = c->plan;
     struct node node = plan->graph->nodes[plan->graph->n_nodes - 1];
     node.first_arg = c->graph->n_args;
     node.n_args = 0;
-    /* By their place in the graph, whatever the order in which they came to be outputs. */
+    /* Sorts outputs by their place in the graph, whatever the order in which they were added. */
     for (node_id id = 0; id + 1 < plan->graph->n_nodes; id++)
         if (plan->output[id])
             c->graph->args[node.first_arg + node.n_args++] =
@@ -257,7 +257,7 @@ static uint32_t copy_symbols(struct closing *c, struct cand_symbol *symbols)
 
 static uint32_t copy_facts(struct closing *c, struct cand_fact *facts)
 {
-    const struct plan *plan = c->plan;
+    const struct edit_plan *plan = c->plan;
     uint32_t n = 0;
     for (uint32_t i = 0; i < plan->whole->n_facts; i++) {
         if (plan->drop_fact[i])
@@ -289,7 +289,7 @@ static void share(void *user, node_id id)
     s->found |= s->c->data->storages[id] == s->storage;
 }
 
-/* Nothing before it shares its memory: here the memory comes into being. */
+/* Whether no earlier node shares its memory, so that the node creates the memory. */
 static bool is_start(const struct closing *c, node_id id)
 {
     struct sharing s = { c, c->data->storages[id], false };
@@ -297,7 +297,7 @@ static bool is_start(const struct closing *c, node_id id)
     return !s.found;
 }
 
-/* What is known of each storage: by its number, those that are numbered. */
+/* Data about each storage, by its number, for numbered storages. */
 struct memory {
     uint32_t n;
     bool *written;
@@ -337,11 +337,11 @@ static bool touches_written(const struct memory *m, uint32_t storage)
     return is_numbered(m, storage) && m->written[storage];
 }
 
-/* What is written to has to be what it was: memory that was one and would be two is refused, and so
- * is another value in the place of what is written. */
+/* Memory that a call writes to must stay the same: an edit that splits shared memory, or that
+ * replaces the value that is written to, is refused. */
 static bool splits_memory(struct closing *c)
 {
-    const struct plan *plan = c->plan;
+    const struct edit_plan *plan = c->plan;
     struct memory m;
     if (!c->from->writes)
         return false;
@@ -382,7 +382,7 @@ static bool make_room(struct closing *c)
            c->symbol && c->meta_seen;
 }
 
-static struct candidate *finish(struct closing *c, struct err *why)
+static struct candidate *finish_applied(struct closing *c, struct err *why)
 {
     const struct candidate *whole = c->plan->whole;
     struct arena *arena = &c->plan->arena;
@@ -396,7 +396,7 @@ static struct candidate *finish(struct closing *c, struct err *why)
     return data_finish(c->data, whole, symbols, n_symbols, facts, n_facts, why);
 }
 
-struct candidate *plan_close(struct plan *plan, struct err *why)
+struct candidate *plan_close(struct edit_plan *plan, struct err *why)
 {
     const struct cand_data *from = data_of(plan->whole);
     struct closing c = { .plan = plan, .from = from, .texts = from->texts };
@@ -418,5 +418,5 @@ struct candidate *plan_close(struct plan *plan, struct err *why)
         candidate_free(&c.data->candidate);
         return NULL;
     }
-    return finish(&c, why);
+    return finish_applied(&c, why);
 }

@@ -13,9 +13,9 @@ static const struct node *output_of(const struct graph *graph)
     return &graph->nodes[graph->n_nodes - 1];
 }
 
-static void count_uses(struct plan *plan)
+static void count_uses(struct edit_plan *plan)
 {
-    /* Each argument of the list belongs to a node, as apply_close.c leaves it. */
+    /* Each argument of the list belongs to one node, as apply_close.c guarantees. */
     for (uint32_t i = 0; i < plan->graph->n_args; i++)
         if (plan->graph->args[i].kind == ARG_NODE)
             plan->uses[plan->graph->args[i].u.node]++;
@@ -23,7 +23,7 @@ static void count_uses(struct plan *plan)
         plan->stays_dead[id] = plan->uses[id] == 0;
 }
 
-static bool make_room(struct plan *plan)
+static bool make_room(struct edit_plan *plan)
 {
     size_t n = (size_t)plan->graph->n_nodes + 1;
     struct arena *arena = &plan->arena;
@@ -48,11 +48,11 @@ static bool make_room(struct plan *plan)
 
 static void mark_promoted(void *user, node_id id)
 {
-    struct plan *plan = user;
+    struct edit_plan *plan = user;
     plan->promote[id] = true;
 }
 
-static bool set_fate(struct plan *plan, node_id id, enum node_status status, struct err *why)
+static bool set_fate(struct edit_plan *plan, node_id id, enum node_status status, struct err *why)
 {
     if (plan->status[id] != STATUS_STAY && plan->status[id] != status)
         return invalid(why, "two edits of one node");
@@ -60,8 +60,8 @@ static bool set_fate(struct plan *plan, node_id id, enum node_status status, str
     return true;
 }
 
-/* A call of several results: each getitem of it becomes an input. */
-static bool cut_parts(struct plan *plan, node_id id, struct err *why)
+/* For a call with several results, each getitem of it becomes an input. */
+static bool cut_parts(struct edit_plan *plan, node_id id, struct err *why)
 {
     const struct graph *g = plan->graph;
     uint32_t found = 0;
@@ -71,14 +71,14 @@ static bool cut_parts(struct plan *plan, node_id id, struct err *why)
             plan->status[k] == STATUS_GO)
             continue;
         if (!node_is_value(g, node) || !set_fate(plan, k, STATUS_INPUT, why))
-            return invalid(why, "a part of it is no tensor");
+            return invalid(why, "a part of it is not a tensor");
         found += 1;
     }
     return (found == plan->uses[id] && set_fate(plan, id, STATUS_GO, why)) ||
            invalid(why, "it cannot be an input");
 }
 
-static bool cut(struct plan *plan, const struct edit *edit, struct err *why)
+static bool cut(struct edit_plan *plan, const struct edit *edit, struct err *why)
 {
     const struct node *node = &plan->graph->nodes[edit->a];
     if (!node_is_call(node) && node->op != NODE_GET_ATTR)
@@ -90,7 +90,7 @@ static bool cut(struct plan *plan, const struct edit *edit, struct err *why)
     return set_fate(plan, edit->a, STATUS_INPUT, why);
 }
 
-static bool bypass(struct plan *plan, const struct edit *edit, struct err *why)
+static bool bypass(struct edit_plan *plan, const struct edit *edit, struct err *why)
 {
     const struct graph *g = plan->graph;
     if (edit->b >= edit->a || !node_is_call(&g->nodes[edit->a]) ||
@@ -109,8 +109,8 @@ static bool is_part_of(const struct graph *g, node_id id, node_id whole)
     return node_is_getitem(g, node) && g->args[node->first_arg].u.node == whole;
 }
 
-/* The parts of a call of several results are read off right behind it, or further on. */
-static bool keep_prefix(struct plan *plan, const struct edit *edit)
+/* The getitems of a call with several results follow it directly or later. */
+static bool keep_prefix(struct edit_plan *plan, const struct edit *edit)
 {
     const struct graph *g = plan->graph;
     for (node_id id = edit->a + 1; id + 1 < g->n_nodes; id++)
@@ -126,9 +126,10 @@ static bool keep_prefix(struct plan *plan, const struct edit *edit)
     return true;
 }
 
-/* What is used behind becomes an input, unless it is read off what cannot be one. */
+/* A value that is used later becomes an input, unless it is a getitem of something that cannot be
+ * one. */
 struct frontier {
-    struct plan *plan;
+    struct edit_plan *plan;
     node_id first;
     bool bad;
 };
@@ -145,7 +146,7 @@ static void cross(void *user, node_id id)
         f->bad = true;
 }
 
-static bool drop_prefix(struct plan *plan, node_id first, struct err *why)
+static bool drop_prefix(struct edit_plan *plan, node_id first, struct err *why)
 {
     const struct graph *g = plan->graph;
     struct frontier f = { plan, first, false };
@@ -164,7 +165,7 @@ static bool drop_prefix(struct plan *plan, node_id first, struct err *why)
     return !f.bad || invalid(why, "something that cannot be an input is used behind it");
 }
 
-static bool remove_input(struct plan *plan, uint32_t position, struct err *why)
+static bool remove_input(struct edit_plan *plan, uint32_t position, struct err *why)
 {
     for (node_id id = 0; id < plan->graph->n_nodes; id++)
         if (plan->graph->nodes[id].op == NODE_PLACEHOLDER && position-- == 0) {
@@ -175,7 +176,7 @@ static bool remove_input(struct plan *plan, uint32_t position, struct err *why)
     return invalid(why, "there is no such input");
 }
 
-static bool apply_edit(struct plan *plan, const struct edit *edit, struct err *why)
+static bool apply_edit(struct edit_plan *plan, const struct edit *edit, struct err *why)
 {
     uint32_t n_nodes = plan->graph->n_nodes;
     switch (edit->kind) {
@@ -212,15 +213,15 @@ static bool apply_edit(struct plan *plan, const struct edit *edit, struct err *w
 
 /* ---- What lives ---- */
 
-static void give_back(struct plan *plan, node_id id)
+static void give_back(struct edit_plan *plan, node_id id)
 {
     plan->n_outputs += !plan->output[id];
     plan->output[id] = true;
     plan->uses_now[id]++;
 }
 
-/* Those outputs whose values are still computed. */
-static void keep_outputs(struct plan *plan)
+/* Keeps the outputs whose values are still computed. */
+static void keep_outputs(struct edit_plan *plan)
 {
     const struct graph *g = plan->graph;
     const struct node *output = output_of(g);
@@ -242,21 +243,21 @@ static void keep_outputs(struct plan *plan)
     }
 }
 
-struct walk {
-    struct plan *plan;
+struct use_walk {
+    struct edit_plan *plan;
     bool bad;
 };
 
 static void use(void *user, node_id id)
 {
-    struct walk *w = user;
+    struct use_walk *w = user;
     id = plan_resolve(w->plan, id);
     w->bad |= w->plan->status[id] == STATUS_GO;
     w->plan->uses_now[id]++;
 }
 
-/* Decides whether it is dead; what uses it was looked at before. */
-static void settle_node(struct plan *plan, node_id id, struct walk *w)
+/* Decides whether a node is dead; the nodes that use it were decided before. */
+static void settle_node(struct edit_plan *plan, node_id id, struct use_walk *w)
 {
     const struct graph *g = plan->graph;
     const struct node *node = &g->nodes[id];
@@ -273,7 +274,7 @@ static void settle_node(struct plan *plan, node_id id, struct walk *w)
         } else if (!plan->promote_all) {
             node_references(g, node, mark_promoted, plan);
         } else {
-            lives = true; /* a call that gives nothing to return is kept for what it does */
+            lives = true; /* a call without results is kept for its effects */
         }
     }
     if (!lives && node_is_call(node) && node_writes(g, node))
@@ -284,23 +285,23 @@ static void settle_node(struct plan *plan, node_id id, struct walk *w)
         node_references(g, node, use, w);
 }
 
-static bool settle(struct plan *plan, struct err *why)
+static bool settle(struct edit_plan *plan, struct err *why)
 {
-    struct walk w = { .plan = plan };
+    struct use_walk w = { .plan = plan };
     keep_outputs(plan);
     for (node_id id = plan->graph->n_nodes - 1; id-- > 0;)
         settle_node(plan, id, &w);
     return !w.bad || invalid(why, "what one edit removes another needs");
 }
 
-bool plan_make(struct plan *plan, const struct candidate *whole, const struct edit *edits,
+bool plan_make(struct edit_plan *plan, const struct candidate *whole, const struct edit *edits,
                uint32_t n, struct err *why)
 {
-    *plan = (struct plan){ .whole = whole,
-                           .graph = whole->graph,
-                           .symbols = whole->symbols,
-                           .facts = whole->facts,
-                           .alone = NODE_NONE };
+    *plan = (struct edit_plan){ .whole = whole,
+                                .graph = whole->graph,
+                                .symbols = whole->symbols,
+                                .facts = whole->facts,
+                                .alone = NODE_NONE };
     if (!make_room(plan))
         return err_nomem(why);
     count_uses(plan);
@@ -310,7 +311,7 @@ bool plan_make(struct plan *plan, const struct candidate *whole, const struct ed
     return settle(plan, why);
 }
 
-void plan_release(struct plan *plan)
+void plan_release(struct edit_plan *plan)
 {
     arena_release(&plan->arena);
 }

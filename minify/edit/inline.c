@@ -8,7 +8,7 @@ struct inlining {
     node_id call;
     struct arena arena;
     vec_of(struct arg)
-    operands; /* of the call, flat; what the body's inputs stand for */
+    operands; /* the call's operands, flat, which replace the body's inputs */
     vec_of(struct arg)
     results; /* of the body, over the nodes of the new graph */
     vec_of(struct node)
@@ -17,7 +17,7 @@ struct inlining {
     args;
     node_id *map;       /* by node of the whole; NODE_NONE: the call, or a part of its results */
     uint32_t *part;     /* by node of the whole: the result that it is, plus one */
-    struct arg *inside; /* by node of the body: what stands for it */
+    struct arg *inside; /* by node of the body: the node that replaces it */
     bool failed;
 };
 
@@ -69,7 +69,7 @@ static bool read_call(struct inlining *in, struct err *why)
     for (uint32_t i = 0; i < node->n_args; i++) {
         const struct arg *arg = &in->graph->args[node->first_arg + i];
         if (!in->body)
-            in->body = body_of(in->graph, arg); /* what stands in front is no operand */
+            in->body = body_of(in->graph, arg); /* the arguments before these are not operands */
         else if (!arg->key.n)
             add_operands(in, arg);
     }
@@ -101,7 +101,8 @@ static uint32_t copy_args(struct inlining *in, const struct graph *from, bool in
     return at;
 }
 
-/* What a reference to a node becomes: in the whole, a result of the body is what gives it. */
+/* Returns the node that replaces a reference; a result of the call becomes the node of the body
+ * that computes it. */
 static struct arg mapped(const struct inlining *in, bool inner, const struct arg *arg)
 {
     struct arg ret = *arg;
@@ -127,7 +128,7 @@ static node_id append(struct inlining *in, const struct graph *from, bool inner,
     return (node_id)in->nodes.n - 1;
 }
 
-/* Names of the body are made the call's own. */
+/* Makes names of the body unique by the name of the call. */
 static struct str inner_name(struct inlining *in, struct str name)
 {
     struct buf text = BUF_INIT;
@@ -167,7 +168,8 @@ static bool is_part(const struct inlining *in, node_id id, int64_t *which)
     return true;
 }
 
-/* A get_attr of a subgraph that the call alone names; of cond() the other branch, too. */
+/* Removes the get_attr of a subgraph that only the call names; for cond(), also that of the other
+ * branch. */
 static bool goes_with_call(const struct inlining *in, node_id id)
 {
     const struct node *node = &in->graph->nodes[id], *call = &in->graph->nodes[in->call];
@@ -209,7 +211,7 @@ static bool copy_whole(struct inlining *in, struct err *why)
 
 /* ---- The whole ---- */
 
-static struct candidate *finish(struct inlining *in, struct err *why)
+static struct candidate *finish_inlined(struct inlining *in, struct err *why)
 {
     const struct candidate *whole = in->whole;
     struct graph graph = *in->graph;
@@ -249,7 +251,7 @@ struct candidate *inline_call(const struct candidate *whole, node_id call, struc
     in.inside = arena_array(&in.arena, struct arg, (ok ? (size_t)in.body->n_nodes : 0) + 1);
     in.failed |= !in.map || !in.part || !in.inside;
     if (ok && !in.failed && copy_whole(&in, why) && !in.failed)
-        ret = finish(&in, why);
+        ret = finish_inlined(&in, why);
     if (in.failed)
         err_nomem(why);
     vec_release(&in.operands);

@@ -48,7 +48,7 @@ static bool merge(struct reshaping *r, uint32_t a, uint32_t b, struct err *why)
 {
     if (b >= r->n_symbols || a == b || r->symbols[a].is_float != r->symbols[b].is_float ||
         r->symbols[a].backed != r->symbols[b].backed)
-        return invalid(why, "the symbols are not of a kind");
+        return invalid(why, "the symbols are of different kinds");
     return add_pair(r, own_symbol(r, a), own_symbol(r, b), why);
 }
 
@@ -70,7 +70,7 @@ static void widen(struct cand_symbol *symbol)
     symbol->max = INT64_MAX;
 }
 
-/* A name that is not in use: "s1000" and up. */
+/* Returns a name that is not in use: "s1000" and up. */
 static struct str fresh_name(struct reshaping *r)
 {
     struct buf text = BUF_INIT;
@@ -89,7 +89,7 @@ static struct str fresh_name(struct reshaping *r)
     return ret;
 }
 
-/* 4*s77 becomes a symbol of its own: s77 is a quarter of it wherever it occurs. */
+/* 4*s77 becomes a new symbol, and s77 becomes a quarter of it wherever it occurs. */
 static bool make_fresh(struct reshaping *r, node_id id, uint32_t dim, struct err *why)
 {
     const struct meta *meta = node_meta(r->graph, &r->graph->nodes[id]);
@@ -195,7 +195,7 @@ static bool set_constant(struct reshaping *r, struct shape *shape, uint32_t dim,
     return dense || invalid(why, "only sizes of contiguous inputs change");
 }
 
-/* 64 becomes 2, wherever it occurs as a size. */
+/* A number becomes another wherever it occurs as a size, as 64 becomes 2. */
 static bool replace_constant(struct reshaping *r, uint32_t from, int64_t value, struct err *why)
 {
     sym_id old = sym_integer(r->pool, from), now = sym_integer(r->pool, value);
@@ -307,7 +307,8 @@ struct candidate *reshape(const struct candidate *whole, const struct edit *edit
         ok = apply_edit(&r, &edits[i], why);
     if (ok)
         ret = reshape_end(&r, why);
-    /* A size that memory lacked for looks like one that cannot be told, and is told as such. */
+    /* If memory runs out, the size looks like one that cannot be computed, and is reported as
+     * such. */
     struct err pool = { 0 };
     if (!ret && r.pool && !sym_ok(r.pool, &pool) && pool.kind == ERR_ENV)
         *why = pool;

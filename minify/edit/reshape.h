@@ -1,5 +1,5 @@
-/* Inside of reshaping edits (reshape.c, reshape_argument.c, reshape_ends.c). Private to the room.
- */
+/* Declarations that the files of reshaping edits share (reshape.c, reshape_argument.c,
+ * reshape_ends.c). Private to the room. */
 #ifndef SYMTAPE_MINIFY_EDIT_RESHAPE_H
 #define SYMTAPE_MINIFY_EDIT_RESHAPE_H
 
@@ -20,7 +20,7 @@ struct reshaping {
     const struct candidate *whole;
     const struct graph *graph;
     struct sym_pool *pool;
-    struct cand_symbol *symbols; /* room for one more an edit */
+    struct cand_symbol *symbols; /* capacity for one more per edit */
     uint32_t n_symbols, n_edits;
     struct cand_fact *facts;
     uint32_t n_facts;
@@ -34,7 +34,7 @@ struct reshaping {
     struct arena arena;
 };
 
-/* What the edits change, as it is; and what they left, propagated. */
+/* Copies what the edits change, and finishes with the propagated result. */
 bool reshape_begin(struct reshaping *r);
 struct candidate *reshape_end(struct reshaping *r, struct err *why);
 /* Contiguous strides. */

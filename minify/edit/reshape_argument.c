@@ -1,4 +1,4 @@
-/* Arguments made simpler. Whether a call still takes them is found by propagating. */
+/* Simplifies arguments. Propagation decides whether the call still accepts them. */
 #include "minify/edit/reshape.h"
 
 static bool invalid(struct err *why, const char *text)
@@ -59,11 +59,11 @@ bool reshape_argument(struct reshaping *r, const struct edit *edit, struct err *
     case ARGUMENT_MINUS_ONE: made = set_number(arg, -1); break;
     case ARGUMENT_SHORTER:
         made = (arg->kind == ARG_LIST || arg->kind == ARG_TUPLE) && arg->u.items.n > 0 &&
-               r->args[arg->u.items.first].kind != ARG_BOOL; /* a mask is as long as it has to be */
+               r->args[arg->u.items.first].kind != ARG_BOOL; /* a mask must keep its length */
         if (made)
             arg->u.items.n--;
         break;
     default: break;
     }
-    return made || invalid(why, "the argument does not become simpler so");
+    return made || invalid(why, "the argument would not become simpler");
 }

@@ -65,7 +65,7 @@ static sym_id replaced(struct reshaping *r, sym_id e)
     return sym_replace(r->pool, e, r->pairs.v, (uint32_t)r->pairs.n);
 }
 
-/* Sizes have to be integers: s77/4 is none. */
+/* Sizes must be integers, and s77/4 may not be one. */
 static bool is_size(struct reshaping *r, sym_id e)
 {
     return e != SYM_NONE && sym_ask(r->pool, e, SYM_ASK_INTEGER) != SYM_NO &&
@@ -104,7 +104,7 @@ static void put_shape(struct reshaping *r, const struct shape *shape, struct buf
         buf_putc(out, ')');
 }
 
-/* A number where a symbol was passed is written into the calls. */
+/* If a symbol that was passed as an input became a number, the number is written into the calls. */
 static void write_number(struct reshaping *r, node_id id, sym_id number)
 {
     struct buf text = BUF_INIT;
@@ -165,7 +165,7 @@ static bool print_inputs(struct reshaping *r, struct err *why)
     return ok;
 }
 
-/* A fact that is a plain truth now is none; one that is false contradicts the graph. */
+/* A recorded guard that is always true now is removed; one that is false contradicts the graph. */
 static bool rewrite_facts(struct reshaping *r, struct err *why)
 {
     struct buf text = BUF_INIT;
@@ -192,7 +192,7 @@ static bool rewrite_facts(struct reshaping *r, struct err *why)
     return ok;
 }
 
-/* With the hints as they are now. */
+/* Evaluates with the present hints. */
 static bool facts_hold(const struct reshaping *r, struct err *why)
 {
     struct candidate now = *r->whole;

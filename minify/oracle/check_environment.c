@@ -54,7 +54,7 @@ static bool is_ours(const char *variable)
            str_starts(name, STR("SYMTAPE_BEST=")) || str_starts(name, STR("SYMTAPE_DEADLINE_MS="));
 }
 
-static bool add(environment_list *list, char *variable)
+static bool add_variable(environment_list *list, char *variable)
 {
     if (variable && vec_push(list, variable))
         return true;
@@ -65,13 +65,14 @@ static bool add(environment_list *list, char *variable)
 static bool add_text(environment_list *list, const char *name, struct str value)
 {
     char *variable;
-    return asprintf(&variable, "%s=%.*s", name, STR_ARG(value)) >= 0 && add(list, variable);
+    return asprintf(&variable, "%s=%.*s", name, STR_ARG(value)) >= 0 &&
+           add_variable(list, variable);
 }
 
 static bool add_number(environment_list *list, const char *name, uint64_t value)
 {
     char *variable;
-    return asprintf(&variable, "%s=%" PRIu64, name, value) >= 0 && add(list, variable);
+    return asprintf(&variable, "%s=%" PRIu64, name, value) >= 0 && add_variable(list, variable);
 }
 
 static bool add_ours(environment_list *list, const struct check_facts *facts)
@@ -94,7 +95,7 @@ static bool add_ours(environment_list *list, const struct check_facts *facts)
 static bool add_callers(environment_list *list)
 {
     for (char **variable = environ; *variable; variable++)
-        if (!is_ours(*variable) && !add(list, strdup(*variable)))
+        if (!is_ours(*variable) && !add_variable(list, strdup(*variable)))
             return false;
     return true;
 }

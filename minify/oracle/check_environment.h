@@ -1,11 +1,11 @@
-/* What a --check command is told: the places of its candidate, and variables (symtape-minify(1)).
- */
+/* The environment of a --check command: the files of its candidate, and variables
+ * (symtape-minify(1)). */
 #ifndef SYMTAPE_MINIFY_ORACLE_CHECK_ENVIRONMENT_H
 #define SYMTAPE_MINIFY_ORACLE_CHECK_ENVIRONMENT_H
 
 #include "minify/oracle/oracle.h"
 
-/* All in one folder, which does not exist yet. */
+/* All these paths are in one folder, which does not exist yet. */
 struct check_paths {
     char *folder, *fx, *py, *tape, *tmp;
 };

@@ -1,4 +1,4 @@
-/* What a --check command is, for the journal: another script is another oracle. */
+/* Identifies a --check command for the journal: another script is another oracle. */
 #ifndef SYMTAPE_MINIFY_ORACLE_CHECK_ID_H
 #define SYMTAPE_MINIFY_ORACLE_CHECK_ID_H
 

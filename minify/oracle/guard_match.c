@@ -13,8 +13,8 @@ bool guard_match_check(struct str what, struct err *err)
     sym_id e = sym_parse(pool, what, NULL, NULL);
     bool ok = sym_ok(pool, &why) && e != SYM_NONE;
     sym_pool_free(pool);
-    return ok || err_set(err, ERR_USAGE, "--guard: \"%.*s\" is no expression: %s", STR_ARG(what),
-                         why.text);
+    return ok || err_set(err, ERR_USAGE, "--guard: \"%.*s\" is not an expression: %s",
+                         STR_ARG(what), why.text);
 }
 
 void guard_match_begin(struct guard_match *match, struct str what)
@@ -27,7 +27,8 @@ void guard_match_end(struct guard_match *match)
     match->pool = NULL;
 }
 
-/* Of kinds and numbers. The order of a sum's terms may depend on names: children are added up. */
+/* Hashes kinds and numbers. The order of a sum's terms may depend on names, so the hashes of
+ * children are added. */
 static uint64_t shape_of(const struct sym_pool *pool, sym_id e)
 {
     uint64_t hash = (uint64_t)sym_kind_of(pool, e) * UINT64_C(0x9E3779B97F4A7C15) + 1, sum = 0;
@@ -75,7 +76,7 @@ static void add_name(void *user, sym_id symbol)
     names->n++;
 }
 
-/* Tries each way to give the names of the one to the other. */
+/* Tries each assignment of the names of one guard to those of the other. */
 static bool same_renamed(struct guard_match *match, sym_id guard, const struct names *from,
                          const struct names *to, struct sym_pair *pairs, uint32_t at)
 {

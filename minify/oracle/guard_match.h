@@ -1,5 +1,5 @@
-/* Is a guard the one that is looked for? Up to its canonical form, and up to symbols' names, since
- * edits rename symbols. Private to the room. */
+/* Decides whether a guard is the one that is looked for, up to its canonical form and up to the
+ * names of symbols, since edits rename symbols. Private to the room. */
 #ifndef SYMTAPE_MINIFY_ORACLE_GUARD_MATCH_H
 #define SYMTAPE_MINIFY_ORACLE_GUARD_MATCH_H
 

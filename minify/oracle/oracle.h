@@ -20,15 +20,17 @@
 enum verdict {
     VERDICT_INTERESTING, /* fails as the first did */
     VERDICT_BORING,      /* does not fail */
-    VERDICT_OTHER,       /* fails differently: kept aside, never accepted */
+    VERDICT_OTHER,       /* fails differently: never accepted; the first few are saved for the
+                          * user */
     VERDICT_UNRESOLVED,  /* cannot tell: not accepted, not remembered as a no */
-    VERDICT_BROKEN,      /* the oracle itself cannot run: the search stops, answer.err says why */
+    VERDICT_BROKEN,      /* the oracle itself cannot run: the search stops, and answer.err has the
+                          * reason */
     VERDICTS
 };
 const char *verdict_name(enum verdict verdict); /* "interesting", ... */
 bool verdict_read(struct str name, enum verdict *verdict);
 
-/* What is being asked, beside the candidate. */
+/* The parameters of a question other than the candidate. */
 struct asking {
     uint32_t worker;  /* 0 .. jobs-1 */
     uint64_t call;    /* counts up over the run */
@@ -37,8 +39,8 @@ struct asking {
     const atomic_bool *cancel;
 };
 
-/* What makes a failure the same one: texts with numbers and symbols' names taken out. A part that
- * does not apply is "". Equal texts, equal bug. */
+/* The properties that identify a failure, as texts without numbers and names of symbols. A part
+ * that does not apply is "". Equal texts mean the same bug. */
 struct signature {
     struct str kind;    /* "refused", "mismatch", "guard", "exit", an exception's type */
     struct str message; /* normalised */

@@ -9,11 +9,12 @@
 
 struct backends_oracle {
     struct oracle oracle;
-    pthread_mutex_t lock; /* of the backends: one thread at a time */
+    pthread_mutex_t lock; /* protects the backends, which one thread uses at a time */
     struct backend_pair pair;
     struct str fault; /* operator; "" */
     double by;
-    struct str op; /* where the whole differs first; "": not known yet */
+    struct str op; /* the operator at which the whole graph differs first, or "" if that is not
+                    * known yet */
     struct arena arena;
 };
 
@@ -34,7 +35,7 @@ static struct str op_of(const struct graph *graph, const struct step *origin, st
     return ret.p ? ret : STR("");
 }
 
-/* "aten.tanh" is any of its overloads. */
+/* "aten.tanh" matches any of its overloads. */
 static bool names_op(struct str fault, struct str op)
 {
     return fault.n && str_starts(op, fault) && (op.n == fault.n || op.p[fault.n] == '.');
@@ -223,11 +224,11 @@ static bool read_fault(struct backends_oracle *o, struct str inject, struct err 
         return err_nomem(err);
     return (equals > 0 && equals < inject.n && *number && !*end && isfinite(o->by)) ||
            err_set(err, ERR_USAGE,
-                   "--inject with --backend-mismatch: OPERATOR=EPS, as in "
+                   "--inject-fault with --backend-mismatch takes OPERATOR=EPS, as in "
                    "aten.tanh=1e-2");
 }
 
-/* The operator at which the whole differs first. */
+/* Finds the operator at which the whole graph differs first. */
 static bool take_signature(struct backends_oracle *o, const struct candidate *whole,
                            struct err *err)
 {

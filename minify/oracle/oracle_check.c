@@ -20,13 +20,13 @@ struct oracle_check {
     struct check_options options; /* its texts are in `arena` */
     struct command_line command;
     struct scratch scratch;
-    atomic_bool ran; /* it could be run at least once */
+    atomic_bool ran; /* the command was run at least once */
     struct arena arena;
 };
 
 /* One question. */
 
-struct question {
+struct command_run {
     struct oracle_check *check;
     const struct candidate *candidate;
     const struct asking *asking;
@@ -36,8 +36,8 @@ struct question {
     struct child_end end;
 };
 
-/* `path` is told where it cannot be written; its last part is the name. */
-static bool write_plain(struct question *q, const char *path, const struct buf *text,
+/* An error names `path`; its last part is the name of the file. */
+static bool write_plain(struct command_run *q, const char *path, const struct buf *text,
                         struct err *err)
 {
     if (text->failed)
@@ -46,7 +46,7 @@ static bool write_plain(struct question *q, const char *path, const struct buf *
            err_errno(err, "%s", path);
 }
 
-static bool write_fx(struct question *q, struct err *err)
+static bool write_fx(struct command_run *q, struct err *err)
 {
     struct buf text = BUF_INIT;
     (void)candidate_print_fx(q->candidate, &text);
@@ -55,7 +55,7 @@ static bool write_fx(struct question *q, struct err *err)
     return good;
 }
 
-static bool write_tape(struct question *q, struct err *err)
+static bool write_tape(struct command_run *q, struct err *err)
 {
     struct buf bytes = BUF_INIT;
     bool good =
@@ -64,7 +64,7 @@ static bool write_tape(struct question *q, struct err *err)
     return good;
 }
 
-static bool write_py(struct question *q, struct err *err)
+static bool write_py(struct command_run *q, struct err *err)
 {
     const struct check_options *options = &q->check->options;
     struct buf text = BUF_INIT;
@@ -76,7 +76,7 @@ static bool write_py(struct question *q, struct err *err)
     return good;
 }
 
-static bool write_candidate(struct question *q, struct err *err)
+static bool write_candidate(struct command_run *q, struct err *err)
 {
     q->folder = folder_make(q->check->scratch.fd, strrchr(q->paths.folder, '/') + 1);
     int tmp = q->folder >= 0 ? folder_make(q->folder, strrchr(q->paths.tmp, '/') + 1) : -1;
@@ -86,8 +86,8 @@ static bool write_candidate(struct question *q, struct err *err)
     return write_fx(q, err) && write_tape(q, err) && write_py(q, err);
 }
 
-/* With what the command left in it. */
-static void end_question(struct question *q)
+/* Removes the folder with everything that the command left in it. */
+static void end_question(struct command_run *q)
 {
     if (q->folder >= 0) {
         close(q->folder);
@@ -97,7 +97,7 @@ static void end_question(struct question *q)
     check_paths_release(&q->paths);
 }
 
-static bool run_command(struct question *q, struct err *err)
+static bool run_command(struct command_run *q, struct err *err)
 {
     const struct command_line *command = &q->check->command;
     const struct check_facts facts = { .paths = &q->paths,
@@ -123,8 +123,8 @@ static bool run_command(struct question *q, struct err *err)
     return good;
 }
 
-static void broken(struct question *q, const char *fmt, ...) ERR_PRINTF(2, 3);
-static void broken(struct question *q, const char *fmt, ...)
+static void broken(struct command_run *q, const char *fmt, ...) ERR_PRINTF(2, 3);
+static void broken(struct command_run *q, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -133,7 +133,7 @@ static void broken(struct question *q, const char *fmt, ...)
     va_end(args);
 }
 
-static void describe(struct question *q)
+static void describe_end(struct command_run *q)
 {
     struct answer *answer = q->answer;
     struct buf text = BUF_INIT;
@@ -167,7 +167,7 @@ static enum verdict verdict_of_code(const struct check_options *options, int sta
     return (status == 0) != options->invert ? VERDICT_INTERESTING : VERDICT_BORING;
 }
 
-static void judge_crash(struct question *q)
+static void judge_crash(struct command_run *q)
 {
     switch (q->check->options.crash) {
     case CRASH_INTERESTING: q->answer->verdict = VERDICT_INTERESTING; break;
@@ -177,18 +177,18 @@ static void judge_crash(struct question *q)
     }
 }
 
-static bool cannot_run(const struct question *q)
+static bool cannot_run(const struct command_run *q)
 {
     return q->end.status == 126 || q->end.status == 127;
 }
 
-static bool is_crash(const struct question *q)
+static bool is_crash(const struct command_run *q)
 {
     return !q->end.timed_out && (q->end.signal || q->end.status >= 128);
 }
 
-/* Runs it once more when that may help. False: it cannot be started. */
-static bool run_twice(struct question *q, struct err *err)
+/* Runs the command once more if that may help. Returns false if it cannot be started. */
+static bool run_twice(struct command_run *q, struct err *err)
 {
     double seconds = 0;
     for (int attempt = 0; attempt < 2; attempt++) {
@@ -204,15 +204,15 @@ static bool run_twice(struct question *q, struct err *err)
     return true;
 }
 
-static void judge(struct question *q)
+static void judge_exit(struct command_run *q)
 {
-    describe(q);
+    describe_end(q);
     if (q->end.cancelled || q->end.timed_out) {
         q->answer->verdict = VERDICT_UNRESOLVED;
         return;
     }
     if (cannot_run(q)) {
-        broken(q, "--check: cannot be run: %.*s", STR_ARG(q->answer->text));
+        broken(q, "--check: the command cannot be run: %.*s", STR_ARG(q->answer->text));
         return;
     }
     atomic_store(&q->check->ran, true);
@@ -222,7 +222,7 @@ static void judge(struct question *q)
         q->answer->verdict = verdict_of_code(&q->check->options, q->end.status);
 }
 
-static bool prepare(struct question *q, struct err *err)
+static bool prepare_question(struct command_run *q, struct err *err)
 {
     if (check_paths(&q->paths, q->check->scratch.path, q->asking, err) && write_candidate(q, err))
         return true;
@@ -231,27 +231,27 @@ static bool prepare(struct question *q, struct err *err)
 }
 
 /* A disk that another question fills is empty again when that one is over. */
-static bool prepare_twice(struct question *q, struct err *err)
+static bool prepare_twice(struct command_run *q, struct err *err)
 {
     const struct timespec second = { .tv_sec = 1 };
     struct err first = { 0 };
-    if (prepare(q, &first))
+    if (prepare_question(q, &first))
         return true;
     nanosleep(&second, NULL);
-    return prepare(q, err);
+    return prepare_question(q, err);
 }
 
-static void ask(struct oracle *oracle, const struct candidate *candidate,
-                const struct asking *asking, struct answer *answer)
+static void ask_command(struct oracle *oracle, const struct candidate *candidate,
+                        const struct asking *asking, struct answer *answer)
 {
-    struct question q = { .check = (struct oracle_check *)oracle,
-                          .candidate = candidate,
-                          .asking = asking,
-                          .answer = answer,
-                          .folder = -1 };
+    struct command_run q = { .check = (struct oracle_check *)oracle,
+                             .candidate = candidate,
+                             .asking = asking,
+                             .answer = answer,
+                             .folder = -1 };
     struct err err = { 0 };
     if (prepare_twice(&q, &err) && run_twice(&q, &err))
-        judge(&q);
+        judge_exit(&q);
     else
         broken(&q, "--check: %s", err.text);
     end_question(&q);
@@ -260,7 +260,7 @@ static void ask(struct oracle *oracle, const struct candidate *candidate,
 static void free_check(struct oracle *oracle)
 {
     struct oracle_check *check = (struct oracle_check *)oracle;
-    (void)scratch_remove(&check->scratch); /* what is left is the command's doing */
+    (void)scratch_remove(&check->scratch); /* the command itself is the reason */
     command_line_release(&check->command);
     arena_release(&check->arena);
     free(check);
@@ -289,7 +289,7 @@ struct oracle *oracle_check(const struct check_options *options, struct err *err
         err_nomem(err);
         return NULL;
     }
-    check->oracle = (struct oracle){ .ask = ask, .free = free_check, .name = STR("check") };
+    check->oracle = (struct oracle){ .ask = ask_command, .free = free_check, .name = STR("check") };
     atomic_init(&check->ran, false);
     if (command_line_split(&check->command, options->command, getenv("HOME"), err) &&
         keep_options(check, options, err) && scratch_make(&check->scratch, SCRATCH_QUESTIONS, err))

@@ -7,7 +7,7 @@
 #include "trace/base/hash.h"
 
 struct hidden {
-    struct oracle oracle; /* first: what is handed out */
+    struct oracle oracle; /* the first member: a pointer to it is returned to the caller */
     struct oracle *inner;
     const struct redact_known *known;
     struct arena arena;
@@ -33,13 +33,14 @@ bool oracle_hide_text(const struct redact_known *known, struct str text, struct 
     return ok;
 }
 
-/* Threads ask at once, and what redacts keeps state: each answer has its own. */
-static void ask(struct oracle *oracle, const struct candidate *candidate,
-                const struct asking *asking, struct answer *answer)
+/* Several threads ask at the same time, and a redactor has state, so each answer has its own. */
+static void ask_hidden(struct oracle *oracle, const struct candidate *candidate,
+                       const struct asking *asking, struct answer *answer)
 {
     struct hidden *hidden = (struct hidden *)oracle;
     hidden->inner->ask(hidden->inner, candidate, asking, answer);
-    if (hidden->inner->cheap) /* in this process: it speaks of the candidate only */
+    if (hidden->inner->cheap) /* an oracle in this process: its texts are about the candidate
+                               * only */
         return;
     struct str *const texts[] = { &answer->text, &answer->signature.message,
                                   &answer->signature.frame };
@@ -58,7 +59,7 @@ static void free_hidden(struct oracle *oracle)
     free(hidden);
 }
 
-/* The journal holds what the oracle was asked for: only a hash of that. */
+/* The journal contains the oracle's question; only a hash of it is written. */
 static bool hide_id(struct hidden *hidden, struct err *err)
 {
     char text[64];
@@ -77,7 +78,7 @@ struct oracle *oracle_hidden(struct oracle *inner, const struct redact_known *kn
         return NULL;
     }
     hidden->oracle = *inner;
-    hidden->oracle.ask = ask;
+    hidden->oracle.ask = ask_hidden;
     hidden->oracle.free = free_hidden;
     hidden->inner = inner;
     hidden->known = known;

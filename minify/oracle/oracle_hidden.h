@@ -9,7 +9,7 @@
 /* Takes `inner`, which is freed with it, also on failure. `known` must outlive it. */
 struct oracle *oracle_hidden(struct oracle *inner, const struct redact_known *known,
                              struct err *err);
-/* One text, as the oracle rewrites them; false when memory ran out. */
+/* Rewrites one text as the oracle does; false when memory ran out. */
 bool oracle_hide_text(const struct redact_known *known, struct str text, struct arena *arena,
                       struct str *ret, struct err *err);
 

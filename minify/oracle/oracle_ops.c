@@ -12,7 +12,7 @@ struct ops_oracle {
 
 struct chain {
     const struct graph *graph;
-    const bool *before; /* by node: holds the part in front, or what comes of it */
+    const bool *before; /* by node: matches the previous part, or depends on a node that does */
     bool *now;
     bool reached;
 };
@@ -28,12 +28,13 @@ static bool names_part(const struct node *node, struct str part)
     return node_is_call(node) && str_find(node->target, part) < node->target.n;
 }
 
-/* One link: nodes that the part names and that `before` reaches (all, for the first). */
+/* One step: marks nodes that match the part and that depend on nodes in `before` (for the first
+ * part, all). */
 static bool link(const struct graph *graph, struct str part, bool first, bool *before, bool *now)
 {
     struct chain c = { .graph = graph, .before = before };
     bool any = false;
-    /* What `before` marks spreads to all that comes of it. */
+    /* Extends the marks of `before` to all nodes that depend on a marked one. */
     for (node_id id = 0; id < graph->n_nodes; id++) {
         const struct node *node = &graph->nodes[id];
         c.reached = false;
@@ -63,8 +64,8 @@ static bool chain_holds(const struct graph *graph, struct str chain, bool *befor
     return holds;
 }
 
-static void ask(struct oracle *oracle, const struct candidate *candidate,
-                const struct asking *asking, struct answer *answer)
+static void ask_ops(struct oracle *oracle, const struct candidate *candidate,
+                    const struct asking *asking, struct answer *answer)
 {
     const struct ops_oracle *o = (const struct ops_oracle *)oracle;
     const struct graph *graph = candidate->graph;
@@ -86,7 +87,7 @@ static void ask(struct oracle *oracle, const struct candidate *candidate,
     free(marks);
 }
 
-static void free_oracle(struct oracle *oracle)
+static void free_ops(struct oracle *oracle)
 {
     struct ops_oracle *o = (struct ops_oracle *)oracle;
     arena_release(&o->arena);
@@ -103,8 +104,7 @@ static bool check(struct str what, struct err *err)
         while (chain.n && good)
             good = next_part(&chain, "->").n > 0;
     }
-    return good ||
-           err_set(err, ERR_USAGE, "--check-ops: \"%.*s\" has an empty part", STR_ARG(what));
+    return good || err_set(err, ERR_USAGE, "--has-ops: \"%.*s\" has an empty part", STR_ARG(what));
 }
 
 struct oracle *oracle_ops(struct str what, struct err *err)
@@ -116,7 +116,7 @@ struct oracle *oracle_ops(struct str what, struct err *err)
         return NULL;
     }
     o->oracle = (struct oracle){
-        .ask = ask, .free = free_oracle, .deterministic = true, .cheap = true, .name = STR("ops")
+        .ask = ask_ops, .free = free_ops, .deterministic = true, .cheap = true, .name = STR("ops")
     };
     buf_printf(&id, "ops 1 %.*s", STR_ARG(what));
     o->what = arena_copy(&o->arena, what);
@@ -125,7 +125,7 @@ struct oracle *oracle_ops(struct str what, struct err *err)
     buf_release(&id);
     if (ok)
         return &o->oracle;
-    free_oracle(&o->oracle);
+    free_ops(&o->oracle);
     err_nomem(err);
     return NULL;
 }

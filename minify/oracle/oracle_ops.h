@@ -1,4 +1,4 @@
-/* Interesting is what holds certain operators (--check-ops): a stand-in for an oracle that costs,
+/* Interesting is what holds certain operators (--has-ops): a stand-in for an oracle that costs,
  * for tests and benchmarks, and for who knows which calls matter.
  *
  *     aten.sin, aten.cos -> aten.relu     a sin, and a cos whose result goes into a relu by any way

@@ -22,7 +22,7 @@ struct shape_oracle {
     bool injects;
     regex_t regex;
     bool has_regex;
-    struct signature signature; /* of SHAPE_EXPECT without a regex */
+    struct signature signature; /* the signature for SHAPE_EXPECT without a regex */
     bool has_signature;
     enum cost cost;
     uint64_t least;
@@ -31,14 +31,14 @@ struct shape_oracle {
 };
 
 /* What one question needs. */
-struct asked {
+struct shape_asked {
     struct shape_oracle *oracle;
     const struct candidate *candidate;
     const struct asking *asking;
     struct answer *answer;
     struct graph_replay *single;
     struct guard_match match;
-    uint32_t seen; /* guards, or the nodes of failures, that were looked at */
+    uint32_t seen; /* number of guards, or of nodes with failures, that were examined */
     bool found, stopped;
     bool other;           /* some failure of another kind */
     struct failure first; /* the one that is told */
@@ -47,25 +47,25 @@ struct asked {
 
 /* ---- Answers ---- */
 
-static void keep(struct answer *answer, struct str text, struct str *ret)
+static void keep_text(struct answer *answer, struct str text, struct str *ret)
 {
     *ret = arena_copy(&answer->arena, text);
     if (!ret->p)
         *ret = STR("");
 }
 
-static void tell(struct asked *a, enum verdict verdict, const struct failure *failure)
+static void tell(struct shape_asked *a, enum verdict verdict, const struct failure *failure)
 {
     struct answer *answer = a->answer;
     answer->verdict = verdict;
     if (!failure)
         return;
-    keep(answer, failure->signature.kind, &answer->signature.kind);
-    keep(answer, failure->signature.message, &answer->signature.message);
-    keep(answer, failure->signature.op, &answer->signature.op);
-    keep(answer, failure->signature.frame, &answer->signature.frame);
-    keep(answer, failure->text, &answer->text);
-    keep(answer, failure->node, &answer->node);
+    keep_text(answer, failure->signature.kind, &answer->signature.kind);
+    keep_text(answer, failure->signature.message, &answer->signature.message);
+    keep_text(answer, failure->signature.op, &answer->signature.op);
+    keep_text(answer, failure->signature.frame, &answer->signature.frame);
+    keep_text(answer, failure->text, &answer->text);
+    keep_text(answer, failure->node, &answer->node);
 }
 
 static bool same_signature(const struct signature *a, const struct signature *b)
@@ -83,7 +83,7 @@ static bool is_expected(const struct shape_oracle *o, const struct failure *fail
     return !o->has_signature || same_signature(&o->signature, &failure->signature);
 }
 
-static void look_at_node(struct asked *a, const struct program *program, node_id id)
+static void look_at_node(struct shape_asked *a, const struct program *program, node_id id)
 {
     struct failure failure;
     if (a->found || !failure_of(a->single, program, id, &a->arena, &failure))
@@ -97,7 +97,7 @@ static void look_at_node(struct asked *a, const struct program *program, node_id
     }
 }
 
-static void look_at_tree(struct asked *a, const struct program *program)
+static void look_at_tree(struct shape_asked *a, const struct program *program)
 {
     for (node_id id = 0; id < program->n_steps && !a->found; id++)
         look_at_node(a, program, id);
@@ -105,8 +105,8 @@ static void look_at_tree(struct asked *a, const struct program *program)
         look_at_tree(a, program->children[i]);
 }
 
-/* A condition of the user's own code that could not be answered; no call is to blame. */
-static void look_at_facts(struct asked *a)
+/* A condition of the user's own code that could not be evaluated; no call caused it. */
+static void look_at_facts(struct shape_asked *a)
 {
     struct failure failure = { .text = a->single->guard_error, .node = STR("") };
     if (a->found || failure.text.n == 0)
@@ -122,7 +122,7 @@ static void look_at_facts(struct asked *a)
 
 /* ---- Guards ---- */
 
-static struct failure guard_failure(struct asked *a, struct str expr, uint32_t node)
+static struct failure guard_failure(struct shape_asked *a, struct str expr, uint32_t node)
 {
     const struct program *in;
     const struct node *at = program_node(a->single->program, node, &in);
@@ -136,7 +136,7 @@ static struct failure guard_failure(struct asked *a, struct str expr, uint32_t n
     return ret;
 }
 
-static void look_at_guards(struct asked *a)
+static void look_at_guards(struct shape_asked *a)
 {
     struct shape_env *env = a->single->env;
     guard_match_pool(&a->match, env_pool(env));
@@ -149,7 +149,7 @@ static void look_at_guards(struct asked *a)
     }
 }
 
-static void look_at_asserts(struct asked *a)
+static void look_at_asserts(struct shape_asked *a)
 {
     struct shape_env *env = a->single->env;
     guard_match_pool(&a->match, env_pool(env));
@@ -164,13 +164,13 @@ static void look_at_asserts(struct asked *a)
 
 /* ---- Specializations ---- */
 
-static bool is_meant(const struct asked *a, uint32_t symbol)
+static bool is_same_failure(const struct shape_asked *a, uint32_t symbol)
 {
     const struct cand_symbol *s = &a->candidate->symbols[symbol];
     return str_eq(s->name, a->oracle->what) || (s->source.n && str_eq(s->source, a->oracle->what));
 }
 
-static uint32_t specialized_by(const struct asked *a, sym_id symbol)
+static uint32_t specialized_by(const struct shape_asked *a, sym_id symbol)
 {
     const struct shape_env *env = a->single->env;
     for (uint32_t i = 0; i < env_n_specializations(env); i++)
@@ -182,12 +182,12 @@ static uint32_t specialized_by(const struct asked *a, sym_id symbol)
     return ENV_NODE_NONE;
 }
 
-static void look_at_symbols(struct asked *a)
+static void look_at_symbols(struct shape_asked *a)
 {
     struct sym_pool *pool = env_pool(a->single->env);
     for (uint32_t i = 0; i < a->candidate->n_symbols && !a->found; i++) {
         sym_id symbol = a->single->symbols[i];
-        if (!is_meant(a, i) || symbol == SYM_NONE || sym_is_number(pool, symbol))
+        if (!is_same_failure(a, i) || symbol == SYM_NONE || sym_is_number(pool, symbol))
             continue;
         sym_id now = env_replace(a->single->env, symbol);
         if (now == SYM_NONE || !sym_is_number(pool, now))
@@ -199,7 +199,7 @@ static void look_at_symbols(struct asked *a)
 
 /* ---- Costs ---- */
 
-static uint64_t measure(struct asked *a, size_t exprs_before, uint64_t dispatches_before)
+static uint64_t measure(struct shape_asked *a, size_t exprs_before, uint64_t dispatches_before)
 {
     const struct graph_replay *single = a->single;
     switch (a->oracle->cost) {
@@ -213,15 +213,15 @@ static uint64_t measure(struct asked *a, size_t exprs_before, uint64_t dispatche
 
 /* ---- Asking ---- */
 
-static bool is_cancelled(const struct asked *a)
+static bool is_cancelled(const struct shape_asked *a)
 {
     return a->asking && a->asking->cancel && atomic_load(a->asking->cancel);
 }
 
-/* After each call: the rest need not be walked once the answer is known. */
+/* Called after each call: the walk ends once the answer is known. */
 static bool go_on(void *user, struct graph_replay *single, const struct step *step)
 {
-    struct asked *a = user;
+    struct shape_asked *a = user;
     (void)single;
     if (is_cancelled(a))
         return a->stopped = true, false;
@@ -238,7 +238,7 @@ static bool go_on(void *user, struct graph_replay *single, const struct step *st
     return !a->found;
 }
 
-static bool walk(struct asked *a, struct err *err)
+static bool walk_candidate(struct shape_asked *a, struct err *err)
 {
     const struct candidate *c = a->candidate;
     struct graph_replay_symbol *symbols =
@@ -259,7 +259,7 @@ static bool walk(struct asked *a, struct err *err)
     return ok;
 }
 
-static void judge(struct asked *a, size_t exprs, uint64_t dispatches)
+static void judge_walk(struct shape_asked *a, size_t exprs, uint64_t dispatches)
 {
     switch (a->oracle->question) {
     case SHAPE_EXPECT:
@@ -288,13 +288,13 @@ static void judge(struct asked *a, size_t exprs, uint64_t dispatches)
         tell(a, VERDICT_BORING, NULL);
 }
 
-static void ask(struct oracle *oracle, const struct candidate *candidate,
-                const struct asking *asking, struct answer *answer)
+static void ask_shape_engine(struct oracle *oracle, const struct candidate *candidate,
+                             const struct asking *asking, struct answer *answer)
 {
-    struct asked a = { .oracle = (struct shape_oracle *)oracle,
-                       .candidate = candidate,
-                       .asking = asking,
-                       .answer = answer };
+    struct shape_asked a = { .oracle = (struct shape_oracle *)oracle,
+                             .candidate = candidate,
+                             .asking = asking,
+                             .answer = answer };
     double start = clock_seconds();
     *answer = (struct answer){ .verdict = VERDICT_BROKEN };
     answer->signature = (struct signature){ STR(""), STR(""), STR(""), STR("") };
@@ -302,11 +302,11 @@ static void ask(struct oracle *oracle, const struct candidate *candidate,
     a.single = engines_take(a.oracle->engines, &answer->err);
     if (a.single) {
         uint64_t dispatches = ops_totals(a.single->ops).dispatches;
-        bool walked = walk(&a, &answer->err);
+        bool walked = walk_candidate(&a, &answer->err);
         if (a.stopped)
             answer->verdict = VERDICT_UNRESOLVED;
         else if (walked)
-            judge(&a, 0, dispatches);
+            judge_walk(&a, 0, dispatches);
         else if (answer->err.kind != ERR_ENV)
             answer->verdict = VERDICT_UNRESOLVED;
         engines_give(a.oracle->engines, a.single);
@@ -318,7 +318,7 @@ static void ask(struct oracle *oracle, const struct candidate *candidate,
 
 /* ---- Making one ---- */
 
-static void free_oracle(struct oracle *oracle)
+static void free_shape_engine(struct oracle *oracle)
 {
     struct shape_oracle *o = (struct shape_oracle *)oracle;
     if (o->has_regex)
@@ -336,7 +336,7 @@ static bool read_regex(struct shape_oracle *o, struct err *err)
     if (code == 0)
         return true;
     regerror(code, &o->regex, why, sizeof why);
-    return err_set(err, ERR_USAGE, "--expect: \"%.*s\": %s", STR_ARG(o->what), why);
+    return err_set(err, ERR_USAGE, "--error: \"%.*s\": %s", STR_ARG(o->what), why);
 }
 
 static bool read_cost(struct shape_oracle *o, struct err *err)
@@ -350,8 +350,8 @@ static bool read_cost(struct shape_oracle *o, struct err *err)
                 return true;
             }
     return err_set(err, ERR_USAGE,
-                   "--cost: \"%.*s\" is not guards>=N, dispatches>=N, exprs>=N, evaluations>=N or "
-                   "calls>=N",
+                   "--cost: \"%.*s\" is not one of guards>=N, dispatches>=N, exprs>=N, "
+                   "evaluations>=N, calls>=N",
                    STR_ARG(o->what));
 }
 
@@ -364,11 +364,11 @@ static bool knows_symbol(const struct shape_oracle *o, const struct candidate *w
     return err_set(err, ERR_USAGE, "--specializes: the graph has no symbol %.*s", STR_ARG(o->what));
 }
 
-/* The failure's own signature: of the first that the whole shows. */
+/* Takes the signature of the first failure of the whole graph. */
 static bool take_signature(struct shape_oracle *o, const struct candidate *whole, struct err *err)
 {
     struct answer answer;
-    ask(&o->oracle, whole, NULL, &answer);
+    ask_shape_engine(&o->oracle, whole, NULL, &answer);
     bool ok = answer.verdict != VERDICT_BROKEN;
     if (!ok)
         *err = answer.err;
@@ -392,7 +392,7 @@ static bool read_question(struct shape_oracle *o, const struct candidate *whole,
     return false;
 }
 
-/* Changes whenever an answer might. */
+/* Returns an identifier that changes whenever an answer could change. */
 static bool make_id(struct shape_oracle *o, const struct shape_options *options)
 {
     static const char *const names[] = { "expect", "guard", "specializes", "cost" };
@@ -414,8 +414,8 @@ struct oracle *oracle_shape(const struct shape_options *options, const struct ca
     struct shape_oracle *o = calloc(1, sizeof *o);
     if (!o)
         return err_nomem(err), NULL;
-    o->oracle = (struct oracle){ .ask = ask,
-                                 .free = free_oracle,
+    o->oracle = (struct oracle){ .ask = ask_shape_engine,
+                                 .free = free_shape_engine,
                                  .deterministic = true,
                                  .cheap = true,
                                  .name = STR("shape"),
@@ -430,6 +430,6 @@ struct oracle *oracle_shape(const struct shape_options *options, const struct ca
         ok = o->injects = injection_parse(&o->injection, inject, err);
     if (ok && read_question(o, whole, err) && (make_id(o, options) || err_nomem(err)))
         return &o->oracle;
-    free_oracle(&o->oracle);
+    free_shape_engine(&o->oracle);
     return NULL;
 }

@@ -29,14 +29,14 @@ struct oracle_torch {
     struct torch_options options; /* its texts are in `arena` */
     struct torch_worker *worker;
     struct torch_first first;
-    double excess; /* of the whole: how many times the tolerance */
+    double excess; /* for the whole graph: the error as a multiple of the tolerance */
     struct cand_hash whole;
     struct arena arena;
 };
 
 enum outcome { OUTCOME_CANNOT, OUTCOME_OK, OUTCOME_RAISED, OUTCOME_WRONG, OUTCOME_EAGER };
 
-/* A reply, read. Texts are the answer's. */
+/* A reply that was read. The answer owns its texts. */
 struct reply {
     enum outcome outcome;
     struct str type, message, node, eager;
@@ -116,11 +116,11 @@ static bool exchange(struct oracle_torch *o, const struct candidate *candidate, 
         ok = torch_worker_ask(o->worker, buf_str(&question), buf_str(&source), timeout, cancel,
                               &line, &end, err);
         if (ok && end == TORCH_ANSWERED && !read_reply(buf_str(&line), arena, reply))
-            reply->message = STR("the worker's answer cannot be read");
+            reply->message = STR("the answer of the Python process cannot be read");
         if (ok && end == TORCH_DIED)
             *reply = (struct reply){ .outcome = OUTCOME_RAISED,
                                      .type = STR("crash"),
-                                     .message = STR("the process died") };
+                                     .message = STR("the Python process died") };
         if (ok && end == TORCH_TIMED_OUT)
             reply->message = STR("no end within its time");
         if (ok && end == TORCH_CANCELLED)
@@ -150,14 +150,14 @@ static struct signature signature_of(const struct reply *reply, struct arena *ar
                                .frame = STR("") };
 }
 
-/* Half of what the whole was above the tolerance. */
+/* Half of the error of the whole graph, as a multiple of the tolerance. */
 static bool far_enough(const struct oracle_torch *o, const struct reply *reply)
 {
     return reply->outcome != OUTCOME_WRONG || reply->excess >= 1 + (o->excess - 1) / 2;
 }
 
-static enum verdict judge(const struct oracle_torch *o, const struct reply *reply,
-                          const struct signature *signature)
+static enum verdict judge_reply(const struct oracle_torch *o, const struct reply *reply,
+                                const struct signature *signature)
 {
     switch (reply->outcome) {
     case OUTCOME_OK:
@@ -172,16 +172,16 @@ static enum verdict judge(const struct oracle_torch *o, const struct reply *repl
     return far_enough(o, reply) ? VERDICT_INTERESTING : VERDICT_BORING;
 }
 
-static void fill(struct oracle_torch *o, const struct reply *reply, struct answer *answer)
+static void fill_first(struct oracle_torch *o, const struct reply *reply, struct answer *answer)
 {
     answer->signature = signature_of(reply, &answer->arena);
-    answer->verdict = judge(o, reply, &answer->signature);
+    answer->verdict = judge_reply(o, reply, &answer->signature);
     answer->text = reply->message;
     answer->node = reply->node;
 }
 
-static void ask(struct oracle *oracle, const struct candidate *candidate,
-                const struct asking *asking, struct answer *answer)
+static void ask_torch(struct oracle *oracle, const struct candidate *candidate,
+                      const struct asking *asking, struct answer *answer)
 {
     struct oracle_torch *o = (struct oracle_torch *)oracle;
     struct reply reply;
@@ -197,14 +197,14 @@ static void ask(struct oracle *oracle, const struct candidate *candidate,
     }
     if (exchange(o, candidate, false, asking->timeout, asking->cancel, &answer->arena, &reply,
                  &err)) {
-        fill(o, &reply, answer);
+        fill_first(o, &reply, answer);
     } else {
         answer->verdict = VERDICT_BROKEN;
         answer->err = err;
     }
 }
 
-static void free_oracle(struct oracle *oracle)
+static void free_torch(struct oracle *oracle)
 {
     struct oracle_torch *o = (struct oracle_torch *)oracle;
     torch_worker_stop(o->worker);
@@ -214,7 +214,7 @@ static void free_oracle(struct oracle *oracle)
 
 /* ---- The first question ---- */
 
-static struct str describe(struct oracle_torch *o, const struct reply *reply)
+static struct str describe_torch_error(struct oracle_torch *o, const struct reply *reply)
 {
     struct buf text = BUF_INIT;
     if (reply->outcome == OUTCOME_WRONG)
@@ -237,8 +237,8 @@ static bool ask_first(struct oracle_torch *o, const struct candidate *whole, str
     o->first.seconds = clock_seconds() - began;
     o->first.signature = signature_of(&reply, &o->arena);
     o->excess = reply.excess;
-    o->first.verdict = judge(o, &reply, &o->first.signature);
-    o->first.error = describe(o, &reply);
+    o->first.verdict = judge_reply(o, &reply, &o->first.signature);
+    o->first.error = describe_torch_error(o, &reply);
     o->first.eager = reply.eager;
     o->first.version = torch_worker_version(o->worker);
     o->whole = candidate_hash(whole);
@@ -273,8 +273,8 @@ struct oracle *oracle_torch(const struct torch_options *options, const struct ca
         err_nomem(err);
         return NULL;
     }
-    o->oracle.ask = ask;
-    o->oracle.free = free_oracle;
+    o->oracle.ask = ask_torch;
+    o->oracle.free = free_torch;
     o->options = *options;
     o->options.backend = arena_copy(&o->arena, backend_of(options));
     o->options.allow = arena_copy(&o->arena, options->allow);
@@ -283,7 +283,7 @@ struct oracle *oracle_torch(const struct torch_options *options, const struct ca
                                          o->options.allow, err)
                     : (err_nomem(err), NULL);
     if (!o->worker || !ask_first(o, whole, err) || !name_oracle(o, err)) {
-        free_oracle(&o->oracle);
+        free_torch(&o->oracle);
         return NULL;
     }
     *first = o->first;

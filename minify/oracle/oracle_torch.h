@@ -40,12 +40,13 @@ struct torch_options {
     double timeout; /* of the first question, seconds; 0: 300 */
 };
 
-/* What PyTorch says of the whole candidate; texts live as long as the oracle. */
+/* PyTorch's answer for the whole candidate; its texts live as long as the oracle. */
 struct torch_first {
     enum verdict verdict; /* BORING: it does not fail at all; UNRESOLVED: cannot tell */
     struct signature signature;
-    struct str error;   /* as it stands; of an inaccuracy, what differs and by how much */
-    struct str eager;   /* the error of f by itself; "" where that runs */
+    struct str error;   /* the message as PyTorch prints it; for wrong results, what differs and by
+                         * how much */
+    struct str eager;   /* the error of f in eager mode, or "" if f runs */
     struct str version; /* of PyTorch */
     double seconds;
 };

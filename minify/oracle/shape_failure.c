@@ -33,7 +33,7 @@ void failure_place(const struct program *program, const struct node *node, struc
     ret->frame = kept(&frame, arena);
 }
 
-/* The parts that differ: what stays the same when sizes shrink. */
+/* Names the parts that differ, a text that stays the same when sizes shrink. */
 static struct str differing_parts(struct graph_replay *single, const struct expected *e,
                                   struct value got, struct arena *arena)
 {

@@ -1,4 +1,4 @@
-/* What went wrong at a node of a walked graph. Private to the room. */
+/* Describes a failure at a node of a graph that was walked. Private to the room. */
 #ifndef SYMTAPE_MINIFY_ORACLE_SHAPE_FAILURE_H
 #define SYMTAPE_MINIFY_ORACLE_SHAPE_FAILURE_H
 

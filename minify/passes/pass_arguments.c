@@ -1,5 +1,5 @@
-/* Arguments that can be left out or be simpler: an argument at a time, first what can be left out
- * all together. */
+/* Removes or simplifies arguments, one at a time, after trying to remove all optional ones
+ * together. */
 #include "minify/edit/reshape.h"
 #include "minify/passes/pass_edits.h"
 
@@ -42,7 +42,8 @@ void propose_arguments(const struct candidate *best, struct edits *edits)
             propose_of(best->graph, id, b, edits);
 }
 
-/* From the last argument of a call to its first, so that numbers of those in front stay. */
+/* Proceeds from the last argument of a call to its first, so that the numbers of earlier ones
+ * stay. */
 static bool drop_all(struct search *search)
 {
     const struct graph *graph = search_best(search)->graph;

@@ -37,7 +37,7 @@ static void see_coming(void *user, node_id id)
     c->any |= c->comes[id];
 }
 
-/* Leaves those that come of the last ancestor that is needed, if there are any. */
+/* Keeps only targets that depend on the last ancestor that is needed, if there are any. */
 static bool keep_needed(struct targets *t, const struct search *search, const struct graph *graph,
                         const bool *ancestor)
 {
@@ -132,7 +132,7 @@ static bool collapse_on(struct search *search, node_id of, node_id *next)
     uint32_t least = 0;
     bool good = find_targets(&t, search, graph, of);
     float *weight = good && t.n > 1 ? weigh_targets(&t, graph) : NULL;
-    /* Names outlive the graph: the texts are shared. */
+    /* Names outlive the graph, since texts are shared. */
     struct str *names = good ? calloc((size_t)t.n + 1, sizeof *names) : NULL;
     if (!names || (t.n > 1 && !weight)) {
         good = edits_try(search, &none, NULL);

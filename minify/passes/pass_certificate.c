@@ -1,5 +1,5 @@
-/* Every single edit that is left, asked once: when none is accepted, the result is minimal. Most of
- * the answers are known by now. */
+/* Tries every single remaining edit once: if none is accepted, the result is minimal. Most of the
+ * answers are known by now. */
 #include "minify/passes/pass_edits.h"
 
 bool pass_certificate(struct search *search)

@@ -49,7 +49,7 @@ static int64_t common_divisor(const struct constants *c)
     return ret;
 }
 
-/* 64, 192 and 256 become 2, 6 and 8: what divides what stays. */
+/* 64, 192 and 256 become 2, 6 and 8, so that divisibility is preserved. */
 static bool scale_all(struct search *search)
 {
     struct edits edits = { .failed = false };
@@ -62,7 +62,7 @@ static bool scale_all(struct search *search)
     return edits_try(search, &edits, NULL);
 }
 
-/* All of them to one and the same. */
+/* Replaces all of them by the same number. */
 static bool equal_all(struct search *search)
 {
     struct edits edits = { .failed = false };

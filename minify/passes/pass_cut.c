@@ -1,5 +1,5 @@
-/* What only shares symbols or guards with the rest needs no values of it: a call becomes an input,
- * and what fed it an output. */
+/* A call whose values are not needed, because it only shares symbols or guards with the rest,
+ * becomes an input, and its arguments become outputs. */
 #include <stdlib.h>
 
 #include "minify/passes/pass_edits.h"

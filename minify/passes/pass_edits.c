@@ -22,7 +22,7 @@ void edits_release(struct edits *edits)
     vec_release(&edits->first);
 }
 
-static bool fail(struct search *search, struct edits *edits)
+static bool fail_edits(struct search *search, struct edits *edits)
 {
     edits_release(edits);
     err_nomem(&search->err);
@@ -32,7 +32,7 @@ static bool fail(struct search *search, struct edits *edits)
 bool edits_try(struct search *search, struct edits *edits, bool *accepted)
 {
     if (edits->failed)
-        return fail(search, edits);
+        return fail_edits(search, edits);
     if (accepted)
         *accepted = false;
     bool good =
@@ -47,7 +47,7 @@ bool edits_try_each(struct search *search, struct edits *edits, uint32_t *which)
     struct proposal *proposals = calloc((size_t)n + 1, sizeof *proposals);
     if (!proposals || edits->failed) {
         free(proposals);
-        return fail(search, edits);
+        return fail_edits(search, edits);
     }
     for (uint32_t i = 0; i < n; i++) {
         uint32_t end = i + 1 < n ? edits->first.v[i + 1] : (uint32_t)edits->list.n;
@@ -65,7 +65,7 @@ bool edits_try_each(struct search *search, struct edits *edits, uint32_t *which)
 bool edits_sweep_made(struct search *search, struct edits *edits, bool *made)
 {
     if (edits->failed)
-        return fail(search, edits);
+        return fail_edits(search, edits);
     bool good = edits->list.n == 0 ||
                 search_sweep(search, edits->list.v, (uint32_t)edits->list.n, NULL, made);
     edits_release(edits);

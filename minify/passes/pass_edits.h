@@ -1,4 +1,5 @@
-/* What passes share: lists of edits of the best as it is. Private to the room. */
+/* Functions that passes share: lists of edits of the current best candidate. Private to the
+ * room. */
 #ifndef SYMTAPE_MINIFY_PASSES_PASS_EDITS_H
 #define SYMTAPE_MINIFY_PASSES_PASS_EDITS_H
 
@@ -34,7 +35,8 @@ static inline bool is_whole_call(const struct graph *graph, node_id id)
 {
     return node_is_call(&graph->nodes[id]) && !node_is_getitem(graph, &graph->nodes[id]);
 }
-/* How often each node is used, the output's uses included. By node; NULL: out of memory. */
+/* Returns the number of uses of each node, including uses by the output, indexed by node; NULL when
+ * memory ran out. */
 uint32_t *count_node_uses(const struct graph *graph);
 node_id find_node_named(const struct graph *graph, struct str name); /* NODE_NONE */
 uint32_t n_outputs(const struct graph *graph);

@@ -62,7 +62,7 @@ static bool make(void *user, uint32_t x, struct edit *edit)
     return true;
 }
 
-static bool run(struct search *search, bool prefix)
+static bool look_for_calls(struct search *search, bool prefix)
 {
     struct ends ends = { .prefix = prefix };
     struct edits none = { .failed = true };
@@ -83,10 +83,10 @@ static bool run(struct search *search, bool prefix)
 
 bool pass_prefix(struct search *search)
 {
-    return run(search, true);
+    return look_for_calls(search, true);
 }
 
 bool pass_suffix(struct search *search)
 {
-    return run(search, false);
+    return look_for_calls(search, false);
 }

@@ -18,7 +18,7 @@ static uint32_t max_rank(const struct graph *graph)
     return ret;
 }
 
-/* Dimension d, from the front, of all inputs of that rank. */
+/* Proposes to remove dimension d, from the front, of all inputs of that rank. */
 static void propose_of_rank(const struct graph *graph, uint32_t rank, uint32_t d,
                             struct edits *edits)
 {

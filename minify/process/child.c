@@ -31,7 +31,8 @@ static void keep_tail(struct child_end *end, const char *p, size_t n)
     end->n = keep + n;
 }
 
-/* At most this much at a time: one that writes for ever must still be found to have ended. */
+/* Reads at most this much at a time, so that the end of a program that writes without end is
+ * noticed. */
 static void read_output(struct running *running)
 {
     char bytes[16384];
@@ -48,7 +49,7 @@ static void read_output(struct running *running)
     }
 }
 
-/* Not yet reaped, so its number cannot be another's. */
+/* The process is not reaped yet, so its number cannot be that of another process. */
 static bool has_ended(pid_t pid)
 {
     siginfo_t info = { 0 };
@@ -56,12 +57,12 @@ static bool has_ended(pid_t pid)
     return result == 0 ? info.si_pid == pid : errno != EINTR;
 }
 
-/* Waits for output or the end of the program, `ms` at most. */
+/* Waits at most `ms` for output or the end of the program. */
 static void wait_a_little(struct running *running, int ms)
 {
     struct pollfd fd = { .fd = running->output, .events = POLLIN };
     if (running->output < 0)
-        ms = ms < 2 ? ms : 2; /* it closed its output, and mostly ends right then */
+        ms = ms < 2 ? ms : 2; /* it closed its output, and usually ends right after that */
     (void)poll(&fd, running->output >= 0, ms);
     read_output(running);
 }
@@ -120,7 +121,7 @@ static bool set_actions(posix_spawn_file_actions_t *actions, const struct child 
            posix_spawn_file_actions_adddup2(actions, output, STDERR_FILENO) == 0;
 }
 
-/* A group of its own, and signals as a program expects them. */
+/* Gives the process its own group, and the signal settings that programs expect. */
 static bool set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t all, none;
@@ -154,7 +155,7 @@ static int spawn_as(const struct child *child, const char *program, const char *
     return error;
 }
 
-/* A script without #! is the shell's, as it would be in a shell. */
+/* A script without #! is run by the shell, as a shell would do. */
 static int spawn_script(const struct child *child, int output, pid_t *pid)
 {
     size_t n = 0;

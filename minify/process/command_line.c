@@ -23,18 +23,18 @@ static bool at_end(const struct splitter *s)
 static bool refuse(struct splitter *s, char c)
 {
     return err_set(s->err, ERR_USAGE,
-                   "\"%c\" outside quotes: only one simple command can be run; for more, "
-                   "sh -c '...'",
+                   "\"%c\" outside quotes: only one simple command can be run; use sh -c '...' "
+                   "for more",
                    c);
 }
 
-/* Behind the opening quote, through the closing one. */
+/* Reads from after the opening quote through the closing one. */
 static bool single_quoted(struct splitter *s)
 {
     struct str rest = str_from(s->text, s->at);
     size_t n = str_find_char(rest, '\'');
     if (n == rest.n)
-        return err_set(s->err, ERR_USAGE, "a ' without its end");
+        return err_set(s->err, ERR_USAGE, "a ' is not closed");
     buf_put(&s->word, str_first(rest, n));
     s->at += n + 1;
     return true;
@@ -53,13 +53,13 @@ static bool double_quoted(struct splitter *s)
         }
         buf_putc(&s->word, c);
     }
-    return err_set(s->err, ERR_USAGE, "a \" without its end");
+    return err_set(s->err, ERR_USAGE, "a \" is not closed");
 }
 
 static bool escaped(struct splitter *s)
 {
     if (at_end(s))
-        return err_set(s->err, ERR_USAGE, "a \\ at the end");
+        return err_set(s->err, ERR_USAGE, "nothing follows the \\ at the end");
     char c = s->text.p[s->at++];
     if (c != '\n')
         buf_putc(&s->word, c);
@@ -112,7 +112,7 @@ bool command_line_split(struct command_line *line, struct str text, const char *
     }
     buf_release(&s.word);
     if (good && (line->words.n == 0 || !line->words.v[0][0]))
-        good = err_set(err, ERR_USAGE, "no command");
+        good = err_set(err, ERR_USAGE, "the command is empty");
     if (good && !vec_push(&line->words, NULL))
         good = err_nomem(err);
     if (good)

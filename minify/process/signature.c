@@ -17,7 +17,7 @@ static bool is_blank(char c)
 
 enum part { PART_TEXT, PART_NUMBER, PART_BLANK, PART_PATH, PART_END };
 
-/* s27, u0, zf3, zuf1, ps0: as ShapeEnv names symbols. */
+/* Whether a word is a symbol as ShapeEnv names them: s27, u0, zf3, zuf1, ps0. */
 static bool is_symbol(struct str word)
 {
     static const char *const prefixes[] = { "s", "u", "zf", "zuf", "ps" };
@@ -51,7 +51,7 @@ static bool starts_word(struct str rest)
     return rest.n && (is_letter(rest.p[0]) || is_digit(rest.p[0]));
 }
 
-/* Functions of sympy that stand in sizes. */
+/* Functions of sympy that occur in sizes. */
 static bool is_function(struct str word)
 {
     static const char *const names[] = { "Mod",      "PythonMod", "Max", "Min", "FloorDiv",
@@ -94,7 +94,7 @@ static size_t run_length(struct str text)
     return end;
 }
 
-/* "/home/user/a.py": only what follows the last '/' is kept. */
+/* Only the part of a path "/home/user/a.py" after the last '/' is kept. */
 static size_t path_length(struct str text)
 {
     size_t n = 0, slash = 0;
@@ -173,7 +173,7 @@ static void put_blank_regex(struct str blank, struct buf *out)
         buf_puts(out, blank.n > 1 ? " +" : " ");
 }
 
-static void walk(struct str message, bool regex, struct buf *out)
+static void walk_message(struct str message, bool regex, struct buf *out)
 {
     struct str rest = message, word = STR("");
     bool boundary = true, escaped_quotes = has_char(message, '"') && has_char(message, '\'');
@@ -212,12 +212,12 @@ static void walk(struct str message, bool regex, struct buf *out)
 
 void signature_normalise(struct str message, struct buf *out)
 {
-    walk(message, false, out);
+    walk_message(message, false, out);
 }
 
 void signature_regex(struct str message, struct buf *out)
 {
-    walk(message, true, out);
+    walk_message(message, true, out);
 }
 
 void signature_expr_regex(struct str expr, struct buf *out)

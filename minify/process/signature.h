@@ -1,4 +1,4 @@
-/* What makes two failures the same one. */
+/* Normalizes messages, so that two failures of the same bug have the same text. */
 #ifndef SYMTAPE_MINIFY_PROCESS_SIGNATURE_H
 #define SYMTAPE_MINIFY_PROCESS_SIGNATURE_H
 

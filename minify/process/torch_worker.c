@@ -48,7 +48,7 @@ static bool spawn(struct torch_worker *worker, int socket, struct err *err)
         posix_spawn_file_actions_destroy(&actions);
         return err_nomem(err);
     }
-    /* Ctrl-C is for us to hear of. */
+    /* The worker ignores Ctrl-C; symtape handles it. */
     int failed = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     failed |= posix_spawnattr_setpgroup(&attributes, 0);
     failed |= posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -67,7 +67,7 @@ static bool spawn(struct torch_worker *worker, int socket, struct err *err)
     return err_errno(err, "%s", worker->python);
 }
 
-/* A line of the worker, without its end; waits at most until `until`. */
+/* Reads a line from the worker, without its end; waits at most until `until`. */
 static bool read_line(int socket, double until, char *line, size_t size)
 {
     size_t n = 0;
@@ -104,7 +104,7 @@ static void end_worker(struct torch_worker *worker)
     worker->pid = -1;
 }
 
-static bool start(struct torch_worker *worker, struct err *err)
+static bool start_worker(struct torch_worker *worker, struct err *err)
 {
     int ends[2];
     char line[400];
@@ -114,10 +114,12 @@ static bool start(struct torch_worker *worker, struct err *err)
     close(ends[1]);
     worker->control = ends[0];
     if (ok && !read_line(ends[0], clock_seconds() + START_SECONDS, line, sizeof line))
-        ok = err_set(err, ERR_ENV, "%s does not start ($SYMTAPE_PYTHON names another)",
+        ok = err_set(err, ERR_ENV, "%s does not start; set $SYMTAPE_PYTHON to another Python",
                      worker->python);
     else if (ok && strncmp(line, "ready ", 6) != 0)
-        ok = err_set(err, ERR_ENV, "%s has no PyTorch ($SYMTAPE_PYTHON names another): %s",
+        ok = err_set(err, ERR_ENV,
+                     "%s has no PyTorch; set $SYMTAPE_PYTHON to a Python that has "
+                     "it: %s",
                      worker->python, strncmp(line, "no: ", 4) == 0 ? line + 4 : line);
     if (ok)
         snprintf(worker->version, sizeof worker->version, "%.60s", line + 6);
@@ -137,7 +139,7 @@ struct torch_worker *torch_worker_start(struct str python, struct str allow, str
     }
     if (!worker || !worker->python || !worker->script)
         err_nomem(err);
-    else if (start(worker, err))
+    else if (start_worker(worker, err))
         return worker;
     torch_worker_stop(worker);
     return NULL;
@@ -181,7 +183,7 @@ static bool send_socket(int control, int socket)
     return sendmsg(control, &message, MSG_NOSIGNAL) == 1;
 }
 
-/* Hands a socket to the worker, which is started again if it is gone. -1: err is set. */
+/* Sends a socket to the worker, which is started again if it has ended. -1: err is set. */
 static int open_question(struct torch_worker *worker, struct err *err)
 {
     int ends[2];
@@ -191,14 +193,14 @@ static int open_question(struct torch_worker *worker, struct err *err)
     bool ok = worker->control >= 0 && send_socket(worker->control, ends[1]);
     if (!ok) {
         end_worker(worker);
-        ok = start(worker, err) && send_socket(worker->control, ends[1]);
+        ok = start_worker(worker, err) && send_socket(worker->control, ends[1]);
     }
     pthread_mutex_unlock(&worker->lock);
     close(ends[1]);
     if (ok)
         return ends[0];
     close(ends[0]);
-    err_set(err, ERR_ENV, "the worker with PyTorch ends at once");
+    err_set(err, ERR_ENV, "the Python process with PyTorch ends as soon as it starts");
     return -1;
 }
 
@@ -215,7 +217,7 @@ static bool has_line(const struct buf *in)
     return in->n && in->p[in->n - 1] == '\n';
 }
 
-/* One step of sending and receiving; false: the other side is gone. */
+/* Performs one step of sending and receiving; false if the other side is closed. */
 static bool exchange_step(struct exchange *x)
 {
     struct pollfd fd = { .fd = x->socket, .events = (short)(POLLIN | (x->out.n ? POLLOUT : 0)) };

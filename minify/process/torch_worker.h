@@ -19,8 +19,8 @@
 
 struct torch_worker;
 
-/* allow: namespaces of operators, besides PyTorch's, that programs may call. NULL with ERR_ENV:
- * there is no such Python, it has no PyTorch, or it says nothing for minutes. */
+/* `allow` lists the namespaces of operators, besides PyTorch's, that programs may call. NULL with
+ * ERR_ENV: there is no such Python, it has no PyTorch, or it does not answer for minutes. */
 struct torch_worker *torch_worker_start(struct str python, struct str allow, struct err *err);
 void torch_worker_stop(struct torch_worker *worker);                /* NULL is fine */
 struct str torch_worker_version(const struct torch_worker *worker); /* "2.13.0+cpu" */

@@ -97,12 +97,12 @@ static const char *const imports[] = {
 #include "minify/program/program_names.def"
 };
 
-/* Variables of what stands around a graph. */
+/* Variables of the code around a graph. */
 static const char *const variables[] = {
     "inputs",   "f",        "error", "backend", "envs",   "guards", "Module", "device",
     "expected", "exported", "auto",  "self",    "shapes", "traced", "actual", "make_fx",
 };
-/* Python's, which a reader of the program would take for what they are elsewhere. */
+/* Names of Python that keep their usual meaning in the program. */
 static const char *const usual[] = { "inf",   "nan",  "object", "einops",
                                      "numpy", "dict", "set",    "builtins" };
 
@@ -269,14 +269,14 @@ void program_explain(struct str target, struct str allow, struct buf *out)
     bool op = str_starts(target, STR("torch.ops."));
     buf_printf(out, "calls %.*s", STR_ARG(str_first(target, 80)));
     if (program_target(target, allow) == PROGRAM_FOREIGN && split_operator(target, &name))
-        buf_printf(out, ": namespace %.*s is not PyTorch's own; --allow %.*s writes and runs it",
+        buf_printf(out, ": namespace %.*s is not PyTorch's own; --allow %.*s permits it",
                    STR_ARG(str_first(name.space, 40)), STR_ARG(str_first(name.space, 40)));
     else if (op && split_operator(target, &name) && is_refused(name.space, name.name))
-        buf_puts(out, ", which does more than compute: no program has it");
+        buf_puts(out, ", which does more than compute and is never written into a program");
     else if (op)
         buf_puts(out, ", which is not the name of an operator");
     else
-        buf_puts(out, ", which is no operator and no Python function that replay knows");
+        buf_puts(out, ", which is neither an operator nor a Python function that replay knows");
 }
 
 /* ---- Methods, attributes, values ---- */
@@ -331,8 +331,8 @@ bool program_check_allow(struct str allow, struct err *err)
         rest = str_from(rest, str_find_char(rest, ',') + 1);
         if (!python_is_name(one) || is_dunder(one))
             return err_set(err, ERR_USAGE,
-                           "--allow: \"%.*s\" is no namespace of operators, as torchvision is in "
-                           "torch.ops.torchvision.nms",
+                           "--allow: \"%.*s\" is not a namespace of operators, as torchvision "
+                           "is in torch.ops.torchvision.nms",
                            STR_ARG(str_first(one, 60)));
     }
     return true;

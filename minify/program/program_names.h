@@ -25,7 +25,8 @@ void program_explain(struct str target, struct str allow, struct buf *out);
 
 bool program_has_method(struct str name);    /* of a tensor or a number: "sum", "__add__" */
 bool program_has_attribute(struct str name); /* "shape" */
-/* A constant or class that a graph hands on: "torch.float32", "torch.strided", "int". */
+/* Whether a graph may use this constant or class as an argument: "torch.float32", "torch.strided",
+ * "int". */
 bool program_has_value(struct str name);
 /* The names that a program uses itself, keywords too: no variable of a graph has them. False: out
  * of memory. */

@@ -4,7 +4,7 @@
 
 enum { BAD = 0x110000 }; /* a byte that is not UTF-8 */
 
-/* The code point at the start, of *n bytes. */
+/* Returns the code point at the start and sets *n to its number of bytes. */
 static uint32_t code_point(struct str text, size_t *n)
 {
     const unsigned char *p = (const unsigned char *)text.p;
@@ -29,7 +29,8 @@ static uint32_t code_point(struct str text, size_t *n)
     return ret;
 }
 
-/* Some reader ends a line at it, does something with it, or shows what follows in another order. */
+/* Whether some program would end a line at this character, interpret it, or show the text after it
+ * in another order. */
 static bool is_unsafe(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 ||
@@ -75,7 +76,7 @@ void python_put_string(struct buf *out, struct str text)
     buf_putc(out, '"');
 }
 
-/* A quote behind an odd number of backslashes does not end a raw literal. */
+/* A quote after an odd number of backslashes does not end a raw literal. */
 static bool fits_raw(struct str text)
 {
     size_t slashes = 0;
@@ -142,7 +143,7 @@ struct number {
     struct str text;      /* without its sign and without zeros that Python refuses */
 };
 
-/* The number at the start; what is behind it stays in *rest. */
+/* Reads the number at the start; the rest of the text remains in *rest. */
 static bool take_number(struct str *rest, struct number *ret)
 {
     struct str text = *rest;
@@ -189,7 +190,7 @@ static void put_real(struct buf *out, const struct number *number)
         buf_puts(out, "\")");
 }
 
-/* Python's own spelling where it has one: there is no literal for an infinity. */
+/* Prints Python's own spelling if it has one; there is no literal for an infinity. */
 static void put_complex(struct buf *out, const struct number *real, const struct number *imaginary)
 {
     bool named = real->named || imaginary->named;

@@ -89,7 +89,7 @@ void repro_put_line(struct repro *r, struct str line, unsigned indent)
         int ahead = depth;
         n = unbroken(line, &ahead);
         if (line.n && column + (n < line.n ? n - 1 : n) > REPRO_COLUMNS) {
-            r->out->n -= r->out->n > 0; /* the blank behind the comma */
+            r->out->n -= r->out->n > 0; /* the blank after the comma */
             buf_putc(r->out, '\n');
             more = 4;
             column = 0;
@@ -128,7 +128,7 @@ static void put_body(struct repro *r)
     repro_put_check(r);
 }
 
-/* All that is written of a candidate that asks for what no program may hold. */
+/* The program that is written for a candidate that was refused. */
 static void put_refusal(struct repro *r)
 {
     struct buf text = BUF_INIT;
@@ -139,7 +139,7 @@ static void put_refusal(struct repro *r)
     buf_release(&text);
 }
 
-/* The body first: it tells what is to be imported. */
+/* The body is printed first, since it determines the imports. */
 static void put_program(struct repro *r)
 {
     struct buf body = BUF_INIT, *out = r->out;

@@ -24,7 +24,7 @@
     ROUTE(MAKE_FX, "make_fx")     /* make_fx(f, tracing_mode="symbolic")(*inputs) */ \
     ROUTE(EXPORT, "export")       /* torch.export.export() */                        \
     ROUTE(DECOMPOSE, "decompose") /* and run_decompositions() */                     \
-    ROUTE(CUDA, "cuda")           /* f(*inputs) on the GPU; of REPRO_WRONG, with cpu */
+    ROUTE(CUDA, "cuda")           /* runs f(*inputs) on the GPU; for REPRO_WRONG, also on the CPU */
 
 enum repro_route {
 #define ROUTE(id, name) REPRO_##id,
@@ -59,7 +59,8 @@ struct repro_what {
 
 struct repro_notes {
     char cannot[200]; /* why PyTorch alone cannot run it: "call of the module conv1"; "" */
-    bool refused; /* for a reason of safety, which is `cannot`: the program says so and exits 125 */
+    bool refused; /* the program was refused for safety, with the reason in `cannot`: it only prints
+                   * the reason and exits with 125 */
     uint32_t
         renamed; /* variables whose recorded names a program cannot have, so that they got others */
     char first_renamed[80]; /* the first of them: what it is called in the program, "x0"; "" */

@@ -1,4 +1,4 @@
-/* Graphs as Python functions, a line a call. */
+/* Prints graphs as Python functions, with one line for each call. */
 #include "minify/repro/repro_inside.h"
 #include "trace/graph/graph_operator.h"
 
@@ -19,7 +19,7 @@ static void put_keyed(const struct writer *w, const struct arg *arg)
 {
     if (arg->key.n) {
         if (!python_is_name(arg->key))
-            repro_refuse(w->r, "has a keyword argument whose name is none: %.*s",
+            repro_refuse(w->r, "has a keyword argument whose name is not an identifier: %.*s",
                          STR_ARG(str_first(arg->key, 60)));
         else
             repro_put_name(w->r, w->out, arg->key);
@@ -42,7 +42,7 @@ static void check_keys(const struct writer *w, uint32_t first, uint32_t n)
         for (uint32_t k = i + 1 - keyed; k < i && keyed && !bad; k++)
             bad = str_eq(args[i].key, args[k].key);
         if (bad) {
-            repro_refuse(w->r, "has keyword arguments that Python does not take");
+            repro_refuse(w->r, "has keyword arguments that are not valid in Python");
             return;
         }
     }
@@ -88,7 +88,7 @@ static void put_dict(const struct writer *w, const struct arg *arg)
     }
     buf_putc(w->out, '}');
     if (arg->u.items.n % 2)
-        repro_refuse(w->r, "has a dict with a key that has no value");
+        repro_refuse(w->r, "has a dict with a key without a value");
 }
 
 /* A class's repr stands for what a graph passes on, which is a tuple: namedtuples, model outputs.
@@ -110,10 +110,10 @@ static void put_called(const struct writer *w, const struct arg *arg)
 static void put_number(const struct writer *w, struct str text)
 {
     if (!python_put_number(w->out, text))
-        repro_refuse(w->r, "has a number that is none: %.*s", STR_ARG(str_first(text, 60)));
+        repro_refuse(w->r, "has a number that cannot be read: %.*s", STR_ARG(str_first(text, 60)));
 }
 
-/* An operator, a function or a constant that is handed on. */
+/* Prints an operator, a function or a constant that is passed as an argument. */
 static void put_target(const struct writer *w, struct str target)
 {
     enum program_target kind = program_target(target, w->r->what->allow);
@@ -131,7 +131,7 @@ static void put_target(const struct writer *w, struct str target)
 static void put_constant(const struct writer *w, struct str text)
 {
     if (!program_has_value(text) || !python_put_dotted(w->out, text))
-        repro_refuse(w->r, "has a constant that PyTorch has not: %.*s",
+        repro_refuse(w->r, "has a constant that PyTorch does not have: %.*s",
                      STR_ARG(str_first(text, 60)));
 }
 
@@ -150,7 +150,7 @@ static void put_node(const struct writer *w, node_id node)
     else if (name.n)
         repro_put_name(w->r, w->out, name);
     else {
-        repro_cannot(w->r, "nothing gives %.*s", STR_ARG(w->g->graph->nodes[node].name));
+        repro_cannot(w->r, "nothing computes %.*s", STR_ARG(w->g->graph->nodes[node].name));
         buf_puts(w->out, "None");
     }
 }
@@ -267,7 +267,7 @@ static void put_subscript(const struct writer *w, const struct arg *of, const st
 
 /* ---- Calls ---- */
 
-/* A subgraph: by its get_attr, or as it stands. */
+/* Returns a subgraph that is named by its get_attr or directly. */
 static bool is_function(const struct writer *w, const struct arg *arg)
 {
     const struct graph *graph = w->g->graph;
@@ -302,7 +302,7 @@ static const struct arg *arg_of(const struct writer *w, const struct node *node,
 static void put_of_form(const struct writer *w, const struct arg *arg, char next)
 {
     if (next == '(' && !is_function(w, arg))
-        repro_refuse(w->r, "calls what is no graph");
+        repro_refuse(w->r, "calls something that is not a graph");
     else if (next == '.')
         put_object(w, arg);
     else
@@ -367,7 +367,7 @@ static void check_getattr(const struct writer *w, const struct node *node)
 {
     const struct arg *name = node->n_args > 1 ? arg_of(w, node, 1) : NULL;
     if (!name || name->kind != ARG_STRING || !program_has_attribute(name->text))
-        repro_refuse(w->r, "reads what is no attribute of a tensor");
+        repro_refuse(w->r, "reads something that is not an attribute of a tensor");
 }
 
 static void put_plain(const struct writer *w, const struct node *node)
@@ -391,7 +391,7 @@ static void put_plain(const struct writer *w, const struct node *node)
     if (math)
         buf_puts(w->out, "math.");
     if (!python_put_dotted(w->out, target))
-        repro_refuse(w->r, "calls %.*s, whose name Python does not read", STR_ARG(node->target));
+        repro_refuse(w->r, "calls %.*s, whose name is not valid in Python", STR_ARG(node->target));
     if (str_is(target, "getattr"))
         check_getattr(w, node);
     buf_putc(w->out, '(');
@@ -467,7 +467,7 @@ static bool is_variable(const struct writer *w, const struct arg *arg)
 static void put_mutation(const struct writer *w, const struct node *node)
 {
     if (!node->n_args || !is_variable(w, arg_of(w, node, 0))) {
-        repro_refuse(w->r, "assigns to what is no variable");
+        repro_refuse(w->r, "assigns to something that is not a variable");
         return;
     }
     if (node->form == FORM_SETITEM && node->n_args == 3) {
@@ -539,7 +539,7 @@ static void put_call_line(struct writer *w, node_id id)
             put_function_call(&to, node);
     }
     w->r->failed |= line.failed;
-    /* A string may hold a comma. */
+    /* A string may contain a comma. */
     if (str_find_char(buf_str(&line), '"') == line.n) {
         repro_put_line(w->r, buf_str(&line), 4);
     } else {
@@ -574,14 +574,14 @@ static void put_number_input(struct writer *w, node_id id)
     }
     if (repro_bare_symbol(w->r, &w->g->graph->pool->exprs, meta->sizes[0], &symbol)) {
         if (!w->r->spelled[symbol].n) {
-            repro_cannot(w->r, "nothing gives the number %.*s", STR_ARG(node->name));
+            repro_cannot(w->r, "nothing computes the number %.*s", STR_ARG(node->name));
             put_nothing(w, id);
         }
         return;
     }
     struct buf text = BUF_INIT;
     if (!repro_put_expr(w->r, &w->g->graph->pool->exprs, meta->sizes[0], &text))
-        repro_cannot(w->r, "nothing gives the number %.*s", STR_ARG(node->name));
+        repro_cannot(w->r, "nothing computes the number %.*s", STR_ARG(node->name));
     buf_puts(w->out, "    ");
     repro_put_name(w->r, w->out, w->g->names[id]);
     buf_puts(w->out, " = ");
@@ -603,7 +603,7 @@ static void put_statement(struct writer *w, node_id id)
         learn_symbols(w, node, w->g->names[id]);
         break;
     case NODE_CALL_MODULE:
-        repro_cannot(w->r, "a call of the module %.*s", STR_ARG(node->target));
+        repro_cannot(w->r, "it calls the module %.*s", STR_ARG(node->target));
         put_nothing(w, id);
         break;
     case NODE_GET_ATTR: /* f's are inputs where they are tensors */
@@ -614,12 +614,12 @@ static void put_statement(struct writer *w, node_id id)
             if (!meta || meta->kind != META_TENSOR)
                 put_nothing(w, id);
         } else if (w->g->used[id]) {
-            repro_cannot(w->r, "the attribute %.*s of a subgraph", STR_ARG(node->target));
+            repro_cannot(w->r, "it reads the attribute %.*s of a subgraph", STR_ARG(node->target));
             put_nothing(w, id);
         }
         break;
     case NODE_OPAQUE:
-        repro_cannot(w->r, "a statement cannot be read: %.*s",
+        repro_cannot(w->r, "it has a statement that cannot be read: %.*s",
                      STR_ARG(str_first(node->target, 60)));
         break;
     case NODE_PLACEHOLDER:

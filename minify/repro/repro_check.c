@@ -1,5 +1,5 @@
-/* What is around f: imports, how it is compiled, and what is asked. Exit codes: 1 the bug is there,
- * 0 it is not, 125 cannot run. */
+/* Prints the code around f: imports, the compile, and the check. Exit codes: 1 the bug occurs, 0 it
+ * does not, 125 cannot run. */
 #include <ctype.h>
 
 #include "minify/process/signature.h"
@@ -53,7 +53,7 @@ static bool has_unbacked(const struct repro *r)
     return false;
 }
 
-/* Of PyTorch's own, but not to be had alone. */
+/* Operators of PyTorch that need more than PyTorch to run. */
 static void check_operator(struct repro *r, struct str target)
 {
     struct str rest = str_from(target, 10), space = str_first(rest, str_find_char(rest, '.'));

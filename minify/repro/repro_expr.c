@@ -1,4 +1,4 @@
-/* Recorded expressions as Python: sympy's functions become operators. */
+/* Prints recorded expressions as Python: sympy's functions become operators. */
 #include "minify/repro/repro_inside.h"
 
 #include "minify/candidate/sizes.h"
@@ -22,7 +22,7 @@ static const struct {
     { "RoundToInt", "round" },
 };
 
-/* Operators that are Python's as they stand. */
+/* Operators that are spelt the same in Python. */
 static const char *const infix[] = {
     "+", "-",  "*", "/",  "//", "%",  "**", "==",  "!=",
     "<", "<=", ">", ">=", "<<", ">>", "^",  "and", "or",

@@ -1,4 +1,4 @@
-/* The inputs: what f takes, how each is made, and which dimensions are marked. */
+/* Prints the inputs of f: how each is made, and which dimensions are marked as dynamic. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -52,9 +52,9 @@ static void check_input(struct repro *r, const struct graph *graph, const struct
     const struct meta *meta = repro_meta(graph, node->meta);
     bool known = meta && (meta->kind == META_TENSOR || meta->kind == META_SYM);
     if (node->op == NODE_PLACEHOLDER && !known)
-        repro_cannot(r, "the input %.*s is no tensor and no number", STR_ARG(node->name));
+        repro_cannot(r, "the input %.*s is neither a tensor nor a number", STR_ARG(node->name));
     if (node->op == NODE_GET_ATTR && !repro_child(graph, node->target) && !known)
-        repro_cannot(r, "nothing is known of the attribute %.*s", STR_ARG(node->target));
+        repro_cannot(r, "nothing is recorded about the attribute %.*s", STR_ARG(node->target));
     if (meta && meta->placement.n)
         repro_cannot(r, "the input %.*s is a %.*s", STR_ARG(node->name), STR_ARG(meta->wrapper));
 }
@@ -142,22 +142,22 @@ bool repro_collect_inputs(struct repro *r)
 
 /* ---- One tensor ---- */
 
-struct shape {
+struct input_shape {
     uint32_t n;
     int64_t size[MAX_DIMS], stride[MAX_DIMS];
     enum dtype dtype;
     struct str device;
 };
 
-static bool shape_of(struct repro *r, const struct repro_input *input, struct shape *s)
+static bool shape_of(struct repro *r, const struct repro_input *input, struct input_shape *s)
 {
     const struct meta *meta = repro_meta(input->graph, input->meta);
     if (!meta) {
-        *s = (struct shape){ .n = 1, .size = { r->values[input->symbol] }, .stride = { 1 } };
+        *s = (struct input_shape){ .n = 1, .size = { r->values[input->symbol] }, .stride = { 1 } };
         s->dtype = DTYPE_F32;
         return true;
     }
-    *s = (struct shape){ .n = meta->n_sizes, .dtype = meta->dtype, .device = meta->device };
+    *s = (struct input_shape){ .n = meta->n_sizes, .dtype = meta->dtype, .device = meta->device };
     int64_t dense = 1;
     if (s->n > MAX_DIMS)
         return false;
@@ -177,7 +177,7 @@ static bool shape_of(struct repro *r, const struct repro_input *input, struct sh
     return true;
 }
 
-static bool strides_in_order(const struct shape *s, const unsigned *order)
+static bool strides_in_order(const struct input_shape *s, const unsigned *order)
 {
     int64_t dense = 1;
     for (uint32_t k = 0; k < s->n; k++) {
@@ -189,8 +189,8 @@ static bool strides_in_order(const struct shape *s, const unsigned *order)
     return true;
 }
 
-/* Two elements at one place. */
-static bool overlaps(const struct shape *s)
+/* Whether two elements of a tensor share their memory. */
+static bool overlaps(const struct input_shape *s)
 {
     for (uint32_t a = 0; a < s->n; a++) {
         int64_t below = 0;
@@ -233,7 +233,7 @@ static enum family family_of(enum dtype dtype)
     }
 }
 
-static void put_options(struct repro *r, const struct shape *s, bool dtype, struct buf *out)
+static void put_options(struct repro *r, const struct input_shape *s, bool dtype, struct buf *out)
 {
     struct str device = repro_device(r, s->device);
     if (dtype)
@@ -245,7 +245,7 @@ static void put_options(struct repro *r, const struct shape *s, bool dtype, stru
 }
 
 /* Of integers, 0 and 1: they index whatever has two elements. */
-static void put_dense(struct repro *r, const struct shape *s, struct buf *out)
+static void put_dense(struct repro *r, const struct input_shape *s, struct buf *out)
 {
     enum family family = family_of(s->dtype);
     if (family == FAMILY_INTEGER) {
@@ -268,10 +268,10 @@ static void put_dense(struct repro *r, const struct shape *s, struct buf *out)
         buf_printf(out, ".to(%s)", dtype_python_name(s->dtype));
 }
 
-static void put_strided(struct repro *r, const struct shape *s, struct buf *out)
+static void put_strided(struct repro *r, const struct input_shape *s, struct buf *out)
 {
     int64_t extent = 1;
-    struct shape flat = { .n = 1, .dtype = s->dtype, .device = s->device };
+    struct input_shape flat = { .n = 1, .dtype = s->dtype, .device = s->device };
     for (uint32_t d = 0; d < s->n; d++)
         extent += s->size[d] > 1 ? (s->size[d] - 1) * s->stride[d] : 0;
     if (overlaps(s) || family_of(s->dtype) == FAMILY_OTHER) {
@@ -292,7 +292,7 @@ static void put_strided(struct repro *r, const struct shape *s, struct buf *out)
     buf_puts(out, family_of(s->dtype) == FAMILY_FLOAT ? ").normal_()" : ").random_(2)");
 }
 
-static void put_tensor(struct repro *r, const struct shape *s, struct buf *out)
+static void put_tensor(struct repro *r, const struct input_shape *s, struct buf *out)
 {
     static const unsigned last[] = { 1, 3, 2, 0 };
     if (strides_in_order(s, NULL)) {
@@ -305,7 +305,7 @@ static void put_tensor(struct repro *r, const struct shape *s, struct buf *out)
     }
 }
 
-/* Operators that want a tensor of integers to begin with 0 and not to fall. */
+/* Operators that need a tensor of integers that begins with 0 and never decreases. */
 static bool wants_zeros(const struct repro_input *input)
 {
     static const struct {
@@ -334,8 +334,8 @@ static bool wants_zeros(const struct repro_input *input)
 enum { ELEMENTS_MAX = 64 };
 
 /* "torch.tensor([3, 9])", "torch.full((2,), 3)". False: its values are of no importance. */
-static bool put_read_out(struct repro *r, const struct repro_input *input, const struct shape *s,
-                         struct buf *line)
+static bool put_read_out(struct repro *r, const struct repro_input *input,
+                         const struct input_shape *s, struct buf *line)
 {
     int64_t values[ELEMENTS_MAX];
     uint32_t n = s->n == 1 && s->size[0] <= ELEMENTS_MAX ? (uint32_t)s->size[0] : 1;
@@ -361,7 +361,7 @@ static bool put_read_out(struct repro *r, const struct repro_input *input, const
 
 static void put_input(struct repro *r, const struct repro_input *input, struct buf *line)
 {
-    struct shape s;
+    struct input_shape s;
     repro_put_name(r, line, input->name);
     buf_puts(line, " = ");
     if (!shape_of(r, input, &s)) {

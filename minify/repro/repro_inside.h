@@ -1,4 +1,4 @@
-/* What the parts of repro.py's writer share. Inside the room. */
+/* Declarations that the files of repro.py's writer share. Private to the room. */
 #ifndef SYMTAPE_MINIFY_REPRO_REPRO_INSIDE_H
 #define SYMTAPE_MINIFY_REPRO_REPRO_INSIDE_H
 
@@ -16,14 +16,14 @@ struct repro_graph {
     struct str function; /* "f", "true_graph_0" */
     struct str
         *names;  /* by node: what stands for it, of repro_name(); of quiet ones a number's text */
-    bool *used;  /* by node: something takes it */
+    bool *used;  /* by node: another node uses it */
     bool *quiet; /* by node: a number that its users spell out */
 };
 
 /* A tensor that f takes. */
 struct repro_input {
     const struct graph *graph;
-    node_id node; /* NODE_NONE: it only stands for a symbol */
+    node_id node; /* NODE_NONE: the input only provides a symbol */
     struct str name;
     uint32_t meta;   /* of the graph's pool; META_NONE: one size, that of `symbol` */
     uint32_t symbol; /* by number */
@@ -37,7 +37,8 @@ struct repro {
     struct buf *out;
     struct arena arena;
     struct intern taken; /* names of Python's and of the program */
-    struct intern local; /* of the graph that is being named; of f once all are */
+    struct intern local; /* those of the graph that is being named; of f once all graphs are
+                          * named */
     vec_of(struct repro_graph)
     graphs; /* children before who calls them; f last */
     vec_of(struct repro_input)
@@ -59,8 +60,8 @@ static inline const struct meta *repro_meta(const struct graph *graph, uint32_t 
 void repro_cannot(struct repro *r, const char *fmt, ...) ERR_PRINTF(2, 3);
 /* The text as a name that is no other's and no word of Python's; .p NULL: out of memory. */
 struct str repro_name(struct repro *r, struct str wish, bool global);
-/* What no program may hold: nothing of the candidate is written. The first stays, and replaces what
- * repro_cannot() said. */
+/* Refuses a candidate that must not become a program, so that nothing of it is written. The first
+ * reason is kept, and replaces that of repro_cannot(). */
 void repro_refuse(struct repro *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A variable, or a size of one: r->spelled, r->symbol_names, names. */
 void repro_put_name(struct repro *r, struct buf *out, struct str name);
@@ -104,7 +105,7 @@ void repro_put_check(struct repro *r);
 /* Operators that PyTorch alone does not have: repro_cannot(). Targets that are none:
  * repro_refuse(). */
 void repro_check_targets(struct repro *r);
-/* Modules beside torch that f and what is around it, `body`, need: "import math". */
+/* Prints the imports, besides torch, that f and the code around it, `body`, need: "import math". */
 void repro_put_imports(struct repro *r, struct str body);
 bool repro_mutates(const struct repro *r);
 

@@ -1,4 +1,4 @@
-/* Names: short ones for what Dynamo spells out, none twice, none of Python's. */
+/* Chooses names: short ones for the long names of Dynamo, no name twice, and none of Python's. */
 #include "minify/repro/repro_inside.h"
 #include "trace/base/text/json_write.h"
 
@@ -238,7 +238,7 @@ static bool add_graph(struct repro *r, const struct graph *graph, bool root, uns
 {
     struct repro_graph g = { .graph = graph };
     if (depth > 64) {
-        repro_cannot(r, "subgraphs nest too deep");
+        repro_cannot(r, "its subgraphs nest too deep");
         return true;
     }
     for (uint32_t i = 0; i < graph->n_children; i++)

@@ -40,7 +40,7 @@ static bool gap(const struct claim *c, int64_t *ret)
            !__builtin_sub_overflow(left, right, ret) && *ret > -GAP_MAX && *ret < GAP_MAX;
 }
 
-/* How far the gap is from one that is allowed. */
+/* Returns the distance of the gap from one that is allowed. */
 static int64_t missing(enum relation relation, int64_t gap)
 {
     switch (relation) {
@@ -60,7 +60,7 @@ static bool is_free(const struct repro *r, uint32_t i)
     return !r->candidate->symbols[i].has_hint && !r->candidate->symbols[i].is_float;
 }
 
-/* What one more of the symbol adds to the gap; 0 where that is not known. */
+/* Returns the change of the gap when the symbol grows by one, or 0 if that is not known. */
 static int64_t slope_of(const struct claim *c, uint32_t i)
 {
     int64_t before, after = 0, *value = &c->r->values[i];

@@ -12,7 +12,7 @@ extern char **environ;
 
 enum { ASK_SECONDS = 300, SHOWS = 1, CANNOT_RUN = 125 };
 
-static void keep(struct str text, char *ret, size_t size)
+static void keep_last_line(struct str text, char *ret, size_t size)
 {
     snprintf(ret, size, "%.*s", STR_ARG(str_first(text, size - 1)));
 }
@@ -33,7 +33,7 @@ static bool ask_version(const char *python, const atomic_bool *cancel, struct re
         return err_nomem(err);
     bool ran = child_run(&child, end, &why);
     if (ran && end->status == 0)
-        keep(child_last_line(end), ret->version, sizeof ret->version);
+        keep_last_line(child_last_line(end), ret->version, sizeof ret->version);
     else
         ret->seen = REPRO_NO_TORCH;
     bool cancelled = end->cancelled;
@@ -57,7 +57,7 @@ static bool ask_once(const char *const *argv, double timeout, const atomic_bool 
         ret->status = end->status;
         ret->timed_out = end->timed_out;
         ret->shown += end->status == SHOWS;
-        keep(child_last_line(end), ret->last, sizeof ret->last);
+        keep_last_line(child_last_line(end), ret->last, sizeof ret->last);
     }
     free(end);
     return ok;
@@ -85,11 +85,11 @@ void repro_verified_print(const struct repro_verified *verified, struct buf *out
 {
     switch (verified->seen) {
     case REPRO_SHOWN:
-        buf_printf(out, "shown %u of %u times by a fresh process with PyTorch %s",
+        buf_printf(out, "reproduced %u of %u times in a fresh process with PyTorch %s",
                    (unsigned)verified->shown, (unsigned)verified->asked, verified->version);
         break;
     case REPRO_NOT_SHOWN:
-        buf_printf(out, "not shown by a fresh process with PyTorch %s (exit %d%s)",
+        buf_printf(out, "not reproduced in a fresh process with PyTorch %s (exit code %d%s)",
                    verified->version, verified->status, verified->timed_out ? ", out of time" : "");
         break;
     case REPRO_CANNOT:
@@ -98,7 +98,8 @@ void repro_verified_print(const struct repro_verified *verified, struct buf *out
             buf_printf(out, " (%s)", verified->last);
         break;
     case REPRO_NO_TORCH:
-        buf_puts(out, "not verified: no Python with PyTorch here ($SYMTAPE_PYTHON names one)");
+        buf_puts(out, "not verified: there is no Python with PyTorch here; $SYMTAPE_PYTHON can "
+                      "name one");
         break;
     }
 }

@@ -1,4 +1,4 @@
-/* Does a repro show what it says? Asked of a fresh process, before anybody is told so. */
+/* Runs a repro in a fresh process to verify that it reproduces the failure. */
 #ifndef SYMTAPE_MINIFY_REPRO_REPRO_VERIFY_H
 #define SYMTAPE_MINIFY_REPRO_REPRO_VERIFY_H
 

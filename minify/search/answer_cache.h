@@ -1,4 +1,4 @@
-/* What the oracle has said: answers by candidate, of this run and of earlier ones.
+/* A cache of the oracle's answers by candidate, those of this run and of earlier runs.
  *
  * Nothing is inferred: only a candidate that was asked about itself has an answer. */
 #ifndef SYMTAPE_MINIFY_SEARCH_ANSWER_CACHE_H

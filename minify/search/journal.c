@@ -15,11 +15,11 @@ struct journal {
     uint64_t seq;
     struct buf waiting;
     uint64_t failures; /* records of interesting candidates */
-    bool opened;       /* it is ours, locked and read */
+    bool opened;       /* the file is locked by this process, and read */
     bool failed;       /* a write was cut short: another behind it would be unreadable */
 };
 
-static bool fail(const struct journal *journal, struct err *err)
+static bool fail_journal(const struct journal *journal, struct err *err)
 {
     return err_errno(err, "%s", journal->path);
 }
@@ -32,14 +32,15 @@ static bool write_all(struct journal *journal, struct str bytes, struct err *err
             continue;
         if (wrote < 0) {
             journal->failed = true;
-            return fail(journal, err);
+            return fail_journal(journal, err);
         }
         bytes = str_from(bytes, (size_t)wrote);
     }
-    return !journal->failed || err_set(err, ERR_ENV, "%s: could not be written", journal->path);
+    return !journal->failed ||
+           err_set(err, ERR_ENV, "%s: the journal cannot be written", journal->path);
 }
 
-static bool read_all(struct journal *journal, struct buf *text, struct err *err)
+static bool read_journal(struct journal *journal, struct buf *text, struct err *err)
 {
     for (;;) {
         if (!buf_reserve(text, 1 << 16))
@@ -48,14 +49,14 @@ static bool read_all(struct journal *journal, struct buf *text, struct err *err)
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return fail(journal, err);
+            return fail_journal(journal, err);
         if (got == 0)
             return true;
         text->n += (size_t)got;
     }
 }
 
-/* Texts of a record, unescaped one behind the other in `texts`. */
+/* The texts of a record, unescaped one after the other in `texts`. */
 static void take_texts(const struct journal_record *record, struct buf *texts, struct known *known)
 {
     const struct str from[] = {
@@ -97,7 +98,7 @@ static bool take_record(const struct journal_record *record, struct cache *cache
     return good;
 }
 
-/* What can be read of it, and where the last whole line ends. */
+/* Reads the intact lines and finds the end of the last complete one. */
 static bool take_records(struct journal *journal, struct str text, struct cache *cache,
                          struct journal_found *found, const char **end, struct err *err)
 {
@@ -122,13 +123,13 @@ static bool take_records(struct journal *journal, struct str text, struct cache 
     }
 }
 
-static bool begin(struct journal *journal, const struct journal_head *head, struct err *err)
+static bool begin_journal(struct journal *journal, const struct journal_head *head, struct err *err)
 {
     struct buf text = BUF_INIT;
     journal_print_head(head, &text);
     bool good = text.failed ? err_nomem(err) : true;
     if (good && (ftruncate(journal->fd, 0) != 0 || lseek(journal->fd, 0, SEEK_SET) < 0))
-        good = fail(journal, err);
+        good = fail_journal(journal, err);
     good = good && write_all(journal, buf_str(&text), err);
     buf_release(&text);
     return good;
@@ -139,11 +140,12 @@ static bool refuse(const struct journal *journal, const struct journal_head *hea
 {
     if (!str_eq(head->program, there->program))
         return err_set(err, ERR_USAGE,
-                       "%s: a journal of symtape %.*s, this is %.*s; --force begins a new one",
+                       "%s: the journal was written by symtape %.*s, and this is %.*s; "
+                       "--overwrite-journal begins a new one",
                        journal->path, STR_ARG(there->program), STR_ARG(head->program));
     return err_set(err, ERR_USAGE,
-                   "%s: a journal of another oracle (another command, script or option); --force "
-                   "begins a new one, --journal or -o names another place",
+                   "%s: the journal belongs to another command, script or option; "
+                   "--overwrite-journal begins a new one, and --journal or -o names another file",
                    journal->path);
 }
 
@@ -157,7 +159,7 @@ static bool has_failures(struct str text)
     return false;
 }
 
-/* The head as it would be read back, so that the two can be compared. */
+/* Makes the head as it would be read back, so that the two can be compared. */
 static bool head_matches(const struct journal_head *head, const struct journal_head *there,
                          bool *same, struct err *err)
 {
@@ -181,20 +183,20 @@ static bool use(struct journal *journal, const struct journal_head *head, enum j
     if (!journal_read_head(&rest, &there, err)) {
         if (mode == JOURNAL_REPLACE && err->kind == ERR_INPUT) {
             *err = (struct err){ 0 };
-            return begin(journal, head, err);
+            return begin_journal(journal, head, err);
         }
         return err_at(err, "%s", journal->path);
     }
     if (!head_matches(head, &there, &same, err))
         return false;
     if (!same)
-        return mode == JOURNAL_REPLACE || !has_failures(rest) ? begin(journal, head, err)
+        return mode == JOURNAL_REPLACE || !has_failures(rest) ? begin_journal(journal, head, err)
                                                               : refuse(journal, head, &there, err);
     if (!take_records(journal, rest, cache, found, &end, err))
         return false;
     off_t keep = (off_t)(end - text.p);
     if (ftruncate(journal->fd, keep) != 0 || lseek(journal->fd, keep, SEEK_SET) < 0)
-        return fail(journal, err);
+        return fail_journal(journal, err);
     return true;
 }
 
@@ -205,17 +207,18 @@ static bool is_torn_head(struct str text)
            (str_starts(text, STR("symtape-journal ")) || str_starts(STR("symtape-journal "), text));
 }
 
-static bool start(struct journal *journal, const struct journal_head *head, enum journal_mode mode,
-                  struct cache *cache, struct journal_found *found, struct err *err)
+static bool start_journal(struct journal *journal, const struct journal_head *head,
+                          enum journal_mode mode, struct cache *cache, struct journal_found *found,
+                          struct err *err)
 {
     struct buf text = BUF_INIT;
     if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0)
         return errno == EWOULDBLOCK
-                   ? err_set(err, ERR_USAGE, "%s: in use by another run", journal->path)
-                   : fail(journal, err);
-    bool good = read_all(journal, &text, err);
+                   ? err_set(err, ERR_USAGE, "%s: another run uses this journal", journal->path)
+                   : fail_journal(journal, err);
+    bool good = read_journal(journal, &text, err);
     if (good && is_torn_head(buf_str(&text)))
-        good = begin(journal, head, err);
+        good = begin_journal(journal, head, err);
     else if (good)
         good = use(journal, head, mode, buf_str(&text), cache, found, err);
     buf_release(&text);
@@ -235,8 +238,8 @@ struct journal *journal_open(const char *path, const struct journal_head *head,
     }
     journal->fd = open(path, O_RDWR | O_CLOEXEC | O_CREAT, 0666);
     if (journal->fd < 0)
-        fail(journal, err);
-    if (journal->fd >= 0 && start(journal, head, mode, cache, found, err)) {
+        fail_journal(journal, err);
+    if (journal->fd >= 0 && start_journal(journal, head, mode, cache, found, err)) {
         journal->opened = true;
         return journal;
     }
@@ -273,7 +276,8 @@ bool journal_sync(struct journal *journal, struct err *err)
         return true;
     if (!write_waiting(journal, err))
         return false;
-    return fdatasync(journal->fd) == 0 || errno == EINVAL || errno == ENOTSUP || fail(journal, err);
+    return fdatasync(journal->fd) == 0 || errno == EINVAL || errno == ENOTSUP ||
+           fail_journal(journal, err);
 }
 
 bool journal_close(struct journal *journal, struct err *err)

@@ -18,7 +18,8 @@
 #include "minify/minify.h"
 #include "minify/search/answer_cache.h"
 
-/* A record. Texts belong to whoever made it; of journal_next(), to the text that is read. */
+/* A record. The caller owns the texts of a record that it writes; texts of journal_next() point
+ * into the text that is read. */
 struct journal_record {
     uint64_t seq;
     struct cand_hash hash;
@@ -66,7 +67,7 @@ struct journal *journal_open(const char *path, const struct journal_head *head,
  * journal_sync(). */
 bool journal_add(struct journal *journal, const struct journal_record *record, bool lazy,
                  struct err *err);
-/* To the disk itself. */
+/* Flushes the journal to the disk (fsync). */
 bool journal_sync(struct journal *journal, struct err *err);
 /* NULL is fine. False when what was waiting could not be written. */
 bool journal_close(struct journal *journal, struct err *err);

@@ -6,8 +6,8 @@
 #define MAGIC "symtape-journal 1"
 enum { HASH_HEX = 32, CHECK_HEX = 16, TEXT_MAX = 4000 };
 
-/* One line, so nothing that ends one or a field. */
-static void put_text(struct str text, struct buf *out)
+/* Escapes characters that would end the line or a field. */
+static void put_quoted(struct str text, struct buf *out)
 {
     buf_putc(out, '\t');
     for (size_t i = 0; i < text.n && i < TEXT_MAX; i++) {
@@ -43,8 +43,8 @@ void journal_print_head(const struct journal_head *head, struct buf *out)
 {
     size_t start = out->n;
     buf_puts(out, MAGIC);
-    put_text(head->program, out);
-    put_text(head->oracle, out);
+    put_quoted(head->program, out);
+    put_quoted(head->oracle, out);
     put_check(out, start);
 }
 
@@ -55,13 +55,13 @@ void journal_print(const struct journal_record *record, struct buf *out)
                record->seq, record->hash.high, record->hash.low, record->again ? "again-" : "",
                verdict_name(record->verdict), record->attempts, record->seconds * 1e3,
                record->worker);
-    put_text(record->node, out);
-    put_text(record->edits, out);
-    put_text(record->signature.kind, out);
-    put_text(record->signature.message, out);
-    put_text(record->signature.op, out);
-    put_text(record->signature.frame, out);
-    put_text(record->text, out);
+    put_quoted(record->node, out);
+    put_quoted(record->edits, out);
+    put_quoted(record->signature.kind, out);
+    put_quoted(record->signature.message, out);
+    put_quoted(record->signature.op, out);
+    put_quoted(record->signature.frame, out);
+    put_quoted(record->text, out);
     put_check(out, start);
 }
 
@@ -83,7 +83,7 @@ static bool hex_u64(struct str text, uint64_t *ret)
     return true;
 }
 
-/* A line without its checksum, which holds. */
+/* Reads a line whose checksum is right, without the checksum. */
 static bool checked(struct str line, struct str *content)
 {
     uint64_t check;
@@ -93,7 +93,7 @@ static bool checked(struct str line, struct str *content)
     return hex_u64(str_from(line, line.n - CHECK_HEX), &check) && check == hash_str(*content);
 }
 
-/* The field up to the next TAB. */
+/* Returns the field up to the next TAB. */
 static struct str field(struct str *rest)
 {
     struct str taken = str_first(*rest, str_find_char(*rest, '\t'));
@@ -169,10 +169,10 @@ bool journal_read_head(struct str *text, struct journal_head *head, struct err *
     struct str line, rest;
     if (!str_starts(*text, STR("symtape-journal ")) || !take_line(text, &line))
         return err_set(err, ERR_INPUT,
-                       "not a journal of symtape minify; --force replaces it, --journal names "
-                       "another place");
+                       "not a journal of symtape minify; --overwrite-journal replaces it, and "
+                       "--journal names another file");
     if (!str_starts(line, STR(MAGIC "\t")))
-        return err_set(err, ERR_INPUT, "a journal of another format: %.*s",
+        return err_set(err, ERR_INPUT, "the journal has another format: %.*s",
                        STR_ARG(str_first(line, str_find_char(line, '\t'))));
     if (!checked(line, &rest))
         return err_set(err, ERR_INPUT, "the journal's first line is damaged");

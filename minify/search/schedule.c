@@ -2,7 +2,7 @@
 
 #include "minify/search/search_inside.h"
 
-/* A pass on its way to the fixpoint. */
+/* The state of a pass while passes repeat until none finds anything. */
 struct turn {
     struct pass_stats *stats;
     bool clean; /* found nothing when it ran last, on clean_at */
@@ -16,7 +16,7 @@ struct schedule {
     uint32_t n, first_loop, end_loop; /* [first_loop, end_loop) run until none finds anything */
 };
 
-/* Not by time: the order must not depend on the machine. */
+/* The order does not use times, so that it does not depend on the machine. */
 static double worth_of(const struct cand_size *before, const struct cand_size *after,
                        uint64_t calls)
 {
@@ -61,7 +61,7 @@ static bool run_range(struct schedule *schedule, uint32_t from, uint32_t to)
     return true;
 }
 
-/* Stable, and short: passes are few. */
+/* A stable insertion sort: there are few passes. */
 static void sort_by_worth(struct turn *turns, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++) {
@@ -113,7 +113,7 @@ static bool is_chosen(const struct minify_options *options, const struct pass *p
     return options->n_passes == 0;
 }
 
-static void fill(struct schedule *schedule, struct minify_result *result)
+static void fill_schedule(struct schedule *schedule, struct minify_result *result)
 {
     for (size_t i = 0; i < n_passes; i++) {
         if (!is_chosen(schedule->search->options, &passes[i]))
@@ -137,7 +137,7 @@ bool schedule_run(struct search *search, struct minify_result *result)
     schedule.turns = calloc(n_passes + 1, sizeof *schedule.turns);
     bool good = result->passes && schedule.turns;
     if (good) {
-        fill(&schedule, result);
+        fill_schedule(&schedule, result);
         good = run_all(&schedule, result);
     } else {
         err_nomem(&search->err);

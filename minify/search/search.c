@@ -134,7 +134,7 @@ bool search_build(struct search *search, const struct trial *trial, struct built
     return true;
 }
 
-/* Taken from what looking ahead has built, or built now. */
+/* Takes the candidate that looking ahead built, or builds it now. */
 static bool take_built(struct search *search, const struct trial *trial, struct built *built)
 {
     uint64_t hash = search->built.n ? trial_hash(trial) : 0;
@@ -199,7 +199,7 @@ static void replace_best(struct search *search, struct built *built)
     built->candidate = NULL;
 }
 
-/* What was interesting becomes the best, and is on disk before anything else happens. */
+/* A candidate that fails becomes the best, and is written to disk before anything else. */
 static bool accept(struct search *search, struct built *built)
 {
     if (!is_smaller(built, &search->best_size))
@@ -254,7 +254,7 @@ static bool note_needed(struct search *search, struct cand_hash hash)
     return false;
 }
 
-/* The verdict on a candidate, from memory or from the oracle. */
+/* Returns the verdict on a candidate, from the cache or from the oracle. */
 static bool decide(struct search *search, const struct built *built, const struct trial *trial,
                    struct look *look, bool *yes)
 {
@@ -321,7 +321,7 @@ static bool recall(struct answer *answer, struct str *to, struct str from)
     return to->p != NULL;
 }
 
-/* What an earlier run was told of the original. */
+/* Takes the answers of an earlier run for the original. */
 static bool recall_first(struct search *search, const struct known *known)
 {
     struct answer *first = &search->first;

@@ -18,13 +18,14 @@
 struct search;
 
 const struct candidate *search_best(const struct search *search);
-/* Where the failure was, by node of search_best(); NODE_NONE where the oracle does not say. */
+/* Returns the node of search_best() at which the failure was, or NODE_NONE if the oracle does not
+ * report it. */
 node_id search_location(const struct search *search);
-/* What the oracle said of the original; it names symbols and operators. */
+/* The oracle's answer for the original graph; it names symbols and operators. */
 struct str search_failure(const struct search *search);
 bool search_cheap(const struct search *search);
 
-/* One proposal of n edits that are made together. */
+/* Tries one proposal: n edits that are made together. */
 bool search_try(struct search *search, const struct edit *edits, uint32_t n, bool *accepted);
 
 /* Proposals in order of preference: the first that is accepted wins, *which its number, or

@@ -16,8 +16,9 @@ static void print_edits(const struct trial *trial, struct buf *out)
         buf_printf(out, "; and %zu more", trial->edits.n - SHOWN);
 }
 
-static void prepare(struct search *search, struct task *task, const struct candidate *candidate,
-                    struct cand_hash hash, const struct trial *trial)
+static void prepare_task(struct search *search, struct task *task,
+                         const struct candidate *candidate, struct cand_hash hash,
+                         const struct trial *trial)
 {
     task->candidate = candidate;
     task->hash = hash;
@@ -28,7 +29,7 @@ static void prepare(struct search *search, struct task *task, const struct candi
         print_edits(trial, &task->edits);
 }
 
-/* Cut short by us, it says nothing. */
+/* We interrupted it, so its answer does not count. */
 static bool is_cut_short(const struct task *task)
 {
     bool cancelled = atomic_load(&task->cancel) || (task->stop && atomic_load(task->stop));
@@ -77,7 +78,7 @@ static bool write_down(struct search *search, const struct task *task)
     return journal_add(search->journal, &record, search->oracle->cheap, &search->err);
 }
 
-/* An answer that has come in. False: the search has failed. */
+/* Processes an answer that has arrived. Returns false if the search has failed. */
 static bool take_in(struct search *search, struct task *task)
 {
     const struct minify_options *options = search->options;
@@ -179,7 +180,7 @@ bool search_ask_ahead(struct search *search, struct built *built, const struct t
         make_room(search, wanted, n_wanted);
         return false;
     }
-    prepare(search, task, built->candidate, built->hash, trial);
+    prepare_task(search, task, built->candidate, built->hash, trial);
     task->owned = built->candidate;
     built->candidate = NULL;
     workers_ask(search->workers, task->worker);
@@ -204,7 +205,7 @@ void search_leave_off(struct search *search)
     collect(search);
 }
 
-/* Waits for one answer that is needed; the candidate is lent. */
+/* Waits for one answer that is needed; borrows the candidate. */
 static bool ask_worker(struct search *search, const struct built *built, const struct trial *trial,
                        look_ahead *ahead, void *user)
 {
@@ -216,7 +217,7 @@ static bool ask_worker(struct search *search, const struct built *built, const s
         if (!find_task(search, built->hash)) {
             struct task *task = free_task(search);
             if (task) {
-                prepare(search, task, built->candidate, built->hash, trial);
+                prepare_task(search, task, built->candidate, built->hash, trial);
                 workers_ask(search->workers, task->worker);
             } else {
                 make_room(search, &built->hash, 1);
@@ -237,7 +238,7 @@ bool search_ask(struct search *search, const struct built *built, const struct t
     if (search->workers)
         return ask_worker(search, built, trial, ahead, user);
     struct task task = { 0 };
-    prepare(search, &task, built->candidate, built->hash, trial);
+    prepare_task(search, &task, built->candidate, built->hash, trial);
     return ask_here(search, &task);
 }
 
@@ -251,7 +252,7 @@ bool search_confirm(struct search *search, const struct candidate *candidate, st
     struct task *task = search->workers ? free_task(search) : &here;
     if (search_stops(search))
         return false;
-    prepare(search, task, candidate, hash, NULL);
+    prepare_task(search, task, candidate, hash, NULL);
     task->again = true;
     task->how.clean = 1;
     if (!search->workers) {

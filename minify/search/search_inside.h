@@ -1,13 +1,13 @@
-/* Inside the search. Three parts, one file each:
+/* Inside the search. Four parts:
  *
- *   search.c        the schedule: which answer is needed next, what follows from it
- *   search_ask.c    questions: cache, journal, workers, limits
- *   search_look.c   looking ahead: what the schedule would ask next, whatever the answer is
- *   search_plans.c  the ways to search that minify/search/search.h offers passes
+ *   search.c        the schedule: which answer is needed next, and what follows from it
+ *   search_ask.c    asks the oracle: cache, journal, workers, limits
+ *   search_look.c   looks ahead: asks what the schedule would ask next, whatever the answer is
+ *   search_plans.c, search_sweep.c  the ways to search that minify/search/search.h offers passes
  *
  * A *plan* is one such way: given the answers so far, which trial comes next? Its state is flat
- * memory without pointers, so that it can be copied to ask "and then?" under either answer. All of
- * a plan's trials are edits of one candidate, its base: the best when it began. */
+ * memory without pointers, so that it can be copied to find out what follows from either answer.
+ * All trials of a plan are edits of one candidate, its base: the best one when the plan began. */
 #ifndef SYMTAPE_MINIFY_SEARCH_SEARCH_INSIDE_H
 #define SYMTAPE_MINIFY_SEARCH_SEARCH_INSIDE_H
 
@@ -17,7 +17,7 @@
 #include "minify/search/workers.h"
 #include "trace/base/clock.h"
 
-/* What is to be tried: these edits of the base, made together. */
+/* A trial: these edits of the base, made together. */
 struct trial {
     vec_of(struct edit)
     edits;
@@ -56,7 +56,7 @@ struct search {
     struct cand_hash best_hash;
     struct cand_size best_size, first_size;
 
-    enum minify_end end; /* MINIFY_DONE while it goes on */
+    enum minify_end end; /* MINIFY_DONE while the search continues */
     struct err err;
     struct answer first; /* to the original */
 
@@ -86,7 +86,8 @@ struct needed_call {
     int needed;    /* enum needed, together */
 };
 
-/* So that looking ahead does not make what the schedule makes anyway a second time. */
+/* Remembers candidates that looking ahead built, so that the schedule does not build them a second
+ * time. */
 struct build_memory {
     uint64_t trial; /* hash of its edits */
     struct built built;
@@ -125,7 +126,7 @@ bool search_build(struct search *search, const struct trial *trial, struct built
 void built_release(struct built *built);
 uint64_t trial_hash(const struct trial *trial);
 enum judged { JUDGED_NO, JUDGED_YES, JUDGED_UNKNOWN };
-/* Without asking: invalid, too large, or answered before. */
+/* Decides without asking the oracle if the candidate is invalid, too large, or already answered. */
 enum judged search_judge(const struct search *search, const struct built *built, bool any_size,
                          const struct cand_size *best);
 /* The original: asked, it becomes the best if it is interesting. */

@@ -1,6 +1,6 @@
 #include "minify/search/search_inside.h"
 
-/* One way in which the schedule may go on. */
+/* One possible continuation of the schedule. */
 struct branch {
     double chance;
     void *state; /* the plan's; owned */
@@ -37,7 +37,7 @@ static bool add_branch(struct looking *looking, const void *state, const struct 
     return err_nomem(&looking->search->err);
 }
 
-/* The present trial under either answer. */
+/* Continues the present trial under either answer. */
 static bool add_both(struct looking *looking, const void *state, const struct cand_size *if_no,
                      const struct cand_size *if_yes, double chance)
 {
@@ -46,7 +46,7 @@ static bool add_both(struct looking *looking, const void *state, const struct ca
            add_branch(looking, state, if_yes, true, chance * yes);
 }
 
-/* The likeliest, the earliest of equal ones. */
+/* Returns the most likely branch; of equally likely ones, the earliest. */
 static bool take_branch(struct looking *looking, struct branch *ret)
 {
     size_t best = 0;

@@ -12,7 +12,7 @@ static void put_edits(struct trial *trial, const struct edit *edits, size_t n)
         trial->edits.v[trial->edits.n++] = edits[i];
 }
 
-/* One after the other, until one is accepted. */
+/* Tries proposals one after the other until one is accepted. */
 
 struct each {
     const struct proposal *proposals;
@@ -41,7 +41,7 @@ static void each_tell(const struct plan *plan, void *state, bool yes)
     s->at += !yes;
 }
 
-/* Proposals mostly fail: the certificate's all do. */
+/* Most proposals are rejected, and all of those of the certificate. */
 static double each_chance(const struct plan *plan, const void *state)
 {
     (void)plan;
@@ -123,7 +123,7 @@ static bool least_next(const struct plan *plan, void *state, struct trial *trial
             put_edits(trial, &edit, 1);
             return true;
         }
-        s->low = x + 1; /* there is no such proposal */
+        s->low = x + 1; /* the proposal does not exist */
     }
     return false;
 }

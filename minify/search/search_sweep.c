@@ -35,7 +35,7 @@ static uint32_t first_unknown(const struct sweep *sweep, const struct sweep_stat
     return i;
 }
 
-/* The chance that one is needed. */
+/* Returns the probability that an edit is needed. */
 static double chance_needed(const struct sweep *sweep, const struct sweep_state *s, uint32_t i)
 {
     double found = (double)s->found_made + s->found_needed + 1, p;

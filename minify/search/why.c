@@ -1,6 +1,6 @@
 #include "minify/search/why.h"
 
-struct finding {
+struct why_search {
     const struct candidate *best;
     struct oracle *oracle;
     double timeout;
@@ -9,21 +9,21 @@ struct finding {
     struct err *err;
 };
 
-static struct str keep(struct finding *f, struct buf *text)
+static struct str keep_why(struct why_search *f, struct buf *text)
 {
     struct str ret = text->failed ? (struct str){ 0 } : arena_copy(&f->ret->arena, buf_str(text));
     buf_release(text);
     return ret;
 }
 
-/* The first line of an error, not too long. */
+/* Returns the first line of an error, shortened. */
 static struct str headline(struct str text)
 {
     text = str_trim(text);
     return str_first(str_first(text, str_find_char(text, '\n')), 160);
 }
 
-static struct str result_of(struct finding *f, const struct answer *answer)
+static struct str result_of(struct why_search *f, const struct answer *answer)
 {
     struct buf text = BUF_INIT;
     struct str line = headline(answer->text);
@@ -35,10 +35,10 @@ static struct str result_of(struct finding *f, const struct answer *answer)
     }
     if (answer->verdict != VERDICT_INTERESTING && answer->verdict != VERDICT_BORING && line.n)
         buf_printf(&text, ": %.*s", STR_ARG(line));
-    return keep(f, &text);
+    return keep_why(f, &text);
 }
 
-static void keep_good(struct finding *f, struct candidate *candidate)
+static void keep_good(struct why_search *f, struct candidate *candidate)
 {
     struct candidate **good = &f->ret->good;
     struct cand_size a, b;
@@ -55,14 +55,14 @@ static void keep_good(struct finding *f, struct candidate *candidate)
     f->ret->good_at = f->ret->list.n; /* its row is the next one */
 }
 
-static bool is_cancelled(const struct finding *f)
+static bool is_cancelled(const struct why_search *f)
 {
     return f->cancel && atomic_load(f->cancel);
 }
 
-/* The first of these edits that can be made is asked about. */
-static bool ask(struct finding *f, struct str element, const struct edit *edits,
-                const char *const *taken, size_t n)
+/* Asks about the first of these edits that can be applied. */
+static bool ask_without_part(struct why_search *f, struct str element, const struct edit *edits,
+                             const char *const *taken, size_t n)
 {
     for (size_t i = 0; i < n && !is_cancelled(f); i++) {
         struct err why = { 0 };
@@ -76,7 +76,7 @@ static bool ask(struct finding *f, struct str element, const struct edit *edits,
                                  .timeout = f->timeout };
         struct answer answer = { .verdict = VERDICT_UNRESOLVED };
         f->oracle->ask(f->oracle, less, &asking, &answer);
-        if (is_cancelled(f)) { /* cut short, it says nothing */
+        if (is_cancelled(f)) { /* it was interrupted, so its answer does not count */
             answer_release(&answer);
             candidate_free(less);
             return true;
@@ -100,15 +100,15 @@ static bool ask(struct finding *f, struct str element, const struct edit *edits,
 }
 
 /* "mm = torch.ops.aten.mm.default": what it is called and what it calls. */
-static struct str name_call(struct finding *f, const struct node *node)
+static struct str name_call(struct why_search *f, const struct node *node)
 {
     struct buf text = BUF_INIT;
     buf_printf(&text, "%.*s = ", STR_ARG(node->name));
     node_op_name(node, &text);
-    return keep(f, &text);
+    return keep_why(f, &text);
 }
 
-static bool ask_calls(struct finding *f)
+static bool ask_calls(struct why_search *f)
 {
     static const char *const taken[] = { "replaced by an input", "replaced by an input",
                                          "replaced by its argument", "removed" };
@@ -124,13 +124,13 @@ static bool ask_calls(struct finding *f)
                                       { EDIT_BYPASS, i, source, 0 },
                                       { EDIT_REMOVE_NODE, i, 0, 0 } };
         struct str element = name_call(f, node);
-        if (!element.p || !ask(f, element, edits, taken, 4))
+        if (!element.p || !ask_without_part(f, element, edits, taken, 4))
             return element.p ? false : err_nomem(f->err);
     }
     return true;
 }
 
-static bool ask_symbols(struct finding *f)
+static bool ask_symbols(struct why_search *f)
 {
     static const char *const taken[] = { "made a number" };
     for (uint32_t i = 0; i < f->best->n_symbols; i++) {
@@ -140,14 +140,14 @@ static bool ask_symbols(struct finding *f)
         buf_printf(&text, "symbol %.*s", STR_ARG(symbol->name));
         if (symbol->source.n)
             buf_printf(&text, " of %.*s", STR_ARG(symbol->source));
-        struct str element = keep(f, &text);
-        if (!element.p || !ask(f, element, &edit, taken, 1))
+        struct str element = keep_why(f, &text);
+        if (!element.p || !ask_without_part(f, element, &edit, taken, 1))
             return element.p ? false : err_nomem(f->err);
     }
     return true;
 }
 
-static bool ask_facts(struct finding *f)
+static bool ask_facts(struct why_search *f)
 {
     static const char *const taken[] = { "removed" };
     for (uint32_t i = 0; i < f->best->n_facts; i++) {
@@ -155,14 +155,14 @@ static bool ask_facts(struct finding *f)
         const struct edit edit = { EDIT_REMOVE_FACT, i, 0, 0 };
         struct buf text = BUF_INIT;
         buf_printf(&text, "%s %.*s", fact->deferred ? "assert" : "guard", STR_ARG(fact->expr));
-        struct str element = keep(f, &text);
-        if (!element.p || !ask(f, element, &edit, taken, 1))
+        struct str element = keep_why(f, &text);
+        if (!element.p || !ask_without_part(f, element, &edit, taken, 1))
             return element.p ? false : err_nomem(f->err);
     }
     return true;
 }
 
-static bool ask_outputs(struct finding *f)
+static bool ask_outputs(struct why_search *f)
 {
     static const char *const taken[] = { "removed" };
     const struct graph *graph = f->best->graph;
@@ -174,8 +174,8 @@ static bool ask_outputs(struct finding *f)
         struct buf text = BUF_INIT;
         buf_printf(&text, "output %.*s",
                    STR_ARG(arg->kind == ARG_NODE ? graph->nodes[arg->u.node].name : STR("")));
-        struct str element = keep(f, &text);
-        if (!element.p || !ask(f, element, &edit, taken, 1))
+        struct str element = keep_why(f, &text);
+        if (!element.p || !ask_without_part(f, element, &edit, taken, 1))
             return element.p ? false : err_nomem(f->err);
     }
     return true;
@@ -184,7 +184,7 @@ static bool ask_outputs(struct finding *f)
 bool why_find(const struct candidate *best, struct oracle *oracle, double timeout,
               const atomic_bool *cancel, struct why_list *ret, struct err *err)
 {
-    struct finding f = { best, oracle, timeout, cancel, ret, err };
+    struct why_search f = { best, oracle, timeout, cancel, ret, err };
     *ret = (struct why_list){ .calls = 0 };
     return ask_calls(&f) && ask_symbols(&f) && ask_facts(&f) && ask_outputs(&f);
 }

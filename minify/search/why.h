@@ -1,5 +1,5 @@
-/* Why each part of a minimal candidate is there: what the oracle says when it alone is taken away.
- */
+/* Finds out why each part of a minimal candidate is needed: the oracle's answer when only that part
+ * is removed. */
 #ifndef SYMTAPE_MINIFY_SEARCH_WHY_H
 #define SYMTAPE_MINIFY_SEARCH_WHY_H
 

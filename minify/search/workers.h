@@ -8,7 +8,7 @@
 #include "minify/oracle/oracle.h"
 #include "trace/base/buf.h"
 
-/* How a question is to be asked. */
+/* Parameters of a question to the oracle. */
 struct ask_how {
     uint32_t clean; /* a "no" has to be heard this often; 1 for oracles that do not waver */
     double timeout; /* seconds a call */
@@ -16,7 +16,7 @@ struct ask_how {
 
 enum task_state { TASK_FREE, TASK_ASKING, TASK_DONE };
 
-/* One question of one worker. */
+/* One question that one worker asks. */
 struct task {
     enum task_state state;
     const struct candidate *candidate;

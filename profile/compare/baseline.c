@@ -58,7 +58,7 @@ static bool read_texts(const struct json *doc, struct str key, struct arena *are
     json_id list = json_get(doc, JSON_ROOT, key);
     size_t count = json_kind_of(doc, list) == JSON_ARRAY ? json_count(doc, list) : 0;
     if (count > MAX_TEXTS)
-        return err_set(err, ERR_INPUT, "%.*s: more than %d", STR_ARG(key), MAX_TEXTS);
+        return err_set(err, ERR_INPUT, "%.*s: there are more than %d", STR_ARG(key), MAX_TEXTS);
     struct str *texts = arena_array(arena, struct str, count + 1);
     if (!texts)
         return err_nomem(err);
@@ -116,10 +116,11 @@ static bool read_document(const struct json *doc, struct arena *arena, struct ch
 {
     struct str schema = json_str(doc, json_get(doc, JSON_ROOT, STR("schema")));
     if (str_starts(schema, STR("symtape.baseline/")) && !str_is(schema, SCHEMA))
-        return err_set(err, ERR_INPUT, "%.*s: written by a later symtape; this one knows " SCHEMA,
+        return err_set(err, ERR_INPUT,
+                       "%.*s: it was written by a later symtape; this one knows " SCHEMA,
                        STR_ARG(schema));
     if (!str_is(schema, SCHEMA))
-        return err_set(err, ERR_INPUT, "no baseline of symtape check --save");
+        return err_set(err, ERR_INPUT, "not a baseline of symtape check --save");
     return read_texts(doc, STR("tapes"), arena, &ret->tapes, &ret->n_tapes, err) &&
            read_texts(doc, STR("torch"), arena, &ret->torch, &ret->n_torch, err) &&
            read_measures(doc, ret, err);

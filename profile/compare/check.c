@@ -99,10 +99,10 @@ static double allowed(const struct check_rule *rule, double before)
 static const char *not_whole(const struct check *c)
 {
     if (value_of(c->now, MEASURE_UNFINISHED) > value_of(c->before, MEASURE_UNFINISHED))
-        return "a compile has no end here: more may have come";
+        return "a compile did not end: more may have followed";
     if (c->now->measures[MEASURE_COMPILES].n && value_of(c->now, MEASURE_COMPILES) == 0 &&
         (!c->before || value_of(c->before, MEASURE_COMPILES) > 0))
-        return "nothing was compiled here";
+        return "nothing was compiled";
     return NULL;
 }
 
@@ -112,9 +112,9 @@ static const char *not_comparable(const struct check *c, const struct check_rule
     if (rule->kind != CHECK_MAX && !c->before)
         return "there is no baseline";
     if (now->n == 0)
-        return "nothing here tells it";
+        return "the tapes do not record it";
     if (now->n < c->now->n_tapes)
-        return "not every tape tells it";
+        return "not every tape records it";
     if (rule->kind != CHECK_MAX && c->before->measures[rule->measure].n == 0)
         return "the baseline does not have it";
     return NULL;
@@ -235,14 +235,14 @@ static bool note_sides(struct making *m)
         return true;
     if (is_exported(now) != is_exported(before))
         return note(m,
-                    "%s is a program of torch.export, the other was compiled: their measures "
-                    "are not the same things",
+                    "%s is a program of torch.export, and the other was compiled: their "
+                    "measures cannot be compared",
                     is_exported(now) ? "this" : "the baseline");
     if (now->n_torch && before->n_torch && !same_versions(now, before) &&
         !note_versions(m, now, before))
         return false;
     if (before->unknown &&
-        !note(m, "%" PRIu32 " measures of the baseline are not known to this symtape",
+        !note(m, "this symtape does not know %" PRIu32 " measures of the baseline",
               before->unknown))
         return false;
     return note_one_sided(m, before, now, "in the baseline");
@@ -256,7 +256,7 @@ static bool note_spread(struct making *m)
         enum measure measure = m->rows.v[i].rule.measure;
         const struct measure_summary *s = &now->measures[measure];
         if (s->n > 1 && is_count(measure) && s->least != s->greatest &&
-            !note(m, "%s is not the same on all tapes: %g to %g; the median counts",
+            !note(m, "%s differs between the tapes (%g to %g); the median is used",
                   measure_row(measure)->name, s->least, s->greatest))
             return false;
     }

@@ -40,7 +40,7 @@ static bool read_limit(struct str text, enum check_list of, struct check_rule *r
 
 static bool unknown_measure(struct str name, struct err *err)
 {
-    return err_set(err, ERR_USAGE, "\"%.*s\" is no measure; check --list names them",
+    return err_set(err, ERR_USAGE, "\"%.*s\" is not a measure; check --list lists them",
                    STR_ARG(str_first(name, 60)));
 }
 
@@ -56,10 +56,10 @@ static bool parse_rule(struct str text, enum check_list of, struct check_rule *r
         return err_set(err, ERR_USAGE, "%.*s: a limit is missing, as in %.*s:%s", STR_ARG(name),
                        STR_ARG(name), of == CHECK_BUDGETS ? "500" : "+0");
     if (!read_limit(str_trim(str_from(text, colon + 1)), of, rule))
-        return err_set(err, ERR_USAGE, "%.*s: \"%.*s\" is no limit; %s", STR_ARG(name),
+        return err_set(err, ERR_USAGE, "%.*s: \"%.*s\" is not a limit; %s", STR_ARG(name),
                        STR_ARG(str_first(str_from(text, colon + 1), 60)),
-                       of == CHECK_BUDGETS ? "a budget is a number: 500, 20.5"
-                                           : "limits are +5, -5, 5, +10%");
+                       of == CHECK_BUDGETS ? "it must be a number, as in 500 or 20.5"
+                                           : "it must be one of the forms +5, -5, 5, +10%");
     return true;
 }
 

@@ -53,7 +53,7 @@ void check_text(const struct check *check, const struct report_options *how, str
     put_table(&check_changed_fields, CHECK_CHANGED, check, ROWS(check->changed, check->n_changed),
               how, out);
     if (check->regressed && check->before)
-        buf_puts(out, "\nsymtape diff of a tape from before and this one tells the user lines.\n");
+        buf_puts(out, "\nsymtape diff OLD NEW shows the user lines of these changes.\n");
 }
 
 void check_list_text(const struct check_side *side, const struct report_options *how,

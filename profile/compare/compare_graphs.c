@@ -84,7 +84,7 @@ static bool add_changed_node(struct compare_build *b, const struct align_pair *p
         row.was = outline_text(b->a, x->args);
         row.now = outline_text(b->b, y->args);
     } else if (pair->change & ALIGN_INPUTS) {
-        row.more = STR("uses other results");
+        row.more = STR("uses different results");
     }
     return compare_add(b, &row, attempt);
 }

@@ -50,8 +50,8 @@ static bool note_kinds(struct compare_build *b)
     if (was == now)
         return true;
     return compare_note(b, true,
-                        "%s is an archive of torch.export, %s a log: an archive has no compiles, "
-                        "guards or times; what can be compared is little",
+                        "%s is an archive of torch.export, %s a log: an archive has no "
+                        "compiles, guards or times, so little can be compared",
                         was ? "before" : "after", was ? "after" : "before");
 }
 
@@ -68,17 +68,16 @@ static bool note_run(struct compare_build *b, const char *side, const struct sna
     uint32_t unfinished = n_unfinished(s->outline);
     bool ok = true;
     if (s->truncated)
-        ok = compare_note(b, true, "%s: %.*s was cut off: what came later is not compared", side,
+        ok = compare_note(b, true, "%s: %.*s was cut off: later records are not compared", side,
                           STR_ARG(s->name));
     if (s->damaged && ok)
         ok = compare_note(b, false, "%s: %.*s is damaged in %llu place%s", side, STR_ARG(s->name),
                           (unsigned long long)s->damaged, s->damaged == 1 ? "" : "s");
     if (unfinished && ok)
         ok = compare_note(b, true,
-                          "%s: %u compile%s of %.*s never ended: what %s would have done is not "
-                          "compared",
+                          "%s: %u compile%s of %.*s never ended: the rest of %s is not compared",
                           side, unfinished, unfinished == 1 ? "" : "s", STR_ARG(s->name),
-                          unfinished == 1 ? "it" : "they");
+                          unfinished == 1 ? "it" : "them");
     if (s->outline->n_unreadable && ok)
         ok = compare_note(b, true, "%s: %u graph%s of %.*s cannot be read", side,
                           s->outline->n_unreadable, s->outline->n_unreadable == 1 ? "" : "s",

@@ -32,7 +32,7 @@ static void put_side(const struct writing *w, const char *name, const struct com
     if (side->n_runs > 1) {
         buf_puts(&text, ", ");
         format_plural(&text, side->n_runs, "run");
-        buf_puts(&text, "; what exists is told of ");
+        buf_puts(&text, "; guards, graphs and lines are those of ");
         format_text(&text, side->runs[stands]->name, 0);
     }
     format_wrapped(w->out, buf_str(&text), w->how->width, 0, INDENT);
@@ -67,7 +67,7 @@ void diff_text(const struct compare *compare, const struct report_options *how, 
     put_side(&w, "after", &compare->after, compare->after_run);
     diff_put_summary(compare, &text);
     if (text.n == 0)
-        buf_puts(&text, "nothing but times differs");
+        buf_puts(&text, "only times differ");
     put_sentence(&w, &text);
     buf_release(&text);
     diff_tables(compare, how, out, put_table, &w);

@@ -8,7 +8,7 @@
 #include "trace/base/vec.h"
 #include "trace/events/symbols.h"
 
-/* What was read of one trace. */
+/* The data that was read from one trace. */
 struct build_input {
     struct trace *trace;
     struct chromium_list *events;
@@ -19,7 +19,7 @@ struct build_input {
     const struct symbol_table *symbols;
     const struct graph_list *graphs;
     struct deep *deep;
-    struct replay *replay;  /* NULL where none was asked for */
+    struct replay *replay;  /* NULL if it was not requested */
     int64_t *estimated_ns;  /* by record: what the estimate of lines gave to its user line */
     uint32_t *recording_of; /* by recording: index into profile->recordings, or PROFILE_NONE */
     uint32_t *compile_of;   /* by attempt: index into profile->compiles; PROFILE_NONE: left out */
@@ -82,13 +82,13 @@ struct profile_build {
     differences;
 };
 
-/* Is this attempt asked for, and which compile is it of? */
+/* Whether this attempt is selected, and to which compile it belongs. */
 static inline uint32_t build_compile(const struct build_input *input, uint32_t attempt)
 {
     return attempt == TRACE_NONE ? PROFILE_NONE : input->compile_of[attempt];
 }
 
-/* Records that name no compile are taken unless a compile was asked for. */
+/* Records that name no compile are included unless a compile was selected. */
 static inline bool build_takes(const struct profile_build *b, const struct build_input *input,
                                uint32_t record)
 {
@@ -99,7 +99,8 @@ static inline bool build_takes(const struct profile_build *b, const struct build
                                     : input->compile_of[r->attempt] != PROFILE_NONE;
 }
 
-/* Does this attempt's work stay? That of an attempt with a next one was thrown away. */
+/* Whether this attempt's work was kept: the work of an attempt that has a next one was thrown
+ * away. */
 static inline bool build_kept(const struct build_input *input, uint32_t attempt)
 {
     return attempt == TRACE_NONE || input->trace->attempts[attempt].next == TRACE_NONE;

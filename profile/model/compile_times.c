@@ -1,4 +1,4 @@
-/* How long each compile took, and each recording. */
+/* Computes how long each compile and each recording took. */
 #include "profile/model/build.h"
 
 #define DAY_US INT64_C(86400000000)
@@ -38,7 +38,7 @@ int64_t build_last_time(const struct build_input *input, uint32_t recording)
     return latest;
 }
 
-/* The phases that stand for a whole compile, the outer first. */
+/* The phases that last for a whole compile, the outer one first. */
 static bool is_whole(const struct profile_build *b, const struct phase_span *span, int choice)
 {
     static const char *const WHOLE[] = { "entire_frame_compile", "dynamo" };
@@ -70,7 +70,7 @@ static int64_t records_ns(const struct profile_build *b, const struct profile_co
     return us > 0 ? us * 1000 : 0;
 }
 
-/* Are all its attempts asked for? What PyTorch measured is of them together. */
+/* Whether all attempts of a compile are selected; PyTorch measured them together. */
 static bool is_complete(const struct profile_build *b, const struct profile_compile *compile)
 {
     const struct trace *trace = b->inputs[b->recordings.v[compile->recording].input].trace;

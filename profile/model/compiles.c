@@ -1,4 +1,4 @@
-/* Which recordings and compiles a profile is of, and how long each took. */
+/* Selects the recordings and compiles of a profile, and computes how long each took. */
 #include "profile/model/build.h"
 #include "trace/selector.h"
 
@@ -51,7 +51,7 @@ static bool add_recordings(struct profile_build *b, uint32_t input)
     return true;
 }
 
-/* Without folders, where that still tells all recordings apart. */
+/* Removes folders from the names, if the names remain distinct. */
 static void shorten_names(struct profile_build *b)
 {
     for (size_t i = 0; i < b->recordings.n; i++) {
@@ -64,7 +64,7 @@ static void shorten_names(struct profile_build *b)
     }
 }
 
-/* What the metrics say of the function that was compiled. */
+/* Reads the function that was compiled from the metrics. */
 static void name_function(struct profile_compile *compile, const struct metrics *metrics)
 {
     compile->function = metrics ? metrics->function : STR("");
@@ -173,7 +173,7 @@ static bool add_compiles(struct profile_build *b, struct build_input *in, struct
     return name_unfinished(b, in, err);
 }
 
-/* Filters must leave something. What is there instead is told of the first trace. */
+/* Fails if the filters select nothing; the message lists what the first trace has. */
 static bool check_filters(const struct profile_build *b, struct err *err)
 {
     const struct profile_options *asked = &b->profile.options;

@@ -30,15 +30,15 @@ struct line_cost {
     uint64_t real_dispatches, real_allocations; /* the latter: dispatches of empty() and its like */
     int64_t self_ns;
     uint64_t dispatches, exprs, symbolic_tensors; /* replayed */
-    uint64_t saved_bytes; /* for backward, estimated: profile/model/graph_memory.h */
+    uint64_t saved_bytes; /* saved for backward, estimated: profile/model/graph_memory.h */
 };
 
 /* A counter that PyTorch keeps too (torch.utils._stats.simple_call_counter). */
 struct cost_counter {
     struct str label;           /* "FakeTensorMode.__torch_dispatch__", "attempt fast" */
     bool is_real;               /* pytorch and recorded are known */
-    uint64_t pytorch, recorded; /* what PyTorch counted, and the recorder */
-    uint64_t replayed;          /* what the replay estimates for the recorded graphs */
+    uint64_t pytorch, recorded; /* the counts of PyTorch, and of the recorder */
+    uint64_t replayed;          /* the replay's estimate for the recorded graphs */
 };
 
 /* Work around operators: pytree, devices, no_dispatch (deep). */
@@ -102,7 +102,7 @@ static inline uint64_t operator_cost_real(const struct operator_cost *cost)
  * another. PROFILE_DEPTHS - 1 stands for that or more. */
 unsigned operator_cost_depth(const struct operator_cost *cost);
 
-/* Does it make a tensor that has no values yet: aten.empty_strided and its like? */
+/* Whether the operator makes a tensor without values: aten.empty_strided and similar ones. */
 bool operator_allocates(struct str op);
 
 #endif

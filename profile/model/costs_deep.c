@@ -1,4 +1,4 @@
-/* What a deep recording tells besides dispatches: counters beside PyTorch's, work around operators,
+/* Data of a deep recording other than dispatches: counters as PyTorch's, work around operators,
  * uses of sizes, memory of phases. */
 #include "profile/model/build.h"
 #include "trace/base/text/json.h"
@@ -63,7 +63,7 @@ static bool is_new(struct deepening *d, const struct deep_total *total, bool *re
     return row != INTERN_NONE;
 }
 
-/* They are of whole processes: nothing can be said of one compile. */
+/* The counters are those of whole processes, so they are not attributed to one compile. */
 static bool add_totals(struct deepening *d)
 {
     intern_release(&d->last);

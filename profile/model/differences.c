@@ -1,4 +1,4 @@
-/* Several recordings side by side: which compiles differ, and in what. */
+/* Compares several recordings: which compiles differ, and in what. */
 #include "profile/model/build.h"
 
 static int64_t attempts_of(const struct profile_compile *compile)
@@ -36,7 +36,7 @@ static int64_t ns_of(const struct profile_compile *compile)
     return compile->ns;
 }
 
-/* What is compared, and how far values may lie apart: times are never the same twice. */
+/* The compared values, and the distances that are tolerated: times are never the same twice. */
 static const struct aspect {
     const char *what;
     int64_t (*value)(const struct profile_compile *compile);

@@ -124,7 +124,7 @@ void format_spaces(struct buf *out, size_t n)
         buf_putc(out, ' ');
 }
 
-/* The next word; of one that fills more than a line, as much as a line holds. */
+/* Returns the next word; if it is longer than a line, the part that fits into a line. */
 static struct str take_word(struct str *text, size_t width, size_t indent)
 {
     struct str word = str_first(*text, str_find_char(*text, ' '));

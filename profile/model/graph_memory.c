@@ -13,7 +13,7 @@ struct estimating {
     struct profile_build *b;
     struct line_table *lines;
     const struct build_input *in;
-    struct intern ops; /* names of operators */
+    struct intern ops; /* interned names of operators */
     vec_of(signed char)
     aliases;               /* by name: does it return memory of its arguments? */
     struct intern symbols; /* of the attempt at hand */
@@ -25,7 +25,7 @@ struct estimating {
 };
 
 /* One graph at work. Arrays are by node. */
-struct estimate {
+struct memory_estimate {
     const struct graph *graph;
     uint32_t *owner; /* the node whose memory it has: itself, or what it is a view of; NODE_NONE */
     int64_t *bytes;  /* of owners; 0 of others */
@@ -105,7 +105,7 @@ static int is_alias(struct estimating *e, const struct node *node)
     return e->aliases.v[id];
 }
 
-static void use_arg(struct estimate *s, const struct arg *arg, uint32_t at, unsigned depth)
+static void use_arg(struct memory_estimate *s, const struct arg *arg, uint32_t at, unsigned depth)
 {
     if (arg->kind == ARG_NODE && arg->u.node < at && s->owner[arg->u.node] != NODE_NONE)
         s->last[s->owner[arg->u.node]] = at;
@@ -115,7 +115,7 @@ static void use_arg(struct estimate *s, const struct arg *arg, uint32_t at, unsi
         use_arg(s, &s->graph->args[arg->u.items.first + i], at, depth + 1);
 }
 
-static uint32_t first_owner(const struct estimate *s, const struct node *node, uint32_t at)
+static uint32_t first_owner(const struct memory_estimate *s, const struct node *node, uint32_t at)
 {
     const struct arg *arg = node_args(s->graph, node);
     return arg && arg->kind == ARG_NODE && arg->u.node < at ? s->owner[arg->u.node] : NODE_NONE;
@@ -123,7 +123,7 @@ static uint32_t first_owner(const struct estimate *s, const struct node *node, u
 
 /* Of a getitem: an element of a list of views is a view; of other results each is a tensor. A call
  * without a meta (a tuple) owns nothing itself, but passes on what it is a view of. */
-static bool set_owner(struct estimating *e, struct estimate *s, uint32_t at)
+static bool set_owner(struct estimating *e, struct memory_estimate *s, uint32_t at)
 {
     const struct node *node = &s->graph->nodes[at];
     const struct meta *meta = node->meta == META_NONE ? NULL : &s->graph->pool->metas[node->meta];
@@ -154,7 +154,7 @@ static bool set_owner(struct estimating *e, struct estimate *s, uint32_t at)
     return true;
 }
 
-static bool find_owners(struct estimating *e, struct estimate *s)
+static bool find_owners(struct estimating *e, struct memory_estimate *s)
 {
     for (uint32_t i = 0; i < s->graph->n_nodes; i++) {
         const struct node *node = &s->graph->nodes[i];
@@ -182,13 +182,13 @@ static void add_bytes(uint64_t *sum, int64_t bytes)
         *sum = UINT64_MAX;
 }
 
-static bool owns(const struct estimate *s, uint32_t node)
+static bool owns(const struct memory_estimate *s, uint32_t node)
 {
     return s->owner[node] == node;
 }
 
 /* Sums of what is born less what has died; `freed` is scratch, by node, all 0. */
-static uint32_t find_peak(struct estimate *s, uint64_t *freed)
+static uint32_t find_peak(struct memory_estimate *s, uint64_t *freed)
 {
     uint64_t live = 0;
     uint32_t peak = NODE_NONE;
@@ -219,7 +219,7 @@ static int by_bytes(const void *a, const void *b)
     return str_cmp(x->name, y->name);
 }
 
-static bool add_node(struct estimating *e, const struct estimate *s, uint32_t at)
+static bool add_node(struct estimating *e, const struct memory_estimate *s, uint32_t at)
 {
     const struct node *node = &s->graph->nodes[at];
     struct memory_node row = { .graph = (uint32_t)e->b->graph_memory.n,
@@ -239,7 +239,7 @@ static bool add_node(struct estimating *e, const struct estimate *s, uint32_t at
     return row.op.p && vec_push(&e->b->memory_nodes, row);
 }
 
-static bool add_live(struct estimating *e, const struct estimate *s, uint32_t peak)
+static bool add_live(struct estimating *e, const struct memory_estimate *s, uint32_t peak)
 {
     size_t first = e->b->memory_nodes.n;
     for (uint32_t i = 0; i <= peak && peak != NODE_NONE; i++)
@@ -256,7 +256,7 @@ static bool add_live(struct estimating *e, const struct estimate *s, uint32_t pe
 
 /* ---- Saved for backward ---- */
 
-static bool saved_line(struct estimating *e, const struct estimate *s, uint32_t owner,
+static bool saved_line(struct estimating *e, const struct memory_estimate *s, uint32_t owner,
                        uint64_t bytes)
 {
     const struct node *node = &s->graph->nodes[owner];
@@ -273,7 +273,7 @@ static bool saved_line(struct estimating *e, const struct estimate *s, uint32_t 
     return true;
 }
 
-static bool save(struct estimating *e, struct estimate *s, uint32_t node, bool *seen)
+static bool save(struct estimating *e, struct memory_estimate *s, uint32_t node, bool *seen)
 {
     uint32_t owner = s->owner[node];
     if (owner == NODE_NONE || seen[owner])
@@ -288,8 +288,8 @@ static bool save(struct estimating *e, struct estimate *s, uint32_t node, bool *
     return saved_line(e, s, owner, (uint64_t)s->bytes[owner]);
 }
 
-static bool find_saved_by(struct estimating *e, struct estimate *s, const struct graph *backward,
-                          bool *seen)
+static bool find_saved_by(struct estimating *e, struct memory_estimate *s,
+                          const struct graph *backward, bool *seen)
 {
     struct intern names = INTERN_INIT;
     bool ok = true;
@@ -307,7 +307,7 @@ static bool find_saved_by(struct estimating *e, struct estimate *s, const struct
     return ok;
 }
 
-/* The backward graph of the same attempt; PROFILE_NONE. */
+/* Returns the backward graph of the same attempt, or PROFILE_NONE. */
 static uint32_t backward_of(const struct build_input *in, const struct graph_ref *forward)
 {
     for (uint32_t i = 0; i < in->graphs->n; i++)
@@ -318,7 +318,7 @@ static uint32_t backward_of(const struct build_input *in, const struct graph_ref
     return PROFILE_NONE;
 }
 
-static bool find_saved(struct estimating *e, struct estimate *s, const struct graph_ref *ref)
+static bool find_saved(struct estimating *e, struct memory_estimate *s, const struct graph_ref *ref)
 {
     struct err unreadable = { 0 };
     uint32_t backward = ref->kind == GRAPH_FORWARD ? backward_of(e->in, ref) : PROFILE_NONE;
@@ -339,10 +339,10 @@ static bool estimate_graph(struct estimating *e, const struct graph *graph,
                            const struct graph_ref *ref)
 {
     size_t n = (size_t)graph->n_nodes + 1;
-    struct estimate s = { .graph = graph,
-                          .owner = calloc(n, sizeof *s.owner),
-                          .bytes = calloc(n, sizeof *s.bytes),
-                          .last = calloc(n, sizeof *s.last) };
+    struct memory_estimate s = { .graph = graph,
+                                 .owner = calloc(n, sizeof *s.owner),
+                                 .bytes = calloc(n, sizeof *s.bytes),
+                                 .last = calloc(n, sizeof *s.last) };
     uint64_t *freed = calloc(n, sizeof *freed);
     bool ok =
         s.owner && s.bytes && s.last && freed && read_hints(e, ref->attempt) && find_owners(e, &s);

@@ -1,4 +1,4 @@
-/* The same costs in another order: by operator, user line, user stack or module. Part of the
+/* Costs grouped by operator, user line, user stack or module. Part of the
  * profile (profile/model/profile.h); made only when asked for.
  *
  *   op      calls, dispatches and what the replay counted for them

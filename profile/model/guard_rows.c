@@ -2,7 +2,7 @@
 #include "profile/model/build.h"
 #include "trace/events/user_line.h"
 
-struct grouping {
+struct guard_grouping {
     struct profile_build *b;
     struct intern exprs;       /* expression -> number */
     struct intern eval_exprs;  /* expression of a guard proper -> row in b->guard_exprs */
@@ -18,8 +18,8 @@ struct place {
     struct str code;
 };
 
-static bool place_of(struct grouping *g, const struct build_input *in, const struct guard *guard,
-                     struct place *ret)
+static bool place_of(struct guard_grouping *g, const struct build_input *in,
+                     const struct guard *guard, struct place *ret)
 {
     const struct trace *trace = in->trace;
     uint32_t recording = trace->records[guard->record].recording;
@@ -41,8 +41,8 @@ static bool is_fresh(struct intern *seen, struct str key, bool *fresh)
     return id != INTERN_NONE;
 }
 
-static bool count_row(struct grouping *g, const struct guard *guard, const struct place *place,
-                      uint32_t expr, bool kept)
+static bool count_row(struct guard_grouping *g, const struct guard *guard,
+                      const struct place *place, uint32_t expr, bool kept)
 {
     uint32_t row =
         intern(&g->rows, BUILD_KEY(expr, guard->kind, guard->asked_by, place->file, place->line));
@@ -63,7 +63,7 @@ static bool count_row(struct grouping *g, const struct guard *guard, const struc
     return true;
 }
 
-static bool count_expr(struct grouping *g, const struct place *place, struct str text,
+static bool count_expr(struct guard_grouping *g, const struct place *place, struct str text,
                        uint32_t expr, bool kept)
 {
     bool new_line;
@@ -80,7 +80,7 @@ static bool count_expr(struct grouping *g, const struct place *place, struct str
 
 static void count_symbol(void *user, struct str symbol)
 {
-    struct grouping *g = user;
+    struct guard_grouping *g = user;
     uint32_t row = intern(&g->symbols, symbol);
     if (row == INTERN_NONE ||
         (row == g->b->guard_symbols.n &&
@@ -94,7 +94,7 @@ static void count_symbol(void *user, struct str symbol)
 }
 
 /* What only counts for a guard proper, neither suppressed nor deferred. */
-static bool count_guard(struct grouping *g, uint32_t input, const struct guard *guard,
+static bool count_guard(struct guard_grouping *g, uint32_t input, const struct guard *guard,
                         const struct place *place)
 {
     struct profile_guards *all = &g->b->profile.guards;
@@ -112,7 +112,7 @@ static bool count_guard(struct grouping *g, uint32_t input, const struct guard *
     return !g->failed;
 }
 
-static bool group(struct grouping *g, uint32_t input, const struct guard *guard)
+static bool group(struct guard_grouping *g, uint32_t input, const struct guard *guard)
 {
     const struct build_input *in = &g->b->inputs[input];
     struct str asked = g->b->profile.options.file;
@@ -184,7 +184,7 @@ static void publish(struct profile_build *b)
 
 bool build_guards(struct profile_build *b, struct err *err)
 {
-    struct grouping g = { .b = b };
+    struct guard_grouping g = { .b = b };
     bool ok = true;
     for (uint32_t i = 0; ok && i < b->profile.n_traces; i++) {
         const struct guard_list *guards = b->inputs[i].guards;

@@ -75,8 +75,8 @@ static void unfinished(const struct profile *p, uint32_t compile, struct buf *ou
     if (s->end_ns > s->start_ns) {
         format_ns(out, s->end_ns - s->start_ns);
         buf_puts(out, " of it in ");
-    } else { /* how long it was at it, the log does not tell */
-        buf_puts(out, "and the last it told was that it began ");
+    } else { /* the log does not contain how long the phase ran */
+        buf_puts(out, "and its last record is the start of ");
     }
     format_text(out, profile_name(p, s->name), 0);
     const char *meaning = phase_meaning(profile_name(p, s->name));
@@ -164,7 +164,8 @@ static bool same_place(const struct graph_break *a, const struct graph_break *b)
     return a->line == b->line && str_eq(a->file, b->file);
 }
 
-/* Breaks at the line of break `i`; 0 when an earlier one stands for that line. */
+/* Returns the number of breaks at the line of break `i`, or 0 when an earlier break has the same
+ * line. */
 static uint64_t breaks_there(const struct profile *p, uint32_t i)
 {
     enum { LOOK_AT = 1000 }; /* of more, the first will do */
@@ -369,7 +370,7 @@ static void recordings(const struct profile *p, struct buf *out)
     }
 }
 
-/* What to expect of a profile that holds less than others. */
+/* Explains why a profile contains less than others. */
 static void nothing_there(const struct profile *p, struct buf *out)
 {
     if (p->n_compiles == 0 && p->operators.graphs[GRAPH_EXPORTED] > 0) {

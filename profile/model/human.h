@@ -1,5 +1,5 @@
-/* Quantities for reading: three digits and a unit, or digits in groups of three. JSON never holds
- * these. */
+/* Formats quantities for people: three digits and a unit, or digits in groups of three. JSON never
+ * contains these. */
 #ifndef SYMTAPE_PROFILE_MODEL_HUMAN_H
 #define SYMTAPE_PROFILE_MODEL_HUMAN_H
 

@@ -27,7 +27,7 @@ bool line_table_node(struct line_table *table, const struct graph *graph, uint32
 /* A place as it is told: its row in b->lines, LINE_NOBODY where its file was not asked for. */
 bool line_table_place(struct line_table *table, struct str file, uint32_t line, struct str function,
                       struct str code, uint32_t *ret);
-/* The user's place of a node, which line_table_node() counts. */
+/* Returns the user line of a node, which line_table_node() counts. */
 const struct location *line_table_location(const struct graph *graph, uint32_t location);
 
 /* Rows of a recorded user stack, looked up once for each stack: the user's line (LINE_NOBODY: none,
@@ -36,7 +36,7 @@ const struct location *line_table_location(const struct graph *graph, uint32_t l
 bool line_table_stack(struct line_table *table, const struct build_input *input, uint32_t recording,
                       stack_id stack, uint32_t *line, uint32_t *library_line);
 
-/* Makes room for the stacks of another input. False when memory ran out. */
+/* Prepares for the stacks of another input. False when memory ran out. */
 bool line_table_start(struct line_table *table, const struct build_input *input);
 void line_table_release(struct line_table *table);
 

@@ -4,7 +4,7 @@
 
 #define DAY_US INT64_C(86400000000)
 
-struct estimate {
+struct time_estimate {
     struct profile_build *b;
     struct line_table *lines;
     const struct build_input *in;
@@ -17,7 +17,7 @@ struct rows {
     struct profile_line *user, *library;
 };
 
-static bool find_rows(struct estimate *e, uint32_t record, stack_id stack, struct rows *ret)
+static bool find_rows(struct time_estimate *e, uint32_t record, stack_id stack, struct rows *ret)
 {
     uint32_t line, library_line;
     *ret = (struct rows){ NULL, NULL };
@@ -33,7 +33,7 @@ static bool find_rows(struct estimate *e, uint32_t record, stack_id stack, struc
     return true;
 }
 
-static bool count_guards(struct estimate *e)
+static bool count_guards(struct time_estimate *e)
 {
     for (uint32_t i = 0; i < e->in->guards->n; i++) {
         const struct guard *guard = &e->in->guards->guards[i];
@@ -56,7 +56,7 @@ static bool count_guards(struct estimate *e)
     return true;
 }
 
-static bool count_symbols(struct estimate *e)
+static bool count_symbols(struct time_estimate *e)
 {
     for (uint32_t i = 0; i < e->in->symbols->n_symbols; i++) {
         const struct symbol *symbol = &e->in->symbols->symbols[i];
@@ -83,7 +83,7 @@ static bool count_symbols(struct estimate *e)
     return true;
 }
 
-static void mark_backend(struct estimate *e)
+static void mark_backend(struct time_estimate *e)
 {
     for (uint32_t i = 0; i < e->in->events->n; i++) {
         const struct chromium_event *event = &e->in->events->events[i];
@@ -117,7 +117,7 @@ static bool leads_up(enum event event)
            event == EVENT_DESCRIBE_SOURCE || event == EVENT_STR;
 }
 
-static void attribute(struct estimate *e, const struct rows *rows, int64_t ns, uint32_t record)
+static void attribute(struct time_estimate *e, const struct rows *rows, int64_t ns, uint32_t record)
 {
     struct profile_lines *all = &e->b->profile.lines;
     bool kept = build_kept(e->in, e->in->trace->records[record].attempt);
@@ -133,7 +133,7 @@ static void attribute(struct estimate *e, const struct rows *rows, int64_t ns, u
     }
 }
 
-static bool estimate_attempt(struct estimate *e, uint32_t index)
+static bool estimate_attempt(struct time_estimate *e, uint32_t index)
 {
     const struct trace *trace = e->in->trace;
     const struct attempt *attempt = &trace->attempts[index];
@@ -162,7 +162,7 @@ static bool estimate_input(struct profile_build *b, struct line_table *lines,
                            const struct build_input *in)
 {
     size_t n = (size_t)in->trace->n_records + 1;
-    struct estimate e = {
+    struct time_estimate e = {
         .b = b,
         .lines = lines,
         .in = in,

@@ -76,8 +76,8 @@ static bool count_nodes(struct counting *c, const struct graph *graph, const str
     return true;
 }
 
-/* What count_visited() needs to know of the graph that it is shown. */
-struct visit {
+/* The argument of count_visited() for a graph. */
+struct operator_visit {
     struct counting *c;
     const struct graph_ref *ref;
     bool kept, visited;
@@ -86,7 +86,7 @@ struct visit {
 
 static bool count_visited(void *user, const struct graph *graph)
 {
-    struct visit *visit = user;
+    struct operator_visit *visit = user;
     visit->visited = true;
     visit->nodes = graph_counts(graph).nodes;
     return count_nodes(visit->c, graph, visit->ref, visit->kept, &visit->calls);
@@ -96,7 +96,7 @@ static bool count_graph(struct counting *c, const struct build_input *in, uint32
 {
     const struct graph_ref *ref = &in->graphs->refs[index];
     struct profile_operators *all = &c->b->profile.operators;
-    struct visit visit = { .c = c, .ref = ref, .kept = build_kept(in, ref->attempt) };
+    struct operator_visit visit = { .c = c, .ref = ref, .kept = build_kept(in, ref->attempt) };
     struct err unreadable = { 0 };
     if (!trace_visit_graph(in->trace, index, count_visited, &visit, &unreadable)) {
         if (visit.visited)

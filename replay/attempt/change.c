@@ -132,7 +132,7 @@ bool input_set_parse(struct input_set *set, struct str text, struct err *err)
     set->symbol = str_trim(str_first(text, equals));
     set->value = str_trim(str_from(text, equals + 1));
     if (set->symbol.n == 0 || set->value.n == 0 || !is_number(set->value))
-        return err_set(err, ERR_USAGE, "%.*s: a hint is SYMBOL=NUMBER", STR_ARG(text));
+        return err_set(err, ERR_USAGE, "%.*s: a hint has the form SYMBOL=NUMBER", STR_ARG(text));
     return true;
 }
 
@@ -277,8 +277,8 @@ static bool check_all(const struct inputs *inputs, bool first_only, enum policy 
         for (uint32_t d = 0; d < t->ndim && !(first_only && d); d++)
             if (t->size[d] > 1 && t->size_symbol[d].name.n == 0)
                 return err_set(err, ERR_USAGE,
-                               "policy %s: size %u of %.*s was recorded as the number %lld, and a "
-                               "policy invents no symbol",
+                               "policy %s: size %u of %.*s was recorded as the number %lld, and "
+                               "a policy cannot make it a symbol",
                                policy_name(policy), d, STR_ARG(t->source), (long long)t->size[d]);
     }
     return true;

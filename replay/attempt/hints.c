@@ -51,8 +51,9 @@ static bool set_tensor(struct hinting *h, struct input_tensor *t, const struct r
         evaluate(h, s->meta.size[d], &t->size[d]);
         evaluate(h, s->meta.stride[d], &t->stride[d]);
         if (t->size[d] < 0)
-            return err_set(err, ERR_USAGE, "size %u of %.*s is %lld then: a size is not negative",
-                           d, STR_ARG(t->source), (long long)t->size[d]);
+            return err_set(err, ERR_USAGE,
+                           "size %u of %.*s would be %lld: a size cannot be negative", d,
+                           STR_ARG(t->source), (long long)t->size[d]);
     }
     evaluate(h, s->meta.offset, &t->offset);
     return true;

@@ -49,7 +49,7 @@ CASES = [
      "the disk of {disk} (TMPDIR) is full: logs may be cut", ""),
     ("record, no room for a log",
      "TMPDIR=$DISK $SYMTAPE record -o n.tape -- sh -c '" + FILL + "echo x > $TORCH_TRACE/a.log; exit 7'", 7,
-     "PyTorch logged nothing: there was no room; no tape is written", ""),
+     "PyTorch logged nothing: there was no space left; no tape is written", ""),
     ("record, a log that is cut",
      "TMPDIR=$DISK $SYMTAPE record -o c.tape -- sh -c 'head -c 4000000 /dev/zero > $DISK/fill; zstdcat $LOG "
      "$LOG $LOG > $TORCH_TRACE/a.log; echo went on; exit 7'", 7,

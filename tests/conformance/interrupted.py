@@ -108,7 +108,7 @@ def check(kind, data, number, options=(), expected=None):
         run = reader.end(number)
         if run.code != 130:
             return [run.told()]
-        if b"interrupted: what was read until then is on the tape" not in run.err:
+        if b"interrupted: the tape has what was read until then" not in run.err:
             return [f"said {run.err.decode()}"]
         if left(folder) != ["out.tape"]:
             return [f"left {left(folder)}"]

@@ -100,7 +100,7 @@ Beyond 2^31 elements memory is counted as ever; beyond 2^63 bytes there is none.
 
     $ symtape run --backend null $RECORDINGS/encoder.log.zst:0/1 --sizes s77=400000000000000000
     1 graph on null: failed
-    2> symtape: 0/1_0:aot_inference_graph: node arg4_1: more than 2^63 bytes
+    2> symtape: 0/1_0:aot_inference_graph: node arg4_1: it needs more than 2^63 bytes
     [exit 4]
 
 Where time goes, of which only what does not depend on the machine can be shown here; the fields of --json are told in the page.
@@ -152,7 +152,7 @@ More memory than there is: told before it is tried.
 
     $ symtape run $RECORDINGS/encoder.log.zst:0/1 --sizes s77=4000000000
     1 graph on cpu: failed
-    2> symtape: 0/1_0:aot_inference_graph: 122880000152472 bytes of memory are needed, and {*} can be had on cpu; node arg4_1 is the first beyond that
+    2> symtape: 0/1_0:aot_inference_graph: 122880000152472 bytes of memory are needed, and {*} are available on cpu; node arg4_1 is the first that needs more
     [exit 4]
 
 Inputs that are not what the graph takes.
@@ -179,7 +179,7 @@ Inputs that are not what the graph takes.
 
     $ symtape run $RECORDINGS/exported.pt2 --inputs narrow.safetensors
     1 graph on cpu: refused
-    2> symtape: ::exported/models/model.json: input x: dimension 1 is 2, and it was recorded as the number 4
+    2> symtape: ::exported/models/model.json: input x: dimension 1 is 2, and it was recorded as the constant 4
     [exit 1]
 
     $ printf '\071\0\0\0\0\0\0\0{"in.9":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}\0\0\0\0\0\0\0\0' > extra.safetensors

@@ -6,7 +6,7 @@ An operator that nothing computes is named; to git bisect it tells nothing.
 
     $ symtape run $SHARED/variety/triton_kernel.log.zst --bisect-codes
     1 graph on cpu: refused
-    2> symtape: 0/0_0:aot_inference_graph: node triton_kernel_wrapper_functional_proxy at /home/user/models/rec_misc.py:85 `_tk.add[(triton.cdiv(x.numel(), 256),)](x, y, o, x.numel(), BLOCK=256)`: unsupported: nothing computes torch.ops.higher_order.triton_kernel_wrapper_functional
+    2> symtape: 0/0_0:aot_inference_graph: node triton_kernel_wrapper_functional_proxy at /home/user/models/rec_misc.py:85 `_tk.add[(triton.cdiv(x.numel(), 256),)](x, y, o, x.numel(), BLOCK=256)`: unsupported: no kernel computes torch.ops.higher_order.triton_kernel_wrapper_functional
     [exit 125]
 
 Jagged lengths that nobody gives are what the asserts say of them: u0 is asked for, u1 follows from Eq(u0 + u1, s59).

@@ -14,7 +14,7 @@ What graphs can be run on is told of every machine; of CUDA, whatever is found, 
     cpu cuda null
 
     $ symtape info --backends x.tape
-    2> symtape: info: --backends goes without a TAPE
+    2> symtape: info: --backends takes no TAPE
     [exit 2]
 
     $ symtape info

@@ -42,17 +42,17 @@ More elements than 32 bits count, and more bytes than 63 do.
 
     $ symtape run --backend null $RECORDINGS/train.log.zst:0/0:forward --sizes s27=9223372036854775807
     1 graph on null: failed
-    2> symtape: 0/0_0:aot_forward_graph: node primals_4: more than 2^63 bytes
+    2> symtape: 0/0_0:aot_forward_graph: node primals_4: it needs more than 2^63 bytes
     [exit 4]
 
 The shape replay's hints are held to the same.
 
     $ symtape replay $RECORDINGS/train.log.zst --sizes s23=abc
-    2> symtape: s23=abc: a hint is SYMBOL=NUMBER
+    2> symtape: s23=abc: a hint has the form SYMBOL=NUMBER
     [exit 2]
 
     $ symtape replay $RECORDINGS/train.log.zst --sizes s23=-1
-    2> symtape: size 0 of L['ids'] is -1 then: a size is not negative
+    2> symtape: size 0 of L['ids'] would be -1: a size cannot be negative
     [exit 2]
 
 Files of sizes.
@@ -74,7 +74,7 @@ Files of sizes.
     [exit 4]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes .
-    2> symtape: .: is a folder
+    2> symtape: . is a folder
     [exit 2]
 
 Graphs that are not there.
@@ -84,7 +84,7 @@ Graphs that are not there.
     [exit 3]
 
     $ : > empty.log; symtape run empty.log
-    2> symtape: empty.log: no record of TORCH_TRACE in it
+    2> symtape: empty.log: it contains no record of TORCH_TRACE
     [exit 3]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:nonsense

@@ -6,7 +6,7 @@ A guard that a call asked for: the call, and the user's line.
     0/0_0:dynamo_output_graph
     first bad: event 5 of 11, guard s23 < 16, asked for by conv1d = torch.conv1d, /home/user/demo/train.py:18 in forward: x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))
     last good: event 4 of 11, node transpose = Tensor.transpose, /home/user/demo/train.py:18 in forward: x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))
-    6 questions in 6 rounds; good and bad were both asked afresh
+    6 checks in 6 rounds; the last good and the first bad place were both checked again
     first-bad=5 id=e1c81bad162d1681 kind=guard expr="s23 < 16" good=4 probes=6
     [exit 1]
 
@@ -14,9 +14,9 @@ A guard that no call can ask for is there at its place in time, with the user's 
 
     $ symtape bisect $RECORDINGS/encoder.log.zst:0/1 --guard 'Eq(Mod(s27, 8), 0)'
     0/1_0:dynamo_output_graph
-    first bad: event 11 of 135, guard Eq(Mod(s27, 8), 0), recorded as the work of dynamo, /home/user/demo/encoder.py:25 in forward: if length % WINDOW:
+    first bad: event 11 of 135, guard Eq(Mod(s27, 8), 0), recorded as made by dynamo, /home/user/demo/encoder.py:25 in forward: if length % WINDOW:
     last good: event 10 of 135, node layer_norm = torch.nn.functional.layer_norm, /home/user/demo/encoder.py:46 in forward: x = x + self.attention(self.norm1(x))
-    9 questions in 9 rounds; good and bad were both asked afresh
+    9 checks in 9 rounds; the last good and the first bad place were both checked again
     first-bad=11 id=f376591cc1633174 kind=guard expr="Eq(Mod(s27, 8), 0)" good=10 probes=9
     [exit 1]
 
@@ -31,17 +31,17 @@ Nothing breaks: every graph of the attempt was searched.
     $ symtape bisect $RECORDINGS/train.log.zst:0/0 --guard 'Eq(s23, 16)'
     0/0_0:aot_backward_graph
     good after all 27 events, and in the 3 graphs before
-    6 questions in 6 rounds
+    6 checks in 6 rounds
     first-bad=none end=never events=27 probes=6
 
 A fault in the engine is found where it hits first.
 
-    $ symtape bisect $RECORDINGS/train.log.zst:0/0:forward --inject aten.tanh=size
+    $ symtape bisect $RECORDINGS/train.log.zst:0/0:forward --inject-fault aten.tanh=size
     0/0_0:aot_forward_graph
     first bad: event 7 of 20, node tanh = aten.tanh.default, /home/user/demo/train.py:18 in forward: x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))
       mismatch: recorded f32[s23, 16, s27][16*s27, s27, 1]cpu, replayed f32[s23, 16, s27 + 1][16*s27, s27, 1]cpu
     last good: event 6 of 20, node convolution = aten.convolution.default, /home/user/demo/train.py:18 in forward: x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))
-    6 questions in 6 rounds; good and bad were both asked afresh
+    6 checks in 6 rounds; the last good and the first bad place were both checked again
     first-bad=7 id=8296de664cf404a2 kind=node expr="tanh = aten.tanh.default" good=6 probes=6
     [exit 1]
 
@@ -51,7 +51,7 @@ A command judges the graph cut behind a call; here it looks for an operator.
     0/0_0:aot_forward_graph
     first bad: event 4 of 17, node tanh = aten.tanh.default, /home/user/demo/train.py:18 in forward: x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))
     last good: event 3 of 17, node convolution = aten.convolution.default, /home/user/demo/train.py:18 in forward: x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))
-    8 questions in 3 rounds, and 2 for a contradiction; good and bad were both asked afresh
+    8 checks in 3 rounds, and 2 extra checks; the last good and the first bad place were both checked again
     first-bad=4 id=8296de664cf404a2 kind=node expr="tanh = aten.tanh.default" good=3 probes=8
     [exit 1]
 
@@ -68,7 +68,7 @@ FX text as the graph.
     f.fx
     first bad: event 2 of 2, node t = aten.tanh.default
     last good: event 1 of 2, node s = aten.sin.default
-    3 questions in 3 rounds, and 1 for a contradiction; good and bad were both asked afresh
+    3 checks in 3 rounds, and 1 extra check; the last good and the first bad place were both checked again
     first-bad=2 id=1b53e9f611d0ba85 kind=node expr="t = aten.tanh.default" good=1 probes=3
     [exit 1]
 
@@ -103,11 +103,11 @@ Between two tapes, and of a tape with itself.
 What makes no sense is said; with --bisect-codes a mistake stops git bisect and bad input is skipped.
 
     $ symtape bisect $RECORDINGS/train.log.zst --guard 's23 < 16' --specializes s23
-    2> symtape: bisect: --expect, --guard, --specializes and --check exclude each other
+    2> symtape: bisect: --error, --guard, --specializes and --check exclude each other
     [exit 2]
 
     $ symtape bisect $RECORDINGS/train.log.zst --guard 's23 <' --bisect-codes
-    2> symtape: bisect: 0/0_0:dynamo_output_graph: --guard: "s23 <" is no expression: offset 5: expected an operand
+    2> symtape: bisect: 0/0_0:dynamo_output_graph: --guard: "s23 <" is not an expression: offset 5: expected an operand
     [exit 129]
 
     $ symtape bisect nowhere.tape --guard 's23 < 16' --bisect-codes
@@ -119,15 +119,15 @@ What makes no sense is said; with --bisect-codes a mistake stops git bisect and 
     [exit 2]
 
     $ symtape bisect --between $RECORDINGS/train.log.zst
-    2> symtape: bisect: --between takes two TAPEs
+    2> symtape: bisect: --between needs two TAPEs
     [exit 2]
 
 A command that can never tell is not asked about every place.
 
     $ symtape bisect $RECORDINGS/train.log.zst:0/0:forward --check "sh -c 'echo no device; exit 125'"
     0/0_0:aot_forward_graph
-    cannot tell: not even about the whole: --check says: exit 125: no device
-    2 questions in 2 rounds
+    cannot tell: the check could not decide about the whole graph: --check printed: exit 125: no device
+    2 checks in 2 rounds
     first-bad=none end=cannot events=17 probes=2
     [exit 125]
 
@@ -135,11 +135,11 @@ A command that can never tell is not asked about every place.
     {"schema":"symtape.bisect/1","graph":"f.fx","list":[{"number":1,"id":"bdc1cc010dd3fa25","kind":"symbol","expr":"s0","node":"","op":"","recorded_as":null,"file":"","line":0,"function":"","code":"","failure":""},{"number":2,"id":"edb52ea1946124cb","kind":"node","expr":"s = aten.sin.default","node":"s","op":"aten.sin.default","recorded_as":null,"file":"","line":0,"function":"","code":"","failure":""},{"number":3,"id":"1b53e9f611d0ba85","kind":"node","expr":"t = aten.tanh.default","node":"t","op":"aten.tanh.default","recorded_as":null,"file":"","line":0,"function":"","code":"","failure":""}]}
 
     $ symtape bisect f.fx --only 12
-    2> symtape: bisect: --only: "12" is no id, as in e1c81bad162d1681: the last line of an earlier run has it
+    2> symtape: bisect: --only: "12" is not an event's id, as in e1c81bad162d1681; the last line of an earlier run prints it
     [exit 2]
 
     $ symtape bisect f.fx --timeout 3
-    2> symtape: bisect: --invert, --timeout, --looks and --allow belong to --check
+    2> symtape: bisect: --invert, --timeout, --extra-checks and --allow need --check
     [exit 2]
 
     $ symtape bisect f.fx --check true --timeout soon

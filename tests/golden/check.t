@@ -3,7 +3,7 @@
 A baseline of a tape holds for the tape itself; budgets need none.
 
     $ symtape check --save base.json $RECORDINGS/encoder.log.zst
-    2> symtape: base.json: a baseline of 1 tape
+    2> symtape: base.json: the baseline of 1 tape
 
     $ grep -E 'schema|torch|"guards"|ms_per_op' base.json
       "schema": "symtape.baseline/1",
@@ -56,7 +56,7 @@ Another program: what changed without a limit is listed, and what it does not me
     $ symtape check -b base.json --fail-on calls_exported:+0 $RECORDINGS/encoder.log.zst
     1 of 1 limit cannot be judged
       verdict      limit              baseline  here  change  allowed  meaning
-      cannot tell  calls_exported:+0         -     -       -        -  nothing here tells it
+      cannot tell  calls_exported:+0         -     -       -        -  the tapes do not record it
     [exit 125]
 
 One attempt, one compile. The compile that the restart made has its own measures.
@@ -94,17 +94,17 @@ Exit codes that git bisect run understands.
     [exit 125]
 
     $ symtape check --bisect-codes --max guard:1 $RECORDINGS/encoder.log.zst
-    2> symtape: check: --max: "guard" is no measure; check --list names them
+    2> symtape: check: --max: "guard" is not a measure; check --list lists them
     [exit 129]
 
 Mistakes.
 
     $ symtape check $RECORDINGS/encoder.log.zst
-    2> symtape: check: nothing to check: give --baseline FILE, --max LIMITS or --save FILE
+    2> symtape: check: there is nothing to check; use --baseline FILE, --max LIMITS or --save FILE
     [exit 2]
 
     $ symtape check --max guards:1
-    2> symtape: check: no TAPE is named
+    2> symtape: check: name a TAPE
     [exit 2]
 
     $ symtape check --fail-on guards:+0 $RECORDINGS/encoder.log.zst
@@ -112,11 +112,11 @@ Mistakes.
     [exit 2]
 
     $ symtape check --max guards:few $RECORDINGS/encoder.log.zst
-    2> symtape: check: --max: guards: "few" is no limit; a budget is a number: 500, 20.5
+    2> symtape: check: --max: guards: "few" is not a limit; it must be a number, as in 500 or 20.5
     [exit 2]
 
     $ symtape check --save base.json $RECORDINGS/encoder.log.zst
-    2> symtape: base.json: exists already
+    2> symtape: base.json exists already
     [exit 2]
 
     $ symtape check -b $RECORDINGS/encoder.log.zst $RECORDINGS/encoder.log.zst
@@ -124,9 +124,9 @@ Mistakes.
     [exit 3]
 
     $ echo '{"schema": "symtape.baseline/9"}' > later.json; symtape check -b later.json $RECORDINGS/encoder.log.zst
-    2> symtape: later.json: symtape.baseline/9: written by a later symtape; this one knows symtape.baseline/1
+    2> symtape: later.json: symtape.baseline/9: it was written by a later symtape; this one knows symtape.baseline/1
     [exit 3]
 
     $ symtape check --max guards:1 $RECORDINGS/encoder.log.zst:0/0:inference
-    2> symtape: check: $RECORDINGS/encoder.log.zst:0/0:inference: a graph has no measures of its own
+    2> symtape: check: $RECORDINGS/encoder.log.zst:0/0:inference: name a tape or a compile; a single graph has no measures
     [exit 2]

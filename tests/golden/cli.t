@@ -35,7 +35,7 @@ Mistakes are one line on standard error, with the nearest name, and exit 2.
     [exit 2]
 
     $ symtape import $RECORDINGS/mlp.log.zst
-    2> symtape: import: -o TAPE is missing: where to write
+    2> symtape: import: -o TAPE is missing; it names the tape to write
     [exit 2]
 
     $ symtape completions csh
@@ -53,7 +53,7 @@ What is not there, or not what it claims to be.
     [exit 3]
 
     $ printf 'hello\n' > text.log && symtape info text.log
-    2> symtape: text.log: no record of TORCH_TRACE in it
+    2> symtape: text.log: it contains no record of TORCH_TRACE
     [exit 3]
 
 A flag is switched off by --no-; options may follow operands.

@@ -58,7 +58,7 @@ The reference on disk: every node, of larger ones samples and a hash; compared l
     $ head -c 300 ref.safetensors > cut.safetensors
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with cut.safetensors --nodes
-    2> symtape: cut.safetensors: no safetensors file: a header of 4488 bytes
+    2> symtape: cut.safetensors: not a safetensors file: its header has 4488 bytes
     [exit 3]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --outputs one.safetensors --save tanh,add_24

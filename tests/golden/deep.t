@@ -57,5 +57,5 @@ A compile that failed has the graph that Dynamo had traced until then.
     {"env": 0, "call": "final", "ranges": {"s77": "VR[2, int_oo]", "s27": "VR[2, int_oo]", "u0": "VR[-int_oo, int_oo]", "u1": "VR[0, int_oo]"}, "replacements": {}, "guards": [], "asserts": {"u1": ["0 <= u1", "u1 <= s77"]}, "hints": {"s77": "9", "s27": "6"}, "divisible": []}
 
     $ symtape record --deep=some -o x.tape -- true
-    2> symtape: record: --deep=some: not counts, graphs or all
+    2> symtape: record: --deep: "some" is not one of counts, graphs, all
     [exit 2]

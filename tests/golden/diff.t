@@ -137,8 +137,8 @@ A saved file stands for its tape.
 Several runs of a side: medians, and a spread to judge times by.
 
     $ symtape diff $RECORDINGS/layers.log.zst $RECORDINGS/layers.log.zst --vs $RECORDINGS/layers_window.log.zst $RECORDINGS/layers_window.log.zst --only times,recompiles
-    before: $RECORDINGS/layers.log.zst, $RECORDINGS/layers.log.zst, 2 runs; what exists is told of layers.log.zst
-    after: $RECORDINGS/layers_window.log.zst, $RECORDINGS/layers_window.log.zst, 2 runs; what exists is told of layers_window.log.zst
+    before: $RECORDINGS/layers.log.zst, $RECORDINGS/layers.log.zst, 2 runs; guards, graphs and lines are those of layers.log.zst
+    after: $RECORDINGS/layers_window.log.zst, $RECORDINGS/layers_window.log.zst, 2 runs; guards, graphs and lines are those of layers_window.log.zst
       * 1 recompile new
 
     User lines (+ new, - gone, ~ changed)
@@ -172,7 +172,7 @@ What cannot be compared is said.
     before: $RECORDINGS/mlp.log.zst
     after: $RECORDINGS/exported.pt2
       * 2 compiles gone, 1 recompile gone, 3 symbols new, 1 graph new, 8 operators new, 7 operators gone
-    2> symtape: after is an archive of torch.export, before a log: an archive has no compiles, guards or times; what can be compared is little
+    2> symtape: after is an archive of torch.export, before a log: an archive has no compiles, guards or times, so little can be compared
 
     $ symtape diff $RECORDINGS/torch-2.11/encoder.log.zst $RECORDINGS/encoder.log.zst --only recompiles,failures
     2> symtape: no difference
@@ -185,7 +185,7 @@ What cannot be compared is said.
     2> symtape: cut.log: 1 place is damaged; the rest was read
     2> symtape: cut.log:1317: offset 199945: not a record
     2> symtape: after: cut.log is damaged in 1 place
-    2> symtape: after: 1 compile of cut.log never ended: what it would have done is not compared
+    2> symtape: after: 1 compile of cut.log never ended: the rest of it is not compared
     [exit 125]
 
 Compiles, and parts of them.
@@ -212,31 +212,31 @@ Compiles, and parts of them.
 Mistakes.
 
     $ symtape diff $RECORDINGS/mlp.log.zst
-    2> symtape: diff: two sides are compared: name both
+    2> symtape: diff: name the two sides that are to be compared
     [exit 2]
 
     $ symtape diff a b c
-    2> symtape: diff: which side is which? put --vs between them
+    2> symtape: diff: put --vs between the TAPEs of the two sides
     [exit 2]
 
     $ symtape diff a b --vs
-    2> symtape: diff: nothing stands behind --vs
+    2> symtape: diff: there is no TAPE behind --vs
     [exit 2]
 
     $ symtape diff a --labels x b
-    2> symtape: diff: --labels: two are needed, as BEFORE,AFTER
+    2> symtape: diff: --labels needs two names, as in BEFORE,AFTER
     [exit 2]
 
     $ symtape diff $RECORDINGS/mlp.log.zst $RECORDINGS/mlp.log.zst --only guard
-    2> symtape: diff: --only: "guard" is none of compiles, restarts, recompiles, breaks, failures, specializations, guards, asserts, suppressed, symbols, graphs, nodes, operators, dispatches, size_uses, caches, measures, times, phases, line_times
+    2> symtape: diff: --only: "guard" is not one of compiles, restarts, recompiles, breaks, failures, specializations, guards, asserts, suppressed, symbols, graphs, nodes, operators, dispatches, size_uses, caches, measures, times, phases, line_times
     [exit 2]
 
     $ symtape diff $RECORDINGS/mlp.log.zst:0/0:dynamo $RECORDINGS/mlp.log.zst
-    2> symtape: diff: $RECORDINGS/mlp.log.zst:0/0:dynamo: a tape, a recording or a compile is meant here, not a part of one
+    2> symtape: diff: $RECORDINGS/mlp.log.zst:0/0:dynamo: name a tape, a recording or a compile here, not a part of one
     [exit 2]
 
     $ symtape profile --json $RECORDINGS/mlp.log.zst > profile.json; symtape diff profile.json $RECORDINGS/mlp.log.zst
-    2> symtape: profile.json: JSON, but not what symtape diff --save writes
+    2> symtape: profile.json: JSON, but not written by symtape diff --save
     [exit 3]
 
     $ sed 's/"lines":\[\[/"lines":[[99999,/' window.json > bad.json; symtape diff bad.json window.json
@@ -244,7 +244,7 @@ Mistakes.
     [exit 3]
 
     $ symtape diff --save window.json $RECORDINGS/mlp.log.zst
-    2> symtape: window.json: exists already
+    2> symtape: window.json exists already
     [exit 2]
 
     $ symtape diff --bisect-codes nowhere.tape $RECORDINGS/mlp.log.zst

@@ -2,10 +2,10 @@ Texts of files that hold terminal escapes: they are shown as text, in a pipe as 
 
 A candidate whose error quotes a string of the file:
 
-    $ symtape minify $ROOT/tests/hostile/tty_escape.fx --expect . -o out.tape --fx out.fx --issue out.md
-    calls 1 -> 1, symbols 0 -> 0, guards 0 -> 0; asked 2 times (1 answer was known), {*} s
+    $ symtape minify $ROOT/tests/hostile/tty_escape.fx --error . -o out.tape --fx out.fx --issue out.md
+    calls 1 -> 1, symbols 0 -> 0, guards 0 -> 0; 2 checks (1 answer was known), {*} s
     minimal: removing any single remaining part makes the failure disappear
-    what fails: RuntimeError: div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'zz\x1b]0;PWNED\x07\x1b[2J <img src=x onerror=alert(1)>'
+    failure: RuntimeError: div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'zz\x1b]0;PWNED\x07\x1b[2J <img src=x onerror=alert(1)>'
 
     # symtape candidate: other, seed 0
     class GraphModule(torch.nn.Module):
@@ -13,7 +13,7 @@ A candidate whose error quotes a string of the file:
             c: "f32[4, 8][8, 1]cpu" = torch.ops.aten.div.Tensor_mode(x, x, rounding_mode = 'zz\x1b]0;PWNED\x07\x1b[2J <img src=x onerror=alert(1)>')
             return (c,)
 
-    why each part is there
+    why each part is needed
       c = aten.div.Tensor_mode, replaced by an input: it does not fail any more
     2> symtape: out.tape: the result as a tape
     2> symtape: out.fx: the result as FX text

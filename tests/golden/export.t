@@ -1,6 +1,6 @@
 # A graph as a program
 
-    $ symtape export --python --set s23=7 $RECORDINGS/train.log.zst:0/0:forward > forward.py; sed -n '8,23p;$p' forward.py
+    $ symtape export --python --sizes s23=7 $RECORDINGS/train.log.zst:0/0:forward > forward.py; sed -n '8,23p;$p' forward.py
     torch.manual_seed(0)
     primals_1 = torch.randn(50, 16)
     primals_4 = torch.randint(2, (7, 10))
@@ -33,7 +33,7 @@ All on the CPU, into a file:
         return (add_9,)
 
     $ symtape export --python $RECORDINGS/mlp.log.zst:0/1_0:inference -o mlp.py
-    2> symtape: mlp.py: exists already
+    2> symtape: mlp.py exists already
     [exit 2]
 
     $ symtape export --python --overwrite $RECORDINGS/mlp.log.zst:0/1_0:inference -o mlp.py; rm mlp.py forward.py
@@ -41,27 +41,27 @@ All on the CPU, into a file:
 One graph, and sizes that it has:
 
     $ symtape export --python $RECORDINGS/mlp.log.zst
-    2> symtape: several graphs are meant; there are 0/0_0:dynamo_output_graph, 0/0_0:aot_inference_graph, 0/1_0:dynamo_output_graph, 0/1_0:aot_inference_graph
+    2> symtape: several graphs match; there are 0/0_0:dynamo_output_graph, 0/0_0:aot_inference_graph, 0/1_0:dynamo_output_graph, 0/1_0:aot_inference_graph
     [exit 2]
 
-    $ symtape export --python --set s1=3 $RECORDINGS/mlp.log.zst:0/1_0:inference
-    2> symtape: --set: the graph has no symbol s1
+    $ symtape export --python --sizes s1=3 $RECORDINGS/mlp.log.zst:0/1_0:inference
+    2> symtape: --sizes: the graph has no symbol s1
     [exit 2]
 
-    $ symtape export --python --set s1 $RECORDINGS/mlp.log.zst:0/1_0:inference
-    2> symtape: --set: "s1" is not SYMBOL=NUMBER, as in s77=31
+    $ symtape export --python --sizes s1 $RECORDINGS/mlp.log.zst:0/1_0:inference
+    2> symtape: --sizes: "s1" is not SYMBOL=NUMBER, as in s77=31
     [exit 2]
 
-    $ symtape export --set s1=3 $RECORDINGS/mlp.log.zst
-    2> symtape: export: --set: with --python
+    $ symtape export --sizes s1=3 $RECORDINGS/mlp.log.zst
+    2> symtape: export: --sizes needs --python
     [exit 2]
 
     $ symtape export --cpu $RECORDINGS/mlp.log.zst
-    2> symtape: export: --cpu: with --python
+    2> symtape: export: --cpu needs --python
     [exit 2]
 
     $ symtape export --log --python $RECORDINGS/mlp.log.zst
-    2> symtape: export: --log and --python are two forms; name one
+    2> symtape: export: --log and --python exclude each other
     [exit 2]
 
 # What a program may call
@@ -76,23 +76,23 @@ An operator of a library is written where the user names its namespace; a target
     > END
 
     $ symtape minify --check true --max-calls 1 --repro library.py library.fx > /dev/null; cat library.py
-    # cannot run: calls torch.ops.mylib.twice.default: namespace mylib is not PyTorch's own; --allow mylib writes and runs it
+    # cannot run: calls torch.ops.mylib.twice.default: namespace mylib is not PyTorch's own; --allow mylib permits it
     import sys
 
     sys.exit(125)
-    2> symtape: library.py: PyTorch alone cannot run it: calls torch.ops.mylib.twice.default: namespace mylib is not PyTorch's own; --allow mylib writes and runs it
+    2> symtape: library.py: PyTorch alone cannot run it: calls torch.ops.mylib.twice.default: namespace mylib is not PyTorch's own; --allow mylib permits it
     2> symtape: minified.tape: the result as a tape
     2> symtape: library.py: the result as a program
 
-    $ symtape minify --check true --max-calls 1 --overwrite --force --allow mylib --repro library.py library.fx > /dev/null; grep twice library.py
+    $ symtape minify --check true --max-calls 1 --overwrite --overwrite-journal --allow mylib --repro library.py library.fx > /dev/null; grep twice library.py
         x = torch.ops.mylib.twice.default(a, mode="a\r\u2028# b")
     2> symtape: minified.tape: the result as a tape
     2> symtape: library.py: the result as a program
 
     $ symtape minify --check true --allow 'a b' library.fx
-    2> symtape: --allow: "a b" is no namespace of operators, as torchvision is in torch.ops.torchvision.nms
+    2> symtape: --allow: "a b" is not a namespace of operators, as torchvision is in torch.ops.torchvision.nms
     [exit 2]
 
     $ symtape export --allow mylib $RECORDINGS/train.log.zst
-    2> symtape: export: --allow: with --python
+    2> symtape: export: --allow needs --python
     [exit 2]

@@ -6,18 +6,18 @@ A .pt2 that says of a value, a name or a target what cannot be is refused by eve
 place. (Names that are none in Python only get others.)
 
     $ for f in "$SHARED"/hostile/*.pt2; do symtape info "$f" 2>&1 >/dev/null | sed "s:.*/hostile/::"; done
-    complex_arg.pt2:1: graph mlp/models/model.json: node linear: argument q: as_complex: a string where a number belongs
-    custom_obj.pt2:1: graph mlp/models/model.json: node linear: argument q: as_custom_obj: name __import__('os').system('touch symtape-was-here-custom'): no dotted name in Python
-    device_arg.pt2:1: graph mlp/models/model.json: node linear: argument device: as_device: device cpu", layout=__import__('os').system('touch symtape-was-here-device_arg') and No: no device type of PyTorch with an index of 0 to 127
-    device_in.pt2:1: graph mlp/models/model.json: value x: device cpu", layout=__import__("os").system("touch symtape-was-here-device_in") and Non: no device type of PyTorch with an index of 0 to 127
-    float_inf.pt2:1: graph mlp/models/model.json: node layer_norm: argument eps: as_float: a string where a number belongs
-    float_str.pt2:1: graph mlp/models/model.json: node layer_norm: argument eps: as_float: a string where a number belongs
-    input_name.pt2: 1 name of a node or an input is no identifier in Python and was replaced
-    int_str.pt2:1: graph mlp/models/model.json: node mean: argument dim: as_ints: a string where an integer belongs
-    key.pt2:1: graph mlp/models/model.json: node layer_norm: name eps=__import__('os').system('touch symtape-was-here-key') and 1e-5 or 1e-5, cudn: no name in Python
-    node_name.pt2: 1 name of a node or an input is no identifier in Python and was replaced
+    complex_arg.pt2:1: graph mlp/models/model.json: node linear: argument q: as_complex: found a string, expected a number
+    custom_obj.pt2:1: graph mlp/models/model.json: node linear: argument q: as_custom_obj: name __import__('os').system('touch symtape-was-here-custom'): not a dotted name in Python
+    device_arg.pt2:1: graph mlp/models/model.json: node linear: argument device: as_device: device cpu", layout=__import__('os').system('touch symtape-was-here-device_arg') and No: not a device of PyTorch with an index of 0 to 127
+    device_in.pt2:1: graph mlp/models/model.json: value x: device cpu", layout=__import__("os").system("touch symtape-was-here-device_in") and Non: not a device of PyTorch with an index of 0 to 127
+    float_inf.pt2:1: graph mlp/models/model.json: node layer_norm: argument eps: as_float: found a string, expected a number
+    float_str.pt2:1: graph mlp/models/model.json: node layer_norm: argument eps: as_float: found a string, expected a number
+    input_name.pt2: 1 name of a node or an input is not an identifier in Python and was replaced
+    int_str.pt2:1: graph mlp/models/model.json: node mean: argument dim: as_ints: found a string, expected an integer
+    key.pt2:1: graph mlp/models/model.json: node layer_norm: name eps=__import__('os').system('touch symtape-was-here-key') and 1e-5 or 1e-5, cudn: not a name in Python
+    node_name.pt2: 1 name of a node or an input is not an identifier in Python and was replaced
     operator_arg.pt2:1: graph mlp/models/model.json: node linear: argument q: as_operator: not the name of an operator or function
-    sym_name.pt2:1: graph mlp/models/model.json: value x: sizes: symbol s77=1;import os;os.system(1)#: no name in Python
+    sym_name.pt2:1: graph mlp/models/model.json: value x: sizes: symbol s77=1;import os;os.system(1)#: not a name in Python
     target_expr.pt2:1: graph mlp/models/model.json: node linear: target torch.ops.aten.linear.default if __import__('os').system('touch symtape-was-here: not the name of an operator or function
     target_nl.pt2:1: graph mlp/models/model.json: node linear: target torch.ops.aten.sin.default(x)?    __import__('os').system('touch symtape-was-her: not the name of an operator or function
     target_nl0.pt2:1: graph mlp/models/model.json: node linear: target torch.ops.aten.sin.default(x)?__import__('os').system('touch symtape-was-here-ta: not the name of an operator or function

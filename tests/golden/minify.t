@@ -3,9 +3,9 @@
 A command of the user's as the oracle: a set of calls that have to be there. Only times differ from run to run.
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.convolution' -o small.tape --fx small.fx
-    calls 17 -> 1, symbols 2 -> 0, guards 0 -> 0; asked 11 times, {*} s
+    calls 17 -> 1, symbols 2 -> 0, guards 0 -> 0; 11 checks, {*} s
     minimal: removing any single remaining part makes the failure disappear
-    not a dynamic-shape bug: it fails with every size a number too
+    not a dynamic-shape bug: it also fails when every size is a number
 
     # symtape candidate: forward, torch 2.13.0+cpu, seed 0
     class GraphModule(torch.nn.Module):
@@ -25,7 +25,7 @@ The result is a tape as any other, and FX text that is read again.
     1 graph, 1 call: all match
 
     $ symtape minify small.fx --check 'grep -q aten.convolution' -o again.tape --fx again.fx | head -2
-    calls 1 -> 1, symbols 0 -> 0, guards 0 -> 0; asked 2 times, {*} s
+    calls 1 -> 1, symbols 0 -> 0, guards 0 -> 0; 2 checks, {*} s
     minimal: removing any single remaining part makes the failure disappear
     2> symtape: again.tape: the result as a tape
     2> symtape: again.fx: the result as FX text
@@ -46,15 +46,15 @@ A second run asks nothing, with any number of jobs.
 The journal belongs to its oracle.
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.tanh' -o small.tape
-    2> symtape: small.tape.journal: a journal of another oracle (another command, script or option); --force begins a new one, --journal or -o names another place
+    2> symtape: small.tape.journal: the journal belongs to another command, script or option; --overwrite-journal begins a new one, and --journal or -o names another file
     [exit 2]
 
-    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.tanh' -o small.tape --force --json | grep -o '"calls_after":[0-9]*'
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.tanh' -o small.tape --overwrite-journal --json | grep -o '"calls_after":[0-9]*'
     "calls_after":1
     2> symtape: small.tape: the result as a tape
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.tanh' -o new.tape --resume >out && cmp new.tape small.tape
-    2> symtape: new.tape.journal: no such journal: nothing to resume, all begins anew
+    2> symtape: new.tape.journal: there is no such journal to resume from; the search starts from the beginning
     2> symtape: new.tape: the result as a tape
 
 Limits keep the best so far, and --resume goes on.
@@ -71,14 +71,14 @@ Limits keep the best so far, and --resume goes on.
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.tanh' -o late.tape --deadline 0.000001 --json | grep -o '"end":"[a-z_]*"\|"oracle_calls":[0-9]*'
     "oracle_calls":0
     "end":"deadline"
-    2> symtape: late.tape: not written, since the whole graph was not asked about yet
+    2> symtape: late.tape: not written, since the whole graph was not checked yet
 
 The shape engine as the oracle: which calls add this guard, and what is each there for?
 
     $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --guard 'Eq(32*s27*s77, 256*s77*((s27//8)))' -o guard.tape
-    calls 91 -> 1, symbols 6 -> 2, guards 4 -> 0; asked 14 times (3 answers were known), {*} s
+    calls 91 -> 1, symbols 6 -> 2, guards 4 -> 0; 14 checks (3 answers were known), {*} s
     minimal: removing any single remaining part makes the failure disappear
-    what fails: the guard Eq(32*s27*s77, 256*s77*((s27//8))) is added
+    failure: the guard Eq(32*s27*s77, 256*s77*((s27//8))) is added
 
     # symtape candidate: dynamo, torch 2.13.0+cpu, seed 0
     # symbol s77 = 3 in [2, int_oo] from L['x'].size()[0]
@@ -89,7 +89,7 @@ The shape engine as the oracle: which calls add this guard, and what is each the
             windows: "f32[s77, (s27//8), (s27//((s27//8)))][s27, (s27//((s27//8))), 1]cpu" = layer_norm.unflatten(1, (-1, 8))
             return (windows,)
 
-    why each part is there
+    why each part is needed
       windows = Tensor.unflatten, replaced by an input: it does not fail any more
       symbol s77 of L['x'].size()[0], made a number: it does not fail any more
       symbol s27 of L['x'].size()[1], made a number: it does not fail any more
@@ -97,7 +97,7 @@ The shape engine as the oracle: which calls add this guard, and what is each the
 
     $ symtape minify $RECORDINGS/encoder.log.zst:0/1:inference --specializes s53 -o special.tape | sed -n '2,20p'
     minimal: removing any single remaining part makes the failure disappear
-    what fails: s53 becomes a number
+    failure: s53 becomes a number
 
     # symtape candidate: inference, torch 2.13.0+cpu, seed 0
     # symbol s53 = 32 in [2, int_oo] from L['x'].size()[2]
@@ -108,7 +108,7 @@ The shape engine as the oracle: which calls add this guard, and what is each the
             getitem: "f32[s53][1]cpu" = native_layer_norm[0]
             return (getitem,)
 
-    why each part is there
+    why each part is needed
       native_layer_norm = aten.native_layer_norm.default, replaced by an input: it does not fail any more
       getitem = operator.getitem, replaced by an input: it does not fail any more
       symbol s53 of L['x'].size()[2], made a number: it does not fail any more
@@ -143,15 +143,15 @@ The nearest graph that does not fail, for a comparison.
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q torch' -o any.tape --good any.fx >out
     2> symtape: any.tape: the result as a tape
-    2> symtape: any.fx: not written: no graph with one part less does not fail
+    2> symtape: any.fx: not written: all graphs with one part less still fail, or the oracle could not decide
 
 A guard that no operator asks for is the work of a branch: its line is told.
 
     $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --guard 'Eq(Mod(s27, 8), 0)' -o branch.tape
-    calls 91 -> 0, symbols 6 -> 1, guards 4 -> 1; asked {*} s
+    calls 91 -> 0, symbols 6 -> 1, guards 4 -> 1; {*} s
     minimal: removing any single remaining part makes the failure disappear
-    what fails: the guard Eq(Mod(s27, 8), 0) is added
-    no operator asks for it: code of the user's own, or of a library, branches on it, at /home/user/demo/encoder.py:25 in forward: if length % WINDOW:
+    failure: the guard Eq(Mod(s27, 8), 0) is added
+    no operator adds it: the user's code, or a library's, branches on it, at /home/user/demo/encoder.py:25 in forward: if length % WINDOW:
 
     # symtape candidate: dynamo, torch 2.13.0+cpu, seed 0
     # symbol s27 = 8 in [2, int_oo] from L['x'].size()[1]
@@ -160,21 +160,21 @@ A guard that no operator asks for is the work of a branch: its line is told.
         def forward(self, s27: "Sym(s27)"):
             return ()
 
-    why each part is there
+    why each part is needed
       symbol s27 of L['x'].size()[1], made a number: it does not fail any more
       guard Eq(Mod(s27, 8), 0), removed: it does not fail any more
     2> symtape: branch.tape: the result as a tape
 
 Names, user lines and paths can be left out.
 
-    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check-ops aten.convolution --anonymize -o anonymous.tape --fx anonymous.fx >out 2>&1; grep -c 'demo\|primals' anonymous.fx
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --has-ops aten.convolution --anonymize -o anonymous.tape --fx anonymous.fx >out 2>&1; grep -c 'demo\|primals' anonymous.fx
     0
     [exit 1]
 
 What does not fail is said so, with what was seen.
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward -o none.tape
-    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: symtape replay agrees with the record; --check, --torch-oracle, --guard, --specializes or --cost say what else fails
+    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: symtape replay agrees with the recording; --check, --torch-oracle, --guard, --specializes and --cost define other failures
     [exit 1]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --guard 'Eq(s23, 7)' -o none.tape
@@ -182,8 +182,8 @@ What does not fail is said so, with what was seen.
     [exit 1]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check "sh -c 'echo all is well; exit 3'" -o none.tape
-    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: --check says: exit 3: all is well
-    2> symtape: if it fails only sometimes, --repeat 20 asks that often
+    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: --check printed: exit 3: all is well
+    2> symtape: if it fails only sometimes, --repeat 20 runs it 20 times
     [exit 1]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check "sh -c 'exit 125'" -o none.tape
@@ -192,12 +192,12 @@ What does not fail is said so, with what was seen.
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check "sh -c 'kill -9 \$\$'" -o none.tape
     2> symtape: $RECORDINGS/train.log.zst:0/0:forward: cannot tell whether it fails: killed by signal 9
-    2> symtape: where being killed is the failure, --crash-is interesting says so
+    2> symtape: if being killed is the failure, use --crash-is interesting
     [exit 125]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check "sh -c 'sleep 100'" --timeout 0.2 -o none.tape
     2> symtape: $RECORDINGS/train.log.zst:0/0:forward: cannot tell whether it fails: no end within 0.2 s
-    2> symtape: --timeout gives it longer
+    2> symtape: --timeout gives it more time
     [exit 125]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --repro nowhere/repro.py -o none.tape
@@ -209,7 +209,7 @@ What does not fail is said so, with what was seen.
     [exit 4]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check "sh -c 'exit 127'" -o none.tape
-    2> symtape: --check: cannot be run: exit 127
+    2> symtape: --check: the command cannot be run: exit 127
     [exit 4]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check "sh -c 'kill -9 \$\$'" --crash-is abort -o none.tape
@@ -233,30 +233,30 @@ Candidates that fail otherwise are kept aside.
     # fails differently: exit 101
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check ./two.sh --invert -o not.tape
-    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: --check says: exit 0
-    2> symtape: if it fails only sometimes, --repeat 20 asks that often
+    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: --check printed: exit 0
+    2> symtape: if it fails only sometimes, --repeat 20 runs it 20 times
     [exit 1]
 
 Mistakes.
 
     $ symtape minify
-    2> symtape: minify: an argument is missing: which graph, as in bert.tape:0/0:forward
+    2> symtape: minify: an argument is missing: name a graph, as in bert.tape:0/0:forward
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst --check true
-    2> symtape: several graphs are meant; there are 0/0_0:dynamo_output_graph, 0/0_0:aot_joint_graph, 0/0_0:aot_forward_graph, 0/0_0:aot_backward_graph
+    2> symtape: several graphs match; there are 0/0_0:dynamo_output_graph, 0/0_0:aot_joint_graph, 0/0_0:aot_forward_graph, 0/0_0:aot_backward_graph
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'a | b'
-    2> symtape: --check: "|" outside quotes: only one simple command can be run; for more, sh -c '...'
+    2> symtape: --check: "|" outside quotes: only one simple command can be run; use sh -c '...' for more
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --guard 'Eq(s0, 1)'
-    2> symtape: --check, --torch-oracle, --expect, --guard, --specializes, --cost, --backend-mismatch and --check-ops exclude each other: one says what fails
+    2> symtape: --check, --torch-oracle, --error, --guard, --specializes, --cost, --backend-mismatch and --has-ops exclude each other
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --invert
-    2> symtape: --invert, --crash-is and --also-interesting belong to --check
+    2> symtape: --invert, --crash-is and --also-interesting need --check
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --deadline soon
@@ -264,27 +264,27 @@ Mistakes.
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --passes cut,paste
-    2> symtape: --passes: no pass "paste"; --list-passes lists them
+    2> symtape: --passes: there is no pass "paste"; --list-passes lists them
     [exit 2]
 
-    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --set s99=3
-    2> symtape: --set: the graph has no symbol s99
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --sizes s99=3
+    2> symtape: --sizes: the graph has no symbol s99
     [exit 2]
 
     $ printf 'mine' > mine.journal; symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --journal mine.journal -o none.tape
-    2> symtape: mine.journal: not a journal of symtape minify; --force replaces it, --journal names another place
+    2> symtape: mine.journal: not a journal of symtape minify; --overwrite-journal replaces it, and --journal names another file
     [exit 3]
 
-    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --set s27
-    2> symtape: --set: "s27" is not SYMBOL=NUMBER, as in s77=31
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --sizes s27
+    2> symtape: --sizes: "s27" is not SYMBOL=NUMBER, as in s77=31
     [exit 2]
 
     $ echo mine > mine.tape; symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true -o mine.tape
-    2> symtape: mine.tape: exists already; --overwrite replaces it
+    2> symtape: mine.tape exists already; --overwrite replaces it
     [exit 2]
 
     $ printf 'hello\n' > x.fx; symtape minify x.fx --check true
-    2> symtape: x.fx: no record of TORCH_TRACE in it
+    2> symtape: x.fx: it contains no record of TORCH_TRACE
     [exit 3]
 
     $ symtape minify nowhere.tape:0/0:forward --check true
@@ -292,16 +292,16 @@ Mistakes.
     [exit 4]
 
     $ symtape minify --list-passes | head -3
-    location       the call that the error names, alone or with what feeds it
-    prefix         nothing behind the last call that matters
-    suffix         nothing in front of the first call that matters
+    location       keep only the call that the error names, alone or with the calls that it depends on
+    prefix         remove the calls after the last one that matters
+    suffix         remove the calls before the first one that matters
 
 The numeric oracle: two backends that differ, here the CPU and the CPU with a fault. What differs because of it is not asked
 about, and two backends that agree are told.
 
-    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --backend-mismatch cpu,cpu --inject aten.native_layer_norm=1e-2 -o numeric.tape | sed -n '3,/^$/p'
-    what fails: aten.native_layer_norm.default differs on cpu and cpu: 640 of 640 elements, max absolute 0.0465, relative 0.41; tolerance 1e-05 + 1.3e-06 |x|
-    not a dynamic-shape bug: it fails with every size a number too
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --backend-mismatch cpu,cpu --inject-fault aten.native_layer_norm=1e-2 -o numeric.tape | sed -n '3,/^$/p'
+    failure: aten.native_layer_norm.default differs on cpu and cpu: 640 of 640 elements, max absolute 0.0465, relative 0.41; tolerance 1e-05 + 1.3e-06 |x|
+    not a dynamic-shape bug: it also fails when every size is a number
 
     2> symtape: numeric.tape: the result as a tape
 
@@ -317,8 +317,8 @@ about, and two backends that agree are told.
     2> symtape: backend null computes no values that could be compared
     [exit 2]
 
-    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --backend-mismatch cpu --inject aten.tanh
-    2> symtape: --inject with --backend-mismatch: OPERATOR=EPS, as in aten.tanh=1e-2
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --backend-mismatch cpu --inject-fault aten.tanh
+    2> symtape: --inject-fault with --backend-mismatch takes OPERATOR=EPS, as in aten.tanh=1e-2
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:dynamo --backend-mismatch cpu

@@ -56,7 +56,7 @@ Filters that leave nothing say what there is instead.
     [exit 2]
 
     $ symtape profile $RECORDINGS/two_ranks@rank0 $RECORDINGS/mlp.log.zst
-    2> symtape: profile: $RECORDINGS/two_ranks@rank0: name whole tapes here; --recording and --compile narrow
+    2> symtape: profile: $RECORDINGS/two_ranks@rank0: name whole tapes here; --recording and --compile select a part
     [exit 2]
 
     $ symtape profile --file nowhere $RECORDINGS/encoder.log.zst | head -2
@@ -128,7 +128,7 @@ The other formats; the suffix of a file names one.
     ['M', 'X'] dynamo
 
     $ symtape profile -o x.trace $RECORDINGS/mlp.log.zst
-    2> symtape: x.trace: exists already
+    2> symtape: x.trace exists already
     [exit 2]
 
 Costs of operators, in one replay of the graphs since this was not recorded with --deep.
@@ -191,7 +191,7 @@ In another order: by operator, user line, user stack, module.
     forward (demo/encoder.py:57);forward (demo/encoder.py:47) 518000
 
     $ symtape profile --by model $RECORDINGS/encoder.log.zst
-    2> symtape: profile: --by: "model" is none of op, line, stack, module
+    2> symtape: profile: --by: "model" is not one of op, line, stack, module
     [exit 2]
 
 What the graphs' tensors take.

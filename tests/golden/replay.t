@@ -37,7 +37,7 @@ Several policies are put side by side; times differ from run to run.
 A policy invents no symbol, and a hint or a mark has to name something.
 
     $ symtape replay $RECORDINGS/mlp.log.zst:0/0 --dynamic all
-    2> symtape: policy all: size 0 of L['x'] was recorded as the number 4, and a policy invents no symbol
+    2> symtape: policy all: size 0 of L['x'] was recorded as the number 4, and a policy cannot make it a symbol
     [exit 2]
 
     $ symtape replay $RECORDINGS/mlp.log.zst --sizes s999=3
@@ -45,7 +45,7 @@ A policy invents no symbol, and a hint or a mark has to name something.
     [exit 2]
 
     $ symtape replay $RECORDINGS/mlp.log.zst --dynamic-shapes "L['nobody']:0=dynamic"
-    2> symtape: no attempt has an input L['nobody'] of that size
+    2> symtape: no attempt has an input L['nobody'] with that dimension
     [exit 2]
 
     $ symtape replay $RECORDINGS/mlp.log.zst --dynamic-shapes "L['x']=dynamic"

@@ -12,7 +12,7 @@ looked for by what takes its place.
     >         return (secret_div,)
     > END
 
-    $ unset SYMTAPE_PYTHON; for how in '' '--expect SECRETSTRING' '--check-ops aten.div' "--check 'sh -c \"echo /home/alice/said; grep -q Tensor_mode \\\"\$SYMTAPE_FX\\\"\"'"; do rm -rf out; mkdir out; eval symtape minify in.fx --anonymize -o out/t.tape --fx out/a.fx --repro out/r.py --good out/g.fx --issue out/i.md $how >out/out 2>&1; echo $?; ls out | wc -l; zstd -dcq out/t.tape > out/tape; grep -lraiE 'SECRET|alice' out; done
+    $ unset SYMTAPE_PYTHON; for how in '' '--error SECRETSTRING' '--has-ops aten.div' "--check 'sh -c \"echo /home/alice/said; grep -q Tensor_mode \\\"\$SYMTAPE_FX\\\"\"'"; do rm -rf out; mkdir out; eval symtape minify in.fx --anonymize -o out/t.tape --fx out/a.fx --repro out/r.py --good out/g.fx --issue out/i.md $how >out/out 2>&1; echo $?; ls out | wc -l; zstd -dcq out/t.tape > out/tape; grep -lraiE 'SECRET|alice' out; done
     0
     7
     0
@@ -23,13 +23,13 @@ looked for by what takes its place.
     7
     [exit 1]
 
-    $ symtape minify in.fx --anonymize -o t.tape 2>&1 | grep 'what fails'
-    what fails: RuntimeError: div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'string0'
+    $ symtape minify in.fx --anonymize -o t.tape 2>&1 | grep '^failure'
+    failure: RuntimeError: div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'string0'
 
 What is known already stays known, in a tape that exists: the same is replaced as if the log had been read.
 
     $ symtape import -q -o plain.tape $RECORDINGS/train.log.zst; symtape import -o shown.tape plain.tape
-    2> symtape: plain.tape: is a tape already
+    2> symtape: plain.tape is a tape already
     [exit 2]
 
     $ symtape import -q --redact -o shown.tape plain.tape; symtape import -q --redact -o log.tape $RECORDINGS/train.log.zst
@@ -56,5 +56,5 @@ Several recordings keep their names. A tape is read twice, so it cannot come on 
     5
 
     $ symtape import --redact -o four.tape - < two.tape
-    2> symtape: standard input: a tape that is to be redacted is read twice: name its file
+    2> symtape: standard input: redacting reads a tape twice; name a file instead of standard input
     [exit 2]

@@ -35,7 +35,7 @@ One of them; the last attempt that has one where none is named.
 Ambiguous and missing ones list candidates.
 
     $ symtape show $RECORDINGS/mlp.log.zst:0/0 --graph
-    2> symtape: several graphs are meant; there are 0/0_0:dynamo_output_graph, 0/0_0:aot_inference_graph
+    2> symtape: several graphs match; there are 0/0_0:dynamo_output_graph, 0/0_0:aot_inference_graph
     [exit 2]
 
     $ symtape show $RECORDINGS/mlp.log.zst:0/0:backward

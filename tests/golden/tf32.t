@@ -24,5 +24,5 @@ Requires: cuda
     [exit 2]
 
     $ symtape minify --tf32 --cost 'guards>=1' $RECORDINGS/train.log.zst:0/0:forward -o x.tape
-    2> symtape: --tf32 belongs to --backend-mismatch
+    2> symtape: --tf32 needs --backend-mismatch
     [exit 2]

@@ -49,11 +49,11 @@ static void test_parts(void **state)
         "# [dynamic shapes] aten.view.default: Cannot view shape N\n\n",
         "```\nCannot view shape [s27, 3]\nmore\n```\n",
         "```python\nimport torch\n```\n",
-        "The repro was shown 1 of 1 times by a fresh process with PyTorch 2.13.0.\n",
+        "Verification: reproduced 1 of 1 times in a fresh process with PyTorch 2.13.0.\n",
         "| `view = aten.view.default` | replaced by an input | it fails differently: a \\| b |\n",
         "- recorded with PyTorch 2.11.0\n",
-        "From 519 calls, 0 symbols and 0 guards to 2, 0 and 0, with 40 questions in 2.0 s ",
-        "(`symtape minify --torch-oracle compile`). No single part",
+        "From 519 calls, 0 symbols and 0 guards to 2, 0 and 0, with 40 checks in 2.0 s ",
+        "(`symtape minify --torch-oracle compile`). Removing any single",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(text, parts[i]))
@@ -68,7 +68,7 @@ static void test_fence_and_limits(void **state)
     struct issue issue = { .best = &best,
                            .result = &result,
                            .repro = STR("\"\"\"```\"\"\""),
-                           .cannot = "a call of the module conv1",
+                           .cannot = "it calls the module conv1",
                            .eager = STR("RuntimeError: no\nmore"),
                            .verified = &verified,
                            .symtape_version = "0.1.0" };
@@ -76,10 +76,11 @@ static void test_fence_and_limits(void **state)
     const char *text = print(&issue);
     assert_non_null(strstr(text, "# [dynamic shapes] ValueError:\n"));
     assert_non_null(strstr(text, "````python\n\"\"\"```\"\"\"\n````\n"));
-    assert_non_null(strstr(text, "PyTorch alone cannot run it: a call of the module conv1."));
+    assert_non_null(strstr(text, "PyTorch alone cannot run it: it calls the module conv1."));
     assert_non_null(strstr(text, "Without any compiler it fails too: `RuntimeError: no`"));
-    assert_non_null(strstr(text, "The repro was not verified: no Python with PyTorch here"));
-    assert_non_null(strstr(text, "the search was not finished"));
+    assert_non_null(
+        strstr(text, "Verification: not verified: there is no Python with PyTorch here"));
+    assert_non_null(strstr(text, "The search was not finished"));
     assert_null(strstr(text, "### Error"));
 }
 

@@ -60,11 +60,11 @@ static void test_what_tells_nothing_is_an_error(void **state)
 {
     (void)state;
     const char *others[] = { "\"artifact\": {\"name\": \"m/archive_format\"}" };
-    check_log(others, 1, "no .pt2");
+    check_log(others, 1, "not a .pt2");
     const char *nameless[] = { "\"pt2_member\": {}", "\"pt2_member\": []",
                                "\"pt2_member\": {\"name\": 7, \"size\": 1}",
                                "\"pt2_member\": {\"name\": \"m/archive_format\", \"size\": -1}" };
-    check_log(nameless, 4, "no .pt2");
+    check_log(nameless, 4, "not a .pt2");
     const char *unkept[] = { "\"pt2_member\": {\"name\": \"m/archive_format\", \"offset\": 0, "
                              "\"packed\": 3, \"size\": 3}" };
     check_log(unkept, 1, "member m/archive_format: not on the tape");

@@ -202,7 +202,7 @@ static void test_ambiguity_lists_candidates(void **state)
     struct err err;
     assert_int_equal(pick("t:0/0:dynamo", &err), TRACE_NONE);
     assert_err(&err, ERR_USAGE,
-               "several graphs are meant; there are @rank0:0/0_1:dynamo_output_graph, "
+               "several graphs match; there are @rank0:0/0_1:dynamo_output_graph, "
                "@rank1:0/0_0:dynamo_output_graph");
     assert_int_equal(pick("t:0/1:post_grad", &err), TRACE_NONE);
     assert_err(&err, ERR_USAGE, "before_post_grad_graph, @rank0:0/1_0:after_post_grad_graph");

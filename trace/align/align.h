@@ -35,7 +35,7 @@
 
 #define ALIGN_NONE UINT32_MAX
 
-/* What differs in a pair. */
+/* The differences within a pair. */
 enum align_change {
     ALIGN_META = 1 << 0,   /* of a node: dtype, sizes, strides, device */
     ALIGN_ARGS = 1 << 1,   /* of a node: constant arguments */

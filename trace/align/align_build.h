@@ -22,7 +22,7 @@ enum align_sort {
     GRAPH_BY_KIND
 };
 
-/* Of one form: equal numbers say that these are equal. */
+/* Numbers of one form: two forms are equal if their numbers are. */
 struct align_form {
     uint32_t whole;  /* operator, arguments, meta, line */
     uint32_t spread; /* all but the line */
@@ -30,7 +30,7 @@ struct align_form {
     uint32_t op;
 };
 
-/* Of one event. */
+/* Numbers of one event. */
 struct align_event {
     uint32_t whole;  /* kind, class, text, line */
     uint32_t spread; /* all but the line */

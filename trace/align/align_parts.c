@@ -75,14 +75,14 @@ static uint32_t likeness(const struct contents *a, const struct contents *b)
 
 /* ---- compiles ------------------------------------------------------------------------------- */
 
-struct candidate {
+struct part_candidate {
     uint32_t a, b;
     uint32_t score, distance;
 };
 
 static int best_first(const void *a, const void *b)
 {
-    const struct candidate *x = a, *y = b;
+    const struct part_candidate *x = a, *y = b;
     if (x->score != y->score)
         return x->score > y->score ? -1 : 1;
     if (x->distance != y->distance)
@@ -133,7 +133,7 @@ static bool is_renamed(const struct compiling *c, uint32_t i, uint32_t k)
 static bool pair_compiles(struct compiling *c, const struct outline_recording *x,
                           const struct outline_recording *y, may_pair *may, uint32_t least)
 {
-    vec_of(struct candidate)
+    vec_of(struct part_candidate)
     all = { 0 };
     bool ok = true;
     uint32_t from = 0;
@@ -150,7 +150,7 @@ static bool pair_compiles(struct compiling *c, const struct outline_recording *x
             uint32_t score = likeness(&c->contents[0][a], &c->contents[1][b]);
             looked_at++;
             if (score >= least)
-                ok = vec_push(&all, (struct candidate){ a, b, score, i > k ? i - k : k - i });
+                ok = vec_push(&all, (struct part_candidate){ a, b, score, i > k ? i - k : k - i });
             if (score == 1001 && (i > k ? i - k : k - i) == 0)
                 break;
         }
@@ -356,7 +356,7 @@ static bool pair_recordings(struct align_build *b)
     return ok;
 }
 
-static bool start(struct compiling *c)
+static bool start_align(struct compiling *c)
 {
     for (int s = 0; s < 2; s++) {
         const struct outline *o = c->b->sides[s].outline;
@@ -373,7 +373,7 @@ static bool start(struct compiling *c)
     return true;
 }
 
-static void finish(struct compiling *c)
+static void finish_align(struct compiling *c)
 {
     for (int s = 0; s < 2; s++) {
         for (size_t i = 0; c->contents[s] && i < c->b->sides[s].outline->compiles.n; i++)
@@ -388,7 +388,7 @@ bool align_parts(struct align_build *b)
     enum { HALF = 500 };
     struct compiling c = { .b = b };
     struct align *align = &b->align;
-    bool ok = start(&c) && pair_recordings(b);
+    bool ok = start_align(&c) && pair_recordings(b);
     for (size_t i = 0; i < align->recordings.n && ok; i++) {
         const struct align_pair *pair = &align->recordings.v[i];
         if (pair->a == ALIGN_NONE || pair->b == ALIGN_NONE)
@@ -398,6 +398,6 @@ bool align_parts(struct align_build *b)
         ok = pair_compiles(&c, x, y, is_same, 0) && pair_compiles(&c, x, y, is_renamed, HALF);
     }
     ok = ok && put_compiles(&c);
-    finish(&c);
+    finish_align(&c);
     return ok;
 }

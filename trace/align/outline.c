@@ -97,7 +97,7 @@ static void fill_codes(struct outline *o)
     }
 }
 
-static void release(struct outline_build *b)
+static void release_build(struct outline_build *b)
 {
     deep_free(b->deep);
     caches_free(b->caches);
@@ -134,7 +134,7 @@ struct outline *outline_build(struct trace *trace, const struct selector *only, 
               outline_build_graphs(&b, err);
     if (ok)
         fill_codes(b.outline);
-    release(&b);
+    release_build(&b);
     if (ok)
         return b.outline;
     outline_free(b.outline);

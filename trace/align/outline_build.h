@@ -53,7 +53,8 @@ bool outline_build_graphs(struct outline_build *b, struct err *err);
 /* ---- what they share; ids are OUTLINE_NONE when memory ran out ---- */
 
 uint32_t outline_intern(struct outline_build *b, struct str text);
-/* Without what differs from run to run: addresses, ids of objects, names of symbols. */
+/* Interns a text without the parts that differ from run to run: addresses, ids of objects, names of
+ * symbols. */
 uint32_t outline_intern_stable(struct outline_build *b, struct outline_scope scope,
                                struct str text);
 /* Of an attempt of the trace (or TRACE_NONE) and a recording; OUTLINE_NONE when it was not asked
@@ -71,7 +72,7 @@ uint32_t outline_symbol(struct outline_build *b, struct outline_scope scope, str
  * on names. Appended to out. */
 void outline_put_expr(struct outline_build *b, struct outline_scope scope,
                       const struct expr_pool *pool, expr_id expr, struct buf *out);
-/* The same of text; as it is where it is no expression. */
+/* As above for a text, which is printed as it is if it is not an expression. */
 void outline_put_expr_text(struct outline_build *b, struct outline_scope scope, struct str text,
                            struct buf *out);
 

@@ -6,8 +6,8 @@
 #include "trace/events/user_line.h"
 
 /* `event` has its kind, texts and whatever else but its line. */
-static bool add(struct outline_build *b, struct outline_event event, uint32_t recording,
-                uint32_t attempt)
+static bool add_event(struct outline_build *b, struct outline_event event, uint32_t recording,
+                      uint32_t attempt)
 {
     uint32_t of = outline_attempt_for(b, recording, attempt);
     if (event.text == INTERN_NONE || event.shown == INTERN_NONE || event.detail == INTERN_NONE)
@@ -40,7 +40,7 @@ static bool add_symbol(struct outline_build *b, const struct symbol *s)
         buf_printf(&b->text, "%srange %.*s", s->value.n ? ", " : "", STR_ARG(s->range));
     event.detail = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
     return outline_line_of_stack(b, scope.recording, s->user_stack, &event.line) &&
-           add(b, event, scope.recording, s->attempt);
+           add_event(b, event, scope.recording, s->attempt);
 }
 
 static bool add_specialization(struct outline_build *b, const struct specialization *s)
@@ -60,7 +60,7 @@ static bool add_specialization(struct outline_build *b, const struct specializat
     outline_put_expr_text(b, scope, s->value, &b->text);
     event.detail = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
     return outline_line_of_stack(b, scope.recording, s->user_stack, &event.line) &&
-           add(b, event, scope.recording, s->attempt);
+           add_event(b, event, scope.recording, s->attempt);
 }
 
 static bool add_guard(struct outline_build *b, const struct guard *g)
@@ -79,7 +79,7 @@ static bool add_guard(struct outline_build *b, const struct guard *g)
     event.text = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
     event.shown = outline_intern(b, g->expr);
     return outline_line_of_stack(b, scope.recording, g->user_stack, &event.line) &&
-           add(b, event, scope.recording, g->attempt);
+           add_event(b, event, scope.recording, g->attempt);
 }
 
 static bool add_shapes(struct outline_build *b, struct err *err)
@@ -114,7 +114,7 @@ static bool add_restart(struct outline_build *b, const struct restart *r)
         buf_printf(&b->text, "%.*s: ", STR_ARG(r->meaning));
     buf_put(&b->text, r->summary);
     event.shown = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
-    return add(b, event, attempt->recording, r->attempt);
+    return add_event(b, event, attempt->recording, r->attempt);
 }
 
 static bool add_recompile(struct outline_build *b, const struct recompile *r)
@@ -131,7 +131,7 @@ static bool add_recompile(struct outline_build *b, const struct recompile *r)
         .ns = r->ns,
     };
     return outline_line_at(b, why->file, STR(""), STR(""), why->line, &event.line) &&
-           add(b, event, recording, r->attempt);
+           add_event(b, event, recording, r->attempt);
 }
 
 static bool add_break(struct outline_build *b, const struct graph_break *g)
@@ -147,7 +147,7 @@ static bool add_break(struct outline_build *b, const struct graph_break *g)
         .ns = -1,
     };
     return outline_line_at(b, g->file, g->function, g->code, g->line, &event.line) &&
-           add(b, event, recording, g->attempt);
+           add_event(b, event, recording, g->attempt);
 }
 
 static bool add_failure(struct outline_build *b, const struct failure *f)
@@ -165,7 +165,7 @@ static bool add_failure(struct outline_build *b, const struct failure *f)
     buf_printf(&b->text, "%.*s: %.*s", STR_ARG(f->type), STR_ARG(f->summary));
     event.shown = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
     return outline_line_at(b, f->file, STR(""), f->code, f->line, &event.line) &&
-           add(b, event, recording, f->attempt);
+           add_event(b, event, recording, f->attempt);
 }
 
 static bool add_cache(struct outline_build *b, const struct cache_event *c)
@@ -189,7 +189,7 @@ static bool add_cache(struct outline_build *b, const struct cache_event *c)
     if (c->reason.n)
         buf_printf(&b->text, ": %.*s", STR_ARG(c->reason));
     event.detail = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
-    return add(b, event, recording, c->attempt);
+    return add_event(b, event, recording, c->attempt);
 }
 
 static bool add_incidents(struct outline_build *b)

@@ -296,14 +296,14 @@ static bool take_tree(struct taking *t, const struct graph *graph)
     return ok;
 }
 
-struct visit {
+struct outline_visit {
     struct taking *t;
     bool visited, ok;
 };
 
 static bool take_visited(void *user, const struct graph *graph)
 {
-    struct visit *visit = user;
+    struct outline_visit *visit = user;
     struct taking *t = visit->t;
     visit->visited = true;
     t->metas = calloc((size_t)graph->pool->n_metas + 1, sizeof *t->metas);
@@ -317,7 +317,7 @@ static bool take_visited(void *user, const struct graph *graph)
 static bool take_graph(struct taking *t, const struct graph_list *list, uint32_t index,
                        struct err *err)
 {
-    struct visit visit = { .t = t, .ok = true };
+    struct outline_visit visit = { .t = t, .ok = true };
     struct err unreadable = { 0 };
     const struct graph_ref *ref = &list->refs[index];
     uint32_t recording = t->b->trace->records[ref->record].recording;

@@ -9,7 +9,7 @@
 #include "trace/base/text/json.h"
 #include "trace/base/text/json_write.h"
 
-/* As the value of `key`. Failure is the writer's buffer's. */
+/* Writes the outline as the value of `key`. The writer's buffer reports failures. */
 void outline_write(const struct outline *outline, struct json_writer *w, const char *key);
 
 /* NULL with err set: ERR_INPUT says which member is not what it should be; memory. */

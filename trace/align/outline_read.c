@@ -5,7 +5,7 @@
 #include "trace/align/outline_json.h"
 #include "trace/events/guards.h"
 
-struct reading {
+struct outline_reader {
     struct outline *o;
     const struct json *doc;
     json_id object;
@@ -17,12 +17,12 @@ struct reading {
     struct err *err;
 };
 
-static bool wrong(struct reading *r, const char *what)
+static bool wrong(struct outline_reader *r, const char *what)
 {
     return err_set(r->err, ERR_INPUT, "%s: %s", r->member, what);
 }
 
-static bool take_i64(struct reading *r, int64_t *ret)
+static bool take_i64(struct outline_reader *r, int64_t *ret)
 {
     json_id id = r->at;
     if (id == JSON_NONE || !json_i64(r->doc, id, ret))
@@ -31,7 +31,7 @@ static bool take_i64(struct reading *r, int64_t *ret)
     return true;
 }
 
-static bool take_u32(struct reading *r, uint32_t *ret)
+static bool take_u32(struct outline_reader *r, uint32_t *ret)
 {
     int64_t value;
     if (!take_i64(r, &value))
@@ -42,14 +42,14 @@ static bool take_u32(struct reading *r, uint32_t *ret)
     return true;
 }
 
-static bool take_below(struct reading *r, size_t limit, uint32_t *ret)
+static bool take_below(struct outline_reader *r, size_t limit, uint32_t *ret)
 {
     if (!take_u32(r, ret))
         return false;
     return *ret < limit || wrong(r, "an index is out of range");
 }
 
-static bool take_text(struct reading *r, uint32_t *ret)
+static bool take_text(struct outline_reader *r, uint32_t *ret)
 {
     uint32_t number = 0;
     if (!take_below(r, r->n_texts, &number))
@@ -58,7 +58,7 @@ static bool take_text(struct reading *r, uint32_t *ret)
     return true;
 }
 
-static bool take_line(struct reading *r, uint32_t *ret)
+static bool take_line(struct outline_reader *r, uint32_t *ret)
 {
     int64_t line;
     if (!take_i64(r, &line))
@@ -70,7 +70,7 @@ static bool take_line(struct reading *r, uint32_t *ret)
 }
 
 /* A word that is one of `n` names; `fallback` where it is none (of a later version, say). */
-static bool take_name(struct reading *r, const char *(*name)(int), int n, uint32_t fallback,
+static bool take_name(struct outline_reader *r, const char *(*name)(int), int n, uint32_t fallback,
                       uint32_t *ret)
 {
     json_id id = r->at;
@@ -85,7 +85,8 @@ static bool take_name(struct reading *r, const char *(*name)(int), int n, uint32
 }
 
 /* Calls `row` for each element of a member, which is an array of arrays. */
-static bool read_rows(struct reading *r, const char *member, bool (*row)(struct reading *r))
+static bool read_rows(struct outline_reader *r, const char *member,
+                      bool (*row)(struct outline_reader *r))
 {
     r->member = member;
     json_id list = json_get(r->doc, r->object, str_of(member));
@@ -93,7 +94,7 @@ static bool read_rows(struct reading *r, const char *member, bool (*row)(struct 
         return wrong(r, "no such list");
     for (json_id i = json_first(r->doc, list); i != JSON_NONE; i = json_next(r->doc, i)) {
         if (json_kind_of(r->doc, i) != JSON_ARRAY)
-            return wrong(r, "a row is no list");
+            return wrong(r, "a row is not a list");
         r->at = json_first(r->doc, i);
         if (!row(r))
             return err_is_set(r->err) ? false : err_nomem(r->err);
@@ -101,7 +102,7 @@ static bool read_rows(struct reading *r, const char *member, bool (*row)(struct 
     return true;
 }
 
-static bool read_texts(struct reading *r)
+static bool read_texts(struct outline_reader *r)
 {
     r->member = "texts";
     json_id list = json_get(r->doc, r->object, STR("texts"));
@@ -124,14 +125,14 @@ static bool read_texts(struct reading *r)
     return true;
 }
 
-static bool read_line(struct reading *r)
+static bool read_line(struct outline_reader *r)
 {
     struct outline_line l;
     return take_text(r, &l.file) && take_text(r, &l.function) && take_text(r, &l.code) &&
            take_u32(r, &l.line) && vec_push(&r->o->lines, l);
 }
 
-static bool read_recording(struct reading *r)
+static bool read_recording(struct outline_reader *r)
 {
     struct outline_recording row = { .first_compile = 0 };
     return take_text(r, &row.name) && take_text(r, &row.torch_version) && take_i64(r, &row.rank) &&
@@ -139,7 +140,7 @@ static bool read_recording(struct reading *r)
            vec_push(&r->o->recordings, row);
 }
 
-static bool read_compile(struct reading *r)
+static bool read_compile(struct outline_reader *r)
 {
     struct outline_compile c = { 0 };
     return take_text(r, &c.id) && take_text(r, &c.function) && take_line(r, &c.line) &&
@@ -151,7 +152,7 @@ static const char *status_name(int i)
     return attempt_status_name((enum attempt_status)i);
 }
 
-static bool read_attempt(struct reading *r)
+static bool read_attempt(struct outline_reader *r)
 {
     struct outline_attempt a = { 0 };
     return take_u32(r, &a.number) &&
@@ -169,7 +170,7 @@ static const char *class_name(int i)
     return guard_class_name((enum guard_class)i);
 }
 
-static bool read_event(struct reading *r)
+static bool read_event(struct outline_reader *r)
 {
     struct outline_event e = { .record = OUTLINE_NONE };
     int64_t count;
@@ -180,7 +181,7 @@ static bool read_event(struct reading *r)
         return false;
     e.count = count < 0 ? 0 : (uint64_t)count;
     if (e.kind == OUTLINE_EVENT_KINDS)
-        return wrong(r, "a kind of event that is not known");
+        return wrong(r, "unknown kind of event");
     return vec_push(&r->o->events, e);
 }
 
@@ -189,7 +190,7 @@ static const char *kind_name(int i)
     return graph_kind_name((enum graph_kind)i);
 }
 
-static bool read_graph(struct reading *r)
+static bool read_graph(struct outline_reader *r)
 {
     struct outline_graph g = { .record = OUTLINE_NONE };
     return take_name(r, kind_name, GRAPH_KINDS, GRAPH_ANY, &g.kind) && take_text(r, &g.name) &&
@@ -198,7 +199,7 @@ static bool read_graph(struct reading *r)
            vec_push(&r->o->graphs, g);
 }
 
-static bool read_form(struct reading *r)
+static bool read_form(struct outline_reader *r)
 {
     struct outline_form f;
     return take_text(r, &f.op) && take_text(r, &f.args) && take_text(r, &f.meta) &&
@@ -206,7 +207,7 @@ static bool read_form(struct reading *r)
            vec_push(&r->o->forms, f);
 }
 
-static bool read_graph_nodes(struct reading *r, struct outline_graph *graph)
+static bool read_graph_nodes(struct outline_reader *r, struct outline_graph *graph)
 {
     struct outline *o = r->o;
     graph->first_node = (uint32_t)o->nodes.n;
@@ -223,14 +224,14 @@ static bool read_graph_nodes(struct reading *r, struct outline_graph *graph)
     return true;
 }
 
-static bool read_nodes(struct reading *r)
+static bool read_nodes(struct outline_reader *r)
 {
     r->member = "nodes";
     r->at = json_first(r->doc, json_get(r->doc, r->object, STR("nodes")));
     for (size_t i = 0; i < r->o->graphs.n; i++)
         if (!read_graph_nodes(r, &r->o->graphs.v[i]))
             return err_is_set(r->err) ? false : err_nomem(r->err);
-    return r->at == JSON_NONE || wrong(r, "more than the graphs have");
+    return r->at == JSON_NONE || wrong(r, "more nodes than the graphs have");
 }
 
 /* The next `n` of `all` rows belong to the part at hand. */
@@ -243,7 +244,7 @@ static bool deal(uint32_t *next, uint32_t n, size_t all, uint32_t *first)
     return true;
 }
 
-static bool join_parts(struct reading *r)
+static bool join_parts(struct outline_reader *r)
 {
     struct outline *o = r->o;
     uint32_t compiles = 0, attempts = 0, events = 0, graphs = 0;
@@ -274,11 +275,11 @@ static bool join_parts(struct reading *r)
     }
     if (compiles < o->compiles.n || attempts < o->attempts.n || events < o->events.n ||
         graphs < o->graphs.n)
-        return wrong(r, "rows that belong to nothing");
+        return wrong(r, "rows that belong to no compile");
     return true;
 }
 
-static bool read_all(struct reading *r)
+static bool read_members(struct outline_reader *r)
 {
     uint64_t unreadable = 0;
     json_u64(r->doc, json_get(r->doc, r->object, STR("unreadable")), &unreadable);
@@ -292,12 +293,14 @@ static bool read_all(struct reading *r)
 
 struct outline *outline_read(const struct json *doc, json_id object, struct err *err)
 {
-    struct reading r = { .doc = doc, .object = object, .err = err, .o = calloc(1, sizeof *r.o) };
+    struct outline_reader r = {
+        .doc = doc, .object = object, .err = err, .o = calloc(1, sizeof *r.o)
+    };
     if (!r.o) {
         err_nomem(err);
         return NULL;
     }
-    bool ok = read_all(&r);
+    bool ok = read_members(&r);
     free(r.texts);
     buf_release(&r.decoded);
     if (ok)

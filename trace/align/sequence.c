@@ -10,7 +10,7 @@ struct box {
     int64_t x0, x1, y0, y1;
 };
 
-struct search {
+struct sequence_search {
     const uint32_t *a, *b;       /* what occurs on both sides */
     const uint32_t *a_at, *b_at; /* where it was */
     int64_t *forward, *backward; /* by diagonal: how far a path got */
@@ -20,13 +20,13 @@ struct search {
     boxes;
 };
 
-static void pair(struct search *s, int64_t x, int64_t y)
+static void pair(struct sequence_search *s, int64_t x, int64_t y)
 {
     s->partner[s->a_at[x]] = s->b_at[y];
 }
 
 /* Equal elements at both ends of a box belong together. */
-static void trim(struct search *s, struct box *box)
+static void trim(struct sequence_search *s, struct box *box)
 {
     while (box->x0 < box->x1 && box->y0 < box->y1 && s->a[box->x0] == s->b[box->y0])
         pair(s, box->x0++, box->y0++);
@@ -40,7 +40,7 @@ struct front {
 };
 
 /* One more step from the upper left corner. True when a path met one from the other corner. */
-static bool step_forward(struct search *s, const struct box *box, struct front *own,
+static bool step_forward(struct sequence_search *s, const struct box *box, struct front *own,
                          const struct front *other, bool may_meet, int64_t *x_met, int64_t *y_met)
 {
     int64_t *reach = s->forward;
@@ -67,7 +67,7 @@ static bool step_forward(struct search *s, const struct box *box, struct front *
     return false;
 }
 
-static bool step_backward(struct search *s, const struct box *box, struct front *own,
+static bool step_backward(struct sequence_search *s, const struct box *box, struct front *own,
                           const struct front *other, bool may_meet, int64_t *x_met, int64_t *y_met)
 {
     int64_t *reach = s->backward;
@@ -95,7 +95,7 @@ static bool step_backward(struct search *s, const struct box *box, struct front 
 }
 
 /* Where the path that got furthest stands, when it took too long. */
-static void give_up(const struct search *s, const struct box *box, const struct front *own,
+static void give_up(const struct sequence_search *s, const struct box *box, const struct front *own,
                     int64_t *x_met, int64_t *y_met)
 {
     int64_t best = -1;
@@ -111,7 +111,7 @@ static void give_up(const struct search *s, const struct box *box, const struct 
 }
 
 /* A point on a shortest path through a box whose ends differ. */
-static void find_middle(struct search *s, const struct box *box, int64_t *x, int64_t *y)
+static void find_middle(struct sequence_search *s, const struct box *box, int64_t *x, int64_t *y)
 {
     struct front f = { box->x0 - box->y0, box->x0 - box->y0 };
     struct front b = { box->x1 - box->y1, box->x1 - box->y1 };
@@ -128,7 +128,7 @@ static void find_middle(struct search *s, const struct box *box, int64_t *x, int
     }
 }
 
-static bool search_all(struct search *s, int64_t n, int64_t m)
+static bool search_all(struct sequence_search *s, int64_t n, int64_t m)
 {
     if (!vec_push(&s->boxes, (struct box){ 0, n, 0, m }))
         return false;
@@ -195,7 +195,7 @@ bool sequence_align(const uint32_t *a, uint32_t n, const uint32_t *b, uint32_t m
         qsort(sorted + n, m, sizeof *sorted, by_number);
         uint32_t n_a = common(a, n, sorted + n, m, values, places);
         uint32_t n_b = common(b, m, sorted, n, values + n, places + n);
-        struct search s = {
+        struct sequence_search s = {
             .a = values,
             .b = values + n,
             .a_at = places,

@@ -22,7 +22,7 @@ struct arena {
 #define ARENA_INIT ((struct arena){ 0 })
 
 void *arena_alloc(struct arena *arena, size_t size, size_t align);
-/* Not zeroed: for texts that are about to be written. */
+/* Returns memory that is not zeroed, for texts that will be written to it. */
 char *arena_bytes(struct arena *arena, size_t size);
 void arena_release(struct arena *arena);
 /* Everything handed out is gone, and the memory stays for the next: filled as before, an arena that

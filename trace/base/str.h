@@ -42,7 +42,7 @@ static inline bool str_ends(struct str a, struct str suffix)
     return a.n >= suffix.n && memcmp(a.p + a.n - suffix.n, suffix.p, suffix.n) == 0;
 }
 
-/* From byte `from` on; empty when past the end. */
+/* Returns the text from byte `from` on, or an empty text if it is shorter. */
 static inline struct str str_from(struct str a, size_t from)
 {
     if (from < a.n)
@@ -63,9 +63,10 @@ size_t str_find(struct str a, struct str what);
 int str_cmp(struct str a, struct str b);
 /* The part after the last '/'. */
 struct str str_basename(struct str path);
-/* Without white space at both ends. */
+/* Returns the text without white space at both ends. */
 struct str str_trim(struct str a);
-/* Decimal digits only, the whole string, no overflow; false otherwise and *ret untouched. */
+/* Reads a whole string of decimal digits. Returns false, without a change to *ret, if it has other
+ * characters or overflows. */
 bool str_to_u64(struct str a, uint64_t *ret);
 /* As above with an optional leading '-'. */
 bool str_to_i64(struct str a, int64_t *ret);

@@ -3,7 +3,7 @@
 #include "trace/base/text/decimal.h"
 #include "trace/base/vec.h"
 
-struct reading {
+struct cache_reader {
     struct cache_list list; /* first: what the caller sees and frees */
     vec_of(struct cache_event)
     events;
@@ -63,7 +63,7 @@ static bool classify(struct str name, enum cache_kind *kind, enum cache_state *s
     return *kind != CACHE_KINDS;
 }
 
-static bool add(struct reading *r, struct cache_event event)
+static bool add_cache(struct cache_reader *r, struct cache_event event)
 {
     if (!vec_push(&r->events, event))
         return false;
@@ -72,7 +72,7 @@ static bool add(struct reading *r, struct cache_event event)
 }
 
 /* Copied: a payload does not stay. "" for what is no string; .p is NULL when memory ran out. */
-static struct str keep(struct reading *r, json_id object, struct str key)
+static struct str keep_text(struct cache_reader *r, json_id object, struct str key)
 {
     json_id id = json_get(&r->doc, object, key);
     if (json_kind_of(&r->doc, id) != JSON_STRING)
@@ -84,7 +84,8 @@ static struct str keep(struct reading *r, json_id object, struct str key)
     return copy;
 }
 
-static bool keep_number(struct reading *r, json_id object, struct str key, int scale, int64_t *ret)
+static bool keep_number(struct cache_reader *r, json_id object, struct str key, int scale,
+                        int64_t *ret)
 {
     json_id id = json_get(&r->doc, object, key);
     return json_kind_of(&r->doc, id) == JSON_NUMBER &&
@@ -92,16 +93,16 @@ static bool keep_number(struct reading *r, json_id object, struct str key, int s
 }
 
 /* CompiledFxGraph and AOTAutograd entries write the same keys; see compile_fx.py. */
-static bool add_artifact(struct reading *r, struct cache_event event, struct str payload)
+static bool add_artifact(struct cache_reader *r, struct cache_event event, struct str payload)
 {
     event.key = event.reason = event.detail = STR("");
     struct err unreadable = { 0 };
     if (json_parse(&r->doc, payload, &unreadable)) {
-        event.key = keep(r, JSON_ROOT, STR("key"));
-        event.reason = keep(r, JSON_ROOT, STR("cache_bypass_reason"));
-        event.detail = keep(r, JSON_ROOT, STR("cache_status_detailed"));
+        event.key = keep_text(r, JSON_ROOT, STR("key"));
+        event.reason = keep_text(r, JSON_ROOT, STR("cache_bypass_reason"));
+        event.detail = keep_text(r, JSON_ROOT, STR("cache_status_detailed"));
         if (event.detail.p && event.detail.n == 0)
-            event.detail = keep(r, JSON_ROOT, STR("cache_bypass_exception_type"));
+            event.detail = keep_text(r, JSON_ROOT, STR("cache_bypass_exception_type"));
         if (!keep_number(r, JSON_ROOT, STR("time_taken_ns"), 0, &event.taken_ns))
             keep_number(r, JSON_ROOT, STR("time_saved_ns"), 0, &event.taken_ns);
     } else if (unreadable.kind == ERR_ENV) {
@@ -109,11 +110,11 @@ static bool add_artifact(struct reading *r, struct cache_event event, struct str
     } else if (event.state == CACHE_BYPASS) {
         event.reason = arena_copy(&r->arena, str_first(payload, str_find_char(payload, '\n')));
     }
-    return event.key.p && event.reason.p && event.detail.p && add(r, event);
+    return event.key.p && event.reason.p && event.detail.p && add_cache(r, event);
 }
 
 /* triton_kernel_info: {kernel: {"autotune_cache_state": "miss", "compile_time_us": 108367}}. */
-static bool add_kernels(struct reading *r, struct cache_event event, struct str payload)
+static bool add_kernels(struct cache_reader *r, struct cache_event event, struct str payload)
 {
     struct err unreadable = { 0 };
     if (!json_parse(&r->doc, payload, &unreadable))
@@ -129,14 +130,15 @@ static bool add_kernels(struct reading *r, struct cache_event event, struct str 
         keep_number(r, value, STR("compile_time_us"), 3, &event.taken_ns);
         event.name = arena_copy(&r->arena, json_text(&r->doc, name));
         event.key = event.reason = event.detail = STR("");
-        if (!event.name.p || !add(r, event))
+        if (!event.name.p || !add_cache(r, event))
             return false;
         name = json_next(&r->doc, value);
     }
     return true;
 }
 
-static bool read_artifact(struct reading *r, struct trace *trace, uint32_t record, struct err *err)
+static bool read_artifact(struct cache_reader *r, struct trace *trace, uint32_t record,
+                          struct err *err)
 {
     struct err unreadable = { 0 };
     struct cache_event event = {
@@ -160,19 +162,19 @@ static bool read_artifact(struct reading *r, struct trace *trace, uint32_t recor
            err_nomem(err);
 }
 
-static uint32_t *unpaired(struct reading *r, const struct cache_event *event)
+static uint32_t *unpaired(struct cache_reader *r, const struct cache_event *event)
 {
     size_t attempt = event->attempt == TRACE_NONE ? 0 : (size_t)event->attempt + 1;
     return &r->unpaired[(attempt * CACHE_KINDS + event->kind) * CACHE_STATES + event->state];
 }
 
-static bool claim_artifact(struct reading *r, const struct cache_event *instant)
+static bool claim_artifact(struct cache_reader *r, const struct cache_event *instant)
 {
     uint32_t *left = unpaired(r, instant);
     return *left > 0 && (*left)--;
 }
 
-static bool add_instants(struct reading *r, const struct chromium_list *events)
+static bool add_instants(struct cache_reader *r, const struct chromium_list *events)
 {
     for (size_t i = 0; i < r->events.n; i++)
         ++*unpaired(r, &r->events.v[i]);
@@ -190,7 +192,7 @@ static bool add_instants(struct reading *r, const struct chromium_list *events)
             claim_artifact(r, &event))
             continue;
         event.name = arena_copy(&r->arena, e->name);
-        if (!event.name.p || !add(r, event))
+        if (!event.name.p || !add_cache(r, event))
             return false;
     }
     return true;
@@ -203,8 +205,8 @@ static int by_record(const void *a, const void *b)
     return order ? order : str_cmp(x->name, y->name); /* kernels of one record */
 }
 
-static bool read_all(struct reading *r, struct trace *trace, const struct chromium_list *events,
-                     struct err *err)
+static bool read_caches(struct cache_reader *r, struct trace *trace,
+                        const struct chromium_list *events, struct err *err)
 {
     size_t rows = ((size_t)trace->n_attempts + 1) * CACHE_KINDS * CACHE_STATES;
     r->unpaired = calloc(rows, sizeof *r->unpaired);
@@ -226,8 +228,8 @@ struct cache_list *caches_read(struct trace *trace, const struct chromium_list *
     struct chromium_list *own = events ? NULL : chromium_read(trace, err);
     if (!events && !own)
         return NULL;
-    struct reading *r = calloc(1, sizeof *r);
-    bool ok = r ? read_all(r, trace, events ? events : own, err) : err_nomem(err);
+    struct cache_reader *r = calloc(1, sizeof *r);
+    bool ok = r ? read_caches(r, trace, events ? events : own, err) : err_nomem(err);
     chromium_free(own);
     if (!r)
         return NULL;
@@ -244,7 +246,7 @@ struct cache_list *caches_read(struct trace *trace, const struct chromium_list *
 
 void caches_free(struct cache_list *list)
 {
-    struct reading *r = (struct reading *)list;
+    struct cache_reader *r = (struct cache_reader *)list;
     if (!r)
         return;
     vec_release(&r->events);

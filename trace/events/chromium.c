@@ -3,7 +3,7 @@
 #include "trace/base/intern.h"
 #include "trace/base/text/decimal.h"
 
-struct reading {
+struct chromium_reader {
     struct chromium_list list; /* first: what the caller sees and frees */
     vec_of(struct chromium_event)
     events;
@@ -17,7 +17,8 @@ static bool microseconds(const struct json *doc, json_id id, int64_t *ret)
 }
 
 /* The string under `id`, decoded and kept; anything that is no string is "". */
-static bool keep_string(struct reading *r, const struct json *doc, json_id id, struct str *ret)
+static bool keep_string(struct chromium_reader *r, const struct json *doc, json_id id,
+                        struct str *ret)
 {
     *ret = STR("");
     if (json_kind_of(doc, id) != JSON_STRING)
@@ -33,7 +34,7 @@ static bool keep_string(struct reading *r, const struct json *doc, json_id id, s
 }
 
 /* Ids of asynchronous events are strings or numbers. */
-static bool keep_id(struct reading *r, const struct json *doc, json_id id, struct str *ret)
+static bool keep_id(struct chromium_reader *r, const struct json *doc, json_id id, struct str *ret)
 {
     if (json_kind_of(doc, id) != JSON_NUMBER)
         return keep_string(r, doc, id, ret);
@@ -44,7 +45,7 @@ static bool keep_id(struct reading *r, const struct json *doc, json_id id, struc
     return true;
 }
 
-static bool keep_arguments(struct reading *r, const struct json *doc, json_id args,
+static bool keep_arguments(struct chromium_reader *r, const struct json *doc, json_id args,
                            struct chromium_event *event)
 {
     json_id detail = json_get(doc, args, STR("fn_name"));
@@ -56,7 +57,8 @@ static bool keep_arguments(struct reading *r, const struct json *doc, json_id ar
            keep_string(r, doc, detail, &event->detail);
 }
 
-static bool keep_event(struct reading *r, const struct json *doc, struct chromium_event *event)
+static bool keep_event(struct chromium_reader *r, const struct json *doc,
+                       struct chromium_event *event)
 {
     struct str phase = json_str(doc, json_get(doc, JSON_ROOT, STR("ph")));
     event->phase = phase.n > 0 ? phase.p[0] : 0;
@@ -74,8 +76,8 @@ static bool keep_event(struct reading *r, const struct json *doc, struct chromiu
 }
 
 /* A payload that cannot be read is counted, not an error: the rest of the story stands. */
-static bool read_record(struct reading *r, struct trace *trace, uint32_t record, struct json *doc,
-                        struct err *err)
+static bool read_record(struct chromium_reader *r, struct trace *trace, uint32_t record,
+                        struct json *doc, struct err *err)
 {
     struct str payload;
     struct err unreadable = { 0 };
@@ -93,7 +95,7 @@ static bool read_record(struct reading *r, struct trace *trace, uint32_t record,
 
 struct chromium_list *chromium_read(struct trace *trace, struct err *err)
 {
-    struct reading *r = calloc(1, sizeof *r);
+    struct chromium_reader *r = calloc(1, sizeof *r);
     if (!r) {
         err_nomem(err);
         return NULL;
@@ -114,7 +116,7 @@ struct chromium_list *chromium_read(struct trace *trace, struct err *err)
 
 void chromium_free(struct chromium_list *list)
 {
-    struct reading *r = (struct reading *)list;
+    struct chromium_reader *r = (struct chromium_reader *)list;
     if (!r)
         return;
     vec_release(&r->events);

@@ -4,7 +4,7 @@
 #include "trace/graph/traceback.h"
 #include "trace/tables.h"
 
-struct reading {
+struct deep_reader {
     struct deep deep; /* first: what the caller sees and frees */
     struct trace *trace;
     struct arena arena;
@@ -38,49 +38,49 @@ const char *deep_mode_name(enum deep_mode mode)
 /* ------------------------------------------------------------------------------------------------
  * Fields of the row in r->doc. */
 
-static json_id field(const struct reading *r, const char *key)
+static json_id field(const struct deep_reader *r, const char *key)
 {
     return json_get(&r->doc, JSON_ROOT, str_of(key));
 }
 
 /* "" for null and for what is missing; .p is NULL when memory ran out. */
-static struct str text_at(struct reading *r, json_id id)
+static struct str text_at(struct deep_reader *r, json_id id)
 {
     return json_kind_of(&r->doc, id) == JSON_STRING ? json_decoded(&r->doc, id, &r->arena)
                                                     : STR("");
 }
 
-static struct str text(struct reading *r, const char *key)
+static struct str text(struct deep_reader *r, const char *key)
 {
     return text_at(r, field(r, key));
 }
 
-static uint64_t number_or(const struct reading *r, const char *key, uint64_t otherwise)
+static uint64_t number_or(const struct deep_reader *r, const char *key, uint64_t otherwise)
 {
     uint64_t value;
     return json_u64(&r->doc, field(r, key), &value) ? value : otherwise;
 }
 
-static uint64_t number(const struct reading *r, const char *key)
+static uint64_t number(const struct deep_reader *r, const char *key)
 {
     return number_or(r, key, 0);
 }
 
-static uint32_t number32(const struct reading *r, const char *key)
+static uint32_t number32(const struct deep_reader *r, const char *key)
 {
     uint64_t value = number(r, key);
     return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
 /* A row names only stacks of its own payload. */
-static uint32_t stack_of_row(const struct reading *r)
+static uint32_t stack_of_row(const struct deep_reader *r)
 {
     uint64_t value = number_or(r, "stack", UINT64_MAX);
     return value < r->stacks.n - r->first_stack ? r->first_stack + (uint32_t)value : DEEP_NO_STACK;
 }
 
 /* [FILE, LINE, FUNCTION, CODE]; the last may be missing. False when memory ran out. */
-static bool read_frame(struct reading *r, json_id frame, struct deep_frame *ret)
+static bool read_frame(struct deep_reader *r, json_id frame, struct deep_frame *ret)
 {
     json_id file = json_first(&r->doc, frame), line = json_next(&r->doc, file);
     json_id function = json_next(&r->doc, line), code = json_next(&r->doc, function);
@@ -96,7 +96,7 @@ static bool read_frame(struct reading *r, json_id frame, struct deep_frame *ret)
 /* ------------------------------------------------------------------------------------------------
  * Rows, by event. All return false only when memory ran out. */
 
-static bool read_stack(struct reading *r, json_id frames)
+static bool read_stack(struct deep_reader *r, json_id frames)
 {
     size_t n = json_kind_of(&r->doc, frames) == JSON_ARRAY ? json_count(&r->doc, frames) : 0;
     struct deep_frame *list = arena_array(&r->arena, struct deep_frame, n + 1);
@@ -110,7 +110,7 @@ static bool read_stack(struct reading *r, json_id frames)
     return vec_push(&r->stacks, (struct deep_stack){ list, (uint32_t)n });
 }
 
-static enum deep_mode mode_of(const struct reading *r)
+static enum deep_mode mode_of(const struct deep_reader *r)
 {
     enum deep_mode mode = 0;
     while (mode < DEEP_OTHER_MODE && !json_is(&r->doc, field(r, "mode"), mode_names[mode]))
@@ -118,7 +118,7 @@ static enum deep_mode mode_of(const struct reading *r)
     return mode;
 }
 
-static enum deep_cache cache_of(const struct reading *r)
+static enum deep_cache cache_of(const struct deep_reader *r)
 {
     json_id id = field(r, "cache");
     return json_is(&r->doc, id, "hit")      ? DEEP_CACHE_HIT
@@ -127,7 +127,7 @@ static enum deep_cache cache_of(const struct reading *r)
                                             : DEEP_CACHE_NOT_ASKED;
 }
 
-static bool read_dispatch(struct reading *r)
+static bool read_dispatch(struct deep_reader *r)
 {
     struct deep_dispatch d = { .record = r->record,
                                .attempt = r->attempt,
@@ -147,7 +147,7 @@ static bool read_dispatch(struct reading *r)
            vec_push(&r->dispatches, d);
 }
 
-static bool read_cost(struct reading *r)
+static bool read_cost(struct deep_reader *r)
 {
     struct deep_cost c = { .record = r->record,
                            .attempt = r->attempt,
@@ -159,7 +159,7 @@ static bool read_cost(struct reading *r)
     return c.cost.p && c.caller.p && vec_push(&r->costs, c);
 }
 
-static bool read_use(struct reading *r)
+static bool read_use(struct deep_reader *r)
 {
     struct deep_use u = { .record = r->record,
                           .attempt = r->attempt,
@@ -172,7 +172,7 @@ static bool read_use(struct reading *r)
            vec_push(&r->uses, u);
 }
 
-static bool read_phase(struct reading *r)
+static bool read_phase(struct deep_reader *r)
 {
     struct deep_phase p = { .record = r->record,
                             .attempt = r->attempt,
@@ -188,7 +188,7 @@ static bool read_phase(struct reading *r)
     return p.phase.p && vec_push(&r->phases, p);
 }
 
-static bool read_row(struct reading *r, enum event event)
+static bool read_row(struct deep_reader *r, enum event event)
 {
     json_id frames = field(r, "frames");
     if (frames != JSON_NONE)
@@ -204,7 +204,7 @@ static bool read_row(struct reading *r, enum event event)
 /* ------------------------------------------------------------------------------------------------
  * Records. */
 
-static bool read_rows(struct reading *r, enum event event, struct err *err)
+static bool read_rows(struct deep_reader *r, enum event event, struct err *err)
 {
     struct str rows, line;
     if (r->trace->records[r->record].payload == TRACE_NONE)
@@ -225,7 +225,7 @@ static bool read_rows(struct reading *r, enum event event, struct err *err)
     return true;
 }
 
-static bool read_process(struct reading *r)
+static bool read_process(struct deep_reader *r)
 {
     struct deep_process p = {
         .record = r->record,
@@ -245,7 +245,7 @@ static bool read_process(struct reading *r)
     return p.level.p && p.python.p && p.torch.p && vec_push(&r->processes, p);
 }
 
-static bool read_totals(struct reading *r)
+static bool read_totals(struct deep_reader *r)
 {
     json_id pytorch = field(r, "pytorch"), recorded = field(r, "recorded");
     if (json_kind_of(&r->doc, pytorch) != JSON_OBJECT)
@@ -264,7 +264,7 @@ static bool read_totals(struct reading *r)
     return true;
 }
 
-static bool read_metadata(struct reading *r, enum event event, struct err *err)
+static bool read_metadata(struct deep_reader *r, enum event event, struct err *err)
 {
     bool readable;
     if (!record_try_json(r->trace, r->record, &r->doc, &readable, err))
@@ -275,7 +275,7 @@ static bool read_metadata(struct reading *r, enum event event, struct err *err)
     return (event == EVENT_SYMTAPE_DEEP ? read_process(r) : read_totals(r)) || err_nomem(err);
 }
 
-static bool read_record(struct reading *r, struct err *err)
+static bool read_record(struct deep_reader *r, struct err *err)
 {
     enum event event = r->trace->records[r->record].event;
     r->attempt = r->trace->records[r->record].attempt;
@@ -290,7 +290,7 @@ static bool read_record(struct reading *r, struct err *err)
     }
 }
 
-static void publish(struct reading *r)
+static void publish(struct deep_reader *r)
 {
 #define LIST(name) r->deep.name = r->name.v, r->deep.n_##name = (uint32_t)r->name.n
     LIST(processes);
@@ -305,7 +305,7 @@ static void publish(struct reading *r)
 
 struct deep *deep_read(struct trace *trace, struct err *err)
 {
-    struct reading *r = calloc(1, sizeof *r);
+    struct deep_reader *r = calloc(1, sizeof *r);
     if (!r)
         return err_nomem(err), NULL;
     r->trace = trace;
@@ -323,7 +323,7 @@ struct deep *deep_read(struct trace *trace, struct err *err)
 
 void deep_free(struct deep *deep)
 {
-    struct reading *r = (struct reading *)deep;
+    struct deep_reader *r = (struct deep_reader *)deep;
     if (!r)
         return;
     vec_release(&r->processes);

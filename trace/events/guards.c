@@ -51,7 +51,7 @@ static uint8_t class_of_file(struct str path)
     return GUARD_BY_TORCH_FUNCTION;
 }
 
-struct building {
+struct guard_builder {
     struct trace *trace;
     struct json doc;
     struct guard *guards;
@@ -60,7 +60,7 @@ struct building {
 };
 
 /* Processes that share a log number their files apart: a frame's text alone does not tell. */
-static uint8_t class_of_frame(struct building *b, stack_id stack)
+static uint8_t class_of_frame(struct guard_builder *b, stack_id stack)
 {
     if (b->trace->tables->tape->stacks.nodes.v[stack].space)
         return class_of_file(stack_frame(b->trace, b->recording, stack).file);
@@ -70,7 +70,7 @@ static uint8_t class_of_frame(struct building *b, stack_id stack)
     return (uint8_t)(*known - 1);
 }
 
-static void find_asker(struct building *b, struct guard *guard)
+static void find_asker(struct guard_builder *b, struct guard *guard)
 {
     guard->asked_by = GUARD_BY_USER;
     for (stack_id at = guard->stack; at; at = stack_parent(b->trace, at)) {
@@ -97,7 +97,7 @@ static enum guard_kind kind_of_frame(const struct frame *frame)
                                                                            : GUARD_EVAL;
 }
 
-static enum guard_kind kind_of(struct building *b, stack_id stack)
+static enum guard_kind kind_of(struct guard_builder *b, stack_id stack)
 {
     for (int i = 0; stack && i < 8; i++, stack = stack_parent(b->trace, stack)) {
         struct frame frame = stack_frame(b->trace, b->recording, stack);
@@ -107,7 +107,7 @@ static enum guard_kind kind_of(struct building *b, stack_id stack)
     return GUARD_EVAL;
 }
 
-static bool add_guard(struct building *b, uint32_t record, struct guard *guard)
+static bool add_guard(struct guard_builder *b, uint32_t record, struct guard *guard)
 {
     json_id expr = json_get(&b->doc, JSON_ROOT, STR("expr"));
     *guard = (struct guard){ .record = record, .attempt = b->trace->records[record].attempt };
@@ -119,14 +119,14 @@ static bool add_guard(struct building *b, uint32_t record, struct guard *guard)
     return guard->expr.p != NULL;
 }
 
-static void use_recording(struct building *b, uint32_t recording)
+static void use_recording(struct guard_builder *b, uint32_t recording)
 {
     if (b->recording != recording)
         memset(b->classes, 0, trace_n_frames(b->trace) + 1);
     b->recording = recording;
 }
 
-static bool read_all(struct building *b, struct guard_list *list, struct err *err)
+static bool read_guards(struct guard_builder *b, struct guard_list *list, struct err *err)
 {
     struct trace *trace = b->trace;
     for (uint32_t i = 0; i < trace->n_records; i++) {
@@ -148,7 +148,7 @@ static bool read_all(struct building *b, struct guard_list *list, struct err *er
 const struct guard_list *trace_guards(struct trace *trace, struct err *err)
 {
     struct trace_tables *tables = trace->tables;
-    struct building b = { .trace = trace, .recording = TRACE_NONE };
+    struct guard_builder b = { .trace = trace, .recording = TRACE_NONE };
     size_t n = 1;
     if (tables->guards)
         return tables->guards;
@@ -158,7 +158,7 @@ const struct guard_list *trace_guards(struct trace *trace, struct err *err)
     b.guards = arena_array(&tables->arena, struct guard, n);
     b.classes = arena_array(&tables->arena, uint8_t, trace_n_frames(trace) + 1);
     bool ok = (list && b.guards && b.classes) || err_nomem(err);
-    ok = ok && read_all(&b, list, err);
+    ok = ok && read_guards(&b, list, err);
     json_release(&b.doc);
     if (!ok)
         return NULL;

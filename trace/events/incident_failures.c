@@ -28,7 +28,7 @@ static bool error_text(struct incident_reading *r, uint32_t attempt, struct str 
            incident_pass_over(&unreadable, err);
 }
 
-static bool keep(struct incident_reading *r, struct str text, struct str *ret)
+static bool keep_failure(struct incident_reading *r, struct str text, struct str *ret)
 {
     *ret = arena_copy(&r->arena, text);
     return ret->p != NULL;
@@ -40,8 +40,9 @@ static bool add_from_metrics(struct incident_reading *r, const struct metrics *m
     struct str text;
     if (!error_text(r, m->attempt, &text, err))
         return false;
-    if (!keep(r, m->fail_type, &failure.type) || !keep(r, m->fail_reason, &failure.reason) ||
-        !keep(r, m->fail_file, &failure.file))
+    if (!keep_failure(r, m->fail_type, &failure.type) ||
+        !keep_failure(r, m->fail_reason, &failure.reason) ||
+        !keep_failure(r, m->fail_file, &failure.file))
         return err_nomem(err);
     failure.line = m->fail_line;
     failure.summary = text_summary(failure.reason);

@@ -100,7 +100,7 @@ static bool read_records(struct incident_reading *r, struct err *err)
     return ok;
 }
 
-static bool prepare(struct incident_reading *r, struct err *err)
+static bool prepare_incidents(struct incident_reading *r, struct err *err)
 {
     size_t n = r->trace->n_attempts;
     r->attempts = calloc(n + 1, sizeof *r->attempts);
@@ -119,9 +119,9 @@ static bool prepare(struct incident_reading *r, struct err *err)
     return count_graphs(r, err) && count_guards(r, err);
 }
 
-static bool read_all(struct incident_reading *r, struct err *err)
+static bool read_incidents(struct incident_reading *r, struct err *err)
 {
-    return prepare(r, err) && read_records(r, err) && incident_blame_breaks(r, err) &&
+    return prepare_incidents(r, err) && read_records(r, err) && incident_blame_breaks(r, err) &&
            incident_find_restarts(r, err) && incident_find_failures(r, err);
 }
 
@@ -150,7 +150,7 @@ static struct incidents *read_with(struct trace *trace, const struct chromium_li
     r->trace = trace;
     r->events = events;
     r->metrics = metrics;
-    bool ok = read_all(r, err);
+    bool ok = read_incidents(r, err);
     json_release(&r->doc);
     free(r->attempts);
     publish(r);

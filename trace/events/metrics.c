@@ -3,7 +3,7 @@
 #include "trace/base/text/decimal.h"
 #include "trace/base/vec.h"
 
-struct reading {
+struct metrics_reader {
     struct metrics_list list; /* first: what the caller sees and frees */
     vec_of(struct metrics)
     metrics;
@@ -36,14 +36,14 @@ const char *metric_name(enum metric metric)
     return METRICS[metric].name;
 }
 
-static bool keep_field(struct reading *r, const struct json *doc, json_id fields, const char *key,
-                       struct str *ret)
+static bool keep_field(struct metrics_reader *r, const struct json *doc, json_id fields,
+                       const char *key, struct str *ret)
 {
     *ret = json_decoded(doc, json_get(doc, fields, str_of(key)), &r->arena);
     return ret->p != NULL;
 }
 
-static bool keep_restarts(struct reading *r, const struct json *doc, json_id reasons,
+static bool keep_restarts(struct metrics_reader *r, const struct json *doc, json_id reasons,
                           struct metrics *m)
 {
     size_t n = json_kind_of(doc, reasons) == JSON_ARRAY ? json_count(doc, reasons) : 0;
@@ -80,7 +80,7 @@ static void read_numbers(const struct json *doc, json_id fields, struct metrics 
     }
 }
 
-static bool keep_metrics(struct reading *r, const struct json *doc, json_id fields,
+static bool keep_metrics(struct metrics_reader *r, const struct json *doc, json_id fields,
                          struct metrics *m)
 {
     read_numbers(doc, fields, m);
@@ -104,8 +104,8 @@ static bool is_metrics(enum event event)
            event == EVENT_BWD_COMPILATION_METRICS_RUNTIME;
 }
 
-static bool read_record(struct reading *r, struct trace *trace, uint32_t record, struct json *doc,
-                        struct err *err)
+static bool read_record(struct metrics_reader *r, struct trace *trace, uint32_t record,
+                        struct json *doc, struct err *err)
 {
     enum event event = trace->records[record].event;
     struct err unreadable = { 0 };
@@ -124,7 +124,7 @@ static bool read_record(struct reading *r, struct trace *trace, uint32_t record,
 
 struct metrics_list *metrics_read(struct trace *trace, struct err *err)
 {
-    struct reading *r = calloc(1, sizeof *r);
+    struct metrics_reader *r = calloc(1, sizeof *r);
     if (!r) {
         err_nomem(err);
         return NULL;
@@ -145,7 +145,7 @@ struct metrics_list *metrics_read(struct trace *trace, struct err *err)
 
 void metrics_free(struct metrics_list *list)
 {
-    struct reading *r = (struct reading *)list;
+    struct metrics_reader *r = (struct metrics_reader *)list;
     if (!r)
         return;
     vec_release(&r->metrics);

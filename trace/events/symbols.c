@@ -4,7 +4,7 @@
 #include "trace/events/symbols_exported.h"
 #include "trace/tables.h"
 
-struct building {
+struct symbol_builder {
     struct trace *trace;
     struct json doc;
     struct symbol *symbols;
@@ -14,7 +14,7 @@ struct building {
 };
 
 /* A string member, decoded; "" when absent or null. Numbers as they are written. */
-static bool take_text(struct building *b, const char *key, struct str *ret)
+static bool take_text(struct symbol_builder *b, const char *key, struct str *ret)
 {
     json_id id = json_get(&b->doc, JSON_ROOT, str_of(key));
     enum json_kind kind = json_kind_of(&b->doc, id);
@@ -24,7 +24,7 @@ static bool take_text(struct building *b, const char *key, struct str *ret)
     return ret->p != NULL;
 }
 
-static bool add_symbol(struct building *b, uint32_t record)
+static bool add_symbol(struct symbol_builder *b, uint32_t record)
 {
     struct symbol *s = &b->symbols[b->n_symbols++];
     *s = (struct symbol){ .record = record,
@@ -37,7 +37,7 @@ static bool add_symbol(struct building *b, uint32_t record)
            take_text(b, "vr", &s->range) && take_text(b, "source", &s->source);
 }
 
-static bool add_specialization(struct building *b, uint32_t record)
+static bool add_specialization(struct symbol_builder *b, uint32_t record)
 {
     struct specialization *s = &b->specializations[b->n_specializations++];
     json_id sources = json_get(&b->doc, JSON_ROOT, STR("sources"));
@@ -54,7 +54,7 @@ static bool is_symbol(enum event event)
     return event == EVENT_CREATE_SYMBOL || event == EVENT_CREATE_UNBACKED_SYMBOL;
 }
 
-static bool read_all(struct building *b, struct err *err)
+static bool read_symbols(struct symbol_builder *b, struct err *err)
 {
     for (uint32_t i = 0; i < b->trace->n_records; i++) {
         enum event event = b->trace->records[i].event;
@@ -74,7 +74,7 @@ static bool read_all(struct building *b, struct err *err)
 /* ---- programs ------------------------------------------------------------------------------ */
 
 /* Logs are not asked for their graphs, which takes reading the name of every artifact. */
-static bool list_programs(struct building *b, struct err *err)
+static bool list_programs(struct symbol_builder *b, struct err *err)
 {
     for (uint32_t i = 0; i < b->trace->n_recordings && !b->graphs; i++)
         if (b->trace->recordings[i].kind == RECORDING_PT2) {
@@ -85,7 +85,7 @@ static bool list_programs(struct building *b, struct err *err)
 }
 
 /* Sets *ret to the graph of a .pt2, to NULL for others and for what cannot be read. */
-static bool read_program(struct building *b, uint32_t ref, const struct graph **ret,
+static bool read_program(struct symbol_builder *b, uint32_t ref, const struct graph **ret,
                          struct err *err)
 {
     struct err why = { 0 };
@@ -96,7 +96,7 @@ static bool read_program(struct building *b, uint32_t ref, const struct graph **
     return why.kind != ERR_ENV || (*err = why, false);
 }
 
-static bool bound_programs(struct building *b, size_t *n, struct err *err)
+static bool bound_programs(struct symbol_builder *b, size_t *n, struct err *err)
 {
     const struct graph *program;
     for (uint32_t i = 0; b->graphs && i < b->graphs->n; i++) {
@@ -107,7 +107,7 @@ static bool bound_programs(struct building *b, size_t *n, struct err *err)
     return true;
 }
 
-static bool add_programs(struct building *b, struct err *err)
+static bool add_programs(struct symbol_builder *b, struct err *err)
 {
     const struct graph *program;
     for (uint32_t i = 0; b->graphs && i < b->graphs->n; i++) {
@@ -128,7 +128,7 @@ static bool add_programs(struct building *b, struct err *err)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-static bool allocate(struct building *b, struct err *err)
+static bool allocate(struct symbol_builder *b, struct err *err)
 {
     size_t symbols = 1, specializations = 1;
     if (!list_programs(b, err) || !bound_programs(b, &symbols, err))
@@ -144,8 +144,8 @@ static bool allocate(struct building *b, struct err *err)
 }
 
 /* The slot of the specialization of `name` in `attempt`, or the free one where it goes. */
-static size_t find_slot(const struct building *b, const uint32_t *slots, size_t n, struct str name,
-                        uint32_t attempt)
+static size_t find_slot(const struct symbol_builder *b, const uint32_t *slots, size_t n,
+                        struct str name, uint32_t attempt)
 {
     size_t at = hash_mix(hash_str(name), attempt) & (n - 1);
     for (; slots[at]; at = (at + 1) & (n - 1)) {
@@ -158,7 +158,7 @@ static size_t find_slot(const struct building *b, const uint32_t *slots, size_t 
 
 /* Joins symbols to the first specialization of their name in their attempt, by a small hash table
  * over the specializations. */
-static bool link_specializations(struct building *b, struct err *err)
+static bool link_specializations(struct symbol_builder *b, struct err *err)
 {
     size_t n = 64;
     while (n < (size_t)b->n_specializations * 2)
@@ -182,11 +182,11 @@ static bool link_specializations(struct building *b, struct err *err)
 const struct symbol_table *trace_symbols(struct trace *trace, struct err *err)
 {
     struct trace_tables *tables = trace->tables;
-    struct building b = { .trace = trace };
+    struct symbol_builder b = { .trace = trace };
     if (tables->symbols)
         return tables->symbols;
     struct symbol_table *table = arena_new(&tables->arena, struct symbol_table);
-    bool ok = (table || err_nomem(err)) && allocate(&b, err) && read_all(&b, err) &&
+    bool ok = (table || err_nomem(err)) && allocate(&b, err) && read_symbols(&b, err) &&
               link_specializations(&b, err) && add_programs(&b, err);
     json_release(&b.doc);
     if (!ok)

@@ -125,7 +125,7 @@ static struct term read_atom(struct expr_reader *in)
     if (c == '\'' || c == '"') {
         struct str text = expr_quoted(in);
         return text.n ? expr_leaf(in, (struct expr){ .kind = EXPR_STRING, .text = text })
-                      : expr_fail(in, "a string does not end");
+                      : expr_fail(in, "unterminated string");
     }
     bool fraction = c == '.' && in->end - in->p > 1 && in->p[1] >= '0' && in->p[1] <= '9';
     if ((c >= '0' && c <= '9') || fraction)
@@ -200,7 +200,7 @@ static struct term read_chain(struct expr_reader *in, enum expr_precedence loose
             break;
         }
         if (compared && row->precedence == PRECEDENCE_COMPARE)
-            return expr_fail(in, "chained comparisons are not an expression here");
+            return expr_fail(in, "chained comparisons are not supported");
         compared = row->precedence == PRECEDENCE_COMPARE;
         in->p += row->text.n;
         /* A power's right side may be signed (x**-2), and powers group from the right. */

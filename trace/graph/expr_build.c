@@ -74,7 +74,7 @@ struct term expr_number(struct expr_reader *in, const char *from)
         skip_digits(in);
     }
     if (in->p < in->end && is_name_char(*in->p))
-        return expr_fail(in, "a number runs into a name");
+        return expr_fail(in, "a name follows a number without a space");
     expr.text = (struct str){ from, (size_t)(in->p - from) };
     expr.fits = expr.kind == EXPR_INT && str_to_i64(expr.text, &expr.value);
     return expr_leaf(in, expr);

@@ -1,4 +1,5 @@
-/* Building expression trees: what the readers of both spellings share. Private to trace/expr*.c. */
+/* Building expression trees: the parts that the readers of both spellings share. Private to
+ * trace/graph/expr.c, expr_srepr.c and expr_build.c. */
 #ifndef SYMTAPE_TRACE_GRAPH_EXPR_BUILD_H
 #define SYMTAPE_TRACE_GRAPH_EXPR_BUILD_H
 

@@ -166,7 +166,7 @@ static struct term read_inner(struct expr_reader *in)
     if (c == '\'' || c == '"') {
         struct str text = expr_quoted(in);
         return text.n ? expr_leaf(in, (struct expr){ .kind = EXPR_STRING, .text = text })
-                      : expr_fail(in, "a string does not end");
+                      : expr_fail(in, "unterminated string");
     }
     const char *from = in->p;
     if (c == '-' && next >= '0' && next <= '9') {

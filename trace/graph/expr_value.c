@@ -1,12 +1,12 @@
 #include "trace/graph/expr_value.h"
 
-struct reading {
+struct value_reader {
     const struct expr_pool *pool;
     expr_symbol_fn symbol;
     void *user;
 };
 
-static bool eval(const struct reading *in, expr_id expr, int64_t *ret, unsigned depth);
+static bool eval(const struct value_reader *in, expr_id expr, int64_t *ret, unsigned depth);
 
 static bool floor_div(int64_t a, int64_t b, int64_t *ret)
 {
@@ -136,7 +136,7 @@ static bool rounds_up(struct str name)
 }
 
 /* CeilToInt(IntTrueDiv(a, b)), floor(a/b): the quotient need not be whole. */
-static bool is_rounded_quotient(const struct reading *in, expr_id expr)
+static bool is_rounded_quotient(const struct value_reader *in, expr_id expr)
 {
     const struct expr *e = expr_at(in->pool, expr);
     if (e->n_children != 1 ||
@@ -146,7 +146,7 @@ static bool is_rounded_quotient(const struct reading *in, expr_id expr)
     return of->n_children == 2 && (str_is(of->text, "IntTrueDiv") || str_is(of->text, "/"));
 }
 
-static bool eval_rounded(const struct reading *in, expr_id expr, int64_t *ret, unsigned depth)
+static bool eval_rounded(const struct value_reader *in, expr_id expr, int64_t *ret, unsigned depth)
 {
     expr_id of = expr_child(in->pool, expr, 0);
     bool up = rounds_up(expr_at(in->pool, expr)->text);
@@ -156,7 +156,7 @@ static bool eval_rounded(const struct reading *in, expr_id expr, int64_t *ret, u
            (up ? ceil_div : floor_div)(a, b, ret);
 }
 
-static bool eval_children(const struct reading *in, expr_id expr, int64_t *ret, unsigned depth)
+static bool eval_children(const struct value_reader *in, expr_id expr, int64_t *ret, unsigned depth)
 {
     const struct expr *e = expr_at(in->pool, expr);
     int64_t b;
@@ -186,7 +186,7 @@ static bool eval_children(const struct reading *in, expr_id expr, int64_t *ret, 
     return false;
 }
 
-static bool eval(const struct reading *in, expr_id expr, int64_t *ret, unsigned depth)
+static bool eval(const struct value_reader *in, expr_id expr, int64_t *ret, unsigned depth)
 {
     const struct expr *e = expr_at(in->pool, expr);
     if (depth > EXPR_MAX_DEPTH)
@@ -204,6 +204,6 @@ static bool eval(const struct reading *in, expr_id expr, int64_t *ret, unsigned 
 bool expr_value(const struct expr_pool *pool, expr_id expr, expr_symbol_fn symbol, void *user,
                 int64_t *ret)
 {
-    const struct reading in = { pool, symbol, user };
+    const struct value_reader in = { pool, symbol, user };
     return expr < pool->exprs.n && eval(&in, expr, ret, 0);
 }

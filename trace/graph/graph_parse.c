@@ -218,7 +218,7 @@ static bool parse(struct parser *p, struct str text)
         good = parse_line(p, &more) && check_size(p);
     while (good && p->open.n)
         good = close_class(p);
-    return good && (p->root || err_set(p->err, ERR_INPUT, "not a graph: no class in it"));
+    return good && (p->root || err_set(p->err, ERR_INPUT, "not a graph: it contains no class"));
 }
 
 struct graph *graph_parse(struct str text, struct err *err)

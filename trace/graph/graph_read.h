@@ -29,7 +29,7 @@ struct graph_reader {
 
 /* ---- lines and words: graph_lex.c ---- */
 
-/* To the next line; false at the end of the text. */
+/* Moves to the next line; false at the end of the text. */
 bool lex_next_line(struct graph_reader *in);
 /* The cursor to the first byte of its line that is not a space. */
 void lex_skip_indent(struct graph_reader *in);
@@ -65,7 +65,7 @@ bool lex_at_end(struct graph_reader *in);
 
 /* ---- arguments: graph_args.c ---- */
 
-/* One value, pushed on the builder's stack. */
+/* Reads one value and pushes it on the builder's stack. */
 bool read_value(struct graph_reader *in);
 /* The same for an element of something: a comma, a colon, a closing bracket or the line's end has
  * to follow, and what is no value of the grammar is an ARG_OPAQUE up to there. */
@@ -86,9 +86,9 @@ bool read_statement(struct graph_reader *in);
 
 /* ---- definitions and returns: graph_def.c; both may move to later lines ---- */
 
-/* From "def" on. */
+/* Reads a definition from "def" on. */
 bool read_def(struct graph_reader *in);
-/* From "return" on. */
+/* Reads a return statement from "return" on. */
 bool read_return(struct graph_reader *in);
 
 /* ---- comments: graph_comment.c ---- */

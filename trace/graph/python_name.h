@@ -21,8 +21,8 @@ bool python_reserve(struct intern *taken);
  */
 bool python_is_dotted(struct str text);
 
-/* What a call's target is by its form; whether there is such a thing, and whether it may be called,
- * is another question. */
+/* The kind of a call's target by its form. Whether the target exists, and whether it may be called,
+ * is not checked. */
 enum target_form {
     TARGET_NEITHER,  /* text that no target has: an expression, a line break */
     TARGET_OPERATOR, /* torch.ops.NAMESPACE.NAME, with or without .OVERLOAD */

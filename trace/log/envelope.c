@@ -24,7 +24,7 @@ static bool no_marks(struct str text, struct err *err)
 static bool no_digit(struct str rest, struct err *err)
 {
     if (rest.n && rest.p[0] >= '0' && rest.p[0] <= '9')
-        return err_set(err, ERR_INPUT, "a digit behind a stack");
+        return err_set(err, ERR_INPUT, "a digit after a stack");
     return true;
 }
 
@@ -130,7 +130,7 @@ bool envelope_read(struct envelope_reader *reader, struct stack_table *stacks, s
         return err_set(err, ERR_INPUT, "offset 0: not an object");
     json_id key = event_key(doc);
     if (key == JSON_NONE)
-        return err_set(err, ERR_INPUT, "no event");
+        return err_set(err, ERR_INPUT, "the record has no event");
     ret->event = json_text(doc, key);
     ret->meta = whole_text(doc, key + 1);
     json_id checksum = json_get(doc, JSON_ROOT, STR("has_payload"));

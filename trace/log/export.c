@@ -55,7 +55,9 @@ static bool put_raw(struct exporting *ex, const struct tape_record *row, struct 
  * refer to any number of stacks. */
 static bool too_long(const struct tape_record *row, struct err *err)
 {
-    return err_set(err, ERR_INPUT, "the record would grow past the %llu bytes that it had",
+    return err_set(err, ERR_INPUT,
+                   "the record would become longer than the %llu bytes that it "
+                   "had",
                    (unsigned long long)row->bytes);
 }
 
@@ -187,7 +189,8 @@ static bool put_all(struct exporting *ex, struct err *err)
     return !err_is_set(&ex->damage);
 }
 
-static bool begin(struct exporting *ex, struct trace *trace, uint32_t recording, struct err *err)
+static bool begin_export(struct exporting *ex, struct trace *trace, uint32_t recording,
+                         struct err *err)
 {
     const struct recording *what = &trace->recordings[recording];
     ex->trace = trace;
@@ -200,7 +203,7 @@ static bool begin(struct exporting *ex, struct trace *trace, uint32_t recording,
 bool export_log(struct trace *trace, uint32_t recording, struct export_sink sink, struct err *err)
 {
     struct exporting ex = { .sink = sink };
-    if (!begin(&ex, trace, recording, err))
+    if (!begin_export(&ex, trace, recording, err))
         return false;
     bool ok = put_all(&ex, err);
     md5_release(&ex.md5);
@@ -218,7 +221,7 @@ struct export_reader *export_open(struct trace *trace, uint32_t recording, struc
     struct export_reader *reader = calloc(1, sizeof *reader);
     if (!reader)
         err_nomem(err);
-    if (reader && begin(&reader->ex, trace, recording, err))
+    if (reader && begin_export(&reader->ex, trace, recording, err))
         return reader;
     free(reader);
     return NULL;

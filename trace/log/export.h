@@ -14,11 +14,11 @@ struct export_sink {
  * the first line that is missing. */
 bool export_log(struct trace *trace, uint32_t recording, struct export_sink sink, struct err *err);
 
-/* The same, read piece by piece: what source_of_reader() takes. */
+/* As export_log(), read piece by piece; source_of_reader() takes this reader. */
 struct export_reader;
 struct export_reader *export_open(struct trace *trace, uint32_t recording, struct err *err);
 bool export_read(void *reader, void *buffer, size_t size, size_t *ret_n, struct err *err);
-/* What export_log() would have failed with at its end; NULL when all is there. */
+/* Returns the error with which export_log() would have failed, or NULL when nothing is missing. */
 const struct err *export_damage(const struct export_reader *reader);
 void export_close(struct export_reader *reader); /* NULL is fine */
 

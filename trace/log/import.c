@@ -147,13 +147,13 @@ static bool import_all(struct importing *in, const struct inputs *inputs, struct
     in->result->interrupted = importing_stopped(in);
     const char *first = inputs->open ? inputs->open->path : list.paths.n ? list.paths.v[0] : "";
     if (ok && in->result->records == 0 && !in->result->interrupted)
-        ok = err_set(err, ERR_INPUT, "%s: no record of TORCH_TRACE in it%s", first,
-                     list.paths.n > 1 ? ", nor in the others" : "");
+        ok = err_set(err, ERR_INPUT, "%s: it contains no record of TORCH_TRACE%s", first,
+                     list.paths.n > 1 ? ", and the other inputs do not either" : "");
     source_list_release(&list);
     return ok;
 }
 
-static bool prepare(struct importing *in, struct tape_sink sink, struct err *err)
+static bool prepare_import(struct importing *in, struct tape_sink sink, struct err *err)
 {
     if (!md5_init(&in->md5, err))
         return false;
@@ -167,7 +167,7 @@ static bool prepare(struct importing *in, struct tape_sink sink, struct err *err
     return in->tape != NULL;
 }
 
-static void release(struct importing *in)
+static void release_importing(struct importing *in)
 {
     tape_free(in->tape);
     if (in->redacting)
@@ -191,10 +191,11 @@ static bool import_to(const struct inputs *inputs, const struct import_options *
     static const struct import_options defaults = { 0 };
     struct importing in = { .options = options ? options : &defaults, .result = ret };
     *ret = (struct import_result){ 0 };
-    bool ok = prepare(&in, sink, err) && import_all(&in, inputs, err) && tape_finish(in.tape, err);
+    bool ok =
+        prepare_import(&in, sink, err) && import_all(&in, inputs, err) && tape_finish(in.tape, err);
     if (in.tape)
         ret->tape_bytes = tape_written(in.tape);
-    release(&in);
+    release_importing(&in);
     return ok;
 }
 

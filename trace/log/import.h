@@ -20,14 +20,15 @@ struct import_options {
     bool overwrite;                    /* replace an existing output */
     bool strict;                       /* damage anywhere is ERR_INPUT and leaves no output */
     bool redact;                       /* see trace/log/redact/redact.h */
-    const struct redact_known *known;  /* NULL, or what there is to redact beside what is read */
+    const struct redact_known *known;  /* NULL, or secrets to redact in addition to those that are
+                                        * found */
     const volatile sig_atomic_t *stop; /* NULL, or set to end early: what was read is kept */
     void (*progress)(void *user, uint64_t log_bytes); /* NULL, or called now and then */
     void *user;
     struct source_meter *meter; /* NULL, or told what is read (trace/log/source.h) */
 };
 
-/* One place that could not be read as it should. */
+/* One damaged place in the input. */
 struct import_damage {
     char *source; /* owned by the result */
     uint64_t line, offset;

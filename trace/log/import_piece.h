@@ -1,4 +1,4 @@
-/* How a payload stands in a log: a TAB in front of each line. */
+/* The form of a payload in a log: each line begins with a TAB. */
 #ifndef SYMTAPE_TRACE_LOG_IMPORT_PIECE_H
 #define SYMTAPE_TRACE_LOG_IMPORT_PIECE_H
 

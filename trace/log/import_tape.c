@@ -141,11 +141,11 @@ static bool learn_recording(struct importing *in, struct trace *trace, uint32_t 
 bool import_tape(struct importing *in, const struct source *source, struct err *err)
 {
     if (!in->options->redact)
-        return err_set(err, ERR_USAGE, "%s: is a tape already", source->path);
+        return err_set(err, ERR_USAGE, "%s is a tape already", source->path);
     struct stat info;
     if (stat(source->path, &info) != 0 || !S_ISREG(info.st_mode)) /* standard input, or a pipe */
         return err_set(err, ERR_USAGE,
-                       "%s: a tape that is to be redacted is read twice: name its file",
+                       "%s: redacting reads a tape twice; name a file instead of standard input",
                        source->path);
     return for_each(in, source->path, import_recording, err);
 }

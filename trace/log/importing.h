@@ -46,23 +46,23 @@ struct import_side {
 bool import_side_add(struct importing *in, const char *path, struct err *err);
 /* Appends to the current recording the records of those that belong to its log. */
 bool import_sides_of_log(struct importing *in, struct err *err);
-/* Those that no log was found for: a recording each. */
+/* Imports the side files for which no log was found, each as a recording. */
 bool import_sides_left(struct importing *in, struct err *err);
 
-/* One log, already open. The recording is added and completed here. */
+/* Imports one log that is already open; adds its recording and completes it. */
 bool import_log(struct importing *in, struct source *source, struct err *err);
 /* Its two halves: all records; the recording's name and last row. */
 bool import_log_begin(struct importing *in, struct source *source, struct err *err);
 bool import_log_end(struct importing *in, struct err *err);
 /* Records from a text of TORCH_TRACE's form, behind those of the current recording. */
 bool import_text(struct importing *in, struct str text, struct err *err);
-/* One .pt2 archive, which is read from its path. */
+/* Imports one .pt2 archive, which is read from its path. */
 bool import_pt2(struct importing *in, const struct source *source, struct err *err);
 struct str import_archive_name(const struct importing *in);
-/* One tape, which must be redacted. */
+/* Imports one tape, which must be redacted. */
 bool import_tape(struct importing *in, const struct source *source, struct err *err);
 
-/* Learns the names that a log gives away; what cannot be read twice is left alone. */
+/* Learns the secret names that a log contains; input that cannot be read twice is skipped. */
 bool import_learn(struct importing *in, const char *path, struct err *err);
 bool import_learn_log(struct importing *in, struct source *source, struct err *err);
 bool import_learn_tape(struct importing *in, const char *path, struct err *err);
@@ -73,7 +73,7 @@ bool import_redact(struct importing *in, struct log_piece *piece, struct buf *st
                    struct err *err);
 bool import_digest(struct importing *in, struct str text, char hex[MD5_HEX], struct err *err);
 
-/* Counts a place that could not be read; ERR_INPUT when the options say strict. */
+/* Counts a damaged place; fails with ERR_INPUT when the options require strictness. */
 bool importing_damage(struct importing *in, uint64_t line, uint64_t offset, const char *what,
                       struct err *err);
 /* Starts a recording that will be named when it is complete. */

@@ -216,7 +216,7 @@ static bool look_at_file(struct source *source, bool opened, struct err *err)
     if (!opened || fstat(state->fd, &info) != 0)
         return err_errno(err, "%s", source->path);
     if (S_ISDIR(info.st_mode))
-        return err_set(err, ERR_USAGE, "%s: is a folder", source->path);
+        return err_set(err, ERR_USAGE, "%s is a folder", source->path);
     source->once = !S_ISREG(info.st_mode);
     off_t start = lseek(state->fd, 0, SEEK_CUR);
     state->start = start > 0 ? (uint64_t)start : 0;

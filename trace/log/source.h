@@ -53,7 +53,8 @@ struct source_meter {
     void (*stored)(struct source_meter *meter,
                    uint64_t bytes); /* so many more, compressed as they are */
     void (*window)(struct source_meter *meter, uint64_t bytes);
-    /* What may be taken for all that was told so far; UINT64_MAX: anything. */
+    /* Returns the memory that may be allocated for all bytes reported so far; UINT64_MAX: no
+     * limit. */
     uint64_t (*allowed)(const struct source_meter *meter);
 };
 
@@ -75,10 +76,9 @@ struct source {
 /* Opens `path`, or standard input for "-", and looks at its first bytes. NULL on failure: it does
  * not exist, is a folder, ... The text names the path. */
 struct source *source_open(const char *path, struct err *err);
-/* The same, but what would wait for bytes (a pipe, a terminal) or for a writer (a FIFO) looks at
- * `stop` meanwhile and ends once it is set: with ERR_INTERRUPTED when it is source_read that waits;
- * here with a source of what came until then. Nothing is lost: what had been read is handed out
- * first. Files are read as ever. NULL: nothing to look at. */
+/* As source_open(), but input that would block (a pipe, a terminal, a FIFO without a writer) checks
+ * `stop` meanwhile and ends once it is set: with ERR_INTERRUPTED when source_read() waits, and here
+ * with a source of the bytes read until then. */
 struct source *source_open_until(const char *path, const volatile sig_atomic_t *stop,
                                  struct err *err);
 /* Over bytes in memory, which are copied; `name` is what the path would be. */
@@ -90,7 +90,7 @@ struct source *source_of_reader(const char *name, source_reader *read, void *use
 void source_close(struct source *source); /* NULL is fine */
 /* Tells `meter` (borrowed; NULL: nobody) what was read so far and what will be. */
 void source_set_meter(struct source *source, struct source_meter *meter);
-/* For a look at an input that is read once more: `meter` is told of windows only. */
+/* For a first pass over an input that is read again later: `meter` is notified of windows only. */
 void source_set_window_meter(struct source *source, struct source_meter *meter);
 
 /* Up to `size` bytes; true with *ret_n == 0 is the end. Everything that could be decoded is handed

@@ -1,4 +1,5 @@
-/* Private to trace/source*.c: how a compressed input is decoded. */
+/* The interface of a decoder for compressed input. Private to trace/log/source.c, source_gzip.c and
+ * source_zstd.c. */
 #ifndef SYMTAPE_TRACE_LOG_SOURCE_CODEC_H
 #define SYMTAPE_TRACE_LOG_SOURCE_CODEC_H
 
@@ -11,9 +12,9 @@ struct source_input {
 };
 
 enum source_step {
-    STEP_MORE,   /* go on: with more input when the input is empty */
+    STEP_MORE,   /* continue, with more input when the input is empty */
     STEP_DAMAGE, /* the data is damaged; *why says how */
-    STEP_REFUSE, /* it is not, but is not read either; *why says how */
+    STEP_REFUSE, /* the data is intact and not supported; *why has the reason */
     STEP_NOMEM,
 };
 
@@ -21,8 +22,9 @@ struct source_codec {
     void *(*open)(void); /* NULL when memory ran out */
     /* Memory that the frame takes which starts at the input; 0 inside of one. */
     uint64_t (*window)(const void *decoder, const struct source_input *in);
-    /* Takes from `in`, puts at most `size` bytes at `out`, *made says how many. Called with an
-     * empty input only at the file's end, to hear whether it came too early. */
+    /* Consumes bytes of `in`, writes at most `size` bytes to `out` and sets *made to their number.
+     * It is called with an empty input only at the end of the file, to find out whether the data is
+     * truncated. */
     enum source_step (*step)(void *decoder, struct source_input *in, char *out, size_t size,
                              size_t *made, const char **why);
     void (*close)(void *decoder);

@@ -69,7 +69,7 @@ static enum source_step explain(size_t code, const char **why)
         *why = "zstd: needs a window of more than 128 MiB; recompress it with --long=27 at most";
         return STEP_REFUSE;
     case ZSTD_error_prefix_unknown:
-        *why = "zstd: what follows the last frame is not a frame";
+        *why = "zstd: the data after the last frame is not a frame";
         return STEP_DAMAGE;
     case ZSTD_error_checksum_wrong:
         *why = "zstd: a frame does not match its checksum";

@@ -8,7 +8,7 @@
 static const struct str LEGACY_PROGRAM = { "serialized_exported_program.json", 32 };
 
 /* While an archive is opened. */
-struct opening {
+struct pt2_opening {
     struct pt2 *pt2;
     const struct pt2_reader *reader;
     struct err *err;
@@ -23,7 +23,7 @@ struct opening {
 
 /* The member ROOT BEFORE MIDDLE AFTER; its name stays in in->name until the next call. NULL with
  * the error set when memory ran out. */
-static const struct zip_member *find(struct opening *in, const char *before, struct str middle,
+static const struct zip_member *find(struct pt2_opening *in, const char *before, struct str middle,
                                      const char *after)
 {
     buf_clear(&in->name);
@@ -37,7 +37,7 @@ static const struct zip_member *find(struct opening *in, const char *before, str
     return NULL;
 }
 
-static struct str copy(struct opening *in, struct str text)
+static struct str copy(struct pt2_opening *in, struct str text)
 {
     struct str ret = arena_copy(&in->pt2->arena, text);
     if (!ret.p)
@@ -45,13 +45,13 @@ static struct str copy(struct opening *in, struct str text)
     return ret;
 }
 
-static bool read_member(struct opening *in, const struct zip_member *member, struct str *ret)
+static bool read_member(struct pt2_opening *in, const struct zip_member *member, struct str *ret)
 {
     return in->reader->read(in->reader->user, member, &in->scratch, ret, in->err);
 }
 
 /* A short text member without white space at its ends; "" when absent. False when it is damaged. */
-static bool read_word(struct opening *in, const char *name, struct str *ret)
+static bool read_word(struct pt2_opening *in, const char *name, struct str *ret)
 {
     const struct zip_member *member = find(in, name, STR(""), "");
     struct str text = STR("");
@@ -64,7 +64,7 @@ static bool read_word(struct opening *in, const char *name, struct str *ret)
 /* ---- weights ------------------------------------------------------------------------------- */
 
 /* The dimensions of a TensorMeta's list; NULL unless all are integers. *n counts from 0. */
-static const int64_t *read_dims(struct opening *in, json_id list, uint32_t *n)
+static const int64_t *read_dims(struct pt2_opening *in, json_id list, uint32_t *n)
 {
     if (json_kind_of(&in->doc, list) != JSON_ARRAY)
         return NULL;
@@ -79,7 +79,7 @@ static const int64_t *read_dims(struct opening *in, json_id list, uint32_t *n)
     return dims;
 }
 
-static struct str read_device(struct opening *in, json_id device)
+static struct str read_device(struct pt2_opening *in, json_id device)
 {
     json_id index = json_get(&in->doc, device, STR("index"));
     buf_clear(&in->name);
@@ -91,7 +91,7 @@ static struct str read_device(struct opening *in, json_id device)
     return copy(in, buf_str(&in->name));
 }
 
-static bool read_tensor_meta(struct opening *in, json_id meta, struct pt2_weight *w)
+static bool read_tensor_meta(struct pt2_opening *in, json_id meta, struct pt2_weight *w)
 {
     const struct json *doc = &in->doc;
     int64_t dtype = 0;
@@ -106,7 +106,7 @@ static bool read_tensor_meta(struct opening *in, json_id meta, struct pt2_weight
     w->sizes = read_dims(in, json_get(doc, meta, STR("sizes")), &w->n_sizes);
     w->strides = read_dims(in, json_get(doc, meta, STR("strides")), &n_strides);
     if (w->device.n && !device_is_spelled(w->device))
-        return err_set(in->err, ERR_INPUT, "tensor %.*s: its device is none of PyTorch's",
+        return err_set(in->err, ERR_INPUT, "tensor %.*s: PyTorch has no such device",
                        STR_ARG(w->fqn));
     w->has_meta = w->sizes && w->strides && n_strides == w->n_sizes && w->dtype != DTYPE_NONE &&
                   json_i64(doc, offset, &w->storage_offset);
@@ -142,14 +142,14 @@ static void place(struct pt2_weight *w)
     w->readable = w->has_meta && !w->use_pickle && w->member->method == ZIP_STORED && holds_all(w);
 }
 
-static bool add_weight(struct opening *in, struct pt2_weight weight)
+static bool add_weight(struct pt2_opening *in, struct pt2_weight weight)
 {
     place(&weight);
     return vec_push(&in->weights, weight) || err_nomem(in->err);
 }
 
 /* A whole state dict in one pickle: what torch.save wrote. */
-static bool add_pickle(struct opening *in, const struct zip_member *member, bool is_constant)
+static bool add_pickle(struct pt2_opening *in, const struct zip_member *member, bool is_constant)
 {
     return !member || add_weight(in, (struct pt2_weight){ .fqn = STR(""),
                                                           .path = member->name,
@@ -160,7 +160,7 @@ static bool add_pickle(struct opening *in, const struct zip_member *member, bool
 }
 
 /* A PayloadMeta; `key` is its fully qualified name. */
-static bool read_payload(struct opening *in, json_id key, const char *folder, bool is_constant)
+static bool read_payload(struct pt2_opening *in, json_id key, const char *folder, bool is_constant)
 {
     const struct json *doc = &in->doc;
     json_id meta = json_next(doc, key);
@@ -179,7 +179,7 @@ static bool read_payload(struct opening *in, json_id key, const char *folder, bo
 }
 
 /* A PayloadConfig. */
-static bool read_config(struct opening *in, const struct zip_member *member, const char *folder,
+static bool read_config(struct pt2_opening *in, const struct zip_member *member, const char *folder,
                         bool is_constant)
 {
     struct str text;
@@ -189,7 +189,7 @@ static bool read_config(struct opening *in, const struct zip_member *member, con
         return zip_err_at(member, in->err);
     json_id config = json_get(&in->doc, JSON_ROOT, STR("config"));
     if (json_kind_of(&in->doc, config) != JSON_OBJECT) {
-        err_set(in->err, ERR_INPUT, "no payload config: there is no \"config\"");
+        err_set(in->err, ERR_INPUT, "not a payload config: it has no \"config\"");
         return zip_err_at(member, in->err);
     }
     for (json_id key = json_first(&in->doc, config); key != JSON_NONE;) {
@@ -202,7 +202,7 @@ static bool read_config(struct opening *in, const struct zip_member *member, con
 
 /* torch 2.8 and later write the first name; nativert's archives have the second; a pre-release of
  * 2.8 wrote one pickle. */
-static bool read_payloads(struct opening *in, struct str model, const char *folder,
+static bool read_payloads(struct pt2_opening *in, struct str model, const char *folder,
                           const char *config, const char *param_config, bool is_constant)
 {
     const struct zip_member *member = find(in, folder, model, config);
@@ -216,7 +216,7 @@ static bool read_payloads(struct opening *in, struct str model, const char *fold
 /* ---- models -------------------------------------------------------------------------------- */
 
 /* Moves the weights that were gathered to the model. */
-static bool finish_model(struct opening *in, struct pt2_model *model)
+static bool finish_model(struct pt2_opening *in, struct pt2_model *model)
 {
     struct pt2_weight *weights = arena_array(&in->pt2->arena, struct pt2_weight, in->weights.n);
     if (!weights)
@@ -229,7 +229,7 @@ static bool finish_model(struct opening *in, struct pt2_model *model)
     return true;
 }
 
-static bool read_model(struct opening *in, const struct zip_member *program, struct str name,
+static bool read_model(struct pt2_opening *in, const struct zip_member *program, struct str name,
                        struct pt2_model *model)
 {
     *model = (struct pt2_model){ .name = name, .program = program };
@@ -255,7 +255,7 @@ static struct str model_name(const struct pt2 *pt2, const struct zip_member *mem
     return (struct str){ name.p + FOLDER.n, name.n - FOLDER.n - ENDING.n };
 }
 
-static bool read_models(struct opening *in)
+static bool read_models(struct pt2_opening *in)
 {
     struct pt2 *pt2 = in->pt2;
     uint32_t n = 0;
@@ -273,7 +273,7 @@ static bool read_models(struct opening *in)
     return true;
 }
 
-static bool read_archive(struct opening *in)
+static bool read_archive(struct pt2_opening *in)
 {
     struct str format;
     if (!read_word(in, "archive_format", &format) ||
@@ -281,11 +281,11 @@ static bool read_archive(struct opening *in)
         !read_word(in, "byteorder", &in->pt2->byte_order))
         return false;
     if (!str_is(format, "pt2"))
-        return err_set(in->err, ERR_INPUT, "member archive_format: is not \"pt2\"");
+        return err_set(in->err, ERR_INPUT, "member archive_format does not contain \"pt2\"");
     return read_models(in);
 }
 
-static bool read_legacy(struct opening *in)
+static bool read_legacy(struct pt2_opening *in)
 {
     struct pt2 *pt2 = in->pt2;
     struct pt2_model *model = arena_new(&pt2->arena, struct pt2_model);
@@ -334,7 +334,7 @@ bool pt2_is_one(const struct zip *zip)
     return zip_find(zip, LEGACY_PROGRAM) || has_format(zip);
 }
 
-static bool read_container(struct opening *in)
+static bool read_container(struct pt2_opening *in)
 {
     struct pt2 *pt2 = in->pt2;
     pt2->root = pt2->version = pt2->byte_order = STR("");
@@ -342,8 +342,8 @@ static bool read_container(struct opening *in)
         return read_legacy(in);
     if (!has_format(&pt2->zip))
         return err_set(in->err, ERR_INPUT,
-                       "a ZIP archive, but no .pt2: it has neither "
-                       "archive_format nor serialized_exported_program.json");
+                       "a ZIP archive, but not a .pt2: it has neither archive_format nor "
+                       "serialized_exported_program.json");
     pt2->root = root_of(&pt2->zip);
     return read_archive(in);
 }
@@ -351,7 +351,7 @@ static bool read_container(struct opening *in)
 /* The members are there; on failure the pt2 is closed. */
 static bool open_container(struct pt2 *pt2, const struct pt2_reader *reader, struct err *err)
 {
-    struct opening in = { .pt2 = pt2, .reader = reader, .err = err };
+    struct pt2_opening in = { .pt2 = pt2, .reader = reader, .err = err };
     bool ok = read_container(&in) && !err_is_set(err); /* find() may have run out of memory */
     vec_release(&in.weights);
     buf_release(&in.name);

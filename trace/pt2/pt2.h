@@ -78,7 +78,7 @@ bool pt2_is_one(const struct zip *zip);
  * nothing to close. */
 bool pt2_open(struct pt2 *pt2, struct str bytes, const struct zip_limits *limits, struct err *err);
 
-/* The same of a file, which is borrowed too. */
+/* As pt2_open(), for a file, which is borrowed, too. */
 bool pt2_open_file(struct pt2 *pt2, const struct file *file, const struct zip_limits *limits,
                    struct err *err);
 

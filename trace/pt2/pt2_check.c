@@ -34,7 +34,7 @@ static bool want(struct program *program, json_id value, bool is_it, const char 
         [JSON_NUMBER] = "a number",  [JSON_STRING] = "a string", [JSON_ARRAY] = "a list",
         [JSON_OBJECT] = "an object", [JSON_REF] = "a reference",
     };
-    return is_it || program_refuse(program, "%s where %s belongs",
+    return is_it || program_refuse(program, "found %s, expected %s",
                                    KINDS[json_kind_of(program->doc, value)], what);
 }
 
@@ -80,12 +80,12 @@ bool program_want_object(struct program *program, json_id value)
     return want(program, value, json_kind_of(program->doc, value) == JSON_OBJECT, "an object");
 }
 
-static struct str keep(struct program *program, json_id string, bool (*is_one)(struct str),
-                       const char *what)
+static struct str keep_valid_name(struct program *program, json_id string,
+                                  bool (*is_one)(struct str), const char *what)
 {
     struct str name = program_keep(program, string);
     if (program_want_string(program, string) && !is_one(name)) {
-        program_refuse(program, "no %s in Python", what);
+        program_refuse(program, "not a %s in Python", what);
         program_refused_at(program, "name", name);
     }
     return name;
@@ -93,15 +93,15 @@ static struct str keep(struct program *program, json_id string, bool (*is_one)(s
 
 struct str program_keep_name(struct program *program, json_id string)
 {
-    return keep(program, string, python_is_name, "name");
+    return keep_valid_name(program, string, python_is_name, "name");
 }
 
 struct str program_keep_word(struct program *program, json_id string)
 {
-    return keep(program, string, python_is_word, "name");
+    return keep_valid_name(program, string, python_is_word, "name");
 }
 
 struct str program_keep_dotted(struct program *program, json_id string)
 {
-    return keep(program, string, python_is_dotted, "dotted name");
+    return keep_valid_name(program, string, python_is_dotted, "dotted name");
 }

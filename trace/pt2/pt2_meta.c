@@ -59,7 +59,7 @@ static bool check_expression(struct program *program, const struct expr_pool *po
             good = python_is_dotted(e->text);
         if (good)
             continue;
-        program_refuse(program, "no name in Python");
+        program_refuse(program, "not a name in Python");
         program_refused_at(program, e->kind == EXPR_CALL ? "function" : "symbol", e->text);
         return false;
     }
@@ -90,7 +90,7 @@ static struct str print_expression(struct program *program, struct str text, str
     if (root == EXPR_NONE) {
         program->failed |= why.kind == ERR_ENV;
         if (why.kind == ERR_INPUT) {
-            program_refuse(program, "no expression: %s", why.text);
+            program_refuse(program, "not an expression: %s", why.text);
             program_refused_at(program, "expr_str", text);
         }
     } else if (check_expression(program, &pool)) {
@@ -164,7 +164,7 @@ static bool check_extent(struct program *program, json_id sym)
     if (!program_want_integer(program, value == JSON_NONE ? sym : value))
         return false;
     return (str_to_u64(text, &number) && number <= INT64_MAX) ||
-           program_refuse(program, "%.*s is no size, stride or offset",
+           program_refuse(program, "%.*s is not a size, stride or offset",
                           STR_ARG(str_first(text, 40)));
 }
 
@@ -183,7 +183,7 @@ static bool check_numel(struct program *program, json_id sizes)
             return true;
         fits = fits && !__builtin_mul_overflow(numel, size, &numel) && numel <= INT64_MAX;
     }
-    return fits || program_refuse(program, "more elements than 64 bits count");
+    return fits || program_refuse(program, "more than 2^63 elements");
 }
 
 static void put_syms(struct program *program, json_id list, const char *what, struct buf *out)
@@ -193,7 +193,7 @@ static void put_syms(struct program *program, json_id list, const char *what, st
     json_id first = json_first(program->doc, list);
     bool good = program_want_list(program, list) &&
                 (json_count(program->doc, list) <= RANK_MOST ||
-                 program_refuse(program, "%zu dimensions, and at most %d can be",
+                 program_refuse(program, "%zu dimensions, and at most %d are supported",
                                 json_count(program->doc, list), RANK_MOST));
     for (json_id s = first; good && s != JSON_NONE; s = json_next(program->doc, s)) {
         if (s != first)
@@ -225,7 +225,7 @@ void program_put_device(struct program *program, json_id device, struct buf *out
     struct str spelled = str_from(buf_str(out), from);
     if (out->failed || device_is_spelled(spelled))
         return;
-    program_refuse(program, "no device type of PyTorch with an index of 0 to 127");
+    program_refuse(program, "not a device of PyTorch with an index of 0 to 127");
     program_refused_at(program, "device", spelled);
 }
 
@@ -291,7 +291,7 @@ static void put_class(struct program *program, json_id class_, struct buf *out)
         struct str part = str_first(rest, dot = str_find_char(rest, '.'));
         if (python_is_word(part) || str_is(part, "<locals>"))
             continue;
-        program_refuse(program, "no name of a class");
+        program_refuse(program, "not the name of a class");
         program_refused_at(program, "class_fqn", whole);
         return;
     }

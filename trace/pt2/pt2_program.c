@@ -532,10 +532,12 @@ static bool check_version(const struct json *doc, struct err *err)
     json_id module = json_get(doc, JSON_ROOT, STR("graph_module"));
     int64_t major = 0;
     if (json_kind_of(doc, json_get(doc, module, STR("graph"))) != JSON_OBJECT)
-        return err_set(err, ERR_INPUT, "no exported program: there is no graph_module.graph");
+        return err_set(err, ERR_INPUT, "not an exported program: it has no graph_module.graph");
     json_i64(doc, json_get(doc, version, STR("major")), &major);
     if (major != 8 && major != 0)
-        return err_set(err, ERR_INPUT, "exported program of schema version %lld, only 8 is known",
+        return err_set(err, ERR_INPUT,
+                       "the exported program has schema version %lld, and only "
+                       "version 8 is supported",
                        (long long)major);
     return true;
 }

@@ -159,11 +159,13 @@ static bool read_end64(const struct zip *zip, struct tail tail, size_t end, stru
     if (u32_at(locator + 4) != 0 || u32_at(locator + 16) > 1)
         return refuse_archive(err, locator_at, "archive of several disks");
     if (!fits(at, END64_SIZE, locator_at))
-        return refuse_archive(err, locator_at, "no ZIP64 end of central directory where it says");
+        return refuse_archive(err, locator_at,
+                              "no ZIP64 end of central directory where its locator says");
     if (!bytes_at(zip, at, END64_SIZE, room, &p, err)) /* the locator is not used any more */
         return false;
     if (u32_at(p) != END64_SIGNATURE)
-        return refuse_archive(err, locator_at, "no ZIP64 end of central directory where it says");
+        return refuse_archive(err, locator_at,
+                              "no ZIP64 end of central directory where its locator says");
     struct directory wide = {
         .entries = u64_at(p + 32), .size = u64_at(p + 40), .offset = u64_at(p + 48), .limit = at
     };
@@ -196,7 +198,7 @@ static bool read_end(const struct zip *zip, struct buf *room, struct directory *
     size_t at = find_end(tail.bytes);
     if (at == SIZE_MAX)
         return refuse_archive(err, zip->size,
-                              "no end of central directory: not a whole ZIP archive");
+                              "no end of central directory: the ZIP archive is not complete");
     const char *p = tail.bytes.p + at;
     uint64_t end = tail.from + at;
     *dir = (struct directory){
@@ -281,7 +283,7 @@ static bool check_member(const struct zip *zip, const struct zip_member *m, uint
                          uint64_t at, struct err *err)
 {
     if (!name_is_safe(m->name))
-        return refuse(err, m, at, "name is absolute, empty or leads outside");
+        return refuse(err, m, at, "name is absolute, empty or contains \"..\"");
     if (flags & FLAGS_REFUSED)
         return refuse(err, m, at, "encrypted or patched");
     if (m->method != ZIP_STORED && m->method != ZIP_DEFLATED)
@@ -536,14 +538,14 @@ static bool inflate_all(struct inflating *in, z_stream *z, const struct zip_memb
         int code = inflate(z, Z_NO_FLUSH);
         out->n += room - z->avail_out;
         if (out->n > m->size)
-            return refuse(err, m, m->data, "inflates to more bytes than it says");
+            return refuse(err, m, m->data, "inflates to more bytes than its entry says");
         if (code == Z_STREAM_END)
             break;
         if (code != Z_OK)
             return refuse(err, m, m->data, z->msg ? z->msg : "its deflated data ends early");
     }
     if (out->n != m->size || z->avail_in != 0 || in->left != 0)
-        return refuse(err, m, m->data, "inflates to fewer bytes than it says");
+        return refuse(err, m, m->data, "inflates to fewer bytes than its entry says");
     return true;
 }
 

@@ -26,7 +26,7 @@
 #include "trace/base/file/file.h"
 #include "trace/base/str.h"
 
-/* What the caller is ready to take from a stranger's archive. */
+/* Limits that the caller sets for an archive from an untrusted source. */
 struct zip_limits {
     uint32_t members;      /* in the archive */
     uint32_t ratio;        /* uncompressed to compressed bytes of a deflated member; not asked of

@@ -21,12 +21,12 @@ struct log_list {
 bool log_folder_list(const struct scratch *folder, struct log_list *ret, struct err *err);
 void log_list_release(struct log_list *list);
 
-/* How many other processes have a file in it open, as far as /proc shows: processes of other users
- * may be hidden. 0 where there is no /proc. */
+/* Returns the number of other processes that have a file in the folder open, as far as /proc shows:
+ * processes of other users may be hidden. 0 if there is no /proc. */
 size_t log_folder_writers(const char *folder);
 
-/* What the first of its files deep-failed-PID.txt says: the deep recorder could not be loaded. The
- * caller frees; NULL when there is none, or when it cannot be read. */
+/* Returns the text of the first file deep-failed-PID.txt: why the deep recorder could not be
+ * loaded. The caller frees it; NULL when there is no such file, or when it cannot be read. */
 char *log_folder_failure(const struct scratch *folder);
 
 /* What its files environment-PID hold, which the programs of a recording that is to be redacted

@@ -5,7 +5,7 @@
 #include "trace/base/intern.h"
 #include "trace/events/metrics.h"
 
-struct reading {
+struct counter_reader {
     struct trace *trace;
     struct record_deep *deep;
     struct json doc;
@@ -26,7 +26,7 @@ static void add_to_list(struct buf *list, struct str text)
     buf_put(list, text);
 }
 
-static void add_not_wrapped(struct reading *r, json_id item)
+static void add_not_wrapped(struct counter_reader *r, json_id item)
 {
     struct buf text = BUF_INIT;
     json_decode(&r->doc, json_get(&r->doc, item, STR("what")), &text);
@@ -41,7 +41,7 @@ static void add_not_wrapped(struct reading *r, json_id item)
     buf_release(&text);
 }
 
-static void read_process(struct reading *r, uint32_t record)
+static void read_process(struct counter_reader *r, uint32_t record)
 {
     r->deep->processes++;
     r->has_side[r->trace->records[record].recording] = true;
@@ -52,14 +52,14 @@ static void read_process(struct reading *r, uint32_t record)
             add_not_wrapped(r, item);
 }
 
-static uint64_t number(const struct reading *r, const char *key)
+static uint64_t number(const struct counter_reader *r, const char *key)
 {
     uint64_t value = 0;
     json_u64(&r->doc, json_get(&r->doc, JSON_ROOT, str_of(key)), &value);
     return value;
 }
 
-static void read_metadata(struct reading *r, uint32_t record, enum event event)
+static void read_metadata(struct counter_reader *r, uint32_t record, enum event event)
 {
     switch (event) {
     case EVENT_SYMTAPE_DEEP:
@@ -77,7 +77,7 @@ static void read_metadata(struct reading *r, uint32_t record, enum event event)
     }
 }
 
-static bool read_records(struct reading *r, struct err *err)
+static bool read_records(struct counter_reader *r, struct err *err)
 {
     const struct trace *trace = r->trace;
     for (uint32_t i = 0; i < trace->n_records; i++) {
@@ -110,7 +110,7 @@ static bool sum_compiling(struct trace *trace, struct record_deep *deep, struct 
     return true;
 }
 
-static void find_not_recorded(struct reading *r)
+static void find_not_recorded(struct counter_reader *r)
 {
     const struct trace *trace = r->trace;
     for (uint32_t i = 0; i < trace->n_attempts; i++) {
@@ -124,9 +124,9 @@ static void find_not_recorded(struct reading *r)
 
 bool record_deep_read(struct trace *trace, struct record_deep *ret, struct err *err)
 {
-    struct reading r = { .trace = trace,
-                         .deep = ret,
-                         .has_side = calloc((size_t)trace->n_recordings + 1, sizeof(bool)) };
+    struct counter_reader r = { .trace = trace,
+                                .deep = ret,
+                                .has_side = calloc((size_t)trace->n_recordings + 1, sizeof(bool)) };
     *ret = (struct record_deep){ 0 };
     bool ok =
         (r.has_side || err_nomem(err)) && read_records(&r, err) && sum_compiling(trace, ret, err);

@@ -106,8 +106,8 @@ static bool not_started(int code, const char *name, struct supervise_end *end, s
     return err_set(err, ERR_USAGE, "cannot run %s: %s", name, strerror(code));
 }
 
-static bool start(struct program *program, const char *const *argv, char *const *environment,
-                  struct supervise_end *end, struct err *err)
+static bool start_program(struct program *program, const char *const *argv,
+                          char *const *environment, struct supervise_end *end, struct err *err)
 {
     posix_spawnattr_t attributes;
     int code = posix_spawnattr_init(&attributes);
@@ -202,7 +202,7 @@ bool supervise(const char *const *argv, char *const *environment, const struct h
     *end = (struct supervise_end){ 0 };
     struct program program = { .held = held };
     uint64_t began = now_ns();
-    if (!start(&program, argv, environment, end, err))
+    if (!start_program(&program, argv, environment, end, err))
         return false;
     enum state state = attend(&program);
     end->wall_ns = now_ns() - began;

@@ -1,5 +1,5 @@
-/* The container: skippable and zstd frames. Together with source.c's streams these are the only
- * files that name zstd. */
+/* The container of a tape: skippable frames and zstd frames. Only this file and
+ * trace/log/source_zstd.c use libzstd. */
 #ifndef SYMTAPE_TRACE_TAPE_TAPE_FRAME_H
 #define SYMTAPE_TRACE_TAPE_TAPE_FRAME_H
 

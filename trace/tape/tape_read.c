@@ -88,8 +88,8 @@ static bool may_take(struct tape *tape, uint64_t bytes, struct err *err)
     tape->refused = true;
     return err_set(
         err, ERR_INPUT,
-        "the tape's tables would take %llu MiB of memory or more, for %zu bytes; at most "
-        "%llu MiB without --big",
+        "the tape's tables would take at least %llu MiB of memory, for %zu bytes; --big lifts "
+        "the limit of %llu MiB",
         (unsigned long long)(tape->taken >> 20), tape->bytes.n,
         (unsigned long long)(tape->most >> 20));
 }
@@ -113,7 +113,7 @@ static bool read_block(struct tape *tape, struct str frame, uint64_t offset, str
     enum tape_lane lane;
     uint64_t first, count;
     if (!tape_block_head(&in, &lane, &first, &count))
-        return !in.failed || err_set(err, ERR_INPUT, "block without a head");
+        return !in.failed || err_set(err, ERR_INPUT, "block without a header");
     struct tape_part *part = &tape->parts[lane];
     part->blocks++;
     part->stored += frame.n;
@@ -141,7 +141,7 @@ static bool read_by_scanning(struct tape *tape, struct err *err)
     for (size_t at = 0; at < bytes.n;) {
         struct frame_place place;
         if (!frame_next(str_from(bytes, at), &place)) {
-            if (!note(tape, at, "not a whole frame"))
+            if (!note(tape, at, "the frame is not complete"))
                 return err_nomem(err);
             at = ++resyncs < MOST_RESYNCS ? frame_resync(bytes, at + 1) : bytes.n;
             continue;
@@ -423,7 +423,7 @@ bool tape_payload(struct tape *tape, uint32_t id, struct str *ret, struct err *e
     if (row->size == 0)
         return true;
     if (row->offset > UINT64_MAX - row->size)
-        return err_set(err, ERR_INPUT, "the payload's place on the tape makes no sense");
+        return err_set(err, ERR_INPUT, "the payload's place on the tape is invalid");
     if (!stream_at(tape, 0, TAPE_CACHED_BLOCKS - 1, row->lane, row->offset, ret, err))
         return false;
     if (ret->n < row->size)

@@ -160,9 +160,9 @@ static bool fill_gap(struct tape *tape, enum tape_lane lane, uint64_t first, str
     if (have == UINT64_MAX)
         return true;
     if (first < have)
-        return err_set(err, ERR_INPUT, "rows that were there before");
+        return err_set(err, ERR_INPUT, "rows that an earlier block has already");
     if (first - have > MOST_LOST_ROWS - tape->lost_rows)
-        return err_set(err, ERR_INPUT, "too many rows are missing in front");
+        return err_set(err, ERR_INPUT, "too many rows are missing before it");
     tape->lost_rows += first - have;
     for (; have < first; have++) {
         struct bytes nothing = bytes_of(lost_row(lane));

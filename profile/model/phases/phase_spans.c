@@ -8,7 +8,7 @@ struct open_phase {
     uint32_t span, below; /* index + 1, 0 for none */
 };
 
-/* What the first pass could not pair. */
+/* A begin or end that the first pass could not pair. */
 struct loose {
     uint32_t track, name;
     int64_t time;

@@ -1,4 +1,4 @@
-/* Private to the profile room: from the begins and ends that PyTorch logged to phases that ran. */
+/* Makes phases of the begins and ends that PyTorch logged. Private to the profile room. */
 #ifndef SYMTAPE_PROFILE_MODEL_PHASES_PHASE_SPANS_H
 #define SYMTAPE_PROFILE_MODEL_PHASES_PHASE_SPANS_H
 

@@ -14,7 +14,7 @@ struct open_node {
     uint32_t span, node, row; /* row: in b->by_compile */
 };
 
-struct walk {
+struct phase_walk {
     struct profile_build *b;
     struct intern nodes; /* (parent, name) -> node */
     struct intern rows;  /* (compile, name) -> row */
@@ -24,7 +24,7 @@ struct walk {
     size_t depth;
 };
 
-static uint32_t child_of(struct walk *w, uint32_t parent, uint32_t name)
+static uint32_t child_of(struct phase_walk *w, uint32_t parent, uint32_t name)
 {
     uint32_t node = intern(&w->nodes, BUILD_KEY(parent, name));
     if (node == INTERN_NONE || node < w->b->nodes.n)
@@ -38,7 +38,7 @@ static uint32_t child_of(struct walk *w, uint32_t parent, uint32_t name)
     return vec_push(&w->b->nodes, fresh) ? node : INTERN_NONE;
 }
 
-static uint32_t row_of(struct walk *w, const struct phase_span *span)
+static uint32_t row_of(struct phase_walk *w, const struct phase_span *span)
 {
     uint32_t row = intern(&w->rows, BUILD_KEY(span->compile, span->name));
     if (row == INTERN_NONE || row < w->b->by_compile.n)
@@ -47,12 +47,12 @@ static uint32_t row_of(struct walk *w, const struct phase_span *span)
     return vec_push(&w->b->by_compile, fresh) ? row : INTERN_NONE;
 }
 
-static uint32_t top_node(const struct walk *w, size_t depth)
+static uint32_t top_node(const struct phase_walk *w, size_t depth)
 {
     return depth > 0 ? w->open[depth - 1].node : PROFILE_NONE;
 }
 
-static bool open_span(struct walk *w, uint32_t index)
+static bool open_span(struct phase_walk *w, uint32_t index)
 {
     const struct phase_span *span = &w->b->spans.v[index];
     uint32_t node = child_of(w, top_node(w, w->depth), span->name), row = row_of(w, span);
@@ -67,7 +67,7 @@ static bool open_span(struct walk *w, uint32_t index)
 }
 
 /* What began inside it and goes on moves up beside it. */
-static bool close_span(struct walk *w, uint32_t index)
+static bool close_span(struct phase_walk *w, uint32_t index)
 {
     size_t at = w->depth;
     while (at > 0 && w->open[at - 1].span != index)
@@ -96,7 +96,7 @@ static int by_time(const void *a, const void *b)
     return x->begins ? order : -order; /* the outer begins first and ends last */
 }
 
-static bool collect_points(struct walk *w, uint32_t first, uint32_t last)
+static bool collect_points(struct phase_walk *w, uint32_t first, uint32_t last)
 {
     w->points.n = 0;
     for (uint32_t i = first; i < last; i++) {
@@ -110,7 +110,7 @@ static bool collect_points(struct walk *w, uint32_t first, uint32_t last)
     return true;
 }
 
-static bool walk_track(struct walk *w, uint32_t first, uint32_t last)
+static bool walk_track(struct phase_walk *w, uint32_t first, uint32_t last)
 {
     if (!collect_points(w, first, last))
         return false;
@@ -130,7 +130,7 @@ static bool walk_track(struct walk *w, uint32_t first, uint32_t last)
     return true;
 }
 
-static bool walk_tracks(struct walk *w)
+static bool walk_tracks(struct phase_walk *w)
 {
     uint32_t n = (uint32_t)w->b->spans.n;
     for (uint32_t first = 0, last; first < n; first = last) {
@@ -145,7 +145,7 @@ static bool walk_tracks(struct walk *w)
 
 /* Inclusive times by compile: spans come by track and start, so what a row has covered already on
  * this track is told by the end it has reached. */
-static bool cover_rows(struct walk *w)
+static bool cover_rows(struct phase_walk *w)
 {
     struct reached {
         uint32_t track;
@@ -181,7 +181,7 @@ static void add_up(struct profile_build *b)
 
 bool phase_tree_build(struct profile_build *b, struct err *err)
 {
-    struct walk *w = calloc(1, sizeof *w);
+    struct phase_walk *w = calloc(1, sizeof *w);
     if (!w)
         return err_nomem(err);
     w->b = b;

@@ -1,4 +1,4 @@
-/* Private to the profile room: from phases that ran to where their time went. */
+/* Computes where the time of phases was spent. Private to the profile room. */
 #ifndef SYMTAPE_PROFILE_MODEL_PHASES_PHASE_TREE_H
 #define SYMTAPE_PROFILE_MODEL_PHASES_PHASE_TREE_H
 

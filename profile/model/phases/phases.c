@@ -129,7 +129,7 @@ static bool total_names(struct profile_build *b)
     return ok;
 }
 
-/* A phase whose name tells no part belongs to the part around it. */
+/* A phase whose name determines no part belongs to the part around it. */
 static bool total_parts(struct profile_build *b)
 {
     enum phase_part *part = calloc(b->nodes.n + 1, sizeof *part);

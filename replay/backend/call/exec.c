@@ -106,7 +106,7 @@ static bool fetch(struct exec *exec, struct tensor x, struct whole *ret, struct 
     if (!tensor_needs(ops_pool(exec->ops), x.meta, &reach, err))
         return false;
     if (!m || m->bytes < reach)
-        return err_set(err, ERR_USAGE, "a tensor that nothing has written");
+        return err_set(err, ERR_USAGE, "a tensor that has no values yet");
     ret->bytes = reach;
     ret->p = malloc(reach + 1);
     if (!ret->p)
@@ -142,13 +142,13 @@ bool exec_read(struct exec *exec, struct tensor x, void *to, size_t bytes, struc
     if (bytes == 0)
         return true;
     if (!walk_start(ops_pool(exec->ops), x.meta, &w))
-        return err_set(err, ERR_USAGE, "a tensor without plain strides");
+        return err_set(err, ERR_USAGE, "a tensor whose strides are not numbers");
     struct memory *m = storage_at(&exec->storages, x.storage);
     size_t at = (size_t)w.offset * size;
     if (m && in_memory_order(x.meta, &w) && at <= m->bytes && bytes <= m->bytes - at)
         return exec->backend->kind->read(exec->backend, m, at, to, bytes, err);
     if (!fetch(exec, x, &from, err))
-        return err_set(err, ERR_USAGE, "a tensor without plain strides");
+        return err_set(err, ERR_USAGE, "a tensor whose strides are not numbers");
     do {
         memcpy(out, from.p + (size_t)w.offset * size, size);
         resolve(x.meta, out);
@@ -167,7 +167,7 @@ bool exec_write(struct exec *exec, struct tensor x, const void *from, size_t byt
     if (!tensor_needs(ops_pool(exec->ops), x.meta, &reach, err))
         return false;
     if (!walk_start(ops_pool(exec->ops), x.meta, &w))
-        return err_set(err, ERR_USAGE, "a tensor without plain strides");
+        return err_set(err, ERR_USAGE, "a tensor whose strides are not numbers");
     if (!storage_need(&exec->storages, x.storage, reach, err))
         return false;
     struct memory *m = storage_at(&exec->storages, x.storage);

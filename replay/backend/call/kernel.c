@@ -101,7 +101,7 @@ struct tensor tensor_arg(struct kernel *k, const char *name)
     if (v.kind == VALUE_TENSOR)
         return v.u.tensor;
     if (v.kind != VALUE_NONE)
-        kernel_fail(k, "%s is no tensor", name);
+        kernel_fail(k, "%s is not a tensor", name);
     return (struct tensor){ 0 };
 }
 
@@ -307,7 +307,7 @@ struct value run_op(struct kernel *k, const char *name, const struct value *args
     if (k->failed)
         return ret;
     if (!op) {
-        kernel_fail(k, "it is made of %s, which has no rule", name);
+        kernel_fail(k, "it is composed of %s, which has no rule", name);
         return ret;
     }
     enum exec_outcome outcome = exec_call(exec, op, args, n, NULL, 0, &ret, k->err);
@@ -323,7 +323,7 @@ struct tensor run_tensor(struct kernel *k, const char *name, const struct value 
 {
     struct value ret = run_op(k, name, args, n);
     if (ret.kind != VALUE_TENSOR && !k->failed)
-        kernel_fail(k, "%s gave no tensor", name);
+        kernel_fail(k, "%s did not return a tensor", name);
     return ret.kind == VALUE_TENSOR ? ret.u.tensor : (struct tensor){ 0 };
 }
 
@@ -342,7 +342,7 @@ void run_into(struct kernel *k, const char *name, const struct value *args, uint
     if (k->failed)
         return;
     if (!op)
-        kernel_fail(k, "it is made of %s, which has no rule", name);
+        kernel_fail(k, "it is composed of %s, which has no rule", name);
     else if (!exec_call_into(exec, op, args, n, to, k->err))
         k->failed = true;
 }

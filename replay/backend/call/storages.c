@@ -46,15 +46,16 @@ bool tensor_needs(const struct sym_pool *pool, const struct tensor_meta *meta, s
         return true;
     for (uint32_t i = 0; i < meta->ndim; i++) {
         if (!sym_to_i64(pool, meta->size[i], &n))
-            return err_set(err, ERR_USAGE, "dimension %u has no number; --sizes gives it one", i);
+            return err_set(err, ERR_USAGE, "dimension %u has no number; --sizes can give it one",
+                           i);
         if (n < 0)
             return err_set(err, ERR_USAGE, "dimension %u is %lld", i, (long long)n);
         if (!meta->stride || !sym_to_i64(pool, meta->stride[i], &n) || n < 0)
-            return err_set(err, ERR_USAGE, "a tensor without plain strides");
+            return err_set(err, ERR_USAGE, "a tensor whose strides are not numbers");
     }
     if (!sym_to_i64(pool, meta->offset, &n) || n < 0)
-        return err_set(err, ERR_USAGE, "a tensor without a plain offset");
-    return err_set(err, ERR_ENV, "more than 2^63 bytes");
+        return err_set(err, ERR_USAGE, "a tensor whose storage offset is not a number");
+    return err_set(err, ERR_ENV, "it needs more than 2^63 bytes");
 }
 
 static bool note(struct storages *s, uint32_t number, int64_t bytes)

@@ -115,7 +115,7 @@ static bool show_tensor(struct showing *s, struct tensor *x)
         return known || !err_is_set(s->err);
     unsigned char *data = (unsigned char *)arena_bytes(&exec->values, bytes + 1);
     if (!data)
-        return err_set(s->err, ERR_ENV, "%zu bytes of memory cannot be had", bytes);
+        return err_set(s->err, ERR_ENV, "cannot allocate %zu bytes of memory", bytes);
     x->data = data;
     bool invents = exec->backend->kind->shapes_only ||
                    (exec->invents && s->kind == SHOWN_NUMBER && exec->guess >= 0);

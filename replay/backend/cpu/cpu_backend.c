@@ -36,7 +36,7 @@ static bool cpu_allocate(struct backend *backend, size_t bytes, struct memory *r
     (void)backend;
     void *p = calloc(1, bytes + 1);
     if (!p)
-        return err_set(err, ERR_ENV, "%zu bytes of memory cannot be had", bytes);
+        return err_set(err, ERR_ENV, "cannot allocate %zu bytes of memory", bytes);
     *ret = (struct memory){ .p = p, .bytes = bytes };
     return true;
 }
@@ -71,7 +71,7 @@ static bool cpu_call(struct backend *backend, const struct backend_call *call, s
     k.row = kernel_row_find(&((struct cpu *)backend)->kernels, call->schema);
     backend->lacks_kernel = !k.row;
     if (!k.row)
-        return err_set(err, ERR_USAGE, "%.*s: no kernel of backend cpu",
+        return err_set(err, ERR_USAGE, "%.*s: backend cpu has no kernel",
                        STR_ARG(op_name(call->op)));
     bool told = backend->log.on && call->exec->depth <= 1; /* others are part of one that is */
     double start = told ? clock_us() : 0;

@@ -57,7 +57,8 @@ static bool cursor_of(struct kernel *k, struct tensor x, struct cursor *c)
     size_t reach;
     struct memory *m = storage_at(k->call->storages, x.storage);
     if (!x.meta || !tensor_reach(pool, x.meta, &reach) || (reach && (!m || m->bytes < reach)))
-        return kernel_fail(k, "a tensor without plain strides, or without memory"), false;
+        return kernel_fail(k, "a tensor whose strides are not numbers, or that has no memory"),
+               false;
     *c = (struct cursor){ .ndim = x.meta->ndim, .n = 1 };
     tensor_sizes(k, x, c->size);
     sym_to_i64(pool, x.meta->offset, &c->place);

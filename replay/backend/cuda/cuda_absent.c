@@ -9,7 +9,7 @@ static bool absent_probe(struct buf *found)
 
 static struct backend *absent_open(struct err *err)
 {
-    err_set(err, ERR_ENV, "backend cuda: this program was built without it (-Dcuda=disabled)");
+    err_set(err, ERR_ENV, "backend cuda: symtape was built without it (-Dcuda=disabled)");
     return NULL;
 }
 

@@ -47,7 +47,9 @@ static bool does_not_start(struct cuda *cuda, int rc, struct err *err)
         return err_set(err, ERR_ENV, "driver: %s is a stub for linking, and no driver is installed",
                        cuda->library.path);
     case CU_NO_DEVICE:
-        return err_set(err, ERR_ENV, "no CUDA device: the driver (for CUDA %d.%d) finds none%s",
+        return err_set(err, ERR_ENV,
+                       "there is no CUDA device: the driver (for CUDA %d.%d) "
+                       "finds none%s",
                        major, minor,
                        getenv("CUDA_VISIBLE_DEVICES") ? ", and $CUDA_VISIBLE_DEVICES is set" : "");
     case CU_SYSTEM_NOT_READY:
@@ -58,8 +60,8 @@ static bool does_not_start(struct cuda *cuda, int rc, struct err *err)
     case CU_SYSTEM_MISMATCH:
         return err_set(
             err, ERR_ENV,
-            "%s (for CUDA %d.%d) is of another version than the driver in the kernel: it "
-            "was updated and not loaded since; a restart of the machine helps",
+            "%s (for CUDA %d.%d) has another version than the driver in the kernel, which was "
+            "updated and not loaded since; restart the machine",
             cuda->library.path, major, minor);
     case CU_COMPAT_NOT_SUPPORTED:
         return err_set(err, ERR_ENV,
@@ -103,7 +105,7 @@ static bool describe_device(struct cuda *cuda, struct err *err)
     if (!cuda_check(cuda, d->device_count(&n), err, "counting devices"))
         return false;
     if (n == 0)
-        return err_set(err, ERR_ENV, "no CUDA device: the driver finds none");
+        return err_set(err, ERR_ENV, "there is no CUDA device: the driver finds none");
     if (!cuda_check(cuda, d->device_get(&cuda->device, 0), err, "device 0") ||
         !cuda_check(cuda,
                     d->device_name(cuda->device_name, sizeof cuda->device_name - 1, cuda->device),
@@ -311,7 +313,8 @@ void cuda_decline(struct kernel *k)
 {
     cuda_of(k)->now->declined = true;
     if (cuda_of(k)->now->launched)
-        kernel_fail(k, "its kernel found too late that it cannot do this case");
+        kernel_fail(k, "its kernel does not support this case, and found it too late to use "
+                       "another one");
     k->failed = true; /* what it asks for from now on does nothing */
 }
 

@@ -42,8 +42,8 @@ bool run_fits(const struct graph *graph, const struct run_options *options, stru
         if (s->peak > room) {
             const struct node *node = &graph->nodes[too_much_at(s, room)];
             err_set(err, ERR_ENV,
-                    "%zu bytes of memory are needed%s, and %llu can be had on %s; node %.*s is the "
-                    "first beyond that",
+                    "%zu bytes of memory are needed%s, and %llu are available on %s; node %.*s "
+                    "is the first that needs more",
                     s->peak, err_is_set(&ignored) ? " at least" : "", (unsigned long long)room,
                     backend->kind->name, STR_ARG(node->name));
         }

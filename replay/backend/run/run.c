@@ -43,10 +43,10 @@ static bool nothing_computes(struct run *run, struct str target, struct err *err
 {
     run->unsupported = true;
     if (str_find(target, STR("higher_order")) < target.n)
-        return err_set(err, ERR_USAGE, "unsupported: nothing computes %.*s", STR_ARG(target));
+        return err_set(err, ERR_USAGE, "unsupported: no kernel computes %.*s", STR_ARG(target));
     return err_set(err, ERR_USAGE,
                    "unsupported: %.*s is a Python function of tensors; run the graph that "
-                   "AOTAutograd made",
+                   "AOTAutograd produced",
                    STR_ARG(target));
 }
 
@@ -100,7 +100,7 @@ static bool run_getitem(struct run *run, const struct step *step, struct value *
         !sym_to_i64(ops_pool(run->ops), step->args[1].u.sym, &index))
         return run_function(run, step, ret, err);
     return step_getitem(step, ops_pool(run->ops), ret) ||
-           err_set(err, ERR_USAGE, "item %lld of %u", (long long)index, from.n);
+           err_set(err, ERR_USAGE, "item %lld of %u is out of range", (long long)index, from.n);
 }
 
 bool run_call_step(struct interpreter *in, struct program *p, const struct step *step, bool ready,
@@ -121,7 +121,7 @@ bool run_call_step(struct interpreter *in, struct program *p, const struct step 
     case STEP_GETITEM: return run_getitem(run, step, ret, in->err);
     case STEP_FUNCTION:
     case STEP_METHOD: return run_function(run, step, ret, in->err);
-    default: return err_set(in->err, ERR_USAGE, "a statement that cannot be run");
+    default: return err_set(in->err, ERR_USAGE, "this statement cannot be run");
     }
 }
 
@@ -131,7 +131,7 @@ bool run_other_step(struct interpreter *in, struct program *p, const struct step
     (void)p;
     if (step->kind == STEP_ATTRIBUTE)
         return run_constant(in->user, step, ret, in->err);
-    return err_set(in->err, ERR_USAGE, "a statement that cannot be run");
+    return err_set(in->err, ERR_USAGE, "this statement cannot be run");
 }
 
 bool run_missing(struct interpreter *in, struct program *p, const struct step *step,
@@ -405,9 +405,9 @@ bool run_array(struct run *run, struct tensor x, struct arena *arena, struct arr
     *ret = (struct array){ .dtype = x.meta->dtype, .ndim = x.meta->ndim };
     for (uint32_t i = 0; i < ret->ndim; i++)
         if (!sym_to_i64(pool, x.meta->size[i], &ret->size[i]))
-            return err_set(err, ERR_USAGE, "a size that is no number");
+            return err_set(err, ERR_USAGE, "a size that is not a number");
     if (!tensor_bytes(pool, x.meta, &ret->bytes))
-        return err_set(err, ERR_USAGE, "more elements than there can be");
+        return err_set(err, ERR_USAGE, "more than 2^63 elements");
     char *p = arena_bytes(arena, ret->bytes + 1);
     ret->p = p;
     return p ? exec_read(&run->exec, x, p, ret->bytes, err) : err_nomem(err);

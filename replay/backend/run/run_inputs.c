@@ -140,10 +140,10 @@ static bool random_input(struct run *run, struct tensor x, node_id node, uint32_
         return exec_write(&run->exec, x, NULL, 0, err);
     if (!tensor_needs(ops_pool(run->ops), x.meta, &bytes, err) ||
         !tensor_bytes(ops_pool(run->ops), x.meta, &bytes))
-        return err_set(err, ERR_ENV, "more than 2^63 bytes");
+        return err_set(err, ERR_ENV, "it needs more than 2^63 bytes");
     unsigned char *p = malloc(bytes + 16);
     if (!p)
-        return err_set(err, ERR_ENV, "%zu bytes of memory cannot be had", bytes);
+        return err_set(err, ERR_ENV, "cannot allocate %zu bytes of memory", bytes);
     uint64_t seed = mixed(run->options.seed + 0x51ed270b * (uint64_t)(number + 1));
     fill_random(x.meta->dtype, p, bytes / size, seed);
     if (x.meta->ndim == 1 && dense_kind_of(x.meta->dtype) == DENSE_REAL && is_variance(run, node))
@@ -214,7 +214,9 @@ static bool given_input(struct run *run, struct tensor x, const struct array *gi
         return exec_write(&run->exec, x, NULL, 0, err);
     if (!tensor_bytes(ops_pool(run->ops), x.meta, &bytes) || given->dtype != x.meta->dtype ||
         bytes != given->bytes)
-        return err_set(err, ERR_USAGE, "the values given are %s of %zu bytes, and %s of %zu wanted",
+        return err_set(err, ERR_USAGE,
+                       "the values given are %s of %zu bytes, and %s of %zu "
+                       "bytes are expected",
                        dtype_short_name(given->dtype), given->bytes,
                        dtype_short_name(x.meta->dtype), bytes);
     return exec_write(&run->exec, x, given->p, bytes, err);
@@ -250,7 +252,7 @@ bool run_constant(struct run *run, const struct step *step, struct value *ret, s
     if (ret->kind != VALUE_TENSOR && step->expected->kind == EXPECT_TENSOR)
         return err_nomem(err);
     if (ret->kind != VALUE_TENSOR)
-        return err_set(err, ERR_USAGE, "an attribute that is no tensor");
+        return err_set(err, ERR_USAGE, "an attribute that is not a tensor");
     struct tensor x = ret->u.tensor;
     return is_kept(run, step, x) ||
            filled(run, x, random_input(run, x, step->node, step->node + 0x10000, err));

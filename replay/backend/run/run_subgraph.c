@@ -11,7 +11,8 @@ static bool pass_input(struct interpreter *in, struct program *p, const struct s
     (void)p;
     (void)step;
     if (!passed)
-        return err_set(in->err, ERR_USAGE, "it is given %u values, and takes more", number);
+        return err_set(in->err, ERR_USAGE, "it needs more than the %u values that it is given",
+                       number);
     *ret = *passed;
     return true;
 }
@@ -40,7 +41,7 @@ static bool run_child(struct run *run, struct str name, const struct value *args
     struct err *outer_err = in->err;
     node_id outer_node = run->inner_node;
     if (!p)
-        return err_set(err, ERR_USAGE, "no subgraph %.*s", STR_ARG(name));
+        return err_set(err, ERR_USAGE, "there is no subgraph %.*s", STR_ARG(name));
     in->err = err;
     bool ok = interpret(in, &steps_of_child, p, args, n, ret);
     in->err = outer_err;
@@ -122,7 +123,7 @@ static bool run_loop(struct run *run, const struct step *step, struct value *ret
         if (!run_child(run, step->args[1].u.text, args, n, &carried, err))
             return false;
     }
-    return err_set(err, ERR_USAGE, "a loop of more than %d turns", LOOP_MOST);
+    return err_set(err, ERR_USAGE, "a loop of more than %d iterations", LOOP_MOST);
 }
 
 /* ---- Subgraphs that are run for each slice: scan, map_impl, associative_scan ---- */
@@ -167,7 +168,7 @@ static bool take_results(struct run *run, struct slices *s, struct str name, int
     struct value all[OPERANDS_MOST];
     uint32_t n = 0, first = str_eq(name, STR("scan")) ? s->n_carried : 0;
     if (!append(all, &n, got) || n < first)
-        return err_set(err, ERR_USAGE, "a subgraph with other results");
+        return err_set(err, ERR_USAGE, "a subgraph returned different results");
     if (!s->results) {
         s->n_results = n - first;
         size_t room = (size_t)s->turns * s->n_results + 1;
@@ -176,7 +177,7 @@ static bool take_results(struct run *run, struct slices *s, struct str name, int
             return err_nomem(err);
     }
     if (n - first != s->n_results)
-        return err_set(err, ERR_USAGE, "a subgraph with other results");
+        return err_set(err, ERR_USAGE, "a subgraph returned different results");
     memcpy(s->carried, all, (first ? first : n) * sizeof *all);
     memcpy(s->results + (size_t)turn * s->n_results, all + first, s->n_results * sizeof *all);
     return true;
@@ -258,10 +259,10 @@ bool run_choice(struct run *run, const struct step *step, struct value *ret, str
     bool loop = str_eq(operator_name(step), STR("while_loop")), first;
     if (!loop && !str_eq(operator_name(step), STR("cond")))
         return step->n_args > 1 ? run_slices(run, step, ret, err)
-                                : err_set(err, ERR_USAGE, "a call that cannot be run");
+                                : err_set(err, ERR_USAGE, "this call cannot be run");
     if (step->n_args < 3 || step->n_keywords || step->args[loop ? 0 : 2].kind != VALUE_GRAPH ||
         step->args[1].kind != VALUE_GRAPH)
-        return err_set(err, ERR_USAGE, "a call that cannot be run");
+        return err_set(err, ERR_USAGE, "this call cannot be run");
     if (loop)
         return run_loop(run, step, ret, err);
     if (step->n_args > 3 && !append(args, &n, step->args[3]))

@@ -41,11 +41,11 @@ static bool bind(struct run *run, struct str name, int64_t value, const char *by
 {
     const struct run_size *known = run_size_of(run, name);
     if (value < 0)
-        return err_set(err, ERR_USAGE, "%.*s is %lld by %s: a size is not negative", STR_ARG(name),
-                       (long long)value, by);
+        return err_set(err, ERR_USAGE, "%.*s is %lld by %s: a size cannot be negative",
+                       STR_ARG(name), (long long)value, by);
     if (known && known->value != value)
         return err_set(err, ERR_USAGE,
-                       "%.*s is %lld, and %lld by %s: sizes that were equal when this was recorded "
+                       "%.*s is %lld, and %lld by %s: sizes that were equal in the recording "
                        "are one symbol (duck shaping)",
                        STR_ARG(name), (long long)known->value, (long long)value, by);
     return known || run_add_size(run, name, value) || err_nomem(err);
@@ -71,7 +71,7 @@ static bool bind_input(struct run *run, const struct node *node, const struct ar
         if (e->kind == EXPR_INT && e->fits && e->value != value)
             return err_set(
                 err, ERR_USAGE,
-                "input %.*s: dimension %u is %lld, and it was recorded as the number %lld",
+                "input %.*s: dimension %u is %lld, and it was recorded as the constant %lld",
                 STR_ARG(node->name), d, (long long)value, (long long)e->value);
     }
     return true;

@@ -73,7 +73,7 @@ static bool read_entry(struct safetensors *file, const struct json *doc, json_id
     if (!read_shape(doc, json_get(doc, body, STR("shape")), &e.array, &bytes) ||
         !json_u64(doc, first, &from) || !json_u64(doc, json_next(doc, first), &to) || from > to ||
         to > data.n || to - from != bytes)
-        return err_set(err, ERR_INPUT, "tensor %.*s: its shape and its place do not agree",
+        return err_set(err, ERR_INPUT, "tensor %.*s: its shape does not match its bytes",
                        STR_ARG(e.name));
     e.array.p = data.p + from;
     e.array.bytes = (size_t)bytes;
@@ -85,11 +85,11 @@ static bool read_header(struct safetensors *file, struct err *err)
     uint64_t n = 0;
     struct json doc = { 0 };
     if (file->bytes.n < 8)
-        return err_set(err, ERR_INPUT, "no safetensors file: %zu bytes", file->bytes.n);
+        return err_set(err, ERR_INPUT, "not a safetensors file: it has %zu bytes", file->bytes.n);
     for (int i = 7; i >= 0; i--)
         n = n << 8 | (unsigned char)file->bytes.p[i];
     if (n > HEADER_MAX || n > file->bytes.n - 8)
-        return err_set(err, ERR_INPUT, "no safetensors file: a header of %llu bytes",
+        return err_set(err, ERR_INPUT, "not a safetensors file: its header has %llu bytes",
                        (unsigned long long)n);
     struct str header = { file->bytes.p + 8, (size_t)n };
     struct str data = str_from(file->bytes, 8 + (size_t)n);
@@ -184,8 +184,8 @@ bool safetensors_print_header(const struct str *names, const struct array *array
         const char *dtype = name_of(arrays[i].dtype);
         if (!dtype) {
             buf_release(&header);
-            return err_set(err, ERR_USAGE, "%.*s: safetensors have no dtype %s", STR_ARG(names[i]),
-                           dtype_python_name(arrays[i].dtype));
+            return err_set(err, ERR_USAGE, "%.*s: safetensors files have no dtype %s",
+                           STR_ARG(names[i]), dtype_python_name(arrays[i].dtype));
         }
         buf_puts(&header, i ? "," : "");
         json_quote(&header, names[i]);

@@ -72,7 +72,7 @@ static bool gather(const struct pt2_weight *weight, const char *from, char *to, 
         for (uint32_t d = weight->n_sizes; d-- > 0; rest /= (size_t)weight->sizes[d])
             place += (int64_t)(rest % (size_t)weight->sizes[d]) * weight->strides[d];
         if (place < 0 || ((uint64_t)place + 1) * size > weight->bytes)
-            return err_set(err, ERR_INPUT, "it reaches beyond its storage");
+            return err_set(err, ERR_INPUT, "it extends beyond its storage");
         memcpy(to + i * size, from + (size_t)place * size, size);
     }
     return true;

@@ -205,7 +205,7 @@ static uint32_t global_name(struct parser *p)
         return token_no_memory(p);
     if (token_at_sign(p, "(")) {
         if (!is_function(tree.text))
-            return token_fail_at(p, tree.line, tree.column, "no function '%.*s'",
+            return token_fail_at(p, tree.line, tree.column, "there is no function '%.*s'",
                                  STR_ARG(tree.text));
         token_advance(p);
         tree.kind = TREE_CALL;
@@ -213,7 +213,7 @@ static uint32_t global_name(struct parser *p)
     }
     tree.kind = TREE_CONSTANT;
     if (!is_constant(tree.text) && !token_at_sign(p, "="))
-        return token_fail_at(p, tree.line, tree.column, "nothing is called '%.*s' here",
+        return token_fail_at(p, tree.line, tree.column, "there is no variable or argument '%.*s'",
                              STR_ARG(tree.text));
     return new_tree(p, tree);
 }
@@ -606,13 +606,13 @@ static bool read_schema(struct parser *p, struct custom_rule *rule)
         return token_no_memory(p) != NO_TREE;
     bool ok = schema_parse(rule->schema, &p->rules->arena, pool, &schema, &err);
     if (ok && memchr(rule->schema.p, 0, rule->schema.n))
-        token_fail_at(p, line, 1, "a byte 0 in a schema");
+        token_fail_at(p, line, 1, "a schema has a byte 0");
     if (!ok && err.kind == ERR_INPUT)
         token_fail_at(p, line, 1, "%s", err.text);
     else if (!ok)
         token_no_memory(p);
     else if (schema.any_arity || schema.n_args > CUSTOM_MAX_NAMES / 2)
-        token_fail_at(p, line, 1, "a schema of too many arguments");
+        token_fail_at(p, line, 1, "a schema has too many arguments");
     for (uint32_t i = 0; !p->failed && i < schema.n_args; i++)
         p->names[i] = kept(p, schema.args[i].name);
     sym_pool_free(pool);

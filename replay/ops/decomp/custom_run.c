@@ -282,7 +282,7 @@ bool ret_custom(struct call *c, struct value value)
     for (uint32_t i = 0; good && schema->n_results > 1 && i < value.n; i++)
         good = fits(&schema->results[i], value.u.items[i]);
     if (!good)
-        return unsupported(c, "%.*s: its rule's result is not what its schema says",
+        return unsupported(c, "%.*s: the result of its rule does not match its schema",
                            STR_ARG(c->op->name));
     if (schema->n_results == 1 && schema->results[0].list)
         value.kind = VALUE_LIST;

@@ -82,7 +82,7 @@ static void take_string(struct parser *p)
     p->token = TOKEN_STRING;
     p->value = (struct str){ p->text.p + from, p->at - from };
     if (peek(p, 0) != quote)
-        FAIL(p, "a string without an end");
+        FAIL(p, "unterminated string");
     else
         p->at++;
 }
@@ -103,7 +103,7 @@ static void take_sign(struct parser *p)
     else if ((c == ')' || c == ']') && p->brackets)
         p->brackets--;
     else if (!strchr("+-*/%=!<>,.:)]&|^~@", c))
-        FAIL(p, "'%c' has no place in a rule", c >= ' ' && c < 127 ? c : '?');
+        FAIL(p, "'%c' is not allowed in a rule", c >= ' ' && c < 127 ? c : '?');
 }
 
 void token_advance(struct parser *p)

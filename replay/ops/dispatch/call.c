@@ -93,7 +93,7 @@ static enum op_outcome run_rule(struct call *c)
         ask_metadata(c, &c->ret);
     done = settle(c) && done;
     if (!done && !c->failed && ops->outcome == OP_DONE)
-        unsupported(c, "%.*s: its rule gave up", STR_ARG(c->op->name));
+        unsupported(c, "%.*s: its rule returned no result", STR_ARG(c->op->name));
     if (c->failed || !done)
         return ops->outcome == OP_DONE ? ops_no_memory(ops) : ops->outcome;
     number_storages(ops, &c->ret);
@@ -175,7 +175,7 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct argume
     if (!op_prepare(ops, op))
         return ops->outcome;
     if (ops->nesting >= OPS_MAX_DEPTH)
-        return ops_unsupported(ops, "%.*s: calls nested too deep", STR_ARG(op->name));
+        return ops_unsupported(ops, "%.*s: its calls nest too deep", STR_ARG(op->name));
     ops->outcome = OP_DONE;
     enum op_outcome outcome = ops_bind(ops, op, arguments, bound);
     if (outcome != OP_DONE)

@@ -5,7 +5,7 @@
  *     struct arguments arguments = { .values = two, .n = 2 };
  *     switch (ops_call(ops, STR("aten.add.Tensor"), &arguments, &result)) ...
  *
- * An operator is one row of a table (the *.def files beside this): its public schema, as
+ * An operator is one row of a table (the tables in replay/ops/rules): its public schema, as
  * torch/_C/_jit_get_all_schemas() prints it, the rule of its family, and what tells it from its
  * family. A rule computes the metas of the results, asks the environment what PyTorch's kernel,
  * decomposition or reference asks (and so adds the same guards), and refuses with PyTorch's text.

@@ -56,7 +56,8 @@ bool call_raised(struct call *c)
         else if (ops_short_of_memory(c->ops))
             ops_no_memory(c->ops);
         else
-            ops_refuse(c->ops, STR("RuntimeError"), "a number of the call is not known");
+            ops_refuse(c->ops, STR("RuntimeError"),
+                       "the value of a number in the call is not known");
         return false;
     }
     c->failed = true;

@@ -456,7 +456,7 @@ bool schema_parse(struct str text, struct arena *arena, struct sym_pool *pool, s
     struct schema_slot slots[SCHEMA_MAX_SLOTS];
     struct reader r = { .arena = arena, .pool = pool, .err = err };
     if (!schema_parse_name(text, ret))
-        return err_set(err, ERR_INPUT, "schema: no name: '%.*s'", STR_ARG(text));
+        return err_set(err, ERR_INPUT, "schema: not a name: '%.*s'", STR_ARG(text));
     r.in = str_from(text, str_find_char(text, '(') + 1);
     if (!take_args(&r, slots, ret))
         return false;

@@ -9,7 +9,7 @@ static struct value run_flat(struct call *c, struct value graph, const struct va
     if (c->failed)
         return ret;
     if (graph.kind != VALUE_GRAPH || !c->ops->subgraph) {
-        unsupported(c, "a subgraph that is not at hand");
+        unsupported(c, "a subgraph that is not recorded");
         return ret;
     }
     python_result(c, c->ops->subgraph(c->ops->subgraph_user, graph.u.text, args, n, &ret));

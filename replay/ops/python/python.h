@@ -4,7 +4,7 @@
  * whose bodies call operators. A body that is more than one operator of the same name is a row of
  * python.def: its Python signature and a rule, which is written like that of an operator
  * (replay/ops/dispatch/rule.h) and runs outside of any dispatch, so that what it calls is counted
- * at depth 0. Everything else falls to the overloads of aten::NAME (python_bind.c). */
+ * at depth 0. Everything else falls to the overloads of aten::NAME (python_overload.c). */
 #ifndef SYMTAPE_REPLAY_OPS_PYTHON_PYTHON_H
 #define SYMTAPE_REPLAY_OPS_PYTHON_PYTHON_H
 

@@ -95,7 +95,7 @@ struct tensor item_tensor(struct call *c, struct value tuple, uint32_t i)
     bool items = tuple.kind == VALUE_TUPLE || tuple.kind == VALUE_LIST;
     if (!items || i >= tuple.n || tuple.u.items[i].kind != VALUE_TENSOR) {
         if (!c->failed)
-            unsupported(c, "a call within gave no tensor %u", i);
+            unsupported(c, "a nested call returned no tensor %u", i);
         return no_tensor();
     }
     return tuple.u.items[i].u.tensor;
@@ -110,7 +110,7 @@ static struct tensor with_keyword(struct call *c, const char *name, const struct
     if (out.kind == VALUE_TENSOR)
         return out.u.tensor;
     if (!c->failed)
-        unsupported(c, "%s within gave no tensor", name);
+        unsupported(c, "the nested call of %s returned no tensor", name);
     return no_tensor();
 }
 

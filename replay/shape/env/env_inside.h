@@ -1,4 +1,4 @@
-/* Inside of an environment, for replay/shape/env*.c and node*.c only; the manual is env.h.
+/* Inside of an environment, for the files of replay/shape/env only; the manual is env.h.
  *
  * What was worked out for an expression is kept by its id, with the version of the environment
  * that it holds for, so that asking again is one look-up. Versions change when PyTorch's do

@@ -1,4 +1,5 @@
-/* Inside of a pool, for the files of replay/shape only; the manual is sym.h.
+/* Inside of a pool, for the files of replay/shape/expr and its neighbours in replay/shape; the
+ * manual is sym.h.
  *
  * A node is 32 bytes. Arguments lie together in one array; numbers that do not fit a node lie there
  * too (a rational's numerator and denominator are nodes) or among the big integers. */

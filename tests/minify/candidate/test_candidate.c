@@ -158,7 +158,7 @@ static void test_bad(void **state)
     assert_null(candidate_read_fx(STR("# symbol s1 = x in [2, 3]\nclass f(torch.nn.Module):\n"
                                       "    def forward(self, x):\n        return (x,)\n"),
                                   NULL, &err));
-    assert_err(&err, ERR_INPUT, "does not read");
+    assert_err(&err, ERR_INPUT, "cannot be read");
 }
 
 /* Of a compile that failed: the last call has no result, and nothing is returned. */

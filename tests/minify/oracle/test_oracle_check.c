@@ -150,7 +150,7 @@ static void cannot_be_run(void **state)
     assert_int_equal(ask_with((struct check_options){ 0 }, "/etc/passwd", 60, NULL).verdict,
                      VERDICT_BROKEN);
     assert_null(oracle_check(&open_quote, &err));
-    assert_err(&err, ERR_USAGE, "--check: a ' without its end");
+    assert_err(&err, ERR_USAGE, "--check: a ' is not closed");
 }
 
 static void behaves_badly(void **state)

@@ -135,7 +135,7 @@ static void test_questions(void **state)
         enum shape_question question;
         const char *what, *inject, *why;
     } bad[] = {
-        { SHAPE_EXPECT, "(", "", "--expect" },
+        { SHAPE_EXPECT, "(", "", "--error" },
         { SHAPE_GUARD, "Eq(s1,", "", "--guard" },
         { SHAPE_SPECIALIZES, "s99", "", "no symbol s99" },
         { SHAPE_COST, "guards", "", "--cost" },

@@ -32,10 +32,18 @@ static void refuses(void **state)
     static const struct {
         const char *text, *why;
     } cases[] = {
-        { "", "no command" },    { "  ", "no command" },    { "''", "no command" },
-        { "a 'b", "' without" }, { "a \"b", "\" without" }, { "a \\", "\\ at the end" },
-        { "a | b", "sh -c" },    { "a && b", "sh -c" },     { "a > b", "sh -c" },
-        { "a $HOME", "sh -c" },  { "a; b", "sh -c" },       { "a `b`", "sh -c" },
+        { "", "the command is empty" },
+        { "  ", "the command is empty" },
+        { "''", "the command is empty" },
+        { "a 'b", "' is not closed" },
+        { "a \"b", "\" is not closed" },
+        { "a \\", "\\ at the end" },
+        { "a | b", "sh -c" },
+        { "a && b", "sh -c" },
+        { "a > b", "sh -c" },
+        { "a $HOME", "sh -c" },
+        { "a; b", "sh -c" },
+        { "a `b`", "sh -c" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

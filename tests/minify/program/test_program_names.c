@@ -104,12 +104,13 @@ static void test_explain(void **state)
     (void)state;
     explains("torch.ops.torchvision.nms",
              "calls torch.ops.torchvision.nms: namespace torchvision is not "
-             "PyTorch's own; --allow torchvision writes and runs it");
+             "PyTorch's own; --allow torchvision permits it");
+    explains("torch.os.system",
+             "calls torch.os.system, which is neither an operator nor a Python function "
+             "that replay knows");
     explains(
-        "torch.os.system",
-        "calls torch.os.system, which is no operator and no Python function that replay knows");
-    explains("torch.ops.aten.save.default",
-             "calls torch.ops.aten.save.default, which does more than compute: no program has it");
+        "torch.ops.aten.save.default",
+        "calls torch.ops.aten.save.default, which does more than compute and is never written into a program");
     explains("torch.ops.aten", "calls torch.ops.aten, which is not the name of an operator");
 }
 

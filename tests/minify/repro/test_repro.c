@@ -215,20 +215,20 @@ static void test_cannot(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        { "x = self.conv1(a)", "a call of the module conv1" },
+        { "x = self.conv1(a)", "it calls the module conv1" },
         { "x = torch.ops.mylib.pad_to.default(a, 4)",
           "namespace mylib is not PyTorch's own; --allow mylib" },
         { "x = torch.ops._c10d_functional.all_reduce.default(a, 'sum', '0')", "process group" },
         { "x = expand_boxes(a, 2)",
-          "calls expand_boxes, which is no operator and no Python function" },
-        { "x = torch.os.system('true')", "calls torch.os.system, which is no operator" },
+          "calls expand_boxes, which is neither an operator nor a Python function" },
+        { "x = torch.os.system('true')", "calls torch.os.system, which is neither an operator" },
         { "x = builtins.exec('1')", "calls builtins.exec" },
         { "x = torch.ops.aten.save.default(a, 'f')", "does more than compute" },
         { "x = torch.ops.load_library.x('f')", "namespace load_library" },
         { "x = torch.ops.aten.__class__('os')", "not the name of an operator" },
         { "x = a.__reduce__()", "the method __reduce__" },
-        { "x = getattr(a, '__class__')", "no attribute of a tensor" },
-        { "x = a.__class__", "no attribute of a tensor" },
+        { "x = getattr(a, '__class__')", "not an attribute of a tensor" },
+        { "x = a.__class__", "not an attribute of a tensor" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct repro_notes notes;

@@ -143,18 +143,18 @@ static void another_is_refused(void **state)
     struct journal_found found;
     (void)state;
     const char *path = write_three("other.journal"), *text = temp_path("text");
-    refuses(path, &oracle, JOURNAL_USE, ERR_USAGE, "another oracle");
-    refuses(path, &version, JOURNAL_USE, ERR_USAGE, "of symtape 0.1.0, this is 0.2.0");
+    refuses(path, &oracle, JOURNAL_USE, ERR_USAGE, "another command");
+    refuses(path, &version, JOURNAL_USE, ERR_USAGE, "by symtape 0.1.0, and this is 0.2.0");
     append(text, "hello\n");
     refuses(text, &head, JOURNAL_USE, ERR_INPUT, "not a journal");
     struct journal *journal = journal_open(path, &oracle, JOURNAL_REPLACE, &cache, &found, &err);
     assert_no_err(&err);
     assert_int_equal(found.records, 0);
-    refuses(path, &oracle, JOURNAL_USE, ERR_USAGE, "in use");
+    refuses(path, &oracle, JOURNAL_USE, ERR_USAGE, "another run uses this");
     struct journal_record record = record_of(1, VERDICT_INTERESTING);
     assert_true(journal_add(journal, &record, false, &err));
     journal_close(journal, &err);
-    refuses(path, &head, JOURNAL_USE, ERR_USAGE, "another oracle");
+    refuses(path, &head, JOURNAL_USE, ERR_USAGE, "another command");
     cache_release(&cache);
 }
 

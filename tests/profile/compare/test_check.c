@@ -71,18 +71,18 @@ static void refused(const char *list, enum check_list of, const char *why)
 static void test_misspelt(void **state)
 {
     (void)state;
-    refused("guard:+0", CHECK_BESIDE, "\"guard\" is no measure");
-    refused("", CHECK_BESIDE, "is no measure");
-    refused("guards:+0,,calls:+0", CHECK_BESIDE, "is no measure");
+    refused("guard:+0", CHECK_BESIDE, "\"guard\" is not a measure");
+    refused("", CHECK_BESIDE, "is not a measure");
+    refused("guards:+0,,calls:+0", CHECK_BESIDE, "is not a measure");
     refused("guards", CHECK_BESIDE, "as in guards:+0");
     refused("guards", CHECK_BUDGETS, "as in guards:500");
-    refused("guards:", CHECK_BESIDE, "is no limit");
-    refused("guards:++1", CHECK_BESIDE, "is no limit");
-    refused("guards:+1e3", CHECK_BESIDE, "is no limit");
-    refused("guards:nan", CHECK_BESIDE, "is no limit");
-    refused("guards:+.", CHECK_BESIDE, "is no limit");
-    refused("guards:+5%", CHECK_BUDGETS, "a budget is a number");
-    refused("guards:5%", CHECK_BUDGETS, "a budget is a number");
+    refused("guards:", CHECK_BESIDE, "is not a limit");
+    refused("guards:++1", CHECK_BESIDE, "is not a limit");
+    refused("guards:+1e3", CHECK_BESIDE, "is not a limit");
+    refused("guards:nan", CHECK_BESIDE, "is not a limit");
+    refused("guards:+.", CHECK_BESIDE, "is not a limit");
+    refused("guards:+5%", CHECK_BUDGETS, "it must be a number");
+    refused("guards:5%", CHECK_BUDGETS, "it must be a number");
 }
 
 static void test_limits(void **state)
@@ -152,7 +152,7 @@ static void test_cannot_tell(void **state)
     const struct check *c = judge(&rig, true);
     assert_int_equal(c->verdict, CHECK_CANNOT_TELL);
     assert_string_equal(c->rows[0].why, "the baseline does not have it");
-    assert_string_equal(c->rows[1].why, "nothing here tells it");
+    assert_string_equal(c->rows[1].why, "the tapes do not record it");
     c = judge(&rig, false);
     assert_string_equal(c->rows[0].why, "there is no baseline");
     drop(&rig);
@@ -191,7 +191,7 @@ static void test_nothing_compiled(void **state)
     rule(&rig, "guards:+0", CHECK_BESIDE);
     const struct check *c = judge(&rig, true);
     assert_int_equal(c->verdict, CHECK_CANNOT_TELL);
-    assert_string_equal(c->rows[0].why, "nothing was compiled here");
+    assert_string_equal(c->rows[0].why, "nothing was compiled");
     drop(&rig);
 }
 
@@ -220,16 +220,16 @@ static void test_notes(void **state)
     rule(&rig, "guards:+0", CHECK_BESIDE);
     const struct check *c = judge(&rig, true);
     assert_true(has_note(c, "torch 2.13.0, the baseline with 2.11.0"));
-    assert_true(has_note(c, "2 measures of the baseline are not known"));
+    assert_true(has_note(c, "does not know 2 measures of the baseline"));
     assert_true(has_note(c, "only in the baseline: exprs"));
     assert_int_equal(c->n_changed, 1);
     assert_int_equal(c->changed[0], MEASURE_NODES);
     rig.now.n_tapes = 3;
     rig.now.measures[MEASURE_GUARDS] = (struct measure_summary){ 3, 5, 4, 6 };
-    assert_true(has_note(judge(&rig, true), "guards is not the same on all tapes: 4 to 6"));
+    assert_true(has_note(judge(&rig, true), "guards differs between the tapes (4 to 6)"));
     rig.now.measures[MEASURE_GUARDS].n = 2;
     c = judge(&rig, true);
-    assert_string_equal(c->rows[0].why, "not every tape tells it");
+    assert_string_equal(c->rows[0].why, "not every tape records it");
     put(&rig.now, MEASURE_CALLS_EXPORTED, 9);
     put(&rig.before, MEASURE_COMPILES, 1);
     assert_true(has_note(judge(&rig, true), "this is a program of torch.export"));
@@ -280,8 +280,8 @@ static void test_unreadable(void **state)
 {
     (void)state;
     unreadable("", "offset 0");
-    unreadable("[]", "no baseline");
-    unreadable("{\"schema\": \"symtape.check/1\"}", "no baseline");
+    unreadable("[]", "not a baseline");
+    unreadable("{\"schema\": \"symtape.check/1\"}", "not a baseline");
     unreadable("{\"schema\": \"symtape.baseline/2\"}", "later symtape");
     unreadable(BASELINE "}", "\"measures\" is missing");
     unreadable(BASELINE ", \"measures\": []}", "\"measures\" is missing");

@@ -98,7 +98,7 @@ static void test_bad(void **state)
     expect(HEAD
            "{\"texts\": [\"\"], \"lines\": [], \"recordings\": [], \"compiles\": [], "
            "\"attempts\": [], \"events\": [], \"graphs\": [], \"forms\": [], \"nodes\": [0, 0]}}",
-           "nodes: more than the graphs have");
+           "nodes: more nodes than the graphs have");
     expect(HEAD
            "{\"texts\": [\"\"], \"lines\": [], \"recordings\": [], \"compiles\": [], "
            "\"attempts\": [], \"events\": [], \"graphs\": [[\"forward\", 0, 0, 0, 1, 0, 0, 0]], "

@@ -52,7 +52,7 @@ static void test_errors(void **state)
         { "Not(a, b)", "wrong number of arguments" },
         { "Infinity(1)", "wrong number of arguments" },
         { "Integer(1) 2", "expected the end" },
-        { "Symbol('s0", "a string does not end" },
+        { "Symbol('s0", "unterminated string" },
     };
     struct expr_pool pool = { 0 };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

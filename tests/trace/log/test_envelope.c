@@ -190,7 +190,7 @@ static void test_marks(void **state)
     check_refused(STR("{\"a\": {}, \"has_payload\": \"\x02\"}"), "control character");
     check_refused(STR("{\"a\": [{\"line\": 7, \"name\": \"\x01\", \"filename\": 2}]}"),
                   "control character");
-    check_refused(STR("{\"a\": [" FRAME "]5}"), "a digit behind a stack");
+    check_refused(STR("{\"a\": [" FRAME "]5}"), "a digit after a stack");
     check_refused(STR("{\"a\": [" FRAME "][" FRAME "]}"), "expected ',' or '}'");
     check_refused(STR("{\"a\": 1[" FRAME "]}"), "expected ',' or '}'");
 }

@@ -20,7 +20,7 @@ static const struct {
     LOG("blank lines", "\n\r\n \t \n"),
     LOG("garbage", "garbage \0\x01\x02\x7F\x80\xFF\n"),
     LOG("marks", "\x01" "1\x02\n" PREFIX "{\"a\": \x01" "1}\n" PREFIX "{\"a\": \"\x02\"}\n"),
-    LOG("a digit behind a stack", PREFIX "{\"a\": [" FRAME "]5}\n"),
+    LOG("a digit after a stack", PREFIX "{\"a\": [" FRAME "]5}\n"),
     LOG("CRLF", PREFIX "{\"a\": 1}\r\n\tp\r\n\tq\r\n"),
     LOG("CR without LF", PREFIX "{\"a\": 1}\r\r\n\tp\rq\n\r\tr\n"),
     LOG("blank lines in a payload",
@@ -259,9 +259,10 @@ static void test_names_what_is_lost(void **state)
             tape->stacks.frames.n = 0;
         else if (lie == 5)
             tape->stacks.frames.v[0].loc = tape->stacks.frames.v[0].name = 0,
-            tape->strings.texts.v[0] = buf_str(&log), what = "grow past the";
+            tape->strings.texts.v[0] = buf_str(&log), what = "become longer than the";
         else if (lie == 6)
-            tape->records.v[7].bytes = 10, what = "made.log:15: the record would grow past the 10";
+            tape->records.v[7].bytes = 10,
+            what = "made.log:15: the record would become longer than the 10";
         else
             tape->records.v[7].bytes++, what = "made.log:15: parts of the record are lost";
         struct buf out = exported(trace, 0, &err);

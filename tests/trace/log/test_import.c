@@ -93,7 +93,8 @@ static void test_damage(void **state)
     check_damage(STR(PREFIX "{\"a\": 1, \"has_payload\": null}\n"), 1, "");
     check_damage(STR(PREFIX "{\"a\": 1, \"has_payload\": 5}\n\tp\n"), 1,
                  "1:0 a payload that its header does not announce\n");
-    check_damage(STR(PREFIX "{\"a\": 1}\n" PREFIX "{\"rank\": 1}\n"), 1, "2:64 no event\n");
+    check_damage(STR(PREFIX "{\"a\": 1}\n" PREFIX "{\"rank\": 1}\n"), 1,
+                 "2:64 the record has no event\n");
     check_damage(STR(PREFIX "{\"a\": 1}\n" PREFIX "{\"b\": tru}\n"), 1,
                  "2:64 offset 6: expected a value\n");
     check_damage(STR(PREFIX "{\"a\": 1}\n" PREFIX "text, as on stderr\n"), 1,
@@ -159,7 +160,7 @@ static void test_nothing_in_it(void **state)
         const char *path = temp_path("nothing.log");
         put_file(path, str_of(logs[i]));
         assert_false(import_to_memory(path, NULL, NULL, &tape, &result, &err));
-        assert_err(&err, ERR_INPUT, "nothing.log: no record of TORCH_TRACE in it");
+        assert_err(&err, ERR_INPUT, "nothing.log: it contains no record of TORCH_TRACE");
         import_result_release(&result);
         buf_release(&tape);
     }

@@ -312,7 +312,7 @@ static void test_damage_after_good_data(void **state)
     check_damage("sum.zst", buf_str(&zstd), STR("good"), "does not match its checksum");
     zstd.p[zstd.n - 1] ^= 1;
     buf_puts(&zstd, "garbage");
-    check_damage("tail.zst", buf_str(&zstd), STR("good"), "what follows the last frame");
+    check_damage("tail.zst", buf_str(&zstd), STR("good"), "the data after the last frame");
     put_gzip(&gzip, STR("good"));
     gzip.p[gzip.n - 8] ^= 1;
     check_damage("sum.gz", buf_str(&gzip), STR("good"), "gzip: damaged data");
@@ -403,7 +403,7 @@ static void test_cannot_open(void **state)
     assert_null(source_open("/no/such/file", &err));
     assert_err(&err, ERR_ENV, "/no/such/file: No such file or directory");
     assert_null(source_open("/", &err));
-    assert_err(&err, ERR_USAGE, "/: is a folder");
+    assert_err(&err, ERR_USAGE, "/ is a folder");
     source_close(NULL);
 }
 

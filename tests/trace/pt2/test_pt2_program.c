@@ -247,44 +247,44 @@ static void test_arguments_of_another_kind_are_refused(void **state)
     static const struct {
         const char *json, *why;
     } ROWS[] = {
-        { "{\"as_int\": \"1\"}", "as_int: a string where an integer belongs" },
-        { "{\"as_int\": 1.5}", "as_int: a number where an integer belongs" },
-        { "{\"as_int\": NaN}", "as_int: a number where an integer belongs" },
-        { "{\"as_int\": true}", "as_int: a boolean where an integer belongs" },
-        { "{\"as_ints\": [1, \"0 if f() else 0\"]}", "as_ints: a string where an integer belongs" },
-        { "{\"as_ints\": 1}", "as_ints: a number where a list belongs" },
-        { "{\"as_int_lists\": [[1], 2]}", "as_int_lists: a number where a list belongs" },
-        { "{\"as_float\": \"1e-5 if f() else 1e-5\"}", "as_float: a string where a number belongs" },
-        { "{\"as_float\": \"inf\"}", "as_float: a string where a number belongs" },
-        { "{\"as_floats\": [null]}", "as_floats: nothing where a number belongs" },
-        { "{\"as_bool\": 1}", "as_bool: a number where a boolean belongs" },
-        { "{\"as_none\": \"f()\"}", "as_none: a string where a boolean belongs" },
-        { "{\"as_string\": 1}", "as_string: a number where a string belongs" },
-        { "{\"as_strings\": [\"a\", [\"b\"]]}", "as_strings: a list where a string belongs" },
+        { "{\"as_int\": \"1\"}", "as_int: found a string, expected an integer" },
+        { "{\"as_int\": 1.5}", "as_int: found a number, expected an integer" },
+        { "{\"as_int\": NaN}", "as_int: found a number, expected an integer" },
+        { "{\"as_int\": true}", "as_int: found a boolean, expected an integer" },
+        { "{\"as_ints\": [1, \"0 if f() else 0\"]}", "as_ints: found a string, expected an integer" },
+        { "{\"as_ints\": 1}", "as_ints: found a number, expected a list" },
+        { "{\"as_int_lists\": [[1], 2]}", "as_int_lists: found a number, expected a list" },
+        { "{\"as_float\": \"1e-5 if f() else 1e-5\"}", "as_float: found a string, expected a number" },
+        { "{\"as_float\": \"inf\"}", "as_float: found a string, expected a number" },
+        { "{\"as_floats\": [null]}", "as_floats: found nothing, expected a number" },
+        { "{\"as_bool\": 1}", "as_bool: found a number, expected a boolean" },
+        { "{\"as_none\": \"f()\"}", "as_none: found a string, expected a boolean" },
+        { "{\"as_string\": 1}", "as_string: found a number, expected a string" },
+        { "{\"as_strings\": [\"a\", [\"b\"]]}", "as_strings: found a list, expected a string" },
         { "{\"as_complex\": {\"real\": \"1,f(),1\", \"imag\": 2}}",
-          "as_complex: a string where a number belongs" },
-        { "{\"as_complex\": [1, 2]}", "as_complex: a list where an object belongs" },
-        { "{\"as_scalar_type\": \"7\"}", "as_scalar_type: a string where an integer belongs" },
-        { "{\"as_layout\": [7]}", "as_layout: a list where an integer belongs" },
-        { "{\"as_memory_format\": null}", "as_memory_format: nothing where an integer belongs" },
-        { "{\"as_device\": \"cpu\"}", "as_device: a string where an object belongs" },
+          "as_complex: found a string, expected a number" },
+        { "{\"as_complex\": [1, 2]}", "as_complex: found a list, expected an object" },
+        { "{\"as_scalar_type\": \"7\"}", "as_scalar_type: found a string, expected an integer" },
+        { "{\"as_layout\": [7]}", "as_layout: found a list, expected an integer" },
+        { "{\"as_memory_format\": null}", "as_memory_format: found nothing, expected an integer" },
+        { "{\"as_device\": \"cpu\"}", "as_device: found a string, expected an object" },
         { "{\"as_device\": {\"type\": \"cpu\\\", f(), \\\"\"}}",
-          "as_device: device cpu\", f(), \": no device type of PyTorch with an index of 0 to 127" },
+          "as_device: device cpu\", f(), \": not a device of PyTorch with an index of 0 to 127" },
         { "{\"as_device\": {\"type\": \"cuda\", \"index\": -1}}",
-          "as_device: device cuda:-1: no device type of PyTorch with an index of 0 to 127" },
+          "as_device: device cuda:-1: not a device of PyTorch with an index of 0 to 127" },
         { "{\"as_device\": {\"type\": \"cuda\", \"index\": \"0\"}}",
-          "as_device: a string where an integer belongs" },
+          "as_device: found a string, expected an integer" },
         { "{\"as_operator\": \"f()\"}", "as_operator: not the name of an operator or function" },
-        { "{\"as_operator\": null}", "as_operator: nothing where a string belongs" },
+        { "{\"as_operator\": null}", "as_operator: found nothing, expected a string" },
         { "{\"as_custom_obj\": {\"name\": \"f()\", \"class_fqn\": \"c\"}}",
-          "as_custom_obj: name f(): no dotted name in Python" },
-        { "{\"as_tensor\": {\"name\": 1}}", "as_tensor: a number where a string belongs" },
+          "as_custom_obj: name f(): not a dotted name in Python" },
+        { "{\"as_tensor\": {\"name\": 1}}", "as_tensor: found a number, expected a string" },
         { "{\"as_sym_int\": {\"as_int\": \"1\"}}",
-          "as_sym_int: as_int: a string where an integer belongs" },
+          "as_sym_int: as_int: found a string, expected an integer" },
         { "{\"as_string_to_argument\": {\"a\": {\"as_int\": []}}}",
-          "as_string_to_argument: as_int: a list where an integer belongs" },
+          "as_string_to_argument: as_int: found a list, expected an integer" },
         { "{\"as_graph\": {\"name\": \"g\", \"graph\": 1}}",
-          "as_graph: a number where an object belongs" },
+          "as_graph: found a number, expected an object" },
     };
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
         struct buf json = BUF_INIT, why = BUF_INIT;
@@ -330,7 +330,7 @@ static void test_targets_are_names(void **state)
         buf_release(&json);
     }
     check_damaged("{\"graph_module\": {\"graph\": {\"nodes\": [{\"outputs\": []}]}}}",
-                  "node: nothing where a string belongs");
+                  "node: found nothing, expected a string");
 }
 
 static void test_keywords_are_names(void **state)
@@ -339,7 +339,7 @@ static void test_keywords_are_names(void **state)
     check_damaged(PROGRAM(NODE("torch.ops.aten.f.default",
                                INPUT("eps=f() or 1, g", "{\"as_int\": 1}", "2"), AS_TENSOR("y")),
                           AS_TENSOR("y")),
-                  "node y: name eps=f() or 1, g: no name in Python");
+                  "node y: name eps=f() or 1, g: not a name in Python");
     /* aten::uniform calls one so. */
     struct graph *graph = parse(PROGRAM(
         NODE("torch.ops.aten.uniform.default",
@@ -356,28 +356,28 @@ static void test_metas_that_cannot_be_are_refused(void **state)
     static const struct {
         const char *sizes, *strides, *rest, *why;
     } ROWS[] = {
-        { "{\"as_int\": -1}", "{\"as_int\": 1}", "", "sizes: -1 is no size, stride or offset" },
-        { "{\"as_int\": 4}", "{\"as_int\": -1}", "", "strides: -1 is no size, stride or offset" },
+        { "{\"as_int\": -1}", "{\"as_int\": 1}", "", "sizes: -1 is not a size, stride or offset" },
+        { "{\"as_int\": 4}", "{\"as_int\": -1}", "", "strides: -1 is not a size, stride or offset" },
         { "{\"as_int\": 9223372036854775808}", "{\"as_int\": 1}", "",
-          "sizes: 9223372036854775808 is no size, stride or offset" },
+          "sizes: 9223372036854775808 is not a size, stride or offset" },
         { "{\"as_int\": 4294967296}, {\"as_int\": 4294967296}", "{\"as_int\": 1}, {\"as_int\": 1}",
-          "", "more elements than 64 bits count" },
+          "", "more than 2^63 elements" },
         { "{\"as_int\": \"f()\"}", "{\"as_int\": 1}", "",
-          "sizes: a string where an integer belongs" },
-        { "{\"as_int\": 1e3}", "", "", "sizes: a number where an integer belongs" },
+          "sizes: found a string, expected an integer" },
+        { "{\"as_int\": 1e3}", "", "", "sizes: found a number, expected an integer" },
         { "f()", "", "", NULL }, /* no JSON */
         { "", "", ", \"storage_offset\": {\"as_int\": -3}",
-          "storage_offset: -3 is no size, stride or offset" },
+          "storage_offset: -3 is not a size, stride or offset" },
         { "", "", ", \"device\": {\"type\": \"cuda\", \"index\": -1}",
-          "device cuda:-1: no device type of PyTorch with an index of 0 to 127" },
+          "device cuda:-1: not a device of PyTorch with an index of 0 to 127" },
         { EXPR("Symbol('a b', integer=True)", "null"), "", "",
-          "sizes: symbol a b: no name in Python" },
+          "sizes: symbol a b: not a name in Python" },
         { EXPR("Symbol('s0'", "null"), "", "",
-          "sizes: expr_str Symbol('s0': no expression: offset 11: expected ',' or ')'" },
+          "sizes: expr_str Symbol('s0': not an expression: offset 11: expected ',' or ')'" },
         { EXPR("Float('f()')", "null"), "", "",
-          "sizes: expr_str Float('f()'): no expression: offset 12: expected a number" },
+          "sizes: expr_str Float('f()'): not an expression: offset 12: expected a number" },
         { EXPR("s0", "{\"as_int\": \"f()\"}"), "", "",
-          "sizes: a string where a number belongs" },
+          "sizes: found a string, expected a number" },
     };
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
         struct err err = ERR_INIT;
@@ -406,7 +406,7 @@ static void test_more_dimensions_than_pytorch_has_are_refused(void **state)
         buf_puts(&json, ", 1");
     buf_puts(&json, "]}}}}}");
     assert_null(pt2_program_parse(buf_str(&json), &err));
-    assert_string_equal(err.text, "value x: sizes: 65 dimensions, and at most 64 can be");
+    assert_string_equal(err.text, "value x: sizes: 65 dimensions, and at most 64 are supported");
     buf_release(&json);
 }
 
@@ -805,10 +805,10 @@ static void test_other_texts_are_refused(void **state)
 {
     (void)state;
     check_refused(STR(""), "offset 0");
-    check_refused(STR("[]"), "no exported program");
-    check_refused(STR("{\"graph_module\": {\"graph\": []}}"), "no exported program");
+    check_refused(STR("[]"), "not an exported program");
+    check_refused(STR("{\"graph_module\": {\"graph\": []}}"), "not an exported program");
     check_refused(STR("{\"graph_module\": {\"graph\": {}}, \"schema_version\": {\"major\": 9}}"),
-                  "schema version 9, only 8 is known");
+                  "schema version 9, and only version 8 is supported");
     check_refused(STR("{\"graph_module\": {\"graph\": {}}"), "offset");
 }
 

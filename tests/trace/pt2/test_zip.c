@@ -193,7 +193,8 @@ static void test_other_files_are_refused(void **state)
     assert_false(zip_looks_like(STR("")));
     assert_false(zip_looks_like(STR("V0722 12:00:00.000000 1 a.py:1] {\"a\": {}}")));
     check_refused(STR(""), NULL, "offset 0: no end of central directory");
-    check_refused(STR("PK\3\4 and not much else follows here"), NULL, "not a whole ZIP archive");
+    check_refused(STR("PK\3\4 and not much else follows here"), NULL,
+                  "the ZIP archive is not complete");
 }
 
 /* What is put over the archive of two_members(), counted from one of its parts. */
@@ -263,7 +264,7 @@ static void test_zip64_records_that_lie_are_refused(void **state)
     struct zip_make make = { .zip64 = true };
     struct str bytes = two_members(&make);
     memset(make.bytes.p + make.end - 12, 0xFF, 8); /* the locator's offset */
-    check_refused(bytes, NULL, "no ZIP64 end of central directory where it says");
+    check_refused(bytes, NULL, "no ZIP64 end of central directory where its locator says");
     make_release(&make);
 }
 
@@ -277,7 +278,7 @@ static void test_unsafe_names_are_refused(void **state)
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         struct zip_make make = { 0 };
         make_member(&make, NAMES[i], POEM, false);
-        check_refused(make_finish(&make, ""), NULL, "name is absolute, empty or leads outside");
+        check_refused(make_finish(&make, ""), NULL, "name is absolute, empty or contains \"..\"");
         make_release(&make);
     }
     struct zip_make make = { 0 };
@@ -405,13 +406,13 @@ static void test_deflated_data_is_held_to_its_header(void **state)
     uint32_t crc = make_crc(POEM);
     struct str whole = buf_str(&packed);
     check_unreadable(whole, POEM.n, crc ^ 1, "member a: offset 31: checksum (CRC-32)");
-    check_unreadable(whole, POEM.n - 1, crc, "inflates to more bytes than it says");
-    check_unreadable(whole, POEM.n + 1, crc, "inflates to fewer bytes than it says");
+    check_unreadable(whole, POEM.n - 1, crc, "inflates to more bytes than its entry says");
+    check_unreadable(whole, POEM.n + 1, crc, "inflates to fewer bytes than its entry says");
     check_unreadable(str_first(whole, whole.n - 2), POEM.n, crc, "deflated data ends early");
     check_unreadable(STR("\xFF\xFF\xFF"), POEM.n, crc, "invalid block type");
     check_unreadable(STR(""), POEM.n, crc, "deflated data ends early");
     buf_putc(&packed, 'x');
-    check_unreadable(buf_str(&packed), POEM.n, crc, "inflates to fewer bytes than it says");
+    check_unreadable(buf_str(&packed), POEM.n, crc, "inflates to fewer bytes than its entry says");
     buf_release(&packed);
 }
 

@@ -329,9 +329,9 @@ static void test_many_rows(void **state)
     uint64_t least = 20000 * (sizeof(struct tape_record) + sizeof(struct record));
     struct str whole = buf_str(&out), cut = str_first(whole, whole.n - 1);
     assert_null(tape_read(whole, least, &err));
-    assert_err(&err, ERR_INPUT, "without --big");
+    assert_err(&err, ERR_INPUT, "--big lifts");
     assert_null(tape_read(cut, least, &scanned));
-    assert_err(&scanned, ERR_INPUT, "without --big");
+    assert_err(&scanned, ERR_INPUT, "--big lifts");
     struct tape *tape = tape_read(whole, 2 * least, &(struct err){ 0 });
     assert_int_equal(tape->records.n, 20000);
     assert_true(tape->taken > least && tape->damage.n == 0);

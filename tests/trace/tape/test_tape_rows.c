@@ -108,7 +108,7 @@ static void test_lies(void **state)
     check_noted(STR("s\1\5\1b"), "ends after 1 of 5 rows");
     check_noted(STR("s\1\1\5b"), "damaged in row 1 of 1");
     check_noted(STR("s\1\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\1\1b"), "ends after 1 of");
-    check_noted(STR("s\0\1\1b"), "rows that were there before");
+    check_noted(STR("s\0\1\1b"), "rows that an earlier block has already");
     check_noted(STR("s\xFF\xFF\xFF\xFF\x0F\1\1b"), "too many rows are missing");
     check_noted(STR("r\0\1\0\0V\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"), "damaged in row 1 of 1");
     check_noted(STR("r\0\1\xFF\x7F"), "damaged in row 1 of 1");

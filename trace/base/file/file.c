@@ -11,9 +11,9 @@ static bool look_at(struct file *file, const char *path, struct err *err)
     if (fstat(file->fd, &st) != 0)
         return err_errno(err, "%s", path);
     if (!S_ISREG(st.st_mode))
-        return err_set(err, ERR_ENV, "%s: no regular file", path);
+        return err_set(err, ERR_ENV, "%s: not a regular file", path);
     if (st.st_size <= 0)
-        return err_set(err, ERR_ENV, "%s: an empty file", path);
+        return err_set(err, ERR_ENV, "%s: the file is empty", path);
     file->size = (uint64_t)st.st_size;
     return true;
 }
@@ -48,7 +48,7 @@ bool file_read(const struct file *file, uint64_t offset, void *to, size_t n, str
             return err_errno(err, "offset %llu", (unsigned long long)(offset + done));
         if (got == 0)
             return err_set(err, ERR_ENV,
-                           "offset %llu: the file ends here; it was cut short while it was read",
+                           "offset %llu: the file ends here; it was truncated while it was read",
                            (unsigned long long)(offset + done));
         done += (size_t)got;
     }

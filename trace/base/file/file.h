@@ -26,7 +26,7 @@ void file_close(struct file *file); /* FILE_NONE is fine */
 /* All n bytes from `offset` on. ERR_ENV, with the offset: it cannot be read, or ends before, as it
  * was cut short since. */
 bool file_read(const struct file *file, uint64_t offset, void *to, size_t n, struct err *err);
-/* The same into a buffer, which is cleared first. */
+/* As file_read(), into a buffer, which is cleared first. */
 bool file_read_buf(const struct file *file, uint64_t offset, size_t n, struct buf *to,
                    struct err *err);
 

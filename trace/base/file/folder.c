@@ -80,7 +80,7 @@ bool folder_write(int folder, const char *name, struct str bytes)
     return ok;
 }
 
-static bool read_all(int fd, size_t most, struct buf *ret)
+static bool read_to_end(int fd, size_t most, struct buf *ret)
 {
     for (size_t left = most + 1;;) {
         if (!buf_reserve(ret, left < (1 << 16) ? left : (1 << 16)))
@@ -108,7 +108,7 @@ bool folder_read(int folder, const char *name, size_t most, struct buf *ret)
     bool ok = S_ISREG(info.st_mode) && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
     if (!ok)
         errno = EPERM;
-    ok = ok && read_all(fd, most, ret);
+    ok = ok && read_to_end(fd, most, ret);
     close_keeping_errno(fd);
     return ok;
 }

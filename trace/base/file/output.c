@@ -193,7 +193,7 @@ static bool open_straight(struct output *output)
 
 static bool refuse_existing(struct output *output)
 {
-    return err_set(&output->failure, ERR_USAGE, "%s: exists already", output->target);
+    return err_set(&output->failure, ERR_USAGE, "%s exists already", output->target);
 }
 
 /* `path` is copied, or resolved when it is a symbolic link that leads somewhere. */

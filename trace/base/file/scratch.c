@@ -203,10 +203,10 @@ bool scratch_make(struct scratch *ret, enum scratch_kind which, struct err *err)
     char *above = realpath(given, NULL); /* programs change their working directory */
     *ret = none;
     if (!above)
-        return err_errno(err, "%s: no folder for %s (TMPDIR)", given, kind->what);
+        return err_errno(err, "%s: this folder cannot be used for %s (TMPDIR)", given, kind->what);
     ret->parent = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    bool ok =
-        ret->parent >= 0 || err_errno(err, "%s: no folder for %s (TMPDIR)", above, kind->what);
+    bool ok = ret->parent >= 0 ||
+              err_errno(err, "%s: this folder cannot be used for %s (TMPDIR)", above, kind->what);
     if (ok && kind->swept)
         sweep(ret->parent, kind->prefix);
     ok = ok && make_below(ret, above, kind, err);

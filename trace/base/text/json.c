@@ -86,7 +86,7 @@ static bool parse_string(struct parser *in)
     for (;;) {
         in->p = skip_plain(in->p, in->end);
         if (in->p == in->end)
-            return fail(in, "string without an end");
+            return fail(in, "unterminated string");
         if (*in->p == '"')
             return add(in, JSON_STRING, from, (size_t)(in->p++ - from), escaped);
         if (*in->p != '\\')

@@ -29,7 +29,8 @@ static const char *fields_of(enum deep_event_type type)
 /* ------------------------------------------------------------------------------------------------
  * Bytes. */
 
-static bool read_all(int fd, uint64_t size, struct buf *out, const char *path, struct err *err)
+static bool read_side_file(int fd, uint64_t size, struct buf *out, const char *path,
+                           struct err *err)
 {
     if (!buf_reserve(out, size))
         return err_nomem(err);
@@ -60,7 +61,7 @@ bool deep_file_is(const char *path)
     return n == (ssize_t)sizeof magic && memcmp(magic, DEEP_MAGIC, sizeof magic) == 0;
 }
 
-static bool start(struct deep_file *file, const char *path, struct err *err);
+static bool start_file(struct deep_file *file, const char *path, struct err *err);
 
 bool deep_file_open(struct deep_file *file, const char *path, struct err *err)
 {
@@ -71,17 +72,17 @@ bool deep_file_open(struct deep_file *file, const char *path, struct err *err)
         return err_errno(err, "%s", path);
     bool ok = fstat(fd, &info) == 0 || err_errno(err, "%s", path);
     if (ok && (!S_ISREG(info.st_mode) || (uint64_t)info.st_size > FILE_LIMIT))
-        ok = err_set(err, ERR_INPUT, "%s: no side file of a deep recording", path);
-    ok = ok && read_all(fd, (uint64_t)info.st_size, &file->data, path, err);
+        ok = err_set(err, ERR_INPUT, "%s: not a side file of a deep recording", path);
+    ok = ok && read_side_file(fd, (uint64_t)info.st_size, &file->data, path, err);
     close(fd);
-    return ok && start(file, path, err);
+    return ok && start_file(file, path, err);
 }
 
 bool deep_file_read(struct deep_file *file, struct str bytes, struct err *err)
 {
     *file = (struct deep_file){ 0 };
     buf_put(&file->data, bytes);
-    return file->data.failed ? err_nomem(err) : start(file, "side file", err);
+    return file->data.failed ? err_nomem(err) : start_file(file, "side file", err);
 }
 
 void deep_file_release(struct deep_file *file)
@@ -283,19 +284,21 @@ static bool add_nothings(struct deep_file *file)
            vec_push(&file->values, (struct deep_value){ STR("null"), none });
 }
 
-static bool start(struct deep_file *file, const char *path, struct err *err)
+static bool start_file(struct deep_file *file, const char *path, struct err *err)
 {
     struct deep_event event;
     file->process = STR("");
     if (file->data.n < sizeof file->header)
-        return err_set(err, ERR_INPUT, "%s: no side file of a deep recording", path);
+        return err_set(err, ERR_INPUT, "%s: not a side file of a deep recording", path);
     memcpy(&file->header, file->data.p, sizeof file->header);
     if (memcmp(file->header.magic, DEEP_MAGIC, sizeof file->header.magic) != 0 ||
         file->header.byte_order != DEEP_BYTE_ORDER)
-        return err_set(err, ERR_INPUT, "%s: no side file of a deep recording", path);
+        return err_set(err, ERR_INPUT, "%s: not a side file of a deep recording", path);
     if (file->header.version != DEEP_VERSION)
-        return err_set(err, ERR_INPUT, "%s: a deep recording of version %u; this reads %d", path,
-                       file->header.version, DEEP_VERSION);
+        return err_set(err, ERR_INPUT,
+                       "%s: a deep recording of version %u; this program reads "
+                       "version %d",
+                       path, file->header.version, DEEP_VERSION);
     bool ok = add_nothings(file);
     for (deep_file_rewind(file); ok && deep_file_next(file, &event); file->events++)
         ok = take(file, &event);

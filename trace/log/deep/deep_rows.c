@@ -41,7 +41,7 @@ static struct row *add(struct packing *pack, struct rows *rows, const struct dee
     return ret;
 }
 
-static void release(struct rows *rows)
+static void release_rows(struct rows *rows)
 {
     intern_release(&rows->keys);
     vec_release(&rows->rows);
@@ -140,7 +140,7 @@ void pack_dispatches(struct packing *pack)
         }
     }
     write_records(pack, &rows, "symtape_dispatches", write_dispatch, sum_dispatches);
-    release(&rows);
+    release_rows(&rows);
 }
 
 /* ------------------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ void pack_costs(struct packing *pack)
         }
     }
     write_records(pack, &rows, "symtape_costs", write_cost, count_rows);
-    release(&rows);
+    release_rows(&rows);
 }
 
 /* ------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ void pack_uses(struct packing *pack)
     }
     write_records(pack, &rows, "symtape_size_uses", write_use, count_rows);
     intern_release(&texts);
-    release(&rows);
+    release_rows(&rows);
 }
 
 /* ------------------------------------------------------------------------------------------------
@@ -287,5 +287,5 @@ void pack_memory(struct packing *pack)
     }
     write_records(pack, &rows, "symtape_memory", write_phase, count_rows);
     vec_release(&open);
-    release(&rows);
+    release_rows(&rows);
 }

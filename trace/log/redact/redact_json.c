@@ -43,7 +43,7 @@ struct redact_container {
     struct str key;
 };
 
-struct walk {
+struct json_walk {
     struct redact *redact;
     struct redact_level *level;
     size_t depth;
@@ -98,7 +98,7 @@ static bool rewrite_secret(struct redact *redact, struct str name, struct str va
     return true;
 }
 
-static bool rewrite_text(struct walk *walk, struct str value, struct buf *out)
+static bool rewrite_text(struct json_walk *walk, struct str value, struct buf *out)
 {
     bool changed = false;
     if (walk->depth + 1 < REDACT_MAX_NESTED &&
@@ -107,7 +107,7 @@ static bool rewrite_text(struct walk *walk, struct str value, struct buf *out)
     return redact_scan(walk->redact, value, out);
 }
 
-static bool rewrite_string(struct walk *walk, const struct redact_container *in, bool is_key,
+static bool rewrite_string(struct json_walk *walk, const struct redact_container *in, bool is_key,
                            struct str value, struct buf *out)
 {
     enum field field = in ? in->field : FIELD_PLAIN;
@@ -124,7 +124,7 @@ static bool rewrite_string(struct walk *walk, const struct redact_container *in,
     return rewrite_text(walk, value, out);
 }
 
-static void visit_string(struct walk *walk, const struct redact_container *in, bool is_key,
+static void visit_string(struct json_walk *walk, const struct redact_container *in, bool is_key,
                          json_id id)
 {
     struct redact_level *level = walk->level;
@@ -144,7 +144,8 @@ static void visit_string(struct walk *walk, const struct redact_container *in, b
     walk->redact->failed |= level->decoded.failed || level->rewritten.failed;
 }
 
-static bool enter(struct walk *walk, const struct redact_container *in, bool is_array, json_id id)
+static bool enter(struct json_walk *walk, const struct redact_container *in, bool is_array,
+                  json_id id)
 {
     struct redact_container inner = {
         .after = walk->level->doc.nodes.v[id].after,
@@ -156,7 +157,7 @@ static bool enter(struct walk *walk, const struct redact_container *in, bool is_
     return vec_push(&walk->level->open, inner);
 }
 
-static bool visit(struct walk *walk, json_id id)
+static bool visit(struct json_walk *walk, json_id id)
 {
     struct redact_level *level = walk->level;
     while (level->open.n > 0 && id >= level->open.v[level->open.n - 1].after)
@@ -190,7 +191,7 @@ static bool looks_like_json(struct str in)
 
 bool redact_json(struct redact *redact, size_t depth, struct str in, struct buf *out, bool *changed)
 {
-    struct walk walk = {
+    struct json_walk walk = {
         .redact = redact,
         .level = &redact->levels[depth],
         .depth = depth,

@@ -1,4 +1,4 @@
-/* Private to trace/redact*.c. */
+/* Declarations that the files of trace/log/redact share. Private to the room. */
 #ifndef SYMTAPE_TRACE_LOG_REDACT_REDACT_PARTS_H
 #define SYMTAPE_TRACE_LOG_REDACT_REDACT_PARTS_H
 
@@ -56,7 +56,7 @@ static inline bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Of a Python identifier, ASCII only. */
+/* Whether a character can be part of a Python identifier; ASCII only. */
 static inline bool is_word_char(char c)
 {
     return is_letter(c) || is_digit(c) || c == '_';
@@ -70,7 +70,8 @@ static inline char char_at(struct str s, size_t at)
 
 /* --- redact_names.c --- */
 
-/* What a name becomes; it is learnt when it is new. Empty when memory ran out. */
+/* Returns the replacement of a name, and learns the name if it is new. Empty when memory ran
+ * out. */
 struct str redact_user(struct redact *redact, struct str name);
 struct str redact_host(struct redact *redact, struct str name);
 /* Is it a word of redact_words.def? */
@@ -88,8 +89,8 @@ struct str redact_address(struct redact *redact, struct str name);
 
 /* --- redact_values.c --- */
 
-/* Takes the value of a variable, an option or a password that was told: replaced wherever it stands
- * from then on, unless it is too short or too common for that. `name` may be "". */
+/* Learns the value of a variable, an option or a password as a secret, which is replaced wherever
+ * it occurs from then on, unless it is too short or too common. `name` may be "". */
 void redact_value(struct redact *redact, struct str name, struct str value);
 /* The same for a name that was learnt, within words: ann_model, but not joanne. */
 void redact_name_within_words(struct redact *redact, struct str name, struct str replacement);
@@ -107,8 +108,8 @@ bool redact_cut_folder(const struct redact *redact, struct str folder, struct bu
 
 /* --- redact_variables.c --- */
 
-/* Rewrites what an environment variable or a host is set to by the code whose word in[at .. end)
- * may say so: where it ends, or 0 if it is no such code. */
+/* Rewrites the value that code sets an environment variable or a host to, if the word in[at .. end)
+ * can be part of such code. Returns the offset where that code ends, or 0 if it is no such code. */
 size_t redact_variables(struct redact *redact, struct edit *edit, size_t at, size_t end);
 /* Takes names and the value from NAME=VALUE of an environment. */
 void redact_learn_variable(struct redact *redact, struct str name, struct str value);
@@ -122,7 +123,7 @@ size_t redact_mark(struct str in, size_t at, char c);
 
 /* --- redact_shapes.c --- */
 
-/* Does a name say that what it names is secret: db_password, API_KEY? */
+/* Whether a name indicates a secret: db_password, API_KEY. */
 bool redact_is_secret_name(struct str name);
 /* Rewrites a secret that is known by its own shape or by the word in[at .. end) in front of it:
  * addresses, tokens, passwords. Where it ends, or 0. */
@@ -150,7 +151,7 @@ bool redact_json(struct redact *redact, size_t depth, struct str in, struct buf 
 
 /* Rewrites text that is not JSON into `out`; false, and nothing in `out`, if it stays as it is. */
 bool redact_scan(struct redact *redact, struct str in, struct buf *out);
-/* The same without looking for known values. */
+/* As redact_text(), without looking for known values. */
 bool redact_rules(struct redact *redact, struct str in, struct buf *out);
 
 #endif

@@ -240,7 +240,7 @@ void redact_name_within_words(struct redact *redact, struct str name, struct str
 
 /* --- finding them --- */
 
-static void prepare(struct redact *redact)
+static void prepare_values(struct redact *redact)
 {
     struct redact_finder *finder = redact->finder;
     if (!finder && !(finder = redact->finder = malloc(sizeof *finder))) {
@@ -312,7 +312,7 @@ bool redact_find_values(struct redact *redact, struct str in, struct buf *out)
     if (redact->learning || redact->patterns.n == 0)
         return false;
     if (redact->stale)
-        prepare(redact);
+        prepare_values(redact);
     const struct redact_finder *finder = redact->finder;
     if (!finder || redact->stale)
         return false;

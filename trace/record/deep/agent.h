@@ -110,7 +110,7 @@ struct agent {
 
 extern struct agent agent;
 
-/* What a thread is in the middle of. */
+/* The dispatch or call that a thread is in. */
 struct running {
     struct running *up;
     uint32_t mode, stack, context;
@@ -152,7 +152,7 @@ bool event_begin(struct event *event, enum deep_event_type type, size_t size);
 void event_u32(struct event *event, uint32_t value);
 void event_u64(struct event *event, uint64_t value);
 void event_text(struct event *event, const char *text, size_t n);
-/* Where the event stands in the file. */
+/* Ends the event and returns its offset in the file. */
 uint64_t event_end(struct event *event);
 void agent_add_in_place(uint64_t offset, uint64_t value);
 

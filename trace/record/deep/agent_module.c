@@ -15,7 +15,7 @@ static const char *const global_names[] = {
 };
 
 /* start(folder, process): the file is made when the first event comes. */
-static PyObject *start(PyObject *self, PyObject *args)
+static PyObject *start_agent(PyObject *self, PyObject *args)
 {
     const char *folder;
     PyObject *process;
@@ -163,7 +163,7 @@ static PyObject *counts(PyObject *self, PyObject *none)
     return agent.counts ? PyDict_Copy(agent.counts) : PyDict_New();
 }
 
-static PyObject *release(PyObject *self, PyObject *none)
+static PyObject *release_agent(PyObject *self, PyObject *none)
 {
     (void)self, (void)none;
     agent_release();
@@ -213,14 +213,22 @@ static PyObject *wrap(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    { "start", start, METH_VARARGS, NULL },  { "stop", stop, METH_NOARGS, NULL },
-    { "give", give, METH_VARARGS, NULL },    { "emit", emit, METH_VARARGS, NULL },
-    { "wrap", wrap, METH_VARARGS, NULL },    { "string", string, METH_O, NULL },
-    { "place", place, METH_NOARGS, NULL },   { "generation", generation, METH_NOARGS, NULL },
-    { "opened", opened, METH_NOARGS, NULL }, { "now", now, METH_NOARGS, NULL },
-    { "counts", counts, METH_NOARGS, NULL }, { "release", release, METH_NOARGS, NULL },
-    { "spent", spent, METH_O, NULL },        { "overhead", overhead, METH_NOARGS, NULL },
-    { "memory", memory, METH_NOARGS, NULL }, { 0 },
+    { "start", start_agent, METH_VARARGS, NULL },
+    { "stop", stop, METH_NOARGS, NULL },
+    { "give", give, METH_VARARGS, NULL },
+    { "emit", emit, METH_VARARGS, NULL },
+    { "wrap", wrap, METH_VARARGS, NULL },
+    { "string", string, METH_O, NULL },
+    { "place", place, METH_NOARGS, NULL },
+    { "generation", generation, METH_NOARGS, NULL },
+    { "opened", opened, METH_NOARGS, NULL },
+    { "now", now, METH_NOARGS, NULL },
+    { "counts", counts, METH_NOARGS, NULL },
+    { "release", release_agent, METH_NOARGS, NULL },
+    { "spent", spent, METH_O, NULL },
+    { "overhead", overhead, METH_NOARGS, NULL },
+    { "memory", memory, METH_NOARGS, NULL },
+    { 0 },
 };
 
 static struct PyModuleDef module = {

@@ -640,7 +640,7 @@ PyObject *agent_wrap(PyObject *type, PyObject *args)
     w->mode = PyLong_Check(extra) ? (uint32_t)PyLong_AsUnsignedLong(extra) % MODES : 0;
     w->generation = UINT32_MAX;
     if (!set_kind(w, kind))
-        PyErr_Format(PyExc_ValueError, "no kind of wrapper: %s", kind);
+        PyErr_Format(PyExc_ValueError, "unknown kind of wrapper: %s", kind);
     else
         set_arguments(w, extra);
     if (!PyErr_Occurred())

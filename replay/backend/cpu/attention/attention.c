@@ -190,7 +190,7 @@ void kernel_sequences_attention(struct kernel *k)
         int64_t k0 = bounds_k.u.p ? bounds_k.u.i[p] : p * x.size[1];
         int64_t k1 = bounds_k.u.p ? bounds_k.u.i[p + 1] : k0 + x.size[1];
         if (q0 < 0 || q1 > q.size[0] * q.size[1] || k0 < 0 || k1 > x.size[0] * x.size[1]) {
-            kernel_fail(k, "sequence %lld lies outside of the tensor", (long long)p);
+            kernel_fail(k, "sequence %lld is outside of the tensor", (long long)p);
             return;
         }
         for (int64_t row = q0 * heads; row < q1 * heads; row++) {

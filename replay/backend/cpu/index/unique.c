@@ -61,7 +61,7 @@ void kernel_unique(struct kernel *k)
         if (i == 0 || !same(&x, order[i], order[i - 1]))
             at++;
         if (at >= out.n) {
-            kernel_fail(k, "more values than were told");
+            kernel_fail(k, "more values than were counted before");
             return;
         }
         out.u.i[at] = x.u.i[order[i]];
@@ -110,7 +110,7 @@ void kernel_unique_dim(struct kernel *k)
         bool fresh = i == 0 || compare_rows(&x, &a, order[i], order[i - 1]) != 0;
         at += fresh;
         if (at >= kept) {
-            kernel_fail(k, "more slices than were told");
+            kernel_fail(k, "more slices than were counted before");
             return;
         }
         inverse.u.i[order[i]] = at;

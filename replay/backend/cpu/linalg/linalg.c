@@ -6,7 +6,7 @@ struct matrices matrices_of(struct kernel *k, struct dense x)
 {
     struct matrices ret = { .all = x };
     if (!k->failed && x.ndim < 2)
-        kernel_fail(k, "a tensor of %u dimensions is no matrix", x.ndim);
+        kernel_fail(k, "a tensor of %u dimensions is not a matrix", x.ndim);
     if (k->failed)
         return ret;
     ret.rows = x.size[x.ndim - 2];

@@ -194,7 +194,7 @@ void kernel_ldl_solve(struct kernel *k)
     struct dense given = load_as(k, tensor_arg(k, "pivots"), DENSE_INT);
     for (int64_t i = 0; i < given.n && !k->failed; i++)
         if (given.u.i[i] == 0 || given.u.i[i] > a.rows || given.u.i[i] < -a.rows)
-            kernel_fail(k, "linalg.ldl_solve: no pivot of %lld rows", (long long)a.rows);
+            kernel_fail(k, "linalg.ldl_solve: a pivot is not a row of %lld", (long long)a.rows);
     if (k->failed)
         return;
     given.size[given.ndim++] = 1;

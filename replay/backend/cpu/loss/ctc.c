@@ -78,7 +78,7 @@ void kernel_ctc_loss(struct kernel *k)
     for (int64_t b = 0, first = 0; b < c.batch && !k->failed; b++) {
         int64_t at = c.targets.ndim == 2 ? b * c.targets.size[1] : first;
         if (in.u.i[b] < 0 || in.u.i[b] > size[1] || of.u.i[b] < 0 || 2 * of.u.i[b] + 1 > size[2]) {
-            kernel_fail(k, "a length beyond its sequence");
+            kernel_fail(k, "a length is greater than that of its sequence");
             return;
         }
         loss.u.r[b] =

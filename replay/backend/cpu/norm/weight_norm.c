@@ -20,7 +20,7 @@ static struct slices slices_of(struct kernel *k, const char *v, const char *g)
     s.norm = dense_new(k, DENSE_REAL, s.g.size, s.g.ndim);
     s.a = around_dim(&s.v, wrapped_dim(int_arg(k, "dim", 0), s.v.ndim));
     if (!k->failed && s.g.n != s.a.n)
-        kernel_fail(k, "as many norms as slices are wanted");
+        kernel_fail(k, "expected as many norms as slices");
     return s;
 }
 

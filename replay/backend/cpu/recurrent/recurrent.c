@@ -35,7 +35,7 @@ static struct dense weight_at(struct kernel *k, const struct weights *w, uint32_
 {
     if (w->at + i < w->n)
         return load_value(k, w->items[w->at + i], DENSE_REAL);
-    kernel_fail(k, "too few weights");
+    kernel_fail(k, "a recurrent layer has too few weights");
     return (struct dense){ 0 };
 }
 
@@ -144,7 +144,7 @@ void kernel_recurrent(struct kernel *k)
     if (first && x.ndim == 3)
         x = time_first(k, x);
     if (k->failed || x.ndim != 3 || h.ndim != 3 || cells < 1 || h.size[0] != cells || !w.n) {
-        kernel_fail(k, "a recurrent layer of other sizes");
+        kernel_fail(k, "a recurrent layer has different sizes");
         return;
     }
     w.each = w.n / (uint32_t)cells;
@@ -162,7 +162,7 @@ void kernel_recurrent(struct kernel *k)
                                                            : 1 };
             layer_of(k, &w, &l);
             if (k->failed || l.in != x.size[2] || l.out != h.size[2] || l.batch != h.size[1]) {
-                kernel_fail(k, "weights of other sizes");
+                kernel_fail(k, "the weights have different sizes");
                 return;
             }
             int64_t at = i * directions + d;

@@ -31,7 +31,7 @@ uint32_t strided_add(struct kernel *k, struct strided_set *set, struct tensor x)
     int64_t size[TENSOR_MAX_DIM], own[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM] = { 0 };
     uint32_t ndim = tensor_sizes(k, x, size);
     if (!tensor_strides(k, x, own) || ndim > set->ndim) {
-        kernel_fail(k, "a tensor without plain strides, or of too many dimensions");
+        kernel_fail(k, "a tensor whose strides are not numbers, or that has too many dimensions");
         ndim = 0;
     }
     for (uint32_t i = 0; i < ndim; i++)

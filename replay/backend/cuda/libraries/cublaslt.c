@@ -58,13 +58,15 @@ static bool start(struct cublaslt *lt, struct err *err)
     uint64_t workspace = WORKSPACE_BYTES;
     int status = lt->table.create(&lt->handle);
     if (status != CUBLAS_OK)
-        return err_set(err, ERR_ENV, "cuBLASLt: it does not start here: status %d", status);
+        return err_set(err, ERR_ENV, "cuBLASLt cannot be initialized: status %d", status);
     status = lt->table.preference_create(&lt->preference);
     if (status == CUBLAS_OK)
         status =
             lt->table.preference_set(lt->preference, PREFERENCE_ROOM, &workspace, sizeof workspace);
-    return status == CUBLAS_OK ||
-           err_set(err, ERR_ENV, "cuBLASLt: no preference for its heuristic: status %d", status);
+    return status == CUBLAS_OK || err_set(err, ERR_ENV,
+                                          "cuBLASLt: cannot create a preference for its heuristic: "
+                                          "status %d",
+                                          status);
 }
 
 struct cublaslt *cublaslt_open(struct err *err)
@@ -383,9 +385,9 @@ static void library_failed(struct kernel *k, int status)
         int status;
         const char *text;
     } known[] = { { 1, "it is not initialized" },
-                  { 3, "memory cannot be had" },
+                  { 3, "memory cannot be allocated" },
                   { 11, "memory cannot be used" },
-                  { 13, "the device failed at it" },
+                  { 13, "the device failed to run it" },
                   { 14, "an internal error" } };
     const char *text = "";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -40,7 +40,7 @@ static bool start(struct cudnn *dnn, struct err *err)
 {
     int status = dnn->table.create(&dnn->handle);
     return status == CUDNN_OK ||
-           err_set(err, ERR_ENV, "cuDNN: it does not start here: status %d", status);
+           err_set(err, ERR_ENV, "cuDNN cannot be initialized: status %d", status);
 }
 
 struct cudnn *cudnn_open(struct err *err)
@@ -247,10 +247,10 @@ static const char *meaning_of(int status)
 {
     switch (status / 1000) {
     case 1: return ": it cannot be used here";
-    case 2: return ": a parameter it does not take";
+    case 2: return ": a parameter is not valid";
     case 3: return ": not supported";
     case 4: return ": an internal error";
-    case 5: return ": the device failed at it";
+    case 5: return ": the device failed to run it";
     default: return "";
     }
 }

@@ -28,7 +28,8 @@ static bool view_of(struct kernel *k, struct tensor x, const struct space *space
         return false;
     if (!tensor_reach(pool, x.meta, &bytes) || !sym_to_i64(pool, x.meta->offset, &offset) || !m ||
         m->bytes < bytes)
-        return kernel_fail(k, "a tensor without plain strides, or without memory"), false;
+        return kernel_fail(k, "a tensor whose strides are not numbers, or that has no memory"),
+               false;
     for (uint32_t i = 0; i < space->ndim; i++) {
         uint32_t skip = space->whole - ndim, d = space->kept[i] - skip;
         stride[i] = 0;

@@ -23,7 +23,7 @@ bool compiler_open(struct compiler *compiler, int driver_major, struct err *err)
                       &compiler->nvrtc, err))
         return false;
     int rc = compiler->nvrtc.version(&compiler->major, &compiler->minor);
-    return rc == NVRTC_OK || err_set(err, ERR_ENV, "NVRTC: %s does not tell its version: error %d",
+    return rc == NVRTC_OK || err_set(err, ERR_ENV, "NVRTC: cannot get the version of %s: error %d",
                                      compiler->library.path, rc);
 }
 
@@ -39,7 +39,7 @@ bool program_source(const struct program_text *program, struct buf *ret, struct 
     const struct device_text *prologue = device_text_find("prologue.h");
     const struct device_text *file = program->file ? device_text_find(program->file) : NULL;
     if (!prologue || (program->file && !file))
-        return err_set(err, ERR_ENV, "kernel %s: there is no text %s", program->name,
+        return err_set(err, ERR_ENV, "kernel %s: there is no source text %s", program->name,
                        program->file ? program->file : "prologue.h");
     buf_puts(ret, program->defines ? program->defines : "");
     buf_printf(ret, "#include \"%s\"\n#line 1 \"%s\"\n", prologue->name,
@@ -180,15 +180,15 @@ bool compiler_run(const struct compiler *c, const struct program_text *program, 
     int rc = c->nvrtc.create(&p, source.p, program->file ? program->file : program->name, n, texts,
                              names);
     if (rc != NVRTC_OK)
-        return err_set(err, ERR_ENV, "kernel %s: NVRTC %d.%d takes no program: error %d",
+        return err_set(err, ERR_ENV, "kernel %s: NVRTC %d.%d cannot create a program: error %d",
                        program->name, c->major, c->minor, rc);
     rc = c->nvrtc.compile(p, program->file ? 1 : 2, options);
     bool ok = rc == NVRTC_OK;
     if (!ok)
         did_not_compile(c, program, source, architecture, p, rc, err);
     else if (!take_code(c, p, known != architecture, ret))
-        ok = err_set(err, ERR_ENV, "kernel %s: NVRTC %d.%d gives no code", program->name, c->major,
-                     c->minor);
+        ok = err_set(err, ERR_ENV, "kernel %s: NVRTC %d.%d returned no code", program->name,
+                     c->major, c->minor);
     c->nvrtc.destroy(&p);
     return ok;
 }

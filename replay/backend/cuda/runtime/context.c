@@ -20,7 +20,9 @@ static bool retain(struct cuda *cuda, struct err *err)
     if (rc == CU_DEVICE_UNAVAILABLE)
         return is_busy(cuda, err);
     if (rc == CU_OUT_OF_MEMORY)
-        return err_set(err, ERR_ENV, "device %s has no memory left for a context: others hold it",
+        return err_set(err, ERR_ENV,
+                       "device %s has no memory left for a context; other "
+                       "processes use it",
                        cuda->device_name);
     if (!cuda_check(cuda, rc, err, "device %s: its context", cuda->device_name))
         return false;

@@ -52,7 +52,9 @@ static bool check_folder(const char *path, const struct stat *info, struct err *
                       : !is_ours(info)                      ? "belongs to another user"
                       : info->st_mode & (S_IWGRP | S_IWOTH) ? "can be written to by others"
                                                             : NULL;
-    return !why || err_set(err, ERR_USAGE, "%s %s: no compiled kernel is taken from there or kept",
+    return !why || err_set(err, ERR_USAGE,
+                           "%s %s: compiled kernels are neither read from there "
+                           "nor kept there",
                            path, why);
 }
 

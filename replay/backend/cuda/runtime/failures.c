@@ -64,8 +64,9 @@ static void lose(struct cuda *cuda, const struct err *why)
     struct cuda_failures *f = &cuda->failures;
     if (err_is_set(&f->lost))
         return;
-    err_set(&f->lost, ERR_ENV, "%s; all that this run had on the device is lost%s%s%s", why->text,
-            f->last_what ? "; the last kernel launched was " : "", f->last_what ? f->last_what : "",
+    err_set(&f->lost, ERR_ENV, "%s; everything that this run had on the device is lost%s%s%s",
+            why->text, f->last_what ? "; the last kernel launched was " : "",
+            f->last_what ? f->last_what : "",
             f->last_what ? " (CUDA_LAUNCH_BLOCKING=1 shows which one it is)" : "");
     if (f->last_what) {
         cuda->base.late = true;
@@ -143,7 +144,7 @@ bool cuda_settle(struct cuda *cuda, struct err *err)
     if (n && !cuda_check(cuda,
                          cuda->driver.copy_to_host(f->host, f->device,
                                                    (size_t)n * 2 * sizeof *f->host, cuda->stream),
-                         err, "reading what kernels told"))
+                         err, "reading the errors of kernels"))
         return false;
     if (!cuda_check(cuda, cuda->driver.stream_wait(cuda->stream), err, "waiting for the device"))
         return false;

@@ -187,8 +187,8 @@ static bool within_limits(struct cuda_function *f, struct cuda_grid g, struct er
     if (g.x <= INT32_MAX && g.y <= 65535 && g.z <= 65535 && g.threads > 0 && g.threads <= 1024)
         return true;
     return err_set(err, ERR_USAGE,
-                   "kernel %s: a grid of %u x %u x %u blocks of %u threads is beyond what a device "
-                   "takes",
+                   "kernel %s: a grid of %u x %u x %u blocks of %u threads exceeds the limits "
+                   "of CUDA devices",
                    f->name, g.x, g.y, g.z, g.threads);
 }
 

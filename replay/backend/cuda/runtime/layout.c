@@ -59,7 +59,7 @@ static bool plain_strides(struct kernel *k, struct tensor x, struct plain *p, ui
             continue;
         if (!sym_to_i64(k->call->pool, meta->size[i - skip], &size) ||
             !sym_to_i64(k->call->pool, meta->stride[i - skip], &p->stride[which][i]))
-            return kernel_fail(k, "a tensor without plain strides"), false;
+            return kernel_fail(k, "a tensor whose strides are not numbers"), false;
         if (size == 1 && p->size[i] != 1)
             p->stride[which][i] = 0;
         else if (size != p->size[i])
@@ -165,7 +165,7 @@ bool cuda_layout_of(struct kernel *k, const struct tensor *x, uint32_t n, struct
         return false;
     for (uint32_t i = 0; i < p.ndim; i++)
         if (__builtin_mul_overflow(ret->n, p.size[i], &ret->n) && p.size[i])
-            return kernel_fail(k, "more elements than there can be"), false;
+            return kernel_fail(k, "more than 2^63 elements"), false;
     if (!merge(&p, n, ret))
         return cuda_decline(k), false;
     ret->wide = cuda_always_wide(k) || is_wide(ret, x, n);

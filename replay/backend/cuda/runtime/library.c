@@ -256,8 +256,7 @@ static bool not_found(const struct search *s, enum library_id id, int major, str
     if (*s->why)
         return err_set(err, ERR_ENV, "%s: %s", libraries[id].name, s->why);
     name_of(id, major, name, sizeof name);
-    return err_set(err, ERR_ENV,
-                   "%s: %s is not there: %s; $SYMTAPE_CUDA_LIB can name the folder that has it",
+    return err_set(err, ERR_ENV, "%s: %s is not found: %s; $SYMTAPE_CUDA_LIB can name its folder",
                    libraries[id].name, name, libraries[id].hint);
 }
 

@@ -50,8 +50,8 @@ static bool too_much(struct cuda *cuda, size_t bytes, struct err *err)
         total = cuda->device_memory;
     return err_set(
         err, ERR_ENV,
-        "%zu bytes of device memory are needed, and cannot be had: %zu of the device's %zu "
-        "bytes are free, and this run holds %zu",
+        "cannot allocate %zu bytes of device memory: %zu of the device's %zu bytes are free, "
+        "and this run uses %zu",
         bytes, left, total, cuda->pool.bytes);
 }
 
@@ -125,13 +125,13 @@ uint64_t cuda_address(struct kernel *k, struct tensor x)
     }
     if (!tensor_reach(k->call->pool, x.meta, &reach) ||
         !sym_to_i64(k->call->pool, x.meta->offset, &offset)) {
-        kernel_fail(k, "a tensor without plain strides");
+        kernel_fail(k, "a tensor whose strides are not numbers");
         return 0;
     }
     if (reach == 0)
         return 0;
     if (!m || m->bytes < reach) {
-        kernel_fail(k, "a tensor that nothing has written");
+        kernel_fail(k, "a tensor that has no values yet");
         return 0;
     }
     return (uint64_t)(uintptr_t)m->p + (uint64_t)offset * dtype_size(x.meta->dtype);

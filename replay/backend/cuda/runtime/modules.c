@@ -79,12 +79,12 @@ static bool load(struct cuda *cuda, const struct program_text *program, struct s
     bool older = rc == CU_NO_BINARY || rc == CU_INVALID_PTX || rc == CU_UNSUPPORTED_PTX;
     return cuda_check(
         cuda, rc, err,
-        "kernel %s, compiled for sm_%d by NVRTC %d.%d, is not taken by the driver (for "
-        "CUDA %d.%d)%s%s%.200s",
+        "kernel %s, compiled for sm_%d by NVRTC %d.%d, cannot be loaded by the driver (for CUDA "
+        "%d.%d)%s%s%.200s",
         program->name, cuda->architecture, cuda->compiler.major, cuda->compiler.minor,
         cuda->driver_version / 1000, cuda->driver_version % 1000 / 10,
-        older ? ", which may be older than the compiler: $SYMTAPE_CUDA_LIB can name "
-                "the folder of another NVRTC"
+        older ? ", which may be older than NVRTC; $SYMTAPE_CUDA_LIB can name the folder of "
+                "another NVRTC"
               : "",
         *log ? ": " : "", log);
 }
@@ -211,7 +211,7 @@ struct cuda_function *cuda_compile_file(struct cuda *cuda, const char *file, con
     bool fits = (size_t)snprintf(with_end, sizeof with_end, "%s.cu", file) < sizeof with_end;
     struct program_text program = { .file = with_end, .name = name, .defines = defines };
     if (!fits)
-        err_set(err, ERR_ENV, "kernel %s: there is no text %s", name, file);
+        err_set(err, ERR_ENV, "kernel %s: there is no source text %s", name, file);
     return fits ? find(cuda, &program, err) : NULL;
 }
 

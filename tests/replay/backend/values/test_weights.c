@@ -68,7 +68,7 @@ static void test_an_archive_that_is_cut_short_is_an_error(void **state)
         assert_int_equal(err.kind, ERR_ENV);
         assert_true(str_find(str_of(err.text), STR("made.pt2: weight w: offset")) <
                     strlen(err.text));
-        assert_true(str_ends(str_of(err.text), STR("cut short while it was read")));
+        assert_true(str_ends(str_of(err.text), STR("truncated while it was read")));
         buf_release(&got);
     }
 }

@@ -49,18 +49,18 @@ static void errors_have_places(void **state)
     assert_error("my::f(Tensor x) -> Tensor\n", "a.rules:2:1: a rule without statements: at least "
                                                 "'return' is expected");
     assert_error("my::f(Tensor x) -> Tensor\n  return y\n",
-                 "a.rules:2:10: nothing is called 'y' here");
+                 "a.rules:2:10: there is no variable or argument 'y'");
     assert_error("my::f(Tensor x) -> Tensor\n  return frob(x)\n",
-                 "a.rules:2:10: no function 'frob'");
+                 "a.rules:2:10: there is no function 'frob'");
     assert_error("my::f(Tensor x) -> Tensor\n  return x.size(0\n", "a.rules:3:1: ')' is expected");
     assert_error("my::f(Tensor x) -> Tensor\n  return 1 < 2 < 3\n",
                  "a.rules:2:16: comparisons cannot be chained");
     assert_error("my::f(Tensor x) -> Tensor\n  return x $ 2\n",
-                 "a.rules:2:12: '$' has no place in a rule");
+                 "a.rules:2:12: '$' is not allowed in a rule");
     assert_error("my::f(Tensor x) -> Tensor\n  x.y = 2\n",
                  "a.rules:2:7: only a name can be assigned "
                  "to");
-    assert_error("nonsense\n  return 2\n", "a.rules:1:1: schema: no name: 'nonsense'");
+    assert_error("nonsense\n  return 2\n", "a.rules:1:1: schema: not a name: 'nonsense'");
 }
 
 static void nesting_is_bounded(void **state)

@@ -54,7 +54,7 @@ static void test_cut_short_is_an_error(void **state)
     assert_false(file_read_buf(&file, 0, SIZE, &whole, &err));
     assert_int_equal(err.kind, ERR_ENV);
     assert_string_equal(err.text,
-                        "offset 32768: the file ends here; it was cut short while it was read");
+                        "offset 32768: the file ends here; it was truncated while it was read");
     assert_int_equal(whole.n, 0);
     buf_release(&whole);
     file_close(&file);
@@ -74,8 +74,8 @@ static void test_what_is_no_file_is_refused(void **state)
 {
     (void)state;
     check_refused(temp_path("absent"), "No such file or directory");
-    check_refused(make("empty", ""), "an empty file");
-    check_refused("/", "no regular file");
+    check_refused(make("empty", ""), "the file is empty");
+    check_refused("/", "not a regular file");
 }
 
 int main(void)

@@ -78,7 +78,7 @@ static void test_tmpdir(void **state)
     assert_true(scratch_remove(&scratch));
     setenv("TMPDIR", "/no/such/folder", 1);
     assert_false(scratch_make(&scratch, SCRATCH_LOGS, &err));
-    assert_err(&err, ERR_ENV, "/no/such/folder: no folder for logs (TMPDIR)");
+    assert_err(&err, ERR_ENV, "/no/such/folder: this folder cannot be used for logs (TMPDIR)");
     setenv("TMPDIR", "/proc", 1); /* nobody can make a folder there */
     assert_false(scratch_make(&scratch, SCRATCH_QUESTIONS, &err));
     assert_err(&err, ERR_ENV, "/proc: cannot make a folder for questions (TMPDIR)");

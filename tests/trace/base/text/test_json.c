@@ -87,7 +87,7 @@ static void test_refuses_the_rest_and_says_where(void **state)
         { "{\"a\":1,}", "offset 7: expected a key" },
         { "{\"a\":1 \"b\":2}", "offset 7: expected ',' or '}'" },
         { "{\"a\":1]", "expected ',' or '}'" },
-        { "\"abc", "offset 4: string without an end" },
+        { "\"abc", "offset 4: unterminated string" },
         { "\"a\nb\"", "offset 2: control character" },
         { "\"1234567890\t\"", "offset 11: control character" },
         { "\"\\x\"", "bad escape" },

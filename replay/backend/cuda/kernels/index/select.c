@@ -161,7 +161,7 @@ static struct tensor broadcast(struct kernel *k, struct tensor x, const int64_t 
     int64_t own[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM] = { 0 };
     uint32_t n = tensor_sizes(k, x, own);
     if (!tensor_strides(k, x, strides) || n > ndim) {
-        kernel_fail(k, "a tensor without plain strides, or of too many dimensions");
+        kernel_fail(k, "a tensor whose strides are not numbers, or that has too many dimensions");
         return (struct tensor){ 0 };
     }
     for (uint32_t i = 0; i < n; i++)

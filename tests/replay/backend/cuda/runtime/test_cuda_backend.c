@@ -117,7 +117,7 @@ static void test_out_of_memory(void **state)
     struct bench b = bench_open(state);
     struct memory x;
     assert_false(backend_cuda.allocate(&b.cuda->base, 100 << 20, &x, &b.err));
-    assert_err(&b.err, ERR_ENV, "104857600 bytes of device memory are needed, and cannot be had: ");
+    assert_err(&b.err, ERR_ENV, "cannot allocate 104857600 bytes of device memory: ");
     assert_true(backend_cuda.allocate(&b.cuda->base, 5 << 20, &x, &b.err));
     backend_cuda.release(&b.cuda->base, &x);
     bench_close(&b);
@@ -178,7 +178,7 @@ static void test_limits(void **state)
     assert_no_err(&b.err);
     assert_int_equal(f->shared_allowed, 100 << 10);
     assert_null(cuda_function(&b.k, "nowhere", "k", ""));
-    assert_err(&b.err, ERR_ENV, "there is no text nowhere.cu");
+    assert_err(&b.err, ERR_ENV, "there is no source text nowhere.cu");
     bench_close(&b);
 }
 
@@ -342,7 +342,7 @@ static void test_lost(void **state)
     assert_err(&b.err, ERR_ENV, "CUDA_ERROR_ILLEGAL_ADDRESS 700");
     assert_int_equal(backend_cuda.free_memory(&b.cuda->base), 0);
     assert_false(backend_cuda.allocate(&b.cuda->base, 1, &more, &b.err));
-    assert_err(&b.err, ERR_ENV, "all that this run had on the device is lost");
+    assert_err(&b.err, ERR_ENV, "everything that this run had on the device is lost");
     backend_cuda.release(&b.cuda->base, &x);
     vec_release(&b.cuda->workspaces);
     b.cuda->now = NULL;

@@ -149,7 +149,8 @@ static void test_refused_folders(void **state)
     assert_false(cubin_cache_refused(&err));
     for (int i = 0; i < 2; i++) {
         assert_int_equal(chmod(folder, i ? 0702 : 0720), 0);
-        expect_refused(folder, "refused/symtape/cubin can be written to by others: no compiled");
+        expect_refused(folder,
+                       "refused/symtape/cubin can be written to by others: compiled kernels");
         assert_true(cubin_cache_refused(&err));
         assert_err(&err, ERR_USAGE, "can be written to by others");
     }

@@ -41,7 +41,7 @@ static void test_source(void **state)
     assert_true(a.high != b.high && a.low != b.low);
     struct program_text none = { .file = "nowhere.cu", .name = "k" };
     assert_false(program_source(&none, &other, &err));
-    assert_err(&err, ERR_ENV, "kernel k: there is no text nowhere.cu");
+    assert_err(&err, ERR_ENV, "kernel k: there is no source text nowhere.cu");
     buf_release(&source);
     buf_release(&other);
 }
