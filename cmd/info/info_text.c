@@ -79,7 +79,7 @@ static int print_compiles(const struct info *info)
     return print_rows(info, table_rows(&t.table) ? "\n" : "\nno compile was recorded\n", &t);
 }
 
-/* The graphs of .pt2 archives, and of records that name no compile. */
+/* Adds rows for the graphs of .pt2 archives and of records that name no compile. */
 static int print_outside(const struct info *info)
 {
     struct text_table t;

@@ -13,7 +13,7 @@ struct artifact_match {
 };
 
 struct artifact_search {
-    struct selector part; /* what --artifact named */
+    struct selector part; /* the name in --artifact */
     struct intern seen;   /* "ATTEMPT LABEL" */
     vec_of(uint32_t)
     counts;

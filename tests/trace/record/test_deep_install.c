@@ -58,8 +58,7 @@ static void test_install_fails(void **state)
     struct scratch folder = made_folder();
     assert_true(deep_install(&folder, &err));
     assert_false(deep_install(&folder, &err)); /* what is there is not written over */
-    assert_err(&err, ERR_ENV,
-               ": cannot write the deep recorder (TMPDIR): File exists");
+    assert_err(&err, ERR_ENV, ": cannot write the deep recorder (TMPDIR): File exists");
     assert_true(scratch_remove(&folder));
 }
 
