@@ -2,7 +2,9 @@
 # Rooms look only downward. Every #include "ROOM/..." of the sources is held to the tables of rooms:
 # that of the top level is in CONTRIBUTING.md, that of a room with sub-rooms in its README.md. A row
 # names what its room may include of the rooms and files beside it; a name in parentheses is an
-# exception that points upward and is known. Rooms that are libraries do not exit, and one file prints.
+# exception that points upward and is known. What follows "never" in a row are folders whose headers
+# no file of the room may reach, by whatever it includes. Rooms that are libraries do not exit, and one
+# file prints.
 set -u
 cd "${SYMTAPE_ROOT:-.}" || exit 1
 status=0
@@ -43,6 +45,10 @@ found=$( { rows | sed 's/^/row /'; includes | sed 's/^/include /'; } | awk '
     $1 == "row" {
         folder = $2; room = $3
         words = $0; sub(/^row [^ ]* [^ ]* /, "", words)
+        if (match(words, /,? *never .*/)) {
+            never[(folder == "." ? "" : folder "/") room "/"] = substr(words, RSTART)
+            words = substr(words, 1, RSTART - 1)
+        }
         may[folder, room] = words
         place[folder, room] = ++n_rows[folder]
         order[folder, n_rows[folder]] = room
@@ -50,6 +56,7 @@ found=$( { rows | sed 's/^/row /'; includes | sed 's/^/include /'; } | awk '
     }
     {
         file = $2; included = $3
+        direct[file] = direct[file] " " included
         na = split(file, a, "/"); nb = split(included, b, "/")
         if (nb == 1) { print file ": \"" included "\" does not name its room"; next }
         folder = ""
@@ -67,7 +74,29 @@ found=$( { rows | sed 's/^/row /'; includes | sed 's/^/include /'; } | awk '
             print file ": " a[k] "/ may not include \"" included "\" (only: " may[folder, a[k]] ")"
         used[folder, a[k], b[k]] = 1
     }
+    # Folders that the room may not reach, among all that the file includes, at any depth.
+    function reach(file, root, folders,   list, i, n, forbidden, j, m) {
+        if ((root, file) in seen)
+            return
+        seen[root, file] = 1
+        n = split(direct[file], list, " ")
+        m = split(folders, forbidden, /[, ]+/)
+        for (i = 1; i <= n; i++) {
+            for (j = 1; j <= m; j++)
+                if (forbidden[j] ~ /\// && index(list[i], forbidden[j] "/") == 1)
+                    print root ": reaches \"" list[i] "\" by " file ", which its room may never"
+            reach(list[i], root, folders)
+        }
+    }
     END {
+        for (file in direct)
+            for (room in never)
+                if (index(file, room) == 1)
+                    files[++n_files] = file SUBSEP room
+        for (i = 1; i <= n_files; i++) {
+            split(files[i], pair, SUBSEP)
+            reach(pair[1], pair[1], never[pair[2]])
+        }
         for (folder in n_rows)
             for (i = 1; i <= n_rows[folder]; i++) {
                 room = order[folder, i]

@@ -54,8 +54,8 @@ static double rate_on(unsigned threads, int64_t m, int64_t n, int64_t inner)
     if (!backend)
         exit(4);
     backend->threads = threads;
-    struct exec exec = { .backend = backend };
-    struct backend_call call = { .exec = &exec };
+    struct caller caller = { .backend = backend };
+    struct backend_call call = { .caller = &caller };
     struct kernel k = { .call = &call, .err = &err };
     double ret = rate(&k, m, n, inner);
     backend->kind->close(backend);

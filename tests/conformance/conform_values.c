@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/backend/call/exec.h"
 #include "replay/backend/compare/compare_values.h"
+#include "replay/backend/run/exec.h"
 #include "replay/ops/layers.h"
 #include "tests/conformance/conform_ops.h"
 

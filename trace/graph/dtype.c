@@ -1,4 +1,4 @@
-#include "trace/graph/graph.h"
+#include "trace/graph/dtype.h"
 
 struct dtype_row {
     struct str short_name, python_name;

@@ -20,25 +20,11 @@
 #define SYMTAPE_TRACE_GRAPH_GRAPH_H
 
 #include "trace/base/arena.h"
+#include "trace/graph/dtype.h"
 #include "trace/graph/expr.h"
 
 typedef uint32_t node_id;
 #define NODE_NONE UINT32_MAX
-
-enum dtype {
-    DTYPE_NONE,
-#define DTYPE(id, short_name, python_name, size, scalar_type) DTYPE_##id,
-#include "trace/graph/dtypes.def"
-#undef DTYPE
-    DTYPE_COUNT
-};
-
-const char *dtype_short_name(enum dtype dtype);  /* "f32" */
-const char *dtype_python_name(enum dtype dtype); /* "torch.float32" */
-unsigned dtype_size(enum dtype dtype);           /* bytes an element */
-enum dtype dtype_by_short_name(struct str name); /* DTYPE_NONE when unknown */
-enum dtype dtype_by_python_name(struct str name);
-enum dtype dtype_by_scalar_type(int64_t number);
 
 /* What was recorded of a result: f32[s77, 64][64, 1]cuda:0, or Sym(s77), or nothing. */
 enum meta_kind {

@@ -1,38 +1,81 @@
 /* The manual of backends: what runs recorded graphs for real.
  *
  *     struct backend *backend = backend_find(STR("cpu"))->open(&err);
- *     struct exec *exec = exec_new(ops, backend, &err);            replay/backend/call/exec.h
+ *     exec_init(&exec, ops, backend, seed);                        replay/backend/run/exec.h
  *     ... exec_call() for each call ...
- *     exec_free(exec);
+ *     exec_release(&exec);
  *     backend->kind->close(backend);
  *
  * The operators' rules say what a call gives: its results' sizes, strides and dtypes, and whose
  * storage they share, so a view is nothing to be done and an in-place call writes where its
  * argument lies. A backend is asked for what remains: memory, and the values of the results. It is
- * given the call with plain numbers for sizes, its arguments in the schema's order, and its
- * results' memory.
+ * given the call with numbers for sizes (kernel_value.h), its arguments in the schema's order, and
+ * its results' memory. Backends know neither rules nor symbols, and this header includes none of
+ * them.
  *
  * One thread at a time. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CALL_BACKEND_H
 #define SYMTAPE_REPLAY_BACKEND_CALL_BACKEND_H
 
+#include "replay/backend/call/kernel_value.h"
 #include "replay/backend/call/storages.h"
-#include "replay/ops/dispatch/ops.h"
-#include "replay/ops/dispatch/schema.h"
+#include "trace/base/buf.h"
 
 struct backend;
+struct caller;
 
-/* A call as it is to be run. Sizes, strides and numbers are plain. */
+enum { BACKEND_MAX_ARGS = 64 };
+
+/* What a backend knows of an operator: parts of its schema. */
+struct backend_parameter {
+    struct str name;
+    bool written; /* Tensor(a!) */
+};
+struct backend_op {
+    struct str name, base, overload; /* "aten.add_.Tensor", "add_", "Tensor" */
+    uint32_t n_args, n_positional;   /* the first n_positional may be given without a name */
+    bool returns_tensors;            /* some result is a tensor, or some argument is written */
+    const struct backend_parameter *args;
+};
+
+/* A call as it is to be run. Its arguments were bound once, by the caller. */
 struct backend_call {
-    const struct op *op;
-    const struct schema *schema;
-    const struct value *args; /* schema->n_args, defaults filled in */
-    struct value result;      /* its storages have memory */
-    const struct sym_pool *pool;
+    const struct backend_op *op;
+    const struct kernel_value *args; /* op->n_args, defaults filled in */
+    struct kernel_value result;      /* its storages have memory */
     struct storages *storages;
-    struct exec *exec; /* for operators that are made of others (replay/backend/call/exec.h) */
-    uint64_t seed;     /* of random operators: one a call */
-    uint32_t node;     /* of the graph that is run, for the log and for errors */
+    struct caller *caller;
+    uint64_t seed; /* of random operators: one a call */
+    uint32_t node; /* of the graph that is run, for the log and for errors */
+};
+
+/* The caller of a backend, for kernels that are made of other operators
+ * (replay/backend/run/exec.h). */
+struct caller_kind {
+    /* An operator by its name, with positional arguments, run on the caller's backend. Its rule
+     * says what comes out. False: err. */
+    bool (*call)(struct caller *caller, const char *name, const struct kernel_value *args,
+                 uint32_t n, struct kernel_value *ret, struct err *err);
+    /* The same without the rule: `result` is what would come out, and has memory. */
+    bool (*call_into)(struct caller *caller, const char *name, const struct kernel_value *args,
+                      uint32_t n, struct kernel_value result, struct err *err);
+    /* x's dtype and bits under another layout. NULL: out of memory. */
+    const struct kernel_meta *(*view)(struct caller *caller, const struct kernel_meta *x,
+                                      const int64_t *size, const int64_t *stride, uint32_t ndim,
+                                      int64_t offset);
+    /* A caller whose calls run on another backend, with storages of its own, for a call within one
+     * of this caller's: seeds of random operators are the same. NULL: out of memory. close() ends
+     * it. */
+    struct caller *(*open_within)(struct caller *caller, struct backend *backend,
+                                  struct storages **storages, struct err *err);
+    void (*close_within)(struct caller *within, struct caller *caller);
+};
+
+struct caller {
+    const struct caller_kind *kind;
+    struct backend *backend;
+    uint64_t calls; /* from outside, until now: the number of the one that is being run */
+    uint32_t depth; /* of calls that kernels make: 1 in a call from outside */
 };
 
 struct backend_kind {
@@ -58,15 +101,15 @@ struct backend_kind {
     /* What the rule of the call, of which there is no result yet, would find in the values of its
      * argument x (struct tensor's `counted`), so that they need not be read. *known stays false
      * where the backend does not count that. NULL: never. */
-    bool (*count)(struct backend *backend, const struct backend_call *call, struct tensor x,
+    bool (*count)(struct backend *backend, const struct backend_call *call, struct kernel_tensor x,
                   int64_t *ret, bool *known, struct err *err);
     /* False: ERR_USAGE, the values make it impossible (an index out of range), or there is no
      * kernel; ERR_ENV. */
     bool (*call)(struct backend *backend, const struct backend_call *call, struct err *err);
-    /* Is there a kernel for calls of that schema? Where there is none, an operator's values are
-     * those of the calls that its rule makes (replay/backend/call/nested_calls.h). NULL: nothing is
-     * computed. */
-    bool (*has)(struct backend *backend, const struct schema *schema);
+    /* Is there a kernel for operators of that base name ("add_")? Where there is none, an
+     * operator's values are those of the calls that its rule makes
+     * (replay/backend/run/nested_calls.h). NULL: nothing is computed. */
+    bool (*has)(struct backend *backend, struct str base);
     /* All calls are done; an error of one of them that came late names its node. */
     bool (*wait)(struct backend *backend, struct err *err);
 };

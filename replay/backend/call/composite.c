@@ -6,44 +6,45 @@
 
 #include "replay/backend/call/kernel.h"
 
-static struct value pass(const struct kernel *k, const char *name)
+static struct kernel_value pass(const struct kernel *k, const char *name)
 {
     return value_arg(k, name);
 }
 
 /* Writes into the call's own result. */
-static void run_for_result(struct kernel *k, const char *name, const struct value *args, uint32_t n)
+static void run_for_result(struct kernel *k, const char *name, const struct kernel_value *args,
+                           uint32_t n)
 {
-    run_into(k, name, args, n, value_tensor(result(k, 0)));
+    run_into(k, name, args, n, value_of_tensor(result(k, 0)));
 }
 
 /* ---- Products ---- */
 
 /* A product written where the result lies, seen under other sizes. */
-static void product_into(struct kernel *k, const char *name, const struct value *args, uint32_t n,
-                         const int64_t *size, uint32_t ndim)
+static void product_into(struct kernel *k, const char *name, const struct kernel_value *args,
+                         uint32_t n, const int64_t *size, uint32_t ndim)
 {
-    struct tensor to = result(k, 0), seen = reshaped_view(k, to, size, ndim);
+    struct kernel_tensor to = result(k, 0), seen = reshaped_view(k, to, size, ndim);
     if (k->failed || !to.meta)
         return;
     if (seen.meta)
-        run_into(k, name, args, n, value_tensor(seen));
+        run_into(k, name, args, n, value_of_tensor(seen));
     else
         copy_elements(k, run_tensor(k, name, args, n), to);
 }
 
-static struct tensor turned(struct kernel *k, struct tensor w)
+static struct kernel_tensor turned(struct kernel *k, struct kernel_tensor w)
 {
-    struct value args[] = { value_tensor(w) };
+    struct kernel_value args[] = { value_of_tensor(w) };
     return run_tensor(k, "aten.t.default", args, 1);
 }
 
 /* input @ weight.T + bias, the dimensions before the last one folded into one. */
 void composite_linear(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "input"), w = tensor_arg(k, "weight");
+    struct kernel_tensor x = tensor_arg(k, "input"), w = tensor_arg(k, "weight");
     int64_t size[TENSOR_MAX_DIM], of_w[TENSOR_MAX_DIM], rows = 1;
-    uint32_t ndim = tensor_sizes(k, x, size), w_ndim = tensor_sizes(k, w, of_w);
+    uint32_t ndim = tensor_sizes(x, size), w_ndim = tensor_sizes(w, of_w);
     if (!x.meta || !w.meta || ndim == 0 || w_ndim == 0)
         return;
     int64_t inner = size[ndim - 1], n = w_ndim > 1 ? of_w[0] : 1;
@@ -51,20 +52,21 @@ void composite_linear(struct kernel *k)
         rows *= size[i];
     if (w_ndim == 1)
         w = reshaped(k, w, (int64_t[]){ 1, inner }, 2);
-    struct value args[] = { pass(k, "bias"),
-                            value_tensor(reshaped(k, x, (int64_t[]){ rows, inner }, 2)),
-                            value_tensor(turned(k, w)) };
-    bool bias = args[0].kind == VALUE_TENSOR;
+    struct kernel_value args[] = { pass(k, "bias"),
+                                   value_of_tensor(reshaped(k, x, (int64_t[]){ rows, inner }, 2)),
+                                   value_of_tensor(turned(k, w)) };
+    bool bias = args[0].kind == KERNEL_TENSOR;
     product_into(k, bias ? "aten.addmm.default" : "aten.mm.default", bias ? args : args + 1,
                  bias ? 3 : 2, (int64_t[]){ rows, n }, 2);
 }
 
 /* ---- Dropout, padding ---- */
 
-static void first_of(struct kernel *k, const char *name, const struct value *args, uint32_t n)
+static void first_of(struct kernel *k, const char *name, const struct kernel_value *args,
+                     uint32_t n)
 {
-    struct value all = run_op(k, name, args, n);
-    if ((all.kind == VALUE_TUPLE || all.kind == VALUE_LIST) && all.n)
+    struct kernel_value all = run_op(k, name, args, n);
+    if ((all.kind == KERNEL_TUPLE || all.kind == KERNEL_LIST) && all.n)
         copy_results(k, all.u.items[0]);
 }
 
@@ -72,26 +74,26 @@ static void first_of(struct kernel *k, const char *name, const struct value *arg
  * first two dimensions. */
 void composite_dropout(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "input");
+    struct kernel_tensor x = tensor_arg(k, "input");
     if (!bool_arg(k, "train", false)) {
         copy_elements(k, x, result(k, 0));
         return;
     }
     if (!k->row->param) {
-        struct value args[] = { pass(k, "input"), pass(k, "p"), pass(k, "train") };
+        struct kernel_value args[] = { pass(k, "input"), pass(k, "p"), pass(k, "train") };
         first_of(k, "aten.native_dropout.default", args, 3);
         return;
     }
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, x, size);
+    uint32_t ndim = tensor_sizes(x, size);
     for (uint32_t i = 2; i < ndim; i++)
         size[i] = 1;
-    struct value shape[] = { value_tensor(x), value_of_ints(k, size, ndim) };
-    struct value ones = run_op(k, "aten.new_ones.default", shape, 2);
-    struct value drop[] = { ones, pass(k, "p"), pass(k, "train") };
-    struct value kept = run_op(k, "aten.native_dropout.default", drop, 3);
-    struct value args[] = { value_tensor(x), value_none() };
-    if (kept.kind == VALUE_TUPLE && kept.n) {
+    struct kernel_value shape[] = { value_of_tensor(x), value_of_ints(k, size, ndim) };
+    struct kernel_value ones = run_op(k, "aten.new_ones.default", shape, 2);
+    struct kernel_value drop[] = { ones, pass(k, "p"), pass(k, "train") };
+    struct kernel_value kept = run_op(k, "aten.native_dropout.default", drop, 3);
+    struct kernel_value args[] = { value_of_tensor(x), value_of_none() };
+    if (kept.kind == KERNEL_TUPLE && kept.n) {
         args[1] = kept.u.items[0];
         run_for_result(k, "aten.mul.Tensor", args, 2);
     }
@@ -100,29 +102,29 @@ void composite_dropout(struct kernel *k)
 /* circular: what is missing at one end is taken from the other (_pad_circular in PadNd.cpp). */
 static void pad_circular(struct kernel *k, const int64_t *pad, uint32_t n)
 {
-    struct tensor x = tensor_arg(k, "self");
+    struct kernel_tensor x = tensor_arg(k, "self");
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, x, size);
+    uint32_t ndim = tensor_sizes(x, size);
     for (uint32_t i = 0; i < n && i < ndim && !k->failed; i++) {
         uint32_t d = ndim - 1 - i;
         int64_t before = pad[2 * i], behind = pad[2 * i + 1];
         int64_t first = before < 0 ? -before : 0,
                 kept = size[d] - first - (behind < 0 ? -behind : 0);
-        struct value items[3], args[2];
+        struct kernel_value items[3], args[2];
         uint32_t parts = 0;
         int64_t nested_calls_of[3][2] = { { size[d] - before, before },
                                           { first, kept },
                                           { 0, behind } };
         for (uint32_t j = 0; j < 3; j++) {
-            struct value slice[] = {
-                value_tensor(x), value_of_int(k, d), value_of_int(k, nested_calls_of[j][0]),
-                value_of_int(k, nested_calls_of[j][0] + nested_calls_of[j][1])
+            struct kernel_value slice[] = {
+                value_of_tensor(x), value_of_int(d), value_of_int(nested_calls_of[j][0]),
+                value_of_int(nested_calls_of[j][0] + nested_calls_of[j][1])
             };
             if (nested_calls_of[j][1] > 0)
                 items[parts++] = run_op(k, "aten.slice.Tensor", slice, 4);
         }
-        args[0] = value_items(VALUE_LIST, items, parts);
-        args[1] = value_of_int(k, d);
+        args[0] = value_of_items(KERNEL_LIST, items, parts);
+        args[1] = value_of_int(d);
         x = run_tensor(k, "aten.cat.default", args, 2);
     }
     copy_elements(k, x, result(k, 0));
@@ -134,19 +136,19 @@ void composite_trilinear(struct kernel *k)
     static const char *const names[][2] = { { "i1", "expand1" },
                                             { "i2", "expand2" },
                                             { "i3", "expand3" } };
-    struct tensor product = { 0 };
+    struct kernel_tensor product = { 0 };
     for (uint32_t i = 0; i < 3 && !k->failed; i++) {
         int64_t added[TENSOR_MAX_DIM];
         uint32_t n = ints_arg(k, names[i][1], added, TENSOR_MAX_DIM);
-        struct tensor x = tensor_arg(k, names[i][0]);
+        struct kernel_tensor x = tensor_arg(k, names[i][0]);
         for (uint32_t j = 0; j < n && !k->failed; j++) {
-            struct value args[] = { value_tensor(x), value_of_int(k, added[j]) };
+            struct kernel_value args[] = { value_of_tensor(x), value_of_int(added[j]) };
             x = run_tensor(k, "aten.unsqueeze.default", args, 2);
         }
-        struct value args[] = { value_tensor(product), value_tensor(x) };
+        struct kernel_value args[] = { value_of_tensor(product), value_of_tensor(x) };
         product = i ? run_tensor(k, "aten.mul.Tensor", args, 2) : x;
     }
-    struct value args[] = { value_tensor(product), pass(k, "sumdim") };
+    struct kernel_value args[] = { value_of_tensor(product), pass(k, "sumdim") };
     copy_elements(k, run_tensor(k, "aten.sum.dim_IntList", args, 2), result(k, 0));
 }
 
@@ -156,7 +158,7 @@ void composite_pad(struct kernel *k)
     struct str mode = text_arg(k, "mode");
     int64_t pad[2 * TENSOR_MAX_DIM];
     uint32_t n = ints_arg(k, "pad", pad, 2 * TENSOR_MAX_DIM) / 2;
-    struct value args[] = { pass(k, "self"), pass(k, "pad"), pass(k, "value") };
+    struct kernel_value args[] = { pass(k, "self"), pass(k, "pad"), pass(k, "value") };
     bool constant = mode.n == 0 || str_is(mode, "constant"), reflect = str_is(mode, "reflect");
     char name[64] = "aten.constant_pad_nd.default";
     if (str_is(mode, "circular")) {
@@ -170,8 +172,8 @@ void composite_pad(struct kernel *k)
     if (!constant)
         snprintf(name, sizeof name, "aten.%s_pad%ud.default",
                  reflect ? "reflection" : "replication", n);
-    if (args[2].kind == VALUE_NONE)
-        args[2] = value_int(SYM_ID_ZERO);
+    if (args[2].kind == KERNEL_NONE)
+        args[2] = value_of_int(0);
     run_for_result(k, name, args, constant ? 3 : 2);
 }
 
@@ -180,7 +182,7 @@ void composite_pad(struct kernel *k)
 /* aten.permute_copy.out is aten.permute, copied; so is narrow_copy. */
 void composite_view_copy(struct kernel *k)
 {
-    struct str base = k->call->schema->base, overload = k->call->schema->overload;
+    struct str base = k->call->op->base, overload = k->call->op->overload;
     char name[128];
     if (str_ends(overload, STR("_out")))
         overload = str_first(overload, overload.n - 4);
@@ -201,17 +203,18 @@ void composite_copy_in_order(struct kernel *k)
 
 /* The view of x that the operator whose name begins like this one's gives, by the call's arguments
  * behind the first two. */
-static struct tensor view_of_result(struct kernel *k, struct tensor x, size_t name_length)
+static struct kernel_tensor view_of_result(struct kernel *k, struct kernel_tensor x,
+                                           size_t name_length)
 {
-    const struct schema *s = k->call->schema;
-    struct value args[SCHEMA_MAX_SLOTS];
+    const struct backend_op *s = k->call->op;
+    struct kernel_value args[BACKEND_MAX_ARGS];
     char name[128];
     uint32_t n = 0;
     snprintf(name, sizeof name, "aten.%.*s.%s", (int)name_length, s->base.p,
              str_starts(s->base, STR("slice"))    ? "Tensor"
              : str_starts(s->base, STR("select")) ? "int"
                                                   : "default");
-    args[n++] = value_tensor(x);
+    args[n++] = value_of_tensor(x);
     for (uint32_t i = 2; i < s->n_positional; i++)
         args[n++] = k->call->args[i];
     return run_tensor(k, name, args, n);
@@ -220,26 +223,27 @@ static struct tensor view_of_result(struct kernel *k, struct tensor x, size_t na
 /* slice_scatter and its like: a copy of self whose view is src. */
 void composite_view_scatter(struct kernel *k)
 {
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     copy_elements(k, tensor_arg(k, "self"), to);
     copy_elements(k, tensor_arg(k, "src"),
-                  view_of_result(k, to, str_find(k->call->schema->base, STR("_scatter"))));
+                  view_of_result(k, to, str_find(k->call->op->base, STR("_scatter"))));
 }
 
 /* slice_backward and select_backward: zeros, and the gradient in that view of them. */
 void composite_view_backward(struct kernel *k)
 {
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     zero_elements(k, to);
     copy_elements(k, tensor_arg(k, "grad_output"),
-                  view_of_result(k, to, k->call->schema->base.n - strlen("_backward")));
+                  view_of_result(k, to, k->call->op->base.n - strlen("_backward")));
 }
 
 /* diag_embed: zeros, and x on a diagonal of them. */
 void composite_diag_embed(struct kernel *k)
 {
-    struct tensor to = result(k, 0);
-    struct value args[] = { value_tensor(to), pass(k, "offset"), pass(k, "dim1"), pass(k, "dim2") };
+    struct kernel_tensor to = result(k, 0);
+    struct kernel_value args[] = { value_of_tensor(to), pass(k, "offset"), pass(k, "dim1"),
+                                   pass(k, "dim2") };
     zero_elements(k, to);
     copy_elements(k, tensor_arg(k, "self"), run_tensor(k, "aten.diagonal.default", args, 4));
 }

@@ -3,50 +3,51 @@
 #include <math.h>
 #include <string.h>
 
-#include "replay/backend/call/exec.h"
 #include "replay/backend/call/kernel.h"
 
 struct norm {
-    struct tensor x;
+    struct kernel_tensor x;
     int64_t dims[2];
-    struct value dtype;
+    struct kernel_value dtype;
 };
 
-static struct tensor vector_norm(struct kernel *k, const struct norm *n, double p,
-                                 const int64_t *dims, uint32_t count)
+static struct kernel_tensor vector_norm(struct kernel *k, const struct norm *n, double p,
+                                        const int64_t *dims, uint32_t count)
 {
-    struct value order = { .kind = VALUE_FLOAT,
-                           .u.sym = sym_float(ops_pool(k->call->exec->ops), p) };
-    struct value args[] = { value_tensor(n->x), order, value_of_ints(k, dims, count),
-                            value_of_bool(true) };
+    struct kernel_value args[] = { value_of_tensor(n->x), value_of_float(p),
+                                   value_of_ints(k, dims, count), value_of_bool(true) };
     return run_tensor(k, "aten.linalg_vector_norm.default", args, 4);
 }
 
-static struct tensor extreme(struct kernel *k, struct tensor x, int64_t dim, bool most)
+static struct kernel_tensor extreme(struct kernel *k, struct kernel_tensor x, int64_t dim,
+                                    bool most)
 {
-    struct value args[] = { value_tensor(x), value_of_ints(k, &dim, 1), value_of_bool(true) };
+    struct kernel_value args[] = { value_of_tensor(x), value_of_ints(k, &dim, 1),
+                                   value_of_bool(true) };
     return run_tensor(k, most ? "aten.amax.default" : "aten.amin.default", args, 3);
 }
 
 /* The two dimensions last, their singular values. */
-static struct tensor singular_values(struct kernel *k, const struct norm *n)
+static struct kernel_tensor singular_values(struct kernel *k, const struct norm *n)
 {
     int64_t size[TENSOR_MAX_DIM], order[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, n->x, size), at = 0;
+    uint32_t ndim = tensor_sizes(n->x, size), at = 0;
     for (uint32_t i = 0; i < ndim; i++)
         if (i != n->dims[0] && i != n->dims[1])
             order[at++] = i;
     order[at++] = n->dims[0];
     order[at++] = n->dims[1];
-    struct value args[] = { value_tensor(n->x), value_of_ints(k, order, ndim) };
-    struct value turned = value_tensor(run_tensor(k, "aten.permute.default", args, 2));
+    struct kernel_value args[] = { value_of_tensor(n->x), value_of_ints(k, order, ndim) };
+    struct kernel_value turned = value_of_tensor(run_tensor(k, "aten.permute.default", args, 2));
     return run_tensor(k, "aten.linalg_svdvals.default", &turned, 1);
 }
 
-static struct tensor of_singular_values(struct kernel *k, const struct norm *n, bool sum, double p)
+static struct kernel_tensor of_singular_values(struct kernel *k, const struct norm *n, bool sum,
+                                               double p)
 {
-    struct tensor s = singular_values(k, n);
-    struct value args[] = { value_tensor(s), value_of_ints(k, (const int64_t[]){ -1 }, 1) };
+    struct kernel_tensor s = singular_values(k, n);
+    struct kernel_value args[] = { value_of_tensor(s),
+                                   value_of_ints(k, (const int64_t[]){ -1 }, 1) };
     return sum ? run_tensor(k, "aten.sum.dim_IntList", args, 2) : extreme(k, s, -1, p > 0);
 }
 
@@ -54,17 +55,17 @@ void composite_matrix_norm(struct kernel *k)
 {
     int64_t size[TENSOR_MAX_DIM], dims[2] = { -2, -1 };
     struct norm n = { .x = tensor_arg(k, "self") };
-    uint32_t ndim = tensor_sizes(k, n.x, size);
+    uint32_t ndim = tensor_sizes(n.x, size);
     struct str name = text_arg(k, "ord");
     double p = real_arg(k, "ord", 2);
     ints_arg(k, "dim", dims, 2);
     n.dims[0] = wrapped_dim(dims[0], ndim);
     n.dims[1] = wrapped_dim(dims[1], ndim);
     if (has_arg(k, "dtype")) {
-        struct value args[] = { value_tensor(n.x), value_arg(k, "dtype") };
+        struct kernel_value args[] = { value_of_tensor(n.x), value_arg(k, "dtype") };
         n.x = run_tensor(k, "aten.to.dtype", args, 2);
     }
-    struct tensor ret;
+    struct kernel_tensor ret;
     if (str_is(name, "fro") || (name.n == 0 && !has_arg(k, "ord")))
         ret = vector_norm(k, &n, 2, n.dims, 2);
     else if (str_is(name, "nuc") || fabs(p) == 2)

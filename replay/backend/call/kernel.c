@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/backend/call/exec.h"
 #include "trace/base/hash.h"
 
 /* ---- Rows ---- */
@@ -35,10 +34,8 @@ static const struct kernel_row *row_named(const struct kernel_table *table, stru
     return NULL;
 }
 
-const struct kernel_row *kernel_row_find(const struct kernel_table *table,
-                                         const struct schema *schema)
+const struct kernel_row *kernel_row_find(const struct kernel_table *table, struct str base)
 {
-    struct str base = schema->base;
     if (str_starts(base, STR("_foreach_")))
         base = str_from(base, 9);
     const struct kernel_row *row = row_named(table, base);
@@ -59,15 +56,15 @@ void kernel_fail(struct kernel *k, const char *format, ...)
 
 /* ---- Arguments ---- */
 
-static struct value item_of(const struct kernel *k, struct value v)
+static struct kernel_value item_of(const struct kernel *k, struct kernel_value v)
 {
-    bool list = v.kind == VALUE_LIST || v.kind == VALUE_TUPLE;
+    bool list = v.kind == KERNEL_LIST || v.kind == KERNEL_TUPLE;
     return k->foreach && list && k->item < v.n ? v.u.items[k->item] : v;
 }
 
-static bool find_arg(const struct kernel *k, const char *name, struct value *ret)
+static bool find_arg(const struct kernel *k, const char *name, struct kernel_value *ret)
 {
-    const struct schema *s = k->call->schema;
+    const struct backend_op *s = k->call->op;
     struct str wanted = str_of(name);
     for (uint32_t i = 0; i < s->n_args; i++)
         if (str_eq(s->args[i].name, wanted)) {
@@ -80,9 +77,9 @@ static bool find_arg(const struct kernel *k, const char *name, struct value *ret
 /* What schemas of _foreach_ operators call their numbers. */
 static const char *const foreach_names[] = { "scalar", "scalars", "weights", "exponent", "other" };
 
-struct value value_arg(const struct kernel *k, const char *name)
+struct kernel_value value_arg(const struct kernel *k, const char *name)
 {
-    struct value ret = value_none();
+    struct kernel_value ret = value_of_none();
     bool found = find_arg(k, name, &ret);
     bool number = k->foreach && !found && strcmp(name, "self") && strcmp(name, "alpha");
     for (size_t i = 0; number && !found && i < 5; i++)
@@ -92,93 +89,89 @@ struct value value_arg(const struct kernel *k, const char *name)
 
 bool has_arg(const struct kernel *k, const char *name)
 {
-    return value_arg(k, name).kind != VALUE_NONE;
+    return value_arg(k, name).kind != KERNEL_NONE;
 }
 
-struct tensor tensor_arg(struct kernel *k, const char *name)
+struct kernel_tensor tensor_arg(struct kernel *k, const char *name)
 {
-    struct value v = value_arg(k, name);
-    if (v.kind == VALUE_TENSOR)
+    struct kernel_value v = value_arg(k, name);
+    if (v.kind == KERNEL_TENSOR)
         return v.u.tensor;
-    if (v.kind != VALUE_NONE)
+    if (v.kind != KERNEL_NONE)
         kernel_fail(k, "%s is not a tensor", name);
-    return (struct tensor){ 0 };
+    return (struct kernel_tensor){ 0 };
 }
 
-int64_t number_as_int(const struct kernel *k, struct value v, int64_t otherwise)
+int64_t number_as_int(struct kernel_value v, int64_t otherwise)
 {
-    int64_t x;
-    if (v.kind == VALUE_BOOL)
-        return v.u.sym == SYM_ID_TRUE;
-    if (v.kind == VALUE_FLOAT)
-        return (int64_t)sym_to_double(k->call->pool, v.u.sym);
-    return v.kind == VALUE_INT && sym_to_i64(k->call->pool, v.u.sym, &x) ? x : otherwise;
+    if (v.kind == KERNEL_FLOAT)
+        return (int64_t)v.u.number.real;
+    bool whole = v.kind == KERNEL_BOOL || (v.kind == KERNEL_INT && v.u.number.fits);
+    return whole ? v.u.number.integer : otherwise;
 }
 
-double number_as_real(const struct kernel *k, struct value v, double otherwise)
+double number_as_real(struct kernel_value v, double otherwise)
 {
-    if (v.kind == VALUE_COMPLEX)
+    if (v.kind == KERNEL_COMPLEX)
         return v.u.complex.re;
-    if (v.kind == VALUE_BOOL)
-        return v.u.sym == SYM_ID_TRUE;
-    return value_is_number(v) ? sym_to_double(k->call->pool, v.u.sym) : otherwise;
+    return value_has_number(v) ? v.u.number.real : otherwise;
 }
 
 int64_t int_arg(const struct kernel *k, const char *name, int64_t otherwise)
 {
-    return number_as_int(k, value_arg(k, name), otherwise);
+    return number_as_int(value_arg(k, name), otherwise);
 }
 
 double real_arg(const struct kernel *k, const char *name, double otherwise)
 {
-    return number_as_real(k, value_arg(k, name), otherwise);
+    return number_as_real(value_arg(k, name), otherwise);
 }
 
 cdouble complex_arg(const struct kernel *k, const char *name, cdouble otherwise)
 {
-    struct value v = value_arg(k, name);
-    if (v.kind == VALUE_COMPLEX)
+    struct kernel_value v = value_arg(k, name);
+    if (v.kind == KERNEL_COMPLEX)
         return complex_of(v.u.complex.re, v.u.complex.im);
-    return value_is_number(v) ? number_as_real(k, v, 0) : otherwise;
+    return value_has_number(v) ? number_as_real(v, 0) : otherwise;
 }
 
 bool bool_arg(const struct kernel *k, const char *name, bool otherwise)
 {
-    return number_as_int(k, value_arg(k, name), otherwise) != 0;
+    return number_as_int(value_arg(k, name), otherwise) != 0;
 }
 
 struct str text_arg(const struct kernel *k, const char *name)
 {
-    struct value v = value_arg(k, name);
-    return v.kind == VALUE_STRING ? v.u.text : (struct str){ 0 };
+    struct kernel_value v = value_arg(k, name);
+    return v.kind == KERNEL_STRING ? v.u.text : (struct str){ 0 };
 }
 
-uint32_t list_arg(const struct kernel *k, const char *name, const struct value **items)
+uint32_t list_arg(const struct kernel *k, const char *name, const struct kernel_value **items)
 {
-    struct value v = value_arg(k, name);
-    bool list = v.kind == VALUE_LIST || v.kind == VALUE_TUPLE;
+    struct kernel_value v = value_arg(k, name);
+    bool list = v.kind == KERNEL_LIST || v.kind == KERNEL_TUPLE;
     *items = list ? v.u.items : NULL;
     return list ? v.n : 0;
 }
 
 uint32_t ints_arg(const struct kernel *k, const char *name, int64_t *ret, uint32_t max)
 {
-    const struct value *items;
-    struct value v = value_arg(k, name);
+    const struct kernel_value *items;
+    struct kernel_value v = value_arg(k, name);
     uint32_t n = list_arg(k, name, &items);
-    if (value_is_number(v) && max)
-        return ret[0] = number_as_int(k, v, 0), 1;
+    if (value_has_number(v) && max)
+        return ret[0] = number_as_int(v, 0), 1;
     for (uint32_t i = 0; i < n && i < max; i++)
-        ret[i] = number_as_int(k, items[i], 0);
+        ret[i] = number_as_int(items[i], 0);
     return n < max ? n : max;
 }
 
 uint32_t reals_arg(const struct kernel *k, const char *name, double *ret, uint32_t max)
 {
-    const struct value *items;
+    const struct kernel_value *items;
     uint32_t n = list_arg(k, name, &items);
     for (uint32_t i = 0; i < n && i < max; i++)
-        ret[i] = number_as_real(k, items[i], 0);
+        ret[i] = number_as_real(items[i], 0);
     return n < max ? n : max;
 }
 
@@ -203,43 +196,42 @@ void dims_arg(const struct kernel *k, const char *name, uint32_t ndim, bool *red
 
 uint32_t n_results(const struct kernel *k)
 {
-    struct value v = k->call->result;
-    return v.kind == VALUE_LIST || v.kind == VALUE_TUPLE ? v.n : v.kind == VALUE_TENSOR;
+    struct kernel_value v = k->call->result;
+    return v.kind == KERNEL_LIST || v.kind == KERNEL_TUPLE ? v.n : v.kind == KERNEL_TENSOR;
 }
 
-struct tensor result(const struct kernel *k, uint32_t i)
+struct kernel_tensor result(const struct kernel *k, uint32_t i)
 {
-    struct value v = k->call->result;
+    struct kernel_value v = k->call->result;
     if (k->foreach) /* in place there is no result */
-        v = item_of(k, v.kind == VALUE_NONE ? k->call->args[0] : v);
-    else if ((v.kind == VALUE_LIST || v.kind == VALUE_TUPLE) && i < v.n)
+        v = item_of(k, v.kind == KERNEL_NONE ? k->call->args[0] : v);
+    else if ((v.kind == KERNEL_LIST || v.kind == KERNEL_TUPLE) && i < v.n)
         v = v.u.items[i];
-    return v.kind == VALUE_TENSOR ? v.u.tensor : (struct tensor){ 0 };
+    return v.kind == KERNEL_TENSOR ? v.u.tensor : (struct kernel_tensor){ 0 };
 }
 
-uint32_t tensor_sizes(const struct kernel *k, struct tensor x, int64_t *size)
+uint32_t tensor_sizes(struct kernel_tensor x, int64_t *size)
 {
     uint32_t ndim = x.meta ? x.meta->ndim : 0;
     for (uint32_t i = 0; i < ndim; i++)
-        if (!sym_to_i64(k->call->pool, x.meta->size[i], &size[i]))
-            size[i] = 0;
+        size[i] = x.meta->size[i];
     return ndim;
 }
 
-static bool holds_storage(const struct value *v, uint32_t storage, unsigned depth)
+static bool holds_storage(const struct kernel_value *v, uint32_t storage, unsigned depth)
 {
-    if (v->kind == VALUE_TENSOR)
+    if (v->kind == KERNEL_TENSOR)
         return v->u.tensor.storage == storage;
-    if ((v->kind == VALUE_LIST || v->kind == VALUE_TUPLE) && depth < 4)
+    if ((v->kind == KERNEL_LIST || v->kind == KERNEL_TUPLE) && depth < 4)
         for (uint32_t i = 0; i < v->n; i++)
             if (holds_storage(&v->u.items[i], storage, depth + 1))
                 return true;
     return false;
 }
 
-bool is_view(const struct kernel *k, struct tensor x)
+bool is_view(const struct kernel *k, struct kernel_tensor x)
 {
-    const struct schema *s = k->call->schema;
+    const struct backend_op *s = k->call->op;
     bool found = false;
     for (uint32_t i = 0; i < s->n_args; i++) {
         bool here = holds_storage(&k->call->args[i], x.storage, 0);
@@ -250,26 +242,15 @@ bool is_view(const struct kernel *k, struct tensor x)
     return found;
 }
 
-static bool returns_tensors(const struct schema *schema)
-{
-    for (uint32_t i = 0; i < schema->n_results; i++)
-        if (schema->results[i].type == SCHEMA_TENSOR)
-            return true;
-    for (uint32_t i = 0; i < schema->n_args; i++)
-        if (schema->args[i].written)
-            return true;
-    return false;
-}
-
 bool kernel_computes(const struct kernel *k)
 {
     bool written = false;
-    if (!returns_tensors(k->call->schema))
+    if (!k->call->op->returns_tensors)
         return false;
-    for (uint32_t i = 0; i < k->call->schema->n_args; i++)
-        written |= k->call->schema->args[i].written;
+    for (uint32_t i = 0; i < k->call->op->n_args; i++)
+        written |= k->call->op->args[i].written;
     for (uint32_t i = 0; i < n_results(k); i++) {
-        struct tensor x = result(k, i);
+        struct kernel_tensor x = result(k, i);
         if (x.meta && !is_view(k, x))
             return true;
     }
@@ -289,8 +270,8 @@ void *workspace(struct kernel *k, int64_t n, size_t size)
 
 void run_foreach(struct kernel *k)
 {
-    const struct value *self = &k->call->args[0];
-    uint32_t n = self->kind == VALUE_LIST || self->kind == VALUE_TUPLE ? self->n : 0;
+    const struct kernel_value *self = &k->call->args[0];
+    uint32_t n = self->kind == KERNEL_LIST || self->kind == KERNEL_TUPLE ? self->n : 0;
     k->foreach = true;
     for (k->item = 0; k->item < n && !k->failed; k->item++)
         k->row->run(k);
@@ -299,50 +280,37 @@ void run_foreach(struct kernel *k)
 
 /* ---- Other operators ---- */
 
-struct value run_op(struct kernel *k, const char *name, const struct value *args, uint32_t n)
+struct kernel_value run_op(struct kernel *k, const char *name, const struct kernel_value *args,
+                           uint32_t n)
 {
-    struct exec *exec = k->call->exec;
-    const struct op *op = ops_find(exec->ops, str_of(name));
-    struct value ret = value_none();
-    if (k->failed)
+    struct caller *caller = k->call->caller;
+    struct kernel_value ret = value_of_none();
+    if (k->failed || caller->kind->call(caller, name, args, n, &ret, k->err))
         return ret;
-    if (!op) {
-        kernel_fail(k, "it is composed of %s, which has no rule", name);
-        return ret;
-    }
-    enum exec_outcome outcome = exec_call(exec, op, args, n, NULL, 0, &ret, k->err);
-    if (outcome == EXEC_DONE)
-        return ret;
-    if (!k->err->kind)
-        kernel_fail(k, "%s: %.*s", name, STR_ARG(ops_error(exec->ops)->text));
     k->failed = true;
-    return value_none();
+    return value_of_none();
 }
 
-struct tensor run_tensor(struct kernel *k, const char *name, const struct value *args, uint32_t n)
+struct kernel_tensor run_tensor(struct kernel *k, const char *name, const struct kernel_value *args,
+                                uint32_t n)
 {
-    struct value ret = run_op(k, name, args, n);
-    if (ret.kind != VALUE_TENSOR && !k->failed)
+    struct kernel_value ret = run_op(k, name, args, n);
+    if (ret.kind != KERNEL_TENSOR && !k->failed)
         kernel_fail(k, "%s did not return a tensor", name);
-    return ret.kind == VALUE_TENSOR ? ret.u.tensor : (struct tensor){ 0 };
+    return ret.kind == KERNEL_TENSOR ? ret.u.tensor : (struct kernel_tensor){ 0 };
 }
 
-struct value run_same_args(struct kernel *k, const char *name, uint32_t skip)
+struct kernel_value run_same_args(struct kernel *k, const char *name, uint32_t skip)
 {
-    const struct schema *s = k->call->schema;
+    const struct backend_op *s = k->call->op;
     uint32_t n = s->n_positional > skip ? s->n_positional - skip : 0;
     return run_op(k, name, k->call->args + skip, n);
 }
 
-void run_into(struct kernel *k, const char *name, const struct value *args, uint32_t n,
-              struct value to)
+void run_into(struct kernel *k, const char *name, const struct kernel_value *args, uint32_t n,
+              struct kernel_value to)
 {
-    struct exec *exec = k->call->exec;
-    const struct op *op = ops_find(exec->ops, str_of(name));
-    if (k->failed)
-        return;
-    if (!op)
-        kernel_fail(k, "it is composed of %s, which has no rule", name);
-    else if (!exec_call_into(exec, op, args, n, to, k->err))
+    struct caller *caller = k->call->caller;
+    if (!k->failed && !caller->kind->call_into(caller, name, args, n, to, k->err))
         k->failed = true;
 }

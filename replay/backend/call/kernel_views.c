@@ -2,57 +2,33 @@
  * others are written with. */
 #include <string.h>
 
-#include "replay/backend/call/exec.h"
 #include "replay/backend/call/kernel.h"
 
-struct value value_of_int(struct kernel *k, int64_t n)
+struct kernel_value value_of_ints(struct kernel *k, const int64_t *x, uint32_t n)
 {
-    return value_int(sym_integer(ops_pool(k->call->exec->ops), n));
-}
-
-struct value value_of_ints(struct kernel *k, const int64_t *x, uint32_t n)
-{
-    struct value *items = workspace(k, n, sizeof *items);
+    struct kernel_value *items = workspace(k, n, sizeof *items);
     for (uint32_t i = 0; i < n && items; i++)
-        items[i] = value_of_int(k, x[i]);
-    return value_items(VALUE_LIST, items, items ? n : 0);
+        items[i] = value_of_int(x[i]);
+    return value_of_items(KERNEL_LIST, items, items ? n : 0);
 }
 
-struct value value_of_bool(bool yes)
-{
-    return value_sym(VALUE_BOOL, yes ? SYM_ID_TRUE : SYM_ID_FALSE);
-}
-
-bool tensor_strides(const struct kernel *k, struct tensor x, int64_t *stride)
+bool tensor_strides(struct kernel_tensor x, int64_t *stride)
 {
     if (!x.meta || (x.meta->ndim && !x.meta->stride))
         return false;
     for (uint32_t i = 0; i < x.meta->ndim; i++)
-        if (!sym_to_i64(k->call->pool, x.meta->stride[i], &stride[i]))
-            return false;
+        stride[i] = x.meta->stride[i];
     return true;
 }
 
-static struct tensor view_from(struct kernel *k, struct tensor x, int64_t skip, const int64_t *size,
-                               const int64_t *stride, uint32_t ndim)
+static struct kernel_tensor view_from(struct kernel *k, struct kernel_tensor x, int64_t skip,
+                                      const int64_t *size, const int64_t *stride, uint32_t ndim)
 {
-    struct ops *ops = k->call->exec->ops;
-    struct tensor none = { 0 };
-    int64_t offset;
-    if (k->failed || !x.meta || ndim > TENSOR_MAX_DIM ||
-        !sym_to_i64(k->call->pool, x.meta->offset, &offset))
-        return none;
-    sym_id sizes[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM];
-    for (uint32_t i = 0; i < ndim; i++) {
-        sizes[i] = sym_integer(ops_pool(ops), size[i]);
-        strides[i] = sym_integer(ops_pool(ops), stride[i]);
-    }
-    struct tensor_meta meta = *x.meta;
-    meta.ndim = ndim;
-    meta.size = sizes;
-    meta.stride = strides;
-    meta.offset = sym_integer(ops_pool(ops), offset + skip);
-    struct tensor ret = { .meta = ops_intern(ops, &meta), .storage = x.storage };
+    struct caller *caller = k->call->caller;
+    struct kernel_tensor ret = { .storage = x.storage };
+    if (k->failed || !x.meta || ndim > TENSOR_MAX_DIM)
+        return (struct kernel_tensor){ 0 };
+    ret.meta = caller->kind->view(caller, x.meta, size, stride, ndim, x.meta->offset + skip);
     if (!ret.meta) {
         err_nomem(k->err);
         k->failed = true;
@@ -60,18 +36,19 @@ static struct tensor view_from(struct kernel *k, struct tensor x, int64_t skip, 
     return ret;
 }
 
-struct tensor strided_view(struct kernel *k, struct tensor x, const int64_t *size,
-                           const int64_t *stride, uint32_t ndim)
+struct kernel_tensor strided_view(struct kernel *k, struct kernel_tensor x, const int64_t *size,
+                                  const int64_t *stride, uint32_t ndim)
 {
     return view_from(k, x, 0, size, stride, ndim);
 }
 
-struct tensor narrowed(struct kernel *k, struct tensor x, uint32_t dim, int64_t start, int64_t n)
+struct kernel_tensor narrowed(struct kernel *k, struct kernel_tensor x, uint32_t dim, int64_t start,
+                              int64_t n)
 {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], skip = 0;
-    uint32_t ndim = tensor_sizes(k, x, size), kept = 0;
-    if (!tensor_strides(k, x, stride))
-        return (struct tensor){ 0 };
+    uint32_t ndim = tensor_sizes(x, size), kept = 0;
+    if (!tensor_strides(x, stride))
+        return (struct kernel_tensor){ 0 };
     for (uint32_t d = 0; d < ndim; d++) {
         if (d == dim)
             skip = start * stride[d];
@@ -108,13 +85,14 @@ static bool strides_of_view(const int64_t *size, const int64_t *stride, uint32_t
     return at == 0;
 }
 
-struct tensor reshaped_view(struct kernel *k, struct tensor x, const int64_t *size, uint32_t ndim)
+struct kernel_tensor reshaped_view(struct kernel *k, struct kernel_tensor x, const int64_t *size,
+                                   uint32_t ndim)
 {
     int64_t from[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], ret[TENSOR_MAX_DIM], n = 1;
-    struct tensor none = { 0 };
-    if (k->failed || !x.meta || ndim > TENSOR_MAX_DIM || !tensor_strides(k, x, stride))
+    struct kernel_tensor none = { 0 };
+    if (k->failed || !x.meta || ndim > TENSOR_MAX_DIM || !tensor_strides(x, stride))
         return none;
-    uint32_t from_ndim = tensor_sizes(k, x, from);
+    uint32_t from_ndim = tensor_sizes(x, from);
     for (uint32_t i = 0; i < from_ndim; i++)
         n *= from[i];
     for (uint32_t i = ndim, step = 1; n == 0 && i-- > 0;)
@@ -125,25 +103,26 @@ struct tensor reshaped_view(struct kernel *k, struct tensor x, const int64_t *si
 }
 
 /* A tensor of its own with x's elements, one after the other. */
-static struct tensor contiguous_copy(struct kernel *k, struct tensor x)
+static struct kernel_tensor contiguous_copy(struct kernel *k, struct kernel_tensor x)
 {
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, x, size);
-    struct value args[] = { value_tensor(x), value_of_ints(k, size, ndim) };
-    struct tensor to = run_tensor(k, "aten.new_empty.default", args, 2);
+    uint32_t ndim = tensor_sizes(x, size);
+    struct kernel_value args[] = { value_of_tensor(x), value_of_ints(k, size, ndim) };
+    struct kernel_tensor to = run_tensor(k, "aten.new_empty.default", args, 2);
     copy_elements(k, x, to);
     return to;
 }
 
-struct tensor reshaped(struct kernel *k, struct tensor x, const int64_t *size, uint32_t ndim)
+struct kernel_tensor reshaped(struct kernel *k, struct kernel_tensor x, const int64_t *size,
+                              uint32_t ndim)
 {
-    struct tensor view = reshaped_view(k, x, size, ndim);
+    struct kernel_tensor view = reshaped_view(k, x, size, ndim);
     if (view.meta || k->failed || !x.meta)
         return view;
     return reshaped_view(k, contiguous_copy(k, x), size, ndim);
 }
 
-static bool same_sizes(const struct tensor_meta *a, const struct tensor_meta *b)
+static bool same_sizes(const struct kernel_meta *a, const struct kernel_meta *b)
 {
     bool same = a->ndim == b->ndim;
     for (uint32_t i = 0; same && i < a->ndim; i++)
@@ -151,35 +130,35 @@ static bool same_sizes(const struct tensor_meta *a, const struct tensor_meta *b)
     return same;
 }
 
-void copy_elements(struct kernel *k, struct tensor from, struct tensor to)
+void copy_elements(struct kernel *k, struct kernel_tensor from, struct kernel_tensor to)
 {
     if (k->failed || !from.meta || !to.meta)
         return;
     if (!same_sizes(from.meta, to.meta)) {
         int64_t size[TENSOR_MAX_DIM];
-        struct tensor view = reshaped_view(k, to, size, tensor_sizes(k, from, size));
+        struct kernel_tensor view = reshaped_view(k, to, size, tensor_sizes(from, size));
         if (view.meta)
             to = view;
         else if (!k->failed)
-            from = reshaped(k, from, size, tensor_sizes(k, to, size));
+            from = reshaped(k, from, size, tensor_sizes(to, size));
     }
-    struct value args[] = { value_tensor(to), value_tensor(from) };
+    struct kernel_value args[] = { value_of_tensor(to), value_of_tensor(from) };
     if (from.meta)
-        run_into(k, "aten.copy_.default", args, 2, value_tensor(to));
+        run_into(k, "aten.copy_.default", args, 2, value_of_tensor(to));
 }
 
-void copy_results(struct kernel *k, struct value from)
+void copy_results(struct kernel *k, struct kernel_value from)
 {
-    if (from.kind == VALUE_TENSOR)
+    if (from.kind == KERNEL_TENSOR)
         copy_elements(k, from.u.tensor, result(k, 0));
-    for (uint32_t i = 0; (from.kind == VALUE_LIST || from.kind == VALUE_TUPLE) && i < from.n; i++)
-        if (from.u.items[i].kind == VALUE_TENSOR)
+    for (uint32_t i = 0; (from.kind == KERNEL_LIST || from.kind == KERNEL_TUPLE) && i < from.n; i++)
+        if (from.u.items[i].kind == KERNEL_TENSOR)
             copy_elements(k, from.u.items[i].u.tensor, result(k, i));
 }
 
-void zero_elements(struct kernel *k, struct tensor x)
+void zero_elements(struct kernel *k, struct kernel_tensor x)
 {
-    struct value args[] = { value_tensor(x) };
+    struct kernel_value args[] = { value_of_tensor(x) };
     if (x.meta)
         run_into(k, "aten.zero_.default", args, 1, args[0]);
 }

@@ -12,52 +12,6 @@ void storages_release(struct storages *s)
     vec_release(&s->events);
 }
 
-bool tensor_reach(const struct sym_pool *pool, const struct tensor_meta *meta, size_t *ret)
-{
-    int64_t reach = 1, offset;
-    bool empty = false;
-    *ret = 0;
-    if (!meta->stride || !sym_to_i64(pool, meta->offset, &offset) || offset < 0)
-        return false;
-    for (uint32_t i = 0; i < meta->ndim; i++) {
-        int64_t size, stride, span;
-        if (!sym_to_i64(pool, meta->size[i], &size) ||
-            !sym_to_i64(pool, meta->stride[i], &stride) || size < 0 || stride < 0)
-            return false;
-        empty |= size == 0;
-        if (!empty && (__builtin_mul_overflow(size - 1, stride, &span) ||
-                       __builtin_add_overflow(reach, span, &reach)))
-            return false;
-    }
-    if (empty)
-        return true;
-    if (__builtin_add_overflow(reach, offset, &reach) ||
-        __builtin_mul_overflow(reach, (int64_t)dtype_size(meta->dtype), &reach))
-        return false;
-    *ret = (size_t)reach;
-    return true;
-}
-
-bool tensor_needs(const struct sym_pool *pool, const struct tensor_meta *meta, size_t *ret,
-                  struct err *err)
-{
-    int64_t n;
-    if (tensor_reach(pool, meta, ret))
-        return true;
-    for (uint32_t i = 0; i < meta->ndim; i++) {
-        if (!sym_to_i64(pool, meta->size[i], &n))
-            return err_set(err, ERR_USAGE, "dimension %u has no number; --sizes can give it one",
-                           i);
-        if (n < 0)
-            return err_set(err, ERR_USAGE, "dimension %u is %lld", i, (long long)n);
-        if (!meta->stride || !sym_to_i64(pool, meta->stride[i], &n) || n < 0)
-            return err_set(err, ERR_USAGE, "a tensor whose strides are not numbers");
-    }
-    if (!sym_to_i64(pool, meta->offset, &n) || n < 0)
-        return err_set(err, ERR_USAGE, "a tensor whose storage offset is not a number");
-    return err_set(err, ERR_ENV, "it needs more than 2^63 bytes");
-}
-
 static bool note(struct storages *s, uint32_t number, int64_t bytes)
 {
     struct storage_event event = { number, s->node, bytes };

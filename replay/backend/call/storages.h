@@ -1,9 +1,10 @@
-/* The memory behind storages' numbers (struct tensor in replay/ops/dispatch/value.h), counted by
- * who holds it. */
+/* The memory behind the numbers of storages (struct kernel_tensor in
+ * replay/backend/call/kernel_value.h). */
 #ifndef SYMTAPE_REPLAY_BACKEND_CALL_STORAGES_H
 #define SYMTAPE_REPLAY_BACKEND_CALL_STORAGES_H
 
-#include "replay/ops/dispatch/value.h"
+#include <stdint.h>
+
 #include "trace/base/err.h"
 #include "trace/base/vec.h"
 
@@ -42,12 +43,6 @@ static inline struct memory *storage_at(struct storages *s, uint32_t number)
     return number < s->by_number.n && s->by_number.v[number].p ? &s->by_number.v[number] : NULL;
 }
 
-/* Bytes that the tensor reaches from the start of its storage; false: beyond 2^63 or a size that is
- * no number. */
-bool tensor_reach(const struct sym_pool *pool, const struct tensor_meta *meta, size_t *ret);
-/* The same; says why not. ERR_ENV: beyond 2^63. */
-bool tensor_needs(const struct sym_pool *pool, const struct tensor_meta *meta, size_t *ret,
-                  struct err *err);
 /* Memory for that storage, if it has none or too little (resize_ keeps what there was). */
 bool storage_need(struct storages *s, uint32_t number, size_t bytes, struct err *err);
 /* The file's memory stands for the storage. */

@@ -3,7 +3,6 @@
 #define SYMTAPE_REPLAY_BACKEND_CPU_CPU_H
 
 #include "replay/backend/call/backend.h"
-#include "replay/backend/call/exec.h"
 #include "replay/backend/call/kernel.h"
 #include "replay/backend/cpu/threads.h"
 
@@ -15,7 +14,7 @@ struct cpu {
 
 static inline struct cpu *cpu_of(const struct kernel *k)
 {
-    return (struct cpu *)k->call->exec->backend;
+    return (struct cpu *)k->call->caller->backend;
 }
 
 #endif

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/backend/call/exec.h"
 #include "replay/backend/cpu/cpu.h"
 #include "replay/backend/cpu/free_memory.h"
 #include "replay/backend/cpu/kernel.h"
@@ -68,14 +67,13 @@ static bool cpu_call(struct backend *backend, const struct backend_call *call, s
     struct kernel k = { .call = call, .err = err };
     if (!kernel_computes(&k))
         return true;
-    k.row = kernel_row_find(&((struct cpu *)backend)->kernels, call->schema);
+    k.row = kernel_row_find(&((struct cpu *)backend)->kernels, call->op->base);
     backend->lacks_kernel = !k.row;
     if (!k.row)
-        return err_set(err, ERR_USAGE, "%.*s: backend cpu has no kernel",
-                       STR_ARG(op_name(call->op)));
-    bool told = backend->log.on && call->exec->depth <= 1; /* others are part of one that is */
+        return err_set(err, ERR_USAGE, "%.*s: backend cpu has no kernel", STR_ARG(call->op->name));
+    bool told = backend->log.on && call->caller->depth <= 1; /* others are part of one that is */
     double start = told ? clock_us() : 0;
-    if (str_starts(call->schema->base, STR("_foreach_")))
+    if (str_starts(call->op->base, STR("_foreach_")))
         run_foreach(&k);
     else
         k.row->run(&k);
@@ -86,12 +84,12 @@ static bool cpu_call(struct backend *backend, const struct backend_call *call, s
         launch->start = start;
         launch->us = clock_us() - start;
     }
-    return !k.failed || err_at(err, "%.*s", STR_ARG(op_name(call->op)));
+    return !k.failed || err_at(err, "%.*s", STR_ARG(call->op->name));
 }
 
-static bool cpu_has(struct backend *backend, const struct schema *schema)
+static bool cpu_has(struct backend *backend, struct str base)
 {
-    return kernel_row_find(&((struct cpu *)backend)->kernels, schema) != NULL;
+    return kernel_row_find(&((struct cpu *)backend)->kernels, base) != NULL;
 }
 
 static bool cpu_wait(struct backend *backend, struct err *err)

@@ -41,7 +41,7 @@ struct dense dense_new(struct kernel *k, enum dense_kind kind, const int64_t *si
 struct dense like_result(struct kernel *k, uint32_t i, enum dense_kind kind)
 {
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, result(k, i), size);
+    uint32_t ndim = tensor_sizes(result(k, i), size);
     return dense_new(k, kind, size, ndim);
 }
 
@@ -51,19 +51,16 @@ struct cursor {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], at[TENSOR_MAX_DIM], place, n;
 };
 
-static bool cursor_of(struct kernel *k, struct tensor x, struct cursor *c)
+static bool cursor_of(struct kernel *k, struct kernel_tensor x, struct cursor *c)
 {
-    const struct sym_pool *pool = k->call->pool;
-    size_t reach;
     struct memory *m = storage_at(k->call->storages, x.storage);
-    if (!x.meta || !tensor_reach(pool, x.meta, &reach) || (reach && (!m || m->bytes < reach)))
+    if (!x.meta || !x.meta->addressable || (x.meta->reach && (!m || m->bytes < x.meta->reach)))
         return kernel_fail(k, "a tensor whose strides are not numbers, or that has no memory"),
                false;
-    *c = (struct cursor){ .ndim = x.meta->ndim, .n = 1 };
-    tensor_sizes(k, x, c->size);
-    sym_to_i64(pool, x.meta->offset, &c->place);
+    *c = (struct cursor){ .ndim = x.meta->ndim, .n = 1, .place = x.meta->offset };
+    tensor_sizes(x, c->size);
     for (uint32_t i = 0; i < c->ndim; i++) {
-        sym_to_i64(pool, x.meta->stride[i], &c->stride[i]);
+        c->stride[i] = x.meta->stride[i];
         if (__builtin_mul_overflow(c->n, c->size[i], &c->n))
             return kernel_fail(k, "a tensor of more than 2^63 elements"), false;
     }
@@ -126,7 +123,7 @@ static bool store_run(const struct dense *x, enum dtype dtype, void *p, int64_t 
     return true;
 }
 
-struct dense load_as(struct kernel *k, struct tensor x, enum dense_kind kind)
+struct dense load_as(struct kernel *k, struct kernel_tensor x, enum dense_kind kind)
 {
     struct cursor c;
     if (k->failed || !cursor_of(k, x, &c))
@@ -149,7 +146,7 @@ struct dense load_as(struct kernel *k, struct tensor x, enum dense_kind kind)
     return ret;
 }
 
-struct dense load(struct kernel *k, struct tensor x)
+struct dense load(struct kernel *k, struct kernel_tensor x)
 {
     return load_as(k, x, x.meta ? dense_kind_of(x.meta->dtype) : DENSE_REAL);
 }
@@ -159,21 +156,21 @@ struct dense load_optional(struct kernel *k, const char *name)
     return has_arg(k, name) ? load_as(k, tensor_arg(k, name), DENSE_REAL) : (struct dense){ 0 };
 }
 
-struct dense load_value(struct kernel *k, struct value value, enum dense_kind kind)
+struct dense load_value(struct kernel *k, struct kernel_value value, enum dense_kind kind)
 {
-    if (value.kind == VALUE_TENSOR)
+    if (value.kind == KERNEL_TENSOR)
         return load_as(k, value.u.tensor, kind);
     struct dense ret = dense_new(k, kind, NULL, 0);
     if (!ret.u.p)
         return ret;
     if (kind == DENSE_INT)
-        ret.u.i[0] = number_as_int(k, value, 0);
+        ret.u.i[0] = number_as_int(value, 0);
     else if (kind == DENSE_REAL)
-        ret.u.r[0] = number_as_real(k, value, 0);
+        ret.u.r[0] = number_as_real(value, 0);
     else
-        ret.u.c[0] = value.kind == VALUE_COMPLEX
+        ret.u.c[0] = value.kind == KERNEL_COMPLEX
                          ? complex_of(value.u.complex.re, value.u.complex.im)
-                         : number_as_real(k, value, 0);
+                         : number_as_real(value, 0);
     return ret;
 }
 
@@ -257,7 +254,7 @@ struct dense dense_convert(struct kernel *k, struct dense x, enum dense_kind kin
     return ret;
 }
 
-void store(struct kernel *k, struct tensor to, struct dense x)
+void store(struct kernel *k, struct kernel_tensor to, struct dense x)
 {
     struct cursor c;
     if (k->failed || !to.meta || !cursor_of(k, to, &c))

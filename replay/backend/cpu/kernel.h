@@ -25,12 +25,12 @@ struct dense dense_new(struct kernel *k, enum dense_kind kind, const int64_t *si
 /* Zeros in the sizes of result i. */
 struct dense like_result(struct kernel *k, uint32_t i, enum dense_kind kind);
 /* Of its own kind, or another. */
-struct dense load(struct kernel *k, struct tensor x);
-struct dense load_as(struct kernel *k, struct tensor x, enum dense_kind kind);
+struct dense load(struct kernel *k, struct kernel_tensor x);
+struct dense load_as(struct kernel *k, struct kernel_tensor x, enum dense_kind kind);
 /* In float64; without memory or elements where the argument is absent. */
 struct dense load_optional(struct kernel *k, const char *name);
 /* A tensor, or a number as a tensor of no dimensions. */
-struct dense load_value(struct kernel *k, struct value value, enum dense_kind kind);
+struct dense load_value(struct kernel *k, struct kernel_value value, enum dense_kind kind);
 /* Expanded to those sizes, which it broadcasts to. */
 struct dense dense_broadcast(struct kernel *k, struct dense x, const int64_t *size, uint32_t ndim);
 /* With dimensions in another order. */
@@ -39,7 +39,7 @@ struct dense dense_permute(struct kernel *k, struct dense x, const uint32_t *ord
 struct dense dense_reshape(struct dense x, const int64_t *size, uint32_t ndim);
 struct dense dense_convert(struct kernel *k, struct dense x, enum dense_kind kind);
 /* x has the tensor's number of elements. */
-void store(struct kernel *k, struct tensor to, struct dense x);
+void store(struct kernel *k, struct kernel_tensor to, struct dense x);
 
 /* Before, at and behind a dimension: x is [outer, n, inner]. */
 struct around {

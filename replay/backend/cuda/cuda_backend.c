@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/backend/call/exec.h"
 #include "replay/backend/pointwise/pointwise_ops.h"
 
 static const struct library_symbol symbols[] = {
@@ -33,7 +32,7 @@ enum { OLDEST_DRIVER = 12000 };
 
 struct cuda *cuda_of(const struct kernel *k)
 {
-    return (struct cuda *)k->call->exec->backend;
+    return (struct cuda *)k->call->caller->backend;
 }
 
 /* ---- The device ---- */
@@ -337,8 +336,8 @@ static bool run_row(struct cuda *cuda, struct kernel *k, uint32_t item)
 /* Item by item: one of them may be the CPU's. */
 static bool run_items(struct cuda *cuda, struct kernel *k)
 {
-    const struct value *self = &k->call->args[0];
-    uint32_t n = value_is_sequence(*self) ? self->n : 0;
+    const struct kernel_value *self = &k->call->args[0];
+    uint32_t n = value_has_items(*self) ? self->n : 0;
     bool ok = true;
     k->foreach = true;
     for (k->item = 0; ok && k->item < n; k->item++)
@@ -352,22 +351,22 @@ static bool cuda_call(struct backend *backend, const struct backend_call *call, 
     struct kernel k = { .call = call, .err = err };
     if (!kernel_computes(&k))
         return true;
-    k.row = kernel_row_find(&cuda->kernels, call->schema);
-    bool foreach = k.row && str_starts(call->schema->base, STR("_foreach_"));
+    k.row = kernel_row_find(&cuda->kernels, call->op->base);
+    bool foreach = k.row && str_starts(call->op->base, STR("_foreach_"));
     bool ok =
         cuda_usable(cuda, err) && (foreach ? run_items(cuda, &k) : run_row(cuda, &k, UINT32_MAX));
     arena_release(&k.arena);
     if (!cuda->now)
         cuda_founds_forget(cuda);
     /* A failure of the machine names its kernel, which may be an earlier call's. */
-    return ok || (err->kind != ERR_ENV && err_at(err, "%.*s", STR_ARG(op_name(call->op))));
+    return ok || (err->kind != ERR_ENV && err_at(err, "%.*s", STR_ARG(call->op->name)));
 }
 
-static bool cuda_has(struct backend *backend, const struct schema *schema)
+static bool cuda_has(struct backend *backend, struct str base)
 {
     struct err ignored = { 0 };
     struct backend *host = cuda_host(of(backend), &ignored);
-    return kernel_row_find(&of(backend)->kernels, schema) || !host || host->kind->has(host, schema);
+    return kernel_row_find(&of(backend)->kernels, base) || !host || host->kind->has(host, base);
 }
 
 static bool cuda_wait(struct backend *backend, struct err *err)

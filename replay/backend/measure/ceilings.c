@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "replay/backend/call/exec.h"
+#include "replay/backend/run/exec.h"
 #include "replay/ops/layers.h"
 #include "replay/shape/env/env.h"
 #include "trace/base/clock.h"
@@ -65,7 +65,7 @@ static bool new_tensor(struct bench *b, enum dtype dtype, const int64_t *size, u
 static bool time_call(struct bench *b, const char *name, const struct value *args, uint32_t n,
                       double *best, struct err *err)
 {
-    struct backend *backend = b->exec.backend;
+    struct backend *backend = b->exec.caller.backend;
     const struct op *op = ops_find(b->ops, str_of(name));
     bool was_on = backend->log.on, ok = op != NULL;
     *best = 0;

@@ -4,6 +4,7 @@
 #define SYMTAPE_REPLAY_BACKEND_MEASURE_PEAK_H
 
 #include "replay/backend/call/storages.h"
+#include "trace/base/arena.h"
 
 struct peak_holder {
     uint32_t node; /* that the memory was taken for */

@@ -94,10 +94,10 @@ static bool note_work(void *watcher, const struct backend_call *call, struct err
     return true;
 }
 
-static bool writes(const struct schema *schema)
+static bool writes(const struct backend_op *op)
 {
-    for (uint32_t i = 0; i < schema->n_args; i++)
-        if (schema->args[i].written)
+    for (uint32_t i = 0; i < op->n_args; i++)
+        if (op->args[i].written)
             return true;
     return false;
 }
@@ -111,7 +111,7 @@ static bool repeat_call(void *watcher, const struct backend_call *call, struct e
     struct call_work ignored;
     double us[MOST_REPEATS], all = 0;
     size_t n = 0;
-    if (writes(call->schema) || !call_work(call, &ignored))
+    if (writes(call->op) || !call_work(call, &ignored))
         return true;
     if (!b->kind->wait(b, err))
         return false;

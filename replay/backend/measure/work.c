@@ -1,6 +1,5 @@
 #include "replay/backend/measure/work.h"
 
-#include "replay/backend/call/exec.h"
 #include "replay/backend/call/kernel.h"
 
 /* ---- Bytes ---- */
@@ -8,15 +7,13 @@
 enum { WORK_NESTING = 4 };
 
 /* An expanded tensor is read once. */
-static void add_bytes(const struct sym_pool *pool, const struct value *v, uint64_t *bytes,
-                      unsigned depth)
+static void add_bytes(const struct kernel_value *v, uint64_t *bytes, unsigned depth)
 {
-    size_t reach, all;
-    if (v->kind == VALUE_TENSOR && v->u.tensor.meta &&
-        tensor_reach(pool, v->u.tensor.meta, &reach) && tensor_bytes(pool, v->u.tensor.meta, &all))
-        *bytes += all < reach ? all : reach;
-    for (uint32_t i = 0; value_is_sequence(*v) && depth < WORK_NESTING && i < v->n; i++)
-        add_bytes(pool, &v->u.items[i], bytes, depth + 1);
+    const struct kernel_meta *meta = v->kind == KERNEL_TENSOR ? v->u.tensor.meta : NULL;
+    if (meta && meta->addressable && meta->countable)
+        *bytes += meta->bytes < meta->reach ? meta->bytes : meta->reach;
+    for (uint32_t i = 0; value_has_items(*v) && depth < WORK_NESTING && i < v->n; i++)
+        add_bytes(&v->u.items[i], bytes, depth + 1);
 }
 
 /* ---- Floating point operations ---- */
@@ -51,20 +48,20 @@ static const struct flops_row *row_of(struct str base)
 }
 
 /* The product of sizes from `first`; saturates by floating point. */
-static double elements(struct kernel *k, struct tensor x, uint32_t first)
+static double elements(struct kernel_tensor x, uint32_t first)
 {
     int64_t size[TENSOR_MAX_DIM];
     double n = 1;
-    uint32_t ndim = x.meta ? tensor_sizes(k, x, size) : 0;
+    uint32_t ndim = x.meta ? tensor_sizes(x, size) : 0;
     for (uint32_t i = first; i < ndim; i++)
         n *= (double)size[i];
     return x.meta ? n : 0;
 }
 
-static double size_at(struct kernel *k, struct tensor x, int32_t dim)
+static double size_at(struct kernel_tensor x, int32_t dim)
 {
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = x.meta ? tensor_sizes(k, x, size) : 0;
+    uint32_t ndim = x.meta ? tensor_sizes(x, size) : 0;
     if (dim < 0)
         dim += (int32_t)ndim;
     return dim >= 0 && (uint32_t)dim < ndim ? (double)size[dim] : 1;
@@ -72,45 +69,43 @@ static double size_at(struct kernel *k, struct tensor x, int32_t dim)
 
 /* conv_flop: each element of the output, or of the input where that is scattered, meets a filter.
  */
-static double convolution(struct kernel *k, struct tensor weight, bool transposed)
+static double convolution(struct kernel *k, struct kernel_tensor weight, bool transposed)
 {
-    struct tensor input = tensor_arg(k, "input");
-    return 2 * elements(k, transposed ? input : result(k, 0), 0) * elements(k, weight, 1);
+    struct kernel_tensor input = tensor_arg(k, "input");
+    return 2 * elements(transposed ? input : result(k, 0), 0) * elements(weight, 1);
 }
 
 /* One product for each gradient that is asked for. */
-static double convolution_backward(struct kernel *k, struct tensor weight, bool transposed)
+static double convolution_backward(struct kernel *k, struct kernel_tensor weight, bool transposed)
 {
-    const struct value *mask;
-    struct tensor input = tensor_arg(k, "input"), grad = tensor_arg(k, "grad_output");
-    double one = 2 * elements(k, transposed ? input : grad, 0) * elements(k, weight, 1), all = 0;
+    const struct kernel_value *mask;
+    struct kernel_tensor input = tensor_arg(k, "input"), grad = tensor_arg(k, "grad_output");
+    double one = 2 * elements(transposed ? input : grad, 0) * elements(weight, 1), all = 0;
     uint32_t n = list_arg(k, "output_mask", &mask);
     for (uint32_t i = 0; i < n && i < 2; i++)
-        all += mask[i].kind == VALUE_BOOL && mask[i].u.sym == SYM_ID_TRUE ? one : 0;
+        all += mask[i].kind == KERNEL_BOOL && mask[i].u.number.integer ? one : 0;
     return all;
 }
 
 /* sdpa_flop_count: query by key, and that by value; backward does five such products. */
-static double attention(struct kernel *k, struct tensor query, bool backward)
+static double attention(struct kernel *k, struct kernel_tensor query, bool backward)
 {
-    struct tensor key = tensor_arg(k, "key"), value = tensor_arg(k, "value");
-    double scores = elements(k, query, 0) * size_at(k, key, -2); /* b h l s e */
-    double sums =
-        size_at(k, query, -1) ? scores / size_at(k, query, -1) * size_at(k, value, -1) : 0;
+    struct kernel_tensor key = tensor_arg(k, "key"), value = tensor_arg(k, "value");
+    double scores = elements(query, 0) * size_at(key, -2); /* b h l s e */
+    double sums = size_at(query, -1) ? scores / size_at(query, -1) * size_at(value, -1) : 0;
     return backward ? 2 * (3 * scores + 2 * sums) : 2 * (scores + sums);
 }
 
 static double flops_of(struct kernel *k)
 {
-    const struct flops_row *row = row_of(k->call->schema->base);
+    const struct flops_row *row = row_of(k->call->op->base);
     if (!row)
         return 0;
-    struct tensor x = tensor_arg(k, row->arg);
+    struct kernel_tensor x = tensor_arg(k, row->arg);
     bool transposed = bool_arg(k, "transposed", false);
     switch (row->formula) {
-    case FLOPS_PRODUCT: return 2 * elements(k, result(k, 0), 0) * size_at(k, x, -1);
-    case FLOPS_BATCHES:
-        return 2 * elements(k, result(k, 0), 0) * size_at(k, x, -1) * size_at(k, x, 0);
+    case FLOPS_PRODUCT: return 2 * elements(result(k, 0), 0) * size_at(x, -1);
+    case FLOPS_BATCHES: return 2 * elements(result(k, 0), 0) * size_at(x, -1) * size_at(x, 0);
     case FLOPS_CONVOLUTION: return convolution(k, x, transposed);
     case FLOPS_CONVOLUTION_BACKWARD: return convolution_backward(k, x, transposed);
     case FLOPS_ATTENTION:
@@ -119,24 +114,24 @@ static double flops_of(struct kernel *k)
     }
 }
 
-static const struct tensor_meta *first_meta(const struct value *v)
+static const struct kernel_meta *first_meta(const struct kernel_value *v)
 {
-    while (value_is_sequence(*v) && v->n)
+    while (value_has_items(*v) && v->n)
         v = &v->u.items[0];
-    return v->kind == VALUE_TENSOR ? v->u.tensor.meta : NULL;
+    return v->kind == KERNEL_TENSOR ? v->u.tensor.meta : NULL;
 }
 
 bool call_work(const struct backend_call *call, struct call_work *ret)
 {
     struct err ignored = { 0 };
     struct kernel k = { .call = call, .err = &ignored };
-    const struct tensor_meta *first = first_meta(&call->result);
+    const struct kernel_meta *first = first_meta(&call->result);
     *ret = (struct call_work){ .dtype = first ? first->dtype : DTYPE_F32 };
     if (!kernel_computes(&k))
         return false;
-    for (uint32_t i = 0; i < call->schema->n_args; i++)
-        add_bytes(call->pool, &call->args[i], &ret->bytes, 0);
-    add_bytes(call->pool, &call->result, &ret->bytes, 0);
+    for (uint32_t i = 0; i < call->op->n_args; i++)
+        add_bytes(&call->args[i], &ret->bytes, 0);
+    add_bytes(&call->result, &ret->bytes, 0);
     double flops = flops_of(&k);
     ret->flops = flops > 0 && flops < 9e18 && !k.failed ? (uint64_t)flops : 0;
     arena_release(&k.arena);

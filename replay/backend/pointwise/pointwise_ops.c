@@ -36,23 +36,25 @@ static enum dense_kind read_numbers(const struct kernel *k, struct point_call *c
     enum dense_kind kind = DENSE_INT;
     char name[64];
     for (uint32_t i = 0; i < POINT_MAX_NUMBERS && next_name(&names, name, sizeof name); i++) {
-        struct value v = value_arg(k, name);
+        struct kernel_value v = value_arg(k, name);
         bool one = !strcmp(name, "alpha") || !strcmp(name, "value") || !strcmp(name, "step");
-        q->p[i] = v.kind == VALUE_STRING ? number_of_word(v.u.text) : real_arg(k, name, one);
+        q->p[i] = v.kind == KERNEL_STRING ? number_of_word(v.u.text) : real_arg(k, name, one);
         q->n[i] = int_arg(k, name, one);
         q->c[i] = complex_arg(k, name, one);
-        q->none |= v.kind != VALUE_NONE ? 0 : 16u << i;
-        kind = v.kind == VALUE_FLOAT ? DENSE_REAL : kind;
+        q->none |= v.kind != KERNEL_NONE ? 0 : 16u << i;
+        kind = v.kind == KERNEL_FLOAT ? DENSE_REAL : kind;
         call->n_numbers = i + 1;
     }
     return kind;
 }
 
-static enum dense_kind kind_of(struct value v)
+static enum dense_kind kind_of(struct kernel_value v)
 {
-    if (v.kind == VALUE_TENSOR)
+    if (v.kind == KERNEL_TENSOR)
         return dense_kind_of(v.u.tensor.meta->dtype);
-    return v.kind == VALUE_COMPLEX ? DENSE_COMPLEX : v.kind == VALUE_FLOAT ? DENSE_REAL : DENSE_INT;
+    return v.kind == KERNEL_COMPLEX ? DENSE_COMPLEX
+           : v.kind == KERNEL_FLOAT ? DENSE_REAL
+                                    : DENSE_INT;
 }
 
 static bool has_kind(const struct point_row *row, char kind)
@@ -69,7 +71,7 @@ static enum dense_kind compute_kind(const struct point_call *call, enum dense_ki
     kind = call->n_values ? DENSE_INT : kind;
     for (uint32_t i = 0; i < call->n_values; i++) {
         enum dense_kind one = kind_of(call->values[i]);
-        if (call->values[i].kind != VALUE_NONE && !(third_chooses && i == 2) && one > kind)
+        if (call->values[i].kind != KERNEL_NONE && !(third_chooses && i == 2) && one > kind)
             kind = one;
     }
     if (kind == DENSE_INT && !has_kind(row, 'i'))
@@ -93,17 +95,17 @@ static double greatest(enum dtype dtype)
     }
 }
 
-void point_call_of(struct kernel *k, int row, struct tensor to, struct point_call *ret)
+void point_call_of(struct kernel *k, int row, struct kernel_tensor to, struct point_call *ret)
 {
     int64_t size[TENSOR_MAX_DIM];
     char name[64];
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(to, size);
     *ret = (struct point_call){ .row = &point_rows[row], .to = to };
     struct point_numbers *q = &ret->numbers;
     const char *names = ret->row->tensors;
     while (ret->n_values < POINT_MAX_TENSORS && next_name(&names, name, sizeof name)) {
-        struct value v = value_arg(k, name);
-        q->none |= v.kind == VALUE_NONE ? 1u << ret->n_values : 0;
+        struct kernel_value v = value_arg(k, name);
+        q->none |= v.kind == KERNEL_NONE ? 1u << ret->n_values : 0;
         ret->values[ret->n_values++] = v;
     }
     enum dtype dtype = to.meta ? to.meta->dtype : DTYPE_NONE;

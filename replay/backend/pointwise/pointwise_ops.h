@@ -39,14 +39,14 @@ struct point_numbers {
 
 struct point_call {
     const struct point_row *row;
-    struct tensor to;
-    struct value values[POINT_MAX_TENSORS]; /* x y z w: tensors and numbers */
+    struct kernel_tensor to;
+    struct kernel_value values[POINT_MAX_TENSORS]; /* x y z w: tensors and numbers */
     uint32_t n_values, n_numbers;
     struct point_numbers numbers;
     enum dense_kind kind; /* what it is computed in: one that the row has */
 };
 /* The kernel's call by that row, its result `to`. */
-void point_call_of(struct kernel *k, int row, struct tensor to, struct point_call *ret);
+void point_call_of(struct kernel *k, int row, struct kernel_tensor to, struct point_call *ret);
 
 /* The functions, in float64. */
 #define real                                  double

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/backend/call/nested_calls.h"
+#include "replay/backend/run/nested_calls.h"
 #include "replay/backend/run/run_guards.h"
 #include "replay/backend/run/run_inputs.h"
 #include "replay/backend/run/run_memory.h"
@@ -67,13 +67,13 @@ static bool run_function(struct run *run, const struct step *step, struct value 
         return nothing_computes(run, step->target, err);
     const struct arguments arguments = step_arguments(step);
     struct nested_calls parts;
-    uint64_t before = run->exec.parts;
+    uint64_t before = run->exec.nested;
     nested_calls_begin(&parts, &run->exec);
     enum op_outcome outcome = step->kind == STEP_METHOD
                                   ? ops_call_method(run->ops, step->target, &arguments, ret)
                                   : ops_call_function(run->ops, step->target, &arguments, ret);
     nested_calls_end(&parts);
-    run->calls += run->exec.parts - before;
+    run->calls += run->exec.nested - before;
     if (outcome == OP_FAILED)
         return ops_failed(run->ops, err) && err_is_set(err)
                    ? false
@@ -309,8 +309,8 @@ static void begin_again(struct run *run)
     reset_program(run->program);
     ops_reset(run->ops);
     arena_reset(&exec->values);
-    exec->calls = exec->inner = 0;
-    exec->parts = 0;
+    exec->caller.calls = exec->inner = 0;
+    exec->nested = 0;
     exec->guesses = 0;
     exec->storages.peak = exec->storages.bytes;
     exec->storages.events.n = 0;
@@ -383,7 +383,7 @@ void run_free(struct run *run)
         return;
     run_drop_inputs(run);
     program_free(run->program);
-    if (run->exec.backend)
+    if (run->exec.caller.backend)
         exec_release(&run->exec);
     ops_free(run->ops);
     shape_env_free(run->env);

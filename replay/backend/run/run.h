@@ -19,7 +19,7 @@
 #ifndef SYMTAPE_REPLAY_BACKEND_RUN_RUN_H
 #define SYMTAPE_REPLAY_BACKEND_RUN_RUN_H
 
-#include "replay/backend/call/exec.h"
+#include "replay/backend/run/exec.h"
 #include "replay/backend/values/array.h"
 #include "replay/program/interpret.h"
 

@@ -138,7 +138,7 @@ static bool random_input(struct run *run, struct tensor x, node_id node, uint32_
     size_t bytes, size = dtype_size(x.meta->dtype);
     if (run->options.backend->kind->shapes_only)
         return exec_write(&run->exec, x, NULL, 0, err);
-    if (!tensor_needs(ops_pool(run->ops), x.meta, &bytes, err) ||
+    if (!exec_reach(&run->exec, x.meta, &bytes, err) ||
         !tensor_bytes(ops_pool(run->ops), x.meta, &bytes))
         return err_set(err, ERR_ENV, "it needs more than 2^63 bytes");
     unsigned char *p = malloc(bytes + 16);

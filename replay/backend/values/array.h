@@ -2,7 +2,7 @@
 #ifndef SYMTAPE_REPLAY_BACKEND_VALUES_ARRAY_H
 #define SYMTAPE_REPLAY_BACKEND_VALUES_ARRAY_H
 
-#include "replay/ops/dispatch/value.h"
+#include "trace/graph/dtype.h"
 
 struct array {
     enum dtype dtype;

@@ -6,7 +6,7 @@
 #include <complex.h>
 #undef complex /* a member of struct value */
 
-#include "replay/ops/dispatch/value.h"
+#include "trace/graph/dtype.h"
 
 typedef double _Complex cdouble;
 typedef float _Complex cfloat;

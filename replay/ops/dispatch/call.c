@@ -167,6 +167,21 @@ static enum op_outcome answer(struct call *c, struct value *bound)
     return c->ops->kernel ? run_call(c, false) : c->ops->layers.enter(c);
 }
 
+static enum op_outcome dispatch_bound(struct ops *ops, struct op *op, struct value *bound,
+                                      struct value *ret)
+{
+    if (ops->nesting >= OPS_MAX_DEPTH)
+        return ops_unsupported(ops, "%.*s: its calls nest too deep", STR_ARG(op->name));
+    struct call c = call_of(ops, op, bound);
+    enum op_outcome outcome = answer(&c, bound);
+    if (outcome != OP_DONE)
+        return outcome;
+    if (op->writes)
+        forget_written(&c);
+    *ret = c.ret;
+    return OP_DONE;
+}
+
 enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct arguments *arguments,
                              struct value *ret)
 {
@@ -174,20 +189,9 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct argume
     *ret = value_none();
     if (!op_prepare(ops, op))
         return ops->outcome;
-    if (ops->nesting >= OPS_MAX_DEPTH)
-        return ops_unsupported(ops, "%.*s: its calls nest too deep", STR_ARG(op->name));
     ops->outcome = OP_DONE;
     enum op_outcome outcome = ops_bind(ops, op, arguments, bound);
-    if (outcome != OP_DONE)
-        return outcome;
-    struct call c = call_of(ops, op, bound);
-    outcome = answer(&c, bound);
-    if (outcome != OP_DONE)
-        return outcome;
-    if (op->writes)
-        forget_written(&c);
-    *ret = c.ret;
-    return OP_DONE;
+    return outcome == OP_DONE ? dispatch_bound(ops, op, bound, ret) : outcome;
 }
 
 /* --- From outside --- */
@@ -212,12 +216,27 @@ enum op_outcome ops_call(struct ops *ops, struct str name, const struct argument
     return ops_call_op(ops, op, arguments, ret);
 }
 
-const struct schema *ops_bound(struct ops *ops, const struct op *op,
-                               const struct arguments *arguments, struct value *bound)
+enum op_outcome ops_bind_call(struct ops *ops, const struct op *op,
+                              const struct arguments *arguments, struct value *bound,
+                              const struct schema **schema)
 {
     struct op *row = &ops->table.rows[op->index];
-    bool ok = op_prepare(ops, row) && ops_bind(ops, row, arguments, bound) == OP_DONE;
-    return ok ? &row->schema : NULL;
+    ops->failure = (struct err){ .kind = ERR_NONE };
+    if (!op_prepare(ops, row))
+        return ops->outcome;
+    *schema = &row->schema;
+    ops->outcome = OP_DONE;
+    return ops_bind(ops, row, arguments, bound);
+}
+
+enum op_outcome ops_call_bound(struct ops *ops, const struct op *op, struct value *bound,
+                               struct value *ret)
+{
+    *ret = value_none();
+    ops->written.n = 0;
+    ops->failure = (struct err){ .kind = ERR_NONE };
+    ops->outcome = OP_DONE;
+    return dispatch_bound(ops, &ops->table.rows[op->index], bound, ret);
 }
 
 /* --- What a rule says that PyTorch counts --- */

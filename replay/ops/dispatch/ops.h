@@ -86,7 +86,7 @@ enum op_outcome ops_call(struct ops *ops, struct str name, const struct argument
 enum op_outcome ops_call_op(struct ops *ops, const struct op *op, const struct arguments *arguments,
                             struct value *ret);
 /* Rules of composite operators and of Python's functions call others: what they are made of. Who
- * computes those (replay/backend/call/nested_calls.h) has the values of the whole. */
+ * computes those (replay/backend/run/nested_calls.h) has the values of the whole. */
 struct schema;
 enum ops_part {
     PART_INSIDE, /* the rule is run, and its own calls are told */
@@ -113,11 +113,16 @@ struct ops_outside {
 struct ops_outside ops_step_out(struct ops *ops);
 void ops_step_in(struct ops *ops, struct ops_outside outside);
 
-/* The arguments of a call that was OP_DONE in its schema's order, defaults filled in: what executes
- * a call reads (replay/backend). bound: room for SCHEMA_MAX_SLOTS. NULL: they do not fit. */
+/* The same in two steps, for a caller that needs the arguments, too (replay/backend/run/exec.h), in
+ * a context that models no pass. First they are put into the schema's order, defaults filled in;
+ * bound has space for SCHEMA_MAX_SLOTS. Then the call is answered; what `bound` holds by then is
+ * what the rule reads. */
 struct schema;
-const struct schema *ops_bound(struct ops *ops, const struct op *op,
-                               const struct arguments *arguments, struct value *bound);
+enum op_outcome ops_bind_call(struct ops *ops, const struct op *op,
+                              const struct arguments *arguments, struct value *bound,
+                              const struct schema **schema);
+enum op_outcome ops_call_bound(struct ops *ops, const struct op *op, struct value *bound,
+                               struct value *ret);
 /* Is a torch.autocast in force? Then an operator's own call casts as the dispatcher would, too. */
 bool ops_autocasts(const struct ops *ops);
 /* A node's target as a graph prints it: an operator ("torch.ops.aten.mm.default"), a Python

@@ -31,8 +31,6 @@ enum memory_format {
     FORMAT_CHANNELS_LAST_3D
 };
 
-enum { TENSOR_MAX_DIM = 64 };
-
 struct tensor_meta {
     enum dtype dtype;
     enum layout layout;

@@ -42,7 +42,7 @@ static bool attention_of(struct kernel *k, struct attention *a)
     const char *name = has_arg(k, "attn_bias") ? "attn_bias" : "attn_mask";
     if (!has_arg(k, name) || k->failed)
         return !k->failed;
-    struct tensor mask = tensor_arg(k, name);
+    struct kernel_tensor mask = tensor_arg(k, name);
     int64_t size[4] = { a->batch, a->heads, a->n, a->m };
     a->bias = load_as(k, mask, DENSE_REAL);
     for (int64_t i = 0; mask.meta->dtype == DTYPE_B8 && i < a->bias.n; i++)
@@ -95,11 +95,11 @@ static void attend(struct kernel *k, const struct attention *a, struct dense out
 }
 
 /* Kernels pad the rows of the logarithms. */
-static void store_logarithms(struct kernel *k, struct tensor to, const struct attention *a,
+static void store_logarithms(struct kernel *k, struct kernel_tensor to, const struct attention *a,
                              struct dense lse)
 {
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, to, size), last = ndim == 4 && size[3] == 1; /* cuDNN's */
+    uint32_t ndim = tensor_sizes(to, size), last = ndim == 4 && size[3] == 1; /* cuDNN's */
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
     int64_t padded = ndim ? size[ndim - 1 - last] : 0;
     for (int64_t i = 0; i < lse.n && !k->failed && padded >= a->n; i++)
@@ -117,7 +117,7 @@ void kernel_attention(struct kernel *k)
     struct dense out = dense_new(k, DENSE_REAL, size, 4), lse = dense_new(k, DENSE_REAL, size, 3);
     attend(k, &a, out, lse);
     store(k, result(k, 0), out);
-    struct tensor second = result(k, 1);
+    struct kernel_tensor second = result(k, 1);
     if (n_results(k) > 1 && second.meta && dense_kind_of(second.meta->dtype) == DENSE_REAL)
         store_logarithms(k, second, &a, lse);
 }

@@ -3,12 +3,12 @@
 
 #include "replay/backend/cpu/kernel.h"
 
-static struct tensor input_of(const struct kernel *k, uint32_t i)
+static struct kernel_tensor input_of(const struct kernel *k, uint32_t i)
 {
-    struct value v = k->call->schema->n_args ? k->call->args[0] : value_none();
-    if (value_is_sequence(v))
-        v = i < v.n ? v.u.items[i] : value_none();
-    return v.kind == VALUE_TENSOR ? v.u.tensor : (struct tensor){ 0 };
+    struct kernel_value v = k->call->op->n_args ? k->call->args[0] : value_of_none();
+    if (value_has_items(v))
+        v = i < v.n ? v.u.items[i] : value_of_none();
+    return v.kind == KERNEL_TENSOR ? v.u.tensor : (struct kernel_tensor){ 0 };
 }
 
 /* Elements of x, again and again where more ranks would give some, cut off where they would take.
@@ -27,9 +27,9 @@ static struct dense as_many(struct kernel *k, struct dense x, const int64_t *siz
 void kernel_collective(struct kernel *k)
 {
     for (uint32_t i = 0; i < n_results(k) && !k->failed; i++) {
-        struct tensor to = result(k, i), from = input_of(k, i);
+        struct kernel_tensor to = result(k, i), from = input_of(k, i);
         int64_t size[TENSOR_MAX_DIM];
-        uint32_t ndim = tensor_sizes(k, to, size);
+        uint32_t ndim = tensor_sizes(to, size);
         if (from.meta && to.meta && to.storage != from.storage)
             store(k, to, as_many(k, load(k, from), size, ndim));
     }

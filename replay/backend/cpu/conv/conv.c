@@ -329,10 +329,10 @@ static struct dense batched(struct dense x, uint32_t ndim)
     return x;
 }
 
-static struct dense sized(struct kernel *k, struct tensor x)
+static struct dense sized(struct kernel *k, struct kernel_tensor x)
 {
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, x, size);
+    uint32_t ndim = tensor_sizes(x, size);
     return dense_new(k, DENSE_REAL, size, ndim);
 }
 

@@ -67,7 +67,7 @@ void kernel_fractional_max_pool(struct kernel *k)
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
     struct dense samples = load_as(k, tensor_arg(k, "random_samples"), DENSE_REAL);
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    uint32_t ndim = tensor_sizes(result(k, 0), size);
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
     struct dense index = dense_new(k, DENSE_INT, size, ndim);
     struct fractional f;

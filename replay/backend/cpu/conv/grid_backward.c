@@ -162,8 +162,8 @@ void kernel_grid_sampler_backward(struct kernel *k)
               to_x.u.r + first * s.plane, to_grid.u.r + i * s.dims);
     }
     int64_t size[TENSOR_MAX_DIM];
-    if (result(k, 0).meta && tensor_sizes(k, result(k, 0), size) == x.ndim)
+    if (result(k, 0).meta && tensor_sizes(result(k, 0), size) == x.ndim)
         store(k, result(k, 0), to_x);
-    if (result(k, 1).meta && tensor_sizes(k, result(k, 1), size) == grid.ndim)
+    if (result(k, 1).meta && tensor_sizes(result(k, 1), size) == grid.ndim)
         store(k, result(k, 1), to_grid);
 }

@@ -114,8 +114,8 @@ void kernel_avg_pool(struct kernel *k)
 {
     struct pool p;
     int64_t size[TENSOR_MAX_DIM];
-    struct tensor to = result(k, 0);
-    uint32_t ndim = tensor_sizes(k, to, size);
+    struct kernel_tensor to = result(k, 0);
+    uint32_t ndim = tensor_sizes(to, size);
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
     if (!pool_of(k, (uint32_t)k->row->param % 10, &x, size, ndim, &p))
         return;
@@ -189,8 +189,8 @@ void kernel_max_pool(struct kernel *k)
 {
     struct pool p;
     int64_t size[TENSOR_MAX_DIM];
-    struct tensor to = result(k, 0);
-    uint32_t ndim = tensor_sizes(k, to, size);
+    struct kernel_tensor to = result(k, 0);
+    uint32_t ndim = tensor_sizes(to, size);
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
     if (!pool_of(k, listed_dims(k), &x, size, ndim, &p))
         return;
@@ -252,9 +252,9 @@ void kernel_max_pool_backward(struct kernel *k)
     struct pool p;
     struct dense g = load_as(k, tensor_arg(k, "grad_output"), DENSE_REAL);
     struct dense index = load_as(k, tensor_arg(k, "indices"), DENSE_INT);
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(to, size);
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
     if (!pool_of(k, (uint32_t)k->row->param % 10, &out, g.size, g.ndim, &p))
         return;

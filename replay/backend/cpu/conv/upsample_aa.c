@@ -83,7 +83,7 @@ void kernel_upsample_aa(struct kernel *k)
     const char *name = back ? "grad_output" : has_arg(k, "self") ? "self" : "input";
     struct dense given = load_as(k, tensor_arg(k, name), DENSE_REAL);
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    uint32_t ndim = tensor_sizes(result(k, 0), size);
     struct dense made = dense_new(k, DENSE_REAL, size, ndim);
     const struct dense *in = back ? &made : &given, *out = back ? &given : &made;
     struct spread y, x;

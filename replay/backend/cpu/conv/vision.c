@@ -83,7 +83,7 @@ void kernel_roi_align(struct kernel *k)
     struct dense given = load_as(k, tensor_arg(k, back ? "grad" : "input"), DENSE_REAL);
     struct dense rois = load_as(k, tensor_arg(k, "rois"), DENSE_REAL);
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    uint32_t ndim = tensor_sizes(result(k, 0), size);
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
     const struct dense *images = back ? &out : &given, *bins = back ? &given : &out;
     if (images->ndim != 4 || bins->ndim != 4 || rois.ndim != 2 || rois.size[1] != 5)
@@ -142,7 +142,7 @@ void kernel_roi_pool(struct kernel *k)
     struct dense x = load_as(k, tensor_arg(k, "input"), DENSE_REAL);
     struct dense rois = load_as(k, tensor_arg(k, "rois"), DENSE_REAL);
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    uint32_t ndim = tensor_sizes(result(k, 0), size);
     struct dense out = dense_new(k, DENSE_REAL, size, ndim),
                  at = dense_new(k, DENSE_INT, size, ndim);
     double scale = real_arg(k, "spatial_scale", 1);
@@ -185,7 +185,7 @@ void kernel_roi_pool_backward(struct kernel *k)
     struct dense rois = load_as(k, tensor_arg(k, "rois"), DENSE_REAL);
     struct dense at = load_as(k, tensor_arg(k, "argmax"), DENSE_INT);
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    uint32_t ndim = tensor_sizes(result(k, 0), size);
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
     if (k->failed || ndim != 4 || g.ndim != 4 || rois.ndim != 2 || at.n != g.n)
         return;

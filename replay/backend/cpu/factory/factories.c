@@ -14,11 +14,11 @@ void kernel_nothing(struct kernel *k)
 /* From both ends, as PyTorch does (aten/src/ATen/native/RangeFactories.cpp). PARAM: logspace. */
 void kernel_linspace(struct kernel *k)
 {
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(to, size);
     cdouble start, end, base = complex_arg(k, "base", 10);
-    struct value a = value_arg(k, "start"), b = value_arg(k, "end");
+    struct kernel_value a = value_arg(k, "start"), b = value_arg(k, "end");
     struct dense first = load_value(k, a, DENSE_COMPLEX), last = load_value(k, b, DENSE_COMPLEX);
     bool is_int = to.meta && dense_kind_of(to.meta->dtype) == DENSE_INT;
     struct dense out = dense_new(k, DENSE_COMPLEX, size, ndim);
@@ -48,8 +48,8 @@ void kernel_triangle_indices(struct kernel *k)
 {
     int64_t rows = int_arg(k, "row", 0), columns = int_arg(k, "col", 0), size[2];
     int64_t offset = int_arg(k, "offset", 0), at = 0;
-    struct tensor to = result(k, 0);
-    tensor_sizes(k, to, size);
+    struct kernel_tensor to = result(k, 0);
+    tensor_sizes(to, size);
     struct dense out = dense_new(k, DENSE_INT, size, 2);
     for (int64_t r = 0; r < rows && !k->failed; r++)
         for (int64_t c = 0; c < columns; c++)
@@ -63,7 +63,7 @@ void kernel_triangle_indices(struct kernel *k)
 /* A permutation of n numbers, by Fisher and Yates. */
 void kernel_randperm(struct kernel *k)
 {
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     int64_t n = int_arg(k, "n", 0);
     struct dense out = dense_new(k, DENSE_INT, &n, 1);
     struct random r = random_of(k);
@@ -116,7 +116,7 @@ void kernel_window(struct kernel *k)
 void kernel_frequencies(struct kernel *k)
 {
     int64_t n = int_arg(k, "n", 1), size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    uint32_t ndim = tensor_sizes(result(k, 0), size);
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
     double unit = 1 / ((double)n * real_arg(k, "d", 1));
     for (int64_t i = 0; i < out.n; i++)
@@ -129,7 +129,7 @@ void kernel_affine_grid(struct kernel *k)
 {
     struct dense theta = load_as(k, tensor_arg(k, "theta"), DENSE_REAL);
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, result(k, 0), size), dims = ndim > 2 ? ndim - 2 : 0;
+    uint32_t ndim = tensor_sizes(result(k, 0), size), dims = ndim > 2 ? ndim - 2 : 0;
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
     bool corners = bool_arg(k, "align_corners", false);
     int64_t places = dims ? out.n / (size[0] * dims > 0 ? size[0] * dims : 1) : 0;
@@ -192,7 +192,7 @@ void kernel_inductor_seeds(struct kernel *k)
 void kernel_inductor_random(struct kernel *k)
 {
     int64_t size[TENSOR_MAX_DIM], low = int_arg(k, "low", 0), high = int_arg(k, "high", 1);
-    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    uint32_t ndim = tensor_sizes(result(k, 0), size);
     struct dense seed = load_as(k, tensor_arg(k, "seed"), DENSE_INT);
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
     bool normal = str_is(text_arg(k, "mode"), "randn");

@@ -72,7 +72,7 @@ void kernel_embedding_bag(struct kernel *k)
     struct dense rest[] = { to_bag, sizes, most };
     int64_t size[TENSOR_MAX_DIM], n;
     for (uint32_t i = 1; i < 4 && i < n_results(k); i++) {
-        uint32_t ndim = tensor_sizes(k, result(k, i), size);
+        uint32_t ndim = tensor_sizes(result(k, i), size);
         n = ndim == 1 ? size[0] : ndim == 2 ? size[0] * size[1] : 0;
         if (result(k, i).meta && n == rest[i - 1].n)
             store(k, result(k, i), rest[i - 1]);

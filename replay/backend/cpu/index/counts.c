@@ -6,7 +6,7 @@
 /* repeat_interleave(repeats): i, repeats[i] times; or elements of self along a dimension. */
 void kernel_repeat_interleave(struct kernel *k)
 {
-    struct value repeats = value_arg(k, "repeats");
+    struct kernel_value repeats = value_arg(k, "repeats");
     struct dense n = load_value(k, repeats, DENSE_INT);
     struct dense out =
         like_result(k, 0, has_arg(k, "self") ? load(k, tensor_arg(k, "self")).kind : DENSE_INT);

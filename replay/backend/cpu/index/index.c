@@ -38,9 +38,9 @@ void kernel_index_select(struct kernel *k)
     struct dense index = load_as(k, tensor_arg(k, embedding ? "indices" : "index"), DENSE_INT);
     uint32_t dim = embedding ? 0 : wrapped_dim(int_arg(k, "dim", 0), x.ndim);
     struct around a = around_dim(&x, dim);
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(to, size);
     struct dense out = dense_new(k, x.kind, size, ndim);
     size_t bytes = (size_t)a.inner * dense_size(x.kind);
     for (int64_t o = 0; o < a.outer && !k->failed; o++)
@@ -59,9 +59,9 @@ void kernel_embedding_backward(struct kernel *k)
 {
     struct dense g = load_as(k, tensor_arg(k, "grad_output"), DENSE_REAL);
     struct dense index = load_as(k, tensor_arg(k, "indices"), DENSE_INT);
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM], padding = int_arg(k, "padding_idx", -1);
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(to, size);
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
     int64_t inner = index.n ? g.n / index.n : 0;
     bool scale = bool_arg(k, "scale_grad_by_freq", false);
@@ -142,8 +142,8 @@ void kernel_scatter(struct kernel *k)
 {
     struct dense x = load(k, tensor_arg(k, "self"));
     struct dense index = load_as(k, tensor_arg(k, "index"), DENSE_INT);
-    struct value from = value_arg(k, has_arg(k, "src") ? "src" : "value");
-    bool number = from.kind != VALUE_TENSOR;
+    struct kernel_value from = value_arg(k, has_arg(k, "src") ? "src" : "value");
+    bool number = from.kind != KERNEL_TENSOR;
     struct dense src = load_value(k, from, x.kind);
     uint32_t dim = wrapped_dim(int_arg(k, "dim", 0), x.ndim);
     enum combine how = k->row->param == 1 ? COMBINE_ADD : combine_named(text_arg(k, "reduce"));
@@ -176,7 +176,7 @@ void kernel_index_rows(struct kernel *k)
 {
     struct dense x = load(k, tensor_arg(k, "self"));
     struct dense index = load_as(k, tensor_arg(k, "index"), DENSE_INT);
-    struct value from = value_arg(k, has_arg(k, "source") ? "source" : "value");
+    struct kernel_value from = value_arg(k, has_arg(k, "source") ? "source" : "value");
     struct dense src = load_value(k, from, x.kind);
     struct around a = around_dim(&x, wrapped_dim(int_arg(k, "dim", 0), x.ndim));
     bool fill = k->row->param == 2, include = bool_arg(k, "include_self", true);
@@ -271,15 +271,15 @@ static bool add_mask(struct kernel *k, struct indexed *x, struct dense mask)
 
 static bool gather_indices(struct kernel *k, struct indexed *x)
 {
-    const struct value *items;
+    const struct kernel_value *items;
     uint32_t n = list_arg(k, "indices", &items);
     memset(x, 0, sizeof *x);
     for (uint32_t i = 0; i < n && x->n_dims < INDEX_MAX && !k->failed; i++) {
-        if (items[i].kind != VALUE_TENSOR) {
+        if (items[i].kind != KERNEL_TENSOR) {
             x->n_dims++;
             continue;
         }
-        struct tensor t = items[i].u.tensor;
+        struct kernel_tensor t = items[i].u.tensor;
         struct dense index = load_as(k, t, DENSE_INT);
         if (t.meta->dtype == DTYPE_B8 || t.meta->dtype == DTYPE_U8) {
             add_mask(k, x, index);
@@ -457,9 +457,9 @@ void kernel_masked_index_put(struct kernel *k)
 void kernel_nonzero(struct kernel *k)
 {
     struct dense x = load(k, tensor_arg(k, "self"));
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM], row = 0;
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(to, size);
     struct dense out = dense_new(k, DENSE_INT, size, ndim);
     int64_t fill = int_arg(k, "fill_value", -1);
     for (int64_t i = 0; i < out.n; i++)
@@ -507,9 +507,9 @@ void kernel_masked_select(struct kernel *k)
 
 void kernel_masked_scatter(struct kernel *k)
 {
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM], at = 0;
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(to, size);
     struct dense x = dense_broadcast(k, load(k, tensor_arg(k, "self")), size, ndim);
     struct dense src = load_as(k, tensor_arg(k, "source"), x.kind);
     struct dense mask = mask_for(k, size, ndim);

@@ -69,11 +69,11 @@ void kernel_unique(struct kernel *k)
         counts.u.i[at]++;
     }
     store(k, result(k, 0), out);
-    struct tensor second = result(k, 1), third = result(k, 2);
+    struct kernel_tensor second = result(k, 1), third = result(k, 2);
     int64_t size[TENSOR_MAX_DIM];
-    if (second.meta && tensor_sizes(k, second, size) == x.ndim && (x.ndim == 0 || size[0]))
+    if (second.meta && tensor_sizes(second, size) == x.ndim && (x.ndim == 0 || size[0]))
         store(k, second, inverse);
-    if (n_results(k) > 2 && third.meta && third.meta->ndim == 1 && tensor_sizes(k, third, size) &&
+    if (n_results(k) > 2 && third.meta && third.meta->ndim == 1 && tensor_sizes(third, size) &&
         size[0] == counts.n)
         store(k, third, counts);
 }
@@ -124,7 +124,6 @@ void kernel_unique_dim(struct kernel *k)
     int64_t size[TENSOR_MAX_DIM];
     struct dense parts[] = { inverse, counts };
     for (uint32_t i = 1; i < 3 && i < n_results(k); i++)
-        if (result(k, i).meta && tensor_sizes(k, result(k, i), size) == 1 &&
-            size[0] == parts[i - 1].n)
+        if (result(k, i).meta && tensor_sizes(result(k, i), size) == 1 && size[0] == parts[i - 1].n)
             store(k, result(k, i), parts[i - 1]);
 }

@@ -105,7 +105,7 @@ void kernel_histc(struct kernel *k)
 /* block_diag: each on the diagonal behind the one before. */
 void kernel_block_diag(struct kernel *k)
 {
-    const struct value *items;
+    const struct kernel_value *items;
     uint32_t n = list_arg(k, "tensors", &items);
     struct dense out = like_result(k, 0, DENSE_COMPLEX);
     int64_t row = 0, column = 0;

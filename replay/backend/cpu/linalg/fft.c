@@ -190,7 +190,7 @@ void kernel_fft(struct kernel *k)
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_COMPLEX);
     int64_t given[TENSOR_MAX_DIM], size[TENSOR_MAX_DIM];
     uint32_t dims[TENSOR_MAX_DIM], n = ints_arg(k, "dim", given, TENSOR_MAX_DIM);
-    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    uint32_t ndim = tensor_sizes(result(k, 0), size);
     bool to_real = k->row->param == 2;
     bool forward = to_real ? false : k->row->param == 1 || bool_arg(k, "forward", true);
     double total = 1;

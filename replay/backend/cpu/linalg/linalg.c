@@ -96,8 +96,8 @@ struct matrices load_right_side(struct kernel *k, const char *name, const struct
 void store_result(struct kernel *k, uint32_t i, struct dense x)
 {
     int64_t size[TENSOR_MAX_DIM], n = 1;
-    struct tensor to = result(k, i);
-    uint32_t ndim = tensor_sizes(k, to, size);
+    struct kernel_tensor to = result(k, i);
+    uint32_t ndim = tensor_sizes(to, size);
     for (uint32_t d = 0; d < ndim; d++)
         n *= size[d];
     if (to.meta && n)

@@ -323,7 +323,7 @@ int64_t eigh(struct kernel *k, struct matrix a, bool upper, double eps, double *
 
 void kernel_linalg_eigh(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "A");
+    struct kernel_tensor x = tensor_arg(k, "A");
     struct matrices a = matrices_of(k, load_as(k, x, DENSE_COMPLEX));
     struct str side = text_arg(k, "UPLO");
     bool upper = side.n && (side.p[0] == 'U' || side.p[0] == 'u');

@@ -209,7 +209,7 @@ static bool svd_or_fail(struct kernel *k, struct matrix a, enum dtype dtype, str
 /* U, S, Vh; U and Vh may be square, or not wanted. */
 void kernel_linalg_svd(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "A");
+    struct kernel_tensor x = tensor_arg(k, "A");
     struct matrices a = matrices_of(k, load_as(k, x, DENSE_COMPLEX));
     bool full = bool_arg(k, "full_matrices", false);
     int64_t least = a.rows < a.columns ? a.rows : a.columns;
@@ -234,8 +234,8 @@ void kernel_linalg_svd(struct kernel *k)
 static double limit_of(struct kernel *k, const char *name, const struct matrices *a, int64_t i,
                        double otherwise)
 {
-    struct value v = value_arg(k, name);
-    if (v.kind == VALUE_NONE || k->failed)
+    struct kernel_value v = value_arg(k, name);
+    if (v.kind == KERNEL_NONE || k->failed)
         return otherwise;
     struct dense like = per_matrix(k, a, DENSE_REAL, 0);
     struct dense x = dense_broadcast(k, load_value(k, v, DENSE_REAL), like.size, like.ndim);
@@ -261,7 +261,7 @@ static struct matrix pseudo_inverse(struct kernel *k, struct svd s, double limit
 /* get_atol_rtol() of LinearAlgebra.cpp. */
 void kernel_linalg_pinv(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self");
+    struct kernel_tensor x = tensor_arg(k, "self");
     struct matrices a = matrices_of(k, load_as(k, x, DENSE_COMPLEX));
     struct matrices out = matrices_like(k, &a, a.columns, a.rows);
     int64_t longer = a.rows > a.columns ? a.rows : a.columns, rank;
@@ -299,7 +299,7 @@ static double distance2(struct matrix a, struct matrix x, struct matrix b, int64
 /* solution, residuals, rank, singular_values: the last three are empty for some drivers. */
 void kernel_linalg_lstsq(struct kernel *k)
 {
-    struct tensor given = tensor_arg(k, "self");
+    struct kernel_tensor given = tensor_arg(k, "self");
     struct matrices a = matrices_of(k, load_as(k, given, DENSE_COMPLEX));
     struct matrices b = load_right_side(k, "b", &a);
     double eps = given.meta ? eps_of(given.meta->dtype) : 0;

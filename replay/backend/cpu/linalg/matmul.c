@@ -75,7 +75,8 @@ static struct dense scaled_sum(struct kernel *k, struct dense self, struct dense
     return product;
 }
 
-static enum dense_kind common_kind(const struct kernel *k, struct tensor a, struct tensor b)
+static enum dense_kind common_kind(const struct kernel *k, struct kernel_tensor a,
+                                   struct kernel_tensor b)
 {
     enum dense_kind x = dense_kind_of(a.meta->dtype), y = dense_kind_of(b.meta->dtype);
     (void)k;
@@ -89,7 +90,7 @@ void kernel_multiply(struct kernel *k)
                          : has_arg(k, "vec")    ? "vec"
                          : has_arg(k, "tensor") ? "tensor"
                                                 : "other";
-    struct tensor x = tensor_arg(k, "self"), y = tensor_arg(k, second);
+    struct kernel_tensor x = tensor_arg(k, "self"), y = tensor_arg(k, second);
     if (!x.meta || !y.meta)
         return;
     enum dense_kind kind = common_kind(k, x, y);
@@ -105,9 +106,9 @@ void kernel_add_multiply(struct kernel *k)
     static const char *const names[][2] = { { "mat1", "mat2" },
                                             { "batch1", "batch2" },
                                             { "mat", "vec" } };
-    struct tensor to = result(k, 0), x = { 0 }, y = { 0 };
+    struct kernel_tensor to = result(k, 0), x = { 0 }, y = { 0 };
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(to, size);
     for (size_t i = 0; i < 3; i++)
         if (has_arg(k, names[i][0]) && has_arg(k, names[i][1])) {
             x = tensor_arg(k, names[i][0]);
@@ -138,9 +139,9 @@ void kernel_add_multiply(struct kernel *k)
 /* addr: beta * self + alpha * vec1 outer vec2. */
 void kernel_addr(struct kernel *k)
 {
-    struct tensor to = result(k, 0), x = tensor_arg(k, "vec1"), y = tensor_arg(k, "vec2");
+    struct kernel_tensor to = result(k, 0), x = tensor_arg(k, "vec1"), y = tensor_arg(k, "vec2");
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(to, size);
     if (!x.meta || !y.meta || !to.meta)
         return;
     enum dense_kind kind = dense_kind_of(to.meta->dtype);

@@ -47,14 +47,14 @@ static double forward(const struct ctc *c, int64_t b, int64_t first, int64_t ste
 
 static struct dense lengths(struct kernel *k, const char *name)
 {
-    const struct value *items;
+    const struct kernel_value *items;
     uint32_t n = list_arg(k, name, &items);
-    if (!n && value_arg(k, name).kind == VALUE_TENSOR)
+    if (!n && value_arg(k, name).kind == KERNEL_TENSOR)
         return load_as(k, tensor_arg(k, name), DENSE_INT);
     int64_t size = n;
     struct dense ret = dense_new(k, DENSE_INT, &size, 1);
     for (uint32_t i = 0; i < n && !k->failed; i++)
-        ret.u.i[i] = number_as_int(k, items[i], 0);
+        ret.u.i[i] = number_as_int(items[i], 0);
     return ret;
 }
 
@@ -65,7 +65,7 @@ void kernel_ctc_loss(struct kernel *k)
                      .blank = int_arg(k, "blank", 0) };
     struct dense in = lengths(k, "input_lengths"), of = lengths(k, "target_lengths");
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, result(k, 1), size);
+    uint32_t ndim = tensor_sizes(result(k, 1), size);
     struct dense alpha = dense_new(k, DENSE_REAL, size, ndim);
     if (k->failed || ndim != 3 || c.log_probs.ndim != 3 || in.n != size[0] || of.n != size[0])
         return;

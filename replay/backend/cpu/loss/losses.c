@@ -209,7 +209,7 @@ void kernel_log_sigmoid_forward(struct kernel *k)
     }
     store(k, result(k, 0), x);
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, result(k, 1), size);
+    uint32_t ndim = tensor_sizes(result(k, 1), size);
     if (ndim == x.ndim && (!ndim || size[0] == x.size[0]))
         store(k, result(k, 1), kept);
 }

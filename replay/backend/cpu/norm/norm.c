@@ -175,7 +175,7 @@ static void write_running(struct kernel *k, const char *name, int64_t channel,
  * In the _functional form the updated running statistics are results 3 and 4. */
 void kernel_batch_norm(struct kernel *k)
 {
-    struct tensor input = tensor_arg(k, "input");
+    struct kernel_tensor input = tensor_arg(k, "input");
     struct dense x = load_as(k, input, DENSE_REAL);
     struct dense weight = load_optional(k, "weight"), bias = load_optional(k, "bias");
     struct dense mean = load_optional(k, "running_mean"), var = load_optional(k, "running_var");
@@ -266,7 +266,7 @@ void kernel_rms_norm(struct kernel *k)
     struct dense w = load_optional(k, "weight");
     int64_t shape[TENSOR_MAX_DIM], n = 1;
     uint32_t ndim = ints_arg(k, "normalized_shape", shape, TENSOR_MAX_DIM);
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     for (uint32_t i = 0; i < ndim; i++)
         n *= shape[i];
     double eps = real_arg(k, "eps", to.meta && to.meta->dtype == DTYPE_F64 ? 0x1p-52 : 0x1p-23);

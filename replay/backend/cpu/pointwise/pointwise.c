@@ -59,13 +59,13 @@ static const struct point_functions functions[] = {
 #undef POINT
 };
 
-void run_point(struct kernel *k, int number, struct tensor to)
+void run_point(struct kernel *k, int number, struct kernel_tensor to)
 {
     const struct point_functions *f = &functions[number];
     struct point_call call;
     struct dense in[POINT_MAX_TENSORS] = { 0 };
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(to, size);
     static const double nothing[2] = { 0, 0 };
     bool given[POINT_MAX_TENSORS] = { false };
     point_call_of(k, number, to, &call);
@@ -73,7 +73,7 @@ void run_point(struct kernel *k, int number, struct tensor to)
     struct point_numbers *q = &call.numbers;
     struct dense out = dense_new(k, kind, size, ndim);
     for (uint32_t i = 0; i < call.n_values; i++)
-        if (call.values[i].kind != VALUE_NONE)
+        if (call.values[i].kind != KERNEL_NONE)
             in[i] = dense_broadcast(k, load_value(k, call.values[i], kind), size, ndim);
     if (k->failed)
         return;

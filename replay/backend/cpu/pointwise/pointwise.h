@@ -6,6 +6,6 @@
 #include "replay/backend/pointwise/pointwise_ops.h"
 
 /* As the call's row were that one, and `to` its result. */
-void run_point(struct kernel *k, int number, struct tensor to);
+void run_point(struct kernel *k, int number, struct kernel_tensor to);
 
 #endif

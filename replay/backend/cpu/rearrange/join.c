@@ -6,9 +6,9 @@
 /* cat; stack (PARAM 1) has a new dimension. */
 void kernel_cat(struct kernel *k)
 {
-    const struct value *items;
+    const struct kernel_value *items;
     uint32_t n = list_arg(k, "tensors", &items);
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     if (!to.meta)
         return;
     struct dense out = like_result(k, 0, dense_kind_of(to.meta->dtype));
@@ -188,11 +188,11 @@ void kernel_repeat(struct kernel *k)
  * all of them, flattened, side by side. */
 void kernel_chunk_cat(struct kernel *k)
 {
-    const struct value *items;
+    const struct kernel_value *items;
     uint32_t n = list_arg(k, "tensors", &items), ndim;
     int64_t chunks = int_arg(k, "num_chunks", 1), size[TENSOR_MAX_DIM], filled = 0;
-    struct tensor to = result(k, 0);
-    ndim = tensor_sizes(k, to, size);
+    struct kernel_tensor to = result(k, 0);
+    ndim = tensor_sizes(to, size);
     enum dense_kind kind = to.meta ? dense_kind_of(to.meta->dtype) : DENSE_REAL;
     struct dense out = dense_new(k, kind, size, ndim);
     int64_t width = ndim ? size[ndim - 1] : 0;

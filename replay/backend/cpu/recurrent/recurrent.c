@@ -16,7 +16,7 @@ struct layer {
 };
 
 struct weights {
-    const struct value *items;
+    const struct kernel_value *items;
     uint32_t n, each, at;
     bool biased;
 };
@@ -129,7 +129,7 @@ void kernel_recurrent(struct kernel *k)
 {
     enum cell cell = (enum cell)k->row->param;
     struct dense x = load_as(k, tensor_arg(k, "input"), DENSE_REAL), h, c = { 0 };
-    const struct value *states = NULL;
+    const struct kernel_value *states = NULL;
     bool first = bool_arg(k, "batch_first", false);
     struct weights w = { .biased = bool_arg(k, "has_biases", true) };
     w.n = list_arg(k, "params", &w.items);

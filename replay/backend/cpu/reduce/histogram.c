@@ -56,12 +56,12 @@ static void equal_bins(struct kernel *k, const struct dense *x, int64_t width, i
 /* Of `bins`: numbers of bins, or tensors of edges. */
 static int64_t axes_of(struct kernel *k, const struct dense *x, int64_t width, struct axis *axes)
 {
-    struct value bins = value_arg(k, "bins");
-    const struct value *items = &bins;
-    int64_t n = value_is_sequence(bins) ? list_arg(k, "bins", &items) : 1;
-    struct tensor self = tensor_arg(k, "self");
+    struct kernel_value bins = value_arg(k, "bins");
+    const struct kernel_value *items = &bins;
+    int64_t n = value_has_items(bins) ? list_arg(k, "bins", &items) : 1;
+    struct kernel_tensor self = tensor_arg(k, "self");
     for (int64_t i = 0; i < n && i < TENSOR_MAX_DIM && !k->failed; i++) {
-        if (items[i].kind == VALUE_TENSOR) {
+        if (items[i].kind == KERNEL_TENSOR) {
             struct dense edges = load_value(k, items[i], DENSE_REAL);
             axes[i] = (struct axis){ edges.u.r, edges.n - 1 };
         } else {
@@ -127,7 +127,7 @@ void kernel_histogram(struct kernel *k)
     }
     if (k->row->param == 2)
         return;
-    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    uint32_t ndim = tensor_sizes(result(k, 0), size);
     struct dense hist = dense_new(k, DENSE_REAL, size, ndim);
     count(k, x, axes, width, hist);
     if (bool_arg(k, "density", false) && !k->failed)
@@ -148,7 +148,7 @@ void kernel_hash(struct kernel *k)
     struct dense x = load(k, tensor_arg(k, "self"));
     bool reduced[TENSOR_MAX_DIM];
     int64_t size[TENSOR_MAX_DIM], n = 1;
-    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    uint32_t ndim = tensor_sizes(result(k, 0), size);
     struct dense out = dense_new(k, DENSE_INT, size, ndim);
     dims_arg(k, "dim", x.ndim, reduced);
     for (uint32_t d = 0; d < x.ndim; d++)

@@ -51,7 +51,7 @@ void kernel_quantile(struct kernel *k)
         x = dense_reshape(x, &x.n, 1);
     struct around a = around_dim(&x, wrapped_dim(int_arg(k, "dim", 0), x.ndim));
     int64_t rows = a.outer * a.inner, size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    uint32_t ndim = tensor_sizes(result(k, 0), size);
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
     double *row = workspace(k, a.n, sizeof *row);
     if (k->failed || out.n != rows * q.n)

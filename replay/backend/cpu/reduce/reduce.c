@@ -80,9 +80,9 @@ static cdouble reduce_complex(enum reduction what, const cdouble *x, int64_t n)
 void kernel_reduce(struct kernel *k)
 {
     enum reduction what = (enum reduction)k->row->param;
-    struct tensor self = tensor_arg(k, "self"), to = result(k, 0);
+    struct kernel_tensor self = tensor_arg(k, "self"), to = result(k, 0);
     int64_t n, size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(to, size);
     struct dense x = load(k, self);
     if (x.kind == DENSE_INT && to.meta && dense_kind_of(to.meta->dtype) != DENSE_INT)
         x = dense_convert(k, x, dense_kind_of(to.meta->dtype));

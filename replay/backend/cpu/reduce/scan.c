@@ -8,7 +8,7 @@
 /* cumsum, cumprod (PARAM 1), logcumsumexp (2). */
 void kernel_cumulate(struct kernel *k)
 {
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     if (!to.meta)
         return;
     struct dense x = load_as(k, tensor_arg(k, "self"), dense_kind_of(to.meta->dtype));

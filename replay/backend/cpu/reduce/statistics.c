@@ -11,7 +11,7 @@ void kernel_variance(struct kernel *k)
     struct dense x = load(k, tensor_arg(k, "self"));
     x = reduced_last(k, x.kind == DENSE_INT ? dense_convert(k, x, DENSE_REAL) : x, "dim", &n);
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    uint32_t ndim = tensor_sizes(result(k, 0), size);
     struct dense out = dense_new(k, DENSE_REAL, size, ndim),
                  mean = dense_new(k, x.kind, size, ndim);
     int64_t rows = out.n;
@@ -77,7 +77,7 @@ static void logsumexp_complex(struct kernel *k)
 {
     int64_t n, size[TENSOR_MAX_DIM];
     struct dense x = reduced_last(k, load_as(k, tensor_arg(k, "self"), DENSE_COMPLEX), "dim", &n);
-    uint32_t ndim = tensor_sizes(k, result(k, 0), size);
+    uint32_t ndim = tensor_sizes(result(k, 0), size);
     struct dense out = dense_new(k, DENSE_COMPLEX, size, ndim);
     for (int64_t r = 0; r < out.n && !k->failed; r++) {
         double most = -INFINITY;

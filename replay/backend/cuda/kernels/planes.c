@@ -1,10 +1,10 @@
 #include "replay/backend/cuda/kernels/planes.h"
 
-bool planes_of(struct kernel *k, struct tensor x, uint32_t dims, i64 *size, i64 *stride)
+bool planes_of(struct kernel *k, struct kernel_tensor x, uint32_t dims, i64 *size, i64 *stride)
 {
     int64_t of_x[TENSOR_MAX_DIM], own[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, x, of_x);
-    if (k->failed || !x.meta || !tensor_strides(k, x, own) || ndim < dims || ndim > dims + 2)
+    uint32_t ndim = tensor_sizes(x, of_x);
+    if (k->failed || !x.meta || !tensor_strides(x, own) || ndim < dims || ndim > dims + 2)
         return false;
     for (uint32_t i = 0; i < PLANE_STRIDES; i++) {
         size[i] = 1;
@@ -31,11 +31,11 @@ void plane_numbers(const struct kernel *k, const char *name, uint32_t dims, i64 
     }
 }
 
-int64_t planes_reach(const struct kernel *k, const struct tensor *x, uint32_t n)
+int64_t planes_reach(const struct kernel_tensor *x, uint32_t n)
 {
     int64_t most = 0;
     for (uint32_t i = 0; i < n; i++) {
-        int64_t reach = x[i].meta ? tensor_extent(k, x[i]) : 0;
+        int64_t reach = x[i].meta ? tensor_extent(x[i]) : 0;
         most = reach > most ? reach : most;
     }
     return most;

@@ -14,16 +14,16 @@ void define(struct defines *d, const char *format, ...)
         d->n += (size_t)n;
 }
 
-struct dims dims_of(const struct kernel *k, struct tensor x)
+struct dims dims_of(struct kernel_tensor x)
 {
     struct dims d = { 0 };
-    d.ndim = tensor_sizes(k, x, d.size);
+    d.ndim = tensor_sizes(x, d.size);
     return d;
 }
 
 /* ---- Operands ---- */
 
-static bool start_operand(struct kernel *k, struct tensor x, struct operand *ret)
+static bool start_operand(struct kernel *k, struct kernel_tensor x, struct operand *ret)
 {
     *ret = (struct operand){ 0 };
     if (!x.meta)
@@ -39,25 +39,22 @@ static bool start_operand(struct kernel *k, struct tensor x, struct operand *ret
     return true;
 }
 
-static int64_t stride_of(const struct kernel *k, struct tensor x, uint32_t dim)
+static int64_t stride_of(struct kernel_tensor x, uint32_t dim)
 {
-    int64_t stride = 0, size = 1;
-    sym_to_i64(k->call->pool, x.meta->stride[dim], &stride);
-    sym_to_i64(k->call->pool, x.meta->size[dim], &size);
-    return size == 1 ? 0 : stride;
+    return x.meta->size[dim] == 1 ? 0 : x.meta->stride[dim];
 }
 
-struct operand operand_of(struct kernel *k, struct tensor x, const struct dims *d)
+struct operand operand_of(struct kernel *k, struct kernel_tensor x, const struct dims *d)
 {
     struct operand ret;
     if (!start_operand(k, x, &ret))
         return ret;
     for (uint32_t i = 0; i < x.meta->ndim && i < d->ndim; i++)
-        ret.stride[d->ndim - 1 - i] = stride_of(k, x, x.meta->ndim - 1 - i);
+        ret.stride[d->ndim - 1 - i] = stride_of(x, x.meta->ndim - 1 - i);
     return ret;
 }
 
-struct operand operand_kept(struct kernel *k, struct tensor x, const struct dims *d)
+struct operand operand_kept(struct kernel *k, struct kernel_tensor x, const struct dims *d)
 {
     struct operand ret;
     uint32_t at = 0;
@@ -65,9 +62,9 @@ struct operand operand_kept(struct kernel *k, struct tensor x, const struct dims
         return ret;
     for (uint32_t i = 0; i < d->ndim; i++)
         if (!d->reduced[i] && x.meta->ndim == d->ndim)
-            ret.stride[i] = stride_of(k, x, i);
+            ret.stride[i] = stride_of(x, i);
         else if (!d->reduced[i] && at < x.meta->ndim)
-            ret.stride[i] = stride_of(k, x, at++);
+            ret.stride[i] = stride_of(x, at++);
     return ret;
 }
 
@@ -84,11 +81,11 @@ struct operand operand_room(struct kernel *k, enum dtype dtype, const struct dim
     return ret;
 }
 
-struct operand operand_along(struct kernel *k, struct tensor x, uint32_t dim)
+struct operand operand_along(struct kernel *k, struct kernel_tensor x, uint32_t dim)
 {
     struct operand ret;
     if (start_operand(k, x, &ret) && x.meta->ndim)
-        ret.stride[dim] = stride_of(k, x, 0);
+        ret.stride[dim] = stride_of(x, 0);
     return ret;
 }
 

@@ -22,16 +22,16 @@ struct dims {
 };
 
 /* Sizes of x; nothing is reduced yet. */
-struct dims dims_of(const struct kernel *k, struct tensor x);
+struct dims dims_of(struct kernel_tensor x);
 /* Broadcast to the dims, the last ones to the last. No tensor: an operand that is not there.
  * Declines what kernels do not take. */
-struct operand operand_of(struct kernel *k, struct tensor x, const struct dims *d);
+struct operand operand_of(struct kernel *k, struct kernel_tensor x, const struct dims *d);
 /* Of a tensor that has the dims that are not reduced, or all of them with those of size 1. */
-struct operand operand_kept(struct kernel *k, struct tensor x, const struct dims *d);
+struct operand operand_kept(struct kernel *k, struct kernel_tensor x, const struct dims *d);
 /* Room for the kept dims' elements in order. */
 struct operand operand_room(struct kernel *k, enum dtype dtype, const struct dims *d);
 /* Elements by dimension `dim` alone: of a vector. */
-struct operand operand_along(struct kernel *k, struct tensor x, uint32_t dim);
+struct operand operand_along(struct kernel *k, struct kernel_tensor x, uint32_t dim);
 
 struct spans {
     struct span rows, cols;

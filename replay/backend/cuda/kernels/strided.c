@@ -18,19 +18,19 @@ void strided_of_sizes(struct strided_set *set, const int64_t *size, uint32_t ndi
         set->n = size[d] ? set->n : 0;
 }
 
-void strided_start(struct kernel *k, struct strided_set *set, struct tensor x)
+void strided_start(struct kernel *k, struct strided_set *set, struct kernel_tensor x)
 {
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, x, size);
+    uint32_t ndim = tensor_sizes(x, size);
     strided_of_sizes(set, size, ndim);
     strided_add(k, set, x);
 }
 
-uint32_t strided_add(struct kernel *k, struct strided_set *set, struct tensor x)
+uint32_t strided_add(struct kernel *k, struct strided_set *set, struct kernel_tensor x)
 {
     int64_t size[TENSOR_MAX_DIM], own[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM] = { 0 };
-    uint32_t ndim = tensor_sizes(k, x, size);
-    if (!tensor_strides(k, x, own) || ndim > set->ndim) {
+    uint32_t ndim = tensor_sizes(x, size);
+    if (!tensor_strides(x, own) || ndim > set->ndim) {
         kernel_fail(k, "a tensor whose strides are not numbers, or that has too many dimensions");
         ndim = 0;
     }
@@ -141,11 +141,11 @@ int strided_dims(const struct strided_set *set)
     return set->ndim <= 4 ? 4 : STRIDED_MAX_DIM;
 }
 
-int64_t tensor_extent(const struct kernel *k, struct tensor x)
+int64_t tensor_extent(struct kernel_tensor x)
 {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], extent = 1;
-    uint32_t ndim = tensor_sizes(k, x, size);
-    if (!tensor_strides(k, x, stride))
+    uint32_t ndim = tensor_sizes(x, size);
+    if (!tensor_strides(x, stride))
         return 0;
     for (uint32_t d = 0; d < ndim; d++) {
         if (size[d] == 0)
@@ -167,7 +167,7 @@ const char *cuda_bits_type(uint32_t bytes)
     }
 }
 
-bool is_plain(struct tensor x)
+bool is_plain(struct kernel_tensor x)
 {
     return !x.meta || (!x.meta->conj && !x.meta->neg);
 }

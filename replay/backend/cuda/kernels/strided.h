@@ -23,9 +23,9 @@ struct strided_set {
 
 void strided_of_sizes(struct strided_set *set, const int64_t *size, uint32_t ndim);
 /* The sizes of x, which becomes tensor 0. */
-void strided_start(struct kernel *k, struct strided_set *set, struct tensor x);
+void strided_start(struct kernel *k, struct strided_set *set, struct kernel_tensor x);
 /* Its number; broadcast to the set's sizes. */
-uint32_t strided_add(struct kernel *k, struct strided_set *set, struct tensor x);
+uint32_t strided_add(struct kernel *k, struct strided_set *set, struct kernel_tensor x);
 /* By its own strides, one a dimension. */
 uint32_t strided_add_strides(struct kernel *k, struct strided_set *set, const int64_t *stride);
 /* Drops dimensions of size 1, merges neighbours that lie one behind the other in every tensor. */
@@ -45,10 +45,10 @@ const char *strided_index(const struct strided_set *set, int64_t beyond);
 int strided_dims(const struct strided_set *set);
 
 /* Elements from the tensor's first one to its last, and one more; 0: there are none. */
-int64_t tensor_extent(const struct kernel *k, struct tensor x);
+int64_t tensor_extent(struct kernel_tensor x);
 /* The type that moves elements of so many bytes: "u32". NULL: there is none. */
 const char *cuda_bits_type(uint32_t bytes);
 /* Not plain: the conjugate or negative bit, complex where numbers are computed. */
-bool is_plain(struct tensor x);
+bool is_plain(struct kernel_tensor x);
 
 #endif

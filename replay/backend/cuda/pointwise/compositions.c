@@ -6,25 +6,25 @@
 /* glu: the first half times the sigmoid of the second. */
 void cuda_glu(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self");
+    struct kernel_tensor x = tensor_arg(k, "self");
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, x, size);
+    uint32_t ndim = tensor_sizes(x, size);
     if (!x.meta || ndim == 0)
         return;
     uint32_t dim = wrapped_dim(int_arg(k, "dim", -1), ndim);
-    struct value second = value_tensor(narrowed(k, x, dim, size[dim] / 2, size[dim] / 2));
-    struct value args[] = { value_tensor(narrowed(k, x, dim, 0, size[dim] / 2)),
-                            run_op(k, "aten.sigmoid.default", &second, 1) };
-    run_into(k, "aten.mul.Tensor", args, 2, value_tensor(result(k, 0)));
+    struct kernel_value second = value_of_tensor(narrowed(k, x, dim, size[dim] / 2, size[dim] / 2));
+    struct kernel_value args[] = { value_of_tensor(narrowed(k, x, dim, 0, size[dim] / 2)),
+                                   run_op(k, "aten.sigmoid.default", &second, 1) };
+    run_into(k, "aten.mul.Tensor", args, 2, value_of_tensor(result(k, 0)));
 }
 
 /* The values, and what backward needs, which is nothing on some devices. */
 void cuda_log_sigmoid_forward(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self"), kept = result(k, 1);
+    struct kernel_tensor x = tensor_arg(k, "self"), kept = result(k, 1);
     int64_t size[TENSOR_MAX_DIM], of_x[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, x, of_x);
-    bool keeps = kept.meta && tensor_sizes(k, kept, size) == ndim && (!ndim || size[0] == of_x[0]);
+    uint32_t ndim = tensor_sizes(x, of_x);
+    bool keeps = kept.meta && tensor_sizes(kept, size) == ndim && (!ndim || size[0] == of_x[0]);
     cuda_point_row(k, POINT_log_sigmoid, result(k, 0));
     if (keeps)
         cuda_point_row(k, POINT_log_sigmoid_kept, kept);
@@ -33,12 +33,12 @@ void cuda_log_sigmoid_forward(struct kernel *k)
 /* linspace of plain numbers. */
 void cuda_linspace(struct kernel *k)
 {
-    struct value start = value_arg(k, "start"), end = value_arg(k, "end");
-    struct tensor to = result(k, 0);
+    struct kernel_value start = value_arg(k, "start"), end = value_arg(k, "end");
+    struct kernel_tensor to = result(k, 0);
     bool ints = to.meta && dense_kind_of(to.meta->dtype) == DENSE_INT;
-    bool floats = start.kind == VALUE_FLOAT || end.kind == VALUE_FLOAT;
-    if (!to.meta || !value_is_number(start) || !value_is_number(end) ||
-        start.kind == VALUE_COMPLEX || end.kind == VALUE_COMPLEX || (ints && floats))
+    bool floats = start.kind == KERNEL_FLOAT || end.kind == KERNEL_FLOAT;
+    if (!to.meta || !value_has_number(start) || !value_has_number(end) ||
+        start.kind == KERNEL_COMPLEX || end.kind == KERNEL_COMPLEX || (ints && floats))
         cuda_decline(k);
     else
         cuda_point_row(k, ints ? POINT_linspace_whole : POINT_linspace_real, to);
@@ -49,32 +49,32 @@ void cuda_linspace(struct kernel *k)
 void cuda_max_unpool(struct kernel *k)
 {
     bool adds = k->row->param > 10;
-    struct tensor x = tensor_arg(k, adds ? "grad_output" : "self"), to = result(k, 0);
-    struct tensor index = tensor_arg(k, "indices");
+    struct kernel_tensor x = tensor_arg(k, adds ? "grad_output" : "self"), to = result(k, 0);
+    struct kernel_tensor index = tensor_arg(k, "indices");
     int64_t size[TENSOR_MAX_DIM], of_to[TENSOR_MAX_DIM], in[2] = { 1, 1 }, out[2] = { 1, 1 };
-    uint32_t ndim = tensor_sizes(k, x, size), dims = (uint32_t)k->row->param % 10;
-    if (k->failed || tensor_sizes(k, to, of_to) != ndim)
+    uint32_t ndim = tensor_sizes(x, size), dims = (uint32_t)k->row->param % 10;
+    if (k->failed || tensor_sizes(to, of_to) != ndim)
         return;
     for (uint32_t d = 0; d < ndim; d++) {
         in[d + dims >= ndim] *= size[d];
         out[d + dims >= ndim] *= of_to[d];
     }
-    struct tensor seen = reshaped_view(k, to, out, 2);
+    struct kernel_tensor seen = reshaped_view(k, to, out, 2);
     if (!seen.meta) {
         cuda_decline(k);
         return;
     }
     zero_elements(k, to);
-    struct value args[] = { value_tensor(seen), value_of_int(k, 1),
-                            value_tensor(reshaped(k, index, in, 2)),
-                            value_tensor(reshaped(k, x, in, 2)) };
+    struct kernel_value args[] = { value_of_tensor(seen), value_of_int(1),
+                                   value_of_tensor(reshaped(k, index, in, 2)),
+                                   value_of_tensor(reshaped(k, x, in, 2)) };
     run_into(k, adds ? "aten.scatter_add_.default" : "aten.scatter_.src", args, 4, args[0]);
 }
 
 /* Each of three places is the others' determinant. */
 void cuda_cross(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self"), y = tensor_arg(k, "other"), to = result(k, 0);
+    struct kernel_tensor x = tensor_arg(k, "self"), y = tensor_arg(k, "other"), to = result(k, 0);
     if (!x.meta || !y.meta || !to.meta || x.meta->ndim != to.meta->ndim ||
         y.meta->ndim != to.meta->ndim) {
         cuda_decline(k);
@@ -83,42 +83,42 @@ void cuda_cross(struct kernel *k)
     uint32_t dim = wrapped_dim(int_arg(k, "dim", -1), to.meta->ndim);
     for (int i = 0; i < 3 && !k->failed; i++) {
         int p = (i + 1) % 3, q = (i + 2) % 3;
-        struct value first[] = { value_tensor(narrowed(k, x, dim, p, 1)),
-                                 value_tensor(narrowed(k, y, dim, q, 1)) };
-        struct value second[] = { value_tensor(narrowed(k, x, dim, q, 1)),
-                                  value_tensor(narrowed(k, y, dim, p, 1)) };
-        struct value both[] = { run_op(k, "aten.mul.Tensor", first, 2),
-                                run_op(k, "aten.mul.Tensor", second, 2) };
-        run_into(k, "aten.sub.Tensor", both, 2, value_tensor(narrowed(k, to, dim, i, 1)));
+        struct kernel_value first[] = { value_of_tensor(narrowed(k, x, dim, p, 1)),
+                                        value_of_tensor(narrowed(k, y, dim, q, 1)) };
+        struct kernel_value second[] = { value_of_tensor(narrowed(k, x, dim, q, 1)),
+                                         value_of_tensor(narrowed(k, y, dim, p, 1)) };
+        struct kernel_value both[] = { run_op(k, "aten.mul.Tensor", first, 2),
+                                       run_op(k, "aten.mul.Tensor", second, 2) };
+        run_into(k, "aten.sub.Tensor", both, 2, value_of_tensor(narrowed(k, to, dim, i, 1)));
     }
 }
 
 void cuda_trace(struct kernel *k)
 {
-    struct value x = value_tensor(tensor_arg(k, "self"));
+    struct kernel_value x = value_of_tensor(tensor_arg(k, "self"));
     x = run_op(k, "aten.diagonal.default", &x, 1);
-    run_into(k, "aten.sum.default", &x, 1, value_tensor(result(k, 0)));
+    run_into(k, "aten.sum.default", &x, 1, value_of_tensor(result(k, 0)));
 }
 
 /* dist: the norm of the difference. */
 void cuda_dist(struct kernel *k)
 {
-    struct value args[] = { value_arg(k, "self"), value_arg(k, "other") };
-    struct value norm[] = { run_op(k, "aten.sub.Tensor", args, 2), value_arg(k, "p") };
-    run_into(k, "aten.linalg_vector_norm.default", norm, 2, value_tensor(result(k, 0)));
+    struct kernel_value args[] = { value_arg(k, "self"), value_arg(k, "other") };
+    struct kernel_value norm[] = { run_op(k, "aten.sub.Tensor", args, 2), value_arg(k, "p") };
+    run_into(k, "aten.linalg_vector_norm.default", norm, 2, value_of_tensor(result(k, 0)));
 }
 
 /* Each on the diagonal behind the one before. */
 void cuda_block_diag(struct kernel *k)
 {
-    const struct value *items;
+    const struct kernel_value *items;
     uint32_t n = list_arg(k, "tensors", &items);
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     int64_t row = 0, column = 0, size[TENSOR_MAX_DIM];
     zero_elements(k, to);
     for (uint32_t i = 0; i < n && !k->failed; i++) {
-        struct tensor x = items[i].u.tensor;
-        uint32_t ndim = tensor_sizes(k, x, size);
+        struct kernel_tensor x = items[i].u.tensor;
+        uint32_t ndim = tensor_sizes(x, size);
         int64_t h = ndim > 1 ? size[0] : 1, w = ndim ? size[ndim - 1] : 1;
         x = ndim == 2 ? x : reshaped(k, x, (int64_t[]){ h, w }, 2);
         if (h && w)

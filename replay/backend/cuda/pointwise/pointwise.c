@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/backend/call/exec.h"
 #include "replay/backend/cuda/kernels/strided.h"
 #include "replay/backend/cuda/pointwise/fusion_group.h"
 
@@ -16,18 +15,16 @@ struct space {
     int64_t size[TENSOR_MAX_DIM];
 };
 
-static bool view_of(struct kernel *k, struct tensor x, const struct space *space,
+static bool view_of(struct kernel *k, struct kernel_tensor x, const struct space *space,
                     struct point_view *view, int64_t *stride)
 {
-    const struct sym_pool *pool = k->call->pool;
     struct memory *m = storage_at(k->call->storages, x.storage);
-    int64_t size[TENSOR_MAX_DIM], offset, reach = 1;
-    uint32_t ndim = tensor_sizes(k, x, size);
-    size_t bytes, element = dtype_size(x.meta->dtype);
+    int64_t size[TENSOR_MAX_DIM], reach = 1;
+    uint32_t ndim = tensor_sizes(x, size);
+    size_t element = dtype_size(x.meta->dtype);
     if (!point_dtype_name(x.meta->dtype) || ndim > space->whole)
         return false;
-    if (!tensor_reach(pool, x.meta, &bytes) || !sym_to_i64(pool, x.meta->offset, &offset) || !m ||
-        m->bytes < bytes)
+    if (!x.meta->addressable || !m || m->bytes < x.meta->reach)
         return kernel_fail(k, "a tensor whose strides are not numbers, or that has no memory"),
                false;
     for (uint32_t i = 0; i < space->ndim; i++) {
@@ -35,20 +32,21 @@ static bool view_of(struct kernel *k, struct tensor x, const struct space *space
         stride[i] = 0;
         if (space->kept[i] < skip || size[d] == 1)
             continue;
-        if (size[d] != space->size[i] || !sym_to_i64(pool, x.meta->stride[d], &stride[i]))
+        if (size[d] != space->size[i])
             return false;
+        stride[i] = x.meta->stride[d];
         reach += (size[d] - 1) * stride[i];
     }
     *view = (struct point_view){ .dtype = x.meta->dtype };
-    view->address = view->low = (uint64_t)(uintptr_t)m->p + (uint64_t)offset * element;
+    view->address = view->low = (uint64_t)(uintptr_t)m->p + (uint64_t)x.meta->offset * element;
     view->high = view->low + (uint64_t)reach * element;
     return true;
 }
 
-static bool space_of(struct kernel *k, struct tensor to, struct space *space, int64_t *n)
+static bool space_of(struct kernel *k, struct kernel_tensor to, struct space *space, int64_t *n)
 {
     int64_t size[TENSOR_MAX_DIM];
-    *space = (struct space){ .whole = tensor_sizes(k, to, size) };
+    *space = (struct space){ .whole = tensor_sizes(to, size) };
     *n = 1;
     for (uint32_t i = 0; i < space->whole; i++) {
         if (size[i] != 1) {
@@ -81,8 +79,8 @@ static enum point_type type_of(const struct point_call *call)
     if (dense_kind_of(dtype) != DENSE_INT)
         return is_wide(dtype) ? wide_type : narrow_type;
     for (uint32_t i = 0; i < call->n_values; i++) {
-        const struct value *v = &call->values[i];
-        if (v->kind != VALUE_TENSOR || dense_kind_of(v->u.tensor.meta->dtype) == DENSE_INT)
+        const struct kernel_value *v = &call->values[i];
+        if (v->kind != KERNEL_TENSOR || dense_kind_of(v->u.tensor.meta->dtype) == DENSE_INT)
             continue;
         bool has_dims = v->u.tensor.meta->ndim > 0;
         if (has_dims && !dims)
@@ -162,14 +160,14 @@ static void add_numbers(struct point_joining *j, const struct point_call *call)
 /* ---- Joining ---- */
 
 /* A number in a tensor's place. */
-static uint8_t add_operand(struct kernel *k, struct point_joining *j, struct value v)
+static uint8_t add_operand(struct point_joining *j, struct kernel_value v)
 {
     if (j->node.type == POINT_I64)
-        return add_number(j, (uint64_t)number_as_int(k, v, 0));
+        return add_number(j, (uint64_t)number_as_int(v, 0));
     if (!point_node_is_complex(&j->node))
-        return add_number(j, bits_of(number_as_real(k, v, 0)));
-    cdouble x = v.kind == VALUE_COMPLEX ? complex_of(v.u.complex.re, v.u.complex.im)
-                                        : complex_of(number_as_real(k, v, 0), 0);
+        return add_number(j, bits_of(number_as_real(v, 0)));
+    cdouble x = v.kind == KERNEL_COMPLEX ? complex_of(v.u.complex.re, v.u.complex.im)
+                                         : complex_of(number_as_real(v, 0), 0);
     return add_complex(j, x);
 }
 
@@ -177,15 +175,15 @@ static bool add_operands(struct kernel *k, struct point_joining *j, const struct
                          const struct space *space)
 {
     for (uint32_t i = 0; i < call->n_values; i++) {
-        struct value v = call->values[i];
+        struct kernel_value v = call->values[i];
         struct point_operand *x = &j->node.x[i];
-        if (v.kind == VALUE_NONE)
+        if (v.kind == KERNEL_NONE)
             continue;
-        if (v.kind != VALUE_TENSOR) {
-            *x = (struct point_operand){ .kind = POINT_NUMBER, .i = add_operand(k, j, v) };
+        if (v.kind != KERNEL_TENSOR) {
+            *x = (struct point_operand){ .kind = POINT_NUMBER, .i = add_operand(j, v) };
             continue;
         }
-        const struct tensor_meta *meta = v.u.tensor.meta;
+        const struct kernel_meta *meta = v.u.tensor.meta;
         *x = (struct point_operand){ POINT_STREAM, (uint8_t)j->n_views, meta->conj, meta->neg };
         if (!view_of(k, v.u.tensor, space, &j->views[j->n_views], j->view_stride[j->n_views]))
             return false;
@@ -207,7 +205,7 @@ static bool reads_elsewhere(const struct point_joining *j)
     return false;
 }
 
-void cuda_point_row(struct kernel *k, int row, struct tensor to)
+void cuda_point_row(struct kernel *k, int row, struct kernel_tensor to)
 {
     struct point_call call;
     struct point_joining j = { .node = { .row = (uint16_t)row, .graph_node = k->call->node } };
@@ -283,9 +281,9 @@ void cuda_nothing(struct kernel *k)
 void cuda_empty(struct kernel *k)
 {
     struct cuda *cuda = cuda_of(k);
-    struct tensor x = result(k, 0);
+    struct kernel_tensor x = result(k, 0);
     struct memory *m = x.meta ? storage_at(k->call->storages, x.storage) : NULL;
-    if (!m || !m->bytes || k->failed || k->call->exec->depth > 1)
+    if (!m || !m->bytes || k->failed || k->call->caller->depth > 1)
         return;
     if (!cuda_check(cuda,
                     cuda->driver.fill_bytes((uint64_t)(uintptr_t)m->p, 0, m->bytes, cuda->stream),

@@ -61,7 +61,7 @@ struct cuda_call {
 struct cuda_kept_found {
     cuda_find_fn *find;
     uint32_t storage;
-    const struct tensor_meta *meta;
+    const struct kernel_meta *meta;
     uint64_t call; /* its number: of exec.calls */
     struct cuda_found found;
 };
@@ -152,7 +152,7 @@ void cuda_end_call(struct cuda *cuda); /* gives its workspaces back */
 /* --- data_counts.c --- */
 
 /* The vtable's. */
-bool cuda_count(struct backend *backend, const struct backend_call *call, struct tensor x,
+bool cuda_count(struct backend *backend, const struct backend_call *call, struct kernel_tensor x,
                 int64_t *ret, bool *known, struct err *err);
 void cuda_founds_forget(struct cuda *cuda);
 void cuda_founds_close(struct cuda *cuda);

@@ -1,6 +1,5 @@
 #include "replay/backend/cuda/runtime/data_counts.h"
 
-#include "replay/backend/call/exec.h"
 #include "replay/backend/cuda/runtime/cuda.h"
 
 struct counter {
@@ -59,7 +58,7 @@ static const struct counter *counter_of(const struct backend_call *call)
         { "unique_consecutive", find_distinct, tell_number },
     };
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
-        if (str_is(call->schema->base, counters[i].base))
+        if (str_is(call->op->base, counters[i].base))
             return &counters[i];
     return NULL;
 }
@@ -90,7 +89,7 @@ void cuda_founds_close(struct cuda *cuda)
     vec_release(&cuda->data_counts.kept);
 }
 
-bool cuda_find(struct kernel *k, cuda_find_fn *find, struct tensor x, struct cuda_found *ret)
+bool cuda_find(struct kernel *k, cuda_find_fn *find, struct kernel_tensor x, struct cuda_found *ret)
 {
     const struct cuda *cuda = cuda_of(k);
     *ret = (struct cuda_found){ 0 };
@@ -99,7 +98,7 @@ bool cuda_find(struct kernel *k, cuda_find_fn *find, struct tensor x, struct cud
     for (size_t i = 0; i < cuda->data_counts.kept.n; i++) {
         const struct cuda_kept_found *kept = &cuda->data_counts.kept.v[i];
         if (kept->find == find && kept->storage == x.storage && kept->meta == x.meta &&
-            kept->call == k->call->exec->calls) {
+            kept->call == k->call->caller->calls) {
             *ret = kept->found;
             return true;
         }
@@ -108,7 +107,7 @@ bool cuda_find(struct kernel *k, cuda_find_fn *find, struct tensor x, struct cud
     return !k->failed;
 }
 
-bool cuda_count(struct backend *backend, const struct backend_call *call, struct tensor x,
+bool cuda_count(struct backend *backend, const struct backend_call *call, struct kernel_tensor x,
                 int64_t *ret, bool *known, struct err *err)
 {
     struct cuda *cuda = (struct cuda *)backend;
@@ -118,14 +117,14 @@ bool cuda_count(struct backend *backend, const struct backend_call *call, struct
     *known = false;
     if (!counter)
         return true;
-    if (call->exec->depth == 0)
+    if (call->caller->depth == 0)
         cuda_founds_forget(cuda);
     cuda_begin_call(cuda, &now, call);
     /* A call from outside has its number only when it is run. */
     struct cuda_kept_found kept = { .find = counter->find,
                                     .storage = x.storage,
                                     .meta = x.meta,
-                                    .call = call->exec->calls + (call->exec->depth == 0) };
+                                    .call = call->caller->calls + (call->caller->depth == 0) };
     counter->find(&k, x, &kept.found);
     int64_t count = k.failed ? 0 : counter->tell(&k, &kept.found);
     bool declined = now.declined && !err_is_set(err);

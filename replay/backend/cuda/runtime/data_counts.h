@@ -19,8 +19,9 @@ struct cuda_found {
 };
 
 /* Works it out; declines what it does not know. Launches only. */
-typedef void cuda_find_fn(struct kernel *k, struct tensor x, struct cuda_found *ret);
-bool cuda_find(struct kernel *k, cuda_find_fn *find, struct tensor x, struct cuda_found *ret);
+typedef void cuda_find_fn(struct kernel *k, struct kernel_tensor x, struct cuda_found *ret);
+bool cuda_find(struct kernel *k, cuda_find_fn *find, struct kernel_tensor x,
+               struct cuda_found *ret);
 
 /* Elements that are not zero: at[0]: u32, how many; at[1]: u32 by tile
  * (replay/backend/cuda/device/index/select.h), how many are before it. */

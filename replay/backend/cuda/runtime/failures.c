@@ -109,7 +109,7 @@ uint64_t cuda_error_word(struct kernel *k)
         return 0;
     }
     f->nodes[f->n] = k->call->node;
-    f->what[f->n] = cuda_keep_name(cuda, op_name(k->call->op));
+    f->what[f->n] = cuda_keep_name(cuda, k->call->op->name);
     cuda->now->error_word = f->device + (uint64_t)f->n++ * 2 * sizeof *f->host;
     return cuda->now->error_word;
 }

@@ -33,7 +33,7 @@ struct cuda *cuda_of(const struct kernel *k);
 /* --- Memory --- */
 
 /* Address of the tensor's first element (storage and offset); 0: it has no elements. */
-uint64_t cuda_address(struct kernel *k, struct tensor x);
+uint64_t cuda_address(struct kernel *k, struct kernel_tensor x);
 /* Until the call ends; aligned to 256 bytes; not zeroed. 0: failed. */
 uint64_t cuda_workspace(struct kernel *k, size_t bytes);
 /* Copies between the host and that memory; reading waits for the stream. */
@@ -55,9 +55,10 @@ struct cuda_layout {
     uint32_t vector;                 /* 16, 8, 4 ... bytes that all can be read and written by */
 };
 /* Of up to 4 tensors, broadcast to the first one's sizes. */
-bool cuda_layout_of(struct kernel *k, const struct tensor *x, uint32_t n, struct cuda_layout *ret);
+bool cuda_layout_of(struct kernel *k, const struct kernel_tensor *x, uint32_t n,
+                    struct cuda_layout *ret);
 /* The tensor itself where its elements lie in order without gaps, otherwise a copy that does. */
-uint64_t cuda_contiguous(struct kernel *k, struct tensor x);
+uint64_t cuda_contiguous(struct kernel *k, struct kernel_tensor x);
 /* Names of the text's types: "f32", "bf16" ...; what sums are kept in: "f32", "f64", "i64". NULL:
  * kernels do not take that dtype. */
 const char *cuda_type(enum dtype dtype);
@@ -108,7 +109,7 @@ void cuda_library_end(struct kernel *k);
 /* A pointwise operator as one of replay/backend/pointwise/pointwise_ops.h's rows, `to` being its
  * result: it joins those that wait, and is computed when anything else is launched, read or asked
  * for its address. */
-void cuda_point_row(struct kernel *k, int row, struct tensor to);
+void cuda_point_row(struct kernel *k, int row, struct kernel_tensor to);
 
 /* All families. */
 kernel_fn cuda_point; /* of the rows of pointwise.def */

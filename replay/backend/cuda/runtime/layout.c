@@ -48,18 +48,16 @@ struct plain {
     int64_t size[TENSOR_MAX_DIM], stride[4][TENSOR_MAX_DIM];
 };
 
-static bool plain_strides(struct kernel *k, struct tensor x, struct plain *p, uint32_t which)
+static bool plain_strides(struct kernel *k, struct kernel_tensor x, struct plain *p, uint32_t which)
 {
-    const struct tensor_meta *meta = x.meta;
+    const struct kernel_meta *meta = x.meta;
     uint32_t skip = p->ndim - meta->ndim;
-    int64_t size;
     for (uint32_t i = 0; i < p->ndim; i++) {
         p->stride[which][i] = 0;
         if (i < skip)
             continue;
-        if (!sym_to_i64(k->call->pool, meta->size[i - skip], &size) ||
-            !sym_to_i64(k->call->pool, meta->stride[i - skip], &p->stride[which][i]))
-            return kernel_fail(k, "a tensor whose strides are not numbers"), false;
+        int64_t size = meta->size[i - skip];
+        p->stride[which][i] = meta->stride[i - skip];
         if (size == 1 && p->size[i] != 1)
             p->stride[which][i] = 0;
         else if (size != p->size[i])
@@ -68,14 +66,14 @@ static bool plain_strides(struct kernel *k, struct tensor x, struct plain *p, ui
     return true;
 }
 
-static bool plain_of(struct kernel *k, const struct tensor *x, uint32_t n, struct plain *p)
+static bool plain_of(struct kernel *k, const struct kernel_tensor *x, uint32_t n, struct plain *p)
 {
     p->ndim = x[0].meta ? x[0].meta->ndim : 0;
     if (!x[0].meta || n > 4 || p->ndim > TENSOR_MAX_DIM)
         return cuda_decline(k), false;
-    tensor_sizes(k, x[0], p->size);
+    tensor_sizes(x[0], p->size);
     for (uint32_t t = 0; t < n; t++) {
-        const struct tensor_meta *meta = x[t].meta;
+        const struct kernel_meta *meta = x[t].meta;
         if (!meta || !meta->stride || meta->ndim > p->ndim || meta->conj || meta->neg)
             return cuda_decline(k), false;
         if (!plain_strides(k, x[t], p, t))
@@ -112,7 +110,7 @@ static bool merge(const struct plain *p, uint32_t n, struct cuda_layout *ret)
     return true;
 }
 
-static bool is_wide(const struct cuda_layout *l, const struct tensor *x, uint32_t n)
+static bool is_wide(const struct cuda_layout *l, const struct kernel_tensor *x, uint32_t n)
 {
     for (uint32_t t = 0; t < n; t++) {
         int64_t reach = 1, bytes = (int64_t)dtype_size(x[t].meta->dtype), span;
@@ -127,8 +125,8 @@ static bool is_wide(const struct cuda_layout *l, const struct tensor *x, uint32_
 }
 
 /* Elements that one access of every tensor can take: rows begin and end at multiples of them. */
-static bool takes(struct kernel *k, const struct cuda_layout *l, const struct tensor *x, uint32_t n,
-                  int64_t elements)
+static bool takes(struct kernel *k, const struct cuda_layout *l, const struct kernel_tensor *x,
+                  uint32_t n, int64_t elements)
 {
     uint32_t last = l->ndim - 1;
     if (elements > 1 && (l->ndim == 0 || l->size[last] % elements))
@@ -144,8 +142,8 @@ static bool takes(struct kernel *k, const struct cuda_layout *l, const struct te
     return true;
 }
 
-static uint32_t vector_of(struct kernel *k, const struct cuda_layout *l, const struct tensor *x,
-                          uint32_t n)
+static uint32_t vector_of(struct kernel *k, const struct cuda_layout *l,
+                          const struct kernel_tensor *x, uint32_t n)
 {
     uint32_t widest = 1;
     for (uint32_t t = 0; t < n; t++)
@@ -157,7 +155,8 @@ static uint32_t vector_of(struct kernel *k, const struct cuda_layout *l, const s
     return bytes > widest ? bytes : widest;
 }
 
-bool cuda_layout_of(struct kernel *k, const struct tensor *x, uint32_t n, struct cuda_layout *ret)
+bool cuda_layout_of(struct kernel *k, const struct kernel_tensor *x, uint32_t n,
+                    struct cuda_layout *ret)
 {
     struct plain p;
     *ret = (struct cuda_layout){ .n = 1 };
@@ -207,7 +206,7 @@ static void copy_in_order(struct kernel *k, uint64_t to, uint64_t from, size_t b
                 sizeof args);
 }
 
-uint64_t cuda_contiguous(struct kernel *k, struct tensor x)
+uint64_t cuda_contiguous(struct kernel *k, struct kernel_tensor x)
 {
     struct cuda_layout l;
     uint64_t from = cuda_address(k, x);

@@ -111,30 +111,27 @@ bool cuda_copy_to_host(struct cuda *cuda, void *to, uint64_t from, size_t bytes,
 
 /* ---- For kernels ---- */
 
-uint64_t cuda_address(struct kernel *k, struct tensor x)
+uint64_t cuda_address(struct kernel *k, struct kernel_tensor x)
 {
     struct cuda *cuda = cuda_of(k);
     struct memory *m = x.meta ? storage_at(k->call->storages, x.storage) : NULL;
-    int64_t offset;
-    size_t reach;
     if (k->failed || !x.meta)
         return 0;
     if (!cuda_flush(cuda, k->err)) {
         k->failed = true;
         return 0;
     }
-    if (!tensor_reach(k->call->pool, x.meta, &reach) ||
-        !sym_to_i64(k->call->pool, x.meta->offset, &offset)) {
+    if (!x.meta->addressable) {
         kernel_fail(k, "a tensor whose strides are not numbers");
         return 0;
     }
-    if (reach == 0)
+    if (x.meta->reach == 0)
         return 0;
-    if (!m || m->bytes < reach) {
+    if (!m || m->bytes < x.meta->reach) {
         kernel_fail(k, "a tensor that has no values yet");
         return 0;
     }
-    return (uint64_t)(uintptr_t)m->p + (uint64_t)offset * dtype_size(x.meta->dtype);
+    return (uint64_t)(uintptr_t)m->p + (uint64_t)x.meta->offset * dtype_size(x.meta->dtype);
 }
 
 uint64_t cuda_workspace(struct kernel *k, size_t bytes)

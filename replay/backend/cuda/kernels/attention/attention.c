@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "replay/backend/call/exec.h"
 #include "replay/backend/cuda/libraries/attention_problem.h"
 #include "replay/backend/cuda/libraries/cudnn.h"
 #include "replay/backend/cuda/runtime/cuda.h"
@@ -16,12 +15,12 @@ enum { ATTENTION_WARPS = 8, ATTENTION_DEPTHS = 512, FOUR = 4 };
 
 /* [batch, heads, rows, columns]; one of less dimensions has none of the first. Where `size` is
  * given it is broadcast to that. */
-static bool tensor_of(struct kernel *k, struct tensor x, int64_t *size, bool broadcast,
+static bool tensor_of(struct kernel *k, struct kernel_tensor x, int64_t *size, bool broadcast,
                       struct attention_tensor *ret)
 {
     int64_t sizes[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM], stride[FOUR] = { 0 };
-    uint32_t ndim = x.meta ? tensor_sizes(k, x, sizes) : 0;
-    if (!x.meta || ndim > FOUR || !tensor_strides(k, x, strides) || x.meta->conj || x.meta->neg)
+    uint32_t ndim = x.meta ? tensor_sizes(x, sizes) : 0;
+    if (!x.meta || ndim > FOUR || !tensor_strides(x, strides) || x.meta->conj || x.meta->neg)
         return false;
     for (uint32_t d = 0; d < FOUR; d++) {
         bool is = d + ndim >= FOUR;
@@ -48,7 +47,8 @@ static void swap_rows_and_heads(int64_t *size, struct attention_tensor *x)
 static bool attention_of(struct kernel *k, bool rows_first, struct cuda_attention *ret)
 {
     struct attention_args *a = &ret->args;
-    struct tensor q = tensor_arg(k, "query"), x = tensor_arg(k, "key"), v = tensor_arg(k, "value");
+    struct kernel_tensor q = tensor_arg(k, "query"), x = tensor_arg(k, "key"),
+                         v = tensor_arg(k, "value");
     int64_t of_q[FOUR], of_k[FOUR], of_v[FOUR];
     memset(ret, 0, sizeof *ret);
     if (!tensor_of(k, q, of_q, false, &a->q) || !tensor_of(k, x, of_k, false, &a->k) ||
@@ -78,7 +78,7 @@ static bool bias_of(struct kernel *k, struct cuda_attention *a)
     a->args.causal = bool_arg(k, "is_causal", false);
     if (!has_arg(k, name))
         return true;
-    struct tensor bias = tensor_arg(k, name);
+    struct kernel_tensor bias = tensor_arg(k, name);
     if (!tensor_of(k, bias, size, true, &a->args.bias) || !cuda_type(bias.meta->dtype))
         return false;
     a->bias_dtype = bias.meta->dtype;
@@ -143,13 +143,13 @@ static void tell_traffic(struct kernel *k, const struct cuda_attention *a, doubl
 /* ---- Forward ---- */
 
 /* The logarithms' rows may be padded; cuDNN's have a last dimension of size 1. */
-static bool logarithms_of(struct kernel *k, struct cuda_attention *a, struct tensor to)
+static bool logarithms_of(struct kernel *k, struct cuda_attention *a, struct kernel_tensor to)
 {
     struct attention_args *x = &a->args;
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(to, size);
     ndim -= ndim == FOUR && size[FOUR - 1] == 1;
-    if (!tensor_strides(k, to, stride) || ndim < 2 || ndim > 3 || size[ndim - 1] < x->n ||
+    if (!tensor_strides(to, stride) || ndim < 2 || ndim > 3 || size[ndim - 1] < x->n ||
         size[ndim - 2] != x->heads || (ndim == 3 ? size[0] : 1) != x->batch)
         return false;
     x->padded = size[ndim - 1];
@@ -161,7 +161,7 @@ static bool logarithms_of(struct kernel *k, struct cuda_attention *a, struct ten
 
 static bool out_of(struct kernel *k, struct cuda_attention *a, bool rows_first)
 {
-    struct tensor out = result(k, 0);
+    struct kernel_tensor out = result(k, 0);
     int64_t size[FOUR];
     if (!out.meta || out.meta->dtype != a->dtype || !tensor_of(k, out, size, false, &a->args.out))
         return false;
@@ -180,14 +180,12 @@ static void zero_others(struct kernel *k, uint32_t from)
         return;
     }
     for (uint32_t i = from; i < n_results(k) && !k->failed; i++) {
-        struct tensor x = result(k, i);
-        size_t bytes;
-        if (!x.meta || is_view(k, x) || !cuda_address(k, x) ||
-            !tensor_bytes(k->call->pool, x.meta, &bytes))
+        struct kernel_tensor x = result(k, i);
+        if (!x.meta || is_view(k, x) || !cuda_address(k, x) || !x.meta->countable)
             continue;
-        k->failed =
-            !cuda_check(cuda, cuda->driver.fill_bytes(cuda_address(k, x), 0, bytes, cuda->stream),
-                        k->err, "zeroing result %u", i);
+        k->failed = !cuda_check(
+            cuda, cuda->driver.fill_bytes(cuda_address(k, x), 0, x.meta->bytes, cuda->stream),
+            k->err, "zeroing result %u", i);
     }
 }
 
@@ -207,11 +205,11 @@ static void attend(struct kernel *k, struct cuda_attention *a, uint32_t others)
 
 void cuda_attention(struct kernel *k)
 {
-    struct tensor second = result(k, 1);
-    size_t bytes = 0; /* none where the call does not want them (compute_log_sumexp) */
+    struct kernel_tensor second = result(k, 1);
+    /* It has no elements where the call does not want them (compute_log_sumexp). */
     bool logarithms = n_results(k) > 1 && second.meta &&
-                      dense_kind_of(second.meta->dtype) == DENSE_REAL &&
-                      tensor_bytes(k->call->pool, second.meta, &bytes) && bytes > 0;
+                      dense_kind_of(second.meta->dtype) == DENSE_REAL && second.meta->countable &&
+                      second.meta->bytes > 0;
     struct cuda_attention a;
     if (!attention_of(k, false, &a) || !bias_of(k, &a) || !out_of(k, &a, false) ||
         (logarithms && !logarithms_of(k, &a, second)))
@@ -223,14 +221,14 @@ void cuda_attention(struct kernel *k)
 /* Where sequences begin that lie one behind the other; none are given: fine. */
 static bool bounds_of(struct kernel *k, struct cuda_attention *a, int64_t *sequences)
 {
-    struct tensor q = tensor_arg(k, "cu_seqlens_q"), x = tensor_arg(k, "cu_seqlens_k");
+    struct kernel_tensor q = tensor_arg(k, "cu_seqlens_q"), x = tensor_arg(k, "cu_seqlens_k");
     int64_t size[TENSOR_MAX_DIM], other[TENSOR_MAX_DIM];
     *sequences = -1;
     if (!q.meta && !x.meta)
         return true;
-    if (!q.meta || !x.meta || q.meta->dtype != x.meta->dtype || tensor_sizes(k, q, size) != 1 ||
-        tensor_sizes(k, x, other) != 1 || size[0] != other[0] || size[0] < 1 ||
-        a->args.batch != 1 || (q.meta->dtype != DTYPE_I32 && q.meta->dtype != DTYPE_I64))
+    if (!q.meta || !x.meta || q.meta->dtype != x.meta->dtype || tensor_sizes(q, size) != 1 ||
+        tensor_sizes(x, other) != 1 || size[0] != other[0] || size[0] < 1 || a->args.batch != 1 ||
+        (q.meta->dtype != DTYPE_I32 && q.meta->dtype != DTYPE_I64))
         return false;
     a->bounds_dtype = q.meta->dtype;
     *sequences = size[0] - 1;
@@ -274,7 +272,7 @@ void cuda_sequences_attention(struct kernel *k)
 static bool gradient_of(struct kernel *k, uint32_t i, int64_t heads, int64_t rows, int64_t columns,
                         const struct cuda_attention *a, struct attention_tensor *ret)
 {
-    struct tensor to = i < n_results(k) ? result(k, i) : (struct tensor){ 0 };
+    struct kernel_tensor to = i < n_results(k) ? result(k, i) : (struct kernel_tensor){ 0 };
     int64_t size[FOUR];
     if (!to.meta)
         return true;
@@ -285,7 +283,7 @@ static bool gradient_of(struct kernel *k, uint32_t i, int64_t heads, int64_t row
 static bool backward_of(struct kernel *k, struct cuda_attention *a)
 {
     struct attention_args *x = &a->args;
-    struct tensor g = tensor_arg(k, has_arg(k, "grad_out_") ? "grad_out_" : "grad_out");
+    struct kernel_tensor g = tensor_arg(k, has_arg(k, "grad_out_") ? "grad_out_" : "grad_out");
     int64_t size[FOUR];
     return attention_of(k, false, a) && bias_of(k, a) &&
            tensor_of(k, g, size, false, &x->grad_out) && g.meta->dtype == a->dtype &&

@@ -21,13 +21,14 @@ static void per_dim(const struct kernel *k, const char *name, uint32_t dims, int
 }
 
 /* `dims` places are the last of CONV_DIMS; an input without a batch is one of a batch of one. */
-static bool tensor_of(struct kernel *k, struct tensor x, uint32_t dims, struct conv_side *ret)
+static bool tensor_of(struct kernel *k, struct kernel_tensor x, uint32_t dims,
+                      struct conv_side *ret)
 {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, x, size), first = ndim == dims + 1;
+    uint32_t ndim = tensor_sizes(x, size), first = ndim == dims + 1;
     memset(ret, 0, sizeof *ret);
     ret->dtype = x.meta->dtype;
-    if (ndim + first != dims + 2 || !tensor_strides(k, x, stride) || x.meta->conj || x.meta->neg)
+    if (ndim + first != dims + 2 || !tensor_strides(x, stride) || x.meta->conj || x.meta->neg)
         return false;
     ret->at.p = cuda_address(k, x);
     ret->batch = first ? 1 : size[0];
@@ -44,8 +45,8 @@ static bool tensor_of(struct kernel *k, struct tensor x, uint32_t dims, struct c
 }
 
 /* x and y are the convolution's input and output as the schema sees them. */
-static bool conv_of(struct kernel *k, struct tensor x, struct tensor y, struct tensor weight,
-                    struct cuda_conv *c)
+static bool conv_of(struct kernel *k, struct kernel_tensor x, struct kernel_tensor y,
+                    struct kernel_tensor weight, struct cuda_conv *c)
 {
     memset(c, 0, sizeof *c);
     if (!x.meta || !y.meta || !weight.meta || weight.meta->ndim < 3 ||
@@ -201,20 +202,19 @@ static void compute(struct kernel *k, const struct cuda_conv *c, enum conv_part 
 /* ---- Operators ---- */
 
 /* A bias or its gradient, or none. */
-static bool is_vector(struct kernel *k, struct tensor x, const struct cuda_conv *c, int64_t n)
+static bool is_vector(struct kernel_tensor x, const struct cuda_conv *c, int64_t n)
 {
     int64_t size[TENSOR_MAX_DIM];
-    return !x.meta ||
-           (tensor_sizes(k, x, size) == 1 && size[0] == n && x.meta->dtype == c->in.dtype);
+    return !x.meta || (tensor_sizes(x, size) == 1 && size[0] == n && x.meta->dtype == c->in.dtype);
 }
 
 void cuda_convolution(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, has_arg(k, "input") ? "input" : "self");
-    struct tensor bias = tensor_arg(k, "bias");
+    struct kernel_tensor x = tensor_arg(k, has_arg(k, "input") ? "input" : "self");
+    struct kernel_tensor bias = tensor_arg(k, "bias");
     struct cuda_conv c;
     if (!conv_of(k, x, result(k, 0), tensor_arg(k, "weight"), &c) ||
-        !is_vector(k, bias, &c, c.transposed ? c.in.channels : c.out.channels)) {
+        !is_vector(bias, &c, c.transposed ? c.in.channels : c.out.channels)) {
         cuda_decline(k);
         return;
     }
@@ -222,7 +222,7 @@ void cuda_convolution(struct kernel *k)
             bias.meta ? cuda_contiguous(k, bias) : 0);
 }
 
-static void bias_gradient(struct kernel *k, const struct cuda_conv *c, struct tensor to)
+static void bias_gradient(struct kernel *k, const struct cuda_conv *c, struct kernel_tensor to)
 {
     const struct conv_side *g = c->transposed ? &c->in : &c->out;
     struct conv_bias_args a = { .out = g->at, .to = cuda_address(k, to), .batch = g->batch };
@@ -236,7 +236,8 @@ static void bias_gradient(struct kernel *k, const struct cuda_conv *c, struct te
                 (struct cuda_grid){ (uint32_t)g->channels, 1, 1, 256, 0 }, &a, sizeof a);
 }
 
-static bool put_result(struct kernel *k, struct tensor to, uint32_t dims, struct conv_side *ret)
+static bool put_result(struct kernel *k, struct kernel_tensor to, uint32_t dims,
+                       struct conv_side *ret)
 {
     return !to.meta || (to.meta->dtype == ret->dtype && tensor_of(k, to, dims, ret));
 }
@@ -244,8 +245,8 @@ static bool put_result(struct kernel *k, struct tensor to, uint32_t dims, struct
 /* Results: the gradients of input, weight, bias, each where output_mask wants it. */
 void cuda_convolution_backward(struct kernel *k)
 {
-    struct tensor g = tensor_arg(k, "grad_output"), x = tensor_arg(k, "input");
-    struct tensor to[] = { result(k, 0), result(k, 1), result(k, 2) };
+    struct kernel_tensor g = tensor_arg(k, "grad_output"), x = tensor_arg(k, "input");
+    struct kernel_tensor to[] = { result(k, 0), result(k, 1), result(k, 2) };
     struct cuda_conv c;
     if (!conv_of(k, x, g, tensor_arg(k, "weight"), &c)) {
         cuda_decline(k);
@@ -254,7 +255,7 @@ void cuda_convolution_backward(struct kernel *k)
     struct cuda_conv to_input = c, to_weight = c;
     if (!put_result(k, to[0], c.dims, c.transposed ? &to_input.out : &to_input.in) ||
         !put_result(k, to[1], c.dims, &to_weight.weight) ||
-        !is_vector(k, to[2], &c, c.transposed ? c.in.channels : c.out.channels)) {
+        !is_vector(to[2], &c, c.transposed ? c.in.channels : c.out.channels)) {
         cuda_decline(k);
         return;
     }

@@ -13,8 +13,8 @@ static void give_grid_strides(const int64_t *stride, uint32_t dims, i64 *ret)
         ret[GRID_STRIDES - (dims + 2) + i] = stride[i];
 }
 
-static bool args_of(struct kernel *k, struct tensor x, struct tensor grid, struct tensor out,
-                    struct grid_args *a)
+static bool args_of(struct kernel *k, struct kernel_tensor x, struct kernel_tensor grid,
+                    struct kernel_tensor out, struct grid_args *a)
 {
     i64 in[PLANE_STRIDES], of_out[PLANE_STRIDES];
     int64_t stride[TENSOR_MAX_DIM];
@@ -22,7 +22,7 @@ static bool args_of(struct kernel *k, struct tensor x, struct tensor grid, struc
     memset(a, 0, sizeof *a);
     if (dims < 2 || dims > 3 || !planes_of(k, x, dims, in, a->in_stride) ||
         !planes_of(k, out, dims, of_out, a->out_stride) || !grid.meta ||
-        grid.meta->ndim != dims + 2 || !tensor_strides(k, grid, stride))
+        grid.meta->ndim != dims + 2 || !tensor_strides(grid, stride))
         return false;
     a->channels = in[1];
     memcpy(a->in_size, in + 2, sizeof a->in_size);
@@ -34,9 +34,10 @@ static bool args_of(struct kernel *k, struct tensor x, struct tensor grid, struc
     return !k->failed;
 }
 
-static bool is_taken(struct kernel *k, struct tensor x, struct tensor grid, struct tensor out)
+static bool is_taken(struct kernel *k, struct kernel_tensor x, struct kernel_tensor grid,
+                     struct kernel_tensor out)
 {
-    struct tensor all[] = { x, grid, out };
+    struct kernel_tensor all[] = { x, grid, out };
     for (int i = 0; i < 3; i++)
         if (!all[i].meta || !x.meta || all[i].meta->dtype != x.meta->dtype || !is_plain(all[i]))
             return false;
@@ -45,7 +46,7 @@ static bool is_taken(struct kernel *k, struct tensor x, struct tensor grid, stru
 }
 
 static struct cuda_function *function_of(struct kernel *k, const char *file, const char *name,
-                                         struct tensor x, const char *index)
+                                         struct kernel_tensor x, const char *index)
 {
     char defines[224];
     snprintf(defines, sizeof defines,
@@ -66,8 +67,9 @@ static void launch(struct kernel *k, struct cuda_function *f, const struct grid_
 
 void cuda_grid_sampler(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "input"), grid = tensor_arg(k, "grid"), to = result(k, 0);
-    struct tensor walked[] = { x, grid, to };
+    struct kernel_tensor x = tensor_arg(k, "input"), grid = tensor_arg(k, "grid"),
+                         to = result(k, 0);
+    struct kernel_tensor walked[] = { x, grid, to };
     struct grid_args a;
     struct strided_set all;
     if (!is_taken(k, x, grid, to) || !args_of(k, x, grid, to, &a)) {
@@ -77,30 +79,29 @@ void cuda_grid_sampler(struct kernel *k)
     }
     strided_start(k, &all, to);
     a.n = all.n;
-    cuda_traffic(k,
-                 (uint64_t)(tensor_extent(k, x) + tensor_extent(k, grid) + a.n) *
-                     dtype_size(x.meta->dtype),
-                 0);
-    launch(
-        k,
-        function_of(k, "grid", "grid_sample", x, strided_index(&all, planes_reach(k, walked, 3))),
-        &a);
+    cuda_traffic(
+        k, (uint64_t)(tensor_extent(x) + tensor_extent(grid) + a.n) * dtype_size(x.meta->dtype), 0);
+    launch(k,
+           function_of(k, "grid", "grid_sample", x, strided_index(&all, planes_reach(walked, 3))),
+           &a);
 }
 
 /* ---- Backward ---- */
 
 /* Where gradients of x are added up: float32 at least. */
-static struct tensor sums_of(struct kernel *k, struct tensor x, struct tensor to)
+static struct kernel_tensor sums_of(struct kernel *k, struct kernel_tensor x,
+                                    struct kernel_tensor to)
 {
     bool small = x.meta->dtype != DTYPE_F32 && x.meta->dtype != DTYPE_F64;
-    struct value args[] = { value_tensor(x), { .kind = VALUE_DTYPE, .u.dtype = DTYPE_F32 } };
+    struct kernel_value args[] = { value_of_tensor(x),
+                                   { .kind = KERNEL_DTYPE, .u.dtype = DTYPE_F32 } };
     return small ? run_tensor(k, "prims.convert_element_type.default", args, 2) : to;
 }
 
-static void to_input(struct kernel *k, struct grid_args a, struct tensor x, struct tensor to,
-                     const char *index)
+static void to_input(struct kernel *k, struct grid_args a, struct kernel_tensor x,
+                     struct kernel_tensor to, const char *index)
 {
-    struct tensor sums = sums_of(k, x, to);
+    struct kernel_tensor sums = sums_of(k, x, to);
     i64 size[PLANE_STRIDES];
     if (k->failed || !planes_of(k, sums, x.meta->ndim - 2, size, a.to_x_stride))
         return;
@@ -114,11 +115,11 @@ static void to_input(struct kernel *k, struct grid_args a, struct tensor x, stru
         copy_elements(k, sums, to);
 }
 
-static void to_grid(struct kernel *k, struct grid_args a, struct tensor x, struct tensor to,
-                    const char *index)
+static void to_grid(struct kernel *k, struct grid_args a, struct kernel_tensor x,
+                    struct kernel_tensor to, const char *index)
 {
     int64_t stride[TENSOR_MAX_DIM];
-    if (k->failed || !tensor_strides(k, to, stride))
+    if (k->failed || !tensor_strides(to, stride))
         return;
     give_grid_strides(stride, x.meta->ndim - 2, a.to_grid_stride);
     a.to_grid = cuda_address(k, to);
@@ -129,9 +130,9 @@ static void to_grid(struct kernel *k, struct grid_args a, struct tensor x, struc
 
 void cuda_grid_sampler_backward(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "input"), grid = tensor_arg(k, "grid");
-    struct tensor g = tensor_arg(k, "grad_output"), to[] = { result(k, 0), result(k, 1) };
-    struct tensor walked[] = { x, grid, g };
+    struct kernel_tensor x = tensor_arg(k, "input"), grid = tensor_arg(k, "grid");
+    struct kernel_tensor g = tensor_arg(k, "grad_output"), to[] = { result(k, 0), result(k, 1) };
+    struct kernel_tensor walked[] = { x, grid, g };
     struct grid_args a;
     struct strided_set all;
     int64_t size[TENSOR_MAX_DIM];
@@ -141,8 +142,8 @@ void cuda_grid_sampler_backward(struct kernel *k)
         return;
     }
     strided_start(k, &all, g);
-    const char *index = strided_index(&all, planes_reach(k, walked, 3));
-    tensor_sizes(k, x, size);
+    const char *index = strided_index(&all, planes_reach(walked, 3));
+    tensor_sizes(x, size);
     a.n = size[0];
     if (to[0].meta && to[0].meta->ndim == x.meta->ndim)
         to_input(k, a, x, to[0], index);

@@ -16,8 +16,8 @@ static uint32_t listed_dims(const struct kernel *k)
 }
 
 /* inner is as large as the input, outer as the output. */
-static bool pool_of(struct kernel *k, struct tensor inner, struct tensor outer,
-                    struct tensor indices, struct pool_args *a)
+static bool pool_of(struct kernel *k, struct kernel_tensor inner, struct kernel_tensor outer,
+                    struct kernel_tensor indices, struct pool_args *a)
 {
     uint32_t dims = listed_dims(k);
     i64 in[PLANE_STRIDES], out[PLANE_STRIDES], index[PLANE_STRIDES];
@@ -46,17 +46,17 @@ static bool pool_of(struct kernel *k, struct tensor inner, struct tensor outer,
 }
 
 /* fractional_max_pool's, PARAM 30 more: of each plane. False: failed or declined. */
-static bool add_samples(struct kernel *k, struct pool_args *a, struct tensor inner)
+static bool add_samples(struct kernel *k, struct pool_args *a, struct kernel_tensor inner)
 {
-    struct tensor samples = tensor_arg(k, "random_samples");
+    struct kernel_tensor samples = tensor_arg(k, "random_samples");
     int64_t stride[TENSOR_MAX_DIM], size[TENSOR_MAX_DIM], of_inner[TENSOR_MAX_DIM];
     uint32_t dims = (uint32_t)k->row->param % 10;
     if (k->row->param < 30)
         return true;
     bool plain = samples.meta && samples.meta->dtype == inner.meta->dtype && is_plain(samples) &&
-                 tensor_sizes(k, samples, size) == 3 && tensor_strides(k, samples, stride) &&
+                 tensor_sizes(samples, size) == 3 && tensor_strides(samples, stride) &&
                  size[2] == dims;
-    uint32_t ndim = tensor_sizes(k, inner, of_inner);
+    uint32_t ndim = tensor_sizes(inner, of_inner);
     int64_t batch = ndim > dims + 1 ? of_inner[0] : 1;
     if (!plain || size[0] < batch || size[1] < a->channels) {
         cuda_decline(k);
@@ -69,8 +69,9 @@ static bool add_samples(struct kernel *k, struct pool_args *a, struct tensor inn
 }
 
 /* One thread for each element of `written`. */
-static void launch(struct kernel *k, const char *name, struct tensor inner, struct tensor outer,
-                   struct tensor indices, struct tensor written)
+static void launch(struct kernel *k, const char *name, struct kernel_tensor inner,
+                   struct kernel_tensor outer, struct kernel_tensor indices,
+                   struct kernel_tensor written)
 {
     struct pool_args a;
     struct strided_set all;
@@ -94,7 +95,7 @@ static void launch(struct kernel *k, const char *name, struct tensor inner, stru
         return;
     strided_start(k, &all, written);
     a.n = all.n;
-    int64_t reach = planes_reach(k, (struct tensor[]){ inner, outer }, 2);
+    int64_t reach = planes_reach((struct kernel_tensor[]){ inner, outer }, 2);
     bool is_int = dense_kind_of(written.meta->dtype) == DENSE_INT;
     char defines[160];
     snprintf(defines, sizeof defines,
@@ -107,7 +108,7 @@ static void launch(struct kernel *k, const char *name, struct tensor inner, stru
     if (a.n == 0)
         return;
     cuda_traffic(k,
-                 (uint64_t)(tensor_extent(k, inner) + tensor_extent(k, outer)) *
+                 (uint64_t)(tensor_extent(inner) + tensor_extent(outer)) *
                      dtype_size(written.meta->dtype),
                  0);
     cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, a.n, 256), 1, 1, 256, 0 }, &a, sizeof a);
@@ -116,32 +117,32 @@ static void launch(struct kernel *k, const char *name, struct tensor inner, stru
 /* PARAM: dimensions; 10 more for adaptive. */
 void cuda_avg_pool(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self"), to = result(k, 0), none = { 0 };
+    struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0), none = { 0 };
     launch(k, "pool_avg", x, to, none, to);
 }
 
 void cuda_avg_pool_backward(struct kernel *k)
 {
-    struct tensor g = tensor_arg(k, "grad_output"), to = result(k, 0), none = { 0 };
+    struct kernel_tensor g = tensor_arg(k, "grad_output"), to = result(k, 0), none = { 0 };
     launch(k, "pool_avg_backward", to, g, none, to);
 }
 
 void cuda_max_pool(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self"), to = result(k, 0), none = { 0 };
+    struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0), none = { 0 };
     launch(k, "pool_max", x, to, n_results(k) > 1 ? result(k, 1) : none, to);
 }
 
 void cuda_max_pool_backward(struct kernel *k)
 {
-    struct tensor g = tensor_arg(k, "grad_output"), to = result(k, 0);
+    struct kernel_tensor g = tensor_arg(k, "grad_output"), to = result(k, 0);
     launch(k, "pool_max_backward", to, g, tensor_arg(k, "indices"), to);
 }
 
 /* prims._low_memory_max_pool_offsets_to_indices: of planes that are no argument. */
 void cuda_pool_indices(struct kernel *k)
 {
-    struct tensor offsets = tensor_arg(k, "self"), to = result(k, 0);
+    struct kernel_tensor offsets = tensor_arg(k, "self"), to = result(k, 0);
     struct pool_args a;
     struct strided_set all;
     int64_t in[TENSOR_MAX_DIM];
@@ -161,7 +162,7 @@ void cuda_pool_indices(struct kernel *k)
     char defines[128];
     snprintf(defines, sizeof defines,
              "#define T i8\n#define ACC i64\n#define I %s\n#define LOWEST I64_MIN\n",
-             strided_index(&all, tensor_extent(k, offsets)));
+             strided_index(&all, tensor_extent(offsets)));
     struct cuda_function *f = cuda_function(k, "pooling", "pool_indices", defines);
     if (a.n == 0)
         return;
@@ -171,6 +172,6 @@ void cuda_pool_indices(struct kernel *k)
 
 void cuda_fractional_max_pool(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self"), to = result(k, 0);
+    struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0);
     launch(k, "pool_fractional", x, to, result(k, 1), to);
 }

@@ -6,16 +6,16 @@
 
 #include "replay/backend/cuda/kernels/planes.h"
 
-static bool args_of(struct kernel *k, struct tensor images, struct tensor bins, struct tensor rois,
-                    struct regions_args *a)
+static bool args_of(struct kernel *k, struct kernel_tensor images, struct kernel_tensor bins,
+                    struct kernel_tensor rois, struct regions_args *a)
 {
     i64 of_images[PLANE_STRIDES], of_bins[PLANE_STRIDES];
     int64_t stride[TENSOR_MAX_DIM], of_rois[TENSOR_MAX_DIM];
     memset(a, 0, sizeof *a);
     if (!planes_of(k, images, 2, of_images, a->image_stride) ||
         !planes_of(k, bins, 2, of_bins, a->bin_stride) || !rois.meta ||
-        tensor_sizes(k, rois, of_rois) != 2 || of_rois[1] != REGION_NUMBERS ||
-        !tensor_strides(k, rois, stride))
+        tensor_sizes(rois, of_rois) != 2 || of_rois[1] != REGION_NUMBERS ||
+        !tensor_strides(rois, stride))
         return false;
     a->n_images = of_images[0];
     a->channels = of_images[1];
@@ -38,9 +38,9 @@ static bool args_of(struct kernel *k, struct tensor images, struct tensor bins, 
 void cuda_roi_align(struct kernel *k)
 {
     bool back = k->row->param == 1;
-    struct tensor to = result(k, 0), given = tensor_arg(k, back ? "grad" : "input");
-    struct tensor images = back ? to : given, bins = back ? given : to;
-    struct tensor rois = tensor_arg(k, "rois"), walked[] = { images, bins, rois };
+    struct kernel_tensor to = result(k, 0), given = tensor_arg(k, back ? "grad" : "input");
+    struct kernel_tensor images = back ? to : given, bins = back ? given : to;
+    struct kernel_tensor rois = tensor_arg(k, "rois"), walked[] = { images, bins, rois };
     struct regions_args a;
     struct strided_set all;
     bool plain = true;
@@ -59,14 +59,12 @@ void cuda_roi_align(struct kernel *k)
     char defines[128];
     snprintf(defines, sizeof defines, "#define T %s\n#define ACC %s\n#define I %s\n",
              cuda_type(to.meta->dtype), cuda_sum_type(to.meta->dtype),
-             strided_index(&all, planes_reach(k, walked, 3)));
+             strided_index(&all, planes_reach(walked, 3)));
     struct cuda_function *f =
         cuda_function(k, "regions", back ? "roi_align_backward" : "roi_align", defines);
     if (a.n == 0)
         return;
-    cuda_traffic(k,
-                 (uint64_t)(tensor_extent(k, images) + tensor_extent(k, bins)) *
-                     dtype_size(to.meta->dtype),
-                 0);
+    cuda_traffic(
+        k, (uint64_t)(tensor_extent(images) + tensor_extent(bins)) * dtype_size(to.meta->dtype), 0);
     cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, a.n, 256), 1, 1, 256, 0 }, &a, sizeof a);
 }

@@ -20,7 +20,8 @@ static double scale_of(const struct kernel *k, uint32_t d, uint32_t dims, int64_
     return given > 0 ? 1 / given : (double)in / (double)out;
 }
 
-static bool args_of(struct kernel *k, struct tensor in, struct tensor out, struct upsample_args *a)
+static bool args_of(struct kernel *k, struct kernel_tensor in, struct kernel_tensor out,
+                    struct upsample_args *a)
 {
     uint32_t dims = (uint32_t)k->row->param / 10;
     i64 of_in[PLANE_STRIDES], of_out[PLANE_STRIDES];
@@ -40,8 +41,8 @@ static bool args_of(struct kernel *k, struct tensor in, struct tensor out, struc
 }
 
 /* PARAM: dimensions times ten, and how (UPSAMPLE_...). One thread an element of `written`. */
-static void launch(struct kernel *k, const char *name, struct tensor in, struct tensor out,
-                   struct tensor written)
+static void launch(struct kernel *k, const char *name, struct kernel_tensor in,
+                   struct kernel_tensor out, struct kernel_tensor written)
 {
     struct upsample_args a;
     struct strided_set all;
@@ -63,25 +64,23 @@ static void launch(struct kernel *k, const char *name, struct tensor in, struct 
              is_int                             ? "i64"
              : written.meta->dtype == DTYPE_F64 ? "f64"
                                                 : "f32",
-             strided_index(&all, planes_reach(k, (struct tensor[]){ in, out }, 2)), how, dims);
+             strided_index(&all, planes_reach((struct kernel_tensor[]){ in, out }, 2)), how, dims);
     struct cuda_function *f = cuda_function(k, "upsample", name, defines);
     if (a.n == 0)
         return;
-    cuda_traffic(k,
-                 (uint64_t)(tensor_extent(k, in) + tensor_extent(k, out)) *
-                     dtype_size(written.meta->dtype),
-                 0);
+    cuda_traffic(
+        k, (uint64_t)(tensor_extent(in) + tensor_extent(out)) * dtype_size(written.meta->dtype), 0);
     cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, a.n, 256), 1, 1, 256, 0 }, &a, sizeof a);
 }
 
 void cuda_upsample(struct kernel *k)
 {
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     launch(k, "upsample", tensor_arg(k, has_arg(k, "self") ? "self" : "input"), to, to);
 }
 
 void cuda_upsample_backward(struct kernel *k)
 {
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     launch(k, "upsample_backward", to, tensor_arg(k, "grad_output"), to);
 }

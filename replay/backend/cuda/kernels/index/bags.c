@@ -4,30 +4,30 @@
 #include "replay/backend/cuda/device/index/bags.h"
 #include "replay/backend/cuda/kernels/strided.h"
 
-static int64_t length_of(struct kernel *k, struct tensor x)
+static int64_t length_of(struct kernel_tensor x)
 {
     int64_t size[TENSOR_MAX_DIM], n = 1;
-    uint32_t ndim = tensor_sizes(k, x, size);
+    uint32_t ndim = tensor_sizes(x, size);
     for (uint32_t d = 0; d < ndim; d++)
         n *= size[d];
     return x.meta ? n : 0;
 }
 
 /* A result that lies in order and has so many elements; 0: it is not wanted. */
-static uint64_t wanted(struct kernel *k, struct tensor x, int64_t n)
+static uint64_t wanted(struct kernel *k, struct kernel_tensor x, int64_t n)
 {
-    return x.meta && n && length_of(k, x) == n ? cuda_address(k, x) : 0;
+    return x.meta && n && length_of(x) == n ? cuda_address(k, x) : 0;
 }
 
-static bool in_order(struct kernel *k, struct tensor x)
+static bool in_order(struct kernel *k, struct kernel_tensor x)
 {
     struct cuda_layout l;
     return !x.meta ||
            (cuda_layout_of(k, &x, 1, &l) && (l.n <= 1 || (l.ndim == 1 && l.stride[0][0] == 1)));
 }
 
-static bool takes(struct kernel *k, struct tensor weight, struct tensor indices,
-                  struct tensor offsets, struct tensor scales)
+static bool takes(struct kernel *k, struct kernel_tensor weight, struct kernel_tensor indices,
+                  struct kernel_tensor offsets, struct kernel_tensor scales)
 {
     enum dtype index = indices.meta->dtype;
     bool ok = cuda_type(weight.meta->dtype) && dense_kind_of(weight.meta->dtype) == DENSE_REAL &&
@@ -42,26 +42,27 @@ static bool takes(struct kernel *k, struct tensor weight, struct tensor indices,
 /* PARAM 1: forward only, whose counts no gradient will look at. */
 void cuda_embedding_bag(struct kernel *k)
 {
-    struct tensor weight = tensor_arg(k, "weight"), indices = tensor_arg(k, "indices");
-    struct tensor offsets = tensor_arg(k, "offsets"), scales = tensor_arg(k, "per_sample_weights");
+    struct kernel_tensor weight = tensor_arg(k, "weight"), indices = tensor_arg(k, "indices");
+    struct kernel_tensor offsets = tensor_arg(k, "offsets"),
+                         scales = tensor_arg(k, "per_sample_weights");
     int64_t size[TENSOR_MAX_DIM], step[TENSOR_MAX_DIM];
     struct bag_args a = { .mode = (uint32_t)int_arg(k, "mode", 0) };
     char defines[96];
     if (k->failed || !weight.meta || !indices.meta || !offsets.meta || n_results(k) < 4)
         return;
-    if (!takes(k, weight, indices, offsets, scales) || !tensor_strides(k, weight, step)) {
+    if (!takes(k, weight, indices, offsets, scales) || !tensor_strides(weight, step)) {
         if (!k->failed)
             cuda_decline(k);
         return;
     }
-    tensor_sizes(k, weight, size);
+    tensor_sizes(weight, size);
     a.rows = size[0];
     a.width = size[1];
     a.row_step = step[0];
     a.column_step = step[1];
     a.scale_step = 1;
-    a.n_indices = length_of(k, indices);
-    a.n_offsets = length_of(k, offsets);
+    a.n_indices = length_of(indices);
+    a.n_offsets = length_of(offsets);
     a.bags = a.n_offsets - bool_arg(k, "include_last_offset", false);
     a.padding = int_arg(k, "padding_idx", -1);
     if (a.bags <= 0)

@@ -75,7 +75,7 @@ static bool write_keys(struct kernel *k, const struct indexing *ix, struct combi
     keys.limit = args->limit;
     char defines[128];
     snprintf(defines, sizeof defines, "#define T u32\n#define I %s\n#define DIMS %d\n",
-             strided_index(&ix->set, tensor_extent(k, ix->x)), strided_dims(&ix->set));
+             strided_index(&ix->set, tensor_extent(ix->x)), strided_dims(&ix->set));
     struct cuda_function *f = cuda_function(k, "index", "index_keys", defines);
     cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, args->n, 1024), 1, 1, 256, 0 }, &keys,
                 sizeof keys);
@@ -105,7 +105,7 @@ static struct cuda_function *combine_function(struct kernel *k, const struct sca
     const char *to, *value, *sum;
     char defines[256];
     types_of(s, &to, &value, &sum);
-    int64_t reach = tensor_extent(k, s->values), of_x = tensor_extent(k, s->ix.x);
+    int64_t reach = tensor_extent(s->values), of_x = tensor_extent(s->ix.x);
     snprintf(defines, sizeof defines,
              "#define T %s\n#define V %s\n#define ACC %s\n#define IS_INT %d\n#define HOW %d\n"
              "#define I %s\n#define DIMS %d\n",
@@ -209,7 +209,7 @@ void scatter_entries(struct kernel *k, struct scattered *s)
     args.inner = take_inner(s, &args);
     args.n = s->ix.set.n;
     args.unit = unit_of(&s->ix);
-    args.limit = tensor_extent(k, s->ix.x) / args.unit + 1;
+    args.limit = tensor_extent(s->ix.x) / args.unit + 1;
     if (args.n >= UINT32_MAX || args.limit >= UINT32_MAX || !strided_fits(k, &s->ix.set)) {
         cuda_decline(k);
         return;
@@ -230,7 +230,7 @@ void scatter_entries(struct kernel *k, struct scattered *s)
 
 bool keyed_room(struct kernel *k, struct keyed *keyed)
 {
-    int64_t n = keyed->set->n, limit = tensor_extent(k, keyed->to);
+    int64_t n = keyed->set->n, limit = tensor_extent(keyed->to);
     if (n >= UINT32_MAX || limit >= UINT32_MAX || !strided_fits(k, keyed->set)) {
         cuda_decline(k);
         return false;

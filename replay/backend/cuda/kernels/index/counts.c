@@ -6,14 +6,14 @@
 #include "replay/backend/cuda/runtime/data_counts.h"
 
 /* A vector of integers. False: failed or declined. */
-static bool vector_of(struct kernel *k, struct tensor x, int64_t *n, int64_t *step, char *defines,
-                      size_t room)
+static bool vector_of(struct kernel *k, struct kernel_tensor x, int64_t *n, int64_t *step,
+                      char *defines, size_t room)
 {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
     const char *type =
         x.meta && dense_kind_of(x.meta->dtype) == DENSE_INT ? cuda_type(x.meta->dtype) : NULL;
-    uint32_t ndim = tensor_sizes(k, x, size);
-    if (k->failed || !type || ndim > 1 || !tensor_strides(k, x, stride)) {
+    uint32_t ndim = tensor_sizes(x, size);
+    if (k->failed || !type || ndim > 1 || !tensor_strides(x, stride)) {
         if (!k->failed)
             cuda_decline(k);
         return false;
@@ -24,7 +24,7 @@ static bool vector_of(struct kernel *k, struct tensor x, int64_t *n, int64_t *st
     return true;
 }
 
-void find_sums(struct kernel *k, struct tensor x, struct cuda_found *ret)
+void find_sums(struct kernel *k, struct kernel_tensor x, struct cuda_found *ret)
 {
     char defines[64];
     struct repeat_args args = { 0 };
@@ -38,7 +38,7 @@ void find_sums(struct kernel *k, struct tensor x, struct cuda_found *ret)
                 sizeof args);
 }
 
-void find_extremes(struct kernel *k, struct tensor x, struct cuda_found *ret)
+void find_extremes(struct kernel *k, struct kernel_tensor x, struct cuda_found *ret)
 {
     char defines[64];
     struct extremes_args args = { 0 };
@@ -52,14 +52,14 @@ void find_extremes(struct kernel *k, struct tensor x, struct cuda_found *ret)
 }
 
 /* i, repeats[i] times. */
-static void repeat_places(struct kernel *k, struct tensor repeats, struct tensor to)
+static void repeat_places(struct kernel *k, struct kernel_tensor repeats, struct kernel_tensor to)
 {
     char defines[64];
     struct repeat_args args = { 0 };
     struct cuda_found found;
     int64_t length[TENSOR_MAX_DIM], step[TENSOR_MAX_DIM];
     if (!vector_of(k, repeats, &args.n, &args.step, defines, sizeof defines) ||
-        tensor_sizes(k, to, length) != 1 || !tensor_strides(k, to, step))
+        tensor_sizes(to, length) != 1 || !tensor_strides(to, step))
         return;
     if (to.meta->dtype != repeats.meta->dtype) {
         cuda_decline(k);
@@ -78,12 +78,12 @@ static void repeat_places(struct kernel *k, struct tensor repeats, struct tensor
 }
 
 /* Each slice of x so many times: a dimension beside it that does not move. */
-static void repeat_evenly(struct kernel *k, struct tensor x, uint32_t dim, int64_t times,
-                          struct tensor to)
+static void repeat_evenly(struct kernel *k, struct kernel_tensor x, uint32_t dim, int64_t times,
+                          struct kernel_tensor to)
 {
     int64_t size[TENSOR_MAX_DIM + 1], stride[TENSOR_MAX_DIM + 1];
-    uint32_t ndim = tensor_sizes(k, x, size);
-    if (!tensor_strides(k, x, stride) || ndim == TENSOR_MAX_DIM)
+    uint32_t ndim = tensor_sizes(x, size);
+    if (!tensor_strides(x, stride) || ndim == TENSOR_MAX_DIM)
         return;
     for (uint32_t d = ndim; d > dim + 1; d--) {
         size[d] = size[d - 1];
@@ -94,26 +94,27 @@ static void repeat_evenly(struct kernel *k, struct tensor x, uint32_t dim, int64
     copy_elements(k, strided_view(k, x, size, stride, ndim + 1), to);
 }
 
-static void repeat_slices(struct kernel *k, struct tensor x, uint32_t dim, struct tensor repeats,
-                          struct tensor to)
+static void repeat_slices(struct kernel *k, struct kernel_tensor x, uint32_t dim,
+                          struct kernel_tensor repeats, struct kernel_tensor to)
 {
     int64_t size[TENSOR_MAX_DIM], given[TENSOR_MAX_DIM], none[] = { 0 };
-    tensor_sizes(k, x, size);
-    if (tensor_sizes(k, repeats, given) == 0 || given[0] == 1)
+    tensor_sizes(x, size);
+    if (tensor_sizes(repeats, given) == 0 || given[0] == 1)
         repeats = strided_view(k, repeats, &size[dim], none, 1);
-    struct value args[] = { value_tensor(repeats) };
-    struct tensor places = run_tensor(k, "aten.repeat_interleave.Tensor", args, 1);
-    struct value select[] = { value_tensor(x), value_of_int(k, dim), value_tensor(places) };
-    run_into(k, "aten.index_select.default", select, 3, value_tensor(to));
+    struct kernel_value args[] = { value_of_tensor(repeats) };
+    struct kernel_tensor places = run_tensor(k, "aten.repeat_interleave.Tensor", args, 1);
+    struct kernel_value select[] = { value_of_tensor(x), value_of_int(dim),
+                                     value_of_tensor(places) };
+    run_into(k, "aten.index_select.default", select, 3, value_of_tensor(to));
 }
 
 /* repeat_interleave: of places; of slices, all as often or each by its own number. */
 void cuda_repeat_interleave(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self"), to = result(k, 0);
-    struct value repeats = value_arg(k, "repeats");
+    struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0);
+    struct kernel_value repeats = value_arg(k, "repeats");
     int64_t size[TENSOR_MAX_DIM], n = 1;
-    uint32_t ndim = tensor_sizes(k, x, size);
+    uint32_t ndim = tensor_sizes(x, size);
     if (k->failed || !to.meta)
         return;
     if (!x.meta) {
@@ -125,8 +126,8 @@ void cuda_repeat_interleave(struct kernel *k)
     if (!has_arg(k, "dim") || ndim == 0)
         x = reshaped(k, x, &n, 1);
     uint32_t dim = has_arg(k, "dim") ? wrapped_dim(int_arg(k, "dim", 0), ndim) : 0;
-    if (repeats.kind == VALUE_TENSOR)
+    if (repeats.kind == KERNEL_TENSOR)
         repeat_slices(k, x, dim, repeats.u.tensor, to);
     else
-        repeat_evenly(k, x, dim, number_as_int(k, repeats, 1), to);
+        repeat_evenly(k, x, dim, number_as_int(repeats, 1), to);
 }

@@ -5,7 +5,7 @@
 #include "replay/backend/cuda/kernels/index/indexing.h"
 
 /* Dtypes are one, and the sizes are those of the entries. */
-static void read_indexed(struct kernel *k, struct indexing *ix, struct tensor to,
+static void read_indexed(struct kernel *k, struct indexing *ix, struct kernel_tensor to,
                          const uint64_t *fill)
 {
     struct index_args args;
@@ -33,7 +33,7 @@ static void read_indexed(struct kernel *k, struct indexing *ix, struct tensor to
         memcpy(args.fill, fill, sizeof args.fill);
     char defines[128];
     snprintf(defines, sizeof defines, "#define T %s\n#define I %s\n#define DIMS %d\n",
-             cuda_bits_type(bytes), strided_index(&ix->set, tensor_extent(k, ix->x)),
+             cuda_bits_type(bytes), strided_index(&ix->set, tensor_extent(ix->x)),
              strided_dims(&ix->set));
     struct cuda_function *f = cuda_function(k, "index", "index_read", defines);
     cuda_traffic(k, 2 * (uint64_t)args.n * bytes, 0);
@@ -46,8 +46,8 @@ void cuda_index_select(struct kernel *k)
 {
     struct indexing ix;
     bool rows = k->row->param == 1;
-    struct tensor x = tensor_arg(k, rows ? "weight" : "self");
-    struct tensor index = tensor_arg(k, rows ? "indices" : "index"), to = result(k, 0);
+    struct kernel_tensor x = tensor_arg(k, rows ? "weight" : "self");
+    struct kernel_tensor index = tensor_arg(k, rows ? "indices" : "index"), to = result(k, 0);
     uint32_t dim = rows || !x.meta ? 0 : wrapped_dim(int_arg(k, "dim", 0), x.meta->ndim);
     int64_t one[] = { 1 };
     if (!rows && index.meta && index.meta->ndim == 0)
@@ -61,7 +61,7 @@ void cuda_index_select(struct kernel *k)
 void cuda_gather(struct kernel *k)
 {
     struct indexing ix;
-    struct tensor x = tensor_arg(k, "self");
+    struct kernel_tensor x = tensor_arg(k, "self");
     uint32_t dim = x.meta ? wrapped_dim(int_arg(k, "dim", 0), x.meta->ndim) : 0;
     index_along(k, &ix, x, tensor_arg(k, "index"), dim);
     read_indexed(k, &ix, result(k, 0), NULL);
@@ -70,9 +70,9 @@ void cuda_gather(struct kernel *k)
 void cuda_take_elements(struct kernel *k)
 {
     struct indexing ix;
-    struct tensor x = tensor_arg(k, "self");
+    struct kernel_tensor x = tensor_arg(k, "self");
     int64_t size[TENSOR_MAX_DIM], n = 1;
-    uint32_t ndim = tensor_sizes(k, x, size);
+    uint32_t ndim = tensor_sizes(x, size);
     for (uint32_t d = 0; d < ndim; d++)
         n *= size[d];
     index_flat(k, &ix, reshaped(k, x, &n, 1), tensor_arg(k, "index"));
@@ -90,15 +90,15 @@ void cuda_index(struct kernel *k)
 void cuda_masked_index(struct kernel *k)
 {
     struct indexing ix;
-    struct tensor x = tensor_arg(k, "self");
-    struct value fill = value_arg(k, "fill");
+    struct kernel_tensor x = tensor_arg(k, "self");
+    struct kernel_value fill = value_arg(k, "fill");
     uint64_t bits[2] = { 0 };
     if (!x.meta)
         return;
     if (dense_kind_of(x.meta->dtype) == DENSE_INT)
-        store_int(x.meta->dtype, bits, 0, number_as_int(k, fill, 0));
+        store_int(x.meta->dtype, bits, 0, number_as_int(fill, 0));
     else if (dense_kind_of(x.meta->dtype) == DENSE_REAL)
-        store_real(x.meta->dtype, bits, 0, number_as_real(k, fill, 0));
+        store_real(x.meta->dtype, bits, 0, number_as_real(fill, 0));
     else
         store_complex(x.meta->dtype, bits, 0, complex_arg(k, "fill", 0));
     if (!index_by_list(k, &ix, x))

@@ -3,12 +3,12 @@
 #include <string.h>
 
 /* Where the indices' own dimensions stand among the entries'. */
-static void add_index(struct kernel *k, struct indexing *ix, struct tensor index, uint32_t at,
-                      int64_t bound, int64_t step)
+static void add_index(struct kernel *k, struct indexing *ix, struct kernel_tensor index,
+                      uint32_t at, int64_t bound, int64_t step)
 {
     int64_t own[TENSOR_MAX_DIM], size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM] = { 0 };
-    uint32_t ndim = tensor_sizes(k, index, size);
-    if (!tensor_strides(k, index, own) || at + ndim > ix->set.ndim) {
+    uint32_t ndim = tensor_sizes(index, size);
+    if (!tensor_strides(index, own) || at + ndim > ix->set.ndim) {
         kernel_fail(k, "an index of %u dimensions", ndim);
         return;
     }
@@ -25,8 +25,8 @@ static void add_index(struct kernel *k, struct indexing *ix, struct tensor index
 }
 
 /* The set of the entries, with what x's own strides add; tensors 0 and 2 come later. */
-static void start(struct kernel *k, struct indexing *ix, struct tensor x, const int64_t *size,
-                  const int64_t *x_stride, uint32_t ndim)
+static void start(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
+                  const int64_t *size, const int64_t *x_stride, uint32_t ndim)
 {
     static const int64_t none[TENSOR_MAX_DIM];
     ix->x = x;
@@ -36,20 +36,20 @@ static void start(struct kernel *k, struct indexing *ix, struct tensor x, const 
     strided_add_strides(k, &ix->set, none);
 }
 
-void index_rows(struct kernel *k, struct indexing *ix, struct tensor x, struct tensor index,
-                uint32_t dim)
+void index_rows(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
+                struct kernel_tensor index, uint32_t dim)
 {
     int64_t size[2 * TENSOR_MAX_DIM], of_x[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM],
         places[2 * TENSOR_MAX_DIM] = { 0 };
     memset(ix, 0, sizeof *ix);
-    uint32_t x_ndim = tensor_sizes(k, x, of_x), n = 0;
-    if (!x.meta || !index.meta || !tensor_strides(k, x, stride))
+    uint32_t x_ndim = tensor_sizes(x, of_x), n = 0;
+    if (!x.meta || !index.meta || !tensor_strides(x, stride))
         return;
     for (uint32_t d = 0; d < dim; d++) {
         size[n] = of_x[d];
         places[n++] = stride[d];
     }
-    n += tensor_sizes(k, index, size + n);
+    n += tensor_sizes(index, size + n);
     for (uint32_t d = dim + 1; d < x_ndim; d++) {
         size[n] = of_x[d];
         places[n++] = stride[d];
@@ -62,13 +62,13 @@ void index_rows(struct kernel *k, struct indexing *ix, struct tensor x, struct t
     add_index(k, ix, index, dim, x_ndim ? of_x[dim] : 1, x_ndim ? stride[dim] : 0);
 }
 
-void index_along(struct kernel *k, struct indexing *ix, struct tensor x, struct tensor index,
-                 uint32_t dim)
+void index_along(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
+                 struct kernel_tensor index, uint32_t dim)
 {
     int64_t size[TENSOR_MAX_DIM], of_x[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM] = { 0 };
     memset(ix, 0, sizeof *ix);
-    uint32_t ndim = tensor_sizes(k, index, size), x_ndim = tensor_sizes(k, x, of_x);
-    if (!x.meta || !index.meta || !tensor_strides(k, x, stride))
+    uint32_t ndim = tensor_sizes(index, size), x_ndim = tensor_sizes(x, of_x);
+    if (!x.meta || !index.meta || !tensor_strides(x, stride))
         return;
     int64_t step = x_ndim ? stride[dim] : 0;
     for (uint32_t d = x_ndim; d < ndim; d++)
@@ -78,24 +78,26 @@ void index_along(struct kernel *k, struct indexing *ix, struct tensor x, struct 
     add_index(k, ix, index, 0, x_ndim ? of_x[dim] : 1, step);
 }
 
-void index_flat(struct kernel *k, struct indexing *ix, struct tensor x, struct tensor index)
+void index_flat(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
+                struct kernel_tensor index)
 {
     static const int64_t none[TENSOR_MAX_DIM];
     int64_t size[TENSOR_MAX_DIM], of_x[TENSOR_MAX_DIM], n = 1;
     memset(ix, 0, sizeof *ix);
-    uint32_t ndim = tensor_sizes(k, index, size), x_ndim = tensor_sizes(k, x, of_x);
+    uint32_t ndim = tensor_sizes(index, size), x_ndim = tensor_sizes(x, of_x);
     for (uint32_t d = 0; d < x_ndim; d++)
         n *= of_x[d];
     start(k, ix, x, size, none, ndim);
     add_index(k, ix, index, 0, n, 1);
 }
 
-void index_of_view(struct kernel *k, struct indexing *ix, struct tensor x, struct tensor view)
+void index_of_view(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
+                   struct kernel_tensor view)
 {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
     memset(ix, 0, sizeof *ix);
-    uint32_t ndim = tensor_sizes(k, view, size);
-    if (view.meta && tensor_strides(k, view, stride))
+    uint32_t ndim = tensor_sizes(view, size);
+    if (view.meta && tensor_strides(view, stride))
         start(k, ix, x, size, stride, ndim);
 }
 
@@ -103,28 +105,30 @@ void index_of_view(struct kernel *k, struct indexing *ix, struct tensor x, struc
 
 struct listed {
     uint32_t n_dims; /* of x, as far as it is indexed */
-    struct tensor by[TENSOR_MAX_DIM];
+    struct kernel_tensor by[TENSOR_MAX_DIM];
     int64_t common[TENSOR_MAX_DIM]; /* what the indices broadcast to */
     uint32_t common_dims, at;       /* where their dimensions stand in the result */
 };
 
 /* A mask is the indices of what it holds, one for each of its dimensions. */
-static void list_mask(struct kernel *k, struct listed *l, struct tensor mask)
+static void list_mask(struct kernel *k, struct listed *l, struct kernel_tensor mask)
 {
-    struct value args[] = { value_tensor(mask) };
-    struct tensor places = run_tensor(k, "aten.nonzero.default", args, 1);
+    struct kernel_value args[] = { value_of_tensor(mask) };
+    struct kernel_tensor places = run_tensor(k, "aten.nonzero.default", args, 1);
     for (uint32_t d = 0; d < mask.meta->ndim && l->n_dims < TENSOR_MAX_DIM && !k->failed; d++) {
-        struct value column[] = { value_tensor(places), value_of_int(k, 1), value_of_int(k, d) };
+        struct kernel_value column[] = { value_of_tensor(places), value_of_int(1),
+                                         value_of_int(d) };
         l->by[l->n_dims++] = run_tensor(k, "aten.select.int", column, 3);
     }
 }
 
 static void list_indices(struct kernel *k, struct listed *l)
 {
-    const struct value *items;
+    const struct kernel_value *items;
     uint32_t n = list_arg(k, "indices", &items);
     for (uint32_t i = 0; i < n && l->n_dims < TENSOR_MAX_DIM && !k->failed; i++) {
-        struct tensor t = items[i].kind == VALUE_TENSOR ? items[i].u.tensor : (struct tensor){ 0 };
+        struct kernel_tensor t =
+            items[i].kind == KERNEL_TENSOR ? items[i].u.tensor : (struct kernel_tensor){ 0 };
         if (t.meta && (t.meta->dtype == DTYPE_B8 || t.meta->dtype == DTYPE_U8))
             list_mask(k, l, t);
         else
@@ -142,37 +146,37 @@ static void list_indices(struct kernel *k, struct listed *l)
     l->at = gap ? 0 : l->at; /* neighbours keep their place; else theirs are the first dimensions */
 }
 
-static void common_sizes(struct kernel *k, struct listed *l)
+static void common_sizes(struct listed *l)
 {
     int64_t size[TENSOR_MAX_DIM];
     for (uint32_t i = 0; i < l->n_dims; i++) {
-        uint32_t ndim = tensor_sizes(k, l->by[i], size);
+        uint32_t ndim = tensor_sizes(l->by[i], size);
         l->common_dims = l->by[i].meta && ndim > l->common_dims ? ndim : l->common_dims;
     }
     for (uint32_t d = 0; d < l->common_dims; d++)
         l->common[d] = 1;
     for (uint32_t i = 0; i < l->n_dims; i++) {
-        uint32_t ndim = tensor_sizes(k, l->by[i], size);
+        uint32_t ndim = tensor_sizes(l->by[i], size);
         for (uint32_t d = 0; l->by[i].meta && d < ndim; d++)
             if (size[d] != 1)
                 l->common[l->common_dims - ndim + d] = size[d];
     }
 }
 
-bool index_by_list(struct kernel *k, struct indexing *ix, struct tensor x)
+bool index_by_list(struct kernel *k, struct indexing *ix, struct kernel_tensor x)
 {
     struct listed l = { 0 };
     int64_t size[2 * TENSOR_MAX_DIM], places[2 * TENSOR_MAX_DIM] = { 0 }, of_x[TENSOR_MAX_DIM],
                                                  stride[TENSOR_MAX_DIM];
-    uint32_t x_ndim = tensor_sizes(k, x, of_x), n = 0;
+    uint32_t x_ndim = tensor_sizes(x, of_x), n = 0;
     bool placed = false;
     memset(ix, 0, sizeof *ix);
     list_indices(k, &l);
     if (l.n_dims > x_ndim)
         kernel_fail(k, "too many indices");
-    if (k->failed || !tensor_strides(k, x, stride))
+    if (k->failed || !tensor_strides(x, stride))
         return false;
-    common_sizes(k, &l);
+    common_sizes(&l);
     for (uint32_t d = 0; d <= x_ndim; d++) {
         if (n == l.at && !placed) { /* as many dimensions without an index are before them */
             for (uint32_t c = 0; c < l.common_dims; c++)
@@ -198,7 +202,7 @@ bool index_by_list(struct kernel *k, struct indexing *ix, struct tensor x)
 
 /* ---- For kernels ---- */
 
-void index_entries(struct kernel *k, struct indexing *ix, struct tensor entries)
+void index_entries(struct kernel *k, struct indexing *ix, struct kernel_tensor entries)
 {
     uint32_t n = ix->set.n_tensors;
     if (k->failed || n == 0)

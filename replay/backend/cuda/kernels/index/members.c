@@ -6,29 +6,29 @@
 
 enum { MOST_COMPARED = 1 << 30 }; /* pairs */
 
-static int64_t numel(const struct kernel *k, struct tensor x)
+static int64_t numel(struct kernel_tensor x)
 {
     int64_t size[TENSOR_MAX_DIM], n = 1;
-    uint32_t ndim = tensor_sizes(k, x, size);
+    uint32_t ndim = tensor_sizes(x, size);
     for (uint32_t d = 0; d < ndim; d++)
         n *= size[d];
     return n;
 }
 
 /* A tensor, or a number as one element. */
-static bool side(struct kernel *k, const char *name, const char *other, struct tensor *x,
+static bool side(struct kernel *k, const char *name, const char *other, struct kernel_tensor *x,
                  double *number, const char **type)
 {
-    struct value v = value_arg(k, has_arg(k, name) ? name : other);
-    *x = v.kind == VALUE_TENSOR ? v.u.tensor : (struct tensor){ 0 };
-    *number = x->meta ? 0 : number_as_real(k, v, 0);
+    struct kernel_value v = value_arg(k, has_arg(k, name) ? name : other);
+    *x = v.kind == KERNEL_TENSOR ? v.u.tensor : (struct kernel_tensor){ 0 };
+    *number = x->meta ? 0 : number_as_real(v, 0);
     *type = x->meta ? cuda_type(x->meta->dtype) : "f64";
     return *type && is_plain(*x);
 }
 
 void cuda_isin(struct kernel *k)
 {
-    struct tensor x, y, to = result(k, 0);
+    struct kernel_tensor x, y, to = result(k, 0);
     const char *type, *among;
     struct member_args a = { .invert = bool_arg(k, "invert", false) };
     struct cuda_layout l;
@@ -37,8 +37,8 @@ void cuda_isin(struct kernel *k)
                  side(k, "test_elements", "test_element", &y, &a.other, &among);
     if (k->failed || !to.meta)
         return;
-    a.n = x.meta ? numel(k, x) : 1;
-    a.n_among = known && y.meta ? numel(k, y) : 1;
+    a.n = x.meta ? numel(x) : 1;
+    a.n_among = known && y.meta ? numel(y) : 1;
     if (!known || to.meta->dtype != DTYPE_B8 || (a.n_among && a.n > MOST_COMPARED / a.n_among) ||
         !cuda_layout_of(k, &to, 1, &l) || l.n != a.n ||
         !(l.n <= 1 || (l.ndim == 1 && l.stride[0][0] == 1))) {
@@ -59,14 +59,14 @@ void cuda_isin(struct kernel *k)
 /* tril_indices; triu_indices (PARAM 1). */
 void cuda_triangle_indices(struct kernel *k)
 {
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
     struct triangle_args a = { .rows = int_arg(k, "row", 0),
                                .columns = int_arg(k, "col", 0),
                                .offset = int_arg(k, "offset", 0),
                                .upper = (uint32_t)k->row->param };
     char defines[96];
-    if (k->failed || !to.meta || tensor_sizes(k, to, size) != 2 || !tensor_strides(k, to, stride))
+    if (k->failed || !to.meta || tensor_sizes(to, size) != 2 || !tensor_strides(to, stride))
         return;
     const char *type = cuda_type(to.meta->dtype);
     if (!type || a.rows > INT32_MAX || a.columns > INT32_MAX) {

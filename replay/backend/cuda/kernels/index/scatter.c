@@ -3,30 +3,32 @@
 #include "replay/backend/cuda/kernels/index/scatter.h"
 
 /* The result, holding what self holds. */
-static struct tensor result_from_self(struct kernel *k)
+static struct kernel_tensor result_from_self(struct kernel *k)
 {
-    struct tensor self = tensor_arg(k, "self"), to = result(k, 0);
+    struct kernel_tensor self = tensor_arg(k, "self"), to = result(k, 0);
     if (to.meta && self.meta && to.storage != self.storage)
         copy_elements(k, self, to);
     return to;
 }
 
 /* The tensor of that name, or a number as a tensor without dimensions. */
-static struct tensor values_arg(struct kernel *k, const char *name, struct tensor like)
+static struct kernel_tensor values_arg(struct kernel *k, const char *name,
+                                       struct kernel_tensor like)
 {
-    struct value v = value_arg(k, name);
-    if (v.kind == VALUE_TENSOR || k->failed || !like.meta)
-        return v.kind == VALUE_TENSOR ? v.u.tensor : (struct tensor){ 0 };
-    struct value args[] = { value_tensor(like), value_of_ints(k, NULL, 0), v };
+    struct kernel_value v = value_arg(k, name);
+    if (v.kind == KERNEL_TENSOR || k->failed || !like.meta)
+        return v.kind == KERNEL_TENSOR ? v.u.tensor : (struct kernel_tensor){ 0 };
+    struct kernel_value args[] = { value_of_tensor(like), value_of_ints(k, NULL, 0), v };
     return run_tensor(k, "aten.new_full.default", args, 3);
 }
 
 /* The first elements of src, as many as there are indices. */
-static struct tensor part_for(struct kernel *k, struct tensor src, struct tensor index)
+static struct kernel_tensor part_for(struct kernel *k, struct kernel_tensor src,
+                                     struct kernel_tensor index)
 {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, index, size);
-    if (!src.meta || src.meta->ndim == 0 || !tensor_strides(k, src, stride))
+    uint32_t ndim = tensor_sizes(index, size);
+    if (!src.meta || src.meta->ndim == 0 || !tensor_strides(src, stride))
         return src;
     if (ndim != src.meta->ndim)
         ndim = 0;
@@ -37,7 +39,7 @@ static struct tensor part_for(struct kernel *k, struct tensor src, struct tensor
 void cuda_scatter(struct kernel *k)
 {
     struct scattered s = { .alpha = 1 };
-    struct tensor index = tensor_arg(k, "index"), to = result_from_self(k);
+    struct kernel_tensor index = tensor_arg(k, "index"), to = result_from_self(k);
     if (!to.meta || !index.meta)
         return;
     s.how = k->row->param == 1 ? COMBINE_ADD : combine_named(text_arg(k, "reduce"));
@@ -53,7 +55,7 @@ void cuda_index_rows(struct kernel *k)
 {
     struct scattered s = { 0 };
     int64_t one[] = { 1 };
-    struct tensor index = tensor_arg(k, "index"), to = result_from_self(k);
+    struct kernel_tensor index = tensor_arg(k, "index"), to = result_from_self(k);
     if (!to.meta || !index.meta)
         return;
     s.how = k->row->param == 0   ? COMBINE_ADD
@@ -75,19 +77,19 @@ void cuda_index_rows(struct kernel *k)
 void cuda_put_elements(struct kernel *k)
 {
     struct scattered s = { .alpha = 1, .include_self = true };
-    struct tensor to = result_from_self(k), index = tensor_arg(k, "index");
+    struct kernel_tensor to = result_from_self(k), index = tensor_arg(k, "index");
     int64_t size[TENSOR_MAX_DIM], n = 1;
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(to, size);
     for (uint32_t d = 0; d < ndim; d++)
         n *= size[d];
-    struct tensor flat = reshaped_view(k, to, &n, 1);
+    struct kernel_tensor flat = reshaped_view(k, to, &n, 1);
     if (!flat.meta || !index.meta) {
         if (!k->failed)
             cuda_decline(k);
         return;
     }
     s.how = bool_arg(k, "accumulate", false) ? COMBINE_ADD : COMBINE_SET;
-    s.values = reshaped(k, tensor_arg(k, "source"), size, tensor_sizes(k, index, size));
+    s.values = reshaped(k, tensor_arg(k, "source"), size, tensor_sizes(index, size));
     index_flat(k, &s.ix, flat, index);
     scatter_entries(k, &s);
 }
@@ -95,7 +97,7 @@ void cuda_put_elements(struct kernel *k)
 void cuda_index_put(struct kernel *k)
 {
     struct scattered s = { .alpha = 1, .include_self = true };
-    struct tensor to = result_from_self(k);
+    struct kernel_tensor to = result_from_self(k);
     s.how = bool_arg(k, "accumulate", false) ? COMBINE_ADD : COMBINE_SET;
     s.values = tensor_arg(k, "values");
     if (index_by_list(k, &s.ix, to))
@@ -106,7 +108,7 @@ void cuda_index_put(struct kernel *k)
 void cuda_masked_index_put(struct kernel *k)
 {
     struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
-    struct tensor to = result_from_self(k);
+    struct kernel_tensor to = result_from_self(k);
     s.values = tensor_arg(k, "values");
     if (!index_by_list(k, &s.ix, to))
         return;
@@ -122,7 +124,7 @@ void cuda_masked_index_put(struct kernel *k)
 void cuda_embedding_backward(struct kernel *k)
 {
     struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     if (!to.meta)
         return;
     if (bool_arg(k, "scale_grad_by_freq", false)) { /* divided by how many there are */
@@ -139,23 +141,26 @@ void cuda_embedding_backward(struct kernel *k)
 
 /* Of each entry its bag's gradient: shared by the bag's entries (mean), scaled by its own weight.
  */
-static struct tensor spread_gradient(struct kernel *k, struct tensor grad, struct tensor bags)
+static struct kernel_tensor spread_gradient(struct kernel *k, struct kernel_tensor grad,
+                                            struct kernel_tensor bags)
 {
     int64_t size[TENSOR_MAX_DIM], column[2] = { 0, 1 };
-    struct value select[] = { value_tensor(grad), value_of_int(k, 0), value_tensor(bags) };
-    struct tensor rows = run_tensor(k, "aten.index_select.default", select, 3);
-    tensor_sizes(k, bags, size);
+    struct kernel_value select[] = { value_of_tensor(grad), value_of_int(0),
+                                     value_of_tensor(bags) };
+    struct kernel_tensor rows = run_tensor(k, "aten.index_select.default", select, 3);
+    tensor_sizes(bags, size);
     column[0] = size[0];
     if (int_arg(k, "mode", 0) == 1) {
-        struct value of_bag[] = { value_arg(k, "bag_size"), value_of_int(k, 0),
-                                  value_tensor(bags) };
-        struct tensor n = run_tensor(k, "aten.index_select.default", of_bag, 3);
-        struct value args[] = { value_tensor(rows), value_tensor(reshaped(k, n, column, 2)) };
+        struct kernel_value of_bag[] = { value_arg(k, "bag_size"), value_of_int(0),
+                                         value_of_tensor(bags) };
+        struct kernel_tensor n = run_tensor(k, "aten.index_select.default", of_bag, 3);
+        struct kernel_value args[] = { value_of_tensor(rows),
+                                       value_of_tensor(reshaped(k, n, column, 2)) };
         rows = run_tensor(k, "aten.div.Tensor", args, 2);
     }
     if (has_arg(k, "per_sample_weights")) {
-        struct tensor scales = reshaped(k, tensor_arg(k, "per_sample_weights"), column, 2);
-        struct value args[] = { value_tensor(rows), value_tensor(scales) };
+        struct kernel_tensor scales = reshaped(k, tensor_arg(k, "per_sample_weights"), column, 2);
+        struct kernel_value args[] = { value_of_tensor(rows), value_of_tensor(scales) };
         rows = run_tensor(k, "aten.mul.Tensor", args, 2);
     }
     return rows;
@@ -166,14 +171,14 @@ static struct tensor spread_gradient(struct kernel *k, struct tensor grad, struc
 void cuda_embedding_bag_backward(struct kernel *k)
 {
     struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
-    struct tensor to = result(k, 0), grad = tensor_arg(k, "grad");
-    struct tensor indices = tensor_arg(k, "indices"), bags = tensor_arg(k, "offset2bag");
+    struct kernel_tensor to = result(k, 0), grad = tensor_arg(k, "grad");
+    struct kernel_tensor indices = tensor_arg(k, "indices"), bags = tensor_arg(k, "offset2bag");
     int64_t n[TENSOR_MAX_DIM], entries[TENSOR_MAX_DIM];
     if (k->failed || !to.meta || !grad.meta || !indices.meta || !bags.meta)
         return;
     bool greatest = int_arg(k, "mode", 0) == 2;
     if (bool_arg(k, "scale_grad_by_freq", false) || bool_arg(k, "sparse", false) ||
-        tensor_sizes(k, bags, n) != 1 || tensor_sizes(k, indices, entries) != 1 ||
+        tensor_sizes(bags, n) != 1 || tensor_sizes(indices, entries) != 1 ||
         (!greatest && n[0] != entries[0])) {
         cuda_decline(k);
         return;
@@ -195,11 +200,11 @@ void cuda_embedding_bag_backward(struct kernel *k)
 void cuda_bincount(struct kernel *k)
 {
     struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
-    struct tensor to = result(k, 0), x = tensor_arg(k, "self");
+    struct kernel_tensor to = result(k, 0), x = tensor_arg(k, "self");
     if (!to.meta || !x.meta)
         return;
     zero_elements(k, to);
-    struct value shape[] = { value_tensor(to), value_of_ints(k, NULL, 0) };
+    struct kernel_value shape[] = { value_of_tensor(to), value_of_ints(k, NULL, 0) };
     s.values = has_arg(k, "weights") ? tensor_arg(k, "weights")
                                      : run_tensor(k, "aten.new_ones.default", shape, 2);
     index_along(k, &s.ix, to, x, 0);
@@ -211,10 +216,10 @@ void cuda_bincount(struct kernel *k)
 void cuda_unfold_backward(struct kernel *k)
 {
     struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
-    struct tensor to = result(k, 0);
-    struct value args[] = { value_tensor(to), value_arg(k, "dim"), value_arg(k, "size"),
-                            value_arg(k, "step") };
-    struct tensor windows = run_tensor(k, "aten.unfold.default", args, 4);
+    struct kernel_tensor to = result(k, 0);
+    struct kernel_value args[] = { value_of_tensor(to), value_arg(k, "dim"), value_arg(k, "size"),
+                                   value_arg(k, "step") };
+    struct kernel_tensor windows = run_tensor(k, "aten.unfold.default", args, 4);
     if (!windows.meta)
         return;
     zero_elements(k, to);

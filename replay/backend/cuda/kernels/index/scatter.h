@@ -7,7 +7,7 @@
 
 struct scattered {
     struct indexing ix; /* x: the result, which holds what was there */
-    struct tensor values;
+    struct kernel_tensor values;
     enum combine how;
     bool include_self;
     double alpha; /* what values are multiplied by, where they are added */
@@ -17,7 +17,7 @@ struct scattered {
 void scatter_entries(struct kernel *k, struct scattered *s);
 
 struct keyed {
-    struct tensor to, values;
+    struct kernel_tensor to, values;
     const struct strided_set *set; /* the entries, merged; its tensor 0 is `values` */
     uint64_t keys, order;          /* u32 by entry: element of `to`, and the entry's own number */
     int64_t limit;                 /* the key of what goes nowhere */

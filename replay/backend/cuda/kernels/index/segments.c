@@ -26,7 +26,7 @@ static bool how_of(struct str name, uint32_t *how, double *start)
     return false;
 }
 
-static bool in_order(struct kernel *k, struct tensor x)
+static bool in_order(struct kernel *k, struct kernel_tensor x)
 {
     struct cuda_layout l;
     return cuda_layout_of(k, &x, 1, &l) && (l.n <= 1 || (l.ndim == 1 && l.stride[0][0] == 1));
@@ -34,16 +34,16 @@ static bool in_order(struct kernel *k, struct tensor x)
 
 void cuda_segment_reduce(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "data"), to = result(k, 0);
+    struct kernel_tensor x = tensor_arg(k, "data"), to = result(k, 0);
     bool lengths = has_arg(k, "lengths");
-    struct tensor bounds = tensor_arg(k, lengths ? "lengths" : "offsets");
+    struct kernel_tensor bounds = tensor_arg(k, lengths ? "lengths" : "offsets");
     struct segments_args a = { .outer = 1, .inner = 1, .ends = lengths };
     int64_t size[TENSOR_MAX_DIM], n[TENSOR_MAX_DIM];
     char defines[96];
     if (k->failed || !to.meta || !x.meta)
         return;
-    uint32_t ndim = tensor_sizes(k, x, size), dim = wrapped_dim(int_arg(k, "axis", 0), ndim);
-    uint32_t b = tensor_sizes(k, bounds, n);
+    uint32_t ndim = tensor_sizes(x, size), dim = wrapped_dim(int_arg(k, "axis", 0), ndim);
+    uint32_t b = tensor_sizes(bounds, n);
     if (!bounds.meta || b == 0 || ndim == 0 || to.meta->dtype != x.meta->dtype || !is_plain(x) ||
         !cuda_type(x.meta->dtype) || dense_kind_of(x.meta->dtype) != DENSE_REAL ||
         (bounds.meta->dtype != DTYPE_I64 && bounds.meta->dtype != DTYPE_I32) ||
@@ -62,7 +62,7 @@ void cuda_segment_reduce(struct kernel *k)
     if (a.outer * a.inner == 0 || a.segments <= 0)
         return;
     if (lengths) {
-        struct value args[] = { value_tensor(bounds), value_of_int(k, b - 1) };
+        struct kernel_value args[] = { value_of_tensor(bounds), value_of_int(b - 1) };
         bounds = run_tensor(k, "aten.cumsum.default", args, 2);
     }
     a.from = cuda_contiguous(k, x);

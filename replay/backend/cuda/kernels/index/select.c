@@ -14,7 +14,7 @@ struct selecting {
 };
 
 /* A complex number is zero where both of its parts are. */
-static const char *mask_type(struct tensor mask, int *parts)
+static const char *mask_type(struct kernel_tensor mask, int *parts)
 {
     enum dtype dtype = mask.meta->dtype;
     bool complex = dense_kind_of(dtype) == DENSE_COMPLEX;
@@ -26,8 +26,8 @@ static const char *mask_type(struct tensor mask, int *parts)
 }
 
 /* beside: of as many elements; bytes: of those that are moved. False: failed or declined. */
-static bool start(struct kernel *k, struct selecting *s, struct tensor mask, struct tensor beside,
-                  uint32_t bytes)
+static bool start(struct kernel *k, struct selecting *s, struct kernel_tensor mask,
+                  struct kernel_tensor beside, uint32_t bytes)
 {
     int parts;
     const char *type = mask_type(mask, &parts), *moved = cuda_bits_type(bytes);
@@ -66,10 +66,10 @@ static void launch(struct kernel *k, const struct selecting *s, const char *name
                 (struct cuda_grid){ tiles_of(s), 1, 1, SELECT_THREADS, 0 }, &s->a, sizeof s->a);
 }
 
-void find_ones(struct kernel *k, struct tensor x, struct cuda_found *ret)
+void find_ones(struct kernel *k, struct kernel_tensor x, struct cuda_found *ret)
 {
     struct selecting s;
-    if (!start(k, &s, x, (struct tensor){ 0 }, 1) || s.a.n == 0)
+    if (!start(k, &s, x, (struct kernel_tensor){ 0 }, 1) || s.a.n == 0)
         return;
     ret->at[0] = s.a.total = cuda_workspace(k, sizeof(uint32_t));
     ret->at[1] = s.a.tiles = cuda_workspace(k, tiles_of(&s) * sizeof(uint32_t));
@@ -80,7 +80,8 @@ void find_ones(struct kernel *k, struct tensor x, struct cuda_found *ret)
 }
 
 /* The kernel that goes on from the counts. */
-static void select_by(struct kernel *k, struct selecting *s, struct tensor mask, const char *name)
+static void select_by(struct kernel *k, struct selecting *s, struct kernel_tensor mask,
+                      const char *name)
 {
     struct cuda_found found;
     if (k->failed || s->a.n == 0 || !cuda_find(k, find_ones, mask, &found))
@@ -92,17 +93,17 @@ static void select_by(struct kernel *k, struct selecting *s, struct tensor mask,
 
 /* ---- Places ---- */
 
-static void give_places(struct kernel *k, struct tensor x, struct tensor to, int64_t rows,
-                        const int64_t *step, bool fill)
+static void give_places(struct kernel *k, struct kernel_tensor x, struct kernel_tensor to,
+                        int64_t rows, const int64_t *step, bool fill)
 {
     struct selecting s;
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, x, size);
+    uint32_t ndim = tensor_sizes(x, size);
     if (ndim > STRIDED_MAX_DIM) {
         cuda_decline(k);
         return;
     }
-    if (!start(k, &s, x, (struct tensor){ 0 }, 1) || rows == 0 || ndim == 0)
+    if (!start(k, &s, x, (struct kernel_tensor){ 0 }, 1) || rows == 0 || ndim == 0)
         return;
     s.a.to = cuda_address(k, to);
     s.a.limit = rows;
@@ -127,9 +128,9 @@ static void give_places(struct kernel *k, struct tensor x, struct tensor to, int
 /* nonzero; nonzero_static (PARAM 1), whose rows behind the last one found are filled. */
 void cuda_nonzero(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self"), to = result(k, 0);
+    struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM], step[TENSOR_MAX_DIM];
-    if (k->failed || !x.meta || tensor_sizes(k, to, size) != 2 || !tensor_strides(k, to, step))
+    if (k->failed || !x.meta || tensor_sizes(to, size) != 2 || !tensor_strides(to, step))
         return;
     give_places(k, x, to, size[0], step, k->row->param == 1);
 }
@@ -137,32 +138,30 @@ void cuda_nonzero(struct kernel *k)
 /* where(condition), nonzero_numpy: a result a dimension, all of them columns of one tensor. */
 void cuda_places(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, k->row->param ? "self" : "condition"), to = result(k, 0);
-    struct tensor next = result(k, 1);
-    int64_t size[TENSOR_MAX_DIM], step[TENSOR_MAX_DIM], from = 0, on = 0, one[] = { 1 };
-    if (k->failed || !x.meta || tensor_sizes(k, to, size) != 1 || !tensor_strides(k, to, step))
+    struct kernel_tensor x = tensor_arg(k, k->row->param ? "self" : "condition"), to = result(k, 0);
+    struct kernel_tensor next = result(k, 1);
+    int64_t size[TENSOR_MAX_DIM], step[TENSOR_MAX_DIM], one[] = { 1 };
+    if (k->failed || !x.meta || tensor_sizes(to, size) != 1 || !tensor_strides(to, step))
         return;
-    if (next.meta &&
-        (next.storage != to.storage || !sym_to_i64(k->call->pool, to.meta->offset, &from) ||
-         !sym_to_i64(k->call->pool, next.meta->offset, &on))) {
+    if (next.meta && next.storage != to.storage) {
         cuda_decline(k);
         return;
     }
-    step[1] = on - from;
+    step[1] = next.meta ? next.meta->offset - to.meta->offset : 0;
     give_places(k, x.meta->ndim ? x : reshaped(k, x, one, 1), to, size[0], step, false);
 }
 
 /* ---- Values ---- */
 
 /* x under the sizes that both broadcast to. */
-static struct tensor broadcast(struct kernel *k, struct tensor x, const int64_t *size,
-                               uint32_t ndim)
+static struct kernel_tensor broadcast(struct kernel *k, struct kernel_tensor x, const int64_t *size,
+                                      uint32_t ndim)
 {
     int64_t own[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM] = { 0 };
-    uint32_t n = tensor_sizes(k, x, own);
-    if (!tensor_strides(k, x, strides) || n > ndim) {
+    uint32_t n = tensor_sizes(x, own);
+    if (!tensor_strides(x, strides) || n > ndim) {
         kernel_fail(k, "a tensor whose strides are not numbers, or that has too many dimensions");
-        return (struct tensor){ 0 };
+        return (struct kernel_tensor){ 0 };
     }
     for (uint32_t i = 0; i < n; i++)
         stride[ndim - n + i] = own[i] == 1 ? 0 : strides[i];
@@ -172,10 +171,10 @@ static struct tensor broadcast(struct kernel *k, struct tensor x, const int64_t 
     return same ? x : strided_view(k, x, size, stride, ndim);
 }
 
-static uint32_t sizes_of_both(struct kernel *k, struct tensor a, struct tensor b, int64_t *size)
+static uint32_t sizes_of_both(struct kernel_tensor a, struct kernel_tensor b, int64_t *size)
 {
     int64_t x[TENSOR_MAX_DIM], y[TENSOR_MAX_DIM];
-    uint32_t n = tensor_sizes(k, a, x), m = tensor_sizes(k, b, y), ndim = n > m ? n : m;
+    uint32_t n = tensor_sizes(a, x), m = tensor_sizes(b, y), ndim = n > m ? n : m;
     for (uint32_t i = 0; i < ndim; i++) {
         int64_t p = i + n >= ndim ? x[i + n - ndim] : 1, q = i + m >= ndim ? y[i + m - ndim] : 1;
         size[i] = p == 1 ? q : p;
@@ -185,17 +184,17 @@ static uint32_t sizes_of_both(struct kernel *k, struct tensor a, struct tensor b
 
 void cuda_masked_select(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self"), mask = tensor_arg(k, "mask"), to = result(k, 0);
+    struct kernel_tensor x = tensor_arg(k, "self"), mask = tensor_arg(k, "mask"), to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM], found[TENSOR_MAX_DIM], step[TENSOR_MAX_DIM];
     struct selecting s;
-    if (k->failed || !x.meta || !mask.meta || tensor_sizes(k, to, found) != 1 ||
-        !tensor_strides(k, to, step))
+    if (k->failed || !x.meta || !mask.meta || tensor_sizes(to, found) != 1 ||
+        !tensor_strides(to, step))
         return;
     if (!is_plain(x) || x.meta->dtype != to.meta->dtype) {
         cuda_decline(k);
         return;
     }
-    uint32_t ndim = sizes_of_both(k, x, mask, size);
+    uint32_t ndim = sizes_of_both(x, mask, size);
     x = broadcast(k, x, size, ndim);
     mask = broadcast(k, mask, size, ndim);
     if (k->failed || !start(k, &s, mask, x, (uint32_t)dtype_size(x.meta->dtype)) || found[0] == 0)
@@ -211,8 +210,8 @@ void cuda_masked_select(struct kernel *k)
 /* The mask's elements become those of `source`, in order. */
 void cuda_masked_scatter(struct kernel *k)
 {
-    struct tensor self = tensor_arg(k, "self"), mask = tensor_arg(k, "mask");
-    struct tensor source = tensor_arg(k, "source"), to = result(k, 0);
+    struct kernel_tensor self = tensor_arg(k, "self"), mask = tensor_arg(k, "mask");
+    struct kernel_tensor source = tensor_arg(k, "source"), to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM], n = 1;
     struct selecting s;
     if (k->failed || !to.meta || !mask.meta || !source.meta || !self.meta)
@@ -223,13 +222,13 @@ void cuda_masked_scatter(struct kernel *k)
         cuda_decline(k);
         return;
     }
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(to, size);
     mask = broadcast(k, mask, size, ndim);
     if (k->failed || !start(k, &s, mask, to, bytes))
         return;
     if (to.storage != self.storage)
         copy_elements(k, broadcast(k, self, size, ndim), to);
-    ndim = tensor_sizes(k, source, size);
+    ndim = tensor_sizes(source, size);
     for (uint32_t d = 0; d < ndim; d++)
         n *= size[d];
     s.a.to = cuda_address(k, to);

@@ -118,9 +118,9 @@ void cuda_sort_places(struct kernel *k, uint64_t from, enum dtype dtype, int64_t
 /* sort, topk (PARAM 1), argsort (2). */
 void cuda_sort(struct kernel *k)
 {
-    struct tensor self = tensor_arg(k, "self");
+    struct kernel_tensor self = tensor_arg(k, "self");
     bool topk = k->row->param == 1, places_only = k->row->param == 2;
-    struct dims d = dims_of(k, self);
+    struct dims d = dims_of(self);
     uint32_t dim = wrapped_dim(int_arg(k, "dim", -1), d.ndim);
     struct sorting s = { 0 };
     if (d.ndim)
@@ -168,17 +168,17 @@ static struct operand places_room(struct kernel *k, const struct dims *d)
  * given; of all elements where no `dim` is given. */
 void cuda_sorted_pick(struct kernel *k)
 {
-    struct tensor self = tensor_arg(k, "self");
+    struct kernel_tensor self = tensor_arg(k, "self");
     int what = k->row->param;
     int64_t n = 1, size[TENSOR_MAX_DIM];
     if (!self.meta || !sum_type_of(k, self) || !is_plain(self))
         return;
-    uint32_t ndim = tensor_sizes(k, self, size);
+    uint32_t ndim = tensor_sizes(self, size);
     for (uint32_t i = 0; i < ndim; i++)
         n *= size[i];
     if (!has_arg(k, "dim") && (what == PICK_MEDIAN || what == PICK_NANMEDIAN))
         self = reshaped(k, self, &n, 1);
-    struct dims d = dims_of(k, self);
+    struct dims d = dims_of(self);
     uint32_t dim = wrapped_dim(int_arg(k, "dim", -1), d.ndim);
     struct sorting s = { 0 };
     if (d.ndim)
@@ -214,14 +214,14 @@ void cuda_sorted_pick(struct kernel *k)
 /* searchsorted and bucketize (PARAM 1): where a value would stand. */
 void cuda_searchsorted(struct kernel *k)
 {
-    struct tensor edges = tensor_arg(k, k->row->param ? "boundaries" : "sorted_sequence"),
-                  x = { 0 };
-    struct tensor sorter = tensor_arg(k, "sorter"), to = result(k, 0);
-    struct value value = value_arg(k, "self");
-    struct dims d = dims_of(k, to), of_edges = dims_of(k, edges);
+    struct kernel_tensor edges = tensor_arg(k, k->row->param ? "boundaries" : "sorted_sequence"),
+                         x = { 0 };
+    struct kernel_tensor sorter = tensor_arg(k, "sorter"), to = result(k, 0);
+    struct kernel_value value = value_arg(k, "self");
+    struct dims d = dims_of(to), of_edges = dims_of(edges);
     struct defines text = { 0 };
     struct spans s;
-    if (value.kind == VALUE_TENSOR)
+    if (value.kind == KERNEL_TENSOR)
         x = value.u.tensor;
     for (uint32_t i = 0; i < d.ndim; i++)
         d.reduced[i] = true;
@@ -236,7 +236,7 @@ void cuda_searchsorted(struct kernel *k)
     a.edges = e.at ? cuda_contiguous(k, edges) : 0;
     a.sorter = by.at ? cuda_contiguous(k, sorter) : 0;
     a.per_row = rows > 1 ? s.cols.n / rows : s.cols.n;
-    a.value = x.meta ? 0 : number_as_real(k, value, 0);
+    a.value = x.meta ? 0 : number_as_real(value, 0);
     a.right = bool_arg(k, "right", false) || str_is(text_arg(k, "side"), "right");
     bool wide = s.wide || rows * n > INT32_MAX;
     define(&text,

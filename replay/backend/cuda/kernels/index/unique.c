@@ -17,13 +17,13 @@ struct differing {
 };
 
 /* What the call asks for of x. False: failed or declined. */
-static bool differing_of(struct kernel *k, struct tensor x, struct differing *d)
+static bool differing_of(struct kernel *k, struct kernel_tensor x, struct differing *d)
 {
     int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, x, size);
+    uint32_t ndim = tensor_sizes(x, size);
     const char *type = x.meta ? cuda_type(x.meta->dtype) : NULL;
     *d = (struct differing){ .a = { .n = 1, .outer = 1, .inner = 1 } };
-    d->sorted = !str_is(k->call->schema->base, "unique_consecutive");
+    d->sorted = !str_is(k->call->op->base, "unique_consecutive");
     d->slices = has_arg(k, "dim");
     if (k->failed || !type || !is_plain(x) || (d->slices && ndim == 0))
         goto decline;
@@ -48,7 +48,7 @@ static void launch(struct kernel *k, const struct differing *d, const char *name
                 (struct cuda_grid){ blocks, 1, 1, 256, 0 }, &d->a, sizeof d->a);
 }
 
-void find_distinct(struct kernel *k, struct tensor x, struct cuda_found *ret)
+void find_distinct(struct kernel *k, struct kernel_tensor x, struct cuda_found *ret)
 {
     struct differing d;
     if (!differing_of(k, x, &d) || d.a.n == 0 || d.a.outer == 0 || d.a.inner == 0)
@@ -67,7 +67,7 @@ void find_distinct(struct kernel *k, struct tensor x, struct cuda_found *ret)
 }
 
 /* Lies in order, whatever its sizes, and has so many elements; 0: it does not, or is not wanted. */
-static uint64_t whole(struct kernel *k, struct tensor x, int64_t n)
+static uint64_t whole(struct kernel *k, struct kernel_tensor x, int64_t n)
 {
     struct cuda_layout l;
     if (!x.meta || !cuda_layout_of(k, &x, 1, &l) || l.n != n || n == 0)
@@ -76,11 +76,11 @@ static uint64_t whole(struct kernel *k, struct tensor x, int64_t n)
 }
 
 /* Are the result's slices one behind the other, each in order? */
-static bool slices_in_order(struct kernel *k, struct tensor to, const struct differing *d)
+static bool slices_in_order(struct kernel_tensor to, const struct differing *d)
 {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], step = 1;
-    uint32_t ndim = tensor_sizes(k, to, size);
-    if (!tensor_strides(k, to, stride))
+    uint32_t ndim = tensor_sizes(to, size);
+    if (!tensor_strides(to, stride))
         return false;
     for (uint32_t i = ndim; i-- > 0;) {
         if (d->slices && i == d->dim)
@@ -95,15 +95,15 @@ static bool slices_in_order(struct kernel *k, struct tensor to, const struct dif
 /* _unique2, unique_consecutive, unique_dim: values, where each went, how often each was. */
 void cuda_unique(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self"), to = result(k, 0);
+    struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM];
     struct differing d;
     struct cuda_found found;
     if (k->failed || !to.meta || !differing_of(k, x, &d))
         return;
-    uint32_t ndim = tensor_sizes(k, to, size);
+    uint32_t ndim = tensor_sizes(to, size);
     d.a.distinct = ndim > d.dim ? size[d.dim] : 0;
-    if (!slices_in_order(k, to, &d)) {
+    if (!slices_in_order(to, &d)) {
         cuda_decline(k);
         return;
     }

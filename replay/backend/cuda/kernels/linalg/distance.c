@@ -11,12 +11,12 @@ enum { DISTANCE_THREADS = 256, DISTANCE_SHORT = 16 };
 
 /* Strides of x's rows over the distances, of which `beside` is the dimension that it does not have.
  */
-static bool row_strides(struct kernel *k, struct tensor x, const struct strided_set *set,
-                        uint32_t beside, int64_t *ret, i64 *inner)
+static bool row_strides(struct kernel_tensor x, const struct strided_set *set, uint32_t beside,
+                        int64_t *ret, i64 *inner)
 {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, x, size);
-    if (ndim < 2 || ndim > set->ndim || !tensor_strides(k, x, stride))
+    uint32_t ndim = tensor_sizes(x, size);
+    if (ndim < 2 || ndim > set->ndim || !tensor_strides(x, stride))
         return false;
     *inner = stride[ndim - 1];
     for (uint32_t d = 0; d < set->ndim; d++) {
@@ -37,7 +37,7 @@ static int norm_of(double p)
                       : DISTANCE_POWER;
 }
 
-static bool is_taken(struct tensor x, enum dtype dtype)
+static bool is_taken(struct kernel_tensor x, enum dtype dtype)
 {
     return x.meta && x.meta->dtype == dtype && dense_kind_of(dtype) == DENSE_REAL &&
            cuda_type(dtype) && is_plain(x);
@@ -45,7 +45,7 @@ static bool is_taken(struct tensor x, enum dtype dtype)
 
 void cuda_cdist(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "x1"), y = tensor_arg(k, "x2"), to = result(k, 0);
+    struct kernel_tensor x = tensor_arg(k, "x1"), y = tensor_arg(k, "x2"), to = result(k, 0);
     struct distance_args a = { .p = real_arg(k, "p", 2) };
     struct strided_set set;
     int64_t of_x[TENSOR_MAX_DIM], of_y[TENSOR_MAX_DIM], size[TENSOR_MAX_DIM];
@@ -55,12 +55,12 @@ void cuda_cdist(struct kernel *k)
         return;
     }
     strided_start(k, &set, to);
-    if (!row_strides(k, x, &set, set.ndim - 1, of_x, &a.x_inner) ||
-        !row_strides(k, y, &set, set.ndim - 2, of_y, &a.y_inner)) {
+    if (!row_strides(x, &set, set.ndim - 1, of_x, &a.x_inner) ||
+        !row_strides(y, &set, set.ndim - 2, of_y, &a.y_inner)) {
         cuda_decline(k);
         return;
     }
-    a.inner = size[tensor_sizes(k, x, size) - 1];
+    a.inner = size[tensor_sizes(x, size) - 1];
     uint32_t of_rows = strided_add_strides(k, &set, of_x),
              of_columns = strided_add_strides(k, &set, of_y);
     strided_merge(&set);
@@ -75,7 +75,7 @@ void cuda_cdist(struct kernel *k)
     a.to = cuda_address(k, to);
     a.x = cuda_address(k, x);
     a.y = cuda_address(k, y);
-    int64_t reach = tensor_extent(k, x), other = tensor_extent(k, y);
+    int64_t reach = tensor_extent(x), other = tensor_extent(y);
     int lanes = a.inner < DISTANCE_SHORT ? 1 : 32;
     char defines[192];
     snprintf(defines, sizeof defines,

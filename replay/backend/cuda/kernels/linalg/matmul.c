@@ -292,10 +292,10 @@ struct view {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
 };
 
-static struct view view_of(const struct kernel *k, struct tensor x)
+static struct view view_of(struct kernel_tensor x)
 {
-    struct view v = { .ndim = tensor_sizes(k, x, v.size) };
-    tensor_strides(k, x, v.stride);
+    struct view v = { .ndim = tensor_sizes(x, v.size) };
+    tensor_strides(x, v.stride);
     return v;
 }
 
@@ -315,8 +315,8 @@ static void raise(struct view *v, bool behind)
 }
 
 /* Stretched to the product's batches, rows and columns. */
-static struct cuda_matrix matrix_of(struct kernel *k, const struct cuda_product *p, struct tensor x,
-                                    const struct view *v)
+static struct cuda_matrix matrix_of(struct kernel *k, const struct cuda_product *p,
+                                    struct kernel_tensor x, const struct view *v)
 {
     struct cuda_matrix ret = { .address = cuda_address(k, x),
                                .dtype = x.meta->dtype,
@@ -344,21 +344,21 @@ static bool add_batches(struct cuda_product *p, const struct view *v)
     return true;
 }
 
-static double sign_of_bit(struct tensor x)
+static double sign_of_bit(struct kernel_tensor x)
 {
     return x.meta && x.meta->neg ? -1 : 1;
 }
 
 /* self: broadcast to the result; .meta NULL: none. `over`: of the first dimension is summed. */
-static void multiply(struct kernel *k, struct tensor x, struct tensor y, struct tensor self,
-                     struct tensor to, bool over)
+static void multiply(struct kernel *k, struct kernel_tensor x, struct kernel_tensor y,
+                     struct kernel_tensor self, struct kernel_tensor to, bool over)
 {
     struct cuda_product p = { .batch = { 1, 1, 1 }, .sums = 1, .alpha = 1, .beta = 1 };
     if (!x.meta || !y.meta || !to.meta || !is_plain(to)) {
         cuda_decline(k);
         return;
     }
-    struct view a = view_of(k, x), b = view_of(k, y), c = view_of(k, to);
+    struct view a = view_of(x), b = view_of(y), c = view_of(to);
     bool left = a.ndim < 2, right = b.ndim < 2;
     raise(&a, false);
     raise(&b, true);
@@ -385,13 +385,14 @@ static void multiply(struct kernel *k, struct tensor x, struct tensor y, struct 
     p.b = matrix_of(k, &p, y, &b);
     p.c = matrix_of(k, &p, to, &c);
     if (self.meta) {
-        struct view s = view_of(k, self);
+        struct view s = view_of(self);
         raise(&s, right && !left);
         p.self = matrix_of(k, &p, self, &s);
     } else {
         p.self.dtype = p.c.dtype;
     }
-    if (value_arg(k, "alpha").kind == VALUE_COMPLEX || value_arg(k, "beta").kind == VALUE_COMPLEX) {
+    if (value_arg(k, "alpha").kind == KERNEL_COMPLEX ||
+        value_arg(k, "beta").kind == KERNEL_COMPLEX) {
         cuda_decline(k);
         return;
     }
@@ -408,8 +409,8 @@ void cuda_matmul(struct kernel *k)
                          : has_arg(k, "vec")    ? "vec"
                          : has_arg(k, "tensor") ? "tensor"
                                                 : "other";
-    multiply(k, tensor_arg(k, "self"), tensor_arg(k, second), (struct tensor){ 0 }, result(k, 0),
-             false);
+    multiply(k, tensor_arg(k, "self"), tensor_arg(k, second), (struct kernel_tensor){ 0 },
+             result(k, 0), false);
 }
 
 /* addmm, addmv, baddbmm, addbmm (PARAM 1: summed over the batch). */
@@ -431,15 +432,16 @@ void cuda_add_matmul(struct kernel *k)
 /* beta * self + alpha * vec1 outer vec2 */
 void cuda_addr(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "vec1"), y = tensor_arg(k, "vec2"), to = result(k, 0);
-    struct tensor self = tensor_arg(k, "self");
+    struct kernel_tensor x = tensor_arg(k, "vec1"), y = tensor_arg(k, "vec2"), to = result(k, 0);
+    struct kernel_tensor self = tensor_arg(k, "self");
     struct cuda_product p = { .batch = { 1, 1, 1 }, .sums = 1, .inner = 1 };
     if (!x.meta || !y.meta || !to.meta || !self.meta || !is_plain(to) ||
-        value_arg(k, "alpha").kind == VALUE_COMPLEX || value_arg(k, "beta").kind == VALUE_COMPLEX) {
+        value_arg(k, "alpha").kind == KERNEL_COMPLEX ||
+        value_arg(k, "beta").kind == KERNEL_COMPLEX) {
         cuda_decline(k);
         return;
     }
-    struct view a = view_of(k, x), b = view_of(k, y), c = view_of(k, to), s = view_of(k, self);
+    struct view a = view_of(x), b = view_of(y), c = view_of(to), s = view_of(self);
     raise(&a, true);
     raise(&b, false);
     raise(&s, false);

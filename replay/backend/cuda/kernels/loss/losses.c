@@ -5,7 +5,7 @@
 
 enum { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM };
 
-static const char *real_sum_type(struct kernel *k, struct tensor x)
+static const char *real_sum_type(struct kernel *k, struct kernel_tensor x)
 {
     const char *acc = sum_type_of(k, x);
     if (!acc || dense_kind_of(x.meta->dtype) == DENSE_REAL)
@@ -30,9 +30,9 @@ static double elements(const struct dims *d)
 }
 
 /* Sizes that both broadcast to. */
-static struct dims dims_of_pair(const struct kernel *k, struct tensor x, struct tensor y)
+static struct dims dims_of_pair(struct kernel_tensor x, struct kernel_tensor y)
 {
-    struct dims a = dims_of(k, x), b = dims_of(k, y), ret = a.ndim > b.ndim ? a : b;
+    struct dims a = dims_of(x), b = dims_of(y), ret = a.ndim > b.ndim ? a : b;
     for (uint32_t i = 0; i < ret.ndim; i++) {
         int64_t p = i + a.ndim >= ret.ndim ? a.size[i + a.ndim - ret.ndim] : 1;
         int64_t q = i + b.ndim >= ret.ndim ? b.size[i + b.ndim - ret.ndim] : 1;
@@ -45,11 +45,11 @@ void cuda_pair_loss(struct kernel *k)
 {
     static const char *const ops[] = { "OP_MSE",         "OP_BCE",       "OP_BCE_LOGITS",
                                        "OP_SOFT_MARGIN", "OP_SMOOTH_L1", "OP_HUBER" };
-    struct tensor x = tensor_arg(k, "self"), y = tensor_arg(k, "target");
+    struct kernel_tensor x = tensor_arg(k, "self"), y = tensor_arg(k, "target");
     int64_t reduction = int_arg(k, "reduction", REDUCE_MEAN);
     struct reduction r = { .op = ops[k->row->param],
                            .acc = real_sum_type(k, result(k, 0)),
-                           .dims = dims_of_pair(k, x, y),
+                           .dims = dims_of_pair(x, y),
                            .n_inputs = 4,
                            .p = parameter(k) };
     r.scale = reduction == REDUCE_MEAN ? 1 / elements(&r.dims) : 1;
@@ -70,10 +70,10 @@ void cuda_pair_loss_backward(struct kernel *k)
         "OP_MSE_BACKWARD",         "OP_BCE_BACKWARD",       NULL,
         "OP_SOFT_MARGIN_BACKWARD", "OP_SMOOTH_L1_BACKWARD", "OP_HUBER_BACKWARD"
     };
-    struct tensor x = tensor_arg(k, "self");
+    struct kernel_tensor x = tensor_arg(k, "self");
     struct reduction r = { .op = ops[k->row->param],
                            .acc = real_sum_type(k, result(k, 0)),
-                           .dims = dims_of(k, x),
+                           .dims = dims_of(x),
                            .n_inputs = 4,
                            .p = parameter(k) };
     r.scale = int_arg(k, "reduction", REDUCE_MEAN) == REDUCE_MEAN ? 1 / elements(&r.dims) : 1;
@@ -88,10 +88,10 @@ void cuda_pair_loss_backward(struct kernel *k)
 /* ---- Classes ---- */
 
 /* What forward and backward share: the classes' dimension, and what a class weighs. */
-static uint32_t start_nll(struct kernel *k, struct tensor x, struct nll_args *a,
+static uint32_t start_nll(struct kernel *k, struct kernel_tensor x, struct nll_args *a,
                           struct operand *weight)
 {
-    struct dims one = { .ndim = 1 }, d = dims_of(k, x);
+    struct dims one = { .ndim = 1 }, d = dims_of(x);
     uint32_t at = d.ndim > 1;
     *weight = operand_of(k, tensor_arg(k, "weight"), &one);
     *a = (struct nll_args){ .weight = weight->at,
@@ -128,8 +128,8 @@ static void reduce_nll(struct kernel *k, const char *acc, const struct nll_args 
 
 void cuda_nll_loss(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self");
-    struct dims d = dims_of(k, tensor_arg(k, "target")), whole = dims_of(k, x);
+    struct kernel_tensor x = tensor_arg(k, "self");
+    struct dims d = dims_of(tensor_arg(k, "target")), whole = dims_of(x);
     int64_t reduction = int_arg(k, "reduction", REDUCE_MEAN);
     const char *acc = real_sum_type(k, x);
     struct operand weight, o[3] = { operand_of(k, tensor_arg(k, "target"), &d) };
@@ -180,16 +180,16 @@ void cuda_nll_loss(struct kernel *k)
 
 void cuda_nll_loss_backward(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self"), target = tensor_arg(k, "target");
-    struct dims d = dims_of(k, x), none = { 0 };
+    struct kernel_tensor x = tensor_arg(k, "self"), target = tensor_arg(k, "target");
+    struct dims d = dims_of(x), none = { 0 };
     int64_t reduction = int_arg(k, "reduction", REDUCE_MEAN);
     const char *acc = real_sum_type(k, x);
     struct operand weight, o[4], total = operand_of(k, tensor_arg(k, "total_weight"), &none);
     struct nll_args a;
     struct spans s;
     uint32_t at = start_nll(k, x, &a, &weight);
-    struct dims places = dims_of(k, target);
-    struct tensor g = tensor_arg(k, "grad_output");
+    struct dims places = dims_of(target);
+    struct kernel_tensor g = tensor_arg(k, "grad_output");
     if (!acc || d.ndim == 0 || (places.ndim + 1 != d.ndim && places.ndim)) {
         cuda_decline(k);
         return;

@@ -3,9 +3,9 @@
 #include "replay/backend/cuda/kernels/norm/norm.h"
 
 /* All dimensions but the channels'. */
-static struct dims dims_of_channels(const struct kernel *k, struct tensor x)
+static struct dims dims_of_channels(struct kernel_tensor x)
 {
-    struct dims d = dims_of(k, x);
+    struct dims d = dims_of(x);
     for (uint32_t i = 0; i < d.ndim; i++)
         d.reduced[i] = i != 1;
     return d;
@@ -20,7 +20,7 @@ static int64_t elements(const struct dims *d)
 }
 
 /* A vector of channels whose elements lie one behind the other; 0: not there. */
-static uint64_t channels(struct kernel *k, struct tensor x, const char **type)
+static uint64_t channels(struct kernel *k, struct kernel_tensor x, const char **type)
 {
     struct dims d = { .ndim = 1 };
     struct operand o = operand_of(k, x, &d);
@@ -33,9 +33,9 @@ static uint64_t channels(struct kernel *k, struct tensor x, const char **type)
 }
 
 /* One of the results where the schema has it: of a whole batch_norm there is only the first. */
-static struct tensor result_or_none(const struct kernel *k, uint32_t i)
+static struct kernel_tensor result_or_none(const struct kernel *k, uint32_t i)
 {
-    return i < n_results(k) ? result(k, i) : (struct tensor){ 0 };
+    return i < n_results(k) ? result(k, i) : (struct kernel_tensor){ 0 };
 }
 
 /* The batch's statistics are saved and move the running ones, in place or, of functional forms, as
@@ -44,7 +44,8 @@ static void train(struct kernel *k, struct norm *n, struct norm_stats_args *a)
 {
     const char *types[3] = { n->acc, NULL, NULL };
     struct operand mean, var;
-    struct tensor old_mean = tensor_arg(k, "running_mean"), old_var = tensor_arg(k, "running_var");
+    struct kernel_tensor old_mean = tensor_arg(k, "running_mean"),
+                         old_var = tensor_arg(k, "running_var");
     uint32_t results = n_results(k);
     bool functional = results >= 5;
     double count = (double)elements(&n->dims) / (double)a->n;
@@ -87,9 +88,10 @@ static void evaluate(struct kernel *k, struct norm *n, struct norm_stats_args *a
     norm_stats(k, a, n->acc, (const char *const[]){ type, n->acc, n->acc });
 }
 
-static bool start(struct kernel *k, struct tensor x, struct norm *n, struct norm_stats_args *a)
+static bool start(struct kernel *k, struct kernel_tensor x, struct norm *n,
+                  struct norm_stats_args *a)
 {
-    *n = (struct norm){ .dims = dims_of_channels(k, x), .acc = norm_start(k, x), .centred = true };
+    *n = (struct norm){ .dims = dims_of_channels(x), .acc = norm_start(k, x), .centred = true };
     *a = (struct norm_stats_args){ .step = 1, .running_step = 1 };
     if (!n->acc)
         return false;
@@ -128,7 +130,8 @@ void cuda_batch_norm(struct kernel *k)
 /* ---- Backward ---- */
 
 /* Room of sums becomes a result of another type. */
-static void copy_sums(struct kernel *k, const struct norm *n, struct operand from, struct tensor to)
+static void copy_sums(struct kernel *k, const struct norm *n, struct operand from,
+                      struct kernel_tensor to)
 {
     struct dims d = { .ndim = 1, .size = { n->dims.size[1] } };
     struct reduction r = { .op = "OP_SUM", .acc = n->acc, .dims = d, .n_inputs = 1 };
@@ -156,7 +159,7 @@ void cuda_batch_norm_backward(struct kernel *k)
     struct norm n;
     struct norm_stats_args a;
     bool training = k->row->param == 1 || bool_arg(k, "train", bool_arg(k, "update", true));
-    struct tensor g = tensor_arg(k, has_arg(k, "grad_out") ? "grad_out" : "grad_output");
+    struct kernel_tensor g = tensor_arg(k, has_arg(k, "grad_out") ? "grad_out" : "grad_output");
     if (!start(k, tensor_arg(k, "input"), &n, &a))
         return;
     n.backward = true;

@@ -16,7 +16,7 @@ enum dtype norm_acc_dtype(const char *acc)
     return strcmp(acc, "f64") ? DTYPE_F32 : DTYPE_F64;
 }
 
-const char *norm_start(struct kernel *k, struct tensor x)
+const char *norm_start(struct kernel *k, struct kernel_tensor x)
 {
     if (!x.meta || dense_kind_of(x.meta->dtype) != DENSE_REAL || !cuda_sum_type(x.meta->dtype)) {
         cuda_decline(k);
@@ -26,7 +26,7 @@ const char *norm_start(struct kernel *k, struct tensor x)
 }
 
 /* Statistics in the order of the kept dimensions. */
-static struct operand packed(struct kernel *k, struct tensor x, const struct dims *d)
+static struct operand packed(struct kernel *k, struct kernel_tensor x, const struct dims *d)
 {
     struct operand ret = operand_kept(k, x, d);
     int64_t step = 1;
@@ -272,17 +272,18 @@ static void weight_gradients(struct kernel *k, const struct norm *n, const struc
 }
 
 /* The last dimensions, as many as normalized_shape has. */
-static struct dims dims_of_layer(struct kernel *k, struct tensor x)
+static struct dims dims_of_layer(struct kernel *k, struct kernel_tensor x)
 {
     int64_t shape[TENSOR_MAX_DIM];
-    struct dims d = dims_of(k, x);
+    struct dims d = dims_of(x);
     uint32_t n = ints_arg(k, "normalized_shape", shape, TENSOR_MAX_DIM);
     for (uint32_t i = 0; i < n && i < d.ndim; i++)
         d.reduced[d.ndim - 1 - i] = true;
     return d;
 }
 
-static void save_stats(struct kernel *k, struct norm *n, struct tensor mean, struct tensor rstd)
+static void save_stats(struct kernel *k, struct norm *n, struct kernel_tensor mean,
+                       struct kernel_tensor rstd)
 {
     struct operand m = operand_kept(k, mean, &n->dims), r = operand_kept(k, rstd, &n->dims);
     n->x[NORM_STATS] = r;
@@ -293,7 +294,7 @@ static void save_stats(struct kernel *k, struct norm *n, struct tensor mean, str
 
 void cuda_layer_norm(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "input");
+    struct kernel_tensor x = tensor_arg(k, "input");
     struct norm n = { .dims = dims_of_layer(k, x), .acc = norm_start(k, x), .centred = true };
     if (!n.acc)
         return;
@@ -311,7 +312,7 @@ void cuda_layer_norm(struct kernel *k)
 /* rms_norm, _fused_rms_norm */
 void cuda_rms_norm(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "input");
+    struct kernel_tensor x = tensor_arg(k, "input");
     struct norm n = { .dims = dims_of_layer(k, x), .acc = norm_start(k, x) };
     if (!n.acc)
         return;
@@ -321,7 +322,7 @@ void cuda_rms_norm(struct kernel *k)
     n.x[NORM_WEIGHT] = operand_of(k, tensor_arg(k, "weight"), &n.dims);
     n.stats_type = n.acc;
     if (n_results(k) > 1)
-        save_stats(k, &n, (struct tensor){ 0 }, result(k, 1));
+        save_stats(k, &n, (struct kernel_tensor){ 0 }, result(k, 1));
     normalise(k, &n);
 }
 
@@ -340,7 +341,7 @@ static void start_backward(struct kernel *k, struct norm *n)
 
 void cuda_layer_norm_backward(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "input");
+    struct kernel_tensor x = tensor_arg(k, "input");
     struct norm n = { .dims = dims_of_layer(k, x), .acc = norm_start(k, x) };
     struct dims across = n.dims;
     if (!n.acc)
@@ -363,9 +364,9 @@ void cuda_layer_norm_backward(struct kernel *k)
 
 /* ---- Groups: [N, C, ...] as [N, group, C / group, ...] ---- */
 
-static bool dims_of_groups(struct kernel *k, struct tensor x, struct dims *ret)
+static bool dims_of_groups(struct kernel *k, struct kernel_tensor x, struct dims *ret)
 {
-    struct dims d = dims_of(k, x);
+    struct dims d = dims_of(x);
     int64_t groups = int_arg(k, "group", 1), n = int_arg(k, "N", 1), c = int_arg(k, "C", 1);
     if (d.ndim < 2 || d.ndim + 1 > TENSOR_MAX_DIM || groups < 1 || d.size[0] != n ||
         d.size[1] != c || c % groups) {
@@ -380,7 +381,7 @@ static bool dims_of_groups(struct kernel *k, struct tensor x, struct dims *ret)
 }
 
 /* A tensor's operand with its dimension of channels, `at`, split in two. */
-static struct operand split_channels(struct kernel *k, struct tensor x, uint32_t at,
+static struct operand split_channels(struct kernel *k, struct kernel_tensor x, uint32_t at,
                                      const struct dims *d)
 {
     struct dims plain = { .ndim = x.meta ? x.meta->ndim : 0 };
@@ -397,7 +398,7 @@ static struct operand split_channels(struct kernel *k, struct tensor x, uint32_t
 
 void cuda_group_norm(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "input");
+    struct kernel_tensor x = tensor_arg(k, "input");
     struct norm n = { .acc = norm_start(k, x), .centred = true };
     if (!n.acc || !dims_of_groups(k, x, &n.dims))
         return;
@@ -412,7 +413,7 @@ void cuda_group_norm(struct kernel *k)
 
 void cuda_group_norm_backward(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "input");
+    struct kernel_tensor x = tensor_arg(k, "input");
     struct norm n = { .acc = norm_start(k, x) };
     if (!n.acc || !dims_of_groups(k, x, &n.dims))
         return;

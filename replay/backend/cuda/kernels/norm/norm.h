@@ -16,7 +16,7 @@ struct norm {
 
 enum dtype norm_acc_dtype(const char *acc);
 /* What x is computed in. NULL: it declined. */
-const char *norm_start(struct kernel *k, struct tensor x);
+const char *norm_start(struct kernel *k, struct kernel_tensor x);
 /* Mean and variance of the population, in room. */
 void norm_moments(struct kernel *k, const struct norm *n, struct operand *mean,
                   struct operand *var);

@@ -14,15 +14,15 @@ static void two(const struct kernel *k, const char *name, i64 *ret, int64_t plai
         ret[d] = n ? given[d < n ? d : n - 1] : plain;
 }
 
-static bool args_of(struct kernel *k, struct tensor image, struct tensor columns,
+static bool args_of(struct kernel *k, struct kernel_tensor image, struct kernel_tensor columns,
                     struct columns_args *a)
 {
     i64 size[PLANE_STRIDES];
     int64_t of_columns[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, columns, of_columns);
+    uint32_t ndim = tensor_sizes(columns, of_columns);
     memset(a, 0, sizeof *a);
     if (!planes_of(k, image, 2, size, a->image_stride) || ndim < 2 || ndim > 3 ||
-        !tensor_strides(k, columns, stride))
+        !tensor_strides(columns, stride))
         return false;
     two(k, "kernel_size", a->window, 1);
     two(k, "stride", a->stride, 1);
@@ -44,7 +44,8 @@ static bool args_of(struct kernel *k, struct tensor image, struct tensor columns
 }
 
 /* back: columns are added up to the image; otherwise they are its elements' bits. */
-static void launch(struct kernel *k, struct tensor image, struct tensor columns, bool back)
+static void launch(struct kernel *k, struct kernel_tensor image, struct kernel_tensor columns,
+                   bool back)
 {
     struct columns_args a;
     struct strided_set all;
@@ -67,11 +68,11 @@ static void launch(struct kernel *k, struct tensor image, struct tensor columns,
     if (back)
         snprintf(sum, sizeof sum, "#define ACC %s\n", cuda_sum_type(dtype));
     snprintf(defines, sizeof defines, "#define T %s\n%s#define I %s\n", type, sum,
-             strided_index(&all, planes_reach(k, (struct tensor[]){ image, columns }, 2)));
+             strided_index(&all, planes_reach((struct kernel_tensor[]){ image, columns }, 2)));
     struct cuda_function *f = cuda_function(k, "columns", back ? "col2im" : "im2col", defines);
     if (a.n == 0)
         return;
-    cuda_traffic(k, (uint64_t)(tensor_extent(k, image) + tensor_extent(k, columns)) * bytes, 0);
+    cuda_traffic(k, (uint64_t)(tensor_extent(image) + tensor_extent(columns)) * bytes, 0);
     cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, a.n, 256), 1, 1, 256, 0 }, &a, sizeof a);
 }
 

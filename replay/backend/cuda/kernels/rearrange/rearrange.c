@@ -10,16 +10,17 @@
 /* cat; stack (PARAM 1) has a new dimension. */
 void cuda_cat(struct kernel *k)
 {
-    const struct value *items;
+    const struct kernel_value *items;
     uint32_t n = list_arg(k, "tensors", &items);
-    struct tensor to = result(k, 0);
+    struct kernel_tensor to = result(k, 0);
     int64_t at = 0, size[TENSOR_MAX_DIM];
     if (!to.meta)
         return;
     uint32_t dim = wrapped_dim(int_arg(k, "dim", 0), to.meta->ndim);
     for (uint32_t i = 0; i < n && !k->failed; i++) {
-        struct tensor x = items[i].kind == VALUE_TENSOR ? items[i].u.tensor : (struct tensor){ 0 };
-        uint32_t ndim = tensor_sizes(k, x, size);
+        struct kernel_tensor x =
+            items[i].kind == KERNEL_TENSOR ? items[i].u.tensor : (struct kernel_tensor){ 0 };
+        uint32_t ndim = tensor_sizes(x, size);
         if (k->row->param) {
             copy_elements(k, x, narrowed(k, to, dim, at++, 0));
             continue;
@@ -70,14 +71,14 @@ static bool settle(struct rules *r, const int64_t *size, int64_t *from_size, int
 }
 
 /* x under the sizes that the result's places are told by. False: failed or declined. */
-static bool ruled(struct kernel *k, struct tensor to, struct tensor x, struct rules r,
+static bool ruled(struct kernel *k, struct kernel_tensor to, struct kernel_tensor x, struct rules r,
                   struct strided_set *set, struct rearrange_args *args, int64_t *skip)
 {
     int64_t from_size[TENSOR_MAX_DIM], from_stride[TENSOR_MAX_DIM], marks[TENSOR_MAX_DIM] = { 0 };
     memset(args, 0, sizeof *args);
-    if (k->failed || !to.meta || !x.meta || !tensor_strides(k, x, from_stride))
+    if (k->failed || !to.meta || !x.meta || !tensor_strides(x, from_stride))
         return false;
-    uint32_t ndim = tensor_sizes(k, x, from_size);
+    uint32_t ndim = tensor_sizes(x, from_size);
     strided_start(k, set, to);
     if (ndim != set->ndim || !settle(&r, set->size, from_size, from_stride, ndim, skip)) {
         cuda_decline(k);
@@ -111,8 +112,8 @@ static void give(const struct strided_set *set, struct rearrange_args *args)
             args->from_size[d] = set->size[d];
 }
 
-static void rearrange(struct kernel *k, struct tensor to, struct tensor x, struct rules r,
-                      const uint64_t *fill)
+static void rearrange(struct kernel *k, struct kernel_tensor to, struct kernel_tensor x,
+                      struct rules r, const uint64_t *fill)
 {
     struct strided_set set;
     struct rearrange_args args;
@@ -125,7 +126,7 @@ static void rearrange(struct kernel *k, struct tensor to, struct tensor x, struc
     if (!ruled(k, to, x, r, &set, &args, &skip) || set.n == 0)
         return;
     uint32_t bytes = (uint32_t)dtype_size(to.meta->dtype);
-    int64_t beyond = tensor_extent(k, x);
+    int64_t beyond = tensor_extent(x);
     for (uint32_t d = 0; d < set.ndim; d++)
         beyond = args.from_size[d] > beyond ? args.from_size[d] : beyond;
     args.to = cuda_address(k, to);
@@ -159,15 +160,15 @@ static struct rules padded(const struct kernel *k, const char *name, uint32_t nd
 
 void cuda_constant_pad(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self");
-    struct value value = value_arg(k, "value");
+    struct kernel_tensor x = tensor_arg(k, "self");
+    struct kernel_value value = value_arg(k, "value");
     uint64_t bits[2] = { 0 };
     if (!x.meta)
         return;
     if (dense_kind_of(x.meta->dtype) == DENSE_INT)
-        store_int(x.meta->dtype, bits, 0, number_as_int(k, value, 0));
+        store_int(x.meta->dtype, bits, 0, number_as_int(value, 0));
     else if (dense_kind_of(x.meta->dtype) == DENSE_REAL)
-        store_real(x.meta->dtype, bits, 0, number_as_real(k, value, 0));
+        store_real(x.meta->dtype, bits, 0, number_as_real(value, 0));
     else
         store_complex(x.meta->dtype, bits, 0, complex_arg(k, "value", 0));
     rearrange(k, result(k, 0), x, padded(k, "pad", x.meta->ndim, REARRANGE_SHIFT), bits);
@@ -176,7 +177,7 @@ void cuda_constant_pad(struct kernel *k)
 /* PARAM 0 reflection, 1 replication. */
 void cuda_pad(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self");
+    struct kernel_tensor x = tensor_arg(k, "self");
     enum rearrange how = k->row->param ? REARRANGE_CLAMP : REARRANGE_REFLECT;
     if (x.meta)
         rearrange(k, result(k, 0), x, padded(k, "padding", x.meta->ndim, how), NULL);
@@ -185,7 +186,7 @@ void cuda_pad(struct kernel *k)
 /* What was padded gives its gradient back to where it came from. */
 void cuda_pad_backward(struct kernel *k)
 {
-    struct tensor g = tensor_arg(k, "grad_output"), to = result(k, 0);
+    struct kernel_tensor g = tensor_arg(k, "grad_output"), to = result(k, 0);
     enum rearrange how = k->row->param ? REARRANGE_CLAMP : REARRANGE_REFLECT;
     struct strided_set set;
     struct rearrange_args args;
@@ -207,7 +208,7 @@ void cuda_pad_backward(struct kernel *k)
     args.limit = keyed.limit;
     char defines[128];
     snprintf(defines, sizeof defines, "#define T u32\n#define I %s\n#define DIMS %d\n",
-             strided_index(&set, tensor_extent(k, to)), strided_dims(&set));
+             strided_index(&set, tensor_extent(to)), strided_dims(&set));
     cuda_launch(k, cuda_function(k, "rearrange", "rearrange_keys", defines),
                 (struct cuda_grid){ cuda_blocks(k, args.n, 1024), 1, 1, 256, 0 }, &args,
                 sizeof args);
@@ -217,11 +218,11 @@ void cuda_pad_backward(struct kernel *k)
 
 void cuda_roll(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self"), to = result(k, 0);
+    struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0);
     struct rules r = { 0 };
     int64_t shifts[TENSOR_MAX_DIM], dims[TENSOR_MAX_DIM], size[TENSOR_MAX_DIM], all = 1;
     uint32_t n = ints_arg(k, "shifts", shifts, TENSOR_MAX_DIM);
-    uint32_t n_dims = ints_arg(k, "dims", dims, TENSOR_MAX_DIM), ndim = tensor_sizes(k, x, size);
+    uint32_t n_dims = ints_arg(k, "dims", dims, TENSOR_MAX_DIM), ndim = tensor_sizes(x, size);
     for (uint32_t d = 0; d < ndim; d++)
         all *= size[d];
     if (n_dims == 0) { /* as if it had one dimension */
@@ -239,7 +240,7 @@ void cuda_roll(struct kernel *k)
 
 void cuda_flip(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self");
+    struct kernel_tensor x = tensor_arg(k, "self");
     struct rules r = { 0 };
     int64_t dims[TENSOR_MAX_DIM];
     uint32_t n = ints_arg(k, "dims", dims, TENSOR_MAX_DIM);
@@ -250,9 +251,9 @@ void cuda_flip(struct kernel *k)
 
 void cuda_repeat(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self"), to = result(k, 0);
+    struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM], own[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(k, to, size), x_ndim = tensor_sizes(k, x, own);
+    uint32_t ndim = tensor_sizes(to, size), x_ndim = tensor_sizes(x, own);
     struct rules r = { 0 };
     for (uint32_t d = 0; d < ndim; d++) {
         size[d] = d + x_ndim >= ndim ? own[d + x_ndim - ndim] : 1;
@@ -266,15 +267,15 @@ void cuda_repeat(struct kernel *k)
 /* Copies x, seen under `size` and turned, to where the result is seen under the turned sizes. */
 static void copy_turned(struct kernel *k, const int64_t *size, const uint32_t *order, uint32_t ndim)
 {
-    struct tensor x = reshaped(k, tensor_arg(k, "self"), size, ndim);
+    struct kernel_tensor x = reshaped(k, tensor_arg(k, "self"), size, ndim);
     int64_t stride[TENSOR_MAX_DIM], to_size[TENSOR_MAX_DIM], turned[TENSOR_MAX_DIM];
-    if (k->failed || !tensor_strides(k, x, stride))
+    if (k->failed || !tensor_strides(x, stride))
         return;
     for (uint32_t d = 0; d < ndim; d++) {
         to_size[d] = size[order[d]];
         turned[d] = stride[order[d]];
     }
-    struct tensor to = reshaped_view(k, result(k, 0), to_size, ndim);
+    struct kernel_tensor to = reshaped_view(k, result(k, 0), to_size, ndim);
     if (to.meta)
         copy_elements(k, strided_view(k, x, to_size, turned, ndim), to);
     else if (!k->failed)
@@ -286,7 +287,7 @@ void cuda_pixel_shuffle(struct kernel *k)
 {
     bool back = k->row->param == 1;
     int64_t size[TENSOR_MAX_DIM], planes = 1;
-    uint32_t ndim = tensor_sizes(k, tensor_arg(k, "self"), size);
+    uint32_t ndim = tensor_sizes(tensor_arg(k, "self"), size);
     int64_t r = int_arg(k, back ? "downscale_factor" : "upscale_factor", 1);
     if (ndim < 3 || r <= 0)
         return;
@@ -302,7 +303,7 @@ void cuda_pixel_shuffle(struct kernel *k)
 void cuda_channel_shuffle(struct kernel *k)
 {
     int64_t size[TENSOR_MAX_DIM], inner = 1, groups = int_arg(k, "groups", 1);
-    uint32_t ndim = tensor_sizes(k, tensor_arg(k, "self"), size);
+    uint32_t ndim = tensor_sizes(tensor_arg(k, "self"), size);
     if (ndim < 3 || groups <= 0)
         return;
     for (uint32_t d = 2; d < ndim; d++)

@@ -13,7 +13,7 @@ static void launch(struct kernel *k, const struct histogram_args *a, const char 
 
 void cuda_histc(struct kernel *k)
 {
-    struct tensor x = tensor_arg(k, "self"), to = result(k, 0);
+    struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], bins[TENSOR_MAX_DIM];
     struct histogram_args a = { .n = 1,
                                 .low = real_arg(k, "min", 0),
@@ -22,12 +22,12 @@ void cuda_histc(struct kernel *k)
     if (k->failed || !x.meta || !to.meta)
         return;
     const char *type = cuda_type(x.meta->dtype);
-    if (!type || !is_plain(x) || to.meta->dtype != x.meta->dtype ||
-        tensor_sizes(k, to, bins) != 1 || !tensor_strides(k, to, stride)) {
+    if (!type || !is_plain(x) || to.meta->dtype != x.meta->dtype || tensor_sizes(to, bins) != 1 ||
+        !tensor_strides(to, stride)) {
         cuda_decline(k);
         return;
     }
-    uint32_t ndim = tensor_sizes(k, x, size);
+    uint32_t ndim = tensor_sizes(x, size);
     for (uint32_t d = 0; d < ndim; d++)
         a.n *= size[d];
     a.bins = bins[0];

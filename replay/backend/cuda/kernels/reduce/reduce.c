@@ -10,7 +10,7 @@
 
 #include "replay/backend/cuda/kernels/strided.h"
 
-const char *sum_type_of(struct kernel *k, struct tensor x)
+const char *sum_type_of(struct kernel *k, struct kernel_tensor x)
 {
     const char *type = x.meta ? cuda_sum_type(x.meta->dtype) : NULL;
     if (!type || x.meta->dtype == DTYPE_U64)
@@ -106,15 +106,15 @@ void run_reduction(struct kernel *k, const struct reduction *r)
 /* Of `self` over the dimensions that `dim` lists. */
 static struct reduction reduction_of(struct kernel *k, const char *op)
 {
-    struct tensor self = tensor_arg(k, "self");
-    struct reduction r = { .op = op, .dims = dims_of(k, self), .n_inputs = 1 };
+    struct kernel_tensor self = tensor_arg(k, "self");
+    struct reduction r = { .op = op, .dims = dims_of(self), .n_inputs = 1 };
     dims_arg(k, "dim", r.dims.ndim, r.dims.reduced);
     r.x[0] = operand_of(k, self, &r.dims);
     r.x[REDUCE_INPUTS] = operand_kept(k, result(k, 0), &r.dims);
     return r;
 }
 
-static struct value reduced_dims(struct kernel *k, uint32_t ndim)
+static struct kernel_value reduced_dims(struct kernel *k, uint32_t ndim)
 {
     int64_t dims[TENSOR_MAX_DIM];
     bool reduced[TENSOR_MAX_DIM];
@@ -129,22 +129,22 @@ static struct value reduced_dims(struct kernel *k, uint32_t ndim)
 /* Sums and means of complex numbers are those of their parts. */
 static void reduce_parts(struct kernel *k, const char *name)
 {
-    struct tensor self = tensor_arg(k, "self"), to = result(k, 0);
+    struct kernel_tensor self = tensor_arg(k, "self"), to = result(k, 0);
     bool keep = to.meta && self.meta && to.meta->ndim == self.meta->ndim;
     if (k->failed || self.meta->dtype != to.meta->dtype || self.meta->ndim == 0 || !is_plain(to)) {
         cuda_decline(k);
         return;
     }
-    struct value whole = value_tensor(self), seen = value_tensor(to);
+    struct kernel_value whole = value_of_tensor(self), seen = value_of_tensor(to);
     if (!is_plain(self))
         whole = run_op(k, "aten.clone.default", &whole, 1);
-    struct value args[] = { run_op(k, "aten.view_as_real.default", &whole, 1),
-                            reduced_dims(k, self.meta->ndim), value_of_bool(keep) };
+    struct kernel_value args[] = { run_op(k, "aten.view_as_real.default", &whole, 1),
+                                   reduced_dims(k, self.meta->ndim), value_of_bool(keep) };
     seen = run_op(k, "aten.view_as_real.default", &seen, 1);
     run_into(k, name, args, 3, seen);
 }
 
-static bool is_complex(struct tensor x)
+static bool is_complex(struct kernel_tensor x)
 {
     return x.meta && dense_kind_of(x.meta->dtype) == DENSE_COMPLEX;
 }
@@ -152,9 +152,9 @@ static bool is_complex(struct tensor x)
 /* The same of what `name` gives of a complex tensor: of magnitudes, or of what is not zero. */
 static void reduce_of(struct kernel *k, const char *name)
 {
-    struct value args[8], of[2] = { value_arg(k, "self"), value_of_int(k, 0) };
-    uint32_t n = k->call->schema->n_positional;
-    struct str op = op_name(k->call->op);
+    struct kernel_value args[8], of[2] = { value_arg(k, "self"), value_of_int(0) };
+    uint32_t n = k->call->op->n_positional;
+    struct str op = k->call->op->name;
     char text[128];
     if (k->foreach || n > 8 || has_arg(k, "dtype") || op.n >= sizeof text) {
         cuda_decline(k);
@@ -171,7 +171,7 @@ void cuda_reduce(struct kernel *k)
     static const char *const ops[] = { "OP_SUM",  "OP_MEAN", "OP_PROD", "OP_AMAX",
                                        "OP_AMIN", "OP_ANY",  "OP_ALL" };
     int what = k->row->param;
-    struct tensor self = tensor_arg(k, "self");
+    struct kernel_tensor self = tensor_arg(k, "self");
     if (is_complex(self) && what < 2) {
         reduce_parts(k, what ? "aten.mean.dim" : "aten.sum.dim_IntList");
         return;

@@ -17,6 +17,6 @@ struct reduction {
 
 void run_reduction(struct kernel *k, const struct reduction *r);
 /* A type to compute it in; NULL: there is none, and it declined. */
-const char *sum_type_of(struct kernel *k, struct tensor x);
+const char *sum_type_of(struct kernel *k, struct kernel_tensor x);
 
 #endif

@@ -44,9 +44,9 @@ static void run_scan(struct kernel *k, const char *op, const char *acc, const st
     cuda_launch(k, cuda_function(k, "scan", "scan", text.text), grid, &a, sizeof a);
 }
 
-static struct dims dims_along(struct kernel *k, struct tensor x)
+static struct dims dims_along(struct kernel *k, struct kernel_tensor x)
 {
-    struct dims d = dims_of(k, x);
+    struct dims d = dims_of(x);
     if (d.ndim)
         d.reduced[wrapped_dim(int_arg(k, "dim", 0), d.ndim)] = true;
     return d;
@@ -56,7 +56,7 @@ static struct dims dims_along(struct kernel *k, struct tensor x)
 void cuda_cumulate(struct kernel *k)
 {
     static const char *const ops[] = { "OP_SUM", "OP_PROD", "OP_LOGSUMEXP" };
-    struct tensor self = tensor_arg(k, "self");
+    struct kernel_tensor self = tensor_arg(k, "self");
     struct dims d = dims_along(k, self);
     const char *acc = sum_type_of(k, result(k, 0));
     struct operand x[] = { operand_of(k, self, &d), operand_of(k, result(k, 0), &d), { 0 } };
@@ -70,7 +70,7 @@ void cuda_cumulate(struct kernel *k)
 /* cummax, cummin (PARAM 1) */
 void cuda_cumulate_extreme(struct kernel *k)
 {
-    struct tensor self = tensor_arg(k, "self");
+    struct kernel_tensor self = tensor_arg(k, "self");
     struct dims d = dims_along(k, self);
     struct operand x[] = { operand_of(k, self, &d), operand_of(k, result(k, 0), &d),
                            operand_of(k, result(k, 1), &d) };

@@ -63,8 +63,8 @@ static void launch(struct kernel *k, const struct dims *d, struct operand *x, bo
 
 void cuda_softmax(struct kernel *k)
 {
-    struct tensor self = tensor_arg(k, "self");
-    struct dims d = dims_of(k, self);
+    struct kernel_tensor self = tensor_arg(k, "self");
+    struct dims d = dims_of(self);
     if (d.ndim)
         d.reduced[wrapped_dim(int_arg(k, "dim", -1), d.ndim)] = true;
     struct operand x[] = { operand_of(k, self, &d), { 0 }, operand_of(k, result(k, 0), &d) };
@@ -73,8 +73,8 @@ void cuda_softmax(struct kernel *k)
 
 void cuda_softmax_backward(struct kernel *k)
 {
-    struct tensor g = tensor_arg(k, "grad_output");
-    struct dims d = dims_of(k, g);
+    struct kernel_tensor g = tensor_arg(k, "grad_output");
+    struct dims d = dims_of(g);
     if (d.ndim)
         d.reduced[wrapped_dim(int_arg(k, "dim", -1), d.ndim)] = true;
     struct operand x[] = { operand_of(k, g, &d), operand_of(k, tensor_arg(k, "output"), &d),

@@ -69,8 +69,8 @@ static void test_bits(void **state)
         struct backend *backend = backend_find(STR("cpu"))->open(&err);
         assert_no_err(&err);
         backend->threads = threads;
-        struct exec exec = { .backend = backend };
-        struct backend_call call = { .exec = &exec };
+        struct caller caller = { .backend = backend };
+        struct backend_call call = { .caller = &caller };
         struct kernel k = { .call = &call, .err = &err };
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             check(&k, all[i]);
@@ -91,8 +91,8 @@ static void test_pieces(void **state)
     struct backend *backend = backend_find(STR("cpu"))->open(&err);
     assert_no_err(&err);
     backend->threads = 4;
-    struct exec exec = { .backend = backend };
-    struct backend_call call = { .exec = &exec };
+    struct caller caller = { .backend = backend };
+    struct backend_call call = { .caller = &caller };
     struct kernel k = { .call = &call, .err = &err };
     for (int64_t n = 0; n < 300; n++) {
         unsigned char done[300] = { 0 };

@@ -1,42 +1,39 @@
 #include <stdlib.h>
 
-#include "replay/backend/call/exec.h"
+#include "replay/backend/call/kernel.h"
 #include "replay/backend/cuda/runtime/cuda.h"
 
 #include "tests/harness.h"
 
 /* Tensors at made-up addresses. */
 struct bench {
-    struct sym_pool *pool;
     struct cuda cuda;
-    struct exec exec;
+    struct caller caller;
+    struct storages storages;
     struct cuda_call now;
     struct backend_call call;
     struct kernel k;
     struct err err;
-    struct tensor_meta metas[8];
-    sym_id numbers[8][2][TENSOR_MAX_DIM];
+    struct kernel_meta metas[8];
+    int64_t numbers[8][2][TENSOR_MAX_DIM];
     uint32_t n;
 };
 
 static int setup(void **state)
 {
     static struct bench b;
-    struct err err = ERR_INIT;
-    b = (struct bench){ .pool = sym_pool_new(&err) };
-    b.exec.backend = &b.cuda.base;
-    b.call = (struct backend_call){ .pool = b.pool, .exec = &b.exec, .storages = &b.exec.storages };
+    b = (struct bench){ .caller.backend = &b.cuda.base };
+    b.call = (struct backend_call){ .caller = &b.caller, .storages = &b.storages };
     b.k = (struct kernel){ .call = &b.call, .err = &b.err };
     b.cuda.now = &b.now;
     *state = &b;
-    return b.pool ? 0 : -1;
+    return 0;
 }
 
 static int teardown(void **state)
 {
     struct bench *b = *state;
-    sym_pool_free(b->pool);
-    vec_release(&b->exec.storages.by_number);
+    vec_release(&b->storages.by_number);
     arena_release(&b->k.arena);
     return 0;
 }
@@ -44,22 +41,25 @@ static int teardown(void **state)
 enum { FAR = 1 << 30 };
 
 /* The address is FAR * (number + 1) + shift. */
-static struct tensor tensor(struct bench *b, enum dtype dtype, uint32_t ndim, const int64_t *size,
-                            const int64_t *stride, unsigned shift)
+static struct kernel_tensor tensor(struct bench *b, enum dtype dtype, uint32_t ndim,
+                                   const int64_t *size, const int64_t *stride, unsigned shift)
 {
     uint32_t i = b->n++;
     struct memory memory = { (void *)((uintptr_t)FAR * (i + 1) + shift), SIZE_MAX, false };
+    bool empty = false;
     for (uint32_t d = 0; d < ndim; d++) {
-        b->numbers[i][0][d] = sym_integer(b->pool, size[d]);
-        b->numbers[i][1][d] = sym_integer(b->pool, stride[d]);
+        empty |= size[d] == 0;
+        b->numbers[i][0][d] = size[d];
+        b->numbers[i][1][d] = stride[d];
     }
-    b->metas[i] = (struct tensor_meta){ .dtype = dtype,
+    b->metas[i] = (struct kernel_meta){ .dtype = dtype,
+                                        .addressable = true,
                                         .ndim = ndim,
                                         .size = b->numbers[i][0],
                                         .stride = b->numbers[i][1],
-                                        .offset = sym_integer(b->pool, 0) };
-    assert_true(vec_push(&b->exec.storages.by_number, memory));
-    return (struct tensor){ .meta = &b->metas[i], .storage = i };
+                                        .reach = !empty };
+    assert_true(vec_push(&b->storages.by_number, memory));
+    return (struct kernel_tensor){ .meta = &b->metas[i], .storage = i };
 }
 
 #define INTS(...)     \
@@ -79,7 +79,7 @@ static void test_merges(void **state)
 {
     struct bench *b = *state;
     struct cuda_layout l;
-    struct tensor x[2] = {
+    struct kernel_tensor x[2] = {
         tensor(b, DTYPE_F32, 4, INTS(2, 3, 1, 4), INTS(12, 4, 4, 1), 0),
         tensor(b, DTYPE_F32, 4, INTS(2, 3, 1, 4), INTS(24, 4, 9, 1), 0),
     };
@@ -101,7 +101,7 @@ static void test_broadcasts(void **state)
 {
     struct bench *b = *state;
     struct cuda_layout l;
-    struct tensor x[3] = {
+    struct kernel_tensor x[3] = {
         tensor(b, DTYPE_F32, 3, INTS(2, 5, 8), INTS(40, 8, 1), 0),
         tensor(b, DTYPE_F32, 1, INTS(8), INTS(1), 0),
         tensor(b, DTYPE_F32, 3, INTS(2, 1, 1), INTS(1, 7, 7), 0),
@@ -123,8 +123,8 @@ static void test_no_elements(void **state)
 {
     struct bench *b = *state;
     struct cuda_layout l;
-    struct tensor x = tensor(b, DTYPE_F32, 2, INTS(0, 5), INTS(5, 1), 0);
-    struct tensor scalar = tensor(b, DTYPE_F64, 0, NULL, NULL, 0);
+    struct kernel_tensor x = tensor(b, DTYPE_F32, 2, INTS(0, 5), INTS(5, 1), 0);
+    struct kernel_tensor scalar = tensor(b, DTYPE_F64, 0, NULL, NULL, 0);
     assert_true(cuda_layout_of(&b->k, &x, 1, &l));
     assert_int_equal(l.n, 0);
     assert_true(cuda_layout_of(&b->k, &scalar, 1, &l));
@@ -140,8 +140,8 @@ static uint32_t vector(struct bench *b, enum dtype dtype, int64_t rows, int64_t 
 {
     struct cuda_layout l;
     b->n = 0;
-    b->exec.storages.by_number.n = 0;
-    struct tensor x = tensor(b, dtype, 2, INTS(rows, row), INTS(stride, 1), shift);
+    b->storages.by_number.n = 0;
+    struct kernel_tensor x = tensor(b, dtype, 2, INTS(rows, row), INTS(stride, 1), shift);
     assert_true(cuda_layout_of(&b->k, &x, 1, &l));
     return l.vector;
 }
@@ -167,8 +167,8 @@ static void test_vector_of_two(void **state)
 {
     struct bench *b = *state;
     struct cuda_layout l;
-    struct tensor x[2] = { tensor(b, DTYPE_F32, 1, INTS(8), INTS(1), 0),
-                           tensor(b, DTYPE_BF16, 1, INTS(8), INTS(1), 8) };
+    struct kernel_tensor x[2] = { tensor(b, DTYPE_F32, 1, INTS(8), INTS(1), 0),
+                                  tensor(b, DTYPE_BF16, 1, INTS(8), INTS(1), 8) };
     assert_true(cuda_layout_of(&b->k, x, 2, &l));
     assert_int_equal(l.vector, 16); /* four elements: 16 and 8 bytes */
     x[1] = tensor(b, DTYPE_BF16, 1, INTS(8), INTS(1), 4);
@@ -180,8 +180,8 @@ static bool wide(struct bench *b, enum dtype dtype, int64_t rows, int64_t row, i
 {
     struct cuda_layout l;
     b->n = 0;
-    b->exec.storages.by_number.n = 0;
-    struct tensor x = tensor(b, dtype, 2, INTS(rows, row), INTS(stride, 1), 0);
+    b->storages.by_number.n = 0;
+    struct kernel_tensor x = tensor(b, dtype, 2, INTS(rows, row), INTS(stride, 1), 0);
     assert_true(cuda_layout_of(&b->k, &x, 1, &l));
     return l.wide;
 }
@@ -207,13 +207,13 @@ static void test_declines(void **state)
         size[i] = 2;
         stride[i] = (int64_t)3 << i * 2;
     }
-    struct tensor many = tensor(b, DTYPE_F32, 9, size, stride, 0);
+    struct kernel_tensor many = tensor(b, DTYPE_F32, 9, size, stride, 0);
     assert_false(cuda_layout_of(&b->k, &many, 1, &l));
     assert_true(b->now.declined);
     assert_false(err_is_set(&b->err));
 
     b->k.failed = b->now.declined = false;
-    struct tensor negative = tensor(b, DTYPE_F32, 1, INTS(4), INTS(1), 0);
+    struct kernel_tensor negative = tensor(b, DTYPE_F32, 1, INTS(4), INTS(1), 0);
     b->metas[negative.storage].neg = true;
     assert_false(cuda_layout_of(&b->k, &negative, 1, &l));
     assert_true(b->now.declined);

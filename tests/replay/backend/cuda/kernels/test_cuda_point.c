@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/backend/call/exec.h"
 #include "replay/backend/cuda/pointwise/fusion_group.h"
+#include "replay/backend/run/exec.h"
 #include "replay/ops/layers.h"
 #include "tests/harness.h"
 

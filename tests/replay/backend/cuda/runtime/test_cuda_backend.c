@@ -1,8 +1,8 @@
 /* The backend on the driver and the compiler of tests/cuda, which need no device. */
 #include <stdlib.h>
 
-#include "replay/backend/call/exec.h"
 #include "replay/backend/cuda/runtime/cuda.h"
+#include "replay/backend/run/exec.h"
 
 #include "tests/harness.h"
 #include "tests/replay/ops/world.h"
@@ -31,12 +31,11 @@ static struct bench bench_open(void **state)
 
 static void bench_start(struct bench *b)
 {
-    b->call = (struct backend_call){ .op = ops_find(b->world->ops, STR("aten.neg.default")),
-                                     .pool = b->world->pool,
-                                     .exec = &b->exec,
-                                     .storages = &b->exec.storages,
-                                     .node = 7 };
-    assert_non_null(b->call.op);
+    static const struct backend_op neg = { .name = { "aten.neg.default",
+                                                     sizeof "aten.neg.default" - 1 } };
+    b->call = (struct backend_call){
+        .op = &neg, .caller = &b->exec.caller, .storages = &b->exec.storages, .node = 7
+    };
     b->now = (struct cuda_call){ .call = &b->call };
     b->k = (struct kernel){ .call = &b->call, .err = &b->err };
     b->cuda->now = &b->now;
@@ -266,7 +265,7 @@ static void test_host_call(void **state)
         assert_true(exec_read(&exec, result.u.tensor, got[i], sizeof got[i], &err));
         assert_int_equal(backend->log.launches.n, 1);
         assert_true(backend->log.launches.v[0].on_host == (i == 1));
-        assert_int_equal(exec.calls, 1);
+        assert_int_equal(exec.caller.calls, 1);
         exec_release(&exec);
         kinds[i]->close(backend);
     }

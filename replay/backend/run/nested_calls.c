@@ -1,15 +1,13 @@
-#include "replay/backend/call/nested_calls.h"
+#include "replay/backend/run/nested_calls.h"
 
-#include <string.h>
+#include "replay/backend/run/value_reads.h"
 
-#include "replay/backend/call/value_reads.h"
-
-enum { PARTS_NESTING = 8 };
+enum { NESTING_LIMIT = 8 };
 
 bool nested_calls_has_kernel(struct exec *exec, const struct op *op)
 {
-    const struct backend_kind *kind = exec->backend->kind;
-    return !kind->has || exec_facts(exec, op).has_kernel;
+    const struct backend_kind *kind = exec->caller.backend->kind;
+    return !kind->has || exec_properties(exec, op).has_kernel;
 }
 
 static bool computed(struct exec *exec, const struct value *v, unsigned depth)
@@ -19,7 +17,7 @@ static bool computed(struct exec *exec, const struct value *v, unsigned depth)
         return storage_at(&exec->storages, v->u.tensor.storage) ||
                (tensor_bytes(ops_pool(exec->ops), v->u.tensor.meta, &bytes) && bytes == 0);
     bool nested = value_is_sequence(*v) || v->kind == VALUE_DICT;
-    for (uint32_t i = 0; nested && depth < PARTS_NESTING && i < v->n; i++)
+    for (uint32_t i = 0; nested && depth < NESTING_LIMIT && i < v->n; i++)
         if (!computed(exec, &v->u.items[i], depth + 1))
             return false;
     return true;
@@ -32,10 +30,10 @@ bool nested_calls_computed(struct exec *exec, const struct value *v)
 
 bool nested_calls_finish(struct exec *exec, struct str name, struct value result, struct err *err)
 {
-    exec->backend->lacks_kernel = !computed(exec, &result, 0);
-    if (exec->backend->lacks_kernel)
+    exec->caller.backend->lacks_kernel = !computed(exec, &result, 0);
+    if (exec->caller.backend->lacks_kernel)
         return err_set(err, ERR_USAGE, "%.*s: no kernel of backend %s", STR_ARG(name),
-                       exec->backend->kind->name);
+                       exec->caller.backend->kind->name);
     return exec_give(exec, result, err);
 }
 
@@ -43,19 +41,17 @@ static enum ops_part begin(void *user, const struct op *op, struct value *args, 
                            struct err *err)
 {
     struct exec *exec = user;
-    struct value shown[SCHEMA_MAX_SLOTS];
     if (n > SCHEMA_MAX_SLOTS)
         return err_set(err, ERR_USAGE, "too many arguments"), PART_FAILED;
     for (uint32_t i = 0; i < n; i++)
         if (!computed(exec, &args[i], 0)) {
-            exec->backend->lacks_kernel = true;
+            exec->caller.backend->lacks_kernel = true;
             return err_set(err, ERR_USAGE, "no kernel of backend %s computes an argument of %.*s",
-                           exec->backend->kind->name, STR_ARG(op_name(op))),
+                           exec->caller.backend->kind->name, STR_ARG(op_name(op))),
                    PART_FAILED;
         }
-    if (!shown_args(exec, op, args, n, shown, err))
+    if (!add_read_values(exec, op, op_schema(op), false, args, err))
         return PART_FAILED;
-    memcpy(args, shown, n * sizeof *args);
     return nested_calls_has_kernel(exec, op) ? PART_WHOLE : PART_INSIDE;
 }
 
@@ -64,7 +60,7 @@ static bool end(void *user, const struct op *op, const struct schema *schema,
 {
     struct exec *exec = user;
     struct ops_outside outside = ops_step_out(exec->ops);
-    exec->parts++;
+    exec->nested++;
     bool ok = exec_run_bound(exec, op, schema, args, result, err);
     ops_step_in(exec->ops, outside);
     return ok;
@@ -72,6 +68,7 @@ static bool end(void *user, const struct op *op, const struct schema *schema,
 
 void nested_calls_begin(struct nested_calls *parts, struct exec *exec)
 {
+    exec_begin(exec);
     *parts = (struct nested_calls){ .exec = exec, .told = { begin, end, exec } };
     parts->before = ops_set_parts(exec->ops, &parts->told);
     parts->within = exec->within;
@@ -82,4 +79,5 @@ void nested_calls_end(struct nested_calls *parts)
 {
     parts->exec->within = parts->within;
     ops_set_parts(parts->exec->ops, parts->before);
+    exec_end(parts->exec);
 }

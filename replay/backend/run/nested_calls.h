@@ -3,10 +3,10 @@
  * A composite operator's rule calls what PyTorch's C++ calls, and a Python function's what Python
  * calls; each of these is run on the backend as it is called. Nothing is taken for granted: where a
  * rule makes a tensor by no call that was run, there are no values, and that is an error. */
-#ifndef SYMTAPE_REPLAY_BACKEND_CALL_NESTED_CALLS_H
-#define SYMTAPE_REPLAY_BACKEND_CALL_NESTED_CALLS_H
+#ifndef SYMTAPE_REPLAY_BACKEND_RUN_NESTED_CALLS_H
+#define SYMTAPE_REPLAY_BACKEND_RUN_NESTED_CALLS_H
 
-#include "replay/backend/call/exec.h"
+#include "replay/backend/run/exec.h"
 
 /* Does the backend compute calls of that operator by itself? */
 bool nested_calls_has_kernel(struct exec *exec, const struct op *op);

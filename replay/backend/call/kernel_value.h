@@ -1,0 +1,105 @@
+/* What a backend is given of a call: numbers, tensors whose sizes are numbers, lists of them.
+ *
+ * Rules (replay/ops) compute with symbols. The caller of a backend makes numbers of them once
+ * (replay/backend/run/concrete.h), so that neither a backend nor a kernel knows an expression.
+ *
+ * Metas are shared: tensors of one run with equal metas point to the same one, which lives as long
+ * as the run's struct exec. Items of lists live until the call that the backend was given returns,
+ * those of a result of run_op() as well. */
+#ifndef SYMTAPE_REPLAY_BACKEND_CALL_KERNEL_VALUE_H
+#define SYMTAPE_REPLAY_BACKEND_CALL_KERNEL_VALUE_H
+
+#include "trace/graph/dtype.h"
+
+struct kernel_meta {
+    enum dtype dtype;
+    bool conj, neg;               /* the memory holds the conjugate, or the negative */
+    bool countable;               /* `bytes` is known; false: more than 2^63, or a size below 0 */
+    bool addressable;             /* `reach` is known; false: no strides, or one is below 0 */
+    uint32_t ndim;                /* at most TENSOR_MAX_DIM */
+    const int64_t *size, *stride; /* in elements; stride is NULL where there are none */
+    int64_t offset;               /* elements from the start of the storage */
+    size_t bytes;                 /* of all elements */
+    size_t reach;       /* bytes from the start of the storage to behind the last element */
+    const void *origin; /* what the caller made it of; backends do not look into it */
+};
+
+struct kernel_tensor {
+    const struct kernel_meta *meta; /* NULL: None, where Tensor? is allowed */
+    uint32_t storage;               /* its number (storages.h); equal numbers share memory */
+    /* What the operator's rule was given of the elements (struct tensor in
+     * replay/ops/dispatch/value.h). A kernel passes it on to the operators that it calls. */
+    bool counted;
+    const unsigned char *data;
+};
+
+enum kernel_value_kind {
+    KERNEL_NONE, /* None, and an optional argument that was not given */
+    KERNEL_TENSOR,
+    KERNEL_INT,
+    KERNEL_FLOAT,
+    KERNEL_BOOL,
+    KERNEL_COMPLEX,
+    KERNEL_STRING,
+    KERNEL_DTYPE,
+    KERNEL_LIST,
+    KERNEL_TUPLE,
+    KERNEL_OTHER /* devices, layouts ...: can only be passed on */
+};
+
+struct kernel_value {
+    enum kernel_value_kind kind;
+    uint32_t n; /* items */
+    union {
+        struct kernel_tensor tensor;
+        struct {
+            double real;     /* of an int, float or bool */
+            int64_t integer; /* of an int or bool */
+            bool fits;       /* false: an int beyond 64 bits, which only `real` has */
+        } number;
+        struct {
+            double re, im;
+        } complex;
+        struct str text;
+        enum dtype dtype;
+        const struct kernel_value *items;
+        const void *other; /* the caller's own value */
+    } u;
+};
+
+static inline struct kernel_value value_of_none(void)
+{
+    return (struct kernel_value){ .kind = KERNEL_NONE };
+}
+static inline struct kernel_value value_of_tensor(struct kernel_tensor x)
+{
+    return x.meta ? (struct kernel_value){ .kind = KERNEL_TENSOR, .u.tensor = x } : value_of_none();
+}
+static inline struct kernel_value value_of_int(int64_t n)
+{
+    return (struct kernel_value){ .kind = KERNEL_INT, .u.number = { (double)n, n, true } };
+}
+static inline struct kernel_value value_of_float(double x)
+{
+    return (struct kernel_value){ .kind = KERNEL_FLOAT, .u.number.real = x };
+}
+static inline struct kernel_value value_of_bool(bool yes)
+{
+    return (struct kernel_value){ .kind = KERNEL_BOOL, .u.number = { yes, yes, true } };
+}
+static inline struct kernel_value value_of_items(enum kernel_value_kind kind,
+                                                 const struct kernel_value *items, uint32_t n)
+{
+    return (struct kernel_value){ .kind = kind, .n = n, .u.items = items };
+}
+
+static inline bool value_has_items(struct kernel_value value)
+{
+    return value.kind == KERNEL_LIST || value.kind == KERNEL_TUPLE;
+}
+static inline bool value_has_number(struct kernel_value value)
+{
+    return value.kind == KERNEL_INT || value.kind == KERNEL_FLOAT || value.kind == KERNEL_BOOL;
+}
+
+#endif

@@ -1,0 +1,494 @@
+#include "replay/backend/run/exec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/backend/run/nested_calls.h"
+#include "replay/backend/run/value_reads.h"
+#include "replay/backend/values/elements.h"
+#include "replay/ops/layers.h"
+
+static const struct caller_kind exec_caller;
+
+static void start(struct exec *exec, struct ops *ops, struct backend *backend)
+{
+    *exec = (struct exec){ .caller = { .kind = &exec_caller, .backend = backend },
+                           .ops = ops,
+                           .concrete = { .ops = ops },
+                           .guess = -1,
+                           .storages = { .backend = backend } };
+}
+
+void exec_init(struct exec *exec, struct ops *ops, struct backend *backend, uint64_t seed)
+{
+    start(exec, ops, backend);
+    exec->seed = seed;
+    ops_set_eager(ops, true);
+}
+
+void exec_release(struct exec *exec)
+{
+    storages_release(&exec->storages);
+    concrete_release(&exec->concrete);
+    arena_release(&exec->values);
+    vec_release(&exec->properties);
+}
+
+bool exec_reach(struct exec *exec, const struct tensor_meta *meta, size_t *ret, struct err *err)
+{
+    const struct kernel_meta *m = concrete_meta(&exec->concrete, meta);
+    if (!m)
+        return err_nomem(err);
+    *ret = m->reach;
+    return m->addressable || concrete_refuse(ops_pool(exec->ops), meta, err);
+}
+
+void exec_put_number(enum dtype dtype, void *p, size_t i, double number, bool bit)
+{
+    if (dense_kind_of(dtype) == DENSE_INT)
+        store_int(dtype, p, (int64_t)i, bit);
+    else
+        store_complex(dtype, p, (int64_t)i, number);
+}
+
+/* ---- Elements in contiguous order ---- */
+
+/* Walks a tensor's elements in order, a run of the last dimension at a time. */
+struct walk {
+    uint32_t ndim;
+    int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], at[TENSOR_MAX_DIM];
+    int64_t offset;
+};
+
+static bool walk_start(const struct kernel_meta *meta, struct walk *w)
+{
+    if (!meta->stride || !meta->addressable || meta->ndim > TENSOR_MAX_DIM)
+        return false;
+    w->ndim = meta->ndim;
+    w->offset = meta->offset;
+    for (uint32_t i = 0; i < meta->ndim; i++) {
+        w->at[i] = 0;
+        w->size[i] = meta->size[i];
+        w->stride[i] = meta->stride[i];
+    }
+    return true;
+}
+
+/* Do the elements lie one after the other, as they are? */
+static bool in_memory_order(const struct kernel_meta *meta, const struct walk *w)
+{
+    int64_t step = 1;
+    for (uint32_t i = w->ndim; i-- > 0; step *= w->size[i])
+        if (w->size[i] != 1 && w->stride[i] != step)
+            return false;
+    return !meta->conj && !meta->neg && w->offset >= 0;
+}
+
+/* The next element's place; false after the last. */
+static bool walk_next(struct walk *w)
+{
+    for (uint32_t i = w->ndim; i-- > 0;) {
+        w->offset += w->stride[i];
+        if (++w->at[i] < w->size[i])
+            return true;
+        w->offset -= w->stride[i] * w->size[i];
+        w->at[i] = 0;
+    }
+    return false;
+}
+
+/* A copy of a storage, for elements that do not lie one after the other. */
+struct whole {
+    unsigned char *p;
+    size_t bytes;
+};
+
+static bool read_whole(struct exec *exec, struct kernel_tensor x, struct whole *ret,
+                       struct err *err)
+{
+    struct memory *m = storage_at(&exec->storages, x.storage);
+    struct backend *backend = exec->caller.backend;
+    size_t reach = x.meta->reach;
+    if (!m || m->bytes < reach)
+        return err_set(err, ERR_USAGE, "a tensor that has no values yet");
+    ret->bytes = reach;
+    ret->p = malloc(reach + 1);
+    if (!ret->p)
+        return err_nomem(err);
+    if (backend->kind->read(backend, m, 0, ret->p, reach, err))
+        return true;
+    free(ret->p);
+    return false;
+}
+
+/* Memory of a tensor with the conjugate or negative bit holds what it is the conjugate or negative
+ * of. */
+static void flip_sign(unsigned char *element, size_t bytes)
+{
+    element[bytes - 1] ^= 0x80;
+}
+
+static void resolve(const struct kernel_meta *meta, unsigned char *element)
+{
+    size_t size = dtype_size(meta->dtype);
+    if (meta->conj)
+        flip_sign(element, size);
+    if (meta->neg)
+        flip_sign(element, size);
+}
+
+bool exec_read(struct exec *exec, struct tensor tensor, void *to, size_t bytes, struct err *err)
+{
+    struct backend *backend = exec->caller.backend;
+    struct kernel_tensor x = concrete_tensor(&exec->concrete, tensor);
+    struct whole from;
+    struct walk w;
+    unsigned char *out = to;
+    size_t size = dtype_size(tensor.meta->dtype);
+    if (bytes == 0)
+        return true;
+    if (!x.meta)
+        return err_nomem(err);
+    if (!walk_start(x.meta, &w))
+        return err_set(err, ERR_USAGE, "a tensor whose strides are not numbers");
+    struct memory *m = storage_at(&exec->storages, x.storage);
+    size_t at = (size_t)w.offset * size;
+    if (m && in_memory_order(x.meta, &w) && at <= m->bytes && bytes <= m->bytes - at)
+        return backend->kind->read(backend, m, at, to, bytes, err);
+    if (!read_whole(exec, x, &from, err))
+        return err_set(err, ERR_USAGE, "a tensor whose strides are not numbers");
+    do {
+        memcpy(out, from.p + (size_t)w.offset * size, size);
+        resolve(x.meta, out);
+        out += size;
+    } while (walk_next(&w));
+    free(from.p);
+    return true;
+}
+
+bool exec_write(struct exec *exec, struct tensor tensor, const void *from, size_t bytes,
+                struct err *err)
+{
+    struct backend *backend = exec->caller.backend;
+    struct whole whole;
+    struct walk w;
+    const unsigned char *in = from;
+    size_t size = dtype_size(tensor.meta->dtype), reach;
+    if (!exec_reach(exec, tensor.meta, &reach, err))
+        return false;
+    struct kernel_tensor x = concrete_tensor(&exec->concrete, tensor);
+    if (!walk_start(x.meta, &w))
+        return err_set(err, ERR_USAGE, "a tensor whose strides are not numbers");
+    if (!storage_need(&exec->storages, x.storage, reach, err))
+        return false;
+    struct memory *m = storage_at(&exec->storages, x.storage);
+    m->written = true;
+    if (bytes == 0)
+        return true;
+    size_t at = (size_t)w.offset * size;
+    if (in_memory_order(x.meta, &w) && at <= m->bytes && bytes <= m->bytes - at)
+        return backend->kind->write(backend, m, at, from, bytes, err);
+    if (!read_whole(exec, x, &whole, err))
+        return false;
+    do {
+        memcpy(whole.p + (size_t)w.offset * size, in, size);
+        resolve(x.meta, whole.p + (size_t)w.offset * size);
+        in += size;
+    } while (walk_next(&w));
+    bool ok = backend->kind->write(backend, m, 0, whole.p, reach, err);
+    free(whole.p);
+    return ok;
+}
+
+/* ---- Calls ---- */
+
+static struct op_properties properties_of(struct exec *exec, const struct op *op)
+{
+    struct op_properties ret = { .known = true, .has_kernel = true };
+    struct backend *backend = exec->caller.backend;
+    struct str base = op_schema(op)->base;
+    ret.reads = rule_reads_values(base);
+    ret.has_kernel = !backend->kind->has || backend->kind->has(backend, base);
+    return ret;
+}
+
+/* The operator's place in the table, made if it is not there. NULL: out of memory. */
+static struct op_properties *properties_at(struct exec *exec, const struct op *op)
+{
+    uint32_t index = op_index(op);
+    if (index >= exec->properties.n) {
+        size_t more = index + 1 - exec->properties.n;
+        if (!vec_reserve(&exec->properties, more))
+            return NULL;
+        memset(exec->properties.v + exec->properties.n, 0, more * sizeof *exec->properties.v);
+        exec->properties.n += more;
+    }
+    struct op_properties *ret = &exec->properties.v[index];
+    if (!ret->known)
+        *ret = properties_of(exec, op);
+    return ret;
+}
+
+struct op_properties exec_properties(struct exec *exec, const struct op *op)
+{
+    struct op_properties *known = properties_at(exec, op);
+    return known ? *known : properties_of(exec, op);
+}
+
+static const struct backend_op *backend_op_of(struct exec *exec, const struct op *op,
+                                              const struct schema *schema)
+{
+    struct op_properties *known = properties_at(exec, op);
+    if (known && !known->op)
+        known->op = concrete_op(&exec->concrete, op, schema);
+    return known ? known->op : NULL;
+}
+
+bool exec_give(struct exec *exec, struct value value, struct err *err)
+{
+    size_t reach;
+    if (value.kind == VALUE_LIST || value.kind == VALUE_TUPLE) {
+        for (uint32_t i = 0; i < value.n; i++)
+            if (!exec_give(exec, value.u.items[i], err))
+                return false;
+        return true;
+    }
+    if (value.kind != VALUE_TENSOR)
+        return true;
+    if (!exec_reach(exec, value.u.tensor.meta, &reach, err))
+        return false;
+    return storage_need(&exec->storages, value.u.tensor.storage, reach, err);
+}
+
+static uint64_t seed_of_call(struct exec *exec)
+{
+    if (exec->caller.depth > 0 || exec->within)
+        return exec->seed + exec->caller.calls + (++exec->inner << 40);
+    exec->inner = 0;
+    return exec->seed + ++exec->caller.calls;
+}
+
+static void mark_written(struct exec *exec, const struct kernel_value *v, unsigned depth)
+{
+    struct memory *m =
+        v->kind == KERNEL_TENSOR ? storage_at(&exec->storages, v->u.tensor.storage) : NULL;
+    if (m)
+        m->written = true;
+    for (uint32_t i = 0; value_has_items(*v) && depth < 4 && i < v->n; i++)
+        mark_written(exec, &v->u.items[i], depth + 1);
+}
+
+static void note_written(struct exec *exec, const struct backend_call *call)
+{
+    for (uint32_t i = 0; i < call->op->n_args; i++)
+        if (call->op->args[i].written)
+            mark_written(exec, &call->args[i], 0);
+}
+
+_Static_assert((int)BACKEND_MAX_ARGS == (int)SCHEMA_MAX_SLOTS, "a backend's call takes any schema");
+
+bool exec_backend_call(struct exec *exec, const struct op *op, const struct schema *schema,
+                       const struct value *bound, struct kernel_value *args,
+                       struct backend_call *ret, struct err *err)
+{
+    *ret = (struct backend_call){ .op = backend_op_of(exec, op, schema),
+                                  .args = args,
+                                  .storages = &exec->storages,
+                                  .caller = &exec->caller,
+                                  .node = exec->node };
+    return (ret->op && concrete_values(&exec->concrete, bound, schema->n_args, args)) ||
+           err_nomem(err);
+}
+
+static bool run_backend(struct exec *exec, struct backend_call *call, struct err *err)
+{
+    struct backend *backend = exec->caller.backend;
+    call->seed = seed_of_call(exec);
+    note_written(exec, call);
+    exec->caller.depth++;
+    bool done = backend->kind->call(backend, call, err);
+    if (done && exec->watch && exec->caller.depth == 1)
+        done = exec->watch(exec->watcher, call, err);
+    exec->caller.depth--;
+    return done;
+}
+
+/* Memory for all that a rule has answered with. */
+static bool give_results(struct exec *exec, struct value result, struct err *err)
+{
+    for (size_t i = 0; i < ops_n_written(exec->ops); i++) {
+        uint32_t arg;
+        if (!exec_give(exec, value_tensor(ops_written(exec->ops, i, &arg)), err))
+            return false;
+    }
+    return exec_give(exec, result, err);
+}
+
+bool exec_run_bound(struct exec *exec, const struct op *op, const struct schema *schema,
+                    const struct value *bound, struct value result, struct err *err)
+{
+    struct kernel_value args[BACKEND_MAX_ARGS];
+    struct backend_call call;
+    if (!give_results(exec, result, err) ||
+        !exec_backend_call(exec, op, schema, bound, args, &call, err))
+        return false;
+    if (!concrete_value(&exec->concrete, &result, &call.result))
+        return err_nomem(err);
+    return run_backend(exec, &call, err);
+}
+
+void exec_begin(struct exec *exec)
+{
+    if (exec->open++)
+        return;
+    concrete_forget_items(&exec->concrete);
+    arena_reset(&exec->values);
+}
+
+void exec_end(struct exec *exec)
+{
+    exec->open--;
+}
+
+static enum exec_outcome fail(struct exec *exec, enum op_outcome outcome, struct err *err)
+{
+    if (outcome == OP_REFUSED)
+        return EXEC_REFUSED;
+    if (outcome == OP_UNSUPPORTED)
+        return EXEC_UNSUPPORTED;
+    if (!err_is_set(err) && !ops_failed(exec->ops, err))
+        err_nomem(err);
+    return EXEC_FAILED;
+}
+
+enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct value *args,
+                            uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
+                            struct value *ret, struct err *err)
+{
+    struct value bound[SCHEMA_MAX_SLOTS];
+    const struct schema *schema;
+    struct nested_calls nested;
+    bool whole = nested_calls_has_kernel(exec, op);
+    exec_begin(exec);
+    if (!whole)
+        nested_calls_begin(&nested, exec);
+    enum op_outcome outcome = ops_bind_call(
+        exec->ops, op, &(struct arguments){ args, n, keywords, n_keywords }, bound, &schema);
+    if (!whole)
+        nested_calls_end(&nested);
+    if (outcome == OP_DONE && !add_read_values(exec, op, schema, true, bound, err))
+        outcome = OP_FAILED;
+    if (!whole)
+        nested_calls_begin(&nested, exec);
+    if (outcome == OP_DONE)
+        outcome = ops_call_bound(exec->ops, op, bound, ret);
+    if (!whole)
+        nested_calls_end(&nested);
+    bool ok = outcome == OP_DONE && (whole ? exec_run_bound(exec, op, schema, bound, *ret, err)
+                                           : nested_calls_finish(exec, op_name(op), *ret, err));
+    exec_end(exec);
+    return ok ? EXEC_DONE : outcome == OP_DONE ? EXEC_FAILED : fail(exec, outcome, err);
+}
+
+/* ---- What kernels call ---- */
+
+static struct exec *exec_of(struct caller *caller)
+{
+    return (struct exec *)caller;
+}
+
+static const struct op *op_named(struct exec *exec, const char *name, uint32_t n, struct err *err)
+{
+    const struct op *op = ops_find(exec->ops, str_of(name));
+    if (n > BACKEND_MAX_ARGS)
+        err_set(err, ERR_USAGE, "too many arguments");
+    else if (!op)
+        err_set(err, ERR_USAGE, "it is made of %s, which has no rule", name);
+    return n > BACKEND_MAX_ARGS ? NULL : op;
+}
+
+static bool symbolic_args(struct exec *exec, const struct kernel_value *args, uint32_t n,
+                          struct value *ret, struct err *err)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!symbolic_value(&exec->concrete, &args[i], &ret[i]))
+            return err_nomem(err);
+    return true;
+}
+
+static bool call_by_kernel(struct caller *caller, const char *name, const struct kernel_value *args,
+                           uint32_t n, struct kernel_value *ret, struct err *err)
+{
+    struct exec *exec = exec_of(caller);
+    const struct op *op = op_named(exec, name, n, err);
+    struct value values[BACKEND_MAX_ARGS], *result;
+    if (!op || !symbolic_args(exec, args, n, values, err))
+        return false;
+    result = arena_new(&exec->concrete.items, struct value);
+    if (!result)
+        return err_nomem(err);
+    if (exec_call(exec, op, values, n, NULL, 0, result, err) == EXEC_DONE)
+        return concrete_value(&exec->concrete, result, ret) || err_nomem(err);
+    return err->kind
+               ? false
+               : err_set(err, ERR_USAGE, "%s: %.*s", name, STR_ARG(ops_error(exec->ops)->text));
+}
+
+static bool call_into_by_kernel(struct caller *caller, const char *name,
+                                const struct kernel_value *args, uint32_t n,
+                                struct kernel_value result, struct err *err)
+{
+    struct exec *exec = exec_of(caller);
+    const struct op *op = op_named(exec, name, n, err);
+    struct value values[BACKEND_MAX_ARGS], bound[SCHEMA_MAX_SLOTS];
+    struct kernel_value bound_args[BACKEND_MAX_ARGS];
+    const struct schema *schema;
+    struct backend_call call;
+    if (!op || !symbolic_args(exec, args, n, values, err))
+        return false;
+    if (ops_bind_call(exec->ops, op, &(struct arguments){ values, n, NULL, 0 }, bound, &schema) !=
+        OP_DONE)
+        return err_nomem(err);
+    if (!exec_backend_call(exec, op, schema, bound, bound_args, &call, err))
+        return false;
+    call.result = result;
+    return run_backend(exec, &call, err);
+}
+
+static const struct kernel_meta *view_by_kernel(struct caller *caller, const struct kernel_meta *x,
+                                                const int64_t *size, const int64_t *stride,
+                                                uint32_t ndim, int64_t offset)
+{
+    return concrete_view(&exec_of(caller)->concrete, x, size, stride, ndim, offset);
+}
+
+static struct caller *open_within(struct caller *caller, struct backend *backend,
+                                  struct storages **storages, struct err *err)
+{
+    struct exec *outer = exec_of(caller), *ret = malloc(sizeof *ret);
+    if (!ret)
+        return err_nomem(err), NULL;
+    start(ret, outer->ops, backend);
+    ret->seed = outer->seed;
+    ret->node = outer->node;
+    ret->open = outer->open + 1;
+    ret->caller.calls = outer->caller.calls;
+    ret->caller.depth = outer->caller.depth;
+    *storages = &ret->storages;
+    return &ret->caller;
+}
+
+static void close_within(struct caller *within, struct caller *caller)
+{
+    caller->calls = within->calls;
+    exec_release(exec_of(within));
+    free(exec_of(within));
+}
+
+static const struct caller_kind exec_caller = {
+    .call = call_by_kernel,
+    .call_into = call_into_by_kernel,
+    .view = view_by_kernel,
+    .open_within = open_within,
+    .close_within = close_within,
+};

@@ -1,0 +1,175 @@
+#include "replay/backend/run/value_reads.h"
+
+#include <string.h>
+
+#include "replay/backend/values/elements.h"
+
+enum { READ_NESTING = 4 };
+
+/* What an operator's rule reads of its arguments, and what can be invented for it. */
+enum read_kind {
+    READ_NOTHING,
+    READ_MASK,     /* how many are not zero */
+    READ_VALUES,   /* themselves */
+    READ_MASKS,    /* the same, of arguments that are bool or uint8: others are indices */
+    READ_NUMBER,   /* the first element */
+    READ_DISTINCT, /* how many there are */
+    READ_COUNTS,   /* their sum */
+    READ_GREATEST, /* and one more */
+};
+
+enum { EVERY = -1 };
+
+struct value_read {
+    const char *base;
+    enum read_kind kind;
+    int arg; /* whose values; EVERY: all of them */
+};
+
+/* Operators whose rules read values (replay/ops/rules/index/data_dependent.c and others). */
+static const struct value_read *row_of(struct str base, uint32_t n)
+{
+    static const struct value_read rows[] = {
+        { "nonzero", READ_MASK, 0 },         { "nonzero_numpy", READ_MASK, 0 },
+        { "masked_select", READ_MASK, 1 },   { "_unique2", READ_DISTINCT, 0 },
+        { "unique_dim", READ_DISTINCT, 0 },  { "unique_consecutive", READ_DISTINCT, 0 },
+        { "item", READ_NUMBER, 0 },          { "_local_scalar_dense", READ_NUMBER, 0 },
+        { "is_nonzero", READ_NUMBER, 0 },    { "bincount", READ_GREATEST, 0 },
+        { "index", READ_MASKS, 1 },          { "index_put", READ_MASKS, 1 },
+        { "index_put_", READ_MASKS, 1 },     { "_index_put_impl_", READ_MASKS, 1 },
+        { "_unsafe_index", READ_MASKS, 1 },  { "nms", READ_VALUES, EVERY },
+        { "equal", READ_MASK, EVERY },       { "allclose", READ_MASK, EVERY },
+        { "_assert_async", READ_NUMBER, 0 }, { "tensor_split", READ_NUMBER, 1 },
+    };
+    static const struct value_read of_repeats = { "repeat_interleave", READ_COUNTS, 0 },
+                                   of_self_by_repeats = { "repeat_interleave", READ_COUNTS, 1 },
+                                   places = { "where", READ_MASK, 0 };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (str_is(base, rows[i].base))
+            return &rows[i];
+    if (str_is(base, of_repeats.base))
+        return n > 1 ? &of_self_by_repeats : &of_repeats;
+    return str_is(base, places.base) && n == 1 ? &places : NULL; /* nonzero in other words */
+}
+
+static void put(enum dtype dtype, void *p, size_t i, int64_t value)
+{
+    if (dense_kind_of(dtype) == DENSE_INT)
+        store_int(dtype, p, (int64_t)i, value);
+    else
+        store_complex(dtype, p, (int64_t)i, (double)value);
+}
+
+/* Values of which the rule finds `guess`: of a mask the first so many, and so on. */
+static void invent(enum read_kind kind, enum dtype dtype, void *p, size_t n, int64_t guess)
+{
+    size_t most = guess < 0 ? n : (size_t)guess;
+    for (size_t i = 0; i < n; i++)
+        put(dtype, p, i, kind == READ_DISTINCT ? (int64_t)(i < most ? i : 0) : i < most);
+    if (guess < 0 || n == 0)
+        return;
+    if (kind == READ_NUMBER || kind == READ_COUNTS || kind == READ_GREATEST)
+        put(dtype, p, 0, guess - (kind == READ_GREATEST));
+    for (size_t i = 1; i < n && kind == READ_COUNTS; i++)
+        put(dtype, p, i, 0);
+}
+
+struct value_reader {
+    struct exec *exec;
+    enum read_kind kind;
+    const struct backend_call *call; /* NULL: the backend is not asked to count */
+    struct err *err;
+};
+
+/* Counted where they are, the elements stay there. */
+static bool count_there(struct value_reader *r, struct tensor *x, bool *known)
+{
+    struct backend *backend = r->exec->caller.backend;
+    int64_t count;
+    *known = x->counted; /* by the call that this one is part of */
+    if (*known || !r->call || r->kind == READ_NUMBER || r->kind == READ_VALUES)
+        return true;
+    struct kernel_tensor tensor = concrete_tensor(&r->exec->concrete, *x);
+    if (!tensor.meta)
+        return err_nomem(r->err);
+    if (!backend->kind->count(backend, r->call, tensor, &count, known, r->err))
+        return false;
+    if (!*known)
+        return true;
+    char *data = arena_bytes(&r->exec->values, sizeof count);
+    if (!data)
+        return err_nomem(r->err);
+    memcpy(data, &count, sizeof count);
+    x->data = (unsigned char *)data;
+    x->counted = true;
+    return true;
+}
+
+static bool read_tensor(struct value_reader *r, struct tensor *x)
+{
+    struct exec *exec = r->exec;
+    enum dtype dtype = x->meta->dtype;
+    bool index = r->kind == READ_MASKS && dtype != DTYPE_B8 && dtype != DTYPE_U8, known;
+    size_t bytes;
+    if (index || !storage_at(&exec->storages, x->storage) ||
+        !tensor_bytes(ops_pool(exec->ops), x->meta, &bytes))
+        return true;
+    if (!count_there(r, x, &known) || known)
+        return known || !err_is_set(r->err);
+    unsigned char *data = (unsigned char *)arena_bytes(&exec->values, bytes + 1);
+    if (!data)
+        return err_set(r->err, ERR_ENV, "cannot allocate %zu bytes of memory", bytes);
+    x->data = data;
+    bool invents = exec->caller.backend->kind->shapes_only ||
+                   (exec->invents && r->kind == READ_NUMBER && exec->guess >= 0);
+    if (!invents)
+        return exec_read(exec, *x, data, bytes, r->err);
+    invent(r->kind, dtype, data, bytes / dtype_size(dtype), exec->guess);
+    exec->guesses++;
+    return true;
+}
+
+static bool read_values(struct value_reader *r, struct value *value, unsigned depth)
+{
+    if (value->kind == VALUE_TENSOR)
+        return read_tensor(r, &value->u.tensor);
+    if (!value_is_sequence(*value) || depth > READ_NESTING)
+        return true;
+    struct value *items = arena_array(&r->exec->values, struct value, (size_t)value->n + 1);
+    if (!items)
+        return err_nomem(r->err);
+    for (uint32_t i = 0; i < value->n; i++) {
+        items[i] = value->u.items[i];
+        if (!read_values(r, &items[i], depth + 1))
+            return false;
+    }
+    value->u.items = items;
+    return true;
+}
+
+bool rule_reads_values(struct str base)
+{
+    return row_of(base, 1) || row_of(base, 2);
+}
+
+bool add_read_values(struct exec *exec, const struct op *op, const struct schema *schema,
+                     bool may_count, struct value *bound, struct err *err)
+{
+    struct kernel_value args[BACKEND_MAX_ARGS];
+    struct backend_call call;
+    if (!exec_properties(exec, op).reads)
+        return true;
+    const struct value_read *row = row_of(schema->base, schema->n_positional);
+    if (!row)
+        return true;
+    struct value_reader reader = { .exec = exec, .kind = row->kind, .err = err };
+    if (exec->caller.backend->kind->count && may_count) {
+        if (!exec_backend_call(exec, op, schema, bound, args, &call, err))
+            return false;
+        reader.call = &call;
+    }
+    for (uint32_t i = 0; i < schema->n_args; i++)
+        if ((row->arg == EVERY || row->arg == (int)i) && !read_values(&reader, &bound[i], 0))
+            return false;
+    return true;
+}
