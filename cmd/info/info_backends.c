@@ -1,5 +1,6 @@
 /* info --backends: lists the backends that can run graphs on this machine, and why others
  * cannot. */
+#include "cmd/cli/memory_limit.h"
 #include "cmd/cmd.h"
 #include "cmd/info/info.h"
 #include "replay/backend/call/backend.h"
@@ -36,6 +37,7 @@ static void put_backends_json(const struct backend_kind *kind, bool usable, stru
 
 int info_print_backends(struct out *out, bool json)
 {
+    memory_limit_end(out->limit); /* no file is read, and CUDA's libraries take what they need */
     struct buf text = BUF_INIT;
     struct json_writer w = json_writer_of(&text);
     if (json) {
