@@ -41,11 +41,11 @@ HELD = {"SYMTAPE_FAKE_HELD": "1"}
 SCENARIOS = [
     ("nothing", {}, RUN, 0, "", "1 graph on cuda: ran"),
     ("no device", {"SYMTAPE_FAKE_DEVICES": "0"}, RUN, 4,
-     r"backend cuda: no CUDA device: the driver \(for CUDA 13\.0\) finds none", ""),
+     r"backend cuda: there is no CUDA device: the driver \(for CUDA 13\.0\) finds none", ""),
     ("hidden device", {"SYMTAPE_FAKE_DEVICES": "0", "CUDA_VISIBLE_DEVICES": "7"}, RUN, 4,
      r"finds none, and \$CUDA_VISIBLE_DEVICES is set", ""),
     ("no driver", {"SYMTAPE_CUDA_LIB": "/nonexistent"}, RUN, 4,
-     r"backend cuda: driver: libcuda\.so\.1 is not there", ""),
+     r"backend cuda: driver: libcuda\.so\.1 is not found", ""),
     ("old driver", {"SYMTAPE_FAKE_DRIVER": "11040"}, RUN, 4,
      r"the driver is too old: \S*libcuda\.so\.1 is for CUDA 11\.4, and 12\.0 is needed", ""),
     ("another process has it", {"SYMTAPE_FAKE_MODE": "3"}, RUN, 4,
@@ -58,7 +58,7 @@ SCENARIOS = [
      r"has no memory left for a context; other processes use it", ""),
     ("stub driver", {"SYMTAPE_FAKE_FAIL": "cuInit:1:34"}, RUN, 4, r"is a stub for linking", ""),
     ("driver updated", {"SYMTAPE_FAKE_FAIL": "cuInit:1:803"}, RUN, 4,
-     r"is of another version than the driver in the kernel: .* a restart of the machine helps", ""),
+     r"has another version than the driver in the kernel, .*; restart the machine", ""),
     ("fabric", {"SYMTAPE_FAKE_FAIL": "cuInit:1:802"}, RUN, 4,
      r"the system is not ready: .*nvidia-fabricmanager has to run", ""),
     ("compatibility package", {"SYMTAPE_FAKE_FAIL": "cuInit:1:804"}, RUN, 4,
@@ -67,22 +67,22 @@ SCENARIOS = [
      r"backend cuda: starting the driver: CUDA_ERROR_UNKNOWN 999: unknown error$", ""),
     ("NVRTC newer than the driver", {"SYMTAPE_FAKE_FAIL": "cuModuleLoadDataEx:0:222"}, RUN, 4,
      r"aten\.embedding\.default of f32\[50, 16\], i64\[4, 10\]\).*compiled for sm_90 by NVRTC .*may be "
-     r"older than the compiler: \$SYMTAPE_CUDA_LIB .*CUDA_ERROR_UNSUPPORTED_PTX_VERSION 222", ""),
+     r"older than NVRTC; \$SYMTAPE_CUDA_LIB .*CUDA_ERROR_UNSUPPORTED_PTX_VERSION 222", ""),
     ("another architecture", {"SYMTAPE_FAKE_FAIL": "cuModuleLoadDataEx:0:209"}, RUN, 4,
      r"kernel index_read, compiled for sm_90 .*CUDA_ERROR_NO_BINARY_FOR_GPU 209", ""),
     ("a cubin that the driver refuses", {"SYMTAPE_FAKE_FAIL": "cuModuleLoadDataEx:1:200"}, RUN, 0, "",
      "1 graph on cuda: ran"),
     ("more than there is", {"SYMTAPE_FAKE_MEMORY": str(16 << 20)}, [*RUN, "--sizes", "s27=100000"], 4,
-     r"116806804 bytes of memory are needed, and \d+ can be had on cuda; node embedding is the first "
-     r"beyond that", ""),
+     r"116806804 bytes of memory are needed, and \d+ are available on cuda; node embedding is the first "
+     r"that needs more", ""),
     ("more than there is, by force", {"SYMTAPE_FAKE_MEMORY": str(16 << 20)},
      [*RUN, "--sizes", "s27=100000", "--ignore-guards"], 4,
-     r"running anyway \(--ignore-guards\)\n.*aten\.embedding\.default of f32\[50, 16\], i64\[4, 100000\]\).*25600000 bytes "
-     r"of device memory are needed, and cannot be had: \d+ of the device's 16777216 bytes are free, and "
-     r"this run holds \d+", ""),
+     r"running anyway \(--ignore-guards\)\n.*aten\.embedding\.default of f32\[50, 16\], i64\[4, 100000\]\).*cannot "
+     r"allocate 25600000 bytes of device memory: \d+ of the device's 16777216 bytes are free, and "
+     r"this run uses \d+", ""),
     ("memory runs out", {"SYMTAPE_FAKE_FAIL": "cuMemAlloc_v2:4:2"},
      ["run", "--backend", "cuda", FORWARD, "--sizes", "s27=100000,100001"], 4,
-     "", r"s27=100000: failed: .*bytes of device memory are needed(.|\n)*s27=100001: runs"),
+     "", r"s27=100000: failed: .*cannot allocate \d+ bytes of device memory: (.|\n)*s27=100001: runs"),
     ("illegal address", {"SYMTAPE_FAKE_BREAK": "3:700", **HELD}, BOTH, 4,
      BREAKS % "ILLEGAL_ADDRESS 700", RUNS_ON),
     ("failed launch", {"SYMTAPE_FAKE_BREAK": "3:719", **HELD}, BOTH, 4,
@@ -228,7 +228,7 @@ def check_compiler(tell):
         out = ["-o", Path(folder) / "out.tape"]
         for name, line in (("a cache", RUN), ("minify: a cache", MINIFY + out)):
             run, _ = play(line, {"XDG_CACHE_HOME": folder})
-            told = run.err.decode().count("cubin can be written to by others: no compiled kernel is taken")
+            told = run.err.decode().count("cubin can be written to by others: compiled kernels are neither read")
             good = run.code == 0 and told == 1 and not list(cache.iterdir())
             tell.check(f"{name} that others can write to", [] if good else [run.told()])
 
