@@ -122,7 +122,7 @@ void check_err(struct err *err, enum err_kind kind, const char *part, const char
 void check_alloc_failures(bool (*attempt)(void *arg), void *arg)
 {
     for (int onwards = 0; onwards < 2; onwards++) {
-        for (size_t n = 1;; n++) {
+        for (size_t n = 1;; n += TESTS_SAMPLE ? 1 + n / 200 : 1) {
             alloc_fail_at(n, onwards);
             bool done = attempt(arg);
             bool failed = alloc_has_failed();

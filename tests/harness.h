@@ -56,6 +56,19 @@ void check_err(struct err *err, enum err_kind kind, const char *part, const char
         assert_memory_equal(&actual_, &expected_, sizeof actual_); \
     } while (0)
 
+/* 1 in a build with the address sanitizer, where a long test takes a part of its cases: the same
+ * tests run without sanitizers with all of them. */
+#if defined __SANITIZE_ADDRESS__
+#define TESTS_SAMPLE 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define TESTS_SAMPLE 1
+#endif
+#endif
+#ifndef TESTS_SAMPLE
+#define TESTS_SAMPLE 0
+#endif
+
 /* Makes the n-th allocation from here on fail, and every later one too if `onwards`; n = 0 stops
  * it. Only code linked into the test is meant: allocations inside shared libraries never fail. */
 void alloc_fail_at(size_t n, bool onwards);
@@ -64,7 +77,9 @@ bool alloc_has_failed(void);
 
 /* Calls attempt() with the first, the second, ... allocation failing, once and onwards, until it
  * runs without a failure; then, and only then, it has to return true. attempt() releases what it
- * made in either case: the leak checker of a sanitizer build sees to that. */
+ * made in either case: the leak checker of a sanitizer build sees to that. A sanitizer build tries
+ * the first 200 allocations and then fewer and fewer, since long attempts fail in the same places
+ * again and again. */
 void check_alloc_failures(bool (*attempt)(void *arg), void *arg);
 
 #endif

@@ -160,24 +160,29 @@ def check(bench, sample, rng, tell, pool):
         tell.check(f"{bench.name}: {kind} ({len(plans)} failures, {calls} calls)", found[:4] + more)
 
 
-def check_leaks(bench, number, rng, tell):
+def leaks(bench, n):
+    """What valgrind reports of a run whose n-th allocation fails."""
+    args = ["valgrind", "-q", "--undef-value-errors=no", "--leak-check=full",
+            "--show-leak-kinds=definite,indirect",
+            "--errors-for-leak-kinds=definite,indirect", "--error-exitcode=99",
+            "--soname-synonyms=somalloc=nouserintercepts", cases.SYMTAPE, *bench.args]
+    env = {**os.environ, **CUDA, "LD_PRELOAD": str(bench.library), "SYMTAPE_FAIL": f"alloc:{n}",
+           "SYMTAPE_FAIL_IN": cases.SYMTAPE.name}
+    with tempfile.TemporaryDirectory(prefix="symtape-fault-") as folder:
+        done = subprocess.run(args, cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    if done.returncode != 99 and done.returncode >= 0:
+        return []
+    lines = [line for line in done.stderr.decode(errors="replace").splitlines()
+             if "lost" in line or " by " in line or " at " in line or "nvalid" in line]
+    return [f"alloc:{n}: " + " | ".join(lines[:6])]
+
+
+def check_leaks(bench, number, rng, tell, pool):
     """A few allocation failures under valgrind: nothing is lost on the way out."""
     calls = bench.calls.get("alloc", 0)
-    found = []
-    for n in sorted(rng.sample(range(1, calls + 1), min(number, calls))):
-        with tempfile.TemporaryDirectory(prefix="symtape-fault-") as folder:
-            args = ["valgrind", "-q", "--undef-value-errors=no", "--leak-check=full",
-                    "--show-leak-kinds=definite,indirect",
-                    "--errors-for-leak-kinds=definite,indirect", "--error-exitcode=99",
-                    "--soname-synonyms=somalloc=nouserintercepts", cases.SYMTAPE, *bench.args]
-            env = {**os.environ, **CUDA, "LD_PRELOAD": str(bench.library), "SYMTAPE_FAIL": f"alloc:{n}",
-                   "SYMTAPE_FAIL_IN": cases.SYMTAPE.name}
-            done = subprocess.run(args, cwd=folder, env=env, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            if done.returncode == 99 or done.returncode < 0:
-                lines = [line for line in done.stderr.decode(errors="replace").splitlines()
-                         if "lost" in line or " by " in line or " at " in line or "nvalid" in line]
-                found.append(f"alloc:{n}: " + " | ".join(lines[:6]))
+    numbers = sorted(rng.sample(range(1, calls + 1), min(number, calls)))
+    found = [leak for each in pool.map(lambda n: leaks(bench, n), numbers) for leak in each]
     tell.check(f"{bench.name}: no leak ({number} allocations failed)", found[:3])
 
 
@@ -222,7 +227,7 @@ def main():
             bench = Bench(*command, inputs, args.library.resolve())
             check(bench, 0 if args.all else args.sample, rng, tell, pool)
             if args.valgrind and shutil.which("valgrind"):
-                check_leaks(bench, args.valgrind, rng, tell)
+                check_leaks(bench, args.valgrind, rng, tell, pool)
     tell.finish()
 
 

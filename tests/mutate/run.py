@@ -94,7 +94,7 @@ class Campaign:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--runs", type=int, help="how many; default: 400 of a sanitizer build, 150 of another")
     parser.add_argument("--first", type=int, default=0, help="number of the first run")
     parser.add_argument("--seed", type=int, default=int(time.strftime("%Y%m")))
     parser.add_argument("--only", type=lambda t: [int(n) for n in t.split(",")], help="these runs")
@@ -104,6 +104,7 @@ def main():
                         help="more logs and .pt2 archives to mutate")
     parser.add_argument("--no-controls", action="store_true", help="do not look for control characters")
     args = parser.parse_args()
+    args.runs = args.runs or (400 if cases.is_sanitized() else 150)
     sys.setrecursionlimit(10000)  # values are nested and copied again
     threading.stack_size(64 << 20)
     warnings.simplefilter("ignore")  # names that come twice in an archive are wanted
