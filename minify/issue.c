@@ -6,7 +6,7 @@
 
 enum { TITLE_CHARACTERS = 120 };
 
-static struct str first_line(struct str text)
+static struct str first_line_of(struct str text)
 {
     text = str_trim(text);
     return str_trim(str_first(text, str_find_char(text, '\n')));
@@ -21,7 +21,7 @@ void issue_title(const struct issue *issue, struct buf *out)
 {
     const struct signature *signature = &first(issue)->signature;
     struct buf text = BUF_INIT;
-    struct str said = first_line(first(issue)->text);
+    struct str said = first_line_of(first(issue)->text);
     struct str what = signature->op.n ? signature->op : signature->kind;
     if (what.n)
         buf_printf(&text, "%.*s: ", STR_ARG(what));
@@ -38,7 +38,7 @@ void issue_title(const struct issue *issue, struct buf *out)
     buf_release(&text);
 }
 
-static void put_sentence(struct buf *out, const char *before, struct str text)
+static void put_paragraph(struct buf *out, const char *before, struct str text)
 {
     buf_puts(out, before);
     markdown_text(out, text);
@@ -55,7 +55,7 @@ static void put_shown(struct buf *out, struct str lines)
     buf_release(&text);
 }
 
-static void put_error(const struct issue *issue, struct buf *out)
+static void put_failure(const struct issue *issue, struct buf *out)
 {
     struct str error = str_trim(first(issue)->text);
     if (error.n) {
@@ -64,7 +64,7 @@ static void put_error(const struct issue *issue, struct buf *out)
     }
     if (issue->eager.n) {
         buf_puts(out, "Without any compiler it fails too: ");
-        markdown_code(out, first_line(issue->eager));
+        markdown_code(out, first_line_of(issue->eager));
         buf_puts(out, "\n\n");
     }
 }
@@ -74,18 +74,18 @@ static void put_repro(const struct issue *issue, struct buf *out)
     buf_puts(out, "### Repro\n\nExit code 1: the bug occurs, 0: it does not, 125: the program "
                   "cannot run.\n\n");
     if (issue->cannot && issue->cannot[0])
-        put_sentence(out, "PyTorch alone cannot run it: ", str_of(issue->cannot));
+        put_paragraph(out, "PyTorch alone cannot run it: ", str_of(issue->cannot));
     markdown_block(out, "python", issue->repro);
     if (issue->verified) {
         struct buf text = BUF_INIT;
         repro_verified_print(issue->verified, &text);
-        put_sentence(out, "Verification: ", buf_str(&text));
+        put_paragraph(out, "Verification: ", buf_str(&text));
         out->failed |= text.failed;
         buf_release(&text);
     }
 }
 
-static void put_whys(const struct issue *issue, struct buf *out)
+static void put_reasons(const struct issue *issue, struct buf *out)
 {
     const struct why_list *whys = issue->whys;
     if (!whys || whys->list.n == 0)
@@ -111,7 +111,7 @@ static void put_version(struct buf *out, const char *what, struct str version)
     buf_putc(out, '\n');
 }
 
-static void put_versions(const struct issue *issue, struct buf *out)
+static void put_issue_versions(const struct issue *issue, struct buf *out)
 {
     buf_puts(out, "### Versions\n\n");
     if (issue->best->torch_version.n)
@@ -129,10 +129,10 @@ static void put_reduction(const struct issue *issue, struct buf *out)
                "%llu, %llu and %llu, with %llu checks in %.1f s",
                (unsigned long long)r->before.part[SIZE_CALLS],
                (unsigned long long)r->before.part[SIZE_SYMBOLS],
-               (unsigned long long)r->before.part[SIZE_FACTS],
+               (unsigned long long)r->before.part[SIZE_GUARDS],
                (unsigned long long)r->after.part[SIZE_CALLS],
                (unsigned long long)r->after.part[SIZE_SYMBOLS],
-               (unsigned long long)r->after.part[SIZE_FACTS], (unsigned long long)r->calls,
+               (unsigned long long)r->after.part[SIZE_GUARDS], (unsigned long long)r->calls,
                r->seconds);
     if (issue->oracle.n) {
         struct buf command = BUF_INIT;
@@ -156,10 +156,10 @@ bool issue_print(const struct issue *issue, struct buf *out)
     buf_puts(out, "# ");
     issue_title(issue, out);
     buf_puts(out, "\n\n");
-    put_error(issue, out);
+    put_failure(issue, out);
     put_repro(issue, out);
-    put_whys(issue, out);
-    put_versions(issue, out);
+    put_reasons(issue, out);
+    put_issue_versions(issue, out);
     put_reduction(issue, out);
     return !out->failed;
 }

@@ -44,7 +44,7 @@ static double timeout_of(const struct minify_options *options, double first)
 /* Asks about the original until `repeat` answers are known. */
 static bool measure_rate(struct search *search, struct minify_result *result)
 {
-    const struct known *known = cache_find(&search->cache, search->best_hash);
+    const struct cached_answer *known = cache_find(&search->cache, search->best_hash);
     uint32_t asked = known->attempts + known->confirmed + known->doubted;
     enum verdict verdict;
     for (; asked < search->options->repeat; asked++)
@@ -72,7 +72,7 @@ static bool calibrate(struct search *search, const struct candidate *whole,
     }
     if (!measure_rate(search, result))
         return false;
-    const struct known *known = cache_find(&search->cache, search->best_hash);
+    const struct cached_answer *known = cache_find(&search->cache, search->best_hash);
     search->how.timeout = timeout_of(search->options, known->seconds);
     search->how.clean = clean_runs((double)result->rate_hits / result->rate_asked);
     return search_save(search);
@@ -82,7 +82,7 @@ static bool calibrate(struct search *search, const struct candidate *whole,
  * that an earlier run has left: no question of that is asked twice. */
 static bool confirm(struct search *search, struct minify_result *result)
 {
-    const struct known *known = cache_find(&search->cache, search->best_hash);
+    const struct cached_answer *known = cache_find(&search->cache, search->best_hash);
     uint32_t most = search->how.clean > 1 ? search->options->repeat : 1;
     enum verdict verdict;
     search->pass = "confirmation";

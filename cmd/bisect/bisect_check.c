@@ -50,9 +50,9 @@ static enum bisect_answer ask_about_state(void *user, uint32_t state, bool fresh
     struct by_command *c = user;
     struct err why = { 0 };
     struct answer answer = { .verdict = VERDICT_UNRESOLVED };
-    struct asking asking = { .call = atomic_fetch_add(&c->questions, 1),
-                             .cancel = c->stop,
-                             .timeout = c->timeout };
+    struct oracle_question asking = { .call = atomic_fetch_add(&c->questions, 1),
+                                      .cancel = c->stop,
+                                      .timeout = c->timeout };
     (void)fresh;
     if (state == 0)
         return BISECT_GOOD; /* nothing was called yet */

@@ -93,8 +93,8 @@ static void put_sizes(const struct minify_job *job, struct json_writer *w)
     json_put_u64(w, "calls_after", graph_counts(best->graph).calls);
     json_put_u64(w, "symbols_before", job->whole->n_symbols);
     json_put_u64(w, "symbols_after", best->n_symbols);
-    json_put_u64(w, "guards_before", job->whole->n_facts);
-    json_put_u64(w, "guards_after", best->n_facts);
+    json_put_u64(w, "guards_before", job->whole->n_guards);
+    json_put_u64(w, "guards_after", best->n_guards);
 }
 
 static void put_oracle(const struct minify_job *job, struct json_writer *w)
@@ -199,7 +199,7 @@ static void put_summary(const struct minify_job *job, struct buf *out)
     const struct candidate *best = result->best;
     put_count("calls", graph_counts(job->whole->graph).calls, graph_counts(best->graph).calls, out);
     put_count(", symbols", job->whole->n_symbols, best->n_symbols, out);
-    put_count(", guards", job->whole->n_facts, best->n_facts, out);
+    put_count(", guards", job->whole->n_guards, best->n_guards, out);
     buf_printf(out, "; %" PRIu64 " checks", result->calls);
     if (result->hits) {
         buf_puts(out, " (");
@@ -271,7 +271,7 @@ static void put_asked_at(const struct minify_job *job, struct buf *out)
 {
     const struct candidate *best = job->result.best;
     struct str place = buf_str(&job->asked_at);
-    if (graph_counts(best->graph).calls || best->n_facts == 0)
+    if (graph_counts(best->graph).calls || best->n_guards == 0)
         return;
     buf_puts(out, "no operator adds it: the user's code, or a library's, branches on it");
     if (place.n)

@@ -51,7 +51,7 @@ bool bisect_was(const struct bisect_result *result, uint32_t state, enum bisect_
     return seen && seen->answer == answer;
 }
 
-static bool note(struct search_run *run, uint32_t state, enum bisect_answer answer)
+static bool record_answer(struct search_run *run, uint32_t state, enum bisect_answer answer)
 {
     struct bisect_result *result = run->result;
     struct bisect_seen *known = find_seen(result, state);
@@ -99,7 +99,7 @@ static bool ask_round(struct search_run *run, uint32_t n)
             *run->err = q->err;
             return false;
         }
-        if (!note(run, q->state, q->answer))
+        if (!record_answer(run, q->state, q->answer))
             return false;
     }
     run->result->probes += n;
@@ -107,7 +107,7 @@ static bool ask_round(struct search_run *run, uint32_t n)
     return !is_stopped(run);
 }
 
-static bool is_new(const struct search_run *run, uint32_t n, uint32_t state)
+static bool is_unprobed(const struct search_run *run, uint32_t n, uint32_t state)
 {
     for (uint32_t i = 0; i < n; i++)
         if (run->questions[i].state == state)
@@ -117,7 +117,7 @@ static bool is_new(const struct search_run *run, uint32_t n, uint32_t state)
 
 static uint32_t plan(struct search_run *run, uint32_t n, uint32_t state)
 {
-    if (!is_new(run, n, state))
+    if (!is_unprobed(run, n, state))
         return n;
     run->questions[n].state = state;
     run->questions[n].fresh = false;
@@ -126,13 +126,13 @@ static uint32_t plan(struct search_run *run, uint32_t n, uint32_t state)
 
 /* Returns the nearest state between good and bad that was not probed yet, or bad if there is
  * none. */
-static uint32_t nearest(struct search_run *run, uint32_t n, uint32_t state)
+static uint32_t nearest_unprobed(struct search_run *run, uint32_t n, uint32_t state)
 {
     uint32_t good = run->result->good, bad = run->result->bad;
     for (uint32_t d = 0; d < bad - good; d++) {
-        if (state >= good + 1 + d && is_new(run, n, state - d))
+        if (state >= good + 1 + d && is_unprobed(run, n, state - d))
             return state - d;
-        if (d < bad - state && is_new(run, n, state + d))
+        if (d < bad - state && is_unprobed(run, n, state + d))
             return state + d;
     }
     return bad;
@@ -140,7 +140,7 @@ static uint32_t nearest(struct search_run *run, uint32_t n, uint32_t state)
 
 /* Finds the lowest bad state and the good state below it. Good states above it are contradictions,
  * which are reported. */
-static void narrow(struct search_run *run)
+static void narrow_range(struct search_run *run)
 {
     struct bisect_result *r = run->result;
     for (size_t i = 0; i < r->seen.n; i++) {
@@ -164,14 +164,14 @@ static bool is_all_skipped(const struct search_run *run)
 }
 
 /* No probe could decide so far, and perhaps none can. */
-static bool check_end(struct search_run *run)
+static bool probe_last_state(struct search_run *run)
 {
     uint32_t n = plan(run, 0, run->options->n);
     return !is_all_skipped(run) || n == 0 || ask_round(run, n);
 }
 
 /* Divides the remaining range into equal parts. */
-static bool split(struct search_run *run)
+static bool split_range(struct search_run *run)
 {
     struct bisect_result *r = run->result;
     while (r->bad - r->good > 1) {
@@ -179,17 +179,17 @@ static bool split(struct search_run *run)
         for (uint32_t i = 1; i <= run->jobs; i++) {
             uint64_t width = r->bad - r->good;
             uint32_t state = r->good + (uint32_t)(width * i / (run->jobs + 1));
-            state = nearest(run, n, state <= r->good ? r->good + 1 : state);
+            state = nearest_unprobed(run, n, state <= r->good ? r->good + 1 : state);
             if (state < r->bad)
                 n = plan(run, n, state);
         }
         if (n == 0)
             return true; /* all skipped */
-        if (!ask_round(run, n) || !check_end(run))
+        if (!ask_round(run, n) || !probe_last_state(run))
             return false;
         if (is_all_skipped(run))
             return true;
-        narrow(run);
+        narrow_range(run);
     }
     return true;
 }
@@ -207,7 +207,7 @@ static bool gallop(struct search_run *run)
         }
         if (n && !ask_round(run, n))
             return false;
-        narrow(run);
+        narrow_range(run);
     }
     return true;
 }
@@ -263,7 +263,7 @@ static uint64_t next_random(struct search_run *run)
     return run->random;
 }
 
-static bool look(struct search_run *run)
+static bool probe_round(struct search_run *run)
 {
     struct bisect_result *r = run->result;
     uint32_t probes = r->probes, rounds = r->rounds;
@@ -311,7 +311,7 @@ static bool search_first_bad(struct search_run *run)
                                       : BISECT_NEVER;
         return true;
     }
-    if ((run->options->from_end && !gallop(run)) || !split(run))
+    if ((run->options->from_end && !gallop(run)) || !split_range(run))
         return false;
     if (is_all_skipped(run) && find_seen(r, r->bad)) {
         r->end = BISECT_CANNOT;
@@ -321,7 +321,7 @@ static bool search_first_bad(struct search_run *run)
         return false;
     r->end = judge_state(run);
     r->certified = r->end == BISECT_FOUND;
-    return !run->options->looks || look(run);
+    return !run->options->looks || probe_round(run);
 }
 
 bool bisect_run(const struct bisect_options *options, struct bisect_result *result, struct err *err)
@@ -333,7 +333,7 @@ bool bisect_run(const struct bisect_options *options, struct bisect_result *resu
     run.questions = calloc((size_t)run.jobs + 1, sizeof *run.questions);
     bool ok = run.questions ? search_first_bad(&run) : err_nomem(err);
     if (!ok && !err_is_set(err) && is_stopped(&run)) {
-        narrow(&run);
+        narrow_range(&run);
         result->end = BISECT_STOPPED;
         ok = true;
     }

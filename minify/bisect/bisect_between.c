@@ -6,7 +6,8 @@ struct found_difference {
     uint32_t record, order;
 };
 
-static void take_line(const struct outline *outline, uint32_t line, struct bisect_difference *d)
+static void set_difference_line(const struct outline *outline, uint32_t line,
+                                struct bisect_difference *d)
 {
     if (line == OUTLINE_NONE)
         return;
@@ -23,13 +24,14 @@ static enum between_side side_of(uint32_t a, uint32_t b)
 }
 
 /* Whether another line did the same thing does not count as a difference. */
-static bool differs(const struct align_pair *pair)
+static bool pair_differs(const struct align_pair *pair)
 {
     return pair->a == ALIGN_NONE || pair->b == ALIGN_NONE ||
            (pair->change & ALIGN_DIFFERS & ~(uint32_t)ALIGN_LINE) != 0;
 }
 
-static bool is_earlier(uint32_t record, uint32_t order, const struct found_difference *best)
+static bool is_earlier_difference(uint32_t record, uint32_t order,
+                                  const struct found_difference *best)
 {
     return best->what.side == BETWEEN_NONE || record < best->record ||
            (record == best->record && order < best->order);
@@ -42,7 +44,7 @@ static void look_at_event(const struct align *align, const struct align_pair *pa
     const struct outline_event *b = pair->b == ALIGN_NONE ? NULL : &align->b->events.v[pair->b];
     const struct outline *of = a ? align->a : align->b;
     const struct outline_event *event = a ? a : b;
-    if (!is_earlier(event->record, 0, best))
+    if (!is_earlier_difference(event->record, 0, best))
         return;
     struct bisect_difference *d = &best->what;
     d->side = side_of(pair->a, pair->b);
@@ -56,7 +58,7 @@ static void look_at_event(const struct align *align, const struct align_pair *pa
         d->a = outline_text(align->a, a->detail);
         d->b = outline_text(align->b, b->detail);
     }
-    take_line(of, event->line, d);
+    set_difference_line(of, event->line, d);
     best->record = event->record;
     best->order = 0;
 }
@@ -79,15 +81,15 @@ static struct str node_text(const struct outline *outline, uint32_t node, const 
                                                                   : form->op);
 }
 
-static void look_at_node(const struct align *align, const struct align_graph *graph,
-                         const struct align_pair *pair, struct found_difference *best)
+static void compare_node_pair(const struct align *align, const struct align_graph *graph,
+                              const struct align_pair *pair, struct found_difference *best)
 {
     const struct outline *of = pair->a == ALIGN_NONE ? align->b : align->a;
     uint32_t node = pair->a == ALIGN_NONE ? pair->b : pair->a;
     const struct outline_graph *in =
         pair->a == ALIGN_NONE ? &align->b->graphs.v[graph->b] : &align->a->graphs.v[graph->a];
     uint32_t order = node - in->first_node + 1;
-    if (!is_earlier(in->record, order, best))
+    if (!is_earlier_difference(in->record, order, best))
         return;
     struct bisect_difference *d = &best->what;
     d->side = side_of(pair->a, pair->b);
@@ -98,7 +100,7 @@ static void look_at_node(const struct align *align, const struct align_graph *gr
     d->graph = outline_text(of, in->name);
     d->file = d->function = d->code = STR("");
     d->line = 0;
-    take_line(of, outline_form_of(of, node)->line, d);
+    set_difference_line(of, outline_form_of(of, node)->line, d);
     best->record = in->record;
     best->order = order;
 }
@@ -110,7 +112,7 @@ static void look_at_attempt(const struct align *align, const struct align_attemp
     for (uint32_t i = 0; i < attempt->n_events; i++) {
         const struct align_pair *pair = &align->events.v[attempt->first_event + i];
         d->events++;
-        if (!differs(pair))
+        if (!pair_differs(pair))
             continue;
         d->differences++;
         look_at_event(align, pair, best);
@@ -120,15 +122,16 @@ static void look_at_attempt(const struct align *align, const struct align_attemp
         for (uint32_t i = 0; i < graph->n_nodes; i++) {
             const struct align_pair *pair = &align->nodes.v[graph->first_node + i];
             d->nodes++;
-            if (!differs(pair))
+            if (!pair_differs(pair))
                 continue;
             d->differences++;
-            look_at_node(align, graph, pair, best);
+            compare_node_pair(align, graph, pair, best);
         }
     }
 }
 
-static struct str compile_id(const struct align *align, const struct align_compile *compile)
+static struct str difference_compile_id(const struct align *align,
+                                        const struct align_compile *compile)
 {
     const struct outline *of = compile->a == ALIGN_NONE ? align->b : align->a;
     uint32_t index = compile->a == ALIGN_NONE ? compile->b : compile->a;
@@ -143,9 +146,9 @@ static void lone(const struct align *align, const struct align_compile *compile,
     uint32_t index = compile->a == ALIGN_NONE ? compile->b : compile->a;
     d->side = side_of(a, b);
     d->kind = kind;
-    d->compile = compile_id(align, compile);
+    d->compile = difference_compile_id(align, compile);
     *(a == ALIGN_NONE ? &d->b : &d->a) = outline_text(of, of->compiles.v[index].function);
-    take_line(of, of->compiles.v[index].line, d);
+    set_difference_line(of, of->compiles.v[index].line, d);
 }
 
 void bisect_between(const struct align *align, struct bisect_difference *ret)
@@ -164,7 +167,7 @@ void bisect_between(const struct align *align, struct bisect_difference *ret)
                  &best.what);
         } else {
             look_at_attempt(align, attempt, &best);
-            best.what.compile = compile_id(align, compile);
+            best.what.compile = difference_compile_id(align, compile);
         }
         events += best.what.events;
         nodes += best.what.nodes;

@@ -43,7 +43,7 @@ struct event_walk {
 
 /* ---- One event ---- */
 
-static struct str keep_event(struct event_walk *w, struct str text)
+static struct str copy_event_text(struct event_walk *w, struct str text)
 {
     struct str ret = text.n ? arena_copy(&w->ret->arena, text) : STR("");
     w->failed |= !ret.p;
@@ -81,26 +81,26 @@ static void put_event_in_order(struct event_walk *w, struct bisect_event *event,
     const struct node *node = &program->graph->nodes[id];
     struct buf op = BUF_INIT;
     node_op_name(node, &op);
-    event->node = keep_event(w, node->name);
-    event->op = keep_event(w, buf_str(&op));
+    event->node = copy_event_text(w, node->name);
+    event->op = copy_event_text(w, buf_str(&op));
     buf_release(&op);
     if (node->location == LOCATION_NONE)
         return;
     const struct location *at = &program->graph->locations[node->location];
-    event->file = keep_event(w, at->file);
-    event->function = keep_event(w, at->function);
-    event->code = keep_event(w, at->code);
+    event->file = copy_event_text(w, at->file);
+    event->function = copy_event_text(w, at->function);
+    event->code = copy_event_text(w, at->code);
     event->line = at->line;
 }
 
-static void add_event(struct event_walk *w, struct bisect_event event, const struct step *step,
-                      bool like)
+static void append_event(struct event_walk *w, struct bisect_event event, const struct step *step,
+                         bool like)
 {
     event.at = step ? step->node : NODE_NONE;
     event.node = event.op = event.file = event.function = event.code = STR("");
     if (!event.failure.p)
         event.failure = STR("");
-    event.expr = keep_event(w, buf_str(&w->text));
+    event.expr = copy_event_text(w, buf_str(&w->text));
     if (step)
         put_event_in_order(w, &event, w->single->program, step->node);
     event.id = hash_mix(hash_mix((uint64_t)event.kind, hash_renamed(event.expr)),
@@ -125,8 +125,8 @@ static void add_symbols(struct event_walk *w, const struct step *step)
         sym_id symbol = env_symbol_at(env, w->symbols);
         sym_print(env_pool(env), symbol, &w->text);
         /* Symbols of inputs exist before any call. */
-        add_event(w, (struct bisect_event){ .kind = BISECT_EVENT_SYMBOL },
-                  env_is_unbacked(env, symbol) ? step : NULL, false);
+        append_event(w, (struct bisect_event){ .kind = BISECT_EVENT_SYMBOL },
+                     env_is_unbacked(env, symbol) ? step : NULL, false);
     }
 }
 
@@ -141,7 +141,7 @@ static void guard_hits(struct event_walk *w, sym_id expr, bool *exact, bool *lik
     w->exact |= *exact;
 }
 
-static void add_guards(struct event_walk *w, const struct step *step)
+static void add_guard_events(struct event_walk *w, const struct step *step)
 {
     struct shape_env *env = w->single->env;
     bool exact, like;
@@ -150,16 +150,16 @@ static void add_guards(struct event_walk *w, const struct step *step)
         bool asked = guard->origin.node != ENV_NODE_NONE;
         guard_hits(w, guard->expr, &exact, &like);
         sym_print(env_pool(env), guard->expr, &w->text);
-        add_event(w,
-                  (struct bisect_event){ .kind = BISECT_EVENT_GUARD, .hit = exact, .asked = asked },
-                  step, like);
+        append_event(
+            w, (struct bisect_event){ .kind = BISECT_EVENT_GUARD, .hit = exact, .asked = asked },
+            step, like);
     }
     for (; w->asserts < env_n_asserts(env) && !is_full(w); w->asserts++) {
         const struct env_assert *at = env_assert_at(env, w->asserts);
         bool asked = at->origin.node != ENV_NODE_NONE;
         guard_hits(w, at->expr, &exact, &like);
         sym_print(env_pool(env), at->expr, &w->text);
-        add_event(
+        append_event(
             w, (struct bisect_event){ .kind = BISECT_EVENT_ASSERT, .hit = exact, .asked = asked },
             step, like);
     }
@@ -176,18 +176,18 @@ static bool is_looked_for(const struct event_walk *w, sym_id symbol)
     return false;
 }
 
-static void add_pair(struct event_walk *w, const struct step *step, enum bisect_event_kind kind,
-                     sym_id symbol, sym_id to)
+static void add_pair_event(struct event_walk *w, const struct step *step,
+                           enum bisect_event_kind kind, sym_id symbol, sym_id to)
 {
     struct sym_pool *pool = env_pool(w->single->env);
     bool hit = to != SYM_NONE && sym_is_number(pool, to) && is_looked_for(w, symbol);
     sym_print(pool, symbol, &w->text);
     buf_puts(&w->text, " = ");
     sym_print(pool, to, &w->text);
-    add_event(w, (struct bisect_event){ .kind = kind, .hit = hit }, step, false);
+    append_event(w, (struct bisect_event){ .kind = kind, .hit = hit }, step, false);
 }
 
-static bool is_known(struct event_walk *w, sym_id symbol, sym_id to)
+static bool is_known_replacement(struct event_walk *w, sym_id symbol, sym_id to)
 {
     for (size_t i = 0; i < w->replaced.n; i++)
         if (w->replaced.v[i].from == symbol) {
@@ -205,40 +205,40 @@ static void add_replacements(struct event_walk *w, const struct step *step)
     uint64_t count = env_counts(env).replacements;
     for (; w->specializations < env_n_specializations(env) && !is_full(w); w->specializations++) {
         const struct env_specialization *s = env_specialization_at(env, w->specializations);
-        add_pair(w, step, BISECT_EVENT_SPECIALIZATION, s->symbol, s->value);
+        add_pair_event(w, step, BISECT_EVENT_SPECIALIZATION, s->symbol, s->value);
     }
     if (count == w->replacements)
         return;
     w->replacements = count;
     for (uint32_t i = 0; i < env_n_replacements(env) && !is_full(w); i++) {
         const struct env_replacement *r = env_replacement_at(env, i);
-        if (!is_known(w, r->symbol, r->to))
-            add_pair(w, step, BISECT_EVENT_REPLACEMENT, r->symbol, r->to);
+        if (!is_known_replacement(w, r->symbol, r->to))
+            add_pair_event(w, step, BISECT_EVENT_REPLACEMENT, r->symbol, r->to);
     }
 }
 
-static void add_node(struct event_walk *w, const struct step *step)
+static void add_call_event(struct event_walk *w, const struct step *step)
 {
     const struct node *node = &w->single->program->graph->nodes[step->node];
     buf_printf(&w->text, "%.*s = ", STR_ARG(node->name));
     node_op_name(node, &w->text);
-    add_event(w, (struct bisect_event){ .kind = BISECT_EVENT_NODE }, step, false);
+    append_event(w, (struct bisect_event){ .kind = BISECT_EVENT_NODE }, step, false);
 }
 
-static void gather(struct event_walk *w, const struct step *step)
+static void collect_step_events(struct event_walk *w, const struct step *step)
 {
     add_symbols(w, step);
-    add_guards(w, step);
+    add_guard_events(w, step);
     add_replacements(w, step);
     if (step && !is_full(w) && node_is_call(&w->single->program->graph->nodes[step->node]))
-        add_node(w, step);
+        add_call_event(w, step);
 }
 
 static bool more(void *user, struct graph_replay *single, const struct step *step)
 {
     struct event_walk *w = user;
     (void)single;
-    gather(w, step);
+    collect_step_events(w, step);
     return !is_full(w) && !w->failed;
 }
 
@@ -251,7 +251,7 @@ static bool fails_as_asked(const struct event_walk *w, struct str text)
 
 static struct str failure_in(struct event_walk *w, const struct program *program, node_id id)
 {
-    struct failure failure;
+    struct shape_failure failure;
     return failure_of(w->single, program, id, &w->arena, &failure) ? failure.text : STR("");
 }
 
@@ -284,7 +284,7 @@ static void note_failures(struct event_walk *w)
         struct str text = failure_in(w, w->single->program, event->at);
         if (!text.n)
             text = failure_below(w, w->single->program, event->at);
-        event->failure = keep_event(w, text);
+        event->failure = copy_event_text(w, text);
         if (w->question->kind == BISECT_FAILURE)
             event->hit = text.n && fails_as_asked(w, event->failure);
     }
@@ -292,7 +292,7 @@ static void note_failures(struct event_walk *w)
 
 /* ---- The whole ---- */
 
-static bool read_question(struct event_walk *w, struct err *err)
+static bool read_bisect_question(struct event_walk *w, struct err *err)
 {
     struct str what = w->question->what;
     char why[200];
@@ -326,12 +326,12 @@ static bool walk_events(struct event_walk *w, struct err *err)
     const struct candidate *c = w->candidate;
     struct graph_replay_symbol *symbols =
         arena_array(&w->arena, struct graph_replay_symbol, (size_t)c->n_symbols + 1);
-    struct graph_replay_guard *facts =
-        arena_array(&w->arena, struct graph_replay_guard, (size_t)c->n_facts + 1);
+    struct graph_replay_guard *guards =
+        arena_array(&w->arena, struct graph_replay_guard, (size_t)c->n_guards + 1);
     struct graph_replay_input graph;
-    if (!symbols || !facts)
+    if (!symbols || !guards)
         return err_nomem(err);
-    engines_graph(c, symbols, facts, &graph);
+    engines_graph(c, symbols, guards, &graph);
     graph.inject = w->question->inject.n ? &w->injection : NULL;
     graph.by_hint = true;
     w->single->more = more;
@@ -341,7 +341,7 @@ static bool walk_events(struct event_walk *w, struct err *err)
     if (!ok || w->limit == 0)
         return ok;
     if (!w->single->walker.stopped)
-        gather(w, NULL); /* the effects of recorded guards after the last call */
+        collect_step_events(w, NULL); /* the effects of recorded guards after the last call */
     w->ret->whole = !w->single->walker.stopped;
     graph_replay_finish(w->single);
     note_failures(w);
@@ -359,7 +359,7 @@ bool bisect_events_walk(const struct candidate *candidate, const struct bisect_q
     };
     struct engines *engines = data_of(candidate)->texts->engines;
     *ret = (struct bisect_events){ .whole = false };
-    bool ok = read_question(&w, err);
+    bool ok = read_bisect_question(&w, err);
     w.single = ok ? engines_take(engines, err) : NULL;
     ok = ok && w.single && walk_events(&w, err);
     engines_give(engines, w.single);

@@ -26,7 +26,7 @@ void candidate_free(struct candidate *candidate)
     free(data);
 }
 
-static bool copy_symbols(struct cand_data *data, const struct cand_symbol *symbols, uint32_t n)
+static bool copy_symbol_table(struct cand_data *data, const struct cand_symbol *symbols, uint32_t n)
 {
     struct cand_symbol *copy = arena_array(&data->arena, struct cand_symbol, (size_t)n + 1);
     data->symbol_ids = arena_array(&data->arena, uint32_t, (size_t)n + 1);
@@ -45,33 +45,33 @@ static bool copy_symbols(struct cand_data *data, const struct cand_symbol *symbo
     return true;
 }
 
-static bool copy_facts(struct cand_data *data, const struct cand_fact *facts, uint32_t n)
+static bool copy_guard_table(struct cand_data *data, const struct cand_guard *guards, uint32_t n)
 {
-    struct cand_fact *copy = arena_array(&data->arena, struct cand_fact, (size_t)n + 1);
+    struct cand_guard *copy = arena_array(&data->arena, struct cand_guard, (size_t)n + 1);
     if (!copy)
         return false;
     for (uint32_t i = 0; i < n; i++) {
-        copy[i] = facts[i];
-        copy[i].expr = arena_copy(&data->arena, facts[i].expr);
+        copy[i] = guards[i];
+        copy[i].expr = arena_copy(&data->arena, guards[i].expr);
         if (!copy[i].expr.p)
             return false;
     }
-    data->candidate.facts = copy;
-    data->candidate.n_facts = n;
+    data->candidate.guards = copy;
+    data->candidate.n_guards = n;
     return true;
 }
 
 struct candidate *data_finish(struct cand_data *data, const struct candidate *like,
                               const struct cand_symbol *symbols, uint32_t n_symbols,
-                              const struct cand_fact *facts, uint32_t n_facts, struct err *err)
+                              const struct cand_guard *guards, uint32_t n_guards, struct err *err)
 {
     struct candidate *ret = &data->candidate;
     ret->graph = &data->graph;
     ret->kind = like->kind;
     ret->seed = like->seed;
     ret->torch_version = arena_copy(&data->arena, like->torch_version);
-    if (ret->torch_version.p && copy_symbols(data, symbols, n_symbols) &&
-        copy_facts(data, facts, n_facts))
+    if (ret->torch_version.p && copy_symbol_table(data, symbols, n_symbols) &&
+        copy_guard_table(data, guards, n_guards))
         return ret;
     candidate_free(ret);
     err_nomem(err);
@@ -92,8 +92,8 @@ static void found_name(void *user, struct str name)
     search->fn(search->user, texts_symbol(search->texts, name));
 }
 
-void fact_symbols(const struct cand_texts *texts, struct str expr,
-                  void (*fn)(void *user, uint32_t symbol), void *user)
+void guard_expr_symbols(const struct cand_texts *texts, struct str expr,
+                        void (*fn)(void *user, uint32_t symbol), void *user)
 {
     struct fact_search search = { texts, fn, user };
     guard_symbols(expr, found_name, &search);
@@ -227,7 +227,7 @@ struct cand_size candidate_size(const struct candidate *candidate)
 {
     struct cand_size ret = { { 0 } };
     size_graph(candidate->graph, &ret, true);
-    ret.part[SIZE_FACTS] = candidate->n_facts;
+    ret.part[SIZE_GUARDS] = candidate->n_guards;
     ret.part[SIZE_SYMBOLS] = candidate->n_symbols;
     ret.part[SIZE_DTYPES] = dtype_weight(candidate) + special(candidate);
     ret.part[SIZE_HINT_BITS] = hint_bits(candidate);

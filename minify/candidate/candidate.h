@@ -36,7 +36,7 @@ struct cand_symbol {
 
 /* A guard or deferred assert that the environment starts with: one that no node of the graph asks
  * for (of the classes dynamo, torch function, backend, user). */
-struct cand_fact {
+struct cand_guard {
     struct str expr; /* sympy's str(), over the symbols' names */
     bool deferred;   /* a runtime assert */
     uint32_t node;   /* it comes before this node's call; 0: from the start */
@@ -47,8 +47,8 @@ struct candidate {
     enum graph_kind kind;      /* what it was: dynamo, forward, ... */
     const struct cand_symbol *symbols;
     uint32_t n_symbols;
-    const struct cand_fact *facts;
-    uint32_t n_facts;
+    const struct cand_guard *guards;
+    uint32_t n_guards;
     struct str torch_version; /* "2.11.0"; "" where unknown */
     uint64_t seed;            /* of random inputs */
     struct cand_data *data;   /* what owns all of it; shared between candidates, counted */
@@ -78,7 +78,7 @@ void candidate_free(struct candidate *candidate); /* NULL is fine */
 /* Compared lexicographically; a reduction must make it fall (reference: "Candidate and size"). */
 enum size_part {
     SIZE_CALLS, /* getitem of a tuple counted with its call's outputs */
-    SIZE_FACTS,
+    SIZE_GUARDS,
     SIZE_SYMBOLS,
     SIZE_SUBGRAPHS,
     SIZE_PORTS,  /* inputs and outputs */

@@ -4,14 +4,14 @@
 #include "minify/candidate/candidate_data.h"
 #include "minify/candidate/candidate_source.h"
 
-struct hiding {
+struct anonymizer {
     struct arena arena;
     struct intern files, functions, children, paths, strings, keys, targets, types;
     struct cand_aliases *aliases; /* NULL: nobody asks */
     bool failed;
 };
 
-static void note_alias(struct hiding *h, struct str name, struct str alias)
+static void note_alias(struct anonymizer *h, struct str name, struct str alias)
 {
     struct cand_aliases *aliases = h->aliases;
     if (!aliases || name.n == 0)
@@ -23,8 +23,8 @@ static void note_alias(struct hiding *h, struct str name, struct str alias)
 }
 
 /* Returns a name such as "f0.py"; the first of its kind has the number 0. */
-static struct str alias(struct hiding *h, struct intern *table, struct str text, const char *before,
-                        const char *after)
+static struct str alias(struct anonymizer *h, struct intern *table, struct str text,
+                        const char *before, const char *after)
 {
     struct buf out = BUF_INIT;
     size_t known = table->texts.n;
@@ -41,7 +41,7 @@ static struct str alias(struct hiding *h, struct intern *table, struct str text,
     return ret.p ? ret : STR("");
 }
 
-static struct str numbered(struct hiding *h, const char *before, uint32_t number)
+static struct str numbered(struct anonymizer *h, const char *before, uint32_t number)
 {
     struct buf out = BUF_INIT;
     buf_printf(&out, "%s%u", before, (unsigned)number);
@@ -52,7 +52,7 @@ static struct str numbered(struct hiding *h, const char *before, uint32_t number
 }
 
 /* Words that operators take as arguments, as "mean", "floor" and "linear", are not replaced. */
-static bool is_keyword(struct str text)
+static bool is_operator_keyword(struct str text)
 {
     static const char *const words[] = {
 #define WORD(text) text,
@@ -66,7 +66,7 @@ static bool is_keyword(struct str text)
 }
 
 /* Replaces the letters of an einsum equation "bhqk,bhkd->bhqd" in their order. */
-static struct str equation(struct hiding *h, struct str text)
+static struct str equation(struct anonymizer *h, struct str text)
 {
     struct intern letters = INTERN_INIT;
     struct buf out = BUF_INIT;
@@ -121,7 +121,7 @@ static bool is_known_target(struct str target)
 
 /* Keyword names are those of an operator's parameters, unless the call is of a module of the
  * user. */
-static void hide_keys(struct hiding *h, const struct node *node, struct arg *args)
+static void hide_keys(struct anonymizer *h, const struct node *node, struct arg *args)
 {
     if (node->op != NODE_CALL_MODULE &&
         (node->op != NODE_CALL_FUNCTION || is_known_target(node->target)))
@@ -133,13 +133,13 @@ static void hide_keys(struct hiding *h, const struct node *node, struct arg *arg
     }
 }
 
-static void hide_arg(struct hiding *h, struct arg *arg)
+static void hide_arg(struct anonymizer *h, struct arg *arg)
 {
     switch (arg->kind) {
     case ARG_STRING:
         if (is_equation(arg->text))
             arg->text = equation(h, arg->text);
-        else if (!is_keyword(arg->text))
+        else if (!is_operator_keyword(arg->text))
             arg->text = alias(h, &h->strings, arg->text, "string", "");
         break;
     case ARG_GRAPH: arg->text = alias(h, &h->children, arg->text, "graph", ""); break;
@@ -159,7 +159,7 @@ static void hide_arg(struct hiding *h, struct arg *arg)
     }
 }
 
-static void hide_args(struct hiding *h, const struct graph *graph, struct arg *args)
+static void hide_args(struct anonymizer *h, const struct graph *graph, struct arg *args)
 {
     for (uint32_t i = 0; i < graph->n_args; i++) {
         args[i] = graph->args[i];
@@ -177,7 +177,7 @@ static bool names_child(const struct graph *graph, struct str target)
     return false;
 }
 
-static void hide_nodes(struct hiding *h, const struct graph *graph, struct node *nodes)
+static void hide_nodes(struct anonymizer *h, const struct graph *graph, struct node *nodes)
 {
     for (node_id id = 0; id < graph->n_nodes; id++) {
         struct node *node = &nodes[id];
@@ -205,7 +205,8 @@ static void hide_nodes(struct hiding *h, const struct graph *graph, struct node 
     }
 }
 
-static void hide_locations(struct hiding *h, const struct graph *graph, struct location *locations)
+static void hide_locations(struct anonymizer *h, const struct graph *graph,
+                           struct location *locations)
 {
     for (uint32_t i = 0; i < graph->n_locations; i++) {
         struct location *at = &locations[i];
@@ -217,7 +218,7 @@ static void hide_locations(struct hiding *h, const struct graph *graph, struct l
     }
 }
 
-static struct graph *hide_graph(struct hiding *h, const struct graph *graph, bool root)
+static struct graph *hide_graph(struct anonymizer *h, const struct graph *graph, bool root)
 {
     struct arena *arena = &h->arena;
     struct graph *ret = arena_new(arena, struct graph);
@@ -248,7 +249,7 @@ static struct graph *hide_graph(struct hiding *h, const struct graph *graph, boo
 struct candidate *candidate_anonymize(const struct candidate *candidate,
                                       struct cand_aliases *aliases, struct err *err)
 {
-    struct hiding h = { .arena = ARENA_INIT, .aliases = aliases };
+    struct anonymizer h = { .arena = ARENA_INIT, .aliases = aliases };
     struct candidate *ret = NULL;
     struct cand_symbol *symbols =
         arena_array(&h.arena, struct cand_symbol, (size_t)candidate->n_symbols + 1);
@@ -265,8 +266,8 @@ struct candidate *candidate_anonymize(const struct candidate *candidate,
                                       .storages = data_of(candidate)->storages,
                                       .symbols = symbols,
                                       .n_symbols = candidate->n_symbols,
-                                      .facts = candidate->facts,
-                                      .n_facts = candidate->n_facts };
+                                      .guards = candidate->guards,
+                                      .n_guards = candidate->n_guards };
         ret = candidate_make(&source, NULL, err);
     }
     intern_release(&h.files);
@@ -281,7 +282,7 @@ struct candidate *candidate_anonymize(const struct candidate *candidate,
     return ret;
 }
 
-static bool is_word(char c)
+static bool is_word_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -294,8 +295,9 @@ static const struct cand_alias *alias_at(const struct cand_aliases *aliases, str
     for (size_t i = 0; i < aliases->list.n; i++) {
         const struct cand_alias *one = &aliases->list.v[i];
         struct str rest = str_from(text, at + one->name.n);
-        bool begins = at == 0 || !is_word(text.p[at - 1]) || !is_word(text.p[at]);
-        bool ends = rest.n == 0 || !is_word(rest.p[0]) || !is_word(one->name.p[one->name.n - 1]);
+        bool begins = at == 0 || !is_word_char(text.p[at - 1]) || !is_word_char(text.p[at]);
+        bool ends =
+            rest.n == 0 || !is_word_char(rest.p[0]) || !is_word_char(one->name.p[one->name.n - 1]);
         if (begins && ends && (!ret || one->name.n > ret->name.n) &&
             str_starts(str_from(text, at), one->name))
             ret = one;

@@ -80,15 +80,15 @@ struct cand_data *data_new(struct cand_texts *texts);
  * copied. storages may be NULL. */
 struct candidate *data_finish(struct cand_data *data, const struct candidate *like,
                               const struct cand_symbol *symbols, uint32_t n_symbols,
-                              const struct cand_fact *facts, uint32_t n_facts, struct err *err);
+                              const struct cand_guard *guards, uint32_t n_guards, struct err *err);
 
 /* Under the hints. True also where they do not tell. */
 bool input_is_contiguous(const struct candidate *candidate, node_id id);
 
 /* Calls for each symbol number that the fact's text names; names that no meta has are UINT32_MAX.
  */
-void fact_symbols(const struct cand_texts *texts, struct str expr,
-                  void (*fn)(void *user, uint32_t symbol), void *user);
+void guard_expr_symbols(const struct cand_texts *texts, struct str expr,
+                        void (*fn)(void *user, uint32_t symbol), void *user);
 
 /* --- candidate_nodes.c --- */
 

@@ -27,7 +27,7 @@ static void put_bound(struct buf *out, int64_t bound)
         buf_printf(out, "%" PRId64, bound);
 }
 
-static void put_symbol(struct buf *out, const struct cand_symbol *symbol)
+static void put_symbol_comment(struct buf *out, const struct cand_symbol *symbol)
 {
     buf_printf(out, "# symbol %.*s", STR_ARG(symbol->name));
     if (symbol->has_hint && symbol->is_float)
@@ -47,15 +47,15 @@ static void put_symbol(struct buf *out, const struct cand_symbol *symbol)
     buf_putc(out, '\n');
 }
 
-static void put_fact(struct buf *out, const struct candidate *candidate,
-                     const struct cand_fact *fact)
+static void put_guard_comment(struct buf *out, const struct candidate *candidate,
+                              const struct cand_guard *guard)
 {
-    buf_printf(out, "# %s %.*s", fact->deferred ? "assert" : "guard", STR_ARG(fact->expr));
-    if (fact->node && fact->node < candidate->graph->n_nodes)
+    buf_printf(out, "# %s %.*s", guard->deferred ? "assert" : "guard", STR_ARG(guard->expr));
+    if (guard->node && guard->node < candidate->graph->n_nodes)
         buf_printf(out, " before %.*s",
-                   STR_ARG(candidate->graph->nodes[fact->node].op == NODE_OUTPUT
+                   STR_ARG(candidate->graph->nodes[guard->node].op == NODE_OUTPUT
                                ? STR("return")
-                               : candidate->graph->nodes[fact->node].name));
+                               : candidate->graph->nodes[guard->node].name));
     buf_putc(out, '\n');
 }
 
@@ -68,9 +68,9 @@ bool candidate_print_fx(const struct candidate *candidate, struct buf *out)
     }
     buf_printf(out, ", seed %" PRIu64 "\n", candidate->seed);
     for (uint32_t i = 0; i < candidate->n_symbols; i++)
-        put_symbol(out, &candidate->symbols[i]);
-    for (uint32_t i = 0; i < candidate->n_facts; i++)
-        put_fact(out, candidate, &candidate->facts[i]);
+        put_symbol_comment(out, &candidate->symbols[i]);
+    for (uint32_t i = 0; i < candidate->n_guards; i++)
+        put_guard_comment(out, candidate, &candidate->guards[i]);
     graph_print(candidate->graph, out);
     return !out->failed;
 }
@@ -81,15 +81,15 @@ struct fx_reader {
     struct candidate *like;
     vec_of(struct cand_symbol)
     symbols;
-    vec_of(struct cand_fact)
-    facts;
+    vec_of(struct cand_guard)
+    guards;
     vec_of(struct str)
     before; /* by fact: the node's name, "" for the start */
     struct err *err;
 };
 
 /* Moves past `word`; false if the text does not continue with it. */
-static bool take(struct str *text, const char *word)
+static bool take_prefix(struct str *text, const char *word)
 {
     if (!str_starts(*text, str_of(word)))
         return false;
@@ -116,7 +116,7 @@ static bool read_bound(struct str text, int64_t *ret)
     return true;
 }
 
-static bool read_float(struct str text, double *ret)
+static bool read_float_hint(struct str text, double *ret)
 {
     char copy[64], *end;
     if (text.n == 0 || text.n >= sizeof copy)
@@ -127,34 +127,34 @@ static bool read_float(struct str text, double *ret)
     return *end == '\0';
 }
 
-static bool read_symbol(struct fx_reader *r, struct str line)
+static bool read_symbol_comment(struct fx_reader *r, struct str line)
 {
-    struct cand_symbol symbol = unknown_symbol(STR(""));
+    struct cand_symbol symbol = default_symbol(STR(""));
     struct str head = take_until(&line, " in ["), value = head;
     symbol.name = take_until(&value, " = ");
     symbol.is_float = str_starts(symbol.name, STR("z"));
     symbol.has_hint = value.n > 0;
     bool good = symbol.name.n > 0;
     if (symbol.has_hint && symbol.is_float)
-        good = read_float(value, &symbol.float_hint);
+        good = read_float_hint(value, &symbol.float_hint);
     else if (symbol.has_hint)
         good = str_to_i64(value, &symbol.hint);
     good = good && read_bound(take_until(&line, ","), &symbol.min) &&
            read_bound(take_until(&line, "]"), &symbol.max);
-    symbol.backed = !take(&line, " unbacked");
-    symbol.marked = take(&line, " marked");
-    if (take(&line, " from "))
+    symbol.backed = !take_prefix(&line, " unbacked");
+    symbol.marked = take_prefix(&line, " marked");
+    if (take_prefix(&line, " from "))
         symbol.source = line;
     if (!good)
         return err_set(r->err, ERR_INPUT, "symbol \"%.*s\" cannot be read", STR_ARG(head));
     return vec_push(&r->symbols, symbol) || err_nomem(r->err);
 }
 
-static bool read_fact(struct fx_reader *r, struct str line, bool deferred)
+static bool read_guard(struct fx_reader *r, struct str line, bool deferred)
 {
-    struct cand_fact fact = { .deferred = deferred };
-    fact.expr = take_until(&line, " before ");
-    return (vec_push(&r->facts, fact) && vec_push(&r->before, line)) || err_nomem(r->err);
+    struct cand_guard guard = { .deferred = deferred };
+    guard.expr = take_until(&line, " before ");
+    return (vec_push(&r->guards, guard) && vec_push(&r->before, line)) || err_nomem(r->err);
 }
 
 static void read_title(struct fx_reader *r, struct str line)
@@ -165,23 +165,23 @@ static void read_title(struct fx_reader *r, struct str line)
             r->like->kind = (enum graph_kind)i;
     while (line.n) {
         struct str part = take_until(&line, ",");
-        if (take(&part, "torch "))
+        if (take_prefix(&part, "torch "))
             r->like->torch_version = part;
-        else if (take(&part, "seed "))
+        else if (take_prefix(&part, "seed "))
             str_to_u64(part, &r->like->seed);
     }
 }
 
-static bool read_line(struct fx_reader *r, struct str line)
+static bool read_fx_line(struct fx_reader *r, struct str line)
 {
-    if (take(&line, TITLE))
+    if (take_prefix(&line, TITLE))
         read_title(r, line);
-    else if (take(&line, "# symbol "))
-        return read_symbol(r, line);
-    else if (take(&line, "# guard "))
-        return read_fact(r, line, false);
-    else if (take(&line, "# assert "))
-        return read_fact(r, line, true);
+    else if (take_prefix(&line, "# symbol "))
+        return read_symbol_comment(r, line);
+    else if (take_prefix(&line, "# guard "))
+        return read_guard(r, line, false);
+    else if (take_prefix(&line, "# assert "))
+        return read_guard(r, line, true);
     return true;
 }
 
@@ -195,7 +195,7 @@ static bool read_comment(struct fx_reader *r, struct str text)
         text = str_from(text, line.n + 1);
         if (bare.n && bare.p[0] != '#' && !str_is(bare, "ExportedProgram:"))
             break;
-        ok = read_line(r, bare);
+        ok = read_fx_line(r, bare);
     }
     return ok;
 }
@@ -218,18 +218,18 @@ struct candidate *candidate_read_fx(struct str text, const struct candidate_opti
     struct graph *graph = graph_parse(text, err);
     struct candidate *ret = NULL;
     if (graph && read_comment(&r, text)) {
-        for (size_t i = 0; i < r.facts.n; i++)
-            r.facts.v[i].node = find_node(graph, r.before.v[i]);
+        for (size_t i = 0; i < r.guards.n; i++)
+            r.guards.v[i].node = find_node(graph, r.before.v[i]);
         source.graph = graph;
         source.symbols = r.symbols.v;
         source.n_symbols = (uint32_t)r.symbols.n;
-        source.facts = r.facts.v;
-        source.n_facts = (uint32_t)r.facts.n;
+        source.guards = r.guards.v;
+        source.n_guards = (uint32_t)r.guards.n;
         ret = candidate_make(&source, options, err);
     }
     graph_free(graph);
     vec_release(&r.symbols);
-    vec_release(&r.facts);
+    vec_release(&r.guards);
     vec_release(&r.before);
     return ret;
 }

@@ -4,27 +4,27 @@
 #include "minify/candidate/candidate_data.h"
 #include "trace/base/hash.h"
 
-struct hashing {
+struct candidate_hasher {
     const struct cand_texts *texts;
     uint32_t *order; /* by symbol number: its order plus one, 0 if it has not occurred */
     uint32_t next;
     uint64_t a, b;
 };
 
-static void hash_number(struct hashing *h, uint64_t value)
+static void hash_number(struct candidate_hasher *h, uint64_t value)
 {
     h->a = hash_mix(h->a, value);
     h->b = hash_mix(h->b ^ UINT64_C(0x5851F42D4C957F2D), value + 1);
 }
 
-static void add_str(struct hashing *h, struct str text)
+static void add_str(struct candidate_hasher *h, struct str text)
 {
     hash_number(h, text.n ? hash_str(text) : 1);
 }
 
-static void add_symbol(void *user, uint32_t symbol)
+static void hash_symbol(void *user, uint32_t symbol)
 {
-    struct hashing *h = user;
+    struct candidate_hasher *h = user;
     if (symbol == INTERN_NONE) {
         hash_number(h, 0);
         return;
@@ -34,7 +34,7 @@ static void add_symbol(void *user, uint32_t symbol)
     hash_number(h, h->order[symbol]);
 }
 
-static void add_meta(struct hashing *h, uint32_t meta)
+static void add_meta(struct candidate_hasher *h, uint32_t meta)
 {
     if (meta == META_NONE) {
         hash_number(h, 2);
@@ -43,10 +43,10 @@ static void add_meta(struct hashing *h, uint32_t meta)
     const struct meta_info *info = meta_info(h->texts, meta);
     hash_number(h, info->hash);
     for (uint32_t i = 0; i < info->n; i++)
-        add_symbol(h, h->texts->occurrences[info->first + i]);
+        hash_symbol(h, h->texts->occurrences[info->first + i]);
 }
 
-static void add_arg(struct hashing *h, const struct graph *graph, const struct arg *arg)
+static void add_arg(struct candidate_hasher *h, const struct graph *graph, const struct arg *arg)
 {
     hash_number(h, (uint64_t)arg->kind << 8 | (arg->key.n != 0));
     if (arg->key.n)
@@ -71,7 +71,7 @@ static void add_arg(struct hashing *h, const struct graph *graph, const struct a
     }
 }
 
-static void add_graph(struct hashing *h, const struct graph *graph)
+static void hash_graph(struct candidate_hasher *h, const struct graph *graph)
 {
     hash_number(h, graph->n_nodes);
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
@@ -86,15 +86,16 @@ static void add_graph(struct hashing *h, const struct graph *graph)
     hash_number(h, graph->n_children);
     for (uint32_t i = 0; i < graph->n_children; i++) {
         add_str(h, graph->children[i]->name);
-        add_graph(h, graph->children[i]);
+        hash_graph(h, graph->children[i]);
     }
 }
 
-static void add_cand_symbol(struct hashing *h, const struct candidate *candidate, uint32_t i)
+static void add_cand_symbol(struct candidate_hasher *h, const struct candidate *candidate,
+                            uint32_t i)
 {
     const struct cand_symbol *symbol = &candidate->symbols[i];
     uint64_t bits = 0;
-    add_symbol(h, data_of(candidate)->symbol_ids[i]);
+    hash_symbol(h, data_of(candidate)->symbol_ids[i]);
     hash_number(h, (uint64_t)symbol->backed | (uint64_t)symbol->has_hint << 1 |
                        (uint64_t)symbol->marked << 2 | (uint64_t)symbol->is_float << 3);
     memcpy(&bits, &symbol->float_hint, sizeof bits);
@@ -105,11 +106,11 @@ static void add_cand_symbol(struct hashing *h, const struct candidate *candidate
 
 /* Hashes the text of a recorded guard without the names of symbols, then the order of the
  * symbols. */
-static void add_fact(struct hashing *h, const struct cand_fact *fact)
+static void add_fact(struct candidate_hasher *h, const struct cand_guard *guard)
 {
-    struct str text = fact->expr;
+    struct str text = guard->expr;
     size_t from = 0;
-    hash_number(h, (uint64_t)fact->node << 1 | fact->deferred);
+    hash_number(h, (uint64_t)guard->node << 1 | guard->deferred);
     for (size_t i = 0; i <= text.n; i++) {
         bool word = i < text.n && (text.p[i] == '_' || (text.p[i] >= '0' && text.p[i] <= '9') ||
                                    (text.p[i] >= 'a' && text.p[i] <= 'z') ||
@@ -119,7 +120,7 @@ static void add_fact(struct hashing *h, const struct cand_fact *fact)
         struct str name = { text.p + from, i - from };
         uint32_t symbol = name.n ? texts_symbol(h->texts, name) : INTERN_NONE;
         if (symbol != INTERN_NONE)
-            add_symbol(h, symbol);
+            hash_symbol(h, symbol);
         else
             add_str(h, name);
         hash_number(h, i < text.n ? (uint64_t)(unsigned char)text.p[i] : 256);
@@ -132,7 +133,7 @@ struct cand_hash candidate_hash(const struct candidate *candidate)
     const struct cand_data *data = data_of(candidate);
     uint32_t room[256] = { 0 };
     size_t n = data->texts->symbols.texts.n;
-    struct hashing h = { .texts = data->texts, .order = room, .a = 1, .b = 2 };
+    struct candidate_hasher h = { .texts = data->texts, .order = room, .a = 1, .b = 2 };
     if (n > sizeof room / sizeof *room)
         h.order = calloc(n, sizeof *h.order);
     if (!h.order)
@@ -140,11 +141,11 @@ struct cand_hash candidate_hash(const struct candidate *candidate)
                                             * checked */
     hash_number(&h, (uint64_t)candidate->kind);
     hash_number(&h, candidate->seed);
-    add_graph(&h, candidate->graph);
+    hash_graph(&h, candidate->graph);
     for (uint32_t i = 0; i < candidate->n_symbols; i++)
         add_cand_symbol(&h, candidate, i);
-    for (uint32_t i = 0; i < candidate->n_facts; i++)
-        add_fact(&h, &candidate->facts[i]);
+    for (uint32_t i = 0; i < candidate->n_guards; i++)
+        add_fact(&h, &candidate->guards[i]);
     if (h.order != room)
         free(h.order);
     return (struct cand_hash){ h.a, h.b };

@@ -18,22 +18,22 @@ static struct cand_symbol symbol_from(const struct graph_replay_symbol *s, bool 
                                  .marked = marked };
 }
 
-static struct candidate *make(const struct lifted *lifted, struct str version,
-                              const struct candidate_options *options, struct err *err)
+static struct candidate *make_from_lifted(const struct lifted *lifted, struct str version,
+                                          const struct candidate_options *options, struct err *err)
 {
     struct candidate like = { .kind = lifted->kind, .torch_version = version };
     struct cand_symbol *symbols = calloc((size_t)lifted->n_symbols + 1, sizeof *symbols);
-    struct cand_fact *facts = calloc((size_t)lifted->n_guards + 1, sizeof *facts);
+    struct cand_guard *guards = calloc((size_t)lifted->n_guards + 1, sizeof *guards);
     struct str *metas = calloc((size_t)lifted->n_tree_nodes + 1, sizeof *metas);
     struct candidate *ret = NULL;
-    if (!symbols || !facts || !metas) {
+    if (!symbols || !guards || !metas) {
         err_nomem(err);
     } else {
         for (uint32_t i = 0; i < lifted->n_symbols; i++)
             symbols[i] = symbol_from(&lifted->symbols[i], lifted->marked[i]);
         for (uint32_t i = 0; i < lifted->n_guards; i++)
-            facts[i] = (struct cand_fact){ lifted->guards[i].expr, lifted->guards[i].deferred,
-                                           lifted->guards[i].node };
+            guards[i] = (struct cand_guard){ lifted->guards[i].expr, lifted->guards[i].deferred,
+                                             lifted->guards[i].node };
         for (uint32_t i = 0; i < lifted->n_tree_nodes; i++)
             if (lifted->metas[i].n)
                 metas[i] = lifted->metas[i];
@@ -43,12 +43,12 @@ static struct candidate *make(const struct lifted *lifted, struct str version,
                                       .storages = lifted->storages,
                                       .symbols = symbols,
                                       .n_symbols = lifted->n_symbols,
-                                      .facts = facts,
-                                      .n_facts = lifted->n_guards };
+                                      .guards = guards,
+                                      .n_guards = lifted->n_guards };
         ret = candidate_make(&source, options, err);
     }
     free(symbols);
-    free(facts);
+    free(guards);
     free(metas);
     return ret;
 }
@@ -80,7 +80,8 @@ struct candidate *candidate_load(struct trace *trace, const struct selector *sel
     if (!selector_graph(trace, list, selector, &ref, err) || !lift_graph(trace, ref, &lifted, err))
         return NULL;
     uint32_t recording = trace->records[list->refs[ref].record].recording;
-    struct candidate *ret = make(&lifted, trace->recordings[recording].torch_version, options, err);
+    struct candidate *ret =
+        make_from_lifted(&lifted, trace->recordings[recording].torch_version, options, err);
     lifted_release(&lifted);
     return ret;
 }

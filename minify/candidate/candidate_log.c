@@ -12,21 +12,22 @@
 /* Files of the stacks, by number. */
 static const char *const files[] = { CODE_FILE, "minified.py" };
 
-struct logging {
+struct trace_log_writer {
     const struct candidate *candidate;
     struct buf *out;
 };
 
 /* Writes a header line: the event's name, with its metadata below it if that is an object of its
  * own. */
-static void begin(struct logging *l, struct json_writer *w, const char *file, unsigned line)
+static void begin_event(struct trace_log_writer *l, struct json_writer *w, const char *file,
+                        unsigned line)
 {
     buf_printf(l->out, "V0101 00:00:00.000000 1 %s:%u] ", file, line);
     *w = json_writer_of(l->out);
     json_open_object(w, NULL);
 }
 
-static void end(struct logging *l, struct json_writer *w)
+static void end_event(struct trace_log_writer *l, struct json_writer *w)
 {
     json_put_u64(w, "frame_id", 0);
     json_put_u64(w, "frame_compile_id", 0);
@@ -35,7 +36,7 @@ static void end(struct logging *l, struct json_writer *w)
     buf_putc(l->out, '\n');
 }
 
-static void put_files(struct logging *l)
+static void put_files(struct trace_log_writer *l)
 {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         buf_printf(l->out,
@@ -44,7 +45,8 @@ static void put_files(struct logging *l)
                    files[i], i);
 }
 
-static void put_frame(struct json_writer *w, unsigned file, const char *function, const char *code)
+static void put_stack_frame(struct json_writer *w, unsigned file, const char *function,
+                            const char *code)
 {
     json_open_object(w, NULL);
     json_put_u64(w, "line", 1);
@@ -64,11 +66,11 @@ static void put_bound(struct buf *out, int64_t bound)
         buf_printf(out, "%" PRId64, bound);
 }
 
-static void put_symbol(struct logging *l, const struct cand_symbol *symbol)
+static void put_symbol_event(struct trace_log_writer *l, const struct cand_symbol *symbol)
 {
     struct json_writer w;
     struct buf text = BUF_INIT;
-    begin(l, &w, CODE_FILE, 1);
+    begin_event(l, &w, CODE_FILE, 1);
     json_open_object(&w, symbol->backed ? "create_symbol" : "create_unbacked_symbol");
     json_put_str(&w, "symbol", symbol->name);
     if (symbol->backed && symbol->has_hint) {
@@ -88,28 +90,28 @@ static void put_symbol(struct logging *l, const struct cand_symbol *symbol)
     if (symbol->backed)
         json_put_str(&w, "source", symbol->source);
     json_close(&w);
-    end(l, &w);
+    end_event(l, &w);
     l->out->failed |= text.failed;
     buf_release(&text);
 }
 
-static void put_fact(struct logging *l, const struct cand_fact *fact)
+static void put_guard_event(struct trace_log_writer *l, const struct cand_guard *guard)
 {
     struct json_writer w;
-    begin(l, &w, CODE_FILE, 2);
+    begin_event(l, &w, CODE_FILE, 2);
     json_open_object(&w, "guard_added_fast");
-    json_put_str(&w, "expr", fact->expr);
+    json_put_str(&w, "expr", guard->expr);
     json_open_array(&w, "stack");
-    put_frame(&w, 1, "forward", "");
-    put_frame(&w, 0, "evaluate_expr",
-              fact->deferred ? "self._log_guard(\"runtime_assert\", orig_expr)"
-                             : "self._log_guard(\"eval\", g)");
+    put_stack_frame(&w, 1, "forward", "");
+    put_stack_frame(&w, 0, "evaluate_expr",
+                    guard->deferred ? "self._log_guard(\"runtime_assert\", orig_expr)"
+                                    : "self._log_guard(\"eval\", g)");
     json_close(&w);
     json_close(&w);
-    end(l, &w);
+    end_event(l, &w);
 }
 
-static const char *event_of(enum graph_kind kind)
+static const char *graph_event_name(enum graph_kind kind)
 {
     switch (kind) {
     case GRAPH_JOINT: return "aot_joint_graph";
@@ -120,7 +122,7 @@ static const char *event_of(enum graph_kind kind)
     }
 }
 
-static bool put_graph(struct logging *l, struct err *err)
+static bool put_graph_event(struct trace_log_writer *l, struct err *err)
 {
     struct json_writer w;
     struct buf text = BUF_INIT;
@@ -138,8 +140,8 @@ static bool put_graph(struct logging *l, struct err *err)
     }
     if (ok) {
         md5_hex(digest, hex);
-        begin(l, &w, GRAPH_FILE, 1);
-        json_open_object(&w, event_of(l->candidate->kind));
+        begin_event(l, &w, GRAPH_FILE, 1);
+        json_open_object(&w, graph_event_name(l->candidate->kind));
         json_close(&w);
         json_put_u64(&w, "frame_id", 0);
         json_put_u64(&w, "frame_compile_id", 0);
@@ -160,12 +162,12 @@ static bool put_graph(struct logging *l, struct err *err)
 
 bool candidate_print_log(const struct candidate *candidate, struct buf *out)
 {
-    struct logging l = { .candidate = candidate, .out = out };
+    struct trace_log_writer l = { .candidate = candidate, .out = out };
     struct err err = { 0 };
     put_files(&l);
     for (uint32_t i = 0; i < candidate->n_symbols; i++)
-        put_symbol(&l, &candidate->symbols[i]);
-    for (uint32_t i = 0; i < candidate->n_facts; i++)
-        put_fact(&l, &candidate->facts[i]);
-    return put_graph(&l, &err) && !out->failed;
+        put_symbol_event(&l, &candidate->symbols[i]);
+    for (uint32_t i = 0; i < candidate->n_guards; i++)
+        put_guard_event(&l, &candidate->guards[i]);
+    return put_graph_event(&l, &err) && !out->failed;
 }

@@ -5,18 +5,18 @@
 #include "minify/candidate/engines.h"
 #include "trace/events/guards.h"
 
-struct making {
+struct candidate_maker {
     const struct cand_source *source;
     const struct graph *graph;
     struct cand_texts *texts;
     struct cand_symbol *symbols;
-    struct cand_fact *facts;
-    uint32_t n_symbols, n_facts;
+    struct cand_guard *guards;
+    uint32_t n_symbols, n_guards;
     node_id *map;
     struct str *names;
 };
 
-struct cand_symbol unknown_symbol(struct str name)
+struct cand_symbol default_symbol(struct str name)
 {
     bool unbacked = str_starts(name, STR("u")) || str_starts(name, STR("zuf"));
     bool size = str_starts(name, STR("s"));
@@ -58,7 +58,7 @@ static int64_t next_prime(int64_t after)
 
 /* Collects the symbols that the graph uses, those with a description first. Of two with one name,
  * the later is kept. */
-static bool choose_symbols(struct making *m)
+static bool choose_symbols(struct candidate_maker *m)
 {
     size_t n = m->texts->symbols.texts.n;
     bool *used = calloc(n + 1, sizeof *used);
@@ -82,7 +82,7 @@ static bool choose_symbols(struct making *m)
     }
     for (uint32_t id = 0; id < n; id++)
         if (used[id]) {
-            struct cand_symbol symbol = unknown_symbol(intern_text(&m->texts->symbols, id));
+            struct cand_symbol symbol = default_symbol(intern_text(&m->texts->symbols, id));
             if (symbol.has_hint)
                 symbol.hint = prime = next_prime(prime);
             m->symbols[m->n_symbols++] = symbol;
@@ -91,7 +91,8 @@ static bool choose_symbols(struct making *m)
     return true;
 }
 
-static bool set_hints(struct making *m, const struct candidate_options *options, struct err *err)
+static bool set_hints(struct candidate_maker *m, const struct candidate_options *options,
+                      struct err *err)
 {
     for (uint32_t i = 0; options && i < options->n_hints; i++) {
         bool found = false;
@@ -109,21 +110,21 @@ static bool set_hints(struct making *m, const struct candidate_options *options,
 
 /* ---- Facts ---- */
 
-struct checking {
-    const struct making *m;
+struct symbol_check {
+    const struct candidate_maker *m;
     bool shown;
 };
 
 static void check_symbol(void *user, struct str name)
 {
-    struct checking *c = user;
+    struct symbol_check *c = user;
     bool found = false;
     for (uint32_t i = 0; i < c->m->n_symbols && !found; i++)
         found = str_eq(c->m->symbols[i].name, name);
     c->shown &= found;
 }
 
-static uint32_t new_place(const struct making *m, uint32_t node)
+static uint32_t new_place(const struct candidate_maker *m, uint32_t node)
 {
     if (node == 0)
         return 0;
@@ -143,22 +144,22 @@ static bool is_one_line(struct str expr)
 }
 
 /* A recorded guard over symbols that the graph does not use says nothing about the graph. */
-static void choose_facts(struct making *m)
+static void choose_facts(struct candidate_maker *m)
 {
-    for (uint32_t i = 0; i < m->source->n_facts; i++) {
-        struct checking check = { m, true };
-        guard_symbols(m->source->facts[i].expr, check_symbol, &check);
-        if (!check.shown || !is_one_line(m->source->facts[i].expr))
+    for (uint32_t i = 0; i < m->source->n_guards; i++) {
+        struct symbol_check check = { m, true };
+        guard_symbols(m->source->guards[i].expr, check_symbol, &check);
+        if (!check.shown || !is_one_line(m->source->guards[i].expr))
             continue;
-        struct cand_fact *fact = &m->facts[m->n_facts++];
-        *fact = m->source->facts[i];
-        fact->node = new_place(m, fact->node);
+        struct cand_guard *guard = &m->guards[m->n_guards++];
+        *guard = m->source->guards[i];
+        guard->node = new_place(m, guard->node);
     }
 }
 
 /* ---- The whole ---- */
 
-static struct cand_data *make_data(struct making *m)
+static struct cand_data *make_data(struct candidate_maker *m)
 {
     struct cand_data *data = data_new(m->texts);
     if (!data)
@@ -178,14 +179,14 @@ static struct cand_data *make_data(struct making *m)
     return data;
 }
 
-static struct candidate *make(struct making *m, const struct candidate_options *options,
-                              struct err *err)
+static struct candidate *make_candidate(struct candidate_maker *m,
+                                        const struct candidate_options *options, struct err *err)
 {
     const struct cand_source *source = m->source;
     m->map = calloc((size_t)m->graph->n_nodes + 1, sizeof *m->map);
     m->names = calloc((size_t)source->n_symbols + 1, sizeof *m->names);
-    m->facts = calloc((size_t)source->n_facts + 1, sizeof *m->facts);
-    if (!m->map || !m->names || !m->facts)
+    m->guards = calloc((size_t)source->n_guards + 1, sizeof *m->guards);
+    if (!m->map || !m->names || !m->guards)
         return err_nomem(err), NULL;
     for (uint32_t i = 0; i < source->n_symbols; i++)
         m->names[i] = source->symbols[i].name;
@@ -205,7 +206,7 @@ static struct candidate *make(struct making *m, const struct candidate_options *
     struct cand_data *data = make_data(m);
     if (!data)
         return err_nomem(err), NULL;
-    return data_finish(data, source->like, m->symbols, m->n_symbols, m->facts, m->n_facts, err);
+    return data_finish(data, source->like, m->symbols, m->n_symbols, m->guards, m->n_guards, err);
 }
 
 /* FX text does not contain which values share memory, which matters if a call writes to memory. */
@@ -217,11 +218,11 @@ static bool find_storages(struct candidate *candidate, struct err *err)
     struct graph_replay *single = engines_take(data->texts->engines, err);
     struct graph_replay_symbol *symbols =
         arena_array(&arena, struct graph_replay_symbol, (size_t)candidate->n_symbols + 1);
-    struct graph_replay_guard *facts =
-        arena_array(&arena, struct graph_replay_guard, (size_t)candidate->n_facts + 1);
-    bool ok = single && ((symbols && facts) || err_nomem(err));
+    struct graph_replay_guard *guards =
+        arena_array(&arena, struct graph_replay_guard, (size_t)candidate->n_guards + 1);
+    bool ok = single && ((symbols && guards) || err_nomem(err));
     if (ok) {
-        engines_graph(candidate, symbols, facts, &graph);
+        engines_graph(candidate, symbols, guards, &graph);
         graph.by_hint = true;
         ok = graph_replay_walk(single, &graph, err);
     }
@@ -235,15 +236,15 @@ static bool find_storages(struct candidate *candidate, struct err *err)
 struct candidate *candidate_make(const struct cand_source *source,
                                  const struct candidate_options *options, struct err *err)
 {
-    struct making m = { .source = source, .graph = source->graph };
-    struct candidate *ret = make(&m, options, err);
+    struct candidate_maker m = { .source = source, .graph = source->graph };
+    struct candidate *ret = make_candidate(&m, options, err);
     if (ret && data_of(ret)->writes && !source->storages && !find_storages(ret, err)) {
         candidate_free(ret);
         ret = NULL;
     }
     texts_release(m.texts);
     free(m.symbols);
-    free(m.facts);
+    free(m.guards);
     free(m.map);
     free(m.names);
     return ret;

@@ -13,13 +13,13 @@ struct cand_source {
     const uint32_t *storages; /* by node of the root; NULL: found by walking the graph */
     const struct cand_symbol *symbols; /* those that the graph does not show are left out */
     uint32_t n_symbols;
-    const struct cand_fact *facts; /* node: of `graph`; n_nodes: behind all of them */
-    uint32_t n_facts;
+    const struct cand_guard *guards; /* node: of `graph`; n_nodes: behind all of them */
+    uint32_t n_guards;
 };
 struct candidate *candidate_make(const struct cand_source *source,
                                  const struct candidate_options *options, struct err *err);
 
 /* Returns the symbol for a name that the input does not describe. */
-struct cand_symbol unknown_symbol(struct str name);
+struct cand_symbol default_symbol(struct str name);
 
 #endif

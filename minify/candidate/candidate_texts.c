@@ -6,7 +6,7 @@
 #include "trace/base/hash.h"
 #include "trace/graph/graph_build.h"
 
-struct copying {
+struct text_copier {
     const struct texts_options *options;
     struct tree_builder tree;
     const struct str *metas; /* of the graph being copied */
@@ -15,26 +15,26 @@ struct copying {
     struct err *err;
 };
 
-static struct str kept(const struct copying *c, struct graph_builder *b, struct str text)
+static struct str copy_text(const struct text_copier *c, struct graph_builder *b, struct str text)
 {
     return c->options->from_trace ? build_keep(b, text) : text;
 }
 
 /* ---- Arguments ---- */
 
-struct place {
-    struct copying *c;
+struct arg_copier {
+    struct text_copier *c;
     struct graph_builder *b;
     const struct graph *from;
     const node_id *map;
 };
 
-static void push_arg(const struct place *p, const struct arg *arg, unsigned depth)
+static void push_arg(const struct arg_copier *p, const struct arg *arg, unsigned depth)
 {
     struct arg copy = *arg;
-    copy.key = kept(p->c, p->b, arg->key);
+    copy.key = copy_text(p->c, p->b, arg->key);
     copy.text = p->c->options->keep_args && arg->text.n ? build_keep(p->b, arg->text)
-                                                        : kept(p->c, p->b, arg->text);
+                                                        : copy_text(p->c, p->b, arg->text);
     switch (arg->kind) {
     case ARG_NODE:
         copy.u.node = p->map[arg->u.node];
@@ -58,7 +58,7 @@ static void push_arg(const struct place *p, const struct arg *arg, unsigned dept
 }
 
 /* Visits each node that an output contains, in order. */
-static void push_outputs(const struct place *p, const struct arg *arg, unsigned depth)
+static void push_outputs(const struct arg_copier *p, const struct arg *arg, unsigned depth)
 {
     bool nests = arg->kind == ARG_LIST || arg->kind == ARG_TUPLE || arg->kind == ARG_DICT ||
                  arg->kind == ARG_CALL;
@@ -70,7 +70,8 @@ static void push_outputs(const struct place *p, const struct arg *arg, unsigned 
 
 /* ---- Nodes ---- */
 
-static struct str meta_text(const struct copying *c, const struct graph *from, node_id id)
+static struct str copied_meta_text(const struct text_copier *c, const struct graph *from,
+                                   node_id id)
 {
     uint32_t meta = from->nodes[id].meta;
     if (c->metas && c->metas[id].p)
@@ -78,27 +79,27 @@ static struct str meta_text(const struct copying *c, const struct graph *from, n
     return meta == META_NONE ? STR("") : from->pool->metas[meta].text;
 }
 
-static struct location kept_location(const struct copying *c, struct graph_builder *b,
+static struct location kept_location(const struct text_copier *c, struct graph_builder *b,
                                      const struct graph *from, uint32_t index)
 {
     struct location ret = from->locations[index];
-    ret.file = kept(c, b, ret.file);
-    ret.function = kept(c, b, ret.function);
-    ret.code = kept(c, b, ret.code);
-    ret.annotation = kept(c, b, ret.annotation);
+    ret.file = copy_text(c, b, ret.file);
+    ret.function = copy_text(c, b, ret.function);
+    ret.code = copy_text(c, b, ret.code);
+    ret.annotation = copy_text(c, b, ret.annotation);
     ret.caller = LOCATION_NONE;
     return ret;
 }
 
-static node_id copy_node(const struct place *p, node_id id, bool root)
+static node_id copy_node(const struct arg_copier *p, node_id id, bool root)
 {
     const struct node *node = &p->from->nodes[id];
-    struct copying *c = p->c;
+    struct text_copier *c = p->c;
     size_t mark = build_mark(p->b);
     struct node copy = { .op = node->op, .form = node->form, .location = LOCATION_NONE };
-    copy.name = kept(c, p->b, node->name);
-    copy.target = kept(c, p->b, node->target);
-    copy.meta = build_meta(p->b, meta_text(c, p->from, id));
+    copy.name = copy_text(c, p->b, node->name);
+    copy.target = copy_text(c, p->b, node->target);
+    copy.meta = build_meta(p->b, copied_meta_text(c, p->from, id));
     if (node->location != LOCATION_NONE)
         copy.location = build_location(p->b, kept_location(c, p->b, p->from, node->location));
     bool flat = root && node->op == NODE_OUTPUT && c->options->from_trace;
@@ -112,19 +113,19 @@ static node_id copy_node(const struct place *p, node_id id, bool root)
     return build_node(p->b, copy, mark);
 }
 
-static bool wanted(const struct node *node, int round)
+static bool belongs_to_round(const struct node *node, int round)
 {
     return (node->op == NODE_PLACEHOLDER) == (round == 0);
 }
 
 /* Inputs come first. An alias is replaced by the node that it names. */
-static void copy_nodes(const struct place *p, node_id *map, bool root)
+static void copy_nodes(const struct arg_copier *p, node_id *map, bool root)
 {
     bool aliases = p->c->options->from_trace;
     for (int round = 0; round < 2; round++)
         for (node_id id = 0; id < p->from->n_nodes; id++) {
             const struct node *node = &p->from->nodes[id];
-            if (!wanted(node, round))
+            if (!belongs_to_round(node, round))
                 continue;
             const struct arg *args = node_args(p->from, node);
             if (aliases && node->op == NODE_ALIAS && node->n_args && args[0].kind == ARG_NODE)
@@ -134,10 +135,10 @@ static void copy_nodes(const struct place *p, node_id *map, bool root)
         }
 }
 
-static struct graph *copy_graph(struct copying *c, const struct graph *from, node_id *map_out,
+static struct graph *copy_graph(struct text_copier *c, const struct graph *from, node_id *map_out,
                                 bool root, unsigned depth);
 
-static bool copy_children(struct copying *c, struct graph_builder *b, const struct graph *from,
+static bool copy_children(struct text_copier *c, struct graph_builder *b, const struct graph *from,
                           unsigned depth)
 {
     for (uint32_t i = 0; i < from->n_children; i++) {
@@ -155,7 +156,7 @@ static bool has_output(const struct graph *graph)
 }
 
 /* Makes a meta "Sym(s77)" for each symbol, for inputs that bind it. */
-static void add_symbol_metas(struct copying *c, struct graph_builder *b)
+static void add_symbol_metas(struct text_copier *c, struct graph_builder *b)
 {
     struct buf text = BUF_INIT;
     for (uint32_t i = 0; i < c->options->n_symbols; i++) {
@@ -167,12 +168,12 @@ static void add_symbol_metas(struct copying *c, struct graph_builder *b)
     buf_release(&text);
 }
 
-static struct graph *copy_graph(struct copying *c, const struct graph *from, node_id *map_out,
+static struct graph *copy_graph(struct text_copier *c, const struct graph *from, node_id *map_out,
                                 bool root, unsigned depth)
 {
     struct graph_builder b;
     node_id *map = map_out ? map_out : calloc((size_t)from->n_nodes + 1, sizeof *map);
-    struct place place = { c, &b, from, map };
+    struct arg_copier place = { c, &b, from, map };
     if (!map)
         return err_nomem(c->err), NULL;
     for (node_id id = 0; id < from->n_nodes; id++)
@@ -187,7 +188,7 @@ static struct graph *copy_graph(struct copying *c, const struct graph *from, nod
             free(map);
         return NULL;
     }
-    b.graph->name = kept(c, &b, from->name);
+    b.graph->name = copy_text(c, &b, from->name);
     b.graph->returns_tuple = from->returns_tuple || root;
     copy_nodes(&place, map, root);
     if (!has_output(from)) /* the graph of a compile that failed has no return statement */
@@ -210,14 +211,14 @@ static struct graph *copy_graph(struct copying *c, const struct graph *from, nod
 
 /* ---- Symbols of metas ---- */
 
-struct indexing {
+struct text_index {
     struct cand_texts *texts;
     vec_of(uint32_t)
     occurrences;
     bool failed;
 };
 
-static bool is_infinity(struct str name)
+static bool is_reserved_name(struct str name)
 {
     static const char *const names[] = { "int_oo", "-int_oo", "oo", "-oo", "zoo", "nan" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -226,12 +227,12 @@ static bool is_infinity(struct str name)
     return false;
 }
 
-static uint64_t index_expr(struct indexing *in, expr_id id)
+static uint64_t index_expr(struct text_index *in, expr_id id)
 {
     const struct expr_pool *pool = &in->texts->graph->pool->exprs;
     const struct expr *expr = expr_at(pool, id);
     uint64_t hash = hash_mix((uint64_t)expr->kind + 1, expr->n_children);
-    if (expr->kind == EXPR_SYMBOL && !is_infinity(expr->text)) {
+    if (expr->kind == EXPR_SYMBOL && !is_reserved_name(expr->text)) {
         uint32_t symbol = intern(&in->texts->symbols, expr->text);
         in->failed |= symbol == INTERN_NONE || !vec_push(&in->occurrences, symbol);
         return hash;
@@ -244,7 +245,7 @@ static uint64_t index_expr(struct indexing *in, expr_id id)
     return hash;
 }
 
-static void index_meta(struct indexing *in, uint32_t index)
+static void index_meta(struct text_index *in, uint32_t index)
 {
     const struct meta *meta = &in->texts->graph->pool->metas[index];
     struct meta_info *info = &in->texts->infos[index];
@@ -288,7 +289,7 @@ static bool name_inputs(struct cand_texts *texts)
 static bool index_metas(struct cand_texts *texts)
 {
     const struct graph_pool *pool = texts->graph->pool;
-    struct indexing in = { .texts = texts };
+    struct text_index in = { .texts = texts };
     texts->infos = arena_array(&texts->arena, struct meta_info, (size_t)pool->n_metas + 1);
     for (uint32_t i = 0; texts->infos && i < pool->n_metas; i++)
         index_meta(&in, i);
@@ -315,7 +316,7 @@ static bool index_metas(struct cand_texts *texts)
 struct cand_texts *texts_new(const struct graph *from, const struct texts_options *options,
                              struct err *err)
 {
-    struct copying c = { .options = options, .err = err };
+    struct text_copier c = { .options = options, .err = err };
     struct cand_texts *texts = calloc(1, sizeof *texts);
     if (!texts)
         return err_nomem(err), NULL;

@@ -63,7 +63,7 @@ void engines_give(struct engines *engines, struct graph_replay *single)
 }
 
 void engines_graph(const struct candidate *candidate, struct graph_replay_symbol *symbols,
-                   struct graph_replay_guard *facts, struct graph_replay_input *ret)
+                   struct graph_replay_guard *guards, struct graph_replay_input *ret)
 {
     for (uint32_t i = 0; i < candidate->n_symbols; i++) {
         const struct cand_symbol *s = &candidate->symbols[i];
@@ -77,14 +77,14 @@ void engines_graph(const struct candidate *candidate, struct graph_replay_symbol
                                                    .min = s->min,
                                                    .max = s->max };
     }
-    for (uint32_t i = 0; i < candidate->n_facts; i++)
-        facts[i] =
-            (struct graph_replay_guard){ candidate->facts[i].expr, candidate->facts[i].deferred,
-                                         candidate->facts[i].node };
+    for (uint32_t i = 0; i < candidate->n_guards; i++)
+        guards[i] =
+            (struct graph_replay_guard){ candidate->guards[i].expr, candidate->guards[i].deferred,
+                                         candidate->guards[i].node };
     *ret = (struct graph_replay_input){ .graph = candidate->graph,
                                         .kind = candidate->kind,
                                         .symbols = symbols,
                                         .n_symbols = candidate->n_symbols,
-                                        .guards = facts,
-                                        .n_guards = candidate->n_facts };
+                                        .guards = guards,
+                                        .n_guards = candidate->n_guards };
 }

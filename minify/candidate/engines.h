@@ -18,6 +18,6 @@ void engines_give(struct engines *engines, struct graph_replay *single);
 /* Fills the argument of graph_replay_walk() from the candidate. The arrays `symbols` and `facts`
  * must be large enough for those of the candidate. */
 void engines_graph(const struct candidate *candidate, struct graph_replay_symbol *symbols,
-                   struct graph_replay_guard *facts, struct graph_replay_input *ret);
+                   struct graph_replay_guard *guards, struct graph_replay_input *ret);
 
 #endif

@@ -5,13 +5,13 @@
 #include "minify/candidate/candidate_source.h"
 #include "minify/candidate/engines.h"
 
-struct propagating {
+struct propagator {
     const struct reshaped *in;
     const struct cand_data *from;
     struct graph_replay *single;
     struct graph_replay_input graph;
     struct graph_replay_symbol *symbols;
-    struct graph_replay_guard *facts;
+    struct graph_replay_guard *guards;
     struct str *names;
     struct str *metas; /* by node of the tree */
     uint32_t n_tree;
@@ -29,7 +29,7 @@ static uint32_t tree_nodes(const struct graph *graph)
 
 /* ---- Texts with the metas known so far ---- */
 
-static bool rebuild(struct propagating *p, struct err *why)
+static bool rebuild_metas(struct propagator *p, struct err *why)
 {
     struct texts_options how = { .metas = p->metas,
                                  .keep_args = true,
@@ -47,12 +47,12 @@ static bool rebuild(struct propagating *p, struct err *why)
 
 /* ---- What a walk gave ---- */
 
-static bool is_number_of_symbols(const struct propagating *p, struct value value)
+static bool is_number_of_symbols(const struct propagator *p, struct value value)
 {
     return value_is_number(value) && !sym_is_number(ops_pool(p->single->ops), value.u.sym);
 }
 
-static bool print(struct propagating *p, struct value value, struct str *ret)
+static bool print_size(struct propagator *p, struct value value, struct str *ret)
 {
     struct buf text = BUF_INIT;
     print_value_then(p->single->ops, value, &text);
@@ -64,7 +64,7 @@ static bool print(struct propagating *p, struct value value, struct str *ret)
 
 /* A number that a symbol was turns out to be: it stays one in the text, "Sym(8)", so that the node
  * can still be an input. */
-static bool prints(const struct propagating *p, const struct program *program, node_id id,
+static bool prints(const struct propagator *p, const struct program *program, node_id id,
                    struct value value)
 {
     const struct graph *before = p->in->graph;
@@ -83,7 +83,7 @@ static bool is_data_dependent(const struct program *program, node_id id)
 }
 
 /* A call whose result was never recorded, since it is what failed: it may go on to. */
-static bool is_failing(const struct propagating *p, const struct program *program, node_id id)
+static bool is_failing(const struct propagator *p, const struct program *program, node_id id)
 {
     const struct graph *before = p->in->graph;
     if (program != program->root || before->nodes[id].meta != META_NONE)
@@ -95,8 +95,8 @@ static bool is_failing(const struct propagating *p, const struct program *progra
 }
 
 /* The call succeeded with integers. */
-static bool take_node(struct propagating *p, const struct program *program, node_id id,
-                      bool concrete, struct err *why)
+static bool take_node_result(struct propagator *p, const struct program *program, node_id id,
+                             bool concrete, struct err *why)
 {
     const struct node *node = &program->graph->nodes[id];
     const struct outcome_note *note = &program->notes[id];
@@ -110,14 +110,14 @@ static bool take_node(struct propagating *p, const struct program *program, node
                        STR_ARG(program_why(program, id)));
     if (bad || note->outcome == OUTCOME_MISMATCH || !prints(p, program, id, value))
         return true; /* as it is: none after the first round, the integers' after the second */
-    return print(p, value, meta) || err_nomem(why);
+    return print_size(p, value, meta) || err_nomem(why);
 }
 
-static bool take_reshaped(struct propagating *p, const struct program *program, bool concrete,
+static bool take_reshaped(struct propagator *p, const struct program *program, bool concrete,
                           struct err *why)
 {
     for (node_id id = 0; id < program->n_steps; id++)
-        if (!take_node(p, program, id, concrete, why))
+        if (!take_node_result(p, program, id, concrete, why))
             return false;
     for (uint32_t i = 0; i < program->n_children; i++)
         if (program->children[i]->walked && !take_reshaped(p, program->children[i], concrete, why))
@@ -125,7 +125,7 @@ static bool take_reshaped(struct propagating *p, const struct program *program, 
     return true;
 }
 
-static bool walk_calls(struct propagating *p, bool concrete, struct err *why)
+static bool walk_calls(struct propagator *p, bool concrete, struct err *why)
 {
     p->graph.concrete = concrete;
     p->graph.by_hint = true;
@@ -137,7 +137,7 @@ static bool walk_calls(struct propagating *p, bool concrete, struct err *why)
 
 /* ---- The whole ---- */
 
-static void forget_calls(struct propagating *p, const struct graph *graph, uint32_t *at, bool root)
+static void forget_calls(struct propagator *p, const struct graph *graph, uint32_t *at, bool root)
 {
     for (node_id id = 0; id < graph->n_nodes; id++, (*at)++) {
         const struct node *node = &graph->nodes[id];
@@ -150,7 +150,7 @@ static void forget_calls(struct propagating *p, const struct graph *graph, uint3
         forget_calls(p, graph->children[i], at, false);
 }
 
-static bool prepare_propagation(struct propagating *p, struct err *why)
+static bool prepare_propagation(struct propagator *p, struct err *why)
 {
     const struct reshaped *in = p->in;
     uint32_t at = 0;
@@ -158,24 +158,24 @@ static bool prepare_propagation(struct propagating *p, struct err *why)
     p->metas = arena_array(&p->arena, struct str, (size_t)p->n_tree + 1);
     p->names = arena_array(&p->arena, struct str, (size_t)in->n_symbols + 1);
     p->symbols = arena_array(&p->arena, struct graph_replay_symbol, (size_t)in->n_symbols + 1);
-    p->facts = arena_array(&p->arena, struct graph_replay_guard, (size_t)in->n_facts + 1);
-    if (!p->metas || !p->names || !p->symbols || !p->facts)
+    p->guards = arena_array(&p->arena, struct graph_replay_guard, (size_t)in->n_guards + 1);
+    if (!p->metas || !p->names || !p->symbols || !p->guards)
         return err_nomem(why);
     for (uint32_t i = 0; i < in->n_symbols; i++)
         p->names[i] = in->symbols[i].name;
     struct candidate like = *in->whole;
     like.symbols = in->symbols;
     like.n_symbols = in->n_symbols;
-    like.facts = in->facts;
-    like.n_facts = in->n_facts;
-    engines_graph(&like, p->symbols, p->facts, &p->graph);
+    like.guards = in->guards;
+    like.n_guards = in->n_guards;
+    engines_graph(&like, p->symbols, p->guards, &p->graph);
     forget_calls(p, in->graph, &at, true);
     p->single = engines_take(p->from->texts->engines, why);
     return p->single != NULL;
 }
 
 /* The walk may have created unbacked symbols that no record named. */
-static struct cand_symbol *all_symbols(struct propagating *p, uint32_t *n)
+static struct cand_symbol *all_symbols(struct propagator *p, uint32_t *n)
 {
     const struct intern *names = &p->texts->symbols;
     struct cand_symbol *ret =
@@ -188,12 +188,12 @@ static struct cand_symbol *all_symbols(struct propagating *p, uint32_t *n)
         for (uint32_t i = 0; i < p->in->n_symbols && !known; i++)
             known = str_eq(ret[i].name, intern_text(names, id));
         if (!known)
-            ret[(*n)++] = unknown_symbol(intern_text(names, id));
+            ret[(*n)++] = default_symbol(intern_text(names, id));
     }
     return ret;
 }
 
-static struct candidate *finish_propagation(struct propagating *p, struct err *why)
+static struct candidate *finish_propagation(struct propagator *p, struct err *why)
 {
     uint32_t n_symbols;
     struct cand_symbol *symbols = all_symbols(p, &n_symbols);
@@ -210,15 +210,15 @@ static struct candidate *finish_propagation(struct propagating *p, struct err *w
     }
     for (node_id id = 0; id < n; id++)
         data->storages[id] = graph_replay_storage(p->single, id);
-    return data_finish(data, p->in->whole, symbols, n_symbols, p->in->facts, p->in->n_facts, why);
+    return data_finish(data, p->in->whole, symbols, n_symbols, p->in->guards, p->in->n_guards, why);
 }
 
 struct candidate *propagate(const struct reshaped *reshaped, struct err *why)
 {
-    struct propagating p = { .in = reshaped, .from = data_of(reshaped->whole) };
+    struct propagator p = { .in = reshaped, .from = data_of(reshaped->whole) };
     struct candidate *ret = NULL;
-    if (prepare_propagation(&p, why) && rebuild(&p, why) && walk_calls(&p, true, why) &&
-        rebuild(&p, why) && walk_calls(&p, false, why) && rebuild(&p, why))
+    if (prepare_propagation(&p, why) && rebuild_metas(&p, why) && walk_calls(&p, true, why) &&
+        rebuild_metas(&p, why) && walk_calls(&p, false, why) && rebuild_metas(&p, why))
         ret = finish_propagation(&p, why);
     engines_give(p.from->texts->engines, p.single);
     texts_release(p.texts);

@@ -17,8 +17,8 @@ struct reshaped {
                                           is */
     const struct cand_symbol *symbols; /* as they are now */
     uint32_t n_symbols;
-    const struct cand_fact *facts;
-    uint32_t n_facts;
+    const struct cand_guard *guards;
+    uint32_t n_guards;
 };
 /* NULL: ERR_USAGE where the integers do not go through. */
 struct candidate *propagate(const struct reshaped *reshaped, struct err *why);

@@ -15,7 +15,7 @@ const struct cand_symbol *cand_symbol_named(const struct candidate *candidate, s
     return NULL;
 }
 
-static bool symbol_value(void *user, struct str name, int64_t *ret)
+static bool given_symbol_value(void *user, struct str name, int64_t *ret)
 {
     const struct size_reader *in = user;
     const struct cand_symbol *symbol = cand_symbol_named(in->candidate, name);
@@ -29,5 +29,5 @@ bool cand_eval(const struct candidate *candidate, const struct expr_pool *pool, 
                const int64_t *values, int64_t *ret)
 {
     struct size_reader in = { candidate, values };
-    return expr_value(pool, expr, symbol_value, &in, ret);
+    return expr_value(pool, expr, given_symbol_value, &in, ret);
 }

@@ -31,7 +31,7 @@ struct candidate *candidate_apply(const struct candidate *whole, const struct ed
         if (!reshaped)
             return NULL;
     } else if (!all_structural(edits, n_edits)) {
-        reshaped = reshape(whole, edits, n_edits, why);
+        reshaped = reshape_candidate(whole, edits, n_edits, why);
         if (!reshaped)
             return NULL;
     }

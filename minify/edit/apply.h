@@ -24,11 +24,11 @@ struct edit_plan {
     uint32_t *uses_now; /* after those so far */
     node_id *new_id;    /* (apply_close.c) */
     bool *drop_output;  /* by position */
-    bool *drop_fact;    /* by number */
+    bool *drop_guard;   /* by number */
     bool *output;       /* returned by the result */
     uint32_t n_outputs;
     const struct cand_symbol *symbols; /* those of the whole, or what became of them */
-    const struct cand_fact *facts;
+    const struct cand_guard *guards;
     bool promote_all;
     node_id alone; /* the only one that is returned; NODE_NONE */
     bool bypasses;
@@ -51,7 +51,7 @@ struct candidate *plan_close(struct edit_plan *plan, struct err *why);
 
 bool edit_is_structural(enum edit_kind kind);
 /* The candidate with sizes, arguments or symbols changed; numbers of nodes stay. */
-struct candidate *reshape(const struct candidate *whole, const struct edit *edits, uint32_t n,
-                          struct err *why);
+struct candidate *reshape_candidate(const struct candidate *whole, const struct edit *edits,
+                                    uint32_t n, struct err *why);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "minify/edit/apply.h"
 
-struct closing {
+struct graph_closer {
     struct edit_plan *plan;
     const struct cand_data *from;
     const struct cand_texts *texts;
@@ -15,16 +15,16 @@ struct closing {
     bool failed;
 };
 
-enum need { NEED_SHOWN = 1, NEED_INPUT = 2, NEED_BOUND = 4, NEED_MADE = 8, NEED_FACT = 16 };
+enum need { NEED_SHOWN = 1, NEED_INPUT = 2, NEED_BOUND = 4, NEED_MADE = 8, NEED_GUARD = 16 };
 
 /* ---- Symbols ---- */
 
-static bool is_unbacked(struct str name)
+static bool is_unbacked_name(struct str name)
 {
     return str_starts(name, STR("u")) || str_starts(name, STR("zuf"));
 }
 
-static void need_meta(struct closing *c, uint32_t meta, enum need how)
+static void need_meta(struct graph_closer *c, uint32_t meta, enum need how)
 {
     const struct meta_info *info = meta_info(c->texts, meta);
     for (uint32_t i = 0; i < info->n; i++)
@@ -32,7 +32,7 @@ static void need_meta(struct closing *c, uint32_t meta, enum need how)
 }
 
 /* Whether the size of an input is a symbol that nothing else binds. */
-static void bind_meta(struct closing *c, uint32_t index)
+static void bind_meta(struct graph_closer *c, uint32_t index)
 {
     const struct graph_pool *pool = c->graph->pool;
     const struct meta *meta = &pool->metas[index];
@@ -44,14 +44,14 @@ static void bind_meta(struct closing *c, uint32_t index)
     }
 }
 
-static void need_fact(void *user, uint32_t symbol)
+static void need_guard(void *user, uint32_t symbol)
 {
-    struct closing *c = user;
+    struct graph_closer *c = user;
     if (symbol != UINT32_MAX)
-        c->symbol[symbol] |= NEED_FACT;
+        c->symbol[symbol] |= NEED_GUARD;
 }
 
-static void look_at_metas(struct closing *c)
+static void look_at_metas(struct graph_closer *c)
 {
     const struct edit_plan *plan = c->plan;
     for (node_id id = 0; id < plan->graph->n_nodes; id++) {
@@ -67,27 +67,27 @@ static void look_at_metas(struct closing *c)
             c->meta_seen[node->meta] = true;
         }
     }
-    for (uint32_t i = 0; i < plan->whole->n_facts; i++)
-        if (!plan->drop_fact[i])
-            fact_symbols(c->texts, plan->facts[i].expr, need_fact, c);
+    for (uint32_t i = 0; i < plan->whole->n_guards; i++)
+        if (!plan->drop_guard[i])
+            guard_expr_symbols(c->texts, plan->guards[i].expr, need_guard, c);
 }
 
 /* A symbol needs an input of its own if nothing binds it; an unbacked symbol, only if no call can
  * create it. */
-static bool wants_input(const struct closing *c, uint32_t symbol)
+static bool wants_input(const struct graph_closer *c, uint32_t symbol)
 {
     uint8_t need = c->symbol[symbol];
     if (need == 0 || need & NEED_BOUND)
         return false;
     struct str name = intern_text(&c->texts->symbols, symbol);
-    if (!is_unbacked(name)) /* a float may be the item of a tensor that holds it */
+    if (!is_unbacked_name(name)) /* a float may be the item of a tensor that holds it */
         return !(str_starts(name, STR("z")) && need & NEED_MADE);
     return need & NEED_INPUT || !(need & NEED_MADE);
 }
 
 /* ---- Copying ---- */
 
-static uint32_t copy_args(struct closing *c, uint32_t first, uint32_t n)
+static uint32_t copy_closed_args(struct graph_closer *c, uint32_t first, uint32_t n)
 {
     const struct graph *g = c->plan->graph;
     uint32_t at = c->graph->n_args;
@@ -100,7 +100,9 @@ static uint32_t copy_args(struct closing *c, uint32_t first, uint32_t n)
         case ARG_TUPLE:
         case ARG_DICT:
         case ARG_SLICE:
-        case ARG_CALL: arg.u.items.first = copy_args(c, arg.u.items.first, arg.u.items.n); break;
+        case ARG_CALL:
+            arg.u.items.first = copy_closed_args(c, arg.u.items.first, arg.u.items.n);
+            break;
         default: break;
         }
         c->graph->args[at + i] = arg;
@@ -108,7 +110,7 @@ static uint32_t copy_args(struct closing *c, uint32_t first, uint32_t n)
     return at;
 }
 
-static void append(struct closing *c, node_id old, struct node node, uint32_t storage)
+static void append_node(struct graph_closer *c, node_id old, struct node node, uint32_t storage)
 {
     node_id id = c->graph->n_nodes++;
     c->graph->nodes[id] = node;
@@ -118,13 +120,13 @@ static void append(struct closing *c, node_id old, struct node node, uint32_t st
 }
 
 /* Whether an input is a number that no call uses. */
-static bool is_spare_number(const struct closing *c, const struct node *node, node_id id)
+static bool is_spare_number(const struct graph_closer *c, const struct node *node, node_id id)
 {
     const struct meta *meta = node_meta(c->plan->graph, node);
     return meta && meta->kind == META_SYM && c->plan->uses_now[id] == 0;
 }
 
-static uint32_t bare_symbol(const struct closing *c, uint32_t meta)
+static uint32_t bare_symbol(const struct graph_closer *c, uint32_t meta)
 {
     const struct meta_info *info = meta_info(c->texts, meta);
     uint32_t symbol = info->n == 1 ? c->texts->occurrences[info->first] : UINT32_MAX;
@@ -133,7 +135,7 @@ static uint32_t bare_symbol(const struct closing *c, uint32_t meta)
 
 /* Inputs of one number whose symbol something else binds, or that nothing needs, are left out; they
  * are looked at last. */
-static void drop_spare_numbers(struct closing *c)
+static void drop_spare_numbers(struct graph_closer *c)
 {
     struct edit_plan *plan = c->plan;
     bool *spare = arena_array(&plan->arena, bool, (size_t)plan->graph->n_nodes + 1);
@@ -160,7 +162,7 @@ static void drop_spare_numbers(struct closing *c)
     }
 }
 
-static void copy_inputs(struct closing *c)
+static void copy_inputs(struct graph_closer *c)
 {
     const struct edit_plan *plan = c->plan;
     for (int round = 0; round < 2; round++)
@@ -174,11 +176,11 @@ static void copy_inputs(struct closing *c)
             node.op = NODE_PLACEHOLDER;
             node.form = FORM_PLAIN;
             node.n_args = 0;
-            append(c, id, node, c->from->storages[id]);
+            append_node(c, id, node, c->from->storages[id]);
         }
 }
 
-static void add_symbol_inputs(struct closing *c)
+static void add_symbol_inputs(struct graph_closer *c)
 {
     for (uint32_t i = 0; i < c->from->candidate.n_symbols; i++) {
         uint32_t symbol = c->from->symbol_ids[i];
@@ -191,23 +193,23 @@ static void add_symbol_inputs(struct closing *c)
                              .meta = c->texts->sym_metas[symbol],
                              .location = LOCATION_NONE };
         c->symbol[symbol] |= NEED_BOUND;
-        append(c, NODE_NONE, node, UINT32_MAX);
+        append_node(c, NODE_NONE, node, UINT32_MAX);
     }
 }
 
-static void copy_calls(struct closing *c)
+static void copy_calls(struct graph_closer *c)
 {
     const struct edit_plan *plan = c->plan;
     for (node_id id = 0; id + 1 < plan->graph->n_nodes; id++) {
         struct node node = plan->graph->nodes[id];
         if (node.op == NODE_PLACEHOLDER || plan->status[id] != STATUS_STAY)
             continue;
-        node.first_arg = copy_args(c, node.first_arg, node.n_args);
-        append(c, id, node, c->from->storages[id]);
+        node.first_arg = copy_closed_args(c, node.first_arg, node.n_args);
+        append_node(c, id, node, c->from->storages[id]);
     }
 }
 
-static void add_output(struct closing *c)
+static void add_output(struct graph_closer *c)
 {
     const struct edit_plan *plan = c->plan;
     struct node node = plan->graph->nodes[plan->graph->n_nodes - 1];
@@ -219,7 +221,7 @@ static void add_output(struct closing *c)
             c->graph->args[node.first_arg + node.n_args++] =
                 (struct arg){ .kind = ARG_NODE, .u.node = plan->new_id[id] };
     c->graph->n_args += node.n_args;
-    append(c, plan->graph->n_nodes - 1, node, UINT32_MAX);
+    append_node(c, plan->graph->n_nodes - 1, node, UINT32_MAX);
 }
 
 static bool is_referred(const struct graph *graph, struct str child)
@@ -233,7 +235,7 @@ static bool is_referred(const struct graph *graph, struct str child)
     return false;
 }
 
-static void keep_children(struct closing *c)
+static void keep_children(struct graph_closer *c)
 {
     const struct graph *g = c->plan->graph;
     c->graph->n_children = 0;
@@ -244,7 +246,7 @@ static void keep_children(struct closing *c)
 
 /* ---- Symbols and facts that stay ---- */
 
-static uint32_t copy_symbols(struct closing *c, struct cand_symbol *symbols)
+static uint32_t copy_used_symbols(struct graph_closer *c, struct cand_symbol *symbols)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < c->from->candidate.n_symbols; i++) {
@@ -255,61 +257,61 @@ static uint32_t copy_symbols(struct closing *c, struct cand_symbol *symbols)
     return n;
 }
 
-static uint32_t copy_facts(struct closing *c, struct cand_fact *facts)
+static uint32_t copy_kept_guards(struct graph_closer *c, struct cand_guard *guards)
 {
     const struct edit_plan *plan = c->plan;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < plan->whole->n_facts; i++) {
-        if (plan->drop_fact[i])
+    for (uint32_t i = 0; i < plan->whole->n_guards; i++) {
+        if (plan->drop_guard[i])
             continue;
-        struct cand_fact fact = plan->facts[i];
-        uint32_t node = fact.node;
+        struct cand_guard guard = plan->guards[i];
+        uint32_t node = guard.node;
         while (node + 1 < plan->graph->n_nodes && (plan->status[node] != STATUS_STAY ||
                                                    plan->graph->nodes[node].op == NODE_PLACEHOLDER))
             node++;
-        fact.node = fact.node == 0 ? 0 : plan->new_id[node];
-        facts[n++] = fact;
+        guard.node = guard.node == 0 ? 0 : plan->new_id[node];
+        guards[n++] = guard;
     }
     return n;
 }
 
 /* ---- Memory that is shared ---- */
 
-static bool is_start(const struct closing *c, node_id id);
+static bool is_start(const struct graph_closer *c, node_id id);
 
-struct sharing {
-    const struct closing *c;
+struct storage_query {
+    const struct graph_closer *c;
     uint32_t storage;
     bool found;
 };
 
 static void share(void *user, node_id id)
 {
-    struct sharing *s = user;
+    struct storage_query *s = user;
     s->found |= s->c->data->storages[id] == s->storage;
 }
 
 /* Whether no earlier node shares its memory, so that the node creates the memory. */
-static bool is_start(const struct closing *c, node_id id)
+static bool is_start(const struct graph_closer *c, node_id id)
 {
-    struct sharing s = { c, c->data->storages[id], false };
+    struct storage_query s = { c, c->data->storages[id], false };
     node_references(c->graph, &c->graph->nodes[id], share, &s);
     return !s.found;
 }
 
 /* Data about each storage, by its number, for numbered storages. */
-struct memory {
+struct storage_map {
     uint32_t n;
     bool *written;
     uint32_t *starts;
 };
 
-static bool is_numbered(const struct memory *m, uint32_t storage)
+static bool is_numbered(const struct storage_map *m, uint32_t storage)
 {
     return storage < m->n;
 }
 
-static bool look_at_memory(const struct closing *c, struct memory *m)
+static bool look_at_memory(const struct graph_closer *c, struct storage_map *m)
 {
     m->n = 0;
     for (node_id id = 0; id < c->plan->graph->n_nodes; id++)
@@ -332,17 +334,17 @@ static bool look_at_memory(const struct closing *c, struct memory *m)
     return true;
 }
 
-static bool touches_written(const struct memory *m, uint32_t storage)
+static bool touches_written(const struct storage_map *m, uint32_t storage)
 {
     return is_numbered(m, storage) && m->written[storage];
 }
 
 /* Memory that a call writes to must stay the same: an edit that splits shared memory, or that
  * replaces the value that is written to, is refused. */
-static bool splits_memory(struct closing *c)
+static bool splits_memory(struct graph_closer *c)
 {
     const struct edit_plan *plan = c->plan;
-    struct memory m;
+    struct storage_map m;
     if (!c->from->writes)
         return false;
     if (!look_at_memory(c, &m)) {
@@ -362,7 +364,7 @@ static bool splits_memory(struct closing *c)
 
 /* ---- The whole ---- */
 
-static bool make_room(struct closing *c)
+static bool alloc_closed_graph(struct graph_closer *c)
 {
     const struct graph *g = c->plan->graph;
     struct arena *arena = &c->data->arena;
@@ -382,28 +384,28 @@ static bool make_room(struct closing *c)
            c->symbol && c->meta_seen;
 }
 
-static struct candidate *finish_applied(struct closing *c, struct err *why)
+static struct candidate *finish_applied(struct graph_closer *c, struct err *why)
 {
     const struct candidate *whole = c->plan->whole;
     struct arena *arena = &c->plan->arena;
     struct cand_symbol *symbols = arena_array(arena, struct cand_symbol, whole->n_symbols + 1u);
-    struct cand_fact *facts = arena_array(arena, struct cand_fact, whole->n_facts + 1u);
-    if (!symbols || !facts || c->failed) {
+    struct cand_guard *guards = arena_array(arena, struct cand_guard, whole->n_guards + 1u);
+    if (!symbols || !guards || c->failed) {
         candidate_free(&c->data->candidate);
         return err_nomem(why), NULL;
     }
-    uint32_t n_symbols = copy_symbols(c, symbols), n_facts = copy_facts(c, facts);
-    return data_finish(c->data, whole, symbols, n_symbols, facts, n_facts, why);
+    uint32_t n_symbols = copy_used_symbols(c, symbols), n_guards = copy_kept_guards(c, guards);
+    return data_finish(c->data, whole, symbols, n_symbols, guards, n_guards, why);
 }
 
 struct candidate *plan_close(struct edit_plan *plan, struct err *why)
 {
     const struct cand_data *from = data_of(plan->whole);
-    struct closing c = { .plan = plan, .from = from, .texts = from->texts };
+    struct graph_closer c = { .plan = plan, .from = from, .texts = from->texts };
     c.data = data_new(from->texts);
     if (c.data)
         c.data->writes = from->writes;
-    if (!c.data || !make_room(&c)) {
+    if (!c.data || !alloc_closed_graph(&c)) {
         candidate_free(c.data ? &c.data->candidate : NULL);
         return err_nomem(why), NULL;
     }

@@ -8,7 +8,7 @@ static bool invalid(struct err *why, const char *text)
 
 /* ---- What the whole looks like ---- */
 
-static const struct node *output_of(const struct graph *graph)
+static const struct node *graph_output(const struct graph *graph)
 {
     return &graph->nodes[graph->n_nodes - 1];
 }
@@ -23,7 +23,7 @@ static void count_uses(struct edit_plan *plan)
         plan->stays_dead[id] = plan->uses[id] == 0;
 }
 
-static bool make_room(struct edit_plan *plan)
+static bool alloc_plan(struct edit_plan *plan)
 {
     size_t n = (size_t)plan->graph->n_nodes + 1;
     struct arena *arena = &plan->arena;
@@ -35,10 +35,11 @@ static bool make_room(struct edit_plan *plan)
     plan->uses_now = arena_array(arena, uint32_t, n);
     plan->output = arena_array(arena, bool, n);
     plan->new_id = arena_array(arena, node_id, n);
-    plan->drop_output = arena_array(arena, bool, (size_t)output_of(plan->graph)->n_args + 1);
-    plan->drop_fact = arena_array(arena, bool, (size_t)plan->whole->n_facts + 1);
+    plan->drop_output = arena_array(arena, bool, (size_t)graph_output(plan->graph)->n_args + 1);
+    plan->drop_guard = arena_array(arena, bool, (size_t)plan->whole->n_guards + 1);
     if (!plan->status || !plan->promote || !plan->stays_dead || !plan->stand_in || !plan->uses ||
-        !plan->uses_now || !plan->output || !plan->new_id || !plan->drop_output || !plan->drop_fact)
+        !plan->uses_now || !plan->output || !plan->new_id || !plan->drop_output ||
+        !plan->drop_guard)
         return false;
     memset(plan->stand_in, 0xFF, n * sizeof *plan->stand_in);
     return true;
@@ -78,7 +79,7 @@ static bool cut_parts(struct edit_plan *plan, node_id id, struct err *why)
            invalid(why, "it cannot be an input");
 }
 
-static bool cut(struct edit_plan *plan, const struct edit *edit, struct err *why)
+static bool plan_cut(struct edit_plan *plan, const struct edit *edit, struct err *why)
 {
     const struct node *node = &plan->graph->nodes[edit->a];
     if (!node_is_call(node) && node->op != NODE_GET_ATTR)
@@ -176,7 +177,7 @@ static bool remove_input(struct edit_plan *plan, uint32_t position, struct err *
     return invalid(why, "there is no such input");
 }
 
-static bool apply_edit(struct edit_plan *plan, const struct edit *edit, struct err *why)
+static bool plan_edit(struct edit_plan *plan, const struct edit *edit, struct err *why)
 {
     uint32_t n_nodes = plan->graph->n_nodes;
     switch (edit->kind) {
@@ -192,20 +193,20 @@ static bool apply_edit(struct edit_plan *plan, const struct edit *edit, struct e
     }
     switch (edit->kind) {
     case EDIT_REMOVE_NODE: return set_fate(plan, edit->a, STATUS_GO, why);
-    case EDIT_CUT: return cut(plan, edit, why);
+    case EDIT_CUT: return plan_cut(plan, edit, why);
     case EDIT_BYPASS: return bypass(plan, edit, why);
     case EDIT_KEEP_PREFIX: return keep_prefix(plan, edit);
     case EDIT_DROP_PREFIX: return drop_prefix(plan, edit->a, why);
     case EDIT_REMOVE_INPUT: return remove_input(plan, edit->a, why);
     case EDIT_REMOVE_OUTPUT:
-        if (edit->a >= output_of(plan->graph)->n_args)
+        if (edit->a >= graph_output(plan->graph)->n_args)
             return invalid(why, "there is no such output");
         plan->drop_output[edit->a] = true;
         return true;
-    case EDIT_REMOVE_FACT:
-        if (edit->a >= plan->whole->n_facts)
+    case EDIT_REMOVE_GUARD:
+        if (edit->a >= plan->whole->n_guards)
             return invalid(why, "there is no such guard");
-        plan->drop_fact[edit->a] = true;
+        plan->drop_guard[edit->a] = true;
         return true;
     default: return invalid(why, "not an edit of structure");
     }
@@ -221,10 +222,10 @@ static void give_back(struct edit_plan *plan, node_id id)
 }
 
 /* Keeps the outputs whose values are still computed. */
-static void keep_outputs(struct edit_plan *plan)
+static void keep_computed_outputs(struct edit_plan *plan)
 {
     const struct graph *g = plan->graph;
-    const struct node *output = output_of(g);
+    const struct node *output = graph_output(g);
     for (node_id id = plan->alone; id + 1 < g->n_nodes && plan->alone != NODE_NONE; id++)
         if ((id == plan->alone || is_part_of(g, id, plan->alone)) &&
             node_is_value(g, &g->nodes[id]) && plan->status[id] == STATUS_STAY)
@@ -248,7 +249,7 @@ struct use_walk {
     bool bad;
 };
 
-static void use(void *user, node_id id)
+static void count_use(void *user, node_id id)
 {
     struct use_walk *w = user;
     id = plan_resolve(w->plan, id);
@@ -282,13 +283,13 @@ static void settle_node(struct edit_plan *plan, node_id id, struct use_walk *w)
     if (!lives)
         plan->status[id] = STATUS_GO;
     else
-        node_references(g, node, use, w);
+        node_references(g, node, count_use, w);
 }
 
-static bool settle(struct edit_plan *plan, struct err *why)
+static bool settle_plan(struct edit_plan *plan, struct err *why)
 {
     struct use_walk w = { .plan = plan };
-    keep_outputs(plan);
+    keep_computed_outputs(plan);
     for (node_id id = plan->graph->n_nodes - 1; id-- > 0;)
         settle_node(plan, id, &w);
     return !w.bad || invalid(why, "what one edit removes another needs");
@@ -300,15 +301,15 @@ bool plan_make(struct edit_plan *plan, const struct candidate *whole, const stru
     *plan = (struct edit_plan){ .whole = whole,
                                 .graph = whole->graph,
                                 .symbols = whole->symbols,
-                                .facts = whole->facts,
+                                .guards = whole->guards,
                                 .alone = NODE_NONE };
-    if (!make_room(plan))
+    if (!alloc_plan(plan))
         return err_nomem(why);
     count_uses(plan);
     for (uint32_t i = 0; i < n; i++)
-        if (edit_is_structural(edits[i].kind) && !apply_edit(plan, &edits[i], why))
+        if (edit_is_structural(edits[i].kind) && !plan_edit(plan, &edits[i], why))
             return false;
-    return settle(plan, why);
+    return settle_plan(plan, why);
 }
 
 void plan_release(struct edit_plan *plan)

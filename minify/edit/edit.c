@@ -14,7 +14,7 @@ void edit_print(const struct edit *edit, struct buf *out)
                edit->value);
 }
 
-static struct str next_word(struct str *text)
+static struct str take_edit_word(struct str *text)
 {
     size_t n = str_find_char(*text, ' ');
     struct str word = str_first(*text, n);
@@ -24,10 +24,10 @@ static struct str next_word(struct str *text)
 
 bool edit_read(struct str text, struct edit *edit)
 {
-    struct str name = next_word(&text);
+    struct str name = take_edit_word(&text);
     uint64_t a, b;
     int64_t value;
-    if (!str_to_u64(next_word(&text), &a) || !str_to_u64(next_word(&text), &b) ||
+    if (!str_to_u64(take_edit_word(&text), &a) || !str_to_u64(take_edit_word(&text), &b) ||
         !str_to_i64(text, &value) || a > UINT32_MAX || b > UINT32_MAX)
         return false;
     for (int i = 0; i < EDIT_KINDS; i++)

@@ -24,7 +24,7 @@
     EDIT(MERGE, "merge", true)           /* a, b: symbol a becomes symbol b, hints alike */        \
     EDIT(FRESH, "fresh", true)           /* a: input, b: dimension: a compound size becomes */     \
                                          /* a symbol of its own */                                 \
-    EDIT(REMOVE_FACT, "fact", false)     /* a: number */                                           \
+    EDIT(REMOVE_GUARD, "fact", false)    /* a: number */                                           \
     EDIT(WIDEN, "widen", false)          /* a: symbol: its range becomes the default */            \
     EDIT(HINT, "hint", true)             /* a: symbol, value */                                    \
     EDIT(DROP_DIM, "rank", true)         /* a: input, b: dimension */                              \

@@ -2,7 +2,7 @@
 
 #include "minify/candidate/candidate_source.h"
 
-struct inlining {
+struct inliner {
     const struct candidate *whole;
     const struct graph *graph, *body;
     node_id call;
@@ -45,11 +45,11 @@ static const struct graph *body_of(const struct graph *graph, const struct arg *
     return child_named(graph, graph->nodes[arg->u.node].target);
 }
 
-static void add_operands(struct inlining *in, const struct arg *arg)
+static void add_call_operands(struct inliner *in, const struct arg *arg)
 {
     if (arg->kind == ARG_LIST || arg->kind == ARG_TUPLE) {
         for (uint32_t i = 0; i < arg->u.items.n; i++)
-            add_operands(in, &in->graph->args[arg->u.items.first + i]);
+            add_call_operands(in, &in->graph->args[arg->u.items.first + i]);
     } else if (arg->kind != ARG_STRING && !body_of(in->graph, arg)) {
         in->failed |= !vec_push(&in->operands, *arg);
     }
@@ -63,7 +63,7 @@ static uint32_t n_inputs(const struct graph *graph)
     return n;
 }
 
-static bool read_call(struct inlining *in, struct err *why)
+static bool read_inlined_call(struct inliner *in, struct err *why)
 {
     const struct node *node = &in->graph->nodes[in->call];
     for (uint32_t i = 0; i < node->n_args; i++) {
@@ -71,7 +71,7 @@ static bool read_call(struct inlining *in, struct err *why)
         if (!in->body)
             in->body = body_of(in->graph, arg); /* the arguments before these are not operands */
         else if (!arg->key.n)
-            add_operands(in, arg);
+            add_call_operands(in, arg);
     }
     if (!in->body || in->body->n_children)
         return invalid(why, "the call has no subgraph that can be inlined");
@@ -82,10 +82,10 @@ static bool read_call(struct inlining *in, struct err *why)
 
 /* ---- Copying ---- */
 
-static struct arg mapped(const struct inlining *in, bool inner, const struct arg *arg);
+static struct arg mapped(const struct inliner *in, bool inner, const struct arg *arg);
 
-static uint32_t copy_args(struct inlining *in, const struct graph *from, bool inner, uint32_t first,
-                          uint32_t n)
+static uint32_t copy_inlined_args(struct inliner *in, const struct graph *from, bool inner,
+                                  uint32_t first, uint32_t n)
 {
     uint32_t at = (uint32_t)in->args.n;
     for (uint32_t i = 0; i < n; i++)
@@ -95,7 +95,8 @@ static uint32_t copy_args(struct inlining *in, const struct graph *from, bool in
         bool nests = arg.kind == ARG_LIST || arg.kind == ARG_TUPLE || arg.kind == ARG_DICT ||
                      arg.kind == ARG_SLICE || arg.kind == ARG_CALL;
         if (nests)
-            arg.u.items.first = copy_args(in, from, inner, arg.u.items.first, arg.u.items.n);
+            arg.u.items.first =
+                copy_inlined_args(in, from, inner, arg.u.items.first, arg.u.items.n);
         in->args.v[at + i] = arg;
     }
     return at;
@@ -103,7 +104,7 @@ static uint32_t copy_args(struct inlining *in, const struct graph *from, bool in
 
 /* Returns the node that replaces a reference; a result of the call becomes the node of the body
  * that computes it. */
-static struct arg mapped(const struct inlining *in, bool inner, const struct arg *arg)
+static struct arg mapped(const struct inliner *in, bool inner, const struct arg *arg)
 {
     struct arg ret = *arg;
     if (arg->kind != ARG_NODE)
@@ -118,9 +119,10 @@ static struct arg mapped(const struct inlining *in, bool inner, const struct arg
     return ret;
 }
 
-static node_id append(struct inlining *in, const struct graph *from, bool inner, struct node node)
+static node_id append_inlined(struct inliner *in, const struct graph *from, bool inner,
+                              struct node node)
 {
-    node.first_arg = copy_args(in, from, inner, node.first_arg, node.n_args);
+    node.first_arg = copy_inlined_args(in, from, inner, node.first_arg, node.n_args);
     node.first_deleted = node.n_deleted = 0;
     if (inner)
         node.location = LOCATION_NONE; /* of another graph's list */
@@ -129,7 +131,7 @@ static node_id append(struct inlining *in, const struct graph *from, bool inner,
 }
 
 /* Makes names of the body unique by the name of the call. */
-static struct str inner_name(struct inlining *in, struct str name)
+static struct str inner_name(struct inliner *in, struct str name)
 {
     struct buf text = BUF_INIT;
     buf_printf(&text, "%.*s_%.*s", STR_ARG(in->graph->nodes[in->call].name), STR_ARG(name));
@@ -139,7 +141,7 @@ static struct str inner_name(struct inlining *in, struct str name)
     return ret;
 }
 
-static void copy_body(struct inlining *in)
+static void copy_body(struct inliner *in)
 {
     uint32_t next = 0;
     for (node_id id = 0; id < in->body->n_nodes && !in->failed; id++) {
@@ -152,13 +154,13 @@ static void copy_body(struct inlining *in)
                     !vec_push(&in->results, mapped(in, true, &in->body->args[node.first_arg + i]));
         } else {
             node.name = inner_name(in, node.name);
-            in->inside[id] =
-                (struct arg){ .kind = ARG_NODE, .u.node = append(in, in->body, true, node) };
+            in->inside[id] = (struct arg){ .kind = ARG_NODE,
+                                           .u.node = append_inlined(in, in->body, true, node) };
         }
     }
 }
 
-static bool is_part(const struct inlining *in, node_id id, int64_t *which)
+static bool is_part(const struct inliner *in, node_id id, int64_t *which)
 {
     const struct node *node = &in->graph->nodes[id];
     const struct arg *args = node_args(in->graph, node);
@@ -170,7 +172,7 @@ static bool is_part(const struct inlining *in, node_id id, int64_t *which)
 
 /* Removes the get_attr of a subgraph that only the call names; for cond(), also that of the other
  * branch. */
-static bool goes_with_call(const struct inlining *in, node_id id)
+static bool goes_with_call(const struct inliner *in, node_id id)
 {
     const struct node *node = &in->graph->nodes[id], *call = &in->graph->nodes[in->call];
     uint32_t uses = 0, by_call = 0;
@@ -185,7 +187,7 @@ static bool goes_with_call(const struct inlining *in, node_id id)
     return by_call && uses == by_call;
 }
 
-static bool copy_whole(struct inlining *in, struct err *why)
+static bool copy_whole(struct inliner *in, struct err *why)
 {
     for (node_id id = 0; id < in->graph->n_nodes && !in->failed; id++) {
         int64_t which;
@@ -200,7 +202,7 @@ static bool copy_whole(struct inlining *in, struct err *why)
         } else if (goes_with_call(in, id)) {
             in->map[id] = NODE_NONE;
         } else {
-            in->map[id] = append(in, in->graph, false, in->graph->nodes[id]);
+            in->map[id] = append_inlined(in, in->graph, false, in->graph->nodes[id]);
         }
     }
     for (size_t i = 0; i < in->args.n; i++)
@@ -211,41 +213,41 @@ static bool copy_whole(struct inlining *in, struct err *why)
 
 /* ---- The whole ---- */
 
-static struct candidate *finish_inlined(struct inlining *in, struct err *why)
+static struct candidate *finish_inlined(struct inliner *in, struct err *why)
 {
     const struct candidate *whole = in->whole;
     struct graph graph = *in->graph;
-    struct cand_fact *facts = arena_array(&in->arena, struct cand_fact, whole->n_facts + 1u);
-    if (!facts)
+    struct cand_guard *guards = arena_array(&in->arena, struct cand_guard, whole->n_guards + 1u);
+    if (!guards)
         return err_nomem(why), NULL;
     graph.nodes = in->nodes.v;
     graph.n_nodes = (uint32_t)in->nodes.n;
     graph.args = in->args.v;
     graph.n_args = (uint32_t)in->args.n;
-    for (uint32_t i = 0; i < whole->n_facts; i++) {
-        node_id node = whole->facts[i].node;
+    for (uint32_t i = 0; i < whole->n_guards; i++) {
+        node_id node = whole->guards[i].node;
         while (in->map[node] == NODE_NONE && node + 1 < in->graph->n_nodes)
             node++;
-        facts[i] = whole->facts[i];
-        facts[i].node = whole->facts[i].node ? in->map[node] : 0;
+        guards[i] = whole->guards[i];
+        guards[i].node = whole->guards[i].node ? in->map[node] : 0;
     }
     struct cand_source source = { .like = whole,
                                   .graph = &graph,
                                   .symbols = whole->symbols,
                                   .n_symbols = whole->n_symbols,
-                                  .facts = facts,
-                                  .n_facts = whole->n_facts };
+                                  .guards = guards,
+                                  .n_guards = whole->n_guards };
     return candidate_make(&source, NULL, why);
 }
 
 struct candidate *inline_call(const struct candidate *whole, node_id call, struct err *why)
 {
-    struct inlining in = { .whole = whole, .graph = whole->graph, .call = call };
+    struct inliner in = { .whole = whole, .graph = whole->graph, .call = call };
     struct candidate *ret = NULL;
     if (call >= whole->graph->n_nodes || !node_is_call(&whole->graph->nodes[call]))
         return invalid(why, "there is no such call"), NULL;
     size_t n = whole->graph->n_nodes;
-    bool ok = read_call(&in, why);
+    bool ok = read_inlined_call(&in, why);
     in.map = arena_array(&in.arena, node_id, n + 1);
     in.part = arena_array(&in.arena, uint32_t, n + 1);
     in.inside = arena_array(&in.arena, struct arg, (ok ? (size_t)in.body->n_nodes : 0) + 1);

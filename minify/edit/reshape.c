@@ -21,38 +21,38 @@ node_id input_at(const struct graph *graph, uint32_t position)
 
 /* ---- Symbols ---- */
 
-static sym_id own_symbol(struct reshaping *r, uint32_t i)
+static sym_id own_symbol(struct reshaper *r, uint32_t i)
 {
     return sym_by_name(NULL, r->pool, r->symbols[i].name);
 }
 
-static sym_id hint_of(struct reshaping *r, const struct cand_symbol *symbol)
+static sym_id symbol_hint(struct reshaper *r, const struct cand_symbol *symbol)
 {
     return symbol->is_float ? sym_float(r->pool, symbol->float_hint)
                             : sym_integer(r->pool, symbol->hint);
 }
 
-static bool add_pair(struct reshaping *r, sym_id from, sym_id to, struct err *why)
+static bool add_replacement(struct reshaper *r, sym_id from, sym_id to, struct err *why)
 {
     return vec_push(&r->pairs, (struct sym_pair){ from, to }) || err_nomem(why);
 }
 
-static bool set_static(struct reshaping *r, uint32_t a, struct err *why)
+static bool set_static(struct reshaper *r, uint32_t a, struct err *why)
 {
     if (!r->symbols[a].has_hint)
         return invalid(why, "the symbol has no hint");
-    return add_pair(r, own_symbol(r, a), hint_of(r, &r->symbols[a]), why);
+    return add_replacement(r, own_symbol(r, a), symbol_hint(r, &r->symbols[a]), why);
 }
 
-static bool merge(struct reshaping *r, uint32_t a, uint32_t b, struct err *why)
+static bool merge_symbols(struct reshaper *r, uint32_t a, uint32_t b, struct err *why)
 {
     if (b >= r->n_symbols || a == b || r->symbols[a].is_float != r->symbols[b].is_float ||
         r->symbols[a].backed != r->symbols[b].backed)
         return invalid(why, "the symbols are of different kinds");
-    return add_pair(r, own_symbol(r, a), own_symbol(r, b), why);
+    return add_replacement(r, own_symbol(r, a), own_symbol(r, b), why);
 }
 
-static bool set_hint(struct reshaping *r, uint32_t a, int64_t value, struct err *why)
+static bool set_hint(struct reshaper *r, uint32_t a, int64_t value, struct err *why)
 {
     struct cand_symbol *symbol = &r->symbols[a];
     if (symbol->is_float || !symbol->backed || value < symbol->min || value > symbol->max)
@@ -62,7 +62,7 @@ static bool set_hint(struct reshaping *r, uint32_t a, int64_t value, struct err 
     return true;
 }
 
-static void widen(struct cand_symbol *symbol)
+static void widen_range(struct cand_symbol *symbol)
 {
     bool size = symbol->backed && !symbol->is_float && str_starts(symbol->name, STR("s"));
     bool big = symbol->has_hint && symbol->hint >= 2;
@@ -71,7 +71,7 @@ static void widen(struct cand_symbol *symbol)
 }
 
 /* Returns a name that is not in use: "s1000" and up. */
-static struct str fresh_name(struct reshaping *r)
+static struct str fresh_name(struct reshaper *r)
 {
     struct buf text = BUF_INIT;
     struct str ret = STR("");
@@ -90,7 +90,7 @@ static struct str fresh_name(struct reshaping *r)
 }
 
 /* 4*s77 becomes a new symbol, and s77 becomes a quarter of it wherever it occurs. */
-static bool make_fresh(struct reshaping *r, node_id id, uint32_t dim, struct err *why)
+static bool make_fresh_symbol(struct reshaper *r, node_id id, uint32_t dim, struct err *why)
 {
     const struct meta *meta = node_meta(r->graph, &r->graph->nodes[id]);
     const struct expr_pool *exprs = &r->graph->pool->exprs;
@@ -117,14 +117,14 @@ static bool make_fresh(struct reshaping *r, node_id id, uint32_t dim, struct err
                   sym_is_number(r->pool, sym_arg(r->pool, e, 0)) &&
                   sym_kind_of(r->pool, sym_arg(r->pool, e, 1)) == SYM_SYMBOL;
     if (scaled)
-        return add_pair(r, sym_arg(r->pool, e, 1), sym_div(r->pool, fresh, sym_arg(r->pool, e, 0)),
-                        why);
-    return add_pair(r, e, fresh, why);
+        return add_replacement(r, sym_arg(r->pool, e, 1),
+                               sym_div(r->pool, fresh, sym_arg(r->pool, e, 0)), why);
+    return add_replacement(r, e, fresh, why);
 }
 
 /* ---- Inputs ---- */
 
-static struct shape *shape_of(struct reshaping *r, uint32_t position, struct err *why)
+static struct shape *input_shape_at(struct reshaper *r, uint32_t position, struct err *why)
 {
     node_id id = input_at(r->graph, position);
     struct shape *shape = id == NODE_NONE ? NULL : &r->shapes[id];
@@ -135,7 +135,7 @@ static struct shape *shape_of(struct reshaping *r, uint32_t position, struct err
     return shape;
 }
 
-static void set_integer(struct reshaping *r, struct arg *arg, int64_t value)
+static void set_integer_arg(struct reshaper *r, struct arg *arg, int64_t value)
 {
     struct buf text = BUF_INIT;
     buf_printf(&text, "%" PRId64, value);
@@ -145,7 +145,7 @@ static void set_integer(struct reshaping *r, struct arg *arg, int64_t value)
     buf_release(&text);
 }
 
-void reshape_lay_out(struct reshaping *r, struct shape *shape)
+void reshape_lay_out(struct reshaper *r, struct shape *shape)
 {
     sym_id next = SYM_ID_ONE;
     for (uint32_t d = shape->n; d-- > 0;) {
@@ -155,7 +155,7 @@ void reshape_lay_out(struct reshaping *r, struct shape *shape)
     shape->changed = true;
 }
 
-static bool is_contiguous(struct reshaping *r, const struct shape *shape)
+static bool has_contiguous_strides(struct reshaper *r, const struct shape *shape)
 {
     sym_id next = SYM_ID_ONE;
     for (uint32_t d = shape->n; d-- > 0;) {
@@ -166,11 +166,11 @@ static bool is_contiguous(struct reshaping *r, const struct shape *shape)
     return true;
 }
 
-static bool drop_dim(struct reshaping *r, struct shape *shape, uint32_t dim, struct err *why)
+static bool drop_dim(struct reshaper *r, struct shape *shape, uint32_t dim, struct err *why)
 {
     if (dim >= shape->n)
         return invalid(why, "there is no such size");
-    bool dense = is_contiguous(r, shape);
+    bool dense = has_contiguous_strides(r, shape);
     for (uint32_t d = dim; d + 1 < shape->n; d++) {
         shape->size[d] = shape->size[d + 1];
         shape->stride[d] = shape->stride[d + 1];
@@ -182,12 +182,12 @@ static bool drop_dim(struct reshaping *r, struct shape *shape, uint32_t dim, str
     return true;
 }
 
-static bool set_constant(struct reshaping *r, struct shape *shape, uint32_t dim, int64_t value,
+static bool set_constant(struct reshaper *r, struct shape *shape, uint32_t dim, int64_t value,
                          struct err *why)
 {
     if (dim >= shape->n || value < 0 || !sym_is_number(r->pool, shape->size[dim]))
         return invalid(why, "there is no such constant");
-    bool dense = is_contiguous(r, shape);
+    bool dense = has_contiguous_strides(r, shape);
     shape->size[dim] = sym_integer(r->pool, value);
     shape->changed = true;
     if (dense)
@@ -196,7 +196,7 @@ static bool set_constant(struct reshaping *r, struct shape *shape, uint32_t dim,
 }
 
 /* A number becomes another wherever it occurs as a size, as 64 becomes 2. */
-static bool replace_constant(struct reshaping *r, uint32_t from, int64_t value, struct err *why)
+static bool replace_constant(struct reshaper *r, uint32_t from, int64_t value, struct err *why)
 {
     sym_id old = sym_integer(r->pool, from), now = sym_integer(r->pool, value);
     bool any = false;
@@ -205,7 +205,7 @@ static bool replace_constant(struct reshaping *r, uint32_t from, int64_t value, 
         bool found = false;
         if (!shape->meta || shape->meta->kind != META_TENSOR)
             continue;
-        bool dense = is_contiguous(r, shape);
+        bool dense = has_contiguous_strides(r, shape);
         for (uint32_t d = 0; d < shape->n; d++)
             if (shape->size[d] == old) {
                 shape->size[d] = now;
@@ -219,11 +219,11 @@ static bool replace_constant(struct reshaping *r, uint32_t from, int64_t value, 
     }
     for (uint32_t i = 0; i < r->graph->n_args; i++)
         if (r->args[i].kind == ARG_INT && r->args[i].u.integer == from)
-            set_integer(r, &r->args[i], value);
+            set_integer_arg(r, &r->args[i], value);
     return any || invalid(why, "no input has that size");
 }
 
-static bool change_dtype(struct reshaping *r, uint32_t a, uint32_t b)
+static bool change_dtype(struct reshaper *r, uint32_t a, uint32_t b)
 {
     for (node_id id = 0; id < r->graph->n_nodes; id++)
         if (r->shapes[id].meta && r->shapes[id].dtype == a) {
@@ -238,7 +238,7 @@ static bool change_dtype(struct reshaping *r, uint32_t a, uint32_t b)
     return true;
 }
 
-static bool change_device(struct reshaping *r)
+static bool change_device(struct reshaper *r)
 {
     for (node_id id = 0; id < r->graph->n_nodes; id++)
         if (r->shapes[id].meta && r->shapes[id].device.n) {
@@ -251,11 +251,11 @@ static bool change_device(struct reshaping *r)
     return true;
 }
 
-static bool change_shape(struct reshaping *r, const struct edit *edit, struct err *why)
+static bool change_shape(struct reshaper *r, const struct edit *edit, struct err *why)
 {
     if (edit->kind == EDIT_SIZE_CONSTANT && edit->a == NODE_NONE)
         return replace_constant(r, edit->b, edit->value, why);
-    struct shape *shape = shape_of(r, edit->a, why);
+    struct shape *shape = input_shape_at(r, edit->a, why);
     if (!shape)
         return false;
     if (edit->kind == EDIT_DROP_DIM)
@@ -266,7 +266,7 @@ static bool change_shape(struct reshaping *r, const struct edit *edit, struct er
     return true;
 }
 
-static bool apply_edit(struct reshaping *r, const struct edit *edit, struct err *why)
+static bool reshape_edit(struct reshaper *r, const struct edit *edit, struct err *why)
 {
     bool of_symbol = edit->kind == EDIT_STATIC || edit->kind == EDIT_MERGE ||
                      edit->kind == EDIT_HINT || edit->kind == EDIT_WIDEN;
@@ -274,13 +274,13 @@ static bool apply_edit(struct reshaping *r, const struct edit *edit, struct err 
         return invalid(why, "there is no such symbol");
     switch (edit->kind) {
     case EDIT_STATIC: return set_static(r, edit->a, why);
-    case EDIT_MERGE: return merge(r, edit->a, edit->b, why);
+    case EDIT_MERGE: return merge_symbols(r, edit->a, edit->b, why);
     case EDIT_HINT: return set_hint(r, edit->a, edit->value, why);
-    case EDIT_WIDEN: widen(&r->symbols[edit->a]); return true;
+    case EDIT_WIDEN: widen_range(&r->symbols[edit->a]); return true;
     case EDIT_FRESH: {
         node_id id = input_at(r->graph, edit->a);
         return id == NODE_NONE ? invalid(why, "there is no such input")
-                               : make_fresh(r, id, edit->b, why);
+                               : make_fresh_symbol(r, id, edit->b, why);
     }
     case EDIT_DROP_DIM:
     case EDIT_CONTIGUOUS:
@@ -296,15 +296,15 @@ static bool apply_edit(struct reshaping *r, const struct edit *edit, struct err 
     }
 }
 
-struct candidate *reshape(const struct candidate *whole, const struct edit *edits, uint32_t n,
-                          struct err *why)
+struct candidate *reshape_candidate(const struct candidate *whole, const struct edit *edits,
+                                    uint32_t n, struct err *why)
 {
-    struct reshaping r = { .whole = whole, .graph = whole->graph, .n_edits = n };
+    struct reshaper r = { .whole = whole, .graph = whole->graph, .n_edits = n };
     struct candidate *ret = NULL;
     r.pool = sym_pool_new(why);
     bool ok = r.pool && (reshape_begin(&r) || err_nomem(why));
     for (uint32_t i = 0; i < n && ok; i++)
-        ok = apply_edit(&r, &edits[i], why);
+        ok = reshape_edit(&r, &edits[i], why);
     if (ok)
         ret = reshape_end(&r, why);
     /* If memory runs out, the size looks like one that cannot be computed, and is reported as

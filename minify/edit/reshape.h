@@ -16,14 +16,14 @@ struct shape {
     bool changed;
 };
 
-struct reshaping {
+struct reshaper {
     const struct candidate *whole;
     const struct graph *graph;
     struct sym_pool *pool;
     struct cand_symbol *symbols; /* capacity for one more per edit */
     uint32_t n_symbols, n_edits;
-    struct cand_fact *facts;
-    uint32_t n_facts;
+    struct cand_guard *guards;
+    uint32_t n_guards;
     vec_of(struct sym_pair)
     pairs;                /* what takes the place of symbols and sizes */
     struct shape *shapes; /* by node */
@@ -35,10 +35,10 @@ struct reshaping {
 };
 
 /* Copies what the edits change, and finishes with the propagated result. */
-bool reshape_begin(struct reshaping *r);
-struct candidate *reshape_end(struct reshaping *r, struct err *why);
+bool reshape_begin(struct reshaper *r);
+struct candidate *reshape_end(struct reshaper *r, struct err *why);
 /* Contiguous strides. */
-void reshape_lay_out(struct reshaping *r, struct shape *shape);
+void reshape_lay_out(struct reshaper *r, struct shape *shape);
 
 /* The input of that position; NODE_NONE. */
 node_id input_at(const struct graph *graph, uint32_t position);
@@ -53,6 +53,6 @@ enum argument_change {
     ARGUMENT_SHORTER, /* a list loses its last item */
     ARGUMENT_CHANGES
 };
-bool reshape_argument(struct reshaping *r, const struct edit *edit, struct err *why);
+bool reshape_argument(struct reshaper *r, const struct edit *edit, struct err *why);
 
 #endif

@@ -6,7 +6,7 @@ static bool invalid(struct err *why, const char *text)
     return err_set(why, ERR_USAGE, "%s", text);
 }
 
-static bool drop(struct node *node, struct arg *args, uint32_t b)
+static bool drop_argument(struct node *node, struct arg *args, uint32_t b)
 {
     if (args[b].key.n) { /* keyword ones come last, and any can be left out */
         for (uint32_t i = b; i + 1 < node->n_args; i++)
@@ -40,7 +40,7 @@ static bool set_number(struct arg *arg, int64_t value)
     return true;
 }
 
-bool reshape_argument(struct reshaping *r, const struct edit *edit, struct err *why)
+bool reshape_argument(struct reshaper *r, const struct edit *edit, struct err *why)
 {
     if (edit->a >= r->graph->n_nodes || !node_is_call(&r->nodes[edit->a]) ||
         edit->b >= r->nodes[edit->a].n_args)
@@ -51,7 +51,7 @@ bool reshape_argument(struct reshaping *r, const struct edit *edit, struct err *
     switch (edit->value) {
     case ARGUMENT_DROP:
         made = (node->form == FORM_PLAIN && (edit->b > 0 || arg->kind != ARG_NODE)) &&
-               drop(node, args, edit->b);
+               drop_argument(node, args, edit->b);
         break;
     case ARGUMENT_ZERO: made = set_number(arg, 0); break;
     case ARGUMENT_ONE: made = set_number(arg, 1); break;

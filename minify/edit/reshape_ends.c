@@ -9,7 +9,7 @@ static bool invalid(struct err *why, const char *text)
     return err_set(why, ERR_USAGE, "%s", text);
 }
 
-static bool read_shape(struct reshaping *r, node_id id)
+static bool read_input_shape(struct reshaper *r, node_id id)
 {
     const struct meta *meta = node_meta(r->graph, &r->graph->nodes[id]);
     struct shape *shape = &r->shapes[id];
@@ -33,18 +33,18 @@ static bool read_shape(struct reshaping *r, node_id id)
     return true;
 }
 
-bool reshape_begin(struct reshaping *r)
+bool reshape_begin(struct reshaper *r)
 {
     const struct candidate *whole = r->whole;
     const struct graph *g = r->graph;
     struct arena *arena = &r->arena;
     r->symbols = arena_array(arena, struct cand_symbol, (size_t)whole->n_symbols + r->n_edits + 1);
-    r->facts = arena_array(arena, struct cand_fact, (size_t)whole->n_facts + 1);
+    r->guards = arena_array(arena, struct cand_guard, (size_t)whole->n_guards + 1);
     r->shapes = arena_array(arena, struct shape, (size_t)g->n_nodes + 1);
     r->metas = arena_array(arena, struct str, (size_t)g->n_nodes + 1);
     r->args = arena_array(arena, struct arg, (size_t)g->n_args + 1);
     r->nodes = arena_array(arena, struct node, (size_t)g->n_nodes + 1);
-    if (!r->symbols || !r->facts || !r->shapes || !r->metas || !r->args || !r->nodes)
+    if (!r->symbols || !r->guards || !r->shapes || !r->metas || !r->args || !r->nodes)
         return false;
     memcpy(r->nodes, g->nodes, g->n_nodes * sizeof *r->nodes);
     if (g->n_args)
@@ -53,12 +53,12 @@ bool reshape_begin(struct reshaping *r)
         memcpy(r->symbols, whole->symbols, whole->n_symbols * sizeof *r->symbols);
     r->n_symbols = whole->n_symbols;
     for (node_id id = 0; id < g->n_nodes; id++)
-        if (!read_shape(r, id))
+        if (!read_input_shape(r, id))
             return false;
     return true;
 }
 
-static sym_id replaced(struct reshaping *r, sym_id e)
+static sym_id replaced(struct reshaper *r, sym_id e)
 {
     if (e == SYM_NONE || r->pairs.n == 0)
         return e;
@@ -66,14 +66,14 @@ static sym_id replaced(struct reshaping *r, sym_id e)
 }
 
 /* Sizes must be integers, and s77/4 may not be one. */
-static bool is_size(struct reshaping *r, sym_id e)
+static bool is_integral_size(struct reshaper *r, sym_id e)
 {
     return e != SYM_NONE && sym_ask(r->pool, e, SYM_ASK_INTEGER) != SYM_NO &&
            !(sym_kind_of(r->pool, e) == SYM_MUL && sym_is_number(r->pool, sym_arg(r->pool, e, 0)) &&
              sym_ask(r->pool, sym_arg(r->pool, e, 0), SYM_ASK_INTEGER) != SYM_YES);
 }
 
-static void put_sizes(struct reshaping *r, struct buf *out, const sym_id *sizes, uint32_t n)
+static void put_meta_sizes(struct reshaper *r, struct buf *out, const sym_id *sizes, uint32_t n)
 {
     buf_putc(out, '[');
     for (uint32_t d = 0; d < n; d++) {
@@ -83,7 +83,7 @@ static void put_sizes(struct reshaping *r, struct buf *out, const sym_id *sizes,
     buf_putc(out, ']');
 }
 
-static void put_shape(struct reshaping *r, const struct shape *shape, struct buf *out)
+static void put_shape(struct reshaper *r, const struct shape *shape, struct buf *out)
 {
     const struct meta *meta = shape->meta;
     if (meta->kind == META_SYM) {
@@ -95,8 +95,8 @@ static void put_shape(struct reshaping *r, const struct shape *shape, struct buf
     if (meta->wrapper.n)
         buf_printf(out, "%.*s(", STR_ARG(meta->wrapper));
     buf_puts(out, dtype_short_name(shape->dtype));
-    put_sizes(r, out, shape->size, shape->n);
-    put_sizes(r, out, shape->stride, shape->n);
+    put_meta_sizes(r, out, shape->size, shape->n);
+    put_meta_sizes(r, out, shape->stride, shape->n);
     buf_put(out, shape->device);
     if (meta->wrapper.n && meta->placement.n)
         buf_printf(out, ", %.*s", STR_ARG(meta->placement));
@@ -105,7 +105,7 @@ static void put_shape(struct reshaping *r, const struct shape *shape, struct buf
 }
 
 /* If a symbol that was passed as an input became a number, the number is written into the calls. */
-static void write_number(struct reshaping *r, node_id id, sym_id number)
+static void write_number(struct reshaper *r, node_id id, sym_id number)
 {
     struct buf text = BUF_INIT;
     bool integer = sym_kind_of(r->pool, number) == SYM_INTEGER;
@@ -126,7 +126,7 @@ static void write_number(struct reshaping *r, node_id id, sym_id number)
         }
 }
 
-static bool is_used(const struct reshaping *r, node_id id)
+static bool is_used(const struct reshaper *r, node_id id)
 {
     for (uint32_t i = 0; i < r->graph->n_args; i++)
         if (r->args[i].kind == ARG_NODE && r->args[i].u.node == id)
@@ -134,7 +134,7 @@ static bool is_used(const struct reshaping *r, node_id id)
     return false;
 }
 
-static bool print_inputs(struct reshaping *r, struct err *why)
+static bool print_inputs(struct reshaper *r, struct err *why)
 {
     struct buf text = BUF_INIT;
     bool ok = true;
@@ -147,8 +147,8 @@ static bool print_inputs(struct reshaping *r, struct err *why)
             shape->stride[d] =
                 shape->meta->kind == META_SYM ? SYM_ID_ONE : replaced(r, shape->stride[d]);
             ok = shape->meta->kind == META_SYM
-                     ? is_size(r, shape->size[d]) || !is_used(r, id)
-                     : is_size(r, shape->size[d]) && is_size(r, shape->stride[d]);
+                     ? is_integral_size(r, shape->size[d]) || !is_used(r, id)
+                     : is_integral_size(r, shape->size[d]) && is_integral_size(r, shape->stride[d]);
         }
         if (!ok || (shape->meta->kind == META_SYM && shape->size[0] == SYM_NONE)) {
             ok = invalid(why, "a size would not be an integer");
@@ -166,14 +166,14 @@ static bool print_inputs(struct reshaping *r, struct err *why)
 }
 
 /* A recorded guard that is always true now is removed; one that is false contradicts the graph. */
-static bool rewrite_facts(struct reshaping *r, struct err *why)
+static bool rewrite_guards(struct reshaper *r, struct err *why)
 {
     struct buf text = BUF_INIT;
     bool ok = true;
-    for (uint32_t i = 0; i < r->whole->n_facts && ok; i++) {
-        struct cand_fact fact = r->whole->facts[i];
+    for (uint32_t i = 0; i < r->whole->n_guards && ok; i++) {
+        struct cand_guard guard = r->whole->guards[i];
         if (r->pairs.n) {
-            sym_id e = replaced(r, sym_parse(r->pool, fact.expr, NULL, NULL));
+            sym_id e = replaced(r, sym_parse(r->pool, guard.expr, NULL, NULL));
             buf_clear(&text);
             if (e == SYM_ID_FALSE)
                 ok = invalid(why, "a guard would not hold");
@@ -181,19 +181,19 @@ static bool rewrite_facts(struct reshaping *r, struct err *why)
                 continue;
             if (e != SYM_NONE)
                 sym_print(r->pool, e, &text);
-            fact.expr = arena_copy(&r->arena, buf_str(&text));
-            r->failed |= text.failed || !fact.expr.p;
+            guard.expr = arena_copy(&r->arena, buf_str(&text));
+            r->failed |= text.failed || !guard.expr.p;
             if (e == SYM_NONE)
                 continue;
         }
-        r->facts[r->n_facts++] = fact;
+        r->guards[r->n_guards++] = guard;
     }
     buf_release(&text);
     return ok;
 }
 
 /* Evaluates with the present hints. */
-static bool facts_hold(const struct reshaping *r, struct err *why)
+static bool guards_hold(const struct reshaper *r, struct err *why)
 {
     struct candidate now = *r->whole;
     struct expr_pool exprs = { 0 };
@@ -201,22 +201,22 @@ static bool facts_hold(const struct reshaping *r, struct err *why)
     bool ok = true;
     now.symbols = r->symbols;
     now.n_symbols = r->n_symbols;
-    for (uint32_t i = 0; i < r->n_facts && ok; i++) {
+    for (uint32_t i = 0; i < r->n_guards && ok; i++) {
         int64_t value;
-        expr_id e = expr_parse(&exprs, r->facts[i].expr, &ignored);
+        expr_id e = expr_parse(&exprs, r->guards[i].expr, &ignored);
         ok = e == EXPR_NONE || !cand_eval(&now, &exprs, e, NULL, &value) || value != 0;
     }
     expr_pool_release(&exprs);
     return ok || invalid(why, "a guard would not hold");
 }
 
-struct candidate *reshape_end(struct reshaping *r, struct err *why)
+struct candidate *reshape_end(struct reshaper *r, struct err *why)
 {
     struct graph changed = *r->graph;
     struct err pool = { 0 };
     changed.args = r->args;
     changed.nodes = r->nodes;
-    if (!print_inputs(r, why) || !rewrite_facts(r, why) || !facts_hold(r, why))
+    if (!print_inputs(r, why) || !rewrite_guards(r, why) || !guards_hold(r, why))
         return NULL;
     if (!sym_ok(r->pool, &pool) && pool.kind == ERR_ENV)
         r->failed = true;
@@ -227,7 +227,7 @@ struct candidate *reshape_end(struct reshaping *r, struct err *why)
                                  .inputs = r->metas,
                                  .symbols = r->symbols,
                                  .n_symbols = r->n_symbols,
-                                 .facts = r->facts,
-                                 .n_facts = r->n_facts };
+                                 .guards = r->guards,
+                                 .n_guards = r->n_guards };
     return propagate(&reshaped, why);
 }

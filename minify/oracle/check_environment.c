@@ -14,8 +14,8 @@ static char *below(const char *folder, const char *name)
     return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
-bool check_paths(struct check_paths *paths, const char *run_folder, const struct asking *asking,
-                 struct err *err)
+bool check_paths(struct check_paths *paths, const char *run_folder,
+                 const struct oracle_question *asking, struct err *err)
 {
     char name[64];
     snprintf(name, sizeof name, "%" PRIu64 ".%" PRIu32 ".%" PRIu32, asking->call, asking->attempt,
@@ -43,7 +43,7 @@ void check_paths_release(struct check_paths *paths)
 typedef vec_of(char *)
 environment_list;
 
-static bool is_ours(const char *variable)
+static bool is_reserved_variable(const char *variable)
 {
     struct str name = str_of(variable);
     return str_starts(name, STR("TMPDIR=")) || str_starts(name, STR("SYMTAPE_FX=")) ||
@@ -54,7 +54,7 @@ static bool is_ours(const char *variable)
            str_starts(name, STR("SYMTAPE_BEST=")) || str_starts(name, STR("SYMTAPE_DEADLINE_MS="));
 }
 
-static bool add_variable(environment_list *list, char *variable)
+static bool append_variable(environment_list *list, char *variable)
 {
     if (variable && vec_push(list, variable))
         return true;
@@ -66,44 +66,44 @@ static bool add_text(environment_list *list, const char *name, struct str value)
 {
     char *variable;
     return asprintf(&variable, "%s=%.*s", name, STR_ARG(value)) >= 0 &&
-           add_variable(list, variable);
+           append_variable(list, variable);
 }
 
-static bool add_number(environment_list *list, const char *name, uint64_t value)
+static bool append_number(environment_list *list, const char *name, uint64_t value)
 {
     char *variable;
-    return asprintf(&variable, "%s=%" PRIu64, name, value) >= 0 && add_variable(list, variable);
+    return asprintf(&variable, "%s=%" PRIu64, name, value) >= 0 && append_variable(list, variable);
 }
 
-static bool add_ours(environment_list *list, const struct check_facts *facts)
+static bool add_ours(environment_list *list, const struct check_inputs *guards)
 {
-    const struct asking *asking = facts->asking;
-    const struct check_paths *paths = facts->paths;
+    const struct oracle_question *asking = guards->asking;
+    const struct check_paths *paths = guards->paths;
     return add_text(list, "TMPDIR", str_of(paths->tmp)) &&
            add_text(list, "SYMTAPE_FX", str_of(paths->fx)) &&
            add_text(list, "SYMTAPE_PY", str_of(paths->py)) &&
            add_text(list, "SYMTAPE_TAPE", str_of(paths->tape)) &&
-           add_number(list, "SYMTAPE_CALL", asking->call) &&
-           add_number(list, "SYMTAPE_SEED", facts->seed) &&
-           add_text(list, "SYMTAPE_SIGNATURE", facts->signature) &&
-           add_number(list, "SYMTAPE_ATTEMPT", asking->attempt) &&
-           add_number(list, "SYMTAPE_WORKER", asking->worker) &&
-           add_text(list, "SYMTAPE_BEST", facts->best) &&
-           add_number(list, "SYMTAPE_DEADLINE_MS", (uint64_t)(asking->timeout * 1e3));
+           append_number(list, "SYMTAPE_CALL", asking->call) &&
+           append_number(list, "SYMTAPE_SEED", guards->seed) &&
+           add_text(list, "SYMTAPE_SIGNATURE", guards->signature) &&
+           append_number(list, "SYMTAPE_ATTEMPT", asking->attempt) &&
+           append_number(list, "SYMTAPE_WORKER", asking->worker) &&
+           add_text(list, "SYMTAPE_BEST", guards->best) &&
+           append_number(list, "SYMTAPE_DEADLINE_MS", (uint64_t)(asking->timeout * 1e3));
 }
 
 static bool add_callers(environment_list *list)
 {
     for (char **variable = environ; *variable; variable++)
-        if (!is_ours(*variable) && !add_variable(list, strdup(*variable)))
+        if (!is_reserved_variable(*variable) && !append_variable(list, strdup(*variable)))
             return false;
     return true;
 }
 
-char **check_environment(const struct check_facts *facts, struct err *err)
+char **check_environment(const struct check_inputs *guards, struct err *err)
 {
     environment_list list = { 0 };
-    if (add_ours(&list, facts) && add_callers(&list) && vec_push(&list, NULL))
+    if (add_ours(&list, guards) && add_callers(&list) && vec_push(&list, NULL))
         return list.v;
     err_nomem(err);
     for (size_t i = 0; i < list.n; i++)

@@ -9,18 +9,18 @@
 struct check_paths {
     char *folder, *fx, *py, *tape, *tmp;
 };
-bool check_paths(struct check_paths *paths, const char *run_folder, const struct asking *asking,
-                 struct err *err);
+bool check_paths(struct check_paths *paths, const char *run_folder,
+                 const struct oracle_question *asking, struct err *err);
 void check_paths_release(struct check_paths *paths);
 
-struct check_facts {
+struct check_inputs {
     const struct check_paths *paths;
-    const struct asking *asking;
+    const struct oracle_question *asking;
     uint64_t seed;
     struct str signature, best;
 };
 /* The caller's own environment with ours in front; for check_environment_free(). */
-char **check_environment(const struct check_facts *facts, struct err *err);
+char **check_environment(const struct check_inputs *guards, struct err *err);
 void check_environment_free(char **environment);
 
 #endif

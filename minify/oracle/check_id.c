@@ -10,7 +10,7 @@
 
 enum { FILE_MAX_BYTES = 64 << 20 };
 
-static void add_file(XXH3_state_t *hash, const char *path)
+static void hash_file(XXH3_state_t *hash, const char *path)
 {
     struct stat info;
     char bytes[16384];
@@ -28,7 +28,7 @@ static void add_file(XXH3_state_t *hash, const char *path)
     fclose(file);
 }
 
-static void add_program(XXH3_state_t *hash, const char *name)
+static void hash_program(XXH3_state_t *hash, const char *name)
 {
     struct str rest = str_of(getenv("PATH"));
     char path[4096];
@@ -37,7 +37,7 @@ static void add_program(XXH3_state_t *hash, const char *name)
         rest = str_from(rest, folder.n + 1);
         int n = snprintf(path, sizeof path, "%.*s/%s", STR_ARG(folder), name);
         if (n > 0 && (size_t)n < sizeof path && access(path, X_OK) == 0) {
-            add_file(hash, path);
+            hash_file(hash, path);
             return;
         }
     }
@@ -47,9 +47,9 @@ static void add_word(XXH3_state_t *hash, const char *word, bool first)
 {
     XXH3_128bits_update(hash, word, strlen(word) + 1);
     if (first && !strchr(word, '/'))
-        add_program(hash, word);
+        hash_program(hash, word);
     else
-        add_file(hash, word);
+        hash_file(hash, word);
 }
 
 void check_id(const struct check_options *options, const struct command_line *command,

@@ -29,13 +29,13 @@ void guard_match_end(struct guard_match *match)
 
 /* Hashes kinds and numbers. The order of a sum's terms may depend on names, so the hashes of
  * children are added. */
-static uint64_t shape_of(const struct sym_pool *pool, sym_id e)
+static uint64_t hash_structure(const struct sym_pool *pool, sym_id e)
 {
     uint64_t hash = (uint64_t)sym_kind_of(pool, e) * UINT64_C(0x9E3779B97F4A7C15) + 1, sum = 0;
     if (sym_is_number(pool, e) || e <= SYM_ID_TRUE)
         return hash_mix(hash, e);
     for (uint32_t i = 0; i < sym_n_args(pool, e); i++)
-        sum += shape_of(pool, sym_arg(pool, e, i));
+        sum += hash_structure(pool, sym_arg(pool, e, i));
     return hash_mix(hash, sum);
 }
 
@@ -59,8 +59,8 @@ void guard_match_pool(struct guard_match *match, struct sym_pool *pool)
     match->canonical = match->expr == SYM_NONE ? SYM_NONE : canonical_of(pool, match->expr);
     if (match->expr == SYM_NONE)
         return;
-    match->shape = shape_of(pool, match->expr);
-    match->canonical_shape = shape_of(pool, match->canonical);
+    match->shape = hash_structure(pool, match->expr);
+    match->canonical_shape = hash_structure(pool, match->canonical);
 }
 
 struct names {
@@ -68,7 +68,7 @@ struct names {
     uint32_t n;
 };
 
-static void add_name(void *user, sym_id symbol)
+static void collect_name(void *user, sym_id symbol)
 {
     struct names *names = user;
     if (names->n < MAX_SYMBOLS)
@@ -105,11 +105,11 @@ bool guard_matches(struct guard_match *match, sym_id guard)
         return false;
     if (guard == match->expr || guard == match->canonical)
         return true;
-    uint64_t shape = shape_of(match->pool, guard);
+    uint64_t shape = hash_structure(match->pool, guard);
     if (shape != match->shape && shape != match->canonical_shape)
         return false;
-    sym_free_symbols(match->pool, match->expr, add_name, &from);
-    sym_free_symbols(match->pool, guard, add_name, &to);
+    sym_free_symbols(match->pool, match->expr, collect_name, &from);
+    sym_free_symbols(match->pool, guard, collect_name, &to);
     if (from.n != to.n || from.n > MAX_SYMBOLS)
         return false;
     return same_renamed(match, guard, &from, &to, pairs, 0) ||

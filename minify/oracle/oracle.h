@@ -31,7 +31,7 @@ const char *verdict_name(enum verdict verdict); /* "interesting", ... */
 bool verdict_read(struct str name, enum verdict *verdict);
 
 /* The parameters of a question other than the candidate. */
-struct asking {
+struct oracle_question {
     uint32_t worker;  /* 0 .. jobs-1 */
     uint64_t call;    /* counts up over the run */
     uint32_t attempt; /* of a repeated question, from 0 */
@@ -61,7 +61,7 @@ void answer_release(struct answer *answer);
 
 struct oracle {
     void (*ask)(struct oracle *oracle, const struct candidate *candidate,
-                const struct asking *asking, struct answer *answer);
+                const struct oracle_question *asking, struct answer *answer);
     void (*free)(struct oracle *oracle);
     struct str name;    /* "replay", "guard", "check" ...: for messages */
     struct str id;      /* changes whenever an answer might: part of the journal's key */

@@ -36,7 +36,7 @@ static struct str op_of(const struct graph *graph, const struct step *origin, st
 }
 
 /* "aten.tanh" matches any of its overloads. */
-static bool names_op(struct str fault, struct str op)
+static bool fault_names_op(struct str fault, struct str op)
 {
     return fault.n && str_starts(op, fault) && (op.n == fault.n || op.p[fault.n] == '.');
 }
@@ -57,7 +57,8 @@ static bool inject_fault(void *user, struct run *run, const struct step *step,
 {
     struct backends_oracle *o = user;
     struct arena arena = ARENA_INIT;
-    bool meant = step->kind == STEP_OPERATOR && names_op(o->fault, op_of(run->graph, step, &arena));
+    bool meant =
+        step->kind == STEP_OPERATOR && fault_names_op(o->fault, op_of(run->graph, step, &arena));
     arena_release(&arena);
     return !meant || change(o, run, *value, err);
 }
@@ -103,8 +104,8 @@ static const struct node *blamed(const struct graph *graph, const struct compare
     return &graph->nodes[one->origin < graph->n_nodes ? one->origin : one->node];
 }
 
-static void describe(struct asked *a, const struct graph *graph, const struct compared *one,
-                     struct str op)
+static void describe_difference(struct asked *a, const struct graph *graph,
+                                const struct compared *one, struct str op)
 {
     struct answer *answer = a->answer;
     const struct difference *d = &one->difference;
@@ -127,7 +128,7 @@ static void describe(struct asked *a, const struct graph *graph, const struct co
     buf_release(&text);
 }
 
-static void judge(struct asked *a, const struct graph *graph)
+static void judge_comparison(struct asked *a, const struct graph *graph)
 {
     const struct comparison *c = &a->comparison;
     const struct compared *found = NULL;
@@ -151,7 +152,7 @@ static void judge(struct asked *a, const struct graph *graph)
             break;
     }
     if (found)
-        describe(a, graph, found, found_op);
+        describe_difference(a, graph, found, found_op);
 }
 
 static void cannot_tell(struct asked *a, const struct err *why)
@@ -169,8 +170,8 @@ static void cannot_tell(struct asked *a, const struct err *why)
     answer->err = err;
 }
 
-static void ask(struct oracle *oracle, const struct candidate *candidate,
-                const struct asking *asking, struct answer *answer)
+static void ask_backends(struct oracle *oracle, const struct candidate *candidate,
+                         const struct oracle_question *asking, struct answer *answer)
 {
     struct backends_oracle *o = (struct backends_oracle *)oracle;
     struct asked a = { .oracle = o, .answer = answer };
@@ -181,7 +182,7 @@ static void ask(struct oracle *oracle, const struct candidate *candidate,
     answer->text = answer->node = STR("");
     pthread_mutex_lock(&o->lock);
     if (run_both(&a, candidate, &err))
-        judge(&a, candidate->graph);
+        judge_comparison(&a, candidate->graph);
     else
         cannot_tell(&a, &err);
     comparison_release(&a.comparison);
@@ -229,11 +230,11 @@ static bool read_fault(struct backends_oracle *o, struct str inject, struct err 
 }
 
 /* Finds the operator at which the whole graph differs first. */
-static bool take_signature(struct backends_oracle *o, const struct candidate *whole,
-                           struct err *err)
+static bool find_backends_signature(struct backends_oracle *o, const struct candidate *whole,
+                                    struct err *err)
 {
     struct answer answer;
-    ask(&o->oracle, whole, NULL, &answer);
+    ask_backends(&o->oracle, whole, NULL, &answer);
     bool ok = answer.verdict != VERDICT_BROKEN;
     if (!ok)
         *err = answer.err;
@@ -244,7 +245,7 @@ static bool take_signature(struct backends_oracle *o, const struct candidate *wh
 }
 
 /* The folder of compiled kernels may be refused: questions take longer then. */
-static bool note_without(struct backends_oracle *o, struct err *err)
+static bool note_without_cache(struct backends_oracle *o, struct err *err)
 {
     const struct err *tested = &o->pair.tested->without;
     const struct err *why = err_is_set(tested) ? tested : &o->pair.reference->without;
@@ -252,8 +253,8 @@ static bool note_without(struct backends_oracle *o, struct err *err)
     return o->oracle.without.p || err_nomem(err);
 }
 
-static bool make_id(struct backends_oracle *o, const struct backends_options *options,
-                    struct err *err)
+static bool make_backends_id(struct backends_oracle *o, const struct backends_options *options,
+                             struct err *err)
 {
     struct buf id = BUF_INIT;
     buf_printf(&id, "backends 1 %.*s%s %.*s\n%.*s\n%.*s", STR_ARG(options->tested),
@@ -271,7 +272,7 @@ struct oracle *oracle_backends(const struct backends_options *options,
     struct backends_oracle *o = calloc(1, sizeof *o);
     if (!o)
         return err_nomem(err), NULL;
-    o->oracle = (struct oracle){ .ask = ask,
+    o->oracle = (struct oracle){ .ask = ask_backends,
                                  .free = free_oracle,
                                  .deterministic = true,
                                  .cheap = true,
@@ -282,9 +283,9 @@ struct oracle *oracle_backends(const struct backends_options *options,
     pthread_mutex_init(&o->lock, NULL);
     if (find_backend(&o->pair.tested_kind, options->tested, err) &&
         find_backend(&o->pair.reference_kind, options->reference, err) &&
-        backend_pair_open(&o->pair, err) && note_without(o, err) &&
-        read_fault(o, options->inject, err) && take_signature(o, whole, err) &&
-        make_id(o, options, err))
+        backend_pair_open(&o->pair, err) && note_without_cache(o, err) &&
+        read_fault(o, options->inject, err) && find_backends_signature(o, whole, err) &&
+        make_backends_id(o, options, err))
         return &o->oracle;
     free_oracle(&o->oracle);
     return NULL;

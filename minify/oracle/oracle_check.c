@@ -29,7 +29,7 @@ struct oracle_check {
 struct command_run {
     struct oracle_check *check;
     const struct candidate *candidate;
-    const struct asking *asking;
+    const struct oracle_question *asking;
     struct answer *answer;
     struct check_paths paths;
     int folder; /* paths.folder; -1: it is not there */
@@ -46,7 +46,7 @@ static bool write_plain(struct command_run *q, const char *path, const struct bu
            err_errno(err, "%s", path);
 }
 
-static bool write_fx(struct command_run *q, struct err *err)
+static bool write_candidate_fx(struct command_run *q, struct err *err)
 {
     struct buf text = BUF_INIT;
     (void)candidate_print_fx(q->candidate, &text);
@@ -83,7 +83,7 @@ static bool write_candidate(struct command_run *q, struct err *err)
     if (tmp < 0)
         return err_errno(err, "%s", q->paths.folder);
     close(tmp);
-    return write_fx(q, err) && write_tape(q, err) && write_py(q, err);
+    return write_candidate_fx(q, err) && write_tape(q, err) && write_py(q, err);
 }
 
 /* Removes the folder with everything that the command left in it. */
@@ -97,15 +97,15 @@ static void end_question(struct command_run *q)
     check_paths_release(&q->paths);
 }
 
-static bool run_command(struct command_run *q, struct err *err)
+static bool run_check_command(struct command_run *q, struct err *err)
 {
     const struct command_line *command = &q->check->command;
-    const struct check_facts facts = { .paths = &q->paths,
-                                       .asking = q->asking,
-                                       .seed = q->candidate->seed,
-                                       .signature = q->check->options.signature,
-                                       .best = q->check->options.best };
-    char **environment = check_environment(&facts, err);
+    const struct check_inputs guards = { .paths = &q->paths,
+                                         .asking = q->asking,
+                                         .seed = q->candidate->seed,
+                                         .signature = q->check->options.signature,
+                                         .best = q->check->options.best };
+    char **environment = check_environment(&guards, err);
     const char **argv = calloc(command->words.n + 2, sizeof *argv);
     bool good = environment && (argv || err_nomem(err));
     if (good) {
@@ -192,7 +192,7 @@ static bool run_twice(struct command_run *q, struct err *err)
 {
     double seconds = 0;
     for (int attempt = 0; attempt < 2; attempt++) {
-        if (!run_command(q, err))
+        if (!run_check_command(q, err))
             return false;
         seconds = attempt ? seconds : q->end.seconds;
         bool again = cannot_run(q) ? atomic_load(&q->check->ran)
@@ -242,7 +242,7 @@ static bool prepare_twice(struct command_run *q, struct err *err)
 }
 
 static void ask_command(struct oracle *oracle, const struct candidate *candidate,
-                        const struct asking *asking, struct answer *answer)
+                        const struct oracle_question *asking, struct answer *answer)
 {
     struct command_run q = { .check = (struct oracle_check *)oracle,
                              .candidate = candidate,
@@ -266,8 +266,8 @@ static void free_check(struct oracle *oracle)
     free(check);
 }
 
-static bool keep_options(struct oracle_check *check, const struct check_options *options,
-                         struct err *err)
+static bool copy_check_options(struct oracle_check *check, const struct check_options *options,
+                               struct err *err)
 {
     struct buf id = BUF_INIT;
     check->options = *options;
@@ -292,7 +292,8 @@ struct oracle *oracle_check(const struct check_options *options, struct err *err
     check->oracle = (struct oracle){ .ask = ask_command, .free = free_check, .name = STR("check") };
     atomic_init(&check->ran, false);
     if (command_line_split(&check->command, options->command, getenv("HOME"), err) &&
-        keep_options(check, options, err) && scratch_make(&check->scratch, SCRATCH_QUESTIONS, err))
+        copy_check_options(check, options, err) &&
+        scratch_make(&check->scratch, SCRATCH_QUESTIONS, err))
         return &check->oracle;
     err_at(err, "--check");
     free_check(&check->oracle);

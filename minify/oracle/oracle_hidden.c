@@ -35,7 +35,7 @@ bool oracle_hide_text(const struct redact_known *known, struct str text, struct 
 
 /* Several threads ask at the same time, and a redactor has state, so each answer has its own. */
 static void ask_hidden(struct oracle *oracle, const struct candidate *candidate,
-                       const struct asking *asking, struct answer *answer)
+                       const struct oracle_question *asking, struct answer *answer)
 {
     struct hidden *hidden = (struct hidden *)oracle;
     hidden->inner->ask(hidden->inner, candidate, asking, answer);

@@ -17,7 +17,7 @@ struct chain {
     bool reached;
 };
 
-static void reach(void *user, node_id id)
+static void mark_reachable(void *user, node_id id)
 {
     struct chain *c = user;
     c->reached |= c->before[id];
@@ -38,7 +38,7 @@ static bool link(const struct graph *graph, struct str part, bool first, bool *b
     for (node_id id = 0; id < graph->n_nodes; id++) {
         const struct node *node = &graph->nodes[id];
         c.reached = false;
-        node_references(graph, node, reach, &c);
+        node_references(graph, node, mark_reachable, &c);
         now[id] = names_part(node, part) && (first || c.reached);
         before[id] |= c.reached;
         any |= now[id];
@@ -46,7 +46,7 @@ static bool link(const struct graph *graph, struct str part, bool first, bool *b
     return any;
 }
 
-static struct str next_part(struct str *text, const char *separator)
+static struct str take_operator(struct str *text, const char *separator)
 {
     size_t at = str_find(*text, str_of(separator));
     struct str ret = str_trim(str_first(*text, at));
@@ -58,14 +58,14 @@ static bool chain_holds(const struct graph *graph, struct str chain, bool *befor
 {
     bool holds = true;
     for (bool first = true; chain.n && holds; first = false) {
-        holds = link(graph, next_part(&chain, "->"), first, before, now);
+        holds = link(graph, take_operator(&chain, "->"), first, before, now);
         memcpy(before, now, graph->n_nodes * sizeof *before);
     }
     return holds;
 }
 
 static void ask_ops(struct oracle *oracle, const struct candidate *candidate,
-                    const struct asking *asking, struct answer *answer)
+                    const struct oracle_question *asking, struct answer *answer)
 {
     const struct ops_oracle *o = (const struct ops_oracle *)oracle;
     const struct graph *graph = candidate->graph;
@@ -78,7 +78,7 @@ static void ask_ops(struct oracle *oracle, const struct candidate *candidate,
     answer->text = answer->node = STR("");
     while (rest.n && holds) {
         memset(marks, 0, 2 * (size_t)graph->n_nodes * sizeof *marks);
-        holds = chain_holds(graph, next_part(&rest, ","), marks, marks + graph->n_nodes);
+        holds = chain_holds(graph, take_operator(&rest, ","), marks, marks + graph->n_nodes);
     }
     if (marks)
         answer->verdict = holds ? VERDICT_INTERESTING : VERDICT_BORING;
@@ -94,22 +94,22 @@ static void free_ops(struct oracle *oracle)
     free(o);
 }
 
-static bool check(struct str what, struct err *err)
+static bool check_operator_name(struct str what, struct err *err)
 {
     struct str rest = what;
     bool good = str_trim(what).n > 0;
     while (rest.n && good) {
-        struct str chain = next_part(&rest, ",");
+        struct str chain = take_operator(&rest, ",");
         good = chain.n > 0;
         while (chain.n && good)
-            good = next_part(&chain, "->").n > 0;
+            good = take_operator(&chain, "->").n > 0;
     }
     return good || err_set(err, ERR_USAGE, "--has-ops: \"%.*s\" has an empty part", STR_ARG(what));
 }
 
 struct oracle *oracle_ops(struct str what, struct err *err)
 {
-    struct ops_oracle *o = check(what, err) ? calloc(1, sizeof *o) : NULL;
+    struct ops_oracle *o = check_operator_name(what, err) ? calloc(1, sizeof *o) : NULL;
     struct buf id = BUF_INIT;
     if (!o) {
         err_nomem(err);

@@ -34,38 +34,39 @@ struct shape_oracle {
 struct shape_asked {
     struct shape_oracle *oracle;
     const struct candidate *candidate;
-    const struct asking *asking;
+    const struct oracle_question *asking;
     struct answer *answer;
     struct graph_replay *single;
     struct guard_match match;
     uint32_t seen; /* number of guards, or of nodes with failures, that were examined */
     bool found, stopped;
-    bool other;           /* some failure of another kind */
-    struct failure first; /* the one that is told */
+    bool other;                 /* some failure of another kind */
+    struct shape_failure first; /* the one that is told */
     struct arena arena;
 };
 
 /* ---- Answers ---- */
 
-static void keep_text(struct answer *answer, struct str text, struct str *ret)
+static void set_answer_text(struct answer *answer, struct str text, struct str *ret)
 {
     *ret = arena_copy(&answer->arena, text);
     if (!ret->p)
         *ret = STR("");
 }
 
-static void tell(struct shape_asked *a, enum verdict verdict, const struct failure *failure)
+static void set_shape_answer(struct shape_asked *a, enum verdict verdict,
+                             const struct shape_failure *failure)
 {
     struct answer *answer = a->answer;
     answer->verdict = verdict;
     if (!failure)
         return;
-    keep_text(answer, failure->signature.kind, &answer->signature.kind);
-    keep_text(answer, failure->signature.message, &answer->signature.message);
-    keep_text(answer, failure->signature.op, &answer->signature.op);
-    keep_text(answer, failure->signature.frame, &answer->signature.frame);
-    keep_text(answer, failure->text, &answer->text);
-    keep_text(answer, failure->node, &answer->node);
+    set_answer_text(answer, failure->signature.kind, &answer->signature.kind);
+    set_answer_text(answer, failure->signature.message, &answer->signature.message);
+    set_answer_text(answer, failure->signature.op, &answer->signature.op);
+    set_answer_text(answer, failure->signature.frame, &answer->signature.frame);
+    set_answer_text(answer, failure->text, &answer->text);
+    set_answer_text(answer, failure->node, &answer->node);
 }
 
 static bool same_signature(const struct signature *a, const struct signature *b)
@@ -76,16 +77,16 @@ static bool same_signature(const struct signature *a, const struct signature *b)
 
 /* ---- Failures ---- */
 
-static bool is_expected(const struct shape_oracle *o, const struct failure *failure)
+static bool is_expected(const struct shape_oracle *o, const struct shape_failure *failure)
 {
     if (o->has_regex)
         return regexec(&o->regex, failure->text.p, 0, NULL, 0) == 0;
     return !o->has_signature || same_signature(&o->signature, &failure->signature);
 }
 
-static void look_at_node(struct shape_asked *a, const struct program *program, node_id id)
+static void check_node(struct shape_asked *a, const struct program *program, node_id id)
 {
-    struct failure failure;
+    struct shape_failure failure;
     if (a->found || !failure_of(a->single, program, id, &a->arena, &failure))
         return;
     if (is_expected(a->oracle, &failure)) {
@@ -100,15 +101,15 @@ static void look_at_node(struct shape_asked *a, const struct program *program, n
 static void look_at_tree(struct shape_asked *a, const struct program *program)
 {
     for (node_id id = 0; id < program->n_steps && !a->found; id++)
-        look_at_node(a, program, id);
+        check_node(a, program, id);
     for (uint32_t i = 0; i < program->n_children; i++)
         look_at_tree(a, program->children[i]);
 }
 
 /* A condition of the user's own code that could not be evaluated; no call caused it. */
-static void look_at_facts(struct shape_asked *a)
+static void check_guards(struct shape_asked *a)
 {
-    struct failure failure = { .text = a->single->guard_error, .node = STR("") };
+    struct shape_failure failure = { .text = a->single->guard_error, .node = STR("") };
     if (a->found || failure.text.n == 0)
         return;
     failure.signature =
@@ -122,11 +123,11 @@ static void look_at_facts(struct shape_asked *a)
 
 /* ---- Guards ---- */
 
-static struct failure guard_failure(struct shape_asked *a, struct str expr, uint32_t node)
+static struct shape_failure guard_failure(struct shape_asked *a, struct str expr, uint32_t node)
 {
     const struct program *in;
     const struct node *at = program_node(a->single->program, node, &in);
-    struct failure ret = { .text = arena_copy(&a->arena, expr) };
+    struct shape_failure ret = { .text = arena_copy(&a->arena, expr) };
     ret.signature.kind = a->oracle->oracle.name;
     ret.signature.message = failure_normalise(ret.text, &a->arena);
     ret.signature.op = ret.signature.frame = STR("");
@@ -199,7 +200,7 @@ static void look_at_symbols(struct shape_asked *a)
 
 /* ---- Costs ---- */
 
-static uint64_t measure(struct shape_asked *a, size_t exprs_before, uint64_t dispatches_before)
+static uint64_t measure_cost(struct shape_asked *a, size_t exprs_before, uint64_t dispatches_before)
 {
     const struct graph_replay *single = a->single;
     switch (a->oracle->cost) {
@@ -213,7 +214,7 @@ static uint64_t measure(struct shape_asked *a, size_t exprs_before, uint64_t dis
 
 /* ---- Asking ---- */
 
-static bool is_cancelled(const struct shape_asked *a)
+static bool shape_is_cancelled(const struct shape_asked *a)
 {
     return a->asking && a->asking->cancel && atomic_load(a->asking->cancel);
 }
@@ -223,7 +224,7 @@ static bool go_on(void *user, struct graph_replay *single, const struct step *st
 {
     struct shape_asked *a = user;
     (void)single;
-    if (is_cancelled(a))
+    if (shape_is_cancelled(a))
         return a->stopped = true, false;
     if (a->oracle->question == SHAPE_GUARD)
         look_at_guards(a);
@@ -233,7 +234,7 @@ static bool go_on(void *user, struct graph_replay *single, const struct step *st
         look_at_symbols(a);
     } else if (a->oracle->question == SHAPE_EXPECT &&
                single->program->notes[step->node].outcome > OUTCOME_MATCH) {
-        look_at_node(a, single->program, step->node);
+        check_node(a, single->program, step->node);
     }
     return !a->found;
 }
@@ -243,12 +244,12 @@ static bool walk_candidate(struct shape_asked *a, struct err *err)
     const struct candidate *c = a->candidate;
     struct graph_replay_symbol *symbols =
         arena_array(&a->arena, struct graph_replay_symbol, (size_t)c->n_symbols + 1);
-    struct graph_replay_guard *facts =
-        arena_array(&a->arena, struct graph_replay_guard, (size_t)c->n_facts + 1);
+    struct graph_replay_guard *guards =
+        arena_array(&a->arena, struct graph_replay_guard, (size_t)c->n_guards + 1);
     struct graph_replay_input graph;
-    if (!symbols || !facts)
+    if (!symbols || !guards)
         return err_nomem(err);
-    engines_graph(c, symbols, facts, &graph);
+    engines_graph(c, symbols, guards, &graph);
     graph.inject = a->oracle->injects ? &a->oracle->injection : NULL;
     graph.by_hint = true;
     a->single->more = go_on;
@@ -267,7 +268,7 @@ static void judge_walk(struct shape_asked *a, size_t exprs, uint64_t dispatches)
             graph_replay_finish(a->single);
             a->other = false;
             look_at_tree(a, a->single->program);
-            look_at_facts(a);
+            check_guards(a);
         }
         break;
     case SHAPE_GUARD:
@@ -276,20 +277,20 @@ static void judge_walk(struct shape_asked *a, size_t exprs, uint64_t dispatches)
         break;
     case SHAPE_SPECIALIZES: look_at_symbols(a); break;
     case SHAPE_COST:
-        a->found = measure(a, exprs, dispatches) >= a->oracle->least;
+        a->found = measure_cost(a, exprs, dispatches) >= a->oracle->least;
         a->first = guard_failure(a, a->oracle->what, ENV_NODE_NONE);
         break;
     }
     if (a->found)
-        tell(a, VERDICT_INTERESTING, &a->first);
+        set_shape_answer(a, VERDICT_INTERESTING, &a->first);
     else if (a->other)
-        tell(a, VERDICT_OTHER, &a->first);
+        set_shape_answer(a, VERDICT_OTHER, &a->first);
     else
-        tell(a, VERDICT_BORING, NULL);
+        set_shape_answer(a, VERDICT_BORING, NULL);
 }
 
 static void ask_shape_engine(struct oracle *oracle, const struct candidate *candidate,
-                             const struct asking *asking, struct answer *answer)
+                             const struct oracle_question *asking, struct answer *answer)
 {
     struct shape_asked a = { .oracle = (struct shape_oracle *)oracle,
                              .candidate = candidate,
@@ -339,7 +340,7 @@ static bool read_regex(struct shape_oracle *o, struct err *err)
     return err_set(err, ERR_USAGE, "--error: \"%.*s\": %s", STR_ARG(o->what), why);
 }
 
-static bool read_cost(struct shape_oracle *o, struct err *err)
+static bool read_cost_limit(struct shape_oracle *o, struct err *err)
 {
     size_t at = str_find(o->what, STR(">="));
     struct str name = str_trim(str_first(o->what, at));
@@ -365,7 +366,8 @@ static bool knows_symbol(const struct shape_oracle *o, const struct candidate *w
 }
 
 /* Takes the signature of the first failure of the whole graph. */
-static bool take_signature(struct shape_oracle *o, const struct candidate *whole, struct err *err)
+static bool find_shape_signature(struct shape_oracle *o, const struct candidate *whole,
+                                 struct err *err)
 {
     struct answer answer;
     ask_shape_engine(&o->oracle, whole, NULL, &answer);
@@ -381,19 +383,20 @@ static bool take_signature(struct shape_oracle *o, const struct candidate *whole
     return ok;
 }
 
-static bool read_question(struct shape_oracle *o, const struct candidate *whole, struct err *err)
+static bool read_shape_question(struct shape_oracle *o, const struct candidate *whole,
+                                struct err *err)
 {
     switch (o->question) {
-    case SHAPE_EXPECT: return o->what.n ? read_regex(o, err) : take_signature(o, whole, err);
+    case SHAPE_EXPECT: return o->what.n ? read_regex(o, err) : find_shape_signature(o, whole, err);
     case SHAPE_GUARD: return guard_match_check(o->what, err);
     case SHAPE_SPECIALIZES: return knows_symbol(o, whole, err);
-    case SHAPE_COST: return read_cost(o, err);
+    case SHAPE_COST: return read_cost_limit(o, err);
     }
     return false;
 }
 
 /* Returns an identifier that changes whenever an answer could change. */
-static bool make_id(struct shape_oracle *o, const struct shape_options *options)
+static bool make_shape_id(struct shape_oracle *o, const struct shape_options *options)
 {
     static const char *const names[] = { "expect", "guard", "specializes", "cost" };
     struct buf id = BUF_INIT;
@@ -428,7 +431,7 @@ struct oracle *oracle_shape(const struct shape_options *options, const struct ca
     bool ok = (o->what.p && inject.p) || err_nomem(err);
     if (ok && inject.n)
         ok = o->injects = injection_parse(&o->injection, inject, err);
-    if (ok && read_question(o, whole, err) && (make_id(o, options) || err_nomem(err)))
+    if (ok && read_shape_question(o, whole, err) && (make_shape_id(o, options) || err_nomem(err)))
         return &o->oracle;
     free_shape_engine(&o->oracle);
     return NULL;

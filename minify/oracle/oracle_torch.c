@@ -74,7 +74,7 @@ static bool read_reply(struct str line, struct arena *arena, struct reply *reply
 
 /* ---- Asking ---- */
 
-static struct repro_what what_of(const struct oracle_torch *o, enum repro_check check)
+static struct repro_what repro_what_of(const struct oracle_torch *o, enum repro_check check)
 {
     return (struct repro_what){ .route = questions[o->options.question].route,
                                 .check = check,
@@ -103,7 +103,7 @@ static bool exchange(struct oracle_torch *o, const struct candidate *candidate, 
                      struct reply *reply, struct err *err)
 {
     struct buf question = BUF_INIT, source = BUF_INIT, line = BUF_INIT;
-    struct repro_what what = what_of(o, REPRO_NOTHING);
+    struct repro_what what = repro_what_of(o, REPRO_NOTHING);
     struct repro_notes notes;
     enum torch_end end = TORCH_CANCELLED;
     put_question(o, eager, &question);
@@ -181,7 +181,7 @@ static void fill_first(struct oracle_torch *o, const struct reply *reply, struct
 }
 
 static void ask_torch(struct oracle *oracle, const struct candidate *candidate,
-                      const struct asking *asking, struct answer *answer)
+                      const struct oracle_question *asking, struct answer *answer)
 {
     struct oracle_torch *o = (struct oracle_torch *)oracle;
     struct reply reply;
@@ -293,7 +293,7 @@ struct oracle *oracle_torch(const struct torch_options *options, const struct ca
 struct repro_what oracle_torch_repro(const struct oracle *oracle)
 {
     const struct oracle_torch *o = (const struct oracle_torch *)oracle;
-    struct repro_what what = what_of(o, questions[o->options.question].check);
+    struct repro_what what = repro_what_of(o, questions[o->options.question].check);
     if (what.check == REPRO_RAISES && !str_is(o->first.signature.kind, "crash")) {
         what.exception = o->first.signature.kind;
         what.message = o->first.error;

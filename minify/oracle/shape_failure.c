@@ -11,7 +11,7 @@ struct str failure_normalise(struct str text, struct arena *arena)
     return ret.p ? ret : STR("");
 }
 
-static struct str kept(struct buf *text, struct arena *arena)
+static struct str take_into_arena(struct buf *text, struct arena *arena)
 {
     struct str ret = arena_copy(arena, buf_str(text));
     buf_release(text);
@@ -29,8 +29,8 @@ void failure_place(const struct program *program, const struct node *node, struc
         struct str file = str_basename(at->file);
         buf_printf(&frame, "%.*s:%.*s", STR_ARG(file), STR_ARG(at->function));
     }
-    ret->op = kept(&op, arena);
-    ret->frame = kept(&frame, arena);
+    ret->op = take_into_arena(&op, arena);
+    ret->frame = take_into_arena(&frame, arena);
 }
 
 /* Names the parts that differ, a text that stays the same when sizes shrink. */
@@ -42,7 +42,7 @@ static struct str differing_parts(struct graph_replay *single, const struct expe
     struct expected part = *e;
     if (e->kind != EXPECT_TENSOR || !meta) {
         buf_puts(&text, e->kind == EXPECT_NUMBER && value_is_number(got) ? "value" : "type");
-        return kept(&text, arena);
+        return take_into_arena(&text, arena);
     }
     if (e->dtype != meta->dtype)
         buf_puts(&text, "dtype ");
@@ -61,28 +61,28 @@ static struct str differing_parts(struct graph_replay *single, const struct expe
     }
     if (text.n == 0)
         buf_puts(&text, "device ");
-    return kept(&text, arena);
+    return take_into_arena(&text, arena);
 }
 
 static void fill_mismatch(struct graph_replay *single, const struct expected *e, struct value got,
-                          struct arena *arena, struct failure *ret)
+                          struct arena *arena, struct shape_failure *ret)
 {
     struct buf text = BUF_INIT;
     buf_printf(&text, "mismatch: recorded %.*s, replayed ", STR_ARG(e->text));
     print_value_now(single->ops, got, &text);
-    ret->text = kept(&text, arena);
+    ret->text = take_into_arena(&text, arena);
     ret->signature.kind = STR("mismatch");
     ret->signature.message = differing_parts(single, e, got, arena);
 }
 
 bool failure_of(struct graph_replay *single, const struct program *program, node_id id,
-                struct arena *arena, struct failure *ret)
+                struct arena *arena, struct shape_failure *ret)
 {
     const struct outcome_note *note = &program->notes[id];
     const struct node *node = &program->graph->nodes[id];
     if (note->outcome != OUTCOME_REFUSED && note->outcome != OUTCOME_MISMATCH)
         return false;
-    *ret = (struct failure){ .node = node->name };
+    *ret = (struct shape_failure){ .node = node->name };
     failure_place(program, node, arena, &ret->signature);
     if (note->outcome == OUTCOME_MISMATCH) {
         fill_mismatch(single, program->steps[id].expected, program_got(program, id), arena, ret);

@@ -6,7 +6,7 @@
 #include "replay/attempt/graph_replay.h"
 #include "trace/base/arena.h"
 
-struct failure {
+struct shape_failure {
     struct signature signature;
     struct str text; /* "RuntimeError: shape '[3, 24]' is invalid for input of size 75" */
     struct str node;
@@ -14,7 +14,7 @@ struct failure {
 
 /* False: the node did as it should, or is not known to the engine. Texts go into the arena. */
 bool failure_of(struct graph_replay *single, const struct program *program, node_id id,
-                struct arena *arena, struct failure *ret);
+                struct arena *arena, struct shape_failure *ret);
 /* The operator and the user's frame, "model.py:forward". */
 void failure_place(const struct program *program, const struct node *node, struct arena *arena,
                    struct signature *ret);

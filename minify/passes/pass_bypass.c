@@ -26,14 +26,14 @@ static bool may_stand_in(const struct graph *graph, node_id id, node_id for_)
            node_is_value(graph, &graph->nodes[id]);
 }
 
-struct coming {
+struct reference_query {
     const bool *comes;
     bool any;
 };
 
 static void see_coming(void *user, node_id id)
 {
-    struct coming *c = user;
+    struct reference_query *c = user;
     c->any |= c->comes[id];
 }
 
@@ -48,7 +48,7 @@ static bool keep_needed(struct targets *t, const struct search *search, const st
     if (last == NODE_NONE || t->n == 0 || last > t->nodes[t->n - 1])
         return true;
     bool *comes = calloc((size_t)t->of + 1, sizeof *comes);
-    struct coming c = { .comes = comes };
+    struct reference_query c = { .comes = comes };
     uint32_t n = 0;
     for (node_id id = last; comes && id < t->of; id++) {
         c.any = id == last;
@@ -89,7 +89,7 @@ static bool find_targets(struct targets *t, const struct search *search, const s
     return ok;
 }
 
-static bool make(void *user, uint32_t x, struct edit *edit)
+static bool make_bypass_edit(void *user, uint32_t x, struct edit *edit)
 {
     const struct targets *t = user;
     *edit = (struct edit){ EDIT_BYPASS, t->of, t->nodes[x], 0 };
@@ -139,7 +139,7 @@ static bool collapse_on(struct search *search, node_id of, node_id *next)
     } else if (t.n > 1) {
         for (uint32_t i = 0; i < t.n; i++)
             names[i] = graph->nodes[t.nodes[i]].name;
-        good = search_least(search, 1, t.n, weight, make, &t, &least);
+        good = search_least(search, 1, t.n, weight, make_bypass_edit, &t, &least);
         if (good && least < t.n)
             *next = find_node_named(search_best(search)->graph, names[least]) + 1;
     }
@@ -168,7 +168,7 @@ static bool uses_node(const struct graph *graph, node_id id, node_id used)
 }
 
 /* *next: where to go on. */
-static bool collapse(struct search *search, const struct targets *t, node_id *next)
+static bool collapse_chain(struct search *search, const struct targets *t, node_id *next)
 {
     const struct graph *graph = search_best(search)->graph;
     struct edits edits = { .failed = false };
@@ -213,7 +213,7 @@ bool pass_bypass(struct search *search)
             free(t.nodes);
             return edits_try(search, &none, NULL);
         }
-        bool good = t.n == 0 || collapse(search, &t, &id);
+        bool good = t.n == 0 || collapse_chain(search, &t, &id);
         free(t.nodes);
         if (!good)
             return false;

@@ -12,7 +12,7 @@ bool pass_certificate(struct search *search)
         propose_cuts(best, &edits);
         propose_bypasses(best, &edits);
         propose_outputs(best, &edits);
-        propose_facts(best, &edits);
+        propose_guards(best, &edits);
         propose_statics(best, &edits);
         propose_merges(best, &edits);
         propose_fresh(best, &edits);

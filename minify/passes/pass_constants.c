@@ -73,7 +73,7 @@ static bool equal_all(struct search *search)
     return edits_try(search, &edits, NULL);
 }
 
-static void propose(struct edits *edits, int64_t value)
+static void propose_smaller(struct edits *edits, int64_t value)
 {
     for (int64_t to = LEAST; to <= 4 && to < value; to++) {
         edits_propose(edits);
@@ -89,7 +89,7 @@ bool pass_constants(struct search *search)
     find_constants(&c, search_best(search)->graph);
     for (uint32_t i = c.n; i-- > 0;) {
         struct edits edits = { .failed = false };
-        propose(&edits, c.value[i]);
+        propose_smaller(&edits, c.value[i]);
         if (!edits_try_each(search, &edits, NULL))
             return false;
     }
@@ -101,5 +101,5 @@ void propose_constants(const struct candidate *best, struct edits *edits)
     struct constants c;
     find_constants(&c, best->graph);
     for (uint32_t i = 0; i < c.n; i++)
-        propose(edits, c.value[i]);
+        propose_smaller(edits, c.value[i]);
 }

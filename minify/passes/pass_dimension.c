@@ -7,7 +7,7 @@
 
 enum { MOST_CALLS = 4, LEAST = 2 };
 
-static bool is_size(const struct cand_symbol *symbol)
+static bool is_integer_size(const struct cand_symbol *symbol)
 {
     return symbol->backed && symbol->has_hint && !symbol->is_float;
 }
@@ -28,7 +28,7 @@ static const struct meta *input_meta(const struct graph *graph, node_id id)
     return tensor ? meta : NULL;
 }
 
-static bool is_of(const struct graph *graph, expr_id size, struct str symbol)
+static bool depends_on_symbol(const struct graph *graph, expr_id size, struct str symbol)
 {
     const struct expr *expr = expr_at(&graph->pool->exprs, size);
     return expr->kind == EXPR_SYMBOL && str_eq(expr->text, symbol);
@@ -40,12 +40,12 @@ static uint32_t count_dimensions(const struct graph *graph, struct str symbol)
     for (node_id id = 0; id < graph->n_nodes; id++) {
         const struct meta *meta = input_meta(graph, id);
         for (uint32_t d = 0; meta && d < meta->n_sizes; d++)
-            n += is_of(graph, meta->sizes[d], symbol);
+            n += depends_on_symbol(graph, meta->sizes[d], symbol);
     }
     return n;
 }
 
-static bool is_wide(const struct graph *graph)
+static bool has_wide_tensor(const struct graph *graph)
 {
     bool wide = false;
     for (node_id id = 0; id < graph->n_nodes; id++) {
@@ -60,7 +60,7 @@ static bool is_of_word(char c)
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool names(struct str text, struct str symbol)
+static bool names_symbol(struct str text, struct str symbol)
 {
     for (size_t at = 0; at + symbol.n <= text.n; at++) {
         size_t end = at + symbol.n;
@@ -73,13 +73,14 @@ static bool names(struct str text, struct str symbol)
 
 /* What stays: the symbols that the failure names; the most frequent one where it names none. How
  * many those are. */
-static uint32_t choose(const struct candidate *best, struct str failure, bool *kept)
+static uint32_t choose_kept_symbols(const struct candidate *best, struct str failure, bool *kept)
 {
     uint32_t n = 0, most = 0, which = 0;
     for (uint32_t i = 0; i < best->n_symbols; i++) {
-        uint32_t count =
-            is_size(&best->symbols[i]) ? count_dimensions(best->graph, best->symbols[i].name) : 0;
-        kept[i] = count && names(failure, best->symbols[i].name);
+        uint32_t count = is_integer_size(&best->symbols[i])
+                             ? count_dimensions(best->graph, best->symbols[i].name)
+                             : 0;
+        kept[i] = count && names_symbol(failure, best->symbols[i].name);
         n += kept[i];
         if (count > most) {
             most = count;
@@ -92,11 +93,11 @@ static uint32_t choose(const struct candidate *best, struct str failure, bool *k
     return 1;
 }
 
-static bool is_kept(const struct candidate *best, expr_id size, const bool *kept)
+static bool is_kept_size(const struct candidate *best, expr_id size, const bool *kept)
 {
     bool ret = false;
     for (uint32_t i = 0; i < best->n_symbols; i++)
-        ret |= kept[i] && is_of(best->graph, size, best->symbols[i].name);
+        ret |= kept[i] && depends_on_symbol(best->graph, size, best->symbols[i].name);
     return ret;
 }
 
@@ -108,7 +109,7 @@ static void drop_others(struct edits *edits, const struct candidate *best, const
     for (node_id id = 0; id < graph->n_nodes; id++) {
         const struct meta *meta = input_meta(graph, id);
         for (uint32_t d = meta ? meta->n_sizes : 0; d-- > 0;)
-            if (!is_kept(best, meta->sizes[d], kept))
+            if (!is_kept_size(best, meta->sizes[d], kept))
                 edits_add(edits, EDIT_DROP_DIM, position, d, 0);
         position += graph->nodes[id].op == NODE_PLACEHOLDER;
     }
@@ -121,7 +122,7 @@ static void change_symbols(struct edits *edits, const struct candidate *best, co
     for (uint32_t i = 0; i < best->n_symbols; i++) {
         const struct cand_symbol *symbol = &best->symbols[i];
         int64_t least = symbol->min > LEAST ? symbol->min : LEAST;
-        if (is_size(symbol) && !kept[i])
+        if (is_integer_size(symbol) && !kept[i])
             edits_add(edits, EDIT_STATIC, i, 0, 0);
         else if (kept[i] && alone && symbol->hint > least)
             edits_add(edits, EDIT_HINT, i, 0, least);
@@ -132,10 +133,11 @@ bool pass_dimension(struct search *search)
 {
     const struct candidate *best = search_best(search);
     struct edits edits = { .failed = false };
-    if (best->n_symbols == 0 || n_whole_calls(best->graph) > MOST_CALLS || !is_wide(best->graph))
+    if (best->n_symbols == 0 || n_whole_calls(best->graph) > MOST_CALLS ||
+        !has_wide_tensor(best->graph))
         return true;
     bool *kept = calloc(best->n_symbols, sizeof *kept);
-    uint32_t n = kept ? choose(best, search_failure(search), kept) : 0;
+    uint32_t n = kept ? choose_kept_symbols(best, search_failure(search), kept) : 0;
     if (n) {
         change_symbols(&edits, best, kept, n == 1);
         drop_others(&edits, best, kept);

@@ -94,7 +94,7 @@ node_id find_node_named(const struct graph *graph, struct str name)
     return NODE_NONE;
 }
 
-uint32_t n_outputs(const struct graph *graph)
+uint32_t graph_n_outputs(const struct graph *graph)
 {
     return graph->nodes[graph->n_nodes - 1].n_args;
 }

@@ -39,14 +39,14 @@ static inline bool is_whole_call(const struct graph *graph, node_id id)
  * memory ran out. */
 uint32_t *count_node_uses(const struct graph *graph);
 node_id find_node_named(const struct graph *graph, struct str name); /* NODE_NONE */
-uint32_t n_outputs(const struct graph *graph);
+uint32_t graph_n_outputs(const struct graph *graph);
 
 /* Proposals of passes that the certificate repeats, one edit each. */
 void propose_dead(const struct candidate *best, struct edits *edits);
 void propose_cuts(const struct candidate *best, struct edits *edits);
 void propose_bypasses(const struct candidate *best, struct edits *edits);
 void propose_outputs(const struct candidate *best, struct edits *edits);
-void propose_facts(const struct candidate *best, struct edits *edits);
+void propose_guards(const struct candidate *best, struct edits *edits);
 void propose_statics(const struct candidate *best, struct edits *edits);
 void propose_merges(const struct candidate *best, struct edits *edits);
 void propose_fresh(const struct candidate *best, struct edits *edits);

@@ -22,7 +22,7 @@ static void step_back(void *user, node_id id)
 }
 
 /* A part of a call's results is no step. */
-static void measure(struct hops *h, node_id call)
+static void measure_hops(struct hops *h, node_id call)
 {
     for (node_id id = 0; id < h->graph->n_nodes; id++)
         h->distance[id] = UINT32_MAX;
@@ -36,7 +36,7 @@ static void measure(struct hops *h, node_id call)
     }
 }
 
-static void propose(struct edits *edits, const struct hops *h, node_id call, uint32_t reach)
+static void propose_reach(struct edits *edits, const struct hops *h, node_id call, uint32_t reach)
 {
     edits_propose(edits);
     edits_add(edits, EDIT_KEEP_PREFIX, call, 1, 0);
@@ -55,10 +55,10 @@ bool pass_location(struct search *search)
         return true;
     h.distance = calloc((size_t)graph->n_nodes + 1, sizeof *h.distance);
     if (h.distance) {
-        measure(&h, call);
+        measure_hops(&h, call);
         for (uint32_t reach = 0; reach <= 8; reach = reach ? reach * 2 : 1)
-            propose(&edits, &h, call, reach);
-        propose(&edits, &h, call, ALL);
+            propose_reach(&edits, &h, call, reach);
+        propose_reach(&edits, &h, call, ALL);
     }
     edits.failed |= !h.distance;
     free(h.distance);

@@ -4,7 +4,7 @@
 
 void propose_outputs(const struct candidate *best, struct edits *edits)
 {
-    uint32_t n = n_outputs(best->graph);
+    uint32_t n = graph_n_outputs(best->graph);
     for (uint32_t i = 0; i < n && n > 1; i++) {
         edits_propose(edits);
         edits_add(edits, EDIT_REMOVE_OUTPUT, i, 0, 0);
@@ -24,7 +24,7 @@ static bool holds_needed(const struct search *search, const struct graph *graph,
 bool pass_outputs(struct search *search)
 {
     const struct graph *graph = search_best(search)->graph;
-    uint32_t *uses = count_node_uses(graph), n = n_outputs(graph);
+    uint32_t *uses = count_node_uses(graph), n = graph_n_outputs(graph);
     struct edits edits = { .failed = !uses };
     for (uint32_t i = 0; uses && i < n && n > 1; i++)
         if (!holds_needed(search, graph, i, uses))

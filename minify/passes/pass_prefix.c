@@ -21,7 +21,7 @@ struct ends {
 /* Once the end is found: how likely that its last call is alone to blame, beside all else. */
 static const float of_last = 0.25F;
 
-static void reverse(node_id *calls, uint32_t n)
+static void reverse_calls(node_id *calls, uint32_t n)
 {
     for (uint32_t i = 0; i < n / 2; i++) {
         node_id id = calls[i];
@@ -44,7 +44,7 @@ static bool find_ends(struct ends *ends, const struct graph *graph)
         if (is_whole_call(graph, id))
             ends->calls[ends->n++] = id;
     if (!ends->prefix) {
-        reverse(ends->calls, ends->n);
+        reverse_calls(ends->calls, ends->n);
         ends->weight[0] = of_last;
     }
     for (uint32_t i = 0; i < ends->n; i++) {
@@ -54,7 +54,7 @@ static bool find_ends(struct ends *ends, const struct graph *graph)
     return likely_weigh(graph, ends->calls, ends->places, ends->n, ends->weight);
 }
 
-static bool make(void *user, uint32_t x, struct edit *edit)
+static bool make_prefix_edit(void *user, uint32_t x, struct edit *edit)
 {
     const struct ends *ends = user;
     *edit =
@@ -71,7 +71,8 @@ static bool look_for_calls(struct search *search, bool prefix)
     if (!find_ends(&ends, search_best(search)->graph))
         good = edits_try(search, &none, NULL);
     else
-        good = ends.n < 2 || search_least(search, 0, ends.n - 1, ends.weight, make, &ends, &least);
+        good = ends.n < 2 ||
+               search_least(search, 0, ends.n - 1, ends.weight, make_prefix_edit, &ends, &least);
     if (good && ends.n > 0)
         search_note_needed(search, ends.names[least], NEEDED_CALL);
     free(ends.calls);

@@ -2,7 +2,7 @@
  * from all inputs of a rank together before it goes from one alone. */
 #include "minify/passes/pass_edits.h"
 
-static uint32_t rank_of(const struct graph *graph, node_id id)
+static uint32_t meta_rank(const struct graph *graph, node_id id)
 {
     const struct meta *meta = node_meta(graph, &graph->nodes[id]);
     bool input = graph->nodes[id].op == NODE_PLACEHOLDER;
@@ -13,8 +13,8 @@ static uint32_t max_rank(const struct graph *graph)
 {
     uint32_t ret = 0;
     for (node_id id = 0; id < graph->n_nodes; id++)
-        if (rank_of(graph, id) > ret)
-            ret = rank_of(graph, id);
+        if (meta_rank(graph, id) > ret)
+            ret = meta_rank(graph, id);
     return ret;
 }
 
@@ -27,7 +27,7 @@ static void propose_of_rank(const struct graph *graph, uint32_t rank, uint32_t d
     for (node_id id = 0; id < graph->n_nodes; id++) {
         if (graph->nodes[id].op != NODE_PLACEHOLDER)
             continue;
-        if (rank_of(graph, id) == rank) {
+        if (meta_rank(graph, id) == rank) {
             if (!any)
                 edits_propose(edits);
             any = true;
@@ -43,7 +43,7 @@ static void propose_alone(const struct graph *graph, struct edits *edits)
     for (node_id id = 0; id < graph->n_nodes; id++) {
         if (graph->nodes[id].op != NODE_PLACEHOLDER)
             continue;
-        for (uint32_t d = 0; d < rank_of(graph, id); d++) {
+        for (uint32_t d = 0; d < meta_rank(graph, id); d++) {
             edits_propose(edits);
             edits_add(edits, EDIT_DROP_DIM, position, d, 0);
         }
@@ -51,7 +51,7 @@ static void propose_alone(const struct graph *graph, struct edits *edits)
     }
 }
 
-static bool is_number(const struct graph *graph, node_id id, uint32_t d)
+static bool is_constant_size(const struct graph *graph, node_id id, uint32_t d)
 {
     const struct meta *meta = node_meta(graph, &graph->nodes[id]);
     return expr_at(&graph->pool->exprs, meta->sizes[d])->kind == EXPR_INT;
@@ -66,8 +66,8 @@ static void propose_all(const struct graph *graph, bool symbols, struct edits *e
     for (node_id id = 0; id < graph->n_nodes; id++) {
         if (graph->nodes[id].op != NODE_PLACEHOLDER)
             continue;
-        for (uint32_t d = rank_of(graph, id); d-- > 0;) {
-            if (!symbols && !is_number(graph, id, d))
+        for (uint32_t d = meta_rank(graph, id); d-- > 0;) {
+            if (!symbols && !is_constant_size(graph, id, d))
                 continue;
             if (edits->list.n == before)
                 edits_propose(edits);

@@ -3,7 +3,7 @@
  * none. */
 #include "minify/passes/pass_edits.h"
 
-static bool is_size(const struct cand_symbol *symbol)
+static bool is_backed_size(const struct cand_symbol *symbol)
 {
     return symbol->backed && symbol->has_hint;
 }
@@ -11,7 +11,7 @@ static bool is_size(const struct cand_symbol *symbol)
 void propose_statics(const struct candidate *best, struct edits *edits)
 {
     for (uint32_t i = 0; i < best->n_symbols; i++)
-        if (is_size(&best->symbols[i])) {
+        if (is_backed_size(&best->symbols[i])) {
             edits_propose(edits);
             edits_add(edits, EDIT_STATIC, i, 0, 0);
         }

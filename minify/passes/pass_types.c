@@ -1,7 +1,7 @@
 /* Plain tensors: float32 and int64, contiguous, on the CPU. */
 #include "minify/passes/pass_edits.h"
 
-static enum dtype plain_of(enum dtype dtype)
+static enum dtype default_dtype_for(enum dtype dtype)
 {
     switch (dtype) {
     case DTYPE_F64:
@@ -20,11 +20,12 @@ void propose_dtypes(const struct candidate *best, struct edits *edits)
     bool seen[DTYPE_COUNT] = { false };
     for (node_id id = 0; id < best->graph->n_nodes; id++) {
         const struct meta *meta = node_meta(best->graph, &best->graph->nodes[id]);
-        if (!meta || meta->kind != META_TENSOR || seen[meta->dtype] || !plain_of(meta->dtype))
+        if (!meta || meta->kind != META_TENSOR || seen[meta->dtype] ||
+            !default_dtype_for(meta->dtype))
             continue;
         seen[meta->dtype] = true;
         edits_propose(edits);
-        edits_add(edits, EDIT_DTYPE, meta->dtype, plain_of(meta->dtype), 0);
+        edits_add(edits, EDIT_DTYPE, meta->dtype, default_dtype_for(meta->dtype), 0);
     }
 }
 

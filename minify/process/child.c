@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct running {
+struct running_child {
     const struct child *child;
     struct child_end *end;
     pid_t pid;
@@ -33,7 +33,7 @@ static void keep_tail(struct child_end *end, const char *p, size_t n)
 
 /* Reads at most this much at a time, so that the end of a program that writes without end is
  * noticed. */
-static void read_output(struct running *running)
+static void read_child_output(struct running_child *running)
 {
     char bytes[16384];
     for (int i = 0; running->output >= 0 && i < 16; i++) {
@@ -50,7 +50,7 @@ static void read_output(struct running *running)
 }
 
 /* The process is not reaped yet, so its number cannot be that of another process. */
-static bool has_ended(pid_t pid)
+static bool has_process_ended(pid_t pid)
 {
     siginfo_t info = { 0 };
     int result = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
@@ -58,18 +58,18 @@ static bool has_ended(pid_t pid)
 }
 
 /* Waits at most `ms` for output or the end of the program. */
-static void wait_a_little(struct running *running, int ms)
+static void wait_a_little(struct running_child *running, int ms)
 {
     struct pollfd fd = { .fd = running->output, .events = POLLIN };
     if (running->output < 0)
         ms = ms < 2 ? ms : 2; /* it closed its output, and usually ends right after that */
     (void)poll(&fd, running->output >= 0, ms);
-    read_output(running);
+    read_child_output(running);
 }
 
-static bool wait_until(struct running *running, double until)
+static bool wait_until(struct running_child *running, double until)
 {
-    while (!has_ended(running->pid)) {
+    while (!has_process_ended(running->pid)) {
         if (clock_seconds() >= until)
             return false;
         wait_a_little(running, 10);
@@ -77,17 +77,17 @@ static bool wait_until(struct running *running, double until)
     return true;
 }
 
-static void end_group(struct running *running)
+static void end_group(struct running_child *running)
 {
     kill(-running->pid, SIGTERM);
     if (!wait_until(running, clock_seconds() + CHILD_GRACE_MS * 1e-3))
         kill(-running->pid, SIGKILL);
 }
 
-static void watch(struct running *running)
+static void watch(struct running_child *running)
 {
     const struct child *child = running->child;
-    while (!has_ended(running->pid)) {
+    while (!has_process_ended(running->pid)) {
         running->end->timed_out =
             child->timeout > 0 && clock_seconds() - running->began >= child->timeout;
         running->end->cancelled = child->cancel && atomic_load(child->cancel);
@@ -99,7 +99,7 @@ static void watch(struct running *running)
     }
 }
 
-static void reap(struct running *running)
+static void reap(struct running_child *running)
 {
     struct child_end *end = running->end;
     int status = 0;
@@ -109,7 +109,7 @@ static void reap(struct running *running)
     end->seconds = clock_seconds() - running->began;
     end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     end->status = end->signal ? 128 + end->signal : WEXITSTATUS(status);
-    read_output(running);
+    read_child_output(running);
 }
 
 static bool set_actions(posix_spawn_file_actions_t *actions, const struct child *child, int output)
@@ -171,7 +171,7 @@ static int spawn_script(const struct child *child, int output, pid_t *pid)
     return error;
 }
 
-static int spawn(const struct child *child, int output, pid_t *pid)
+static int spawn_child(const struct child *child, int output, pid_t *pid)
 {
     int error = spawn_as(child, child->argv[0], child->argv, output, pid);
     return error == ENOEXEC ? spawn_script(child, output, pid) : error;
@@ -191,14 +191,14 @@ static bool fail_start(const struct child *child, struct child_end *end, int err
 bool child_run(const struct child *child, struct child_end *end, struct err *err)
 {
     int ends[2];
-    struct running running = { .child = child, .end = end, .began = clock_seconds() };
+    struct running_child running = { .child = child, .end = end, .began = clock_seconds() };
     end->n = 0;
     end->status = end->signal = 0;
     end->timed_out = end->cancelled = false;
     end->seconds = 0;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return err_errno(err, "pipe");
-    int error = spawn(child, ends[1], &running.pid);
+    int error = spawn_child(child, ends[1], &running.pid);
     close(ends[1]);
     running.output = ends[0];
     if (error == 0) {

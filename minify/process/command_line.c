@@ -10,7 +10,7 @@ struct splitter {
     struct err *err;
 };
 
-static bool is_blank(char c)
+static bool is_separator(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -20,7 +20,7 @@ static bool at_end(const struct splitter *s)
     return s->at >= s->text.n;
 }
 
-static bool refuse(struct splitter *s, char c)
+static bool refuse_character(struct splitter *s, char c)
 {
     return err_set(s->err, ERR_USAGE,
                    "\"%c\" outside quotes: only one simple command can be run; use sh -c '...' "
@@ -76,7 +76,7 @@ static bool one_char(struct splitter *s, bool first)
     if (c == '\\')
         return escaped(s);
     if (c == '\0' || strchr("|&;<>()`$", c))
-        return refuse(s, c ? c : '0');
+        return refuse_character(s, c ? c : '0');
     if (c == '~' && first && s->home && (at_end(s) || s->text.p[s->at] == '/'))
         buf_puts(&s->word, s->home);
     else
@@ -89,7 +89,7 @@ static bool one_word(struct splitter *s, struct command_line *line)
     size_t start = s->at;
     buf_clear(&s->word);
     buf_puts(&s->word, ""); /* '' is a word too */
-    while (!at_end(s) && !is_blank(s->text.p[s->at]))
+    while (!at_end(s) && !is_separator(s->text.p[s->at]))
         if (!one_char(s, s->at == start))
             return false;
     struct str copy =
@@ -104,7 +104,7 @@ bool command_line_split(struct command_line *line, struct str text, const char *
     bool good = true;
     *line = (struct command_line){ 0 };
     while (good) {
-        while (!at_end(&s) && is_blank(s.text.p[s.at]))
+        while (!at_end(&s) && is_separator(s.text.p[s.at]))
             s.at++;
         if (at_end(&s))
             break;

@@ -10,7 +10,7 @@ static bool is_letter(char c)
     return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_blank(char c)
+static bool is_line_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
@@ -18,7 +18,7 @@ static bool is_blank(char c)
 enum part { PART_TEXT, PART_NUMBER, PART_BLANK, PART_PATH, PART_END };
 
 /* Whether a word is a symbol as ShapeEnv names them: s27, u0, zf3, zuf1, ps0. */
-static bool is_symbol(struct str word)
+static bool is_shape_symbol(struct str word)
 {
     static const char *const prefixes[] = { "s", "u", "zf", "zuf", "ps" };
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
@@ -33,7 +33,7 @@ static bool is_symbol(struct str word)
 }
 
 /* The number, symbol or other word at the start; true: it is one of the first two. */
-static bool take_word(struct str *rest, struct str *word)
+static bool take_signature_word(struct str *rest, struct str *word)
 {
     size_t n = 1;
     bool number = is_digit(rest->p[0]);
@@ -43,16 +43,16 @@ static bool take_word(struct str *rest, struct str *word)
         n++;
     *word = str_first(*rest, n);
     *rest = str_from(*rest, n);
-    return number || is_symbol(*word);
+    return number || is_shape_symbol(*word);
 }
 
-static bool starts_word(struct str rest)
+static bool starts_symbol_word(struct str rest)
 {
     return rest.n && (is_letter(rest.p[0]) || is_digit(rest.p[0]));
 }
 
 /* Functions of sympy that occur in sizes. */
-static bool is_function(struct str word)
+static bool is_sympy_function(struct str word)
 {
     static const char *const names[] = { "Mod",      "PythonMod", "Max", "Min", "FloorDiv",
                                          "CleanDiv", "CeilDiv",   "Eq",  "Ne",  "int_oo" };
@@ -71,9 +71,9 @@ static size_t run_length(struct str text)
     bool any = false;
     while (rest.n) {
         char c = rest.p[0];
-        if (starts_word(rest)) {
-            bool number = take_word(&rest, &word);
-            if (!number && !is_function(word))
+        if (starts_symbol_word(rest)) {
+            bool number = take_signature_word(&rest, &word);
+            if (!number && !is_sympy_function(word))
                 break;
             any |= number;
             end = number && depth == 0 ? text.n - rest.n : end;
@@ -98,7 +98,7 @@ static size_t run_length(struct str text)
 static size_t path_length(struct str text)
 {
     size_t n = 0, slash = 0;
-    while (n < text.n && !is_blank(text.p[n]) && text.p[n] != '\n' && text.p[n] != '"' &&
+    while (n < text.n && !is_line_blank(text.p[n]) && text.p[n] != '\n' && text.p[n] != '"' &&
            text.p[n] != '\'' && text.p[n] != ':' && text.p[n] != ')' && text.p[n] != ',') {
         slash = text.p[n] == '/' ? n + 1 : slash;
         n++;
@@ -111,7 +111,7 @@ static enum part next(struct str *rest, struct str *word, bool boundary)
     size_t n = 0;
     if (!rest->n || rest->p[0] == '\n')
         return PART_END;
-    while (n < rest->n && is_blank(rest->p[n]))
+    while (n < rest->n && is_line_blank(rest->p[n]))
         n++;
     if (n) {
         *rest = str_from(*rest, n);
@@ -125,8 +125,8 @@ static enum part next(struct str *rest, struct str *word, bool boundary)
         *rest = str_from(*rest, n);
         return PART_NUMBER;
     }
-    if (starts_word(*rest)) {
-        take_word(rest, word);
+    if (starts_symbol_word(*rest)) {
+        take_signature_word(rest, word);
         return PART_TEXT;
     }
     *word = str_first(*rest, 1);
@@ -177,7 +177,7 @@ static void walk_message(struct str message, bool regex, struct buf *out)
 {
     struct str rest = message, word = STR("");
     bool boundary = true, escaped_quotes = has_char(message, '"') && has_char(message, '\'');
-    while (rest.n && (is_blank(rest.p[0]) || rest.p[0] == '\n'))
+    while (rest.n && (is_line_blank(rest.p[0]) || rest.p[0] == '\n'))
         rest = str_from(rest, 1);
     for (struct str from = rest; true; from = rest) {
         enum part part = next(&rest, &word, boundary);
@@ -224,10 +224,10 @@ void signature_expr_regex(struct str expr, struct buf *out)
 {
     struct str rest = expr, word;
     while (rest.n) {
-        if (!starts_word(rest)) {
+        if (!starts_symbol_word(rest)) {
             put_regex_text(str_first(rest, 1), out);
             rest = str_from(rest, 1);
-        } else if (take_word(&rest, &word) && is_symbol(word)) {
+        } else if (take_signature_word(&rest, &word) && is_shape_symbol(word)) {
             buf_puts(out, "\\w+");
         } else {
             put_regex_text(word, out);

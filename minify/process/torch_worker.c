@@ -35,7 +35,7 @@ struct str torch_python(void)
 
 /* ---- Starting and stopping ---- */
 
-static bool spawn(struct torch_worker *worker, int socket, struct err *err)
+static bool spawn_worker(struct torch_worker *worker, int socket, struct err *err)
 {
     char number[12], unbuffered[] = "-u", command[] = "-c";
     posix_spawn_file_actions_t actions;
@@ -68,7 +68,7 @@ static bool spawn(struct torch_worker *worker, int socket, struct err *err)
 }
 
 /* Reads a line from the worker, without its end; waits at most until `until`. */
-static bool read_line(int socket, double until, char *line, size_t size)
+static bool read_worker_line(int socket, double until, char *line, size_t size)
 {
     size_t n = 0;
     while (n + 1 < size) {
@@ -104,16 +104,16 @@ static void end_worker(struct torch_worker *worker)
     worker->pid = -1;
 }
 
-static bool start_worker(struct torch_worker *worker, struct err *err)
+static bool start_torch_worker(struct torch_worker *worker, struct err *err)
 {
     int ends[2];
     char line[400];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         return err_errno(err, "socketpair");
-    bool ok = spawn(worker, ends[1], err);
+    bool ok = spawn_worker(worker, ends[1], err);
     close(ends[1]);
     worker->control = ends[0];
-    if (ok && !read_line(ends[0], clock_seconds() + START_SECONDS, line, sizeof line))
+    if (ok && !read_worker_line(ends[0], clock_seconds() + START_SECONDS, line, sizeof line))
         ok = err_set(err, ERR_ENV, "%s does not start; set $SYMTAPE_PYTHON to another Python",
                      worker->python);
     else if (ok && strncmp(line, "ready ", 6) != 0)
@@ -139,7 +139,7 @@ struct torch_worker *torch_worker_start(struct str python, struct str allow, str
     }
     if (!worker || !worker->python || !worker->script)
         err_nomem(err);
-    else if (start_worker(worker, err))
+    else if (start_torch_worker(worker, err))
         return worker;
     torch_worker_stop(worker);
     return NULL;
@@ -193,7 +193,7 @@ static int open_question(struct torch_worker *worker, struct err *err)
     bool ok = worker->control >= 0 && send_socket(worker->control, ends[1]);
     if (!ok) {
         end_worker(worker);
-        ok = start_worker(worker, err) && send_socket(worker->control, ends[1]);
+        ok = start_torch_worker(worker, err) && send_socket(worker->control, ends[1]);
     }
     pthread_mutex_unlock(&worker->lock);
     close(ends[1]);
@@ -272,8 +272,8 @@ bool torch_worker_ask(struct torch_worker *worker, struct str question, struct s
     uint64_t pid = 0;
     struct exchange x = { socket, buf_str(&text), reply, until, cancel };
     *end = TORCH_DIED;
-    if (read_line(socket, until < clock_seconds() + 60 ? until : clock_seconds() + 60, line,
-                  sizeof line) &&
+    if (read_worker_line(socket, until < clock_seconds() + 60 ? until : clock_seconds() + 60, line,
+                         sizeof line) &&
         str_to_u64(str_of(line), &pid))
         *end = converse(&x);
     if (pid > 1) {

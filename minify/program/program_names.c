@@ -106,9 +106,9 @@ static const char *const variables[] = {
 static const char *const usual[] = { "inf",   "nan",  "object", "einops",
                                      "numpy", "dict", "set",    "builtins" };
 
-#define HAS(names, name) has(names, sizeof names / sizeof *names, name)
+#define HAS(names, name) has_name_in(names, sizeof names / sizeof *names, name)
 
-static bool has(const char *const *names, size_t n, struct str name)
+static bool has_name_in(const char *const *names, size_t n, struct str name)
 {
     for (size_t i = 0; i < n; i++)
         if (str_is(name, names[i]))
@@ -116,14 +116,14 @@ static bool has(const char *const *names, size_t n, struct str name)
     return false;
 }
 
-static int compare(const void *key, const void *element)
+static int compare_name(const void *key, const void *element)
 {
     return str_cmp(*(const struct str *)key, str_of(*(const char *const *)element));
 }
 
 static bool has_base(struct str name)
 {
-    return bsearch(&name, bases, sizeof bases / sizeof *bases, sizeof *bases, compare) != NULL;
+    return bsearch(&name, bases, sizeof bases / sizeof *bases, sizeof *bases, compare_name) != NULL;
 }
 
 /* base + name */
@@ -350,7 +350,7 @@ static void put_names(struct json_writer *w, const char *key, const char *const 
     json_close(w);
 }
 
-static void put_pair(struct json_writer *w, const char *a, const char *b)
+static void put_name_pair(struct json_writer *w, const char *a, const char *b)
 {
     json_open_array(w, NULL);
     json_put_cstr(w, NULL, a);
@@ -362,15 +362,15 @@ static void put_pairs(struct json_writer *w)
 {
     json_open_array(w, "refused");
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        put_pair(w, refused[i].space, refused[i].name);
+        put_name_pair(w, refused[i].space, refused[i].name);
     json_close(w);
     json_open_array(w, "modules");
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-        put_pair(w, modules[i].prefix, modules[i].base);
+        put_name_pair(w, modules[i].prefix, modules[i].base);
     json_close(w);
     json_open_array(w, "prefixes");
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        put_pair(w, prefixes[i].from, prefixes[i].to);
+        put_name_pair(w, prefixes[i].from, prefixes[i].to);
     json_close(w);
 }
 

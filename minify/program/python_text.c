@@ -48,7 +48,7 @@ static void put_escape(struct buf *out, uint32_t c)
 }
 
 /* How many bytes were put, or stood for. */
-static size_t put_character(struct buf *out, struct str text)
+static size_t put_python_character(struct buf *out, struct str text)
 {
     size_t n;
     uint32_t c = code_point(text, &n);
@@ -71,7 +71,7 @@ void python_put_string(struct buf *out, struct str text)
         const char *escape = *text.p ? strchr(plain, *text.p) : NULL;
         if (escape)
             buf_printf(out, "\\%c", letters[escape - plain]);
-        text = str_from(text, escape ? 1 : put_character(out, text));
+        text = str_from(text, escape ? 1 : put_python_character(out, text));
     }
     buf_putc(out, '"');
 }
@@ -115,7 +115,7 @@ void python_put_comment(struct buf *out, struct str text)
             buf_puts(out, c == ':' ? "\\x3a" : "\\x3d");
             text = str_from(text, 1);
         } else {
-            text = str_from(text, put_character(out, text));
+            text = str_from(text, put_python_character(out, text));
         }
     }
     buf_putc(out, '\n');
@@ -138,16 +138,16 @@ static bool starts_with(struct str text, char c)
 
 enum { DIGITS_MAX = 1000 }; /* Python reads 4,300 (sys.set_int_max_str_digits) */
 
-struct number {
+struct python_number {
     bool negative, named; /* named: inf, nan */
     struct str text;      /* without its sign and without zeros that Python refuses */
 };
 
 /* Reads the number at the start; the rest of the text remains in *rest. */
-static bool take_number(struct str *rest, struct number *ret)
+static bool take_python_number(struct str *rest, struct python_number *ret)
 {
     struct str text = *rest;
-    *ret = (struct number){ .negative = starts_with(text, '-') };
+    *ret = (struct python_number){ .negative = starts_with(text, '-') };
     if (ret->negative || starts_with(text, '+'))
         text = str_from(text, 1);
     ret->named = str_starts(text, STR("inf")) || str_starts(text, STR("nan"));
@@ -179,7 +179,7 @@ static bool take_number(struct str *rest, struct number *ret)
     return true;
 }
 
-static void put_real(struct buf *out, const struct number *number)
+static void put_real(struct buf *out, const struct python_number *number)
 {
     if (number->named)
         buf_puts(out, "float(\"");
@@ -191,7 +191,8 @@ static void put_real(struct buf *out, const struct number *number)
 }
 
 /* Prints Python's own spelling if it has one; there is no literal for an infinity. */
-static void put_complex(struct buf *out, const struct number *real, const struct number *imaginary)
+static void put_python_complex(struct buf *out, const struct python_number *real,
+                               const struct python_number *imaginary)
 {
     bool named = real->named || imaginary->named;
     buf_puts(out, named ? "complex(" : "(");
@@ -203,11 +204,11 @@ static void put_complex(struct buf *out, const struct number *real, const struct
 
 bool python_put_number(struct buf *out, struct str text)
 {
-    const struct number zero = { .text = STR("0.0") };
-    struct number first, second;
+    const struct python_number zero = { .text = STR("0.0") };
+    struct python_number first, second;
     bool brackets = starts_with(text, '(') && str_ends(text, STR(")"));
     struct str rest = brackets ? str_first(str_from(text, 1), text.n - 2) : text;
-    if (!take_number(&rest, &first))
+    if (!take_python_number(&rest, &first))
         return false;
     if (str_is(rest, "j")) {
         second = first;
@@ -216,10 +217,10 @@ bool python_put_number(struct buf *out, struct str text)
         put_real(out, &first);
         return true;
     } else if (!(starts_with(rest, '+') || starts_with(rest, '-')) ||
-               !take_number(&rest, &second) || !str_is(rest, "j")) {
+               !take_python_number(&rest, &second) || !str_is(rest, "j")) {
         return false;
     }
-    put_complex(out, &first, &second);
+    put_python_complex(out, &first, &second);
     return true;
 }
 

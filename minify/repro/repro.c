@@ -117,7 +117,7 @@ static void put_head(struct repro *r, struct str body)
     repro_put_imports(r, body);
 }
 
-static void put_body(struct repro *r)
+static void put_program_body(struct repro *r)
 {
     repro_put_inputs(r);
     for (size_t i = 0; i < r->graphs.n; i++) {
@@ -145,7 +145,7 @@ static void put_program(struct repro *r)
     struct buf body = BUF_INIT, *out = r->out;
     repro_check_targets(r);
     r->out = &body;
-    put_body(r);
+    put_program_body(r);
     r->out = out;
     if (r->notes->refused) {
         put_refusal(r);

@@ -2,20 +2,20 @@
 #include "minify/repro/repro_inside.h"
 #include "trace/graph/graph_operator.h"
 
-struct writer {
+struct call_writer {
     struct repro *r;
     const struct repro_graph *g;
     struct buf *out;
 };
 
-static void put_arg(const struct writer *w, const struct arg *arg);
+static void put_call_arg(const struct call_writer *w, const struct arg *arg);
 
-static const struct arg *item(const struct writer *w, const struct arg *arg, uint32_t i)
+static const struct arg *list_item(const struct call_writer *w, const struct arg *arg, uint32_t i)
 {
     return &w->g->graph->args[arg->u.items.first + i];
 }
 
-static void put_keyed(const struct writer *w, const struct arg *arg)
+static void put_keyword_arg(const struct call_writer *w, const struct arg *arg)
 {
     if (arg->key.n) {
         if (!python_is_name(arg->key))
@@ -25,13 +25,13 @@ static void put_keyed(const struct writer *w, const struct arg *arg)
             repro_put_name(w->r, w->out, arg->key);
         buf_putc(w->out, '=');
     }
-    put_arg(w, arg);
+    put_call_arg(w, arg);
 }
 
 enum { KEYS_MAX = 256 }; /* of one call: no schema has that many */
 
 /* Python takes a keyword once, and nothing without one behind it. */
-static void check_keys(const struct writer *w, uint32_t first, uint32_t n)
+static void check_keys(const struct call_writer *w, uint32_t first, uint32_t n)
 {
     const struct arg *args = &w->g->graph->args[first];
     uint32_t keyed = 0;
@@ -48,43 +48,43 @@ static void check_keys(const struct writer *w, uint32_t first, uint32_t n)
     }
 }
 
-static void put_args(const struct writer *w, uint32_t first, uint32_t n)
+static void put_call_args(const struct call_writer *w, uint32_t first, uint32_t n)
 {
     check_keys(w, first, n);
     for (uint32_t i = 0; i < n; i++) {
         buf_puts(w->out, i ? ", " : "");
-        put_keyed(w, &w->g->graph->args[first + i]);
+        put_keyword_arg(w, &w->g->graph->args[first + i]);
     }
 }
 
 /* Items of a list or a tuple have no keywords. */
-static void put_elements(const struct writer *w, const struct arg *arg)
+static void put_elements(const struct call_writer *w, const struct arg *arg)
 {
     for (uint32_t i = 0; i < arg->u.items.n; i++) {
         buf_puts(w->out, i ? ", " : "");
-        put_arg(w, item(w, arg, i));
+        put_call_arg(w, list_item(w, arg, i));
     }
 }
 
-static void put_items(const struct writer *w, const struct arg *arg, const char *before,
-                      const char *after)
+static void put_call_items(const struct call_writer *w, const struct arg *arg, const char *before,
+                           const char *after)
 {
     buf_puts(w->out, before);
     put_elements(w, arg);
     buf_puts(w->out, after);
 }
 
-static void put_tuple(const struct writer *w, const struct arg *arg)
+static void put_tuple(const struct call_writer *w, const struct arg *arg)
 {
-    put_items(w, arg, "(", arg->u.items.n == 1 ? ",)" : ")");
+    put_call_items(w, arg, "(", arg->u.items.n == 1 ? ",)" : ")");
 }
 
-static void put_dict(const struct writer *w, const struct arg *arg)
+static void put_dict_arg(const struct call_writer *w, const struct arg *arg)
 {
     buf_putc(w->out, '{');
     for (uint32_t i = 0; i < arg->u.items.n; i++) {
         buf_puts(w->out, i == 0 ? "" : i % 2 ? ": " : ", ");
-        put_arg(w, item(w, arg, i));
+        put_call_arg(w, list_item(w, arg, i));
     }
     buf_putc(w->out, '}');
     if (arg->u.items.n % 2)
@@ -93,28 +93,28 @@ static void put_dict(const struct writer *w, const struct arg *arg)
 
 /* A class's repr stands for what a graph passes on, which is a tuple: namedtuples, model outputs.
  */
-static void put_called(const struct writer *w, const struct arg *arg)
+static void put_called(const struct call_writer *w, const struct arg *arg)
 {
     if (str_is(arg->text, "torch.Size") || str_is(arg->text, "range")) {
-        put_items(w, arg, str_is(arg->text, "range") ? "range(" : "torch.Size(", ")");
+        put_call_items(w, arg, str_is(arg->text, "range") ? "range(" : "torch.Size(", ")");
         return;
     }
     buf_putc(w->out, '(');
     for (uint32_t i = 0; i < arg->u.items.n; i++) {
-        put_arg(w, item(w, arg, i));
+        put_call_arg(w, list_item(w, arg, i));
         buf_puts(w->out, i + 1 < arg->u.items.n ? ", " : arg->u.items.n == 1 ? "," : "");
     }
     buf_putc(w->out, ')');
 }
 
-static void put_number(const struct writer *w, struct str text)
+static void put_python_literal(const struct call_writer *w, struct str text)
 {
     if (!python_put_number(w->out, text))
         repro_refuse(w->r, "has a number that cannot be read: %.*s", STR_ARG(str_first(text, 60)));
 }
 
 /* Prints an operator, a function or a constant that is passed as an argument. */
-static void put_target(const struct writer *w, struct str target)
+static void put_target(const struct call_writer *w, struct str target)
 {
     enum program_target kind = program_target(target, w->r->what->allow);
     struct buf why = BUF_INIT;
@@ -128,7 +128,7 @@ static void put_target(const struct writer *w, struct str target)
     buf_release(&why);
 }
 
-static void put_constant(const struct writer *w, struct str text)
+static void put_constant(const struct call_writer *w, struct str text)
 {
     if (!program_has_value(text) || !python_put_dotted(w->out, text))
         repro_refuse(w->r, "has a constant that PyTorch does not have: %.*s",
@@ -142,11 +142,11 @@ struct str repro_device(const struct repro *r, struct str device)
     return str_ends(device, STR(":0")) ? str_first(device, device.n - 2) : device;
 }
 
-static void put_node(const struct writer *w, node_id node)
+static void put_node_name(const struct call_writer *w, node_id node)
 {
     struct str name = w->g->names[node];
     if (name.n && w->g->quiet[node])
-        put_number(w, name);
+        put_python_literal(w, name);
     else if (name.n)
         repro_put_name(w->r, w->out, name);
     else {
@@ -155,7 +155,7 @@ static void put_node(const struct writer *w, node_id node)
     }
 }
 
-static void put_subgraph(const struct writer *w, struct str name)
+static void put_subgraph(const struct call_writer *w, struct str name)
 {
     const struct graph *child = repro_child(w->g->graph, name);
     if (child)
@@ -167,7 +167,7 @@ static void put_subgraph(const struct writer *w, struct str name)
 }
 
 /* Where one function runs on two devices, its own is a global name (repro_check.c). */
-static void put_device(const struct writer *w, struct str device)
+static void put_call_device(const struct call_writer *w, struct str device)
 {
     if (w->r->what->route == REPRO_CUDA && !str_is(device, "meta"))
         buf_puts(w->out, "device");
@@ -176,26 +176,26 @@ static void put_device(const struct writer *w, struct str device)
 }
 
 /* Dynamo prints devices as what the user wrote. */
-static void put_string(const struct writer *w, struct str text)
+static void put_string_arg(const struct call_writer *w, struct str text)
 {
     if (str_is(text, "cuda") || str_starts(text, STR("cuda:")))
-        put_device(w, text);
+        put_call_device(w, text);
     else
         python_put_string(w->out, text);
 }
 
-static void put_arg(const struct writer *w, const struct arg *arg)
+static void put_call_arg(const struct call_writer *w, const struct arg *arg)
 {
     switch (arg->kind) {
     case ARG_NONE: buf_puts(w->out, "None"); break;
-    case ARG_NODE: put_node(w, arg->u.node); break;
+    case ARG_NODE: put_node_name(w, arg->u.node); break;
     case ARG_BOOL: buf_puts(w->out, arg->u.integer ? "True" : "False"); break;
-    case ARG_STRING: put_string(w, arg->text); break;
-    case ARG_DEVICE: put_device(w, arg->text); break;
-    case ARG_LIST: put_items(w, arg, "[", "]"); break;
+    case ARG_STRING: put_string_arg(w, arg->text); break;
+    case ARG_DEVICE: put_call_device(w, arg->text); break;
+    case ARG_LIST: put_call_items(w, arg, "[", "]"); break;
     case ARG_TUPLE: put_tuple(w, arg); break;
-    case ARG_DICT: put_dict(w, arg); break;
-    case ARG_SLICE: put_items(w, arg, "slice(", ")"); break;
+    case ARG_DICT: put_dict_arg(w, arg); break;
+    case ARG_SLICE: put_call_items(w, arg, "slice(", ")"); break;
     case ARG_ELLIPSIS: buf_puts(w->out, "..."); break;
     case ARG_CALL: put_called(w, arg); break;
     case ARG_GRAPH: put_subgraph(w, arg->text); break;
@@ -205,7 +205,7 @@ static void put_arg(const struct writer *w, const struct arg *arg)
         break;
     case ARG_INT:
     case ARG_FLOAT:
-    case ARG_COMPLEX: put_number(w, arg->text); break;
+    case ARG_COMPLEX: put_python_literal(w, arg->text); break;
     case ARG_DTYPE:
     case ARG_LAYOUT:
     case ARG_MEMORY_FORMAT: put_constant(w, arg->text); break;
@@ -214,53 +214,54 @@ static void put_arg(const struct writer *w, const struct arg *arg)
 }
 
 /* What a '.' or a '[' follows: all but a variable in brackets. */
-static void put_object(const struct writer *w, const struct arg *arg)
+static void put_object(const struct call_writer *w, const struct arg *arg)
 {
     bool variable = arg->kind == ARG_NODE && !w->g->quiet[arg->u.node];
     buf_puts(w->out, variable ? "" : "(");
-    put_arg(w, arg);
+    put_call_arg(w, arg);
     buf_puts(w->out, variable ? "" : ")");
 }
 
 /* ---- Subscripts ---- */
 
-static void put_bound(const struct writer *w, const struct arg *arg)
+static void put_slice_bound(const struct call_writer *w, const struct arg *arg)
 {
     if (arg->kind != ARG_NONE)
-        put_arg(w, arg);
+        put_call_arg(w, arg);
 }
 
-static void put_slice(const struct writer *w, const struct arg *arg)
+static void put_slice(const struct call_writer *w, const struct arg *arg)
 {
-    put_bound(w, item(w, arg, 0));
+    put_slice_bound(w, list_item(w, arg, 0));
     buf_putc(w->out, ':');
-    put_bound(w, item(w, arg, 1));
-    if (item(w, arg, 2)->kind != ARG_NONE) {
+    put_slice_bound(w, list_item(w, arg, 1));
+    if (list_item(w, arg, 2)->kind != ARG_NONE) {
         buf_putc(w->out, ':');
-        put_arg(w, item(w, arg, 2));
+        put_call_arg(w, list_item(w, arg, 2));
     }
 }
 
-static void put_index(const struct writer *w, const struct arg *arg)
+static void put_index_arg(const struct call_writer *w, const struct arg *arg)
 {
     if (arg->kind == ARG_SLICE && arg->u.items.n == 3)
         put_slice(w, arg);
     else
-        put_arg(w, arg);
+        put_call_arg(w, arg);
 }
 
-static void put_subscript(const struct writer *w, const struct arg *of, const struct arg *index)
+static void put_subscript(const struct call_writer *w, const struct arg *of,
+                          const struct arg *index)
 {
     put_object(w, of);
     buf_putc(w->out, '[');
     if (index->kind == ARG_TUPLE && index->u.items.n > 0) {
         for (uint32_t i = 0; i < index->u.items.n; i++) {
             buf_puts(w->out, i ? ", " : "");
-            put_index(w, item(w, index, i));
+            put_index_arg(w, list_item(w, index, i));
         }
         buf_puts(w->out, index->u.items.n == 1 ? "," : "");
     } else {
-        put_index(w, index);
+        put_index_arg(w, index);
     }
     buf_putc(w->out, ']');
 }
@@ -268,7 +269,7 @@ static void put_subscript(const struct writer *w, const struct arg *of, const st
 /* ---- Calls ---- */
 
 /* Returns a subgraph that is named by its get_attr or directly. */
-static bool is_function(const struct writer *w, const struct arg *arg)
+static bool is_subgraph_function(const struct call_writer *w, const struct arg *arg)
 {
     const struct graph *graph = w->g->graph;
     if (arg->kind == ARG_NODE)
@@ -285,7 +286,7 @@ static const struct {
 #undef FORM
 };
 
-static const char *form_of(struct str target)
+static const char *target_form(struct str target)
 {
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (str_is(target, forms[i].target))
@@ -293,23 +294,23 @@ static const char *form_of(struct str target)
     return NULL;
 }
 
-static const struct arg *arg_of(const struct writer *w, const struct node *node, uint32_t i)
+static const struct arg *node_arg(const struct call_writer *w, const struct node *node, uint32_t i)
 {
     return &w->g->graph->args[node->first_arg + i];
 }
 
 /* {0}(...) calls it: a function of the program, and nothing else. */
-static void put_of_form(const struct writer *w, const struct arg *arg, char next)
+static void put_of_form(const struct call_writer *w, const struct arg *arg, char next)
 {
-    if (next == '(' && !is_function(w, arg))
+    if (next == '(' && !is_subgraph_function(w, arg))
         repro_refuse(w->r, "calls something that is not a graph");
     else if (next == '.')
         put_object(w, arg);
     else
-        put_arg(w, arg);
+        put_call_arg(w, arg);
 }
 
-static void put_form(const struct writer *w, const struct node *node, const char *form)
+static void put_form(const struct call_writer *w, const struct node *node, const char *form)
 {
     for (; *form; form++) {
         if (*form != '{') {
@@ -319,25 +320,26 @@ static void put_form(const struct writer *w, const struct node *node, const char
         bool rest = form[1] == '*';
         uint32_t i = (uint32_t)(form[rest ? 2 : 1] - '0');
         if (rest && i < node->n_args)
-            put_args(w, node->first_arg + i, node->n_args - i);
+            put_call_args(w, node->first_arg + i, node->n_args - i);
         else if (!rest && i < node->n_args)
-            put_of_form(w, arg_of(w, node, i), form[3]);
+            put_of_form(w, node_arg(w, node, i), form[3]);
         else if (!rest)
             repro_refuse(w->r, "has a call that lacks an argument");
         form += rest ? 3 : 2;
     }
 }
 
-static const struct arg *keyword(const struct writer *w, const struct node *node, struct str key)
+static const struct arg *keyword(const struct call_writer *w, const struct node *node,
+                                 struct str key)
 {
     for (uint32_t i = 0; i < node->n_args; i++)
-        if (str_eq(arg_of(w, node, i)->key, key) && arg_of(w, node, i)->kind != ARG_NONE)
-            return arg_of(w, node, i);
+        if (str_eq(node_arg(w, node, i)->key, key) && node_arg(w, node, i)->kind != ARG_NONE)
+            return node_arg(w, node, i);
     return NULL;
 }
 
 /* sym_constrain_range(u0, min=2, max=9), and the one for sizes: "2 <= u0 <= 9" as checks. */
-static bool put_range(const struct writer *w, const struct node *node)
+static bool put_range(const struct call_writer *w, const struct node *node)
 {
     bool size = str_is(node->target, "torch.ops.aten.sym_constrain_range_for_size.default") ||
                 str_is(node->target, "torch.sym_constrain_range_for_size");
@@ -346,31 +348,31 @@ static bool put_range(const struct writer *w, const struct node *node)
         node->n_args < 1)
         return false;
     buf_puts(w->out, "torch._check(");
-    put_arg(w, arg_of(w, node, 0));
+    put_call_arg(w, node_arg(w, node, 0));
     buf_puts(w->out, " >= ");
     if (min)
-        put_arg(w, min);
+        put_call_arg(w, min);
     else
         buf_puts(w->out, "0");
     if (max) {
         buf_puts(w->out, "), torch._check(");
-        put_arg(w, arg_of(w, node, 0));
+        put_call_arg(w, node_arg(w, node, 0));
         buf_puts(w->out, " <= ");
-        put_arg(w, max);
+        put_call_arg(w, max);
     }
     buf_putc(w->out, ')');
     return true;
 }
 
 /* getattr(x, "shape"): an attribute of the table, spelled out. */
-static void check_getattr(const struct writer *w, const struct node *node)
+static void check_getattr(const struct call_writer *w, const struct node *node)
 {
-    const struct arg *name = node->n_args > 1 ? arg_of(w, node, 1) : NULL;
+    const struct arg *name = node->n_args > 1 ? node_arg(w, node, 1) : NULL;
     if (!name || name->kind != ARG_STRING || !program_has_attribute(name->text))
         repro_refuse(w->r, "reads something that is not an attribute of a tensor");
 }
 
-static void put_plain(const struct writer *w, const struct node *node)
+static void put_plain(const struct call_writer *w, const struct node *node)
 {
     struct buf why = BUF_INIT;
     struct str target = node->target;
@@ -395,11 +397,11 @@ static void put_plain(const struct writer *w, const struct node *node)
     if (str_is(target, "getattr"))
         check_getattr(w, node);
     buf_putc(w->out, '(');
-    put_args(w, node->first_arg, node->n_args);
+    put_call_args(w, node->first_arg, node->n_args);
     buf_putc(w->out, ')');
 }
 
-static void put_infix(const struct writer *w, const struct node *node)
+static void put_infix_call(const struct call_writer *w, const struct node *node)
 {
     const struct graph_operator *op = graph_operator_by_target(node->target);
     if (!op || !str_eq(node->n_args == 2 ? op->infix : op->prefix, node->target)) {
@@ -407,28 +409,28 @@ static void put_infix(const struct writer *w, const struct node *node)
         return;
     }
     if (node->n_args == 2) {
-        put_arg(w, arg_of(w, node, 0));
+        put_call_arg(w, node_arg(w, node, 0));
         buf_putc(w->out, ' ');
     }
     buf_puts(w->out, op->sign.p);
     buf_puts(w->out, node->n_args == 2 ? " " : "");
-    put_arg(w, arg_of(w, node, node->n_args - 1));
+    put_call_arg(w, node_arg(w, node, node->n_args - 1));
 }
 
-static void put_function_call(const struct writer *w, const struct node *node)
+static void put_function_call(const struct call_writer *w, const struct node *node)
 {
-    const char *form = form_of(node->target);
+    const char *form = target_form(node->target);
     if (node->form == FORM_INFIX && node->n_args >= 1 && node->n_args <= 2) {
-        put_infix(w, node);
+        put_infix_call(w, node);
     } else if (node->form == FORM_GETITEM && node->n_args == 2) {
-        put_subscript(w, arg_of(w, node, 0), arg_of(w, node, 1));
+        put_subscript(w, node_arg(w, node, 0), node_arg(w, node, 1));
     } else if (str_is(node->target, "operator.getitem") && node->n_args == 2) {
-        put_subscript(w, arg_of(w, node, 0), arg_of(w, node, 1));
+        put_subscript(w, node_arg(w, node, 0), node_arg(w, node, 1));
     } else if (node->form == FORM_ATTRIBUTE && node->n_args == 2) {
-        put_object(w, arg_of(w, node, 0));
+        put_object(w, node_arg(w, node, 0));
         buf_putc(w->out, '.');
-        if (program_has_attribute(arg_of(w, node, 1)->text))
-            repro_put_name(w->r, w->out, arg_of(w, node, 1)->text);
+        if (program_has_attribute(node_arg(w, node, 1)->text))
+            repro_put_name(w->r, w->out, node_arg(w, node, 1)->text);
         else
             check_getattr(w, node);
     } else if (form) {
@@ -438,13 +440,13 @@ static void put_function_call(const struct writer *w, const struct node *node)
     }
 }
 
-static void put_method(const struct writer *w, const struct node *node)
+static void put_method(const struct call_writer *w, const struct node *node)
 {
     if (!node->n_args) {
         repro_refuse(w->r, "calls a method of nothing");
         return;
     }
-    put_object(w, arg_of(w, node, 0));
+    put_object(w, node_arg(w, node, 0));
     buf_putc(w->out, '.');
     if (program_has_method(node->target))
         repro_put_name(w->r, w->out, node->target);
@@ -452,28 +454,28 @@ static void put_method(const struct writer *w, const struct node *node)
         repro_refuse(w->r, "calls the method %.*s, which replay does not know",
                      STR_ARG(str_first(node->target, 60)));
     buf_putc(w->out, '(');
-    put_args(w, node->first_arg + 1, node->n_args - 1);
+    put_call_args(w, node->first_arg + 1, node->n_args - 1);
     buf_putc(w->out, ')');
 }
 
 /* What is assigned to is a variable, or an item of one. */
-static bool is_variable(const struct writer *w, const struct arg *arg)
+static bool is_variable(const struct call_writer *w, const struct arg *arg)
 {
     return arg->kind == ARG_NODE && w->g->names[arg->u.node].n && !w->g->quiet[arg->u.node] &&
-           !is_function(w, arg);
+           !is_subgraph_function(w, arg);
 }
 
 /* a[b] = c, a += b */
-static void put_mutation(const struct writer *w, const struct node *node)
+static void put_mutating_statement(const struct call_writer *w, const struct node *node)
 {
-    if (!node->n_args || !is_variable(w, arg_of(w, node, 0))) {
+    if (!node->n_args || !is_variable(w, node_arg(w, node, 0))) {
         repro_refuse(w->r, "assigns to something that is not a variable");
         return;
     }
     if (node->form == FORM_SETITEM && node->n_args == 3) {
-        put_subscript(w, arg_of(w, node, 0), arg_of(w, node, 1));
+        put_subscript(w, node_arg(w, node, 0), node_arg(w, node, 1));
         buf_puts(w->out, " = ");
-        put_arg(w, arg_of(w, node, 2));
+        put_call_arg(w, node_arg(w, node, 2));
         return;
     }
     const struct graph_operator *op = graph_operator_by_target(node->target);
@@ -481,11 +483,11 @@ static void put_mutation(const struct writer *w, const struct node *node)
         put_plain(w, node);
         return;
     }
-    put_arg(w, arg_of(w, node, 0));
+    put_call_arg(w, node_arg(w, node, 0));
     buf_putc(w->out, ' ');
     buf_puts(w->out, op->sign.p);
     buf_puts(w->out, "= ");
-    put_arg(w, arg_of(w, node, 1));
+    put_call_arg(w, node_arg(w, node, 1));
 }
 
 static bool is_unspelled(const struct repro *r, const struct expr_pool *pool, expr_id expr,
@@ -496,7 +498,7 @@ static bool is_unspelled(const struct repro *r, const struct expr_pool *pool, ex
 }
 
 /* Unbacked symbols are called after what made them, so that facts can speak of them. */
-static void learn_symbols(struct writer *w, const struct node *node, struct str name)
+static void learn_symbols(struct call_writer *w, const struct node *node, struct str name)
 {
     struct repro *r = w->r;
     const struct meta *meta = repro_meta(w->g->graph, node->meta);
@@ -521,13 +523,13 @@ static void learn_symbols(struct writer *w, const struct node *node, struct str 
     }
 }
 
-static void put_call_line(struct writer *w, node_id id)
+static void put_call_line(struct call_writer *w, node_id id)
 {
     const struct node *node = &w->g->graph->nodes[id];
     struct buf line = BUF_INIT;
-    struct writer to = { w->r, w->g, &line };
+    struct call_writer to = { w->r, w->g, &line };
     if (node->form == FORM_SETITEM || node->form == FORM_INPLACE) {
-        put_mutation(&to, node);
+        put_mutating_statement(&to, node);
     } else {
         if (w->g->used[id]) {
             repro_put_name(w->r, &line, w->g->names[id]);
@@ -551,7 +553,7 @@ static void put_call_line(struct writer *w, node_id id)
 }
 
 /* A variable that nothing gives: what was said of it, repro_cannot(), is why. */
-static void put_nothing(struct writer *w, node_id id)
+static void put_nothing(struct call_writer *w, node_id id)
 {
     if (!w->g->used[id] || !w->g->names[id].n)
         return;
@@ -561,7 +563,7 @@ static void put_nothing(struct writer *w, node_id id)
 }
 
 /* A number that f was given: its symbol's variable is there already. */
-static void put_number_input(struct writer *w, node_id id)
+static void put_number_input(struct call_writer *w, node_id id)
 {
     const struct node *node = &w->g->graph->nodes[id];
     const struct meta *meta = repro_meta(w->g->graph, node->meta);
@@ -591,7 +593,7 @@ static void put_number_input(struct writer *w, node_id id)
     buf_release(&text);
 }
 
-static void put_statement(struct writer *w, node_id id)
+static void put_python_statement(struct call_writer *w, node_id id)
 {
     const struct node *node = &w->g->graph->nodes[id];
     if (w->g->quiet[id])
@@ -628,20 +630,20 @@ static void put_statement(struct writer *w, node_id id)
     }
 }
 
-static void put_return(struct writer *w, const struct node *node)
+static void put_return_statement(struct call_writer *w, const struct node *node)
 {
     struct buf line = BUF_INIT;
-    struct writer to = { w->r, w->g, &line };
+    struct call_writer to = { w->r, w->g, &line };
     bool tuple = w->g->graph->returns_tuple || node->n_args > 1;
     buf_puts(&line, tuple ? "return (" : "return ");
-    put_args(&to, node->first_arg, node->n_args);
+    put_call_args(&to, node->first_arg, node->n_args);
     buf_puts(&line, !tuple ? "" : node->n_args == 1 ? ",)" : ")");
     w->r->failed |= line.failed;
     repro_put_line(w->r, buf_str(&line), 4);
     buf_release(&line);
 }
 
-static void put_signature(struct repro *r, const struct repro_graph *g, bool root)
+static void put_function_signature(struct repro *r, const struct repro_graph *g, bool root)
 {
     struct buf line = BUF_INIT;
     uint32_t n = 0;
@@ -680,28 +682,28 @@ static bool is_region(const struct repro *r, const struct repro_graph *g)
 
 void repro_put_function(struct repro *r, const struct repro_graph *g, bool root)
 {
-    struct writer w = { r, g, r->out };
+    struct call_writer w = { r, g, r->out };
     bool returned = false;
     if (!root && is_region(r, g))
         buf_puts(r->out, "@torch.compiler.nested_compile_region\n");
-    put_signature(r, g, root);
+    put_function_signature(r, g, root);
     if (root) {
         repro_put_sizes(r);
         for (uint32_t i = 0; i < g->graph->n_nodes; i++)
             if (g->graph->nodes[i].op == NODE_PLACEHOLDER)
                 put_number_input(&w, i);
-        repro_put_facts(r, 0);
+        repro_put_guards(r, 0);
     }
     for (uint32_t i = 0; i < g->graph->n_nodes; i++) {
         if (root && i)
-            repro_put_facts(r, i);
+            repro_put_guards(r, i);
         if (g->graph->nodes[i].op == NODE_OUTPUT) {
             if (root)
-                repro_put_facts(r, g->graph->n_nodes);
-            put_return(&w, &g->graph->nodes[i]);
+                repro_put_guards(r, g->graph->n_nodes);
+            put_return_statement(&w, &g->graph->nodes[i]);
             returned = true;
         } else {
-            put_statement(&w, i);
+            put_python_statement(&w, i);
         }
     }
     if (!returned)

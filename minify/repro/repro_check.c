@@ -45,7 +45,7 @@ bool repro_mutates(const struct repro *r)
     return any_target(r, is_mutation);
 }
 
-static bool has_unbacked(const struct repro *r)
+static bool has_unbacked_symbol(const struct repro *r)
 {
     for (uint32_t i = 0; i < r->candidate->n_symbols; i++)
         if (!r->candidate->symbols[i].backed)
@@ -143,7 +143,7 @@ void repro_put_imports(struct repro *r, struct str body)
         buf_puts(r->out, "from torch.fx.experimental.proxy_tensor import make_fx\n");
     if (device)
         buf_printf(r->out, "if not %s:\n    sys.exit(125)\n", device);
-    if (has_unbacked(r) && r->what->route == REPRO_COMPILE)
+    if (has_unbacked_symbol(r) && r->what->route == REPRO_COMPILE)
         buf_puts(r->out, "torch._dynamo.config.capture_scalar_outputs = True\n"
                          "torch._dynamo.config.capture_dynamic_output_shape_ops = True\n");
     buf_putc(r->out, '\n');
@@ -203,7 +203,7 @@ static void put_dynamic_shapes(struct repro *r)
     buf_release(&line);
 }
 
-static void put_module(struct repro *r)
+static void put_module_class(struct repro *r)
 {
     struct buf names = BUF_INIT;
     for (size_t i = 0; i < r->inputs.n; i++) {
@@ -240,12 +240,12 @@ static void put_backend(struct repro *r)
 static void put_preparation(struct repro *r)
 {
     if (r->what->route == REPRO_EXPORT || r->what->route == REPRO_DECOMPOSE)
-        put_module(r);
+        put_module_class(r);
     if (r->what->route == REPRO_COMPILE && asks_guards(r))
         put_backend(r);
 }
 
-static void put_compile(struct repro *r, const char *assigned)
+static void put_compile_call(struct repro *r, const char *assigned)
 {
     const char *inputs = "inputs";
     switch (r->what->route) {
@@ -317,7 +317,7 @@ static void put_raises(struct repro *r)
     struct buf regex = BUF_INIT;
     signature_regex(without_class(r->what->message), &regex);
     buf_puts(r->out, "try:\n    ");
-    put_compile(r, "");
+    put_compile_call(r, "");
     buf_puts(r->out, "except Exception as error:\n    print(type(error).__name__, error)\n");
     if (regex.n) {
         buf_puts(r->out, "    sys.exit(1 if re.search(");
@@ -337,7 +337,7 @@ static void put_raises(struct repro *r)
 static void put_specializes(struct repro *r)
 {
     buf_puts(r->out, "try:\n    ");
-    put_compile(r, "");
+    put_compile_call(r, "");
     buf_puts(r->out,
              "except Exception as error:\n    print(error)\n"
              "    sys.exit(1 if \"specialized it to be a constant\" in str(error) else 125)\n");
@@ -346,7 +346,7 @@ static void put_specializes(struct repro *r)
 static void put_wrong(struct repro *r)
 {
     buf_puts(r->out, "try:\n    ");
-    put_compile(r, "actual = ");
+    put_compile_call(r, "actual = ");
     buf_printf(r->out, "    torch.testing.assert_close(actual, expected, equal_nan=True%s)\n",
                r->what->route == REPRO_CUDA ? ", check_device=False" : "");
     buf_puts(r->out, "except AssertionError as error:\n    print(error)\n    sys.exit(1)\n"
@@ -365,11 +365,11 @@ static const char *env_list(const struct repro *r)
     }
 }
 
-static void put_guards(struct repro *r)
+static void put_guard_checks(struct repro *r)
 {
     struct buf regex = BUF_INIT;
     signature_expr_regex(r->what->expr, &regex);
-    put_compile(r, "");
+    put_compile_call(r, "");
     buf_printf(r->out, "guards = [str(guard.expr) for env in %s for guard in env.guards]\n",
                env_list(r));
     buf_puts(r->out, "print(*guards, sep=\"\\n\")\n");
@@ -397,8 +397,8 @@ void repro_put_check(struct repro *r)
     case REPRO_SPECIALIZES: put_specializes(r); break;
     case REPRO_WRONG: put_wrong(r); break;
     case REPRO_GUARD:
-    case REPRO_GUARDS: put_guards(r); break;
-    case REPRO_RUNS: put_compile(r, ""); break;
+    case REPRO_GUARDS: put_guard_checks(r); break;
+    case REPRO_RUNS: put_compile_call(r, ""); break;
     case REPRO_NOTHING: break;
     }
 }

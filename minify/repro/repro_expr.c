@@ -45,7 +45,8 @@ static bool put_operands(struct repro *r, const struct expr_pool *pool, expr_id 
     return good;
 }
 
-static bool put_call(struct repro *r, const struct expr_pool *pool, expr_id expr, struct buf *out)
+static bool put_expr_call(struct repro *r, const struct expr_pool *pool, expr_id expr,
+                          struct buf *out)
 {
     const struct expr *e = expr_at(pool, expr);
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
@@ -59,7 +60,8 @@ static bool put_call(struct repro *r, const struct expr_pool *pool, expr_id expr
     return false;
 }
 
-static bool put_op(struct repro *r, const struct expr_pool *pool, expr_id expr, struct buf *out)
+static bool put_expr_operator(struct repro *r, const struct expr_pool *pool, expr_id expr,
+                              struct buf *out)
 {
     const struct expr *e = expr_at(pool, expr);
     const char *sign = str_is(e->text, "&") ? "and" : str_is(e->text, "|") ? "or" : NULL;
@@ -92,8 +94,8 @@ bool repro_put_expr(struct repro *r, const struct expr_pool *pool, expr_id expr,
             return false;
         repro_put_name(r, out, r->spelled[symbol]);
         return true;
-    case EXPR_OP: return put_op(r, pool, expr, out);
-    case EXPR_CALL: return put_call(r, pool, expr, out);
+    case EXPR_OP: return put_expr_operator(r, pool, expr, out);
+    case EXPR_CALL: return put_expr_call(r, pool, expr, out);
     default: return false;
     }
 }
@@ -112,11 +114,11 @@ struct str repro_bare(struct str text)
 }
 
 /* Of a compile that failed: a branch over what nobody knows, which a check would take away. */
-static bool is_question(const struct repro *r, const struct cand_fact *fact,
-                        const struct expr_pool *pool)
+static bool is_data_dependent_branch(const struct repro *r, const struct cand_guard *guard,
+                                     const struct expr_pool *pool)
 {
     uint32_t symbol;
-    if (fact->deferred || r->what->check != REPRO_RAISES)
+    if (guard->deferred || r->what->check != REPRO_RAISES)
         return false;
     for (size_t i = 0; i < pool->exprs.n; i++)
         if (repro_bare_symbol(r, pool, (expr_id)i, &symbol) &&
@@ -125,18 +127,18 @@ static bool is_question(const struct repro *r, const struct cand_fact *fact,
     return false;
 }
 
-void repro_put_facts(struct repro *r, node_id before)
+void repro_put_guards(struct repro *r, node_id before)
 {
-    for (uint32_t i = 0; i < r->candidate->n_facts; i++) {
-        const struct cand_fact *fact = &r->candidate->facts[i];
+    for (uint32_t i = 0; i < r->candidate->n_guards; i++) {
+        const struct cand_guard *guard = &r->candidate->guards[i];
         struct expr_pool pool = { 0 };
         struct err err = { 0 };
         struct buf text = BUF_INIT;
-        if (fact->node != before)
+        if (guard->node != before)
             continue;
-        expr_id expr = expr_parse(&pool, fact->expr, &err);
+        expr_id expr = expr_parse(&pool, guard->expr, &err);
         if (expr != EXPR_NONE && repro_put_expr(r, &pool, expr, &text)) {
-            bool question = is_question(r, fact, &pool);
+            bool question = is_data_dependent_branch(r, guard, &pool);
             buf_puts(r->out, question ? "    if " : "    torch._check(");
             buf_put(r->out, repro_bare(buf_str(&text)));
             buf_puts(r->out, question ? ":\n        pass\n" : ")\n");

@@ -34,7 +34,7 @@ static void bind_all(const struct repro *r, const struct graph *graph, const str
             bound[symbol] = true;
 }
 
-static bool add_input(struct repro *r, const struct repro_graph *g, uint32_t i, bool *bound)
+static bool add_repro_input(struct repro *r, const struct repro_graph *g, uint32_t i, bool *bound)
 {
     const struct node *node = &g->graph->nodes[i];
     const struct meta *meta = repro_meta(g->graph, node->meta);
@@ -47,7 +47,7 @@ static bool add_input(struct repro *r, const struct repro_graph *g, uint32_t i, 
                                                       .constant = node->op == NODE_GET_ATTR });
 }
 
-static void check_input(struct repro *r, const struct graph *graph, const struct node *node)
+static void check_input_node(struct repro *r, const struct graph *graph, const struct node *node)
 {
     const struct meta *meta = repro_meta(graph, node->meta);
     bool known = meta && (meta->kind == META_TENSOR || meta->kind == META_SYM);
@@ -65,15 +65,15 @@ static bool add_tensors(struct repro *r, bool *bound)
     for (uint32_t i = 0; i < g->graph->n_nodes; i++) {
         if (!g->used[i])
             continue;
-        check_input(r, g->graph, &g->graph->nodes[i]);
-        if (is_tensor_input(g->graph, &g->graph->nodes[i]) && !add_input(r, g, i, bound))
+        check_input_node(r, g->graph, &g->graph->nodes[i]);
+        if (is_tensor_input(g->graph, &g->graph->nodes[i]) && !add_repro_input(r, g, i, bound))
             return false;
     }
     for (uint32_t i = 0; i < g->graph->n_nodes; i++) {
         const struct node *node = &g->graph->nodes[i];
         if (!g->used[i] && node->op == NODE_PLACEHOLDER && is_tensor_input(g->graph, node) &&
             binds_needed(r, g->graph, repro_meta(g->graph, node->meta), bound) &&
-            !add_input(r, g, i, bound))
+            !add_repro_input(r, g, i, bound))
             return false;
     }
     return true;
@@ -149,7 +149,8 @@ struct input_shape {
     struct str device;
 };
 
-static bool shape_of(struct repro *r, const struct repro_input *input, struct input_shape *s)
+static bool read_input_shape(struct repro *r, const struct repro_input *input,
+                             struct input_shape *s)
 {
     const struct meta *meta = repro_meta(input->graph, input->meta);
     if (!meta) {
@@ -190,7 +191,7 @@ static bool strides_in_order(const struct input_shape *s, const unsigned *order)
 }
 
 /* Whether two elements of a tensor share their memory. */
-static bool overlaps(const struct input_shape *s)
+static bool input_overlaps(const struct input_shape *s)
 {
     for (uint32_t a = 0; a < s->n; a++) {
         int64_t below = 0;
@@ -274,7 +275,7 @@ static void put_strided(struct repro *r, const struct input_shape *s, struct buf
     struct input_shape flat = { .n = 1, .dtype = s->dtype, .device = s->device };
     for (uint32_t d = 0; d < s->n; d++)
         extent += s->size[d] > 1 ? (s->size[d] - 1) * s->stride[d] : 0;
-    if (overlaps(s) || family_of(s->dtype) == FAMILY_OTHER) {
+    if (input_overlaps(s) || family_of(s->dtype) == FAMILY_OTHER) {
         flat.size[0] = extent;
         put_dense(r, &flat, out);
         buf_puts(out, ".as_strided(");
@@ -292,7 +293,7 @@ static void put_strided(struct repro *r, const struct input_shape *s, struct buf
     buf_puts(out, family_of(s->dtype) == FAMILY_FLOAT ? ").normal_()" : ").random_(2)");
 }
 
-static void put_tensor(struct repro *r, const struct input_shape *s, struct buf *out)
+static void put_input_tensor(struct repro *r, const struct input_shape *s, struct buf *out)
 {
     static const unsigned last[] = { 1, 3, 2, 0 };
     if (strides_in_order(s, NULL)) {
@@ -359,12 +360,12 @@ static bool put_read_out(struct repro *r, const struct repro_input *input,
     return true;
 }
 
-static void put_input(struct repro *r, const struct repro_input *input, struct buf *line)
+static void put_input_value(struct repro *r, const struct repro_input *input, struct buf *line)
 {
     struct input_shape s;
     repro_put_name(r, line, input->name);
     buf_puts(line, " = ");
-    if (!shape_of(r, input, &s)) {
+    if (!read_input_shape(r, input, &s)) {
         repro_cannot(r, "the sizes of the input %.*s have no hint", STR_ARG(input->name));
         buf_puts(line, "None");
     } else if (family_of(s.dtype) == FAMILY_INTEGER && s.dtype != DTYPE_B8 &&
@@ -376,19 +377,19 @@ static void put_input(struct repro *r, const struct repro_input *input, struct b
         put_options(r, &s, true, line);
         buf_putc(line, ')');
     } else {
-        put_tensor(r, &s, line);
+        put_input_tensor(r, &s, line);
     }
 }
 
 /* ---- Marks ---- */
 
-static bool is_symbolic(const struct repro *r, const struct expr_pool *pool, expr_id expr)
+static bool is_symbolic_size(const struct repro *r, const struct expr_pool *pool, expr_id expr)
 {
     const struct expr *e = expr_at(pool, expr);
     uint32_t symbol;
     bool ret = repro_bare_symbol(r, pool, expr, &symbol);
     for (uint32_t i = 0; i < e->n_children; i++)
-        ret = ret || is_symbolic(r, pool, expr_child(pool, expr, i));
+        ret = ret || is_symbolic_size(r, pool, expr_child(pool, expr, i));
     return ret;
 }
 
@@ -416,8 +417,8 @@ static enum mark mark_of_dim(const struct repro *r, const struct repro_input *in
     if (input->constant)
         return MARK_NONE;
     if (meta && !repro_bare_symbol(r, &input->graph->pool->exprs, meta->sizes[dim], &number))
-        return is_symbolic(r, &input->graph->pool->exprs, meta->sizes[dim]) ? MARK_MAYBE
-                                                                            : MARK_NONE;
+        return is_symbolic_size(r, &input->graph->pool->exprs, meta->sizes[dim]) ? MARK_MAYBE
+                                                                                 : MARK_NONE;
     *symbol = &r->candidate->symbols[number];
     return mark_of(r, *symbol);
 }
@@ -499,7 +500,7 @@ void repro_put_inputs(struct repro *r)
     buf_printf(r->out, "torch.manual_seed(%llu)\n", (unsigned long long)r->candidate->seed);
     for (size_t i = 0; i < r->inputs.n; i++) {
         struct buf line = BUF_INIT;
-        put_input(r, &r->inputs.v[i], &line);
+        put_input_value(r, &r->inputs.v[i], &line);
         buf_putc(&line, '\n');
         buf_put(r->out, buf_str(&line));
         r->failed = r->failed || line.failed;
@@ -538,7 +539,7 @@ static void put_equal(struct repro *r, const struct repro_input *input, uint32_t
     buf_release(&text);
 }
 
-static void put_floats(struct repro *r)
+static void put_float_inputs(struct repro *r)
 {
     for (uint32_t i = 0; i < r->candidate->n_symbols; i++) {
         const struct cand_symbol *s = &r->candidate->symbols[i];
@@ -576,7 +577,7 @@ void repro_put_sizes(struct repro *r)
             if (bare && r->needed[symbol] && !r->spelled[symbol].n)
                 put_definition(r, &names, &values, symbol, input->name, d);
             else if (bare ? r->needed[symbol]
-                          : is_symbolic(r, &input->graph->pool->exprs, meta->sizes[d])) {
+                          : is_symbolic_size(r, &input->graph->pool->exprs, meta->sizes[d])) {
                 r->failed |= !vec_reserve(&equal, 1);
                 if (r->failed)
                     break;
@@ -596,7 +597,7 @@ void repro_put_sizes(struct repro *r)
         r->failed |= line.failed;
         buf_release(&line);
     }
-    put_floats(r);
+    put_float_inputs(r);
     for (size_t i = 0; i < equal.n; i++)
         put_equal(r, equal.v[i].input, equal.v[i].dim);
     vec_release(&equal);

@@ -94,7 +94,7 @@ bool repro_put_expr(struct repro *r, const struct expr_pool *pool, expr_id expr,
 struct str repro_bare(struct str text);
 /* The facts that come before a node, as checks in f; those whose symbols have no spelling are left
  * out. */
-void repro_put_facts(struct repro *r, node_id before);
+void repro_put_guards(struct repro *r, node_id before);
 
 /* repro_call.c */
 void repro_put_function(struct repro *r, const struct repro_graph *g, bool root);

@@ -6,7 +6,7 @@
 
 enum { NAME_MAX = 200 };
 
-static bool is_identifier_char(char c)
+static bool is_python_name_char(char c)
 {
     return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
@@ -38,7 +38,7 @@ static void shorten(struct str wish, struct buf *out)
     }
 }
 
-static bool is_taken(const struct repro *r, struct str name)
+static bool is_name_taken(const struct repro *r, struct str name)
 {
     return intern_find(&r->taken, name) != INTERN_NONE ||
            intern_find(&r->local, name) != INTERN_NONE;
@@ -69,7 +69,7 @@ struct str repro_name(struct repro *r, struct str wish, bool global)
         buf_put(&text, digits);
     }
     for (size_t i = 0; i < text.n; i++)
-        if (!is_identifier_char(text.p[i])) {
+        if (!is_python_name_char(text.p[i])) {
             text.p[i] = '_';
             renamed = true;
         }
@@ -78,7 +78,7 @@ struct str repro_name(struct repro *r, struct str wish, bool global)
         renamed = true;
     }
     size_t stem = text.n;
-    for (unsigned k = 1; !text.failed && is_taken(r, buf_str(&text)); k++) {
+    for (unsigned k = 1; !text.failed && is_name_taken(r, buf_str(&text)); k++) {
         text.n = stem;
         if (k == 1)
             buf_putc(&text, '_');
@@ -224,7 +224,7 @@ static bool name_node(struct repro *r, struct repro_graph *g, uint32_t i, bool r
 
 /* Not the subgraph's own name: Dynamo would give it to the one that it makes of this function, and
  * trips over a global of that name (torch 2.13). */
-static struct str function_name(struct repro *r, struct str name)
+static struct str subgraph_function_name(struct repro *r, struct str name)
 {
     struct buf wish = BUF_INIT;
     buf_put(&wish, name);
@@ -234,7 +234,7 @@ static struct str function_name(struct repro *r, struct str name)
     return ret;
 }
 
-static bool add_graph(struct repro *r, const struct graph *graph, bool root, unsigned depth)
+static bool name_graph(struct repro *r, const struct graph *graph, bool root, unsigned depth)
 {
     struct repro_graph g = { .graph = graph };
     if (depth > 64) {
@@ -242,9 +242,9 @@ static bool add_graph(struct repro *r, const struct graph *graph, bool root, uns
         return true;
     }
     for (uint32_t i = 0; i < graph->n_children; i++)
-        if (!add_graph(r, graph->children[i], false, depth + 1))
+        if (!name_graph(r, graph->children[i], false, depth + 1))
             return false;
-    g.function = root ? STR("f") : function_name(r, graph->name);
+    g.function = root ? STR("f") : subgraph_function_name(r, graph->name);
     g.names = arena_array(&r->arena, struct str, graph->n_nodes + 1);
     g.used = arena_array(&r->arena, bool, graph->n_nodes + 1);
     g.quiet = arena_array(&r->arena, bool, graph->n_nodes + 1);
@@ -268,12 +268,12 @@ static void need_symbols(struct repro *r, const struct expr_pool *pool, expr_id 
         need_symbols(r, pool, expr_child(pool, expr, i));
 }
 
-static void need_of_facts(struct repro *r)
+static void need_of_guards(struct repro *r)
 {
-    for (uint32_t i = 0; i < r->candidate->n_facts; i++) {
+    for (uint32_t i = 0; i < r->candidate->n_guards; i++) {
         struct expr_pool pool = { 0 };
         struct err err = { 0 };
-        expr_id expr = expr_parse(&pool, r->candidate->facts[i].expr, &err);
+        expr_id expr = expr_parse(&pool, r->candidate->guards[i].expr, &err);
         if (expr != EXPR_NONE)
             need_symbols(r, &pool, expr);
         expr_pool_release(&pool);
@@ -298,8 +298,8 @@ static bool name_symbols(struct repro *r)
 {
     for (uint32_t i = 0; i < r->candidate->n_symbols; i++) {
         struct str name = r->candidate->symbols[i].name;
-        bool fits =
-            python_is_name(name) && name.n <= NAME_MAX && !is_special(name) && !is_taken(r, name);
+        bool fits = python_is_name(name) && name.n <= NAME_MAX && !is_special(name) &&
+                    !is_name_taken(r, name);
         r->symbol_names[i] = fits ? name : repro_name(r, name, true);
         if (!r->symbol_names[i].p || (fits && intern(&r->taken, name) == INTERN_NONE))
             return false;
@@ -310,11 +310,11 @@ static bool name_symbols(struct repro *r)
 bool repro_prepare(struct repro *r)
 {
     if (!program_reserve(&r->taken) || !name_symbols(r) ||
-        !add_graph(r, r->candidate->graph, true, 0))
+        !name_graph(r, r->candidate->graph, true, 0))
         return false;
     if (!r->graphs.n) /* said already */
         return true;
-    need_of_facts(r);
+    need_of_guards(r);
     need_of_numbers(r);
     return true;
 }

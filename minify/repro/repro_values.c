@@ -61,7 +61,7 @@ static bool is_free(const struct repro *r, uint32_t i)
 }
 
 /* Returns the change of the gap when the symbol grows by one, or 0 if that is not known. */
-static int64_t slope_of(const struct claim *c, uint32_t i)
+static int64_t gap_slope(const struct claim *c, uint32_t i)
 {
     int64_t before, after = 0, *value = &c->r->values[i];
     if (!is_free(c->r, i) || *value == INT64_MAX || !gap(c, &before))
@@ -95,10 +95,10 @@ static bool repair(const struct claim *c)
     if (!gap(c, &is) || missing(c->relation, is) == 0)
         return false;
     for (uint32_t i = 0; i < all; i++)
-        n += slope_of(c, i) != 0;
+        n += gap_slope(c, i) != 0;
     for (uint32_t k = 0; k < all && n && gap(c, &is); k++) {
         uint32_t i = c->round % 2 ? all - 1 - k : k;
-        int64_t slope = slope_of(c, i), wanted = missing(c->relation, is);
+        int64_t slope = gap_slope(c, i), wanted = missing(c->relation, is);
         if (slope == 0 || wanted == 0)
             continue;
         move(c, i, slope, even ? wanted / n : wanted);
@@ -107,14 +107,15 @@ static bool repair(const struct claim *c)
     return true;
 }
 
-static bool hold(struct repro *r, const struct expr_pool *pool, expr_id expr, unsigned round)
+static bool satisfy_claim(struct repro *r, const struct expr_pool *pool, expr_id expr,
+                          unsigned round)
 {
     const struct expr *e = expr_at(pool, expr);
     struct claim claim = { .r = r, .pool = pool, .relation = relation_of(e), .round = round };
     bool ret = false;
     if (e->kind == EXPR_OP && str_is(e->text, "&")) {
         for (uint32_t i = 0; i < e->n_children; i++)
-            ret |= hold(r, pool, expr_child(pool, expr, i), round);
+            ret |= satisfy_claim(r, pool, expr_child(pool, expr, i), round);
         return ret;
     }
     if (claim.relation == REL_NONE)
@@ -124,21 +125,21 @@ static bool hold(struct repro *r, const struct expr_pool *pool, expr_id expr, un
     return repair(&claim);
 }
 
-static bool hold_facts(struct repro *r, unsigned round)
+static bool satisfy_guards(struct repro *r, unsigned round)
 {
     bool ret = false;
-    for (uint32_t i = 0; i < r->candidate->n_facts; i++) {
+    for (uint32_t i = 0; i < r->candidate->n_guards; i++) {
         struct expr_pool pool = { 0 };
         struct err err = { 0 };
-        expr_id expr = expr_parse(&pool, r->candidate->facts[i].expr, &err);
-        ret |= expr != EXPR_NONE && hold(r, &pool, expr, round);
+        expr_id expr = expr_parse(&pool, r->candidate->guards[i].expr, &err);
+        ret |= expr != EXPR_NONE && satisfy_claim(r, &pool, expr, round);
         expr_pool_release(&pool);
     }
     return ret;
 }
 
 /* torch._check(eq), aten._assert_scalar(eq, "...") */
-static bool hold_asserts(struct repro *r, unsigned round)
+static bool satisfy_asserts(struct repro *r, unsigned round)
 {
     const struct graph *graph = r->candidate->graph;
     bool ret = false;
@@ -150,7 +151,7 @@ static bool hold_asserts(struct repro *r, unsigned round)
         const struct meta *meta =
             of && of->kind == ARG_NODE ? repro_meta(graph, graph->nodes[of->u.node].meta) : NULL;
         if (meta && meta->kind == META_SYM)
-            ret |= hold(r, &graph->pool->exprs, meta->sizes[0], round);
+            ret |= satisfy_claim(r, &graph->pool->exprs, meta->sizes[0], round);
     }
     return ret;
 }
@@ -169,8 +170,8 @@ bool repro_choose_values(struct repro *r)
         r->values[i] = s->has_hint ? s->hint : value;
     }
     for (unsigned round = 0; round < ROUNDS; round++) {
-        bool facts = hold_facts(r, round), asserts = hold_asserts(r, round);
-        if (!facts && !asserts)
+        bool guards = satisfy_guards(r, round), asserts = satisfy_asserts(r, round);
+        if (!guards && !asserts)
             break;
     }
     return true;

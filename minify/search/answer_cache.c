@@ -2,7 +2,7 @@
 
 /* The hash is one already: its low bits are as good as any. Returns the slot of the entry, or the
  * empty one where it would go. */
-static size_t slot_of(const struct cache *cache, struct cand_hash hash)
+static size_t cache_slot(const struct cache *cache, struct cand_hash hash)
 {
     size_t slot = (size_t)hash.low & (cache->n_slots - 1);
     while (cache->slots[slot] && !cand_hash_eq(cache->entries.v[cache->slots[slot] - 1].hash, hash))
@@ -10,15 +10,15 @@ static size_t slot_of(const struct cache *cache, struct cand_hash hash)
     return slot;
 }
 
-struct known *cache_find(const struct cache *cache, struct cand_hash hash)
+struct cached_answer *cache_find(const struct cache *cache, struct cand_hash hash)
 {
     if (cache->n_slots == 0)
         return NULL;
-    uint32_t entry = cache->slots[slot_of(cache, hash)];
+    uint32_t entry = cache->slots[cache_slot(cache, hash)];
     return entry ? &cache->entries.v[entry - 1] : NULL;
 }
 
-static bool grow(struct cache *cache)
+static bool cache_grow(struct cache *cache)
 {
     size_t n = cache->n_slots ? cache->n_slots * 2 : 256;
     uint32_t *slots = calloc(n, sizeof *slots);
@@ -28,33 +28,33 @@ static bool grow(struct cache *cache)
     cache->slots = slots;
     cache->n_slots = n;
     for (size_t i = 0; i < cache->entries.n; i++)
-        slots[slot_of(cache, cache->entries.v[i].hash)] = (uint32_t)i + 1;
+        slots[cache_slot(cache, cache->entries.v[i].hash)] = (uint32_t)i + 1;
     return true;
 }
 
-static bool keep_text(struct cache *cache, struct str *text)
+static bool cache_copy_text(struct cache *cache, struct str *text)
 {
     *text = text->n ? arena_copy(&cache->texts, *text) : STR("");
     return text->p != NULL;
 }
 
-static bool keep_texts(struct cache *cache, struct known *known)
+static bool keep_texts(struct cache *cache, struct cached_answer *known)
 {
     struct signature *signature = &known->signature;
-    return keep_text(cache, &known->node) && keep_text(cache, &signature->kind) &&
-           keep_text(cache, &signature->message) && keep_text(cache, &signature->op) &&
-           keep_text(cache, &signature->frame) && keep_text(cache, &known->text);
+    return cache_copy_text(cache, &known->node) && cache_copy_text(cache, &signature->kind) &&
+           cache_copy_text(cache, &signature->message) && cache_copy_text(cache, &signature->op) &&
+           cache_copy_text(cache, &signature->frame) && cache_copy_text(cache, &known->text);
 }
 
-bool cache_add(struct cache *cache, const struct known *known)
+bool cache_add(struct cache *cache, const struct cached_answer *known)
 {
-    struct known added = *known;
+    struct cached_answer added = *known;
     if (cache->entries.n >= UINT32_MAX / 2 ||
-        (cache->entries.n * 2 >= cache->n_slots && !grow(cache)))
+        (cache->entries.n * 2 >= cache->n_slots && !cache_grow(cache)))
         return false;
     if (!keep_texts(cache, &added))
         return false;
-    struct known *old = cache_find(cache, known->hash);
+    struct cached_answer *old = cache_find(cache, known->hash);
     if (old) {
         added.needed |= old->needed;
         *old = added;
@@ -62,7 +62,7 @@ bool cache_add(struct cache *cache, const struct known *known)
     }
     if (!vec_push(&cache->entries, added))
         return false;
-    cache->slots[slot_of(cache, known->hash)] = (uint32_t)cache->entries.n;
+    cache->slots[cache_slot(cache, known->hash)] = (uint32_t)cache->entries.n;
     return true;
 }
 

@@ -9,7 +9,7 @@
 #include "trace/base/vec.h"
 
 /* The answer to one candidate. */
-struct known {
+struct cached_answer {
     struct cand_hash hash;
     enum verdict verdict;
     uint32_t attempts;          /* how often it was asked for that */
@@ -24,7 +24,7 @@ struct known {
 };
 
 struct cache {
-    vec_of(struct known)
+    vec_of(struct cached_answer)
     entries;         /* in the order of coming in */
     uint32_t *slots; /* entry + 1, or 0; open addressing, a power of two */
     size_t n_slots;
@@ -33,10 +33,10 @@ struct cache {
 #define CACHE_INIT ((struct cache){ 0 })
 
 /* NULL when it is not known; the pointer is good until the next cache_add(). */
-struct known *cache_find(const struct cache *cache, struct cand_hash hash);
+struct cached_answer *cache_find(const struct cache *cache, struct cand_hash hash);
 /* Takes `known` in, its text copied; one of the same hash is replaced, but stays needed. False
  * when memory ran out. */
-bool cache_add(struct cache *cache, const struct known *known);
+bool cache_add(struct cache *cache, const struct cached_answer *known);
 void cache_release(struct cache *cache);
 
 static inline bool cand_hash_eq(struct cand_hash a, struct cand_hash b)

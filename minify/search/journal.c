@@ -24,7 +24,7 @@ static bool fail_journal(const struct journal *journal, struct err *err)
     return err_errno(err, "%s", journal->path);
 }
 
-static bool write_all(struct journal *journal, struct str bytes, struct err *err)
+static bool write_journal_bytes(struct journal *journal, struct str bytes, struct err *err)
 {
     while (bytes.n > 0 && !journal->failed) {
         ssize_t wrote = write(journal->fd, bytes.p, bytes.n);
@@ -57,7 +57,8 @@ static bool read_journal(struct journal *journal, struct buf *text, struct err *
 }
 
 /* The texts of a record, unescaped one after the other in `texts`. */
-static void take_texts(const struct journal_record *record, struct buf *texts, struct known *known)
+static void take_texts(const struct journal_record *record, struct buf *texts,
+                       struct cached_answer *known)
 {
     const struct str from[] = {
         record->node,         record->signature.kind,  record->signature.message,
@@ -80,18 +81,18 @@ static void take_texts(const struct journal_record *record, struct buf *texts, s
 
 static bool take_record(const struct journal_record *record, struct cache *cache, struct err *err)
 {
-    struct known *old = cache_find(cache, record->hash);
+    struct cached_answer *old = cache_find(cache, record->hash);
     if (record->again) {
         if (old)
             *(record->verdict == VERDICT_INTERESTING ? &old->confirmed : &old->doubted) += 1;
         return true;
     }
     struct buf texts = BUF_INIT;
-    struct known known = { .hash = record->hash,
-                           .verdict = record->verdict,
-                           .attempts = record->attempts,
-                           .seconds = record->seconds,
-                           .resumed = true };
+    struct cached_answer known = { .hash = record->hash,
+                                   .verdict = record->verdict,
+                                   .attempts = record->attempts,
+                                   .seconds = record->seconds,
+                                   .resumed = true };
     take_texts(record, &texts, &known);
     bool good = (!texts.failed && cache_add(cache, &known)) || err_nomem(err);
     buf_release(&texts);
@@ -130,13 +131,13 @@ static bool begin_journal(struct journal *journal, const struct journal_head *he
     bool good = text.failed ? err_nomem(err) : true;
     if (good && (ftruncate(journal->fd, 0) != 0 || lseek(journal->fd, 0, SEEK_SET) < 0))
         good = fail_journal(journal, err);
-    good = good && write_all(journal, buf_str(&text), err);
+    good = good && write_journal_bytes(journal, buf_str(&text), err);
     buf_release(&text);
     return good;
 }
 
-static bool refuse(const struct journal *journal, const struct journal_head *head,
-                   const struct journal_head *there, struct err *err)
+static bool refuse_journal(const struct journal *journal, const struct journal_head *head,
+                           const struct journal_head *there, struct err *err)
 {
     if (!str_eq(head->program, there->program))
         return err_set(err, ERR_USAGE,
@@ -173,8 +174,9 @@ static bool head_matches(const struct journal_head *head, const struct journal_h
     return good;
 }
 
-static bool use(struct journal *journal, const struct journal_head *head, enum journal_mode mode,
-                struct str text, struct cache *cache, struct journal_found *found, struct err *err)
+static bool use_journal(struct journal *journal, const struct journal_head *head,
+                        enum journal_mode mode, struct str text, struct cache *cache,
+                        struct journal_found *found, struct err *err)
 {
     struct journal_head there;
     struct str rest = text;
@@ -190,8 +192,9 @@ static bool use(struct journal *journal, const struct journal_head *head, enum j
     if (!head_matches(head, &there, &same, err))
         return false;
     if (!same)
-        return mode == JOURNAL_REPLACE || !has_failures(rest) ? begin_journal(journal, head, err)
-                                                              : refuse(journal, head, &there, err);
+        return mode == JOURNAL_REPLACE || !has_failures(rest)
+                   ? begin_journal(journal, head, err)
+                   : refuse_journal(journal, head, &there, err);
     if (!take_records(journal, rest, cache, found, &end, err))
         return false;
     off_t keep = (off_t)(end - text.p);
@@ -220,7 +223,7 @@ static bool start_journal(struct journal *journal, const struct journal_head *he
     if (good && is_torn_head(buf_str(&text)))
         good = begin_journal(journal, head, err);
     else if (good)
-        good = use(journal, head, mode, buf_str(&text), cache, found, err);
+        good = use_journal(journal, head, mode, buf_str(&text), cache, found, err);
     buf_release(&text);
     return good;
 }
@@ -250,8 +253,9 @@ struct journal *journal_open(const char *path, const struct journal_head *head,
 
 static bool write_waiting(struct journal *journal, struct err *err)
 {
-    bool good = journal->waiting.failed ? err_nomem(err)
-                                        : write_all(journal, buf_str(&journal->waiting), err);
+    bool good = journal->waiting.failed
+                    ? err_nomem(err)
+                    : write_journal_bytes(journal, buf_str(&journal->waiting), err);
     buf_clear(&journal->waiting);
     return good;
 }

@@ -7,7 +7,7 @@
 enum { HASH_HEX = 32, CHECK_HEX = 16, TEXT_MAX = 4000 };
 
 /* Escapes characters that would end the line or a field. */
-static void put_quoted(struct str text, struct buf *out)
+static void put_escaped(struct str text, struct buf *out)
 {
     buf_putc(out, '\t');
     for (size_t i = 0; i < text.n && i < TEXT_MAX; i++) {
@@ -43,8 +43,8 @@ void journal_print_head(const struct journal_head *head, struct buf *out)
 {
     size_t start = out->n;
     buf_puts(out, MAGIC);
-    put_quoted(head->program, out);
-    put_quoted(head->oracle, out);
+    put_escaped(head->program, out);
+    put_escaped(head->oracle, out);
     put_check(out, start);
 }
 
@@ -55,13 +55,13 @@ void journal_print(const struct journal_record *record, struct buf *out)
                record->seq, record->hash.high, record->hash.low, record->again ? "again-" : "",
                verdict_name(record->verdict), record->attempts, record->seconds * 1e3,
                record->worker);
-    put_quoted(record->node, out);
-    put_quoted(record->edits, out);
-    put_quoted(record->signature.kind, out);
-    put_quoted(record->signature.message, out);
-    put_quoted(record->signature.op, out);
-    put_quoted(record->signature.frame, out);
-    put_quoted(record->text, out);
+    put_escaped(record->node, out);
+    put_escaped(record->edits, out);
+    put_escaped(record->signature.kind, out);
+    put_escaped(record->signature.message, out);
+    put_escaped(record->signature.op, out);
+    put_escaped(record->signature.frame, out);
+    put_escaped(record->text, out);
     put_check(out, start);
 }
 
@@ -84,7 +84,7 @@ static bool hex_u64(struct str text, uint64_t *ret)
 }
 
 /* Reads a line whose checksum is right, without the checksum. */
-static bool checked(struct str line, struct str *content)
+static bool take_checked_content(struct str line, struct str *content)
 {
     uint64_t check;
     if (line.n < CHECK_HEX + 1 || line.p[line.n - CHECK_HEX - 1] != '\t')
@@ -94,7 +94,7 @@ static bool checked(struct str line, struct str *content)
 }
 
 /* Returns the field up to the next TAB. */
-static struct str field(struct str *rest)
+static struct str take_field(struct str *rest)
 {
     struct str taken = str_first(*rest, str_find_char(*rest, '\t'));
     *rest = str_from(*rest, taken.n + 1);
@@ -104,7 +104,7 @@ static struct str field(struct str *rest)
 static bool u32_field(struct str *rest, uint32_t *ret)
 {
     uint64_t value;
-    if (!str_to_u64(field(rest), &value) || value > UINT32_MAX)
+    if (!str_to_u64(take_field(rest), &value) || value > UINT32_MAX)
         return false;
     *ret = (uint32_t)value;
     return true;
@@ -113,7 +113,7 @@ static bool u32_field(struct str *rest, uint32_t *ret)
 /* Milliseconds with three digits behind the point, as they are printed. */
 static bool seconds_field(struct str *rest, double *ret)
 {
-    struct str text = field(rest);
+    struct str text = take_field(rest);
     struct str whole = str_first(text, str_find_char(text, '.')),
                part = str_from(text, whole.n + 1);
     uint64_t ms, us;
@@ -125,36 +125,36 @@ static bool seconds_field(struct str *rest, double *ret)
 
 static bool verdict_field(struct str *rest, struct journal_record *record)
 {
-    struct str text = field(rest);
+    struct str text = take_field(rest);
     record->again = str_starts(text, STR("again-"));
     return verdict_read(str_from(text, record->again ? strlen("again-") : 0), &record->verdict);
 }
 
-static bool read_record(struct str line, struct journal_record *record)
+static bool read_journal_record(struct str line, struct journal_record *record)
 {
     struct str rest;
     *record = (struct journal_record){ 0 };
-    if (!checked(line, &rest) || !str_to_u64(field(&rest), &record->seq))
+    if (!take_checked_content(line, &rest) || !str_to_u64(take_field(&rest), &record->seq))
         return false;
-    struct str hash = field(&rest);
+    struct str hash = take_field(&rest);
     if (hash.n != HASH_HEX || !hex_u64(str_first(hash, 16), &record->hash.high) ||
         !hex_u64(str_from(hash, 16), &record->hash.low))
         return false;
     if (!verdict_field(&rest, record) || !u32_field(&rest, &record->attempts) ||
         !seconds_field(&rest, &record->seconds) || !u32_field(&rest, &record->worker))
         return false;
-    record->node = field(&rest);
-    record->edits = field(&rest);
-    record->signature.kind = field(&rest);
-    record->signature.message = field(&rest);
-    record->signature.op = field(&rest);
-    record->signature.frame = field(&rest);
+    record->node = take_field(&rest);
+    record->edits = take_field(&rest);
+    record->signature.kind = take_field(&rest);
+    record->signature.message = take_field(&rest);
+    record->signature.op = take_field(&rest);
+    record->signature.frame = take_field(&rest);
     record->text = rest;
     return true;
 }
 
 /* The next line without its end; false when the text ends first. */
-static bool take_line(struct str *text, struct str *line)
+static bool take_journal_line(struct str *text, struct str *line)
 {
     size_t n = str_find_char(*text, '\n');
     if (n == text->n)
@@ -167,18 +167,18 @@ static bool take_line(struct str *text, struct str *line)
 bool journal_read_head(struct str *text, struct journal_head *head, struct err *err)
 {
     struct str line, rest;
-    if (!str_starts(*text, STR("symtape-journal ")) || !take_line(text, &line))
+    if (!str_starts(*text, STR("symtape-journal ")) || !take_journal_line(text, &line))
         return err_set(err, ERR_INPUT,
                        "not a journal of symtape minify; --overwrite-journal replaces it, and "
                        "--journal names another file");
     if (!str_starts(line, STR(MAGIC "\t")))
         return err_set(err, ERR_INPUT, "the journal has another format: %.*s",
                        STR_ARG(str_first(line, str_find_char(line, '\t'))));
-    if (!checked(line, &rest))
+    if (!take_checked_content(line, &rest))
         return err_set(err, ERR_INPUT, "the journal's first line is damaged");
-    field(&rest);
-    head->program = field(&rest);
-    head->oracle = field(&rest);
+    take_field(&rest);
+    head->program = take_field(&rest);
+    head->oracle = take_field(&rest);
     return true;
 }
 
@@ -187,7 +187,7 @@ enum journal_line journal_next(struct str *text, struct journal_record *record)
     struct str line;
     if (text->n == 0)
         return JOURNAL_END;
-    if (!take_line(text, &line))
+    if (!take_journal_line(text, &line))
         return JOURNAL_TORN;
-    return read_record(line, record) ? JOURNAL_RECORD : JOURNAL_DAMAGED;
+    return read_journal_record(line, record) ? JOURNAL_RECORD : JOURNAL_DAMAGED;
 }

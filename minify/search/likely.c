@@ -9,23 +9,23 @@
  * one meta, and to any call. */
 static const float of_operator = 0.6F, of_meta = 0.2F, of_any = 0.2F;
 
-struct kind {
+struct call_kind {
     uint64_t hash;
     uint32_t place, n;
 };
-struct kinds {
-    vec_of(struct kind)
+struct call_kinds {
+    vec_of(struct call_kind)
     list;
 };
 
-static bool count_kind(struct kinds *kinds, uint64_t hash, uint32_t place)
+static bool count_kind(struct call_kinds *kinds, uint64_t hash, uint32_t place)
 {
     for (size_t i = 0; i < kinds->list.n; i++)
         if (kinds->list.v[i].hash == hash) {
             kinds->list.v[i].n++;
             return true;
         }
-    return vec_push(&kinds->list, ((struct kind){ hash, place, 1 }));
+    return vec_push(&kinds->list, ((struct call_kind){ hash, place, 1 }));
 }
 
 struct met {
@@ -37,7 +37,7 @@ struct met {
 
 static bool weigh_kinds(const struct met *met, bool by_meta, float share, float *weight)
 {
-    struct kinds kinds = { 0 };
+    struct call_kinds kinds = { 0 };
     bool good = true;
     float all = 0;
     for (uint32_t i = 0; i < met->n && good; i++) {

@@ -73,7 +73,7 @@ static void sort_by_worth(struct turn *turns, uint32_t n)
     }
 }
 
-static bool run_loop(struct schedule *schedule)
+static bool run_passes_to_fixpoint(struct schedule *schedule)
 {
     struct turn *turns = schedule->turns + schedule->first_loop;
     uint32_t n = schedule->end_loop - schedule->first_loop;
@@ -87,13 +87,13 @@ static bool run_loop(struct schedule *schedule)
     }
 }
 
-static bool run_all(struct schedule *schedule, struct minify_result *result)
+static bool run_all_passes(struct schedule *schedule, struct minify_result *result)
 {
     struct search *search = schedule->search;
     if (!run_range(schedule, 0, schedule->first_loop))
         return false;
     for (;;) {
-        if (!run_loop(schedule))
+        if (!run_passes_to_fixpoint(schedule))
             return false;
         uint64_t accepted = search->accepted, not_told = search->not_told;
         if (!run_range(schedule, schedule->end_loop, schedule->n))
@@ -138,7 +138,7 @@ bool schedule_run(struct search *search, struct minify_result *result)
     bool good = result->passes && schedule.turns;
     if (good) {
         fill_schedule(&schedule, result);
-        good = run_all(&schedule, result);
+        good = run_all_passes(&schedule, result);
     } else {
         err_nomem(&search->err);
         search_fail(search);

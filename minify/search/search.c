@@ -48,7 +48,7 @@ bool search_cheap(const struct search *search)
 
 node_id search_location(const struct search *search)
 {
-    const struct known *known = cache_find(&search->cache, search->best_hash);
+    const struct cached_answer *known = cache_find(&search->cache, search->best_hash);
     const struct graph *graph = search->best->graph;
     if (!known || !known->node.n || !graph)
         return NODE_NONE;
@@ -107,7 +107,7 @@ void built_release(struct built *built)
     *built = (struct built){ 0 };
 }
 
-uint64_t trial_hash(const struct trial *trial)
+uint64_t trial_hash(const struct search_trial *trial)
 {
     uint64_t hash = trial->edits.n;
     for (size_t i = 0; i < trial->edits.n; i++) {
@@ -118,7 +118,7 @@ uint64_t trial_hash(const struct trial *trial)
     return hash;
 }
 
-bool search_build(struct search *search, const struct trial *trial, struct built *built)
+bool search_build(struct search *search, const struct search_trial *trial, struct built *built)
 {
     struct err why = { 0 };
     *built = (struct built){ 0 };
@@ -135,7 +135,7 @@ bool search_build(struct search *search, const struct trial *trial, struct built
 }
 
 /* Takes the candidate that looking ahead built, or builds it now. */
-static bool take_built(struct search *search, const struct trial *trial, struct built *built)
+static bool take_built(struct search *search, const struct search_trial *trial, struct built *built)
 {
     uint64_t hash = search->built.n ? trial_hash(trial) : 0;
     for (size_t i = 0; i < search->built.n; i++) {
@@ -166,7 +166,7 @@ enum judged search_judge(const struct search *search, const struct built *built,
 {
     if (!built->valid || (!any_size && !is_smaller(built, best)))
         return JUDGED_NO;
-    const struct known *known = cache_find(&search->cache, built->hash);
+    const struct cached_answer *known = cache_find(&search->cache, built->hash);
     if (!known)
         return JUDGED_UNKNOWN;
     return known->verdict == VERDICT_INTERESTING ? JUDGED_YES : JUDGED_NO;
@@ -219,7 +219,7 @@ static bool accept(struct search *search, struct built *built)
 /* The schedule. */
 
 /* An answer that the schedule has not needed so far counts, whoever asked for it. */
-static bool may_need(struct search *search, const struct known *known)
+static bool may_need(struct search *search, const struct cached_answer *known)
 {
     uint64_t most = search->options->max_calls;
     if ((known && known->needed) || most == 0 || search->spent < most)
@@ -228,7 +228,7 @@ static bool may_need(struct search *search, const struct known *known)
     return false;
 }
 
-static void count_needed(struct search *search, struct known *known)
+static void count_needed(struct search *search, struct cached_answer *known)
 {
     known->needed = true;
     search->spent += known->attempts;
@@ -243,7 +243,7 @@ static void count_needed(struct search *search, struct known *known)
 
 static bool note_needed(struct search *search, struct cand_hash hash)
 {
-    struct known *known = cache_find(&search->cache, hash);
+    struct cached_answer *known = cache_find(&search->cache, hash);
     search->hits += known->needed || known->resumed;
     search->not_told += known->verdict == VERDICT_UNRESOLVED;
     if (!known->needed)
@@ -255,10 +255,10 @@ static bool note_needed(struct search *search, struct cand_hash hash)
 }
 
 /* Returns the verdict on a candidate, from the cache or from the oracle. */
-static bool decide(struct search *search, const struct built *built, const struct trial *trial,
-                   struct look *look, bool *yes)
+static bool decide_candidate(struct search *search, const struct built *built,
+                             const struct search_trial *trial, struct look *look, bool *yes)
 {
-    const struct known *known = cache_find(&search->cache, built->hash);
+    const struct cached_answer *known = cache_find(&search->cache, built->hash);
     if (!may_need(search, known))
         return false;
     if (!known) {
@@ -273,7 +273,8 @@ static bool decide(struct search *search, const struct built *built, const struc
 }
 
 /* One trial of the schedule: *yes, and what follows from it. */
-static bool settle(struct search *search, struct look *look, const struct trial *trial, bool *yes)
+static bool settle_trial(struct search *search, struct look *look, const struct search_trial *trial,
+                         bool *yes)
 {
     struct built built;
     *yes = false;
@@ -281,16 +282,16 @@ static bool settle(struct search *search, struct look *look, const struct trial 
         return false;
     bool good = true;
     if (built.valid && (trial->any_size || is_smaller(&built, &search->best_size)))
-        good = decide(search, &built, trial, look, yes);
+        good = decide_candidate(search, &built, trial, look, yes);
     if (good && *yes)
         good = accept(search, &built);
     built_release(&built);
     return good;
 }
 
-bool search_run_plan(struct search *search, const struct plan *plan, void *state)
+bool search_run_plan(struct search *search, const struct search_plan *plan, void *state)
 {
-    struct trial trial = { 0 };
+    struct search_trial trial = { 0 };
     struct look look = { .plan = plan, .state = state };
     bool good = true;
     search->base = search->best;
@@ -302,7 +303,7 @@ bool search_run_plan(struct search *search, const struct plan *plan, void *state
             break;
         search->left = plan->left(plan, state);
         search_show(search, false);
-        good = settle(search, &look, &trial, &yes);
+        good = settle_trial(search, &look, &trial, &yes);
         if (good)
             plan->tell(plan, state, yes);
     }
@@ -322,7 +323,7 @@ static bool recall(struct answer *answer, struct str *to, struct str from)
 }
 
 /* Takes the answers of an earlier run for the original. */
-static bool recall_first(struct search *search, const struct known *known)
+static bool recall_first(struct search *search, const struct cached_answer *known)
 {
     struct answer *first = &search->first;
     first->verdict = known->verdict;
@@ -337,7 +338,7 @@ static bool recall_first(struct search *search, const struct known *known)
 
 bool search_calibrate(struct search *search, const struct candidate *whole, bool *interesting)
 {
-    const struct trial nothing = { 0 };
+    const struct search_trial nothing = { 0 };
     struct look look = { 0 };
     struct err why = { 0 };
     struct built built = { .valid = true, .candidate = candidate_apply(whole, NULL, 0, &why) };
@@ -348,8 +349,8 @@ bool search_calibrate(struct search *search, const struct candidate *whole, bool
     built.hash = candidate_hash(built.candidate);
     built.size = candidate_size(built.candidate);
     search->first_size = search->best_size = built.size;
-    bool good = decide(search, &built, &nothing, &look, interesting);
-    const struct known *known = cache_find(&search->cache, built.hash);
+    bool good = decide_candidate(search, &built, &nothing, &look, interesting);
+    const struct cached_answer *known = cache_find(&search->cache, built.hash);
     if (good && !search->has_first)
         good = recall_first(search, known);
     search->has_first = true;

@@ -4,7 +4,7 @@
 #define WAIT 0.05
 
 /* For the journal's reader; nothing depends on it. */
-static void print_edits(const struct trial *trial, struct buf *out)
+static void print_edits(const struct search_trial *trial, struct buf *out)
 {
     enum { SHOWN = 20 };
     for (size_t i = 0; i < trial->edits.n && i < SHOWN; i++) {
@@ -18,7 +18,7 @@ static void print_edits(const struct trial *trial, struct buf *out)
 
 static void prepare_task(struct search *search, struct task *task,
                          const struct candidate *candidate, struct cand_hash hash,
-                         const struct trial *trial)
+                         const struct search_trial *trial)
 {
     task->candidate = candidate;
     task->hash = hash;
@@ -46,16 +46,16 @@ static void keep_first(struct search *search, struct task *task)
     task->answer.arena = ARENA_INIT;
 }
 
-static bool remember(struct search *search, const struct task *task)
+static bool remember_answer(struct search *search, const struct task *task)
 {
-    struct known *old = cache_find(&search->cache, task->hash);
-    const struct known known = { .hash = task->hash,
-                                 .verdict = task->answer.verdict,
-                                 .attempts = task->attempts,
-                                 .seconds = task->answer.seconds,
-                                 .node = task->answer.node,
-                                 .signature = task->answer.signature,
-                                 .text = task->answer.text };
+    struct cached_answer *old = cache_find(&search->cache, task->hash);
+    const struct cached_answer known = { .hash = task->hash,
+                                         .verdict = task->answer.verdict,
+                                         .attempts = task->attempts,
+                                         .seconds = task->answer.seconds,
+                                         .node = task->answer.node,
+                                         .signature = task->answer.signature,
+                                         .text = task->answer.text };
     if (!task->again)
         return cache_add(&search->cache, &known) || err_nomem(&search->err);
     if (old)
@@ -92,7 +92,7 @@ static bool take_in(struct search *search, struct task *task)
             err_set(&search->err, ERR_ENV, "the oracle cannot run");
         return search_fail(search);
     }
-    if (!write_down(search, task) || !remember(search, task))
+    if (!write_down(search, task) || !remember_answer(search, task))
         return search_fail(search);
     if (task->answer.verdict == VERDICT_OTHER && options->aside)
         options->aside(options->user, task->candidate, &task->answer);
@@ -112,7 +112,7 @@ static bool ask_here(struct search *search, struct task *task)
 
 /* Workers. */
 
-static bool collect(struct search *search)
+static bool collect_answer(struct search *search)
 {
     bool good = true;
     for (uint32_t i = 0; search->workers && i < workers_n(search->workers); i++) {
@@ -149,7 +149,7 @@ static struct task *free_task(struct search *search)
     return NULL;
 }
 
-static bool is_wanted(struct cand_hash hash, const struct cand_hash *wanted, uint32_t n)
+static bool is_wanted_hash(struct cand_hash hash, const struct cand_hash *wanted, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         if (cand_hash_eq(hash, wanted[i]))
@@ -158,26 +158,26 @@ static bool is_wanted(struct cand_hash hash, const struct cand_hash *wanted, uin
 }
 
 /* A worker leaves off what is wanted least, unless one is leaving off already. */
-static void make_room(struct search *search, const struct cand_hash *wanted, uint32_t n)
+static void cancel_least_wanted(struct search *search, const struct cand_hash *wanted, uint32_t n)
 {
     struct task *unwanted = NULL;
     for (uint32_t i = 0; i < workers_n(search->workers); i++) {
         struct task *task = workers_task(search->workers, i);
         if (atomic_load(&task->cancel))
             return;
-        if (!is_wanted(task->hash, wanted, n))
+        if (!is_wanted_hash(task->hash, wanted, n))
             unwanted = task;
     }
     if (unwanted)
         atomic_store(&unwanted->cancel, true);
 }
 
-bool search_ask_ahead(struct search *search, struct built *built, const struct trial *trial,
+bool search_ask_ahead(struct search *search, struct built *built, const struct search_trial *trial,
                       const struct cand_hash *wanted, uint32_t n_wanted)
 {
     struct task *task = free_task(search);
     if (!task) {
-        make_room(search, wanted, n_wanted);
+        cancel_least_wanted(search, wanted, n_wanted);
         return false;
     }
     prepare_task(search, task, built->candidate, built->hash, trial);
@@ -191,7 +191,7 @@ void search_leave_off(struct search *search)
 {
     for (;;) {
         bool busy = false;
-        collect(search);
+        collect_answer(search);
         for (uint32_t i = 0; search->workers && i < workers_n(search->workers); i++) {
             if (workers_state(search->workers, i) != TASK_ASKING)
                 continue;
@@ -202,15 +202,15 @@ void search_leave_off(struct search *search)
             break;
         workers_wait(search->workers, WAIT);
     }
-    collect(search);
+    collect_answer(search);
 }
 
 /* Waits for one answer that is needed; borrows the candidate. */
-static bool ask_worker(struct search *search, const struct built *built, const struct trial *trial,
-                       look_ahead *ahead, void *user)
+static bool ask_worker(struct search *search, const struct built *built,
+                       const struct search_trial *trial, look_ahead *ahead, void *user)
 {
     for (;;) {
-        if (!collect(search) || search_stops(search))
+        if (!collect_answer(search) || search_stops(search))
             break;
         if (cache_find(&search->cache, built->hash))
             return true;
@@ -220,7 +220,7 @@ static bool ask_worker(struct search *search, const struct built *built, const s
                 prepare_task(search, task, built->candidate, built->hash, trial);
                 workers_ask(search->workers, task->worker);
             } else {
-                make_room(search, &built->hash, 1);
+                cancel_least_wanted(search, &built->hash, 1);
             }
         }
         if (!ahead(search, user))
@@ -232,7 +232,7 @@ static bool ask_worker(struct search *search, const struct built *built, const s
     return false;
 }
 
-bool search_ask(struct search *search, const struct built *built, const struct trial *trial,
+bool search_ask(struct search *search, const struct built *built, const struct search_trial *trial,
                 look_ahead *ahead, void *user)
 {
     if (search->workers)
@@ -245,7 +245,7 @@ bool search_ask(struct search *search, const struct built *built, const struct t
 bool search_confirm(struct search *search, const struct candidate *candidate, struct cand_hash hash,
                     enum verdict *verdict)
 {
-    struct known *known = cache_find(&search->cache, hash);
+    struct cached_answer *known = cache_find(&search->cache, hash);
     uint32_t confirmed = known ? known->confirmed : 0, doubted = known ? known->doubted : 0;
     struct task here = { 0 };
     search_leave_off(search);
@@ -262,7 +262,7 @@ bool search_confirm(struct search *search, const struct candidate *candidate, st
         workers_ask(search->workers, task->worker);
         while (workers_state(search->workers, task->worker) != TASK_FREE && !search_stops(search)) {
             workers_wait(search->workers, WAIT);
-            collect(search);
+            collect_answer(search);
             search_show(search, false);
         }
         search_leave_off(search);

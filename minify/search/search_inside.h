@@ -18,19 +18,20 @@
 #include "trace/base/clock.h"
 
 /* A trial: these edits of the base, made together. */
-struct trial {
+struct search_trial {
     vec_of(struct edit)
     edits;
     bool any_size; /* asked although it is no smaller than the best; accepted only if it is */
     bool failed;   /* memory ran out while it was put together */
 };
 
-struct plan {
+struct search_plan {
     /* Fills in the next trial; false when there is none. May note in the state what it is. */
-    bool (*next)(const struct plan *plan, void *state, struct trial *trial);
-    void (*tell)(const struct plan *plan, void *state, bool yes); /* the answer to it */
-    double (*chance)(const struct plan *plan, const void *state); /* of a yes, for looking ahead */
-    uint64_t (*left)(const struct plan *plan, const void *state); /* trials, at most */
+    bool (*next)(const struct search_plan *plan, void *state, struct search_trial *trial);
+    void (*tell)(const struct search_plan *plan, void *state, bool yes); /* the answer to it */
+    double (*chance)(const struct search_plan *plan,
+                     const void *state); /* of a yes, for looking ahead */
+    uint64_t (*left)(const struct search_plan *plan, const void *state); /* trials, at most */
     size_t state_size;
     const void *user;
 };
@@ -107,12 +108,12 @@ void search_show(struct search *search, bool now);
 /* The answer to a candidate that is not known yet: asked now, or waited for; noted in cache and
  * journal. `ahead` is called whenever a worker may be free. False: the search has ended. */
 typedef bool look_ahead(struct search *search, void *user);
-bool search_ask(struct search *search, const struct built *built, const struct trial *trial,
+bool search_ask(struct search *search, const struct built *built, const struct search_trial *trial,
                 look_ahead *ahead, void *user);
 bool search_is_asking(struct search *search, struct cand_hash hash);
 /* Begins to ask, and takes the candidate, if a worker is free. None is: one that asks what is not
  * wanted is told to leave off. */
-bool search_ask_ahead(struct search *search, struct built *built, const struct trial *trial,
+bool search_ask_ahead(struct search *search, struct built *built, const struct search_trial *trial,
                       const struct cand_hash *wanted, uint32_t n_wanted);
 /* A candidate that is known, once more. False: the search has ended. */
 bool search_confirm(struct search *search, const struct candidate *candidate, struct cand_hash hash,
@@ -122,20 +123,20 @@ void search_leave_off(struct search *search);
 
 /* search.c */
 /* False when memory ran out (the search has failed then). */
-bool search_build(struct search *search, const struct trial *trial, struct built *built);
+bool search_build(struct search *search, const struct search_trial *trial, struct built *built);
 void built_release(struct built *built);
-uint64_t trial_hash(const struct trial *trial);
+uint64_t trial_hash(const struct search_trial *trial);
 enum judged { JUDGED_NO, JUDGED_YES, JUDGED_UNKNOWN };
 /* Decides without asking the oracle if the candidate is invalid, too large, or already answered. */
 enum judged search_judge(const struct search *search, const struct built *built, bool any_size,
                          const struct cand_size *best);
 /* The original: asked, it becomes the best if it is interesting. */
 bool search_calibrate(struct search *search, const struct candidate *whole, bool *interesting);
-bool search_run_plan(struct search *search, const struct plan *plan, void *state);
+bool search_run_plan(struct search *search, const struct search_plan *plan, void *state);
 
 /* search_look.c: a look_ahead of a struct look */
 struct look {
-    const struct plan *plan;
+    const struct search_plan *plan;
     const void *state; /* a trial of it is being asked */
     struct cand_hash asked;
     struct cand_size size_if_yes, size_if_no;

@@ -7,10 +7,10 @@ struct branch {
     struct cand_size best;
 };
 
-struct looking {
+struct lookahead {
     struct search *search;
-    const struct plan *plan;
-    struct trial trial;
+    const struct search_plan *plan;
+    struct search_trial trial;
     vec_of(struct branch)
     branches;
     vec_of(struct cand_hash)
@@ -22,7 +22,7 @@ struct looking {
 /* Free answers are walked through, but not for ever. */
 enum { STEPS_A_WORKER = 16 };
 
-static bool add_branch(struct looking *looking, const void *state, const struct cand_size *best,
+static bool add_branch(struct lookahead *looking, const void *state, const struct cand_size *best,
                        bool yes, double chance)
 {
     struct branch branch = { .chance = chance, .best = *best };
@@ -38,7 +38,7 @@ static bool add_branch(struct looking *looking, const void *state, const struct 
 }
 
 /* Continues the present trial under either answer. */
-static bool add_both(struct looking *looking, const void *state, const struct cand_size *if_no,
+static bool add_both(struct lookahead *looking, const void *state, const struct cand_size *if_no,
                      const struct cand_size *if_yes, double chance)
 {
     double yes = looking->plan->chance(looking->plan, state);
@@ -47,7 +47,7 @@ static bool add_both(struct looking *looking, const void *state, const struct ca
 }
 
 /* Returns the most likely branch; of equally likely ones, the earliest. */
-static bool take_branch(struct looking *looking, struct branch *ret)
+static bool take_branch(struct lookahead *looking, struct branch *ret)
 {
     size_t best = 0;
     if (looking->branches.n == 0)
@@ -61,7 +61,7 @@ static bool take_branch(struct looking *looking, struct branch *ret)
 }
 
 /* Built once for the whole plan; the pointer is good until the next call. */
-static struct built *remembered(struct looking *looking)
+static struct built *remembered(struct lookahead *looking)
 {
     struct search *search = looking->search;
     struct build_memory memory = { .trial = trial_hash(&looking->trial) };
@@ -84,7 +84,7 @@ static struct built *remembered(struct looking *looking)
 }
 
 /* One that was given to a worker which then had to leave it off is made again. */
-static bool can_ask(struct looking *looking, struct built *built)
+static bool can_ask(struct lookahead *looking, struct built *built)
 {
     struct search *search = looking->search;
     if (built->candidate || search_is_asking(search, built->hash))
@@ -92,7 +92,7 @@ static bool can_ask(struct looking *looking, struct built *built)
     return search_build(search, &looking->trial, built);
 }
 
-static bool want(struct looking *looking, struct cand_hash hash)
+static bool add_wanted(struct lookahead *looking, struct cand_hash hash)
 {
     for (size_t i = 0; i < looking->wanted.n; i++)
         if (cand_hash_eq(looking->wanted.v[i], hash))
@@ -101,9 +101,9 @@ static bool want(struct looking *looking, struct cand_hash hash)
 }
 
 /* Follows a branch to its next question; false when memory ran out. */
-static bool follow(struct looking *looking, struct branch *branch)
+static bool follow(struct lookahead *looking, struct branch *branch)
 {
-    const struct plan *plan = looking->plan;
+    const struct search_plan *plan = looking->plan;
     while (looking->steps-- > 0) {
         looking->trial.edits.n = 0;
         looking->trial.any_size = false;
@@ -119,7 +119,7 @@ static bool follow(struct looking *looking, struct branch *branch)
         if (judged == JUDGED_UNKNOWN && !can_ask(looking, built))
             return false;
         if (judged == JUDGED_UNKNOWN)
-            return want(looking, built->hash) &&
+            return add_wanted(looking, built->hash) &&
                    add_both(looking, branch->state, &branch->best, if_yes, branch->chance);
         if (judged == JUDGED_YES)
             branch->best = *if_yes;
@@ -128,10 +128,10 @@ static bool follow(struct looking *looking, struct branch *branch)
     return true;
 }
 
-static bool find_wanted(struct looking *looking, const struct look *look)
+static bool find_wanted(struct lookahead *looking, const struct look *look)
 {
     struct branch branch;
-    bool good = want(looking, look->asked) &&
+    bool good = add_wanted(looking, look->asked) &&
                 add_both(looking, look->state, &look->size_if_no, &look->size_if_yes, 1);
     while (good && looking->wanted.n < looking->most && looking->steps < UINT32_MAX &&
            take_branch(looking, &branch)) {
@@ -152,10 +152,10 @@ static struct built *built_of(struct search *search, struct cand_hash hash)
     return NULL;
 }
 
-static void ask_wanted(struct looking *looking)
+static void ask_wanted(struct lookahead *looking)
 {
     struct search *search = looking->search;
-    const struct trial ahead = { 0 };
+    const struct search_trial ahead = { 0 };
     for (size_t i = 1; i < looking->wanted.n; i++) {
         if (search_is_asking(search, looking->wanted.v[i]))
             continue;
@@ -170,7 +170,7 @@ bool search_look(struct search *search, void *user)
 {
     const struct look *look = user;
     uint32_t n = workers_n(search->workers);
-    struct looking looking = {
+    struct lookahead looking = {
         .search = search, .plan = look->plan, .most = n, .steps = n * STEPS_A_WORKER
     };
     if (n < 2 || !look->plan)

@@ -2,7 +2,7 @@
 
 #include "minify/search/search_inside.h"
 
-static void put_edits(struct trial *trial, const struct edit *edits, size_t n)
+static void put_edits(struct search_trial *trial, const struct edit *edits, size_t n)
 {
     if (!vec_reserve(&trial->edits, n)) {
         trial->failed = true;
@@ -23,7 +23,7 @@ struct each_state {
     bool found;
 };
 
-static bool each_next(const struct plan *plan, void *state, struct trial *trial)
+static bool each_next(const struct search_plan *plan, void *state, struct search_trial *trial)
 {
     const struct each *each = plan->user;
     const struct each_state *s = state;
@@ -33,7 +33,7 @@ static bool each_next(const struct plan *plan, void *state, struct trial *trial)
     return true;
 }
 
-static void each_tell(const struct plan *plan, void *state, bool yes)
+static void each_tell(const struct search_plan *plan, void *state, bool yes)
 {
     struct each_state *s = state;
     (void)plan;
@@ -42,14 +42,14 @@ static void each_tell(const struct plan *plan, void *state, bool yes)
 }
 
 /* Most proposals are rejected, and all of those of the certificate. */
-static double each_chance(const struct plan *plan, const void *state)
+static double each_chance(const struct search_plan *plan, const void *state)
 {
     (void)plan;
     (void)state;
     return 0.2;
 }
 
-static uint64_t each_left(const struct plan *plan, const void *state)
+static uint64_t each_left(const struct search_plan *plan, const void *state)
 {
     const struct each *each = plan->user;
     return each->n - ((const struct each_state *)state)->at;
@@ -59,12 +59,12 @@ bool search_try_each(struct search *search, const struct proposal *proposals, ui
                      uint32_t *which)
 {
     const struct each each = { .proposals = proposals, .n = n };
-    const struct plan plan = { .next = each_next,
-                               .tell = each_tell,
-                               .chance = each_chance,
-                               .left = each_left,
-                               .state_size = sizeof(struct each_state),
-                               .user = &each };
+    const struct search_plan plan = { .next = each_next,
+                                      .tell = each_tell,
+                                      .chance = each_chance,
+                                      .left = each_left,
+                                      .state_size = sizeof(struct each_state),
+                                      .user = &each };
     struct each_state state = { 0 };
     bool good = search_run_plan(search, &plan, &state);
     if (which)
@@ -111,7 +111,7 @@ static uint32_t middle(const struct least *least, const struct least_state *s)
     return x;
 }
 
-static bool least_next(const struct plan *plan, void *state, struct trial *trial)
+static bool least_next(const struct search_plan *plan, void *state, struct search_trial *trial)
 {
     const struct least *least = plan->user;
     struct least_state *s = state;
@@ -128,7 +128,7 @@ static bool least_next(const struct plan *plan, void *state, struct trial *trial
     return false;
 }
 
-static void least_tell(const struct plan *plan, void *state, bool yes)
+static void least_tell(const struct search_plan *plan, void *state, bool yes)
 {
     struct least_state *s = state;
     uint32_t x = middle(plan->user, s);
@@ -138,7 +138,7 @@ static void least_tell(const struct plan *plan, void *state, bool yes)
         s->low = x + 1;
 }
 
-static double least_chance(const struct plan *plan, const void *state)
+static double least_chance(const struct search_plan *plan, const void *state)
 {
     const struct least *least = plan->user;
     const struct least_state *s = state;
@@ -151,7 +151,7 @@ static double least_chance(const struct plan *plan, const void *state)
     return all > 0 ? yes / all : 0.5;
 }
 
-static double even_chance(const struct plan *plan, const void *state)
+static double even_chance(const struct search_plan *plan, const void *state)
 {
     (void)plan;
     (void)state;
@@ -166,7 +166,7 @@ static uint64_t bits(uint64_t n)
     return count;
 }
 
-static uint64_t least_left(const struct plan *plan, const void *state)
+static uint64_t least_left(const struct search_plan *plan, const void *state)
 {
     const struct least_state *s = state;
     (void)plan;
@@ -177,12 +177,12 @@ bool search_least(struct search *search, uint32_t from, uint32_t to, const float
                   search_maker *make, void *user, uint32_t *least)
 {
     const struct least what = { .weight = weight, .make = make, .user = user };
-    const struct plan plan = { .next = least_next,
-                               .tell = least_tell,
-                               .chance = least_chance,
-                               .left = least_left,
-                               .state_size = sizeof(struct least_state),
-                               .user = &what };
+    const struct search_plan plan = { .next = least_next,
+                                      .tell = least_tell,
+                                      .chance = least_chance,
+                                      .left = least_left,
+                                      .state_size = sizeof(struct least_state),
+                                      .user = &what };
     struct least_state state = { .low = from, .high = to > from ? to : from };
     bool good = search_run_plan(search, &plan, &state);
     if (least)
@@ -205,7 +205,7 @@ static int64_t descend_value(const struct descend_state *s)
     return (int64_t)((uint64_t)s->low + (up < room ? up : room / 2));
 }
 
-static bool descend_next(const struct plan *plan, void *state, struct trial *trial)
+static bool descend_next(const struct search_plan *plan, void *state, struct search_trial *trial)
 {
     const struct descend_state *s = state;
     struct edit edit = *(const struct edit *)plan->user;
@@ -216,7 +216,7 @@ static bool descend_next(const struct plan *plan, void *state, struct trial *tri
     return true;
 }
 
-static void descend_tell(const struct plan *plan, void *state, bool yes)
+static void descend_tell(const struct search_plan *plan, void *state, bool yes)
 {
     struct descend_state *s = state;
     int64_t value = descend_value(s);
@@ -230,7 +230,7 @@ static void descend_tell(const struct plan *plan, void *state, bool yes)
     }
 }
 
-static uint64_t descend_left(const struct plan *plan, const void *state)
+static uint64_t descend_left(const struct search_plan *plan, const void *state)
 {
     const struct descend_state *s = state;
     (void)plan;
@@ -240,12 +240,12 @@ static uint64_t descend_left(const struct plan *plan, const void *state)
 bool search_descend(struct search *search, struct edit edit, int64_t from, int64_t least,
                     bool *accepted)
 {
-    const struct plan plan = { .next = descend_next,
-                               .tell = descend_tell,
-                               .chance = even_chance,
-                               .left = descend_left,
-                               .state_size = sizeof(struct descend_state),
-                               .user = &edit };
+    const struct search_plan plan = { .next = descend_next,
+                                      .tell = descend_tell,
+                                      .chance = even_chance,
+                                      .left = descend_left,
+                                      .state_size = sizeof(struct descend_state),
+                                      .user = &edit };
     struct descend_state state = { .low = least, .high = from, .step = 1 };
     bool good = search_run_plan(search, &plan, &state);
     if (accepted)

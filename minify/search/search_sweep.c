@@ -13,7 +13,7 @@
 
 enum edit_status { EDIT_UNKNOWN, EDIT_MADE, EDIT_NEEDED };
 
-struct sweep {
+struct edit_sweep {
     const struct edit *edits;
     const float *likely;
     uint32_t n;
@@ -27,7 +27,7 @@ struct sweep_state {
     uint8_t status[];
 };
 
-static uint32_t first_unknown(const struct sweep *sweep, const struct sweep_state *s)
+static uint32_t first_unknown(const struct edit_sweep *sweep, const struct sweep_state *s)
 {
     uint32_t i = 0;
     while (i < sweep->n && s->status[i] != EDIT_UNKNOWN)
@@ -36,7 +36,7 @@ static uint32_t first_unknown(const struct sweep *sweep, const struct sweep_stat
 }
 
 /* Returns the probability that an edit is needed. */
-static double chance_needed(const struct sweep *sweep, const struct sweep_state *s, uint32_t i)
+static double chance_needed(const struct edit_sweep *sweep, const struct sweep_state *s, uint32_t i)
 {
     double found = (double)s->found_made + s->found_needed + 1, p;
     if (sweep->likely)
@@ -49,28 +49,30 @@ static double chance_needed(const struct sweep *sweep, const struct sweep_state 
 }
 
 /* The share of bad luck that an edit adds to a group. */
-static double weight(const struct sweep *sweep, const struct sweep_state *s, uint32_t i)
+static double failure_weight(const struct edit_sweep *sweep, const struct sweep_state *s,
+                             uint32_t i)
 {
     return -log1p(-chance_needed(sweep, s, i));
 }
 
-static double weight_before(const struct sweep *sweep, const struct sweep_state *s, uint32_t end)
+static double weight_before(const struct edit_sweep *sweep, const struct sweep_state *s,
+                            uint32_t end)
 {
     double sum = 0;
     for (uint32_t i = 0; i < end; i++)
         if (s->status[i] == EDIT_UNKNOWN)
-            sum += weight(sweep, s, i);
+            sum += failure_weight(sweep, s, i);
     return sum;
 }
 
 /* The end of the smallest group of at least one that weighs `enough`, before `end`. */
-static uint32_t group_end(const struct sweep *sweep, const struct sweep_state *s, uint32_t end,
+static uint32_t group_end(const struct edit_sweep *sweep, const struct sweep_state *s, uint32_t end,
                           double enough)
 {
     double sum = 0;
     for (uint32_t i = first_unknown(sweep, s); i < end; i++) {
         if (s->status[i] == EDIT_UNKNOWN)
-            sum += weight(sweep, s, i);
+            sum += failure_weight(sweep, s, i);
         if (sum >= enough && s->status[i] == EDIT_UNKNOWN)
             return i + 1;
     }
@@ -84,7 +86,7 @@ static uint32_t last_unknown(const struct sweep_state *s, uint32_t end)
     return end ? end - 1 : 0;
 }
 
-static uint32_t choose_end(const struct sweep *sweep, const struct sweep_state *s)
+static uint32_t choose_end(const struct edit_sweep *sweep, const struct sweep_state *s)
 {
     const double even = 0.6931471805599453;
     if (s->hot) {
@@ -97,9 +99,9 @@ static uint32_t choose_end(const struct sweep *sweep, const struct sweep_state *
     return group_end(sweep, s, sweep->n, even);
 }
 
-static bool sweep_next(const struct plan *plan, void *state, struct trial *trial)
+static bool sweep_next(const struct search_plan *plan, void *state, struct search_trial *trial)
 {
-    const struct sweep *sweep = plan->user;
+    const struct edit_sweep *sweep = plan->user;
     struct sweep_state *s = state;
     if (s->unknown == 0)
         return false;
@@ -113,7 +115,7 @@ static bool sweep_next(const struct plan *plan, void *state, struct trial *trial
     return true;
 }
 
-static void set_status(const struct sweep *sweep, struct sweep_state *s, uint32_t i,
+static void set_status(const struct edit_sweep *sweep, struct sweep_state *s, uint32_t i,
                        enum edit_status status)
 {
     s->status[i] = (uint8_t)status;
@@ -133,9 +135,9 @@ static uint32_t unknown_before(const struct sweep_state *s, uint32_t end)
     return n;
 }
 
-static void sweep_tell(const struct plan *plan, void *state, bool yes)
+static void sweep_tell(const struct search_plan *plan, void *state, bool yes)
 {
-    const struct sweep *sweep = plan->user;
+    const struct edit_sweep *sweep = plan->user;
     struct sweep_state *s = state;
     if (yes) {
         for (uint32_t i = 0; i < s->end; i++)
@@ -154,7 +156,7 @@ static void sweep_tell(const struct plan *plan, void *state, bool yes)
     }
 }
 
-static double sweep_chance(const struct plan *plan, const void *state)
+static double sweep_chance(const struct search_plan *plan, const void *state)
 {
     const struct sweep_state *s = state;
     if (s->hot)
@@ -162,7 +164,7 @@ static double sweep_chance(const struct plan *plan, const void *state)
     return exp(-weight_before(plan->user, s, s->end));
 }
 
-static uint64_t sweep_left(const struct plan *plan, const void *state)
+static uint64_t sweep_left(const struct search_plan *plan, const void *state)
 {
     (void)plan;
     return ((const struct sweep_state *)state)->unknown;
@@ -171,13 +173,13 @@ static uint64_t sweep_left(const struct plan *plan, const void *state)
 bool search_sweep(struct search *search, const struct edit *edits, uint32_t n, const float *likely,
                   bool *made)
 {
-    const struct sweep sweep = { .edits = edits, .likely = likely, .n = n };
-    const struct plan plan = { .next = sweep_next,
-                               .tell = sweep_tell,
-                               .chance = sweep_chance,
-                               .left = sweep_left,
-                               .state_size = sizeof(struct sweep_state) + n,
-                               .user = &sweep };
+    const struct edit_sweep sweep = { .edits = edits, .likely = likely, .n = n };
+    const struct search_plan plan = { .next = sweep_next,
+                                      .tell = sweep_tell,
+                                      .chance = sweep_chance,
+                                      .left = sweep_left,
+                                      .state_size = sizeof(struct sweep_state) + n,
+                                      .user = &sweep };
     struct sweep_state *state = calloc(1, plan.state_size);
     if (!state) {
         err_nomem(&search->err);

@@ -55,7 +55,7 @@ static void keep_good(struct why_search *f, struct candidate *candidate)
     f->ret->good_at = f->ret->list.n; /* its row is the next one */
 }
 
-static bool is_cancelled(const struct why_search *f)
+static bool why_is_cancelled(const struct why_search *f)
 {
     return f->cancel && atomic_load(f->cancel);
 }
@@ -64,19 +64,19 @@ static bool is_cancelled(const struct why_search *f)
 static bool ask_without_part(struct why_search *f, struct str element, const struct edit *edits,
                              const char *const *taken, size_t n)
 {
-    for (size_t i = 0; i < n && !is_cancelled(f); i++) {
+    for (size_t i = 0; i < n && !why_is_cancelled(f); i++) {
         struct err why = { 0 };
         struct candidate *less = candidate_apply(f->best, &edits[i], 1, &why);
         if (!less && why.kind == ERR_ENV)
             return *f->err = why, false;
         if (!less)
             continue;
-        struct asking asking = { .call = f->ret->calls++,
-                                 .cancel = f->cancel,
-                                 .timeout = f->timeout };
+        struct oracle_question asking = { .call = f->ret->calls++,
+                                          .cancel = f->cancel,
+                                          .timeout = f->timeout };
         struct answer answer = { .verdict = VERDICT_UNRESOLVED };
         f->oracle->ask(f->oracle, less, &asking, &answer);
-        if (is_cancelled(f)) { /* it was interrupted, so its answer does not count */
+        if (why_is_cancelled(f)) { /* it was interrupted, so its answer does not count */
             answer_release(&answer);
             candidate_free(less);
             return true;
@@ -147,14 +147,14 @@ static bool ask_symbols(struct why_search *f)
     return true;
 }
 
-static bool ask_facts(struct why_search *f)
+static bool ask_guards(struct why_search *f)
 {
     static const char *const taken[] = { "removed" };
-    for (uint32_t i = 0; i < f->best->n_facts; i++) {
-        const struct cand_fact *fact = &f->best->facts[i];
-        const struct edit edit = { EDIT_REMOVE_FACT, i, 0, 0 };
+    for (uint32_t i = 0; i < f->best->n_guards; i++) {
+        const struct cand_guard *guard = &f->best->guards[i];
+        const struct edit edit = { EDIT_REMOVE_GUARD, i, 0, 0 };
         struct buf text = BUF_INIT;
-        buf_printf(&text, "%s %.*s", fact->deferred ? "assert" : "guard", STR_ARG(fact->expr));
+        buf_printf(&text, "%s %.*s", guard->deferred ? "assert" : "guard", STR_ARG(guard->expr));
         struct str element = keep_why(f, &text);
         if (!element.p || !ask_without_part(f, element, &edit, taken, 1))
             return element.p ? false : err_nomem(f->err);
@@ -186,7 +186,7 @@ bool why_find(const struct candidate *best, struct oracle *oracle, double timeou
 {
     struct why_search f = { best, oracle, timeout, cancel, ret, err };
     *ret = (struct why_list){ .calls = 0 };
-    return ask_calls(&f) && ask_symbols(&f) && ask_facts(&f) && ask_outputs(&f);
+    return ask_calls(&f) && ask_symbols(&f) && ask_guards(&f) && ask_outputs(&f);
 }
 
 void why_release(struct why_list *list)

@@ -41,10 +41,10 @@ static void keep_worse(struct task *task, struct answer *next)
 
 void task_ask(struct task *task, struct oracle *oracle)
 {
-    struct asking asking = { .worker = task->worker,
-                             .call = task->call,
-                             .cancel = task->stop ? task->stop : &task->cancel,
-                             .timeout = task->how.timeout };
+    struct oracle_question asking = { .worker = task->worker,
+                                      .call = task->call,
+                                      .cancel = task->stop ? task->stop : &task->cancel,
+                                      .timeout = task->how.timeout };
     task->attempts = 0;
     do {
         struct answer answer = { .verdict = VERDICT_UNRESOLVED };
@@ -68,7 +68,7 @@ void task_free(struct task *task)
     task->state = TASK_FREE;
 }
 
-static void *work(void *arg)
+static void *worker_main(void *arg)
 {
     struct worker *worker = arg;
     struct workers *all = worker->all;
@@ -95,12 +95,12 @@ static bool start_thread(struct worker *worker)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool good = pthread_create(&worker->thread, NULL, work, worker) == 0;
+    bool good = pthread_create(&worker->thread, NULL, worker_main, worker) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return good;
 }
 
-static bool start_worker(struct workers *workers, uint32_t i)
+static bool start_oracle_worker(struct workers *workers, uint32_t i)
 {
     struct worker *worker = &workers->v[i];
     worker->all = workers;
@@ -138,7 +138,7 @@ struct workers *workers_start(struct oracle *oracle, uint32_t n, struct err *err
     }
     workers->oracle = oracle;
     for (; workers->n < n; workers->n++) {
-        if (start_worker(workers, workers->n))
+        if (start_oracle_worker(workers, workers->n))
             continue;
         err_set(err, ERR_ENV, "cannot start %u threads", (unsigned)n);
         workers_stop(workers);

@@ -10,7 +10,8 @@
 
 enum { MAX_TEXTS = 10000 };
 
-static void put_texts(const char *key, const struct str *texts, uint32_t n, struct buf *out)
+static void put_baseline_texts(const char *key, const struct str *texts, uint32_t n,
+                               struct buf *out)
 {
     buf_printf(out, "  \"%s\": [", key);
     for (uint32_t i = 0; i < n; i++) {
@@ -21,7 +22,7 @@ static void put_texts(const char *key, const struct str *texts, uint32_t n, stru
     buf_puts(out, "],\n");
 }
 
-static void put_number(const char *key, double value, struct buf *out)
+static void put_baseline_number(const char *key, double value, struct buf *out)
 {
     buf_printf(out, ", \"%s\": ", key);
     json_number(out, value);
@@ -31,8 +32,8 @@ void baseline_write(const struct check_side *side, struct buf *out)
 {
     const char *separator = "\n";
     buf_puts(out, "{\n  \"schema\": \"" SCHEMA "\",\n");
-    put_texts("tapes", side->tapes, side->n_tapes, out);
-    put_texts("torch", side->torch, side->n_torch, out);
+    put_baseline_texts("tapes", side->tapes, side->n_tapes, out);
+    put_baseline_texts("torch", side->torch, side->n_torch, out);
     buf_puts(out, "  \"measures\": {");
     for (int i = 0; i < MEASURES; i++) {
         const struct measure_summary *s = &side->measures[i];
@@ -42,9 +43,9 @@ void baseline_write(const struct check_side *side, struct buf *out)
                    measure_row((enum measure)i)->name);
         json_number(out, s->median);
         if (s->n > 1) {
-            put_number("least", s->least, out);
-            put_number("greatest", s->greatest, out);
-            put_number("n", s->n, out);
+            put_baseline_number("least", s->least, out);
+            put_baseline_number("greatest", s->greatest, out);
+            put_baseline_number("n", s->n, out);
         }
         buf_putc(out, '}');
         separator = ",\n";
@@ -52,8 +53,8 @@ void baseline_write(const struct check_side *side, struct buf *out)
     buf_puts(out, "\n  }\n}\n");
 }
 
-static bool read_texts(const struct json *doc, struct str key, struct arena *arena,
-                       const struct str **ret, uint32_t *n, struct err *err)
+static bool read_baseline_texts(const struct json *doc, struct str key, struct arena *arena,
+                                const struct str **ret, uint32_t *n, struct err *err)
 {
     json_id list = json_get(doc, JSON_ROOT, key);
     size_t count = json_kind_of(doc, list) == JSON_ARRAY ? json_count(doc, list) : 0;
@@ -92,7 +93,7 @@ static bool read_summary(const struct json *doc, json_id id, struct measure_summ
     return isfinite(ret->least) && isfinite(ret->greatest);
 }
 
-static bool read_measures(const struct json *doc, struct check_side *ret, struct err *err)
+static bool read_baseline_measures(const struct json *doc, struct check_side *ret, struct err *err)
 {
     json_id all = json_get(doc, JSON_ROOT, STR("measures"));
     if (json_kind_of(doc, all) != JSON_OBJECT)
@@ -121,9 +122,9 @@ static bool read_document(const struct json *doc, struct arena *arena, struct ch
                        STR_ARG(schema));
     if (!str_is(schema, SCHEMA))
         return err_set(err, ERR_INPUT, "not a baseline of symtape check --save");
-    return read_texts(doc, STR("tapes"), arena, &ret->tapes, &ret->n_tapes, err) &&
-           read_texts(doc, STR("torch"), arena, &ret->torch, &ret->n_torch, err) &&
-           read_measures(doc, ret, err);
+    return read_baseline_texts(doc, STR("tapes"), arena, &ret->tapes, &ret->n_tapes, err) &&
+           read_baseline_texts(doc, STR("torch"), arena, &ret->torch, &ret->n_torch, err) &&
+           read_baseline_measures(doc, ret, err);
 }
 
 bool baseline_read(struct str text, struct arena *arena, struct check_side *ret, struct err *err)

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-struct making {
+struct check_maker {
     struct check check; /* first: what the caller sees and frees */
     struct arena arena;
     vec_of(struct check_row)
@@ -65,7 +65,7 @@ bool check_side_of(const struct check_input *inputs, size_t n, struct arena *are
 
 /* ---- One rule ---- */
 
-static double value_of(const struct check_side *side, enum measure measure)
+static double measure_median(const struct check_side *side, enum measure measure)
 {
     return side && side->measures[measure].n ? side->measures[measure].median : 0;
 }
@@ -87,7 +87,7 @@ static bool regressed(const struct check_row *row, double now, double before)
     }
 }
 
-static double allowed(const struct check_rule *rule, double before)
+static double allowed_value(const struct check_rule *rule, double before)
 {
     double room = rule->percent ? fabs(before) * rule->limit / 100 : rule->limit;
     if (rule->kind == CHECK_MAX)
@@ -98,10 +98,10 @@ static double allowed(const struct check_rule *rule, double before)
 /* Less was recorded than was there: what is low enough may be so for that reason alone. */
 static const char *not_whole(const struct check *c)
 {
-    if (value_of(c->now, MEASURE_UNFINISHED) > value_of(c->before, MEASURE_UNFINISHED))
+    if (measure_median(c->now, MEASURE_UNFINISHED) > measure_median(c->before, MEASURE_UNFINISHED))
         return "a compile did not end: more may have followed";
-    if (c->now->measures[MEASURE_COMPILES].n && value_of(c->now, MEASURE_COMPILES) == 0 &&
-        (!c->before || value_of(c->before, MEASURE_COMPILES) > 0))
+    if (c->now->measures[MEASURE_COMPILES].n && measure_median(c->now, MEASURE_COMPILES) == 0 &&
+        (!c->before || measure_median(c->before, MEASURE_COMPILES) > 0))
         return "nothing was compiled";
     return NULL;
 }
@@ -120,12 +120,13 @@ static const char *not_comparable(const struct check *c, const struct check_rule
     return NULL;
 }
 
-static struct check_row judge(const struct check *c, const struct check_rule *rule)
+static struct check_row judge_rule(const struct check *c, const struct check_rule *rule)
 {
-    double now = value_of(c->now, rule->measure), before = value_of(c->before, rule->measure);
+    double now = measure_median(c->now, rule->measure),
+           before = measure_median(c->before, rule->measure);
     struct check_row row = { .rule = *rule, .why = not_comparable(c, rule) };
     row.compared = !row.why;
-    row.allowed = allowed(rule, before);
+    row.allowed = allowed_value(rule, before);
     if (row.compared && regressed(&row, now, before)) {
         row.verdict = CHECK_REGRESSED;
         return row;
@@ -144,7 +145,7 @@ static bool is_count(enum measure measure)
     return source == MEASURE_RECORDED || source == MEASURE_REPLAYED;
 }
 
-static bool has_rule(const struct making *m, enum measure measure)
+static bool has_rule(const struct check_maker *m, enum measure measure)
 {
     for (size_t i = 0; i < m->rows.n; i++)
         if (m->rows.v[i].rule.measure == measure)
@@ -152,7 +153,7 @@ static bool has_rule(const struct making *m, enum measure measure)
     return false;
 }
 
-static bool find_changed(struct making *m)
+static bool find_changed(struct check_maker *m)
 {
     const struct check_side *now = m->check.now, *before = m->check.before;
     for (int i = 0; before && i < MEASURES; i++) {
@@ -164,9 +165,9 @@ static bool find_changed(struct making *m)
     return true;
 }
 
-static bool note(struct making *m, const char *fmt, ...) ERR_PRINTF(2, 3);
+static bool note_check(struct check_maker *m, const char *fmt, ...) ERR_PRINTF(2, 3);
 
-static bool note(struct making *m, const char *fmt, ...)
+static bool note_check(struct check_maker *m, const char *fmt, ...)
 {
     struct buf text = BUF_INIT;
     va_list args;
@@ -186,23 +187,23 @@ static bool same_versions(const struct check_side *a, const struct check_side *b
     return same;
 }
 
-static void put_versions(const struct check_side *side, struct buf *out)
+static void put_check_versions(const struct check_side *side, struct buf *out)
 {
     for (uint32_t i = 0; i < side->n_torch; i++)
         buf_printf(out, "%s%.*s", i ? ", " : "", STR_ARG(side->torch[i]));
 }
 
-static bool note_versions(struct making *m, const struct check_side *now,
-                          const struct check_side *before)
+static bool note_check_versions(struct check_maker *m, const struct check_side *now,
+                                const struct check_side *before)
 {
     struct buf x = BUF_INIT, y = BUF_INIT;
-    put_versions(now, &x);
-    put_versions(before, &y);
+    put_check_versions(now, &x);
+    put_check_versions(before, &y);
     bool ok = !x.failed && !y.failed &&
-              note(m,
-                   "recorded with torch %.*s, the baseline with %.*s: what differs may be "
-                   "PyTorch's own",
-                   STR_ARG(buf_str(&x)), STR_ARG(buf_str(&y)));
+              note_check(m,
+                         "recorded with torch %.*s, the baseline with %.*s: what differs may be "
+                         "PyTorch's own",
+                         STR_ARG(buf_str(&x)), STR_ARG(buf_str(&y)));
     buf_release(&x);
     buf_release(&y);
     return ok;
@@ -214,7 +215,7 @@ static bool is_exported(const struct check_side *side)
 }
 
 /* Measures that one side has and the other has not. */
-static bool note_one_sided(struct making *m, const struct check_side *has,
+static bool note_one_sided(struct check_maker *m, const struct check_side *has,
                            const struct check_side *lacks, const char *where)
 {
     struct buf names = BUF_INIT;
@@ -222,48 +223,48 @@ static bool note_one_sided(struct making *m, const struct check_side *has,
     for (int i = 0; i < MEASURES; i++)
         if (has->measures[i].n && !lacks->measures[i].n && !has_rule(m, (enum measure)i))
             buf_printf(&names, "%s%s", n++ ? ", " : "", measure_row((enum measure)i)->name);
-    bool ok =
-        !names.failed && (n == 0 || note(m, "only %s: %.*s", where, STR_ARG(buf_str(&names))));
+    bool ok = !names.failed &&
+              (n == 0 || note_check(m, "only %s: %.*s", where, STR_ARG(buf_str(&names))));
     buf_release(&names);
     return ok;
 }
 
-static bool note_sides(struct making *m)
+static bool note_sides(struct check_maker *m)
 {
     const struct check_side *now = m->check.now, *before = m->check.before;
     if (!before)
         return true;
     if (is_exported(now) != is_exported(before))
-        return note(m,
-                    "%s is a program of torch.export, and the other was compiled: their "
-                    "measures cannot be compared",
-                    is_exported(now) ? "this" : "the baseline");
+        return note_check(m,
+                          "%s is a program of torch.export, and the other was compiled: their "
+                          "measures cannot be compared",
+                          is_exported(now) ? "this" : "the baseline");
     if (now->n_torch && before->n_torch && !same_versions(now, before) &&
-        !note_versions(m, now, before))
+        !note_check_versions(m, now, before))
         return false;
     if (before->unknown &&
-        !note(m, "this symtape does not know %" PRIu32 " measures of the baseline",
-              before->unknown))
+        !note_check(m, "this symtape does not know %" PRIu32 " measures of the baseline",
+                    before->unknown))
         return false;
     return note_one_sided(m, before, now, "in the baseline");
 }
 
 /* Counts are the same in each run; where they are not, a limit of +0 says little. */
-static bool note_spread(struct making *m)
+static bool note_check_spread(struct check_maker *m)
 {
     const struct check_side *now = m->check.now;
     for (size_t i = 0; i < m->rows.n; i++) {
         enum measure measure = m->rows.v[i].rule.measure;
         const struct measure_summary *s = &now->measures[measure];
         if (s->n > 1 && is_count(measure) && s->least != s->greatest &&
-            !note(m, "%s differs between the tapes (%g to %g); the median is used",
-                  measure_row(measure)->name, s->least, s->greatest))
+            !note_check(m, "%s differs between the tapes (%g to %g); the median is used",
+                        measure_row(measure)->name, s->least, s->greatest))
             return false;
     }
     return true;
 }
 
-static bool make(struct making *m, const struct check_rules *rules)
+static bool judge_rules(struct check_maker *m, const struct check_rules *rules)
 {
     struct check *c = &m->check;
     for (size_t i = 0; i < rules->rules.n; i++) {
@@ -271,13 +272,13 @@ static bool make(struct making *m, const struct check_rules *rules)
         if (rule->usual && !c->now->measures[rule->measure].n &&
             !(c->before && c->before->measures[rule->measure].n))
             continue;
-        struct check_row row = judge(c, rule);
+        struct check_row row = judge_rule(c, rule);
         if (!vec_push(&m->rows, row))
             return false;
         c->regressed += row.verdict == CHECK_REGRESSED;
         c->cannot_tell += row.verdict == CHECK_CANNOT_TELL;
     }
-    if (!find_changed(m) || !note_sides(m) || !note_spread(m))
+    if (!find_changed(m) || !note_sides(m) || !note_check_spread(m))
         return false;
     c->verdict = c->regressed ? CHECK_REGRESSED : c->cannot_tell ? CHECK_CANNOT_TELL : CHECK_HOLDS;
     c->rows = m->rows.v;
@@ -292,11 +293,11 @@ static bool make(struct making *m, const struct check_rules *rules)
 struct check *check_make(const struct check_rules *rules, const struct check_side *now,
                          const struct check_side *before, struct err *err)
 {
-    struct making *m = calloc(1, sizeof *m);
+    struct check_maker *m = calloc(1, sizeof *m);
     if (m) {
         m->check.now = now;
         m->check.before = before;
-        if (make(m, rules))
+        if (judge_rules(m, rules))
             return &m->check;
     }
     check_free((struct check *)m);
@@ -306,7 +307,7 @@ struct check *check_make(const struct check_rules *rules, const struct check_sid
 
 void check_free(struct check *check)
 {
-    struct making *m = (struct making *)check;
+    struct check_maker *m = (struct check_maker *)check;
     if (!m)
         return;
     vec_release(&m->rows);

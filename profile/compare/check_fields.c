@@ -7,26 +7,28 @@
 /* ---- Sides of a measure --------------------------------------------------------------------- */
 
 /* NULL where a side is not there, or does not have the measure. */
-static const struct measure_summary *summary_of(const struct check_side *side, const void *measure)
+static const struct measure_summary *side_summary(const struct check_side *side,
+                                                  const void *measure)
 {
     const struct measure_summary *s = side ? &side->measures[*(const enum measure *)measure] : NULL;
     return s && s->n > 0 ? s : NULL;
 }
 
-static const struct measure_summary *before(const void *context, const void *measure)
+static const struct measure_summary *summary_before(const void *context, const void *measure)
 {
-    return summary_of(((const struct check *)context)->before, measure);
+    return side_summary(((const struct check *)context)->before, measure);
 }
 
-static const struct measure_summary *now(const void *context, const void *measure)
+static const struct measure_summary *summary_now(const void *context, const void *measure)
 {
-    return summary_of(((const struct check *)context)->now, measure);
+    return side_summary(((const struct check *)context)->now, measure);
 }
 
-REACH_IN(reach_before, struct check, enum measure, before(in, row))
-REACH_IN(reach_now, struct check, enum measure, now(in, row))
+REACH_IN(reach_before, struct check, enum measure, summary_before(in, row))
+REACH_IN(reach_now, struct check, enum measure, summary_now(in, row))
 
-static void put_summary(enum measure measure, const struct measure_summary *s, struct buf *out)
+static void put_measure_summary(enum measure measure, const struct measure_summary *s,
+                                struct buf *out)
 {
     if (s)
         measure_format_summary(measure, s, out);
@@ -40,27 +42,27 @@ static void put_median(enum measure measure, const struct measure_summary *s, st
 
 static void cell_before(const void *context, const void *at, struct buf *out)
 {
-    put_summary(*(const enum measure *)at, before(context, at), out);
+    put_measure_summary(*(const enum measure *)at, summary_before(context, at), out);
 }
 
 static void cell_now(const void *context, const void *at, struct buf *out)
 {
-    put_summary(*(const enum measure *)at, now(context, at), out);
+    put_measure_summary(*(const enum measure *)at, summary_now(context, at), out);
 }
 
 static void cell_before_median(const void *context, const void *at, struct buf *out)
 {
-    put_median(*(const enum measure *)at, before(context, at), out);
+    put_median(*(const enum measure *)at, summary_before(context, at), out);
 }
 
 static void cell_now_median(const void *context, const void *at, struct buf *out)
 {
-    put_median(*(const enum measure *)at, now(context, at), out);
+    put_median(*(const enum measure *)at, summary_now(context, at), out);
 }
 
 static struct datum get_difference(const void *context, const void *at)
 {
-    const struct measure_summary *b = before(context, at), *n = now(context, at);
+    const struct measure_summary *b = summary_before(context, at), *n = summary_now(context, at);
     return b && n ? datum_number(n->median - b->median) : datum_null();
 }
 
@@ -73,7 +75,7 @@ static void cell_difference(const void *context, const void *at, struct buf *out
         buf_putc(out, '0');
         return;
     }
-    double was = before(context, at)->median;
+    double was = summary_before(context, at)->median;
     check_format_change(*(const enum measure *)at, change.as.number, out);
     if (was != 0)
         buf_printf(out, " (%+.1f %%)", 100 * change.as.number / fabs(was));

@@ -1,7 +1,8 @@
 /* A check for scripts: "symtape.check/1", as symtape-check(1) documents it. */
 #include "profile/compare/check_fields.h"
 
-static void put_texts(struct json_writer *w, const char *key, const struct str *texts, uint32_t n)
+static void put_json_texts(struct json_writer *w, const char *key, const struct str *texts,
+                           uint32_t n)
 {
     json_open_array(w, key);
     for (uint32_t i = 0; i < n; i++)
@@ -9,15 +10,15 @@ static void put_texts(struct json_writer *w, const char *key, const struct str *
     json_close(w);
 }
 
-static void put_side(struct json_writer *w, const char *key, const struct check_side *side)
+static void put_check_side(struct json_writer *w, const char *key, const struct check_side *side)
 {
     if (!side) {
         json_put_null(w, key);
         return;
     }
     json_open_object(w, key);
-    put_texts(w, "tapes", side->tapes, side->n_tapes);
-    put_texts(w, "torch", side->torch, side->n_torch);
+    put_json_texts(w, "tapes", side->tapes, side->n_tapes);
+    put_json_texts(w, "torch", side->torch, side->n_torch);
     json_close(w);
 }
 
@@ -29,9 +30,9 @@ void check_json(const struct check *check, struct buf *out)
     json_open_object(&w, NULL);
     json_put_cstr(&w, "schema", "symtape.check/1");
     json_put_cstr(&w, "verdict", check_verdict_word(check->verdict));
-    put_side(&w, "here", check->now);
-    put_side(&w, "baseline", check->before);
-    put_texts(&w, "notes", check->notes, check->n_notes);
+    put_check_side(&w, "here", check->now);
+    put_check_side(&w, "baseline", check->before);
+    put_json_texts(&w, "notes", check->notes, check->n_notes);
     fields_json_rows(&w, "limits", &check_limit_fields, check, &limits, 0);
     fields_json_rows(&w, "changed", &check_changed_fields, check, &changed, 0);
     json_close(&w);
@@ -44,7 +45,7 @@ void check_list_json(const struct check_side *side, struct buf *out)
     struct json_writer w = json_writer_of(out);
     json_open_object(&w, NULL);
     json_put_cstr(&w, "schema", "symtape.check/1");
-    put_side(&w, "here", side);
+    put_check_side(&w, "here", side);
     json_open_array(&w, "measures");
     for (int i = 0; i < MEASURES; i++) {
         const enum measure measure = (enum measure)i;

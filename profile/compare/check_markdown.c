@@ -2,7 +2,7 @@
 #include "profile/compare/check_fields.h"
 #include "trace/base/text/markdown.h"
 
-static void put_headline(const struct check *c, struct buf *out)
+static void put_check_markdown_headline(const struct check *c, struct buf *out)
 {
     static const char *const SAY[] = { "holds", "**regressed**", "cannot be judged" };
     buf_puts(out, "### symtape check: ");
@@ -17,8 +17,8 @@ static void put_headline(const struct check *c, struct buf *out)
         buf_putc(out, '\n');
 }
 
-static void put_table(const struct fields *fields, unsigned table, const struct check *c,
-                      struct rows rows, struct buf *out)
+static void put_check_markdown_table(const struct fields *fields, unsigned table,
+                                     const struct check *c, struct rows rows, struct buf *out)
 {
     struct text_table t;
     text_table_init(&t, fields, table);
@@ -29,14 +29,14 @@ static void put_table(const struct fields *fields, unsigned table, const struct 
 
 void check_markdown(const struct check *check, struct buf *out)
 {
-    put_headline(check, out);
-    put_table(&check_limit_fields, CHECK_LIMITS_MARKDOWN, check, ROWS(check->rows, check->n_rows),
-              out);
+    put_check_markdown_headline(check, out);
+    put_check_markdown_table(&check_limit_fields, CHECK_LIMITS_MARKDOWN, check,
+                             ROWS(check->rows, check->n_rows), out);
     if (check->n_changed == 0)
         return;
     buf_printf(out, "\n<details><summary>%u more %s changed</summary>\n\n", check->n_changed,
                check->n_changed == 1 ? "measure" : "measures");
-    put_table(&check_changed_fields, CHECK_CHANGED_MARKDOWN, check,
-              ROWS(check->changed, check->n_changed), out);
+    put_check_markdown_table(&check_changed_fields, CHECK_CHANGED_MARKDOWN, check,
+                             ROWS(check->changed, check->n_changed), out);
     buf_puts(out, "\n</details>\n");
 }

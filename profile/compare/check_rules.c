@@ -5,7 +5,7 @@
 #include "profile/compare/check.h"
 
 /* Digits with at most one point; no sign, exponent or hexadecimal, which strtod() would take. */
-static bool read_number(struct str text, double *ret)
+static bool read_limit_number(struct str text, double *ret)
 {
     char digits[64];
     size_t points = 0;
@@ -35,7 +35,7 @@ static bool read_limit(struct str text, enum check_list of, struct check_rule *r
         rule->percent = true;
         text = str_first(text, text.n - 1);
     }
-    return read_number(text, &rule->limit);
+    return read_limit_number(text, &rule->limit);
 }
 
 static bool unknown_measure(struct str name, struct err *err)

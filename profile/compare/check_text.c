@@ -12,7 +12,7 @@ void check_format_change(enum measure measure, double change, struct buf *out)
     measure_format(measure, fabs(change), out);
 }
 
-static void put_headline(const struct check *c, struct buf *out)
+static void put_check_text_headline(const struct check *c, struct buf *out)
 {
     const char *limits = c->n_rows == 1 ? "limit" : "limits";
     if (c->n_rows == 0)
@@ -29,8 +29,9 @@ static void put_headline(const struct check *c, struct buf *out)
     buf_putc(out, '\n');
 }
 
-static void put_table(const struct fields *fields, unsigned table, const struct check *c,
-                      struct rows rows, const struct report_options *how, struct buf *out)
+static void put_check_text_table(const struct fields *fields, unsigned table, const struct check *c,
+                                 struct rows rows, const struct report_options *how,
+                                 struct buf *out)
 {
     const struct table_layout layout = { how->width, INDENT, how->styles };
     struct text_table t;
@@ -42,16 +43,17 @@ static void put_table(const struct fields *fields, unsigned table, const struct 
 
 void check_text(const struct check *check, const struct report_options *how, struct buf *out)
 {
-    put_headline(check, out);
+    put_check_text_headline(check, out);
     for (uint32_t i = 0; i < check->n_notes; i++) {
         buf_puts(out, "  * ");
         format_wrapped(out, check->notes[i], how->width, 4, 4);
     }
-    put_table(&check_limit_fields, CHECK_LIMITS, check, ROWS(check->rows, check->n_rows), how, out);
+    put_check_text_table(&check_limit_fields, CHECK_LIMITS, check, ROWS(check->rows, check->n_rows),
+                         how, out);
     if (check->n_changed > 0)
         buf_puts(out, "\nChanged without a limit\n");
-    put_table(&check_changed_fields, CHECK_CHANGED, check, ROWS(check->changed, check->n_changed),
-              how, out);
+    put_check_text_table(&check_changed_fields, CHECK_CHANGED, check,
+                         ROWS(check->changed, check->n_changed), how, out);
     if (check->regressed && check->before)
         buf_puts(out, "\nsymtape diff OLD NEW shows the user lines of these changes.\n");
 }

@@ -63,8 +63,8 @@ struct str compare_keep(struct compare_build *b, const struct buf *text)
 }
 
 /* As selectors spell it. */
-static struct str name_of(struct compare_build *b, const struct outline *outline,
-                          const struct outline_compile *c, uint32_t number, bool with_attempt)
+static struct str compile_name(struct compare_build *b, const struct outline *outline,
+                               const struct outline_compile *c, uint32_t number, bool with_attempt)
 {
     buf_clear(&b->text);
     if (outline->recordings.n > 1)
@@ -80,42 +80,42 @@ struct str compare_attempt_name(struct compare_build *b, const struct outline *o
                                 uint32_t attempt)
 {
     const struct outline_attempt *a = &outline->attempts.v[attempt];
-    return name_of(b, outline, &outline->compiles.v[a->compile], a->number, true);
+    return compile_name(b, outline, &outline->compiles.v[a->compile], a->number, true);
 }
 
 struct str compare_compile_name(struct compare_build *b, const struct outline *outline,
                                 uint32_t compile)
 {
-    return name_of(b, outline, &outline->compiles.v[compile], 0, false);
+    return compile_name(b, outline, &outline->compiles.v[compile], 0, false);
 }
 
-static void put_key(struct buf *key, struct str text)
+static void put_key_text(struct buf *key, struct str text)
 {
     buf_varint(key, text.n);
     buf_put(key, text);
 }
 
-static void put_place(struct buf *key, const struct change_place *place)
+static void put_place_key(struct buf *key, const struct change_place *place)
 {
-    put_key(key, place->file);
-    put_key(key, place->function);
-    put_key(key, place->code);
+    put_key_text(key, place->file);
+    put_key_text(key, place->function);
+    put_key_text(key, place->code);
     buf_varint(key, place->line);
 }
 
-static struct str key_of(struct compare_build *b, const struct change_row *row)
+static struct str change_key(struct compare_build *b, const struct change_row *row)
 {
     struct buf *key = &b->key;
     buf_clear(key);
     buf_varint(key, row->kind);
     buf_varint(key, row->change);
-    put_key(key, row->level);
-    put_key(key, row->what);
-    put_key(key, row->was);
-    put_key(key, row->now);
-    put_key(key, row->more);
-    put_place(key, &row->place);
-    put_place(key, &row->old_place);
+    put_key_text(key, row->level);
+    put_key_text(key, row->what);
+    put_key_text(key, row->was);
+    put_key_text(key, row->now);
+    put_key_text(key, row->more);
+    put_place_key(key, &row->place);
+    put_place_key(key, &row->old_place);
     return buf_str(key);
 }
 
@@ -132,7 +132,7 @@ bool compare_add(struct compare_build *b, const struct change_row *row, uint32_t
 {
     if (b->compare.options.skip[row->kind])
         return true;
-    struct str key = key_of(b, row);
+    struct str key = change_key(b, row);
     uint32_t id = b->key.failed ? INTERN_NONE : intern(&b->keys, key);
     if (id == INTERN_NONE)
         return false;
@@ -169,12 +169,12 @@ bool compare_note(struct compare_build *b, bool undecided, const char *fmt, ...)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static uint64_t weight(const struct change_row *row)
+static uint64_t change_weight(const struct change_row *row)
 {
     return row->before > row->after ? row->before : row->after;
 }
 
-static int in_order(const void *a, const void *b)
+static int compare_changes(const void *a, const void *b)
 {
     static const int RANK[] = { [CHANGE_NEW] = 0, [CHANGE_CHANGED] = 1, [CHANGE_GONE] = 2 };
     const struct change_row *x = a, *y = b;
@@ -182,8 +182,8 @@ static int in_order(const void *a, const void *b)
         return x->kind < y->kind ? -1 : 1;
     if (x->change != y->change)
         return RANK[x->change] < RANK[y->change] ? -1 : 1;
-    if (weight(x) != weight(y))
-        return weight(x) > weight(y) ? -1 : 1;
+    if (change_weight(x) != change_weight(y))
+        return change_weight(x) > change_weight(y) ? -1 : 1;
     int order = str_cmp(x->place.file, y->place.file);
     if (order == 0)
         order = (x->place.line > y->place.line) - (x->place.line < y->place.line);
@@ -196,11 +196,11 @@ static int in_order(const void *a, const void *b)
     return order ? order : str_cmp(x->now, y->now);
 }
 
-static void finish(struct compare_build *b)
+static void finish_compare(struct compare_build *b)
 {
     struct compare *c = &b->compare;
     if (b->rows.n > 0)
-        qsort(b->rows.v, b->rows.n, sizeof *b->rows.v, in_order);
+        qsort(b->rows.v, b->rows.n, sizeof *b->rows.v, compare_changes);
     c->rows = b->rows.v;
     c->n_rows = (uint32_t)b->rows.n;
     uint32_t at = 0;
@@ -277,7 +277,7 @@ struct compare *compare_build(const struct compare_side *before, const struct co
             compare_numbers(b, err) && (compare_notes(b) || err_nomem(err));
     }
     if (ok) {
-        finish(b);
+        finish_compare(b);
         return c;
     }
     compare_free(c);

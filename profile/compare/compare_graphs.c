@@ -5,8 +5,8 @@
 
 static const struct change_place NOWHERE = { { "", 0 }, { "", 0 }, { "", 0 }, 0 };
 
-static struct change_row row_of(enum change_kind kind, enum change change, struct str level,
-                                struct str compile)
+static struct change_row graph_change_row(enum change_kind kind, enum change change,
+                                          struct str level, struct str compile)
 {
     return (struct change_row){
         .kind = kind,
@@ -25,8 +25,8 @@ static struct change_row row_of(enum change_kind kind, enum change change, struc
 }
 
 /* "forward", "backward/cond_true_0", "inference, forward" of a pair of two kinds. */
-static struct str level_of(struct compare_build *b, const struct outline_graph *x,
-                           const struct outline_graph *y)
+static struct str graph_level_text(struct compare_build *b, const struct outline_graph *x,
+                                   const struct outline_graph *y)
 {
     const struct outline_graph *g = y ? y : x;
     const struct outline *o = y ? b->b : b->a;
@@ -42,7 +42,7 @@ static struct str level_of(struct compare_build *b, const struct outline_graph *
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
 /* What a reader wants to know of a node besides its operator: inputs are told by name. */
-static struct str what_of(const struct outline *o, const struct outline_form *form)
+static struct str node_detail(const struct outline *o, const struct outline_form *form)
 {
     struct str op = outline_text(o, form->op), args = outline_text(o, form->args);
     bool input = !form->is_call && args.n > 0 && str_is(op, "placeholder");
@@ -54,10 +54,11 @@ static bool add_lone_node(struct compare_build *b, uint32_t node, bool is_new, s
 {
     const struct outline *o = is_new ? b->b : b->a;
     const struct outline_form *form = outline_form_of(o, node);
-    struct change_row row = row_of(CHANGE_NODES, is_new ? CHANGE_NEW : CHANGE_GONE, level, compile);
+    struct change_row row =
+        graph_change_row(CHANGE_NODES, is_new ? CHANGE_NEW : CHANGE_GONE, level, compile);
     if (str_is(outline_text(o, form->op), "output"))
         return true;
-    row.what = what_of(o, form);
+    row.what = node_detail(o, form);
     row.more = outline_text(o, form->shown);
     row.place = compare_place(o, form->line);
     *(is_new ? &row.after : &row.before) = 1;
@@ -69,10 +70,10 @@ static bool add_changed_node(struct compare_build *b, const struct align_pair *p
 {
     const struct outline_form *x = outline_form_of(b->a, pair->a);
     const struct outline_form *y = outline_form_of(b->b, pair->b);
-    struct change_row row = row_of(CHANGE_NODES, CHANGE_CHANGED, level, compile);
+    struct change_row row = graph_change_row(CHANGE_NODES, CHANGE_CHANGED, level, compile);
     if (str_is(outline_text(b->b, y->op), "output") && !(pair->change & ALIGN_INPUTS))
         return true; /* how many outputs there are is told as the graph's shape */
-    row.what = what_of(b->b, y);
+    row.what = node_detail(b->b, y);
     row.place = compare_place(b->b, y->line);
     row.before = row.after = 1;
     if (pair->change & ALIGN_LINE)
@@ -103,7 +104,7 @@ static bool add_shape(struct compare_build *b, const struct outline_graph *x,
                       const struct outline_graph *y, struct str level, struct str compile,
                       uint32_t attempt)
 {
-    struct change_row row = row_of(CHANGE_GRAPHS, CHANGE_CHANGED, level, compile);
+    struct change_row row = graph_change_row(CHANGE_GRAPHS, CHANGE_CHANGED, level, compile);
     row.what = STR("nodes");
     row.before = x->n_nodes;
     row.after = y->n_nodes;
@@ -121,7 +122,7 @@ static bool add_lone_graph(struct compare_build *b, const struct outline_graph *
                            struct str level, struct str compile, uint32_t attempt)
 {
     struct change_row row =
-        row_of(CHANGE_GRAPHS, is_new ? CHANGE_NEW : CHANGE_GONE, level, compile);
+        graph_change_row(CHANGE_GRAPHS, is_new ? CHANGE_NEW : CHANGE_GONE, level, compile);
     row.what = STR("nodes");
     *(is_new ? &row.after : &row.before) = g->n_nodes;
     buf_clear(&b->text);
@@ -130,12 +131,12 @@ static bool add_lone_graph(struct compare_build *b, const struct outline_graph *
     return row.more.p && compare_add(b, &row, attempt);
 }
 
-static bool add_graph(struct compare_build *b, const struct align_graph *pair)
+static bool add_graph_changes(struct compare_build *b, const struct align_graph *pair)
 {
     const struct align_attempt *attempt = &b->align->attempts.v[pair->attempt];
     const struct outline_graph *x = pair->a == ALIGN_NONE ? NULL : &b->a->graphs.v[pair->a];
     const struct outline_graph *y = pair->b == ALIGN_NONE ? NULL : &b->b->graphs.v[pair->b];
-    struct str level = level_of(b, x, y);
+    struct str level = graph_level_text(b, x, y);
     struct str before = compare_attempt_name(b, b->a, attempt->a);
     struct str after = compare_attempt_name(b, b->b, attempt->b);
     if (!level.p || !before.p || !after.p)
@@ -171,7 +172,7 @@ struct op_counts {
     bool as_forward; /* inference graphs of one side stand beside forward graphs of the other */
 };
 
-static bool count_op(struct op_counts *c, uint32_t level, struct str op, bool after)
+static bool count_changed_op(struct op_counts *c, uint32_t level, struct str op, bool after)
 {
     struct buf *key = &c->b->key;
     buf_clear(key);
@@ -199,13 +200,13 @@ static bool count_side(struct op_counts *c, const struct outline *o, bool after)
         for (uint32_t k = 0; k < g->n_nodes && ok; k++) {
             const struct outline_form *form = outline_form_of(o, g->first_node + k);
             if (form->is_call)
-                ok = count_op(c, level, outline_text(o, form->op), after);
+                ok = count_changed_op(c, level, outline_text(o, form->op), after);
         }
     }
     return ok;
 }
 
-static bool add_operators(struct op_counts *c)
+static bool add_operator_changes(struct op_counts *c)
 {
     for (uint32_t i = 0; i < c->counts.n; i++) {
         const struct op_count *count = &c->counts.v[i];
@@ -217,7 +218,7 @@ static bool add_operators(struct op_counts *c)
         struct str level = str_of(c->as_forward && count->level == GRAPH_FORWARD
                                       ? "forward or inference"
                                       : graph_kind_name((enum graph_kind)count->level));
-        struct change_row row = row_of(CHANGE_OPERATORS, change, level, STR(""));
+        struct change_row row = graph_change_row(CHANGE_OPERATORS, change, level, STR(""));
         row.what = arena_copy(&c->b->arena, str_from(intern_text(&c->keys, i), 4));
         row.before = count->before;
         row.after = count->after;
@@ -237,7 +238,7 @@ static bool compare_operators(struct compare_build *b)
         uint32_t was = b->a->graphs.v[pair->a].kind, now = b->b->graphs.v[pair->b].kind;
         c.as_forward |= was != now && (was == GRAPH_INFERENCE || now == GRAPH_INFERENCE);
     }
-    bool ok = count_side(&c, b->a, false) && count_side(&c, b->b, true) && add_operators(&c);
+    bool ok = count_side(&c, b->a, false) && count_side(&c, b->b, true) && add_operator_changes(&c);
     intern_release(&c.keys);
     vec_release(&c.counts);
     return ok;
@@ -247,6 +248,6 @@ bool compare_graphs(struct compare_build *b)
 {
     bool ok = true;
     for (size_t i = 0; i < b->align->graphs.n && ok; i++)
-        ok = add_graph(b, &b->align->graphs.v[i]);
+        ok = add_graph_changes(b, &b->align->graphs.v[i]);
     return ok && compare_operators(b);
 }

@@ -33,7 +33,7 @@ struct str compare_file(const struct compare_build *b, struct str file)
     return id == INTERN_NONE ? name : b->renamed_before.v[id];
 }
 
-static struct compare_line_count *count_of(struct compare_line *line, enum change_kind kind)
+static struct compare_line_count *line_count_of(struct compare_line *line, enum change_kind kind)
 {
     switch (kind) {
     case CHANGE_GUARDS:
@@ -50,8 +50,8 @@ static struct compare_line_count *count_of(struct compare_line *line, enum chang
 }
 
 /* By file and code where that is known; the number of the line moves. */
-static uint32_t find_line(struct compare_build *b, struct intern *keys,
-                          const struct change_place *place)
+static uint32_t find_compare_line(struct compare_build *b, struct intern *keys,
+                                  const struct change_place *place)
 {
     buf_clear(&b->key);
     buf_put(&b->key, compare_file(b, place->file));
@@ -62,16 +62,17 @@ static uint32_t find_line(struct compare_build *b, struct intern *keys,
     return b->key.failed ? INTERN_NONE : intern(keys, buf_str(&b->key));
 }
 
-static bool add_row(struct compare_build *b, struct intern *keys, const struct change_row *row)
+static bool add_line_change(struct compare_build *b, struct intern *keys,
+                            const struct change_row *row)
 {
     struct compare_line probe = { .place = row->place };
-    if (!count_of(&probe, row->kind) || (row->place.file.n == 0 && row->place.code.n == 0))
+    if (!line_count_of(&probe, row->kind) || (row->place.file.n == 0 && row->place.code.n == 0))
         return true;
-    uint32_t id = find_line(b, keys, &row->place);
+    uint32_t id = find_compare_line(b, keys, &row->place);
     if (id == INTERN_NONE || (id == b->user_lines.n && !vec_push(&b->user_lines, probe)))
         return false;
     struct compare_line *line = &b->user_lines.v[id];
-    struct compare_line_count *count = count_of(line, row->kind);
+    struct compare_line_count *count = line_count_of(line, row->kind);
     if (row->change != CHANGE_GONE)
         line->place = row->place;
     if (row->change == CHANGE_NEW)
@@ -107,7 +108,7 @@ bool compare_user_lines(struct compare_build *b)
     struct intern keys = INTERN_INIT;
     bool ok = true;
     for (size_t i = 0; i < b->rows.n && ok; i++)
-        ok = add_row(b, &keys, &b->rows.v[i]);
+        ok = add_line_change(b, &keys, &b->rows.v[i]);
     if (ok && b->user_lines.n > 0)
         qsort(b->user_lines.v, b->user_lines.n, sizeof *b->user_lines.v, most_first);
     intern_release(&keys);

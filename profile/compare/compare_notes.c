@@ -23,7 +23,7 @@ static struct str release_of(struct str version)
     return str_first(version, n);
 }
 
-static bool note_versions(struct compare_build *b)
+static bool note_compare_versions(struct compare_build *b)
 {
     const struct compare *c = &b->compare;
     struct str was = torch_of(c->before.runs[c->before_run]);
@@ -94,7 +94,7 @@ static bool note_side(struct compare_build *b, const char *name, const struct co
 }
 
 /* Runs of one side should count alike. */
-static bool note_spread(struct compare_build *b)
+static bool note_compare_spread(struct compare_build *b)
 {
     for (size_t i = 0; i < b->measures.n; i++) {
         const struct compare_measure *m = &b->measures.v[i];
@@ -138,7 +138,7 @@ static bool note_common(struct compare_build *b)
     return compare_note(b, true, "no compile is on both sides: are these runs of one program?");
 }
 
-static bool note_deep(struct compare_build *b)
+static bool note_deep_sides(struct compare_build *b)
 {
     const struct compare *c = &b->compare;
     bool was = c->before.runs[c->before_run]->deep, now = c->after.runs[c->after_run]->deep;
@@ -152,7 +152,7 @@ static bool note_deep(struct compare_build *b)
 
 bool compare_notes(struct compare_build *b)
 {
-    return note_kinds(b) && note_common(b) && note_versions(b) &&
+    return note_kinds(b) && note_common(b) && note_compare_versions(b) &&
            note_side(b, "before", &b->compare.before) && note_side(b, "after", &b->compare.after) &&
-           note_deep(b) && note_spread(b);
+           note_deep_sides(b) && note_compare_spread(b);
 }

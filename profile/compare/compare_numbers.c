@@ -6,7 +6,7 @@
 
 /* ---- verdicts ------------------------------------------------------------------------------- */
 
-static double spread_of(const struct measure_summary *s)
+static double summary_spread(const struct measure_summary *s)
 {
     return s->greatest - s->least;
 }
@@ -20,8 +20,8 @@ static enum compare_verdict judge_time(const struct measure_summary *x,
     if (x->n < 2 || y->n < 2)
         return COMPARE_UNJUDGED;
     bool apart = x->greatest < y->least || y->greatest < x->least;
-    return apart && change > spread_of(x) && change > spread_of(y) ? COMPARE_CHANGED
-                                                                   : COMPARE_NOISE;
+    return apart && change > summary_spread(x) && change > summary_spread(y) ? COMPARE_CHANGED
+                                                                             : COMPARE_NOISE;
 }
 
 /* Times, and what the process needed while it ran. */
@@ -32,8 +32,8 @@ static bool varies(enum measure measure)
            (row->source == MEASURE_DEEP && row->unit != MEASURE_COUNT);
 }
 
-static enum compare_verdict judge(enum measure measure, const struct measure_summary *x,
-                                  const struct measure_summary *y)
+static enum compare_verdict judge_measure(enum measure measure, const struct measure_summary *x,
+                                          const struct measure_summary *y)
 {
     if (varies(measure))
         return judge_time(x, y);
@@ -55,7 +55,7 @@ static bool summarize(const struct compare_side *side, struct measure_summary *r
 }
 
 /* Which kind of change a measure counts; CHANGE_MEASURES where it is none's alone. */
-static enum change_kind kind_of(enum measure measure)
+static enum change_kind measure_change_kind(enum measure measure)
 {
     static const struct {
         const char *begins;
@@ -83,7 +83,7 @@ static enum change_kind kind_of(enum measure measure)
 
 static bool is_skipped(const struct compare *c, enum measure measure)
 {
-    enum change_kind kind = kind_of(measure);
+    enum change_kind kind = measure_change_kind(measure);
     return c->options.skip[kind] || (kind != CHANGE_TIMES && c->options.skip[CHANGE_MEASURES]);
 }
 
@@ -97,7 +97,7 @@ static bool compare_measures(struct compare_build *b, const struct measure_summa
                                        COMPARE_SAME };
         if (x[i].n == 0 || y[i].n == 0 || is_skipped(c, row.measure))
             continue;
-        row.verdict = judge(row.measure, &x[i], &y[i]);
+        row.verdict = judge_measure(row.measure, &x[i], &y[i]);
         if (!vec_push(&b->measures, row))
             return false;
         /* What a time was caused by is told by what decides already; compile time decides itself.
@@ -115,7 +115,7 @@ struct sample {
     double ns;
 };
 
-struct sampling {
+struct sampler {
     struct compare_build *b;
     struct intern keys;
     size_t run_starts; /* first sample of the run at hand */
@@ -127,7 +127,7 @@ struct sampling {
     latest; /* by key: its latest sample */
 };
 
-static int by_key(const void *a, const void *b)
+static int compare_sample_keys(const void *a, const void *b)
 {
     const struct sample *x = a, *y = b;
     if (x->key != y->key)
@@ -138,7 +138,8 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Of sorted samples. A run in which it did not occur took no time for it. */
-static struct measure_summary summary_of(const struct sample *samples, uint32_t n, uint32_t n_runs)
+static struct measure_summary summarize_samples(const struct sample *samples, uint32_t n,
+                                                uint32_t n_runs)
 {
     struct measure_summary s = { .n = n_runs };
     uint32_t absent = n < n_runs ? n_runs - n : 0;
@@ -164,31 +165,31 @@ static int by_change(const void *a, const void *b)
     return order ? order : str_cmp(x->place.code, y->place.code);
 }
 
-static void finish(struct sampling *s)
+static void finish_sampler(struct sampler *s)
 {
     const struct compare *c = &s->b->compare;
     if (s->samples.n > 0)
-        qsort(s->samples.v, s->samples.n, sizeof *s->samples.v, by_key);
+        qsort(s->samples.v, s->samples.n, sizeof *s->samples.v, compare_sample_keys);
     size_t at = 0;
     for (uint32_t key = 0; key < s->rows.n; key++) {
         struct compare_time *row = &s->rows.v[key];
         size_t first = at;
         while (at < s->samples.n && s->samples.v[at].key == key && !s->samples.v[at].after)
             at++;
-        row->before =
-            summary_of(vec_from(&s->samples, first), (uint32_t)(at - first), c->before.n_runs);
+        row->before = summarize_samples(vec_from(&s->samples, first), (uint32_t)(at - first),
+                                        c->before.n_runs);
         first = at;
         while (at < s->samples.n && s->samples.v[at].key == key)
             at++;
-        row->after =
-            summary_of(vec_from(&s->samples, first), (uint32_t)(at - first), c->after.n_runs);
+        row->after = summarize_samples(vec_from(&s->samples, first), (uint32_t)(at - first),
+                                       c->after.n_runs);
         row->verdict = judge_time(&row->before, &row->after);
     }
     if (s->rows.n > 0)
         qsort(s->rows.v, s->rows.n, sizeof *s->rows.v, by_change);
 }
 
-static bool sample(struct sampling *s, struct str key, const struct compare_time *fresh, bool after,
+static bool sample(struct sampler *s, struct str key, const struct compare_time *fresh, bool after,
                    double ns, uint32_t *ret)
 {
     uint32_t id = intern(&s->keys, key);
@@ -207,7 +208,7 @@ static bool sample(struct sampling *s, struct str key, const struct compare_time
     return vec_push(&s->samples, (struct sample){ id, after, ns });
 }
 
-static bool sample_phases(struct sampling *s, const struct compare_side *side, uint32_t stands,
+static bool sample_phases(struct sampler *s, const struct compare_side *side, uint32_t stands,
                           bool after)
 {
     for (uint32_t run = 0; run < side->n_runs; run++) {
@@ -237,7 +238,7 @@ static struct str line_key(struct compare_build *b, const struct snapshot_line *
     return buf_str(&b->key);
 }
 
-static bool sample_lines(struct sampling *s, const struct compare_side *side, bool after)
+static bool sample_lines(struct sampler *s, const struct compare_side *side, bool after)
 {
     for (uint32_t run = 0; run < side->n_runs; run++) {
         s->run_starts = s->samples.n;
@@ -256,7 +257,7 @@ static bool sample_lines(struct sampling *s, const struct compare_side *side, bo
     return true;
 }
 
-static void release(struct sampling *s)
+static void release_sampler(struct sampler *s)
 {
     intern_release(&s->keys);
     vec_release(&s->samples);
@@ -266,28 +267,28 @@ static void release(struct sampling *s)
 
 static bool compare_phases(struct compare_build *b)
 {
-    struct sampling s = { .b = b };
+    struct sampler s = { .b = b };
     const struct compare *c = &b->compare;
     bool ok = sample_phases(&s, &c->before, c->before_run, false) &&
               sample_phases(&s, &c->after, c->after_run, true);
     if (ok)
-        finish(&s);
+        finish_sampler(&s);
     for (uint32_t i = 0; i < s.rows.n && ok; i++)
         ok = vec_push(&b->phases, s.rows.v[i]);
-    release(&s);
+    release_sampler(&s);
     return ok;
 }
 
 static bool compare_lines(struct compare_build *b)
 {
-    struct sampling s = { .b = b };
+    struct sampler s = { .b = b };
     bool ok =
         sample_lines(&s, &b->compare.before, false) && sample_lines(&s, &b->compare.after, true);
     if (ok)
-        finish(&s);
+        finish_sampler(&s);
     for (uint32_t i = 0; i < s.rows.n && ok; i++)
         ok = vec_push(&b->lines, s.rows.v[i]);
-    release(&s);
+    release_sampler(&s);
     return ok;
 }
 

@@ -24,7 +24,7 @@ static bool is_incident(uint32_t kind)
            kind == OUTLINE_FAILURE;
 }
 
-static struct change_row row_of(enum change_kind kind, enum change change)
+static struct change_row event_change_row(enum change_kind kind, enum change change)
 {
     return (struct change_row){
         .kind = kind,
@@ -43,7 +43,7 @@ static struct change_row row_of(enum change_kind kind, enum change change)
 }
 
 /* Guards are told with who asked. */
-static struct str level_of(const struct outline_event *e)
+static struct str event_level_text(const struct outline_event *e)
 {
     bool guard =
         e->kind == OUTLINE_GUARD || e->kind == OUTLINE_SUPPRESSED || e->kind == OUTLINE_ASSERT;
@@ -55,8 +55,8 @@ static bool add_alone(struct compare_build *b, const struct outline *o, uint32_t
                       struct str compile, struct str more, uint32_t attempt)
 {
     const struct outline_event *e = &o->events.v[event];
-    struct change_row row = row_of(KIND_OF[e->kind], is_new ? CHANGE_NEW : CHANGE_GONE);
-    row.level = level_of(e);
+    struct change_row row = event_change_row(KIND_OF[e->kind], is_new ? CHANGE_NEW : CHANGE_GONE);
+    row.level = event_level_text(e);
     row.what = outline_text(o, e->shown);
     row.more = more.n ? more : outline_text(o, e->detail);
     row.compile = compile;
@@ -70,8 +70,8 @@ static bool add_changed(struct compare_build *b, const struct align_pair *pair, 
                         uint32_t attempt)
 {
     const struct outline_event *x = &b->a->events.v[pair->a], *y = &b->b->events.v[pair->b];
-    struct change_row row = row_of(KIND_OF[y->kind], CHANGE_CHANGED);
-    row.level = level_of(y);
+    struct change_row row = event_change_row(KIND_OF[y->kind], CHANGE_CHANGED);
+    row.level = event_level_text(y);
     row.what = outline_text(b->b, y->shown);
     row.compile = compile;
     row.place = compare_place(b->b, y->line);
@@ -85,13 +85,13 @@ static bool add_changed(struct compare_build *b, const struct align_pair *pair, 
         row.was = outline_text(b->a, x->detail);
         row.now = outline_text(b->b, y->detail);
     } else if (pair->change & ALIGN_CLASS) {
-        row.was = level_of(x);
-        row.now = level_of(y);
+        row.was = event_level_text(x);
+        row.now = event_level_text(y);
     }
     return compare_add(b, &row, attempt);
 }
 
-static bool add_events(struct compare_build *b, uint32_t number)
+static bool add_event_changes(struct compare_build *b, uint32_t number)
 {
     const struct align_attempt *pair = &b->align->attempts.v[number];
     struct str before = compare_attempt_name(b, b->a, pair->a);
@@ -152,7 +152,7 @@ static bool add_lone_compile(struct compare_build *b, const struct outline *o, u
                              bool is_new, uint32_t number)
 {
     const struct outline_compile *c = &o->compiles.v[compile];
-    struct change_row row = row_of(CHANGE_COMPILES, is_new ? CHANGE_NEW : CHANGE_GONE);
+    struct change_row row = event_change_row(CHANGE_COMPILES, is_new ? CHANGE_NEW : CHANGE_GONE);
     bool ok = true;
     if (c->id != 0 && c->n_attempts > 0) { /* what belongs to no compile is none */
         const struct outline_attempt *last = &o->attempts.v[c->first_attempt + c->n_attempts - 1];
@@ -185,7 +185,7 @@ static bool compare_status(struct compare_build *b, const struct align_compile *
     uint32_t now = b->b->attempts.v[y->first_attempt + y->n_attempts - 1].status;
     if (was == now)
         return true;
-    struct change_row row = row_of(CHANGE_COMPILES, CHANGE_CHANGED);
+    struct change_row row = event_change_row(CHANGE_COMPILES, CHANGE_CHANGED);
     row.what = outline_text(b->b, y->function);
     row.was = str_of(attempt_status_name((enum attempt_status)was));
     row.now = str_of(attempt_status_name((enum attempt_status)now));
@@ -197,7 +197,7 @@ static bool compare_status(struct compare_build *b, const struct align_compile *
     return row.compile.p && compare_add(b, &row, number);
 }
 
-static bool add_compile(struct compare_build *b, uint32_t number)
+static bool add_compile_changes(struct compare_build *b, uint32_t number)
 {
     const struct align_compile *pair = &b->align->compiles.v[number];
     /* Numbers of compiles without a partner are beyond those of pairs of attempts. */
@@ -215,7 +215,7 @@ static bool add_compile(struct compare_build *b, uint32_t number)
         else if (attempt->a == ALIGN_NONE)
             ok = add_lone_attempt(b, b->b, attempt->b, true, at);
         else
-            ok = add_events(b, at);
+            ok = add_event_changes(b, at);
     }
     return ok;
 }
@@ -224,6 +224,6 @@ bool compare_parts(struct compare_build *b)
 {
     bool ok = true;
     for (uint32_t i = 0; i < b->align->compiles.n && ok; i++)
-        ok = add_compile(b, i);
+        ok = add_compile_changes(b, i);
     return ok;
 }

@@ -1,13 +1,13 @@
 #include "profile/compare/diff_tables.h"
 
-struct writing {
+struct diff_json_writer {
     const struct compare *c;
     const struct report_options *how;
     struct json_writer w;
 };
 
-static void put_side(struct writing *x, const char *key, const struct compare_side *side,
-                     uint32_t stands)
+static void put_json_side(struct diff_json_writer *x, const char *key,
+                          const struct compare_side *side, uint32_t stands)
 {
     json_open_object(&x->w, key);
     json_put_str(&x->w, "label", side->label);
@@ -25,7 +25,7 @@ static void put_side(struct writing *x, const char *key, const struct compare_si
 }
 
 /* Those of all kinds, at most as many of each as are shown. */
-static void put_changes(struct writing *x)
+static void put_json_changes(struct diff_json_writer *x)
 {
     json_open_array(&x->w, "changes");
     for (int kind = 0; kind < CHANGE_KINDS; kind++) {
@@ -41,7 +41,7 @@ static void put_changes(struct writing *x)
 
 void diff_json(const struct compare *compare, const struct report_options *how, struct buf *out)
 {
-    struct writing x = { compare, how, json_writer_of(out) };
+    struct diff_json_writer x = { compare, how, json_writer_of(out) };
     const struct rows measures = ROWS(compare->measures, compare->n_measures);
     const struct rows user_lines = ROWS(compare->user_lines, compare->n_user_lines);
     const struct rows phases = ROWS(compare->phases, compare->n_phases);
@@ -50,8 +50,8 @@ void diff_json(const struct compare *compare, const struct report_options *how, 
     json_put_cstr(&x.w, "schema", "symtape.diff/1");
     json_put_bool(&x.w, "differs", compare->differs);
     json_put_bool(&x.w, "undecided", compare->undecided);
-    put_side(&x, "before", &compare->before, compare->before_run);
-    put_side(&x, "after", &compare->after, compare->after_run);
+    put_json_side(&x, "before", &compare->before, compare->before_run);
+    put_json_side(&x, "after", &compare->after, compare->after_run);
     json_open_array(&x.w, "notes");
     for (uint32_t i = 0; i < compare->n_notes; i++)
         json_put_str(&x.w, NULL, compare->notes[i]);
@@ -63,7 +63,7 @@ void diff_json(const struct compare *compare, const struct report_options *how, 
     json_close(&x.w);
     fields_json_rows(&x.w, "measures", &diff_measure_fields, compare, &measures, 0);
     fields_json_rows(&x.w, "lines", &diff_user_line_fields, compare, &user_lines, how->limit);
-    put_changes(&x);
+    put_json_changes(&x);
     fields_json_rows(&x.w, "phases", &diff_phase_fields, compare, &phases, how->limit);
     fields_json_rows(&x.w, "line_times", &diff_line_time_fields, compare, &lines, how->limit);
     json_close(&x.w);

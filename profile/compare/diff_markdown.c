@@ -4,7 +4,8 @@
 
 enum { OPEN_ROWS = 5 }; /* tables of more rows are folded away */
 
-static void put_table(void *user, const char *title, const struct table *table, uint32_t n)
+static void put_diff_markdown_table(void *user, const char *title, const struct table *table,
+                                    uint32_t n)
 {
     struct buf *out = user;
     uint32_t rows = (uint32_t)table_rows(table);
@@ -38,5 +39,5 @@ void diff_markdown(const struct compare *compare, const struct report_options *h
     }
     out->failed |= text.failed;
     buf_release(&text);
-    diff_tables(compare, how, out, put_table, out);
+    diff_tables(compare, how, out, put_diff_markdown_table, out);
 }

@@ -176,7 +176,7 @@ static const struct kind_layout {
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-struct putting {
+struct diff_table_writer {
     const struct compare *c;
     const struct report_options *how;
     struct buf *out;
@@ -185,7 +185,8 @@ struct putting {
 };
 
 /* Hands a table of `n` rows, or of as many of them as are shown, over and releases it. */
-static void finish(const struct putting *p, const char *title, struct text_table *t, uint32_t n)
+static void finish_diff_table(const struct diff_table_writer *p, const char *title,
+                              struct text_table *t, uint32_t n)
 {
     t->table.squeezed = true;
     p->out->failed |= t->table.text.failed;
@@ -194,15 +195,16 @@ static void finish(const struct putting *p, const char *title, struct text_table
     table_release(&t->table);
 }
 
-static void put_table(const struct putting *p, const char *title, const struct fields *fields,
-                      unsigned table, const struct rows *rows, uint32_t limit)
+static void put_diff_table(const struct diff_table_writer *p, const char *title,
+                           const struct fields *fields, unsigned table, const struct rows *rows,
+                           uint32_t limit)
 {
     struct text_table t;
     text_table_init(&t, fields, table);
-    finish(p, title, &t, text_table_rows(&t, p->c, rows, limit));
+    finish_diff_table(p, title, &t, text_table_rows(&t, p->c, rows, limit));
 }
 
-static void put_changes(const struct putting *p, enum change_kind kind)
+static void put_change_table(const struct diff_table_writer *p, enum change_kind kind)
 {
     const struct kind_layout *layout = &LAYOUTS[kind];
     uint32_t first = p->c->first_of[kind];
@@ -216,7 +218,8 @@ static void put_changes(const struct putting *p, enum change_kind kind)
         if (layout->cells[i] == CELL_LEVEL && layout->level)
             t.columns[i].header = layout->level;
     }
-    finish(p, change_kind_title(kind), &t, text_table_rows(&t, p->c, &rows, p->how->limit));
+    finish_diff_table(p, change_kind_title(kind), &t,
+                      text_table_rows(&t, p->c, &rows, p->how->limit));
 }
 
 /* ---- user lines ----------------------------------------------------------------------------- */
@@ -405,28 +408,29 @@ static struct rows filtered(struct rows rows, bool (*wanted)(const void *context
 void diff_tables(const struct compare *compare, const struct report_options *how, struct buf *out,
                  diff_put_table *put, void *user)
 {
-    const struct putting p = { compare, how, out, put, user };
+    const struct diff_table_writer p = { compare, how, out, put, user };
     const struct rows measures = ROWS(compare->measures, compare->n_measures);
     const struct rows user_lines = ROWS(compare->user_lines, compare->n_user_lines);
     const struct rows phases = filtered(ROWS(compare->phases, compare->n_phases), differs);
     const struct rows lines = filtered(ROWS(compare->lines, compare->n_lines), differs);
     const struct rows counted = filtered(measures, is_counted);
     const struct rows timed = filtered(measures, is_timed);
-    put_table(&p, "Measures", &diff_measure_fields, COUNTED, &counted, 0);
-    put_table(&p, "User lines (+ new, - gone, ~ changed)", &diff_user_line_fields, 0, &user_lines,
-              how->limit);
+    put_diff_table(&p, "Measures", &diff_measure_fields, COUNTED, &counted, 0);
+    put_diff_table(&p, "User lines (+ new, - gone, ~ changed)", &diff_user_line_fields, 0,
+                   &user_lines, how->limit);
     for (int kind = 0; kind < CHANGE_KINDS; kind++)
         if (LAYOUTS[kind].cells[0] != CELL_END)
-            put_changes(&p, (enum change_kind)kind);
-    put_table(&p, "Times and memory (medians)", &diff_measure_fields, TIMED, &timed, 0);
-    put_table(&p, "Phases (exclusive, medians)", &diff_phase_fields, PHASES, &phases, how->limit);
-    put_table(&p, "Time of user lines (estimated, medians)", &diff_line_time_fields, LINES, &lines,
-              how->limit);
+            put_change_table(&p, (enum change_kind)kind);
+    put_diff_table(&p, "Times and memory (medians)", &diff_measure_fields, TIMED, &timed, 0);
+    put_diff_table(&p, "Phases (exclusive, medians)", &diff_phase_fields, PHASES, &phases,
+                   how->limit);
+    put_diff_table(&p, "Time of user lines (estimated, medians)", &diff_line_time_fields, LINES,
+                   &lines, how->limit);
 }
 
 /* ---- the sentence --------------------------------------------------------------------------- */
 
-static uint64_t count_rows(const struct compare *c, int kind, enum change change)
+static uint64_t count_change_rows(const struct compare *c, int kind, enum change change)
 {
     uint64_t n = 0;
     for (uint32_t i = c->first_of[kind]; i < c->first_of[kind + 1]; i++)
@@ -462,7 +466,7 @@ void diff_put_summary(const struct compare *compare, struct buf *out)
     size_t start = out->n;
     for (int kind = 0; kind < CHANGE_KINDS; kind++)
         for (int change = CHANGE_NEW; change <= CHANGE_CHANGED && NOUNS[kind]; change++) {
-            uint64_t n = count_rows(compare, kind, (enum change)change);
+            uint64_t n = count_change_rows(compare, kind, (enum change)change);
             if (n == 0)
                 continue;
             buf_puts(out, out->n > start ? ", " : "");

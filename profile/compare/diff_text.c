@@ -1,7 +1,7 @@
 #include "profile/compare/diff_tables.h"
 #include "profile/model/format.h"
 
-struct writing {
+struct diff_text_writer {
     const struct compare *c;
     const struct report_options *how;
     struct buf *out;
@@ -9,9 +9,10 @@ struct writing {
 
 enum { INDENT = 2 };
 
-static void put_table(void *user, const char *title, const struct table *table, uint32_t n)
+static void put_diff_text_table(void *user, const char *title, const struct table *table,
+                                uint32_t n)
 {
-    const struct writing *w = user;
+    const struct diff_text_writer *w = user;
     const struct table_layout layout = { w->how->width, INDENT, w->how->styles };
     buf_putc(w->out, '\n');
     style_mark(w->how->styles, w->out, STYLE_BOLD);
@@ -23,8 +24,8 @@ static void put_table(void *user, const char *title, const struct table *table, 
         buf_printf(w->out, "  ... and %u more\n", n - (uint32_t)table_rows(table));
 }
 
-static void put_side(const struct writing *w, const char *name, const struct compare_side *side,
-                     uint32_t stands)
+static void put_text_side(const struct diff_text_writer *w, const char *name,
+                          const struct compare_side *side, uint32_t stands)
 {
     struct buf text = BUF_INIT;
     buf_printf(&text, "%s: ", name);
@@ -40,7 +41,7 @@ static void put_side(const struct writing *w, const char *name, const struct com
     buf_release(&text);
 }
 
-static void put_sentence(const struct writing *w, struct buf *text)
+static void put_diff_sentence(const struct diff_text_writer *w, struct buf *text)
 {
     format_spaces(w->out, INDENT);
     buf_puts(w->out, "* ");
@@ -59,16 +60,16 @@ static bool times_differ(const struct compare *c)
 
 void diff_text(const struct compare *compare, const struct report_options *how, struct buf *out)
 {
-    struct writing w = { compare, how, out };
+    struct diff_text_writer w = { compare, how, out };
     struct buf text = BUF_INIT;
     if (!compare->differs && compare->n_rows == 0 && !times_differ(compare))
         return;
-    put_side(&w, "before", &compare->before, compare->before_run);
-    put_side(&w, "after", &compare->after, compare->after_run);
+    put_text_side(&w, "before", &compare->before, compare->before_run);
+    put_text_side(&w, "after", &compare->after, compare->after_run);
     diff_put_summary(compare, &text);
     if (text.n == 0)
         buf_puts(&text, "only times differ");
-    put_sentence(&w, &text);
+    put_diff_sentence(&w, &text);
     buf_release(&text);
-    diff_tables(compare, how, out, put_table, &w);
+    diff_tables(compare, how, out, put_diff_text_table, &w);
 }

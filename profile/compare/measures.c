@@ -39,7 +39,7 @@ const char *measure_source_name(enum measure_source source)
     return NAMES[source];
 }
 
-static void set(struct measures *m, enum measure measure, double value)
+static void set_measure(struct measures *m, enum measure measure, double value)
 {
     m->has[measure] = true;
     m->value[measure] = value;
@@ -49,7 +49,7 @@ static void set(struct measures *m, enum measure measure, double value)
 static void set_ratio(struct measures *m, enum measure measure, double value, double by)
 {
     if (by > 0)
-        set(m, measure, value / by);
+        set_measure(m, measure, value / by);
 }
 
 static double seconds(int64_t ns)
@@ -71,14 +71,14 @@ static void set_incidents(const struct profile *p, struct measures *m)
     }
     for (int i = 0; i <= GRAPH_INFERENCE; i++)
         graphs += p->operators.graphs[i];
-    set(m, MEASURE_COMPILES, p->n_compiles);
-    set(m, MEASURE_ATTEMPTS, (double)attempts);
-    set(m, MEASURE_RESTARTS, p->n_restarts);
-    set(m, MEASURE_RECOMPILES, p->n_recompiles);
-    set(m, MEASURE_BREAKS, p->n_breaks);
-    set(m, MEASURE_FAILURES, p->n_failures);
-    set(m, MEASURE_UNFINISHED, (double)unfinished);
-    set(m, MEASURE_GRAPHS, (double)graphs);
+    set_measure(m, MEASURE_COMPILES, p->n_compiles);
+    set_measure(m, MEASURE_ATTEMPTS, (double)attempts);
+    set_measure(m, MEASURE_RESTARTS, p->n_restarts);
+    set_measure(m, MEASURE_RECOMPILES, p->n_recompiles);
+    set_measure(m, MEASURE_BREAKS, p->n_breaks);
+    set_measure(m, MEASURE_FAILURES, p->n_failures);
+    set_measure(m, MEASURE_UNFINISHED, (double)unfinished);
+    set_measure(m, MEASURE_GRAPHS, (double)graphs);
 }
 
 static void set_calls(const struct profile *p, struct measures *m)
@@ -87,15 +87,15 @@ static void set_calls(const struct profile *p, struct measures *m)
     uint64_t aten = aten_calls(all->kept), nodes = 0;
     for (int i = 0; i <= GRAPH_INFERENCE; i++)
         nodes += all->kept_nodes[i];
-    set(m, MEASURE_NODES, (double)nodes);
-    set(m, MEASURE_CALLS, (double)aten);
-    set(m, MEASURE_CALLS_DYNAMO, (double)all->kept[GRAPH_DYNAMO]);
-    set(m, MEASURE_CALLS_JOINT, (double)all->kept[GRAPH_JOINT]);
-    set(m, MEASURE_CALLS_FORWARD, (double)all->kept[GRAPH_FORWARD]);
-    set(m, MEASURE_CALLS_BACKWARD, (double)all->kept[GRAPH_BACKWARD]);
-    set(m, MEASURE_CALLS_INFERENCE, (double)all->kept[GRAPH_INFERENCE]);
-    set(m, MEASURE_CALLS_POST_GRAD, (double)all->kept[GRAPH_POST_GRAD]);
-    set(m, MEASURE_CALLS_THROWN, (double)(aten_calls(all->calls) - aten));
+    set_measure(m, MEASURE_NODES, (double)nodes);
+    set_measure(m, MEASURE_CALLS, (double)aten);
+    set_measure(m, MEASURE_CALLS_DYNAMO, (double)all->kept[GRAPH_DYNAMO]);
+    set_measure(m, MEASURE_CALLS_JOINT, (double)all->kept[GRAPH_JOINT]);
+    set_measure(m, MEASURE_CALLS_FORWARD, (double)all->kept[GRAPH_FORWARD]);
+    set_measure(m, MEASURE_CALLS_BACKWARD, (double)all->kept[GRAPH_BACKWARD]);
+    set_measure(m, MEASURE_CALLS_INFERENCE, (double)all->kept[GRAPH_INFERENCE]);
+    set_measure(m, MEASURE_CALLS_POST_GRAD, (double)all->kept[GRAPH_POST_GRAD]);
+    set_measure(m, MEASURE_CALLS_THROWN, (double)(aten_calls(all->calls) - aten));
     if (aten > 0)
         set_ratio(m, MEASURE_EXPANSION, (double)aten, (double)all->kept[GRAPH_DYNAMO]);
 }
@@ -116,16 +116,16 @@ static void set_guards(const struct profile *p, struct measures *m)
         symbols += p->compiles[i].n_symbols;
         specializations += p->compiles[i].n_specializations;
     }
-    set(m, MEASURE_GUARDS, (double)p->guards.by_kind[GUARD_EVAL]);
-    set(m, MEASURE_GUARDS_KEPT, (double)p->guards.kept);
+    set_measure(m, MEASURE_GUARDS, (double)p->guards.by_kind[GUARD_EVAL]);
+    set_measure(m, MEASURE_GUARDS_KEPT, (double)p->guards.kept);
     for (int i = 0; i < GUARD_CLASSES; i++)
-        set(m, BY_CLASS[i], (double)p->guards.by_class[i]);
-    set(m, MEASURE_GUARDS_SUPPRESSED, (double)p->guards.by_kind[GUARD_SUPPRESSED]);
-    set(m, MEASURE_RUNTIME_ASSERTS, (double)p->guards.by_kind[GUARD_RUNTIME_ASSERT]);
-    set(m, MEASURE_GUARD_EXPRESSIONS, p->guards.n_exprs);
-    set(m, MEASURE_GUARD_LINES, (double)lines);
-    set(m, MEASURE_SYMBOLS, (double)symbols);
-    set(m, MEASURE_SPECIALIZATIONS, (double)specializations);
+        set_measure(m, BY_CLASS[i], (double)p->guards.by_class[i]);
+    set_measure(m, MEASURE_GUARDS_SUPPRESSED, (double)p->guards.by_kind[GUARD_SUPPRESSED]);
+    set_measure(m, MEASURE_RUNTIME_ASSERTS, (double)p->guards.by_kind[GUARD_RUNTIME_ASSERT]);
+    set_measure(m, MEASURE_GUARD_EXPRESSIONS, p->guards.n_exprs);
+    set_measure(m, MEASURE_GUARD_LINES, (double)lines);
+    set_measure(m, MEASURE_SYMBOLS, (double)symbols);
+    set_measure(m, MEASURE_SPECIALIZATIONS, (double)specializations);
 }
 
 static void set_caches(const struct profile *p, struct measures *m)
@@ -134,9 +134,9 @@ static void set_caches(const struct profile *p, struct measures *m)
     for (int kind = 0; kind < CACHE_KINDS; kind++)
         for (int state = 0; state < CACHE_STATES; state++)
             by_state[state] += p->cache_counts[kind][state];
-    set(m, MEASURE_CACHE_HITS, (double)by_state[CACHE_HIT]);
-    set(m, MEASURE_CACHE_MISSES, (double)by_state[CACHE_MISS]);
-    set(m, MEASURE_CACHE_BYPASSES, (double)by_state[CACHE_BYPASS]);
+    set_measure(m, MEASURE_CACHE_HITS, (double)by_state[CACHE_HIT]);
+    set_measure(m, MEASURE_CACHE_MISSES, (double)by_state[CACHE_MISS]);
+    set_measure(m, MEASURE_CACHE_BYPASSES, (double)by_state[CACHE_BYPASS]);
 }
 
 static void set_times(const struct profile *p, struct measures *m)
@@ -144,19 +144,19 @@ static void set_times(const struct profile *p, struct measures *m)
     const int64_t *part = p->phases.part_ns;
     if (p->n_compiles == 0)
         return;
-    set(m, MEASURE_COMPILE_S, seconds(p->compile_ns));
-    set(m, MEASURE_RESTARTED_S, seconds(p->restarted_ns));
+    set_measure(m, MEASURE_COMPILE_S, seconds(p->compile_ns));
+    set_measure(m, MEASURE_RESTARTED_S, seconds(p->restarted_ns));
     set_ratio(m, MEASURE_MS_PER_OP, (double)p->compile_ns / 1e6,
               (double)aten_calls(p->operators.kept));
     set_ratio(m, MEASURE_MS_PER_DYNAMO_OP, (double)p->compile_ns / 1e6,
               (double)p->operators.kept[GRAPH_DYNAMO]);
     if (p->phases.n_nodes == 0)
         return;
-    set(m, MEASURE_DYNAMO_S, seconds(part[PHASE_DYNAMO]));
-    set(m, MEASURE_AOT_S, seconds(part[PHASE_AOT]));
-    set(m, MEASURE_INDUCTOR_S,
-        seconds(part[PHASE_INDUCTOR]) + seconds(part[PHASE_CODEGEN]) +
-            seconds(part[PHASE_AUTOTUNING]));
+    set_measure(m, MEASURE_DYNAMO_S, seconds(part[PHASE_DYNAMO]));
+    set_measure(m, MEASURE_AOT_S, seconds(part[PHASE_AOT]));
+    set_measure(m, MEASURE_INDUCTOR_S,
+                seconds(part[PHASE_INDUCTOR]) + seconds(part[PHASE_CODEGEN]) +
+                    seconds(part[PHASE_AUTOTUNING]));
 }
 
 static void set_memory(const struct profile *p, struct measures *m)
@@ -167,15 +167,15 @@ static void set_memory(const struct profile *p, struct measures *m)
         saved += p->graph_memory[i].saved_bytes;
     }
     if (p->n_graph_memory > 0) {
-        set(m, MEASURE_LIVE_PEAK, (double)peak);
-        set(m, MEASURE_SAVED_BYTES, (double)saved);
+        set_measure(m, MEASURE_LIVE_PEAK, (double)peak);
+        set_measure(m, MEASURE_SAVED_BYTES, (double)saved);
     }
 }
 
 static void set_peak(struct measures *m, enum measure measure, uint64_t bytes)
 {
     if (bytes > 0)
-        set(m, measure, (double)bytes);
+        set_measure(m, measure, (double)bytes);
 }
 
 static void set_deep(const struct profile *p, struct measures *m)
@@ -191,14 +191,14 @@ static void set_deep(const struct profile *p, struct measures *m)
             allocations += operator_cost_real(&costs->operators[i]);
     for (int i = 0; i < PROFILE_MODES; i++)
         dispatches += costs->by_mode[i];
-    set(m, MEASURE_REAL_DISPATCHES, (double)costs->by_mode[DEEP_FAKE_TENSOR_MODE]);
-    set(m, MEASURE_REAL_FAKE_TENSOR, (double)costs->by_mode[DEEP_FAKE_TENSOR]);
-    set(m, MEASURE_REAL_PROXY, (double)costs->by_mode[DEEP_PROXY_MODE]);
-    set(m, MEASURE_REAL_ALLOCATIONS, (double)allocations);
-    set(m, MEASURE_DISPATCH_S, seconds(costs->self_ns));
+    set_measure(m, MEASURE_REAL_DISPATCHES, (double)costs->by_mode[DEEP_FAKE_TENSOR_MODE]);
+    set_measure(m, MEASURE_REAL_FAKE_TENSOR, (double)costs->by_mode[DEEP_FAKE_TENSOR]);
+    set_measure(m, MEASURE_REAL_PROXY, (double)costs->by_mode[DEEP_PROXY_MODE]);
+    set_measure(m, MEASURE_REAL_ALLOCATIONS, (double)allocations);
+    set_measure(m, MEASURE_DISPATCH_S, seconds(costs->self_ns));
     set_ratio(m, MEASURE_US_PER_DISPATCH, (double)costs->self_ns / 1e3, (double)dispatches);
-    set(m, MEASURE_SIZE_USES, (double)uses);
-    set(m, MEASURE_SIZE_QUESTIONS, (double)questions);
+    set_measure(m, MEASURE_SIZE_USES, (double)uses);
+    set_measure(m, MEASURE_SIZE_QUESTIONS, (double)questions);
     set_peak(m, MEASURE_HOST_PEAK, costs->host_peak);
     set_peak(m, MEASURE_DEVICE_PEAK, costs->device_peak);
 }
@@ -207,7 +207,7 @@ void measures_of_profile(const struct profile *profile, struct measures *ret)
 {
     const struct profile_operators *all = &profile->operators;
     if (all->graphs[GRAPH_EXPORTED] > 0)
-        set(ret, MEASURE_CALLS_EXPORTED, (double)all->calls[GRAPH_EXPORTED]);
+        set_measure(ret, MEASURE_CALLS_EXPORTED, (double)all->calls[GRAPH_EXPORTED]);
     if (profile->n_compiles == 0 && all->graphs[GRAPH_EXPORTED] > 0)
         return; /* a .pt2: nothing was compiled */
     if (!profile->options.no_graphs)
@@ -224,11 +224,11 @@ void measures_of_replay(const struct replay *replay, struct measures *ret)
 {
     if (replay->n_graphs == 0)
         return;
-    set(ret, MEASURE_DISPATCHES, (double)replay->costs.dispatches);
-    set(ret, MEASURE_FAKE_CACHE_MISSES, (double)replay->costs.misses);
-    set(ret, MEASURE_EXPRS, (double)replay->costs.exprs);
-    set(ret, MEASURE_EVALUATIONS, (double)replay->costs.evaluations);
-    set(ret, MEASURE_SYMBOLIC_TENSORS, (double)replay->costs.symbolic_tensors);
+    set_measure(ret, MEASURE_DISPATCHES, (double)replay->costs.dispatches);
+    set_measure(ret, MEASURE_FAKE_CACHE_MISSES, (double)replay->costs.misses);
+    set_measure(ret, MEASURE_EXPRS, (double)replay->costs.exprs);
+    set_measure(ret, MEASURE_EVALUATIONS, (double)replay->costs.evaluations);
+    set_measure(ret, MEASURE_SYMBOLIC_TENSORS, (double)replay->costs.symbolic_tensors);
 }
 
 /* "0/0_1" -> the compile and its attempt. */
@@ -273,7 +273,7 @@ bool measures_take(struct trace *trace, const struct measure_options *options, s
     return !options->replay || take_replay(trace, options, ret, err);
 }
 
-static int by_value(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -293,7 +293,7 @@ bool measures_summarize(const struct measures *all, size_t n, struct measure_sum
         ret[i] = (struct measure_summary){ .n = (uint32_t)k };
         if (k == 0)
             continue;
-        qsort(values, k, sizeof *values, by_value);
+        qsort(values, k, sizeof *values, compare_values);
         ret[i].median = k % 2 ? values[k / 2] : (values[k / 2 - 1] + values[k / 2]) / 2;
         ret[i].least = values[0];
         ret[i].greatest = values[k - 1];
@@ -302,7 +302,7 @@ bool measures_summarize(const struct measures *all, size_t n, struct measure_sum
     return true;
 }
 
-static void format_count(double value, struct buf *out)
+static void format_measure_count(double value, struct buf *out)
 {
     char text[HUMAN_SIZE];
     if (value >= 0 && value < 9e15 && floor(value) == value)
@@ -321,7 +321,7 @@ void measure_format(enum measure measure, double value, struct buf *out)
     if (value < 0)
         buf_putc(out, '-');
     switch (ROWS[measure].unit) {
-    case MEASURE_COUNT: format_count(size, out); break;
+    case MEASURE_COUNT: format_measure_count(size, out); break;
     case MEASURE_RATIO: buf_printf(out, "%.2f", size); break;
     case MEASURE_BYTES: buf_puts(out, human_bytes(text, (uint64_t)size)); break;
     default: {

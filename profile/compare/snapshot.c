@@ -4,7 +4,7 @@
 
 #include "trace/base/buf.h"
 
-static struct str keep(struct snapshot *s, struct str text, bool *ok)
+static struct str copy_snapshot_text(struct snapshot *s, struct str text, bool *ok)
 {
     struct str copy = arena_copy(&s->arena, text.p ? text : STR(""));
     *ok = *ok && copy.p;
@@ -19,8 +19,9 @@ static bool take_phases(struct snapshot *s, const struct profile *profile)
     bool ok = phases;
     for (uint32_t i = 0; i < all->n_totals && ok; i++) {
         const struct phase_total *t = &all->totals[i];
-        phases[i] = (struct snapshot_phase){ keep(s, profile_name(profile, t->name), &ok), t->calls,
-                                             t->inclusive_ns, t->exclusive_ns };
+        phases[i] =
+            (struct snapshot_phase){ copy_snapshot_text(s, profile_name(profile, t->name), &ok),
+                                     t->calls, t->inclusive_ns, t->exclusive_ns };
     }
     s->phases = phases;
     s->n_phases = all->n_totals;
@@ -37,8 +38,9 @@ static bool take_lines(struct snapshot *s, const struct profile *profile)
         const struct profile_line *l = &all->lines[i];
         if (l->estimated_ns <= 0)
             continue;
-        struct str file = keep(s, profile_name(profile, l->file), &ok);
-        struct str function = keep(s, l->function, &ok), code = keep(s, l->code, &ok);
+        struct str file = copy_snapshot_text(s, profile_name(profile, l->file), &ok);
+        struct str function = copy_snapshot_text(s, l->function, &ok),
+                   code = copy_snapshot_text(s, l->code, &ok);
         lines[s->n_lines++] =
             (struct snapshot_line){ file, function, code, l->line, l->estimated_ns };
     }
@@ -47,7 +49,7 @@ static bool take_lines(struct snapshot *s, const struct profile *profile)
 }
 
 /* "0/0", "0/0_1" as profiles ask for it. */
-static struct str compile_of(struct snapshot *s, const struct selector *only, bool *ok)
+static struct str selected_compile_text(struct snapshot *s, const struct selector *only, bool *ok)
 {
     struct buf text = BUF_INIT;
     if (only) {
@@ -55,7 +57,7 @@ static struct str compile_of(struct snapshot *s, const struct selector *only, bo
         if (only->compile.n && only->attempt >= 0)
             buf_printf(&text, "_%lld", (long long)only->attempt);
     }
-    struct str ret = text.failed ? (struct str){ 0 } : keep(s, buf_str(&text), ok);
+    struct str ret = text.failed ? (struct str){ 0 } : copy_snapshot_text(s, buf_str(&text), ok);
     *ok = *ok && !text.failed;
     buf_release(&text);
     return ret;
@@ -66,7 +68,7 @@ static bool take_profile(struct snapshot *s, struct trace *trace, const struct s
 {
     bool ok = true;
     const struct profile_options how = {
-        .compile = compile_of(s, only, &ok),
+        .compile = selected_compile_text(s, only, &ok),
         .recording = only && only->recording.n ? only->recording : STR(""),
     };
     struct profile *profile = ok ? profile_build(&trace, 1, &how, err) : NULL;
@@ -97,7 +99,7 @@ struct snapshot *snapshot_take(struct trace *trace, const struct selector *only,
         err_nomem(err);
         return NULL;
     }
-    s->name = keep(s, name, &ok);
+    s->name = copy_snapshot_text(s, name, &ok);
     ok = (ok || err_nomem(err)) && take_profile(s, trace, only, err) &&
          (s->outline = outline_build(trace, only, err));
     if (ok) {

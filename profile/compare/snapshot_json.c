@@ -53,13 +53,14 @@ void snapshot_write(const struct snapshot *snapshot, struct buf *out)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-struct reading {
+struct snapshot_reader {
     struct snapshot *s;
     struct json doc;
     struct err *err;
 };
 
-static bool take_text(struct reading *r, json_id object, const char *key, struct str *ret)
+static bool read_member_text(struct snapshot_reader *r, json_id object, const char *key,
+                             struct str *ret)
 {
     json_id id = json_get(&r->doc, object, str_of(key));
     if (id == JSON_NONE || json_kind_of(&r->doc, id) != JSON_STRING)
@@ -69,14 +70,15 @@ static bool take_text(struct reading *r, json_id object, const char *key, struct
     return ret->p || err_nomem(r->err);
 }
 
-static bool take_i64(struct reading *r, json_id object, const char *key, int64_t *ret)
+static bool read_member_i64(struct snapshot_reader *r, json_id object, const char *key,
+                            int64_t *ret)
 {
     json_id id = json_get(&r->doc, object, str_of(key));
     return (id != JSON_NONE && json_i64(&r->doc, id, ret) && *ret >= 0) ||
            err_set(r->err, ERR_INPUT, "%s: a number is missing", key);
 }
 
-static bool read_measures(struct reading *r)
+static bool read_snapshot_measures(struct snapshot_reader *r)
 {
     json_id list = json_get(&r->doc, JSON_ROOT, STR("measures"));
     if (list == JSON_NONE || json_kind_of(&r->doc, list) != JSON_OBJECT)
@@ -89,14 +91,14 @@ static bool read_measures(struct reading *r)
     return true;
 }
 
-static json_id list_of(struct reading *r, const char *key, size_t *n)
+static json_id list_of(struct snapshot_reader *r, const char *key, size_t *n)
 {
     json_id list = json_get(&r->doc, JSON_ROOT, str_of(key));
     *n = list == JSON_NONE ? 0 : json_count(&r->doc, list);
     return list == JSON_NONE ? list : json_first(&r->doc, list);
 }
 
-static bool read_phases(struct reading *r)
+static bool read_phases(struct snapshot_reader *r)
 {
     size_t n;
     json_id id = list_of(r, "phases", &n);
@@ -107,16 +109,17 @@ static bool read_phases(struct reading *r)
     for (; id != JSON_NONE; id = json_next(&r->doc, id)) {
         struct snapshot_phase *p = &phases[r->s->n_phases++];
         int64_t calls;
-        if (!take_text(r, id, "name", &p->name) || !take_i64(r, id, "calls", &calls) ||
-            !take_i64(r, id, "inclusive_ns", &p->inclusive_ns) ||
-            !take_i64(r, id, "exclusive_ns", &p->exclusive_ns))
+        if (!read_member_text(r, id, "name", &p->name) ||
+            !read_member_i64(r, id, "calls", &calls) ||
+            !read_member_i64(r, id, "inclusive_ns", &p->inclusive_ns) ||
+            !read_member_i64(r, id, "exclusive_ns", &p->exclusive_ns))
             return err_at(r->err, "phases");
         p->calls = (uint64_t)calls;
     }
     return true;
 }
 
-static bool read_lines(struct reading *r)
+static bool read_lines(struct snapshot_reader *r)
 {
     size_t n;
     json_id id = list_of(r, "line_times", &n);
@@ -127,39 +130,40 @@ static bool read_lines(struct reading *r)
     for (; id != JSON_NONE; id = json_next(&r->doc, id)) {
         struct snapshot_line *l = &lines[r->s->n_lines++];
         int64_t line;
-        if (!take_text(r, id, "file", &l->file) || !take_text(r, id, "function", &l->function) ||
-            !take_text(r, id, "code", &l->code) || !take_i64(r, id, "line", &line) ||
-            !take_i64(r, id, "estimated_ns", &l->estimated_ns))
+        if (!read_member_text(r, id, "file", &l->file) ||
+            !read_member_text(r, id, "function", &l->function) ||
+            !read_member_text(r, id, "code", &l->code) || !read_member_i64(r, id, "line", &line) ||
+            !read_member_i64(r, id, "estimated_ns", &l->estimated_ns))
             return err_at(r->err, "line_times");
         l->line = line > UINT32_MAX ? 0 : (uint32_t)line;
     }
     return true;
 }
 
-static bool read_all(struct reading *r)
+static bool read_snapshot_json(struct snapshot_reader *r)
 {
     int64_t damaged, truncated;
     if (!json_is(&r->doc, json_get(&r->doc, JSON_ROOT, STR("schema")), SCHEMA))
         return err_set(r->err, ERR_INPUT, "not a snapshot (%s)", SCHEMA);
-    if (!take_text(r, JSON_ROOT, "name", &r->s->name) ||
-        !take_i64(r, JSON_ROOT, "damaged", &damaged) ||
-        !take_i64(r, JSON_ROOT, "truncated", &truncated))
+    if (!read_member_text(r, JSON_ROOT, "name", &r->s->name) ||
+        !read_member_i64(r, JSON_ROOT, "damaged", &damaged) ||
+        !read_member_i64(r, JSON_ROOT, "truncated", &truncated))
         return false;
     r->s->damaged = (uint64_t)damaged;
     r->s->truncated = truncated > UINT32_MAX ? UINT32_MAX : (uint32_t)truncated;
     r->s->deep = json_kind_of(&r->doc, json_get(&r->doc, JSON_ROOT, STR("deep"))) == JSON_TRUE;
     r->s->outline = outline_read(&r->doc, json_get(&r->doc, JSON_ROOT, STR("outline")), r->err);
-    return r->s->outline && read_measures(r) && read_phases(r) && read_lines(r);
+    return r->s->outline && read_snapshot_measures(r) && read_phases(r) && read_lines(r);
 }
 
 struct snapshot *snapshot_read(struct str text, struct err *err)
 {
-    struct reading r = { .s = calloc(1, sizeof *r.s), .err = err };
+    struct snapshot_reader r = { .s = calloc(1, sizeof *r.s), .err = err };
     if (!r.s) {
         err_nomem(err);
         return NULL;
     }
-    bool ok = json_parse(&r.doc, text, err) && read_all(&r);
+    bool ok = json_parse(&r.doc, text, err) && read_snapshot_json(&r);
     json_release(&r.doc);
     if (ok)
         return r.s;

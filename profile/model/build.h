@@ -42,7 +42,7 @@ struct profile_build {
     nodes;
     vec_of(struct phase_by_compile)
     by_compile;
-    vec_of(struct operator_row)
+    vec_of(struct profile_operator_row)
     operators;
     vec_of(struct profile_line)
     lines, library_lines;

@@ -39,7 +39,8 @@ int64_t build_last_time(const struct build_input *input, uint32_t recording)
 }
 
 /* The phases that last for a whole compile, the outer one first. */
-static bool is_whole(const struct profile_build *b, const struct phase_span *span, int choice)
+static bool is_whole_compile_span(const struct profile_build *b, const struct phase_span *span,
+                                  int choice)
 {
     static const char *const WHOLE[] = { "entire_frame_compile", "dynamo" };
     return str_is(build_text(b, span->name), WHOLE[choice]);
@@ -50,7 +51,7 @@ static void sum_spans(const struct profile_build *b, int choice, int64_t *sums)
 {
     for (size_t i = 0; i < b->spans.n; i++) {
         const struct phase_span *span = &b->spans.v[i];
-        if (span->compile != PROFILE_NONE && is_whole(b, span, choice))
+        if (span->compile != PROFILE_NONE && is_whole_compile_span(b, span, choice))
             build_add_ns(&sums[span->compile], span->end_ns - span->start_ns);
     }
 }

@@ -78,7 +78,7 @@ static uint32_t compile_of_previous(const struct build_input *in, uint32_t attem
     return previous != TRACE_NONE && previous < attempt ? in->compile_of[previous] : PROFILE_NONE;
 }
 
-static bool add_attempt(struct profile_build *b, struct build_input *in, uint32_t index)
+static bool add_compile_attempt(struct profile_build *b, struct build_input *in, uint32_t index)
 {
     const struct attempt *attempt = &in->trace->attempts[index];
     uint32_t recording = in->recording_of[attempt->recording];
@@ -167,7 +167,7 @@ static bool add_compiles(struct profile_build *b, struct build_input *in, struct
             in->metrics_of[m->attempt] = m;
     }
     for (uint32_t i = 0; i < in->trace->n_attempts; i++)
-        if (!add_attempt(b, in, i))
+        if (!add_compile_attempt(b, in, i))
             return err_nomem(err);
     count_parts(b, in);
     return name_unfinished(b, in, err);

@@ -1,7 +1,7 @@
 /* Costs of operators: what PyTorch dispatched, and what the replay counted. */
 #include "profile/model/build.h"
 
-struct costing {
+struct cost_builder {
     struct profile_build *b;
     struct intern keys; /* name -> row in b->costs */
 };
@@ -27,7 +27,7 @@ bool operator_allocates(struct str op)
 }
 
 /* NULL when memory ran out; valid until the next one. */
-static struct operator_cost *cost_of(struct costing *c, struct str op)
+static struct operator_cost *operator_cost_row(struct cost_builder *c, struct str op)
 {
     uint32_t name = build_name(c->b, op);
     uint32_t row = name == INTERN_NONE ? name : intern(&c->keys, BUILD_KEY(name));
@@ -42,7 +42,7 @@ static int64_t ns_of(uint64_t ns)
     return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
 }
 
-static unsigned depth_of(uint32_t depth)
+static unsigned clamp_depth(uint32_t depth)
 {
     return depth < PROFILE_DEPTHS ? depth : PROFILE_DEPTHS - 1;
 }
@@ -56,17 +56,17 @@ static void add_result(struct operator_cost *cost, const struct deep_dispatch *d
     cost->slow += d->slow.n ? d->count : 0;
     cost->raised += d->raised.n ? d->count : 0;
     if (d->mode == DEEP_FAKE_TENSOR_MODE)
-        cost->by_depth[depth_of(d->depth)] += d->count;
+        cost->by_depth[clamp_depth(d->depth)] += d->count;
 }
 
-static bool add_deep(struct costing *c, const struct build_input *in)
+static bool add_deep_costs(struct cost_builder *c, const struct build_input *in)
 {
     struct profile_costs *all = &c->b->profile.costs;
     for (uint32_t i = 0; i < in->deep->n_dispatches; i++) {
         const struct deep_dispatch *d = &in->deep->dispatches[i];
         if (!build_takes(c->b, in, d->record))
             continue;
-        struct operator_cost *cost = cost_of(c, d->op);
+        struct operator_cost *cost = operator_cost_row(c, d->op);
         if (!cost)
             return false;
         cost->by_mode[d->mode] += d->count;
@@ -79,11 +79,11 @@ static bool add_deep(struct costing *c, const struct build_input *in)
     return true;
 }
 
-static bool add_replay(struct costing *c, const struct replay *replay)
+static bool add_replay_costs(struct cost_builder *c, const struct replay *replay)
 {
     for (size_t i = 0; replay && i < replay->n_operators; i++) {
         const struct op_stats *stats = &replay->operators[i].stats;
-        struct operator_cost *cost = cost_of(c, replay->operators[i].op);
+        struct operator_cost *cost = operator_cost_row(c, replay->operators[i].op);
         if (!cost)
             return false;
         cost->calls += stats->calls;
@@ -107,7 +107,7 @@ struct sort_cost {
     struct str name;
 };
 
-static int by_keys(const void *a, const void *b)
+static int compare_cost_keys(const void *a, const void *b)
 {
     const struct sort_cost *x = a, *y = b;
     for (int i = 0; i < 3; i++)
@@ -116,7 +116,7 @@ static int by_keys(const void *a, const void *b)
     return str_cmp(x->name, y->name);
 }
 
-static void set_keys(struct sort_cost *row, enum profile_sort sort)
+static void set_cost_keys(struct sort_cost *row, enum profile_sort sort)
 {
     const struct operator_cost *c = &row->cost;
     uint64_t real = operator_cost_real(c), dispatches = real ? real : c->dispatches;
@@ -146,9 +146,9 @@ static bool sort_costs(struct profile_build *b)
     for (size_t i = 0; i < n; i++) {
         rows[i] =
             (struct sort_cost){ .cost = b->costs.v[i], .name = build_text(b, b->costs.v[i].op) };
-        set_keys(&rows[i], b->profile.options.sort);
+        set_cost_keys(&rows[i], b->profile.options.sort);
     }
-    qsort(rows, n, sizeof *rows, by_keys);
+    qsort(rows, n, sizeof *rows, compare_cost_keys);
     for (size_t i = 0; i < n; i++)
         b->costs.v[i] = rows[i].cost;
     free(rows);
@@ -171,7 +171,7 @@ static bool replay_selector(const struct profile_options *options, struct select
     return true;
 }
 
-static bool is_asked(const struct build_input *in)
+static bool has_asked_recording(const struct build_input *in)
 {
     for (uint32_t i = 0; i < in->trace->n_recordings; i++)
         if (in->recording_of[i] != PROFILE_NONE)
@@ -192,7 +192,7 @@ bool build_replays(struct profile_build *b, struct err *err)
         return false;
     for (uint32_t i = 0; i < b->profile.n_traces; i++) {
         struct build_input *in = &b->inputs[i];
-        if (!is_asked(in))
+        if (!has_asked_recording(in))
             continue;
         in->replay = replay_trace(in->trace, &how, err);
         if (!in->replay)
@@ -204,10 +204,10 @@ bool build_replays(struct profile_build *b, struct err *err)
 
 bool build_costs(struct profile_build *b, struct err *err)
 {
-    struct costing c = { .b = b };
+    struct cost_builder c = { .b = b };
     bool ok = true;
     for (uint32_t i = 0; ok && i < b->profile.n_traces; i++)
-        ok = add_deep(&c, &b->inputs[i]) && add_replay(&c, b->inputs[i].replay);
+        ok = add_deep_costs(&c, &b->inputs[i]) && add_replay_costs(&c, b->inputs[i].replay);
     ok = ok && sort_costs(b);
     intern_release(&c.keys);
     return (ok || err_nomem(err)) && build_deep(b, err);

@@ -4,7 +4,7 @@
 #include "trace/base/text/json.h"
 #include "trace/events/user_line.h"
 
-struct deepening {
+struct deep_cost_builder {
     struct profile_build *b;
     const struct build_input *in;
     struct intern counters, spots, uses, phases;
@@ -24,7 +24,7 @@ static void put_key(struct buf *key, struct str text)
 }
 
 /* Row of what the key holds, INTERN_NONE when memory ran out. */
-static uint32_t row_of(struct deepening *d, struct intern *table)
+static uint32_t keyed_row(struct deep_cost_builder *d, struct intern *table)
 {
     uint32_t row = d->key.failed ? INTERN_NONE : intern(table, buf_str(&d->key));
     buf_clear(&d->key);
@@ -33,10 +33,10 @@ static uint32_t row_of(struct deepening *d, struct intern *table)
 
 /* ---- Counters ---- */
 
-static struct cost_counter *counter_of(struct deepening *d, struct str label)
+static struct cost_counter *find_counter(struct deep_cost_builder *d, struct str label)
 {
     buf_put(&d->key, label);
-    uint32_t row = row_of(d, &d->counters);
+    uint32_t row = keyed_row(d, &d->counters);
     if (row == INTERN_NONE)
         return NULL;
     if (row == d->b->counters.n) {
@@ -47,24 +47,24 @@ static struct cost_counter *counter_of(struct deepening *d, struct str label)
     return &d->b->counters.v[row];
 }
 
-static bool is_recording_asked(const struct deepening *d, uint32_t record)
+static bool is_recording_asked(const struct deep_cost_builder *d, uint32_t record)
 {
     return d->in->recording_of[d->in->trace->records[record].recording] != PROFILE_NONE;
 }
 
 /* Each record has the sums of its process until then: the last one counts. */
-static bool is_new(struct deepening *d, const struct deep_total *total, bool *ret)
+static bool is_later_total(struct deep_cost_builder *d, const struct deep_total *total, bool *ret)
 {
     size_t known = d->last.texts.n;
     buf_le32(&d->key, d->in->trace->records[total->record].recording);
     buf_put(&d->key, total->label);
-    uint32_t row = row_of(d, &d->last);
+    uint32_t row = keyed_row(d, &d->last);
     *ret = row == known;
     return row != INTERN_NONE;
 }
 
 /* The counters are those of whole processes, so they are not attributed to one compile. */
-static bool add_totals(struct deepening *d)
+static bool add_totals(struct deep_cost_builder *d)
 {
     intern_release(&d->last);
     d->last = INTERN_INIT;
@@ -73,9 +73,9 @@ static bool add_totals(struct deepening *d)
         bool fresh;
         if (!is_recording_asked(d, total->record))
             continue;
-        if (!is_new(d, total, &fresh))
+        if (!is_later_total(d, total, &fresh))
             return false;
-        struct cost_counter *counter = fresh ? counter_of(d, total->label) : NULL;
+        struct cost_counter *counter = fresh ? find_counter(d, total->label) : NULL;
         if (fresh && !counter)
             return false;
         if (!fresh)
@@ -87,15 +87,15 @@ static bool add_totals(struct deepening *d)
     return true;
 }
 
-static bool add_replayed(struct deepening *d, struct str label, uint64_t count)
+static bool add_replayed(struct deep_cost_builder *d, struct str label, uint64_t count)
 {
-    struct cost_counter *counter = count ? counter_of(d, label) : NULL;
+    struct cost_counter *counter = count ? find_counter(d, label) : NULL;
     if (counter)
         counter->replayed += count;
     return counter || count == 0;
 }
 
-static bool add_passes(struct deepening *d)
+static bool add_passes(struct deep_cost_builder *d)
 {
     struct pass_counts sum = { 0 };
     for (int i = 0; d->in->replay && i < PASSES; i++) {
@@ -116,7 +116,7 @@ static bool add_passes(struct deepening *d)
 
 /* ---- Work around operators, uses of sizes ---- */
 
-static bool add_spots(struct deepening *d)
+static bool add_spots(struct deep_cost_builder *d)
 {
     for (uint32_t i = 0; i < d->in->deep->n_costs; i++) {
         const struct deep_cost *cost = &d->in->deep->costs[i];
@@ -124,7 +124,7 @@ static bool add_spots(struct deepening *d)
             continue;
         put_key(&d->key, cost->cost);
         put_key(&d->key, cost->caller);
-        uint32_t row = row_of(d, &d->spots);
+        uint32_t row = keyed_row(d, &d->spots);
         if (row == INTERN_NONE)
             return false;
         struct cost_spot fresh = { .cost = cost->cost, .caller = cost->caller };
@@ -148,7 +148,7 @@ const struct deep_frame *deep_user_frame(const struct deep *deep, uint32_t stack
     return s->n_frames ? &s->frames[s->n_frames - 1] : NULL;
 }
 
-static bool is_constant(struct str expr)
+static bool is_constant_expr(struct str expr)
 {
     double number;
     struct json doc = { 0 };
@@ -160,19 +160,19 @@ static bool is_constant(struct str expr)
     return constant;
 }
 
-static bool is_question(struct str use)
+static bool is_size_question(struct str use)
 {
     return str_is(use, "__bool__") || str_is(use, "guard_bool");
 }
 
-static bool add_uses(struct deepening *d)
+static bool add_uses(struct deep_cost_builder *d)
 {
     static const struct deep_frame NOBODY = { 0 };
     for (uint32_t i = 0; i < d->in->deep->n_uses; i++) {
         const struct deep_use *use = &d->in->deep->uses[i];
         const struct deep_frame *user = deep_user_frame(d->in->deep, use->stack);
         user = user ? user : &NOBODY;
-        if (!build_takes(d->b, d->in, use->record) || is_constant(use->expr))
+        if (!build_takes(d->b, d->in, use->record) || is_constant_expr(use->expr))
             continue;
         put_key(&d->key, use->use);
         put_key(&d->key, use->expr);
@@ -180,10 +180,10 @@ static bool add_uses(struct deepening *d)
         buf_le32(&d->key, use->asker.line);
         put_key(&d->key, user->file);
         buf_le32(&d->key, user->line);
-        uint32_t row = row_of(d, &d->uses);
+        uint32_t row = keyed_row(d, &d->uses);
         if (row == INTERN_NONE)
             return false;
-        struct size_use fresh = { .question = is_question(use->use),
+        struct size_use fresh = { .question = is_size_question(use->use),
                                   .use = use->use,
                                   .expr = use->expr,
                                   .source = use->source,
@@ -231,14 +231,14 @@ static void add_device(struct profile_build *b, struct phase_memory *row,
         b->profile.costs.device_peak = row->device_peak;
 }
 
-static bool add_memory(struct deepening *d)
+static bool add_memory(struct deep_cost_builder *d)
 {
     for (uint32_t i = 0; i < d->in->deep->n_phases; i++) {
         const struct deep_phase *phase = &d->in->deep->phases[i];
         if (!build_takes(d->b, d->in, phase->record))
             continue;
         put_key(&d->key, phase->phase);
-        uint32_t row = row_of(d, &d->phases);
+        uint32_t row = keyed_row(d, &d->phases);
         if (row == INTERN_NONE)
             return false;
         if (row == d->b->memory.n &&
@@ -251,7 +251,7 @@ static bool add_memory(struct deepening *d)
     return true;
 }
 
-static bool add_processes(struct deepening *d)
+static bool add_processes(struct deep_cost_builder *d)
 {
     for (uint32_t i = 0; i < d->in->deep->n_processes; i++) {
         const struct deep_process *process = &d->in->deep->processes[i];
@@ -312,7 +312,7 @@ static int by_growth(const void *a, const void *b)
 
 #define SORT(vec, order) ((vec).n ? qsort((vec).v, (vec).n, sizeof *(vec).v, order) : (void)0)
 
-static void publish(struct profile_build *b)
+static void publish_deep_costs(struct profile_build *b)
 {
     struct profile_costs *all = &b->profile.costs;
     SORT(b->spots, by_self);
@@ -334,7 +334,7 @@ static void publish(struct profile_build *b)
 
 bool build_deep(struct profile_build *b, struct err *err)
 {
-    struct deepening d = { .b = b };
+    struct deep_cost_builder d = { .b = b };
     bool ok = true;
     for (uint32_t i = 0; ok && i < b->profile.n_traces; i++) {
         d.in = &b->inputs[i];
@@ -342,7 +342,7 @@ bool build_deep(struct profile_build *b, struct err *err)
              add_processes(&d);
     }
     if (ok)
-        publish(b);
+        publish_deep_costs(b);
     intern_release(&d.counters);
     intern_release(&d.last);
     intern_release(&d.spots);

@@ -2,8 +2,8 @@
  * for the calls of each line. */
 #include "profile/model/line_table.h"
 
-static bool line_of(struct line_table *table, struct str file, uint32_t line, struct str function,
-                    struct str code, struct line_cost **ret)
+static bool line_cost_row(struct line_table *table, struct str file, uint32_t line,
+                          struct str function, struct str code, struct line_cost **ret)
 {
     uint32_t row;
     *ret = NULL;
@@ -16,7 +16,7 @@ static bool line_of(struct line_table *table, struct str file, uint32_t line, st
     return true;
 }
 
-static bool add_deep(struct line_table *table, const struct build_input *in)
+static bool add_deep_line_costs(struct line_table *table, const struct build_input *in)
 {
     for (uint32_t i = 0; i < in->deep->n_dispatches; i++) {
         const struct deep_dispatch *d = &in->deep->dispatches[i];
@@ -24,7 +24,7 @@ static bool add_deep(struct line_table *table, const struct build_input *in)
         struct line_cost *cost;
         if (!user || !build_takes(table->b, in, d->record))
             continue;
-        if (!line_of(table, user->file, user->line, user->function, user->code, &cost))
+        if (!line_cost_row(table, user->file, user->line, user->function, user->code, &cost))
             return false;
         if (!cost)
             continue;
@@ -35,13 +35,13 @@ static bool add_deep(struct line_table *table, const struct build_input *in)
     return true;
 }
 
-static bool add_stack(struct line_table *table, const struct replay_stack *stack)
+static bool add_stack_costs(struct line_table *table, const struct replay_stack *stack)
 {
     struct line_cost *cost;
     if (!stack->of || stack->location >= stack->of->n_locations)
         return true;
     const struct location *at = line_table_location(stack->of, stack->location);
-    if (!line_of(table, at->file, at->line, at->function, at->code, &cost))
+    if (!line_cost_row(table, at->file, at->line, at->function, at->code, &cost))
         return false;
     if (cost) {
         cost->dispatches += stack->dispatches;
@@ -51,11 +51,11 @@ static bool add_stack(struct line_table *table, const struct replay_stack *stack
     return true;
 }
 
-static bool add_replay(struct line_table *table, const struct replay *replay)
+static bool add_replay_line_costs(struct line_table *table, const struct replay *replay)
 {
     for (size_t i = 0; replay && i < replay->n_operators; i++)
         for (size_t k = 0; k < replay->operators[i].n_stacks; k++)
-            if (!add_stack(table, &replay->operators[i].stacks[k]))
+            if (!add_stack_costs(table, &replay->operators[i].stacks[k]))
                 return false;
     return true;
 }
@@ -64,6 +64,7 @@ bool line_costs(struct profile_build *b, struct line_table *lines, struct err *e
 {
     bool ok = true;
     for (uint32_t i = 0; ok && i < b->profile.n_traces; i++)
-        ok = add_deep(lines, &b->inputs[i]) && add_replay(lines, b->inputs[i].replay);
+        ok = add_deep_line_costs(lines, &b->inputs[i]) &&
+             add_replay_line_costs(lines, b->inputs[i].replay);
     return ok || err_nomem(err);
 }

@@ -31,7 +31,7 @@ static int64_t specializations_of(const struct profile_compile *compile)
     return compile->n_specializations;
 }
 
-static int64_t ns_of(const struct profile_compile *compile)
+static int64_t compile_ns(const struct profile_compile *compile)
 {
     return compile->ns;
 }
@@ -43,23 +43,23 @@ static const struct aspect {
     int64_t least;    /* differences below this are nothing */
     unsigned percent; /* of the largest value: a difference must be above it */
 } ASPECTS[] = {
-    { "attempts", attempts_of, 1, 0 }, { "status", status_of, 1, 0 },
-    { "graphs", graphs_of, 1, 0 },     { "guards", guards_of, 1, 0 },
-    { "symbols", symbols_of, 1, 0 },   { "specializations", specializations_of, 1, 0 },
-    { "ns", ns_of, 10000000, 10 },
+    { "attempts", attempts_of, 1, 0 },  { "status", status_of, 1, 0 },
+    { "graphs", graphs_of, 1, 0 },      { "guards", guards_of, 1, 0 },
+    { "symbols", symbols_of, 1, 0 },    { "specializations", specializations_of, 1, 0 },
+    { "ns", compile_ns, 10000000, 10 },
 };
 
 enum { N_ASPECTS = sizeof ASPECTS / sizeof *ASPECTS };
 
-struct comparing {
+struct compile_comparer {
     struct profile_build *b;
     struct intern ids;        /* compile ids of all recordings */
     const uint32_t *compiles; /* [id * n_recordings + recording]: index + 1, 0 for none */
     uint32_t n_recordings;
 };
 
-static bool add_difference(struct comparing *c, uint32_t id, const char *what,
-                           const int64_t *values)
+static bool append_difference(struct compile_comparer *c, uint32_t id, const char *what,
+                              const int64_t *values)
 {
     int64_t *kept = arena_array(&c->b->arena, int64_t, c->n_recordings);
     struct str compile = arena_copy(&c->b->arena, intern_text(&c->ids, id));
@@ -69,7 +69,7 @@ static bool add_difference(struct comparing *c, uint32_t id, const char *what,
     return vec_push(&c->b->differences, (struct profile_difference){ compile, what, kept });
 }
 
-static bool differs(const struct aspect *aspect, const int64_t *values, uint32_t n)
+static bool aspect_differs(const struct aspect *aspect, const int64_t *values, uint32_t n)
 {
     int64_t low = INT64_MAX, high = INT64_MIN;
     for (uint32_t i = 0; i < n; i++) {
@@ -81,7 +81,7 @@ static bool differs(const struct aspect *aspect, const int64_t *values, uint32_t
     return high > low && high - low >= aspect->least && high - low > high / 100 * aspect->percent;
 }
 
-static bool compare_compile(struct comparing *c, uint32_t id, int64_t *values)
+static bool compare_compile(struct compile_comparer *c, uint32_t id, int64_t *values)
 {
     const uint32_t *row = &c->compiles[(size_t)id * c->n_recordings];
     uint32_t missing = 0;
@@ -89,19 +89,19 @@ static bool compare_compile(struct comparing *c, uint32_t id, int64_t *values)
         missing += row[r] == 0;
         values[r] = row[r] != 0;
     }
-    if (missing > 0 && !add_difference(c, id, "present", values))
+    if (missing > 0 && !append_difference(c, id, "present", values))
         return false;
     for (int i = 0; i < N_ASPECTS; i++) {
         for (uint32_t r = 0; r < c->n_recordings; r++)
             values[r] = row[r] ? ASPECTS[i].value(&c->b->compiles.v[row[r] - 1]) : PROFILE_ABSENT;
-        if (differs(&ASPECTS[i], values, c->n_recordings) &&
-            !add_difference(c, id, ASPECTS[i].what, values))
+        if (aspect_differs(&ASPECTS[i], values, c->n_recordings) &&
+            !append_difference(c, id, ASPECTS[i].what, values))
             return false;
     }
     return true;
 }
 
-static bool compare_all(struct comparing *c)
+static bool compare_all(struct compile_comparer *c)
 {
     size_t n = c->b->compiles.n;
     for (size_t i = 0; i < n; i++)
@@ -125,7 +125,7 @@ static bool compare_all(struct comparing *c)
 
 bool build_differences(struct profile_build *b, struct err *err)
 {
-    struct comparing c = { .b = b, .n_recordings = b->profile.n_recordings };
+    struct compile_comparer c = { .b = b, .n_recordings = b->profile.n_recordings };
     bool ok = c.n_recordings < 2 || compare_all(&c);
     intern_release(&c.ids);
     b->profile.differences = b->differences.v;

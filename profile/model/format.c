@@ -44,7 +44,7 @@ void format_place(struct buf *out, struct str file, uint32_t line)
         buf_printf(out, ":%u", line);
 }
 
-static bool is_space(char c)
+static bool is_text_space(char c)
 {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
@@ -53,7 +53,7 @@ static bool is_space(char c)
 static size_t put_one(struct buf *out, struct str text, size_t *columns)
 {
     size_t n = 0;
-    while (n < text.n && is_space(text.p[n]))
+    while (n < text.n && is_text_space(text.p[n]))
         n++;
     if (n > 0) {
         buf_putc(out, ' ');
@@ -125,7 +125,7 @@ void format_spaces(struct buf *out, size_t n)
 }
 
 /* Returns the next word; if it is longer than a line, the part that fits into a line. */
-static struct str take_word(struct str *text, size_t width, size_t indent)
+static struct str take_wrapped_word(struct str *text, size_t width, size_t indent)
 {
     struct str word = str_first(*text, str_find_char(*text, ' '));
     if (width > indent)
@@ -138,7 +138,7 @@ void format_wrapped(struct buf *out, struct str text, size_t width, size_t at, s
 {
     bool first = true; /* on its line */
     for (text = str_trim(text); text.n > 0; first = false) {
-        struct str word = take_word(&text, width, indent);
+        struct str word = take_wrapped_word(&text, width, indent);
         size_t columns = format_columns(word);
         if (!first && width > 0 && at + 1 + columns > width) {
             buf_putc(out, '\n');

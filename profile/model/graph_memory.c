@@ -9,7 +9,7 @@ enum { LIVE_NODES = 20 }; /* kept of each graph: the largest */
 
 #define UNKNOWN (-1)
 
-struct estimating {
+struct memory_estimator {
     struct profile_build *b;
     struct line_table *lines;
     const struct build_input *in;
@@ -35,9 +35,9 @@ struct memory_estimate {
 
 /* ---- Sizes ---- */
 
-static bool hint_of(void *user, struct str name, int64_t *ret)
+static bool recorded_hint(void *user, struct str name, int64_t *ret)
 {
-    struct estimating *e = user;
+    struct memory_estimator *e = user;
     uint32_t symbol = intern_find(&e->symbols, name);
     if (symbol == INTERN_NONE)
         return false;
@@ -45,7 +45,7 @@ static bool hint_of(void *user, struct str name, int64_t *ret)
     return true;
 }
 
-static bool read_hints(struct estimating *e, uint32_t attempt)
+static bool read_hints(struct memory_estimator *e, uint32_t attempt)
 {
     if (e->hints_of == attempt)
         return true;
@@ -66,11 +66,12 @@ static bool read_hints(struct estimating *e, uint32_t attempt)
 }
 
 /* From its first element to its last. Without strides: as if contiguous. */
-static int64_t meta_bytes(struct estimating *e, const struct graph *graph, const struct meta *meta)
+static int64_t meta_bytes(struct memory_estimator *e, const struct graph *graph,
+                          const struct meta *meta)
 {
     int64_t elements = 1, size, stride, step;
     for (uint32_t i = 0; i < meta->n_sizes; i++) {
-        if (!expr_value(&graph->pool->exprs, meta->sizes[i], hint_of, e, &size) || size < 0)
+        if (!expr_value(&graph->pool->exprs, meta->sizes[i], recorded_hint, e, &size) || size < 0)
             return UNKNOWN;
         if (size == 0)
             return 0;
@@ -79,8 +80,8 @@ static int64_t meta_bytes(struct estimating *e, const struct graph *graph, const
                 return UNKNOWN;
             continue;
         }
-        if (!expr_value(&graph->pool->exprs, meta->strides[i], hint_of, e, &stride) || stride < 0 ||
-            __builtin_mul_overflow(size - 1, stride, &step) ||
+        if (!expr_value(&graph->pool->exprs, meta->strides[i], recorded_hint, e, &stride) ||
+            stride < 0 || __builtin_mul_overflow(size - 1, stride, &step) ||
             __builtin_add_overflow(elements, step, &elements))
             return UNKNOWN;
     }
@@ -92,7 +93,7 @@ static int64_t meta_bytes(struct estimating *e, const struct graph *graph, const
 /* ---- Whose memory ---- */
 
 /* -1 when memory ran out. */
-static int is_alias(struct estimating *e, const struct node *node)
+static int is_alias(struct memory_estimator *e, const struct node *node)
 {
     buf_clear(&e->name);
     node_op_name(node, &e->name);
@@ -123,7 +124,7 @@ static uint32_t first_owner(const struct memory_estimate *s, const struct node *
 
 /* Of a getitem: an element of a list of views is a view; of other results each is a tensor. A call
  * without a meta (a tuple) owns nothing itself, but passes on what it is a view of. */
-static bool set_owner(struct estimating *e, struct memory_estimate *s, uint32_t at)
+static bool set_owner(struct memory_estimator *e, struct memory_estimate *s, uint32_t at)
 {
     const struct node *node = &s->graph->nodes[at];
     const struct meta *meta = node->meta == META_NONE ? NULL : &s->graph->pool->metas[node->meta];
@@ -154,7 +155,7 @@ static bool set_owner(struct estimating *e, struct memory_estimate *s, uint32_t 
     return true;
 }
 
-static bool find_owners(struct estimating *e, struct memory_estimate *s)
+static bool find_owners(struct memory_estimator *e, struct memory_estimate *s)
 {
     for (uint32_t i = 0; i < s->graph->n_nodes; i++) {
         const struct node *node = &s->graph->nodes[i];
@@ -176,7 +177,7 @@ static bool is_input(const struct graph *graph, uint32_t node)
     return op == NODE_PLACEHOLDER || op == NODE_GET_ATTR;
 }
 
-static void add_bytes(uint64_t *sum, int64_t bytes)
+static void add_saturated(uint64_t *sum, int64_t bytes)
 {
     if (__builtin_add_overflow(*sum, (uint64_t)bytes, sum))
         *sum = UINT64_MAX;
@@ -188,16 +189,16 @@ static bool owns(const struct memory_estimate *s, uint32_t node)
 }
 
 /* Sums of what is born less what has died; `freed` is scratch, by node, all 0. */
-static uint32_t find_peak(struct memory_estimate *s, uint64_t *freed)
+static uint32_t find_memory_peak(struct memory_estimate *s, uint64_t *freed)
 {
     uint64_t live = 0;
     uint32_t peak = NODE_NONE;
     for (uint32_t i = 0; i < s->graph->n_nodes; i++) {
         if (owns(s, i) && is_input(s->graph, i)) {
-            add_bytes(&s->row.input_bytes, s->bytes[i]);
+            add_saturated(&s->row.input_bytes, s->bytes[i]);
         } else if (owns(s, i)) {
-            add_bytes(&live, s->bytes[i]);
-            add_bytes(&freed[s->last[i]], s->bytes[i]);
+            add_saturated(&live, s->bytes[i]);
+            add_saturated(&freed[s->last[i]], s->bytes[i]);
         }
         if (live > s->row.peak_bytes) {
             s->row.peak_bytes = live;
@@ -207,11 +208,11 @@ static uint32_t find_peak(struct memory_estimate *s, uint64_t *freed)
     }
     for (uint32_t i = 0; i < s->graph->n_nodes; i++)
         if (owns(s, i) && !is_input(s->graph, i) && s->last[i] + 1 == s->graph->n_nodes)
-            add_bytes(&s->row.output_bytes, s->bytes[i]);
+            add_saturated(&s->row.output_bytes, s->bytes[i]);
     return peak;
 }
 
-static int by_bytes(const void *a, const void *b)
+static int compare_memory_rows(const void *a, const void *b)
 {
     const struct memory_node *x = a, *y = b;
     if (x->bytes != y->bytes)
@@ -219,7 +220,7 @@ static int by_bytes(const void *a, const void *b)
     return str_cmp(x->name, y->name);
 }
 
-static bool add_node(struct estimating *e, const struct memory_estimate *s, uint32_t at)
+static bool add_node_bytes(struct memory_estimator *e, const struct memory_estimate *s, uint32_t at)
 {
     const struct node *node = &s->graph->nodes[at];
     struct memory_node row = { .graph = (uint32_t)e->b->graph_memory.n,
@@ -239,16 +240,16 @@ static bool add_node(struct estimating *e, const struct memory_estimate *s, uint
     return row.op.p && vec_push(&e->b->memory_nodes, row);
 }
 
-static bool add_live(struct estimating *e, const struct memory_estimate *s, uint32_t peak)
+static bool add_live(struct memory_estimator *e, const struct memory_estimate *s, uint32_t peak)
 {
     size_t first = e->b->memory_nodes.n;
     for (uint32_t i = 0; i <= peak && peak != NODE_NONE; i++)
         if (owns(s, i) && !is_input(s->graph, i) && s->bytes[i] > 0 && s->last[i] >= peak &&
-            !add_node(e, s, i))
+            !add_node_bytes(e, s, i))
             return false;
     struct memory_node *rows = vec_from(&e->b->memory_nodes, first);
     if (e->b->memory_nodes.n > first)
-        qsort(rows, e->b->memory_nodes.n - first, sizeof *rows, by_bytes);
+        qsort(rows, e->b->memory_nodes.n - first, sizeof *rows, compare_memory_rows);
     if (e->b->memory_nodes.n > first + LIVE_NODES)
         e->b->memory_nodes.n = first + LIVE_NODES;
     return true;
@@ -256,7 +257,7 @@ static bool add_live(struct estimating *e, const struct memory_estimate *s, uint
 
 /* ---- Saved for backward ---- */
 
-static bool saved_line(struct estimating *e, const struct memory_estimate *s, uint32_t owner,
+static bool saved_line(struct memory_estimator *e, const struct memory_estimate *s, uint32_t owner,
                        uint64_t bytes)
 {
     const struct node *node = &s->graph->nodes[owner];
@@ -269,11 +270,12 @@ static bool saved_line(struct estimating *e, const struct memory_estimate *s, ui
     if (!line_table_place(e->lines, at->file, at->line, at->function, at->code, &row))
         return false;
     if (row != LINE_NOBODY)
-        add_bytes(&e->b->lines.v[row].cost.saved_bytes, (int64_t)bytes);
+        add_saturated(&e->b->lines.v[row].cost.saved_bytes, (int64_t)bytes);
     return true;
 }
 
-static bool save(struct estimating *e, struct memory_estimate *s, uint32_t node, bool *seen)
+static bool save_for_backward(struct memory_estimator *e, struct memory_estimate *s, uint32_t node,
+                              bool *seen)
 {
     uint32_t owner = s->owner[node];
     if (owner == NODE_NONE || seen[owner])
@@ -281,14 +283,14 @@ static bool save(struct estimating *e, struct memory_estimate *s, uint32_t node,
     seen[owner] = true;
     s->row.saved++;
     if (is_input(s->graph, owner)) {
-        add_bytes(&s->row.saved_input_bytes, s->bytes[owner]);
+        add_saturated(&s->row.saved_input_bytes, s->bytes[owner]);
         return true;
     }
-    add_bytes(&s->row.saved_bytes, s->bytes[owner]);
+    add_saturated(&s->row.saved_bytes, s->bytes[owner]);
     return saved_line(e, s, owner, (uint64_t)s->bytes[owner]);
 }
 
-static bool find_saved_by(struct estimating *e, struct memory_estimate *s,
+static bool find_saved_by(struct memory_estimator *e, struct memory_estimate *s,
                           const struct graph *backward, bool *seen)
 {
     struct intern names = INTERN_INIT;
@@ -301,14 +303,14 @@ static bool find_saved_by(struct estimating *e, struct memory_estimate *s,
         const struct arg *arg = &s->graph->args[output->first_arg + i];
         if (arg->kind == ARG_NODE && arg->u.node < s->graph->n_nodes &&
             intern_find(&names, s->graph->nodes[arg->u.node].name) != INTERN_NONE)
-            ok = save(e, s, arg->u.node, seen);
+            ok = save_for_backward(e, s, arg->u.node, seen);
     }
     intern_release(&names);
     return ok;
 }
 
 /* Returns the backward graph of the same attempt, or PROFILE_NONE. */
-static uint32_t backward_of(const struct build_input *in, const struct graph_ref *forward)
+static uint32_t backward_graph_of(const struct build_input *in, const struct graph_ref *forward)
 {
     for (uint32_t i = 0; i < in->graphs->n; i++)
         if (in->graphs->refs[i].is_event && in->graphs->refs[i].kind == GRAPH_BACKWARD &&
@@ -318,10 +320,11 @@ static uint32_t backward_of(const struct build_input *in, const struct graph_ref
     return PROFILE_NONE;
 }
 
-static bool find_saved(struct estimating *e, struct memory_estimate *s, const struct graph_ref *ref)
+static bool find_saved(struct memory_estimator *e, struct memory_estimate *s,
+                       const struct graph_ref *ref)
 {
     struct err unreadable = { 0 };
-    uint32_t backward = ref->kind == GRAPH_FORWARD ? backward_of(e->in, ref) : PROFILE_NONE;
+    uint32_t backward = ref->kind == GRAPH_FORWARD ? backward_graph_of(e->in, ref) : PROFILE_NONE;
     if (backward == PROFILE_NONE)
         return true;
     const struct graph *graph = trace_graph(e->in->trace, backward, &unreadable);
@@ -335,7 +338,7 @@ static bool find_saved(struct estimating *e, struct memory_estimate *s, const st
 
 /* ---- The steps ---- */
 
-static bool estimate_graph(struct estimating *e, const struct graph *graph,
+static bool estimate_graph(struct memory_estimator *e, const struct graph *graph,
                            const struct graph_ref *ref)
 {
     size_t n = (size_t)graph->n_nodes + 1;
@@ -347,7 +350,7 @@ static bool estimate_graph(struct estimating *e, const struct graph *graph,
     bool ok =
         s.owner && s.bytes && s.last && freed && read_hints(e, ref->attempt) && find_owners(e, &s);
     if (ok) {
-        uint32_t peak = find_peak(&s, freed);
+        uint32_t peak = find_memory_peak(&s, freed);
         s.row.recording = e->in->recording_of[e->in->trace->records[ref->record].recording];
         s.row.compile = build_compile(e->in, ref->attempt);
         s.row.attempt = ref->attempt;
@@ -363,7 +366,7 @@ static bool estimate_graph(struct estimating *e, const struct graph *graph,
     return ok;
 }
 
-static bool estimate_input(struct estimating *e)
+static bool estimate_input_memory(struct memory_estimator *e)
 {
     e->hints_of = TRACE_NONE - 1;
     for (uint32_t i = 0; i < e->in->graphs->n; i++) {
@@ -385,11 +388,11 @@ static bool estimate_input(struct estimating *e)
 
 bool lines_memory(struct profile_build *b, struct line_table *lines, struct err *err)
 {
-    struct estimating e = { .b = b, .lines = lines, .err = err };
+    struct memory_estimator e = { .b = b, .lines = lines, .err = err };
     bool ok = true;
     for (uint32_t i = 0; ok && i < b->profile.n_traces && !b->profile.options.no_graphs; i++) {
         e.in = &b->inputs[i];
-        ok = estimate_input(&e);
+        ok = estimate_input_memory(&e);
     }
     b->profile.graph_memory = b->graph_memory.v;
     b->profile.n_graph_memory = (uint32_t)b->graph_memory.n;

@@ -5,7 +5,7 @@
  * ParamAOTInput(target='layer1.weight'). */
 #include "profile/model/group_rows.h"
 
-struct moduling {
+struct module_grouper {
     struct profile_build *b;
     struct group_rows *rows;
     const struct build_input *in;
@@ -24,14 +24,14 @@ struct moduling {
 
 /* ---- Names ---- */
 
-static uint32_t module_id(struct moduling *m)
+static uint32_t module_id(struct module_grouper *m)
 {
     uint32_t id = m->name.failed ? INTERN_NONE : intern(&m->modules, buf_str(&m->name));
     return id == INTERN_NONE ? NO_MEMORY : id;
 }
 
 /* The text before the first of these words, which is taken off `text` with it; false at the end. */
-static bool next_part(struct str *text, struct str *part)
+static bool take_path_part(struct str *text, struct str *part)
 {
     static const char *const WORDS[] = { "_modules_", "_parameters_", "_buffers_" };
     size_t at = text->n, length = 0;
@@ -48,15 +48,15 @@ static bool next_part(struct str *text, struct str *part)
 }
 
 /* L_self_modules_a_modules_0_parameters_weight_ -> a.0; NO_MODULE when it is no module's. */
-static uint32_t module_of_source(struct moduling *m, struct str name)
+static uint32_t module_of_source(struct module_grouper *m, struct str name)
 {
     struct str part;
     buf_clear(&m->name);
-    if (!next_part(&name, &part))
+    if (!take_path_part(&name, &part))
         return NO_MODULE;
     if (!str_is(part, "L_self") && !str_is(part, "L_fn") && str_starts(part, STR("L_")))
         buf_put(&m->name, str_from(part, 2));
-    while (next_part(&name, &part)) {
+    while (take_path_part(&name, &part)) {
         if (m->name.n)
             buf_putc(&m->name, '.');
         buf_put(&m->name, part);
@@ -65,7 +65,7 @@ static uint32_t module_of_source(struct moduling *m, struct str name)
 }
 
 /* layer1.0.weight -> layer1.0 */
-static uint32_t module_of_path(struct moduling *m, struct str path)
+static uint32_t module_of_path(struct module_grouper *m, struct str path)
 {
     while (path.n && path.p[path.n - 1] != '.')
         path.n--;
@@ -76,7 +76,7 @@ static uint32_t module_of_path(struct moduling *m, struct str path)
 }
 
 /* What stands between `from` and `to` in a descriptor; "" when it does not. */
-static struct str between(struct str text, const char *from, const char *to)
+static struct str text_between(struct str text, const char *from, const char *to)
 {
     size_t at = str_find(text, str_of(from));
     if (at == text.n)
@@ -87,7 +87,7 @@ static struct str between(struct str text, const char *from, const char *to)
 
 /* ---- Inputs ---- */
 
-static bool read_dynamo(struct moduling *m, const struct graph *graph, uint32_t attempt)
+static bool read_dynamo(struct module_grouper *m, const struct graph *graph, uint32_t attempt)
 {
     m->inputs.n = 0;
     m->inputs_of = attempt;
@@ -102,11 +102,11 @@ static bool read_dynamo(struct moduling *m, const struct graph *graph, uint32_t 
 }
 
 /* `number`: the ordinal of the input. */
-static uint32_t module_of_input(struct moduling *m, const struct graph_ref *ref,
+static uint32_t module_of_input(struct module_grouper *m, const struct graph_ref *ref,
                                 const struct node *node, uint64_t number)
 {
-    struct str target = between(node->descriptor, "target='", "'");
-    struct str index = between(node->descriptor, "PlainAOTInput(idx=", ")");
+    struct str target = text_between(node->descriptor, "target='", "'");
+    struct str index = text_between(node->descriptor, "PlainAOTInput(idx=", ")");
     uint32_t known = intern_find(&m->saved, node->name);
     if (ref->kind == GRAPH_DYNAMO)
         return module_of_source(m, node->name);
@@ -120,8 +120,8 @@ static uint32_t module_of_input(struct moduling *m, const struct graph_ref *ref,
 }
 
 /* Names of forward graphs' inputs stand for the same in the backward graph. */
-static bool remember(struct moduling *m, const struct graph_ref *ref, const struct node *node,
-                     uint32_t module)
+static bool remember_input_module(struct module_grouper *m, const struct graph_ref *ref,
+                                  const struct node *node, uint32_t module)
 {
     if (ref->kind != GRAPH_FORWARD)
         return true;
@@ -149,7 +149,7 @@ static uint32_t module_of_arg(const struct graph *graph, const uint32_t *modules
     return found;
 }
 
-static uint32_t module_of_call(struct moduling *m, const struct graph *graph,
+static uint32_t module_of_call(struct module_grouper *m, const struct graph *graph,
                                const uint32_t *modules, uint32_t at)
 {
     const struct node *node = &graph->nodes[at];
@@ -165,8 +165,8 @@ static uint32_t module_of_call(struct moduling *m, const struct graph *graph,
 }
 
 /* By node: the module that it names itself; NO_MODULE. */
-static bool find_modules(struct moduling *m, const struct graph *graph, const struct graph_ref *ref,
-                         uint32_t *modules)
+static bool find_modules(struct module_grouper *m, const struct graph *graph,
+                         const struct graph_ref *ref, uint32_t *modules)
 {
     uint64_t inputs = 0;
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
@@ -174,7 +174,7 @@ static bool find_modules(struct moduling *m, const struct graph *graph, const st
         modules[i] = NO_MODULE;
         if (node->op == NODE_PLACEHOLDER) {
             modules[i] = module_of_input(m, ref, node, inputs++);
-            if (modules[i] != NO_MEMORY && !remember(m, ref, node, modules[i]))
+            if (modules[i] != NO_MEMORY && !remember_input_module(m, ref, node, modules[i]))
                 return false;
         } else if (node->op == NODE_GET_ATTR) {
             modules[i] = module_of_path(m, node->target);
@@ -190,7 +190,7 @@ static bool find_modules(struct moduling *m, const struct graph *graph, const st
 }
 
 /* The innermost module that holds both. */
-static uint32_t common(struct moduling *m, uint32_t a, uint32_t b)
+static uint32_t common_module(struct module_grouper *m, uint32_t a, uint32_t b)
 {
     if (a == NO_MODULE || b == NO_MODULE)
         return a == NO_MODULE ? b : a;
@@ -208,7 +208,7 @@ static uint32_t common(struct moduling *m, uint32_t a, uint32_t b)
 }
 
 /* Calls that name no module get one from those around them. */
-static bool fill_gaps(struct moduling *m, const struct graph *graph, uint32_t *modules)
+static bool fill_gaps(struct module_grouper *m, const struct graph *graph, uint32_t *modules)
 {
     uint32_t before = NO_MODULE, start = 0;
     for (uint32_t i = 0; i <= graph->n_nodes; i++) {
@@ -216,7 +216,7 @@ static bool fill_gaps(struct moduling *m, const struct graph *graph, uint32_t *m
         if (i < graph->n_nodes && (!is_call || modules[i] == NO_MODULE))
             continue;
         uint32_t after = i < graph->n_nodes ? modules[i] : NO_MODULE;
-        uint32_t between_them = common(m, before, after);
+        uint32_t between_them = common_module(m, before, after);
         if (between_them == NO_MEMORY)
             return false;
         for (uint32_t k = start; k < i; k++)
@@ -251,7 +251,7 @@ static void count_one(struct profile_group *row, enum counted what, bool own)
 }
 
 /* To the module and to all that it is inside of. */
-static bool count(struct moduling *m, uint32_t module, enum counted what)
+static bool count_in_module(struct module_grouper *m, uint32_t module, enum counted what)
 {
     struct str path = intern_text(&m->modules, module);
     for (bool own = true;; own = false) {
@@ -269,8 +269,8 @@ static bool count(struct moduling *m, uint32_t module, enum counted what)
     }
 }
 
-static bool count_guards(struct moduling *m, const struct graph *graph, uint32_t ref,
-                         const uint32_t *modules)
+static bool count_module_guards(struct module_grouper *m, const struct graph *graph, uint32_t ref,
+                                const uint32_t *modules)
 {
     struct intern names = INTERN_INIT;
     const struct replay *replay = m->in->replay;
@@ -287,13 +287,13 @@ static bool count_guards(struct moduling *m, const struct graph *graph, uint32_t
         uint32_t node = guard->ref == ref ? intern_find(&names, guard->node) : INTERN_NONE;
         if (node < graph->n_nodes && node_is_call(&graph->nodes[node]) &&
             modules[node] != NO_MODULE)
-            ok = count(m, modules[node], COUNT_GUARD);
+            ok = count_in_module(m, modules[node], COUNT_GUARD);
     }
     intern_release(&names);
     return ok;
 }
 
-static bool count_graph(struct moduling *m, const struct graph *graph, uint32_t index)
+static bool count_graph_modules(struct module_grouper *m, const struct graph *graph, uint32_t index)
 {
     const struct graph_ref *ref = &m->in->graphs->refs[index];
     uint32_t *modules = calloc((size_t)graph->n_nodes + 1, sizeof *modules);
@@ -301,15 +301,15 @@ static bool count_graph(struct moduling *m, const struct graph *graph, uint32_t 
     bool ok = modules && find_modules(m, graph, ref, modules) && fill_gaps(m, graph, modules);
     for (uint32_t i = 0; ok && i < graph->n_nodes; i++)
         if (node_is_call(&graph->nodes[i]) && modules[i] != NO_MODULE)
-            ok = count(m, modules[i], what);
-    ok = ok && count_guards(m, graph, index, modules);
+            ok = count_in_module(m, modules[i], what);
+    ok = ok && count_module_guards(m, graph, index, modules);
     if (ok && ref->kind == GRAPH_DYNAMO)
         ok = read_dynamo(m, graph, ref->attempt);
     free(modules);
     return ok;
 }
 
-static bool is_counted(const struct moduling *m, const struct graph_ref *ref)
+static bool is_counted(const struct module_grouper *m, const struct graph_ref *ref)
 {
     bool level = ref->kind == GRAPH_DYNAMO || ref->kind == GRAPH_FORWARD ||
                  ref->kind == GRAPH_BACKWARD || ref->kind == GRAPH_INFERENCE;
@@ -317,14 +317,14 @@ static bool is_counted(const struct moduling *m, const struct graph_ref *ref)
            build_takes(m->b, m->in, ref->record);
 }
 
-static bool count_input(struct moduling *m)
+static bool count_input_modules(struct module_grouper *m)
 {
     for (uint32_t i = 0; i < m->in->graphs->n; i++) {
         struct err unreadable = { 0 };
         if (!is_counted(m, &m->in->graphs->refs[i]))
             continue;
         const struct graph *graph = trace_graph(m->in->trace, i, &unreadable);
-        if (graph ? !count_graph(m, graph, i) : unreadable.kind == ERR_ENV)
+        if (graph ? !count_graph_modules(m, graph, i) : unreadable.kind == ERR_ENV)
             return false;
     }
     return true;
@@ -332,12 +332,12 @@ static bool count_input(struct moduling *m)
 
 bool groups_by_module(struct profile_build *b, struct group_rows *rows)
 {
-    struct moduling m = { .b = b, .rows = rows, .inputs_of = TRACE_NONE };
+    struct module_grouper m = { .b = b, .rows = rows, .inputs_of = TRACE_NONE };
     bool ok = true;
     for (uint32_t i = 0; ok && i < b->profile.n_traces && !b->profile.options.no_graphs; i++) {
         m.in = &b->inputs[i];
         m.inputs_of = TRACE_NONE;
-        ok = count_input(&m);
+        ok = count_input_modules(&m);
     }
     intern_release(&m.modules);
     intern_release(&m.saved);

@@ -4,7 +4,7 @@
 
 enum { MAX_FRAMES = 1000 };
 
-struct stacking {
+struct stack_grouper {
     struct profile_build *b;
     struct group_rows *rows;
     const struct build_input *in;
@@ -20,7 +20,7 @@ static void put_text(struct buf *key, struct str text)
 }
 
 /* The row of the frames at hand; *ret is NULL where there is none. */
-static bool find_row(struct stacking *s, struct profile_group **ret)
+static bool find_stack_row(struct stack_grouper *s, struct profile_group **ret)
 {
     *ret = NULL;
     if (s->frames.n == 0)
@@ -43,7 +43,7 @@ static bool find_row(struct stacking *s, struct profile_group **ret)
     return row;
 }
 
-static bool is_asked(const struct stacking *s)
+static bool stack_matches_filter(const struct stack_grouper *s)
 {
     struct str asked = s->b->profile.options.file;
     for (size_t i = 0; asked.n && i < s->frames.n; i++)
@@ -52,13 +52,13 @@ static bool is_asked(const struct stacking *s)
     return asked.n == 0;
 }
 
-static bool push(struct stacking *s, struct str file, struct str function, uint32_t line)
+static bool push_frame(struct stack_grouper *s, struct str file, struct str function, uint32_t line)
 {
     return torch_is_own_file(file) || s->frames.n >= MAX_FRAMES ||
            vec_push(&s->frames, (struct group_frame){ file, function, line });
 }
 
-static void turn_around(struct stacking *s)
+static void turn_around(struct stack_grouper *s)
 {
     for (size_t i = 0, k = s->frames.n; i + 1 < k; i++) {
         struct group_frame frame = s->frames.v[i];
@@ -69,7 +69,7 @@ static void turn_around(struct stacking *s)
 
 /* ---- Records ---- */
 
-static bool recorded_row(struct stacking *s, uint32_t record, stack_id stack,
+static bool recorded_row(struct stack_grouper *s, uint32_t record, stack_id stack,
                          struct profile_group **ret)
 {
     uint32_t recording = s->in->trace->records[record].recording;
@@ -79,14 +79,14 @@ static bool recorded_row(struct stacking *s, uint32_t record, stack_id stack,
         return true;
     for (; stack != 0; stack = stack_parent(s->in->trace, stack)) {
         struct frame frame = stack_frame(s->in->trace, recording, stack);
-        if (!push(s, frame.file, frame.function, frame.line))
+        if (!push_frame(s, frame.file, frame.function, frame.line))
             return false;
     }
     turn_around(s);
-    return !is_asked(s) || find_row(s, ret);
+    return !stack_matches_filter(s) || find_stack_row(s, ret);
 }
 
-static bool add_record(struct stacking *s, uint32_t record, stack_id stack, bool guard)
+static bool add_stack_record(struct stack_grouper *s, uint32_t record, stack_id stack, bool guard)
 {
     struct profile_group *row;
     if (!recorded_row(s, record, stack, &row))
@@ -98,26 +98,26 @@ static bool add_record(struct stacking *s, uint32_t record, stack_id stack, bool
     return true;
 }
 
-static bool add_records(struct stacking *s)
+static bool add_records(struct stack_grouper *s)
 {
     bool ok = true;
     for (uint32_t i = 0; ok && i < s->in->guards->n; i++) {
         const struct guard *guard = &s->in->guards->guards[i];
-        ok = add_record(s, guard->record, guard->user_stack, guard->kind == GUARD_EVAL);
+        ok = add_stack_record(s, guard->record, guard->user_stack, guard->kind == GUARD_EVAL);
     }
     for (uint32_t i = 0; ok && i < s->in->symbols->n_symbols; i++)
-        ok = add_record(s, s->in->symbols->symbols[i].record, s->in->symbols->symbols[i].user_stack,
-                        false);
+        ok = add_stack_record(s, s->in->symbols->symbols[i].record,
+                              s->in->symbols->symbols[i].user_stack, false);
     for (uint32_t i = 0; ok && i < s->in->symbols->n_specializations; i++) {
         const struct specialization *special = &s->in->symbols->specializations[i];
-        ok = add_record(s, special->record, special->user_stack, false);
+        ok = add_stack_record(s, special->record, special->user_stack, false);
     }
     return ok;
 }
 
 /* ---- Dispatches ---- */
 
-static bool add_dispatch(struct stacking *s, const struct deep_dispatch *d)
+static bool add_stack_dispatch(struct stack_grouper *s, const struct deep_dispatch *d)
 {
     struct profile_group *row = NULL;
     s->frames.n = 0;
@@ -125,9 +125,9 @@ static bool add_dispatch(struct stacking *s, const struct deep_dispatch *d)
         return true;
     const struct deep_stack *stack = &s->in->deep->stacks[d->stack];
     for (uint32_t i = 0; i < stack->n_frames; i++)
-        if (!push(s, stack->frames[i].file, stack->frames[i].function, stack->frames[i].line))
+        if (!push_frame(s, stack->frames[i].file, stack->frames[i].function, stack->frames[i].line))
             return false;
-    if (is_asked(s) && !find_row(s, &row))
+    if (stack_matches_filter(s) && !find_stack_row(s, &row))
         return false;
     if (row) {
         row->real_dispatches += d->count;
@@ -138,13 +138,13 @@ static bool add_dispatch(struct stacking *s, const struct deep_dispatch *d)
 
 bool groups_by_stack(struct profile_build *b, struct group_rows *rows)
 {
-    struct stacking s = { .b = b, .rows = rows };
+    struct stack_grouper s = { .b = b, .rows = rows };
     bool ok = true;
     for (uint32_t i = 0; ok && i < b->profile.n_traces; i++) {
         s.in = &b->inputs[i];
         ok = add_records(&s);
         for (uint32_t k = 0; ok && k < s.in->deep->n_dispatches; k++)
-            ok = add_dispatch(&s, &s.in->deep->dispatches[k]);
+            ok = add_stack_dispatch(&s, &s.in->deep->dispatches[k]);
     }
     vec_release(&s.frames);
     buf_release(&s.key);

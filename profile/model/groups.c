@@ -35,7 +35,7 @@ static struct profile_group *op_row(struct profile_build *b, struct group_rows *
 static bool groups_by_op(struct profile_build *b, struct group_rows *rows)
 {
     for (size_t i = 0; i < b->operators.n; i++) {
-        const struct operator_row *op = &b->operators.v[i];
+        const struct profile_operator_row *op = &b->operators.v[i];
         if (op->level != GRAPH_DYNAMO && !is_aten(op->level))
             continue;
         struct profile_group *row = op_row(b, rows, op->op);
@@ -97,7 +97,7 @@ struct sort_group {
     size_t index;
 };
 
-static int by_keys(const void *a, const void *b)
+static int compare_group_keys(const void *a, const void *b)
 {
     const struct sort_group *x = a, *y = b;
     for (int i = 0; i < KEYS; i++)
@@ -107,7 +107,7 @@ static int by_keys(const void *a, const void *b)
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_group_names(const void *a, const void *b)
 {
     const struct sort_group *x = a, *y = b;
     int order = str_cmp(x->group.name, y->group.name);
@@ -119,7 +119,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-static uint64_t key_of(const struct profile_group *g, enum profile_sort sort)
+static uint64_t group_sort_key(const struct profile_group *g, enum profile_sort sort)
 {
     switch (sort) {
     case PROFILE_BY_CALLS: return g->total_aten_calls ? g->total_aten_calls : g->aten_calls;
@@ -130,19 +130,19 @@ static uint64_t key_of(const struct profile_group *g, enum profile_sort sort)
     }
 }
 
-static void set_keys(struct sort_group *row, enum profile_sort sort)
+static void set_group_keys(struct sort_group *row, enum profile_sort sort)
 {
     const struct profile_group *g = &row->group;
-    const uint64_t keys[KEYS] = { key_of(g, sort),
+    const uint64_t keys[KEYS] = { group_sort_key(g, sort),
                                   (uint64_t)g->self_ns,
                                   (uint64_t)g->estimated_ns,
-                                  key_of(g, PROFILE_BY_DISPATCHES),
-                                  key_of(g, PROFILE_BY_CALLS),
+                                  group_sort_key(g, PROFILE_BY_DISPATCHES),
+                                  group_sort_key(g, PROFILE_BY_CALLS),
                                   g->guards };
     memcpy(row->keys, keys, sizeof keys);
 }
 
-static bool sort_rows(struct profile_build *b, enum profile_by by, const struct group_rows *from)
+static bool sort_groups(struct profile_build *b, enum profile_by by, const struct group_rows *from)
 {
     size_t n = from->rows.n;
     struct sort_group *rows = calloc(n + 1, sizeof *rows);
@@ -150,11 +150,12 @@ static bool sort_rows(struct profile_build *b, enum profile_by by, const struct 
     for (size_t i = 0; rows && i < n; i++) {
         rows[i].group = from->rows.v[i];
         rows[i].index = i;
-        set_keys(&rows[i], b->profile.options.sort);
+        set_group_keys(&rows[i], b->profile.options.sort);
     }
     if (rows)
         qsort(rows, n, sizeof *rows,
-              b->profile.options.sort == PROFILE_BY_NAME ? by_name : by_keys);
+              b->profile.options.sort == PROFILE_BY_NAME ? compare_group_names
+                                                         : compare_group_keys);
     for (size_t i = 0; rows && kept && i < n; i++)
         kept[i] = rows[i].group;
     free(rows);
@@ -175,7 +176,7 @@ bool build_groups(struct profile_build *b, struct err *err)
         struct group_rows rows = { 0 };
         if (!b->profile.options.by[by])
             continue;
-        ok = STEPS[by](b, &rows) && sort_rows(b, (enum profile_by)by, &rows);
+        ok = STEPS[by](b, &rows) && sort_groups(b, (enum profile_by)by, &rows);
         vec_release(&rows.rows);
         intern_release(&rows.keys);
     }

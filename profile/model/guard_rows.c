@@ -2,7 +2,7 @@
 #include "profile/model/build.h"
 #include "trace/events/user_line.h"
 
-struct guard_grouping {
+struct guard_grouper {
     struct profile_build *b;
     struct intern exprs;       /* expression -> number */
     struct intern eval_exprs;  /* expression of a guard proper -> row in b->guard_exprs */
@@ -13,22 +13,22 @@ struct guard_grouping {
     bool failed;               /* memory ran out in a callback */
 };
 
-struct place {
+struct guard_row_place {
     uint32_t file, line;
     struct str code;
 };
 
-static bool place_of(struct guard_grouping *g, const struct build_input *in,
-                     const struct guard *guard, struct place *ret)
+static bool guard_place(struct guard_grouper *g, const struct build_input *in,
+                        const struct guard *guard, struct guard_row_place *ret)
 {
     const struct trace *trace = in->trace;
     uint32_t recording = trace->records[guard->record].recording;
     stack_id frame_id = user_line(trace, recording, guard->user_stack);
-    *ret = (struct place){ PROFILE_NONE, 0, STR("") };
+    *ret = (struct guard_row_place){ PROFILE_NONE, 0, STR("") };
     if (frame_id == 0)
         return true;
     struct frame frame = stack_frame(trace, recording, frame_id);
-    *ret = (struct place){ build_name(g->b, frame.file), frame.line, frame.code };
+    *ret = (struct guard_row_place){ build_name(g->b, frame.file), frame.line, frame.code };
     return ret->file != INTERN_NONE;
 }
 
@@ -41,8 +41,8 @@ static bool is_fresh(struct intern *seen, struct str key, bool *fresh)
     return id != INTERN_NONE;
 }
 
-static bool count_row(struct guard_grouping *g, const struct guard *guard,
-                      const struct place *place, uint32_t expr, bool kept)
+static bool count_row(struct guard_grouper *g, const struct guard *guard,
+                      const struct guard_row_place *place, uint32_t expr, bool kept)
 {
     uint32_t row =
         intern(&g->rows, BUILD_KEY(expr, guard->kind, guard->asked_by, place->file, place->line));
@@ -63,8 +63,8 @@ static bool count_row(struct guard_grouping *g, const struct guard *guard,
     return true;
 }
 
-static bool count_expr(struct guard_grouping *g, const struct place *place, struct str text,
-                       uint32_t expr, bool kept)
+static bool count_expr(struct guard_grouper *g, const struct guard_row_place *place,
+                       struct str text, uint32_t expr, bool kept)
 {
     bool new_line;
     if (expr == g->b->guard_exprs.n && !vec_push(&g->b->guard_exprs, (struct guard_expr){ text }))
@@ -80,7 +80,7 @@ static bool count_expr(struct guard_grouping *g, const struct place *place, stru
 
 static void count_symbol(void *user, struct str symbol)
 {
-    struct guard_grouping *g = user;
+    struct guard_grouper *g = user;
     uint32_t row = intern(&g->symbols, symbol);
     if (row == INTERN_NONE ||
         (row == g->b->guard_symbols.n &&
@@ -94,8 +94,8 @@ static void count_symbol(void *user, struct str symbol)
 }
 
 /* What only counts for a guard proper, neither suppressed nor deferred. */
-static bool count_guard(struct guard_grouping *g, uint32_t input, const struct guard *guard,
-                        const struct place *place)
+static bool count_guard(struct guard_grouper *g, uint32_t input, const struct guard *guard,
+                        const struct guard_row_place *place)
 {
     struct profile_guards *all = &g->b->profile.guards;
     bool kept = build_kept(&g->b->inputs[input], guard->attempt), fresh;
@@ -112,13 +112,13 @@ static bool count_guard(struct guard_grouping *g, uint32_t input, const struct g
     return !g->failed;
 }
 
-static bool group(struct guard_grouping *g, uint32_t input, const struct guard *guard)
+static bool group_guard(struct guard_grouper *g, uint32_t input, const struct guard *guard)
 {
     const struct build_input *in = &g->b->inputs[input];
     struct str asked = g->b->profile.options.file;
-    struct place place;
+    struct guard_row_place place;
     uint32_t expr = intern(&g->exprs, guard->expr);
-    if (expr == INTERN_NONE || !place_of(g, in, guard, &place))
+    if (expr == INTERN_NONE || !guard_place(g, in, guard, &place))
         return false;
     if (asked.n > 0 &&
         (place.file == PROFILE_NONE ||
@@ -164,7 +164,7 @@ static int symbols_by_count(const void *a, const void *b)
                                   : str_cmp(x->symbol, y->symbol);
 }
 
-static void publish(struct profile_build *b)
+static void publish_guard_rows(struct profile_build *b)
 {
     struct profile_guards *all = &b->profile.guards;
     if (b->guard_rows.n > 0)
@@ -184,13 +184,13 @@ static void publish(struct profile_build *b)
 
 bool build_guards(struct profile_build *b, struct err *err)
 {
-    struct guard_grouping g = { .b = b };
+    struct guard_grouper g = { .b = b };
     bool ok = true;
     for (uint32_t i = 0; ok && i < b->profile.n_traces; i++) {
         const struct guard_list *guards = b->inputs[i].guards;
         for (uint32_t k = 0; ok && k < guards->n; k++)
             if (build_takes(b, &b->inputs[i], guards->guards[k].record))
-                ok = group(&g, i, &guards->guards[k]);
+                ok = group_guard(&g, i, &guards->guards[k]);
     }
     intern_release(&g.exprs);
     intern_release(&g.eval_exprs);
@@ -198,6 +198,6 @@ bool build_guards(struct profile_build *b, struct err *err)
     intern_release(&g.per_line);
     intern_release(&g.per_attempt);
     intern_release(&g.symbols);
-    publish(b);
+    publish_guard_rows(b);
     return ok || err_nomem(err);
 }

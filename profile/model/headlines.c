@@ -14,7 +14,7 @@ static bool worth(int64_t part, int64_t whole)
     return part > 0 && part >= whole / 100 * WORTH_PERCENT;
 }
 
-static void put_code(struct buf *out, struct str code)
+static void put_code_name(struct buf *out, struct str code)
 {
     if (code.n == 0)
         return;
@@ -23,7 +23,7 @@ static void put_code(struct buf *out, struct str code)
     buf_putc(out, '`');
 }
 
-static void put_compile(struct buf *out, const struct profile *p, uint32_t compile)
+static void put_compile_name(struct buf *out, const struct profile *p, uint32_t compile)
 {
     if (compile == PROFILE_NONE) {
         buf_puts(out, "a compile without an id");
@@ -54,12 +54,12 @@ static uint32_t open_phase(const struct profile *p, uint32_t compile)
     return found;
 }
 
-static void unfinished(const struct profile *p, uint32_t compile, struct buf *out)
+static void put_unfinished(const struct profile *p, uint32_t compile, struct buf *out)
 {
     const struct profile_compile *c = &p->compiles[compile];
     if (c->status != ATTEMPT_UNFINISHED)
         return;
-    put_compile(out, p, compile);
+    put_compile_name(out, p, compile);
     uint32_t span = open_phase(p, compile);
     if (span == PROFILE_NONE && p->phases.n_spans > 0) {
         buf_puts(out, " has no end in the log, but its phases ended (torch.export records none)");
@@ -98,7 +98,7 @@ static void slowest_line(const struct profile *p, struct buf *out)
     format_share(out, top->estimated_ns, p->compile_ns);
     buf_puts(out, ") went into one user line, ");
     format_place(out, profile_name(p, top->file), top->line);
-    put_code(out, top->code);
+    put_code_name(out, top->code);
     if (p->lines.longest_line == PROFILE_NONE || p->lines.longest_ns < top->estimated_ns / 4 ||
         top != &p->lines.lines[p->lines.longest_line])
         return;
@@ -111,7 +111,7 @@ static void slowest_line(const struct profile *p, struct buf *out)
     buf_printf(out, " record (line %llu of the log)", (unsigned long long)record->line);
 }
 
-static void restart(const struct profile *p, const struct profile_restart *r, struct buf *out)
+static void put_restart(const struct profile *p, const struct profile_restart *r, struct buf *out)
 {
     if (!worth(r->is->ns, p->compile_ns))
         return;
@@ -123,7 +123,7 @@ static void restart(const struct profile *p, const struct profile_restart *r, st
     format_ns(out, p->compile_ns);
     buf_printf(out, "%s went into attempt %u of ", share >= 44 && share <= 56 ? ")" : "",
                trace->attempts[r->is->attempt].number);
-    put_compile(out, p, r->where.compile);
+    put_compile_name(out, p, r->where.compile);
     buf_puts(out, ", which was thrown away");
     if (r->is->meaning.n > 0) {
         buf_puts(out, " because ");
@@ -141,7 +141,7 @@ static void failure(const struct profile *p, const struct profile_failure *f, st
 {
     if (f->is->is_break)
         return;
-    put_compile(out, p, f->where.compile);
+    put_compile_name(out, p, f->where.compile);
     buf_puts(out, " failed: ");
     format_text(out, f->is->type, 0);
     buf_puts(out, ": ");
@@ -149,7 +149,7 @@ static void failure(const struct profile *p, const struct profile_failure *f, st
     if (f->is->file.n > 0) {
         buf_puts(out, ", at ");
         format_place(out, f->is->file, f->is->line);
-        put_code(out, f->is->code);
+        put_code_name(out, f->is->code);
     }
 }
 
@@ -159,7 +159,7 @@ struct break_counts {
     int64_t caused_ns;
 };
 
-static bool same_place(const struct graph_break *a, const struct graph_break *b)
+static bool is_same_break(const struct graph_break *a, const struct graph_break *b)
 {
     return a->line == b->line && str_eq(a->file, b->file);
 }
@@ -171,7 +171,7 @@ static uint64_t breaks_there(const struct profile *p, uint32_t i)
     enum { LOOK_AT = 1000 }; /* of more, the first will do */
     uint64_t n = 0;
     for (uint32_t k = 0; k < p->n_breaks && k < LOOK_AT; k++) {
-        if (!same_place(p->breaks[k].is, p->breaks[i].is))
+        if (!is_same_break(p->breaks[k].is, p->breaks[i].is))
             continue;
         if (k < i)
             return 0;
@@ -208,7 +208,7 @@ static void breaks(const struct profile *p, struct buf *out)
     format_plural(out, c.places, "line");
     buf_puts(out, c.places > 1 ? ", most often " : ", ");
     format_place(out, c.top->file, c.top->line);
-    put_code(out, c.top->code);
+    put_code_name(out, c.top->code);
     buf_puts(out, ": ");
     format_text(out, c.top->summary, TEXT_COLUMNS);
     if (c.skipped > 0) {
@@ -278,13 +278,13 @@ static void guards(const struct profile *p, struct buf *out)
         format_share(out, (int64_t)library->guards, (int64_t)all);
         buf_puts(out, " come from inside ");
         format_place(out, profile_name(p, library->file), library->line);
-        put_code(out, library->code);
+        put_code_name(out, library->code);
     } else if (top->guards * 4 >= all) {
         buf_puts(out, "; ");
         format_share(out, (int64_t)top->guards, (int64_t)all);
         buf_puts(out, " come from ");
         format_place(out, profile_name(p, top->file), top->line);
-        put_code(out, top->code);
+        put_code_name(out, top->code);
     }
     if (p->guards.longest >= LONG_GUARD) {
         buf_puts(out, "; the longest is ");
@@ -293,7 +293,7 @@ static void guards(const struct profile *p, struct buf *out)
 }
 
 /* The next part by falling time after `last` (PHASE_PARTS: the first); PHASE_PARTS at the end. */
-static int next_part(const struct profile *p, int last)
+static int next_phase_part(const struct profile *p, int last)
 {
     const int64_t *ns = p->phases.part_ns;
     int next = PHASE_PARTS;
@@ -305,12 +305,12 @@ static int next_part(const struct profile *p, int last)
     return next;
 }
 
-static void parts(const struct profile *p, struct buf *out)
+static void put_parts(const struct profile *p, struct buf *out)
 {
     if (p->phases.total_ns <= 0)
         return;
     const char *before = "by part: ";
-    for (int i = next_part(p, PHASE_PARTS); i < PHASE_PARTS; i = next_part(p, i)) {
+    for (int i = next_phase_part(p, PHASE_PARTS); i < PHASE_PARTS; i = next_phase_part(p, i)) {
         if (!worth(p->phases.part_ns[i], p->phases.total_ns))
             return;
         buf_puts(out, before);
@@ -388,13 +388,13 @@ static void nothing_there(const struct profile *p, struct buf *out)
     }
 }
 
-struct telling {
+struct headline_writer {
     struct buf text;
     void (*each)(void *user, struct str text);
     void *user;
 };
 
-static void tell(struct telling *t)
+static void put_headlines(struct headline_writer *t)
 {
     if (t->text.n > 0 && !t->text.failed)
         t->each(t->user, buf_str(&t->text));
@@ -404,29 +404,29 @@ static void tell(struct telling *t)
 bool headlines(const struct profile *p, void (*each)(void *user, struct str text), void *user)
 {
     static void (*const REST[])(const struct profile *, struct buf *) = {
-        slowest_line, breaks,    recompiles,          parts,  headline_spots,
+        slowest_line, breaks,    recompiles,          put_parts, headline_spots,
         guards,       expansion, headline_dispatches, caches,
     };
-    struct telling t = { .each = each, .user = user };
+    struct headline_writer t = { .each = each, .user = user };
     recordings(p, &t.text);
-    tell(&t);
+    put_headlines(&t);
     nothing_there(p, &t.text);
-    tell(&t);
+    put_headlines(&t);
     for (uint32_t i = 0; i < p->n_compiles; i++) {
-        unfinished(p, i, &t.text);
-        tell(&t);
+        put_unfinished(p, i, &t.text);
+        put_headlines(&t);
     }
     for (uint32_t i = 0; i < p->n_restarts; i++) {
-        restart(p, &p->restarts[i], &t.text);
-        tell(&t);
+        put_restart(p, &p->restarts[i], &t.text);
+        put_headlines(&t);
     }
     for (uint32_t i = 0; i < p->n_failures; i++) {
         failure(p, &p->failures[i], &t.text);
-        tell(&t);
+        put_headlines(&t);
     }
     for (size_t i = 0; i < sizeof REST / sizeof *REST; i++) {
         REST[i](p, &t.text);
-        tell(&t);
+        put_headlines(&t);
     }
     bool ok = !t.text.failed;
     buf_release(&t.text);

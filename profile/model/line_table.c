@@ -18,7 +18,7 @@ static void fill_in(struct line_table *table, struct str *field, struct str text
 }
 
 /* Row of a line, LINE_NOBODY when memory ran out. */
-static uint32_t row_of(struct line_table *table, bool library, struct str file, uint32_t line)
+static uint32_t line_row(struct line_table *table, bool library, struct str file, uint32_t line)
 {
     struct profile_build *b = table->b;
     struct intern *keys = library ? &table->library_keys : &table->keys;
@@ -38,10 +38,10 @@ static uint32_t row_of(struct line_table *table, bool library, struct str file, 
     return row;
 }
 
-static bool find_row(struct line_table *table, bool library, struct str file, uint32_t line,
-                     struct str function, struct str code, uint32_t *ret)
+static bool find_line_row(struct line_table *table, bool library, struct str file, uint32_t line,
+                          struct str function, struct str code, uint32_t *ret)
 {
-    uint32_t row = row_of(table, library, file, line);
+    uint32_t row = line_row(table, library, file, line);
     if (row == LINE_NOBODY)
         return false;
     struct profile_line *l = library ? &table->b->library_lines.v[row] : &table->b->lines.v[row];
@@ -56,7 +56,7 @@ bool line_table_place(struct line_table *table, struct str file, uint32_t line, 
                       struct str code, uint32_t *ret)
 {
     *ret = LINE_NOBODY;
-    return !file_asked(table, file) || find_row(table, false, file, line, function, code, ret);
+    return !file_asked(table, file) || find_line_row(table, false, file, line, function, code, ret);
 }
 
 const struct location *line_table_location(const struct graph *graph, uint32_t location)
@@ -77,15 +77,16 @@ bool line_table_node(struct line_table *table, const struct graph *graph, uint32
     if (at->file.n == 0 || !file_asked(table, at->file))
         return true;
     uint32_t row;
-    if (!find_row(table, false, at->file, at->line, at->function, at->code, &row))
+    if (!find_line_row(table, false, at->file, at->line, at->function, at->code, &row))
         return false;
     table->b->lines.v[row].nodes[level]++;
     table->b->lines.v[row].kept_nodes[level] += kept;
     return true;
 }
 
-static bool look_up(struct line_table *table, const struct build_input *input, uint32_t recording,
-                    stack_id stack, uint32_t *line, uint32_t *library_line)
+static bool look_up_stack(struct line_table *table, const struct build_input *input,
+                          uint32_t recording, stack_id stack, uint32_t *line,
+                          uint32_t *library_line)
 {
     struct frame inner = stack_frame(input->trace, recording, stack);
     struct frame user =
@@ -93,10 +94,11 @@ static bool look_up(struct line_table *table, const struct build_input *input, u
     *line = *library_line = LINE_NOBODY;
     if (!file_asked(table, user.file))
         return true;
-    if (!find_row(table, false, user.file, user.line, user.function, user.code, line))
+    if (!find_line_row(table, false, user.file, user.line, user.function, user.code, line))
         return false;
     return !torch_is_own_file(inner.file) ||
-           find_row(table, true, inner.file, inner.line, inner.function, inner.code, library_line);
+           find_line_row(table, true, inner.file, inner.line, inner.function, inner.code,
+                         library_line);
 }
 
 static void forget_stacks(struct line_table *table)
@@ -117,7 +119,7 @@ bool line_table_stack(struct line_table *table, const struct build_input *input,
     table->recording = recording;
     uint32_t *known = &table->of_stack[stack], *library_known = &table->library_of_stack[stack];
     if (*known == 0) {
-        if (!look_up(table, input, recording, stack, line, library_line) ||
+        if (!look_up_stack(table, input, recording, stack, line, library_line) ||
             !vec_push(&table->looked_up, stack))
             return false;
         *known = *line == LINE_NOBODY ? LINE_NOBODY : *line + 1;

@@ -13,14 +13,15 @@ struct time_estimate {
 };
 
 /* Rows of the user's line and of PyTorch's, NULL where there is none. Valid until the next one. */
-struct rows {
+struct line_pair {
     struct profile_line *user, *library;
 };
 
-static bool find_rows(struct time_estimate *e, uint32_t record, stack_id stack, struct rows *ret)
+static bool find_rows(struct time_estimate *e, uint32_t record, stack_id stack,
+                      struct line_pair *ret)
 {
     uint32_t line, library_line;
-    *ret = (struct rows){ NULL, NULL };
+    *ret = (struct line_pair){ NULL, NULL };
     if (!build_takes(e->b, e->in, record))
         return true;
     if (!line_table_stack(e->lines, e->in, e->in->trace->records[record].recording, stack, &line,
@@ -33,11 +34,11 @@ static bool find_rows(struct time_estimate *e, uint32_t record, stack_id stack, 
     return true;
 }
 
-static bool count_guards(struct time_estimate *e)
+static bool count_line_guards(struct time_estimate *e)
 {
     for (uint32_t i = 0; i < e->in->guards->n; i++) {
         const struct guard *guard = &e->in->guards->guards[i];
-        struct rows rows;
+        struct line_pair rows;
         e->user_stacks[guard->record] = guard->user_stack;
         if (!find_rows(e, guard->record, guard->user_stack, &rows))
             return false;
@@ -60,7 +61,7 @@ static bool count_symbols(struct time_estimate *e)
 {
     for (uint32_t i = 0; i < e->in->symbols->n_symbols; i++) {
         const struct symbol *symbol = &e->in->symbols->symbols[i];
-        struct rows rows;
+        struct line_pair rows;
         e->user_stacks[symbol->record] = symbol->user_stack;
         if (!find_rows(e, symbol->record, symbol->user_stack, &rows))
             return false;
@@ -71,7 +72,7 @@ static bool count_symbols(struct time_estimate *e)
     }
     for (uint32_t i = 0; i < e->in->symbols->n_specializations; i++) {
         const struct specialization *s = &e->in->symbols->specializations[i];
-        struct rows rows;
+        struct line_pair rows;
         e->user_stacks[s->record] = s->user_stack;
         if (!find_rows(e, s->record, s->user_stack, &rows))
             return false;
@@ -92,7 +93,7 @@ static void mark_backend(struct time_estimate *e)
     }
 }
 
-static void give(struct profile_line *line, int64_t ns, bool kept)
+static void give_time(struct profile_line *line, int64_t ns, bool kept)
 {
     if (!line)
         return;
@@ -117,12 +118,13 @@ static bool leads_up(enum event event)
            event == EVENT_DESCRIBE_SOURCE || event == EVENT_STR;
 }
 
-static void attribute(struct time_estimate *e, const struct rows *rows, int64_t ns, uint32_t record)
+static void attribute_time(struct time_estimate *e, const struct line_pair *rows, int64_t ns,
+                           uint32_t record)
 {
     struct profile_lines *all = &e->b->profile.lines;
     bool kept = build_kept(e->in, e->in->trace->records[record].attempt);
-    give(rows->user, ns, kept);
-    give(rows->library, ns, kept);
+    give_time(rows->user, ns, kept);
+    give_time(rows->library, ns, kept);
     e->in->estimated_ns[record] = rows->user ? ns : 0;
     build_add_ns(rows->user ? &all->estimated_ns : &all->unattributed_ns, ns);
     if (rows->user && ns > all->longest_ns) {
@@ -141,13 +143,13 @@ static bool estimate_attempt(struct time_estimate *e, uint32_t index)
     int64_t ns = 0;
     for (uint32_t i = 0; i < attempt->n_records; i++) {
         uint32_t record = attempt->records[i];
-        struct rows rows = { NULL, NULL };
+        struct line_pair rows = { NULL, NULL };
         build_add_ns(&ns, i > 0 ? gap_ns(trace, attempt->records[i - 1], record) : 0);
         if (backend == 0 && leads_up(trace->records[record].event))
             continue;
         if (ns > 0 && backend == 0 && !find_rows(e, record, e->user_stacks[record], &rows))
             return false;
-        attribute(e, &rows, ns, record);
+        attribute_time(e, &rows, ns, record);
         ns = 0;
         if (e->backend[record] == 'B')
             backend++;
@@ -158,8 +160,8 @@ static bool estimate_attempt(struct time_estimate *e, uint32_t index)
     return true;
 }
 
-static bool estimate_input(struct profile_build *b, struct line_table *lines,
-                           const struct build_input *in)
+static bool estimate_input_times(struct profile_build *b, struct line_table *lines,
+                                 const struct build_input *in)
 {
     size_t n = (size_t)in->trace->n_records + 1;
     struct time_estimate e = {
@@ -169,7 +171,7 @@ static bool estimate_input(struct profile_build *b, struct line_table *lines,
         .user_stacks = calloc(n, sizeof *e.user_stacks),
         .backend = calloc(n, 1),
     };
-    bool ok = e.user_stacks && e.backend && line_table_start(lines, in) && count_guards(&e) &&
+    bool ok = e.user_stacks && e.backend && line_table_start(lines, in) && count_line_guards(&e) &&
               count_symbols(&e);
     if (ok)
         mark_backend(&e);
@@ -185,7 +187,7 @@ bool line_times_estimate(struct profile_build *b, struct line_table *lines, stru
 {
     b->profile.lines.longest_line = PROFILE_NONE;
     for (uint32_t i = 0; i < b->profile.n_traces; i++)
-        if (!estimate_input(b, lines, &b->inputs[i]))
+        if (!estimate_input_times(b, lines, &b->inputs[i]))
             return err_nomem(err);
     return true;
 }

@@ -11,7 +11,7 @@ static int falling(int64_t x, int64_t y)
     return (x < y) - (x > y);
 }
 
-static int by_place(const void *a, const void *b)
+static int compare_lines_by_place(const void *a, const void *b)
 {
     const struct sort_line *x = a, *y = b;
     int order = str_cmp(x->file, y->file);
@@ -23,7 +23,7 @@ static int by_nodes(const void *a, const void *b)
     const struct sort_line *x = a, *y = b;
     int order =
         falling((int64_t)profile_line_nodes(&x->line), (int64_t)profile_line_nodes(&y->line));
-    return order ? order : by_place(a, b);
+    return order ? order : compare_lines_by_place(a, b);
 }
 
 static int by_guards(const void *a, const void *b)
@@ -40,7 +40,7 @@ static int by_symbols(const void *a, const void *b)
     return order ? order : by_guards(a, b);
 }
 
-static uint64_t dispatches_of(const struct line_cost *cost)
+static uint64_t line_dispatches(const struct line_cost *cost)
 {
     return cost->real_dispatches ? cost->real_dispatches : cost->dispatches;
 }
@@ -49,7 +49,7 @@ static int by_dispatches(const void *a, const void *b)
 {
     const struct sort_line *x = a, *y = b;
     int order =
-        falling((int64_t)dispatches_of(&x->line.cost), (int64_t)dispatches_of(&y->line.cost));
+        falling((int64_t)line_dispatches(&x->line.cost), (int64_t)line_dispatches(&y->line.cost));
     return order ? order : by_guards(a, b);
 }
 
@@ -60,7 +60,7 @@ static int by_exprs(const void *a, const void *b)
     return order ? order : by_guards(a, b);
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_lines_by_time(const void *a, const void *b)
 {
     const struct sort_line *x = a, *y = b;
     int order = falling(x->line.cost.self_ns, y->line.cost.self_ns);
@@ -74,10 +74,10 @@ static int (*order_of(enum profile_sort sort))(const void *, const void *)
     case PROFILE_BY_CALLS: return by_nodes;
     case PROFILE_BY_GUARDS: return by_guards;
     case PROFILE_BY_SYMBOLS: return by_symbols;
-    case PROFILE_BY_NAME: return by_place;
+    case PROFILE_BY_NAME: return compare_lines_by_place;
     case PROFILE_BY_DISPATCHES: return by_dispatches;
     case PROFILE_BY_EXPRS: return by_exprs;
-    default: return by_time;
+    default: return compare_lines_by_time;
     }
 }
 

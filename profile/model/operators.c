@@ -1,7 +1,7 @@
 /* Calls by level and operator, and the nodes of user lines, from the graphs. */
 #include "profile/model/line_table.h"
 
-struct counting {
+struct operator_counter {
     struct profile_build *b;
     struct intern keys; /* (level, op) -> row */
     struct buf name;
@@ -23,7 +23,7 @@ static unsigned form_rank(const struct graph_ref *ref)
     return str_starts(ref->name, STR("before_")) ? 1 : 2;
 }
 
-static size_t slot_of(const struct graph_ref *ref)
+static size_t graph_slot(const struct graph_ref *ref)
 {
     size_t attempt = ref->attempt == TRACE_NONE ? 0 : (size_t)ref->attempt + 1;
     return attempt * GRAPH_KINDS + ref->kind;
@@ -34,13 +34,14 @@ static unsigned char *best_forms(const struct build_input *in)
     unsigned char *best = calloc(((size_t)in->trace->n_attempts + 1) * GRAPH_KINDS, 1);
     for (uint32_t i = 0; best && i < in->graphs->n; i++) {
         const struct graph_ref *ref = &in->graphs->refs[i];
-        if (form_rank(ref) > best[slot_of(ref)])
-            best[slot_of(ref)] = (unsigned char)form_rank(ref);
+        if (form_rank(ref) > best[graph_slot(ref)])
+            best[graph_slot(ref)] = (unsigned char)form_rank(ref);
     }
     return best;
 }
 
-static bool count_op(struct counting *c, enum graph_kind level, const struct node *node, bool kept)
+static bool count_operator(struct operator_counter *c, enum graph_kind level,
+                           const struct node *node, bool kept)
 {
     buf_clear(&c->name);
     node_op_name(node, &c->name);
@@ -49,22 +50,22 @@ static bool count_op(struct counting *c, enum graph_kind level, const struct nod
     if (row == INTERN_NONE)
         return false;
     if (row == c->b->operators.n &&
-        !vec_push(&c->b->operators, (struct operator_row){ .level = level, .op = op }))
+        !vec_push(&c->b->operators, (struct profile_operator_row){ .level = level, .op = op }))
         return false;
     c->b->operators.v[row].calls++;
     c->b->operators.v[row].kept += kept;
     return true;
 }
 
-static bool count_nodes(struct counting *c, const struct graph *graph, const struct graph_ref *ref,
-                        bool kept, uint64_t *calls)
+static bool count_nodes(struct operator_counter *c, const struct graph *graph,
+                        const struct graph_ref *ref, bool kept, uint64_t *calls)
 {
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct node *node = &graph->nodes[i];
         if (!node_is_call(node))
             continue;
         ++*calls;
-        if (!count_op(c, ref->kind, node, kept))
+        if (!count_operator(c, ref->kind, node, kept))
             return false;
         if (node->location != LOCATION_NONE &&
             !line_table_node(c->lines, graph, node->location, ref->kind, kept))
@@ -78,7 +79,7 @@ static bool count_nodes(struct counting *c, const struct graph *graph, const str
 
 /* The argument of count_visited() for a graph. */
 struct operator_visit {
-    struct counting *c;
+    struct operator_counter *c;
     const struct graph_ref *ref;
     bool kept, visited;
     uint64_t calls, nodes;
@@ -92,7 +93,8 @@ static bool count_visited(void *user, const struct graph *graph)
     return count_nodes(visit->c, graph, visit->ref, visit->kept, &visit->calls);
 }
 
-static bool count_graph(struct counting *c, const struct build_input *in, uint32_t index)
+static bool count_graph_ops(struct operator_counter *c, const struct build_input *in,
+                            uint32_t index)
 {
     const struct graph_ref *ref = &in->graphs->refs[index];
     struct profile_operators *all = &c->b->profile.operators;
@@ -117,15 +119,15 @@ static bool count_graph(struct counting *c, const struct build_input *in, uint32
     return true;
 }
 
-static bool count_input(struct counting *c, const struct build_input *in)
+static bool count_input_ops(struct operator_counter *c, const struct build_input *in)
 {
     unsigned char *best = best_forms(in);
     bool ok = best;
     for (uint32_t i = 0; ok && i < in->graphs->n; i++) {
         const struct graph_ref *ref = &in->graphs->refs[i];
-        if (form_rank(ref) > 0 && form_rank(ref) == best[slot_of(ref)] &&
+        if (form_rank(ref) > 0 && form_rank(ref) == best[graph_slot(ref)] &&
             build_takes(c->b, in, ref->record))
-            ok = count_graph(c, in, i);
+            ok = count_graph_ops(c, in, i);
     }
     free(best);
     return ok;
@@ -133,11 +135,11 @@ static bool count_input(struct counting *c, const struct build_input *in)
 
 /* Names in the order of the alphabet break ties, so that the order does not hang on the log's. */
 struct sort_row {
-    struct operator_row row;
+    struct profile_operator_row row;
     struct str name;
 };
 
-static int by_calls(const void *a, const void *b)
+static int compare_op_calls(const void *a, const void *b)
 {
     const struct sort_row *x = a, *y = b;
     if (x->row.level != y->row.level)
@@ -147,7 +149,7 @@ static int by_calls(const void *a, const void *b)
     return str_cmp(x->name, y->name);
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_op_names(const void *a, const void *b)
 {
     const struct sort_row *x = a, *y = b;
     if (x->row.level != y->row.level)
@@ -155,7 +157,7 @@ static int by_name(const void *a, const void *b)
     return str_cmp(x->name, y->name);
 }
 
-static bool sort_rows(struct profile_build *b)
+static bool sort_operators(struct profile_build *b)
 {
     size_t n = b->operators.n;
     struct sort_row *rows = calloc(n + 1, sizeof *rows);
@@ -163,7 +165,8 @@ static bool sort_rows(struct profile_build *b)
         return false;
     for (size_t i = 0; i < n; i++)
         rows[i] = (struct sort_row){ b->operators.v[i], build_text(b, b->operators.v[i].op) };
-    qsort(rows, n, sizeof *rows, b->profile.options.sort == PROFILE_BY_NAME ? by_name : by_calls);
+    qsort(rows, n, sizeof *rows,
+          b->profile.options.sort == PROFILE_BY_NAME ? compare_op_names : compare_op_calls);
     for (size_t i = 0; i < n; i++)
         b->operators.v[i] = rows[i].row;
     free(rows);
@@ -172,11 +175,11 @@ static bool sort_rows(struct profile_build *b)
 
 bool operators_count(struct profile_build *b, struct line_table *lines, struct err *err)
 {
-    struct counting c = { .b = b, .lines = lines, .err = err };
+    struct operator_counter c = { .b = b, .lines = lines, .err = err };
     bool ok = true;
     for (uint32_t i = 0; ok && i < b->profile.n_traces && !b->profile.options.no_graphs; i++)
-        ok = count_input(&c, &b->inputs[i]);
-    ok = ok && sort_rows(b);
+        ok = count_input_ops(&c, &b->inputs[i]);
+    ok = ok && sort_operators(b);
     intern_release(&c.keys);
     buf_release(&c.name);
     b->profile.operators.rows = b->operators.v;

@@ -1,6 +1,6 @@
 #include "profile/model/build.h"
 
-static bool read_input(struct build_input *in, struct err *err)
+static bool read_profile_input(struct build_input *in, struct err *err)
 {
     size_t n = in->trace->n_attempts;
     in->recording_of = calloc((size_t)in->trace->n_recordings + 1, sizeof *in->recording_of);
@@ -18,8 +18,8 @@ static bool read_input(struct build_input *in, struct err *err)
            (in->deep = deep_read(in->trace, err)) && (in->graphs = trace_graphs(in->trace, err));
 }
 
-static bool read_inputs(struct profile_build *b, struct trace *const *traces, uint32_t n,
-                        struct err *err)
+static bool read_profile_inputs(struct profile_build *b, struct trace *const *traces, uint32_t n,
+                                struct err *err)
 {
     b->inputs = calloc((size_t)n + 1, sizeof *b->inputs);
     struct trace **kept = arena_array(&b->arena, struct trace *, (size_t)n + 1);
@@ -29,7 +29,7 @@ static bool read_inputs(struct profile_build *b, struct trace *const *traces, ui
         kept[i] = traces[i];
         b->inputs[i].trace = traces[i];
         b->profile.n_traces = i + 1;
-        if (!read_input(&b->inputs[i], err))
+        if (!read_profile_input(&b->inputs[i], err))
             return n > 1 ? err_at(err, "%.*s", STR_ARG(traces[i]->path)) : false;
     }
     b->profile.traces = kept;
@@ -37,7 +37,7 @@ static bool read_inputs(struct profile_build *b, struct trace *const *traces, ui
 }
 
 /* Option texts are the caller's; a profile outlives them. */
-static bool keep_options(struct profile_build *b, const struct profile_options *options)
+static bool copy_profile_options(struct profile_build *b, const struct profile_options *options)
 {
     struct profile_options *kept = &b->profile.options;
     if (options)
@@ -56,8 +56,8 @@ struct profile *profile_build(struct trace *const *traces, uint32_t n_traces,
         err_nomem(err);
         return NULL;
     }
-    bool ok = keep_options(b, options) || err_nomem(err);
-    ok = ok && read_inputs(b, traces, n_traces, err) && build_compiles(b, err) &&
+    bool ok = copy_profile_options(b, options) || err_nomem(err);
+    ok = ok && read_profile_inputs(b, traces, n_traces, err) && build_compiles(b, err) &&
          build_phases(b, err) && build_compile_times(b, err) && build_replays(b, err) &&
          build_costs(b, err) && build_lines(b, err) && build_guards(b, err) &&
          build_incidents(b, err) && build_differences(b, err) && build_groups(b, err);

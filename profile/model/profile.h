@@ -168,7 +168,7 @@ bool phase_is_backend(struct str name);
 
 /* ---- Operators ---- */
 
-struct operator_row {
+struct profile_operator_row {
     enum graph_kind level;
     uint32_t op;          /* in profile->names: "aten.mm.default" */
     uint64_t calls, kept; /* in all graphs of the level; in those of last attempts */
@@ -177,7 +177,7 @@ struct operator_row {
 /* One graph stands for a level of an attempt where PyTorch prints it before and after its passes:
  * the last form. */
 struct profile_operators {
-    const struct operator_row *rows; /* by level, then calls */
+    const struct profile_operator_row *rows; /* by level, then calls */
     uint32_t n_rows;
     uint64_t calls[GRAPH_KINDS], kept[GRAPH_KINDS];
     uint64_t kept_nodes[GRAPH_KINDS]; /* inputs, outputs and get_attr too; of last attempts */

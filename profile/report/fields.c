@@ -71,25 +71,25 @@ static const void *at_offset(const void *item, const struct field *field)
 }
 
 /* What a group is of; NULL where there is none. */
-static const void *reach(const struct field *group, const void *context, const void *item)
+static const void *reach_group(const struct field *group, const void *context, const void *item)
 {
     const void *at = at_offset(item, group);
     return group->reach ? group->reach(context, at) : at;
 }
 
-static const void *row_of(const struct rows *rows, uint32_t i)
+static const void *rows_row(const struct rows *rows, uint32_t i)
 {
     return (const char *)rows->first + rows->size * (rows->order ? rows->order[i] : i);
 }
 
-static bool is_wanted(const struct rows *rows, const void *context, const void *item)
+static bool is_shown_row(const struct rows *rows, const void *context, const void *item)
 {
     return !rows->wanted || rows->wanted(context, item);
 }
 
 /* ---- JSON ---- */
 
-static void put_place(struct json_writer *w, const char *key, const struct datum *place)
+static void put_json_place(struct json_writer *w, const char *key, const struct datum *place)
 {
     if (place->as.place.file.n == 0) {
         json_put_null(w, key);
@@ -113,14 +113,14 @@ void json_put_datum(struct json_writer *w, const char *key, const struct datum *
     case DATUM_SIGNED: json_put_i64(w, key, value->as.integer); return;
     case DATUM_NUMBER: json_put_double(w, key, value->as.number); return;
     case DATUM_BOOL: json_put_bool(w, key, value->as.is); return;
-    case DATUM_PLACE: put_place(w, key, value); return;
+    case DATUM_PLACE: put_json_place(w, key, value); return;
     }
 }
 
 static void put_group(const struct field *group, const void *context, const void *item,
                       struct json_writer *w)
 {
-    const void *of = reach(group, context, item);
+    const void *of = reach_group(group, context, item);
     if (!of && group->key)
         json_put_null(w, group->key);
     if (!of)
@@ -154,8 +154,8 @@ void fields_json_rows(struct json_writer *w, const char *key, const struct field
     uint32_t shown = 0;
     json_open_array(w, key);
     for (uint32_t i = 0; i < rows->n && (limit == 0 || shown < limit); i++) {
-        const void *item = row_of(rows, i);
-        if (!is_wanted(rows, context, item))
+        const void *item = rows_row(rows, i);
+        if (!is_shown_row(rows, context, item))
             continue;
         json_open_object(w, NULL);
         fields_json(fields, context, item, w);
@@ -296,7 +296,7 @@ void text_table_row(struct text_table *t, const void *context, const void *item)
         const struct field *f = t->from[c].field;
         const void *of = item;
         for (unsigned d = 0; of && d < t->from[c].depth; d++)
-            of = reach(t->from[c].groups[d], context, of);
+            of = reach_group(t->from[c].groups[d], context, of);
         if (!of) {
             table_text(table, STR(""));
         } else if (f->cell) {
@@ -317,8 +317,8 @@ uint32_t text_table_rows(struct text_table *t, const void *context, const struct
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < rows->n; i++) {
-        const void *item = row_of(rows, i);
-        if (is_wanted(rows, context, item) && (n++ < limit || limit == 0))
+        const void *item = rows_row(rows, i);
+        if (is_shown_row(rows, context, item) && (n++ < limit || limit == 0))
             text_table_row(t, context, item);
     }
     return n;

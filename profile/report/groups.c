@@ -19,14 +19,14 @@ static const struct field FRAME[] = {
 static const struct fields FRAME_FIELDS = FIELDS_OF(FRAME);
 
 /* Operators and modules have a name, the others have frames. */
-static bool has_name(const void *context)
+static bool has_group_name(const void *context)
 {
     return by_of(context) == PROFILE_OP || by_of(context) == PROFILE_MODULE;
 }
 
 static void json_name(const void *context, const void *at, struct json_writer *w, const char *key)
 {
-    if (has_name(context))
+    if (has_group_name(context))
         json_put_str(w, key, *(const struct str *)at);
 }
 
@@ -34,7 +34,7 @@ static void json_frames(const void *context, const void *at, struct json_writer 
 {
     const struct profile_group *g = at;
     struct rows frames = ROWS(g->frames, g->n_frames);
-    if (!has_name(context))
+    if (!has_group_name(context))
         fields_json_rows(w, key, &FRAME_FIELDS, NULL, &frames, 0);
 }
 

@@ -54,7 +54,7 @@ static const struct fields SYMBOL_FIELDS = FIELDS_OF(SYMBOL);
 
 /* ---- Guards ---- */
 
-static void put_counts(const struct report *r)
+static void put_guard_counts(const struct report *r)
 {
     const struct profile_guards *guards = &r->p->guards;
     struct buf text = BUF_INIT;
@@ -86,7 +86,7 @@ static void text_guards(struct report *r)
     if (guards->n_rows == 0)
         return;
     text_title(r, "Guards (asked by: whose code needed to know)");
-    put_counts(r);
+    put_guard_counts(r);
     text_table_init(&t, &GUARD_FIELDS, 0);
     text_finish(r, &t.table, text_table_rows(&t, r->p, &rows, r->options->limit));
 }

@@ -4,7 +4,8 @@
 
 /* ---- Where ---- */
 
-static const struct trace *trace_of(const struct profile *p, const struct profile_where *where)
+static const struct trace *trace_of_incident(const struct profile *p,
+                                             const struct profile_where *where)
 {
     return p->traces[p->recordings[where->recording].input];
 }
@@ -13,7 +14,7 @@ static const struct trace *trace_of(const struct profile *p, const struct profil
 GETTER_IN(get_attempt, void, struct profile_where,
           row->attempt == TRACE_NONE
               ? datum_null()
-              : datum_count(trace_of(in, row)->attempts[row->attempt].number))
+              : datum_count(trace_of_incident(in, row)->attempts[row->attempt].number))
 
 static void cell_where(const void *context, const void *at, struct buf *out)
 {
@@ -80,17 +81,18 @@ const struct section section_recompiles = {
 
 /* ---- Graph breaks ---- */
 
-static void json_caused(const void *context, const void *at, struct json_writer *w, const char *key)
+static void json_caused_compiles(const void *context, const void *at, struct json_writer *w,
+                                 const char *key)
 {
     const struct profile_break *row = at;
-    json_break_caused(w, key, trace_of(context, &row->where), row->is);
+    json_break_caused(w, key, trace_of_incident(context, &row->where), row->is);
 }
 
 static const struct field BREAK[] = {
     { NULL, PART(WHERE_FIELDS, struct profile_break, where) },
     { NULL, CELL(cell_where, struct profile_break, where), TEXT(1, "compile", WORD, 0) },
     { NULL, BEHIND(break_fields, struct profile_break, is) },
-    { "caused", .json = json_caused },
+    { "caused", .json = json_caused_compiles },
     { "caused_ns", MEMBER(struct profile_break, caused_ns), TEXT(5, "their time", SPENT, 1) },
 };
 static const struct fields BREAK_FIELDS = FIELDS_OF(BREAK);

@@ -119,7 +119,7 @@ static int64_t allocations(const struct profile *p, uint32_t i)
 WANTED_IN(allocates, struct profile, void,
           allocations(in, (uint32_t)((const struct profile_line *)row - in->lines.lines)) != 0)
 
-static int64_t saved(const struct profile *p, uint32_t i)
+static int64_t line_saved_ns(const struct profile *p, uint32_t i)
 {
     uint64_t bytes = p->lines.lines[i].cost.saved_bytes;
     return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
@@ -153,7 +153,7 @@ static void text_allocations(struct report *r)
 static void text_saved(struct report *r)
 {
     if (r->p->n_graph_memory > 0)
-        put_ordered(r, "Saved for backward by user line (estimated)", SAVED, saved, saves);
+        put_ordered(r, "Saved for backward by user line (estimated)", SAVED, line_saved_ns, saves);
 }
 
 const struct section section_allocations = { .text = text_allocations };

@@ -3,17 +3,17 @@
 #include "profile/report/section.h"
 
 static const struct field OPERATOR[] = {
-    { "level", GET(get_level, struct operator_row, level) },
-    { "op", GET(get_profile_name, struct operator_row, op), TEXT(3, "operator", TEXT, 0) },
-    { "calls", MEMBER(struct operator_row, calls), TEXT(1, "calls", COUNT, 0) },
-    { "kept", MEMBER(struct operator_row, kept), TEXT(2, "kept", COUNT, 0) },
+    { "level", GET(get_level, struct profile_operator_row, level) },
+    { "op", GET(get_profile_name, struct profile_operator_row, op), TEXT(3, "operator", TEXT, 0) },
+    { "calls", MEMBER(struct profile_operator_row, calls), TEXT(1, "calls", COUNT, 0) },
+    { "kept", MEMBER(struct profile_operator_row, kept), TEXT(2, "kept", COUNT, 0) },
 };
 static const struct fields OPERATOR_FIELDS = FIELDS_OF(OPERATOR);
 
 /* ---- Text: a table for each level ---- */
 
 /* "2 graphs, 17 calls" */
-static void put_counts(struct buf *out, uint64_t graphs, uint64_t calls)
+static void put_graphs_and_calls(struct buf *out, uint64_t graphs, uint64_t calls)
 {
     format_plural(out, graphs, "graph");
     buf_puts(out, ", ");
@@ -32,10 +32,10 @@ static void put_level(const struct report *r, enum graph_kind level)
         if (all->rows[i].level == level && (r->options->limit == 0 || n++ < r->options->limit))
             text_table_row(&t, r->p, &all->rows[i]);
     buf_printf(r->out, "  %s: ", graph_kind_name(level));
-    put_counts(r->out, all->graphs[level], all->calls[level]);
+    put_graphs_and_calls(r->out, all->graphs[level], all->calls[level]);
     if (all->kept_graphs[level] < all->graphs[level]) {
         buf_puts(r->out, "; kept: ");
-        put_counts(r->out, all->kept_graphs[level], all->kept[level]);
+        put_graphs_and_calls(r->out, all->kept_graphs[level], all->kept[level]);
     }
     buf_putc(r->out, '\n');
     text_finish(r, &t.table, 0);

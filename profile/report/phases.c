@@ -100,7 +100,7 @@ static struct datum get_parent(const void *context, const void *at)
     return parent == PROFILE_NONE ? datum_null() : datum_count(parent);
 }
 
-static unsigned depth_of(const struct profile_phases *phases, const struct phase_node *node)
+static unsigned phase_depth(const struct profile_phases *phases, const struct phase_node *node)
 {
     unsigned depth = 0;
     for (; node->parent != PROFILE_NONE; node = &phases->nodes[node->parent])
@@ -114,7 +114,7 @@ static void cell_node(const void *context, const void *at, struct buf *out)
     const struct phase_node *node = at;
     struct str name = profile_name(p, node->name);
     const char *meaning = phase_meaning(name);
-    for (unsigned depth = depth_of(&p->phases, node); depth > 0; depth--)
+    for (unsigned depth = phase_depth(&p->phases, node); depth > 0; depth--)
         buf_puts(out, "| ");
     format_text(out, name, 0);
     if (node->unfinished > 0)

@@ -81,7 +81,7 @@ static void json_values(const void *context, const void *at, struct json_writer 
 }
 
 /* "rank0 3, rank1 4" */
-static void cell_values(const void *context, const void *at, struct buf *out)
+static void cell_difference_values(const void *context, const void *at, struct buf *out)
 {
     const struct profile *p = context;
     const struct profile_difference *d = at;
@@ -114,7 +114,8 @@ static const struct field DIFFERENCE[] = {
     { "compile", MEMBER(struct profile_difference, compile), TEXT(1, "compile", WORD, 0) },
     { "what", MEMBER(struct profile_difference, what) },
     { NULL, .get = get_differs_in, TEXT(2, "differs in", WORD, 0) },
-    { "values", .json = json_values, .cell = cell_values, TEXT(3, "recordings", TEXT, 0) },
+    { "values", .json = json_values, .cell = cell_difference_values,
+      TEXT(3, "recordings", TEXT, 0) },
 };
 static const struct fields DIFFERENCE_FIELDS = FIELDS_OF(DIFFERENCE);
 

@@ -7,7 +7,7 @@
 
 enum { MAX_LANES = 64 }; /* of a track; what overlaps even more goes to the last one */
 
-struct lane {
+struct chrome_lane {
     vec_of(int64_t)
     ends; /* of the phases that are open in it, the outermost first */
 };
@@ -16,20 +16,20 @@ struct chrome {
     const struct profile *p;
     struct json_writer w;
     int64_t base_ns; /* times are written from here on, so that doubles hold them exactly */
-    struct lane lanes[MAX_LANES];
+    struct chrome_lane lanes[MAX_LANES];
     size_t n_lanes;
     uint64_t thread; /* the number of the track's first lane */
 };
 
 /* Microseconds with three digits: nanoseconds, exactly. */
-static void put_us(struct chrome *c, const char *key, int64_t ns)
+static void put_exact_us(struct chrome *c, const char *key, int64_t ns)
 {
     char text[40];
     int n = snprintf(text, sizeof text, "%lld.%03d", (long long)(ns / 1000), (int)(ns % 1000));
     json_put_raw(&c->w, key, (struct str){ text, (size_t)n });
 }
 
-static bool fits(struct lane *lane, const struct phase_span *span)
+static bool lane_has_space(struct chrome_lane *lane, const struct phase_span *span)
 {
     while (lane->ends.n > 0 && lane->ends.v[lane->ends.n - 1] <= span->start_ns)
         lane->ends.n--;
@@ -40,7 +40,7 @@ static bool fits(struct lane *lane, const struct phase_span *span)
 static size_t lane_for(struct chrome *c, const struct phase_span *span)
 {
     size_t i = 0;
-    while (i < c->n_lanes && !fits(&c->lanes[i], span))
+    while (i < c->n_lanes && !lane_has_space(&c->lanes[i], span))
         i++;
     if (i == MAX_LANES)
         return MAX_LANES - 1;
@@ -51,8 +51,8 @@ static size_t lane_for(struct chrome *c, const struct phase_span *span)
     return i;
 }
 
-static void put_name(struct chrome *c, const char *what, uint64_t pid, uint64_t tid,
-                     struct str name)
+static void put_lane_name(struct chrome *c, const char *what, uint64_t pid, uint64_t tid,
+                          struct str name)
 {
     json_open_object(&c->w, NULL);
     json_put_cstr(&c->w, "name", what);
@@ -71,12 +71,12 @@ static void name_lane(struct chrome *c, const struct phase_span *span, size_t la
     buf_printf(&name, span->async ? "asynchronous" : "thread %llu", (unsigned long long)span->tid);
     if (lane > 0)
         buf_printf(&name, " (overlapping, %zu)", lane);
-    put_name(c, "thread_name", span->recording, c->thread + lane, buf_str(&name));
+    put_lane_name(c, "thread_name", span->recording, c->thread + lane, buf_str(&name));
     c->w.out->failed = c->w.out->failed || name.failed;
     buf_release(&name);
 }
 
-static void put_arguments(struct chrome *c, const struct phase_span *span)
+static void put_span_arguments(struct chrome *c, const struct phase_span *span)
 {
     const struct profile *p = c->p;
     const struct trace *trace = p->traces[p->recordings[span->recording].input];
@@ -99,11 +99,11 @@ static void put_span(struct chrome *c, const struct phase_span *span, size_t lan
     json_put_str(&c->w, "name", name);
     json_put_cstr(&c->w, "cat", phase_part_title(phase_part_of(name)));
     json_put_cstr(&c->w, "ph", "X");
-    put_us(c, "ts", span->start_ns - c->base_ns);
-    put_us(c, "dur", span->end_ns - span->start_ns);
+    put_exact_us(c, "ts", span->start_ns - c->base_ns);
+    put_exact_us(c, "dur", span->end_ns - span->start_ns);
     json_put_u64(&c->w, "pid", span->recording);
     json_put_u64(&c->w, "tid", c->thread + lane);
-    put_arguments(c, span);
+    put_span_arguments(c, span);
     json_close(&c->w);
 }
 
@@ -148,7 +148,7 @@ void report_chrome(const struct profile *profile, struct buf *out)
     json_open_object(&c.w, NULL);
     json_open_array(&c.w, "traceEvents");
     for (uint32_t i = 0; i < profile->n_recordings; i++)
-        put_name(&c, "process_name", i, 0, profile->recordings[i].name);
+        put_lane_name(&c, "process_name", i, 0, profile->recordings[i].name);
     put_spans(&c);
     json_close(&c.w);
     put_distributed(&c);

@@ -6,7 +6,7 @@
 
 /* Frames are parted by ';', lines by newlines, and the count follows the last blank; the first line
  * must not look like JSON or a comment to those who sniff. */
-static void put_frame(struct buf *out, struct str name)
+static void put_folded_frame(struct buf *out, struct str name)
 {
     for (size_t i = 0; i < name.n; i++) {
         char c = name.p[i];
@@ -18,31 +18,31 @@ static void put_frame(struct buf *out, struct str name)
 }
 
 /* The frames from the root down; `path` has room for every ancestor. */
-static void put_stack(const struct profile *p, uint32_t node, uint32_t *path, struct buf *out)
+static void put_phase_stack(const struct profile *p, uint32_t node, uint32_t *path, struct buf *out)
 {
     size_t depth = 0;
     for (uint32_t up = node; up != PROFILE_NONE; up = p->phases.nodes[up].parent)
         path[depth++] = up;
     while (depth-- > 0) {
-        put_frame(out, profile_name(p, p->phases.nodes[path[depth]].name));
+        put_folded_frame(out, profile_name(p, p->phases.nodes[path[depth]].name));
         if (depth > 0)
             buf_putc(out, ';');
     }
 }
 
-struct folding {
+struct folded_writer {
     struct buf text;
     vec_of(size_t)
     ends; /* of its lines */
 };
 
-static void end_line(struct folding *f, uint64_t count)
+static void end_line(struct folded_writer *f, uint64_t count)
 {
     buf_printf(&f->text, " %llu\n", (unsigned long long)count);
     f->text.failed |= !vec_push(&f->ends, f->text.n);
 }
 
-static void fold_phases(const struct profile *p, struct folding *f)
+static void fold_phases(const struct profile *p, struct folded_writer *f)
 {
     uint32_t *path = calloc((size_t)p->phases.n_nodes + 1, sizeof *path);
     f->text.failed |= !path;
@@ -50,7 +50,7 @@ static void fold_phases(const struct profile *p, struct folding *f)
         int64_t us = p->phases.nodes[i].exclusive_ns / 1000;
         if (us <= 0)
             continue;
-        put_stack(p, i, path, &f->text);
+        put_phase_stack(p, i, path, &f->text);
         end_line(f, (uint64_t)us);
     }
     free(path);
@@ -88,25 +88,26 @@ static void put_frames(const struct profile_group *g, struct buf *out)
         buf_putc(&frame, ')');
         if (i)
             buf_putc(out, ';');
-        put_frame(out, buf_str(&frame));
+        put_folded_frame(out, buf_str(&frame));
         out->failed |= frame.failed;
         buf_release(&frame);
     }
 }
 
 /* layer1.0.conv1 -> (model);layer1;0;conv1 */
-static void put_module(struct str path, struct buf *out)
+static void put_module_path(struct str path, struct buf *out)
 {
     buf_puts(out, "(model)");
     while (path.n > 0) {
         size_t dot = str_find_char(path, '.');
         buf_putc(out, ';');
-        put_frame(out, str_first(path, dot));
+        put_folded_frame(out, str_first(path, dot));
         path = str_from(path, dot + 1);
     }
 }
 
-static void fold_groups(const struct profile_groups *groups, enum profile_by by, struct folding *f)
+static void fold_groups(const struct profile_groups *groups, enum profile_by by,
+                        struct folded_writer *f)
 {
     int choice = choose_weight(groups);
     for (uint32_t i = 0; i < groups->n_rows; i++) {
@@ -116,21 +117,21 @@ static void fold_groups(const struct profile_groups *groups, enum profile_by by,
         if (g->n_frames)
             put_frames(g, &f->text);
         else if (by == PROFILE_MODULE)
-            put_module(g->name, &f->text);
+            put_module_path(g->name, &f->text);
         else
-            put_frame(&f->text, g->name);
+            put_folded_frame(&f->text, g->name);
         end_line(f, weight_of(g, choice));
     }
 }
 
 /* ---- All ---- */
 
-static int by_bytes(const void *a, const void *b)
+static int compare_memory(const void *a, const void *b)
 {
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-static void write_sorted(const struct folding *f, struct buf *out)
+static void write_sorted(const struct folded_writer *f, struct buf *out)
 {
     struct str *lines = calloc(f->ends.n + 1, sizeof *lines);
     out->failed |= !lines || f->text.failed;
@@ -139,7 +140,7 @@ static void write_sorted(const struct folding *f, struct buf *out)
         lines[i] = (struct str){ f->text.p + start, f->ends.v[i] - start };
     }
     if (!out->failed)
-        qsort(lines, f->ends.n, sizeof *lines, by_bytes);
+        qsort(lines, f->ends.n, sizeof *lines, compare_memory);
     for (size_t i = 0; !out->failed && i < f->ends.n; i++)
         buf_put(out, lines[i]);
     free(lines);
@@ -149,7 +150,7 @@ static void write_sorted(const struct folding *f, struct buf *out)
  * put_frame(); readers add those. */
 void report_folded(const struct profile *profile, struct buf *out)
 {
-    struct folding f = { .text = BUF_INIT };
+    struct folded_writer f = { .text = BUF_INIT };
     bool grouped = false;
     for (int by = 0; by < PROFILE_BYS; by++)
         if (profile->groups[by].asked) {

@@ -8,7 +8,7 @@ enum { INDENT = 2 }; /* of what stands below a title */
 
 /* ---- Sections ---- */
 
-static struct rows rows_of(const struct report *r, const struct section *section)
+static struct rows section_rows(const struct report *r, const struct section *section)
 {
     const char *p = (const char *)r->p;
     struct rows rows = { .size = section->size, .wanted = section->wanted };
@@ -23,7 +23,7 @@ void section_text(struct report *r, const struct section *section)
         section->text(r);
         return;
     }
-    struct rows rows = rows_of(r, section);
+    struct rows rows = section_rows(r, section);
     uint32_t *order = section->order ? text_order(r, rows.n, section->order) : NULL;
     rows.order = order;
     if (order || !section->order)
@@ -38,7 +38,7 @@ void section_json(struct report *r, const struct section *section)
         section->json(r);
         return;
     }
-    struct rows rows = rows_of(r, section);
+    struct rows rows = section_rows(r, section);
     fields_json_rows(&r->w, section->key, section->fields, r->p, &rows,
                      section->limited ? r->options->limit : 0);
 }
@@ -86,14 +86,14 @@ void text_paragraph(const struct report *r, struct buf *text)
     buf_release(text);
 }
 
-struct ranked {
+struct ranked_row {
     int64_t rank;
     uint32_t index;
 };
 
-static int by_rank(const void *a, const void *b)
+static int compare_row_ranks(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct ranked_row *x = a, *y = b;
     if (x->rank != y->rank)
         return x->rank > y->rank ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
@@ -102,7 +102,7 @@ static int by_rank(const void *a, const void *b)
 uint32_t *text_order(const struct report *r, uint32_t n,
                      int64_t (*order)(const struct profile *profile, uint32_t i))
 {
-    struct ranked *rows = calloc((size_t)n + 1, sizeof *rows);
+    struct ranked_row *rows = calloc((size_t)n + 1, sizeof *rows);
     uint32_t *ret = calloc((size_t)n + 1, sizeof *ret);
     if (!rows || !ret) {
         r->out->failed = true;
@@ -111,8 +111,8 @@ uint32_t *text_order(const struct report *r, uint32_t n,
         return NULL;
     }
     for (uint32_t i = 0; i < n; i++)
-        rows[i] = (struct ranked){ order(r->p, i), i };
-    qsort(rows, n, sizeof *rows, by_rank);
+        rows[i] = (struct ranked_row){ order(r->p, i), i };
+    qsort(rows, n, sizeof *rows, compare_row_ranks);
     for (uint32_t i = 0; i < n; i++)
         ret[i] = rows[i].index;
     free(rows);

@@ -3,14 +3,14 @@
 #include "profile/model/headlines.h"
 #include "profile/report/section.h"
 
-static void put_headline(void *user, struct str text)
+static void put_summary_line(void *user, struct str text)
 {
     const struct report *r = user;
     buf_puts(r->out, "  * ");
     format_wrapped(r->out, text, r->options->width, 4, 4);
 }
 
-static void put_counts(const struct profile *p, struct buf *text)
+static void put_profile_counts(const struct profile *p, struct buf *text)
 {
     uint64_t records = 0, graphs = 0, attempts = 0;
     for (uint32_t i = 0; i < p->n_recordings; i++) {
@@ -33,12 +33,12 @@ static void put_counts(const struct profile *p, struct buf *text)
     format_plural(text, records, "record");
 }
 
-static void text_summary(struct report *r)
+static void text_profile_summary(struct report *r)
 {
     struct buf text = BUF_INIT;
-    put_counts(r->p, &text);
+    put_profile_counts(r->p, &text);
     format_wrapped(r->out, buf_str(&text), r->options->width, 0, 0);
-    r->out->failed |= text.failed || !headlines(r->p, put_headline, r);
+    r->out->failed |= text.failed || !headlines(r->p, put_summary_line, r);
     buf_release(&text);
 }
 
@@ -57,4 +57,4 @@ static void json_summary(struct report *r)
     json_close(&r->w);
 }
 
-const struct section section_summary = { .text = text_summary, .json = json_summary };
+const struct section section_summary = { .text = text_profile_summary, .json = json_summary };

@@ -79,7 +79,7 @@ size_t table_rows(const struct table *table)
     return table->ends.n / table->n_columns;
 }
 
-static struct str cell(const struct table *table, size_t row, size_t column)
+static struct str cell_text(const struct table *table, size_t row, size_t column)
 {
     size_t i = row * table->n_columns + column;
     size_t from = i ? table->ends.v[i - 1] : 0;
@@ -93,15 +93,15 @@ static bool gives_way(const struct column *column)
     return column->kind == COLUMN_WIDE || column->kind == COLUMN_PATH;
 }
 
-static void measure(const struct table *table, bool leave_out, size_t *widths)
+static void measure_columns(const struct table *table, bool leave_out, size_t *widths)
 {
     for (size_t c = 0; c < table->n_columns; c++) {
         bool empty = leave_out;
         widths[c] = strlen(table->columns[c].header);
         for (size_t r = 0; r < table_rows(table); r++) {
-            size_t width = format_columns(cell(table, r, c));
+            size_t width = format_columns(cell_text(table, r, c));
             widths[c] = width > widths[c] ? width : widths[c];
-            empty = empty && str_is(cell(table, r, c), "-");
+            empty = empty && str_is(cell_text(table, r, c), "-");
         }
         if (empty)
             widths[c] = 0;
@@ -133,7 +133,7 @@ static size_t most_spare(const struct table *table, const size_t *widths)
 }
 
 /* The widest of the columns that can still give way; n_columns when none can. */
-static size_t widest(const struct table *table, const size_t *widths)
+static size_t widest_column(const struct table *table, const size_t *widths)
 {
     size_t found = table->n_columns;
     for (size_t c = 0; c < table->n_columns; c++)
@@ -153,7 +153,7 @@ static void fit(const struct table *table, size_t *widths, size_t limit)
         if (gives_way(&table->columns[c]) && widths[c] > limit && limit > NARROWEST)
             widths[c] = limit;
     size_t total = width_of_row(table, widths, SIZE_MAX);
-    for (; total > limit && (c = widest(table, widths)) < table->n_columns; total--)
+    for (; total > limit && (c = widest_column(table, widths)) < table->n_columns; total--)
         widths[c]--;
 }
 
@@ -173,12 +173,13 @@ static void put_cut(struct buf *out, struct str text, size_t width, enum column_
 }
 
 /* Row 0 is the header. Nothing stands behind the last column, blanks neither. */
-static void put_row(const struct table *table, size_t row, const size_t *widths, struct buf *out)
+static void put_table_row(const struct table *table, size_t row, const size_t *widths,
+                          struct buf *out)
 {
     size_t gap = 0;
     for (size_t c = 0; c < table->n_columns; c++) {
         enum column_kind kind = table->columns[c].kind;
-        struct str text = row ? cell(table, row - 1, c) : str_of(table->columns[c].header);
+        struct str text = row ? cell_text(table, row - 1, c) : str_of(table->columns[c].header);
         size_t have = format_columns(text), width = widths[c];
         size_t fill = width > have ? width - have : 0;
         if (width == 0)
@@ -200,14 +201,14 @@ void table_print(const struct table *table, const struct table_layout *layout, s
         free(widths);
         return;
     }
-    measure(table, layout->width > 0 || table->squeezed, widths);
+    measure_columns(table, layout->width > 0 || table->squeezed, widths);
     if (layout->width > 0)
         fit(table, widths, layout->width > layout->indent ? layout->width - layout->indent : 1);
     for (size_t r = 0; table_rows(table) && r <= table_rows(table); r++) {
         format_spaces(out, layout->indent);
         if (r == 0)
             style_mark(layout->styles, out, STYLE_DIM);
-        put_row(table, r, widths, out);
+        put_table_row(table, r, widths, out);
         if (r == 0)
             style_mark(layout->styles, out, STYLE_NONE);
         buf_putc(out, '\n');
@@ -249,7 +250,7 @@ void table_markdown(const struct table *table, struct buf *out)
         free(widths);
         return;
     }
-    measure(table, table->squeezed, widths);
+    measure_columns(table, table->squeezed, widths);
     for (size_t c = 0; c < table->n_columns; c++)
         if (widths[c] > 0)
             buf_printf(out, "| %s ", table->columns[c].header);
@@ -261,7 +262,7 @@ void table_markdown(const struct table *table, struct buf *out)
     for (size_t r = 0; r < table_rows(table); r++) {
         for (size_t c = 0; c < table->n_columns; c++)
             if (widths[c] > 0)
-                markdown_cell(out, cell(table, r, c), table->columns[c].kind);
+                markdown_cell(out, cell_text(table, r, c), table->columns[c].kind);
         buf_puts(out, "|\n");
     }
     free(widths);
@@ -281,7 +282,7 @@ void table_print_block(const struct table *table, size_t row, struct styles *sty
         buf_printf(out, "%-*s", (int)width, table->columns[c].header);
         style_mark(styles, out, STYLE_NONE);
         buf_puts(out, "  ");
-        buf_put(out, cell(table, row, c));
+        buf_put(out, cell_text(table, row, c));
         buf_putc(out, '\n');
     }
 }

@@ -13,7 +13,7 @@ static const struct {
 
 enum { N_PHASES = sizeof PHASES / sizeof *PHASES };
 
-static size_t find(struct str name)
+static size_t find_phase_name(struct str name)
 {
     for (size_t i = 0; i < N_PHASES; i++) {
         struct str known = str_of(PHASES[i].name);
@@ -26,19 +26,19 @@ static size_t find(struct str name)
 
 enum phase_part phase_part_of(struct str name)
 {
-    size_t i = find(name);
+    size_t i = find_phase_name(name);
     return i < N_PHASES ? PHASES[i].part : PHASE_OTHER;
 }
 
 const char *phase_meaning(struct str name)
 {
-    size_t i = find(name);
+    size_t i = find_phase_name(name);
     return i < N_PHASES ? PHASES[i].meaning : "";
 }
 
 bool phase_is_backend(struct str name)
 {
-    size_t i = find(name);
+    size_t i = find_phase_name(name);
     return i < N_PHASES && PHASES[i].backend;
 }
 

@@ -15,7 +15,7 @@ struct loose {
     uint32_t span; /* of a begin; PROFILE_NONE for an end */
 };
 
-struct pairing {
+struct span_pairer {
     struct profile_build *b;
     struct intern tracks, keys;
     struct buf key;
@@ -32,7 +32,7 @@ static int64_t clamp_time(int64_t time)
     return time < 0 ? 0 : time > TIME_LIMIT ? TIME_LIMIT : time;
 }
 
-static uint32_t track_of(struct pairing *p, const struct chromium_event *e, uint32_t recording,
+static uint32_t track_of(struct span_pairer *p, const struct chromium_event *e, uint32_t recording,
                          bool async)
 {
     buf_clear(&p->key);
@@ -46,7 +46,8 @@ static uint32_t track_of(struct pairing *p, const struct chromium_event *e, uint
 }
 
 /* The stack of open begins that an event belongs to; NULL when memory ran out. */
-static uint32_t *stack_of(struct pairing *p, const struct phase_span *span, struct str compile)
+static uint32_t *open_span_stack(struct span_pairer *p, const struct phase_span *span,
+                                 struct str compile)
 {
     buf_clear(&p->key);
     buf_le32(&p->key, span->track);
@@ -58,9 +59,9 @@ static uint32_t *stack_of(struct pairing *p, const struct phase_span *span, stru
     return &p->newest.v[key];
 }
 
-static bool begin(struct pairing *p, struct phase_span *span, struct str compile)
+static bool begin_span(struct span_pairer *p, struct phase_span *span, struct str compile)
 {
-    uint32_t *newest = stack_of(p, span, compile);
+    uint32_t *newest = open_span_stack(p, span, compile);
     span->end_ns = NOT_ENDED;
     span->unfinished = true;
     if (!newest || !vec_push(&p->b->spans, *span) ||
@@ -70,15 +71,15 @@ static bool begin(struct pairing *p, struct phase_span *span, struct str compile
     return true;
 }
 
-static void close_span(struct phase_span *span, int64_t time)
+static void end_span_at(struct phase_span *span, int64_t time)
 {
     span->end_ns = time > span->start_ns ? time : span->start_ns;
     span->unfinished = false;
 }
 
-static bool end(struct pairing *p, const struct phase_span *at, struct str compile)
+static bool end_span(struct span_pairer *p, const struct phase_span *at, struct str compile)
 {
-    uint32_t *newest = stack_of(p, at, compile);
+    uint32_t *newest = open_span_stack(p, at, compile);
     if (!newest)
         return false;
     if (*newest == 0)
@@ -89,19 +90,20 @@ static bool end(struct pairing *p, const struct phase_span *at, struct str compi
     if (at->start_ns < span->start_ns) /* not its end: pairing by time is for later */
         return vec_push(&p->loose,
                         (struct loose){ at->track, at->name, at->start_ns, PROFILE_NONE });
-    close_span(span, at->start_ns);
+    end_span_at(span, at->start_ns);
     *newest = open.below;
     return true;
 }
 
-static bool whole(struct pairing *p, struct phase_span *span, const struct chromium_event *e)
+static bool add_whole_span(struct span_pairer *p, struct phase_span *span,
+                           const struct chromium_event *e)
 {
-    close_span(span, clamp_time(span->start_ns + clamp_time(e->duration_ns)));
+    end_span_at(span, clamp_time(span->start_ns + clamp_time(e->duration_ns)));
     return vec_push(&p->b->spans, *span);
 }
 
-static bool add_event(struct pairing *p, const struct build_input *input,
-                      const struct chromium_event *e)
+static bool add_span_event(struct span_pairer *p, const struct build_input *input,
+                           const struct chromium_event *e)
 {
     bool async = e->phase == 'b' || e->phase == 'e';
     uint32_t recording = input->recording_of[input->trace->records[e->record].recording];
@@ -122,10 +124,10 @@ static bool add_event(struct pairing *p, const struct build_input *input,
         return false;
     switch (e->phase) {
     case 'B':
-    case 'b': return begin(p, &span, e->compile);
+    case 'b': return begin_span(p, &span, e->compile);
     case 'E':
-    case 'e': return end(p, &span, e->compile);
-    default: return whole(p, &span, e);
+    case 'e': return end_span(p, &span, e->compile);
+    default: return add_whole_span(p, &span, e);
     }
 }
 
@@ -135,7 +137,7 @@ static bool is_phase(const struct chromium_event *e)
            e->phase == 'e';
 }
 
-static bool add_events(struct pairing *p, const struct build_input *input)
+static bool add_span_events(struct span_pairer *p, const struct build_input *input)
 {
     p->b->profile.phases.unreadable += input->events->n_unreadable;
     for (uint32_t i = 0; i < input->events->n; i++) {
@@ -144,13 +146,13 @@ static bool add_events(struct pairing *p, const struct build_input *input)
             continue;
         if (!e->timed)
             p->b->profile.phases.unreadable++;
-        else if (!add_event(p, input, e))
+        else if (!add_span_event(p, input, e))
             return false;
     }
     return true;
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_begins(const void *a, const void *b)
 {
     const struct loose *x = a, *y = b;
     if (x->track != y->track)
@@ -164,7 +166,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* What is left of one name on one thread, by time: an end closes the latest begin before it. */
-static bool pair_by_time(struct pairing *p)
+static bool pair_by_time(struct span_pairer *p)
 {
     vec_of(uint32_t)
     open = { 0 };
@@ -176,7 +178,7 @@ static bool pair_by_time(struct pairing *p)
         if (l->span != PROFILE_NONE)
             ok = vec_push(&open, l->span);
         else if (open.n > 0)
-            close_span(&p->b->spans.v[open.v[--open.n]], l->time);
+            end_span_at(&p->b->spans.v[open.v[--open.n]], l->time);
         else
             p->b->profile.phases.stray_ends++;
     }
@@ -184,7 +186,7 @@ static bool pair_by_time(struct pairing *p)
     return ok;
 }
 
-static bool pair_loose(struct pairing *p)
+static bool pair_loose(struct span_pairer *p)
 {
     if (p->loose.n == 0)
         return true;
@@ -195,12 +197,12 @@ static bool pair_loose(struct pairing *p)
             !vec_push(&p->loose, (struct loose){ span->track, span->name, span->start_ns, index }))
             return false;
     }
-    qsort(p->loose.v, p->loose.n, sizeof *p->loose.v, by_time);
+    qsort(p->loose.v, p->loose.n, sizeof *p->loose.v, compare_begins);
     return pair_by_time(p);
 }
 
 /* Around before inside; what has not ended is around all that begins with it. */
-static int by_place(const void *a, const void *b)
+static int compare_nesting(const void *a, const void *b)
 {
     const struct phase_span *x = a, *y = b;
     if (x->track != y->track)
@@ -245,13 +247,13 @@ static bool end_unfinished(struct profile_build *b)
 
 bool phase_spans_read(struct profile_build *b, struct err *err)
 {
-    struct pairing p = { .b = b };
+    struct span_pairer p = { .b = b };
     bool ok = true;
     for (uint32_t i = 0; ok && i < b->profile.n_traces; i++)
-        ok = add_events(&p, &b->inputs[i]);
+        ok = add_span_events(&p, &b->inputs[i]);
     ok = ok && pair_loose(&p);
     if (ok && b->spans.n > 0)
-        qsort(b->spans.v, b->spans.n, sizeof *b->spans.v, by_place);
+        qsort(b->spans.v, b->spans.n, sizeof *b->spans.v, compare_nesting);
     ok = ok && end_unfinished(b);
     intern_release(&p.tracks);
     intern_release(&p.keys);

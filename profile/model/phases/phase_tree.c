@@ -24,7 +24,7 @@ struct phase_walk {
     size_t depth;
 };
 
-static uint32_t child_of(struct phase_walk *w, uint32_t parent, uint32_t name)
+static uint32_t phase_child(struct phase_walk *w, uint32_t parent, uint32_t name)
 {
     uint32_t node = intern(&w->nodes, BUILD_KEY(parent, name));
     if (node == INTERN_NONE || node < w->b->nodes.n)
@@ -38,7 +38,7 @@ static uint32_t child_of(struct phase_walk *w, uint32_t parent, uint32_t name)
     return vec_push(&w->b->nodes, fresh) ? node : INTERN_NONE;
 }
 
-static uint32_t row_of(struct phase_walk *w, const struct phase_span *span)
+static uint32_t phase_span_row(struct phase_walk *w, const struct phase_span *span)
 {
     uint32_t row = intern(&w->rows, BUILD_KEY(span->compile, span->name));
     if (row == INTERN_NONE || row < w->b->by_compile.n)
@@ -55,7 +55,8 @@ static uint32_t top_node(const struct phase_walk *w, size_t depth)
 static bool open_span(struct phase_walk *w, uint32_t index)
 {
     const struct phase_span *span = &w->b->spans.v[index];
-    uint32_t node = child_of(w, top_node(w, w->depth), span->name), row = row_of(w, span);
+    uint32_t node = phase_child(w, top_node(w, w->depth), span->name),
+             row = phase_span_row(w, span);
     if (node == INTERN_NONE || row == INTERN_NONE)
         return false;
     w->b->nodes.v[node].calls++;
@@ -67,7 +68,7 @@ static bool open_span(struct phase_walk *w, uint32_t index)
 }
 
 /* What began inside it and goes on moves up beside it. */
-static bool close_span(struct phase_walk *w, uint32_t index)
+static bool close_tree_span(struct phase_walk *w, uint32_t index)
 {
     size_t at = w->depth;
     while (at > 0 && w->open[at - 1].span != index)
@@ -78,14 +79,14 @@ static bool close_span(struct phase_walk *w, uint32_t index)
     for (size_t i = at - 1; i < w->depth; i++) {
         w->open[i] = w->open[i + 1];
         uint32_t name = w->b->spans.v[w->open[i].span].name;
-        w->open[i].node = child_of(w, top_node(w, i), name);
+        w->open[i].node = phase_child(w, top_node(w, i), name);
         if (w->open[i].node == INTERN_NONE)
             return false;
     }
     return true;
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_children_by_time(const void *a, const void *b)
 {
     const struct point *x = a, *y = b;
     if (x->time != y->time)
@@ -106,7 +107,7 @@ static bool collect_points(struct phase_walk *w, uint32_t first, uint32_t last)
              !vec_push(&w->points, (struct point){ span->end_ns, false, i })))
             return false;
     }
-    qsort(w->points.v, w->points.n, sizeof *w->points.v, by_time);
+    qsort(w->points.v, w->points.n, sizeof *w->points.v, compare_children_by_time);
     return true;
 }
 
@@ -124,7 +125,7 @@ static bool walk_track(struct phase_walk *w, uint32_t first, uint32_t last)
             build_add_ns(&w->b->by_compile.v[top->row].exclusive_ns, p->time - now);
         }
         now = p->time;
-        if (!(p->begins ? open_span(w, p->span) : close_span(w, p->span)))
+        if (!(p->begins ? open_span(w, p->span) : close_tree_span(w, p->span)))
             return false;
     }
     return true;
@@ -155,7 +156,7 @@ static bool cover_rows(struct phase_walk *w)
         return false;
     for (uint32_t i = 0; i < w->b->spans.n; i++) {
         const struct phase_span *span = &w->b->spans.v[i];
-        uint32_t row = row_of(w, span); /* there already */
+        uint32_t row = phase_span_row(w, span); /* there already */
         struct reached *r = &reached[row];
         int64_t from = span->start_ns;
         if (r->track == span->track + 1 && r->end > from)
@@ -169,7 +170,7 @@ static bool cover_rows(struct phase_walk *w)
     return true;
 }
 
-static void add_up(struct profile_build *b)
+static void add_up_tree(struct profile_build *b)
 {
     for (size_t i = b->nodes.n; i-- > 0;) {
         struct phase_node *node = &b->nodes.v[i];
@@ -187,7 +188,7 @@ bool phase_tree_build(struct profile_build *b, struct err *err)
     w->b = b;
     bool ok = walk_tracks(w) && cover_rows(w);
     if (ok)
-        add_up(b);
+        add_up_tree(b);
     intern_release(&w->nodes);
     intern_release(&w->rows);
     vec_release(&w->points);

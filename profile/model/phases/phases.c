@@ -3,15 +3,15 @@
 
 /* qsort() has no argument for what its comparison looks at, so indices are sorted by keys that go
  * with them: falling key, then rising index. */
-struct ranked {
+struct ranked_phase {
     uint32_t group; /* rising, first */
     int64_t key;
     uint32_t index;
 };
 
-static int by_rank(const void *a, const void *b)
+static int compare_phase_ranks(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct ranked_phase *x = a, *y = b;
     if (x->group != y->group)
         return x->group < y->group ? -1 : 1;
     if (x->key != y->key)
@@ -24,12 +24,12 @@ static bool link_siblings(struct profile_build *b)
 {
     size_t n = b->nodes.n;
     b->profile.phases.first_root = PROFILE_NONE;
-    struct ranked *order = calloc(n + 1, sizeof *order);
+    struct ranked_phase *order = calloc(n + 1, sizeof *order);
     if (!order)
         return false;
     for (uint32_t i = 0; i < n; i++)
-        order[i] = (struct ranked){ b->nodes.v[i].parent, b->nodes.v[i].inclusive_ns, i };
-    qsort(order, n, sizeof *order, by_rank);
+        order[i] = (struct ranked_phase){ b->nodes.v[i].parent, b->nodes.v[i].inclusive_ns, i };
+    qsort(order, n, sizeof *order, compare_phase_ranks);
     for (size_t i = n; i-- > 0;) {
         struct phase_node *node = &b->nodes.v[order[i].index];
         uint32_t *first = node->parent == PROFILE_NONE ? &b->profile.phases.first_root
@@ -54,7 +54,7 @@ struct sort_total {
     struct str name;
 };
 
-static int by_name(const void *a, const void *b)
+static int compare_phase_names(const void *a, const void *b)
 {
     return str_cmp(((const struct sort_total *)a)->name, ((const struct sort_total *)b)->name);
 }
@@ -64,7 +64,7 @@ static int by_exclusive(const void *a, const void *b)
     const struct phase_total *x = a, *y = b;
     if (x->exclusive_ns != y->exclusive_ns)
         return x->exclusive_ns > y->exclusive_ns ? -1 : 1;
-    return by_name(a, b);
+    return compare_phase_names(a, b);
 }
 
 static int by_inclusive(const void *a, const void *b)
@@ -75,7 +75,7 @@ static int by_inclusive(const void *a, const void *b)
     return by_exclusive(a, b);
 }
 
-static int by_calls(const void *a, const void *b)
+static int compare_phase_calls(const void *a, const void *b)
 {
     const struct phase_total *x = a, *y = b;
     if (x->calls != y->calls)
@@ -89,9 +89,9 @@ static bool sort_totals(struct profile_build *b, struct phase_total *totals, siz
     if (b->profile.options.sort == PROFILE_BY_INCLUSIVE)
         order = by_inclusive;
     else if (b->profile.options.sort == PROFILE_BY_CALLS)
-        order = by_calls;
+        order = compare_phase_calls;
     else if (b->profile.options.sort == PROFILE_BY_NAME)
-        order = by_name;
+        order = compare_phase_names;
     struct sort_total *rows = calloc(n + 1, sizeof *rows);
     if (!rows)
         return false;
@@ -153,17 +153,17 @@ static bool list_unfinished(struct profile_build *b)
     struct profile_phases *p = &b->profile.phases;
     for (size_t i = 0; i < b->spans.n; i++)
         p->n_unfinished += b->spans.v[i].unfinished;
-    struct ranked *order = calloc(p->n_unfinished + (size_t)1, sizeof *order);
+    struct ranked_phase *order = calloc(p->n_unfinished + (size_t)1, sizeof *order);
     uint32_t *list = arena_array(&b->arena, uint32_t, p->n_unfinished + (size_t)1);
     bool ok = order && list;
     uint32_t n = 0;
     for (uint32_t i = 0; ok && i < b->spans.n; i++) {
         const struct phase_span *span = &b->spans.v[i];
         if (span->unfinished)
-            order[n++] = (struct ranked){ 0, span->end_ns - span->start_ns, i };
+            order[n++] = (struct ranked_phase){ 0, span->end_ns - span->start_ns, i };
     }
     if (ok)
-        qsort(order, n, sizeof *order, by_rank);
+        qsort(order, n, sizeof *order, compare_phase_ranks);
     for (uint32_t i = 0; ok && i < n; i++)
         list[i] = order[i].index;
     p->unfinished = list;

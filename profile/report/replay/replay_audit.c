@@ -8,7 +8,7 @@ static bool is_listed(const void *context, const void *item)
     return row->could_be_fast || row->stats.fast[OP_COUNTER_ATTEMPT_FAST];
 }
 
-static struct rows rows_of(const struct replay *replay)
+static struct rows audited_rows(const struct replay *replay)
 {
     struct rows rows = ROWS(replay->operators, (uint32_t)replay->n_operators);
     rows.wanted = is_listed;
@@ -18,7 +18,7 @@ static struct rows rows_of(const struct replay *replay)
 void replay_audit_text(const struct replay *replay, const struct report_options *how,
                        struct buf *out)
 {
-    const struct rows rows = rows_of(replay);
+    const struct rows rows = audited_rows(replay);
     struct text_table t;
     text_table_init(&t, &replay_audit_fields, 0);
     text_table_rows(&t, NULL, &rows, 0);
@@ -27,7 +27,7 @@ void replay_audit_text(const struct replay *replay, const struct report_options 
 
 void replay_audit_json(const struct replay *replay, struct buf *out)
 {
-    const struct rows rows = rows_of(replay);
+    const struct rows rows = audited_rows(replay);
     struct json_writer w = json_writer_of(out);
     json_open_object(&w, NULL);
     json_put_str(&w, "schema", STR("symtape.replay/1"));

@@ -36,7 +36,7 @@ static void json_where(const void *context, const void *at, struct json_writer *
     replay_attempt_json(w, report->trace, ref_of(report, *(const uint32_t *)at));
 }
 
-static void cell_graph(const void *context, const void *at, struct buf *out)
+static void cell_replay_graph(const void *context, const void *at, struct buf *out)
 {
     uint32_t ref = *(const uint32_t *)at;
     if (ref != TRACE_NONE)
@@ -54,7 +54,7 @@ static const struct field REF[] = {
 static const struct fields REF_FIELDS = FIELDS_OF(REF);
 
 static const struct field GRAPH[] = {
-    { NULL, JSON(json_where, struct replay_graph, ref), .cell = cell_graph,
+    { NULL, JSON(json_where, struct replay_graph, ref), .cell = cell_replay_graph,
       TEXT(1, "graph", WORD, 0) },
     { NULL, .group = &REF_FIELDS, .offset = offsetof(struct replay_graph, ref),
       .reach = reach_ref },
@@ -111,12 +111,12 @@ static struct frame asker_of(const struct trace *trace, const struct guard *guar
     return stack_frame(trace, trace->records[guard->record].recording, guard->asker);
 }
 
-static stack_id line_of(const struct trace *trace, const struct guard *guard)
+static stack_id guard_line(const struct trace *trace, const struct guard *guard)
 {
     return user_line(trace, trace->records[guard->record].recording, guard->user_stack);
 }
 
-static void put_frame(struct json_writer *w, const char *key, struct frame frame)
+static void put_json_frame(struct json_writer *w, const char *key, struct frame frame)
 {
     json_open_object(w, key);
     json_put_str(w, "file", frame.file);
@@ -131,7 +131,7 @@ static void json_asker(const void *context, const void *at, struct json_writer *
     const struct replay_report *report = context;
     const struct guard *guard = at;
     if (guard->asker)
-        put_frame(w, key, asker_of(report->trace, guard));
+        put_json_frame(w, key, asker_of(report->trace, guard));
 }
 
 static void cell_asker(const void *context, const void *at, struct buf *out)
@@ -147,9 +147,9 @@ static void json_line(const void *context, const void *at, struct json_writer *w
 {
     const struct replay_report *report = context;
     const struct guard *guard = at;
-    stack_id line = line_of(report->trace, guard);
+    stack_id line = guard_line(report->trace, guard);
     if (line)
-        put_frame(
+        put_json_frame(
             w, key,
             stack_frame(report->trace, report->trace->records[guard->record].recording, line));
 }
@@ -159,7 +159,7 @@ static void cell_line(const void *context, const void *at, struct buf *out)
     const struct replay_report *report = context;
     const struct guard *guard = at;
     struct frame line = stack_frame(report->trace, report->trace->records[guard->record].recording,
-                                    line_of(report->trace, guard));
+                                    guard_line(report->trace, guard));
     format_place(out, line.file, line.line);
 }
 
@@ -177,7 +177,7 @@ static const struct field GUARD[] = {
     { "class", .get = get_class, TEXT(2, "asked by", WORD, 0) },
     { "outcome", GET(get_outcome, struct replay_guard, fate) },
     { NULL, .cell = cell_outcome, TEXT(3, "outcome", WORD, 0) },
-    { "graph", GET(get_graph, struct replay_guard, ref), .cell = cell_graph,
+    { "graph", GET(get_graph, struct replay_guard, ref), .cell = cell_replay_graph,
       TEXT(7, "graph", WORD, 0) },
     { "node", GET(get_told, struct replay_guard, node), TEXT(5, "node", WORD, 0) },
     { "op", GET(get_told, struct replay_guard, rule), TEXT(6, "operator", WORD, 0) },
@@ -187,7 +187,8 @@ const struct fields replay_guard_fields = FIELDS_OF(GUARD);
 
 /* ---- Operators ------------------------------------------------------------------------------ */
 
-static void json_depths(const void *context, const void *at, struct json_writer *w, const char *key)
+static void json_stats_depths(const void *context, const void *at, struct json_writer *w,
+                              const char *key)
 {
     const uint64_t *by_depth = at;
     unsigned depth = OP_STATS_DEPTHS;
@@ -266,7 +267,7 @@ static const struct fields CACHE_FIELDS = FIELDS_OF(CACHE);
 static const struct field STATS[] = {
     { "calls", MEMBER(struct op_stats, calls), TEXT(2, "calls", NUMBER, 0) },
     { "dispatches", MEMBER(struct op_stats, dispatches), TEXT(3, "dispatches", COUNT, 0) },
-    { "by_depth", JSON(json_depths, struct op_stats, by_depth) },
+    { "by_depth", JSON(json_stats_depths, struct op_stats, by_depth) },
     { "fast", JSON(json_fast, struct op_stats, fast), .cell = cell_fast,
       TEXT(9, "fast path", LIST, 0) },
     { "cache", .group = &CACHE_FIELDS },
@@ -349,7 +350,7 @@ static uint64_t attempts(const struct op_stats *s)
 }
 
 /* Dispatches below its own that the operator's other calls make, a call: what a hit saves. */
-static uint64_t saved(const struct op_stats *s)
+static uint64_t dispatches_saved(const struct op_stats *s)
 {
     uint64_t slow = s->calls > answers(s) ? s->calls - answers(s) : 0;
     uint64_t below = s->dispatches > s->calls ? s->dispatches - s->calls : 0;
@@ -359,7 +360,7 @@ static uint64_t saved(const struct op_stats *s)
 GETTER(get_attempts, struct op_stats, datum_count(attempts(row)))
 GETTER(get_answers, struct op_stats, datum_count(answers(row)))
 GETTER(get_misses, struct op_stats, datum_count(attempts(row) - answers(row)))
-GETTER(get_saved, struct op_stats, datum_count(saved(row)))
+GETTER(get_saved, struct op_stats, datum_count(dispatches_saved(row)))
 GETTER(get_registered, struct op_stats, datum_bool(attempts(row) > 0))
 GETTER(get_unregistered, struct op_stats, datum_name(attempts(row) > 0 ? "" : "not registered"))
 

@@ -41,7 +41,8 @@ static bool each_missing(const struct replay *of, const struct replay *in, bool 
     return known != NULL;
 }
 
-static bool same_place(const struct replay_difference *a, const struct replay_difference *b)
+static bool is_same_difference_place(const struct replay_difference *a,
+                                     const struct replay_difference *b)
 {
     return a->ref == b->ref && str_eq(a->graph, b->graph) && str_eq(a->node, b->node);
 }
@@ -54,7 +55,7 @@ static const struct replay_difference *next_changed(const struct replay *base,
         const struct replay_difference *d = &other->differences[*i];
         bool known = false;
         for (size_t k = 0; k < base->n_differences && !known; k++)
-            known = same_place(&base->differences[k], d) &&
+            known = is_same_difference_place(&base->differences[k], d) &&
                     str_eq(base->differences[k].replayed, d->replayed);
         if (!known)
             return &other->differences[(*i)++];

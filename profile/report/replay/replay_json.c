@@ -29,7 +29,7 @@ void replay_stack_json(struct json_writer *w, const char *key, const struct grap
     json_close(w);
 }
 
-static void write_differences(struct json_writer *w, const struct replay_report *report)
+static void put_json_differences(struct json_writer *w, const struct replay_report *report)
 {
     json_open_array(w, "mismatches");
     for (size_t i = 0; i < report->replay->n_differences; i++) {
@@ -60,7 +60,7 @@ void replay_counters_json(struct json_writer *w, const struct op_stats *stats)
     fields_json(&replay_stats_fields, NULL, stats, w);
 }
 
-static void write_guards(struct json_writer *w, const struct replay_report *report)
+static void put_json_guards(struct json_writer *w, const struct replay_report *report)
 {
     const struct replay_guard_counts *n = &report->replay->guard_counts;
     const struct rows list = ROWS(report->replay->guards, (uint32_t)report->replay->n_guards);
@@ -105,7 +105,7 @@ static void write_pass_operators(struct json_writer *w, const struct replay *rep
     json_close(w);
 }
 
-static void write_passes(struct json_writer *w, const struct replay *replay)
+static void put_json_passes(struct json_writer *w, const struct replay *replay)
 {
     json_open_array(w, "dispatch_passes");
     for (unsigned i = 0; i < PASSES; i++) {
@@ -119,7 +119,7 @@ static void write_passes(struct json_writer *w, const struct replay *replay)
     json_close(w);
 }
 
-static void write_violations(struct json_writer *w, const struct replay_report *report)
+static void put_json_violations(struct json_writer *w, const struct replay_report *report)
 {
     const struct replay *replay = report->replay;
     json_open_array(w, "violations");
@@ -157,11 +157,11 @@ void replay_json(const struct replay_report *report, struct buf *out)
         json_put_u64(&w, NULL, replay->unsupported[i].calls);
     }
     json_close(&w);
-    write_differences(&w, report);
-    write_violations(&w, report);
+    put_json_differences(&w, report);
+    put_json_violations(&w, report);
     fields_json_rows(&w, "operators", &replay_operator_fields, report, &operators, 0);
-    write_passes(&w, replay);
-    write_guards(&w, report);
+    put_json_passes(&w, replay);
+    put_json_guards(&w, report);
     json_close(&w);
     buf_putc(out, '\n');
 }

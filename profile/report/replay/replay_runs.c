@@ -15,13 +15,13 @@ static const struct {
 };
 enum { N_COSTS = sizeof costs / sizeof *costs };
 
-static uint64_t cost_of(const struct replay *replay, size_t i)
+static uint64_t replay_cost(const struct replay *replay, size_t i)
 {
     return *(const uint64_t *)((const char *)&replay->costs + costs[i].offset);
 }
 
-static void put_counts(struct table *table, const char *name, const struct replay_run *runs,
-                       size_t n, size_t offset)
+static void put_run_counts(struct table *table, const char *name, const struct replay_run *runs,
+                           size_t n, size_t offset)
 {
     table_text(table, str_of(name));
     for (size_t i = 0; i < n; i++)
@@ -41,12 +41,12 @@ void replay_runs_text(const struct replay_run *runs, size_t n, bool times,
     for (size_t i = 0; i < n; i++)
         columns[i + 1] = (struct column){ runs[i].name, COLUMN_RIGHT, 0 };
     struct table table = { .columns = columns, .n_columns = n + 1 };
-    put_counts(&table, "calls", runs, n, offsetof(struct replay_counts, calls));
-    put_counts(&table, "match", runs, n, offsetof(struct replay_counts, match));
+    put_run_counts(&table, "calls", runs, n, offsetof(struct replay_counts, calls));
+    put_run_counts(&table, "match", runs, n, offsetof(struct replay_counts, match));
     for (size_t c = 0; c < N_COSTS; c++) {
         table_text(&table, str_of(costs[c].name));
         for (size_t i = 0; i < n; i++)
-            table_u64(&table, cost_of(runs[i].replay, c));
+            table_u64(&table, replay_cost(runs[i].replay, c));
     }
     if (times) {
         table_text(&table, STR("time"));
@@ -78,7 +78,7 @@ void replay_runs_json(const struct replay_run *runs, size_t n, struct buf *out)
         json_put_u64(&w, "refused", t->refused);
         json_put_u64(&w, "unsupported", t->unsupported);
         for (size_t c = 0; c < N_COSTS; c++)
-            json_put_u64(&w, costs[c].name, cost_of(runs[i].replay, c));
+            json_put_u64(&w, costs[c].name, replay_cost(runs[i].replay, c));
         json_put_u64(&w, "ns", runs[i].ns);
         json_close(&w);
     }

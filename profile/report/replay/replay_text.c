@@ -116,8 +116,8 @@ static void write_difference(const struct replay_report *report, const struct re
     }
 }
 
-static void write_differences(const struct replay_report *report, const struct report_options *how,
-                              struct buf *out)
+static void put_text_differences(const struct replay_report *report,
+                                 const struct report_options *how, struct buf *out)
 {
     const struct replay *replay = report->replay;
     uint32_t n = 0, derived = 0;
@@ -136,8 +136,8 @@ static void write_differences(const struct replay_report *report, const struct r
         buf_printf(out, "\n%u differences follow from others\n", derived);
 }
 
-static void write_guards(const struct replay_report *report, const struct report_options *how,
-                         struct buf *out)
+static void put_text_guards(const struct replay_report *report, const struct report_options *how,
+                            struct buf *out)
 {
     const struct replay *replay = report->replay;
     uint32_t n = (uint32_t)replay->n_guards;
@@ -147,7 +147,7 @@ static void write_guards(const struct replay_report *report, const struct report
         buf_printf(out, "\n%u more guards\n", n - report->max_guards);
 }
 
-static int by_calls(const void *a, const void *b)
+static int compare_stats_by_calls(const void *a, const void *b)
 {
     const struct replay_operator *const *x = a, *const *y = b;
     if ((*x)->stats.calls != (*y)->stats.calls)
@@ -166,7 +166,7 @@ static void write_operators(const struct replay_report *report, const struct rep
     for (size_t i = 0; rows && i < replay->n_operators; i++)
         rows[i] = &replay->operators[i];
     if (rows)
-        qsort(rows, replay->n_operators, sizeof *rows, by_calls);
+        qsort(rows, replay->n_operators, sizeof *rows, compare_stats_by_calls);
     for (uint32_t i = 0; rows && i < report_shown(how, (uint32_t)replay->n_operators); i++)
         text_table_row(&t, report, rows[i]);
     free(rows);
@@ -174,8 +174,8 @@ static void write_operators(const struct replay_report *report, const struct rep
     replay_table(&t, how, out);
 }
 
-static void write_passes(const struct replay_report *report, const struct report_options *how,
-                         struct buf *out)
+static void put_text_passes(const struct replay_report *report, const struct report_options *how,
+                            struct buf *out)
 {
     struct text_table t;
     struct pass_counts all = { 0 };
@@ -195,7 +195,7 @@ static void write_passes(const struct replay_report *report, const struct report
     replay_table(&t, how, out);
 }
 
-static void write_violations(const struct replay_report *report, struct buf *out)
+static void put_text_violations(const struct replay_report *report, struct buf *out)
 {
     const struct replay *replay = report->replay;
     for (size_t i = 0; i < replay->n_violations; i++) {
@@ -224,12 +224,12 @@ void replay_text(const struct replay_report *report, const struct report_options
     write_rows(&replay_graph_fields, report, ROWS(replay->graphs, (uint32_t)replay->n_graphs), 0,
                how, out);
     write_unsupported(report, &layout, report_shown(how, (uint32_t)replay->n_unsupported), out);
-    write_differences(report, how, out);
-    write_violations(report, out);
+    put_text_differences(report, how, out);
+    put_text_violations(report, out);
     if (report->operators)
         write_operators(report, how, out);
     if (report->operators)
-        write_passes(report, how, out);
+        put_text_passes(report, how, out);
     if (report->guards)
-        write_guards(report, how, out);
+        put_text_guards(report, how, out);
 }

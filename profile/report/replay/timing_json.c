@@ -1,7 +1,7 @@
 #include "profile/report/replay/replay_report.h"
 #include "profile/report/replay/timing_report.h"
 
-static struct str operator_of(const struct node *node)
+static struct str timed_operator(const struct node *node)
 {
     return str_starts(node->target, STR("torch.ops.")) ? str_from(node->target, 10) : node->target;
 }
@@ -17,7 +17,7 @@ void peak_json(const struct graph *graph, const struct peak *peak, struct json_w
         const struct node *node = &graph->nodes[peak->holders[i].node];
         json_open_object(w, NULL);
         json_put_str(w, "node", node->name);
-        json_put_str(w, "op", operator_of(node));
+        json_put_str(w, "op", timed_operator(node));
         json_put_u64(w, "bytes", peak->holders[i].bytes);
         replay_stack_json(w, "stack", graph, node->location);
         json_close(w);

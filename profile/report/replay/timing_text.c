@@ -7,13 +7,13 @@
 
 enum { PLACE_COLUMNS = 60 };
 
-static void put_us(struct buf *out, double us)
+static void put_microseconds(struct buf *out, double us)
 {
     format_ns(out, (int64_t)(us * 1e3 + 0.5));
 }
 
 /* A rate in its unit: 1 byte a microsecond is 1 MB/s. */
-static void put_rate(struct buf *out, double per_us, const char *unit)
+static void put_data_rate(struct buf *out, double per_us, const char *unit)
 {
     static const char *const prefixes[] = { "M", "G", "T", "P" };
     size_t i = 0;
@@ -24,7 +24,7 @@ static void put_rate(struct buf *out, double per_us, const char *unit)
 
 /* ---- The whole ---- */
 
-static void put_sizes(const struct timing *t, struct buf *out)
+static void put_run_sizes(const struct timing *t, struct buf *out)
 {
     for (size_t i = 0; i < t->n_sizes; i++)
         buf_printf(out, "%s%.*s = %lld", i ? ", " : " at ", STR_ARG(t->sizes[i].symbol),
@@ -65,7 +65,7 @@ static void put_rest(const struct timing *t, struct buf *out)
     buf_puts(out, ", which does not explain it within 10 %: shares are of the launches' time\n");
     if (t->sum_us > t->wall_us) {
         buf_puts(out, "  they were timed in runs with a log, which took ");
-        put_us(out, t->logged_us);
+        put_microseconds(out, t->logged_us);
         buf_putc(out, '\n');
         return;
     }
@@ -74,22 +74,22 @@ static void put_rest(const struct timing *t, struct buf *out)
         return;
     }
     buf_puts(out, "  the host made the calls in ");
-    put_us(out, t->host_us);
+    put_microseconds(out, t->host_us);
     buf_puts(out, timing_host_bound(t) ? ": the device waits for it" : "");
     buf_puts(out, "; with the log the device is idle between launches for ");
-    put_us(out, t->idle_us);
+    put_microseconds(out, t->idle_us);
     buf_putc(out, '\n');
 }
 
 static void put_wall(const struct timing *t, struct buf *out)
 {
     buf_puts(out, "  wall time ");
-    put_us(out, t->wall_us);
+    put_microseconds(out, t->wall_us);
     buf_printf(out, " without the log, the median of %u runs; the first of this size took ",
                t->runs);
-    put_us(out, t->first_us);
+    put_microseconds(out, t->first_us);
     buf_puts(out, "\n  launches take ");
-    put_us(out, t->sum_us);
+    put_microseconds(out, t->sum_us);
     if (timing_explains(t))
         buf_printf(out, ", %.0f %% of it\n", 100 * t->sum_us / t->wall_us);
     else
@@ -104,11 +104,11 @@ static void put_ceilings(const struct timing *t, struct buf *out)
     if (c->bytes_per_us == 0)
         return;
     buf_printf(out, "  ceilings as measured here: %s of %s ", c->by, human_bytes(text, c->copied));
-    put_rate(out, c->bytes_per_us, "B/s");
+    put_data_rate(out, c->bytes_per_us, "B/s");
     for (uint32_t i = 0; i < c->n_products; i++) {
         buf_printf(out, ", aten.mm of %u by %u %s ", c->products[i].n, c->products[i].n,
                    dtype_short_name(c->products[i].dtype));
-        put_rate(out, c->products[i].flops_per_us, "FLOP/s");
+        put_data_rate(out, c->products[i].flops_per_us, "FLOP/s");
     }
     buf_putc(out, '\n');
 }
@@ -125,7 +125,7 @@ static const struct column OPERATORS[] = {
     { "code", COLUMN_WIDE, 3 },
 };
 
-static void put_place(struct table *table, const struct graph *graph, uint32_t node)
+static void put_node_place(struct table *table, const struct graph *graph, uint32_t node)
 {
     uint32_t at = node < graph->n_nodes ? graph->nodes[node].location : LOCATION_NONE;
     const struct location *l = at == LOCATION_NONE ? NULL : &graph->locations[at];
@@ -142,32 +142,32 @@ static void put_place(struct table *table, const struct graph *graph, uint32_t n
 static void put_operator(struct table *table, const struct timing *t, const struct timed_group *g)
 {
     char text[HUMAN_SIZE];
-    put_us(&table->text, g->us);
+    put_microseconds(&table->text, g->us);
     table_cell(table);
     format_share(&table->text, (int64_t)(g->us * 1e3), (int64_t)(t->sum_us * 1e3));
     table_cell(table);
     if (g->isolated)
-        put_us(&table->text, g->isolated_us);
+        put_microseconds(&table->text, g->isolated_us);
     table_cell(table);
     table_count(table, g->launches);
     table_count(table, g->calls);
     table_text(table, str_of(g->bytes ? human_bytes(text, g->bytes) : ""));
     if (g->bytes && g->us > 0)
-        put_rate(&table->text, (double)g->bytes / g->us, "B/s");
+        put_data_rate(&table->text, (double)g->bytes / g->us, "B/s");
     table_cell(table);
     if (g->flops && g->us > 0)
-        put_rate(&table->text, (double)g->flops / g->us, "FLOP/s");
+        put_data_rate(&table->text, (double)g->flops / g->us, "FLOP/s");
     table_cell(table);
     if (g->ceiling > 0)
         format_share(&table->text, (int64_t)(g->ceiling * 1e6), 1000000);
     table_cell(table);
     table_count(table, g->on_host);
     table_text(table, g->name);
-    put_place(table, t->graph, g->most);
+    put_node_place(table, t->graph, g->most);
 }
 
-static void put_table(struct table *table, const struct report_options *how, size_t rest,
-                      struct buf *out)
+static void put_timing_table(struct table *table, const struct report_options *how, size_t rest,
+                             struct buf *out)
 {
     const struct table_layout layout = { .width = how->width, .indent = 2, .styles = how->styles };
     table_print(table, &layout, out);
@@ -186,7 +186,7 @@ static void put_operators(const struct timing *t, const struct report_options *h
     uint32_t shown = report_shown(how, (uint32_t)t->n_groups);
     for (uint32_t i = 0; i < shown; i++)
         put_operator(&table, t, &t->groups[i]);
-    put_table(&table, how, t->n_groups - shown, out);
+    put_timing_table(&table, how, t->n_groups - shown, out);
 }
 
 /* ---- Memory ---- */
@@ -217,16 +217,16 @@ void peak_text(const struct graph *graph, const struct peak *peak, const struct 
                            : str_starts(node->target, STR("torch.ops."))
                                ? str_from(node->target, 10)
                                : node->target);
-        put_place(&table, graph, h->node);
+        put_node_place(&table, graph, h->node);
     }
-    put_table(&table, how, peak->n_holders - shown, out);
+    put_timing_table(&table, how, peak->n_holders - shown, out);
 }
 
 void timing_text(const struct timing *t, const char *backend, const struct report_options *how,
                  struct buf *out)
 {
     buf_printf(out, ": %u calls, %u launches on %s", t->calls, t->launches, backend);
-    put_sizes(t, out);
+    put_run_sizes(t, out);
     put_wall(t, out);
     put_ceilings(t, out);
     put_operators(t, how, out);

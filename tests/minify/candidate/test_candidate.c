@@ -42,17 +42,17 @@ static void test_reads(void **state)
     assert_str_is(c->symbols[0].source, "L['x'].size()[0]");
     assert_true(c->symbols[0].marked && c->symbols[0].backed && c->symbols[0].hint == 8);
     assert_true(!c->symbols[1].backed && !c->symbols[1].has_hint && c->symbols[1].max == 100);
-    assert_int_equal(c->n_facts, 2);
-    assert_str_is(c->facts[0].expr, "Ne(Mod(s77, 7), 0)");
-    assert_str_is(c->graph->nodes[c->facts[0].node].name, "relu");
-    assert_true(c->facts[1].deferred);
-    assert_int_equal(c->graph->nodes[c->facts[1].node].op, NODE_OUTPUT);
+    assert_int_equal(c->n_guards, 2);
+    assert_str_is(c->guards[0].expr, "Ne(Mod(s77, 7), 0)");
+    assert_str_is(c->graph->nodes[c->guards[0].node].name, "relu");
+    assert_true(c->guards[1].deferred);
+    assert_int_equal(c->graph->nodes[c->guards[1].node].op, NODE_OUTPUT);
     /* The alias is gone and the outputs are flat. */
     assert_int_equal(c->graph->n_nodes, 5);
     assert_int_equal(c->graph->nodes[4].n_args, 2);
     struct cand_size size = candidate_size(c);
     assert_int_equal(size.part[SIZE_CALLS], 2);
-    assert_int_equal(size.part[SIZE_FACTS], 2);
+    assert_int_equal(size.part[SIZE_GUARDS], 2);
     assert_int_equal(size.part[SIZE_PORTS], 4);
     candidate_free(c);
 }

@@ -102,8 +102,8 @@ static void test_branch(void **state)
                  "        gt: \"Sym(u0 > 8)\" = item > 8\n"
                  "        return ()");
     assert_true(str_find(run.result.first.text, STR("u0 > 8")) < run.result.first.text.n);
-    assert_int_equal(run.result.best->n_facts, 1);
-    assert_str_is(run.result.best->facts[0].expr, "u0 > 8");
+    assert_int_equal(run.result.best->n_guards, 1);
+    assert_str_is(run.result.best->guards[0].expr, "u0 > 8");
     assert_int_equal(run.result.best->n_symbols, 1);
     assert_true(run.result.after.part[SIZE_CALLS] <= 1);
     end(&run);

@@ -127,9 +127,9 @@ static void test_closure(void **state)
     assert_graph(d, GRAPH(", y: \"f32[4*s1][1]\", s1: \"Sym(s1)\"",
                           "        z: \"f32[4*s1][1]\" = torch.ops.aten.cos.default(y)\n"
                           "        return (z,)\n"));
-    assert_int_equal(d->n_facts, 1);
+    assert_int_equal(d->n_guards, 1);
     /* 4*s1 becomes a symbol of its own; the guard on s1 is one on a quarter of it. */
-    struct edit no_guard = { EDIT_REMOVE_FACT, 0, 0, 0 };
+    struct edit no_guard = { EDIT_REMOVE_GUARD, 0, 0, 0 };
     struct candidate *e = apply(d, no_guard);
     struct candidate *f = apply(e, (struct edit){ EDIT_FRESH, 0, 0, 0 });
     assert_graph(f, GRAPH(", y: \"f32[s1000][1]\"",

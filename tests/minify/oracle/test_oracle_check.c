@@ -64,7 +64,7 @@ static struct asked ask_with(struct check_options options, const char *command, 
     struct answer answer = { 0 };
     struct asked asked = { 0 };
     atomic_bool never = false;
-    struct asking asking = {
+    struct oracle_question asking = {
         .worker = 2, .call = 7, .timeout = timeout, .cancel = cancel ? cancel : &never
     };
     options.command = str_of(command);

@@ -99,7 +99,7 @@ int main(int argc, char **argv)
     for (int i = 4; i < argc; i++) {
         struct trace *other;
         struct answer answer;
-        struct asking asking = { .cancel = &cancel, .timeout = 120 };
+        struct oracle_question asking = { .cancel = &cancel, .timeout = 120 };
         struct candidate *candidate = load(argv[i], &other, &err);
         if (!candidate) {
             fprintf(stderr, "%s: %s\n", argv[i], err.text);

@@ -161,7 +161,7 @@ static void test_guards(void **state)
     run_pass(&run, "guards", "aten.sin",
              "# symbol s1 = 8 in [2, int_oo]\n# guard s1 > 3\n# guard s1 < 99\n" GRAPH(
                  ", x: \"" F "\"", SIN("b", "x") "        return (b,)\n"));
-    assert_int_equal(run.result.best->n_facts, 0);
+    assert_int_equal(run.result.best->n_guards, 0);
     assert_int_equal(run.result.calls, 2);
     end_run(&run);
 }

@@ -70,7 +70,7 @@ static void test_mod_guard(void **state)
     load(&run, "failures/mod_guard.log.zst", "0/0:dynamo");
     minify(&run, SHAPE_GUARD, "Ne(Mod(s27, 7), 0)", "");
     assert_int_equal(run.result.after.part[SIZE_CALLS], 0);
-    assert_int_equal(run.result.best->n_facts, 1);
+    assert_int_equal(run.result.best->n_guards, 1);
     assert_int_equal(run.result.best->n_symbols, 1);
     end(&run);
 }

@@ -59,7 +59,7 @@ static void keeps_answers(void **state)
     assert_int_equal(found.records, 4);
     assert_int_equal(found.damaged, 0);
     assert_false(found.torn);
-    const struct known *known = cache_find(&cache, (struct cand_hash){ 0, ~UINT64_C(0) });
+    const struct cached_answer *known = cache_find(&cache, (struct cand_hash){ 0, ~UINT64_C(0) });
     assert_non_null(known);
     assert_int_equal(known->verdict, VERDICT_INTERESTING);
     assert_int_equal(known->attempts, 2);

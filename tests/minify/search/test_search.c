@@ -43,7 +43,7 @@ static enum verdict judge(struct set_oracle *self, const struct candidate *candi
 }
 
 static void ask(struct oracle *oracle, const struct candidate *candidate,
-                const struct asking *asking, struct answer *answer)
+                const struct oracle_question *asking, struct answer *answer)
 {
     struct set_oracle *self = (struct set_oracle *)oracle;
     uint32_t call = atomic_fetch_add(&self->calls, 1) + 1;

@@ -4,7 +4,7 @@
 
 /* Fails while there is a sin; without the cos it fails differently. */
 static void ask(struct oracle *oracle, const struct candidate *candidate,
-                const struct asking *asking, struct answer *answer)
+                const struct oracle_question *asking, struct answer *answer)
 {
     (void)oracle, (void)asking;
     bool sin = false, cos = false;
