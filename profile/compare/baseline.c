@@ -1,5 +1,5 @@
-/* Baselines: measures of one side as a small JSON file, a measure a line, so that a repository's
- * history shows what changed. */
+/* A baseline holds the measures of one side as a small JSON file, one measure a line, so that a
+ * diff of the file in a repository shows what changed. */
 #include <math.h>
 
 #include "profile/compare/check.h"
@@ -77,7 +77,7 @@ static bool read_baseline_texts(const struct json *doc, struct str key, struct a
     return true;
 }
 
-/* "value", or a number alone, as a person might write it. */
+/* Reads a summary: an object with "value", or a number alone, as a person might write it. */
 static bool read_summary(const struct json *doc, json_id id, struct measure_summary *ret)
 {
     uint64_t n = 1;

@@ -4,7 +4,7 @@
 #include <math.h>
 
 struct check_maker {
-    struct check check; /* first: what the caller sees and frees */
+    struct check check; /* first, since the caller frees it through this */
     struct arena arena;
     vec_of(struct check_row)
     rows;
@@ -70,7 +70,8 @@ static double measure_median(const struct check_side *side, enum measure measure
     return side && side->measures[measure].n ? side->measures[measure].median : 0;
 }
 
-/* Limits are decimal and values sums of doubles: what is equal but for rounding is equal. */
+/* Limits are decimal and values are sums of doubles, so values that differ only by rounding count
+ * as equal. */
 static bool above(double value, double limit)
 {
     return value > limit + 1e-9 * fmax(1, fabs(limit));
@@ -95,7 +96,8 @@ static double allowed_value(const struct check_rule *rule, double before)
     return rule->kind == CHECK_FALL ? before - room : before + room;
 }
 
-/* Less was recorded than was there: what is low enough may be so for that reason alone. */
+/* Returns why a side is incomplete, or NULL. A count of an incomplete side may be low for that
+ * reason alone. */
 static const char *not_whole(const struct check *c)
 {
     if (measure_median(c->now, MEASURE_UNFINISHED) > measure_median(c->before, MEASURE_UNFINISHED))
@@ -214,7 +216,7 @@ static bool is_exported(const struct check_side *side)
     return side->measures[MEASURE_CALLS_EXPORTED].n && !side->measures[MEASURE_COMPILES].n;
 }
 
-/* Measures that one side has and the other has not. */
+/* Notes the measures that only one side has. */
 static bool note_one_sided(struct check_maker *m, const struct check_side *has,
                            const struct check_side *lacks, const char *where)
 {
@@ -249,7 +251,7 @@ static bool note_sides(struct check_maker *m)
     return note_one_sided(m, before, now, "in the baseline");
 }
 
-/* Counts are the same in each run; where they are not, a limit of +0 says little. */
+/* Notes the counts that vary between runs of one side: for these a limit of +0 says little. */
 static bool note_check_spread(struct check_maker *m)
 {
     const struct check_side *now = m->check.now;

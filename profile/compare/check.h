@@ -1,4 +1,5 @@
-/* Measures held to limits: relative ones beside a baseline, absolute ones by themselves.
+/* Checks measures against limits: relative limits compare with a baseline, absolute limits do not
+ * need one.
  *
  *     struct check_rules rules = { 0 };
  *     check_rules_parse(&rules, STR("guards:+0,calls:+5%"), CHECK_BESIDE, &err);
@@ -7,8 +8,8 @@
  *     check_text(check, &how, &out);
  *     check_free(check);
  *
- * A rule regresses, holds, or cannot be told: its measure is absent on a side, or what was recorded
- * is not whole (a compile without an end), so that a count that looks low enough may be too low. */
+ * A rule regresses, holds, or cannot be decided: its measure is absent on a side, or the recording
+ * is incomplete (a compile without an end), so that a count may only look low enough. */
 #ifndef SYMTAPE_PROFILE_COMPARE_CHECK_H
 #define SYMTAPE_PROFILE_COMPARE_CHECK_H
 
@@ -21,14 +22,14 @@ enum check_kind {
     CHECK_RISE,   /* NAME:+N   may grow by N */
     CHECK_FALL,   /* NAME:-N   may shrink by N */
     CHECK_CHANGE, /* NAME:N    may change by N, either way */
-    CHECK_MAX     /* NAME:N    of a list of budgets: may be N, whatever it was before */
+    CHECK_MAX     /* NAME:N in a list of budgets: may be N, whatever it was before */
 };
 
 struct check_rule {
     enum measure measure;
     enum check_kind kind;
     bool percent;    /* of the baseline's value */
-    bool usual;      /* nobody asked for it: left out where neither side has the measure */
+    bool usual;      /* a default rule: left out where neither side has the measure */
     double limit;    /* 0 or more, in the measure's unit */
     struct str text; /* as written; borrowed */
 };
@@ -40,21 +41,21 @@ struct check_rules {
 
 enum check_list { CHECK_BESIDE, CHECK_BUDGETS };
 
-/* What is gated on beside a baseline when no limits are given: counts that should not grow. */
+/* The rules that are used with a baseline when no limits are given: counts that should not grow. */
 #define CHECK_USUAL                                                                         \
     "guards:+0,calls:+0,symbols:+0,specializations:+0,restarts:+0,recompiles:+0,breaks:+0," \
     "failures:+0,calls_exported:+0"
 bool check_rules_usual(struct check_rules *rules, struct err *err);
 
-/* Appends the rules of a list. ERR_USAGE says which is misspelt, and names the measures when one is
- * unknown. */
+/* Parses a list and appends its rules. ERR_USAGE names the rule that is misspelt, and lists the
+ * measures if one is unknown. */
 bool check_rules_parse(struct check_rules *rules, struct str list, enum check_list of,
                        struct err *err);
 void check_rules_release(struct check_rules *rules);
 
 /* ---- What is compared ---- */
 
-/* One side: some tapes of one program, or a baseline made of such. Strings are the owner's. */
+/* One side: tapes of one program, or a baseline made of them. Strings are the owner's. */
 struct check_side {
     struct measure_summary measures[MEASURES];
     const struct str *tapes; /* their names, without folders */
@@ -64,7 +65,7 @@ struct check_side {
     uint32_t unknown; /* measures of a baseline that this program does not know */
 };
 
-/* A side from traces. Times and counts are medians over them. */
+/* The measures of a side's traces. Times and counts are medians over them. */
 struct check_input {
     struct trace *trace;
     struct str name;
@@ -73,8 +74,9 @@ struct check_input {
 bool check_side_of(const struct check_input *inputs, size_t n, struct arena *arena,
                    struct check_side *ret, struct err *err);
 
-/* A baseline is a small JSON file, one measure a line (symtape-check(1)). Reading takes what it
- * knows: ERR_INPUT when it is no baseline, or of a later version. */
+/* Write and read a baseline, a small JSON file with one measure a line (symtape-check(1)). Reading
+ * leaves out measures that this program does not have; ERR_INPUT means that the file is no
+ * baseline, or one of a later version. */
 void baseline_write(const struct check_side *side, struct buf *out);
 bool baseline_read(struct str text, struct arena *arena, struct check_side *ret, struct err *err);
 
@@ -85,9 +87,9 @@ enum check_verdict { CHECK_HOLDS, CHECK_REGRESSED, CHECK_CANNOT_TELL };
 struct check_row {
     struct check_rule rule;
     enum check_verdict verdict;
-    bool compared;   /* there are values; before is 0 for a budget without a baseline */
-    double allowed;  /* the value that is just good enough; of CHECK_CHANGE the greatest */
-    const char *why; /* it cannot be told; NULL otherwise */
+    bool compared;   /* both values are known; before is 0 for a budget without a baseline */
+    double allowed;  /* the greatest (or least) value that passes; for CHECK_CHANGE the greatest */
+    const char *why; /* the reason why it cannot be decided, or NULL */
 };
 
 struct check {
@@ -96,15 +98,15 @@ struct check {
     const struct check_row *rows;          /* as the rules were given */
     uint32_t n_rows;
     uint32_t regressed, cannot_tell; /* rows */
-    /* Counts that changed and that no rule asks about, in the order of the table. */
+    /* Counts that changed and that no rule checks, in the order of the table. */
     const enum measure *changed;
     uint32_t n_changed;
-    const struct str *notes; /* what cannot be compared, and what to know about the rest */
+    const struct str *notes; /* what cannot be compared, and remarks on the rest */
     uint32_t n_notes;
 };
 
-/* Borrows the sides. NULL only when memory ran out. A rule beside a baseline without one cannot be
- * told. */
+/* Borrows the sides. Returns NULL only when memory ran out. A relative rule without a baseline
+ * cannot be decided. */
 struct check *check_make(const struct check_rules *rules, const struct check_side *now,
                          const struct check_side *before, struct err *err);
 void check_free(struct check *check); /* NULL is fine */
@@ -116,14 +118,14 @@ const char *check_verdict_name(enum check_verdict verdict); /* "holds", "regress
 void check_text(const struct check *check, const struct report_options *how, struct buf *out);
 void check_json(const struct check *check, struct buf *out); /* "symtape.check/1" */
 void check_markdown(const struct check *check, struct buf *out);
-/* All measures with their values, for choosing some; `side` may be NULL. */
+/* Lists all measures with their values, so that a reader can choose some; `side` may be NULL. */
 void check_list_text(const struct check_side *side, const struct report_options *how,
                      struct buf *out);
 void check_list_json(const struct check_side *side, struct buf *out);
 
-/* "+12", "-3.1 s": a difference for reading. */
+/* Appends a difference for a reader: "+12", "-3.1 s". */
 void check_format_change(enum measure measure, double change, struct buf *out);
-/* A rule's own words, "guards:+0". */
+/* Appends a rule as it was written: "guards:+0". */
 void check_format_rule(const struct check_rule *rule, struct buf *out);
 
 #endif

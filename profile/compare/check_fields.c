@@ -6,7 +6,7 @@
 
 /* ---- Sides of a measure --------------------------------------------------------------------- */
 
-/* NULL where a side is not there, or does not have the measure. */
+/* Returns NULL if the side is absent or does not have the measure. */
 static const struct measure_summary *side_summary(const struct check_side *side,
                                                   const void *measure)
 {

@@ -1,4 +1,4 @@
-/* A check for scripts: "symtape.check/1", as symtape-check(1) documents it. */
+/* Writes a check as JSON, "symtape.check/1", as symtape-check(1) documents it. */
 #include "profile/compare/check_fields.h"
 
 static void put_json_texts(struct json_writer *w, const char *key, const struct str *texts,

@@ -1,4 +1,4 @@
-/* A check for the summary of a CI job. */
+/* Writes a check as Markdown for the summary of a CI job. */
 #include "profile/compare/check_fields.h"
 #include "trace/base/text/markdown.h"
 

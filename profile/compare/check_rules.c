@@ -1,10 +1,11 @@
-/* NAME:+N, NAME:-N%, NAME:N: what a list of limits says. */
+/* Parses lists of limits: NAME:+N, NAME:-N%, NAME:N. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "profile/compare/check.h"
 
-/* Digits with at most one point; no sign, exponent or hexadecimal, which strtod() would take. */
+/* Reads digits with at most one point; no sign, exponent or hexadecimal, which strtod() would
+ * accept. */
 static bool read_limit_number(struct str text, double *ret)
 {
     char digits[64];

@@ -1,4 +1,4 @@
-/* A check for people, and the list of measures. */
+/* Writes a check as text, and the list of measures. */
 #include <math.h>
 
 #include "profile/compare/check_fields.h"

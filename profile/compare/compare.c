@@ -62,7 +62,7 @@ struct str compare_keep(struct compare_build *b, const struct buf *text)
     return text->failed ? (struct str){ 0 } : arena_copy(&b->arena, buf_str(text));
 }
 
-/* As selectors spell it. */
+/* Returns the name of a compile as selectors spell it. */
 static struct str compile_name(struct compare_build *b, const struct outline *outline,
                                const struct outline_compile *c, uint32_t number, bool with_attempt)
 {
@@ -223,7 +223,7 @@ static void finish_compare(struct compare_build *b)
     c->n_notes = (uint32_t)b->notes.n;
 }
 
-/* The run whose counts are those of the medians most often; the first of several. */
+/* Finds the run whose counts equal the medians most often; the first one of several. */
 static bool representative(const struct compare_side *side, uint32_t *ret, struct err *err)
 {
     struct measures *all = calloc((size_t)side->n_runs + 1, sizeof *all);

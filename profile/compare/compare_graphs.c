@@ -1,4 +1,4 @@
-/* Graphs: their shape, their nodes by user line, and operators by level. */
+/* Compares graphs: their inputs and outputs, their nodes by user line, and operators by level. */
 #include <stdlib.h>
 
 #include "profile/compare/compare_build.h"
@@ -24,7 +24,8 @@ static struct change_row graph_change_row(enum change_kind kind, enum change cha
     };
 }
 
-/* "forward", "backward/cond_true_0", "inference, forward" of a pair of two kinds. */
+/* Returns the level of a pair of graphs: "forward", "backward/cond_true_0", or "inference, forward"
+ * if their kinds differ. */
 static struct str graph_level_text(struct compare_build *b, const struct outline_graph *x,
                                    const struct outline_graph *y)
 {
@@ -41,7 +42,8 @@ static struct str graph_level_text(struct compare_build *b, const struct outline
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
-/* What a reader wants to know of a node besides its operator: inputs are told by name. */
+/* Returns the detail of a node that a report shows beside its operator: an input's name, for
+ * example. */
 static struct str node_detail(const struct outline *o, const struct outline_form *form)
 {
     struct str op = outline_text(o, form->op), args = outline_text(o, form->args);
@@ -72,7 +74,7 @@ static bool add_changed_node(struct compare_build *b, const struct align_pair *p
     const struct outline_form *y = outline_form_of(b->b, pair->b);
     struct change_row row = graph_change_row(CHANGE_NODES, CHANGE_CHANGED, level, compile);
     if (str_is(outline_text(b->b, y->op), "output") && !(pair->change & ALIGN_INPUTS))
-        return true; /* how many outputs there are is told as the graph's shape */
+        return true; /* the number of outputs is compared with the graph's inputs and outputs */
     row.what = node_detail(b->b, y);
     row.place = compare_place(b->b, y->line);
     row.before = row.after = 1;
@@ -163,13 +165,14 @@ struct op_count {
     uint32_t level;
 };
 
-/* Calls of last attempts by level and operator, both sides. */
+/* The calls of last attempts by level and operator, for both sides. */
 struct op_counts {
     struct compare_build *b;
-    struct intern keys; /* level, then the operator's name */
+    struct intern keys; /* the level and the operator's name */
     vec_of(struct op_count)
-    counts;          /* by key */
-    bool as_forward; /* inference graphs of one side stand beside forward graphs of the other */
+    counts; /* by key */
+    bool
+        as_forward; /* inference graphs of one side are compared with forward graphs of the other */
 };
 
 static bool count_changed_op(struct op_counts *c, uint32_t level, struct str op, bool after)

@@ -1,11 +1,12 @@
-/* User lines by how much of what differs is theirs. */
+/* Counts the differences of each user line. */
 #include <stdlib.h>
 
 #include "profile/compare/compare_build.h"
 
 bool compare_files(struct compare_build *b)
 {
-    uint32_t *line_of = calloc((size_t)b->align->n_lines + 1, sizeof *line_of); /* of before, + 1 */
+    uint32_t *line_of = calloc((size_t)b->align->n_lines + 1,
+                               sizeof *line_of); /* by line of the first side: row + 1 */
     bool ok = line_of;
     for (uint32_t i = 0; ok && i < b->a->lines.n; i++)
         line_of[b->align->line_a[i]] = i + 1;
@@ -49,7 +50,7 @@ static struct compare_line_count *line_count_of(struct compare_line *line, enum 
     }
 }
 
-/* By file and code where that is known; the number of the line moves. */
+/* Finds the row of a line by its file and code if the code is known, since line numbers move. */
 static uint32_t find_compare_line(struct compare_build *b, struct intern *keys,
                                   const struct change_place *place)
 {

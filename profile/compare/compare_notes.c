@@ -1,4 +1,4 @@
-/* What cannot be compared, said. */
+/* Notes what cannot be compared. */
 #include "profile/compare/compare_build.h"
 
 static struct str torch_of(const struct snapshot *s)
@@ -11,7 +11,7 @@ static struct str torch_of(const struct snapshot *s)
     return STR("");
 }
 
-/* "2.11" of "2.11.0+cu128". */
+/* Returns the release of a version: "2.11" for "2.11.0+cu128". */
 static struct str release_of(struct str version)
 {
     size_t dots = 0, n = 0;
@@ -93,7 +93,7 @@ static bool note_side(struct compare_build *b, const char *name, const struct co
     return ok;
 }
 
-/* Runs of one side should count alike. */
+/* Notes counts that vary between runs of one side. */
 static bool note_compare_spread(struct compare_build *b)
 {
     for (size_t i = 0; i < b->measures.n; i++) {
@@ -120,7 +120,7 @@ static bool has_compiles(const struct outline *o)
     return false;
 }
 
-/* Pairs of compiles; what belongs to none is no pair. */
+/* Notes how many compiles have a partner. The record of events outside compiles is not counted. */
 static bool note_common(struct compare_build *b)
 {
     for (size_t i = 0; i < b->align->compiles.n; i++) {

@@ -1,4 +1,4 @@
-/* Measures, and times of phases and user lines: medians beside medians. */
+/* Compares measures, and times of phases and user lines, by their medians. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static enum compare_verdict judge_time(const struct measure_summary *x,
                                                                              : COMPARE_NOISE;
 }
 
-/* Times, and what the process needed while it ran. */
+/* Returns whether a measure varies between runs: times, and memory of the process. */
 static bool varies(enum measure measure)
 {
     const struct measure_row *row = measure_row(measure);
@@ -54,7 +54,8 @@ static bool summarize(const struct compare_side *side, struct measure_summary *r
     return ok;
 }
 
-/* Which kind of change a measure counts; CHANGE_MEASURES where it is none's alone. */
+/* Returns the kind of change that a measure counts, or CHANGE_MEASURES if it counts no single
+ * kind. */
 static enum change_kind measure_change_kind(enum measure measure)
 {
     static const struct {
@@ -87,7 +88,7 @@ static bool is_skipped(const struct compare *c, enum measure measure)
     return c->options.skip[kind] || (kind != CHANGE_TIMES && c->options.skip[CHANGE_MEASURES]);
 }
 
-/* Only what both sides can tell is compared. */
+/* Compares the measures that both sides have. */
 static bool compare_measures(struct compare_build *b, const struct measure_summary *x,
                              const struct measure_summary *y)
 {
@@ -100,8 +101,7 @@ static bool compare_measures(struct compare_build *b, const struct measure_summa
         row.verdict = judge_measure(row.measure, &x[i], &y[i]);
         if (!vec_push(&b->measures, row))
             return false;
-        /* What a time was caused by is told by what decides already; compile time decides itself.
-         */
+        /* The causes of a time decide by themselves; compile time also decides. */
         c->differs |= row.measure == MEASURE_COMPILE_S && row.verdict == COMPARE_CHANGED;
     }
     return true;
@@ -110,7 +110,7 @@ static bool compare_measures(struct compare_build *b, const struct measure_summa
 /* ---- phases and lines ----------------------------------------------------------------------- */
 
 struct sample {
-    uint32_t key; /* of a phase or line, both sides alike */
+    uint32_t key; /* of a phase or line, the same for both sides */
     bool after;
     double ns;
 };
@@ -118,7 +118,7 @@ struct sample {
 struct sampler {
     struct compare_build *b;
     struct intern keys;
-    size_t run_starts; /* first sample of the run at hand */
+    size_t run_starts; /* the first sample of the current run */
     vec_of(struct sample)
     samples;
     vec_of(struct compare_time)
@@ -137,7 +137,7 @@ static int compare_sample_keys(const void *a, const void *b)
     return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* Of sorted samples. A run in which it did not occur took no time for it. */
+/* Summarizes sorted samples. In a run without a sample the time was 0. */
 static struct measure_summary summarize_samples(const struct sample *samples, uint32_t n,
                                                 uint32_t n_runs)
 {
@@ -199,7 +199,7 @@ static bool sample(struct sampler *s, struct str key, const struct compare_time 
         return false;
     if (id == s->latest.n)
         s->latest.v[s->latest.n++] = SIZE_MAX;
-    /* Lines of equal code in one run are one. */
+    /* Lines of equal code in one run are added up. */
     if (s->latest.v[id] != SIZE_MAX && s->latest.v[id] >= s->run_starts) {
         s->samples.v[s->latest.v[id]].ns += ns;
         return true;
@@ -226,7 +226,8 @@ static bool sample_phases(struct sampler *s, const struct compare_side *side, ui
     return true;
 }
 
-/* By code and the file's name: runs of one side may lie in several places, too. */
+/* Returns the key of a line: its code and the base name of its file, since the folder may differ
+ * between runs. */
 static struct str line_key(struct compare_build *b, const struct snapshot_line *l)
 {
     buf_clear(&b->key);

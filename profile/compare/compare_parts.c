@@ -1,4 +1,4 @@
-/* Compiles, attempts and their events that are new, gone or changed. */
+/* Finds compiles, attempts and their events that are new, gone or changed. */
 #include "profile/compare/compare_build.h"
 #include "trace/events/guards.h"
 
@@ -17,7 +17,8 @@ static const enum change_kind KIND_OF[OUTLINE_EVENT_KINDS] = {
     [OUTLINE_SIZE_USE] = CHANGE_SIZE_USES,
 };
 
-/* What is told even of compiles and attempts that have no partner. */
+/* Returns whether events of this kind are listed even for compiles and attempts without a
+ * partner. */
 static bool is_incident(uint32_t kind)
 {
     return kind == OUTLINE_RESTART || kind == OUTLINE_RECOMPILE || kind == OUTLINE_BREAK ||
@@ -42,7 +43,7 @@ static struct change_row event_change_row(enum change_kind kind, enum change cha
     };
 }
 
-/* Guards are told with who asked. */
+/* Returns the level of an event; for a guard it is what evaluated it. */
 static struct str event_level_text(const struct outline_event *e)
 {
     bool guard =
@@ -50,7 +51,7 @@ static struct str event_level_text(const struct outline_event *e)
     return guard ? str_of(guard_class_name((enum guard_class)e->asked_by)) : STR("");
 }
 
-/* An event that one side has alone. */
+/* Adds an event that only one side has. */
 static bool add_alone(struct compare_build *b, const struct outline *o, uint32_t event, bool is_new,
                       struct str compile, struct str more, uint32_t attempt)
 {
@@ -109,7 +110,7 @@ static bool add_event_changes(struct compare_build *b, uint32_t number)
     return ok;
 }
 
-/* "2 graphs, 12 symbols, 77 guards" of an attempt. */
+/* Appends the contents of an attempt: "2 graphs, 12 symbols, 77 guards". */
 static void put_contents(struct buf *out, const struct outline *o, const struct outline_attempt *a)
 {
     uint32_t n[OUTLINE_EVENT_KINDS] = { 0 }, graphs = 0;
@@ -128,8 +129,8 @@ static void put_contents(struct buf *out, const struct outline *o, const struct 
                    parts[i].n == 1 ? "" : "s");
 }
 
-/* The incidents of an attempt that has no partner. That it was thrown away is told with what was.
- */
+/* Adds the incidents of an attempt without a partner, except that it was thrown away: that is added
+ * with its cause. */
 static bool add_lone_attempt(struct compare_build *b, const struct outline *o, uint32_t attempt,
                              bool is_new, uint32_t number)
 {
@@ -154,7 +155,7 @@ static bool add_lone_compile(struct compare_build *b, const struct outline *o, u
     const struct outline_compile *c = &o->compiles.v[compile];
     struct change_row row = event_change_row(CHANGE_COMPILES, is_new ? CHANGE_NEW : CHANGE_GONE);
     bool ok = true;
-    if (c->id != 0 && c->n_attempts > 0) { /* what belongs to no compile is none */
+    if (c->id != 0 && c->n_attempts > 0) { /* id 0 holds events outside compiles */
         const struct outline_attempt *last = &o->attempts.v[c->first_attempt + c->n_attempts - 1];
         row.what = outline_text(o, c->function);
         row.compile = compare_compile_name(b, o, compile);
@@ -173,7 +174,7 @@ static bool add_lone_compile(struct compare_build *b, const struct outline *o, u
     return ok;
 }
 
-/* How it ended. */
+/* Compares how a compile ended. */
 static bool compare_status(struct compare_build *b, const struct align_compile *pair,
                            uint32_t number)
 {
@@ -200,7 +201,7 @@ static bool compare_status(struct compare_build *b, const struct align_compile *
 static bool add_compile_changes(struct compare_build *b, uint32_t number)
 {
     const struct align_compile *pair = &b->align->compiles.v[number];
-    /* Numbers of compiles without a partner are beyond those of pairs of attempts. */
+    /* Compiles without a partner are numbered after the pairs of attempts. */
     uint32_t beyond = (uint32_t)b->align->attempts.n + number;
     if (pair->b == ALIGN_NONE)
         return add_lone_compile(b, b->a, pair->a, false, beyond);

@@ -1,6 +1,6 @@
-/* A comparison written out. Each writer appends to a buffer; look at out->failed at the end.
+/* Writers of comparisons. Each appends to a buffer; check out->failed at the end.
  *
- *   text      for people: what differs in a line, then a table a kind; nothing when nothing differs
+ *   text      for people: a summary in one line, then a table for each kind; "" without changes
  *   markdown  the same for the comment on a pull request, long tables folded away
  *   json      "symtape.diff/1": all of it; counts are integers, times nanoseconds */
 #ifndef SYMTAPE_PROFILE_COMPARE_DIFF_H

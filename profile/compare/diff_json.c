@@ -24,7 +24,7 @@ static void put_json_side(struct diff_json_writer *x, const char *key,
     json_close(&x->w);
 }
 
-/* Those of all kinds, at most as many of each as are shown. */
+/* Writes the changes of all kinds, of each kind at most the rows that are shown. */
 static void put_json_changes(struct diff_json_writer *x)
 {
     json_open_array(&x->w, "changes");

@@ -1,8 +1,9 @@
-/* Markdown for a comment on a pull request: GitHub's tables, long ones in <details>. */
+/* Writes a comparison as Markdown for a comment on a pull request: GitHub's tables, long ones in
+ * <details>. */
 #include "profile/compare/diff_tables.h"
 #include "trace/base/text/markdown.h"
 
-enum { OPEN_ROWS = 5 }; /* tables of more rows are folded away */
+enum { OPEN_ROWS = 5 }; /* longer tables go into <details> */
 
 static void put_diff_markdown_table(void *user, const char *title, const struct table *table,
                                     uint32_t n)

@@ -34,14 +34,14 @@ static void cell_place(const void *context, const void *at, struct buf *out)
 enum cell {
     CELL_END,
     CELL_CHANGE,
-    CELL_TIMES,  /* how often, whichever side */
-    CELL_BEFORE, /* how often */
+    CELL_TIMES,  /* occurrences on either side */
+    CELL_BEFORE, /* occurrences */
     CELL_AFTER,
-    CELL_NS, /* what it cost, whichever side */
+    CELL_NS, /* its cost on either side */
     CELL_COMPILE,
     CELL_LEVEL,
     CELL_WHAT,
-    CELL_MORE, /* was and is, or what went with it */
+    CELL_MORE, /* the old and the new form, or details */
     CELL_PLACE,
     CELL_CODE,
 };
@@ -53,7 +53,7 @@ GETTER(get_times, struct change_row,
 GETTER(get_ns, struct change_row,
        datum_integer(row->change == CHANGE_GONE ? row->before_ns : row->after_ns))
 
-/* "inputs 3, now 4", "moved from zoo.py:12", what went with it. */
+/* Appends the old and the new form or details: "inputs 3, now 4", "moved from zoo.py:12". */
 static void cell_more(const void *context, const void *at, struct buf *out)
 {
     const struct change_row *row = at;
@@ -107,7 +107,7 @@ static const struct field CHANGE[] = {
 };
 const struct fields diff_change_fields = FIELDS_OF(CHANGE);
 
-/* The columns of a kind, with other headers where those say it better. */
+/* The columns of each kind of change, with other headers where those are clearer. */
 static const struct kind_layout {
     unsigned char cells[TEXT_COLUMNS];
     const char *what, *level;
@@ -184,7 +184,7 @@ struct diff_table_writer {
     void *user;
 };
 
-/* Hands a table of `n` rows, or of as many of them as are shown, over and releases it. */
+/* Passes a table of `n` rows, of which the shown ones are in `t`, to the writer and releases it. */
 static void finish_diff_table(const struct diff_table_writer *p, const char *title,
                               struct text_table *t, uint32_t n)
 {
@@ -224,7 +224,7 @@ static void put_change_table(const struct diff_table_writer *p, enum change_kind
 
 /* ---- user lines ----------------------------------------------------------------------------- */
 
-/* "+3 -2 ~1" */
+/* Appends the counts of new, gone and changed: "+3 -2 ~1". */
 static void cell_line_count(const void *context, const void *at, struct buf *out)
 {
     const struct compare_line_count *count = at;
@@ -276,7 +276,7 @@ static const struct field SUMMARY[] = {
 };
 static const struct fields SUMMARY_FIELDS = FIELDS_OF(SUMMARY);
 
-/* "+12 %" of what it was. */
+/* Appends the change relative to the old value: "+12 %". */
 static void put_percent(struct buf *out, double was, double now)
 {
     if (was > 0)
@@ -349,7 +349,7 @@ const struct fields diff_measure_fields = FIELDS_OF(MEASURE);
 
 enum { PHASES, LINES }; /* their tables in text */
 
-/* What changed by less is not worth a line. */
+/* Smaller changes are not listed. */
 static const double LEAST_NS = 1e6;
 
 GETTER(get_median, struct measure_summary,

@@ -45,7 +45,7 @@ static void set_measure(struct measures *m, enum measure measure, double value)
     m->value[measure] = value;
 }
 
-/* Nothing where there is nothing to divide by. */
+/* Sets a ratio unless the divisor is 0. */
 static void set_ratio(struct measures *m, enum measure measure, double value, double by)
 {
     if (by > 0)
@@ -209,7 +209,7 @@ void measures_of_profile(const struct profile *profile, struct measures *ret)
     if (all->graphs[GRAPH_EXPORTED] > 0)
         set_measure(ret, MEASURE_CALLS_EXPORTED, (double)all->calls[GRAPH_EXPORTED]);
     if (profile->n_compiles == 0 && all->graphs[GRAPH_EXPORTED] > 0)
-        return; /* a .pt2: nothing was compiled */
+        return; /* a .pt2 records no compile */
     if (!profile->options.no_graphs)
         set_calls(profile, ret);
     set_memory(profile, ret);

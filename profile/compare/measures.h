@@ -5,11 +5,11 @@
  *     if (!measures_take(trace, &(struct measure_options){ .replay = true }, &m, &err)) ...
  *     if (m.has[MEASURE_GUARDS]) printf("%g guards\n", m.value[MEASURE_GUARDS]);
  *
- * A measure that a trace cannot tell is absent, never 0: no ATen call means no ms_per_op, a log
- * without phases no dynamo_s, a .pt2 no compile time. Several traces of one program are summed up
- * as medians with their spread by measures_summarize().
+ * A measure that a trace does not contain is absent, never 0: without ATen calls there is no
+ * ms_per_op, without phases no dynamo_s, and a .pt2 has no compile time. measures_summarize() makes
+ * medians with their spread from several traces of one program.
  *
- * Plain values: nothing here is owned, nothing fails but measures_take(). */
+ * These structs own nothing, and only measures_take() can fail. */
 #ifndef SYMTAPE_PROFILE_COMPARE_MEASURES_H
 #define SYMTAPE_PROFILE_COMPARE_MEASURES_H
 
@@ -48,7 +48,7 @@ struct measure_row {
     enum measure_source source;
 };
 
-/* Values are in the measure's own unit. Counts are whole numbers, exact up to 2^53. */
+/* The measures of one trace, in their own units. Counts are whole numbers, exact up to 2^53. */
 struct measures {
     bool has[MEASURES];
     double value[MEASURES];
@@ -56,21 +56,23 @@ struct measures {
 
 struct measure_options {
     struct str compile, recording;    /* as in struct profile_options; "" for all */
-    bool replay;                      /* walk the graphs for the REPLAYED ones, too */
+    bool replay;                      /* replay the graphs for the REPLAYED measures */
     uint32_t jobs;                    /* of the replay; 0: one */
     const struct custom_rules *rules; /* of custom operators; NULL */
 };
 
 const struct measure_row *measure_row(enum measure measure);
-/* False when there is none of that name. */
+/* Finds a measure by its name; returns false if there is none. */
 bool measure_find(struct str name, enum measure *ret);
 const char *measure_unit_name(enum measure_unit unit);       /* "", "s", "ms", "us", "B", "x" */
 const char *measure_source_name(enum measure_source source); /* "recorded", "timed", ... */
 
-/* False with err set: memory, the tape, a filter that names nothing. */
+/* Takes all measures of a trace. Returns false with err set: out of memory, an unreadable tape, a
+ * filter that selects nothing. */
 bool measures_take(struct trace *trace, const struct measure_options *options, struct measures *ret,
                    struct err *err);
-/* The parts, for who has a profile or a replay already; each adds to ret what it knows. */
+/* The parts of measures_take(), for callers that have a profile or a replay already. Each adds the
+ * measures of its source to ret. */
 void measures_of_profile(const struct profile *profile, struct measures *ret);
 void measures_of_replay(const struct replay *replay, struct measures *ret);
 
@@ -80,13 +82,14 @@ struct measure_summary {
     double median, least, greatest;
 };
 
-/* `ret` has MEASURES elements. False only when memory ran out. */
+/* Fills `ret`, which has MEASURES elements. Returns false only when memory ran out. */
 bool measures_summarize(const struct measures *all, size_t n, struct measure_summary *ret,
                         struct err *err);
 
-/* For reading: "1,234", "10.7 s", "18.4 ms", "1.25 MB", "2.26". Appended to out. */
+/* Appends a value for a reader: "1,234", "10.7 s", "18.4 ms", "1.25 MB", "2.26". */
 void measure_format(enum measure measure, double value, struct buf *out);
-/* Its median, and the spread of several traces: "10.7 s (9.9 s to 11.2 s)"; nothing when absent. */
+/* Appends the median, and the spread of several traces: "10.7 s (9.9 s to 11.2 s)"; nothing if
+ * absent. */
 void measure_format_summary(enum measure measure, const struct measure_summary *summary,
                             struct buf *out);
 

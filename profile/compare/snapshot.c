@@ -48,7 +48,8 @@ static bool take_lines(struct snapshot *s, const struct profile *profile)
     return ok;
 }
 
-/* "0/0", "0/0_1" as profiles ask for it. */
+/* Returns the compile that a selector names, in the form that profile_options takes: "0/0",
+ * "0/0_1". */
 static struct str selected_compile_text(struct snapshot *s, const struct selector *only, bool *ok)
 {
     struct buf text = BUF_INIT;

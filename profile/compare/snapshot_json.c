@@ -1,4 +1,5 @@
-/* Snapshots as JSON. Measures are named; what this program does not know of them is left out. */
+/* Writes and reads snapshots as JSON. Measures are stored by name; unknown names are left out when
+ * reading. */
 #include <stdlib.h>
 
 #include "profile/compare/snapshot.h"

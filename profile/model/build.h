@@ -1,4 +1,4 @@
-/* Private to the profile room: a profile in the making, and the steps that make it. */
+/* Private to the profile room: a profile that is being built, and the steps that build it. */
 #ifndef SYMTAPE_PROFILE_MODEL_BUILD_H
 #define SYMTAPE_PROFILE_MODEL_BUILD_H
 
@@ -19,15 +19,16 @@ struct build_input {
     const struct symbol_table *symbols;
     const struct graph_list *graphs;
     struct deep *deep;
-    struct replay *replay;  /* NULL if it was not requested */
-    int64_t *estimated_ns;  /* by record: what the estimate of lines gave to its user line */
+    struct replay *replay; /* NULL if it was not requested */
+    int64_t
+        *estimated_ns; /* by record: the time that the estimate of lines gave to its user line */
     uint32_t *recording_of; /* by recording: index into profile->recordings, or PROFILE_NONE */
     uint32_t *compile_of;   /* by attempt: index into profile->compiles; PROFILE_NONE: left out */
     const struct metrics **metrics_of; /* by attempt: of the forward compile that ended there */
 };
 
 struct profile_build {
-    struct profile profile; /* first: what the caller sees and frees */
+    struct profile profile; /* first, since the caller frees it through this */
     struct build_input *inputs;
     struct arena arena;
     struct intern names;
@@ -82,13 +83,14 @@ struct profile_build {
     differences;
 };
 
-/* Whether this attempt is selected, and to which compile it belongs. */
+/* Returns the compile that an attempt belongs to, or PROFILE_NONE if it is not selected. */
 static inline uint32_t build_compile(const struct build_input *input, uint32_t attempt)
 {
     return attempt == TRACE_NONE ? PROFILE_NONE : input->compile_of[attempt];
 }
 
-/* Records that name no compile are included unless a compile was selected. */
+/* Returns whether a record is selected. Records without a compile are selected unless a compile was
+ * named. */
 static inline bool build_takes(const struct profile_build *b, const struct build_input *input,
                                uint32_t record)
 {
@@ -99,14 +101,14 @@ static inline bool build_takes(const struct profile_build *b, const struct build
                                     : input->compile_of[r->attempt] != PROFILE_NONE;
 }
 
-/* Whether this attempt's work was kept: the work of an attempt that has a next one was thrown
+/* Returns whether the work of this attempt was kept: that of an attempt with a next one was thrown
  * away. */
 static inline bool build_kept(const struct build_input *input, uint32_t attempt)
 {
     return attempt == TRACE_NONE || input->trace->attempts[attempt].next == TRACE_NONE;
 }
 
-/* Id of a text in profile->names; PROFILE_NONE when memory ran out. */
+/* Returns the id of a text in profile->names, or PROFILE_NONE when memory ran out. */
 static inline uint32_t build_name(struct profile_build *b, struct str text)
 {
     return intern(&b->names, text);
@@ -117,14 +119,14 @@ static inline struct str build_text(const struct profile_build *b, uint32_t name
     return intern_text(&b->names, name);
 }
 
-/* Times come from files: sums of them stop at INT64_MAX. */
+/* Adds a time to a sum that stops at INT64_MAX, since times come from files. */
 static inline void build_add_ns(int64_t *sum, int64_t ns)
 {
     if (__builtin_add_overflow(*sum, ns, sum))
         *sum = INT64_MAX;
 }
 
-/* A small key of numbers, as text for struct intern. */
+/* A key for struct intern made of numbers. */
 #define BUILD_KEY(...)                                              \
     ((struct str){ (const char *)(const uint32_t[]){ __VA_ARGS__ }, \
                    sizeof((const uint32_t[]){ __VA_ARGS__ }) })
@@ -132,22 +134,23 @@ static inline void build_add_ns(int64_t *sum, int64_t ns)
 /* The steps, in this order; each returns false with err set. */
 bool build_compiles(struct profile_build *b, struct err *err);
 bool build_phases(struct profile_build *b, struct err *err);
-bool build_compile_times(struct profile_build *b, struct err *err); /* needs phases */
+bool build_compile_times(struct profile_build *b, struct err *err); /* after build_phases() */
 bool build_replays(struct profile_build *b, struct err *err);
-bool build_costs(struct profile_build *b, struct err *err); /* needs replays */
-bool build_deep(struct profile_build *b, struct err *err);  /* a part of it */
-bool build_lines(struct profile_build *b, struct err *err); /* and operators: both read graphs */
+bool build_costs(struct profile_build *b, struct err *err); /* after build_replays() */
+bool build_deep(struct profile_build *b, struct err *err);  /* a part of build_costs() */
+bool build_lines(struct profile_build *b,
+                 struct err *err); /* counts operators, too, since both read graphs */
 bool build_guards(struct profile_build *b, struct err *err);
 bool build_incidents(struct profile_build *b, struct err *err);
 bool build_differences(struct profile_build *b, struct err *err);
 bool build_groups(struct profile_build *b, struct err *err); /* last */
 
-/* The innermost frame of a deep recording's stack outside PyTorch's own files, as user_line(); NULL
- * where there is none. */
+/* Returns the innermost frame of a deep recording's stack outside PyTorch's own files, as
+ * user_line() does, or NULL if there is none. */
 const struct deep_frame *deep_user_frame(const struct deep *deep, uint32_t stack);
 
-/* Time of a recording's last record on the clock of its phases, in nanoseconds since the epoch; 0
- * when no phase ties the two clocks together. */
+/* Returns the time of a recording's last record on the clock of its phases, in nanoseconds since
+ * the epoch, or 0 if no phase relates the two clocks. */
 int64_t build_last_time(const struct build_input *input, uint32_t recording);
 
 #endif

@@ -3,7 +3,8 @@
 
 #define DAY_US INT64_C(86400000000)
 
-/* Log times begin again at midnight: a step back of more than half a day is one. */
+/* Returns the time between two records. Log times begin again at midnight, so a step back of more
+ * than half a day is a new day. */
 static int64_t elapsed_us(const struct trace *trace, uint32_t from, uint32_t to)
 {
     int64_t elapsed = (int64_t)trace->records[to].time_us - (int64_t)trace->records[from].time_us;
@@ -38,7 +39,7 @@ int64_t build_last_time(const struct build_input *input, uint32_t recording)
     return latest;
 }
 
-/* The phases that last for a whole compile, the outer one first. */
+/* Returns whether a phase lasts for a whole compile; choice 0 is the outer one. */
 static bool is_whole_compile_span(const struct profile_build *b, const struct phase_span *span,
                                   int choice)
 {
@@ -46,7 +47,7 @@ static bool is_whole_compile_span(const struct profile_build *b, const struct ph
     return str_is(build_text(b, span->name), WHOLE[choice]);
 }
 
-/* Sums of the phases of one choice by compile, 0 where there are none. */
+/* Sums up the phases of one choice by compile; 0 where there are none. */
 static void sum_spans(const struct profile_build *b, int choice, int64_t *sums)
 {
     for (size_t i = 0; i < b->spans.n; i++) {
@@ -71,7 +72,7 @@ static int64_t records_ns(const struct profile_build *b, const struct profile_co
     return us > 0 ? us * 1000 : 0;
 }
 
-/* Whether all attempts of a compile are selected; PyTorch measured them together. */
+/* Returns whether all attempts of a compile are selected: PyTorch measured them together. */
 static bool is_complete(const struct profile_build *b, const struct profile_compile *compile)
 {
     const struct trace *trace = b->inputs[b->recordings.v[compile->recording].input].trace;

@@ -1,8 +1,9 @@
-/* Selects the recordings and compiles of a profile, and computes how long each took. */
+/* Selects the recordings and compiles of a profile. */
 #include "profile/model/build.h"
 #include "trace/selector.h"
 
-/* "0/0" names a compile with all its attempts, "0/0_1" one attempt. */
+/* Returns whether an attempt is selected: "0/0" names a compile with all its attempts, "0/0_1" one
+ * attempt. */
 static bool attempt_asked(const struct profile_options *options, const struct attempt *attempt)
 {
     if (options->compile.n == 0 || str_eq(options->compile, attempt->compile))
@@ -106,7 +107,7 @@ static bool add_compile_attempt(struct profile_build *b, struct build_input *in,
     return true;
 }
 
-/* The log's name for a function whose compile has not ended: the last frame of dynamo_start. */
+/* Names the function of a compile that has not ended by the last frame of dynamo_start. */
 static bool name_from_start(struct profile_build *b, struct build_input *in, uint32_t record,
                             struct json *doc, struct err *err)
 {

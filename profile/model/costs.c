@@ -1,4 +1,4 @@
-/* Costs of operators: what PyTorch dispatched, and what the replay counted. */
+/* Counts costs of operators: the dispatches of PyTorch, and those of the replay. */
 #include "profile/model/build.h"
 
 struct cost_builder {
@@ -26,7 +26,7 @@ bool operator_allocates(struct str op)
     return false;
 }
 
-/* NULL when memory ran out; valid until the next one. */
+/* Returns the row of an operator, valid until the next call, or NULL when memory ran out. */
 static struct operator_cost *operator_cost_row(struct cost_builder *c, struct str op)
 {
     uint32_t name = build_name(c->b, op);
@@ -103,7 +103,7 @@ static bool add_replay_costs(struct cost_builder *c, const struct replay *replay
 
 struct sort_cost {
     struct operator_cost cost;
-    uint64_t keys[3]; /* falling */
+    uint64_t keys[3]; /* sorted in descending order */
     struct str name;
 };
 

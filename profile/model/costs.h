@@ -1,10 +1,10 @@
-/* What a profile knows of costs beyond the log: what PyTorch really did, where the run was recorded
- * with --deep (symtape-deep(5)), and what our own replay of the recorded graphs counts. Part of the
+/* Costs that the log does not contain: the dispatches of PyTorch, if the run was recorded with
+ * --deep (symtape-deep(5)), and those that our replay of the recorded graphs counts. Part of the
  * profile (profile/model/profile.h).
  *
- * "Real" is PyTorch's: measured, of all attempts, within the time that was recorded. "Replayed" is
- * ours: the same in each run, of what was printed as a graph. The two are not expected to be equal:
- * PyTorch runs each program several times (replay/attempt/passes.h). */
+ * "Real" counts and times are PyTorch's, measured in all attempts while the recorder ran.
+ * "Replayed" counts are ours, the same in each run, for the graphs that were logged. The two are
+ * not expected to be equal: PyTorch runs each program several times (replay/attempt/passes.h). */
 #ifndef SYMTAPE_PROFILE_MODEL_COSTS_H
 #define SYMTAPE_PROFILE_MODEL_COSTS_H
 
@@ -15,25 +15,27 @@ enum { PROFILE_MODES = DEEP_OTHER_MODE + 1, PROFILE_DEPTHS = OP_STATS_DEPTHS };
 
 struct operator_cost {
     uint32_t op; /* in profile->names: "aten.mm.default" */
-    /* Real: dispatches by mode, those of FakeTensorMode by how many others they were inside of (the
-     * last element: deeper still), and what came of them. */
+    /* Real: dispatches by mode; those of FakeTensorMode by the number of dispatches around them
+     * (the last element also counts deeper ones); and the results of the cache. */
     uint64_t by_mode[PROFILE_MODES], by_depth[PROFILE_DEPTHS];
     uint64_t hits, misses, bypasses, fast, slow, raised;
-    int64_t ns, self_ns; /* with and without the dispatches inside; inclusive ones overlap */
-    /* Replayed. What calls asked for within them counts with the outermost, dispatches do not. */
+    int64_t ns, self_ns; /* with and without nested dispatches; inclusive times overlap */
+    /* Replayed. Guards and expressions of nested calls count with the outermost call, dispatches
+     * with their own operator. */
     uint64_t calls, dispatches, replayed_by_depth[PROFILE_DEPTHS];
     uint64_t guards, exprs, evaluations, symbolic_tensors;
 };
 
-/* Of a user line, beside what struct profile_line has of it. */
+/* Costs of a user line in addition to struct profile_line. */
 struct line_cost {
-    uint64_t real_dispatches, real_allocations; /* the latter: dispatches of empty() and its like */
+    uint64_t real_dispatches,
+        real_allocations; /* allocations: dispatches of empty() and similar operators */
     int64_t self_ns;
     uint64_t dispatches, exprs, symbolic_tensors; /* replayed */
     uint64_t saved_bytes; /* saved for backward, estimated: profile/model/graph_memory.h */
 };
 
-/* A counter that PyTorch keeps too (torch.utils._stats.simple_call_counter). */
+/* A counter that PyTorch also keeps (torch.utils._stats.simple_call_counter). */
 struct cost_counter {
     struct str label;           /* "FakeTensorMode.__torch_dispatch__", "attempt fast" */
     bool is_real;               /* pytorch and recorded are known */
@@ -48,9 +50,10 @@ struct cost_spot {
     int64_t ns, self_ns;
 };
 
-/* Python used a size as a number, or asked something of one (deep). Constants are left out. */
+/* A place where Python used a size as a number or evaluated a condition on one (deep). Constants
+ * are left out. */
 struct size_use {
-    bool question; /* as a bool: it becomes a guard at most; a number makes a symbol static */
+    bool question; /* a condition: it becomes a guard at most; a number makes a symbol static */
     struct str use, expr, source; /* source: "" unless expr is a symbol */
     struct str asker_file, asker_function;
     uint32_t asker_line;
@@ -59,12 +62,12 @@ struct size_use {
     uint64_t count;
 };
 
-/* A phase's memory, over all its calls (deep). */
+/* The memory of a phase, over all its calls (deep). */
 struct phase_memory {
     struct str phase;
     uint64_t calls;
-    int64_t host_growth; /* resident bytes at its ends less those at its beginnings */
-    uint64_t host_peak;  /* highest of the process until its end: phases before it count in */
+    int64_t host_growth; /* resident bytes at its ends minus those at its beginnings */
+    uint64_t host_peak;  /* the peak of the process until its end, so earlier phases count in */
     bool has_device;
     int64_t device_growth;
     uint64_t device_peak;
@@ -72,7 +75,7 @@ struct phase_memory {
 
 struct profile_costs {
     bool deep, replayed;
-    const struct operator_cost *operators; /* as PROFILE_BY_* says; by cost */
+    const struct operator_cost *operators; /* sorted as PROFILE_BY_* says, by default by cost */
     uint32_t n_operators;
     uint64_t by_mode[PROFILE_MODES];
     int64_t self_ns;
@@ -81,11 +84,11 @@ struct profile_costs {
     uint32_t n_counters;
     const struct cost_spot *spots; /* by self_ns */
     uint32_t n_spots;
-    const struct size_use *uses; /* as numbers, then questions; each by count */
+    const struct size_use *uses; /* uses as numbers, then conditions; each by count */
     uint32_t n_uses;
     const struct phase_memory *memory; /* by growth of the host */
     uint32_t n_memory;
-    uint64_t host_peak, device_peak;             /* of all phases; 0: not told */
+    uint64_t host_peak, device_peak;             /* of all phases; 0: not known */
     const struct deep_process *const *processes; /* recorded deeply */
     uint32_t n_processes;
 };
@@ -98,11 +101,12 @@ static inline uint64_t operator_cost_real(const struct operator_cost *cost)
     return sum;
 }
 
-/* Deepest dispatch inside others, real or else replayed: 0 for an operator that is never inside
- * another. PROFILE_DEPTHS - 1 stands for that or more. */
+/* Returns the depth of the deepest dispatch inside others, real or else replayed: 0 for an operator
+ * that is never nested. PROFILE_DEPTHS - 1 stands for that depth or more. */
 unsigned operator_cost_depth(const struct operator_cost *cost);
 
-/* Whether the operator makes a tensor without values: aten.empty_strided and similar ones. */
+/* Returns whether the operator makes a tensor without values: aten.empty_strided and similar
+ * ones. */
 bool operator_allocates(struct str op);
 
 #endif

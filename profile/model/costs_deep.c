@@ -1,5 +1,5 @@
-/* Data of a deep recording other than dispatches: counters as PyTorch's, work around operators,
- * uses of sizes, memory of phases. */
+/* Reads the data of a deep recording other than dispatches: counters of PyTorch, work around
+ * operators, uses of sizes, memory of phases. */
 #include "profile/model/build.h"
 #include "trace/base/text/json.h"
 #include "trace/events/user_line.h"
@@ -8,7 +8,7 @@ struct deep_cost_builder {
     struct profile_build *b;
     const struct build_input *in;
     struct intern counters, spots, uses, phases;
-    struct intern last; /* counters of processes of this input that were seen */
+    struct intern last; /* the counters of this input's processes that were read */
     struct buf key;
 };
 
@@ -23,7 +23,7 @@ static void put_key(struct buf *key, struct str text)
     buf_put(key, text);
 }
 
-/* Row of what the key holds, INTERN_NONE when memory ran out. */
+/* Returns the row of the key in d->key, or INTERN_NONE when memory ran out. */
 static uint32_t keyed_row(struct deep_cost_builder *d, struct intern *table)
 {
     uint32_t row = d->key.failed ? INTERN_NONE : intern(table, buf_str(&d->key));
@@ -52,7 +52,8 @@ static bool is_recording_asked(const struct deep_cost_builder *d, uint32_t recor
     return d->in->recording_of[d->in->trace->records[record].recording] != PROFILE_NONE;
 }
 
-/* Each record has the sums of its process until then: the last one counts. */
+/* Returns whether a counter of this process is seen for the first time. Each record has the sums of
+ * its process so far, so the last one counts. */
 static bool is_later_total(struct deep_cost_builder *d, const struct deep_total *total, bool *ret)
 {
     size_t known = d->last.texts.n;
@@ -63,7 +64,8 @@ static bool is_later_total(struct deep_cost_builder *d, const struct deep_total 
     return row != INTERN_NONE;
 }
 
-/* The counters are those of whole processes, so they are not attributed to one compile. */
+/* Adds the counters. They are those of whole processes, so they are not attributed to one
+ * compile. */
 static bool add_totals(struct deep_cost_builder *d)
 {
     intern_release(&d->last);
@@ -202,7 +204,7 @@ static bool add_uses(struct deep_cost_builder *d)
 
 /* ---- Memory ---- */
 
-/* Both ends fit 63 bits, or the growth is not told. */
+/* Returns the growth, or 0 if an end does not fit in 63 bits. */
 static int64_t growth(uint64_t start, uint64_t end)
 {
     return start > INT64_MAX || end > INT64_MAX ? 0 : (int64_t)end - (int64_t)start;
@@ -291,7 +293,7 @@ static int by_count(const void *a, const void *b)
     return order ? order : falling(y->asker_line, x->asker_line);
 }
 
-/* Dispatches before the fast path, the many before the few. */
+/* Sorts dispatches before counters of the fast path, and great counts before small ones. */
 static int by_size(const void *a, const void *b)
 {
     const struct cost_counter *x = a, *y = b;

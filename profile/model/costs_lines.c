@@ -1,5 +1,5 @@
-/* Costs of user lines: dispatches and their time as recorded deeply, and what the replay counted
- * for the calls of each line. */
+/* Counts costs of user lines: dispatches and their time from a deep recording, and the counts of
+ * the replay for the calls of each line. */
 #include "profile/model/line_table.h"
 
 static bool line_cost_row(struct line_table *table, struct str file, uint32_t line,

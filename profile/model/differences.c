@@ -1,4 +1,4 @@
-/* Compares several recordings: which compiles differ, and in what. */
+/* Finds the compiles that differ between several recordings, and in which respects. */
 #include "profile/model/build.h"
 
 static int64_t attempts_of(const struct profile_compile *compile)
@@ -36,12 +36,12 @@ static int64_t compile_ns(const struct profile_compile *compile)
     return compile->ns;
 }
 
-/* The compared values, and the distances that are tolerated: times are never the same twice. */
+/* The compared values and their tolerances: times always vary. */
 static const struct aspect {
     const char *what;
     int64_t (*value)(const struct profile_compile *compile);
-    int64_t least;    /* differences below this are nothing */
-    unsigned percent; /* of the largest value: a difference must be above it */
+    int64_t least;    /* smaller differences are ignored */
+    unsigned percent; /* smaller differences relative to the largest value are ignored */
 } ASPECTS[] = {
     { "attempts", attempts_of, 1, 0 },  { "status", status_of, 1, 0 },
     { "graphs", graphs_of, 1, 0 },      { "guards", guards_of, 1, 0 },

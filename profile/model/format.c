@@ -49,7 +49,7 @@ static bool is_text_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/* Appends what stands for the start of `text` and returns how much of it that was. */
+/* Appends the printable form of the first character of `text` and returns how many bytes it had. */
 static size_t put_one(struct buf *out, struct str text, size_t *columns)
 {
     size_t n = 0;
@@ -136,7 +136,7 @@ static struct str take_wrapped_word(struct str *text, size_t width, size_t inden
 
 void format_wrapped(struct buf *out, struct str text, size_t width, size_t at, size_t indent)
 {
-    bool first = true; /* on its line */
+    bool first = true; /* the first word of a line */
     for (text = str_trim(text); text.n > 0; first = false) {
         struct str word = take_wrapped_word(&text, width, indent);
         size_t columns = format_columns(word);

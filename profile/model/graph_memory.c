@@ -1,11 +1,11 @@
-/* profile/model/graph_memory.h says what is estimated. Forward and backward graphs go by the names
- * of their nodes: what the forward graph returns under the name of an input of the backward graph
- * is saved for it (torch/_functorch/partitioners.py, _extract_fwd_bwd_modules). */
+/* profile/model/graph_memory.h says what is estimated. Forward and backward graphs share names of
+ * nodes: a value that the forward graph returns under the name of an input of the backward graph is
+ * saved for it (torch/_functorch/partitioners.py, _extract_fwd_bwd_modules). */
 #include "profile/model/line_table.h"
 #include "replay/ops/dispatch/ops.h"
 #include "trace/graph/expr_value.h"
 
-enum { LIVE_NODES = 20 }; /* kept of each graph: the largest */
+enum { LIVE_NODES = 20 }; /* the largest nodes of each graph are stored */
 
 #define UNKNOWN (-1)
 
@@ -13,10 +13,10 @@ struct memory_estimator {
     struct profile_build *b;
     struct line_table *lines;
     const struct build_input *in;
-    struct intern ops; /* interned names of operators */
+    struct intern ops; /* the names of operators */
     vec_of(signed char)
-    aliases;               /* by name: does it return memory of its arguments? */
-    struct intern symbols; /* of the attempt at hand */
+    aliases; /* by name: 1 if it returns memory of its arguments, 0 if not, -1 not known yet */
+    struct intern symbols; /* of the current attempt */
     vec_of(int64_t)
     hints;             /* by symbol */
     uint32_t hints_of; /* the attempt, or TRACE_NONE */
@@ -24,12 +24,12 @@ struct memory_estimator {
     struct err *err;
 };
 
-/* One graph at work. Arrays are by node. */
+/* The estimate of one graph. Arrays are indexed by node. */
 struct memory_estimate {
     const struct graph *graph;
-    uint32_t *owner; /* the node whose memory it has: itself, or what it is a view of; NODE_NONE */
-    int64_t *bytes;  /* of owners; 0 of others */
-    uint32_t *last;  /* of owners: the last node that needs it */
+    uint32_t *owner; /* the node that owns its memory: itself, or the base of a view; NODE_NONE */
+    int64_t *bytes;  /* for owners; 0 for others */
+    uint32_t *last;  /* for owners: the last node that uses it */
     struct graph_memory row;
 };
 
@@ -65,7 +65,8 @@ static bool read_hints(struct memory_estimator *e, uint32_t attempt)
     return true;
 }
 
-/* From its first element to its last. Without strides: as if contiguous. */
+/* Returns the bytes from the first element to the last; without strides as if contiguous; -1 if
+ * they are not known. */
 static int64_t meta_bytes(struct memory_estimator *e, const struct graph *graph,
                           const struct meta *meta)
 {
@@ -92,7 +93,7 @@ static int64_t meta_bytes(struct memory_estimator *e, const struct graph *graph,
 
 /* ---- Whose memory ---- */
 
-/* -1 when memory ran out. */
+/* Returns whether the operator returns memory of its arguments, -1 when memory ran out. */
 static int is_alias(struct memory_estimator *e, const struct node *node)
 {
     buf_clear(&e->name);
@@ -122,8 +123,9 @@ static uint32_t first_owner(const struct memory_estimate *s, const struct node *
     return arg && arg->kind == ARG_NODE && arg->u.node < at ? s->owner[arg->u.node] : NODE_NONE;
 }
 
-/* Of a getitem: an element of a list of views is a view; of other results each is a tensor. A call
- * without a meta (a tuple) owns nothing itself, but passes on what it is a view of. */
+/* Sets the owner of a node's memory. A getitem of a list of views is a view, of other results a
+ * tensor. A call without a meta (a tuple) owns nothing, but passes on the owner of what it is a
+ * view of. */
 static bool set_owner(struct memory_estimator *e, struct memory_estimate *s, uint32_t at)
 {
     const struct node *node = &s->graph->nodes[at];
@@ -188,7 +190,8 @@ static bool owns(const struct memory_estimate *s, uint32_t node)
     return s->owner[node] == node;
 }
 
-/* Sums of what is born less what has died; `freed` is scratch, by node, all 0. */
+/* Returns the node at which the sum of allocated minus freed bytes is greatest; `freed` is scratch,
+ * by node, all 0. */
 static uint32_t find_memory_peak(struct memory_estimate *s, uint64_t *freed)
 {
     uint64_t live = 0;

@@ -1,7 +1,7 @@
 /* Costs by module. Dynamo names its inputs by their sources: "L['self']._modules['layer1']
  * ._parameters['weight']" is L_self_modules_layer1_parameters_weight_
  * (torch/_dynamo/output_graph.py, SubgraphTracer.create_graph_input). The inputs of AOTAutograd's
- * graphs tell theirs by number or target: PlainAOTInput(idx=7),
+ * graphs name them by number or target: PlainAOTInput(idx=7),
  * ParamAOTInput(target='layer1.weight'). */
 #include "profile/model/group_rows.h"
 
@@ -11,7 +11,7 @@ struct module_grouper {
     const struct build_input *in;
     struct intern modules; /* names */
     vec_of(uint32_t)
-    inputs;              /* of the attempt's Dynamo graph, in their order: module or NONE */
+    inputs;              /* inputs of the attempt's Dynamo graph in order: module or NONE */
     uint32_t inputs_of;  /* that attempt */
     struct intern saved; /* names of the attempt's AOT inputs, which backward graphs share */
     vec_of(uint32_t)
@@ -30,7 +30,8 @@ static uint32_t module_id(struct module_grouper *m)
     return id == INTERN_NONE ? NO_MEMORY : id;
 }
 
-/* The text before the first of these words, which is taken off `text` with it; false at the end. */
+/* Reads the text before the first of these words and removes both from `text`; returns false at the
+ * end. */
 static bool take_path_part(struct str *text, struct str *part)
 {
     static const char *const WORDS[] = { "_modules_", "_parameters_", "_buffers_" };
@@ -47,7 +48,8 @@ static bool take_path_part(struct str *text, struct str *part)
     return length > 0;
 }
 
-/* L_self_modules_a_modules_0_parameters_weight_ -> a.0; NO_MODULE when it is no module's. */
+/* Returns the module of a source: "a.0" for L_self_modules_a_modules_0_parameters_weight_;
+ * NO_MODULE if it names none. */
 static uint32_t module_of_source(struct module_grouper *m, struct str name)
 {
     struct str part;
@@ -64,7 +66,7 @@ static uint32_t module_of_source(struct module_grouper *m, struct str name)
     return module_id(m);
 }
 
-/* layer1.0.weight -> layer1.0 */
+/* Returns the module of a parameter's path: "layer1.0" for layer1.0.weight. */
 static uint32_t module_of_path(struct module_grouper *m, struct str path)
 {
     while (path.n && path.p[path.n - 1] != '.')
@@ -75,7 +77,7 @@ static uint32_t module_of_path(struct module_grouper *m, struct str path)
     return module_id(m);
 }
 
-/* What stands between `from` and `to` in a descriptor; "" when it does not. */
+/* Returns the text between `from` and `to` in a descriptor, or "" if they are not there. */
 static struct str text_between(struct str text, const char *from, const char *to)
 {
     size_t at = str_find(text, str_of(from));
@@ -101,7 +103,7 @@ static bool read_dynamo(struct module_grouper *m, const struct graph *graph, uin
     return true;
 }
 
-/* `number`: the ordinal of the input. */
+/* Returns the module of an input; `number` is the ordinal of the input. */
 static uint32_t module_of_input(struct module_grouper *m, const struct graph_ref *ref,
                                 const struct node *node, uint64_t number)
 {
@@ -119,7 +121,8 @@ static uint32_t module_of_input(struct module_grouper *m, const struct graph_ref
     return m->inputs_of == ref->attempt && number < m->inputs.n ? m->inputs.v[number] : NO_MODULE;
 }
 
-/* Names of forward graphs' inputs stand for the same in the backward graph. */
+/* Stores the module of a forward graph's input: an input of the same name in the backward graph has
+ * the same module. */
 static bool remember_input_module(struct module_grouper *m, const struct graph_ref *ref,
                                   const struct node *node, uint32_t module)
 {
@@ -164,7 +167,7 @@ static uint32_t module_of_call(struct module_grouper *m, const struct graph *gra
     return found;
 }
 
-/* By node: the module that it names itself; NO_MODULE. */
+/* Finds by node the module that the node itself names, or NO_MODULE. */
 static bool find_modules(struct module_grouper *m, const struct graph *graph,
                          const struct graph_ref *ref, uint32_t *modules)
 {
@@ -189,7 +192,7 @@ static bool find_modules(struct module_grouper *m, const struct graph *graph,
     return true;
 }
 
-/* The innermost module that holds both. */
+/* Returns the innermost module that contains both. */
 static uint32_t common_module(struct module_grouper *m, uint32_t a, uint32_t b)
 {
     if (a == NO_MODULE || b == NO_MODULE)
@@ -207,7 +210,7 @@ static uint32_t common_module(struct module_grouper *m, uint32_t a, uint32_t b)
     return module_id(m);
 }
 
-/* Calls that name no module get one from those around them. */
+/* Gives calls that name no module the common module of the calls before and after them. */
 static bool fill_gaps(struct module_grouper *m, const struct graph *graph, uint32_t *modules)
 {
     uint32_t before = NO_MODULE, start = 0;
@@ -250,7 +253,7 @@ static void count_one(struct profile_group *row, enum counted what, bool own)
     }
 }
 
-/* To the module and to all that it is inside of. */
+/* Counts for the module, and in the totals of all modules that contain it. */
 static bool count_in_module(struct module_grouper *m, uint32_t module, enum counted what)
 {
     struct str path = intern_text(&m->modules, module);
@@ -277,7 +280,8 @@ static bool count_module_guards(struct module_grouper *m, const struct graph *gr
     bool ok = true;
     for (uint32_t i = 0; ok && i < graph->n_nodes; i++) {
         char number[16];
-        int n = snprintf(number, sizeof number, "\n%u", i); /* a name twice keeps its first place */
+        int n = snprintf(number, sizeof number, "\n%u",
+                         i); /* a duplicate name keeps its first number */
         uint32_t id = intern(&names, graph->nodes[i].name);
         ok = id != INTERN_NONE &&
              (id == i || intern(&names, (struct str){ number, (size_t)n }) != INTERN_NONE);

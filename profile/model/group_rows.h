@@ -1,4 +1,4 @@
-/* Private to the profile room: groups in the making. */
+/* Private to the profile room: groups that are being built. */
 #ifndef SYMTAPE_PROFILE_MODEL_GROUP_ROWS_H
 #define SYMTAPE_PROFILE_MODEL_GROUP_ROWS_H
 
@@ -10,7 +10,7 @@ struct group_rows {
     struct intern keys;
 };
 
-/* The row of a key; NULL when memory ran out. Valid until the next one. */
+/* Returns the row of a key, valid until the next call, or NULL when memory ran out. */
 struct profile_group *group_row(struct group_rows *rows, struct str key);
 
 bool groups_by_stack(struct profile_build *b, struct group_rows *rows);

@@ -1,4 +1,4 @@
-/* Costs by user stack: the user's frames, from the program's main file to the line. */
+/* Groups costs by user stack: the user's frames, from the program's main file to the line. */
 #include "profile/model/group_rows.h"
 #include "trace/events/user_line.h"
 
@@ -9,7 +9,7 @@ struct stack_grouper {
     struct group_rows *rows;
     const struct build_input *in;
     vec_of(struct group_frame)
-    frames; /* of the stack at hand, outermost first */
+    frames; /* of the current stack, outermost first */
     struct buf key;
 };
 
@@ -19,7 +19,7 @@ static void put_text(struct buf *key, struct str text)
     buf_put(key, text);
 }
 
-/* The row of the frames at hand; *ret is NULL where there is none. */
+/* Finds the row of the current frames; *ret is NULL if there are none. */
 static bool find_stack_row(struct stack_grouper *s, struct profile_group **ret)
 {
     *ret = NULL;

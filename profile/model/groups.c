@@ -93,7 +93,7 @@ enum { KEYS = 6 };
 
 struct sort_group {
     struct profile_group group;
-    uint64_t keys[KEYS]; /* falling */
+    uint64_t keys[KEYS]; /* sorted in descending order */
     size_t index;
 };
 

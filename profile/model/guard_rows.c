@@ -1,4 +1,4 @@
-/* Guards by user line and class, by expression, and by symbol. */
+/* Counts guards by user line and class, by expression, and by symbol. */
 #include "profile/model/build.h"
 #include "trace/events/user_line.h"
 
@@ -7,7 +7,7 @@ struct guard_grouper {
     struct intern exprs;       /* expression -> number */
     struct intern eval_exprs;  /* expression of a guard proper -> row in b->guard_exprs */
     struct intern rows;        /* (expression, kind, class, file, line) -> row in b->guard_rows */
-    struct intern per_line;    /* (expression, file, line): told apart already */
+    struct intern per_line;    /* (expression, file, line) that were counted */
     struct intern per_attempt; /* (input, attempt, expression) */
     struct intern symbols;     /* symbol -> row in b->guard_symbols */
     bool failed;               /* memory ran out in a callback */
@@ -32,7 +32,7 @@ static bool guard_place(struct guard_grouper *g, const struct build_input *in,
     return ret->file != INTERN_NONE;
 }
 
-/* True and *fresh when it was never seen. */
+/* Adds a key and sets *fresh if it is new; returns false when memory ran out. */
 static bool is_fresh(struct intern *seen, struct str key, bool *fresh)
 {
     size_t before = seen->texts.n;
@@ -93,7 +93,7 @@ static void count_symbol(void *user, struct str symbol)
     g->b->guard_symbols.v[row].guards++;
 }
 
-/* What only counts for a guard proper, neither suppressed nor deferred. */
+/* Counts a guard that is neither suppressed nor deferred. */
 static bool count_guard(struct guard_grouper *g, uint32_t input, const struct guard *guard,
                         const struct guard_row_place *place)
 {

@@ -4,8 +4,8 @@
 
 enum {
     CODE_COLUMNS = 70,  /* of a source line in a sentence */
-    TEXT_COLUMNS = 110, /* of somebody else's message */
-    LONG_GUARD = 1000,  /* characters: an expression that slows down all that looks at it */
+    TEXT_COLUMNS = 110, /* of a message of PyTorch */
+    LONG_GUARD = 1000,  /* characters: an expression that slows down each function that reads it */
     WORTH_PERCENT = 5   /* a share below this makes no headline */
 };
 
@@ -44,7 +44,7 @@ static void put_compile_name(struct buf *out, const struct profile *p, uint32_t 
     buf_putc(out, ')');
 }
 
-/* The innermost phase that was still open in a compile, PROFILE_NONE when there is none. */
+/* Returns the innermost phase that was still open in a compile, or PROFILE_NONE. */
 static uint32_t open_phase(const struct profile *p, uint32_t compile)
 {
     uint32_t found = PROFILE_NONE;
@@ -292,7 +292,8 @@ static void guards(const struct profile *p, struct buf *out)
     }
 }
 
-/* The next part by falling time after `last` (PHASE_PARTS: the first); PHASE_PARTS at the end. */
+/* Returns the part with the next smaller time after `last` (PHASE_PARTS: the greatest), or
+ * PHASE_PARTS at the end. */
 static int next_phase_part(const struct profile *p, int last)
 {
     const int64_t *ns = p->phases.part_ns;

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* `value` in the largest of the units, 1000 apart, that leaves a number of at least 1. */
+/* Formats `value` in the largest of the units, 1000 apart, in which it is at least 1. */
 static const char *with_unit(char *text, double value, const char *const *units, size_t n_units)
 {
     size_t unit = 0;

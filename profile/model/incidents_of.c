@@ -1,4 +1,4 @@
-/* Restarts, recompiles, graph breaks, failures and cache events of what was asked for. */
+/* Selects restarts, recompiles, graph breaks, failures and cache events. */
 #include "profile/model/build.h"
 
 static bool file_asked(const struct profile_build *b, struct str file)
@@ -111,7 +111,8 @@ static bool add_caches(struct profile_build *b, const struct build_input *in)
     return true;
 }
 
-/* While compiling it is a phase; what is left for the first call is in the run-time metrics. */
+/* Sums up the time of autotuning: phases while compiling, and the run-time metrics for the first
+ * call. */
 static void time_autotuning(struct profile_build *b)
 {
     int64_t *sum = &b->profile.autotuning_ns;
@@ -126,7 +127,7 @@ static void time_autotuning(struct profile_build *b)
                 build_add_ns(&runtime, m->values[METRIC_RUNTIME_TRITON_AUTOTUNE]);
         }
     }
-    if (runtime > *sum) /* the phases of those calls, where they were recorded, are the same work */
+    if (runtime > *sum) /* phases of those calls, if they were recorded, are the same work */
         *sum = runtime;
 }
 

@@ -8,7 +8,7 @@ static bool file_asked(const struct line_table *table, struct str file)
     return asked.n == 0 || str_find(file, asked) < file.n;
 }
 
-/* The first text stays: the log may know a line's code in one place and not in another. */
+/* Sets a text unless it is set: a log may contain a line's code in one place and not in another. */
 static void fill_in(struct line_table *table, struct str *field, struct str text, bool *ok)
 {
     if (field->n > 0 || text.n == 0)
@@ -17,7 +17,7 @@ static void fill_in(struct line_table *table, struct str *field, struct str text
     *ok = *ok && field->p;
 }
 
-/* Row of a line, LINE_NOBODY when memory ran out. */
+/* Returns the row of a line, or LINE_NOBODY when memory ran out. */
 static uint32_t line_row(struct line_table *table, bool library, struct str file, uint32_t line)
 {
     struct profile_build *b = table->b;
@@ -63,7 +63,8 @@ const struct location *line_table_location(const struct graph *graph, uint32_t l
 {
     const struct location *inner = &graph->locations[location], *at = inner;
     for (uint32_t left = graph->n_locations; torch_is_own_file(at->file); left--) {
-        if (at->caller >= graph->n_locations || left == 0) /* a loop cannot be, but files lie */
+        if (at->caller >= graph->n_locations ||
+            left == 0) /* a valid file has no cycle here, but a hostile one may */
             return inner;
         at = &graph->locations[at->caller];
     }

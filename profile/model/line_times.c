@@ -1,5 +1,5 @@
-/* Guards, symbols and specializations of user lines, and the estimate of their time. profile.h says
- * what the estimate is worth. */
+/* Guards, symbols and specializations of user lines, and the estimate of their time. profile.h
+ * explains the accuracy of the estimate. */
 #include "profile/model/line_table.h"
 
 #define DAY_US INT64_C(86400000000)
@@ -8,11 +8,11 @@ struct time_estimate {
     struct profile_build *b;
     struct line_table *lines;
     const struct build_input *in;
-    stack_id *user_stacks;  /* by record: of guards, symbols and specializations; 0 */
+    stack_id *user_stacks;  /* by record: the stacks of guards, symbols and specializations; 0 */
     unsigned char *backend; /* by record: 'B' or 'E' of a phase without user lines; 0 */
 };
 
-/* Rows of the user's line and of PyTorch's, NULL where there is none. Valid until the next one. */
+/* The rows of the user's line and of PyTorch's, or NULL. Valid until the next one is found. */
 struct line_pair {
     struct profile_line *user, *library;
 };
@@ -110,8 +110,8 @@ static int64_t gap_ns(const struct trace *trace, uint32_t from, uint32_t to)
     return us > 0 ? us * 1000 : 0;
 }
 
-/* Records that are part of the work which the next record with a user line reports: Dynamo
- * describes a tensor before it makes symbols of its sizes. */
+/* Returns whether a record is part of the work that the next record with a user line completes:
+ * Dynamo describes a tensor before it makes symbols of its sizes. */
 static bool leads_up(enum event event)
 {
     return event == EVENT_DESCRIBE_STORAGE || event == EVENT_DESCRIBE_TENSOR ||
@@ -139,7 +139,7 @@ static bool estimate_attempt(struct time_estimate *e, uint32_t index)
 {
     const struct trace *trace = e->in->trace;
     const struct attempt *attempt = &trace->attempts[index];
-    uint32_t backend = 0; /* phases without user lines that are open */
+    uint32_t backend = 0; /* open phases without user lines */
     int64_t ns = 0;
     for (uint32_t i = 0; i < attempt->n_records; i++) {
         uint32_t record = attempt->records[i];

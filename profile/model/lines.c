@@ -81,7 +81,8 @@ static int (*order_of(enum profile_sort sort))(const void *, const void *)
     }
 }
 
-/* `follow` is the index of a line to find again, or PROFILE_NONE. */
+/* Sorts lines. `follow` is the index of a line whose new index is returned in it, or
+ * PROFILE_NONE. */
 static bool sort_lines(struct profile_build *b, struct profile_line *lines, size_t n,
                        uint32_t *follow)
 {

@@ -1,4 +1,4 @@
-/* Calls by level and operator, and the nodes of user lines, from the graphs. */
+/* Counts calls by level and operator, and the nodes of user lines, in the graphs. */
 #include "profile/model/line_table.h"
 
 struct operator_counter {
@@ -9,9 +9,9 @@ struct operator_counter {
     struct err *err;
 };
 
-/* Which graph of a level counts where PyTorch prints several forms of it: the highest; 0 is none.
+/* Ranks the forms of a graph that PyTorch prints for one level: the highest counts; 0 is none.
  * Dynamo's and AOTAutograd's levels are those of their own events: before_joint_graph, for one, is
- * what Inductor's joint passes start from, in inference too. */
+ * the input of Inductor's joint passes, also in inference. */
 static unsigned form_rank(const struct graph_ref *ref)
 {
     if (ref->is_event)
@@ -77,7 +77,7 @@ static bool count_nodes(struct operator_counter *c, const struct graph *graph,
     return true;
 }
 
-/* The argument of count_visited() for a graph. */
+/* The argument of count_visited(). */
 struct operator_visit {
     struct operator_counter *c;
     const struct graph_ref *ref;
@@ -133,7 +133,7 @@ static bool count_input_ops(struct operator_counter *c, const struct build_input
     return ok;
 }
 
-/* Names in the order of the alphabet break ties, so that the order does not hang on the log's. */
+/* Ties are broken by name, so that the order does not depend on the log's. */
 struct sort_row {
     struct profile_operator_row row;
     struct str name;

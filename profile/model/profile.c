@@ -36,7 +36,7 @@ static bool read_profile_inputs(struct profile_build *b, struct trace *const *tr
     return true;
 }
 
-/* Option texts are the caller's; a profile outlives them. */
+/* Copies the texts of the options, which are the caller's: a profile outlives them. */
 static bool copy_profile_options(struct profile_build *b, const struct profile_options *options)
 {
     struct profile_options *kept = &b->profile.options;

@@ -1,26 +1,26 @@
-/* The profile room's manual: where a compile's time, guards and operators went, from what PyTorch
- * recorded. Nothing is run again.
+/* The manual of the profile room. A profile says where a compile's time, guards and operators went,
+ * from the records of PyTorch. Nothing is run again.
  *
  *     struct profile *profile = profile_build(inputs, n_inputs, &options, &err);
  *     report_text(profile, &report_options, &out);           see profile/report/report.h
  *     profile_free(profile);
  *
  * A profile is built once, from one or more open traces, and then only read. It borrows the traces:
- * close them after it. All times are nanoseconds. Counts are of everything that was recorded;
- * `kept` counts those of it that belong to last attempts, the rest was thrown away by restarts.
+ * close them after it. All times are nanoseconds. Counts include everything that was recorded;
+ * `kept` counts those in last attempts. The rest was thrown away by restarts.
  *
  * Which times are measured and which are not:
  *   phases    measured by PyTorch (chromium events), exact to 0.25 us.
  *   compiles  measured by PyTorch (entire_frame_compile_time_s, or the phase of that name). Of a
  *             compile that never ended: from its first record to the log's last.
- *   lines     ESTIMATED. The time between two records of an attempt is given to the user line of
- *             the second, because what is recorded there is the end of some work on that line;
+ *   lines     ESTIMATED. The time between two records of an attempt is attributed to the user line
+ *             of the second, because what is recorded there is the end of some work on that line;
  *             records that describe tensors count with the record that follows them. A gap is left
  *             out (unattributed_ns) when its second record names no user line, and while a phase is
- *             open in which no user line is worked on (marked in
- * profile/model/phases/phase_names.def: Inductor, code generation, autotuning, building guards).
- * Some versions stamp records in whole milliseconds, and writing the log is part of every gap. Good
- * for ranking lines, not for adding up. */
+ *             open in which PyTorch works on no user line (phases/phase_names.def marks them:
+ *             Inductor, code generation, autotuning, building guards).
+ * Some versions of PyTorch stamp records in whole milliseconds, and writing the log is part of
+ * every gap, so the estimate serves to rank lines and not to add up their times. */
 #ifndef SYMTAPE_PROFILE_MODEL_PROFILE_H
 #define SYMTAPE_PROFILE_MODEL_PROFILE_H
 
@@ -35,10 +35,10 @@
 
 #define PROFILE_NONE UINT32_MAX
 
-/* ---- What is asked for ---- */
+/* ---- Options ---- */
 
-/* What tables are sorted by; one that has no such column keeps the order of PROFILE_BY_TIME. The
- * tree of phases always has the slowest first. */
+/* The order of tables; one without such a column keeps the order of PROFILE_BY_TIME. In the tree of
+ * phases the slowest is always first. */
 enum profile_sort {
     PROFILE_BY_TIME,       /* phases: exclusive; lines: estimated; operators and guards: count */
     PROFILE_BY_INCLUSIVE,  /* phases */
@@ -47,19 +47,19 @@ enum profile_sort {
     PROFILE_BY_SYMBOLS,    /* lines */
     PROFILE_BY_NAME,       /* phases, operators; lines: file and line; guards: expression */
     PROFILE_BY_DISPATCHES, /* costs of operators, and lines: real ones, else replayed */
-    PROFILE_BY_EXPRS       /* the same: expressions that were built in the replay */
+    PROFILE_BY_EXPRS       /* the same, by expressions that the replay built */
 };
 
 struct profile_options {
     struct str compile;   /* only this compile ("0/0") or attempt ("0/0_1"); "" for all */
     struct str recording; /* only recordings of this name; "" for all */
-    struct str file;      /* only user lines whose file holds this text; "" for all */
+    struct str file;      /* only user lines whose file contains this text; "" for all */
     enum profile_sort sort;
     bool no_graphs; /* leave graphs unparsed: no operators, no nodes of lines */
-    bool replay;    /* walk the graphs through the shape engine, for the replayed costs */
+    bool replay;    /* replay the graphs in the shape engine, for the replayed costs */
     uint32_t jobs;  /* of the replay; 0: one */
     const struct custom_rules *rules; /* of custom operators; NULL */
-    bool by[PROFILE_BYS];             /* groups to make */
+    bool by[PROFILE_BYS];             /* the groups to build */
 };
 
 /* ---- Recordings and compiles ---- */
@@ -67,13 +67,13 @@ struct profile_options {
 struct profile_recording {
     uint32_t input, recording; /* which trace, and index into its recordings */
     struct str name;           /* with several traces: "runs/bert.tape@rank0" */
-    struct str short_name;     /* for reading, without folders: "bert.tape@rank0" */
+    struct str short_name;     /* without folders, for a reader */
     int64_t rank;              /* -1: not distributed */
     uint32_t n_compiles, n_attempts, n_graphs, n_guards;
     uint32_t n_restarts, n_recompiles, n_breaks, n_failures, n_unfinished;
     uint64_t n_records;
-    int64_t compile_ns;   /* all its compiles */
-    int64_t restarted_ns; /* of that, attempts that were thrown away */
+    int64_t compile_ns;   /* of all its compiles */
+    int64_t restarted_ns; /* of that, the time of attempts that were thrown away */
 };
 
 struct profile_compile {
@@ -81,12 +81,12 @@ struct profile_compile {
     uint32_t first_attempt, last_attempt, n_attempts; /* in its trace */
     struct str id;                                    /* "0/0" */
     enum attempt_status status;                       /* of the last attempt */
-    struct str function, file; /* the frame that was compiled; "" when not recorded */
+    struct str function, file; /* of the compiled frame; "" if not recorded */
     uint32_t line;
     int64_t ns, restarted_ns;
     uint64_t n_records;
     uint32_t n_graphs, n_guards, n_symbols, n_specializations;
-    /* Calls in the graphs of the last attempt and of those before it: how the program expands. */
+    /* Calls in the graphs of the last attempt, and of those before it. */
     uint64_t calls[GRAPH_KINDS], thrown_calls[GRAPH_KINDS];
 };
 
@@ -99,20 +99,20 @@ enum phase_part {
     PHASE_PARTS
 };
 
-/* A node of the call tree of phases, over all threads and compiles: the same name at the same place
- * is one node. Where phases overlap without nesting, each instant belongs to the one that began
- * last; a phase that outlives the one around it goes on beside it. So the exclusive times of a tree
+/* A node of the call tree of phases, over all threads and compiles: equal names with equal parents
+ * are one node. Where phases overlap without nesting, each instant belongs to the one that began
+ * last; a phase that outlives its parent continues as its sibling. So the exclusive times of a tree
  * add up to the inclusive times of its roots. */
 struct phase_node {
     uint32_t name;                              /* in profile->names */
     uint32_t parent, first_child, next_sibling; /* or PROFILE_NONE; slowest sibling first */
-    uint64_t calls;                             /* that began here */
-    uint64_t unfinished;                        /* of those, without an end */
+    uint64_t calls;                             /* phases that began here */
+    uint64_t unfinished;                        /* of those, phases without an end */
     int64_t inclusive_ns, exclusive_ns;
 };
 
-/* A name wherever it occurs. A phase inside itself counts once in inclusive_ns, which is thus never
- * above the time that there was. */
+/* The total of all phases of one name. A phase inside itself counts once in inclusive_ns, which
+ * therefore never exceeds the elapsed time. */
 struct phase_total {
     uint32_t name;
     uint64_t calls, unfinished;
@@ -126,18 +126,18 @@ struct phase_by_compile {
     int64_t inclusive_ns, exclusive_ns;
 };
 
-/* One phase, once. */
+/* One run of a phase. */
 struct phase_span {
     uint32_t name;
     uint32_t recording;        /* index into profile->recordings */
     uint32_t compile, attempt; /* index into profile->compiles, or PROFILE_NONE; in its trace */
-    uint32_t track;            /* threads and asynchronous works, numbered over the profile */
-    uint32_t record;           /* where it began, in its trace */
+    uint32_t track;            /* threads and asynchronous events, numbered over the profile */
+    uint32_t record;           /* where it began */
     uint64_t pid, tid;         /* as recorded */
     int64_t start_ns, end_ns;  /* since the epoch */
-    bool unfinished;   /* no end recorded: end_ns is that of what is around it, or the log's last */
-    bool open;         /* unfinished, and so is all around it: where the process was stopped */
-    bool async;        /* ran beside its thread ("b" and "e" events) */
+    bool unfinished;   /* no end was recorded: end_ns is that of its parent, or of the log */
+    bool open;         /* unfinished, as are all its parents: where the process was stopped */
+    bool async;        /* asynchronous ("b" and "e" events) */
     struct str detail; /* which function or kernel; "" */
 };
 
@@ -148,22 +148,23 @@ struct profile_phases {
     uint32_t n_totals;
     const struct phase_by_compile *by_compile; /* by compile, then exclusive time */
     uint32_t n_by_compile;
-    const struct phase_span *spans; /* by track, then start; those around others first */
+    const struct phase_span *spans; /* by track, then start; outer ones first */
     uint32_t n_spans;
-    const uint32_t *unfinished; /* spans without an end, the outermost of the longest first */
+    const uint32_t *unfinished; /* spans without an end, the longest first */
     uint32_t n_unfinished;
     uint64_t stray_ends;          /* ends without a beginning */
-    uint64_t unreadable;          /* events that could not be read, or bear no time */
+    uint64_t unreadable;          /* events that could not be read, or without a time */
     int64_t part_ns[PHASE_PARTS]; /* exclusive time by part of the compiler */
     int64_t total_ns;             /* inclusive time of all roots */
 };
 
 const char *phase_part_title(enum phase_part part);
-/* Part of a phase by its name; PHASE_OTHER when its name tells none. */
+/* Returns the part of the compiler that a phase belongs to, or PHASE_OTHER if its name determines
+ * none. */
 enum phase_part phase_part_of(struct str name);
-/* What a phase does, for a newcomer; "" when its name is not one we know. */
+/* Returns a description of a phase, or "" if its name is not known. */
 const char *phase_meaning(struct str name);
-/* Is no user line worked on while this phase is the innermost one? */
+/* Returns whether PyTorch works on no user line while this phase is the innermost one. */
 bool phase_is_backend(struct str name);
 
 /* ---- Operators ---- */
@@ -174,8 +175,8 @@ struct profile_operator_row {
     uint64_t calls, kept; /* in all graphs of the level; in those of last attempts */
 };
 
-/* One graph stands for a level of an attempt where PyTorch prints it before and after its passes:
- * the last form. */
+/* Calls by operator. If PyTorch prints several forms of a graph for one level of an attempt, before
+ * and after its passes, the last form counts. */
 struct profile_operators {
     const struct profile_operator_row *rows; /* by level, then calls */
     uint32_t n_rows;
@@ -187,14 +188,14 @@ struct profile_operators {
 
 /* ---- User lines ---- */
 
-/* A line of the user's program: the innermost frame outside PyTorch's own files, which is what the
- * "# File:" comments of graphs name too. In library_lines: the innermost frame, where that is in
- * one of PyTorch's files. */
+/* A line of the user's program: the innermost frame outside PyTorch's own files, which is also the
+ * line in the "# File:" comments of graphs. In library_lines it is the innermost frame if that is
+ * in one of PyTorch's files. */
 struct profile_line {
     uint32_t file; /* in profile->names */
     uint32_t line;
     struct str function, code;
-    uint64_t nodes[GRAPH_KINDS], kept_nodes[GRAPH_KINDS]; /* of library_lines: 0 */
+    uint64_t nodes[GRAPH_KINDS], kept_nodes[GRAPH_KINDS]; /* 0 in library_lines */
     uint64_t guards, kept_guards;
     uint64_t symbols, specializations;
     int64_t estimated_ns, kept_estimated_ns;
@@ -207,7 +208,7 @@ struct profile_lines {
     const struct profile_line *library_lines;
     uint32_t n_library_lines;
     int64_t estimated_ns, unattributed_ns;
-    /* The longest single gap that was given to a line; PROFILE_NONE when there is none. */
+    /* The longest single gap that was attributed to a line; PROFILE_NONE if there is none. */
     int64_t longest_ns;
     uint32_t longest_line, longest_trace, longest_record;
 };
@@ -223,16 +224,16 @@ struct guard_row {
     uint64_t count, kept;
 };
 
-/* One expression, from anywhere (GUARD_EVAL only). */
+/* One expression, over all lines (GUARD_EVAL only). */
 struct guard_expr {
     struct str expr;
     uint64_t count, kept;
-    uint32_t n_lines; /* user lines that ask for it */
+    uint32_t n_lines; /* user lines that evaluate it */
 };
 
 struct guard_symbol {
     struct str symbol;
-    uint64_t guards; /* GUARD_EVAL records that name it */
+    uint64_t guards; /* GUARD_EVAL records that contain it */
 };
 
 struct profile_guards {
@@ -246,13 +247,13 @@ struct profile_guards {
     uint64_t by_class[GUARD_CLASSES]; /* of GUARD_EVAL */
     uint64_t kept;                    /* of GUARD_EVAL */
     uint64_t longest;                 /* bytes of the longest expression of them */
-    uint64_t duplicates; /* GUARD_EVAL records whose expression their attempt had before */
+    uint64_t duplicates; /* GUARD_EVAL records whose expression occurred before in their attempt */
 };
 
 /* ---- Incidents, as in trace/events/incidents.h and trace/events/caches.h ---- */
 
-/* `compile` is an index into profile->compiles, or PROFILE_NONE; the attempt is that in its trace,
- * or TRACE_NONE. */
+/* Where an incident was recorded. `compile` is an index into profile->compiles, or PROFILE_NONE;
+ * the attempt is that in its trace, or TRACE_NONE. */
 struct profile_where {
     uint32_t recording, compile, attempt;
 };
@@ -268,7 +269,7 @@ struct profile_recompile {
 struct profile_break {
     struct profile_where where;
     const struct graph_break *is;
-    int64_t caused_ns; /* what the compiles took that it caused */
+    int64_t caused_ns; /* the time of the compiles that it caused */
 };
 struct profile_failure {
     struct profile_where where;
@@ -281,14 +282,14 @@ struct profile_cache {
 
 /* ---- Several recordings side by side ---- */
 
-/* Something about a compile that is not the same in all recordings. */
+/* A property of a compile that differs between recordings. */
 struct profile_difference {
     struct str compile;
     /* "present" (0 or 1: not all have such a compile), "attempts", "status" (enum attempt_status),
      * "graphs", "guards", "symbols", "specializations", "ns" (only when it differs by more than
      * 10 ms and a tenth of the greatest: times are never the same twice) */
     const char *what;
-    const int64_t *values; /* one for each recording; PROFILE_ABSENT where it has no such compile */
+    const int64_t *values; /* one for each recording; PROFILE_ABSENT if it has no such compile */
 };
 #define PROFILE_ABSENT INT64_MIN
 
@@ -302,7 +303,7 @@ struct profile {
     uint32_t n_names;
     const struct profile_recording *recordings;
     uint32_t n_recordings;
-    uint32_t slowest; /* recording with the most compile time; PROFILE_NONE when there is none */
+    uint32_t slowest; /* the recording with the most compile time; PROFILE_NONE if there is none */
     const struct profile_compile *compiles; /* in the order in which they began */
     uint32_t n_compiles;
     int64_t compile_ns, restarted_ns; /* of all recordings */
@@ -332,12 +333,13 @@ struct profile {
     uint32_t n_differences;
 };
 
-/* NULL with err set: ERR_USAGE when a filter names nothing that is there; memory; the tape. */
+/* Builds a profile. Returns NULL with err set: ERR_USAGE if a filter selects nothing, out of
+ * memory, an unreadable tape. */
 struct profile *profile_build(struct trace *const *traces, uint32_t n_traces,
                               const struct profile_options *options, struct err *err);
 void profile_free(struct profile *profile); /* NULL is fine */
 
-/* Nodes of a line over all levels. */
+/* Returns the number of a line's nodes over all levels. */
 static inline uint64_t profile_line_nodes(const struct profile_line *line)
 {
     uint64_t sum = 0;

@@ -1,13 +1,13 @@
-/* What operators cost, really and in the replay. Where nothing was recorded deeply, or nothing
- * replayed, JSON has null for those fields. */
+/* Sections: costs of operators, real and replayed. Without a deep recording, or without a replay,
+ * JSON has null for those fields. */
 #include "profile/model/format.h"
 #include "profile/report/section.h"
 
 /* ---- Operators ---- */
 
-enum { REAL, REPLAYED }; /* the tables of text: one of them is shown */
+enum { REAL, REPLAYED }; /* the tables of text, of which one is shown */
 
-/* Counts by how many dispatches they were inside of, without the zeros at the end. */
+/* Writes counts by the number of dispatches around them, without the zeros at the end. */
 static void json_depths(const void *context, const void *at, struct json_writer *w, const char *key)
 {
     const uint64_t *by_depth = at;

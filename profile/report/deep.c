@@ -1,4 +1,4 @@
-/* Work around operators, uses of sizes and memory of phases, as a deep recording has them. */
+/* Sections: work around operators, uses of sizes and memory of phases, from a deep recording. */
 #include "profile/model/format.h"
 #include "profile/report/section.h"
 
@@ -15,7 +15,7 @@ static const struct field PROCESS[] = {
     { "ended", MEMBER(struct deep_process, ended) },
 };
 static const struct fields PROCESS_VALUES = FIELDS_OF(PROCESS);
-/* The profile has them as an array of pointers. */
+/* The profile has an array of pointers to processes. */
 static const struct field PROCESS_POINTER = { .group = &PROCESS_VALUES, .reach = reach_pointer };
 static const struct fields PROCESS_FIELDS = { &PROCESS_POINTER, 1 };
 

@@ -70,7 +70,7 @@ static const void *at_offset(const void *item, const struct field *field)
     return (const char *)item + field->offset;
 }
 
-/* What a group is of; NULL where there is none. */
+/* Returns the record that a group describes, or NULL if there is none. */
 static const void *reach_group(const struct field *group, const void *context, const void *item)
 {
     const void *at = at_offset(item, group);
@@ -206,7 +206,7 @@ static void place_columns(struct text_table *t, const struct fields *fields, uns
     }
 }
 
-/* Places that no field has are no columns. */
+/* Removes places that no field has. */
 static void close_up(struct text_table *t)
 {
     size_t n = 0;

@@ -1,22 +1,22 @@
-/* A kind of record, described once: a table of fields, from which its object in JSON and its rows
+/* A kind of record, described once by a table of fields, from which its object in JSON and its rows
  * in text and Markdown are made.
  *
  *     static const struct field CALLS[] = {
  *         { "op", MEMBER(struct call, op), TEXT(2, "operator", TEXT, 0) },
  *         { "calls", MEMBER(struct call, calls), TEXT(1, "calls", COUNT, 0) },
- *         { "ns", MEMBER(struct call, ns) },                       only in JSON: it has no place in
- * text { NULL, .cell = put_share, TEXT(3, "share", RATIO, 1) }, only in text: it has no key
+ *         { "ns", MEMBER(struct call, ns) },                      no place in text: only in JSON
+ *         { NULL, .cell = put_share, TEXT(3, "share", RATIO, 1) }, no key: only in text
  *     };
  *     static const struct fields FIELDS = FIELDS_OF(CALLS);
  *     fields_json_rows(&w, "calls", &FIELDS, context, ROWS(calls, n_calls));
  *
- * The rows of the table stand in the order of the JSON; a field's place in text is a number of its
- * own, since readers look for other things first. A record may have several tables in text (one of
- * a report, one in Markdown): a field has a place, title and unit in each. The kind of a value
- * decides how JSON writes it, the unit how a reader sees it.
+ * The order of the table is the order of the JSON; a field's place in text is a number of its own,
+ * since a reader looks for other things first. A record may have several tables in text (one in a
+ * report, one in Markdown): a field has a place, title and unit in each. The kind of a value
+ * determines how JSON writes it, the unit how text prints it.
  *
- * `context` is what a getter needs beside the record: the profile, the view. Nothing here is owned,
- * and failure is the buffer's. */
+ * `context` is what a getter needs beside the record: the profile, or the view. These structs own
+ * nothing, and failures are those of the buffer. */
 #ifndef SYMTAPE_PROFILE_REPORT_FIELDS_H
 #define SYMTAPE_PROFILE_REPORT_FIELDS_H
 
@@ -69,7 +69,7 @@ static inline struct datum datum_string(struct str string)
     return (struct datum){ .kind = DATUM_STRING, .as.string = string };
 }
 
-/* NULL is not known. */
+/* Returns a name as a value; NULL is null. */
 static inline struct datum datum_name(const char *name)
 {
     return name ? datum_string(str_of(name)) : datum_null();
@@ -102,13 +102,13 @@ static inline struct datum datum_place(struct str file, uint32_t line, struct st
 
 /* ---- Fields ---- */
 
-/* How a value looks in text. A value that is absent or null, and an empty string, is "-". */
+/* How text prints a value. A value that is absent or null, and an empty string, is "-". */
 enum unit {
     UNIT_WORD,   /* short texts and names; a bool is "yes" or "no" */
     UNIT_TEXT,   /* may be cut */
-    UNIT_LIST,   /* several texts, which may be cut; none are blank, not "-" */
+    UNIT_LIST,   /* several texts, which may be cut; an empty list is blank, not "-" */
     UNIT_PATH,   /* may be cut, and keeps its end; places */
-    UNIT_MARKUP, /* words of ours, which Markdown may mark up */
+    UNIT_MARKUP, /* words of symtape, which Markdown may mark up */
     UNIT_COUNT,  /* "1,234"; 0 is "-" */
     UNIT_NUMBER, /* "1,234"; 0 is "0" */
     UNIT_DIGITS, /* "1234" */
@@ -121,7 +121,7 @@ enum unit {
 
 enum {
     FIELD_TABLES = 5,  /* tables of text that a record may have */
-    TEXT_COLUMNS = 16, /* columns that one may have */
+    TEXT_COLUMNS = 16, /* columns of one such table */
     FIELD_DEPTH = 3    /* groups within groups */
 };
 
@@ -132,17 +132,17 @@ struct fields {
 
 struct field {
     const char
-        *key;      /* in JSON; NULL: not there. Of a group: NULL is without an object of its own */
-    size_t offset; /* of what the functions are given, in the record */
+        *key; /* in JSON, or NULL if only in text; a group with NULL has no object of its own */
+    size_t offset; /* of the member that the functions are given */
     struct datum (*get)(const void *context, const void *at);
-    /* Instead of get(), where a value is more than one: appends printable text, nothing for "-";
-     * writes members, any number of them. */
+    /* Used instead of get() for more than one value: cell() appends printable text, nothing for
+     * "-"; json() writes any number of members. */
     void (*cell)(const void *context, const void *at, struct buf *out);
     void (*json)(const void *context, const void *at, struct json_writer *w, const char *key);
-    /* Or a group: the fields of another record, or of a part of this one. reach() gives it, NULL
-     * where there is none (null in JSON, "-" in text); without reach() it is at `offset`. With
-     * json(), only text is made of it: of a list, the columns of its first record. With cell(),
-     * only JSON: text has one column for all of it. */
+    /* A group: the fields of another record, or of a part of this one. reach() returns it, or NULL
+     * if there is none (null in JSON, "-" in text); without reach() it is at `offset`. With json(),
+     * the group is used for text only: for a list, the columns of its first record. With cell(), it
+     * is used for JSON only: text has one column for the whole group. */
     const struct fields *group;
     const void *(*reach)(const void *context, const void *at);
     struct field_place {
@@ -158,8 +158,8 @@ struct field {
         (array), sizeof(array) / sizeof *(array) \
     }
 
-/* A member, by its type; one that a function reads, of which it is given the address; the record
- * itself, given to a function. */
+/* Initializers of a field: a member read by its type; a member whose address a function is given;
+ * the record itself, given to a function. */
 #define MEMBER(record, member) \
     .offset = offsetof(record, member),             \
     .get = _Generic(((record *)NULL)->member,       \
@@ -174,18 +174,18 @@ struct field {
 #define CELL(function, record, member) .offset = offsetof(record, member), .cell = (function)
 #define JSON(function, record, member) .offset = offsetof(record, member), .json = (function)
 
-/* The fields of a member that is a struct, or a pointer to one. */
+/* Initializer of a group: the fields of a member that is a struct, or a pointer to one. */
 #define PART(fields, record, member) .group = &(fields), .offset = offsetof(record, member)
 #define BEHIND(fields, record, member) \
     .group = &(fields), .offset = offsetof(record, member), .reach = reach_pointer
 
-/* Its place in a table of text: in the first, or in any. */
+/* Initializer of a field's place in the first table of text, or in any table. */
 #define IN_TABLE(table, at, title, unit, spare) \
     .in_text[table] = { (at), (spare), UNIT_##unit, (title) }
 #define TEXT(at, title, unit, spare) IN_TABLE(0, at, title, unit, spare)
 
-/* A function for a table of fields, from an expression with `row`, the record or member, and `in`,
- * the context: a getter, what a group is of, and whether a record is wanted.
+/* Define a function for a table of fields by an expression with `row`, the record or member, and
+ * `in`, the context: a getter, the record of a group, and whether a record is shown.
  *
  *     GETTER(get_slow, struct call, datum_bool(row->ns > 1000000))
  *     GETTER_IN(get_name, struct profile, uint32_t, datum_string(in->names[*row])) */
@@ -212,7 +212,7 @@ struct datum get_name(const void *context, const void *at);
 struct datum get_i64(const void *context, const void *at);
 struct datum get_u64(const void *context, const void *at);
 struct datum get_u32(const void *context, const void *at);
-/* A time or count; null when it is negative, which stands for "not known". */
+/* Reads a time or count; negative means "not known" and becomes null. */
 struct datum get_known_i64(const void *context, const void *at);
 const void *reach_pointer(const void *context, const void *at);
 
@@ -221,46 +221,47 @@ const void *reach_pointer(const void *context, const void *at);
 /* Records in an array. */
 struct rows {
     const void *first;
-    size_t size; /* of one */
+    size_t size; /* of one record */
     uint32_t n;
     const uint32_t *order; /* NULL, or `n` indices into the array */
-    /* NULL, or whether to show this one. */
+    /* NULL, or returns whether to show a record. */
     bool (*wanted)(const void *context, const void *item);
 };
 #define ROWS(array, n_) ((struct rows){ .first = (array), .size = sizeof *(array), .n = (n_) })
 
 /* ---- JSON ---- */
 
-/* One member; in an array the key is NULL. */
+/* Writes one member; in an array the key is NULL. */
 void json_put_datum(struct json_writer *w, const char *key, const struct datum *value);
-/* The members of one record; its object is open. */
+/* Writes the members of one record, whose object is open. */
 void fields_json(const struct fields *fields, const void *context, const void *item,
                  struct json_writer *w);
-/* An array of objects, of at most `limit` (0: all). */
+/* Writes an array of objects, of at most `limit` rows (0: all). */
 void fields_json_rows(struct json_writer *w, const char *key, const struct fields *fields,
                       const void *context, const struct rows *rows, uint32_t limit);
 
 /* ---- Text and Markdown ---- */
 
-/* A table in the making. The table borrows the columns: it must not be moved. */
+/* A table that is being filled. It borrows the columns, so it must not be moved. */
 struct text_table {
     struct column columns[TEXT_COLUMNS];
     struct {
         const struct field *field;
         const struct field_place *place;
-        const struct field *groups[FIELD_DEPTH]; /* around it, the outermost first */
+        const struct field
+            *groups[FIELD_DEPTH]; /* the groups around the field, the outermost first */
         unsigned depth;
     } from[TEXT_COLUMNS];
     struct table table;
 };
 
-/* Releases nothing: the table is released by table_release(). */
+/* Sets up a table; table_release() releases it. */
 void text_table_init(struct text_table *t, const struct fields *fields, unsigned table);
-/* Of its columns only those at these places, in this order; a 0 ends the list. */
+/* Leaves only the columns at these places, in this order; a 0 ends the list. */
 void text_table_arrange(struct text_table *t, const unsigned char *places);
-/* The cells of one record. */
+/* Adds the cells of one record. */
 void text_table_row(struct text_table *t, const void *context, const void *item);
-/* At most `limit` rows (0: all); how many there are. */
+/* Adds at most `limit` rows (0: all) and returns how many rows there are. */
 uint32_t text_table_rows(struct text_table *t, const void *context, const struct rows *rows,
                          uint32_t limit);
 

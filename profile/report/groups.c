@@ -1,6 +1,6 @@
-/* --by: groups by operator, line, stack or module. Text has only columns that hold something, since
- * what is known of a group depends on what it is and on how the run was recorded. The context of
- * the fields is what the groups are made by; it is the number of their table in text, too. */
+/* Section: groups by operator, line, stack or module (--by). Text leaves out empty columns, since
+ * the numbers of a group depend on its kind and on how the run was recorded. The context of the
+ * fields is the kind of the groups, which is also the number of their table in text. */
 #include "profile/model/format.h"
 #include "profile/report/section.h"
 
@@ -18,7 +18,7 @@ static const struct field FRAME[] = {
 };
 static const struct fields FRAME_FIELDS = FIELDS_OF(FRAME);
 
-/* Operators and modules have a name, the others have frames. */
+/* Returns whether groups of this kind have a name (operators, modules); the others have frames. */
 static bool has_group_name(const void *context)
 {
     return by_of(context) == PROFILE_OP || by_of(context) == PROFILE_MODULE;
@@ -57,7 +57,7 @@ static void cell_frames(const void *context, const void *at, struct buf *out)
     }
 }
 
-/* Counts with everything below, of modules only. */
+/* Counts that include inner modules; only modules have them. */
 GETTER_IN(get_total, void, void, by_of(in) == PROFILE_MODULE ? get_u64(in, row) : datum_absent())
 
 #define IN_ALL(at, title, unit)                                                           \

@@ -1,4 +1,4 @@
-/* Guards by line and class, by expression and by symbol. */
+/* Sections: guards by line and class, by expression and by symbol. */
 #include "profile/model/format.h"
 #include "profile/report/section.h"
 

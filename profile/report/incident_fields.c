@@ -142,7 +142,7 @@ const struct fields failure_fields = FIELDS_OF(FAILURE);
 GETTER(get_cache, enum cache_kind, datum_name(cache_kind_name(*row)))
 GETTER(get_result, enum cache_state, datum_name(cache_state_name(*row)))
 
-/* Only a name that says more than the cache and the result do. */
+/* Returns the name if it says more than the cache and the result do. */
 static struct datum get_odd_name(const void *context, const void *at)
 {
     const struct cache_event *event = at;

@@ -1,6 +1,6 @@
-/* Restarts, recompiles, graph breaks, failures and cache look-ups: the fields that say what each
- * was, for reports and views. Where it belongs (recording, compile, attempt) is the caller's, who
- * has these fields as a group. They need no context. */
+/* The fields of restarts, recompiles, graph breaks, failures and cache look-ups, for reports and
+ * views. The caller has these fields as a group in a record that adds the recording, compile and
+ * attempt. They need no context. */
 #ifndef SYMTAPE_PROFILE_REPORT_INCIDENT_FIELDS_H
 #define SYMTAPE_PROFILE_REPORT_INCIDENT_FIELDS_H
 
@@ -8,14 +8,14 @@
 #include "trace/events/caches.h"
 #include "trace/events/incidents.h"
 
-/* The tables of text that they stand in, which have columns of the caller's as well. */
+/* The tables of text with these fields, which have columns of the caller as well. */
 enum { INCIDENT_REPORT, INCIDENT_VIEW };
 
-/* Of struct restart, recompile, graph_break, failure and cache_event. */
+/* The fields of struct restart, recompile, graph_break, failure and cache_event. */
 extern const struct fields restart_fields, recompile_fields, break_fields, failure_fields,
     cache_fields;
 
-/* The ids of the compiles that a break caused, which its trace knows. */
+/* Writes the ids of the compiles that a break caused, from its trace. */
 void json_break_caused(struct json_writer *w, const char *key, const struct trace *trace,
                        const struct graph_break *graph_break);
 

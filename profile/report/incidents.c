@@ -1,4 +1,4 @@
-/* What was done twice or went wrong, and what caches did. */
+/* Sections: restarts, recompiles, graph breaks, failures and caches. */
 #include "profile/report/incident_fields.h"
 #include "profile/report/section.h"
 
@@ -10,7 +10,7 @@ static const struct trace *trace_of_incident(const struct profile *p,
     return p->traces[p->recordings[where->recording].input];
 }
 
-/* Null for a record that names no compile. */
+/* The attempt, or null for a record without a compile. */
 GETTER_IN(get_attempt, void, struct profile_where,
           row->attempt == TRACE_NONE
               ? datum_null()

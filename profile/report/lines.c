@@ -1,4 +1,4 @@
-/* User lines: what was compiled, asked for and made there. */
+/* Sections: user lines, with what was compiled, evaluated and made there. */
 #include "profile/model/format.h"
 #include "profile/report/section.h"
 
@@ -108,7 +108,7 @@ static void json_lines(struct report *r)
 
 const struct section section_lines = { .text = text_lines, .json = json_lines };
 
-/* ---- The same lines by what was made there ---- */
+/* ---- The same lines by allocated and saved memory ---- */
 
 static int64_t allocations(const struct profile *p, uint32_t i)
 {

@@ -1,4 +1,4 @@
-/* What graphs' tensors take, as estimated from their metas. */
+/* Section: memory of graphs' tensors, estimated from their metas. */
 #include "profile/report/section.h"
 
 /* ---- Nodes that are alive at a peak ---- */
@@ -14,7 +14,7 @@ static const struct field NODE[] = {
 };
 static const struct fields NODE_FIELDS = FIELDS_OF(NODE);
 
-/* Those of a graph: they stand in the order of their graphs. */
+/* Returns the rows of a graph's nodes, which are sorted by graph. */
 static struct rows nodes_of(const struct profile *p, uint32_t graph)
 {
     uint32_t first = 0, end;

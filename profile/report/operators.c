@@ -1,4 +1,4 @@
-/* Operators, and how calls multiply from level to level. */
+/* Sections: operators, and how calls multiply from level to level. */
 #include "profile/model/format.h"
 #include "profile/report/section.h"
 
@@ -12,7 +12,7 @@ static const struct fields OPERATOR_FIELDS = FIELDS_OF(OPERATOR);
 
 /* ---- Text: a table for each level ---- */
 
-/* "2 graphs, 17 calls" */
+/* Appends "2 graphs, 17 calls". */
 static void put_graphs_and_calls(struct buf *out, uint64_t graphs, uint64_t calls)
 {
     format_plural(out, graphs, "graph");
@@ -77,7 +77,8 @@ const struct section section_operators = { .text = text_operators, .json = json_
 
 /* ---- Levels ---- */
 
-/* In milliseconds: what an operator of the ATen graphs took to compile in 2023 (systems.md B7). */
+/* A rule of thumb from 2023: the compile time of an operator of the ATen graphs, in
+ * milliseconds. */
 enum { RULE_OF_THUMB_MS = 20 };
 
 struct level {

@@ -1,4 +1,4 @@
-/* Phases: the tree, the same by name and by compile, and those that never ended. */
+/* Sections: phases as a tree, by name and by compile, and those that never ended. */
 #include "profile/model/format.h"
 #include "profile/report/section.h"
 
@@ -92,7 +92,7 @@ const struct section section_phases = {
 
 /* ---- The tree ---- */
 
-/* An index into the same list; null for a root. */
+/* Returns the index of the parent in the same list; null for a root. */
 static struct datum get_parent(const void *context, const void *at)
 {
     uint32_t parent = *(const uint32_t *)at;
@@ -136,7 +136,8 @@ static const struct field NODE[] = {
 };
 static const struct fields NODE_FIELDS = FIELDS_OF(NODE);
 
-/* Depth first, without what is too small to matter (half a percent) unless all was asked for. */
+/* Adds nodes depth first, without those that are too small to matter (half a percent) unless all
+ * rows are shown. */
 static uint32_t put_nodes(const struct report *r, struct text_table *t)
 {
     enum { DEEPEST = 30 };

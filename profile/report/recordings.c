@@ -1,4 +1,4 @@
-/* Recordings, compiles, and where recordings differ. */
+/* Sections: recordings, compiles, and differences between recordings. */
 #include "profile/model/format.h"
 #include "profile/report/section.h"
 
@@ -80,7 +80,7 @@ static void json_values(const void *context, const void *at, struct json_writer 
     json_close(w);
 }
 
-/* "rank0 3, rank1 4" */
+/* Appends the value of each recording: "rank0 3, rank1 4". */
 static void cell_difference_values(const void *context, const void *at, struct buf *out)
 {
     const struct profile *p = context;
@@ -149,7 +149,7 @@ static void cell_function(const void *context, const void *at, struct buf *out)
     format_place(out, c->file, c->line);
 }
 
-/* Calls of a level for each of Dynamo's. */
+/* Returns the calls of a level divided by those of Dynamo's graphs. */
 static struct datum calls_ratio(const struct profile_compile *c, uint64_t calls)
 {
     uint64_t dynamo = c->calls[GRAPH_DYNAMO];

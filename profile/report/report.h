@@ -1,4 +1,4 @@
-/* A profile written out. Each writer appends to a buffer; check out->failed at the end.
+/* Writers of profiles. Each appends to a buffer; check out->failed at the end.
  *
  *   text    for people: headlines first, then a table for each part
  *   json    "symtape.profile/1": all of it; every number an integer, times in nanoseconds
@@ -18,7 +18,7 @@ struct report_options {
     uint32_t limit; /* rows of a table, 0: all; of json: of phases, operators, lines, guards */
 };
 
-/* How many of `n` rows to show. */
+/* Returns how many of `n` rows to show. */
 static inline uint32_t report_shown(const struct report_options *options, uint32_t n)
 {
     return options->limit > 0 && n > options->limit ? options->limit : n;

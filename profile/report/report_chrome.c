@@ -5,23 +5,23 @@
 /* Viewers take complete events of one thread only if they nest. Phases of one track that overlap
  * without nesting go to lanes of their own, each a thread of the process that is the recording. */
 
-enum { MAX_LANES = 64 }; /* of a track; what overlaps even more goes to the last one */
+enum { MAX_LANES = 64 }; /* of a track; phases that overlap even more go to the last one */
 
 struct chrome_lane {
     vec_of(int64_t)
-    ends; /* of the phases that are open in it, the outermost first */
+    ends; /* the ends of its open phases, the outermost first */
 };
 
 struct chrome {
     const struct profile *p;
     struct json_writer w;
-    int64_t base_ns; /* times are written from here on, so that doubles hold them exactly */
+    int64_t base_ns; /* times are written relative to this, so that doubles hold them exactly */
     struct chrome_lane lanes[MAX_LANES];
     size_t n_lanes;
     uint64_t thread; /* the number of the track's first lane */
 };
 
-/* Microseconds with three digits: nanoseconds, exactly. */
+/* Writes nanoseconds exactly, as microseconds with three digits. */
 static void put_exact_us(struct chrome *c, const char *key, int64_t ns)
 {
     char text[40];
@@ -36,7 +36,7 @@ static bool lane_has_space(struct chrome_lane *lane, const struct phase_span *sp
     return lane->ends.n == 0 || span->end_ns <= lane->ends.v[lane->ends.n - 1];
 }
 
-/* The first lane of the track in which the phase nests. */
+/* Returns the first lane of the track in which the phase nests. */
 static size_t lane_for(struct chrome *c, const struct phase_span *span)
 {
     size_t i = 0;
@@ -133,7 +133,8 @@ static int64_t earliest(const struct profile *p)
     return ns;
 }
 
-/* HTA reads one file a rank and looks for its number here; of several recordings the first's. */
+/* Writes the rank: HTA reads one file for each rank and looks for its number here. Of several
+ * recordings the first counts. */
 static void put_distributed(struct chrome *c)
 {
     int64_t rank = c->p->n_recordings > 0 ? c->p->recordings[0].rank : 0;

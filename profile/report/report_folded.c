@@ -4,8 +4,8 @@
 
 #include "profile/model/format.h"
 
-/* Frames are parted by ';', lines by newlines, and the count follows the last blank; the first line
- * must not look like JSON or a comment to those who sniff. */
+/* Appends a frame. Frames are separated by ';', lines by newlines, and the count follows the last
+ * blank; the first line must not look like JSON or a comment to readers that detect the format. */
 static void put_folded_frame(struct buf *out, struct str name)
 {
     for (size_t i = 0; i < name.n; i++) {
@@ -17,7 +17,7 @@ static void put_folded_frame(struct buf *out, struct str name)
         buf_puts(out, "(unnamed)");
 }
 
-/* The frames from the root down; `path` has room for every ancestor. */
+/* Appends the frames from the root down; `path` has space for every ancestor. */
 static void put_phase_stack(const struct profile *p, uint32_t node, uint32_t *path, struct buf *out)
 {
     size_t depth = 0;
@@ -33,7 +33,7 @@ static void put_phase_stack(const struct profile *p, uint32_t node, uint32_t *pa
 struct folded_writer {
     struct buf text;
     vec_of(size_t)
-    ends; /* of its lines */
+    ends; /* the ends of its lines */
 };
 
 static void end_line(struct folded_writer *f, uint64_t count)
@@ -58,7 +58,7 @@ static void fold_phases(const struct profile *p, struct folded_writer *f)
 
 /* ---- Groups ---- */
 
-/* What a width stands for: the first of these that any group has. */
+/* Returns the weight of a group: the first of these numbers that any group has. */
 static uint64_t weight_of(const struct profile_group *g, int choice)
 {
     switch (choice) {
@@ -94,7 +94,7 @@ static void put_frames(const struct profile_group *g, struct buf *out)
     }
 }
 
-/* layer1.0.conv1 -> (model);layer1;0;conv1 */
+/* Appends a module's path as frames: "(model);layer1;0;conv1" for layer1.0.conv1. */
 static void put_module_path(struct str path, struct buf *out)
 {
     buf_puts(out, "(model)");
@@ -146,8 +146,8 @@ static void write_sorted(const struct folded_writer *f, struct buf *out)
     free(lines);
 }
 
-/* Each stack is one node, so equal stacks are added up already, but for names made equal by
- * put_frame(); readers add those. */
+/* Each stack is one node, so equal stacks are added up already, except those that
+ * put_folded_frame() makes equal; readers add those. */
 void report_folded(const struct profile *profile, struct buf *out)
 {
     struct folded_writer f = { .text = BUF_INIT };

@@ -4,7 +4,7 @@
 
 #include "profile/model/format.h"
 
-enum { INDENT = 2 }; /* of what stands below a title */
+enum { INDENT = 2 }; /* of the lines below a title */
 
 /* ---- Sections ---- */
 

@@ -1,32 +1,33 @@
 /* Private to the reports: a section, and what sections share.
  *
  * A section is a list of records of the profile (profile/report/fields.h describes a record) with
- * its key in JSON and its title in text; section_json() and section_text() write any of them. Where
- * a report says more than a list (sentences, a tree, a table for each level), text() or json() is a
- * function instead. report_text.c and report_json.c hold the order of the sections. */
+ * its key in JSON and its title in text; section_json() and section_text() write any of them. A
+ * report that is more than a list (sentences, a tree, a table for each level) has a function text()
+ * or json() instead. report_text.c and report_json.c define the order of the sections. */
 #ifndef SYMTAPE_PROFILE_REPORT_SECTION_H
 #define SYMTAPE_PROFILE_REPORT_SECTION_H
 
 #include "profile/report/fields.h"
 #include "profile/report/report.h"
 
-/* A report in the making, of either format. */
+/* A report that is being written, in either format. */
 struct report {
     const struct profile *p;
     const struct report_options *options;
     struct buf *out;
-    struct json_writer w; /* to `out`; of JSON only */
+    struct json_writer w; /* for JSON, which goes to `out` */
 };
 
 struct section {
     const char *key, *title; /* in JSON, in text */
     const struct fields *fields;
     size_t rows, n, size; /* PROFILE_ROWS */
-    /* NULL, or by what text sorts the rows, the greatest first. */
+    /* NULL, or the value by which text sorts the rows, the greatest first. */
     int64_t (*order)(const struct profile *profile, uint32_t i);
-    /* NULL, or whether a record belongs to the section; `context` is the profile. */
+    /* NULL, or returns whether a record belongs to the section; `context` is the profile. */
     bool (*wanted)(const void *context, const void *item);
-    bool limited, whole; /* --limit holds in JSON, too; it does not even hold in text */
+    bool limited,
+        whole; /* limited: --limit applies to JSON, too; whole: it does not apply to text either */
     void (*text)(struct report *r);
     void (*json)(struct report *r);
 };
@@ -50,16 +51,16 @@ extern const struct section section_summary, section_recordings, section_differe
 /* ---- Text ---- */
 
 void text_title(const struct report *r, const char *text);
-/* A table of at most `limit` rows (0: all) with its title; nothing without rows. Says how many rows
- * were left out. */
+/* Prints a table of at most `limit` rows (0: all) with its title, and how many rows were left out;
+ * nothing without rows. */
 void text_rows(const struct report *r, const char *title, const struct fields *fields,
                unsigned table, const struct rows *rows, uint32_t limit);
-/* Prints and releases a table; says how many of `n` rows are not in it. */
+/* Prints and releases a table, and reports how many of `n` rows are not in it. */
 void text_finish(const struct report *r, struct table *table, uint32_t n);
-/* Sentences, if any, wrapped below a title; releases their buffer. */
+/* Prints sentences, if any, wrapped below a title; releases their buffer. */
 void text_paragraph(const struct report *r, struct buf *text);
-/* The numbers 0 ... n-1, those of the greatest `order` first. NULL when memory ran out (then r->out
- * has failed). The caller frees. */
+/* Returns the numbers 0 ... n-1 sorted by descending `order`, which the caller frees, or NULL when
+ * memory ran out (then r->out has failed). */
 uint32_t *text_order(const struct report *r, uint32_t n,
                      int64_t (*order)(const struct profile *profile, uint32_t i));
 
@@ -70,10 +71,10 @@ struct datum get_recording_name(const void *context, const void *at);
 struct datum get_compile_id(const void *context, const void *at); /* null for PROFILE_NONE */
 struct datum get_level(const void *context, const void *at);      /* enum graph_kind */
 
-/* "0/0", or "0/0 rank1" when there are several recordings; nothing for PROFILE_NONE. */
+/* Appends "0/0", or "0/0 rank1" if there are several recordings; nothing for PROFILE_NONE. */
 void cell_compile(const struct profile *p, uint32_t recording, uint32_t compile, struct buf *out);
 
-/* {"aot_forward_graph": 7, ...} of an array of GRAPH_KINDS counts. */
+/* Writes an array of GRAPH_KINDS counts: {"aot_forward_graph": 7, ...}. */
 void json_levels(const void *context, const void *at, struct json_writer *w, const char *key);
 
 #endif

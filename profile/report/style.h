@@ -1,6 +1,6 @@
-/* Where a text changes its style: kept beside the text and not in it, since what stands in a text
- * may come from a file, and a file must not be able to color anything. Who writes a text marks it;
- * only cmd/cli/out.c knows what a terminal is sent for a style. */
+/* The styles of a text. They are stored beside the text and not in it, since parts of the text may
+ * come from a file, and a file must not be able to set colors. The writer of a text marks its
+ * styles; cmd/cli/out.c translates them to escape sequences of a terminal. */
 #ifndef SYMTAPE_PROFILE_REPORT_STYLE_H
 #define SYMTAPE_PROFILE_REPORT_STYLE_H
 
@@ -11,7 +11,7 @@ enum style { STYLE_NONE, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_GREEN, STYLE_YE
 
 struct style_mark {
     const struct buf *text;
-    size_t at; /* bytes of the text in front of it */
+    size_t at; /* the offset in the text */
     enum style style;
 };
 
@@ -20,8 +20,8 @@ struct styles {
     marks; /* in the order of the text */
 };
 
-/* What is appended to `text` from now on has this style. Nothing without styles (NULL): the text
- * has none. Failure is the text's. */
+/* Sets the style of the text that is appended from now on; does nothing if `styles` is NULL.
+ * Failure is reported by the text's buffer. */
 static inline void style_mark(struct styles *styles, struct buf *text, enum style style)
 {
     if (styles && !vec_push(&styles->marks, (struct style_mark){ text, text->n, style }))

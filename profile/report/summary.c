@@ -1,4 +1,4 @@
-/* What a report begins with: how much there is, and the headlines. */
+/* Section: the beginning of a report, with its counts and the headlines. */
 #include "profile/model/format.h"
 #include "profile/model/headlines.h"
 #include "profile/report/section.h"

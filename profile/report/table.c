@@ -8,8 +8,8 @@
 
 enum {
     GAP = 2,
-    READABLE = 20, /* spare columns go before a wide one gets narrower than this */
-    NARROWEST = 12 /* and then no wide one gets narrower than that */
+    READABLE = 20, /* spare columns are left out before a wide one becomes narrower than this */
+    NARROWEST = 12 /* no wide column becomes narrower than this */
 };
 
 void table_release(struct table *table)
@@ -108,7 +108,7 @@ static void measure_columns(const struct table *table, bool leave_out, size_t *w
     }
 }
 
-/* Of a row whose wide columns are at most this wide. */
+/* Returns the width of a row whose wide columns have at most `most` columns. */
 static size_t width_of_row(const struct table *table, const size_t *widths, size_t most)
 {
     size_t total = 0;
@@ -119,7 +119,7 @@ static size_t width_of_row(const struct table *table, const size_t *widths, size
     return total > 0 ? total - GAP : 0;
 }
 
-/* The column to leave out next; n_columns when all others must stay. */
+/* Returns the column to leave out next, or n_columns if all others must stay. */
 static size_t most_spare(const struct table *table, const size_t *widths)
 {
     size_t found = table->n_columns;
@@ -132,7 +132,7 @@ static size_t most_spare(const struct table *table, const size_t *widths)
     return found;
 }
 
-/* The widest of the columns that can still give way; n_columns when none can. */
+/* Returns the widest of the columns that can become narrower, or n_columns if none can. */
 static size_t widest_column(const struct table *table, const size_t *widths)
 {
     size_t found = table->n_columns;
@@ -172,7 +172,7 @@ static void put_cut(struct buf *out, struct str text, size_t width, enum column_
     }
 }
 
-/* Row 0 is the header. Nothing stands behind the last column, blanks neither. */
+/* Prints a row; row 0 is the header. Nothing follows the last column, not even blanks. */
 static void put_table_row(const struct table *table, size_t row, const size_t *widths,
                           struct buf *out)
 {
@@ -216,7 +216,7 @@ void table_print(const struct table *table, const struct table_layout *layout, s
     free(widths);
 }
 
-/* Figures with signs and units hold no markup. */
+/* Returns whether a text is a number with sign and unit, which needs no markup. */
 static bool is_figure(struct str text)
 {
     static const char FIGURES[] = "0123456789 +-.,%()kMGTPunmshBxi";

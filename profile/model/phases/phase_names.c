@@ -1,7 +1,7 @@
 #include "profile/model/profile.h"
 
 static const struct {
-    const char *name; /* begins of names end in '*' */
+    const char *name; /* a name that ends in '*' is a prefix */
     enum phase_part part;
     bool backend;
     const char *meaning;

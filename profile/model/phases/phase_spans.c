@@ -3,7 +3,7 @@
 enum { NOT_ENDED = -1 };
 #define TIME_LIMIT (INT64_C(1) << 61) /* the year 75,000: sums of two stay in range */
 
-/* A begin without an end so far; `below` is the one of the same key that began before it. */
+/* A begin without an end yet; `below` is the earlier one of the same key. */
 struct open_phase {
     uint32_t span, below; /* index + 1, 0 for none */
 };
@@ -12,7 +12,7 @@ struct open_phase {
 struct loose {
     uint32_t track, name;
     int64_t time;
-    uint32_t span; /* of a begin; PROFILE_NONE for an end */
+    uint32_t span; /* for a begin; PROFILE_NONE for an end */
 };
 
 struct span_pairer {
@@ -45,7 +45,7 @@ static uint32_t track_of(struct span_pairer *p, const struct chromium_event *e, 
     return p->key.failed ? INTERN_NONE : intern(&p->tracks, buf_str(&p->key));
 }
 
-/* The stack of open begins that an event belongs to; NULL when memory ran out. */
+/* Returns the stack of open begins that an event belongs to, or NULL when memory ran out. */
 static uint32_t *open_span_stack(struct span_pairer *p, const struct phase_span *span,
                                  struct str compile)
 {
@@ -87,7 +87,7 @@ static bool end_span(struct span_pairer *p, const struct phase_span *at, struct 
                         (struct loose){ at->track, at->name, at->start_ns, PROFILE_NONE });
     struct open_phase open = p->opens.v[*newest - 1];
     struct phase_span *span = &p->b->spans.v[open.span];
-    if (at->start_ns < span->start_ns) /* not its end: pairing by time is for later */
+    if (at->start_ns < span->start_ns) /* not its end; pair_by_time() pairs it later */
         return vec_push(&p->loose,
                         (struct loose){ at->track, at->name, at->start_ns, PROFILE_NONE });
     end_span_at(span, at->start_ns);
@@ -165,7 +165,8 @@ static int compare_begins(const void *a, const void *b)
     return x_ends != y_ends ? x_ends - y_ends : (x->span > y->span) - (x->span < y->span);
 }
 
-/* What is left of one name on one thread, by time: an end closes the latest begin before it. */
+/* Pairs the remaining events of one name on one thread by time: an end closes the latest begin
+ * before it. */
 static bool pair_by_time(struct span_pairer *p)
 {
     vec_of(uint32_t)
@@ -201,7 +202,7 @@ static bool pair_loose(struct span_pairer *p)
     return pair_by_time(p);
 }
 
-/* Around before inside; what has not ended is around all that begins with it. */
+/* Sorts outer phases before inner ones; one without an end is outside all that begin with it. */
 static int compare_nesting(const void *a, const void *b)
 {
     const struct phase_span *x = a, *y = b;

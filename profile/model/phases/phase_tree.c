@@ -1,8 +1,8 @@
-/* The call tree of phases: a walk over each thread's begins and ends in the order of time, giving
- * each stretch between two of them to the phase that began last. */
+/* Builds the call tree of phases by walking over each thread's begins and ends in the order of
+ * time; the time between two of them belongs to the phase that began last. */
 #include "profile/model/phases/phase_tree.h"
 
-enum { MAX_DEPTH = 500 }; /* phases nested deeper count as part of the one that is this deep */
+enum { MAX_DEPTH = 500 }; /* phases nested deeper count for their ancestor at this depth */
 
 struct point {
     int64_t time;
@@ -67,14 +67,14 @@ static bool open_span(struct phase_walk *w, uint32_t index)
     return true;
 }
 
-/* What began inside it and goes on moves up beside it. */
+/* Closes a phase. Phases inside it that are still open become its siblings. */
 static bool close_tree_span(struct phase_walk *w, uint32_t index)
 {
     size_t at = w->depth;
     while (at > 0 && w->open[at - 1].span != index)
         at--;
     if (at == 0)
-        return true; /* too deep to have been opened */
+        return true; /* deeper than MAX_DEPTH: it was not opened */
     w->depth--;
     for (size_t i = at - 1; i < w->depth; i++) {
         w->open[i] = w->open[i + 1];
@@ -92,9 +92,10 @@ static int compare_children_by_time(const void *a, const void *b)
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
     if (x->begins != y->begins)
-        return x->begins - y->begins; /* ends first: one after the other is not one in the other */
+        return x->begins - y->begins; /* ends first: a phase that begins at the end of another is
+                                         not inside it */
     int order = (x->span > y->span) - (x->span < y->span);
-    return x->begins ? order : -order; /* the outer begins first and ends last */
+    return x->begins ? order : -order; /* the outer phase begins first and ends last */
 }
 
 static bool collect_points(struct phase_walk *w, uint32_t first, uint32_t last)
@@ -144,8 +145,8 @@ static bool walk_tracks(struct phase_walk *w)
     return true;
 }
 
-/* Inclusive times by compile: spans come by track and start, so what a row has covered already on
- * this track is told by the end it has reached. */
+/* Computes inclusive times by compile. Spans are sorted by track and start, so the latest end of a
+ * row on a track bounds the time that is counted already. */
 static bool cover_rows(struct phase_walk *w)
 {
     struct reached {
@@ -156,7 +157,7 @@ static bool cover_rows(struct phase_walk *w)
         return false;
     for (uint32_t i = 0; i < w->b->spans.n; i++) {
         const struct phase_span *span = &w->b->spans.v[i];
-        uint32_t row = phase_span_row(w, span); /* there already */
+        uint32_t row = phase_span_row(w, span); /* which exists */
         struct reached *r = &reached[row];
         int64_t from = span->start_ns;
         if (r->track == span->track + 1 && r->end > from)

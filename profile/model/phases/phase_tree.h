@@ -1,4 +1,4 @@
-/* Computes where the time of phases was spent. Private to the profile room. */
+/* Computes the call tree of phases with times. Private to the profile room. */
 #ifndef SYMTAPE_PROFILE_MODEL_PHASES_PHASE_TREE_H
 #define SYMTAPE_PROFILE_MODEL_PHASES_PHASE_TREE_H
 

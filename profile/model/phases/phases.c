@@ -1,10 +1,10 @@
 #include "profile/model/phases/phase_spans.h"
 #include "profile/model/phases/phase_tree.h"
 
-/* qsort() has no argument for what its comparison looks at, so indices are sorted by keys that go
- * with them: falling key, then rising index. */
+/* qsort() passes no context to its comparison, so indices are sorted together with their keys:
+ * descending key, then ascending index. */
 struct ranked_phase {
-    uint32_t group; /* rising, first */
+    uint32_t group; /* sorted in ascending order, first */
     int64_t key;
     uint32_t index;
 };
@@ -19,7 +19,8 @@ static int compare_phase_ranks(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Siblings by inclusive time; roots have the parent PROFILE_NONE and come last in the sort. */
+/* Links siblings in the order of inclusive time; roots have the parent PROFILE_NONE and are last in
+ * the sort. */
 static bool link_siblings(struct profile_build *b)
 {
     size_t n = b->nodes.n;
@@ -104,7 +105,7 @@ static bool sort_totals(struct profile_build *b, struct phase_total *totals, siz
     return true;
 }
 
-/* Totals by name: `of` maps a name to its total, as index + 1. */
+/* Sums up totals by name; `of` maps a name to the index of its total + 1. */
 static bool total_names(struct profile_build *b)
 {
     uint32_t *of = calloc(b->names.texts.n + 1, sizeof *of);
@@ -129,7 +130,7 @@ static bool total_names(struct profile_build *b)
     return ok;
 }
 
-/* A phase whose name determines no part belongs to the part around it. */
+/* Sums up the time by part. A phase whose name determines no part belongs to that of its parent. */
 static bool total_parts(struct profile_build *b)
 {
     enum phase_part *part = calloc(b->nodes.n + 1, sizeof *part);

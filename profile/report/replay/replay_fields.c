@@ -28,7 +28,7 @@ static const struct graph_ref *ref_of(const struct replay_report *report, uint32
     return ref == TRACE_NONE ? NULL : &report->list->refs[ref];
 }
 
-/* The members "recording", "compile" and "attempt". */
+/* Writes the members "recording", "compile" and "attempt". */
 static void json_where(const void *context, const void *at, struct json_writer *w, const char *key)
 {
     const struct replay_report *report = context;
@@ -105,7 +105,8 @@ GETTER(get_outcome, enum guard_fate, datum_name(guard_fate_name(*row)))
 GETTER_IN(get_graph, struct replay_report, uint32_t,
           *row == TRACE_NONE ? datum_absent() : datum_string(ref_of(in, *row)->name))
 
-/* Where the record says that a guard was asked: in PyTorch, and under which user line. */
+/* Returns where a guard was evaluated according to its record: the frame in PyTorch and the user
+ * line. */
 static struct frame asker_of(const struct trace *trace, const struct guard *guard)
 {
     return stack_frame(trace, trace->records[guard->record].recording, guard->asker);
@@ -299,7 +300,7 @@ static void json_stacks(const void *context, const void *at, struct json_writer 
     fields_json_rows(w, key, &STACK_FIELDS, context, &stacks, 0);
 }
 
-/* The line that most calls are from. */
+/* Appends the line with the most calls. */
 static void cell_top_line(const void *context, const void *at, struct buf *out)
 {
     const struct replay_operator *row = at;
@@ -349,7 +350,8 @@ static uint64_t attempts(const struct op_stats *s)
     return s->fast[OP_COUNTER_ATTEMPT_FAST];
 }
 
-/* Dispatches below its own that the operator's other calls make, a call: what a hit saves. */
+/* Returns how many nested dispatches a call of the operator makes without a hit, which is what a
+ * hit saves. */
 static uint64_t dispatches_saved(const struct op_stats *s)
 {
     uint64_t slow = s->calls > answers(s) ? s->calls - answers(s) : 0;

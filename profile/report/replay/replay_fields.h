@@ -1,19 +1,19 @@
-/* Private to the writers of replays: the fields of what they list. The context of graphs and guards
- * is a struct replay_report; the others need none. */
+/* Private to the writers of replays: the fields of the records that they list. The context of
+ * graphs and guards is a struct replay_report; the others need none. */
 #ifndef SYMTAPE_PROFILE_REPORT_REPLAY_REPLAY_FIELDS_H
 #define SYMTAPE_PROFILE_REPORT_REPLAY_REPLAY_FIELDS_H
 
 #include "profile/report/fields.h"
 #include "profile/report/replay/replay_report.h"
 
-/* A pass of PyTorch over the graphs, or all of them. */
+/* A pass of PyTorch over the graphs, or the sum of all passes. */
 struct replay_pass {
     const char *name, *function;
     const struct pass_counts *counts;
 };
 
-/* Of struct replay_graph, replay_counts, replay_guard, replay_operator and its op_stats,
- * replay_pass; and of replay_operator again, for --audit fastpath. */
+/* The fields of struct replay_graph, replay_counts, replay_guard, replay_operator and its op_stats,
+ * replay_pass, and of replay_operator for --audit fastpath. */
 extern const struct fields replay_graph_fields, replay_counts_fields, replay_guard_fields,
     replay_operator_fields, replay_stats_fields, replay_pass_fields, replay_audit_fields;
 

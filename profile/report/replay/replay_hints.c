@@ -3,7 +3,8 @@
 #include "profile/report/replay/replay_runs.h"
 #include "trace/base/text/json_write.h"
 
-/* Guards and replacements of one replay that another of the same attempts does not have. */
+/* Calls `emit` for guards and replacements of one replay that another replay of the same attempts
+ * does not have. */
 typedef void emit(void *user, const struct replay_trail *trail);
 
 static int compare_trails(const void *a, const void *b)
@@ -47,7 +48,7 @@ static bool is_same_difference_place(const struct replay_difference *a,
     return a->ref == b->ref && str_eq(a->graph, b->graph) && str_eq(a->node, b->node);
 }
 
-/* Differences of `other` that the replay under the recorded hints does not have. */
+/* Returns the next difference of `other` that the replay with the recorded hints does not have. */
 static const struct replay_difference *next_changed(const struct replay *base,
                                                     const struct replay *other, size_t *i)
 {

@@ -9,7 +9,7 @@ void replay_attempt_json(struct json_writer *w, const struct trace *trace,
     json_put_u64(w, "attempt", attempt == TRACE_NONE ? 0 : trace->attempts[attempt].number);
 }
 
-/* The innermost line first, then who called it. */
+/* Writes a stack, the innermost line first. */
 void replay_stack_json(struct json_writer *w, const char *key, const struct graph *graph,
                        uint32_t location)
 {

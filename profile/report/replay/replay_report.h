@@ -1,4 +1,4 @@
-/* A replay written out. Each writer appends to a buffer; check out->failed at the end.
+/* Writers of replays. Each appends to a buffer; check out->failed at the end.
  *
  *   text  for people: a headline, what does not match, tables on demand
  *   json  "symtape.replay/1", as symtape-replay(1) documents it */
@@ -13,21 +13,21 @@ struct replay_report {
     struct trace *trace;
     const struct graph_list *list;
     const struct replay *replay;
-    bool guards, operators; /* lists of theirs, in text */
-    uint32_t max_guards;    /* in their list; 0: all */
+    bool guards, operators; /* print these lists in text */
+    uint32_t max_guards;    /* rows of the list of guards; 0: all */
 };
 
 void replay_text(const struct replay_report *report, const struct report_options *how,
                  struct buf *out);
 void replay_json(const struct replay_report *report, struct buf *out);
 
-/* "0/0_1:aot_joint_graph", of a row's ref. */
+/* Appends the name of a graph by its ref: "0/0_1:aot_joint_graph". */
 void replay_graph_name(const struct replay_report *report, uint32_t ref, struct buf *out);
-/* "match", "mismatch" ... */
+/* Returns "match", "mismatch" ... */
 const char *outcome_name(enum outcome outcome);
 const char *guard_fate_name(enum guard_fate fate);
 
-/* Parts of the JSON, which runs on backends have too: where a graph was recorded, counters of an
+/* Parts of the JSON that runs on backends share: where a graph was recorded, the counters of an
  * operator's rule, a user's stack with the innermost line first. */
 void replay_attempt_json(struct json_writer *w, const struct trace *trace,
                          const struct graph_ref *graph);

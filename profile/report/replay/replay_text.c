@@ -92,7 +92,7 @@ static void write_unsupported(const struct replay_report *report, const struct t
     table_release(&table);
 }
 
-/* Those that start a chain of differences come first to mind; what follows from them is counted. */
+/* Prints a difference that starts a chain; the differences that follow from it are counted. */
 static void write_difference(const struct replay_report *report, const struct replay_difference *d,
                              struct buf *out)
 {

@@ -1,4 +1,4 @@
-/* Where the time of a run went, written out (replay/backend/measure/timing.h). */
+/* Writers of the times of a run on a backend (replay/backend/measure/timing.h). */
 #ifndef SYMTAPE_PROFILE_REPORT_REPLAY_TIMING_REPORT_H
 #define SYMTAPE_PROFILE_REPORT_REPLAY_TIMING_REPORT_H
 
@@ -6,15 +6,15 @@
 #include "replay/backend/measure/timing.h"
 #include "trace/base/text/json_write.h"
 
-/* For people: what the whole took and how much of it the launches explain, then tables of operators
- * and of who holds the memory at its peak. */
+/* Writes text: the wall time and how much of it the launches explain, then tables of operators and
+ * of the nodes that own the memory at its peak. */
 void timing_text(const struct timing *t, const char *backend, const struct report_options *how,
                  struct buf *out);
-/* The same of a run that only counted: calls, and the memory at its peak. */
+/* Writes text for a run that was not timed: calls, and the memory at its peak. */
 void peak_text(const struct graph *graph, const struct peak *peak, const struct report_options *how,
                struct buf *out);
 
-/* Members "sizes", "wall_us" ... "operators" of the graph's object, which is open; see
+/* Writes the members "sizes", "wall_us" ... "operators" of the graph's object, which is open; see
  * symtape-replay(1). */
 void timing_json(const struct timing *t, struct json_writer *w);
 void peak_json(const struct graph *graph, const struct peak *peak, struct json_writer *w);

@@ -12,7 +12,7 @@ static void put_microseconds(struct buf *out, double us)
     format_ns(out, (int64_t)(us * 1e3 + 0.5));
 }
 
-/* A rate in its unit: 1 byte a microsecond is 1 MB/s. */
+/* Appends a rate in its unit: 1 byte a microsecond is 1 MB/s. */
 static void put_data_rate(struct buf *out, double per_us, const char *unit)
 {
     static const char *const prefixes[] = { "M", "G", "T", "P" };
@@ -32,7 +32,7 @@ static void put_run_sizes(const struct timing *t, struct buf *out)
     buf_putc(out, '\n');
 }
 
-/* "3 libraries opened in 95.0 ms" */
+/* Appends "3 libraries opened in 95.0 ms", if there were any. */
 static void put_once(struct buf *out, const char **between, uint64_t n, const char *what,
                      uint64_t ns)
 {
@@ -59,7 +59,7 @@ static void put_first(const struct timing *t, struct buf *out)
                    (unsigned long long)t->compiled_later);
 }
 
-/* What the rest of the wall time is, where launches do not make it up. */
+/* Explains the rest of the wall time if launches do not account for it. */
 static void put_rest(const struct timing *t, struct buf *out)
 {
     buf_puts(out, ", which does not explain it within 10 %: shares are of the launches' time\n");
