@@ -25,7 +25,7 @@ void issue_title(const struct issue *issue, struct buf *out)
     struct str what = signature->op.n ? signature->op : signature->kind;
     if (what.n)
         buf_printf(&text, "%.*s: ", STR_ARG(what));
-    /* A guard or symbol that the user named is what others will search for. */
+    /* Others search for the name of a guard or symbol that the user gave. */
     bool named = str_is(signature->kind, "guard") || str_is(signature->kind, "specializes") ||
                  str_is(signature->kind, "cost");
     if (named)

@@ -1,4 +1,4 @@
-/* A bug report: what somebody pastes into an issue about PyTorch, as Markdown. */
+/* Writes the result as a bug report in Markdown, for an issue of PyTorch. */
 #ifndef SYMTAPE_MINIFY_ISSUE_H
 #define SYMTAPE_MINIFY_ISSUE_H
 
@@ -10,7 +10,7 @@ struct issue {
     const struct candidate *best;
     const struct minify_result *result;
     struct str repro;                      /* repro.py's text */
-    const char *cannot;                    /* why PyTorch alone cannot run it; "" */
+    const char *cannot;                    /* the reason why PyTorch alone cannot run it; "" */
     struct str oracle;                     /* the oracle and its options: "--check ./fails.sh" */
     struct str eager;                      /* the error without any compiler; "" */
     const struct repro_verified *verified; /* NULL: not asked */
@@ -18,10 +18,10 @@ struct issue {
     const char *symtape_version;
 };
 
-/* A title that others would search for: the operator and the normalised error, shortened and
- * escaped by markdown_title(). */
+/* Appends a title that others would search for: the operator and the normalised error, shortened
+ * and escaped by markdown_title(). */
 void issue_title(const struct issue *issue, struct buf *out);
-/* False: out of memory. */
+/* Returns false when memory ran out. */
 bool issue_print(const struct issue *issue, struct buf *out);
 
 #endif

@@ -8,7 +8,7 @@
 #define TIMEOUT_LEAST 5.0
 #define TIMEOUT_MOST  300.0
 #define TIMEOUT_TIMES 10.0
-#define ALPHA         0.01 /* of a "no" that is wrong */
+#define ALPHA         0.01 /* the accepted probability that a "no" is wrong */
 enum { CLEAN_MAX = 100, DOUBT_ASKED = 10 };
 
 static const char *const end_names[] = {
@@ -23,8 +23,8 @@ const char *minify_end_name(enum minify_end end)
     return end_names[end];
 }
 
-/* One failure proves that a graph fails; that it does not fail needs this many runs without a
- * failure. */
+/* Returns how many runs without a failure show that a graph does not fail. One failure proves that
+ * it fails. */
 static uint32_t clean_runs(double rate)
 {
     double n = rate < 1 ? ceil(log(ALPHA) / log1p(-rate)) : 1;
@@ -78,8 +78,8 @@ static bool calibrate(struct search *search, const struct candidate *whole,
     return search_save(search);
 }
 
-/* The result is asked again, as often as the original was, and more often once it wavers; not one
- * that an earlier run has left: no question of that is asked twice. */
+/* Asks about the result again, as often as about the original, and more often once the answers
+ * vary. A result that was confirmed in an earlier run is not asked about again. */
 static bool confirm(struct search *search, struct minify_result *result)
 {
     const struct cached_answer *known = cache_find(&search->cache, search->best_hash);
@@ -178,7 +178,7 @@ bool minify_run(const struct candidate *whole, const struct minify_options *opti
     *result = (struct minify_result){ 0 };
     bool good = begin_search(&search, options, result) && calibrate(&search, whole, result) &&
                 schedule_run(&search, result) && confirm(&search, result);
-    (void)good; /* search.end tells */
+    (void)good; /* search.end has the reason */
     return finish_search(&search, result, err);
 }
 

@@ -1,4 +1,5 @@
-/* The minify room's manual: from a candidate that fails to the smallest that passes find.
+/* The manual of the minify room: reduces a candidate that fails to the smallest one that the passes
+ * find.
  *
  *     struct minify_options options = MINIFY_OPTIONS_DEFAULT;
  *     options.oracle = oracle;
@@ -7,16 +8,15 @@
  *     ... result.best, also after a failure: the best so far ...
  *     minify_result_release(&result);
  *
- * What it does: asks about the original (calibration), runs the passes of minify/passes/passes.def
- * until none finds anything, then those behind them in the table that are run once (the
- * certificate), and asks about the result again. The search (minify/search/search.h) stands between
- * passes and the oracle.
+ * A run asks about the original (calibration), runs the passes of minify/passes/passes.def until
+ * none finds anything, then the last passes of the table once (the certificate), and asks about the
+ * result again. Passes ask the oracle through the search (minify/search/search.h).
  *
- * Any number of jobs gives the same result: the schedule is that of one job, and other workers only
- * ask ahead what it would ask next. What a limit (max_calls) counts is the schedule's questions.
+ * Any number of jobs gives the same result: the schedule is that of one job, and other workers ask
+ * in advance what it may ask next. A limit (max_calls) counts the schedule's questions.
  *
- * Answers go into a journal, if one is named: the next run with the same oracle takes them from
- * there, so that a run that was killed goes on where it was and one that ended asks nothing. */
+ * Answers are written to a journal, if one is named. The next run with the same oracle reads them,
+ * so that a killed run continues where it was and a finished one asks nothing. */
 #ifndef SYMTAPE_MINIFY_MINIFY_H
 #define SYMTAPE_MINIFY_MINIFY_H
 
@@ -25,18 +25,18 @@
 
 /* Why a run ended. */
 enum minify_end {
-    MINIFY_DONE,           /* no pass finds anything any more */
+    MINIFY_DONE,           /* no pass finds a reduction */
     MINIFY_NOT_REPRODUCED, /* the original graph does not fail: result.first has the answer */
     MINIFY_STOPPED,        /* *options.stop */
     MINIFY_DEADLINE,
     MINIFY_MAX_CALLS,
-    MINIFY_UNRESOLVED, /* the oracle could not tell too many times in a row */
+    MINIFY_UNRESOLVED, /* too many unresolved answers in a row */
     MINIFY_FAILED      /* an error, described by err: a broken oracle, a full disk, no memory */
 };
 const char *minify_end_name(enum minify_end end); /* "done", "deadline", ... */
 
 struct minify_progress {
-    const char *pass; /* its name; "calibration", "confirmation" */
+    const char *pass; /* its name, or "calibration", "confirmation" */
     uint64_t calls;   /* of the oracle in this run */
     uint64_t hits;    /* questions answered by the journal or by an earlier answer */
     uint64_t left;    /* at most, of this step of this pass; 0: not known */
@@ -46,8 +46,8 @@ struct minify_progress {
 };
 
 enum journal_mode {
-    JOURNAL_USE,    /* use one that is there, or begin it */
-    JOURNAL_REPLACE /* one of another oracle or version is replaced, not refused */
+    JOURNAL_USE,    /* continue an existing one, or begin it */
+    JOURNAL_REPLACE /* replace one of another oracle or version instead of refusing it */
 };
 
 struct minify_options {
@@ -55,18 +55,19 @@ struct minify_options {
     uint32_t jobs;       /* questions asked at once */
     uint32_t repeat;     /* how often the original is asked; more than 1 measures its rate */
     double timeout;      /* seconds a call; 0: ten times the first, at least 5 and at most 300 */
-    double deadline;     /* seconds for all of it; 0: none */
-    uint64_t max_calls;  /* 0: none; those that a resumed run made count */
-    const char *journal; /* path; NULL: none is kept */
+    double deadline;     /* seconds for the whole run; 0: none */
+    uint64_t max_calls;  /* 0: none; calls of earlier runs in the journal count */
+    const char *journal; /* path; NULL: no journal */
     enum journal_mode journal_mode;
-    const struct str *passes; /* names of those to run; none: all */
+    const struct str *passes; /* names of the passes to run; none: all */
     uint32_t n_passes;
-    const atomic_bool *stop; /* NULL, or set (by a signal) to end early */
+    const atomic_bool *stop; /* NULL, or becomes true (by a signal) to end early */
 
     /* Each may be NULL. All are called by the thread that called minify_run(). */
-    bool (*save)(void *user, const struct candidate *best, struct err *err); /* to disk, now */
+    bool (*save)(void *user, const struct candidate *best, struct err *err); /* writes it to disk */
     void (*aside)(void *user, const struct candidate *candidate, const struct answer *answer);
-    void (*progress)(void *user, const struct minify_progress *progress); /* now and then */
+    void (*progress)(void *user,
+                     const struct minify_progress *progress); /* several times a second */
     void *user;
 };
 
@@ -89,17 +90,16 @@ struct minify_step {
 
 struct minify_result {
     enum minify_end end;
-    struct candidate *best; /* NULL when not even the original could be asked */
+    struct candidate *best; /* NULL if not even the original could be asked about */
     struct answer first;    /* to the original */
     struct cand_size before, after;
-    uint64_t calls;    /* of the oracle in this run, repeats and unneeded ones included */
-    uint64_t unneeded; /* of those asked ahead: the schedule did not come to ask */
-    uint64_t hits,
-        resumed; /* answers not asked for; those that an earlier run left in the journal */
+    uint64_t calls;         /* of the oracle in this run, repeats and unneeded ones included */
+    uint64_t unneeded;      /* questions asked in advance that the schedule did not need */
+    uint64_t hits, resumed; /* answers from the cache; of those, from an earlier run */
     uint64_t boring, other, unresolved;
-    uint32_t rate_hits, rate_asked; /* asked again, the result failed `hits` of `asked` times */
-    uint32_t clean;                 /* a "no" was believed after so many */
-    uint64_t found, found_damaged;  /* records of the journal that was there, and bad ones */
+    uint32_t rate_hits, rate_asked; /* the result failed `rate_hits` of `rate_asked` times */
+    uint32_t clean;                 /* a "no" needed this many runs without a failure */
+    uint64_t found, found_damaged;  /* records of an existing journal, and damaged ones */
     bool minimal; /* the certificate holds: no single remaining edit keeps the failure */
     double seconds;
     struct pass_stats *passes; /* n_passes of them, in the order of minify/passes/passes.def */
@@ -108,8 +108,8 @@ struct minify_result {
     uint32_t n_steps;
 };
 
-/* `whole` stays the caller's. False when err is set (result->end is MINIFY_FAILED). The result is
- * to be released in either case. */
+/* Minifies `whole`, which remains the caller's. Returns false when err is set (result->end is
+ * MINIFY_FAILED). The caller releases the result in either case. */
 bool minify_run(const struct candidate *whole, const struct minify_options *options,
                 struct minify_result *result, struct err *err);
 void minify_result_release(struct minify_result *result);

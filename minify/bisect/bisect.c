@@ -20,7 +20,7 @@ struct search_run {
     struct bisect_result *result;
     struct err *err;
     uint32_t jobs;
-    struct bisect_probe *questions; /* of a round */
+    struct bisect_probe *questions; /* the probes of a round */
     uint64_t random;
 };
 
@@ -30,7 +30,7 @@ static bool is_stopped(const struct search_run *run)
     return stop && atomic_load(stop);
 }
 
-/* ---- What was seen ---- */
+/* ---- Answers ---- */
 
 static struct bisect_seen *find_seen(const struct bisect_result *result, uint32_t state)
 {
@@ -77,7 +77,7 @@ static void *ask_one(void *user)
     return NULL;
 }
 
-/* Runs probes[0 .. n) at the same time. */
+/* Runs run->probes[0 .. n) in parallel and records their answers. */
 static bool ask_round(struct search_run *run, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -138,8 +138,8 @@ static uint32_t nearest_unprobed(struct search_run *run, uint32_t n, uint32_t st
     return bad;
 }
 
-/* Finds the lowest bad state and the good state below it. Good states above it are contradictions,
- * which are reported. */
+/* Sets the range to the lowest bad state and the highest good state below it. A good state above
+ * the lowest bad one is a contradiction, which the result reports. */
 static void narrow_range(struct search_run *run)
 {
     struct bisect_result *r = run->result;
@@ -163,7 +163,7 @@ static bool is_all_skipped(const struct search_run *run)
     return true;
 }
 
-/* No probe could decide so far, and perhaps none can. */
+/* If no probe could decide so far, probes the last state, since perhaps none can. */
 static bool probe_last_state(struct search_run *run)
 {
     uint32_t n = plan(run, 0, run->options->n);
@@ -184,7 +184,7 @@ static bool split_range(struct search_run *run)
                 n = plan(run, n, state);
         }
         if (n == 0)
-            return true; /* all skipped */
+            return true; /* every state was skipped */
         if (!ask_round(run, n) || !probe_last_state(run))
             return false;
         if (is_all_skipped(run))
@@ -212,7 +212,7 @@ static bool gallop(struct search_run *run)
     return true;
 }
 
-/* ---- The certificate, and what contradicts it ---- */
+/* ---- The certificate, and contradictions ---- */
 
 static enum bisect_answer fresh_answer(const struct search_run *run, uint32_t state)
 {
@@ -232,7 +232,7 @@ static bool ask_fresh(struct search_run *run)
         run->questions[0] = (struct bisect_probe){ .state = states[i], .fresh = true };
         if (!ask_round(run, 1))
             return false;
-        /* This is the answer: the other end of the range was only assumed. */
+        /* The end of the range was only assumed, so this is its first answer. */
         if (i && fresh_answer(run, r->bad) == BISECT_GOOD && r->bad == run->options->n)
             return true;
     }

@@ -23,7 +23,7 @@ static enum between_side side_of(uint32_t a, uint32_t b)
     return b == ALIGN_NONE ? BETWEEN_ONLY_A : a == ALIGN_NONE ? BETWEEN_ONLY_B : BETWEEN_CHANGED;
 }
 
-/* Whether another line did the same thing does not count as a difference. */
+/* Returns whether a pair differs in more than the line that caused it. */
 static bool pair_differs(const struct align_pair *pair)
 {
     return pair->a == ALIGN_NONE || pair->b == ALIGN_NONE ||
@@ -53,7 +53,7 @@ static void look_at_event(const struct align *align, const struct align_pair *pa
     d->b = b ? outline_text(align->b, b->shown ? b->shown : b->text) : STR("");
     d->op = d->graph = d->file = d->function = d->code = STR("");
     d->line = 0;
-    if (a && b && str_eq(d->a, d->b)) { /* additional text about it */
+    if (a && b && str_eq(d->a, d->b)) { /* the details differ */
         d->op = d->a;
         d->a = outline_text(align->a, a->detail);
         d->b = outline_text(align->b, b->detail);
@@ -63,7 +63,7 @@ static void look_at_event(const struct align *align, const struct align_pair *pa
     best->order = 0;
 }
 
-/* The kinds of difference between two nodes that belong together, the simplest first. */
+/* Returns the kind of difference between two nodes, the simplest first. */
 static const char *node_kind(const struct align_pair *pair)
 {
     if (side_of(pair->a, pair->b) != BETWEEN_CHANGED)
@@ -138,7 +138,7 @@ static struct str difference_compile_id(const struct align *align,
     return outline_text(of, of->compiles.v[index].id);
 }
 
-/* A compile or an attempt that the other side does not have. */
+/* Reports a compile or an attempt that the other side does not have. */
 static void lone(const struct align *align, const struct align_compile *compile, uint32_t a,
                  uint32_t b, const char *kind, struct bisect_difference *d)
 {

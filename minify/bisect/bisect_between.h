@@ -6,19 +6,19 @@
 
 enum between_side { BETWEEN_NONE, BETWEEN_ONLY_A, BETWEEN_ONLY_B, BETWEEN_CHANGED };
 
-/* Texts are the outlines'. */
+/* A difference. The outlines own its texts. */
 struct bisect_difference {
     enum between_side side;
     const char *kind;   /* "guard", "specialization", "symbol"; of nodes "operator", "size",
                            "arguments", "inputs"; "compile", "attempt" */
-    struct str a, b;    /* what was recorded; "" where it is on one side only */
+    struct str a, b;    /* as recorded; "" if only the other side has it */
     struct str compile; /* of a, or of b where a has none: "0/0" */
     struct str graph;   /* of a node; "" */
-    struct str op;      /* of a node its operator; the event whose details a and b are; "" */
+    struct str op;      /* the operator of a node, or the event that has the details a and b; "" */
     struct str file, function, code;
     uint32_t line;
-    uint32_t events, nodes; /* pairs looked at, in all */
-    uint32_t differences;   /* pairs that differ, in all */
+    uint32_t events, nodes; /* all compared pairs */
+    uint32_t differences;   /* all pairs that differ */
 };
 
 /* Finds the earliest difference in the order of the records: of an attempt's events and of the

@@ -35,9 +35,9 @@ struct event_walk {
     uint32_t symbols, guards, asserts, specializations;
     uint64_t replacements;
     vec_of(struct sym_pair)
-    replaced; /* known ones */
+    replaced; /* those that were reported */
     struct buf text;
-    struct arena arena; /* for data that the end of the walk frees */
+    struct arena arena; /* for data of the walk */
     bool failed;
 };
 
@@ -50,7 +50,7 @@ static struct str copy_event_text(struct event_walk *w, struct str text)
     return ret.p ? ret : STR("");
 }
 
-/* The symbols, in the order in which the text has them. */
+/* Hashes the order of the symbols in the text. */
 static uint64_t hash_renamed(struct str text)
 {
     struct str seen[32];
@@ -116,7 +116,7 @@ static bool is_full(const struct event_walk *w)
     return w->ret->list.n >= w->limit;
 }
 
-/* ---- What came since ---- */
+/* ---- Events since the last step ---- */
 
 static void add_symbols(struct event_walk *w, const struct step *step)
 {
@@ -124,7 +124,7 @@ static void add_symbols(struct event_walk *w, const struct step *step)
     for (; w->symbols < env_n_symbols(env) && !is_full(w); w->symbols++) {
         sym_id symbol = env_symbol_at(env, w->symbols);
         sym_print(env_pool(env), symbol, &w->text);
-        /* Symbols of inputs exist before any call. */
+        /* The symbols of inputs are created before any call. */
         append_event(w, (struct bisect_event){ .kind = BISECT_EVENT_SYMBOL },
                      env_is_unbacked(env, symbol) ? step : NULL, false);
     }
@@ -165,7 +165,7 @@ static void add_guard_events(struct event_walk *w, const struct step *step)
     }
 }
 
-/* Records that the symbol that the question names is a number now. */
+/* Returns whether a symbol that became a number is the one in the question, and marks it. */
 static bool is_looked_for(const struct event_walk *w, sym_id symbol)
 {
     const struct candidate *c = w->candidate;
@@ -242,7 +242,7 @@ static bool more(void *user, struct graph_replay *single, const struct step *ste
     return !is_full(w) && !w->failed;
 }
 
-/* ---- Failures: known for sure when the walk is over ---- */
+/* ---- Failures, which are final when the walk has ended ---- */
 
 static bool fails_as_asked(const struct event_walk *w, struct str text)
 {
@@ -255,7 +255,7 @@ static struct str failure_in(struct event_walk *w, const struct program *program
     return failure_of(w->single, program, id, &w->arena, &failure) ? failure.text : STR("");
 }
 
-/* Returns the first of the calls in the bodies that a call runs. */
+/* Returns the failure of the first call in the subgraphs of a call. */
 static struct str failure_below(struct event_walk *w, const struct program *program, node_id id)
 {
     const struct graph *graph = program->graph;

@@ -1,5 +1,5 @@
-/* What happens while a graph goes through the shape engine, one thing after the other: symbols,
- * guards, asserts, replacements, specializations, and the calls that ask for them.
+/* The events of a replay of a graph in the shape engine, in order: symbols, guards, asserts,
+ * replacements, specializations, and the calls that cause them.
  *
  *     struct bisect_question question = { .kind = BISECT_GUARD, .what = STR("Eq(s27, 16)") };
  *     struct bisect_events events;
@@ -22,7 +22,7 @@
     BISECT_EVENT(ASSERT, "assert")                 \
     BISECT_EVENT(REPLACEMENT, "replacement")       \
     BISECT_EVENT(SPECIALIZATION, "specialization") \
-    BISECT_EVENT(NODE, "node") /* a call is over; behind what it asked for */
+    BISECT_EVENT(NODE, "node") /* a call has ended; after the events that it caused */
 
 enum bisect_event_kind {
 #define BISECT_EVENT(id, name) BISECT_EVENT_##id,
@@ -31,50 +31,52 @@ enum bisect_event_kind {
 };
 const char *bisect_event_name(enum bisect_event_kind kind);
 
-/* Texts are the list's. */
+/* An event. The list owns its texts. */
 struct bisect_event {
     enum bisect_event_kind kind;
-    struct str expr; /* "Eq(s27, 16)", "s27 = 16"; of a call: its name and operator */
-    struct str node; /* the call during which it came; "" before the first */
-    node_id at;      /* of the root; NODE_NONE before the first */
+    struct str expr; /* "Eq(s27, 16)", "s27 = 16"; for a call its name and operator */
+    struct str node; /* the call during which it occurred; "" before the first */
+    node_id at;      /* that call in the root graph; NODE_NONE before the first */
     struct str op;
     struct str file, function, code; /* the user's line; "" */
     uint32_t line;
-    struct str failure; /* of a call that was refused or came out otherwise; "" */
-    uint64_t id;        /* of kind, expression up to symbols' names, and the user's frame */
-    bool hit;           /* the question's answer is yes from here on */
-    bool asked; /* of a guard or assert: a call asked for it; false: a recorded one that no call
-                   can ask for (Dynamo's, the user's own), at its place in time */
-    const char *recorded; /* for whoever knows who asked: "dynamo"; NULL */
+    struct str failure; /* for a call that was refused or had another result than recorded; "" */
+    uint64_t id; /* a hash of the kind, the expression up to symbols' names, and the user's frame */
+    bool hit;    /* from this event on the condition holds */
+    bool asked;  /* for a guard or assert: a call caused it; false: a recorded one that no call can
+                    cause (Dynamo's, the user's own), at its place in time */
+    const char *recorded; /* the class of a recorded guard: "dynamo"; NULL */
 };
 
 enum bisect_kind {
-    BISECT_FAILURE, /* a call is refused or mismatches; what: an extended regex over the error, ""
-                       any */
-    BISECT_GUARD, /* what: sympy's str(); symbols of other names do where no guard is over these */
+    BISECT_FAILURE, /* a call is refused or mismatches; what: an extended regex that the error
+                       matches, "" for any error */
+    BISECT_GUARD, /* what: sympy's str(); a guard over symbols of other names counts if none is over
+                     these symbols */
     BISECT_SPECIALIZES /* what: a symbol or its source becomes a number */
 };
 struct bisect_question {
     enum bisect_kind kind;
     struct str what;
     struct str inject; /* a fault put into the engine (replay/program/inject.h); "" */
-    bool exactly;      /* of BISECT_GUARD: these symbols only, as a walk over all has found them */
+    bool exactly; /* for BISECT_GUARD: these symbols only, since a walk over all events has found
+                     them */
 };
 
 struct bisect_events {
     vec_of(struct bisect_event)
     list;
-    bool whole; /* the walk came to the end of the graph */
-    bool exact; /* some guard is over the question's own symbols */
+    bool whole; /* the walk reached the end of the graph */
+    bool exact; /* a guard is over the question's own symbols */
     struct arena arena;
 };
 
-/* limit: ends behind so many events. ERR_USAGE: the question cannot be read. */
+/* Walks the graph; it stops after `limit` events. ERR_USAGE: the question cannot be read. */
 bool bisect_events_walk(const struct candidate *candidate, const struct bisect_question *question,
                         uint32_t limit, struct bisect_events *ret, struct err *err);
 void bisect_events_release(struct bisect_events *events);
 
-/* After the first n events? */
+/* Returns whether the condition holds after the first n events. */
 bool bisect_events_hit(const struct bisect_events *events, uint32_t n);
 
 #endif

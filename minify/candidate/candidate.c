@@ -78,7 +78,7 @@ struct candidate *data_finish(struct cand_data *data, const struct candidate *li
     return NULL;
 }
 
-/* ---- Facts ---- */
+/* ---- Guards ---- */
 
 struct fact_search {
     const struct cand_texts *texts;
@@ -109,7 +109,7 @@ static uint64_t bits(uint64_t value)
     return n;
 }
 
-/* An absent value is the simplest, then 0 and 1. */
+/* Returns the weight of an argument: an absent value is the simplest, then 0 and 1. */
 static uint64_t argument_weight(const struct arg *arg)
 {
     switch (arg->kind) {
@@ -159,7 +159,7 @@ bool input_is_contiguous(const struct candidate *candidate, node_id id)
     for (uint32_t d = meta->n_sizes; d-- > 0;) {
         if (!cand_eval(candidate, &graph->pool->exprs, meta->sizes[d], NULL, &size) ||
             !cand_eval(candidate, &graph->pool->exprs, meta->strides[d], NULL, &stride))
-            return true; /* nothing tells */
+            return true; /* a stride is not known */
         if (stride != next)
             return false;
         if (__builtin_mul_overflow(next, size < 1 ? 1 : size, &next))
@@ -182,8 +182,8 @@ static uint64_t dtype_weight(const struct candidate *candidate)
     return ret;
 }
 
-/* Counts the bits of all sizes, also of those that became numbers, since these should be small,
- * too. 0 and 1 count as more, since the compiler treats them specially. */
+/* Counts the bits of a size, including those that became numbers, since these should be small, too.
+ * 0 and 1 count as more, since the compiler treats them specially. */
 static uint64_t number_bits(int64_t value)
 {
     uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;

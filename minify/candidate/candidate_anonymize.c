@@ -1,13 +1,12 @@
-/* Makes a candidate without names of values, modules, files and functions, source lines and
- * strings. Operators and sizes stay. Everything that is written and printed afterwards is made from
- * it. */
+/* Replaces names of values, modules, files and functions, source lines and strings of a candidate.
+ * Operators and sizes stay. All later output is made from the result. */
 #include "minify/candidate/candidate_data.h"
 #include "minify/candidate/candidate_source.h"
 
 struct anonymizer {
     struct arena arena;
     struct intern files, functions, children, paths, strings, keys, targets, types;
-    struct cand_aliases *aliases; /* NULL: nobody asks */
+    struct cand_aliases *aliases; /* NULL: not needed */
     bool failed;
 };
 
@@ -51,7 +50,8 @@ static struct str numbered(struct anonymizer *h, const char *before, uint32_t nu
     return ret.p ? ret : STR("");
 }
 
-/* Words that operators take as arguments, as "mean", "floor" and "linear", are not replaced. */
+/* Returns whether a text is a word that operators take as an argument, as "mean", "floor" and
+ * "linear", which are not replaced. */
 static bool is_operator_keyword(struct str text)
 {
     static const char *const words[] = {
@@ -99,7 +99,7 @@ static bool is_equation(struct str text)
     return mark;
 }
 
-/* Whether a function belongs to Python or PyTorch, by its module. */
+/* Returns whether a function belongs to Python or PyTorch, by its module. */
 static bool is_known_target(struct str target)
 {
     static const char *const modules[] = { "torch.",    "operator.", "_operator.", "math.",
@@ -119,8 +119,8 @@ static bool is_known_target(struct str target)
     return false;
 }
 
-/* Keyword names are those of an operator's parameters, unless the call is of a module of the
- * user. */
+/* Replaces keyword names, which are those of an operator's parameters unless the call is of a
+ * module of the user. */
 static void hide_keys(struct anonymizer *h, const struct node *node, struct arg *args)
 {
     if (node->op != NODE_CALL_MODULE &&
@@ -147,7 +147,7 @@ static void hide_arg(struct anonymizer *h, struct arg *arg)
         if (!is_known_target(arg->text))
             arg->text = alias(h, &h->targets, arg->text, "function", "");
         break;
-    case ARG_CALL: /* a namedtuple, a dataclass */
+    case ARG_CALL: /* the call of a namedtuple or a dataclass */
         if (!str_starts(arg->text, STR("torch")))
             arg->text = alias(h, &h->types, arg->text, "Type", "");
         break;

@@ -1,8 +1,8 @@
-/* Inside of candidates: what they own and share. Private to the room.
+/* The data that candidates own and share. Private to the rooms of minify.
  *
  * Names, metas and subgraphs belong to a tree of texts, which candidates share: most edits only
- * choose among nodes. An edit that changes metas makes texts of its own, which borrow names from
- * those that they were made of. */
+ * choose among nodes. An edit that changes metas makes new texts, which borrow names from the old
+ * ones. */
 #ifndef SYMTAPE_MINIFY_CANDIDATE_CANDIDATE_DATA_H
 #define SYMTAPE_MINIFY_CANDIDATE_CANDIDATE_DATA_H
 
@@ -12,9 +12,9 @@
 #include "trace/base/intern.h"
 #include "trace/base/vec.h"
 
-/* A meta's symbols, in the order in which it prints them, repeats included. */
+/* The symbols of a meta in the order in which it prints them, with repetitions. */
 struct meta_info {
-    uint64_t hash;     /* of all but the symbols' names */
+    uint64_t hash;     /* of the meta without the symbols' names */
     uint32_t first, n; /* in texts->occurrences: symbol numbers */
 };
 
@@ -22,10 +22,10 @@ struct engines;
 struct cand_texts {
     atomic_uint refs;
     struct engines *engines; /* shared with base */
-    struct cand_texts *base; /* what names point into; NULL */
-    struct graph *graph;     /* owns pool, subgraphs and what was kept */
+    struct cand_texts *base; /* the owner of borrowed names; NULL */
+    struct graph *graph;     /* owns the pool, subgraphs and copied texts */
     struct arena arena;
-    struct intern symbols;   /* numbers of symbols' names */
+    struct intern symbols;   /* the numbers of symbols' names */
     struct meta_info *infos; /* by meta */
     uint32_t *occurrences;
     uint32_t *sym_metas;     /* by symbol number: the meta "Sym(s77)" */
@@ -33,33 +33,34 @@ struct cand_texts {
 };
 
 struct cand_data {
-    struct candidate candidate; /* first: a candidate's address is its data's */
+    struct candidate candidate; /* first: a candidate has the address of its data */
     struct cand_texts *texts;
     struct arena arena;
     struct graph graph;
     uint32_t *storages;   /* by node: equal ones share memory; UINT32_MAX is none */
     uint32_t *symbol_ids; /* by symbol: its number in texts->symbols */
-    bool writes;          /* some call writes to one of its arguments */
+    bool writes;          /* a call writes to one of its arguments */
 };
 
 /* --- candidate_texts.c --- */
 
 /* Options for copying a graph into texts of its own. */
 struct texts_options {
-    const struct str *metas;   /* by node of the tree; .p NULL: as it is; "" is none */
+    const struct str *metas;   /* by node of the tree; .p NULL: unchanged; "": none */
     bool from_trace;           /* copies texts; resolves aliases, flattens outputs */
     bool keep_args;            /* copies texts of arguments */
     struct cand_texts *base;   /* the owner of the graph's texts if they are not copied */
     const struct str *symbols; /* names that need a meta "Sym(NAME)" */
     uint32_t n_symbols;
-    node_id *map; /* (out) by node of the root: its number in the copy, NODE_NONE; may be NULL */
+    node_id *map; /* output: by node of the root its number in the copy, or NODE_NONE; or NULL */
 };
-/* A graph without a return gets one of nothing. NULL on failure. */
+/* Copies a graph into new texts. A graph without a return statement gets one that returns nothing.
+ * Returns NULL on failure. */
 struct cand_texts *texts_new(const struct graph *from, const struct texts_options *options,
                              struct err *err);
 struct cand_texts *texts_hold(struct cand_texts *texts);
 void texts_release(struct cand_texts *texts);
-/* UINT32_MAX: no meta names it. */
+/* Returns the number of a symbol, or UINT32_MAX if no meta contains it. */
 uint32_t texts_symbol(const struct cand_texts *texts, struct str name);
 
 static inline const struct meta_info *meta_info(const struct cand_texts *texts, uint32_t meta)
@@ -74,37 +75,36 @@ static inline struct cand_data *data_of(const struct candidate *candidate)
     return candidate->data;
 }
 
-/* Empty, around texts that it takes a reference to. NULL: out of memory. */
+/* Returns empty data that takes a reference to the texts, or NULL when memory ran out. */
 struct cand_data *data_new(struct cand_texts *texts);
-/* One whose graph is that of the texts, everything else as given; names of symbols and facts are
- * copied. storages may be NULL. */
+/* Returns a candidate with the graph of the data and the kind, version and seed of `like`; names of
+ * symbols and guards are copied. */
 struct candidate *data_finish(struct cand_data *data, const struct candidate *like,
                               const struct cand_symbol *symbols, uint32_t n_symbols,
                               const struct cand_guard *guards, uint32_t n_guards, struct err *err);
 
-/* Under the hints. True also where they do not tell. */
+/* Returns whether an input is contiguous under the hints, and true if they do not determine it. */
 bool input_is_contiguous(const struct candidate *candidate, node_id id);
 
-/* Calls for each symbol number that the fact's text names; names that no meta has are UINT32_MAX.
- */
+/* Calls fn for each symbol number in the text of a guard; names that no meta has are UINT32_MAX. */
 void guard_expr_symbols(const struct cand_texts *texts, struct str expr,
                         void (*fn)(void *user, uint32_t symbol), void *user);
 
 /* --- candidate_nodes.c --- */
 
-/* Calls fn for each node that the node's arguments name, nested ones too. */
+/* Calls fn for each node that the node's arguments refer to, including nested ones. */
 void node_references(const struct graph *graph, const struct node *node,
                      void (*fn)(void *user, node_id id), void *user);
-/* Does the call write to its first argument (add_, setitem, out=)? */
+/* Returns whether the call writes to its first argument (add_, setitem, out=). */
 bool node_writes(const struct graph *graph, const struct node *node);
 bool graph_writes(const struct graph *graph);
-/* A getitem of a tuple or list by number. */
+/* Returns whether a node is a getitem of a tuple or list by number. */
 bool node_is_getitem(const struct graph *graph, const struct node *node);
 static inline const struct meta *node_meta(const struct graph *graph, const struct node *node)
 {
     return node->meta == META_NONE ? NULL : &graph->pool->metas[node->meta];
 }
-/* Something that may be an input or an output: a tensor, or a number over symbols. */
+/* Returns whether a node may be an input or an output: a tensor, or a number over symbols. */
 bool node_is_value(const struct graph *graph, const struct node *node);
 
 #endif

@@ -1,5 +1,5 @@
-/* Candidates as FX text: the graph as print_readable() writes it, and in a comment in front what it
- * does not tell:
+/* Writes and reads candidates as FX text: the graph as print_readable() writes it, after a comment
+ * with what the graph does not contain:
  *
  *     # symtape candidate: forward, torch 2.11.0, seed 0
  *     # symbol s77 = 8 in [2, int_oo] marked from L['x'].size()[0]
@@ -84,11 +84,11 @@ struct fx_reader {
     vec_of(struct cand_guard)
     guards;
     vec_of(struct str)
-    before; /* by fact: the node's name, "" for the start */
+    before; /* by guard: the node's name, "" for the start */
     struct err *err;
 };
 
-/* Moves past `word`; false if the text does not continue with it. */
+/* Moves past `word`; returns false if the text does not begin with it. */
 static bool take_prefix(struct str *text, const char *word)
 {
     if (!str_starts(*text, str_of(word)))
@@ -185,7 +185,7 @@ static bool read_fx_line(struct fx_reader *r, struct str line)
     return true;
 }
 
-/* Reads the comment at the beginning; without it, there are only annotations. */
+/* Reads the comment at the beginning; a text without it has only annotations. */
 static bool read_comment(struct fx_reader *r, struct str text)
 {
     bool ok = true;

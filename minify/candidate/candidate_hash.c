@@ -1,4 +1,4 @@
-/* Computes a candidate's hash from its structure; nodes and symbols count by their order. */
+/* Computes a candidate's hash from its structure; nodes and symbols are numbered by their order. */
 #include <stdlib.h>
 
 #include "minify/candidate/candidate_data.h"

@@ -9,7 +9,7 @@
 #define CODE_FILE  "torch/fx/experimental/symbolic_shapes.py"
 #define GRAPH_FILE "torch/_functorch/_aot_autograd/graph_compile.py"
 
-/* Files of the stacks, by number. */
+/* The files of the stacks, by number. */
 static const char *const files[] = { CODE_FILE, "minified.py" };
 
 struct trace_log_writer {
@@ -17,7 +17,7 @@ struct trace_log_writer {
     struct buf *out;
 };
 
-/* Writes a header line: the event's name, with its metadata below it if that is an object of its
+/* Begins a header line with the event's name; its metadata follows if that is an object of its
  * own. */
 static void begin_event(struct trace_log_writer *l, struct json_writer *w, const char *file,
                         unsigned line)

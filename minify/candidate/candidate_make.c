@@ -44,7 +44,8 @@ static void mark_metas(const struct graph *graph, const struct cand_texts *texts
         mark_metas(graph->children[i], texts, used);
 }
 
-/* Small primes for symbols without a hint: neither 0 nor 1, and no two equal. */
+/* Returns the next prime, for symbols without a hint: it is neither 0 nor 1, and no two are
+ * equal. */
 static int64_t next_prime(int64_t after)
 {
     for (int64_t n = after + 1;; n++) {
@@ -56,8 +57,8 @@ static int64_t next_prime(int64_t after)
     }
 }
 
-/* Collects the symbols that the graph uses, those with a description first. Of two with one name,
- * the later is kept. */
+/* Collects the symbols that the graph uses, those with a description first. If two have one name,
+ * the later counts. */
 static bool choose_symbols(struct candidate_maker *m)
 {
     size_t n = m->texts->symbols.texts.n;
@@ -108,7 +109,7 @@ static bool set_hints(struct candidate_maker *m, const struct candidate_options 
     return true;
 }
 
-/* ---- Facts ---- */
+/* ---- Guards ---- */
 
 struct symbol_check {
     const struct candidate_maker *m;
@@ -133,8 +134,8 @@ static uint32_t new_place(const struct candidate_maker *m, uint32_t node)
     return node < m->graph->n_nodes ? m->map[node] : m->texts->graph->n_nodes - 1;
 }
 
-/* sympy prints an expression without control characters; other text cannot be written on the line
- * of a recorded guard. */
+/* Returns whether an expression has no control characters. sympy prints none; other text cannot be
+ * written on the line of a guard. */
 static bool is_one_line(struct str expr)
 {
     for (size_t i = 0; i < expr.n; i++)
@@ -143,7 +144,7 @@ static bool is_one_line(struct str expr)
     return true;
 }
 
-/* A recorded guard over symbols that the graph does not use says nothing about the graph. */
+/* Chooses the guards whose symbols the graph uses; others do not affect the graph. */
 static void choose_facts(struct candidate_maker *m)
 {
     for (uint32_t i = 0; i < m->source->n_guards; i++) {
@@ -209,7 +210,8 @@ static struct candidate *make_candidate(struct candidate_maker *m,
     return data_finish(data, source->like, m->symbols, m->n_symbols, m->guards, m->n_guards, err);
 }
 
-/* FX text does not contain which values share memory, which matters if a call writes to memory. */
+/* Computes which values share memory, which FX text does not contain and which matters if a call
+ * writes to memory. */
 static bool find_storages(struct candidate *candidate, struct err *err)
 {
     struct cand_data *data = data_of(candidate);

@@ -1,4 +1,4 @@
-/* Functions about single nodes that edits need. */
+/* Functions on single nodes for edits. */
 #include "minify/candidate/candidate_data.h"
 
 static void argument_references(const struct graph *graph, const struct arg *arg,

@@ -1,11 +1,11 @@
-/* A candidate as a tape, as `symtape import` would pack its log (candidate_print_log). Equal
+/* Packs a candidate as a tape, as `symtape import` would pack its log (candidate_print_log). Equal
  * candidates give equal bytes. */
 #ifndef SYMTAPE_MINIFY_CANDIDATE_CANDIDATE_TAPE_H
 #define SYMTAPE_MINIFY_CANDIDATE_CANDIDATE_TAPE_H
 
 #include "minify/candidate/candidate.h"
 
-/* Appended to `tape`. */
+/* Appends the bytes of the tape to `tape`. */
 bool candidate_tape(const struct candidate *candidate, struct buf *tape, struct err *err);
 
 /* Writes a file atomically (trace/base/file/output.h). */

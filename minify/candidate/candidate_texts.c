@@ -9,7 +9,7 @@
 struct text_copier {
     const struct texts_options *options;
     struct tree_builder tree;
-    const struct str *metas; /* of the graph being copied */
+    const struct str *metas; /* of the graph that is copied */
     uint32_t next_tree_node;
     bool bad; /* the graph cannot be copied; err is set */
     struct err *err;
@@ -57,7 +57,7 @@ static void push_arg(const struct arg_copier *p, const struct arg *arg, unsigned
     }
 }
 
-/* Visits each node that an output contains, in order. */
+/* Adds each node that an output contains, in order. */
 static void push_outputs(const struct arg_copier *p, const struct arg *arg, unsigned depth)
 {
     bool nests = arg->kind == ARG_LIST || arg->kind == ARG_TUPLE || arg->kind == ARG_DICT ||
@@ -118,7 +118,7 @@ static bool belongs_to_round(const struct node *node, int round)
     return (node->op == NODE_PLACEHOLDER) == (round == 0);
 }
 
-/* Inputs come first. An alias is replaced by the node that it names. */
+/* Copies nodes, inputs first. An alias is replaced by the node that it names. */
 static void copy_nodes(const struct arg_copier *p, node_id *map, bool root)
 {
     bool aliases = p->c->options->from_trace;
@@ -263,7 +263,7 @@ static void index_meta(struct text_index *in, uint32_t index)
     info->n = (uint32_t)in->occurrences.n - info->first;
 }
 
-/* An input that binds a symbol has the symbol's name, unless a call has that name. */
+/* Names inputs that bind a symbol after the symbol, unless a call has that name. */
 static bool name_inputs(struct cand_texts *texts)
 {
     size_t n = texts->symbols.texts.n;

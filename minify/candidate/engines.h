@@ -1,6 +1,5 @@
-/* Engines that walk graphs (replay/attempt/graph_replay.h), kept for the next walk: making one
- * costs a thousand times what a walk does. Threads share the keeper, each takes an engine for
- * itself. */
+/* A cache of the engines that walk graphs (replay/attempt/graph_replay.h): making an engine takes a
+ * thousand times as long as a walk. Threads share the cache; each takes an engine for itself. */
 #ifndef SYMTAPE_MINIFY_CANDIDATE_ENGINES_H
 #define SYMTAPE_MINIFY_CANDIDATE_ENGINES_H
 
@@ -15,7 +14,7 @@ void engines_release(struct engines *engines);
 struct graph_replay *engines_take(struct engines *engines, struct err *err);
 void engines_give(struct engines *engines, struct graph_replay *single);
 
-/* Fills the argument of graph_replay_walk() from the candidate. The arrays `symbols` and `facts`
+/* Fills the argument of graph_replay_walk() from the candidate. The arrays `symbols` and `guards`
  * must be large enough for those of the candidate. */
 void engines_graph(const struct candidate *candidate, struct graph_replay_symbol *symbols,
                    struct graph_replay_guard *guards, struct graph_replay_input *ret);

@@ -45,7 +45,7 @@ static bool rebuild_metas(struct propagator *p, struct err *why)
     return true;
 }
 
-/* ---- What a walk gave ---- */
+/* ---- Results of a walk ---- */
 
 static bool is_number_of_symbols(const struct propagator *p, struct value value)
 {
@@ -62,8 +62,8 @@ static bool print_size(struct propagator *p, struct value value, struct str *ret
     return ok;
 }
 
-/* A number that a symbol was turns out to be: it stays one in the text, "Sym(8)", so that the node
- * can still be an input. */
+/* Returns whether a node's meta is printed. A symbol that became a number stays a number over
+ * symbols in the text, "Sym(8)", so that the node can still be an input. */
 static bool prints(const struct propagator *p, const struct program *program, node_id id,
                    struct value value)
 {
@@ -82,7 +82,8 @@ static bool is_data_dependent(const struct program *program, node_id id)
             str_starts(why, STR("DataDependent")) || str_find(why, STR("does not exist")) < why.n);
 }
 
-/* A call whose result was never recorded, since it is what failed: it may go on to. */
+/* Returns whether the result of a call was never recorded, because it is the call that failed: it
+ * may still fail. */
 static bool is_failing(const struct propagator *p, const struct program *program, node_id id)
 {
     const struct graph *before = p->in->graph;
@@ -94,7 +95,7 @@ static bool is_failing(const struct propagator *p, const struct program *program
     return true;
 }
 
-/* The call succeeded with integers. */
+/* Takes the result of a call that succeeded with integers. */
 static bool take_node_result(struct propagator *p, const struct program *program, node_id id,
                              bool concrete, struct err *why)
 {
@@ -109,7 +110,7 @@ static bool take_node_result(struct propagator *p, const struct program *program
         return err_set(why, ERR_USAGE, "%.*s: %.*s", STR_ARG(node->name),
                        STR_ARG(program_why(program, id)));
     if (bad || note->outcome == OUTCOME_MISMATCH || !prints(p, program, id, value))
-        return true; /* as it is: none after the first round, the integers' after the second */
+        return true; /* unchanged: none after the first round, the integers' after the second */
     return print_size(p, value, meta) || err_nomem(why);
 }
 
@@ -174,7 +175,7 @@ static bool prepare_propagation(struct propagator *p, struct err *why)
     return p->single != NULL;
 }
 
-/* The walk may have created unbacked symbols that no record named. */
+/* Returns all symbols, including unbacked ones that the walk created and no record named. */
 static struct cand_symbol *all_symbols(struct propagator *p, uint32_t *n)
 {
     const struct intern *names = &p->texts->symbols;

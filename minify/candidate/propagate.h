@@ -1,9 +1,9 @@
-/* Sizes of a graph whose inputs, arguments or symbols were changed: plain integers go through its
- * calls first, which decides whether the graph is valid at all; then expressions, which gives the
- * metas to print. Private to the room.
+/* Computes the sizes of a graph whose inputs, arguments or symbols were changed. A first walk with
+ * integers decides whether the graph is valid; a second one with expressions gives the metas to
+ * print. Private to the room.
  *
- * The expressions are what is on trial and do not judge: where the symbolic walk refuses or says
- * something else than the integers do, the integers stand. */
+ * The symbolic walk may contain the bug that is being reduced, so it does not decide: if it refuses
+ * or differs from the integers, the integers count. */
 #ifndef SYMTAPE_MINIFY_CANDIDATE_PROPAGATE_H
 #define SYMTAPE_MINIFY_CANDIDATE_PROPAGATE_H
 
@@ -11,16 +11,15 @@
 
 /* The result of a reshaping edit: a graph whose inputs have the right metas. */
 struct reshaped {
-    const struct candidate *whole;     /* kind, seed, torch_version, texts to borrow from */
-    const struct graph *graph;         /* nodes of the whole; metas of calls are not looked at */
-    const struct str *inputs;          /* by node of the root: an input's annotation; .p NULL: as it
-                                          is */
-    const struct cand_symbol *symbols; /* as they are now */
+    const struct candidate *whole; /* kind, seed, torch_version, texts to borrow from */
+    const struct graph *graph;     /* nodes of the whole; metas of calls are ignored */
+    const struct str *inputs; /* by node of the root: an input's annotation; .p NULL: unchanged */
+    const struct cand_symbol *symbols; /* after the edit */
     uint32_t n_symbols;
     const struct cand_guard *guards;
     uint32_t n_guards;
 };
-/* NULL: ERR_USAGE where the integers do not go through. */
+/* Returns NULL with ERR_USAGE if the walk with integers fails. */
 struct candidate *propagate(const struct reshaped *reshaped, struct err *why);
 
 #endif

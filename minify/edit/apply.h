@@ -1,9 +1,10 @@
-/* Inside of candidate_apply(). Private to the room.
+/* The steps of candidate_apply(). Private to the room.
  *
- * Edits of structure choose among the nodes of a candidate (apply_plan.c), and what is chosen is
- * closed and copied (apply_close.c); sizes stay, so the result is valid by construction. Edits of
- * shapes keep all nodes and change what inputs, arguments and symbols are; the result is propagated
- * (reshape.c). Both in one go: shapes first, since they keep the numbers of nodes. */
+ * Edits of structure choose among the nodes of a candidate (apply_plan.c); the chosen nodes are
+ * copied and their symbols bound (apply_close.c). Sizes do not change, so the result is valid by
+ * construction. Edits of shapes keep all nodes and change inputs, arguments and symbols; the result
+ * is propagated (reshape.c). If a list has both, shapes come first, since they keep the numbers of
+ * nodes. */
 #ifndef SYMTAPE_MINIFY_EDIT_APPLY_H
 #define SYMTAPE_MINIFY_EDIT_APPLY_H
 
@@ -18,19 +19,19 @@ struct edit_plan {
     const struct graph *graph;
     uint8_t *status;
     bool *promote;      /* becomes an output when nothing else uses it */
-    bool *stays_dead;   /* nothing used it before either */
-    node_id *stand_in;  /* of a bypassed node: what takes its place; NODE_NONE */
+    bool *stays_dead;   /* it was not used before the edits either */
+    node_id *stand_in;  /* the node that replaces a bypassed one; NODE_NONE */
     uint32_t *uses;     /* before the edits */
-    uint32_t *uses_now; /* after those so far */
+    uint32_t *uses_now; /* after the edits so far */
     node_id *new_id;    /* (apply_close.c) */
     bool *drop_output;  /* by position */
     bool *drop_guard;   /* by number */
     bool *output;       /* returned by the result */
     uint32_t n_outputs;
-    const struct cand_symbol *symbols; /* those of the whole, or what became of them */
+    const struct cand_symbol *symbols; /* those of the whole, or edited ones */
     const struct cand_guard *guards;
     bool promote_all;
-    node_id alone; /* the only one that is returned; NODE_NONE */
+    node_id alone; /* the only node that is returned; NODE_NONE */
     bool bypasses;
     struct arena arena;
 };
@@ -46,11 +47,11 @@ static inline node_id plan_resolve(const struct edit_plan *plan, node_id id)
     return id;
 }
 
-/* The candidate that the plan leaves. */
+/* Returns the candidate that the plan describes. */
 struct candidate *plan_close(struct edit_plan *plan, struct err *why);
 
 bool edit_is_structural(enum edit_kind kind);
-/* The candidate with sizes, arguments or symbols changed; numbers of nodes stay. */
+/* Returns the candidate with changed sizes, arguments or symbols; numbers of nodes stay. */
 struct candidate *reshape_candidate(const struct candidate *whole, const struct edit *edits,
                                     uint32_t n, struct err *why);
 

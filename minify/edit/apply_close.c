@@ -8,7 +8,7 @@ struct graph_closer {
     const struct cand_data *from;
     const struct cand_texts *texts;
     struct cand_data *data;
-    struct graph *graph; /* data's */
+    struct graph *graph; /* owned by `data` */
     uint8_t *symbol;     /* by symbol number: enum need */
     bool *meta_seen;
     uint32_t n_bound; /* inputs that were added */
@@ -31,7 +31,7 @@ static void need_meta(struct graph_closer *c, uint32_t meta, enum need how)
         c->symbol[c->texts->occurrences[info->first + i]] |= (uint8_t)how;
 }
 
-/* Whether the size of an input is a symbol that nothing else binds. */
+/* Marks the symbol of an input's size as bound if nothing else binds it. */
 static void bind_meta(struct graph_closer *c, uint32_t index)
 {
     const struct graph_pool *pool = c->graph->pool;
@@ -72,15 +72,15 @@ static void look_at_metas(struct graph_closer *c)
             guard_expr_symbols(c->texts, plan->guards[i].expr, need_guard, c);
 }
 
-/* A symbol needs an input of its own if nothing binds it; an unbacked symbol, only if no call can
- * create it. */
+/* Returns whether a symbol needs an input of its own: one that nothing binds; an unbacked symbol
+ * only if no call can create it. */
 static bool wants_input(const struct graph_closer *c, uint32_t symbol)
 {
     uint8_t need = c->symbol[symbol];
     if (need == 0 || need & NEED_BOUND)
         return false;
     struct str name = intern_text(&c->texts->symbols, symbol);
-    if (!is_unbacked_name(name)) /* a float may be the item of a tensor that holds it */
+    if (!is_unbacked_name(name)) /* a float may be the item of a tensor */
         return !(str_starts(name, STR("z")) && need & NEED_MADE);
     return need & NEED_INPUT || !(need & NEED_MADE);
 }
@@ -119,7 +119,7 @@ static void append_node(struct graph_closer *c, node_id old, struct node node, u
         c->plan->new_id[old] = id;
 }
 
-/* Whether an input is a number that no call uses. */
+/* Returns whether an input is a number that no call uses. */
 static bool is_spare_number(const struct graph_closer *c, const struct node *node, node_id id)
 {
     const struct meta *meta = node_meta(c->plan->graph, node);
@@ -133,8 +133,8 @@ static uint32_t bare_symbol(const struct graph_closer *c, uint32_t meta)
     return symbol != UINT32_MAX && c->texts->sym_metas[symbol] == meta ? symbol : UINT32_MAX;
 }
 
-/* Inputs of one number whose symbol something else binds, or that nothing needs, are left out; they
- * are looked at last. */
+/* Leaves out inputs of one number whose symbol something else binds, or that nothing needs. They
+ * are examined last. */
 static void drop_spare_numbers(struct graph_closer *c)
 {
     struct edit_plan *plan = c->plan;
@@ -244,7 +244,7 @@ static void keep_children(struct graph_closer *c)
             c->graph->children[c->graph->n_children++] = g->children[i];
 }
 
-/* ---- Symbols and facts that stay ---- */
+/* ---- Symbols and guards that stay ---- */
 
 static uint32_t copy_used_symbols(struct graph_closer *c, struct cand_symbol *symbols)
 {
@@ -275,7 +275,7 @@ static uint32_t copy_kept_guards(struct graph_closer *c, struct cand_guard *guar
     return n;
 }
 
-/* ---- Memory that is shared ---- */
+/* ---- Shared memory ---- */
 
 static bool is_start(const struct graph_closer *c, node_id id);
 
@@ -291,7 +291,7 @@ static void share(void *user, node_id id)
     s->found |= s->c->data->storages[id] == s->storage;
 }
 
-/* Whether no earlier node shares its memory, so that the node creates the memory. */
+/* Returns whether no earlier node shares its memory, so that the node creates the memory. */
 static bool is_start(const struct graph_closer *c, node_id id)
 {
     struct storage_query s = { c, c->data->storages[id], false };
@@ -339,8 +339,8 @@ static bool touches_written(const struct storage_map *m, uint32_t storage)
     return is_numbered(m, storage) && m->written[storage];
 }
 
-/* Memory that a call writes to must stay the same: an edit that splits shared memory, or that
- * replaces the value that is written to, is refused. */
+/* Returns whether the edits change memory that a call writes to: they must not split shared memory
+ * or replace the value that is written to. */
 static bool splits_memory(struct graph_closer *c)
 {
     const struct edit_plan *plan = c->plan;

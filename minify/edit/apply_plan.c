@@ -1,4 +1,4 @@
-/* Which nodes stay. */
+/* Decides which nodes stay. */
 #include "minify/edit/apply.h"
 
 static bool invalid(struct err *why, const char *text)
@@ -6,7 +6,7 @@ static bool invalid(struct err *why, const char *text)
     return err_set(why, ERR_USAGE, "%s", text);
 }
 
-/* ---- What the whole looks like ---- */
+/* ---- Properties of the whole ---- */
 
 static const struct node *graph_output(const struct graph *graph)
 {
@@ -61,8 +61,8 @@ static bool set_fate(struct edit_plan *plan, node_id id, enum node_status status
     return true;
 }
 
-/* For a call with several results, each getitem of it becomes an input. */
-static bool cut_parts(struct edit_plan *plan, node_id id, struct err *why)
+/* Replaces a call by inputs; for one with several results, each getitem of it becomes an input. */
+static bool cut_results(struct edit_plan *plan, node_id id, struct err *why)
 {
     const struct graph *g = plan->graph;
     uint32_t found = 0;
@@ -87,7 +87,7 @@ static bool plan_cut(struct edit_plan *plan, const struct edit *edit, struct err
     if (edit->b)
         node_references(plan->graph, node, mark_promoted, plan);
     if (!node_is_value(plan->graph, node))
-        return cut_parts(plan, edit->a, why);
+        return cut_results(plan, edit->a, why);
     return set_fate(plan, edit->a, STATUS_INPUT, why);
 }
 
@@ -110,7 +110,8 @@ static bool is_part_of(const struct graph *g, node_id id, node_id whole)
     return node_is_getitem(g, node) && g->args[node->first_arg].u.node == whole;
 }
 
-/* The getitems of a call with several results follow it directly or later. */
+/* Keeps the calls up to one; the getitems of a call with several results follow it directly or
+ * later. */
 static bool keep_prefix(struct edit_plan *plan, const struct edit *edit)
 {
     const struct graph *g = plan->graph;
@@ -127,8 +128,8 @@ static bool keep_prefix(struct edit_plan *plan, const struct edit *edit)
     return true;
 }
 
-/* A value that is used later becomes an input, unless it is a getitem of something that cannot be
- * one. */
+/* The values that become inputs because a later call uses them, unless a value is a getitem of
+ * something that cannot be an input. */
 struct frontier {
     struct edit_plan *plan;
     node_id first;
@@ -159,7 +160,7 @@ static bool drop_prefix(struct edit_plan *plan, node_id first, struct err *why)
         bool part = node_is_getitem(g, node) && g->args[node->first_arg].u.node < first;
         if (part && node_is_value(g, node) &&
             !node_is_value(g, &g->nodes[g->args[node->first_arg].u.node]))
-            plan->status[id] = STATUS_INPUT; /* its call is in front */
+            plan->status[id] = STATUS_INPUT; /* its call is removed */
         else if (plan->status[id] == STATUS_STAY)
             node_references(g, node, cross, &f);
     }
@@ -212,7 +213,7 @@ static bool plan_edit(struct edit_plan *plan, const struct edit *edit, struct er
     }
 }
 
-/* ---- What lives ---- */
+/* ---- Live nodes ---- */
 
 static void give_back(struct edit_plan *plan, node_id id)
 {
@@ -231,7 +232,7 @@ static void keep_computed_outputs(struct edit_plan *plan)
             node_is_value(g, &g->nodes[id]) && plan->status[id] == STATUS_STAY)
             give_back(plan, id);
     if (plan->alone != NODE_NONE && !node_is_value(g, &g->nodes[plan->alone]))
-        plan->stays_dead[plan->alone] = true; /* it gives nothing back */
+        plan->stays_dead[plan->alone] = true; /* it returns nothing */
     for (uint32_t i = 0; i < output->n_args && plan->alone == NODE_NONE; i++) {
         const struct arg *arg = &plan->graph->args[output->first_arg + i];
         if (arg->kind != ARG_NODE || plan->drop_output[i])

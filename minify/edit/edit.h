@@ -1,40 +1,41 @@
-/* Edits: what passes do to a candidate, as small records that a journal can hold.
+/* Edits: the changes that passes make to a candidate, as small records that a journal can store.
  *
- * Nodes are named by their number in the candidate that the edit is applied to, inputs and outputs
- * by their position, symbols by theirs. Several edits are applied together, all read against the
- * same candidate; edits that contradict each other (one removes what another needs) make none. */
+ * Nodes are identified by their number in the candidate that the edit is applied to, inputs,
+ * outputs and symbols by their position. Several edits are applied together, all relative to the
+ * same candidate; edits that contradict each other (one removes what another needs) are not
+ * valid. */
 #ifndef SYMTAPE_MINIFY_EDIT_EDIT_H
 #define SYMTAPE_MINIFY_EDIT_EDIT_H
 
 #include "minify/candidate/candidate.h"
 
 /*  EDIT(id, "name in journals", reshapes)
- * reshapes: shapes below may change, so the graph is propagated again, in integers first. */
-#define EDITS(EDIT)                                                                                \
-    EDIT(REMOVE_NODE, "remove", false)   /* a: a node that nothing uses */                         \
-    EDIT(CUT, "cut", false)              /* a: a node becomes an input; what only it kept   */     \
-                                         /* alive becomes an output (b: 1) or goes (b: 0) */       \
-    EDIT(BYPASS, "bypass", false)        /* a: node, b: earlier node of equal meta */              \
-    EDIT(KEEP_PREFIX, "prefix", false)   /* a: nodes behind it go; sinks become outputs, or */     \
-                                         /* (b: 1) a alone is one, and what it needs not goes */   \
-    EDIT(DROP_PREFIX, "suffix", false)   /* a: calls before it go; what they gave is input */      \
-    EDIT(REMOVE_OUTPUT, "output", false) /* a: position */                                         \
-    EDIT(REMOVE_INPUT, "input", false)   /* a: position, unused */                                 \
-    EDIT(STATIC, "static", true)         /* a: symbol becomes its hint */                          \
-    EDIT(MERGE, "merge", true)           /* a, b: symbol a becomes symbol b, hints alike */        \
-    EDIT(FRESH, "fresh", true)           /* a: input, b: dimension: a compound size becomes */     \
-                                         /* a symbol of its own */                                 \
-    EDIT(REMOVE_GUARD, "fact", false)    /* a: number */                                           \
-    EDIT(WIDEN, "widen", false)          /* a: symbol: its range becomes the default */            \
-    EDIT(HINT, "hint", true)             /* a: symbol, value */                                    \
-    EDIT(DROP_DIM, "rank", true)         /* a: input, b: dimension */                              \
-    EDIT(DTYPE, "dtype", true)           /* a: dtype, b: the one that takes its place, all over */ \
-    EDIT(CONTIGUOUS, "strides", true)    /* a: input */                                            \
-    EDIT(DEVICE, "device", false)        /* all to the CPU */                                      \
-    EDIT(ARGUMENT, "argument", true)     /* a: node, b: argument, value: which simplification */   \
-    EDIT(INLINE, "inline", false)        /* a: the call of a subgraph */                           \
-    EDIT(SIZE_CONSTANT, "constant",                                                                \
-         true) /* a: input, b: dimension, value; a: NODE_NONE, b: the */                           \
+ * `reshapes` says that shapes of later nodes may change, so that the graph is propagated again. */
+#define EDITS(EDIT)                                                                              \
+    EDIT(REMOVE_NODE, "remove", false)   /* a: a node that nothing uses */                       \
+    EDIT(CUT, "cut", false)              /* a: a node becomes an input; values that only */      \
+                                         /* it used become outputs (b: 1) or are removed */      \
+    EDIT(BYPASS, "bypass", false)        /* a: node, b: earlier node of equal meta */            \
+    EDIT(KEEP_PREFIX, "prefix", false)   /* a: nodes after it are removed; values without */     \
+                                         /* a use become outputs, or (b: 1) only a does */       \
+    EDIT(DROP_PREFIX, "suffix", false)   /* a: calls before it become inputs or are removed */   \
+    EDIT(REMOVE_OUTPUT, "output", false) /* a: position */                                       \
+    EDIT(REMOVE_INPUT, "input", false)   /* a: position, unused */                               \
+    EDIT(STATIC, "static", true)         /* a: symbol becomes its hint */                        \
+    EDIT(MERGE, "merge", true)           /* a, b: symbol a becomes symbol b, hints alike */      \
+    EDIT(FRESH, "fresh", true)           /* a: input, b: dimension: a compound size becomes */   \
+                                         /* a symbol of its own */                               \
+    EDIT(REMOVE_GUARD, "fact", false)    /* a: number */                                         \
+    EDIT(WIDEN, "widen", false)          /* a: symbol: its range becomes the default */          \
+    EDIT(HINT, "hint", true)             /* a: symbol, value */                                  \
+    EDIT(DROP_DIM, "rank", true)         /* a: input, b: dimension */                            \
+    EDIT(DTYPE, "dtype", true)           /* a: dtype, b: the one that replaces it everywhere */  \
+    EDIT(CONTIGUOUS, "strides", true)    /* a: input */                                          \
+    EDIT(DEVICE, "device", false)        /* everything moves to the CPU */                       \
+    EDIT(ARGUMENT, "argument", true)     /* a: node, b: argument, value: which simplification */ \
+    EDIT(INLINE, "inline", false)        /* a: the call of a subgraph */                         \
+    EDIT(SIZE_CONSTANT, "constant",                                                              \
+         true) /* a: input, b: dimension, value; a: NODE_NONE, b: the */                         \
                /* size that becomes value in all inputs and calls */
 
 enum edit_kind {
@@ -50,8 +51,8 @@ struct edit {
     int64_t value;
 };
 
-/* The candidate with the edits made, closed over its symbols and cleared of what is dead; NULL when
- * they cannot be made (why->kind ERR_USAGE: not valid; ERR_ENV: out of memory). `whole` stays. */
+/* Returns a new candidate with the edits made, without dead nodes and with all symbols bound, or
+ * NULL if they cannot be made (why->kind ERR_USAGE: not valid; ERR_ENV: out of memory). */
 struct candidate *candidate_apply(const struct candidate *whole, const struct edit *edits,
                                   uint32_t n_edits, struct err *why);
 

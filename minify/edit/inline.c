@@ -8,15 +8,15 @@ struct inliner {
     node_id call;
     struct arena arena;
     vec_of(struct arg)
-    operands; /* the call's operands, flat, which replace the body's inputs */
+    operands; /* the call's operands without nesting, which replace the body's inputs */
     vec_of(struct arg)
-    results; /* of the body, over the nodes of the new graph */
+    results; /* the results of the body as nodes of the new graph */
     vec_of(struct node)
     nodes;
     vec_of(struct arg)
     args;
-    node_id *map;       /* by node of the whole; NODE_NONE: the call, or a part of its results */
-    uint32_t *part;     /* by node of the whole: the result that it is, plus one */
+    node_id *map;       /* by node of the whole; NODE_NONE: the call, or a getitem of its results */
+    uint32_t *part;     /* by node of the whole: the number of the result + 1 */
     struct arg *inside; /* by node of the body: the node that replaces it */
     bool failed;
 };
@@ -125,7 +125,7 @@ static node_id append_inlined(struct inliner *in, const struct graph *from, bool
     node.first_arg = copy_inlined_args(in, from, inner, node.first_arg, node.n_args);
     node.first_deleted = node.n_deleted = 0;
     if (inner)
-        node.location = LOCATION_NONE; /* of another graph's list */
+        node.location = LOCATION_NONE; /* its location is in the list of another graph */
     in->failed |= !vec_push(&in->nodes, node);
     return (node_id)in->nodes.n - 1;
 }

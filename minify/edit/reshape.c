@@ -1,5 +1,5 @@
-/* Edits that change sizes, types or arguments: what the inputs are then, and the graph's arguments;
- * the rest follows by propagation. */
+/* Applies edits that change sizes, dtypes or arguments to the inputs and arguments of a graph;
+ * propagation computes the rest. */
 #include <inttypes.h>
 
 #include "minify/candidate/sizes.h"
@@ -89,7 +89,8 @@ static struct str fresh_name(struct reshaper *r)
     return ret;
 }
 
-/* 4*s77 becomes a new symbol, and s77 becomes a quarter of it wherever it occurs. */
+/* Replaces a compound size by a new symbol: if 4*s77 becomes s1000, s77 becomes s1000/4 wherever it
+ * occurs. */
 static bool make_fresh_symbol(struct reshaper *r, node_id id, uint32_t dim, struct err *why)
 {
     const struct meta *meta = node_meta(r->graph, &r->graph->nodes[id]);
@@ -195,7 +196,7 @@ static bool set_constant(struct reshaper *r, struct shape *shape, uint32_t dim, 
     return dense || invalid(why, "only sizes of contiguous inputs change");
 }
 
-/* A number becomes another wherever it occurs as a size, as 64 becomes 2. */
+/* Replaces a number by another wherever it occurs as a size, as 64 by 2. */
 static bool replace_constant(struct reshaper *r, uint32_t from, int64_t value, struct err *why)
 {
     sym_id old = sym_integer(r->pool, from), now = sym_integer(r->pool, value);

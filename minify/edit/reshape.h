@@ -6,13 +6,13 @@
 #include "minify/edit/apply.h"
 #include "replay/shape/expr/sym.h"
 
-/* An input as it will be. */
+/* An input after the edits. */
 struct shape {
-    const struct meta *meta; /* as it was; NULL: no tensor and no number */
+    const struct meta *meta; /* before the edits; NULL: neither a tensor nor a number */
     enum dtype dtype;
     struct str device;
     uint32_t n;
-    sym_id *size, *stride; /* of a number: size[0] is it */
+    sym_id *size, *stride; /* a number has its value in size[0] */
     bool changed;
 };
 
@@ -20,15 +20,15 @@ struct reshaper {
     const struct candidate *whole;
     const struct graph *graph;
     struct sym_pool *pool;
-    struct cand_symbol *symbols; /* capacity for one more per edit */
+    struct cand_symbol *symbols; /* with capacity for one more per edit */
     uint32_t n_symbols, n_edits;
     struct cand_guard *guards;
     uint32_t n_guards;
     vec_of(struct sym_pair)
-    pairs;                /* what takes the place of symbols and sizes */
+    pairs;                /* replacements of symbols and sizes */
     struct shape *shapes; /* by node */
-    struct str *metas;    /* by node: of inputs */
-    struct arg *args;     /* of the graph, to be changed */
+    struct str *metas;    /* by node, for inputs */
+    struct arg *args;     /* the graph's arguments, which are changed */
     struct node *nodes;
     bool failed; /* out of memory */
     struct arena arena;
@@ -37,13 +37,13 @@ struct reshaper {
 /* Copies what the edits change, and finishes with the propagated result. */
 bool reshape_begin(struct reshaper *r);
 struct candidate *reshape_end(struct reshaper *r, struct err *why);
-/* Contiguous strides. */
+/* Gives a shape contiguous strides. */
 void reshape_lay_out(struct reshaper *r, struct shape *shape);
 
-/* The input of that position; NODE_NONE. */
+/* Returns the input of that position, or NODE_NONE. */
 node_id input_at(const struct graph *graph, uint32_t position);
 
-/* EDIT_ARGUMENT's value: how the argument becomes simpler. */
+/* The value of EDIT_ARGUMENT: how the argument becomes simpler. */
 enum argument_change {
     ARGUMENT_DROP, /* a keyword one or the last one is left out */
     ARGUMENT_ZERO, /* a number becomes 0, a bool False */

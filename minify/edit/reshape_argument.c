@@ -8,7 +8,7 @@ static bool invalid(struct err *why, const char *text)
 
 static bool drop_argument(struct node *node, struct arg *args, uint32_t b)
 {
-    if (args[b].key.n) { /* keyword ones come last, and any can be left out */
+    if (args[b].key.n) { /* keyword arguments come last, and any can be left out */
         for (uint32_t i = b; i + 1 < node->n_args; i++)
             args[i] = args[i + 1];
         node->n_args--;

@@ -1,5 +1,5 @@
-/* Before and after reshaping edits: inputs as expressions, and as annotations again; symbols and
- * facts as they are then. */
+/* The steps before and after reshaping edits: reads inputs as expressions, and prints them, symbols
+ * and guards after the edits. */
 #include "minify/candidate/propagate.h"
 #include "minify/candidate/sizes.h"
 #include "minify/edit/reshape.h"
@@ -65,7 +65,7 @@ static sym_id replaced(struct reshaper *r, sym_id e)
     return sym_replace(r->pool, e, r->pairs.v, (uint32_t)r->pairs.n);
 }
 
-/* Sizes must be integers, and s77/4 may not be one. */
+/* Returns whether an expression is always an integer, as sizes must be; s77/4 may not be. */
 static bool is_integral_size(struct reshaper *r, sym_id e)
 {
     return e != SYM_NONE && sym_ask(r->pool, e, SYM_ASK_INTEGER) != SYM_NO &&
@@ -104,7 +104,7 @@ static void put_shape(struct reshaper *r, const struct shape *shape, struct buf 
         buf_putc(out, ')');
 }
 
-/* If a symbol that was passed as an input became a number, the number is written into the calls. */
+/* Writes a number into the calls if a symbol that was passed as an input became a number. */
 static void write_number(struct reshaper *r, node_id id, sym_id number)
 {
     struct buf text = BUF_INIT;
@@ -165,7 +165,8 @@ static bool print_inputs(struct reshaper *r, struct err *why)
     return ok;
 }
 
-/* A recorded guard that is always true now is removed; one that is false contradicts the graph. */
+/* Rewrites recorded guards. One that is always true is removed; one that is false contradicts the
+ * graph. */
 static bool rewrite_guards(struct reshaper *r, struct err *why)
 {
     struct buf text = BUF_INIT;
@@ -192,7 +193,7 @@ static bool rewrite_guards(struct reshaper *r, struct err *why)
     return ok;
 }
 
-/* Evaluates with the present hints. */
+/* Evaluates the guards with the current hints. */
 static bool guards_hold(const struct reshaper *r, struct err *why)
 {
     struct candidate now = *r->whole;

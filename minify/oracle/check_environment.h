@@ -1,11 +1,11 @@
-/* The environment of a --check command: the files of its candidate, and variables
+/* Makes the environment of a --check command: the files of its candidate, and variables
  * (symtape-minify(1)). */
 #ifndef SYMTAPE_MINIFY_ORACLE_CHECK_ENVIRONMENT_H
 #define SYMTAPE_MINIFY_ORACLE_CHECK_ENVIRONMENT_H
 
 #include "minify/oracle/oracle.h"
 
-/* All these paths are in one folder, which does not exist yet. */
+/* Paths in one folder, which does not exist yet. */
 struct check_paths {
     char *folder, *fx, *py, *tape, *tmp;
 };
@@ -19,7 +19,8 @@ struct check_inputs {
     uint64_t seed;
     struct str signature, best;
 };
-/* The caller's own environment with ours in front; for check_environment_free(). */
+/* Returns the environment of the caller with our variables before it, to be freed by
+ * check_environment_free(), or NULL with err set. */
 char **check_environment(const struct check_inputs *guards, struct err *err);
 void check_environment_free(char **environment);
 

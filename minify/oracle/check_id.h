@@ -5,8 +5,8 @@
 #include "minify/oracle/oracle_check.h"
 #include "minify/process/command_line.h"
 
-/* Appended to out: "check " and a hash of the words, of the options, and of what those words hold
- * that name a file (the first also by PATH). */
+/* Appends "check " and a hash of the words, of the options, and of the contents of files that words
+ * name (the first word also by PATH). */
 void check_id(const struct check_options *options, const struct command_line *command,
               struct buf *out);
 

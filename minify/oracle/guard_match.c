@@ -76,7 +76,8 @@ static void collect_name(void *user, sym_id symbol)
     names->n++;
 }
 
-/* Tries each assignment of the names of one guard to those of the other. */
+/* Returns whether some assignment of the names of one guard to those of the other makes them
+ * equal. */
 static bool same_renamed(struct guard_match *match, sym_id guard, const struct names *from,
                          const struct names *to, struct sym_pair *pairs, uint32_t at)
 {

@@ -11,14 +11,14 @@ struct backends_oracle {
     struct oracle oracle;
     pthread_mutex_t lock; /* protects the backends, which one thread uses at a time */
     struct backend_pair pair;
-    struct str fault; /* operator; "" */
+    struct str fault; /* the operator that is changed; "" */
     double by;
     struct str op; /* the operator at which the whole graph differs first, or "" if that is not
                     * known yet */
     struct arena arena;
 };
 
-/* ---- A run of both ---- */
+/* ---- A run on both backends ---- */
 
 struct asked {
     struct backends_oracle *oracle;
@@ -35,7 +35,8 @@ static struct str op_of(const struct graph *graph, const struct step *origin, st
     return ret.p ? ret : STR("");
 }
 
-/* "aten.tanh" matches any of its overloads. */
+/* Returns whether the name of the fault matches an operator: "aten.tanh" matches any of its
+ * overloads. */
 static bool fault_names_op(struct str fault, struct str op)
 {
     return fault.n && str_starts(op, fault) && (op.n == fault.n || op.p[fault.n] == '.');
@@ -98,7 +99,7 @@ static bool run_both(struct asked *a, const struct candidate *candidate, struct 
 
 /* ---- Answers ---- */
 
-/* A getitem is its call's. */
+/* Returns the call that a node belongs to: a getitem belongs to its call. */
 static const struct node *blamed(const struct graph *graph, const struct compared *one)
 {
     return &graph->nodes[one->origin < graph->n_nodes ? one->origin : one->node];
@@ -202,7 +203,7 @@ static void free_oracle(struct oracle *oracle)
     free(o);
 }
 
-/* ---- Making it ---- */
+/* ---- Construction ---- */
 
 static bool find_backend(const struct backend_kind **kind, struct str name, struct err *err)
 {
@@ -244,7 +245,7 @@ static bool find_backends_signature(struct backends_oracle *o, const struct cand
     return ok;
 }
 
-/* The folder of compiled kernels may be refused: questions take longer then. */
+/* Notes that the cache of compiled kernels cannot be used, which makes questions slower. */
 static bool note_without_cache(struct backends_oracle *o, struct err *err)
 {
     const struct err *tested = &o->pair.tested->without;

@@ -1,12 +1,13 @@
-/* The numeric oracle (--backend-mismatch): does a candidate, run for real on two backends with the
- * same random inputs, differ beyond the tolerance, first at the same operator as the whole did?
+/* The numeric oracle (--backend-mismatch): runs a candidate on two backends with the same random
+ * inputs and decides whether they differ beyond the tolerance, first at the same operator as for
+ * the whole.
  *
  * Each question runs the reference and then the tested backend
- * (replay/backend/compare/comparison.h) and looks at the nodes that differ although what they are
- * computed from agrees. A candidate with such nodes of other operators alone is VERDICT_OTHER; one
- * that cannot be run is UNRESOLVED. The tolerance is derived anew for each candidate, so that it
- * does not slip. The backends are opened once; questions wait for each other. A backend that failed
- * is opened again; where that fails, too, it is BROKEN. */
+ * (replay/backend/compare/comparison.h) and examines the nodes that differ although their inputs
+ * agree. If these have other operators only, the answer is VERDICT_OTHER; a candidate that cannot
+ * be run is UNRESOLVED. The tolerance is computed for each candidate, so that it does not drift.
+ * The backends are opened once, and questions run one after the other. A backend that failed is
+ * opened again; if that fails, too, the answer is BROKEN. */
 #ifndef SYMTAPE_MINIFY_ORACLE_ORACLE_BACKENDS_H
 #define SYMTAPE_MINIFY_ORACLE_ORACLE_BACKENDS_H
 
@@ -14,13 +15,13 @@
 
 struct backends_options {
     struct str tested, reference; /* names of backends */
-    bool tf32;         /* on the tested side factors of f32 may be rounded to it (struct backend) */
-    struct str inject; /* "aten.tanh=1e-2": on the tested side x + EPS * (1 + |x|) for each element
-                          x of such calls' results, for tests and demonstrations; "" */
+    bool tf32;                    /* the tested backend may use TF32 inputs (struct backend) */
+    struct str inject; /* "aten.tanh=1e-2": on the tested side each element x of these calls'
+                          results becomes x + EPS * (1 + |x|), for tests and demonstrations; "" */
 };
 
-/* NULL with ERR_USAGE (no such backend, it computes nothing, inject cannot be read) or ERR_ENV.
- * Texts are copied. */
+/* Returns the oracle, or NULL with ERR_USAGE (an unknown backend, one that computes nothing, an
+ * invalid `inject`) or ERR_ENV. Texts are copied. */
 struct oracle *oracle_backends(const struct backends_options *options,
                                const struct candidate *whole, struct err *err);
 

@@ -20,11 +20,11 @@ struct oracle_check {
     struct check_options options; /* its texts are in `arena` */
     struct command_line command;
     struct scratch scratch;
-    atomic_bool ran; /* the command was run at least once */
+    atomic_bool ran; /* the command ran at least once */
     struct arena arena;
 };
 
-/* One question. */
+/* The state of one question. */
 
 struct command_run {
     struct oracle_check *check;
@@ -32,11 +32,11 @@ struct command_run {
     const struct oracle_question *asking;
     struct answer *answer;
     struct check_paths paths;
-    int folder; /* paths.folder; -1: it is not there */
+    int folder; /* paths.folder; -1: it does not exist */
     struct child_end end;
 };
 
-/* An error names `path`; its last part is the name of the file. */
+/* Writes a file whose name is the last part of `path`; an error contains `path`. */
 static bool write_plain(struct command_run *q, const char *path, const struct buf *text,
                         struct err *err)
 {
@@ -230,7 +230,8 @@ static bool prepare_question(struct command_run *q, struct err *err)
     return false;
 }
 
-/* A disk that another question fills is empty again when that one is over. */
+/* Prepares the folder once more if that may help: a disk that is full because of another question
+ * is empty again afterwards. */
 static bool prepare_twice(struct command_run *q, struct err *err)
 {
     const struct timespec second = { .tv_sec = 1 };
@@ -260,7 +261,7 @@ static void ask_command(struct oracle *oracle, const struct candidate *candidate
 static void free_check(struct oracle *oracle)
 {
     struct oracle_check *check = (struct oracle_check *)oracle;
-    (void)scratch_remove(&check->scratch); /* the command itself is the reason */
+    (void)scratch_remove(&check->scratch); /* the error of the command is more important */
     command_line_release(&check->command);
     arena_release(&check->arena);
     free(check);

@@ -33,14 +33,15 @@ bool oracle_hide_text(const struct redact_known *known, struct str text, struct 
     return ok;
 }
 
-/* Several threads ask at the same time, and a redactor has state, so each answer has its own. */
+/* Asks the inner oracle and redacts its answer. Several threads ask at the same time, and a
+ * redactor has state, so each answer has its own. */
 static void ask_hidden(struct oracle *oracle, const struct candidate *candidate,
                        const struct oracle_question *asking, struct answer *answer)
 {
     struct hidden *hidden = (struct hidden *)oracle;
     hidden->inner->ask(hidden->inner, candidate, asking, answer);
-    if (hidden->inner->cheap) /* an oracle in this process: its texts are about the candidate
-                               * only */
+    if (hidden->inner
+            ->cheap) /* the texts of an oracle in this process contain only the candidate */
         return;
     struct str *const texts[] = { &answer->text, &answer->signature.message,
                                   &answer->signature.frame };
@@ -59,7 +60,8 @@ static void free_hidden(struct oracle *oracle)
     free(hidden);
 }
 
-/* The journal contains the oracle's question; only a hash of it is written. */
+/* Replaces the id, which contains the oracle's question and is written to the journal, by a
+ * hash. */
 static bool hide_id(struct hidden *hidden, struct err *err)
 {
     char text[64];

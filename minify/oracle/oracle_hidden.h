@@ -1,15 +1,16 @@
-/* An oracle whose answers tell nothing of the machine that they were given on (--anonymize): texts
- * of a command of the user's, or of PyTorch, hold paths, names, and whatever they print. */
+/* An oracle whose answers reveal nothing about the machine (--anonymize): texts of a command of the
+ * user, or of PyTorch, contain paths, names, and whatever they print. */
 #ifndef SYMTAPE_MINIFY_ORACLE_ORACLE_HIDDEN_H
 #define SYMTAPE_MINIFY_ORACLE_ORACLE_HIDDEN_H
 
 #include "minify/oracle/oracle.h"
 #include "trace/log/redact/redact.h"
 
-/* Takes `inner`, which is freed with it, also on failure. `known` must outlive it. */
+/* Returns an oracle that owns `inner`, which is freed with it, also on failure. `known` must
+ * outlive it. */
 struct oracle *oracle_hidden(struct oracle *inner, const struct redact_known *known,
                              struct err *err);
-/* Rewrites one text as the oracle does; false when memory ran out. */
+/* Redacts one text as the oracle does; returns false when memory ran out. */
 bool oracle_hide_text(const struct redact_known *known, struct str text, struct arena *arena,
                       struct str *ret, struct err *err);
 

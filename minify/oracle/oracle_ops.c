@@ -12,7 +12,7 @@ struct ops_oracle {
 
 struct chain {
     const struct graph *graph;
-    const bool *before; /* by node: matches the previous part, or depends on a node that does */
+    const bool *before; /* by node: it matches the previous part, or depends on a node that does */
     bool *now;
     bool reached;
 };
@@ -28,8 +28,8 @@ static bool names_part(const struct node *node, struct str part)
     return node_is_call(node) && str_find(node->target, part) < node->target.n;
 }
 
-/* One step: marks nodes that match the part and that depend on nodes in `before` (for the first
- * part, all). */
+/* Marks the nodes that match a part and depend on nodes in `before` (for the first part, all that
+ * match). */
 static bool link(const struct graph *graph, struct str part, bool first, bool *before, bool *now)
 {
     struct chain c = { .graph = graph, .before = before };

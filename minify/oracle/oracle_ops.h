@@ -1,15 +1,15 @@
-/* Interesting is what holds certain operators (--has-ops): a stand-in for an oracle that costs,
- * for tests and benchmarks, and for who knows which calls matter.
+/* The oracle that looks for certain operators (--has-ops): a cheap replacement for other oracles in
+ * tests and benchmarks, and for users who know which calls matter.
  *
- *     aten.sin, aten.cos -> aten.relu     a sin, and a cos whose result goes into a relu by any way
+ *     aten.sin, aten.cos -> aten.relu     a sin, and a cos on which a relu depends
  *
- * A part matches a call whose operator's name holds it. */
+ * A part matches a call whose operator's name contains it. */
 #ifndef SYMTAPE_MINIFY_ORACLE_ORACLE_OPS_H
 #define SYMTAPE_MINIFY_ORACLE_ORACLE_OPS_H
 
 #include "minify/oracle/oracle.h"
 
-/* ERR_USAGE: an empty part. The text is copied. */
+/* Returns the oracle, or NULL with ERR_USAGE if a part is empty. The text is copied. */
 struct oracle *oracle_ops(struct str what, struct err *err);
 
 #endif

@@ -30,7 +30,7 @@ struct shape_oracle {
     struct arena arena;
 };
 
-/* What one question needs. */
+/* The state of one question. */
 struct shape_asked {
     struct shape_oracle *oracle;
     const struct candidate *candidate;
@@ -40,8 +40,8 @@ struct shape_asked {
     struct guard_match match;
     uint32_t seen; /* number of guards, or of nodes with failures, that were examined */
     bool found, stopped;
-    bool other;                 /* some failure of another kind */
-    struct shape_failure first; /* the one that is told */
+    bool other;                 /* there is a failure of another kind */
+    struct shape_failure first; /* the failure that is reported */
     struct arena arena;
 };
 
@@ -106,7 +106,7 @@ static void look_at_tree(struct shape_asked *a, const struct program *program)
         look_at_tree(a, program->children[i]);
 }
 
-/* A condition of the user's own code that could not be evaluated; no call caused it. */
+/* Checks for a condition of the user's own code that could not be evaluated; no call caused it. */
 static void check_guards(struct shape_asked *a)
 {
     struct shape_failure failure = { .text = a->single->guard_error, .node = STR("") };
@@ -317,7 +317,7 @@ static void ask_shape_engine(struct oracle *oracle, const struct candidate *cand
     answer->seconds = clock_seconds() - start;
 }
 
-/* ---- Making one ---- */
+/* ---- Construction ---- */
 
 static void free_shape_engine(struct oracle *oracle)
 {
@@ -365,7 +365,7 @@ static bool knows_symbol(const struct shape_oracle *o, const struct candidate *w
     return err_set(err, ERR_USAGE, "--specializes: the graph has no symbol %.*s", STR_ARG(o->what));
 }
 
-/* Takes the signature of the first failure of the whole graph. */
+/* Stores the signature of the first failure of the whole graph. */
 static bool find_shape_signature(struct shape_oracle *o, const struct candidate *whole,
                                  struct err *err)
 {

@@ -1,15 +1,14 @@
-/* The oracles in this process: a candidate goes through the shape engine
+/* The oracles in this process, which replay a candidate in the shape engine
  * (replay/attempt/graph_replay.h).
  *
- *   SHAPE_EXPECT       a call is refused or its result differs from what was recorded (mismatch),
- * as in `what`, an extended regular expression over the error as it stands; with
- *                      "" the failure's own signature: kind, normalised message, operator, user
- * frame SHAPE_GUARD        the guard `what` is added: "Eq(s27, 16)", in sympy's str()
+ *   SHAPE_EXPECT       a call is refused or its result differs from the recorded one (mismatch);
+ *                      `what` is an extended regular expression that the error matches; with "" it
+ *                      is the failure's own signature: kind, normalised message, operator, frame
+ *   SHAPE_GUARD        the guard `what` is added: "Eq(s27, 16)", in sympy's str()
  *   SHAPE_SPECIALIZES  the symbol `what` becomes a number
  *   SHAPE_COST         "guards>=N"; also dispatches, exprs (replay's counters)
  *
- * A failure of another signature is VERDICT_OTHER. Asked about one candidate twice, they answer
- * alike: they are deterministic and cheap. */
+ * A failure with another signature is VERDICT_OTHER. These oracles are deterministic and cheap. */
 #ifndef SYMTAPE_MINIFY_ORACLE_ORACLE_SHAPE_H
 #define SYMTAPE_MINIFY_ORACLE_ORACLE_SHAPE_H
 
@@ -20,11 +19,11 @@ enum shape_question { SHAPE_EXPECT, SHAPE_GUARD, SHAPE_SPECIALIZES, SHAPE_COST }
 struct shape_options {
     enum shape_question question;
     struct str what;
-    struct str
-        inject; /* a fault put into the engine, for tests and demos (replay/program/inject.h); "" */
+    struct str inject; /* a fault in the engine, for tests and demos (replay/program/inject.h) */
 };
 
-/* NULL with ERR_USAGE when `what` or `inject` cannot be read. Texts are copied. */
+/* Returns the oracle, or NULL with ERR_USAGE if `what` or `inject` cannot be parsed. Texts are
+ * copied. */
 struct oracle *oracle_shape(const struct shape_options *options, const struct candidate *whole,
                             struct err *err);
 

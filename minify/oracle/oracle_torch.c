@@ -36,7 +36,7 @@ struct oracle_torch {
 
 enum outcome { OUTCOME_CANNOT, OUTCOME_OK, OUTCOME_RAISED, OUTCOME_WRONG, OUTCOME_EAGER };
 
-/* A reply that was read. The answer owns its texts. */
+/* A parsed reply. The answer owns its texts. */
 struct reply {
     enum outcome outcome;
     struct str type, message, node, eager;
@@ -95,7 +95,7 @@ static void put_question(const struct oracle_torch *o, bool eager, struct buf *o
     json_put_bool(&w, "eager", eager || wrong || question == TORCH_RUN);
     json_put_bool(&w, "run", questions[question].route == REPRO_COMPILE);
     json_close(&w);
-    out->n -= out->n > 0; /* the brace: the worker's field follows */
+    out->n -= out->n > 0; /* removes the brace, since the worker's field follows */
 }
 
 static bool exchange(struct oracle_torch *o, const struct candidate *candidate, bool eager,
@@ -150,7 +150,8 @@ static struct signature signature_of(const struct reply *reply, struct arena *ar
                                .frame = STR("") };
 }
 
-/* Half of the error of the whole graph, as a multiple of the tolerance. */
+/* Returns whether the error is at least half of that of the whole graph, both as multiples of the
+ * tolerance. */
 static bool far_enough(const struct oracle_torch *o, const struct reply *reply)
 {
     return reply->outcome != OUTCOME_WRONG || reply->excess >= 1 + (o->excess - 1) / 2;

@@ -1,4 +1,4 @@
-/* The oracle that asks real PyTorch, in a warm worker (minify/process/torch_worker.h).
+/* The oracle that asks PyTorch, in a warm worker (minify/process/torch_worker.h).
  *
  *   compile      what the route does (torch.compile with the backend, make_fx, export, decompose)
  *                raises the same exception: type and normalised message
@@ -36,28 +36,27 @@ struct torch_options {
     struct str backend; /* "": "inductor" of run and accuracy, "aot_eager" of the rest */
     struct str
         allow;      /* namespaces of operators besides PyTorch's (minify/program/program_names.h) */
-    bool cpu;       /* all on the CPU, whatever was recorded */
-    double timeout; /* of the first question, seconds; 0: 300 */
+    bool cpu;       /* everything runs on the CPU, whatever was recorded */
+    double timeout; /* seconds for the first question; 0: 300 */
 };
 
-/* PyTorch's answer for the whole candidate; its texts live as long as the oracle. */
+/* PyTorch's answer for the whole candidate. Its texts live as long as the oracle. */
 struct torch_first {
-    enum verdict verdict; /* BORING: it does not fail at all; UNRESOLVED: cannot tell */
+    enum verdict verdict; /* BORING: it does not fail; UNRESOLVED: undecided */
     struct signature signature;
-    struct str error;   /* the message as PyTorch prints it; for wrong results, what differs and by
-                         * how much */
+    struct str error;   /* the message as PyTorch prints it; for wrong results, the difference */
     struct str eager;   /* the error of f in eager mode, or "" if f runs */
     struct str version; /* of PyTorch */
     double seconds;
 };
 
-/* Starts the worker and asks about `whole`: what it answers is what is looked for from then on.
- * NULL with ERR_ENV: no worker. A whole that does not fail makes an oracle too: first->verdict
- * tells. */
+/* Starts the worker and asks about `whole`; later answers are compared with that answer. Returns
+ * NULL with ERR_ENV if there is no worker. A whole that does not fail gives an oracle, too: see
+ * first->verdict. */
 struct oracle *oracle_torch(const struct torch_options *options, const struct candidate *whole,
                             struct torch_first *first, struct err *err);
 
-/* The repro that goes with it: same route, check, backend and error. */
+/* Returns options for a repro with the same route, check, backend and error. */
 struct repro_what oracle_torch_repro(const struct oracle *oracle);
 
 #endif

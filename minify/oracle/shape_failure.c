@@ -33,9 +33,9 @@ void failure_place(const struct program *program, const struct node *node, struc
     ret->frame = take_into_arena(&frame, arena);
 }
 
-/* Names the parts that differ, a text that stays the same when sizes shrink. */
-static struct str differing_parts(struct graph_replay *single, const struct expected *e,
-                                  struct value got, struct arena *arena)
+/* Returns the names of the members that differ, a text that stays the same when sizes shrink. */
+static struct str differing_members(struct graph_replay *single, const struct expected *e,
+                                    struct value got, struct arena *arena)
 {
     struct buf text = BUF_INIT;
     const struct tensor_meta *meta = got.kind == VALUE_TENSOR ? got.u.tensor.meta : NULL;
@@ -72,7 +72,7 @@ static void fill_mismatch(struct graph_replay *single, const struct expected *e,
     print_value_now(single->ops, got, &text);
     ret->text = take_into_arena(&text, arena);
     ret->signature.kind = STR("mismatch");
-    ret->signature.message = differing_parts(single, e, got, arena);
+    ret->signature.message = differing_members(single, e, got, arena);
 }
 
 bool failure_of(struct graph_replay *single, const struct program *program, node_id id,

@@ -12,10 +12,11 @@ struct shape_failure {
     struct str node;
 };
 
-/* False: the node did as it should, or is not known to the engine. Texts go into the arena. */
+/* Describes the failure of a node. Returns false if it did not fail, or is unknown to the engine.
+ * Texts are copied into the arena. */
 bool failure_of(struct graph_replay *single, const struct program *program, node_id id,
                 struct arena *arena, struct shape_failure *ret);
-/* The operator and the user's frame, "model.py:forward". */
+/* Sets the operator and the user's frame, "model.py:forward". */
 void failure_place(const struct program *program, const struct node *node, struct arena *arena,
                    struct signature *ret);
 struct str failure_normalise(struct str text, struct arena *arena);

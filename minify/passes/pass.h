@@ -3,8 +3,9 @@
  *     PASS(id, "name", "what it does, as --list-passes prints it", once)
  *
  * A pass looks at search_best(), proposes edits and returns when it has nothing more to propose.
- * once: not part of the fixpoint. It keeps no state between runs, and never asks an oracle except
- * through the search. False: the search is to stop. */
+ * `once` means that the pass is not repeated until none finds anything. A pass keeps no state
+ * between runs, and asks the oracle only through the search. It returns false if the search must
+ * stop. */
 #ifndef SYMTAPE_MINIFY_PASSES_PASS_H
 #define SYMTAPE_MINIFY_PASSES_PASS_H
 

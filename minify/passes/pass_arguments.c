@@ -42,8 +42,8 @@ void propose_arguments(const struct candidate *best, struct edits *edits)
             propose_of(best->graph, id, b, edits);
 }
 
-/* Proceeds from the last argument of a call to its first, so that the numbers of earlier ones
- * stay. */
+/* Removes all optional arguments of each call, from the last to the first, so that the numbers of
+ * earlier ones stay. */
 static bool drop_all(struct search *search)
 {
     const struct graph *graph = search_best(search)->graph;

@@ -1,15 +1,15 @@
-/* Regions between two values of the same sizes: the earlier one takes the later one's place, and
- * all that lies between and feeds nothing else goes. From the last call to the first, each is given
- * the farthest of its own ancestors first, then the nearest; where only that will do, the farthest
- * that does is found by halving. A call whose nearest ancestor will not do is needed. Where a call
- * is known to be needed, what stands in comes of it. */
+/* Replaces a value by an earlier one of the same sizes and removes the calls between them that
+ * nothing else uses. Each call, from the last to the first, is replaced by the farthest of its
+ * ancestors, else by the nearest; if only the nearest keeps the failure, bisection finds the
+ * farthest that does. A call that cannot be replaced by its nearest ancestor is needed. If a call
+ * is known to be needed, the replacement must depend on it. */
 #include <stdlib.h>
 
 #include "minify/passes/pass_edits.h"
 #include "minify/search/likely.h"
 
 struct targets {
-    node_id *nodes; /* ascending */
+    node_id *nodes; /* in ascending order */
     uint32_t n;
     node_id of;
 };
@@ -37,7 +37,7 @@ static void see_coming(void *user, node_id id)
     c->any |= c->comes[id];
 }
 
-/* Keeps only targets that depend on the last ancestor that is needed, if there are any. */
+/* Keeps only targets that depend on the last needed ancestor, if there are any. */
 static bool keep_needed(struct targets *t, const struct search *search, const struct graph *graph,
                         const bool *ancestor)
 {
@@ -65,8 +65,8 @@ static bool keep_needed(struct targets *t, const struct search *search, const st
     return comes != NULL;
 }
 
-/* Ancestors of the same meta; without any, other values in front of it. search: leaves those out
- * that what is known to be needed speaks against; NULL: none. */
+/* Finds ancestors of the same meta, or else earlier values. With `search`, leaves out those that
+ * are excluded by calls known to be needed. */
 static bool find_targets(struct targets *t, const struct search *search, const struct graph *graph,
                          node_id of)
 {
@@ -96,8 +96,8 @@ static bool make_bypass_edit(void *user, uint32_t x, struct edit *edit)
     return true;
 }
 
-/* How likely each target is the farthest that does, t->n for none: of an operator that is needed,
- * the last call has to stay. By target; NULL: out of memory. */
+/* Returns by target the weight of being the farthest that keeps the failure, with that of none at
+ * t->n: of an operator that is needed, the last call has to stay. NULL: out of memory. */
 static float *weigh_targets(const struct targets *t, const struct graph *graph)
 {
     uint32_t n = 0, place = t->n;
@@ -122,8 +122,8 @@ static float *weigh_targets(const struct targets *t, const struct graph *graph)
     return NULL;
 }
 
-/* The nearest ancestor took a call's place: it in turn makes room for its own farthest that does.
- */
+/* After a call was replaced by its nearest ancestor, replaces that ancestor by the farthest of its
+ * own that keeps the failure. */
 static bool collapse_on(struct search *search, node_id of, node_id *next)
 {
     const struct graph *graph = search_best(search)->graph;
@@ -167,7 +167,7 @@ static bool uses_node(const struct graph *graph, node_id id, node_id used)
     return u.uses;
 }
 
-/* *next: where to go on. */
+/* Replaces a call and sets *next to the call to continue with. */
 static bool collapse_chain(struct search *search, const struct targets *t, node_id *next)
 {
     const struct graph *graph = search_best(search)->graph;
@@ -221,7 +221,8 @@ bool pass_bypass(struct search *search)
     return true;
 }
 
-/* Each call by its nearest: what goes with a farther one is more than one part. */
+/* Proposes to replace each call by its nearest ancestor: a farther one would remove more than one
+ * part. */
 void propose_bypasses(const struct candidate *best, struct edits *edits)
 {
     for (node_id id = 0; id + 1 < best->graph->n_nodes; id++) {

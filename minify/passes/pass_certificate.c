@@ -1,5 +1,5 @@
 /* Tries every single remaining edit once: if none is accepted, the result is minimal. Most of the
- * answers are known by now. */
+ * answers are in the cache. */
 #include "minify/passes/pass_edits.h"
 
 bool pass_certificate(struct search *search)

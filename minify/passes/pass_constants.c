@@ -1,11 +1,11 @@
-/* Sizes that are numbers, small: a number everywhere at once, since a weight's size is that of what
- * it is multiplied with. */
+/* Makes sizes that are numbers small. A number is replaced everywhere at once, since the sizes of a
+ * weight and of its input must agree. */
 #include "minify/passes/pass_edits.h"
 
 enum { MAX_CONSTANTS = 64, LEAST = 2 };
 
 struct constants {
-    int64_t value[MAX_CONSTANTS]; /* ascending */
+    int64_t value[MAX_CONSTANTS]; /* in ascending order */
     uint32_t n;
 };
 
@@ -49,7 +49,8 @@ static int64_t common_divisor(const struct constants *c)
     return ret;
 }
 
-/* 64, 192 and 256 become 2, 6 and 8, so that divisibility is preserved. */
+/* Divides all sizes by a common factor, so that divisibility is preserved: 64, 192 and 256 become
+ * 2, 6 and 8. */
 static bool scale_all(struct search *search)
 {
     struct edits edits = { .failed = false };
@@ -62,7 +63,7 @@ static bool scale_all(struct search *search)
     return edits_try(search, &edits, NULL);
 }
 
-/* Replaces all of them by the same number. */
+/* Replaces all sizes by the same number. */
 static bool equal_all(struct search *search)
 {
     struct edits edits = { .failed = false };

@@ -1,5 +1,5 @@
-/* A call whose values are not needed, because it only shares symbols or guards with the rest,
- * becomes an input, and its arguments become outputs. */
+/* Replaces a call whose values are not needed, because it only shares symbols or guards with the
+ * rest, by an input; its arguments become outputs. */
 #include <stdlib.h>
 
 #include "minify/passes/pass_edits.h"

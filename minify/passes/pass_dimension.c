@@ -1,6 +1,6 @@
-/* What fails because of a size often needs one dimension, or those that the failure names: these
- * stay, all else goes in one step. Symbols and dimensions one by one take many questions,
- * so this one is asked first where few calls are left. */
+/* A failure that is caused by a size often needs only one dimension, or those that the error names:
+ * this pass keeps these and removes all others in one step. Removing symbols and dimensions one by
+ * one takes many questions, so this pass comes first when few calls are left. */
 #include <stdlib.h>
 
 #include "minify/passes/pass_edits.h"
@@ -20,7 +20,7 @@ static uint32_t n_whole_calls(const struct graph *graph)
     return n;
 }
 
-/* Of a tensor input; NULL otherwise. */
+/* Returns the meta of a tensor input, or NULL. */
 static const struct meta *input_meta(const struct graph *graph, node_id id)
 {
     const struct meta *meta = node_meta(graph, &graph->nodes[id]);
@@ -71,8 +71,8 @@ static bool names_symbol(struct str text, struct str symbol)
     return false;
 }
 
-/* What stays: the symbols that the failure names; the most frequent one where it names none. How
- * many those are. */
+/* Chooses the symbols that stay: those in the error, or else the most frequent one. Returns their
+ * number. */
 static uint32_t choose_kept_symbols(const struct candidate *best, struct str failure, bool *kept)
 {
     uint32_t n = 0, most = 0, which = 0;
@@ -101,7 +101,7 @@ static bool is_kept_size(const struct candidate *best, expr_id size, const bool 
     return ret;
 }
 
-/* From the last dimension to the first, so that positions stay. */
+/* Proposes to remove the other dimensions, from the last to the first, so that positions stay. */
 static void drop_others(struct edits *edits, const struct candidate *best, const bool *kept)
 {
     const struct graph *graph = best->graph;
@@ -115,7 +115,8 @@ static void drop_others(struct edits *edits, const struct candidate *best, const
     }
 }
 
-/* Sizes of several symbols may have to be alike, or not: one alone is made small. */
+/* Proposes to change symbols: sizes of several symbols may have to be equal, or different, so one
+ * alone is made small. */
 static void change_symbols(struct edits *edits, const struct candidate *best, const bool *kept,
                            bool alone)
 {

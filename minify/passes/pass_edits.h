@@ -11,26 +11,27 @@
 #include "minify/passes/passes.def"
 #undef PASS
 
-/* A growing list; out of memory shows when it is used. */
+/* A growing list of edits; a failed allocation is reported when it is used. */
 struct edits {
     vec_of(struct edit)
     list;
     vec_of(uint32_t)
-    first; /* by proposal: where it begins in the list */
+    first; /* by proposal: its beginning in the list */
     bool failed;
 };
 void edits_add(struct edits *edits, enum edit_kind kind, uint32_t a, uint32_t b, int64_t value);
-/* The edits that come now are a proposal of their own. */
+/* Begins a new proposal. */
 void edits_propose(struct edits *edits);
 void edits_release(struct edits *edits);
 
-/* Each releases the list. False: the search is to stop. accepted may be NULL. */
-bool edits_try(struct search *search, struct edits *edits, bool *accepted); /* all together */
+/* Each tries the proposals and releases the list. They return false if the search must stop.
+ * `accepted` may be NULL. */
+bool edits_try(struct search *search, struct edits *edits, bool *accepted); /* as one proposal */
 bool edits_try_each(struct search *search, struct edits *edits, uint32_t *which);
 bool edits_sweep(struct search *search, struct edits *edits);
 bool edits_sweep_made(struct search *search, struct edits *edits, bool *made); /* by edit */
 
-/* Calls that count: no getitem of a tuple. */
+/* Returns whether a node is a call, except a getitem of a tuple. */
 static inline bool is_whole_call(const struct graph *graph, node_id id)
 {
     return node_is_call(&graph->nodes[id]) && !node_is_getitem(graph, &graph->nodes[id]);
@@ -41,7 +42,7 @@ uint32_t *count_node_uses(const struct graph *graph);
 node_id find_node_named(const struct graph *graph, struct str name); /* NODE_NONE */
 uint32_t graph_n_outputs(const struct graph *graph);
 
-/* Proposals of passes that the certificate repeats, one edit each. */
+/* Proposals of passes that the certificate repeats, each of one edit. */
 void propose_dead(const struct candidate *best, struct edits *edits);
 void propose_cuts(const struct candidate *best, struct edits *edits);
 void propose_bypasses(const struct candidate *best, struct edits *edits);

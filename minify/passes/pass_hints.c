@@ -1,6 +1,6 @@
-/* Small sizes. All symbols at once get small primes, no two alike, so that nothing is equal or
- * divides by chance; then each goes down as far as it will. 0 and 1 are special to the compiler and
- * count as large. */
+/* Makes the hints of symbols small. First all symbols get different small primes, so that none is
+ * equal to or divides another by chance; then each is reduced as far as possible. The compiler
+ * treats 0 and 1 specially, so they count as large. */
 #include "minify/passes/pass_edits.h"
 
 static const int64_t primes[] = { 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53 };

@@ -1,5 +1,6 @@
-/* Most errors name the call that raised them, and most of those need nothing but its inputs. The
- * call is tried alone, then with what feeds it over 1, 2, 4 and 8 steps, then with all of it. */
+/* Most errors name the call that raised them, and most of these calls fail with their inputs alone.
+ * The call is tried alone, then with the calls up to 1, 2, 4 and 8 steps before it, then with all
+ * that it depends on. */
 #include <stdlib.h>
 
 #include "minify/passes/pass_edits.h"
@@ -8,7 +9,7 @@
 
 struct hops {
     const struct graph *graph;
-    uint32_t *distance; /* steps back from the call; UINT32_MAX: it does not feed it */
+    uint32_t *distance; /* steps back from the call; UINT32_MAX: the call does not depend on it */
     node_id from;
     uint32_t step;
 };
@@ -21,7 +22,7 @@ static void step_back(void *user, node_id id)
         h->distance[id] = distance;
 }
 
-/* A part of a call's results is no step. */
+/* Computes the distances from the call; a getitem of a call's results is no step. */
 static void measure_hops(struct hops *h, node_id call)
 {
     for (node_id id = 0; id < h->graph->n_nodes; id++)

@@ -11,7 +11,7 @@ void propose_outputs(const struct candidate *best, struct edits *edits)
     }
 }
 
-/* Without it, a call that is needed would go. */
+/* Returns whether removing an output would remove a call that is needed. */
 static bool holds_needed(const struct search *search, const struct graph *graph, uint32_t i,
                          const uint32_t *uses)
 {

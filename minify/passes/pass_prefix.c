@@ -1,8 +1,8 @@
-/* The first calls that still fail, and of them the last: each by halving, taking that what fails
- * goes on to fail when more calls are there.
+/* Finds the shortest beginning of the graph that still fails, and of that the shortest end, each by
+ * bisection, which assumes that a failure remains when more calls are kept.
  *
- * Halved is not the number of calls but what is likely (minify/search/likely.h): the shortest
- * beginning mostly ends with an operator's first call, and the shortest end begins with an
+ * Bisection halves the probability and not the number of calls (minify/search/likely.h): the
+ * shortest beginning mostly ends with an operator's first call, and the shortest end begins with an
  * operator's last. A graph has far fewer operators than calls. */
 #include <stdlib.h>
 
@@ -10,15 +10,15 @@
 #include "minify/search/likely.h"
 
 struct ends {
-    node_id *calls;    /* in the order in which they are met */
+    node_id *calls;    /* in the order of the bisection */
     uint32_t *places;  /* 0, 1, 2 ... */
-    float *weight;     /* likewise */
-    struct str *names; /* likewise; they outlive the graph */
+    float *weight;     /* in the same order */
+    struct str *names; /* in the same order; they outlive the graph */
     uint32_t n;
     bool prefix;
 };
 
-/* Once the end is found: how likely that its last call is alone to blame, beside all else. */
+/* The weight, once the end is found, of its last call failing alone, relative to all others. */
 static const float of_last = 0.25F;
 
 static void reverse_calls(node_id *calls, uint32_t n)
@@ -30,7 +30,7 @@ static void reverse_calls(node_id *calls, uint32_t n)
     }
 }
 
-/* A call of several results ends with its parts. */
+/* Finds the ends of calls: a call of several results ends with its getitems. */
 static bool find_ends(struct ends *ends, const struct graph *graph)
 {
     size_t most = (size_t)graph->n_nodes + 1;

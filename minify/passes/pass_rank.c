@@ -1,5 +1,5 @@
-/* Fewer dimensions. Ranks are coupled: what is added to a tensor has its rank, so a dimension goes
- * from all inputs of a rank together before it goes from one alone. */
+/* Removes dimensions. Ranks depend on each other: tensors that are added have the same rank, so a
+ * dimension is removed from all inputs of a rank together before it is removed from one alone. */
 #include "minify/passes/pass_edits.h"
 
 static uint32_t meta_rank(const struct graph *graph, node_id id)
@@ -57,8 +57,8 @@ static bool is_constant_size(const struct graph *graph, node_id id, uint32_t d)
     return expr_at(&graph->pool->exprs, meta->sizes[d])->kind == EXPR_INT;
 }
 
-/* All dimensions in one step, or those that are numbers: down to scalars where no size is a symbol.
- * From the last dimension to the first, so that positions stay. */
+/* Proposes to remove all dimensions in one step, or those that are numbers: down to scalars if no
+ * size is a symbol. It goes from the last dimension to the first, so that positions stay. */
 static void propose_all(const struct graph *graph, bool symbols, struct edits *edits)
 {
     uint32_t position = 0;

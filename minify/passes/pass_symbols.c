@@ -1,6 +1,5 @@
-/* Symbols: numbers where that will do, one where two were, sizes that are symbols and nothing else.
- * When all of them can be numbers, this is no bug of dynamic shapes: the result says so by having
- * none. */
+/* Replaces symbols by numbers, two symbols by one, and compound sizes by symbols. If all symbols
+ * can be numbers, the failure is no bug of dynamic shapes, and the result has no symbols. */
 #include "minify/passes/pass_edits.h"
 
 static bool is_backed_size(const struct cand_symbol *symbol)

@@ -1,4 +1,4 @@
-/* Plain tensors: float32 and int64, contiguous, on the CPU. */
+/* Uses simple tensors: float32 and int64, contiguous, on the CPU. */
 #include "minify/passes/pass_edits.h"
 
 static enum dtype default_dtype_for(enum dtype dtype)

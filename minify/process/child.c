@@ -14,7 +14,7 @@ struct running_child {
     const struct child *child;
     struct child_end *end;
     pid_t pid;
-    int output; /* -1: closed by the other side */
+    int output; /* -1: closed by the program */
     double began;
 };
 
@@ -31,8 +31,8 @@ static void keep_tail(struct child_end *end, const char *p, size_t n)
     end->n = keep + n;
 }
 
-/* Reads at most this much at a time, so that the end of a program that writes without end is
- * noticed. */
+/* Reads a limited amount at a time, so that the time limit of a program that writes without end is
+ * checked. */
 static void read_child_output(struct running_child *running)
 {
     char bytes[16384];
@@ -49,7 +49,8 @@ static void read_child_output(struct running_child *running)
     }
 }
 
-/* The process is not reaped yet, so its number cannot be that of another process. */
+/* Returns whether the process has ended. It is not reaped yet, so its number cannot be that of
+ * another process. */
 static bool has_process_ended(pid_t pid)
 {
     siginfo_t info = { 0 };
@@ -62,7 +63,7 @@ static void wait_a_little(struct running_child *running, int ms)
 {
     struct pollfd fd = { .fd = running->output, .events = POLLIN };
     if (running->output < 0)
-        ms = ms < 2 ? ms : 2; /* it closed its output, and usually ends right after that */
+        ms = ms < 2 ? ms : 2; /* it closed its output and usually ends right after that */
     (void)poll(&fd, running->output >= 0, ms);
     read_child_output(running);
 }
@@ -103,7 +104,7 @@ static void reap(struct running_child *running)
 {
     struct child_end *end = running->end;
     int status = 0;
-    kill(-running->pid, SIGKILL); /* what it left behind */
+    kill(-running->pid, SIGKILL); /* its remaining processes */
     while (waitpid(running->pid, &status, 0) < 0 && errno == EINTR)
         ;
     end->seconds = clock_seconds() - running->began;
@@ -134,7 +135,7 @@ static bool set_attributes(posix_spawnattr_t *attributes)
                                                     POSIX_SPAWN_SETSIGMASK) == 0;
 }
 
-/* 0 or an errno. */
+/* Starts a program; returns 0 or an errno. */
 static int spawn_as(const struct child *child, const char *program, const char *const *argv,
                     int output, pid_t *pid)
 {
@@ -155,7 +156,7 @@ static int spawn_as(const struct child *child, const char *program, const char *
     return error;
 }
 
-/* A script without #! is run by the shell, as a shell would do. */
+/* Runs a script without #! with the shell, as a shell would do. */
 static int spawn_script(const struct child *child, int output, pid_t *pid)
 {
     size_t n = 0;

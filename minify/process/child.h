@@ -1,9 +1,10 @@
-/* Running a program that may do anything: hang, kill itself, start others, write for ever.
+/* Runs a program that may hang, kill itself, start others or write without end.
  *
  * It is the leader of a process group of its own, has `input` as standard input, and writes
- * standard output and error into a pipe of which the end is kept. When its time is over or it is
- * cancelled, the group gets SIGTERM and, a moment later, SIGKILL; when it ends by itself, what it
- * left running in its group is killed. May be called by several threads at once. */
+ * standard output and error into a pipe, whose last bytes are stored. When its time is over or it
+ * is cancelled, the group gets SIGTERM and, a moment later, SIGKILL; when it ends by itself, the
+ * remaining processes of its group are killed. Several threads may run programs at the same
+ * time. */
 #ifndef SYMTAPE_MINIFY_PROCESS_CHILD_H
 #define SYMTAPE_MINIFY_PROCESS_CHILD_H
 
@@ -23,19 +24,19 @@ struct child {
 };
 
 struct child_end {
-    int status; /* exit code; 128 and the signal's number */
+    int status; /* the exit code, or 128 plus the number of the signal */
     int signal;
     bool timed_out, cancelled;
     double seconds;
-    size_t n; /* of output: the last bytes that it wrote */
+    size_t n; /* of `output`, the last bytes that it wrote */
     char output[CHILD_TAIL];
 };
 
-/* False when it could not be started: end->status is 127 (not found) or 126 (not executable), or
- * 0 when the system lacks something. */
+/* Runs a program. Returns false if it could not be started: end->status is 127 (not found) or 126
+ * (not executable), or 0 if the system has no resources. */
 bool child_run(const struct child *child, struct child_end *end, struct err *err);
 
-/* The last line that holds more than blanks; "" */
+/* Returns the last line that is not blank, or "". */
 struct str child_last_line(const struct child_end *end);
 
 #endif

@@ -28,7 +28,7 @@ static bool refuse_character(struct splitter *s, char c)
                    c);
 }
 
-/* Reads from after the opening quote through the closing one. */
+/* Reads from after the opening quote to after the closing one. */
 static bool single_quoted(struct splitter *s)
 {
     struct str rest = str_from(s->text, s->at);
@@ -88,7 +88,7 @@ static bool one_word(struct splitter *s, struct command_line *line)
 {
     size_t start = s->at;
     buf_clear(&s->word);
-    buf_puts(&s->word, ""); /* '' is a word too */
+    buf_puts(&s->word, ""); /* '' is a word, too */
     while (!at_end(s) && !is_separator(s->text.p[s->at]))
         if (!one_char(s, s->at == start))
             return false;

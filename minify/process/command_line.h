@@ -1,7 +1,7 @@
-/* A command line as one string: split into words as a shell would.
+/* Splits a command line into words as a shell would.
  *
- * Quotes ('...', "..."), backslashes, comments are none, and ~/ in front of a word is the home
- * folder. Nothing else is expanded and nothing but a single command can be said: an operator or
+ * It reads quotes ('...', "...") and backslashes, and ~/ before a word is the home folder; there
+ * are no comments. Nothing else is expanded, and the line is a single command: an operator or
  * expansion outside quotes is refused, with the advice to write sh -c '...'. */
 #ifndef SYMTAPE_MINIFY_PROCESS_COMMAND_LINE_H
 #define SYMTAPE_MINIFY_PROCESS_COMMAND_LINE_H
@@ -13,10 +13,10 @@
 struct command_line {
     vec_of(const char *)
     words;              /* NULL-terminated */
-    struct arena arena; /* holds them */
+    struct arena arena; /* owns the words */
 };
 
-/* False with ERR_USAGE: no word, an open quote, more than one simple command. */
+/* Returns false with ERR_USAGE for no word, an open quote, or more than one simple command. */
 bool command_line_split(struct command_line *line, struct str text, const char *home,
                         struct err *err);
 void command_line_release(struct command_line *line);

@@ -15,9 +15,9 @@ static bool is_line_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-enum part { PART_TEXT, PART_NUMBER, PART_BLANK, PART_PATH, PART_END };
+enum token { TOKEN_TEXT, TOKEN_NUMBER, TOKEN_BLANK, TOKEN_PATH, TOKEN_END };
 
-/* Whether a word is a symbol as ShapeEnv names them: s27, u0, zf3, zuf1, ps0. */
+/* Returns whether a word is a symbol as ShapeEnv names them: s27, u0, zf3, zuf1, ps0. */
 static bool is_shape_symbol(struct str word)
 {
     static const char *const prefixes[] = { "s", "u", "zf", "zuf", "ps" };
@@ -32,7 +32,8 @@ static bool is_shape_symbol(struct str word)
     return false;
 }
 
-/* The number, symbol or other word at the start; true: it is one of the first two. */
+/* Removes the number, symbol or other word at the start; returns whether it is a number or a
+ * symbol. */
 static bool take_signature_word(struct str *rest, struct str *word)
 {
     size_t n = 1;
@@ -51,7 +52,7 @@ static bool starts_symbol_word(struct str rest)
     return rest.n && (is_letter(rest.p[0]) || is_digit(rest.p[0]));
 }
 
-/* Functions of sympy that occur in sizes. */
+/* Returns whether a word is a function of sympy that occurs in sizes. */
 static bool is_sympy_function(struct str word)
 {
     static const char *const names[] = { "Mod",      "PythonMod", "Max", "Min", "FloorDiv",
@@ -62,8 +63,9 @@ static bool is_sympy_function(struct str word)
     return false;
 }
 
-/* Numbers and symbols, with what joins them: "[s43, s53, 32]", "32*s43 + 1", "u1 > 8". How long the
- * one at the start is, 0 for none; it ends with a number, a symbol or its own closing bracket. */
+/* Returns the length of the run of numbers and symbols with their operators and brackets at the
+ * start, or 0: "[s43, s53, 32]", "32*s43 + 1", "u1 > 8". A run ends with a number, a symbol or its
+ * own closing bracket. */
 static size_t run_length(struct str text)
 {
     struct str rest = text, word;
@@ -94,7 +96,8 @@ static size_t run_length(struct str text)
     return end;
 }
 
-/* Only the part of a path "/home/user/a.py" after the last '/' is kept. */
+/* Returns the length of the folders of a path at the start: of "/home/user/a.py" only the part
+ * after the last '/' is kept. */
 static size_t path_length(struct str text)
 {
     size_t n = 0, slash = 0;
@@ -106,32 +109,32 @@ static size_t path_length(struct str text)
     return slash > 1 ? slash : 0;
 }
 
-static enum part next(struct str *rest, struct str *word, bool boundary)
+static enum token take_token(struct str *rest, struct str *word, bool boundary)
 {
     size_t n = 0;
     if (!rest->n || rest->p[0] == '\n')
-        return PART_END;
+        return TOKEN_END;
     while (n < rest->n && is_line_blank(rest->p[n]))
         n++;
     if (n) {
         *rest = str_from(*rest, n);
-        return PART_BLANK;
+        return TOKEN_BLANK;
     }
     if (rest->p[0] == '/' && boundary && (n = path_length(*rest))) {
         *rest = str_from(*rest, n);
-        return PART_PATH;
+        return TOKEN_PATH;
     }
     if ((n = run_length(str_first(*rest, str_find_char(*rest, '\n'))))) {
         *rest = str_from(*rest, n);
-        return PART_NUMBER;
+        return TOKEN_NUMBER;
     }
     if (starts_symbol_word(*rest)) {
         take_signature_word(rest, word);
-        return PART_TEXT;
+        return TOKEN_TEXT;
     }
     *word = str_first(*rest, 1);
     *rest = str_from(*rest, 1);
-    return PART_TEXT;
+    return TOKEN_TEXT;
 }
 
 static void put_regex_text(struct str word, struct buf *out)
@@ -143,8 +146,9 @@ static void put_regex_text(struct str word, struct buf *out)
     }
 }
 
-/* Dynamo and backends tell an exception's text as repr() writes it: control characters are escaped,
- * a backslash is two, and a single quote has one before it when both kinds of quotes are there. */
+/* Appends a regular expression for a word that may be printed by repr(), as Dynamo and backends
+ * print an exception's text: control characters and backslashes are escaped, and so is a single
+ * quote if the text has both kinds of quotes. */
 static void put_regex_of_repr(struct str word, bool escaped_quotes, struct buf *out)
 {
     for (size_t i = 0; i < word.n; i++) {
@@ -180,14 +184,14 @@ static void walk_message(struct str message, bool regex, struct buf *out)
     while (rest.n && (is_line_blank(rest.p[0]) || rest.p[0] == '\n'))
         rest = str_from(rest, 1);
     for (struct str from = rest; true; from = rest) {
-        enum part part = next(&rest, &word, boundary);
-        if (part == PART_END)
+        enum token token = take_token(&rest, &word, boundary);
+        if (token == TOKEN_END)
             break;
-        boundary =
-            part == PART_BLANK || (part == PART_TEXT && word.n == 1 && strchr("\"'(=", word.p[0]));
-        switch (part) {
-        case PART_NUMBER: buf_puts(out, regex ? ".*" : "N"); break;
-        case PART_BLANK:
+        boundary = token == TOKEN_BLANK ||
+                   (token == TOKEN_TEXT && word.n == 1 && strchr("\"'(=", word.p[0]));
+        switch (token) {
+        case TOKEN_NUMBER: buf_puts(out, regex ? ".*" : "N"); break;
+        case TOKEN_BLANK:
             if (!rest.n || rest.p[0] == '\n')
                 break;
             if (regex)
@@ -195,17 +199,17 @@ static void walk_message(struct str message, bool regex, struct buf *out)
             else
                 buf_putc(out, ' ');
             break;
-        case PART_PATH:
+        case TOKEN_PATH:
             if (regex)
                 buf_puts(out, "\\S*?");
             break;
-        case PART_TEXT:
+        case TOKEN_TEXT:
             if (regex)
                 put_regex_of_repr(word, escaped_quotes, out);
             else
                 buf_put(out, word);
             break;
-        case PART_END: break;
+        case TOKEN_END: break;
         }
     }
 }

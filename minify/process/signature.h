@@ -4,16 +4,16 @@
 
 #include "trace/base/buf.h"
 
-/* An error's text with what a reduction changes taken out: numbers and symbols (s27, u0, zf3),
- * alone, in expressions and in lists, become N, paths their last part; white space is one blank,
- * and only the first line counts. Equal texts, equal bug. Appended to out. */
+/* Appends an error's text without the parts that a reduction changes: numbers and symbols (s27, u0,
+ * zf3), alone, in expressions and in lists, become N, paths their last part; white space becomes
+ * one blank, and only the first line counts. Equal texts mean the same bug. */
 void signature_normalise(struct str message, struct buf *out);
 
-/* The same as a regular expression of Python's re that finds such messages, also where another
- * message quotes them as Python's repr() does. */
+/* Appends a regular expression of Python's re that matches such messages, also if another message
+ * quotes them as Python's repr() does. */
 void signature_regex(struct str message, struct buf *out);
 
-/* An expression as a regular expression that takes any symbols in the place of its own. */
+/* Appends a regular expression that matches an expression with any symbols instead of its own. */
 void signature_expr_regex(struct str expr, struct buf *out);
 
 #endif

@@ -20,7 +20,7 @@ extern char **environ;
 enum { START_SECONDS = 300, POLL_MS = 20, MAX_REPLY = 1 << 20, CONTROL = 3 };
 
 struct torch_worker {
-    pthread_mutex_t lock; /* over control and pid */
+    pthread_mutex_t lock; /* protects control and pid */
     pid_t pid;
     int control;
     char *python, *script;
@@ -183,7 +183,7 @@ static bool send_socket(int control, int socket)
     return sendmsg(control, &message, MSG_NOSIGNAL) == 1;
 }
 
-/* Sends a socket to the worker, which is started again if it has ended. -1: err is set. */
+/* Sends a socket to the worker, which is started again if it has ended. Returns -1 with err set. */
 static int open_question(struct torch_worker *worker, struct err *err)
 {
     int ends[2];
@@ -206,7 +206,7 @@ static int open_question(struct torch_worker *worker, struct err *err)
 
 struct exchange {
     int socket;
-    struct str out; /* still to be sent */
+    struct str out; /* remaining to be sent */
     struct buf *in;
     double until;
     const atomic_bool *cancel;
@@ -217,7 +217,7 @@ static bool has_line(const struct buf *in)
     return in->n && in->p[in->n - 1] == '\n';
 }
 
-/* Performs one step of sending and receiving; false if the other side is closed. */
+/* Performs one step of sending and receiving; returns false if the other side is closed. */
 static bool exchange_step(struct exchange *x)
 {
     struct pollfd fd = { .fd = x->socket, .events = (short)(POLLIN | (x->out.n ? POLLOUT : 0)) };

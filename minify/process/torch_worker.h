@@ -2,13 +2,13 @@
  * (minify/process/torch_worker.py).
  *
  *     struct torch_worker *worker = torch_worker_start(STR("python3"), STR(""), &err);
- *     if (torch_worker_ask(worker, question, source, &asking, &reply, &end)) ...
+ *     if (torch_worker_ask(worker, question, source, &how, &reply, &end)) ...
  *     torch_worker_stop(worker);
  *
- * A question costs a fork. Several threads may ask at once: each question has a socket and a
- * process of its own, where the program is checked before it runs
- * (minify/program/program_check.py), and which is ended with all that it started when its time is
- * over or it is cancelled. A worker that died is started again, once a question. */
+ * A question takes a fork. Several threads may ask at once: each question has a socket and a
+ * process of its own, which checks the program before it runs it (minify/program/program_check.py)
+ * and is killed, with all processes that it started, when its time is over or it is cancelled. A
+ * worker that died is started again, once for each question. */
 #ifndef SYMTAPE_MINIFY_PROCESS_TORCH_WORKER_H
 #define SYMTAPE_MINIFY_PROCESS_TORCH_WORKER_H
 
@@ -19,21 +19,23 @@
 
 struct torch_worker;
 
-/* `allow` lists the namespaces of operators, besides PyTorch's, that programs may call. NULL with
- * ERR_ENV: there is no such Python, it has no PyTorch, or it does not answer for minutes. */
+/* Starts a worker. `allow` lists the namespaces of operators, besides PyTorch's, that programs may
+ * call. Returns NULL with ERR_ENV: there is no such Python, it has no PyTorch, or it does not
+ * answer for minutes. */
 struct torch_worker *torch_worker_start(struct str python, struct str allow, struct err *err);
 void torch_worker_stop(struct torch_worker *worker);                /* NULL is fine */
 struct str torch_worker_version(const struct torch_worker *worker); /* "2.13.0+cpu" */
 
 enum torch_end { TORCH_ANSWERED, TORCH_DIED, TORCH_TIMED_OUT, TORCH_CANCELLED };
 
-/* question: a JSON object without its closing brace, the fields of minify/process/torch_worker.py
- * but "bytes". reply: a line of JSON. False: the worker is gone for good (err). */
+/* Asks a question: a JSON object without its closing brace, with the fields of
+ * minify/process/torch_worker.py except "bytes". `reply` is a line of JSON. Returns false with err
+ * set if the worker cannot be started again. */
 bool torch_worker_ask(struct torch_worker *worker, struct str question, struct str source,
                       double timeout, const atomic_bool *cancel, struct buf *reply,
                       enum torch_end *end, struct err *err);
 
-/* $SYMTAPE_PYTHON, or python3. */
+/* Returns $SYMTAPE_PYTHON, or python3. */
 struct str torch_python(void);
 
 #endif

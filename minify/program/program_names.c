@@ -9,7 +9,7 @@
 
 /* ---- Tables ---- */
 
-/* Sorted: base names of aten that replay has a row for. */
+/* The base names of aten that replay has a row for, sorted. */
 static const char *const bases[] = {
 #include <minify/program_operators.inc>
 };
@@ -97,12 +97,12 @@ static const char *const imports[] = {
 #include "minify/program/program_names.def"
 };
 
-/* Variables of the code around a graph. */
+/* The variables of the code around a graph. */
 static const char *const variables[] = {
     "inputs",   "f",        "error", "backend", "envs",   "guards", "Module", "device",
     "expected", "exported", "auto",  "self",    "shapes", "traced", "actual", "make_fx",
 };
-/* Names of Python that keep their usual meaning in the program. */
+/* The names of Python that keep their usual meaning in the program. */
 static const char *const usual[] = { "inf",   "nan",  "object", "einops",
                                      "numpy", "dict", "set",    "builtins" };
 
@@ -126,7 +126,7 @@ static bool has_base(struct str name)
     return bsearch(&name, bases, sizeof bases / sizeof *bases, sizeof *bases, compare_name) != NULL;
 }
 
-/* base + name */
+/* Returns whether `base` followed by the name is a base name of aten. */
 static bool has_prefixed_base(const char *base, struct str name)
 {
     char room[160];
@@ -179,7 +179,7 @@ struct operator_name {
     struct str space, name, overload;
 };
 
-/* NS.NAME or NS.NAME.OVERLOAD */
+/* Splits NS.NAME or NS.NAME.OVERLOAD. */
 static bool split_operator(struct str target, struct operator_name *ret)
 {
     struct str rest = str_from(target, 10);
@@ -223,7 +223,7 @@ static bool in_module(struct str target)
     return false;
 }
 
-/* A row of python.def, by its own name or by one that stands for it. */
+/* Returns whether python.def has a row for a target, by its name or by an alias. */
 static bool has_function_row(struct str target)
 {
     if (str_starts(target, STR("torch.")) && has_row("", target))
@@ -281,7 +281,7 @@ void program_explain(struct str target, struct str allow, struct buf *out)
 
 /* ---- Methods, attributes, values ---- */
 
-/* "__add__", "__radd__" */
+/* Returns whether a name is a method of an operator: "__add__", "__radd__". */
 static bool is_operator_method(struct str name)
 {
     if (name.n < 5 || !is_dunder(name) || !str_ends(name, STR("__")))

@@ -1,9 +1,8 @@
-/* The Python scripts that symtape hands to an interpreter (-c): what stands in front of every run
- * of a program that was written from a file, so that none runs unchecked
- * (minify/program/program_check.py).
+/* The Python scripts that symtape passes to an interpreter (-c). They check every program that was
+ * written from a file before it runs (minify/program/program_check.py).
  *
- * Each begins by taking the current folder out of the places that modules are imported from: a
- * torch.py or json.py that lies beside a tape is not ours to import. */
+ * Each first removes the current folder from the module search path, so that a torch.py or json.py
+ * beside a tape is never imported. */
 #ifndef SYMTAPE_MINIFY_PROGRAM_PROGRAM_SCRIPT_H
 #define SYMTAPE_MINIFY_PROGRAM_PROGRAM_SCRIPT_H
 
@@ -15,7 +14,8 @@ enum program_script {
     PROGRAM_WORKER /* python -c SCRIPT SOCKET (minify/process/torch_worker.h) */
 };
 
-/* allow: namespaces of operators that the user named; "". To be freed; NULL: out of memory. */
+/* Returns a script, which the caller frees, or NULL when memory ran out. `allow` lists namespaces
+ * of operators that the user named, or is "". */
 char *program_script(enum program_script script, struct str allow);
 
 #endif

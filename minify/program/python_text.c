@@ -29,8 +29,8 @@ static uint32_t code_point(struct str text, size_t *n)
     return ret;
 }
 
-/* Whether some program would end a line at this character, interpret it, or show the text after it
- * in another order. */
+/* Returns whether some program would end a line at this character, interpret it, or show the text
+ * after it in another order. */
 static bool is_unsafe(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 ||
@@ -47,7 +47,8 @@ static void put_escape(struct buf *out, uint32_t c)
         buf_printf(out, "\\x%02x", (unsigned)c);
 }
 
-/* How many bytes were put, or stood for. */
+/* Appends the first character of a text, escaped if it is unsafe; returns the bytes of the text
+ * that it had. */
 static size_t put_python_character(struct buf *out, struct str text)
 {
     size_t n;
@@ -76,7 +77,8 @@ void python_put_string(struct buf *out, struct str text)
     buf_putc(out, '"');
 }
 
-/* A quote after an odd number of backslashes does not end a raw literal. */
+/* Returns whether a text can be a raw literal, in which a quote after an odd number of backslashes
+ * does not end it. */
 static bool fits_raw(struct str text)
 {
     size_t slashes = 0;
@@ -143,7 +145,7 @@ struct python_number {
     struct str text;      /* without its sign and without zeros that Python refuses */
 };
 
-/* Reads the number at the start; the rest of the text remains in *rest. */
+/* Reads the number at the start and removes it from *rest. */
 static bool take_python_number(struct str *rest, struct python_number *ret)
 {
     struct str text = *rest;
@@ -190,7 +192,7 @@ static void put_real(struct buf *out, const struct python_number *number)
         buf_puts(out, "\")");
 }
 
-/* Prints Python's own spelling if it has one; there is no literal for an infinity. */
+/* Prints a complex number as Python does; there is no literal for an infinity. */
 static void put_python_complex(struct buf *out, const struct python_number *real,
                                const struct python_number *imaginary)
 {

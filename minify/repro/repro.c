@@ -42,8 +42,8 @@ bool repro_bare_symbol(const struct repro *r, const struct expr_pool *pool, expr
     return found != NULL;
 }
 
-/* How much of the line comes before the next place where it may be broken: behind ", " in brackets
- * and outside of strings. *depth: of brackets, so far. */
+/* Returns the length of the line before the next place where it may be broken: after ", " in
+ * brackets and outside of strings. *depth is the number of open brackets. */
 static size_t unbroken(struct str line, int *depth)
 {
     bool string = false;
@@ -128,7 +128,7 @@ static void put_program_body(struct repro *r)
     repro_put_check(r);
 }
 
-/* The program that is written for a candidate that was refused. */
+/* Writes the program for a candidate that was refused. */
 static void put_refusal(struct repro *r)
 {
     struct buf text = BUF_INIT;
@@ -139,7 +139,7 @@ static void put_refusal(struct repro *r)
     buf_release(&text);
 }
 
-/* The body is printed first, since it determines the imports. */
+/* Writes the program. The body is printed first, since it determines the imports. */
 static void put_program(struct repro *r)
 {
     struct buf body = BUF_INIT, *out = r->out;

@@ -28,9 +28,10 @@ static void put_keyword_arg(const struct call_writer *w, const struct arg *arg)
     put_call_arg(w, arg);
 }
 
-enum { KEYS_MAX = 256 }; /* of one call: no schema has that many */
+enum { KEYS_MAX = 256 }; /* of one call; no schema has as many */
 
-/* Python takes a keyword once, and nothing without one behind it. */
+/* Checks that no keyword occurs twice and no positional argument follows one, as Python
+ * requires. */
 static void check_keys(const struct call_writer *w, uint32_t first, uint32_t n)
 {
     const struct arg *args = &w->g->graph->args[first];
@@ -57,7 +58,7 @@ static void put_call_args(const struct call_writer *w, uint32_t first, uint32_t 
     }
 }
 
-/* Items of a list or a tuple have no keywords. */
+/* Prints the items of a list or a tuple, which have no keywords. */
 static void put_elements(const struct call_writer *w, const struct arg *arg)
 {
     for (uint32_t i = 0; i < arg->u.items.n; i++) {
@@ -91,8 +92,8 @@ static void put_dict_arg(const struct call_writer *w, const struct arg *arg)
         repro_refuse(w->r, "has a dict with a key without a value");
 }
 
-/* A class's repr stands for what a graph passes on, which is a tuple: namedtuples, model outputs.
- */
+/* Prints the call of a class as a tuple: a graph contains the class's repr (namedtuples, model
+ * outputs). */
 static void put_called(const struct call_writer *w, const struct arg *arg)
 {
     if (str_is(arg->text, "torch.Size") || str_is(arg->text, "range")) {
@@ -166,7 +167,8 @@ static void put_subgraph(const struct call_writer *w, struct str name)
     }
 }
 
-/* Where one function runs on two devices, its own is a global name (repro_check.c). */
+/* Prints a device. If one function runs on two devices, its own is a global name
+ * (repro_check.c). */
 static void put_call_device(const struct call_writer *w, struct str device)
 {
     if (w->r->what->route == REPRO_CUDA && !str_is(device, "meta"))
@@ -175,7 +177,7 @@ static void put_call_device(const struct call_writer *w, struct str device)
         python_put_string(w->out, repro_device(w->r, device));
 }
 
-/* Dynamo prints devices as what the user wrote. */
+/* Prints a string; Dynamo prints a device as the user wrote it. */
 static void put_string_arg(const struct call_writer *w, struct str text)
 {
     if (str_is(text, "cuda") || str_starts(text, STR("cuda:")))
@@ -213,7 +215,7 @@ static void put_call_arg(const struct call_writer *w, const struct arg *arg)
     }
 }
 
-/* What a '.' or a '[' follows: all but a variable in brackets. */
+/* Prints an object before a '.' or a '[': in brackets unless it is a variable. */
 static void put_object(const struct call_writer *w, const struct arg *arg)
 {
     bool variable = arg->kind == ARG_NODE && !w->g->quiet[arg->u.node];
@@ -268,7 +270,7 @@ static void put_subscript(const struct call_writer *w, const struct arg *of,
 
 /* ---- Calls ---- */
 
-/* Returns a subgraph that is named by its get_attr or directly. */
+/* Returns whether an argument is a subgraph, by its get_attr or by its name. */
 static bool is_subgraph_function(const struct call_writer *w, const struct arg *arg)
 {
     const struct graph *graph = w->g->graph;
@@ -299,7 +301,7 @@ static const struct arg *node_arg(const struct call_writer *w, const struct node
     return &w->g->graph->args[node->first_arg + i];
 }
 
-/* {0}(...) calls it: a function of the program, and nothing else. */
+/* Prints an argument of a form; {0}(...) calls it, so it must be a function of the program. */
 static void put_of_form(const struct call_writer *w, const struct arg *arg, char next)
 {
     if (next == '(' && !is_subgraph_function(w, arg))
@@ -338,7 +340,8 @@ static const struct arg *keyword(const struct call_writer *w, const struct node 
     return NULL;
 }
 
-/* sym_constrain_range(u0, min=2, max=9), and the one for sizes: "2 <= u0 <= 9" as checks. */
+/* Prints sym_constrain_range(u0, min=2, max=9), and the one for sizes, as checks: "2 <= u0 <=
+ * 9". */
 static bool put_range(const struct call_writer *w, const struct node *node)
 {
     bool size = str_is(node->target, "torch.ops.aten.sym_constrain_range_for_size.default") ||
@@ -364,7 +367,7 @@ static bool put_range(const struct call_writer *w, const struct node *node)
     return true;
 }
 
-/* getattr(x, "shape"): an attribute of the table, spelled out. */
+/* Checks that the attribute of getattr(x, "shape") is in the table. */
 static void check_getattr(const struct call_writer *w, const struct node *node)
 {
     const struct arg *name = node->n_args > 1 ? node_arg(w, node, 1) : NULL;
@@ -458,14 +461,14 @@ static void put_method(const struct call_writer *w, const struct node *node)
     buf_putc(w->out, ')');
 }
 
-/* What is assigned to is a variable, or an item of one. */
+/* Returns whether an assignment's target is a variable, or an item of one. */
 static bool is_variable(const struct call_writer *w, const struct arg *arg)
 {
     return arg->kind == ARG_NODE && w->g->names[arg->u.node].n && !w->g->quiet[arg->u.node] &&
            !is_subgraph_function(w, arg);
 }
 
-/* a[b] = c, a += b */
+/* Prints "a[b] = c" or "a += b". */
 static void put_mutating_statement(const struct call_writer *w, const struct node *node)
 {
     if (!node->n_args || !is_variable(w, node_arg(w, node, 0))) {
@@ -497,7 +500,7 @@ static bool is_unspelled(const struct repro *r, const struct expr_pool *pool, ex
            !r->spelled[*symbol].n;
 }
 
-/* Unbacked symbols are called after what made them, so that facts can speak of them. */
+/* Names unbacked symbols after the calls that create them, so that guards can refer to them. */
 static void learn_symbols(struct call_writer *w, const struct node *node, struct str name)
 {
     struct repro *r = w->r;
@@ -552,7 +555,7 @@ static void put_call_line(struct call_writer *w, node_id id)
     buf_release(&line);
 }
 
-/* A variable that nothing gives: what was said of it, repro_cannot(), is why. */
+/* Prints a variable that has no value; repro_cannot() has the reason. */
 static void put_nothing(struct call_writer *w, node_id id)
 {
     if (!w->g->used[id] || !w->g->names[id].n)
@@ -562,7 +565,7 @@ static void put_nothing(struct call_writer *w, node_id id)
     buf_puts(w->out, " = None\n");
 }
 
-/* A number that f was given: its symbol's variable is there already. */
+/* Prints the input of a number, whose symbol has a variable already. */
 static void put_number_input(struct call_writer *w, node_id id)
 {
     const struct node *node = &w->g->graph->nodes[id];
@@ -608,7 +611,7 @@ static void put_python_statement(struct call_writer *w, node_id id)
         repro_cannot(w->r, "it calls the module %.*s", STR_ARG(node->target));
         put_nothing(w, id);
         break;
-    case NODE_GET_ATTR: /* f's are inputs where they are tensors */
+    case NODE_GET_ATTR: /* those of f are inputs if they are tensors */
         if (repro_child(w->g->graph, node->target))
             break;
         if (w->g == &w->r->graphs.v[w->r->graphs.n - 1]) {

@@ -53,7 +53,7 @@ static bool has_unbacked_symbol(const struct repro *r)
     return false;
 }
 
-/* Operators of PyTorch that need more than PyTorch to run. */
+/* Checks for operators of PyTorch that need more than PyTorch to run. */
 static void check_operator(struct repro *r, struct str target)
 {
     struct str rest = str_from(target, 10), space = str_first(rest, str_find_char(rest, '.'));
@@ -175,7 +175,7 @@ static bool has_dynamic(const struct repro *r)
     return false;
 }
 
-/* "export.Dim.AUTO" for each size that was symbolic, by input. */
+/* Prints "export.Dim.AUTO" for each size that was symbolic, by input. */
 static void put_dynamic_shapes(struct repro *r)
 {
     struct buf line = BUF_INIT;
@@ -282,7 +282,7 @@ static void put_compile_call(struct repro *r, const char *assigned)
     }
 }
 
-/* ---- What is asked ---- */
+/* ---- The check ---- */
 
 static void put_eager(struct repro *r)
 {
@@ -298,7 +298,8 @@ static void put_eager(struct repro *r)
         buf_printf(r->out, "torch.manual_seed(%llu)\n", (unsigned long long)r->candidate->seed);
 }
 
-/* "ValueError: Cannot view": str() of an exception leaves its class out. */
+/* Returns a message "ValueError: Cannot view" without the class, which str() of an exception leaves
+ * out. */
 static struct str without_class(struct str message)
 {
     static const char *const ends[] = { "Error", "Exception", "Node" };

@@ -3,7 +3,7 @@
 
 #include "minify/candidate/sizes.h"
 
-enum { NESTING_MAX = 90 }; /* of brackets: Python reads 200 */
+enum { NESTING_MAX = 90 }; /* of brackets; Python's limit is 200 */
 
 static const struct {
     const char *function, *sign;
@@ -22,7 +22,7 @@ static const struct {
     { "RoundToInt", "round" },
 };
 
-/* Operators that are spelt the same in Python. */
+/* The operators that have the same spelling in Python. */
 static const char *const infix[] = {
     "+", "-",  "*", "/",  "//", "%",  "**", "==",  "!=",
     "<", "<=", ">", ">=", "<<", ">>", "^",  "and", "or",
@@ -113,7 +113,8 @@ struct str repro_bare(struct str text)
     return (struct str){ text.p + 1, text.n - 2 };
 }
 
-/* Of a compile that failed: a branch over what nobody knows, which a check would take away. */
+/* Returns whether a guard is the data-dependent branch at which a compile failed: a check of it
+ * would hide the failure. */
 static bool is_data_dependent_branch(const struct repro *r, const struct cand_guard *guard,
                                      const struct expr_pool *pool)
 {

@@ -79,7 +79,7 @@ static bool add_tensors(struct repro *r, bool *bound)
     return true;
 }
 
-/* Symbols of sizes that are more than a symbol: a check in f says what they are. */
+/* Marks the symbols of compound sizes as needed: a check in f contains them. */
 static void need_symbols_of(struct repro *r, const struct expr_pool *pool, expr_id expr)
 {
     const struct expr *e = expr_at(pool, expr);
@@ -109,7 +109,7 @@ static void need_of_sizes(struct repro *r)
     }
 }
 
-/* A symbol that no tensor's size is: of a tensor that is there for it alone. */
+/* Adds a tensor for each symbol that is no tensor's size. */
 static bool add_stand_ins(struct repro *r, const bool *bound)
 {
     for (uint32_t i = 0; i < r->candidate->n_symbols; i++) {
@@ -190,7 +190,7 @@ static bool strides_in_order(const struct input_shape *s, const unsigned *order)
     return true;
 }
 
-/* Whether two elements of a tensor share their memory. */
+/* Returns whether two elements of a tensor share their memory. */
 static bool input_overlaps(const struct input_shape *s)
 {
     for (uint32_t a = 0; a < s->n; a++) {
@@ -245,7 +245,8 @@ static void put_options(struct repro *r, const struct input_shape *s, bool dtype
     }
 }
 
-/* Of integers, 0 and 1: they index whatever has two elements. */
+/* Prints a dense tensor. Integers are 0 and 1, which are valid indices of any dimension of two
+ * elements. */
 static void put_dense(struct repro *r, const struct input_shape *s, struct buf *out)
 {
     enum family family = family_of(s->dtype);
@@ -306,7 +307,7 @@ static void put_input_tensor(struct repro *r, const struct input_shape *s, struc
     }
 }
 
-/* Operators that need a tensor of integers that begins with 0 and never decreases. */
+/* Returns whether an operator needs a tensor of integers that begins with 0 and never decreases. */
 static bool wants_zeros(const struct repro_input *input)
 {
     static const struct {
@@ -334,7 +335,8 @@ static bool wants_zeros(const struct repro_input *input)
 
 enum { ELEMENTS_MAX = 64 };
 
-/* "torch.tensor([3, 9])", "torch.full((2,), 3)". False: its values are of no importance. */
+/* Prints a tensor whose data f reads: "torch.tensor([3, 9])", "torch.full((2,), 3)". Returns false
+ * if f does not read its values. */
 static bool put_read_out(struct repro *r, const struct repro_input *input,
                          const struct input_shape *s, struct buf *line)
 {
@@ -395,7 +397,8 @@ static bool is_symbolic_size(const struct repro *r, const struct expr_pool *pool
 
 enum mark { MARK_NONE, MARK_MAYBE, MARK_DYNAMIC, MARK_RANGE, MARK_UNBACKED };
 
-/* maybe_mark_dynamic for what nobody insisted on: it may become a number without an error. */
+/* Returns the mark of a symbol: maybe_mark_dynamic unless the user marked it, so that it may become
+ * a number without an error. */
 static enum mark mark_of(const struct repro *r, const struct cand_symbol *s)
 {
     const struct repro_what *what = r->what;
@@ -433,7 +436,7 @@ static void put_mark(struct repro *r, struct str name, enum mark mark, const cha
     buf_printf(r->out, "torch._dynamo.%s(", calls[mark]);
     repro_put_name(r, r->out, name);
     buf_printf(r->out, ", %s", dims);
-    /* One without the other is no range to torch (builder.py, dim_range). */
+    /* torch needs both bounds for a range (builder.py, dim_range). */
     if (mark == MARK_RANGE)
         buf_printf(r->out, ", min=%lld", (long long)s->min);
     if (mark == MARK_RANGE && s->max < INT32_MAX)
@@ -495,7 +498,7 @@ static void put_list(struct repro *r, const char *before, const char *after)
 
 void repro_put_inputs(struct repro *r)
 {
-    /* Who compiles f otherwise reads the marks, too. */
+    /* Other routes that compile f read the marks, too. */
     bool marks = r->what->route == REPRO_COMPILE || r->what->check == REPRO_NOTHING;
     buf_printf(r->out, "torch.manual_seed(%llu)\n", (unsigned long long)r->candidate->seed);
     for (size_t i = 0; i < r->inputs.n; i++) {

@@ -14,10 +14,10 @@ enum { REPRO_COLUMNS = 100 };
 struct repro_graph {
     const struct graph *graph;
     struct str function; /* "f", "true_graph_0" */
-    struct str
-        *names;  /* by node: what stands for it, of repro_name(); of quiet ones a number's text */
-    bool *used;  /* by node: another node uses it */
-    bool *quiet; /* by node: a number that its users spell out */
+    struct str *names;   /* by node: its name from repro_name(), or the text of a quiet
+                            number */
+    bool *used;          /* by node: another node uses it */
+    bool *quiet;         /* by node: a number that its users print */
 };
 
 /* A tensor that f takes. */
@@ -27,7 +27,7 @@ struct repro_input {
     struct str name;
     uint32_t meta;   /* of the graph's pool; META_NONE: one size, that of `symbol` */
     uint32_t symbol; /* by number */
-    bool constant;   /* an attribute of the module: nothing of it is marked */
+    bool constant;   /* an attribute of the module: none of its sizes is marked */
 };
 
 struct repro {
@@ -36,19 +36,18 @@ struct repro {
     struct repro_notes *notes;
     struct buf *out;
     struct arena arena;
-    struct intern taken; /* names of Python's and of the program */
-    struct intern local; /* those of the graph that is being named; of f once all graphs are
-                          * named */
+    struct intern taken; /* names of Python and of the program */
+    struct intern local; /* names of the current graph; of f once all graphs are named */
     vec_of(struct repro_graph)
-    graphs; /* children before who calls them; f last */
+    graphs; /* subgraphs before their callers; f last */
     vec_of(struct repro_input)
     inputs;
     int64_t *values;          /* by symbol */
     bool *needed;             /* by symbol: f takes it from a shape */
     struct str *symbol_names; /* by symbol: its variable */
-    struct str *spelled; /* by symbol: how the body calls it, "s77" or "x.shape[0]"; "" as yet */
-    unsigned nesting;    /* of the expression that is being written */
-    bool failed;         /* out of memory */
+    struct str *spelled;      /* by symbol: its text in the body, "s77" or "x.shape[0]"; or "" */
+    unsigned nesting;         /* of the expression that is being written */
+    bool failed;              /* out of memory */
 };
 
 static inline const struct meta *repro_meta(const struct graph *graph, uint32_t meta)
@@ -56,30 +55,31 @@ static inline const struct meta *repro_meta(const struct graph *graph, uint32_t 
     return meta == META_NONE ? NULL : &graph->pool->metas[meta];
 }
 
-/* The first that is said stays. */
+/* Notes why PyTorch alone cannot run the program. The first reason is kept. */
 void repro_cannot(struct repro *r, const char *fmt, ...) ERR_PRINTF(2, 3);
-/* The text as a name that is no other's and no word of Python's; .p NULL: out of memory. */
+/* Returns the text as a free name that is no keyword of Python; .p NULL: out of memory. */
 struct str repro_name(struct repro *r, struct str wish, bool global);
-/* Refuses a candidate that must not become a program, so that nothing of it is written. The first
- * reason is kept, and replaces that of repro_cannot(). */
+/* Refuses a candidate, so that nothing of it is written. The first reason is kept, and replaces
+ * that of repro_cannot(). */
 void repro_refuse(struct repro *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A variable, or a size of one: r->spelled, r->symbol_names, names. */
+/* Prints a variable, or a size of one: from r->spelled, r->symbol_names or names. */
 void repro_put_name(struct repro *r, struct buf *out, struct str name);
-/* The symbol that an expression is; false when it is more, or none. */
+/* Finds the symbol if an expression is nothing but a symbol; returns false otherwise. */
 bool repro_bare_symbol(const struct repro *r, const struct expr_pool *pool, expr_id expr,
                        uint32_t *symbol);
-/* Appends the line, broken after commas where it is too long. Commas are those of brackets. */
+/* Appends the line, broken after commas in brackets if it is too long. */
 void repro_put_line(struct repro *r, struct str line, unsigned indent);
 
-/* repro_names.c: graphs, their names, what uses what, which symbols are needed. */
+/* repro_names.c: finds graphs and their names, the uses of nodes, and the symbols that are
+ * needed. */
 bool repro_prepare(struct repro *r);
 const struct repro_graph *repro_graph_of(const struct repro *r, const struct graph *graph);
 const struct graph *repro_child(const struct graph *graph, struct str name);
 
-/* repro_values.c: r->values. False: out of memory. */
+/* repro_values.c: fills r->values. Returns false when memory ran out. */
 bool repro_choose_values(struct repro *r);
-/* The first n elements of an input out of whose data f reads symbols; 3 where nothing is known,
- * since those are sizes mostly: 0 would be none. False: it reads nothing. */
+/* Computes the first n elements of an input from whose data f reads symbols; unknown ones are 3,
+ * since most are sizes, which should not be 0. Returns false if f reads none. */
 bool repro_read_out(const struct repro *r, const struct repro_input *input, uint32_t n,
                     int64_t *values);
 
@@ -88,11 +88,12 @@ bool repro_collect_inputs(struct repro *r);
 void repro_put_inputs(struct repro *r);
 void repro_put_sizes(struct repro *r); /* "s77, s27 = x.shape[0], y.shape[1]" in f */
 
-/* repro_expr.c: a symbolic expression in Python. False: a symbol that nothing spells. */
+/* repro_expr.c: prints a symbolic expression as Python. Returns false if a symbol has no
+ * spelling. */
 bool repro_put_expr(struct repro *r, const struct expr_pool *pool, expr_id expr, struct buf *out);
-/* "(a == b)" without its parentheses. */
+/* Returns "(a == b)" without its parentheses. */
 struct str repro_bare(struct str text);
-/* The facts that come before a node, as checks in f; those whose symbols have no spelling are left
+/* Prints the guards before a node as checks in f; those with symbols that have no spelling are left
  * out. */
 void repro_put_guards(struct repro *r, node_id before);
 
@@ -100,10 +101,10 @@ void repro_put_guards(struct repro *r, node_id before);
 void repro_put_function(struct repro *r, const struct repro_graph *g, bool root);
 struct str repro_device(const struct repro *r, struct str device);
 
-/* repro_check.c: what compiles f, asks and exits. */
+/* repro_check.c: prints the code that compiles f, checks and exits. */
 void repro_put_check(struct repro *r);
-/* Operators that PyTorch alone does not have: repro_cannot(). Targets that are none:
- * repro_refuse(). */
+/* Calls repro_cannot() for operators that PyTorch alone does not have, and repro_refuse() for
+ * invalid targets. */
 void repro_check_targets(struct repro *r);
 /* Prints the imports, besides torch, that f and the code around it, `body`, need: "import math". */
 void repro_put_imports(struct repro *r, struct str body);

@@ -1,4 +1,5 @@
-/* Chooses names: short ones for the long names of Dynamo, no name twice, and none of Python's. */
+/* Chooses names: short ones instead of the long names of Dynamo, all different, and none of
+ * Python's. */
 #include "minify/repro/repro_inside.h"
 #include "trace/base/text/json_write.h"
 
@@ -11,8 +12,8 @@ static bool is_python_name_char(char c)
     return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* Dynamo names an input after its source: L_self_modules_layers_modules_0_parameters_weight_ is
- * layers_0_weight. */
+/* Shortens the name that Dynamo gives an input after its source:
+ * L_self_modules_layers_modules_0_parameters_weight_ becomes layers_0_weight. */
 static void shorten(struct str wish, struct buf *out)
 {
     static const char *const noise[] = { "self", "modules", "parameters", "buffers", "mod" };
@@ -44,7 +45,7 @@ static bool is_name_taken(const struct repro *r, struct str name)
            intern_find(&r->local, name) != INTERN_NONE;
 }
 
-/* __name__, __builtins__ */
+/* Returns whether a name is special in Python: __name__, __builtins__. */
 static bool is_special(struct str name)
 {
     return str_starts(name, STR("__")) && str_ends(name, STR("__"));
@@ -125,8 +126,8 @@ static bool is_float_input(const struct repro_graph *g, const struct node *node)
     return false;
 }
 
-/* Dynamo hands a Python float in as a tensor of one element and reads it out again. The number
- * itself is what the user had: false where the node is nothing of the kind. */
+/* Prints the number of a Python float, which Dynamo passes as a tensor of one element and reads
+ * from it. Returns false for other nodes. */
 static bool number_read(const struct repro *r, const struct repro_graph *g, const struct node *node,
                         struct buf *out)
 {
@@ -149,7 +150,7 @@ static bool number_read(const struct repro *r, const struct repro_graph *g, cons
     if (!s->is_float || (!s->backed && !is_float_input(g, node)))
         return false;
     if (!s->has_hint) {
-        buf_puts(out, "0.5"); /* what it was is not recorded; a probability, as it may be one */
+        buf_puts(out, "0.5"); /* the value is not recorded; 0.5 is also a valid probability */
         return true;
     }
     json_number(out, s->float_hint);
@@ -166,7 +167,8 @@ static bool is_quiet(const struct repro_graph *g, uint32_t arg)
     return false;
 }
 
-/* Every reference in a graph, nested ones in lists too, is an element of graph->args. */
+/* Marks the nodes that are used; every reference in a graph, including nested ones, is an element
+ * of graph->args. */
 static bool mark_used(struct repro *r, const struct repro_graph *g)
 {
     const struct graph *graph = g->graph;
@@ -222,8 +224,8 @@ static bool name_node(struct repro *r, struct repro_graph *g, uint32_t i, bool r
     return g->names[i].p != NULL;
 }
 
-/* Not the subgraph's own name: Dynamo would give it to the one that it makes of this function, and
- * trips over a global of that name (torch 2.13). */
+/* Returns a name other than the subgraph's own: Dynamo would give that to the subgraph that it
+ * makes of this function, and fails if a global has the name (torch 2.13). */
 static struct str subgraph_function_name(struct repro *r, struct str name)
 {
     struct buf wish = BUF_INIT;
@@ -280,7 +282,7 @@ static void need_of_guards(struct repro *r)
     }
 }
 
-/* Numbers of inputs that are more than a symbol: "Sym(2*s77)". */
+/* Marks the symbols of compound numbers among the inputs as needed: "Sym(2*s77)". */
 static void need_of_numbers(struct repro *r)
 {
     const struct graph *graph = r->candidate->graph;
@@ -292,8 +294,7 @@ static void need_of_numbers(struct repro *r)
     }
 }
 
-/* As recorded, "s77"; a name that is none of Python's, or one that the program uses, becomes
- * another. */
+/* Names symbols as recorded, "s77", unless the name is one of Python's or of the program. */
 static bool name_symbols(struct repro *r)
 {
     for (uint32_t i = 0; i < r->candidate->n_symbols; i++) {
@@ -312,7 +313,7 @@ bool repro_prepare(struct repro *r)
     if (!program_reserve(&r->taken) || !name_symbols(r) ||
         !name_graph(r, r->candidate->graph, true, 0))
         return false;
-    if (!r->graphs.n) /* said already */
+    if (!r->graphs.n) /* the reason is noted already */
         return true;
     need_of_guards(r);
     need_of_numbers(r);

@@ -1,6 +1,6 @@
-/* Which values the symbols have: hints, and for those without one numbers for which the facts and
- * the graph's own asserts hold, since f is run in eager first. Linear relations are repaired one
- * after the other: u0 + u1 == s59 shares what is missing between u0 and u1. */
+/* Chooses values of symbols: hints, and for symbols without one numbers for which the guards and
+ * the graph's own asserts hold, since f runs in eager mode first. Linear relations are repaired one
+ * after the other: for u0 + u1 == s59 the difference is divided between u0 and u1. */
 #include "minify/candidate/sizes.h"
 #include "minify/repro/repro_inside.h"
 
@@ -30,7 +30,7 @@ static enum relation relation_of(const struct expr *e)
     return REL_NONE;
 }
 
-/* left - right */
+/* Computes left - right. */
 static bool gap(const struct claim *c, int64_t *ret)
 {
     int64_t left, right;
@@ -85,8 +85,8 @@ static void move(const struct claim *c, uint32_t i, int64_t slope, int64_t wante
     *value = to > s->max ? s->max : to;
 }
 
-/* At first all symbols share; then what other claims have undone is one's alone, the first's and
- * the last's by turns. */
+/* Repairs a claim. In the first round all symbols share the difference; in later rounds, after
+ * other claims have undone it, alternately the first and the last symbol takes it. */
 static bool repair(const struct claim *c)
 {
     int64_t is;
@@ -138,7 +138,7 @@ static bool satisfy_guards(struct repro *r, unsigned round)
     return ret;
 }
 
-/* torch._check(eq), aten._assert_scalar(eq, "...") */
+/* Satisfies the asserts of the graph: torch._check(eq), aten._assert_scalar(eq, "..."). */
 static bool satisfy_asserts(struct repro *r, unsigned round)
 {
     const struct graph *graph = r->candidate->graph;
@@ -177,10 +177,10 @@ bool repro_choose_values(struct repro *r)
     return true;
 }
 
-/* ---- What f reads out of its inputs ---- */
+/* ---- Symbols that f reads from the data of its inputs ---- */
 
-/* The symbol that the node reads out of the input's data, with `.item()`; *at: which element, or
- * UINT32_MAX where the input has one, or it cannot be told. */
+/* Returns whether the node reads a symbol from the input's data with `.item()`; *at is the element,
+ * or UINT32_MAX if the input has one element, or it is not known. */
 static bool is_read_out(const struct repro_input *input, const struct node *node, uint32_t *at)
 {
     const struct graph *graph = input->graph;

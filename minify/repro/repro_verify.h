@@ -9,9 +9,9 @@
 
 enum repro_seen {
     REPRO_SHOWN,     /* exit 1 each time */
-    REPRO_NOT_SHOWN, /* exit 0, or something else than the repro's own codes, at least once */
-    REPRO_CANNOT,    /* exit 125: not with this PyTorch or on this machine */
-    REPRO_NO_TORCH   /* there is no Python with PyTorch to ask */
+    REPRO_NOT_SHOWN, /* exit 0, or a code that is not one of the repro's, at least once */
+    REPRO_CANNOT,    /* exit 125: it cannot run with this PyTorch or on this machine */
+    REPRO_NO_TORCH   /* there is no Python with PyTorch */
 };
 
 struct repro_verified {
@@ -23,14 +23,15 @@ struct repro_verified {
     char last[400];   /* the last line that the last run printed; "" */
 };
 
-/* Runs it `times` times with torch_python(), each at most `timeout` seconds (0: 300). It is read
- * once a run and checked before it runs (minify/program/program_check.py); a file that holds what
- * symtape does not write is REPRO_CANNOT, and `last` says so. allow: namespaces of operators
- * besides PyTorch's. False: err; a repro that does not show it is no error. */
+/* Runs a repro `times` times with torch_python(), each at most `timeout` seconds (0: 300). Each run
+ * reads it once and checks it before it runs (minify/program/program_check.py); a file that symtape
+ * would not write is REPRO_CANNOT, and `last` has the reason. `allow` lists namespaces of operators
+ * besides PyTorch's. Returns false with err set; a repro that does not show the failure is no
+ * error. */
 bool repro_verify(const char *path, struct str allow, uint32_t times, double timeout,
                   const atomic_bool *cancel, struct repro_verified *ret, struct err *err);
 
-/* "shown 1 of 1 times with PyTorch 2.13.0+cpu": a sentence's end. */
+/* Appends the end of a sentence: "shown 1 of 1 times with PyTorch 2.13.0+cpu". */
 struct buf;
 void repro_verified_print(const struct repro_verified *verified, struct buf *out);
 

@@ -1,7 +1,7 @@
 #include "minify/search/answer_cache.h"
 
-/* The hash is one already: its low bits are as good as any. Returns the slot of the entry, or the
- * empty one where it would go. */
+/* Returns the slot of the entry, or the empty one where it would go. The key is a hash, so its low
+ * bits are the slot. */
 static size_t cache_slot(const struct cache *cache, struct cand_hash hash)
 {
     size_t slot = (size_t)hash.low & (cache->n_slots - 1);

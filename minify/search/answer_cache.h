@@ -1,6 +1,6 @@
-/* A cache of the oracle's answers by candidate, those of this run and of earlier runs.
+/* A cache of the oracle's answers by candidate, from this run and from earlier runs.
  *
- * Nothing is inferred: only a candidate that was asked about itself has an answer. */
+ * Nothing is inferred: an answer belongs to exactly one candidate. */
 #ifndef SYMTAPE_MINIFY_SEARCH_ANSWER_CACHE_H
 #define SYMTAPE_MINIFY_SEARCH_ANSWER_CACHE_H
 
@@ -12,30 +12,30 @@
 struct cached_answer {
     struct cand_hash hash;
     enum verdict verdict;
-    uint32_t attempts;          /* how often it was asked for that */
-    uint32_t confirmed;         /* asked again later, it was interesting as often ... */
-    uint32_t doubted;           /* ... and was not as often */
+    uint32_t attempts;          /* the number of questions for the answer */
+    uint32_t confirmed;         /* asked again later, it was interesting this often ... */
+    uint32_t doubted;           /* ... and was not this often */
     double seconds;             /* of the first attempt */
-    struct str node;            /* that the failure named; "" */
-    struct signature signature; /* of a failure, and what was said of it */
+    struct str node;            /* the node in the failure; "" */
+    struct signature signature; /* of a failure */
     struct str text;
-    bool needed;  /* the schedule asked for it: it counts */
-    bool resumed; /* an earlier run's */
+    bool needed;  /* the schedule asked for it, so it counts */
+    bool resumed; /* from an earlier run */
 };
 
 struct cache {
     vec_of(struct cached_answer)
-    entries;         /* in the order of coming in */
+    entries;         /* in the order of insertion */
     uint32_t *slots; /* entry + 1, or 0; open addressing, a power of two */
     size_t n_slots;
     struct arena texts;
 };
 #define CACHE_INIT ((struct cache){ 0 })
 
-/* NULL when it is not known; the pointer is good until the next cache_add(). */
+/* Returns the answer to a candidate, valid until the next cache_add(), or NULL. */
 struct cached_answer *cache_find(const struct cache *cache, struct cand_hash hash);
-/* Takes `known` in, its text copied; one of the same hash is replaced, but stays needed. False
- * when memory ran out. */
+/* Adds an answer and copies its texts. It replaces one with the same hash, which stays needed.
+ * Returns false when memory ran out. */
 bool cache_add(struct cache *cache, const struct cached_answer *known);
 void cache_release(struct cache *cache);
 

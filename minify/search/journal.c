@@ -14,9 +14,9 @@ struct journal {
     char *path;
     uint64_t seq;
     struct buf waiting;
-    uint64_t failures; /* records of interesting candidates */
-    bool opened;       /* the file is locked by this process, and read */
-    bool failed;       /* a write was cut short: another behind it would be unreadable */
+    uint64_t failures; /* the number of records of interesting candidates */
+    bool opened;       /* the file is locked by this process and was read */
+    bool failed;       /* a write was incomplete, so a record after it would be unreadable */
 };
 
 static bool fail_journal(const struct journal *journal, struct err *err)
@@ -56,7 +56,7 @@ static bool read_journal(struct journal *journal, struct buf *text, struct err *
     }
 }
 
-/* The texts of a record, unescaped one after the other in `texts`. */
+/* Unescapes the texts of a record, one after the other, into `texts`. */
 static void take_texts(const struct journal_record *record, struct buf *texts,
                        struct cached_answer *known)
 {
@@ -160,7 +160,7 @@ static bool has_failures(struct str text)
     return false;
 }
 
-/* Makes the head as it would be read back, so that the two can be compared. */
+/* Returns whether two heads are equal, after making one as it would be read from the file. */
 static bool head_matches(const struct journal_head *head, const struct journal_head *there,
                          bool *same, struct err *err)
 {
@@ -203,7 +203,7 @@ static bool use_journal(struct journal *journal, const struct journal_head *head
     return true;
 }
 
-/* A head that was torn while being written holds nothing yet. */
+/* Returns whether the text is an incomplete head: such a journal contains no records. */
 static bool is_torn_head(struct str text)
 {
     return str_find_char(text, '\n') == text.n && text.n < 1000 &&

@@ -1,25 +1,25 @@
-/* The journal: every answer of the oracle, on disk as soon as it is there.
+/* The journal stores every answer of the oracle on disk at once.
  *
  *     symtape-journal 1 <tab> program <tab> oracle <tab> checksum
  *     1 <tab> hash <tab> verdict <tab> attempts <tab> ms <tab> worker <tab> node <tab> edits
  *       <tab> kind <tab> message <tab> operator <tab> frame <tab> text <tab> checksum
  *     ...
  *
- * Text, a record a line, appended with one write each, so that a process killed at any byte leaves
- * whole records and at most one torn line, which the next run cuts off. A record whose checksum
- * does not hold is skipped and counted. "again" for a verdict's prefix ("again-interesting") is a
- * result that was asked again (confirmation). One without a single failure is worth nothing: it is
- * removed at its end, and replaced by another oracle's without being asked.
+ * It is text with one record a line. Each record is appended with one write, so a process that is
+ * killed leaves whole records and at most one incomplete line, which the next run removes. A record
+ * with a wrong checksum is skipped and counted. The prefix "again" of a verdict
+ * ("again-interesting") marks a result that was asked again (confirmation). A journal without any
+ * failure is useless: it is removed at the end of the run, and another oracle replaces it.
  *
- * One run at a time: the file is locked while it is open. */
+ * Only one run may use a journal: the file is locked while it is open. */
 #ifndef SYMTAPE_MINIFY_SEARCH_JOURNAL_H
 #define SYMTAPE_MINIFY_SEARCH_JOURNAL_H
 
 #include "minify/minify.h"
 #include "minify/search/answer_cache.h"
 
-/* A record. The caller owns the texts of a record that it writes; texts of journal_next() point
- * into the text that is read. */
+/* A record. The caller owns the texts of a record that it writes; the texts of journal_next() point
+ * into its argument. */
 struct journal_record {
     uint64_t seq;
     struct cand_hash hash;
@@ -30,11 +30,11 @@ struct journal_record {
     struct str node, edits;
     struct signature signature;
     struct str text;
-    /* Read back, texts are as they were written, for journal_text(). */
+    /* The texts of a record that was read are still escaped: see journal_text(). */
 };
 
 struct journal_head {
-    struct str program, oracle; /* its version; struct oracle's id */
+    struct str program, oracle; /* the program's version; the id of struct oracle */
 };
 
 void journal_print_head(const struct journal_head *head, struct buf *out);
@@ -42,34 +42,35 @@ void journal_print(const struct journal_record *record, struct buf *out);
 
 enum journal_line { JOURNAL_END, JOURNAL_RECORD, JOURNAL_DAMAGED, JOURNAL_TORN };
 
-/* A text of a record that was read, with its escapes resolved; appended to out. */
+/* Appends a text of a record that was read, with its escapes resolved. */
 void journal_text(struct str field, struct buf *out);
 
-/* Takes the head off the text. False with ERR_INPUT (not a journal, one of a later format). */
+/* Reads the head and removes it from the text. Returns false with ERR_INPUT (no journal, or one of
+ * a later format). */
 bool journal_read_head(struct str *text, struct journal_head *head, struct err *err);
-/* Takes the next line off. JOURNAL_TORN: what is left has no end of line. */
+/* Reads the next line and removes it from the text. JOURNAL_TORN: the rest has no end of line. */
 enum journal_line journal_next(struct str *text, struct journal_record *record);
 
 struct journal;
 
 struct journal_found {
-    uint64_t records; /* of an earlier run */
+    uint64_t records; /* of earlier runs */
     uint64_t damaged; /* lines that were skipped */
-    bool torn;        /* a last line was cut off */
+    bool torn;        /* the last line was incomplete and was removed */
 };
 
-/* Opens or begins it, and puts what it holds into the cache. NULL with ERR_USAGE when it is another
- * oracle's or version's (unless `mode` replaces it), or in use. */
+/* Opens or begins a journal and adds its records to the cache. Returns NULL with ERR_USAGE if it
+ * belongs to another oracle or version (unless `mode` replaces it), or is in use. */
 struct journal *journal_open(const char *path, const struct journal_head *head,
                              enum journal_mode mode, struct cache *cache,
                              struct journal_found *found, struct err *err);
-/* seq is filled in. With `lazy` the record may wait in memory for the next one that is not, or for
- * journal_sync(). */
+/* Adds a record and sets its number. With `lazy` the record may wait in memory for the next one
+ * that is not lazy, or for journal_sync(). */
 bool journal_add(struct journal *journal, const struct journal_record *record, bool lazy,
                  struct err *err);
 /* Flushes the journal to the disk (fsync). */
 bool journal_sync(struct journal *journal, struct err *err);
-/* NULL is fine. False when what was waiting could not be written. */
+/* Closes a journal; NULL is fine. Returns false if waiting records could not be written. */
 bool journal_close(struct journal *journal, struct err *err);
 
 #endif

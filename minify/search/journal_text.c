@@ -110,7 +110,7 @@ static bool u32_field(struct str *rest, uint32_t *ret)
     return true;
 }
 
-/* Milliseconds with three digits behind the point, as they are printed. */
+/* Reads milliseconds with three digits after the point, as they are printed. */
 static bool seconds_field(struct str *rest, double *ret)
 {
     struct str text = take_field(rest);
@@ -153,7 +153,7 @@ static bool read_journal_record(struct str line, struct journal_record *record)
     return true;
 }
 
-/* The next line without its end; false when the text ends first. */
+/* Reads the next line without its end; returns false if the text ends first. */
 static bool take_journal_line(struct str *text, struct str *line)
 {
     size_t n = str_find_char(*text, '\n');

@@ -5,8 +5,8 @@
 #include "trace/base/hash.h"
 #include "trace/base/vec.h"
 
-/* How much is given to the first call of an operator, to the first of an operator with results of
- * one meta, and to any call. */
+/* The weights of the first call of an operator, of the first of an operator with results of one
+ * meta, and of any call. */
 static const float of_operator = 0.6F, of_meta = 0.2F, of_any = 0.2F;
 
 struct call_kind {

@@ -5,9 +5,9 @@
 /* The state of a pass while passes repeat until none finds anything. */
 struct turn {
     struct pass_stats *stats;
-    bool clean; /* found nothing when it ran last, on clean_at */
+    bool clean; /* its last run, on clean_at, found nothing */
     struct cand_hash clean_at;
-    double worth; /* reduction a call, of its last run; order is by this */
+    double worth; /* the reduction per oracle call of its last run, which determines the order */
 };
 
 struct schedule {
@@ -16,7 +16,8 @@ struct schedule {
     uint32_t n, first_loop, end_loop; /* [first_loop, end_loop) run until none finds anything */
 };
 
-/* The order does not use times, so that it does not depend on the machine. */
+/* Returns the reduction per call. It does not use times, so that the order does not depend on the
+ * machine. */
 static double worth_of(const struct cand_size *before, const struct cand_size *after,
                        uint64_t calls)
 {
@@ -61,7 +62,7 @@ static bool run_range(struct schedule *schedule, uint32_t from, uint32_t to)
     return true;
 }
 
-/* A stable insertion sort: there are few passes. */
+/* Sorts by worth with a stable insertion sort, since there are few passes. */
 static void sort_by_worth(struct turn *turns, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++) {

@@ -3,7 +3,8 @@
 #include "minify/search/search_inside.h"
 #include "trace/base/hash.h"
 
-/* Saved at most this often where answers cost nothing: what is lost is soon found again. */
+/* The least time in seconds between saves if answers cost nothing: lost steps are soon found
+ * again. */
 #define SAVE_EVERY 0.5
 #define SHOW_EVERY 0.1
 
@@ -99,7 +100,7 @@ void search_show(struct search *search, bool now)
     options->progress(options->user, &progress);
 }
 
-/* Trials. */
+/* ---- Trials ---- */
 
 void built_release(struct built *built)
 {
@@ -172,7 +173,7 @@ enum judged search_judge(const struct search *search, const struct built *built,
     return known->verdict == VERDICT_INTERESTING ? JUDGED_YES : JUDGED_NO;
 }
 
-/* Accepting. */
+/* ---- Accepting ---- */
 
 bool search_save(struct search *search)
 {
@@ -216,9 +217,10 @@ static bool accept(struct search *search, struct built *built)
     return search_save(search);
 }
 
-/* The schedule. */
+/* ---- The schedule ---- */
 
-/* An answer that the schedule has not needed so far counts, whoever asked for it. */
+/* Counts an answer that the schedule needs for the first time, whether it was asked in advance or
+ * not. Returns false if a limit is reached. */
 static bool may_need(struct search *search, const struct cached_answer *known)
 {
     uint64_t most = search->options->max_calls;
@@ -272,7 +274,7 @@ static bool decide_candidate(struct search *search, const struct built *built,
     return note_needed(search, built->hash);
 }
 
-/* One trial of the schedule: *yes, and what follows from it. */
+/* Decides one trial of the schedule: *yes says whether it was accepted. */
 static bool settle_trial(struct search *search, struct look *look, const struct search_trial *trial,
                          bool *yes)
 {

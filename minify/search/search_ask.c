@@ -1,9 +1,9 @@
 #include "minify/search/search_inside.h"
 
-/* How often the main thread looks whether it is to stop. */
+/* The interval in seconds at which the main thread checks whether to stop. */
 #define WAIT 0.05
 
-/* For the journal's reader; nothing depends on it. */
+/* Prints edits for readers of the journal; nothing depends on it. */
 static void print_edits(const struct search_trial *trial, struct buf *out)
 {
     enum { SHOWN = 20 };
@@ -29,7 +29,7 @@ static void prepare_task(struct search *search, struct task *task,
         print_edits(trial, &task->edits);
 }
 
-/* We interrupted it, so its answer does not count. */
+/* Returns whether a question was interrupted, so that its answer does not count. */
 static bool is_cut_short(const struct task *task)
 {
     bool cancelled = atomic_load(&task->cancel) || (task->stop && atomic_load(task->stop));
@@ -110,7 +110,7 @@ static bool ask_here(struct search *search, struct task *task)
     return good && !(cut && search_stops(search));
 }
 
-/* Workers. */
+/* ---- Workers ---- */
 
 static bool collect_answer(struct search *search)
 {
@@ -157,7 +157,8 @@ static bool is_wanted_hash(struct cand_hash hash, const struct cand_hash *wanted
     return false;
 }
 
-/* A worker leaves off what is wanted least, unless one is leaving off already. */
+/* Cancels the question that is wanted least, so that a worker becomes free, unless one is being
+ * cancelled already. */
 static void cancel_least_wanted(struct search *search, const struct cand_hash *wanted, uint32_t n)
 {
     struct task *unwanted = NULL;

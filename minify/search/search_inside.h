@@ -1,13 +1,13 @@
-/* Inside the search. Four parts:
+/* Private to the search, which has four parts:
  *
  *   search.c        the schedule: which answer is needed next, and what follows from it
  *   search_ask.c    asks the oracle: cache, journal, workers, limits
  *   search_look.c   looks ahead: asks what the schedule would ask next, whatever the answer is
  *   search_plans.c, search_sweep.c  the ways to search that minify/search/search.h offers passes
  *
- * A *plan* is one such way: given the answers so far, which trial comes next? Its state is flat
- * memory without pointers, so that it can be copied to find out what follows from either answer.
- * All trials of a plan are edits of one candidate, its base: the best one when the plan began. */
+ * A plan is one such way: it chooses the next trial from the answers so far. Its state has no
+ * pointers, so that it can be copied to find out what follows from either answer. All trials of a
+ * plan are edits of one candidate, its base: the best one when the plan began. */
 #ifndef SYMTAPE_MINIFY_SEARCH_SEARCH_INSIDE_H
 #define SYMTAPE_MINIFY_SEARCH_SEARCH_INSIDE_H
 
@@ -17,29 +17,32 @@
 #include "minify/search/workers.h"
 #include "trace/base/clock.h"
 
-/* A trial: these edits of the base, made together. */
+/* A trial: edits of the base that are made together. */
 struct search_trial {
     vec_of(struct edit)
     edits;
-    bool any_size; /* asked although it is no smaller than the best; accepted only if it is */
-    bool failed;   /* memory ran out while it was put together */
+    bool any_size; /* asked even if it is not smaller than the best; accepted only if it is */
+    bool failed;   /* memory ran out while it was filled in */
 };
 
 struct search_plan {
-    /* Fills in the next trial; false when there is none. May note in the state what it is. */
+    /* Fills in the next trial and may note in the state what it is; returns false if there is
+     * none. */
     bool (*next)(const struct search_plan *plan, void *state, struct search_trial *trial);
-    void (*tell)(const struct search_plan *plan, void *state, bool yes); /* the answer to it */
-    double (*chance)(const struct search_plan *plan,
-                     const void *state); /* of a yes, for looking ahead */
-    uint64_t (*left)(const struct search_plan *plan, const void *state); /* trials, at most */
+    /* Takes the answer to the trial. */
+    void (*tell)(const struct search_plan *plan, void *state, bool yes);
+    /* Returns the probability of a yes, for looking ahead. */
+    double (*chance)(const struct search_plan *plan, const void *state);
+    /* Returns the greatest number of remaining trials. */
+    uint64_t (*left)(const struct search_plan *plan, const void *state);
     size_t state_size;
     const void *user;
 };
 
-/* A trial made into a candidate. */
+/* The candidate of a trial. */
 struct built {
     bool valid;
-    struct candidate *candidate; /* NULL when not valid, or given away */
+    struct candidate *candidate; /* NULL if not valid, or passed on */
     struct cand_hash hash;
     struct cand_size size;
 };
@@ -47,13 +50,13 @@ struct built {
 struct search {
     const struct minify_options *options;
     struct oracle *oracle;
-    struct workers *workers; /* NULL: asked in this thread */
+    struct workers *workers; /* NULL: this thread asks */
     struct journal *journal;
     struct cache cache;
     struct ask_how how;
 
     struct candidate *best;
-    struct candidate *base; /* of the present plan; NULL without one */
+    struct candidate *base; /* of the current plan; NULL without one */
     struct cand_hash best_hash;
     struct cand_size best_size, first_size;
 
@@ -62,67 +65,69 @@ struct search {
     struct answer first; /* to the original */
 
     uint64_t calls;      /* attempts in this run */
-    uint64_t spent;      /* attempts that the schedule needed, those of earlier runs too */
+    uint64_t spent;      /* attempts that the schedule needed, including earlier runs */
     uint64_t spent_now;  /* of those, in this run */
-    uint64_t confirming; /* of calls: answers that were known */
-    uint64_t asked;      /* numbers given to questions */
+    uint64_t confirming; /* of `calls`, those for answers that were known */
+    uint64_t asked;      /* the number of the last question */
     uint64_t hits, resumed, accepted, boring, other, unresolved;
     uint64_t not_told; /* uses of an unresolved answer */
     uint32_t unresolved_in_a_row;
-    double began, deadline, saved, shown; /* on now() */
+    double began, deadline, saved, shown; /* by now() */
     bool unsaved;                         /* the best is not on disk yet */
     bool has_first;
-    const char *pass; /* for progress */
+    const char *pass; /* for the progress */
     uint64_t left;
     vec_of(struct minify_step)
     steps;
     vec_of(struct needed_call)
     needed;
     vec_of(struct build_memory)
-    built; /* of the present plan, by trial; only with several jobs */
+    built; /* of the current plan, by trial; only with several jobs */
 };
 
 struct needed_call {
-    uint64_t name; /* its hash: two alike only cost or save a question */
-    int needed;    /* enum needed, together */
+    uint64_t name; /* a hash of the name; a collision only adds or removes a question */
+    int needed;    /* a set of enum needed */
 };
 
-/* Remembers candidates that looking ahead built, so that the schedule does not build them a second
- * time. */
+/* The candidates that looking ahead built, so that the schedule does not build them again. */
 struct build_memory {
-    uint64_t trial; /* hash of its edits */
+    uint64_t trial; /* a hash of its edits */
     struct built built;
 };
 
 enum {
-    UNRESOLVED_MAX = 100, /* in a row: the oracle cannot tell */
+    UNRESOLVED_MAX = 100, /* unresolved answers in a row */
     BUILT_MAX = 256,
 };
 
-bool search_stops(struct search *search); /* it has ended, or ends now: a signal, the deadline */
-bool search_fail(struct search *search);  /* search->err is set; false */
-bool search_save(struct search *search);  /* the best to disk, unless it is there */
+bool search_stops(
+    struct search *search);              /* it has ended, or ends now by a signal or the deadline */
+bool search_fail(struct search *search); /* search->err is set; returns false */
+bool search_save(struct search *search); /* writes the best to disk unless it is saved */
 void search_show(struct search *search, bool now);
 
 /* search_ask.c */
-/* The answer to a candidate that is not known yet: asked now, or waited for; noted in cache and
- * journal. `ahead` is called whenever a worker may be free. False: the search has ended. */
+/* Gets the answer to a candidate that is not known yet: asks now, or waits for a question that was
+ * asked in advance, and stores it in cache and journal. `ahead` is called whenever a worker may be
+ * free. Returns false if the search has ended. */
 typedef bool look_ahead(struct search *search, void *user);
 bool search_ask(struct search *search, const struct built *built, const struct search_trial *trial,
                 look_ahead *ahead, void *user);
 bool search_is_asking(struct search *search, struct cand_hash hash);
-/* Begins to ask, and takes the candidate, if a worker is free. None is: one that asks what is not
- * wanted is told to leave off. */
+/* Begins to ask if a worker is free, and takes the candidate. If none is free, cancels a question
+ * that is not wanted. */
 bool search_ask_ahead(struct search *search, struct built *built, const struct search_trial *trial,
                       const struct cand_hash *wanted, uint32_t n_wanted);
-/* A candidate that is known, once more. False: the search has ended. */
+/* Asks about a candidate once more whose answer is known. Returns false if the search has ended. */
 bool search_confirm(struct search *search, const struct candidate *candidate, struct cand_hash hash,
                     enum verdict *verdict);
-/* Leaves off all that is being asked. */
+/* Cancels all questions. */
 void search_leave_off(struct search *search);
 
 /* search.c */
-/* False when memory ran out (the search has failed then). */
+/* Builds the candidate of a trial. Returns false when memory ran out; the search has failed
+ * then. */
 bool search_build(struct search *search, const struct search_trial *trial, struct built *built);
 void built_release(struct built *built);
 uint64_t trial_hash(const struct search_trial *trial);
@@ -130,14 +135,14 @@ enum judged { JUDGED_NO, JUDGED_YES, JUDGED_UNKNOWN };
 /* Decides without asking the oracle if the candidate is invalid, too large, or already answered. */
 enum judged search_judge(const struct search *search, const struct built *built, bool any_size,
                          const struct cand_size *best);
-/* The original: asked, it becomes the best if it is interesting. */
+/* Asks about the original, which becomes the best if it is interesting. */
 bool search_calibrate(struct search *search, const struct candidate *whole, bool *interesting);
 bool search_run_plan(struct search *search, const struct search_plan *plan, void *state);
 
 /* search_look.c: a look_ahead of a struct look */
 struct look {
     const struct search_plan *plan;
-    const void *state; /* a trial of it is being asked */
+    const void *state; /* whose trial is being asked */
     struct cand_hash asked;
     struct cand_size size_if_yes, size_if_no;
 };

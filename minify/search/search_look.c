@@ -3,7 +3,7 @@
 /* One possible continuation of the schedule. */
 struct branch {
     double chance;
-    void *state; /* the plan's; owned */
+    void *state; /* of the plan; owned */
     struct cand_size best;
 };
 
@@ -14,12 +14,12 @@ struct lookahead {
     vec_of(struct branch)
     branches;
     vec_of(struct cand_hash)
-    wanted;        /* most likely needed first */
-    uint64_t most; /* questions */
+    wanted;        /* the most likely needed first */
+    uint64_t most; /* the greatest number of questions */
     uint32_t steps;
 };
 
-/* Free answers are walked through, but not for ever. */
+/* The limit on steps over answers that are known. */
 enum { STEPS_A_WORKER = 16 };
 
 static bool add_branch(struct lookahead *looking, const void *state, const struct cand_size *best,
@@ -37,7 +37,7 @@ static bool add_branch(struct lookahead *looking, const void *state, const struc
     return err_nomem(&looking->search->err);
 }
 
-/* Continues the present trial under either answer. */
+/* Continues the current trial under either answer. */
 static bool add_both(struct lookahead *looking, const void *state, const struct cand_size *if_no,
                      const struct cand_size *if_yes, double chance)
 {
@@ -60,7 +60,8 @@ static bool take_branch(struct lookahead *looking, struct branch *ret)
     return true;
 }
 
-/* Built once for the whole plan; the pointer is good until the next call. */
+/* Returns the candidate of a trial, built once for the whole plan; the pointer is valid until the
+ * next call. */
 static struct built *remembered(struct lookahead *looking)
 {
     struct search *search = looking->search;
@@ -70,7 +71,7 @@ static struct built *remembered(struct lookahead *looking)
             return &search->built.v[i].built;
     if (!search_build(search, &looking->trial, &memory.built))
         return NULL;
-    if (search->built.n >= BUILT_MAX) { /* the oldest goes */
+    if (search->built.n >= BUILT_MAX) { /* removes the oldest */
         built_release(&search->built.v[0].built);
         memmove(search->built.v, search->built.v + 1,
                 (search->built.n - 1) * sizeof *search->built.v);
@@ -83,7 +84,8 @@ static struct built *remembered(struct lookahead *looking)
     return NULL;
 }
 
-/* One that was given to a worker which then had to leave it off is made again. */
+/* Returns whether a candidate can be asked about; one that a worker took and then had to cancel is
+ * built again. */
 static bool can_ask(struct lookahead *looking, struct built *built)
 {
     struct search *search = looking->search;
@@ -100,7 +102,7 @@ static bool add_wanted(struct lookahead *looking, struct cand_hash hash)
     return vec_push(&looking->wanted, hash) || err_nomem(&looking->search->err);
 }
 
-/* Follows a branch to its next question; false when memory ran out. */
+/* Follows a branch to its next question; returns false when memory ran out. */
 static bool follow(struct lookahead *looking, struct branch *branch)
 {
     const struct search_plan *plan = looking->plan;
@@ -141,7 +143,7 @@ static bool find_wanted(struct lookahead *looking, const struct look *look)
     return good;
 }
 
-/* The remembered candidate that a question is about. */
+/* Returns the stored candidate of a question. */
 static struct built *built_of(struct search *search, struct cand_hash hash)
 {
     for (size_t i = 0; i < search->built.n; i++) {

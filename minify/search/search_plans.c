@@ -12,7 +12,7 @@ static void put_edits(struct search_trial *trial, const struct edit *edits, size
         trial->edits.v[trial->edits.n++] = edits[i];
 }
 
-/* Tries proposals one after the other until one is accepted. */
+/* ---- Tries proposals one after the other until one is accepted ---- */
 
 struct each {
     const struct proposal *proposals;
@@ -41,7 +41,8 @@ static void each_tell(const struct search_plan *plan, void *state, bool yes)
     s->at += !yes;
 }
 
-/* Most proposals are rejected, and all of those of the certificate. */
+/* Returns the probability that a proposal is accepted: most are rejected, and all of those of the
+ * certificate. */
 static double each_chance(const struct search_plan *plan, const void *state)
 {
     (void)plan;
@@ -82,7 +83,7 @@ bool search_try(struct search *search, const struct edit *edits, uint32_t n, boo
     return good;
 }
 
-/* The least of a range: halving what is likely. */
+/* ---- The least of a range, by halving the probability ---- */
 
 struct least {
     const float *weight; /* by x; NULL */
@@ -93,8 +94,8 @@ struct least_state {
     uint32_t low, high; /* the answer is in [low, high]; high is known to be interesting */
 };
 
-/* Where nearest to half of the weight is up to and with it; not the last, which needs no question.
- */
+/* Returns the x at which the sum of weights up to it is nearest to half; never the last, which
+ * needs no question. */
 static uint32_t middle(const struct least *least, const struct least_state *s)
 {
     double all = 0, sum;
@@ -190,14 +191,14 @@ bool search_least(struct search *search, uint32_t from, uint32_t to, const float
     return good;
 }
 
-/* Down to the least value: 0, 1, 3, 7 ... above it, then halving. */
+/* ---- Down to the least value: 0, 1, 3, 7 ... above it, then halving ---- */
 
 struct descend_state {
     int64_t low, high; /* values below low are known not to be interesting, high is */
     uint64_t step;     /* 0: halving */
 };
 
-/* Without overflow: the distance of two int64_t fits a uint64_t. */
+/* Returns the next value without overflow: the distance of two int64_t fits a uint64_t. */
 static int64_t descend_value(const struct descend_state *s)
 {
     uint64_t room = (uint64_t)s->high - (uint64_t)s->low;

@@ -1,12 +1,12 @@
-/* Sweeps: which of many independent edits can be made?
+/* Sweeps find out which of many independent edits can be made.
  *
- * Group testing with what was learnt so far. An edit is either possible or *needed not*, that is,
- * what it takes away is needed; how many are needed is learnt on the way. A trial makes as many
- * more edits as leave an even chance that none of them is needed (all of them, to begin with).
- * After a no, the group is halved until one needed edit is found, which costs a question a halving;
- * what was halved off in front is made, what was left behind goes back to the rest. When a half is
- * made, the other half is known to hold a needed one: making it too is the candidate that was
- * refused. So each edit that is left over was refused by itself when its turn came. */
+ * This is adaptive group testing. The part that an edit removes is either needed or not; the share
+ * of needed ones is learnt from the answers. A trial makes as many more edits as leave an even
+ * chance that none removes a needed part (at first all of them). After a no, the group is halved
+ * until one needed edit is found, with one question for each halving; the first halves that succeed
+ * are made, and the rest returns to the unknown edits. When a first half is made, the second half
+ * is known to contain a needed edit, since both together were refused. So each remaining edit was
+ * refused alone. */
 #include <math.h>
 
 #include "minify/search/search_inside.h"
@@ -20,10 +20,10 @@ struct edit_sweep {
 };
 
 struct sweep_state {
-    uint32_t hot; /* an unknown edit before this place is needed; 0: not known */
-    uint32_t end; /* the trial makes the unknown ones before this */
+    uint32_t hot; /* an unknown edit before this position is needed; 0: not known */
+    uint32_t end; /* the trial makes the unknown edits before this position */
     uint32_t unknown, found_made, found_needed, streak; /* streak: needed ones in a row */
-    double expected; /* needed ones among those found, as was thought likely */
+    double expected; /* the expected number of needed ones among those found */
     uint8_t status[];
 };
 
@@ -48,7 +48,8 @@ static double chance_needed(const struct edit_sweep *sweep, const struct sweep_s
     return p < 1e-9 ? 1e-9 : p > 0.999 ? 0.999 : p;
 }
 
-/* The share of bad luck that an edit adds to a group. */
+/* Returns the negative logarithm of the probability that an edit is not needed, which adds up over
+ * a group. */
 static double failure_weight(const struct edit_sweep *sweep, const struct sweep_state *s,
                              uint32_t i)
 {
@@ -65,7 +66,8 @@ static double weight_before(const struct edit_sweep *sweep, const struct sweep_s
     return sum;
 }
 
-/* The end of the smallest group of at least one that weighs `enough`, before `end`. */
+/* Returns the end of the smallest group of at least one edit whose weight is `enough`, before
+ * `end`. */
 static uint32_t group_end(const struct edit_sweep *sweep, const struct sweep_state *s, uint32_t end,
                           double enough)
 {
@@ -92,7 +94,7 @@ static uint32_t choose_end(const struct edit_sweep *sweep, const struct sweep_st
     if (s->hot) {
         uint32_t end = group_end(sweep, s, s->hot, weight_before(sweep, s, s->hot) / 2 - 1e-12);
         uint32_t last = last_unknown(s, s->hot);
-        return end > last ? last : end; /* something is left for the other half */
+        return end > last ? last : end; /* leaves at least one edit for the other half */
     }
     if (!sweep->likely && s->found_needed == 0)
         return sweep->n;

@@ -99,7 +99,7 @@ static bool ask_without_part(struct why_search *f, struct str element, const str
     return true;
 }
 
-/* "mm = torch.ops.aten.mm.default": what it is called and what it calls. */
+/* Returns the name of a call and its target: "mm = torch.ops.aten.mm.default". */
 static struct str name_call(struct why_search *f, const struct node *node)
 {
     struct buf text = BUF_INIT;

@@ -10,7 +10,7 @@
 struct why {
     struct edit edit;
     struct str element; /* "view = l_x_.view(-1, 64)", "symbol s27", "guard Ne(s27, 16)" */
-    struct str taken;   /* what was done with it: "replaced by an input", "made the number 3" */
+    struct str taken;   /* the edit: "replaced by an input", "made the number 3" */
     enum verdict verdict;
     struct str result; /* "it does not fail any more", "it fails differently: ..." */
 };
@@ -19,15 +19,16 @@ struct why_list {
     vec_of(struct why)
     list;
     uint64_t calls; /* of the oracle */
-    /* The largest neighbour that does not fail (VERDICT_BORING), which is the nearest; NULL: none.
-     */
+    /* The largest neighbour that does not fail (VERDICT_BORING), which is the nearest; NULL:
+     * none. */
     struct candidate *good;
-    size_t good_at; /* in `list`: what was taken away for it */
+    size_t good_at; /* the row in `list` of the part that it does not have */
     struct arena arena;
 };
 
-/* timeout: seconds a question. Elements that no edit takes away are not listed. False: err; what
- * was found until then is in the list. True and a shorter list when it is cancelled. */
+/* Finds the reason for each part. `timeout` is in seconds for each question. Parts that no edit
+ * removes are not listed. Returns false with err set; the list has the parts that were found until
+ * then. Returns true with a shorter list if it is cancelled. */
 bool why_find(const struct candidate *best, struct oracle *oracle, double timeout,
               const atomic_bool *cancel, struct why_list *ret, struct err *err);
 void why_release(struct why_list *list);

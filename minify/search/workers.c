@@ -16,14 +16,14 @@ struct workers {
     struct oracle *oracle;
     pthread_mutex_t lock;
     pthread_cond_t done;
-    uint64_t ended; /* tasks that were done so far */
-    uint64_t seen;  /* of those, when workers_wait() was left last */
+    uint64_t ended; /* the number of finished tasks */
+    uint64_t seen;  /* of those, at the last return of workers_wait() */
     bool stop;
     uint32_t n;
     struct worker *v;
 };
 
-/* Of several answers to one question, which the oracle does not answer alike. */
+/* Keeps the worse of several answers to one question, for an oracle whose answers vary. */
 static void keep_worse(struct task *task, struct answer *next)
 {
     static const int rank[VERDICTS] = { [VERDICT_BORING] = 0,
@@ -89,7 +89,7 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
-/* Signals are the main thread's. */
+/* Starts a thread with signals blocked, since the main thread handles them. */
 static bool start_thread(struct worker *worker)
 {
     sigset_t all, before;
