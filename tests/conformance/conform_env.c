@@ -37,8 +37,8 @@ static sym_id static_of(struct shape_env *env, const struct op *op, const struct
                           : op->compute_hint   ? ENV_STATIC_HINT
                           : op->size_oblivious ? ENV_STATIC_OBLIVIOUS
                                                : ENV_STATIC_PLAIN;
-    if (row->has_premises)
-        return env_evaluate_static_with(env, op->a, way, &row->premises);
+    if (row->has_assumptions)
+        return env_evaluate_static_with(env, op->a, way, &row->assumptions);
     return env_evaluate_static_as(env, op->a, way, !op->no_axioms);
 }
 

@@ -79,8 +79,8 @@ struct row {
     struct dim_constraint constraint;
     struct str raised_type, raised_text;
     bool raised;
-    bool has_premises; /* axioms or ranges were given */
-    struct env_premises premises;
+    bool has_assumptions; /* axioms or ranges were given */
+    struct env_assumptions assumptions;
 };
 
 struct options {

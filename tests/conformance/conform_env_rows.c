@@ -283,7 +283,7 @@ static bool put_range(const struct reading *in, struct env_symbol_range *to, str
     return to->symbol != SYM_NONE && sym_range_ok(to->range);
 }
 
-static bool read_ranges(const struct reading *in, json_id id, struct env_premises *to)
+static bool read_ranges(const struct reading *in, json_id id, struct env_assumptions *to)
 {
     const struct json *doc = in->doc;
     bool pairs = json_kind_of(doc, id) == JSON_OBJECT;
@@ -305,14 +305,14 @@ static bool read_ranges(const struct reading *in, json_id id, struct env_premise
     return true;
 }
 
-static bool read_premises(const struct reading *in, struct op *op, struct row *row)
+static bool read_assumptions(const struct reading *in, struct op *op, struct row *row)
 {
     const struct json *doc = in->doc;
     json_id axioms = field(in, "axioms"), ranges = field(in, "var_to_range");
     size_t n = json_kind_of(doc, axioms) == JSON_ARRAY ? json_count(doc, axioms) : 0;
     op->no_axioms = json_kind_of(doc, axioms) == JSON_ARRAY && n == 0;
-    row->has_premises = n > 0 || (ranges != JSON_NONE && json_kind_of(doc, ranges) != JSON_NULL);
-    if (!row->has_premises)
+    row->has_assumptions = n > 0 || (ranges != JSON_NONE && json_kind_of(doc, ranges) != JSON_NULL);
+    if (!row->has_assumptions)
         return true;
     sym_id *list = arena_array(&in->run->arena, sym_id, n + 1);
     if (!list)
@@ -324,8 +324,8 @@ static bool read_premises(const struct reading *in, struct op *op, struct row *r
             return false;
     }
     if (json_kind_of(doc, axioms) == JSON_ARRAY)
-        row->premises = (struct env_premises){ .axioms = list, .n_axioms = (uint32_t)n };
-    return read_ranges(in, ranges, &row->premises);
+        row->assumptions = (struct env_assumptions){ .axioms = list, .n_axioms = (uint32_t)n };
+    return read_ranges(in, ranges, &row->assumptions);
 }
 
 static bool read_arguments(const struct reading *in, struct op *op, struct row *row)
@@ -341,7 +341,7 @@ static bool read_arguments(const struct reading *in, struct op *op, struct row *
         op->a = value(in, "expr");
         op->unbacked_only = flag(doc, field(in, "unbacked_only"), false);
         op->compute_hint = flag(doc, field(in, "compute_hint"), false);
-        return op->a != SYM_NONE && read_premises(in, op, row);
+        return op->a != SYM_NONE && read_assumptions(in, op, row);
     }
     case CALL_DEFER:
         op->a = value(in, "orig_expr");

@@ -75,11 +75,11 @@ static bool copy_row(struct copy *c, struct op *op, struct row *row)
     op->b = copy_expr(c, op->b);
     op->c = copy_expr(c, op->c);
     row->expected = copy_expr(c, op->result);
-    sym_id *axioms = (sym_id *)row->premises.axioms; /* ours: read for this row */
-    for (uint32_t i = 0; i < row->premises.n_axioms; i++)
+    sym_id *axioms = (sym_id *)row->assumptions.axioms; /* ours: read for this row */
+    for (uint32_t i = 0; i < row->assumptions.n_axioms; i++)
         axioms[i] = copy_expr(c, axioms[i]);
-    struct env_symbol_range *ranges = (struct env_symbol_range *)row->premises.ranges;
-    for (uint32_t i = 0; i < row->premises.n_ranges; i++) {
+    struct env_symbol_range *ranges = (struct env_symbol_range *)row->assumptions.ranges;
+    for (uint32_t i = 0; i < row->assumptions.n_ranges; i++) {
         ranges[i].symbol = copy_expr(c, ranges[i].symbol);
         ranges[i].range.lower = copy_expr(c, ranges[i].range.lower);
         ranges[i].range.upper = copy_expr(c, ranges[i].range.upper);

@@ -11,7 +11,7 @@
 #define UNCHECKED
 #endif
 
-/* Asked once a thread: for the main thread it reads /proc. */
+/* Finds the bounds of this thread's stack, once a thread: for the main thread that reads /proc. */
 static bool find_stack(struct backtraces *table, uintptr_t here)
 {
     if (here >= table->stack_low && here < table->stack_end)
@@ -28,9 +28,9 @@ static bool find_stack(struct backtraces *table, uintptr_t here)
     return ok && here >= table->stack_low && here < table->stack_end;
 }
 
-/* Return addresses, innermost first. Frames lie at growing addresses of this thread's stack; what
- * does not is no frame (a library without frame pointers), and the walk ends. */
-UNCHECKED static uint32_t walk(struct backtraces *table, uintptr_t *addresses)
+/* Collects return addresses, innermost first. Frames lie at increasing addresses of this thread's
+ * stack; the walk ends at one that does not (a library without frame pointers). */
+UNCHECKED static uint32_t walk_frames(struct backtraces *table, uintptr_t *addresses)
 {
     const uintptr_t *frame = __builtin_frame_address(0);
     uint32_t n = 0;
@@ -49,7 +49,7 @@ UNCHECKED static uint32_t walk(struct backtraces *table, uintptr_t *addresses)
     return n;
 }
 
-static uint32_t *slot_of(const struct backtraces *table, struct backtrace_frame frame)
+static uint32_t *frame_slot(const struct backtraces *table, struct backtrace_frame frame)
 {
     uint64_t h = hash_mix(frame.address, frame.parent);
     size_t at = (size_t)(h ^ (h >> 29)) & (table->n_slots - 1);
@@ -61,7 +61,7 @@ static uint32_t *slot_of(const struct backtraces *table, struct backtrace_frame 
     return &table->slots[at];
 }
 
-static bool grow(struct backtraces *table)
+static bool grow_frame_slots(struct backtraces *table)
 {
     size_t n = table->n_slots ? table->n_slots * 2 : 256;
     uint32_t *slots = calloc(n, sizeof *slots);
@@ -71,15 +71,15 @@ static bool grow(struct backtraces *table)
     table->slots = slots;
     table->n_slots = n;
     for (size_t i = 0; i < table->frames.n; i++)
-        *slot_of(table, table->frames.v[i]) = (uint32_t)i + 1;
+        *frame_slot(table, table->frames.v[i]) = (uint32_t)i + 1;
     return true;
 }
 
 static uint32_t frame_id(struct backtraces *table, struct backtrace_frame frame)
 {
-    if ((table->frames.n + 1) * 4 > table->n_slots * 3 && !grow(table))
+    if ((table->frames.n + 1) * 4 > table->n_slots * 3 && !grow_frame_slots(table))
         return BACKTRACE_NONE;
-    uint32_t *slot = slot_of(table, frame);
+    uint32_t *slot = frame_slot(table, frame);
     if (!*slot) {
         if (table->frames.n >= BACKTRACE_NONE - 1 || !vec_push(&table->frames, frame))
             return BACKTRACE_NONE;
@@ -91,10 +91,10 @@ static uint32_t frame_id(struct backtraces *table, struct backtrace_frame frame)
 uint32_t backtrace_capture(struct backtraces *table)
 {
     uintptr_t found[BACKTRACE_MAX];
-    uint32_t n = walk(table, found);
+    uint32_t n = walk_frames(table, found);
     if (!n)
         return BACKTRACE_NONE;
-    /* What the last stack shares with this one, from the outside, has its numbers already. */
+    /* The outer frames that are those of the last stack have numbers already. */
     uint32_t same = 0;
     while (same < n && same < table->last_n && found[n - 1 - same] == table->last[same])
         same++;
@@ -119,7 +119,7 @@ void backtraces_release(struct backtraces *table)
     *table = (struct backtraces){ 0 };
 }
 
-static void print_frame(uintptr_t address, struct buf *out)
+static void print_native_frame(uintptr_t address, struct buf *out)
 {
     Dl_info info;
     /* A return address is one past the call, which may be the last instruction of its function. */
@@ -139,7 +139,7 @@ static void print_frame(uintptr_t address, struct buf *out)
 void backtrace_print(const struct backtraces *table, uint32_t id, struct buf *out)
 {
     for (uint32_t at = id, n = 0; at < table->frames.n && n < BACKTRACE_MAX; n++) {
-        print_frame(table->frames.v[at].address, out);
+        print_native_frame(table->frames.v[at].address, out);
         at = table->frames.v[at].parent;
     }
 }

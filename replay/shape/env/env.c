@@ -1,4 +1,4 @@
-/* An environment's life, what it raises, and reading out what it holds. */
+/* An environment's creation and release, its errors, and queries of its state. */
 #include "replay/shape/env/env_inside.h"
 
 #include <stdio.h>
@@ -100,7 +100,7 @@ bool env_raise(struct shape_env *env, enum env_raised_kind kind, const char *typ
     return false;
 }
 
-/* "ZeroDivisionError: division by zero" of the pool. */
+/* Raises the pool's failure, such as "ZeroDivisionError: division by zero". */
 static bool take_pool_failure(struct shape_env *env)
 {
     struct err err = { 0 };
@@ -134,7 +134,7 @@ struct env_raised env_raised(struct shape_env *env)
     return raised;
 }
 
-/* --- Reading out --- */
+/* --- Queries --- */
 
 void env_set_origin(struct shape_env *env, struct env_origin origin)
 {

@@ -1,4 +1,4 @@
-/* The texts of what PyTorch raises when a question depends on data. */
+/* The texts of the errors that PyTorch raises when a condition depends on data. */
 #include "replay/shape/env/env_inside.h"
 
 void env_set_locator(struct shape_env *env, env_locator *locate, void *user)
@@ -7,8 +7,9 @@ void env_set_locator(struct shape_env *env, env_locator *locate, void *user)
     env->locate_user = user;
 }
 
-/* SLoc.__str__ */
-void env_print_place(const struct shape_env *env, const struct place *place, struct buf *out)
+/* SLoc.__str__: prints a location as "user (framework)". */
+void env_print_place(const struct shape_env *env, const struct source_location *place,
+                     struct buf *out)
 {
     if (!env->locate) {
         buf_printf(out, "(%s)", place->reason ? place->reason : "unknown");
@@ -27,10 +28,10 @@ void env_print_place(const struct shape_env *env, const struct place *place, str
 static void print_symbols(struct shape_env *env, sym_id e, bool size_like, const char *between,
                           struct buf *out)
 {
-    const struct known *k = env_known(env, e);
+    const struct expr_info *k = env_known(env, e);
     bool any = false;
     for (uint32_t i = 0; k && i < k->n_symbols; i++) {
-        const struct symbol *s = env_symbol_of(env, k, i);
+        const struct env_symbol *s = env_symbol_of(env, k, i);
         if (size_like && !s->size_like)
             continue;
         buf_puts(out, any ? between : "");
@@ -41,7 +42,7 @@ static void print_symbols(struct shape_env *env, sym_id e, bool size_like, const
         buf_puts(out, "none");
 }
 
-/* _make_data_dependent_error */
+/* _make_data_dependent_error: raises GuardOnDataDependentSymNode. */
 bool env_data_dependent(struct shape_env *env, sym_id e, sym_id unhinted)
 {
     if (e == SYM_NONE || unhinted == SYM_NONE || env->raising)
@@ -62,7 +63,7 @@ bool env_data_dependent(struct shape_env *env, sym_id e, sym_id unhinted)
         buf_puts(&text, "consider using data-dependent friendly APIs such as guard_or_false, "
                         "guard_or_true and statically_known_true.");
     buf_puts(&text, "\nCaused by: ");
-    struct place here = env_place(env);
+    struct source_location here = env_place(env);
     env_print_place(env, &here, &text);
     buf_puts(&text, "\nFor more information, run with TORCH_LOGS=\"dynamic\"\n"
                     "For extended logs when we create symbols, also add "
@@ -102,8 +103,8 @@ struct suggestion {
     void *user;
 };
 
-/* The first of "n or m". */
-static struct str first_name(void *user, sym_id symbol)
+/* Returns the first name of "n or m". */
+static struct str first_user_name(void *user, sym_id symbol)
 {
     const struct suggestion *s = user;
     struct str names = s->names(s->user, symbol);
@@ -114,7 +115,7 @@ bool env_suggest_checks(struct shape_env *env, env_user_names *names, void *user
 {
     struct sym_pool *pool = env->pool;
     sym_id condition = env->raised_condition;
-    const struct known *k = condition == SYM_NONE ? NULL : env_known(env, condition);
+    const struct expr_info *k = condition == SYM_NONE ? NULL : env_known(env, condition);
     if (!k)
         return false;
     uint32_t n = k->n_symbols;
@@ -124,9 +125,9 @@ bool env_suggest_checks(struct shape_env *env, env_user_names *names, void *user
     struct suggestion suggestion = { names, user };
     buf_puts(out, "\nTo fix the error, insert one of the following checks before this call:\n  1. "
                   "torch._check(");
-    sym_print_python(pool, condition, first_name, &suggestion, out);
+    sym_print_python(pool, condition, first_user_name, &suggestion, out);
     buf_puts(out, ")\n  2. torch._check(");
-    sym_print_python(pool, sym_not(pool, condition), first_name, &suggestion, out);
+    sym_print_python(pool, sym_not(pool, condition), first_user_name, &suggestion, out);
     buf_puts(out, ")\n\n(These suggested fixes were derived by replacing ");
     for (uint32_t i = 0; i < n; i++) {
         sym_id symbol = env_symbol_of(env, env_known(env, condition), i)->id;

@@ -1,12 +1,12 @@
-/* Questions that may guard (ShapeEnv.evaluate_expr), and asserts (guard_or_defer_runtime_assert).
- */
+/* Evaluation that may add guards (ShapeEnv.evaluate_expr), and asserts
+ * (guard_or_defer_runtime_assert). */
 #include "replay/shape/env/env_inside.h"
 
 enum { ASKED_OBLIVIOUS = 1, ASKED_SUPPRESSED = 2 };
 
 /* --- evaluate_expr --- */
 
-/* size_hint */
+/* ShapeEnv.size_hint. */
 sym_id env_size_hint(struct shape_env *env, sym_id e)
 {
     struct sym_pool *pool = env->pool;
@@ -22,7 +22,7 @@ sym_id env_size_hint(struct shape_env *env, sym_id e)
     return SYM_NONE;
 }
 
-static bool add_guard(struct shape_env *env, sym_id condition, bool size_oblivious)
+static bool append_guard(struct shape_env *env, sym_id condition, bool size_oblivious)
 {
     struct env_guard guard = { .expr = condition,
                                .size_oblivious = size_oblivious,
@@ -34,8 +34,8 @@ static bool add_guard(struct shape_env *env, sym_id condition, bool size_oblivio
     return env_add_axioms(env, condition);
 }
 
-/* The condition that makes e that value. */
-static sym_id as_condition(struct sym_pool *pool, sym_id e, sym_id value)
+/* Returns the condition that e has that value. */
+static sym_id equality_condition(struct sym_pool *pool, sym_id e, sym_id value)
 {
     return value == SYM_ID_TRUE    ? e
            : value == SYM_ID_FALSE ? sym_not(pool, e)
@@ -59,7 +59,7 @@ static sym_id guard_on(struct shape_env *env, sym_id e, sym_id value, bool size_
     env->counts.ignored += env->frozen;
     if (is_flipped(env, e))
         e = sym_not(env->pool, e);
-    sym_id condition = as_condition(env->pool, e, value);
+    sym_id condition = equality_condition(env->pool, e, value);
     if (condition == SYM_NONE)
         return env_ok(env), SYM_NONE;
     if (env->suppressed) {
@@ -71,7 +71,7 @@ static sym_id guard_on(struct shape_env *env, sym_id e, sym_id value, bool size_
     bool deferred;
     bool ok = env->settings.exporting && env->settings.prefer_deferred_runtime_asserts_over_guards
                   ? env_guard_or_defer(env, condition, STR("evaluate_expr"), &deferred)
-                  : add_guard(env, condition, size_oblivious);
+                  : append_guard(env, condition, size_oblivious);
     return ok && env_ok(env) ? value : SYM_NONE;
 }
 
@@ -127,7 +127,7 @@ sym_id env_evaluate(struct shape_env *env, sym_id e, sym_id hint, bool size_obli
     return result;
 }
 
-/* --- Asking in other words --- */
+/* --- Variants of evaluate_expr --- */
 
 bool env_guard_bool(struct shape_env *env, sym_id e, bool *ret)
 {
@@ -160,7 +160,7 @@ bool env_guard_or(struct shape_env *env, sym_id e, bool fallback, bool *ret)
     if (e > SYM_ID_TRUE && env->settings.backed_size_oblivious) {
         value = env_static(env, e, ENV_STATIC_PLAIN);
         if (!env_ok(env))
-            env_raised(env); /* _static_eval_sym_bool swallows what is raised */
+            env_raised(env); /* _static_eval_sym_bool ignores exceptions */
         if (value == SYM_NONE)
             value = sym_boolean(fallback);
     } else if (e > SYM_ID_TRUE) {
@@ -187,8 +187,9 @@ bool env_statically_known(struct shape_env *env, sym_id e)
 
 /* --- guard_or_defer_runtime_assert --- */
 
-/* u0 >= 0 of an u0 that nothing is known of: PyTorch does not even ask. */
-static bool is_hopeless(struct shape_env *env, sym_id e)
+/* Returns whether e is u0 >= 0 for a u0 without any bound: PyTorch does not even try to prove it.
+ */
+static bool is_unbounded_nonnegative(struct shape_env *env, sym_id e)
 {
     struct sym_pool *pool = env->pool;
     enum sym_kind kind = kind_at(pool, e);
@@ -197,24 +198,24 @@ static bool is_hopeless(struct shape_env *env, sym_id e)
         side = arg_at(pool, e, 0);
     else if (kind == SYM_LE && arg_at(pool, e, 0) == SYM_ID_ZERO)
         side = arg_at(pool, e, 1);
-    const struct symbol *s = side == SYM_NONE ? NULL : env_symbol(env, side);
+    const struct env_symbol *s = side == SYM_NONE ? NULL : env_symbol(env, side);
     return s && s->kind == SYMBOL_UNBACKED_INT && sym_range_equal(s->range, SYM_RANGE_UNKNOWN_INT);
 }
 
-/* The unbacked symbol that was made last, by its number. */
+/* Returns the unbacked symbol that was made last, according to its number. */
 static sym_id newest_unbacked(struct shape_env *env, sym_id e)
 {
-    const struct known *k = env_known(env, e);
-    const struct symbol *newest = NULL;
+    const struct expr_info *k = env_known(env, e);
+    const struct env_symbol *newest = NULL;
     uint64_t newest_number = 0;
     for (uint32_t i = 0; k && i < k->n_symbols; i++) {
-        const struct symbol *s = env_symbol_of(env, k, i);
+        const struct env_symbol *s = env_symbol_of(env, k, i);
         uint64_t number = 0;
         if (!env_is_unbacked_kind(s->kind))
             continue;
         size_t prefix = s->kind == SYMBOL_UNBACKED_INT ? 1 : 3;
         str_to_u64(str_from(sym_name(env->pool, s->id), prefix), &number);
-        /* Of equal numbers the later prefix: "zuf" after "u". */
+        /* Among equal numbers the later prefix counts: "zuf" is after "u". */
         if (!newest || number > newest_number ||
             (number == newest_number && s->kind == SYMBOL_UNBACKED_FLOAT)) {
             newest = s;
@@ -247,7 +248,7 @@ static bool add_assert(struct shape_env *env, sym_id e, struct str message)
     return true;
 }
 
-static bool is_true(sym_id value)
+static bool is_true_value(sym_id value)
 {
     return value != SYM_ID_FALSE && value != SYM_ID_ZERO;
 }
@@ -258,12 +259,12 @@ static bool defer(struct shape_env *env, sym_id e, struct str message, bool *ret
     if (env_known_nonnegative_sum(env, e))
         return true;
     sym_id rest = e;
-    if (!is_hopeless(env, e)) {
+    if (!is_unbounded_nonnegative(env, e)) {
         sym_id known = env_static(env, e, ENV_STATIC_PLAIN);
         if (!env_ok(env))
             return false;
         if (known != SYM_NONE) {
-            *ret = is_true(known);
+            *ret = is_true_value(known);
             return true;
         }
         rest = env_static(env, e, ENV_STATIC_UNBACKED_ONLY);
@@ -273,7 +274,7 @@ static bool defer(struct shape_env *env, sym_id e, struct str message, bool *ret
     }
     if (!env->settings.prefer_deferred_runtime_asserts_over_guards && env_is_hinted(env, rest)) {
         sym_id value = env_evaluate(env, rest, SYM_NONE, false, SYM_NONE);
-        *ret = is_true(value);
+        *ret = is_true_value(value);
         return value != SYM_NONE;
     }
     if (!env->suppressed)
@@ -311,7 +312,7 @@ bool env_expect_true(struct shape_env *env, sym_id e, struct str message, bool *
     return env_guard_or_defer(env, e, message, ret);
 }
 
-/* --- Ranges that are given, not learned --- */
+/* --- Ranges that are given, not derived --- */
 
 bool env_constrain_range(struct shape_env *env, sym_id e, sym_id min, sym_id max)
 {
@@ -362,7 +363,7 @@ bool env_constrain_range_for_size(struct shape_env *env, sym_id e, sym_id min, s
     }
     if (!env_constrain_range(env, e, min, max))
         return false;
-    struct symbol *s = env_symbol(env, e);
+    struct env_symbol *s = env_symbol(env, e);
     if (s && !s->size_like) {
         s->size_like = true;
         env_touch(env, s);

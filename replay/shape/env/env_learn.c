@@ -1,16 +1,16 @@
-/* What follows from a condition that holds: narrower ranges, replacements, divisibility
+/* Consequences of a condition that holds: narrower ranges, replacements, divisibility
  * (ShapeEnv._maybe_guard_rel, _refine_ranges). */
 #include "replay/shape/env/env_inside.h"
 #include "replay/shape/expr/solve.h"
 
 /* --- _refine_ranges --- */
 
-static sym_id step(struct sym_pool *pool, sym_id bound, sym_id by, bool needed)
+static sym_id shift_bound(struct sym_pool *pool, sym_id bound, sym_id by, bool needed)
 {
     return needed ? number_add(pool, bound, by) : bound;
 }
 
-/* relation has the symbol alone on its left. */
+/* Narrows the symbol's range by a relation that has the symbol alone on its left. */
 static bool refine_by(struct shape_env *env, sym_id symbol, sym_id relation, bool *changed)
 {
     struct sym_pool *pool = env->pool;
@@ -22,10 +22,10 @@ static bool refine_by(struct shape_env *env, sym_id symbol, sym_id relation, boo
     struct sym_range new = old;
     if (sym_number_compare(pool, old.lower, right.lower) <= 0 &&
         (kind == SYM_EQ || kind == SYM_GE || kind == SYM_GT))
-        new.lower = step(pool, right.lower, SYM_ID_ONE, kind == SYM_GT);
+        new.lower = shift_bound(pool, right.lower, SYM_ID_ONE, kind == SYM_GT);
     if (sym_number_compare(pool, old.upper, right.upper) >= 0 &&
         (kind == SYM_EQ || kind == SYM_LE || kind == SYM_LT))
-        new.upper = step(pool, right.upper, SYM_ID_MINUS_ONE, kind == SYM_LT);
+        new.upper = shift_bound(pool, right.upper, SYM_ID_MINUS_ONE, kind == SYM_LT);
     new = sym_range(pool, new.lower, new.upper);
     if (!sym_range_ok(new))
         return env_ok(env);
@@ -43,7 +43,7 @@ static bool refine_ranges(struct shape_env *env, sym_id e)
 {
     struct sym_pool *pool = env->pool;
     e = env_simplify_way(env, e, false);
-    const struct known *k = e == SYM_NONE ? NULL : env_known(env, e);
+    const struct expr_info *k = e == SYM_NONE ? NULL : env_known(env, e);
     if (!k)
         return env_ok(env);
     uint32_t n = k->n_symbols;
@@ -61,19 +61,19 @@ static bool refine_ranges(struct shape_env *env, sym_id e)
         if (!refine_by(env, symbol, solved, &changed))
             return env_ok(env);
         if (changed)
-            env->static_version++; /* cache_clear() */
+            env->static_version++; /* PyTorch calls cache_clear() here */
     }
     return true;
 }
 
 /* --- Replacements from an equality --- */
 
-/* _free_non_source_unbacked_symbols is empty. */
+/* Returns whether _free_non_source_unbacked_symbols is empty. */
 static bool only_inputs(struct shape_env *env, sym_id e)
 {
-    const struct known *k = env_known(env, e);
+    const struct expr_info *k = env_known(env, e);
     for (uint32_t i = 0; k && i < k->n_symbols; i++) {
-        const struct symbol *s = env_symbol_of(env, k, i);
+        const struct env_symbol *s = env_symbol_of(env, k, i);
         if (env_is_unbacked_kind(s->kind) && !s->input)
             return false;
     }
@@ -84,12 +84,12 @@ static bool is_trivial(struct shape_env *env, sym_id side, sym_id other)
 {
     if (kind_at(env->pool, side) != SYM_SYMBOL)
         return false;
-    const struct symbol *s = env_symbol(env, side);
+    const struct env_symbol *s = env_symbol(env, side);
     return s &&
            ((env_is_unbacked_kind(s->kind) && only_inputs(env, other)) || s->kind == SYMBOL_FLOAT);
 }
 
-static bool is_whole(struct sym_pool *pool, sym_id e)
+static bool is_integer_everywhere(struct sym_pool *pool, sym_id e)
 {
     if (pool_seen(pool, e))
         return true;
@@ -97,7 +97,7 @@ static bool is_whole(struct sym_pool *pool, sym_id e)
         return false;
     uint32_t n = sym_n_args(pool, e);
     for (uint32_t i = 0; i < n; i++)
-        if (!is_whole(pool, arg_at(pool, e, i)))
+        if (!is_integer_everywhere(pool, arg_at(pool, e, i)))
             return false;
     return true;
 }
@@ -133,7 +133,7 @@ static bool replace_by_equality(struct shape_env *env, sym_id e, sym_id first)
     if (solved == SYM_NONE)
         return env_ok(env);
     sym_id to = arg_at(pool, solved, 1);
-    if (!pool_walk(pool) || !is_whole(pool, to))
+    if (!pool_walk(pool) || !is_integer_everywhere(pool, to))
         return env_ok(env);
     to = found_or_none(env, to);
     if (to == SYM_NONE || env_has_unbacked(env, to))
@@ -141,7 +141,7 @@ static bool replace_by_equality(struct shape_env *env, sym_id e, sym_id first)
     return env_put_replacement(env, first, to, "solve");
 }
 
-/* One of the Mods, next(iter(expr.atoms(Mod))): see inner_mods of env_settings. */
+/* Picks one of the Mods as next(iter(expr.atoms(Mod))) does: see inner_mods of env_settings. */
 static bool learn_divisible(struct shape_env *env, sym_id e)
 {
     struct list found;
@@ -159,7 +159,7 @@ static bool learn_divisible(struct shape_env *env, sym_id e)
 
 /* --- _maybe_guard_rel --- */
 
-static bool only_ephemeral(const struct shape_env *env, const struct symbol *s)
+static bool only_ephemeral(const struct shape_env *env, const struct env_symbol *s)
 {
     if (s->hint == SYM_NONE && s->first_source == UINT32_MAX)
         return false;
@@ -169,51 +169,52 @@ static bool only_ephemeral(const struct shape_env *env, const struct symbol *s)
     return true;
 }
 
-static int64_t weight(struct shape_env *env, const struct symbol *s)
+static int64_t sort_weight(struct shape_env *env, const struct env_symbol *s)
 {
     int64_t hint;
     return s->kind == SYMBOL_SIZE && sym_to_i64(env->pool, s->hint, &hint) ? hint : INT64_MAX;
 }
 
-/* _smart_symbol_sort, greatest first: whether a comes before b. */
-static bool goes_first(struct shape_env *env, const struct symbol *a, const struct symbol *b)
+/* Returns whether a comes before b in _smart_symbol_sort, which sorts the greatest first. */
+static bool goes_first(struct shape_env *env, const struct env_symbol *a,
+                       const struct env_symbol *b)
 {
     bool x = only_ephemeral(env, a), y = only_ephemeral(env, b);
     if (x != y)
         return x;
-    int64_t p = weight(env, a), q = weight(env, b);
+    int64_t p = sort_weight(env, a), q = sort_weight(env, b);
     if (p != q)
         return p > q;
     return str_cmp(sym_name(env->pool, a->id), sym_name(env->pool, b->id)) > 0;
 }
 
-static sym_id first_symbol(struct shape_env *env, const struct known *k)
+static sym_id first_symbol(struct shape_env *env, const struct expr_info *k)
 {
-    const struct symbol *first = env_symbol_of(env, k, 0);
+    const struct env_symbol *first = env_symbol_of(env, k, 0);
     for (uint32_t i = 1; i < k->n_symbols; i++) {
-        const struct symbol *s = env_symbol_of(env, k, i);
+        const struct env_symbol *s = env_symbol_of(env, k, i);
         if (goes_first(env, s, first))
             first = s;
     }
     return first->id;
 }
 
-static bool learn(struct shape_env *env, sym_id e, unsigned depth);
+static bool learn_from(struct shape_env *env, sym_id e, unsigned depth);
 
 static bool learn_once(struct shape_env *env, sym_id e, unsigned depth)
 {
     struct sym_pool *pool = env->pool;
-    enum { MANY = 5 }; /* more symbols are not looked at */
+    enum { MANY = 5 }; /* PyTorch does not examine expressions with more symbols */
     enum sym_kind kind = kind_at(pool, e);
     if (kind == SYM_AND) {
         for (uint32_t i = 0; i < sym_n_args(pool, e); i++)
-            if (!learn(env, arg_at(pool, e, i), depth + 1))
+            if (!learn_from(env, arg_at(pool, e, i), depth + 1))
                 return false;
         return true;
     }
     if (!is_relational(kind) || kind == SYM_NE)
         return true;
-    const struct known *k = env_known(env, e);
+    const struct expr_info *k = env_known(env, e);
     if (!k)
         return false;
     if (!k->n_symbols)
@@ -230,7 +231,7 @@ static bool learn_once(struct shape_env *env, sym_id e, unsigned depth)
                                                 : replace_by_equality(env, e, first);
 }
 
-static bool learn(struct shape_env *env, sym_id e, unsigned depth)
+static bool learn_from(struct shape_env *env, sym_id e, unsigned depth)
 {
     uint32_t done;
     if (depth > ENV_MAX_DEPTH || env_lru_find(&env->learn_memo, e, 0, &done))
@@ -242,5 +243,5 @@ static bool learn(struct shape_env *env, sym_id e, unsigned depth)
 
 bool env_learn(struct shape_env *env, sym_id e)
 {
-    return e != SYM_NONE && learn(env, e, 0) && env_ok(env);
+    return e != SYM_NONE && learn_from(env, e, 0) && env_ok(env);
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static uint16_t oldest(const struct env_lru *lru)
+static uint16_t oldest_entry(const struct env_lru *lru)
 {
     uint64_t least = UINT64_MAX;
     for (uint16_t i = 0; i < ENV_LRU_SIZE; i++)
@@ -22,7 +22,7 @@ static void unlink_entry(struct env_lru *lru, uint16_t at)
     *link = e->next;
 }
 
-static bool prepare(struct env_lru *lru)
+static bool allocate_entries(struct env_lru *lru)
 {
     if (lru->entries)
         return true;
@@ -43,15 +43,15 @@ static bool prepare(struct env_lru *lru)
 bool env_lru_put(struct env_lru *lru, uint64_t a, uint64_t b, uint32_t result)
 {
     uint32_t known;
-    if (!prepare(lru))
+    if (!allocate_entries(lru))
         return false;
-    if (env_lru_find(lru, a, b, &known)) /* what was asked asked the same again */
+    if (env_lru_find(lru, a, b, &known)) /* the evaluation evaluated the same key */
         return true;
     uint16_t at = lru->n;
     if (lru->n < ENV_LRU_SIZE) {
         lru->n++;
     } else {
-        at = oldest(lru);
+        at = oldest_entry(lru);
         unlink_entry(lru, at);
     }
     uint16_t *slot = env_lru_slot(lru, a, b);

@@ -1,7 +1,7 @@
-/* functools.lru_cache(256): what PyTorch remembers, and no longer than it does, since a question
- * that was forgotten is guarded on again. No allocation after the first use; finding is a few
- * nanoseconds, because an entry only notes when it was used and the oldest is looked for when room
- * is needed. */
+/* functools.lru_cache(256), with the same entries that PyTorch's caches have, since an evaluation
+ * that is no longer cached adds its guard again. It allocates only on first use; a look-up takes a
+ * few nanoseconds, because an entry only stores when it was used, and the oldest entry is searched
+ * for when one must be evicted. */
 #ifndef SYMTAPE_REPLAY_SHAPE_ENV_ENV_LRU_H
 #define SYMTAPE_REPLAY_SHAPE_ENV_ENV_LRU_H
 
@@ -13,12 +13,12 @@ enum { ENV_LRU_SIZE = 256, ENV_LRU_SLOTS = 1024, ENV_LRU_NONE = 0xffff };
 struct env_lru_entry {
     uint64_t a, b; /* the key */
     uint32_t result;
-    uint16_t next; /* in the slot's chain */
+    uint16_t next; /* in the chain of the slot */
 };
 
 struct env_lru {
-    struct env_lru_entry *entries; /* ENV_LRU_SIZE of them, NULL until used */
-    uint64_t *used; /* of each entry, when: apart, because all are looked at at once */
+    struct env_lru_entry *entries; /* ENV_LRU_SIZE of them, NULL before the first use */
+    uint64_t *used; /* when each entry was used; an array of its own because it is scanned */
     uint16_t *slots;
     uint64_t clock;
     uint16_t n;
@@ -30,7 +30,7 @@ static inline uint16_t *env_lru_slot(const struct env_lru *lru, uint64_t a, uint
     return &lru->slots[h >> 54];
 }
 
-/* True, with the result, when the key is there; it is the newest then. */
+/* Returns whether the key is there, with its result, and makes it the newest entry. */
 static inline bool env_lru_find(struct env_lru *lru, uint64_t a, uint64_t b, uint32_t *result)
 {
     if (!lru->entries)
@@ -47,7 +47,7 @@ static inline bool env_lru_find(struct env_lru *lru, uint64_t a, uint64_t b, uin
     return false;
 }
 
-/* False: out of memory. The key is not there. */
+/* Adds a key that is not there. False: out of memory. */
 bool env_lru_put(struct env_lru *lru, uint64_t a, uint64_t b, uint32_t result);
 void env_lru_release(struct env_lru *lru);
 

@@ -1,10 +1,10 @@
-/* Symbols that became expressions (ShapeEnv.replace, _find, _set_replacement). */
+/* Symbols that were replaced by expressions (ShapeEnv.replace, _find, _set_replacement). */
 #include <stdlib.h>
 
 #include "replay/shape/env/env_inside.h"
 #include "replay/shape/expr/solve.h"
 
-/* _update_version_counter: what a cache was made from has changed. */
+/* _update_version_counter: invalidates results that were computed from the old state. */
 void env_update_version(struct shape_env *env)
 {
     const size_t key[3] = { env->replacements.n, env->divisible.n, env->asserts.n };
@@ -17,10 +17,10 @@ void env_update_version(struct shape_env *env)
     env->static_version++;
 }
 
-/* _find */
+/* ShapeEnv._find. */
 sym_id env_find(struct shape_env *env, sym_id e)
 {
-    struct symbol *s = env_symbol(env, e);
+    struct env_symbol *s = env_symbol(env, e);
     if (!s || s->to == SYM_NONE)
         return e;
     if (s->found_at == env->version)
@@ -30,7 +30,7 @@ sym_id env_find(struct shape_env *env, sym_id e)
                          "maximum recursion depth exceeded"),
                SYM_NONE;
     uint32_t version = env->version;
-    const struct known *k = env_known(env, s->to);
+    const struct expr_info *k = env_known(env, s->to);
     if (!k)
         return SYM_NONE;
     uint32_t n = k->n_symbols;
@@ -84,7 +84,7 @@ sym_id env_replace(struct shape_env *env, sym_id e)
         return env->known[e].replaced.result;
     if (e == SYM_NONE || e <= SYM_ID_TRUE || is_number(env->pool, e) || !env->replacements.n)
         return e;
-    const struct known *k = env_known(env, e);
+    const struct expr_info *k = env_known(env, e);
     uint32_t version = env->version;
     sym_id result = k ? replace_symbols(env, e, k->n_symbols) : SYM_NONE;
     if (result == SYM_NONE)
@@ -93,7 +93,7 @@ sym_id env_replace(struct shape_env *env, sym_id e)
     return result;
 }
 
-/* _is_supported_equivalence: a symbol times and plus integers. */
+/* _is_supported_equivalence: returns whether e is a symbol times an integer plus an integer. */
 static bool is_linear(const struct sym_pool *pool, sym_id e)
 {
     for (unsigned depth = 0; depth < 64; depth++) {
@@ -113,7 +113,7 @@ static bool is_linear(const struct sym_pool *pool, sym_id e)
     return false;
 }
 
-/* The range of `to`'s only symbol, seen from the range of a. */
+/* Computes the range of `to`'s only symbol that follows from the range of a. */
 static bool narrow_target(struct shape_env *env, sym_id a, sym_id to, struct sym_range *bound,
                           struct sym_range source)
 {
@@ -127,7 +127,7 @@ static bool narrow_target(struct shape_env *env, sym_id a, sym_id to, struct sym
         return env_ok(env);
     struct sym_range whole = sym_range(pool, sym_unary(pool, SYM_CEIL_TO_INT, exact.lower),
                                        sym_unary(pool, SYM_FLOOR_TO_INT, exact.upper));
-    struct place lower = env_symbol(env, a)->lower, upper = env_symbol(env, a)->upper;
+    struct source_location lower = env_symbol(env, a)->lower, upper = env_symbol(env, a)->upper;
     if (!sym_range_ok(whole) || !env_update_range(env, b, whole, &lower, &upper, false))
         return env_ok(env);
     *bound = env_bound(env, to);
@@ -140,15 +140,15 @@ static bool narrow_target(struct shape_env *env, sym_id a, sym_id to, struct sym
 
 static void share_size_like(struct shape_env *env, sym_id a, sym_id to)
 {
-    struct symbol *from = env_symbol(env, a), *target = env_symbol(env, to);
+    struct env_symbol *from = env_symbol(env, a), *target = env_symbol(env, to);
     if (!target || kind_at(env->pool, to) != SYM_SYMBOL || from->size_like == target->size_like)
         return;
-    struct symbol *learns = from->size_like ? target : from;
+    struct env_symbol *learns = from->size_like ? target : from;
     learns->size_like = true;
     env_touch(env, learns);
 }
 
-/* Whether a's range, and that of size-oblivious questions, survives as `to`'s. */
+/* Returns whether replacing a by `to` keeps a's range, also that of size-oblivious evaluation. */
 static bool keeps_range(struct shape_env *env, sym_id a, sym_id to, struct sym_range bound,
                         struct sym_range source)
 {
@@ -173,9 +173,9 @@ static bool note_specialization(struct shape_env *env, sym_id a, sym_id to, cons
     return vec_push(&env->specializations, special) || env_no_memory(env);
 }
 
-static bool store(struct shape_env *env, sym_id a, sym_id to, const char *reason)
+static bool store_replacement(struct shape_env *env, sym_id a, sym_id to, const char *reason)
 {
-    struct symbol *s = env_symbol(env, a);
+    struct env_symbol *s = env_symbol(env, a);
     bool first = s->to == SYM_NONE;
     s->to = to;
     env->counts.replacements++;
@@ -190,14 +190,14 @@ static bool store(struct shape_env *env, sym_id a, sym_id to, const char *reason
         env_update_version(env);
         return true;
     }
-    /* Where it came from is where it came from first (replacements_slocs). */
+    /* The origin is that of the first replacement (replacements_slocs). */
     for (size_t i = 0; i < env->replacements.n; i++)
         if (env->replacements.v[i].symbol == a)
             env->replacements.v[i].to = to;
     return true;
 }
 
-/* _set_replacement */
+/* ShapeEnv._set_replacement. */
 bool env_put_replacement(struct shape_env *env, sym_id a, sym_id to, const char *reason)
 {
     struct sym_pool *pool = env->pool;
@@ -205,7 +205,7 @@ bool env_put_replacement(struct shape_env *env, sym_id a, sym_id to, const char 
         return env_ok(env);
     if (kind_at(pool, a) != SYM_SYMBOL)
         return env_raise(env, ENV_RAISED_OTHER, "AssertionError", "Expected sympy.Symbol");
-    const struct known *k = env_known(env, to);
+    const struct expr_info *k = env_known(env, to);
     if (!k || env_symbol_index(env, a) == UINT32_MAX)
         return false;
     if (env_symbol(env, a)->to == to || env_holds_symbol(env, to, a))
@@ -227,7 +227,7 @@ bool env_put_replacement(struct shape_env *env, sym_id a, sym_id to, const char 
     enum sym_kind kind = kind_at(pool, to);
     if ((is_int_kind(kind) || kind == SYM_FLOAT) && !note_specialization(env, a, to, reason))
         return false;
-    return store(env, a, to, reason);
+    return store_replacement(env, a, to, reason);
 }
 
 bool env_set_replacement(struct shape_env *env, sym_id a, sym_id to, const char *reason)

@@ -1,4 +1,4 @@
-/* Simplification by what the environment knows (ShapeEnv.simplify). */
+/* Simplification with the environment's ranges and axioms (ShapeEnv.simplify). */
 #include "replay/shape/env/env_inside.h"
 
 enum { MAX_REPLACED = 4096 };
@@ -7,7 +7,7 @@ enum { MAX_REPLACED = 4096 };
 
 bool env_add_divisible(struct shape_env *env, sym_id mod)
 {
-    struct known *k = env_known(env, mod);
+    struct expr_info *k = env_known(env, mod);
     if (!k)
         return false;
     if (!k->divisible && !vec_push(&env->divisible, mod))
@@ -17,7 +17,7 @@ bool env_add_divisible(struct shape_env *env, sym_id mod)
     return true;
 }
 
-/* _update_divisible: those that became numbers are dropped. */
+/* _update_divisible: drops those that became numbers. */
 static bool update_divisible(struct shape_env *env)
 {
     if (env->divisible_at == env->version)
@@ -45,12 +45,12 @@ static bool is_divisible(struct shape_env *env, sym_id base, sym_id divisor)
     return mod != SYM_NONE && mod < env->n_known && env->known[mod].divisible;
 }
 
-/* --- Rules: each finds parts and what they become --- */
+/* --- Rules: each matches subexpressions and returns their replacements --- */
 
 typedef sym_id part_rule(struct shape_env *env, sym_id part);
 
-/* Max(1, x) is x where x >= 1 is known, and Max(0, x) where x >= 0 is. */
-static sym_id rule_max(struct shape_env *env, sym_id part)
+/* Max(1, x) becomes x where x >= 1 is known, and Max(0, x) where x >= 0 is. */
+static sym_id simplify_max(struct shape_env *env, sym_id part)
 {
     struct sym_pool *pool = env->pool;
     if (sym_n_args(pool, part) != 2)
@@ -66,8 +66,8 @@ static sym_id rule_max(struct shape_env *env, sym_id part)
     return env_static(env, sym_ge(pool, b, a), ENV_STATIC_PLAIN) == SYM_ID_TRUE ? b : SYM_NONE;
 }
 
-/* int(a / b) is a // b. */
-static sym_id rule_trunc(struct shape_env *env, sym_id part)
+/* int(a / b) becomes a // b. */
+static sym_id simplify_trunc(struct shape_env *env, sym_id part)
 {
     struct sym_pool *pool = env->pool;
     sym_id ratio = arg_at(pool, part, 0);
@@ -78,8 +78,8 @@ static sym_id rule_trunc(struct shape_env *env, sym_id part)
     return sym_binary(pool, clean ? SYM_CLEANDIV : SYM_FLOORDIV, base, divisor);
 }
 
-/* a // (a // b) is b, where both divide. */
-static sym_id rule_nested_floordiv(struct shape_env *env, sym_id part)
+/* a // (a // b) becomes b, when both divide. */
+static sym_id simplify_nested_floordiv(struct shape_env *env, sym_id part)
 {
     struct sym_pool *pool = env->pool;
     sym_id base = arg_at(pool, part, 0), divisor = arg_at(pool, part, 1);
@@ -100,8 +100,9 @@ static sym_id rule_clean(struct shape_env *env, sym_id part)
                                             : SYM_NONE;
 }
 
-/* e itself where the rule changes nothing, SYM_NONE after a failure. */
-static sym_id apply(struct shape_env *env, sym_id e, enum sym_kind kind, part_rule *rule)
+/* Applies a rule to all matches. Returns e itself when nothing changes, SYM_NONE after a failure.
+ */
+static sym_id apply_rule(struct shape_env *env, sym_id e, enum sym_kind kind, part_rule *rule)
 {
     struct list found;
     list_init(&found, env->pool);
@@ -124,7 +125,7 @@ static sym_id apply(struct shape_env *env, sym_id e, enum sym_kind kind, part_ru
     return result;
 }
 
-/* Powers and fractions that `before` has not: the division did not simplify away. */
+/* Returns whether `after` has powers or fractions that `before` has not: the division remained. */
 static bool has_new(struct shape_env *env, sym_id after, sym_id before, enum sym_kind kind)
 {
     struct list found;
@@ -144,12 +145,12 @@ static sym_id divide(struct shape_env *env, sym_id e)
         return SYM_NONE;
     if (!env->divisible.n)
         return e;
-    sym_id nested = apply(env, e, SYM_FLOORDIV, rule_nested_floordiv);
+    sym_id nested = apply_rule(env, e, SYM_FLOORDIV, simplify_nested_floordiv);
     if (nested != e)
         nested = env_expand(pool, nested);
     if (nested == SYM_NONE)
         return SYM_NONE;
-    sym_id clean = apply(env, nested, SYM_FLOORDIV, rule_clean);
+    sym_id clean = apply_rule(env, nested, SYM_FLOORDIV, rule_clean);
     if (clean == nested || clean == SYM_NONE)
         return clean;
     clean = env_expand(pool, clean);
@@ -160,18 +161,18 @@ static sym_id divide(struct shape_env *env, sym_id e)
                : clean;
 }
 
-static sym_id simplify(struct shape_env *env, sym_id e, bool size_oblivious)
+static sym_id simplify_once(struct shape_env *env, sym_id e, bool size_oblivious)
 {
     e = env_replace(env, env_expand(env->pool, e));
-    const struct known *k = env_known(env, e);
+    const struct expr_info *k = env_known(env, e);
     if (!k)
         return SYM_NONE;
     if (!size_oblivious && (k->holds & HOLDS_MAX)) {
-        e = apply(env, e, SYM_MAX, rule_max);
+        e = apply_rule(env, e, SYM_MAX, simplify_max);
         k = env_known(env, e);
     }
     if (k && (k->holds & HOLDS_TRUNC)) {
-        e = apply(env, e, SYM_TRUNC_TO_INT, rule_trunc);
+        e = apply_rule(env, e, SYM_TRUNC_TO_INT, simplify_trunc);
         k = env_known(env, e);
     }
     if (k && (k->holds & HOLDS_FLOORDIV))
@@ -192,7 +193,7 @@ sym_id env_simplify_way(struct shape_env *env, sym_id e, bool size_oblivious)
     uint32_t version = env->version;
     env->counts.simplifications++;
     env->depth++;
-    sym_id result = simplify(env, e, size_oblivious);
+    sym_id result = simplify_once(env, e, size_oblivious);
     env->depth--;
     if (result == SYM_NONE || !env_ok(env) || !env_known(env, e))
         return SYM_NONE;

@@ -1,4 +1,4 @@
-/* Answers that need no guard (ShapeEnv._maybe_evaluate_static, get_implications, axioms). */
+/* Evaluation that needs no guard (ShapeEnv._maybe_evaluate_static, get_implications, axioms). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 static void put_axiom(void *user, sym_id condition, bool value)
 {
     struct shape_env *env = user;
-    struct known *k = env_known(env, condition);
+    struct expr_info *k = env_known(env, condition);
     if (!k)
         return;
     if (!k->axiom && !vec_push(&env->axioms, condition))
@@ -27,7 +27,7 @@ bool env_add_axioms(struct shape_env *env, sym_id condition)
     return env_ok(env);
 }
 
-/* resimplify_floor_div: new facts may have made a CleanDiv of a FloorDiv in an axiom. */
+/* resimplify_floor_div: new guards may have turned a FloorDiv of an axiom into a CleanDiv. */
 bool env_refresh_axioms(struct shape_env *env)
 {
     if (!env->axioms_stale)
@@ -36,7 +36,7 @@ bool env_refresh_axioms(struct shape_env *env)
     size_t n = env->axioms.n;
     for (size_t i = 0; i < n; i++) {
         sym_id condition = env->axioms.v[i];
-        const struct known *k = env_known(env, condition);
+        const struct expr_info *k = env_known(env, condition);
         if (!k)
             return false;
         if (!(k->holds & HOLDS_FLOORDIV))
@@ -50,12 +50,12 @@ bool env_refresh_axioms(struct shape_env *env)
     return env_ok(env);
 }
 
-/* xreplace(self.axioms). */
+/* Substitutes the axioms: xreplace(self.axioms). */
 sym_id env_put_axioms(struct shape_env *env, sym_id e, unsigned depth)
 {
     if (e < env->n_known && env->known[e].axiom)
         return sym_boolean(env->known[e].axiom == AXIOM_TRUE);
-    const struct known *k = env_known(env, e);
+    const struct expr_info *k = env_known(env, e);
     if (!k || !(k->holds & HOLDS_CONDITION) || depth > ENV_MAX_DEPTH)
         return k ? e : SYM_NONE;
     struct sym_pool *pool = env->pool;
@@ -89,9 +89,9 @@ static sym_id shape_symbol(struct shape_env *env, uint32_t i)
 
 struct shifted {
     struct shape_env *env;
-    struct sym_pair *pairs; /* a symbol and what it becomes; itself where it stays */
+    struct sym_pair *pairs; /* a symbol and its replacement, which may be itself */
     struct sym_range *ranges;
-    sym_id *names; /* whose range it is afterwards */
+    sym_id *names; /* the symbols that have the ranges afterwards */
     uint32_t n;
 };
 
@@ -106,7 +106,8 @@ static bool shifted_ranger(void *user, sym_id e, struct sym_range *ret)
     return false;
 }
 
-/* What a size-like symbol counts as: at least 2, and not the largest there is. */
+/* Sets the range that a size-like symbol has in size-oblivious evaluation: at least 2, and not the
+ * largest number. */
 static bool oblivious_range(struct sym_pool *pool, struct sym_range *range, sym_id *lower)
 {
     *lower = sym_number_compare(pool, range->lower, SYM_ID_TWO) < 0 ? SYM_ID_TWO : range->lower;
@@ -121,8 +122,8 @@ static bool oblivious_range(struct sym_pool *pool, struct sym_range *range, sym_
     return true;
 }
 
-/* A symbol of at least L becomes a positive one plus L - 1, which tells sympy most. */
-static bool shift_symbol(struct shifted *to, uint32_t i, const struct symbol *s,
+/* Replaces a symbol of at least L by a positive one plus L - 1, from which sympy deduces most. */
+static bool shift_symbol(struct shifted *to, uint32_t i, const struct env_symbol *s,
                          enum env_static way, struct sym_range range)
 {
     struct sym_pool *pool = to->env->pool;
@@ -153,8 +154,8 @@ static bool shift_symbol(struct shifted *to, uint32_t i, const struct symbol *s,
     return to->pairs[i].to != SYM_NONE && sym_range_ok(to->ranges[i]);
 }
 
-/* Symbols in the order of their names, which numbers the positive ones. */
-static bool order_symbols(struct shape_env *env, const struct known *k, uint32_t *order)
+/* Sorts symbols by their names, which decides the numbers of the positive ones. */
+static bool order_symbols(struct shape_env *env, const struct expr_info *k, uint32_t *order)
 {
     uint32_t n = k->n_symbols;
     for (uint32_t i = 0; i < n; i++) {
@@ -171,7 +172,8 @@ static bool order_symbols(struct shape_env *env, const struct known *k, uint32_t
     return true;
 }
 
-static sym_id decide(struct shape_env *env, sym_id e, struct shifted *to, enum env_static way)
+static sym_id decide_by_range(struct shape_env *env, sym_id e, struct shifted *to,
+                              enum env_static way)
 {
     struct sym_pool *pool = env->pool;
     struct sym_pair moved[64], *pairs = moved;
@@ -193,7 +195,7 @@ static sym_id decide(struct shape_env *env, sym_id e, struct shifted *to, enum e
     return way == ENV_STATIC_UNBACKED_ONLY ? now : SYM_NONE;
 }
 
-static struct sym_range range_among(const struct symbol *s, const struct env_premises *given)
+static struct sym_range range_among(const struct env_symbol *s, const struct env_assumptions *given)
 {
     if (!given || !given->ranges)
         return s->range;
@@ -204,31 +206,31 @@ static struct sym_range range_among(const struct symbol *s, const struct env_pre
 }
 
 sym_id env_work(struct shape_env *env, sym_id e, enum env_static way,
-                const struct env_premises *given)
+                const struct env_assumptions *given)
 {
     enum { FEW = 64 };
     struct sym_pair pairs[FEW];
     struct sym_range ranges[FEW];
     sym_id names[FEW];
     uint32_t order[FEW];
-    const struct known *k = env_known(env, e);
-    if (!k || k->n_symbols > FEW) /* more are never decided: PyTorch would take hours, too */
+    const struct expr_info *k = env_known(env, e);
+    if (!k || k->n_symbols > FEW) /* more are not evaluated; PyTorch would take hours for them */
         return way == ENV_STATIC_UNBACKED_ONLY && k ? e : SYM_NONE;
     struct shifted to = { env, pairs, ranges, names, k->n_symbols };
     order_symbols(env, k, order);
     for (uint32_t i = 0; i < to.n; i++) {
-        const struct symbol *s = &env->symbols.v[order[i]];
+        const struct env_symbol *s = &env->symbols.v[order[i]];
         if (!shift_symbol(&to, i, s, way, range_among(s, given)))
             return SYM_NONE;
     }
-    return decide(env, e, &to, way);
+    return decide_by_range(env, e, &to, way);
 }
 
-/* The worker depends on nothing but e and its symbols: kept while these stay as they were. */
+/* The worker's result depends only on e and its symbols: it is cached while these do not change. */
 static sym_id work_once(struct shape_env *env, sym_id e, enum env_static way)
 {
     unsigned slot = way == ENV_STATIC_HINT ? ENV_STATIC_PLAIN : way;
-    const struct known *k = env_known(env, e);
+    const struct expr_info *k = env_known(env, e);
     if (!k)
         return SYM_NONE;
     bool valid = k->worked[slot].at != 0;
@@ -246,7 +248,7 @@ static sym_id work_once(struct shape_env *env, sym_id e, enum env_static way)
 
 /* --- _maybe_evaluate_static --- */
 
-static sym_id evaluate(struct shape_env *env, sym_id e, enum env_static way, bool axioms)
+static sym_id evaluate_static(struct shape_env *env, sym_id e, enum env_static way, bool axioms)
 {
     struct sym_pool *pool = env->pool;
     e = env_simplify_way(env, e, way == ENV_STATIC_OBLIVIOUS);
@@ -256,13 +258,13 @@ static sym_id evaluate(struct shape_env *env, sym_id e, enum env_static way, boo
     if (e == SYM_NONE)
         return SYM_NONE;
     if (!axioms) {
-        env->axioms_stale = false; /* PyTorch forgets it here, whose axioms are none */
+        env->axioms_stale = false; /* PyTorch clears the flag here, where it has no axioms */
     } else {
         if (!env_refresh_axioms(env))
             return SYM_NONE;
         e = env_put_axioms(env, e, 0);
     }
-    const struct known *k = e == SYM_NONE ? NULL : env_known(env, e);
+    const struct expr_info *k = e == SYM_NONE ? NULL : env_known(env, e);
     if (!k)
         return SYM_NONE;
     if (!k->n_symbols && (e <= SYM_ID_TRUE || !is_relational(kind_at(pool, e))))
@@ -278,12 +280,13 @@ static sym_id static_(struct shape_env *env, sym_id e, enum env_static way, bool
                SYM_NONE;
     env->counts.static_evaluations++;
     env->depth++;
-    sym_id result = evaluate(env, e, way, axioms);
+    sym_id result = evaluate_static(env, e, way, axioms);
     env->depth--;
     return env_ok(env) ? result : SYM_NONE;
 }
 
-/* A contradiction may have made an axiom of true itself; PyTorch believes it. */
+/* Returns whether a contradiction has made an axiom of `true` itself, which PyTorch then applies.
+ */
 static bool is_poisoned(const struct shape_env *env, sym_id e)
 {
     return e < env->n_known && env->known[e].axiom;
@@ -331,7 +334,7 @@ static bool is_nonnegative_term(struct shape_env *env, sym_id e)
 {
     struct sym_pool *pool = env->pool;
     if (kind_at(pool, e) == SYM_SYMBOL) {
-        const struct symbol *s = env_symbol(env, e);
+        const struct env_symbol *s = env_symbol(env, e);
         return s && sym_range_ok(s->range) && sym_range_kind_of(pool, s->range) != SYM_RANGE_BOOL &&
                sym_number_compare(pool, s->range.lower, SYM_ID_ZERO) >= 0;
     }

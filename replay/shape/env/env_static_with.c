@@ -1,24 +1,24 @@
-/* Static evaluation from premises of the caller's (_maybe_evaluate_static with axioms and
+/* Static evaluation with axioms and ranges of the caller's (_maybe_evaluate_static with axioms and
  * var_to_range, torch/_inductor/sizevars.py). */
 #include "replay/shape/env/env_inside.h"
 #include "replay/shape/expr/solve.h"
 
-/* Conditions and what they are, later ones first: a dict that is updated. */
-struct facts {
+/* Conditions and their values; a later entry replaces an earlier one, as in a Python dict. */
+struct condition_values {
     struct shape_env *env;
     struct list conditions, values;
 };
 
-static void put_fact(void *user, sym_id condition, bool value)
+static void add_condition(void *user, sym_id condition, bool value)
 {
-    struct facts *facts = user;
+    struct condition_values *facts = user;
     if (!list_push(&facts->conditions, condition) || !list_push(&facts->values, sym_boolean(value)))
         env_ok(facts->env);
 }
 
 static bool is_subset(struct shape_env *env, sym_id inner, sym_id outer)
 {
-    const struct known *k = env_known(env, inner);
+    const struct expr_info *k = env_known(env, inner);
     if (!k || !env_known(env, outer))
         return false;
     k = &env->known[inner];
@@ -28,15 +28,16 @@ static bool is_subset(struct shape_env *env, sym_id inner, sym_id outer)
     return true;
 }
 
-static bool gather(struct facts *facts, sym_id e, const struct env_premises *premises)
+static bool gather_conditions(struct condition_values *facts, sym_id e,
+                              const struct env_assumptions *assumptions)
 {
     struct shape_env *env = facts->env;
-    for (uint32_t i = 0; i < premises->n_axioms; i++) {
-        sym_id axiom = premises->axioms[i];
+    for (uint32_t i = 0; i < assumptions->n_axioms; i++) {
+        sym_id axiom = assumptions->axioms[i];
         if (axiom == SYM_NONE || !is_subset(env, axiom, e))
             continue;
         sym_id simple = env_simplify_way(env, axiom, false);
-        if (simple == SYM_NONE || !sym_implications(env->pool, simple, put_fact, facts))
+        if (simple == SYM_NONE || !sym_implications(env->pool, simple, add_condition, facts))
             return env_ok(env);
     }
     if (!env->axioms_stale)
@@ -44,22 +45,22 @@ static bool gather(struct facts *facts, sym_id e, const struct env_premises *pre
     env->axioms_stale = false;
     uint32_t n = facts->conditions.n;
     for (uint32_t i = 0; i < n && i < facts->values.n; i++) {
-        const struct known *k = env_known(env, facts->conditions.v[i]);
+        const struct expr_info *k = env_known(env, facts->conditions.v[i]);
         if (k && (k->holds & HOLDS_FLOORDIV))
-            put_fact(facts, env_simplify_way(env, facts->conditions.v[i], false),
-                     facts->values.v[i] == SYM_ID_TRUE);
+            add_condition(facts, env_simplify_way(env, facts->conditions.v[i], false),
+                          facts->values.v[i] == SYM_ID_TRUE);
     }
     return env_ok(env);
 }
 
-static sym_id put_facts(struct facts *facts, sym_id e, unsigned depth)
+static sym_id put_facts(struct condition_values *facts, sym_id e, unsigned depth)
 {
     struct shape_env *env = facts->env;
     struct sym_pool *pool = env->pool;
     for (uint32_t i = facts->values.n; i > 0; i--)
         if (facts->conditions.v[i - 1] == e)
             return facts->values.v[i - 1];
-    const struct known *k = env_known(env, e);
+    const struct expr_info *k = env_known(env, e);
     if (!k || !(k->holds & HOLDS_CONDITION) || depth > ENV_MAX_DEPTH)
         return k ? e : SYM_NONE;
     struct list args;
@@ -75,35 +76,36 @@ static sym_id put_facts(struct facts *facts, sym_id e, unsigned depth)
     return result;
 }
 
-static sym_id evaluate(struct facts *facts, sym_id e, enum env_static way,
-                       const struct env_premises *premises)
+static sym_id evaluate_with(struct condition_values *facts, sym_id e, enum env_static way,
+                            const struct env_assumptions *assumptions)
 {
     struct shape_env *env = facts->env;
     e = env_simplify_way(env, e, way == ENV_STATIC_OBLIVIOUS);
     if (way == ENV_STATIC_HINT && e != SYM_NONE)
         e = env_put_hints(env, e);
     e = sym_canonical(env->pool, e);
-    if (e == SYM_NONE || !(premises->axioms ? gather(facts, e, premises) : env_refresh_axioms(env)))
+    if (e == SYM_NONE ||
+        !(assumptions->axioms ? gather_conditions(facts, e, assumptions) : env_refresh_axioms(env)))
         return SYM_NONE;
-    e = premises->axioms ? put_facts(facts, e, 0) : env_put_axioms(env, e, 0);
-    const struct known *k = e == SYM_NONE ? NULL : env_known(env, e);
+    e = assumptions->axioms ? put_facts(facts, e, 0) : env_put_axioms(env, e, 0);
+    const struct expr_info *k = e == SYM_NONE ? NULL : env_known(env, e);
     if (!k)
         return SYM_NONE;
     if (!k->n_symbols && (e <= SYM_ID_TRUE || !is_relational(kind_at(env->pool, e))))
         return e;
-    return env_work(env, e, way, premises);
+    return env_work(env, e, way, assumptions);
 }
 
 sym_id env_evaluate_static_with(struct shape_env *env, sym_id e, enum env_static way,
-                                const struct env_premises *premises)
+                                const struct env_assumptions *assumptions)
 {
     if (e == SYM_NONE || (unsigned)way >= ENV_STATIC_WAYS)
         return SYM_NONE;
-    struct facts facts = { .env = env };
+    struct condition_values facts = { .env = env };
     list_init(&facts.conditions, env->pool);
     list_init(&facts.values, env->pool);
     env->counts.static_evaluations++;
-    sym_id result = evaluate(&facts, e, way, premises);
+    sym_id result = evaluate_with(&facts, e, way, assumptions);
     list_release(&facts.conditions);
     list_release(&facts.values);
     return env_ok(env) ? result : SYM_NONE;

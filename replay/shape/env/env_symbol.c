@@ -1,16 +1,11 @@
-/* Making symbols: names, duck shaping, 0/1 specialisation, ranges
- * (torch/fx/experimental/symbolic_shapes.py: create_symbol and its kin). */
+/* Creation of symbols: names, duck shaping, 0/1 specialisation, ranges (create_symbol and similar
+ * functions of torch/fx/experimental/symbolic_shapes.py). */
 #include <stdio.h>
 
 #include "replay/shape/env/env_inside.h"
 #include "trace/base/sha256.h"
 
 /* --- Names: _generate_unique_id --- */
-
-static bool id_taken(const struct shape_env *env, uint32_t id)
-{
-    return id / 64 < env->unique_ids.n && (env->unique_ids.v[id / 64] >> (id % 64) & 1);
-}
 
 static bool take_id(struct shape_env *env, uint32_t id)
 {
@@ -28,13 +23,14 @@ static bool unique_id(struct shape_env *env, struct str source, uint32_t *ret)
     sha256(source, digest);
     for (unsigned i = 0; i < sizeof digest; i++)
         id = (id * 256 + digest[i]) % 100;
-    while (id_taken(env, id))
+    while (id / 64 < env->unique_ids.n && (env->unique_ids.v[id / 64] >> (id % 64) & 1))
         id++;
     *ret = id;
     return take_id(env, id);
 }
 
-static sym_id named(struct shape_env *env, const char *prefix, uint32_t id, unsigned assumptions)
+static sym_id numbered_symbol(struct shape_env *env, const char *prefix, uint32_t id,
+                              unsigned assumptions)
 {
     char name[32];
     int n = snprintf(name, sizeof name, "%s%u", prefix, id);
@@ -69,7 +65,7 @@ bool env_add_source(struct shape_env *env, sym_id symbol, uint32_t text, bool ep
     while (last->next != UINT32_MAX)
         last = &env->sources.v[last->next];
     last->next = at;
-    if (first->ephemeral && !ephemeral) { /* one that can be guarded on comes first */
+    if (first->ephemeral && !ephemeral) { /* a source that guards can use comes first */
         env->sources.v[at].text = first->text;
         env->sources.v[at].ephemeral = true;
         first->text = text;
@@ -82,7 +78,7 @@ struct str env_source(const struct shape_env *env, sym_id e)
 {
     if (e >= env->n_known || !env->known[e].symbol_plus_1)
         return STR("");
-    const struct symbol *s = &env->symbols.v[env->known[e].symbol_plus_1 - 1];
+    const struct env_symbol *s = &env->symbols.v[env->known[e].symbol_plus_1 - 1];
     if (s->first_source == UINT32_MAX)
         return STR("");
     return intern_text(&env->source_names, env->sources.v[s->first_source].text);
@@ -103,17 +99,18 @@ static bool raise_not_in_range(struct shape_env *env, sym_id value, struct sym_r
     return failed ? env_no_memory(env) : false;
 }
 
-/* _update_var_to_range */
+/* ShapeEnv._update_var_to_range. */
 bool env_update_range(struct shape_env *env, sym_id e, struct sym_range range,
-                      const struct place *lower, const struct place *upper, bool is_constraint)
+                      const struct source_location *lower, const struct source_location *upper,
+                      bool is_constraint)
 {
     struct sym_pool *pool = env->pool;
     uint32_t index = env_symbol_index(env, e);
     if (index == UINT32_MAX || !sym_range_ok(range))
         return env_ok(env);
-    struct symbol *s = &env->symbols.v[index];
-    struct place here = env_place(env);
-    /* A size that is exactly 0 or 1 would contradict what size-oblivious questions answered. */
+    struct env_symbol *s = &env->symbols.v[index];
+    struct source_location here = env_place(env);
+    /* A size that is exactly 0 or 1 would contradict earlier size-oblivious evaluations. */
     if (s->size_like && sym_range_kind_of(pool, range) != SYM_RANGE_BOOL &&
         sym_number_compare(pool, range.upper, SYM_ID_TWO) < 0)
         range = sym_range(pool, range.lower, SYM_ID_TWO);
@@ -143,7 +140,7 @@ bool env_ranger(void *user, sym_id e, struct sym_range *ret)
 bool env_oblivious_ranger(void *user, sym_id e, struct sym_range *ret)
 {
     struct shape_env *env = user;
-    const struct symbol *s = env_symbol(env, e);
+    const struct env_symbol *s = env_symbol(env, e);
     if (!s || !sym_range_ok(s->range))
         return false;
     *ret = s->size_like ? (struct sym_range){ SYM_ID_TWO, SYM_ID_INT_OO } : s->range;
@@ -155,12 +152,13 @@ struct sym_range env_bound(struct shape_env *env, sym_id e)
     return sym_bound(env->pool, e, env_ranger, env);
 }
 
-struct symbol *env_add_symbol(struct shape_env *env, sym_id e, sym_id hint, struct sym_range range)
+struct env_symbol *env_add_symbol(struct shape_env *env, sym_id e, sym_id hint,
+                                  struct sym_range range)
 {
     uint32_t index = e == SYM_NONE ? UINT32_MAX : env_symbol_index(env, e);
     if (index == UINT32_MAX || !env_known(env, e))
         return env_ok(env), NULL;
-    struct symbol *s = &env->symbols.v[index];
+    struct env_symbol *s = &env->symbols.v[index];
     s->hint = hint;
     s->range = range;
     s->lower = s->upper = env_place(env);
@@ -175,7 +173,7 @@ static bool is_ephemeral(struct str source)
     return str_find(source, STR("<ephemeral")) < source.n;
 }
 
-/* The key of val_to_var: 2.0 and 2 are one there. */
+/* Returns the key of val_to_var, in which 2.0 and 2 are equal. */
 static sym_id duck_key(struct shape_env *env, sym_id value)
 {
     if (kind_at(env->pool, value) == SYM_FLOAT) {
@@ -210,7 +208,7 @@ static bool check_in_range(struct shape_env *env, sym_id value, struct sym_range
     "due to 0/1 specialization in the framework; to avoid specialization try "               \
     "torch._dynamo.decorators.mark_unbacked(tensor, dim)"
 
-/* A nested int (SingletonInt) is told by being no number. */
+/* Returns whether the value is a nested int (SingletonInt), which is no number. */
 static bool is_nested(const struct shape_env *env, sym_id value)
 {
     return kind_at(env->pool, value) == SYM_SYMBOL;
@@ -223,8 +221,8 @@ static sym_id new_symbol(struct shape_env *env, const struct symbol_request *r, 
     if (!unique_id(env, r->source, &id))
         return SYM_NONE;
     unsigned positive = r->positive ? SYM_IS_POSITIVE : 0;
-    sym_id e =
-        named(env, integer ? "s" : "zf", id, positive | (integer ? SYM_IS_INTEGER : SYM_IS_REAL));
+    sym_id e = numbered_symbol(env, integer ? "s" : "zf", id,
+                               positive | (integer ? SYM_IS_INTEGER : SYM_IS_REAL));
     if (e == SYM_NONE)
         return env_ok(env), SYM_NONE;
     bool zero_one = env->settings.specialize_zero_one;
@@ -235,7 +233,7 @@ static sym_id new_symbol(struct shape_env *env, const struct symbol_request *r, 
                                     SYM_ID_INT_OO };
     else if (integer)
         range = SYM_RANGE_UNKNOWN_INT;
-    struct symbol *s =
+    struct env_symbol *s =
         env_add_symbol(env, e, r->value, is_nested(env, r->value) ? SYM_RANGE_FAILED : range);
     if (!s)
         return SYM_NONE;
@@ -256,7 +254,7 @@ static sym_id new_symbol(struct shape_env *env, const struct symbol_request *r, 
     return e;
 }
 
-/* A strict range of one value makes the size static. False: the input is of another size. */
+/* A strict range of one value makes the size static. False: the input has another size. */
 static bool check_static(struct shape_env *env, const struct symbol_request *r)
 {
     sym_id value = r->constraint.range.lower;
@@ -276,7 +274,7 @@ static bool check_static(struct shape_env *env, const struct symbol_request *r)
     return failed ? env_no_memory(env) : false;
 }
 
-/* torch._check of a condition; false: raised, or known not to hold. */
+/* torch._check of a condition. False: raised, or known to be false. */
 static bool assert_now(struct shape_env *env, sym_id condition)
 {
     bool yes;
@@ -321,12 +319,12 @@ static bool check_positive(struct shape_env *env, const struct symbol_request *r
                      "positive set for negative value: %lld", (long long)value);
 }
 
-/* A symbol, the one of the same size, or a number. */
+/* Returns a new symbol, the symbol of the same size, or a number. */
 static sym_id create_backed(struct shape_env *env, const struct symbol_request *r, uint32_t source)
 {
     bool duck = r->dynamic == DIM_DUCK && env->settings.duck_shape;
     sym_id key = duck_key(env, r->value);
-    struct known *k = env_known(env, key);
+    struct expr_info *k = env_known(env, key);
     if (!k)
         return SYM_NONE;
     sym_id e = duck && k->duck_plus_1 ? k->duck_plus_1 - 1 : SYM_NONE;
@@ -349,8 +347,8 @@ static bool is_zero_one(struct shape_env *env, const struct symbol_request *r, s
            (*ret == SYM_ID_ZERO || *ret == SYM_ID_ONE);
 }
 
-static sym_id create(struct shape_env *env, const struct symbol_request *request, uint32_t source,
-                     bool *keep)
+static sym_id create_symbol_for(struct shape_env *env, const struct symbol_request *request,
+                                uint32_t source, bool *keep)
 {
     struct symbol_request r = *request;
     *keep = true;
@@ -390,7 +388,7 @@ sym_id env_create_symbol(struct shape_env *env, const struct symbol_request *req
     if (r.stateful && r.source.n && env->source_answers.v[source] != SYM_NONE)
         return env->source_answers.v[source];
     bool keep;
-    sym_id e = create(env, &r, source, &keep);
+    sym_id e = create_symbol_for(env, &r, source, &keep);
     if (r.stateful && keep)
         env->source_answers.v[source] = e;
     return e;
@@ -411,7 +409,7 @@ sym_id env_create_unspecified_symbol(struct shape_env *env, sym_id value, struct
 static sym_id create_unbacked(struct shape_env *env, const char *prefix, uint32_t *counter,
                               unsigned assumptions, struct sym_range range)
 {
-    sym_id e = named(env, prefix, (*counter)++, assumptions);
+    sym_id e = numbered_symbol(env, prefix, (*counter)++, assumptions);
     return env_add_symbol(env, e, SYM_NONE, range) ? e : SYM_NONE;
 }
 

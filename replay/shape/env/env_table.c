@@ -1,14 +1,14 @@
-/* What is known of an expression by its id: the symbols and kinds of parts it has. */
+/* The cached properties of an expression by its id: its symbols and kinds of subexpressions. */
 #include <stdlib.h>
 
 #include "replay/shape/env/env_inside.h"
 
-static bool grow(struct shape_env *env, sym_id e)
+static bool grow_infos(struct shape_env *env, sym_id e)
 {
     size_t n = env->n_known ? env->n_known : 256;
     while (n <= e)
         n *= 2;
-    struct known *known = realloc(env->known, n * sizeof *known);
+    struct expr_info *known = realloc(env->known, n * sizeof *known);
     if (!known)
         return env_no_memory(env);
     memset(known + env->n_known, 0, (n - env->n_known) * sizeof *known);
@@ -30,19 +30,19 @@ enum symbol_kind env_symbol_kind(struct str name)
 
 uint32_t env_symbol_index(struct shape_env *env, sym_id e)
 {
-    if (e >= env->n_known && !grow(env, e))
+    if (e >= env->n_known && !grow_infos(env, e))
         return UINT32_MAX;
     if (env->known[e].symbol_plus_1)
         return env->known[e].symbol_plus_1 - 1;
-    struct symbol symbol = { .id = e,
-                             .kind = env_symbol_kind(sym_name(env->pool, e)),
-                             .hint = SYM_NONE,
-                             .range = SYM_RANGE_FAILED,
-                             .to = SYM_NONE,
-                             .lower = env_place(env),
-                             .upper = env_place(env),
-                             .changed_at = ++env->time,
-                             .first_source = UINT32_MAX };
+    struct env_symbol symbol = { .id = e,
+                                 .kind = env_symbol_kind(sym_name(env->pool, e)),
+                                 .hint = SYM_NONE,
+                                 .range = SYM_RANGE_FAILED,
+                                 .to = SYM_NONE,
+                                 .lower = env_place(env),
+                                 .upper = env_place(env),
+                                 .changed_at = ++env->time,
+                                 .first_source = UINT32_MAX };
     if (!vec_push(&env->symbols, symbol))
         return env_no_memory(env), UINT32_MAX;
     env->known[e].symbol_plus_1 = (uint32_t)env->symbols.n;
@@ -66,7 +66,8 @@ static bool is_condition(enum sym_kind kind)
     return is_relational(kind) || kind == SYM_AND || kind == SYM_OR || kind == SYM_NOT;
 }
 
-static bool collect(struct sym_pool *pool, sym_id e, struct list *symbols, uint8_t *holds, bool top)
+static bool collect_symbols(struct sym_pool *pool, sym_id e, struct list *symbols, uint8_t *holds,
+                            bool top)
 {
     if (pool_seen(pool, e))
         return true;
@@ -76,15 +77,15 @@ static bool collect(struct sym_pool *pool, sym_id e, struct list *symbols, uint8
     *holds |= holds_of_kind(kind) | (!top && is_condition(kind) ? HOLDS_CONDITION : 0);
     uint32_t n = sym_n_args(pool, e);
     for (uint32_t i = 0; i < n; i++)
-        if (!collect(pool, arg_at(pool, e, i), symbols, holds, false))
+        if (!collect_symbols(pool, arg_at(pool, e, i), symbols, holds, false))
             return false;
     return true;
 }
 
-struct known *env_known_slow(struct shape_env *env, sym_id e)
+struct expr_info *env_known_slow(struct shape_env *env, sym_id e)
 {
     struct sym_pool *pool = env->pool;
-    if (e == SYM_NONE || (e >= env->n_known && !grow(env, e)))
+    if (e == SYM_NONE || (e >= env->n_known && !grow_infos(env, e)))
         return NULL;
     if (env->known[e].holds)
         return &env->known[e];
@@ -92,7 +93,7 @@ struct known *env_known_slow(struct shape_env *env, sym_id e)
     list_init(&found, pool);
     uint8_t holds = HOLDS_LOOKED_AT;
     uint32_t first = (uint32_t)env->symbol_lists.n;
-    bool ok = pool_walk(pool) && collect(pool, e, &found, &holds, true) &&
+    bool ok = pool_walk(pool) && collect_symbols(pool, e, &found, &holds, true) &&
               order_sort(pool, found.v, found.n, order_arguments);
     for (uint32_t i = 0; ok && i < found.n; i++) {
         uint32_t index = env_symbol_index(env, found.v[i]);
@@ -109,14 +110,14 @@ struct known *env_known_slow(struct shape_env *env, sym_id e)
 
 bool env_holds_symbol(struct shape_env *env, sym_id e, sym_id symbol)
 {
-    const struct known *k = env_known(env, e);
+    const struct expr_info *k = env_known(env, e);
     for (uint32_t i = 0; k && i < k->n_symbols; i++)
         if (env_symbol_of(env, k, i)->id == symbol)
             return true;
     return false;
 }
 
-static bool parts(struct sym_pool *pool, sym_id e, enum sym_kind kind, struct list *out)
+static bool collect_parts(struct sym_pool *pool, sym_id e, enum sym_kind kind, struct list *out)
 {
     if (pool_seen(pool, e))
         return true;
@@ -126,19 +127,19 @@ static bool parts(struct sym_pool *pool, sym_id e, enum sym_kind kind, struct li
             return false;
     uint32_t n = sym_n_args(pool, e);
     for (uint32_t i = 0; i < n; i++)
-        if (!parts(pool, arg_at(pool, e, i), kind, out))
+        if (!collect_parts(pool, arg_at(pool, e, i), kind, out))
             return false;
     return true;
 }
 
 bool env_parts(struct shape_env *env, sym_id e, enum sym_kind kind, struct list *out)
 {
-    return (pool_walk(env->pool) && parts(env->pool, e, kind, out)) || env_ok(env);
+    return (pool_walk(env->pool) && collect_parts(env->pool, e, kind, out)) || env_ok(env);
 }
 
 bool env_is_hinted(struct shape_env *env, sym_id e)
 {
-    const struct known *k = env_known(env, e);
+    const struct expr_info *k = env_known(env, e);
     if (!k)
         return false;
     for (uint32_t i = 0; i < k->n_symbols; i++)
@@ -149,7 +150,7 @@ bool env_is_hinted(struct shape_env *env, sym_id e)
 
 bool env_has_unbacked(struct shape_env *env, sym_id e)
 {
-    const struct known *k = e == SYM_NONE ? NULL : env_known(env, e);
+    const struct expr_info *k = e == SYM_NONE ? NULL : env_known(env, e);
     for (uint32_t i = 0; k && i < k->n_symbols; i++)
         if (env_is_unbacked_kind(env_symbol_of(env, k, i)->kind))
             return true;
@@ -166,7 +167,7 @@ bool env_range(const struct shape_env *env, sym_id e, struct sym_range *ret)
 {
     if (e >= env->n_known || !env->known[e].symbol_plus_1)
         return false;
-    const struct symbol *s = &env->symbols.v[env->known[e].symbol_plus_1 - 1];
+    const struct env_symbol *s = &env->symbols.v[env->known[e].symbol_plus_1 - 1];
     if (sym_range_ok(s->range))
         *ret = s->range;
     return sym_range_ok(s->range);
@@ -176,7 +177,7 @@ bool env_range(const struct shape_env *env, sym_id e, struct sym_range *ret)
 
 sym_id env_put_hints(struct shape_env *env, sym_id e)
 {
-    const struct known *k = env_known(env, e);
+    const struct expr_info *k = env_known(env, e);
     if (!k)
         return SYM_NONE;
     struct sym_pair few[16], *pairs = few;
@@ -187,7 +188,7 @@ sym_id env_put_hints(struct shape_env *env, sym_id e)
             return env_no_memory(env), SYM_NONE;
     }
     for (uint32_t i = 0; i < k->n_symbols; i++) {
-        const struct symbol *s = env_symbol_of(env, k, i);
+        const struct env_symbol *s = env_symbol_of(env, k, i);
         if (s->hint != SYM_NONE)
             pairs[n++] = (struct sym_pair){ s->id, s->hint };
     }

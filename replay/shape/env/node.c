@@ -1,4 +1,4 @@
-/* What Python's operators build (torch/fx/experimental/sym_node.py, torch/__init__.py). */
+/* The results of Python's operators (torch/fx/experimental/sym_node.py, torch/__init__.py). */
 #include "replay/shape/env/node.h"
 
 #include "replay/shape/env/env_inside.h"
@@ -24,17 +24,12 @@ bool node_method_by_name(struct str name, enum node_method *ret)
     return false;
 }
 
-static bool is_boolean_kind(enum sym_kind kind)
-{
-    return kind == SYM_FALSE || kind == SYM_TRUE || (kind >= SYM_EQ && kind <= SYM_NOT);
-}
-
 enum number_type number_type_of(struct shape_env *env, sym_id e)
 {
     if (e == SYM_NONE)
         return NUMBER_INT;
     enum sym_kind kind = kind_at(env->pool, e);
-    if (is_boolean_kind(kind))
+    if (kind == SYM_FALSE || kind == SYM_TRUE || (kind >= SYM_EQ && kind <= SYM_NOT))
         return NUMBER_BOOL;
     if (kind == SYM_SYMBOL) {
         enum symbol_kind symbol = env_symbol_kind(sym_name(env->pool, e));
@@ -57,14 +52,15 @@ static sym_id not_supported(struct shape_env *env, enum node_method method)
 
 /* --- Two small integers --- */
 
-static int64_t floor_divide(int64_t a, int64_t b)
+static int64_t floor_divide_i64(int64_t a, int64_t b)
 {
     int64_t q = a / b;
     return q - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-/* False where it takes more: overflow, division by zero, a method that is not here. */
-static bool fold(struct sym_pool *pool, enum node_method method, int64_t a, int64_t b, sym_id *ret)
+/* Returns false when the result needs more: on overflow, division by zero, or another method. */
+static bool fold_integers(struct sym_pool *pool, enum node_method method, int64_t a, int64_t b,
+                          sym_id *ret)
 {
     int64_t value = 0;
     switch (method) {
@@ -84,12 +80,12 @@ static bool fold(struct sym_pool *pool, enum node_method method, int64_t a, int6
     case NODE_METHOD_FLOORDIV:
         if (b == 0 || b == -1)
             return false;
-        value = floor_divide(a, b);
+        value = floor_divide_i64(a, b);
         break;
     case NODE_METHOD_MOD:
         if (b == 0 || b == -1)
             return false;
-        value = a - floor_divide(a, b) * b;
+        value = a - floor_divide_i64(a, b) * b;
         break;
     case NODE_METHOD_MIN: value = a < b ? a : b; break;
     case NODE_METHOD_MAX: value = a > b ? a : b; break;
@@ -113,18 +109,18 @@ static bool is_lone_unbacked(const struct sym_pool *pool, sym_id e)
            env_symbol_kind(sym_name(pool, e)) == SYMBOL_UNBACKED_INT;
 }
 
-static bool is_constant(const struct sym_pool *pool, sym_id e)
+static bool is_constant_number(const struct sym_pool *pool, sym_id e)
 {
     return e > SYM_ID_TRUE && (facts_at(pool, e) & FACT_CONSTANT);
 }
 
-/* Of a lone unbacked symbol and a number: as it stands. */
-static sym_id compare(struct shape_env *env, enum sym_kind kind, sym_id a, sym_id b)
+/* Builds a comparison; that of a lone unbacked symbol with a number stays unevaluated. */
+static sym_id build_comparison(struct shape_env *env, enum sym_kind kind, sym_id a, sym_id b)
 {
     struct sym_pool *pool = env->pool;
     const sym_id args[] = { a, b };
-    if ((is_lone_unbacked(pool, a) && is_constant(pool, b)) ||
-        (is_lone_unbacked(pool, b) && is_constant(pool, a)))
+    if ((is_lone_unbacked(pool, a) && is_constant_number(pool, b)) ||
+        (is_lone_unbacked(pool, b) && is_constant_number(pool, a)))
         return sym_unevaluated(pool, kind, args, 2);
     return sym_binary(pool, kind, a, b);
 }
@@ -138,7 +134,7 @@ static bool is_nonnegative(struct shape_env *env, sym_id e)
            sym_number_compare(env->pool, range.lower, SYM_ID_ZERO) >= 0;
 }
 
-static sym_id modulo(struct shape_env *env, sym_id a, sym_id b)
+static sym_id build_modulo(struct shape_env *env, sym_id a, sym_id b)
 {
     bool plain = is_nonnegative(env, a) && is_nonnegative(env, b);
     return sym_binary(env->pool, plain ? SYM_MOD : SYM_PYTHON_MOD, a, b);
@@ -153,13 +149,13 @@ static sym_id shift(struct shape_env *env, bool left, sym_id a, sym_id b)
     return left ? sym_mul(pool, a, power) : sym_floordiv(pool, a, power);
 }
 
-static sym_id to_float(struct shape_env *env, sym_id e, enum number_type type)
+static sym_id float_of_node(struct shape_env *env, sym_id e, enum number_type type)
 {
     return type == NUMBER_FLOAT ? e : sym_unary(env->pool, SYM_TO_FLOAT, e);
 }
 
-/* int(symbool) guards. */
-static sym_id to_int(struct shape_env *env, sym_id e)
+/* int(symbool), which adds a guard. */
+static sym_id int_of_condition(struct shape_env *env, sym_id e)
 {
     bool yes;
     if (!env_guard_bool(env, e, &yes))
@@ -167,11 +163,11 @@ static sym_id to_int(struct shape_env *env, sym_id e)
     return yes ? SYM_ID_ONE : SYM_ID_ZERO;
 }
 
-/* SymNode.floor: what it divides is expected to be exact, and guarded on. */
+/* SymNode.floor: a quotient under it is expected to be exact, which is guarded on. */
 static sym_id simplify_floor_div(struct shape_env *env, sym_id e)
 {
     struct sym_pool *pool = env->pool;
-    const struct known *k = env_known(env, e);
+    const struct expr_info *k = env_known(env, e);
     if (!k || !(k->holds & HOLDS_FLOORDIV))
         return k ? env_simplify_way(env, e, false) : SYM_NONE;
     struct list found;
@@ -187,15 +183,16 @@ static sym_id simplify_floor_div(struct shape_env *env, sym_id e)
     return ok ? env_simplify_way(env, e, false) : SYM_NONE;
 }
 
-static sym_id power(struct shape_env *env, sym_id a, sym_id b, enum number_type *type)
+static sym_id build_power(struct shape_env *env, sym_id a, sym_id b, enum number_type *type)
 {
     struct sym_pool *pool = env->pool;
     bool yes;
     if (type[0] == NUMBER_FLOAT || type[1] == NUMBER_FLOAT) {
-        a = to_float(env, a, type[0]);
-        b = to_float(env, b, type[1]);
+        a = float_of_node(env, a, type[0]);
+        b = float_of_node(env, b, type[1]);
         if (a == SYM_NONE || b == SYM_NONE ||
-            !env_expect_true(env, compare(env, SYM_GE, a, sym_float(pool, 0.0)), STR(""), &yes))
+            !env_expect_true(env, build_comparison(env, SYM_GE, a, sym_float(pool, 0.0)), STR(""),
+                             &yes))
             return SYM_NONE;
         if (!yes)
             return env_raise(env, ENV_RAISED_OTHER, "RuntimeError",
@@ -205,16 +202,16 @@ static sym_id power(struct shape_env *env, sym_id a, sym_id b, enum number_type 
                    SYM_NONE;
         return sym_binary(pool, SYM_FLOAT_POW, a, b);
     }
-    if (!env_guard_bool(env, compare(env, SYM_GE, b, SYM_ID_ZERO), &yes))
+    if (!env_guard_bool(env, build_comparison(env, SYM_GE, b, SYM_ID_ZERO), &yes))
         return SYM_NONE;
     if (yes)
         return sym_binary(pool, SYM_POW_BY_NATURAL, a, b);
     type[0] = NUMBER_FLOAT;
-    return sym_binary(pool, SYM_FLOAT_POW, to_float(env, a, NUMBER_INT),
-                      to_float(env, b, NUMBER_INT));
+    return sym_binary(pool, SYM_FLOAT_POW, float_of_node(env, a, NUMBER_INT),
+                      float_of_node(env, b, NUMBER_INT));
 }
 
-static sym_id if_then_else(struct sym_pool *pool, sym_id condition, sym_id yes, sym_id no)
+static sym_id build_conditional(struct sym_pool *pool, sym_id condition, sym_id yes, sym_id no)
 {
     if (condition == SYM_ID_TRUE || condition == SYM_ID_FALSE)
         return condition == SYM_ID_TRUE ? yes : no;
@@ -223,14 +220,14 @@ static sym_id if_then_else(struct sym_pool *pool, sym_id condition, sym_id yes, 
     return sym_make(pool, SYM_PIECEWISE, pieces, 2);
 }
 
-static sym_id binary(struct shape_env *env, enum node_method method, sym_id a, sym_id b)
+static sym_id build_binary(struct shape_env *env, enum node_method method, sym_id a, sym_id b)
 {
     struct sym_pool *pool = env->pool;
     switch (method) {
     case NODE_METHOD_ADD: return sym_add(pool, a, b);
     case NODE_METHOD_SUB: return sym_sub(pool, a, b);
     case NODE_METHOD_MUL: return sym_mul(pool, a, b);
-    case NODE_METHOD_MOD: return modulo(env, a, b);
+    case NODE_METHOD_MOD: return build_modulo(env, a, b);
     case NODE_METHOD_FLOAT_POW: return sym_binary(pool, SYM_FLOAT_POW, a, b);
     case NODE_METHOD_POW_BY_NATURAL: return sym_binary(pool, SYM_POW_BY_NATURAL, a, b);
     case NODE_METHOD_INT_TRUEDIV: return sym_binary(pool, SYM_INT_TRUE_DIV, a, b);
@@ -243,20 +240,21 @@ static sym_id binary(struct shape_env *env, enum node_method method, sym_id a, s
     case NODE_METHOD_BITWISE_XOR: return sym_binary(pool, SYM_BITWISE_XOR, a, b);
     case NODE_METHOD_AND: return sym_and(pool, a, b);
     case NODE_METHOD_OR: return sym_or(pool, a, b);
-    case NODE_METHOD_EQ: return compare(env, SYM_EQ, a, b);
-    case NODE_METHOD_NE: return compare(env, SYM_NE, a, b);
-    case NODE_METHOD_LT: return compare(env, SYM_LT, a, b);
-    case NODE_METHOD_LE: return compare(env, SYM_LE, a, b);
-    case NODE_METHOD_GT: return compare(env, SYM_GT, a, b);
-    case NODE_METHOD_GE: return compare(env, SYM_GE, a, b);
+    case NODE_METHOD_EQ: return build_comparison(env, SYM_EQ, a, b);
+    case NODE_METHOD_NE: return build_comparison(env, SYM_NE, a, b);
+    case NODE_METHOD_LT: return build_comparison(env, SYM_LT, a, b);
+    case NODE_METHOD_LE: return build_comparison(env, SYM_LE, a, b);
+    case NODE_METHOD_GT: return build_comparison(env, SYM_GT, a, b);
+    case NODE_METHOD_GE: return build_comparison(env, SYM_GE, a, b);
     case NODE_METHOD_MIN: return sym_min(pool, a, b);
     case NODE_METHOD_MAX: return sym_max(pool, a, b);
     default: return not_supported(env, method);
     }
 }
 
-/* OpaqueUnaryFn_* of a float. */
-static sym_id math(struct shape_env *env, enum node_method method, sym_id a, enum number_type type)
+/* Returns OpaqueUnaryFn_* of a float. */
+static sym_id build_math(struct shape_env *env, enum node_method method, sym_id a,
+                         enum number_type type)
 {
     static const struct {
         enum node_method method;
@@ -272,7 +270,7 @@ static sym_id math(struct shape_env *env, enum node_method method, sym_id a, enu
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (functions[i].method == method)
-            return sym_unary(env->pool, functions[i].kind, to_float(env, a, type));
+            return sym_unary(env->pool, functions[i].kind, float_of_node(env, a, type));
     return not_supported(env, method);
 }
 
@@ -286,7 +284,8 @@ static sym_id is_whole_number(struct shape_env *env, sym_id a)
     return sym_boolean(sym_number_compare(pool, number_floor(pool, a), a) == 0);
 }
 
-static sym_id unary(struct shape_env *env, enum node_method method, sym_id a, enum number_type type)
+static sym_id build_unary(struct shape_env *env, enum node_method method, sym_id a,
+                          enum number_type type)
 {
     struct sym_pool *pool = env->pool;
     bool whole = type == NUMBER_INT;
@@ -299,31 +298,31 @@ static sym_id unary(struct shape_env *env, enum node_method method, sym_id a, en
     case NODE_METHOD_CEIL: return whole ? a : sym_unary(pool, SYM_CEIL_TO_INT, a);
     case NODE_METHOD_TRUNC:
     case NODE_METHOD_SYM_INT: return whole ? a : sym_unary(pool, SYM_TRUNC_TO_INT, a);
-    case NODE_METHOD_SYM_FLOAT: return to_float(env, a, type);
+    case NODE_METHOD_SYM_FLOAT: return float_of_node(env, a, type);
     case NODE_METHOD_IS_INTEGER: return is_whole_number(env, a);
-    default: return math(env, method, a, type);
+    default: return build_math(env, method, a, type);
     }
 }
 
 /* --- Types --- */
 
-static bool is_among(enum node_method method, const enum node_method *list, size_t n)
+static bool is_listed_method(enum node_method method, const enum node_method *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (list[i] == method)
             return true;
     return false;
 }
-#define IS_AMONG(method, ...)                               \
-    is_among((method), (enum node_method[]){ __VA_ARGS__ }, \
-             sizeof((enum node_method[]){ __VA_ARGS__ }) / sizeof(enum node_method))
+#define IS_AMONG(method, ...)                                       \
+    is_listed_method((method), (enum node_method[]){ __VA_ARGS__ }, \
+                     sizeof((enum node_method[]){ __VA_ARGS__ }) / sizeof(enum node_method))
 
 static bool is_comparison(enum node_method method)
 {
     return method >= NODE_METHOD_EQ && method <= NODE_METHOD_GE;
 }
 
-/* promote2: a float makes the other a float. */
+/* Returns whether promote2 applies: one float operand makes the other a float. */
 static bool promotes(enum node_method method)
 {
     return is_comparison(method) ||
@@ -332,8 +331,8 @@ static bool promotes(enum node_method method)
                     NODE_METHOD_MIN, NODE_METHOD_MAX);
 }
 
-static enum number_type result_type(enum node_method method, const enum number_type *types,
-                                    uint32_t n)
+static enum number_type method_result_type(enum node_method method, const enum number_type *types,
+                                           uint32_t n)
 {
     if (is_comparison(method) ||
         IS_AMONG(method, NODE_METHOD_AND, NODE_METHOD_OR, NODE_METHOD_NOT, NODE_METHOD_IS_INTEGER))
@@ -358,28 +357,28 @@ static sym_id typed_binary(struct shape_env *env, enum node_method method, sym_i
     if (IS_AMONG(method, NODE_METHOD_ADD, NODE_METHOD_SUB, NODE_METHOD_MUL)) {
         for (unsigned i = 0; i < 2; i++)
             if (types[i] == NUMBER_BOOL) {
-                *(i ? &b : &a) = to_int(env, i ? b : a);
+                *(i ? &b : &a) = int_of_condition(env, i ? b : a);
                 types[i] = NUMBER_INT;
             }
         if (a == SYM_NONE || b == SYM_NONE)
             return SYM_NONE;
     }
     if (promotes(method) && any_float) {
-        a = to_float(env, a, types[0]);
-        b = to_float(env, b, types[1]);
+        a = float_of_node(env, a, types[0]);
+        b = float_of_node(env, b, types[1]);
         if (a == SYM_NONE || b == SYM_NONE)
             return SYM_NONE;
     }
-    return binary(env, method, a, b);
+    return build_binary(env, method, a, b);
 }
 
-/* Python's /, // and ** choose by the operands' types. */
+/* Python's /, // and **, which choose the operation by the operands' types. */
 static sym_id chosen_binary(struct shape_env *env, enum node_method method, sym_id a, sym_id b,
                             enum number_type *types, enum number_type *type)
 {
     bool any_float = types[0] == NUMBER_FLOAT || types[1] == NUMBER_FLOAT;
     if (method == NODE_METHOD_POW) {
-        sym_id result = power(env, a, b, types);
+        sym_id result = build_power(env, a, b, types);
         *type = types[0] == NUMBER_FLOAT || types[1] == NUMBER_FLOAT ? NUMBER_FLOAT : NUMBER_INT;
         return result;
     }
@@ -394,7 +393,7 @@ static sym_id chosen_binary(struct shape_env *env, enum node_method method, sym_
     sym_id ratio = typed_binary(env, NODE_METHOD_FLOAT_TRUEDIV, a, b, types);
     if (ratio == SYM_NONE)
         return SYM_NONE;
-    return to_float(env, unary(env, NODE_METHOD_FLOOR, ratio, NUMBER_FLOAT), NUMBER_INT);
+    return float_of_node(env, build_unary(env, NODE_METHOD_FLOOR, ratio, NUMBER_FLOAT), NUMBER_INT);
 }
 
 static sym_id round_number(struct shape_env *env, sym_id a, sym_id digits, enum number_type *type)
@@ -421,26 +420,26 @@ sym_id node_method(struct shape_env *env, enum node_method method, const sym_id 
         if (a[i] == SYM_NONE && !(method == NODE_METHOD_ROUND && i == 1))
             return env_ok(env), SYM_NONE;
     }
-    enum number_type result = result_type(method, t, n);
+    enum number_type result = method_result_type(method, t, n);
     sym_id e;
     if (method == NODE_METHOD_ROUND)
         e = round_number(env, a[0], a[1], &result);
     else if (method == NODE_METHOD_ITE) {
-        e = if_then_else(env->pool, a[0], a[1], a[2]);
+        e = build_conditional(env->pool, a[0], a[1], a[2]);
         result = t[1];
     } else if (IS_AMONG(method, NODE_METHOD_POW, NODE_METHOD_TRUEDIV, NODE_METHOD_FLOORDIV))
         e = chosen_binary(env, method, a[0], a[1], t, &result);
     else if (n == 2)
         e = typed_binary(env, method, a[0], a[1], t);
     else
-        e = unary(env, method, a[0], t[0]);
+        e = build_unary(env, method, a[0], t[0]);
     if (type)
         *type = result;
     return env_ok(env) ? e : SYM_NONE;
 }
 
-/* Methods whose result of two integers takes more than the operation itself. */
-static bool is_plain(enum node_method method)
+/* Returns whether the method's result for two integers is the operation itself. */
+static bool is_simple_binary(enum node_method method)
 {
     return !IS_AMONG(method, NODE_METHOD_POW, NODE_METHOD_TRUEDIV, NODE_METHOD_FLOORDIV) &&
            methods[method].arity == 2 && method != NODE_METHOD_ROUND;
@@ -454,14 +453,14 @@ sym_id node_int(struct shape_env *env, enum node_method method, sym_id a, sym_id
     if (a == SYM_NONE || b == SYM_NONE || (unsigned)method >= NODE_METHODS)
         return env_ok(env), SYM_NONE;
     if (sym_to_i64(env->pool, a, &x) && sym_to_i64(env->pool, b, &y) &&
-        fold(env->pool, method, x, y, &result))
+        fold_integers(env->pool, method, x, y, &result))
         return result;
     if (method == NODE_METHOD_FLOORDIV)
         method = NODE_METHOD_INT_FLOORDIV;
-    if (!is_plain(method))
+    if (!is_simple_binary(method))
         return node_method(env, method, (const sym_id[]){ a, b }, ints, 2, NULL);
     a = env_replace(env, a);
     b = env_replace(env, b);
-    result = a == SYM_NONE || b == SYM_NONE ? SYM_NONE : binary(env, method, a, b);
+    result = a == SYM_NONE || b == SYM_NONE ? SYM_NONE : build_binary(env, method, a, b);
     return result != SYM_NONE ? result : (env_ok(env), SYM_NONE);
 }

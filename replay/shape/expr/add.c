@@ -4,7 +4,7 @@
 
 #include "replay/shape/expr/sym_pool.h"
 
-struct term {
+struct sum_term {
     sym_id rest, coefficient;
 };
 
@@ -13,16 +13,16 @@ enum { FEW_TERMS = 32 };
 struct sum {
     struct sym_pool *pool;
     sym_id constant;
-    struct term *v; /* few, or allocated */
+    struct sum_term *v; /* few, or allocated */
     size_t n, capacity;
-    struct term few[FEW_TERMS];
+    struct sum_term few[FEW_TERMS];
 };
 
-static bool push_term(struct sum *sum, struct term term)
+static bool push_term(struct sum *sum, struct sum_term term)
 {
     if (sum->n == sum->capacity) {
         size_t capacity = 2 * sum->capacity;
-        struct term *v = malloc(capacity * sizeof *v);
+        struct sum_term *v = malloc(capacity * sizeof *v);
         if (!v)
             return pool_nomem(sum->pool), false;
         memcpy(v, sum->v, sum->n * sizeof *v);
@@ -90,7 +90,7 @@ static bool sum_put(struct sum *sum, sym_id e)
                 return false;
         return true;
     }
-    struct term term;
+    struct sum_term term;
     term.coefficient = split_coefficient(pool, e, &term.rest);
     if (term.coefficient == SYM_NONE)
         return false;
@@ -101,15 +101,16 @@ static bool sum_put(struct sum *sum, sym_id e)
 
 static int compare_rest(const void *a, const void *b)
 {
-    sym_id x = ((const struct term *)a)->rest, y = ((const struct term *)b)->rest;
+    sym_id x = ((const struct sum_term *)a)->rest, y = ((const struct sum_term *)b)->rest;
     return (x > y) - (x < y);
 }
 
-/* Like terms lie side by side once sorted by id, equal expressions having equal ids. */
+/* Adds up like terms. They are adjacent once sorted by id, because equal expressions have equal
+ * ids. */
 static bool sum_collect(struct sum *sum)
 {
     size_t n = 0;
-    struct term *v = sum->v;
+    struct sum_term *v = sum->v;
     if (sum->n > 1)
         qsort(v, sum->n, sizeof *v, compare_rest);
     for (size_t i = 0; i < sum->n; i++) {
@@ -125,7 +126,7 @@ static bool sum_collect(struct sum *sum)
     return true;
 }
 
-static sym_id term_product(struct sym_pool *pool, struct term term)
+static sym_id term_product(struct sym_pool *pool, struct sum_term term)
 {
     if (term.coefficient == SYM_ID_ONE)
         return term.rest;
@@ -142,8 +143,8 @@ static sym_id term_product(struct sym_pool *pool, struct term term)
     return product;
 }
 
-/* oo swallows every real term. */
-static bool swallowed(const struct sym_pool *pool, sym_id constant, sym_id term)
+/* True when an infinite constant absorbs the term: oo + x is oo for every finite real x. */
+static bool is_absorbed(const struct sym_pool *pool, sym_id constant, sym_id term)
 {
     uint32_t f = facts_at(pool, term);
     if (constant != SYM_ID_OO && constant != SYM_ID_MINUS_OO)
@@ -159,11 +160,11 @@ static sym_id sum_build(struct sum *sum)
     list_init(&out, pool);
     bool ok = true;
     for (size_t i = 0; ok && i < sum->n; i++) {
-        struct term term = sum->v[i];
+        struct sum_term term = sum->v[i];
         if (number_sign(pool, term.coefficient) == 0 && term.coefficient != SYM_ID_NAN)
             continue;
         sym_id product = term_product(pool, term);
-        if (product != SYM_NONE && swallowed(pool, sum->constant, product))
+        if (product != SYM_NONE && is_absorbed(pool, sum->constant, product))
             continue;
         ok = list_push(&out, product);
     }

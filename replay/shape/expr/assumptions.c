@@ -1,16 +1,17 @@
-/* What is known of an expression's value from what is known of its arguments.
+/* Derives what holds for an expression's value from what holds for its arguments.
  *
- * This answers what sympy's assumption handlers answer (Add, Mul and Pow._eval_is_*, and the class
- * attributes of torch.utils._sympy.functions), not what could be proved: PyTorch adds a guard where
- * sympy does not know. Since signs are kept as the set of the possible ones, deductions such as
- * "nonnegative and not zero is positive" come out by themselves. */
+ * The results are those of sympy's assumption handlers (Add, Mul and Pow._eval_is_*, and the class
+ * attributes of torch.utils._sympy.functions), not all that could be proved: PyTorch adds a guard
+ * where sympy has no answer. Since signs are stored as the set of the possible ones, deductions
+ * such as "nonnegative and not zero is positive" need no code of their own. */
 #include "replay/shape/expr/sym_pool.h"
 
 enum { NOTHING = FACT_SIGNS | FACT_PARITY };
 
-/* sympy's _fuzzy_group over a yes and a no fact: all yes; one no and the rest yes. */
-static uint32_t group(const struct sym_pool *pool, const sym_id *args, uint32_t n, uint32_t yes,
-                      uint32_t no)
+/* sympy's _fuzzy_group over two facts that exclude each other: returns `yes` when all arguments
+ * have it, `no` when one argument has `no` and the rest have `yes`. */
+static uint32_t fuzzy_group(const struct sym_pool *pool, const sym_id *args, uint32_t n,
+                            uint32_t yes, uint32_t no)
 {
     uint32_t noes = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -33,28 +34,28 @@ static bool all_have(const struct sym_pool *pool, const sym_id *args, uint32_t n
 
 /* --- Sums --- */
 
-/* _monotonic_sign of sympy/core/exprtools.py: the value nearest to zero that a term of known sign
- * can take, or a bare sign. */
-struct bound {
+/* The result of _monotonic_sign of sympy/core/exprtools.py: the value nearest to zero that a term
+ * of known sign can take, or only a sign. */
+struct term_bound {
     bool known;
     bool tiny; /* as near to zero as can be, on the side of `sign` */
     sym_id value;
 };
 
-static struct bound bound_value(int64_t value)
+static struct term_bound bound_value(int64_t value)
 {
     sym_id ids[] = { SYM_ID_MINUS_ONE, SYM_ID_ZERO, SYM_ID_ONE, SYM_ID_TWO };
-    return (struct bound){ .known = true, .value = ids[value + 1] };
+    return (struct term_bound){ .known = true, .value = ids[value + 1] };
 }
 
-/* e - 1 is positive. */
+/* Returns whether e - 1 is positive. */
 static bool model_one(struct sym_pool *pool, sym_id e)
 {
     sym_id below = sym_add(pool, e, SYM_ID_MINUS_ONE);
     return below != SYM_NONE && known_positive(facts_at(pool, below));
 }
 
-/* A product of whole numbers of which two are above 1, or such a power. */
+/* Returns whether e is a product of whole numbers of which two are above 1, or such a power. */
 static bool is_composite(struct sym_pool *pool, sym_id e)
 {
     if (kind_at(pool, e) == SYM_POW)
@@ -72,35 +73,36 @@ static bool is_composite(struct sym_pool *pool, sym_id e)
     return above > 1;
 }
 
-static struct bound bound_of(struct sym_pool *pool, sym_id e)
+static struct term_bound term_bound(struct sym_pool *pool, sym_id e)
 {
     uint32_t f = facts_at(pool, e);
     if (!(f & FACT_REAL))
-        return (struct bound){ 0 };
+        return (struct term_bound){ 0 };
     if (known_positive(f) && is_composite(pool, e))
-        return (struct bound){ .known = true, .value = sym_integer(pool, known_odd(f) ? 9 : 4) };
+        return (struct term_bound){ .known = true,
+                                    .value = sym_integer(pool, known_odd(f) ? 9 : 4) };
     if (known_positive(f))
         return known_even(f) ? bound_value(2)
                : (f & FACT_INTEGER)
                    ? bound_value(1)
-                   : (struct bound){ .known = true, .tiny = true, .value = SYM_ID_ZERO };
+                   : (struct term_bound){ .known = true, .tiny = true, .value = SYM_ID_ZERO };
     if (known_negative(f)) {
-        struct bound minus_two = { .known = true, .value = sym_integer(pool, -2) };
+        struct term_bound minus_two = { .known = true, .value = sym_integer(pool, -2) };
         return known_even(f) ? minus_two
                : (f & FACT_INTEGER)
                    ? bound_value(-1)
-                   : (struct bound){ .known = true, .tiny = true, .value = SYM_ID_ZERO };
+                   : (struct term_bound){ .known = true, .tiny = true, .value = SYM_ID_ZERO };
     }
     if (known_nonnegative(f) || known_nonpositive(f))
         return bound_value(0);
-    return (struct bound){ 0 };
+    return (struct term_bound){ 0 };
 }
 
-/* The facts of term + constant, as far as term's bound tells. */
+/* Returns the facts of term + constant that follow from term's bound. */
 static uint32_t shift_facts(struct sym_pool *pool, sym_id term, sym_id constant)
 {
     uint32_t f = facts_at(pool, term);
-    struct bound bound = bound_of(pool, term);
+    struct term_bound bound = term_bound(pool, term);
     if (!bound.known)
         return FACT_SIGNS;
     sym_id shifted = number_add(pool, bound.value, constant);
@@ -118,7 +120,8 @@ static uint32_t shift_facts(struct sym_pool *pool, sym_id term, sym_id constant)
     return FACT_SIGNS;
 }
 
-/* e is a polynomial in one nonnegative symbol with coefficients of one sign: it rises with it. */
+/* Returns whether e is a polynomial in one nonnegative symbol whose coefficients have one sign, so
+ * that it increases with the symbol. */
 static bool rises(const struct sym_pool *pool, sym_id e, sym_id *symbol)
 {
     enum sym_kind kind = kind_at(pool, e);
@@ -139,7 +142,8 @@ static bool rises(const struct sym_pool *pool, sym_id e, sym_id *symbol)
     return all;
 }
 
-/* 1 where every term rises, -1 where every term falls, 0 otherwise. */
+/* Returns 1 when every term increases with the symbol, -1 when every term decreases, 0 otherwise.
+ */
 static int direction(struct sym_pool *pool, const sym_id *args, uint32_t n, sym_id *symbol)
 {
     bool rising = true, falling = true;
@@ -157,7 +161,8 @@ static int direction(struct sym_pool *pool, const sym_id *args, uint32_t n, sym_
 
 enum { MAX_DEGREE = 16 };
 
-/* The derivative of a polynomial in one symbol; SYM_NONE where e is nothing of the kind. */
+/* Returns the derivative of a polynomial in one symbol, or SYM_NONE when e is no such polynomial.
+ */
 static sym_id derivative(struct sym_pool *pool, sym_id e, sym_id *symbol, unsigned depth)
 {
     enum { MAX_NESTED = 8 };
@@ -193,7 +198,7 @@ static sym_id derivative(struct sym_pool *pool, sym_id e, sym_id *symbol, unsign
     return n <= MAX_DEGREE ? sum : SYM_NONE;
 }
 
-/* As direction(), of a polynomial with coefficients of both signs: its derivative tells. */
+/* As direction(), for a polynomial with coefficients of both signs: uses the derivative's sign. */
 static int slope(struct sym_pool *pool, const sym_id *args, uint32_t n, sym_id *symbol)
 {
     *symbol = SYM_NONE;
@@ -209,8 +214,8 @@ static int slope(struct sym_pool *pool, const sym_id *args, uint32_t n, sym_id *
     return known_positive(facts_at(pool, sum)) ? 1 : known_negative(facts_at(pool, sum)) ? -1 : 0;
 }
 
-/* constant + terms of one nonnegative symbol, all rising or all falling with it: the sign is that
- * of the value at the symbol's smallest value. */
+/* Returns the signs of constant + terms of one nonnegative symbol that all increase or all decrease
+ * with it. They follow from the value at the symbol's smallest value. */
 static uint32_t monotonic_facts(struct sym_pool *pool, const sym_id *args, uint32_t n)
 {
     sym_id symbol = SYM_NONE;
@@ -219,7 +224,7 @@ static uint32_t monotonic_facts(struct sym_pool *pool, const sym_id *args, uint3
         way = slope(pool, args, n, &symbol);
     if (way == 0)
         return FACT_SIGNS;
-    struct bound least = bound_of(pool, symbol);
+    struct term_bound least = term_bound(pool, symbol);
     sym_id at_least = SYM_ID_ZERO;
     struct sym_pair pair = { symbol, least.value };
     for (uint32_t i = 0; i < n && at_least != SYM_NONE; i++)
@@ -234,7 +239,7 @@ static uint32_t monotonic_facts(struct sym_pool *pool, const sym_id *args, uint3
     return FACT_SIGNS;
 }
 
-/* Terms of one sign make a sum of that sign. */
+/* Returns the signs of a sum whose terms have one sign. */
 static uint32_t term_signs(const struct sym_pool *pool, const sym_id *args, uint32_t n)
 {
     uint32_t any = 0;
@@ -262,7 +267,7 @@ static uint32_t add_signs(struct sym_pool *pool, const sym_id *args, uint32_t n)
     return signs & monotonic ? signs & monotonic : signs;
 }
 
-/* Add._eval_is_odd: the first term that is not even must be odd, the rest decide. */
+/* Add._eval_is_odd: the first term that is not even must be odd, and the other terms decide. */
 static uint32_t add_parity(const struct sym_pool *pool, const sym_id *args, uint32_t n)
 {
     bool odd = false;
@@ -278,27 +283,27 @@ static uint32_t add_parity(const struct sym_pool *pool, const sym_id *args, uint
 
 static uint32_t add_facts(struct sym_pool *pool, const sym_id *args, uint32_t n)
 {
-    uint32_t f = group(pool, args, n, FACT_INTEGER, FACT_NOT_INTEGER) |
-                 group(pool, args, n, FACT_RATIONAL, FACT_NOT_RATIONAL) |
-                 group(pool, args, n, FACT_FINITE, FACT_INFINITE) |
-                 group(pool, args, n, FACT_REAL, 0);
+    uint32_t f = fuzzy_group(pool, args, n, FACT_INTEGER, FACT_NOT_INTEGER) |
+                 fuzzy_group(pool, args, n, FACT_RATIONAL, FACT_NOT_RATIONAL) |
+                 fuzzy_group(pool, args, n, FACT_FINITE, FACT_INFINITE) |
+                 fuzzy_group(pool, args, n, FACT_REAL, 0);
     f |= f & FACT_REAL ? add_signs(pool, args, n) : FACT_SIGNS;
     return f | (f & FACT_INTEGER ? add_parity(pool, args, n) : FACT_PARITY);
 }
 
 /* --- Products --- */
 
-/* Mul._eval_is_integer, with numerators and denominators gathered on the way. */
-struct fraction {
+/* What Mul._eval_is_integer collects of a product's numerators and denominators. */
+struct mul_fraction {
     bool unknown, give_up;
     bool all_odd_above, all_even_above, any_even_above, any_above;
-    int64_t even_powers_above; /* exponents of even numerators, added up */
+    int64_t even_powers_above; /* the sum of the exponents of even numerators */
     bool any_below, any_even_below, all_odd_below, all_above_one_below;
     uint32_t n_below;
     sym_id below;
 };
 
-static void put_above(struct fraction *in, uint32_t f)
+static void add_numerator(struct mul_fraction *in, uint32_t f)
 {
     in->any_above = true;
     in->all_odd_above &= known_odd(f);
@@ -307,7 +312,7 @@ static void put_above(struct fraction *in, uint32_t f)
     in->even_powers_above += known_even(f);
 }
 
-static void put_below(const struct sym_pool *pool, struct fraction *in, sym_id e)
+static void add_denominator(const struct sym_pool *pool, struct mul_fraction *in, sym_id e)
 {
     uint32_t f = facts_at(pool, e);
     in->n_below++;
@@ -318,21 +323,21 @@ static void put_below(const struct sym_pool *pool, struct fraction *in, sym_id e
     in->all_above_one_below &= is_integer(pool, e) && number_sign(pool, e) > 0;
 }
 
-static void put_factor(struct sym_pool *pool, struct fraction *in, sym_id e)
+static void add_factor(struct sym_pool *pool, struct mul_fraction *in, sym_id e)
 {
     uint32_t f = facts_at(pool, e);
     if (f & FACT_INTEGER) {
         if (e != SYM_ID_ONE && e != SYM_ID_MINUS_ONE)
-            put_above(in, f);
+            add_numerator(in, f);
     } else if (kind_at(pool, e) == SYM_RATIONAL) {
         sym_id p = arg_at(pool, e, 0);
         if (p != SYM_ID_ONE && p != SYM_ID_MINUS_ONE)
-            put_above(in, facts_at(pool, p));
-        put_below(pool, in, arg_at(pool, e, 1));
+            add_numerator(in, facts_at(pool, p));
+        add_denominator(pool, in, arg_at(pool, e, 1));
     } else if (kind_at(pool, e) == SYM_POW && known_negative(facts_at(pool, arg_at(pool, e, 1)))) {
         in->unknown |= !(facts_at(pool, arg_at(pool, e, 0)) & FACT_INTEGER) ||
                        !(facts_at(pool, arg_at(pool, e, 1)) & FACT_INTEGER);
-        put_below(pool, in, arg_at(pool, e, 0));
+        add_denominator(pool, in, arg_at(pool, e, 0));
     } else {
         in->give_up = true;
     }
@@ -340,12 +345,12 @@ static void put_factor(struct sym_pool *pool, struct fraction *in, sym_id e)
 
 static uint32_t mul_integer(struct sym_pool *pool, const sym_id *args, uint32_t n)
 {
-    struct fraction in = { .all_odd_above = true,
-                           .all_even_above = true,
-                           .all_odd_below = true,
-                           .all_above_one_below = true };
+    struct mul_fraction in = { .all_odd_above = true,
+                               .all_even_above = true,
+                               .all_odd_below = true,
+                               .all_above_one_below = true };
     for (uint32_t i = 0; i < n && !in.give_up; i++)
-        put_factor(pool, &in, args[i]);
+        add_factor(pool, &in, args[i]);
     if (in.give_up)
         return 0;
     if (!in.any_below && !in.unknown)
@@ -360,7 +365,7 @@ static uint32_t mul_integer(struct sym_pool *pool, const sym_id *args, uint32_t 
         return FACT_INTEGER;
     if (in.all_even_above && in.all_odd_below && in.all_above_one_below)
         return FACT_NOT_INTEGER;
-    /* sympy looks at the powers of 2 alone: it holds even/6 to be whole (its issue 28442) */
+    /* sympy counts powers of 2 only, so it takes even/6 to be whole (its issue 28442) */
     int64_t below;
     if (in.n_below == 1 && sym_to_i64(pool, in.below, &below) && below > 0 && below % 2 == 0 &&
         in.even_powers_above >= __builtin_ctzll((unsigned long long)below))
@@ -368,7 +373,7 @@ static uint32_t mul_integer(struct sym_pool *pool, const sym_id *args, uint32_t 
     return 0;
 }
 
-/* The signs that a product of two can have. */
+/* Returns the signs that a product of two factors can have. */
 static uint32_t sign_product(uint32_t a, uint32_t b)
 {
     uint32_t signs = (a | b) & FACT_ZERO;
@@ -379,7 +384,7 @@ static uint32_t sign_product(uint32_t a, uint32_t b)
     return signs;
 }
 
-/* Whether a + b is known to be odd, without making the sum when it can be told apart. */
+/* Returns whether a + b is known to be odd. It makes the sum only where one of them is a sum. */
 static bool sum_is_odd(struct sym_pool *pool, sym_id a, sym_id b)
 {
     if (kind_at(pool, a) != SYM_ADD && kind_at(pool, b) != SYM_ADD)
@@ -388,7 +393,7 @@ static bool sum_is_odd(struct sym_pool *pool, sym_id a, sym_id b)
     return sum != SYM_NONE && known_odd(facts_at(pool, sum));
 }
 
-/* Mul._eval_is_odd; s0*(s0 + 1) is even. */
+/* Mul._eval_is_odd. For example, s0*(s0 + 1) is even. */
 static uint32_t mul_parity(struct sym_pool *pool, const sym_id *args, uint32_t n)
 {
     enum { IS_ODD, UNKNOWN, IS_EVEN } result = IS_ODD;
@@ -469,7 +474,7 @@ static uint32_t pow_facts(const struct sym_pool *pool, const sym_id *args)
 
 /* --- Functions --- */
 
-/* Max and Min: torch's _torf over every question, with fuzzy_or / fuzzy_and for the signs. */
+/* Max and Min: torch's _torf for every assumption, with fuzzy_or and fuzzy_and for the signs. */
 static uint32_t min_max_facts(const struct sym_pool *pool, enum sym_kind kind, const sym_id *args,
                               uint32_t n)
 {
@@ -498,7 +503,7 @@ static uint32_t min_max_facts(const struct sym_pool *pool, enum sym_kind kind, c
         signs = FACT_NEGATIVE;
     else if (kind == SYM_MIN && !(all & FACT_POSITIVE))
         signs &= ~(uint32_t)FACT_POSITIVE;
-    if (signs != any) /* a known sign is one of a real number */
+    if (signs != any) /* only a real number has a known sign */
         f |= FACT_REAL | FACT_FINITE;
     return f | signs | parity;
 }
@@ -511,7 +516,7 @@ static uint32_t call_signs(const struct sym_pool *pool, enum sym_kind kind, cons
         uint32_t b = facts_at(pool, args[1]);
         nonnegative = (a & b & FACT_INTEGER) && known_nonnegative(a) && known_nonnegative(b);
     } else if (kind == SYM_MODULAR_INDEXING) {
-        /* fuzzy_eq of the two: one negative alone makes it negative */
+        /* fuzzy_eq of the two: the result is negative when exactly one is */
         uint32_t b = facts_at(pool, args[1]);
         nonnegative = (known_nonnegative(a) && known_nonnegative(b)) ||
                       (known_negative(a) && known_negative(b));
@@ -527,7 +532,7 @@ static uint32_t call_signs(const struct sym_pool *pool, enum sym_kind kind, cons
     return nonnegative ? FACT_ZERO | FACT_POSITIVE : FACT_SIGNS;
 }
 
-/* Where's arms; Piecewise's expressions. */
+/* Returns the facts of Where's and Piecewise's branches. */
 static uint32_t choice_facts(const struct sym_pool *pool, enum sym_kind kind, const sym_id *args,
                              uint32_t n)
 {
@@ -540,7 +545,7 @@ static uint32_t choice_facts(const struct sym_pool *pool, enum sym_kind kind, co
         parity |= f & FACT_PARITY;
     }
     all &= FACT_INTEGER | FACT_RATIONAL | FACT_REAL | FACT_FINITE;
-    if (kind == SYM_WHERE) { /* asks its arms only whether they are whole and not negative */
+    if (kind == SYM_WHERE) { /* sympy asks only whether its branches are integers and nonnegative */
         all = all & FACT_INTEGER ? all : 0;
         parity = FACT_PARITY;
         signs = signs & FACT_NEGATIVE ? FACT_SIGNS : signs;

@@ -11,7 +11,8 @@ static sym_id divide_infinite(struct sym_pool *pool, sym_id a, sym_id b)
     return number_of_double(pool, floor(r));
 }
 
-/* Every rational within has denominator 1 (a guard against wrong answers of is_integer). */
+/* Returns whether every rational in e has denominator 1; this prevents wrong answers of
+ * is_integer. */
 static bool only_whole_rationals(struct sym_pool *pool, sym_id e)
 {
     if (kind_at(pool, e) == SYM_RATIONAL)
@@ -32,8 +33,9 @@ static bool divides_evenly(struct sym_pool *pool, sym_id quotient)
            (pool_walk(pool) && only_whole_rationals(pool, quotient));
 }
 
-/* (x + y)//b is x/b + y//b when x/b is whole: *result, or SYM_NONE when no term is. */
-static bool take_whole_terms(struct sym_pool *pool, sym_id a, sym_id b, sym_id *result)
+/* (x + y)//b is x/b + y//b when x/b is whole: sets *result to that, or to SYM_NONE when no term is
+ * divisible. */
+static bool split_whole_terms(struct sym_pool *pool, sym_id a, sym_id b, sym_id *result)
 {
     struct list whole, rest;
     list_init(&whole, pool);
@@ -56,7 +58,7 @@ static bool take_whole_terms(struct sym_pool *pool, sym_id a, sym_id b, sym_id *
     return ok;
 }
 
-/* a//b with what both are multiples of taken out. */
+/* Returns a//b after dividing both by their common divisor. */
 static sym_id cancel(struct sym_pool *pool, sym_id a, sym_id b, sym_id gcd)
 {
     sym_id left = divide_simplify(pool, divide_exactly(pool, a, gcd));
@@ -101,7 +103,7 @@ sym_id build_floordiv(struct sym_pool *pool, enum sym_kind kind, const sym_id *a
     if (done)
         return result;
     if (is_integer(pool, b)) {
-        if (!take_whole_terms(pool, a, b, &taken))
+        if (!split_whole_terms(pool, a, b, &taken))
             return SYM_NONE;
         if (taken != SYM_NONE)
             return taken;
@@ -157,7 +159,7 @@ sym_id build_mod(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, 
     return pool_node2(pool, kind, p, q);
 }
 
-/* Terms that b*c divides add nothing to (a//b) % c, as long as no other term is negative. */
+/* In (a//b) % c, terms of a that b*c divides add nothing as long as no other term is negative. */
 static sym_id drop_multiples(struct sym_pool *pool, const sym_id *args, bool *dropped)
 {
     struct list kept;

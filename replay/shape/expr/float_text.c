@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digits without a point, and the power of ten of the first. */
+/* A float's decimal digits without the point, and the power of ten of the first digit. */
 struct digits {
     char text[24];
     int n;
@@ -13,7 +13,7 @@ struct digits {
     bool negative;
 };
 
-static struct digits take_apart(double value, int n)
+static struct digits split_digits(double value, int n)
 {
     struct digits d = { .n = n, .negative = value < 0 };
     char text[48];
@@ -60,7 +60,7 @@ void float_text(double value, enum float_digits digits, bool strip, struct buf *
         buf_puts(out, "0.0");
         return;
     }
-    struct digits d = take_apart(value, (int)digits);
+    struct digits d = split_digits(value, (int)digits);
     int least = -((int)digits / 3) < -5 ? -((int)digits / 3) : -5;
     if (d.negative)
         buf_putc(out, '-');
@@ -76,7 +76,7 @@ void float_text_of_range(double value, struct buf *out)
         buf_puts(out, "0.0");
         return;
     }
-    struct digits d = take_apart(value, FLOAT_STR);
+    struct digits d = split_digits(value, FLOAT_STR);
     if (d.negative)
         buf_putc(out, '-');
     if (d.exponent >= -6 && d.exponent < FLOAT_STR)
@@ -98,7 +98,7 @@ void float_repr(double value, struct buf *out)
     for (int n = 1; n <= 17; n++) {
         char text[48];
         snprintf(text, sizeof text, "%.*e", n - 1, value);
-        d = take_apart(value, n);
+        d = split_digits(value, n);
         if (strtod(text, NULL) == value)
             break;
     }

@@ -1,5 +1,5 @@
-/* The functions that only fold constants: torch/utils/_sympy/functions.py. Floats are folded as
- * Python folds them, through a double, and lose what a double loses. */
+/* The functions that only fold constants: torch/utils/_sympy/functions.py. Floats are folded in
+ * double precision, as in Python. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,12 +97,12 @@ sym_id build_round_decimal(struct sym_pool *pool, enum sym_kind kind, const sym_
         return sym_float(pool, digits < -308 ? 0
                                              : nearbyint(x / pow(10, (double)-digits)) *
                                                    pow(10, (double)-digits));
-    char text[700]; /* correctly rounded, as Python's round() */
+    char text[700]; /* printf() rounds correctly, as Python's round() does */
     snprintf(text, sizeof text, "%.*f", (int)digits, x);
     return sym_float(pool, strtod(text, NULL));
 }
 
-/* safe_pow: what exceeds sys.maxsize is int_oo. */
+/* safe_pow: returns int_oo for a result above sys.maxsize. */
 static sym_id safe_pow(struct sym_pool *pool, sym_id base, sym_id exponent)
 {
     int64_t e;
@@ -205,7 +205,7 @@ sym_id build_opaque(struct sym_pool *pool, enum sym_kind kind, const sym_id *arg
     return sym_float(pool, y);
 }
 
-/* Factors whose absolute value is known leave the bars. */
+/* Moves the factors whose absolute value is known out of Abs(). */
 static sym_id abs_of_product(struct sym_pool *pool, sym_id e)
 {
     struct list known, unknown;
@@ -265,8 +265,8 @@ sym_id build_pair(struct sym_pool *pool, enum sym_kind kind, const sym_id *args,
     return pool_node2(pool, kind, args[0], args[1]);
 }
 
-/* Piecewise writes its relations with the symbol alone on the left where it can
- * (_canonical_coeff): 8 - s2 < 0 is s2 > 8. */
+/* Piecewise rewrites its relations so that the symbol stands alone on the left where that is
+ * possible (_canonical_coeff): 8 - s2 < 0 becomes s2 > 8. */
 static sym_id symbol_first(struct sym_pool *pool, sym_id e)
 {
     sym_id relation = relation_canonical(pool, e), rest, alone;
@@ -285,7 +285,7 @@ static sym_id symbol_first(struct sym_pool *pool, sym_id e)
     return sym_binary(pool, kind, alone, sym_div(pool, sym_sub(pool, right, constant), factor));
 }
 
-/* Every relation within, from the leaves up. */
+/* Makes every relation in e canonical, from the leaves up. */
 static sym_id canonical_condition(struct sym_pool *pool, sym_id e)
 {
     if (!has_args(kind_at(pool, e)) || is_heavy(pool, e))
@@ -304,7 +304,7 @@ static sym_id canonical_condition(struct sym_pool *pool, sym_id e)
                                                                       : result;
 }
 
-/* sympy's Piecewise: false arms go, a true one is the last, equal neighbours merge. */
+/* As sympy's Piecewise: drops false branches, ends at a true one, and merges equal neighbours. */
 sym_id build_piecewise(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n)
 {
     struct list arms;
@@ -340,8 +340,8 @@ sym_id build_piecewise(struct sym_pool *pool, enum sym_kind kind, const sym_id *
 
 enum { MAX_RANK = 64 };
 
-/* eval_is_non_overlapping_and_dense of symbolic_shapes.py on known numbers. A size that does not
- * matter is -1. */
+/* eval_is_non_overlapping_and_dense of symbolic_shapes.py for known numbers. A size that has no
+ * influence on the result is -1. */
 static bool is_dense(const int64_t *sizes, const int64_t *strides, uint32_t rank)
 {
     uint32_t by_stride[MAX_RANK];
@@ -383,7 +383,7 @@ sym_id build_non_overlapping(struct sym_pool *pool, enum sym_kind kind, const sy
     }
     for (uint32_t i = 0; i < rank; i++)
         if (!sym_to_i64(pool, args[i], &sizes[i])) {
-            sizes[i] = 42; /* as PyTorch puts for the one that does not matter */
+            sizes[i] = 42; /* PyTorch's stand-in for the size that has no influence */
             unknown += i != largest ? 2 : 1;
         }
     if (rank == 1 && (args[1] == SYM_ID_ONE || (is_number(pool, args[0]) &&

@@ -1,8 +1,8 @@
 /* Common divisors of sums of products.
  *
- * sympy.gcd is a polynomial gcd. Here it is the integer content, the common powers, and what is
- * left of one side where that divides the other; two sums that share a proper factor only are taken
- * to have none. */
+ * sympy.gcd computes a polynomial gcd. Here the gcd is the integer content, the common powers, and
+ * what remains of one side if that divides the other; two sums whose only common factor is a proper
+ * one are treated as coprime. */
 #include "replay/shape/expr/sym_pool.h"
 
 enum { WIDE_SUM = 20, MAX_DIVISION_STEPS = 200 };
@@ -27,8 +27,8 @@ static sym_id factor_at(const struct sym_pool *pool, sym_id e, uint32_t i)
     return kind_at(pool, e) == SYM_MUL ? arg_at(pool, e, i) : e;
 }
 
-/* The integer that divides every term; 1 beside fractions. */
-static sym_id content(struct sym_pool *pool, sym_id e)
+/* Returns the largest integer that divides every term; 1 where a coefficient is a fraction. */
+static sym_id integer_content(struct sym_pool *pool, sym_id e)
 {
     sym_id result = SYM_ID_ZERO;
     for (uint32_t i = 0; i < n_terms(pool, e) && result != SYM_NONE; i++) {
@@ -58,7 +58,7 @@ static bool in_every_term(const struct sym_pool *pool, sym_id e, sym_id factor)
 
 sym_id divide_simple_gcd(struct sym_pool *pool, sym_id a, sym_id b)
 {
-    sym_id content_a = content(pool, a), content_b = content(pool, b);
+    sym_id content_a = integer_content(pool, a), content_b = integer_content(pool, b);
     if (content_a == SYM_NONE || content_b == SYM_NONE)
         return SYM_NONE;
     sym_id gcd = number_gcd(pool, content_a, content_b);
@@ -73,7 +73,7 @@ sym_id divide_simple_gcd(struct sym_pool *pool, sym_id a, sym_id b)
 
 /* --- Common powers --- */
 
-/* The exponent of base in a term; 0 where it is no factor. */
+/* Returns the exponent of base in a term; 0 when base is no factor of it. */
 static int64_t exponent_in(struct sym_pool *pool, sym_id term, sym_id base)
 {
     for (uint32_t i = 0; i < n_factors(pool, term); i++) {
@@ -95,7 +95,7 @@ static int64_t least_exponent(struct sym_pool *pool, sym_id e, sym_id base)
     return least;
 }
 
-/* The product of the powers that divide every term of a and of b (b may be SYM_NONE). */
+/* Returns the product of the powers that divide every term of a and of b (b may be SYM_NONE). */
 static sym_id common_powers(struct sym_pool *pool, sym_id a, sym_id b)
 {
     sym_id first = term_at(pool, a, 0), result = SYM_ID_ONE;
@@ -126,7 +126,7 @@ static sym_id leading_term(struct sym_pool *pool, sym_id e)
     return first;
 }
 
-/* A product of whole numbers and natural powers. */
+/* Returns whether e is a product of whole numbers and natural powers. */
 static bool is_monomial(const struct sym_pool *pool, sym_id e)
 {
     for (uint32_t i = 0; i < n_factors(pool, e); i++) {
@@ -140,8 +140,10 @@ static bool is_monomial(const struct sym_pool *pool, sym_id e)
     return true;
 }
 
-/* dividend / divisor where that leaves nothing; false otherwise. */
-static bool divides(struct sym_pool *pool, sym_id dividend, sym_id divisor, sym_id *result)
+/* Returns whether the division dividend / divisor has no remainder, with the quotient in *result.
+ */
+static bool divides_polynomial(struct sym_pool *pool, sym_id dividend, sym_id divisor,
+                               sym_id *result)
 {
     sym_id lead = leading_term(pool, divisor);
     sym_id rest = sym_expand(pool, dividend);
@@ -169,11 +171,11 @@ sym_id divide_exactly(struct sym_pool *pool, sym_id a, sym_id b)
         if (quotient == SYM_NONE || kind_at(pool, b) != SYM_ADD ||
             !sym_has(pool, quotient, sym_pow(pool, b, SYM_ID_MINUS_ONE)))
             return quotient;
-        a = sym_expand(pool, a); /* 4*(x + y)*z by 4*x + 4*y: no factor is the divisor */
+        a = sym_expand(pool, a); /* for 4*(x + y)*z by 4*x + 4*y, where no factor is the divisor */
         if (a == SYM_NONE || kind_at(pool, a) != SYM_ADD)
             return a == SYM_NONE ? a : quotient;
     }
-    if (divides(pool, a, b, &quotient))
+    if (divides_polynomial(pool, a, b, &quotient))
         return quotient;
     return pool_failed(pool) ? SYM_NONE : sym_div(pool, a, b);
 }
@@ -183,12 +185,12 @@ static sym_id gcd_of_rest(struct sym_pool *pool, sym_id a, sym_id b)
     if (kind_at(pool, a) != SYM_ADD || kind_at(pool, b) != SYM_ADD)
         return SYM_ID_ONE;
     sym_id quotient;
-    if (divides(pool, a, b, &quotient))
+    if (divides_polynomial(pool, a, b, &quotient))
         return b;
-    return !pool_failed(pool) && divides(pool, b, a, &quotient) ? a : SYM_ID_ONE;
+    return !pool_failed(pool) && divides_polynomial(pool, b, a, &quotient) ? a : SYM_ID_ONE;
 }
 
-/* A gcd's leading coefficient is positive. */
+/* Changes the sign of e where that makes its leading coefficient positive, as a gcd's is. */
 static sym_id positive_lead(struct sym_pool *pool, sym_id e)
 {
     sym_id lead = e == SYM_NONE ? SYM_NONE : leading_term(pool, e);
@@ -209,7 +211,7 @@ static sym_id gcd_anew(struct sym_pool *pool, sym_id a, sym_id b)
     sym_id x = sym_expand(pool, a), y = sym_expand(pool, b);
     if (x == SYM_NONE || y == SYM_NONE)
         return SYM_NONE;
-    sym_id content_x = content(pool, x), content_y = content(pool, y);
+    sym_id content_x = integer_content(pool, x), content_y = integer_content(pool, y);
     sym_id powers_x = common_powers(pool, x, SYM_NONE), powers_y = common_powers(pool, y, SYM_NONE);
     sym_id powers = common_powers(pool, x, y);
     if (content_x == SYM_NONE || content_y == SYM_NONE || powers == SYM_NONE)
@@ -229,8 +231,8 @@ sym_id divide_gcd(struct sym_pool *pool, sym_id a, sym_id b)
     return known != SYM_NONE ? known : memo_put(pool, MEMO_GCD, a, b, gcd_anew(pool, a, b));
 }
 
-/* --- sympy.simplify, as far as quotients by a gcd need it: the shorter of the sum and the sum with
- * its common factor taken out --- */
+/* --- sympy.simplify, as far as quotients by a gcd need it: the shorter one of the sum and the sum
+ * with its common factor taken out --- */
 
 static uint32_t count_ops(const struct sym_pool *pool, sym_id e)
 {
@@ -254,14 +256,15 @@ static uint32_t count_ops(const struct sym_pool *pool, sym_id e)
     return kind == SYM_MUL || kind == SYM_POW ? ops : ops + 1;
 }
 
-/* Of a product: what the terms of a sum among its factors share is taken out of the sum. */
+/* Takes the common factor of the terms out of each sum that is a factor of the product. */
 static sym_id simplify_product(struct sym_pool *pool, sym_id e)
 {
     sym_id product = SYM_ID_ONE;
     for (uint32_t i = 0; i < sym_n_args(pool, e) && product != SYM_NONE; i++) {
         sym_id arg = arg_at(pool, e, i);
         if (kind_at(pool, arg) == SYM_ADD) {
-            sym_id factor = sym_mul(pool, content(pool, arg), common_powers(pool, arg, SYM_NONE));
+            sym_id factor =
+                sym_mul(pool, integer_content(pool, arg), common_powers(pool, arg, SYM_NONE));
             if (factor != SYM_ID_ONE && factor != SYM_NONE) {
                 arg = divide_exactly(pool, arg, factor);
                 product = sym_mul(pool, product, factor);
@@ -283,7 +286,7 @@ sym_id divide_simplify(struct sym_pool *pool, sym_id e)
     sym_id known = memo_find(pool, MEMO_SIMPLIFY, e, SYM_NONE);
     if (known != SYM_NONE)
         return known;
-    sym_id factor = sym_mul(pool, content(pool, e), common_powers(pool, e, SYM_NONE));
+    sym_id factor = sym_mul(pool, integer_content(pool, e), common_powers(pool, e, SYM_NONE));
     if (factor == SYM_NONE)
         return SYM_NONE;
     sym_id result = e;
@@ -292,7 +295,7 @@ sym_id divide_simplify(struct sym_pool *pool, sym_id e)
         sym_id product = sym_mul(pool, factor, rest);
         if (product == SYM_NONE)
             return SYM_NONE;
-        if (kind_at(pool, product) == SYM_ADD) /* a number was multiplied in again */
+        if (kind_at(pool, product) == SYM_ADD) /* sympy multiplied the number in again */
             product = pool_node2(pool, SYM_MUL, factor, rest);
         if (product != SYM_NONE && count_ops(pool, product) < count_ops(pool, e))
             result = product;

@@ -8,8 +8,8 @@ static bool put_flat(struct sym_pool *pool, enum sym_kind kind, sym_id e, struct
     return list_push_args(out, e);
 }
 
-/* Drops what repeats, relations by their canonical form; *clash when an argument and its negation
- * are both there. */
+/* Drops repeated arguments, comparing relations by their canonical form. Sets *clash when an
+ * argument and its negation are both present. */
 static bool drop_repeated(struct sym_pool *pool, struct list *args, bool *clash)
 {
     struct list forms;
@@ -36,8 +36,8 @@ static bool drop_repeated(struct sym_pool *pool, struct list *args, bool *clash)
     return ok;
 }
 
-/* x and ~x for what is no relation. */
-static bool complements(const struct sym_pool *pool, const struct list *args)
+/* Returns whether both x and ~x are arguments, for an x that is no relation. */
+static bool has_complements(const struct sym_pool *pool, const struct list *args)
 {
     for (uint32_t i = 0; i < args->n; i++)
         for (uint32_t j = 0; kind_at(pool, args->v[i]) == SYM_NOT && j < args->n; j++)
@@ -46,9 +46,9 @@ static bool complements(const struct sym_pool *pool, const struct list *args)
     return false;
 }
 
-enum { MAX_CLAUSE = 4096 }; /* repetition is looked for pair by pair */
+enum { MAX_CLAUSE = 4096 }; /* because repetitions are searched for pair by pair */
 
-static sym_id finish(struct sym_pool *pool, enum sym_kind kind, struct list *args)
+static sym_id make_clause(struct sym_pool *pool, enum sym_kind kind, struct list *args)
 {
     sym_id zero = kind == SYM_AND ? SYM_ID_FALSE : SYM_ID_TRUE;
     uint32_t n = 0;
@@ -64,7 +64,7 @@ static sym_id finish(struct sym_pool *pool, enum sym_kind kind, struct list *arg
     bool clash = false;
     if (!order_sort(pool, args->v, args->n, order_ordered) || !drop_repeated(pool, args, &clash))
         return SYM_NONE;
-    if (clash || complements(pool, args))
+    if (clash || has_complements(pool, args))
         return zero;
     if (args->n == 0)
         return sym_boolean(kind == SYM_AND);
@@ -78,7 +78,7 @@ sym_id build_and_or(struct sym_pool *pool, enum sym_kind kind, const sym_id *arg
     bool ok = true;
     for (uint32_t i = 0; ok && i < n; i++)
         ok = put_flat(pool, kind, args[i], &flat);
-    sym_id result = ok ? finish(pool, kind, &flat) : SYM_NONE;
+    sym_id result = ok ? make_clause(pool, kind, &flat) : SYM_NONE;
     list_release(&flat);
     return result;
 }

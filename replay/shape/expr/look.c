@@ -1,4 +1,4 @@
-/* Questions about expressions that make no new ones. */
+/* Queries about expressions that make no new expressions. */
 #include <math.h>
 
 #include "replay/shape/expr/sym_pool.h"
@@ -41,7 +41,7 @@ bool sym_to_i64(const struct sym_pool *pool, sym_id e, int64_t *ret)
     return true;
 }
 
-static enum sym_answer answer(bool yes, bool no)
+static enum sym_answer sym_answer_of(bool yes, bool no)
 {
     return yes ? SYM_YES : no ? SYM_NO : SYM_UNKNOWN;
 }
@@ -51,16 +51,16 @@ enum sym_answer sym_ask(const struct sym_pool *pool, sym_id e, enum sym_question
     uint32_t f = facts_at(pool, e);
     bool real = f & FACT_REAL;
     switch (question) {
-    case SYM_ASK_INTEGER: return answer(f & FACT_INTEGER, f & FACT_NOT_INTEGER);
-    case SYM_ASK_REAL: return answer(real && (f & FACT_FINITE), f & FACT_INFINITE);
-    case SYM_ASK_FINITE: return answer(f & FACT_FINITE, f & FACT_INFINITE);
-    case SYM_ASK_ZERO: return answer(known_zero(f), known_nonzero(f));
-    case SYM_ASK_POSITIVE: return answer(known_positive(f), !(f & FACT_POSITIVE));
-    case SYM_ASK_NEGATIVE: return answer(known_negative(f), !(f & FACT_NEGATIVE));
-    case SYM_ASK_NONNEGATIVE: return answer(known_nonnegative(f), known_negative(f));
-    case SYM_ASK_NONPOSITIVE: return answer(known_nonpositive(f), known_positive(f));
-    case SYM_ASK_EVEN: return answer(known_even(f), known_odd(f) || (f & FACT_NOT_INTEGER));
-    case SYM_ASK_ODD: return answer(known_odd(f), known_even(f) || (f & FACT_NOT_INTEGER));
+    case SYM_ASK_INTEGER: return sym_answer_of(f & FACT_INTEGER, f & FACT_NOT_INTEGER);
+    case SYM_ASK_REAL: return sym_answer_of(real && (f & FACT_FINITE), f & FACT_INFINITE);
+    case SYM_ASK_FINITE: return sym_answer_of(f & FACT_FINITE, f & FACT_INFINITE);
+    case SYM_ASK_ZERO: return sym_answer_of(known_zero(f), known_nonzero(f));
+    case SYM_ASK_POSITIVE: return sym_answer_of(known_positive(f), !(f & FACT_POSITIVE));
+    case SYM_ASK_NEGATIVE: return sym_answer_of(known_negative(f), !(f & FACT_NEGATIVE));
+    case SYM_ASK_NONNEGATIVE: return sym_answer_of(known_nonnegative(f), known_negative(f));
+    case SYM_ASK_NONPOSITIVE: return sym_answer_of(known_nonpositive(f), known_positive(f));
+    case SYM_ASK_EVEN: return sym_answer_of(known_even(f), known_odd(f) || (f & FACT_NOT_INTEGER));
+    case SYM_ASK_ODD: return sym_answer_of(known_odd(f), known_even(f) || (f & FACT_NOT_INTEGER));
     }
     return SYM_UNKNOWN;
 }

@@ -1,17 +1,18 @@
-/* The one door to every constructor, and the table of operations already done. */
+/* The function through which every constructor is called, and the table of operations done so far.
+ */
 #include <stdlib.h>
 
 #include "replay/shape/expr/sym_pool.h"
 #include "trace/base/hash.h"
 
-/* How a kind is built, and from how many arguments (0: any number). */
-struct maker {
+/* The function that builds a kind, and its number of arguments (0: any number). */
+struct kind_maker {
     build_fn *build;
     uint8_t least, most;
 };
 
 /* clang-format off */
-static const struct maker makers[SYM_KINDS] = {
+static const struct kind_maker makers[SYM_KINDS] = {
     [SYM_ADD] = { build_add, 0, 0 },              [SYM_MUL] = { build_mul, 0, 0 },
     [SYM_POW] = { build_pow, 2, 2 },              [SYM_ABS] = { build_abs, 1, 1 },
     [SYM_EQ] = { build_relation, 2, 2 },          [SYM_NE] = { build_relation, 2, 2 },
@@ -56,7 +57,7 @@ static bool usable(struct sym_pool *pool, enum sym_kind kind, const sym_id *args
             return pool_fail(pool, "%s of nothing", sym_classes[kind].name), false;
     if ((unsigned)kind >= SYM_KINDS || !makers[kind].build)
         return pool_fail(pool, "TypeError: not an operation"), false;
-    const struct maker *maker = &makers[kind];
+    const struct kind_maker *maker = &makers[kind];
     if (maker->most && (n < maker->least || n > maker->most))
         return pool_fail(pool, "TypeError: %s takes %d argument%s (%u given)",
                          sym_classes[kind].name, maker->most, maker->most == 1 ? "" : "s", n),

@@ -34,7 +34,7 @@ static bool put_distinct(struct list *list, sym_id e)
     return contains(list, e) || list_push(list, e);
 }
 
-static bool has_arg(const struct sym_pool *pool, sym_id e, sym_id arg)
+static bool has_direct_arg(const struct sym_pool *pool, sym_id e, sym_id arg)
 {
     for (uint32_t i = 0; i < node_at(pool, e)->n; i++)
         if (arg_at(pool, e, i) == arg)
@@ -42,7 +42,7 @@ static bool has_arg(const struct sym_pool *pool, sym_id e, sym_id arg)
     return false;
 }
 
-/* evaluate=False, which still sorts and drops repetitions. */
+/* As sympy's evaluate=False, which still sorts arguments and drops repetitions. */
 static sym_id unevaluated(struct sym_pool *pool, enum sym_kind kind, const struct list *args)
 {
     struct list distinct;
@@ -59,9 +59,9 @@ static sym_id unevaluated(struct sym_pool *pool, enum sym_kind kind, const struc
     return result;
 }
 
-/* _new_args_filter: nested ones of the same kind are opened, identities dropped. */
-static bool filter(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n,
-                   struct list *out, bool *zero)
+/* _new_args_filter: replaces arguments of the same kind by their arguments and drops identities. */
+static bool filter_arguments(struct sym_pool *pool, enum sym_kind kind, const sym_id *args,
+                             uint32_t n, struct list *out, bool *zero)
 {
     for (uint32_t i = 0; i < n; i++) {
         sym_id e = args[i];
@@ -89,7 +89,7 @@ static bool more_extreme(struct sym_pool *pool, enum sym_kind kind, sym_id a, sy
     return kind == SYM_MAX ? c > 0 : c < 0;
 }
 
-/* The most extreme number among the arguments of `kind` that lie within e. */
+/* Finds the most extreme number among the arguments of `kind` in e. */
 static void extreme_within(struct sym_pool *pool, enum sym_kind kind, sym_id e, sym_id *best)
 {
     if (!is_min_max(kind_at(pool, e)))
@@ -102,7 +102,7 @@ static void extreme_within(struct sym_pool *pool, enum sym_kind kind, sym_id e, 
         extreme_within(pool, kind, arg_at(pool, e, i), best);
 }
 
-/* Max(5, Min(3, x)) is 5. */
+/* Drops arguments that a number decides: Max(5, Min(3, x)) is 5. */
 static void drop_by_number(struct sym_pool *pool, enum sym_kind kind, struct list *args)
 {
     if (!is_number(pool, args->v[0]))
@@ -125,14 +125,14 @@ static void drop_by_number(struct sym_pool *pool, enum sym_kind kind, struct lis
     args->n = n;
 }
 
-/* `a` is an argument beside e: it need not be repeated inside, and swallows an opposite that holds
- * it: Max(a, Min(a, b)) is a. */
-static sym_id without(struct sym_pool *pool, enum sym_kind kind, sym_id e, sym_id a)
+/* Rewrites e, an argument beside the argument `a`: `a` need not be repeated in e, and it absorbs an
+ * argument of the opposite kind that contains it: Max(a, Min(a, b)) is a. */
+static sym_id drop_argument(struct sym_pool *pool, enum sym_kind kind, sym_id e, sym_id a)
 {
     enum sym_kind inner = kind_at(pool, e);
     if (!is_min_max(inner))
         return e;
-    bool holds = has_arg(pool, e, a);
+    bool holds = has_direct_arg(pool, e, a);
     if (holds && inner != kind)
         return a;
     struct list args;
@@ -140,13 +140,13 @@ static sym_id without(struct sym_pool *pool, enum sym_kind kind, sym_id e, sym_i
     bool ok = true;
     for (uint32_t i = 0; ok && i < node_at(pool, e)->n; i++)
         if (!holds || arg_at(pool, e, i) != a)
-            ok = list_push(&args, without(pool, kind, arg_at(pool, e, i), a));
+            ok = list_push(&args, drop_argument(pool, kind, arg_at(pool, e, i), a));
     sym_id result = ok ? unevaluated(pool, inner, &args) : SYM_NONE;
     list_release(&args);
     return result;
 }
 
-/* Puts what all of the opposite kind share into `common`. */
+/* Puts the arguments that all of the opposite kind have in common into `common`. */
 static bool shared_args(struct sym_pool *pool, const struct list *others, struct list *common)
 {
     sym_id first = others->v[0];
@@ -154,14 +154,15 @@ static bool shared_args(struct sym_pool *pool, const struct list *others, struct
         sym_id arg = arg_at(pool, first, i);
         bool everywhere = true;
         for (uint32_t j = 1; j < others->n; j++)
-            everywhere &= has_arg(pool, others->v[j], arg);
+            everywhere &= has_direct_arg(pool, others->v[j], arg);
         if (everywhere && !list_push(common, arg))
             return false;
     }
     return true;
 }
 
-/* The opposite-kind node without its shared arguments; *empty when nothing is left. */
+/* Returns the node of the opposite kind without its shared arguments; sets *empty when none is
+ * left. */
 static sym_id without_shared(struct sym_pool *pool, sym_id e, const struct list *common,
                              bool *empty)
 {
@@ -177,7 +178,7 @@ static sym_id without_shared(struct sym_pool *pool, sym_id e, const struct list 
     return result;
 }
 
-/* Max(Min(x, y), Min(x, z)) is Min(x, Max(y, z)). */
+/* Factors out common arguments: Max(Min(x, y), Min(x, z)) is Min(x, Max(y, z)). */
 static bool factor_common(struct sym_pool *pool, enum sym_kind kind, struct list *args)
 {
     struct list others, remaining, common, rests;
@@ -207,7 +208,7 @@ static bool factor_common(struct sym_pool *pool, enum sym_kind kind, struct list
     return ok;
 }
 
-static bool collapse(struct sym_pool *pool, enum sym_kind kind, struct list *args)
+static bool collapse_arguments(struct sym_pool *pool, enum sym_kind kind, struct list *args)
 {
     if (args->n == 0)
         return true;
@@ -223,7 +224,7 @@ static bool collapse(struct sym_pool *pool, enum sym_kind kind, struct list *arg
     drop_by_number(pool, kind, args);
     for (uint32_t i = 0; i < args->n; i++)
         for (uint32_t j = i + 1; j < args->n; j++) {
-            args->v[j] = without(pool, kind, args->v[j], args->v[i]);
+            args->v[j] = drop_argument(pool, kind, args->v[j], args->v[i]);
             if (args->v[j] == SYM_NONE)
                 return false;
         }
@@ -232,7 +233,7 @@ static bool collapse(struct sym_pool *pool, enum sym_kind kind, struct list *arg
 
 /* --- _find_localzeros --- */
 
-/* Max(3*x, 5*x) is 5*x where the sign of x is known. */
+/* Reduces multiples of one expression with a known sign: Max(3*x, 5*x) is 5*x where x >= 0. */
 static bool collapse_multiples(struct sym_pool *pool, enum sym_kind kind, struct list *args)
 {
     sym_id rest_a, rest_b;
@@ -253,7 +254,7 @@ static bool collapse_multiples(struct sym_pool *pool, enum sym_kind kind, struct
     return true;
 }
 
-/* One number against one expression: 0 and 1 are all that is decided. */
+/* Decides between one number and one expression, where the number is 0 or 1. */
 static bool decide_small(struct sym_pool *pool, enum sym_kind kind, struct list *args,
                          sym_id number)
 {
@@ -274,7 +275,7 @@ static bool find_local_zeros(struct sym_pool *pool, enum sym_kind kind, struct l
     for (uint32_t i = 0; i < total; i++) {
         sym_id e = args->v[i];
         if (!is_number(pool, e)) {
-            args->n = n; /* what is kept so far */
+            args->n = n; /* keeps what was kept so far */
             args->v[n] = e;
             n += !contains(args, e);
             args->n = total;
@@ -290,7 +291,7 @@ static bool find_local_zeros(struct sym_pool *pool, enum sym_kind kind, struct l
     return list_push(args, number);
 }
 
-/* --- Sums of two distinct symbols each, all different: nothing can simplify --- */
+/* --- Sums of two distinct symbols each, all different: nothing can be simplified --- */
 
 static bool is_symbol_pair(const struct sym_pool *pool, sym_id e)
 {
@@ -304,11 +305,11 @@ sym_id build_min_max(struct sym_pool *pool, enum sym_kind kind, const sym_id *ar
     struct list list;
     list_init(&list, pool);
     bool zero = false, pairs = n == 2;
-    bool ok = filter(pool, kind, args, n, &list, &zero);
+    bool ok = filter_arguments(pool, kind, args, n, &list, &zero);
     for (uint32_t i = 0; ok && i < list.n; i++)
         pairs &= is_symbol_pair(pool, list.v[i]);
     if (ok && !zero && !pairs)
-        ok = collapse(pool, kind, &list) && find_local_zeros(pool, kind, &list);
+        ok = collapse_arguments(pool, kind, &list) && find_local_zeros(pool, kind, &list);
     sym_id result = !ok ? SYM_NONE : zero ? zero_of(kind) : unevaluated(pool, kind, &list);
     list_release(&list);
     return result;

@@ -1,16 +1,16 @@
 /* Products and powers: Mul.flatten of sympy/core/mul.py and Pow.__new__ of sympy/core/power.py, for
- * what sizes are made of: commuting factors and whole exponents. Other exponents are kept as they
- * stand, like powers of like bases collected. */
+ * the expressions that sizes consist of: commuting factors and whole exponents. Other exponents
+ * stay as they are, apart from collecting powers of equal bases. */
 #include <stdlib.h>
 
 #include "replay/shape/expr/sym_pool.h"
 
 struct factor {
     sym_id base, exponent;
-    uint32_t seen_at; /* Python's dicts keep the order of first sight */
+    uint32_t seen_at; /* Python's dicts keep insertion order */
 };
 
-struct product {
+struct mul_product {
     struct sym_pool *pool;
     sym_id coefficient;
     vec_of(struct factor)
@@ -26,7 +26,7 @@ sym_id split_power(struct sym_pool *pool, sym_id e, sym_id *exponent)
     return arg_at(pool, e, 0);
 }
 
-static bool product_put(struct product *product, sym_id e)
+static bool product_put(struct mul_product *product, sym_id e)
 {
     struct sym_pool *pool = product->pool;
     if (is_number(pool, e)) {
@@ -54,9 +54,9 @@ static int compare_base(const void *a, const void *b)
     return (x->seen_at > y->seen_at) - (x->seen_at < y->seen_at);
 }
 
-/* Exponents combine unless their sum would be an Add: x**a * x**b stays. */
-static bool combine(struct product *product, struct factor *into, const struct factor *from,
-                    bool *done)
+/* Combines exponents unless their sum would be an Add: x**a * x**b stays. */
+static bool combine_exponents(struct mul_product *product, struct factor *into,
+                              const struct factor *from, bool *done)
 {
     sym_id sum = sym_add(product->pool, into->exponent, from->exponent);
     if (sum == SYM_NONE)
@@ -67,7 +67,7 @@ static bool combine(struct product *product, struct factor *into, const struct f
     return true;
 }
 
-static bool product_collect(struct product *product)
+static bool product_collect(struct mul_product *product)
 {
     struct factor *v = product->factors.v;
     size_t n = 0;
@@ -76,7 +76,7 @@ static bool product_collect(struct product *product)
     for (size_t i = 0; i < product->factors.n; i++) {
         bool done = false;
         for (size_t j = n; j-- > 0 && v[j].base == v[i].base && !done;)
-            if (!combine(product, &v[j], &v[i], &done))
+            if (!combine_exponents(product, &v[j], &v[i], &done))
                 return false;
         if (!done)
             v[n++] = v[i];
@@ -85,8 +85,8 @@ static bool product_collect(struct product *product)
     return true;
 }
 
-/* The powers as factors; a number among them goes to the coefficient. */
-static bool product_powers(struct product *product, struct list *out)
+/* Puts the powers into `out` as factors; a number among them goes into the coefficient. */
+static bool product_powers(struct mul_product *product, struct list *out)
 {
     struct sym_pool *pool = product->pool;
     for (size_t i = 0; i < product->factors.n; i++) {
@@ -105,7 +105,7 @@ static bool product_powers(struct product *product, struct list *out)
     return order_sort(pool, out->v, out->n, order_arguments);
 }
 
-/* number * (a + b) is multiplied out; only that. */
+/* Multiplies out number * (a + b), and nothing else. */
 static sym_id distribute(struct sym_pool *pool, sym_id number, sym_id add)
 {
     struct list terms;
@@ -120,8 +120,8 @@ static sym_id distribute(struct sym_pool *pool, sym_id number, sym_id add)
     return sum;
 }
 
-/* An infinite coefficient absorbs factors of known sign: 3*s0*oo is oo. int_oo does not. */
-static void absorb(struct product *product, struct list *out)
+/* An infinite coefficient absorbs factors of known sign: 3*s0*oo is oo. int_oo does not do so. */
+static void absorb_signed_factors(struct mul_product *product, struct list *out)
 {
     if (product->coefficient != SYM_ID_OO && product->coefficient != SYM_ID_MINUS_OO)
         return;
@@ -136,10 +136,10 @@ static void absorb(struct product *product, struct list *out)
     out->n = n;
 }
 
-static sym_id product_finish(struct product *product, struct list *out)
+static sym_id product_finish(struct mul_product *product, struct list *out)
 {
     struct sym_pool *pool = product->pool;
-    absorb(product, out);
+    absorb_signed_factors(product, out);
     sym_id coefficient = product->coefficient;
     if (coefficient == SYM_ID_NAN)
         return SYM_ID_NAN;
@@ -158,7 +158,7 @@ static sym_id product_finish(struct product *product, struct list *out)
     return pool_node(pool, SYM_MUL, out->v, out->n);
 }
 
-/* number * (number * sum) keeps the sum as it is: 2*(3*(a + b)) is 6*(a + b). */
+/* number * (number * sum) leaves the sum as it is: 2*(3*(a + b)) is 6*(a + b). */
 static bool nested_sum(struct sym_pool *pool, const sym_id *args, uint32_t n, sym_id *result)
 {
     if (n != 2)
@@ -187,7 +187,7 @@ sym_id build_mul(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, 
     sym_id result = SYM_NONE;
     if (nested_sum(pool, args, n, &result))
         return result;
-    struct product product = { .pool = pool, .coefficient = SYM_ID_ONE };
+    struct mul_product product = { .pool = pool, .coefficient = SYM_ID_ONE };
     bool ok = true, zoo = false;
     for (uint32_t i = 0; ok && i < n; i++) {
         zoo |= args[i] == SYM_ID_ZOO;
@@ -206,7 +206,7 @@ sym_id build_mul(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, 
 
 /* --- Powers --- */
 
-/* (2*x*y)**n is 2**n * x**n * y**n. */
+/* Distributes the exponent: (2*x*y)**n is 2**n * x**n * y**n. */
 static sym_id power_of_product(struct sym_pool *pool, sym_id base, sym_id exponent)
 {
     struct list factors;

@@ -1,7 +1,7 @@
 /* Arithmetic on numbers: integers of any length, rationals, doubles and the infinities.
  *
- * Sums and products of 64-bit integers that fit are done at once; everything else goes through
- * BIGNUM. The infinities follow torch/utils/_sympy/numbers.py. */
+ * Sums and products of integers that fit 64 bits are computed directly; everything else goes
+ * through BIGNUM. The infinities follow torch/utils/_sympy/numbers.py. */
 #include <inttypes.h>
 #include <math.h>
 #include <openssl/bn.h>
@@ -48,10 +48,10 @@ static sym_id of_bn(struct sym_pool *pool, const BIGNUM *bn)
     return pool_big(pool, bytes, (uint32_t)n, BN_is_negative(bn));
 }
 
-/* One of BN's operations on two integers. */
+/* The operations of BIGNUM on two integers. */
 enum big_op { BIG_ADD, BIG_MUL, BIG_FLOORDIV, BIG_MOD, BIG_GCD };
 
-/* Python's // and %: BN_div cuts towards zero. */
+/* Python's // and %, which round down; BN_div rounds towards zero. */
 static bool big_divide(BIGNUM *quotient, BIGNUM *rest, const BIGNUM *a, const BIGNUM *b,
                        BN_CTX *ctx)
 {
@@ -202,7 +202,7 @@ sym_id number_denominator(const struct sym_pool *pool, sym_id a)
     return kind_at(pool, a) == SYM_RATIONAL ? arg_at(pool, a, 1) : SYM_ID_ONE;
 }
 
-/* p/q in lowest terms; q is not 0. */
+/* Returns p/q in lowest terms; q is not 0. */
 static sym_id make_rational(struct sym_pool *pool, sym_id p, sym_id q)
 {
     if (p == SYM_NONE || q == SYM_NONE)
@@ -221,7 +221,7 @@ static sym_id make_rational(struct sym_pool *pool, sym_id p, sym_id q)
     return q == SYM_ID_ONE ? p : pool_rational(pool, p, q);
 }
 
-static sym_id multiply(struct sym_pool *pool, sym_id a, sym_id b)
+static sym_id integer_mul_checked(struct sym_pool *pool, sym_id a, sym_id b)
 {
     return a == SYM_NONE || b == SYM_NONE ? SYM_NONE : integer_mul(pool, a, b);
 }
@@ -229,17 +229,17 @@ static sym_id multiply(struct sym_pool *pool, sym_id a, sym_id b)
 static sym_id rational_add(struct sym_pool *pool, sym_id a, sym_id b)
 {
     sym_id qa = number_denominator(pool, a), qb = number_denominator(pool, b);
-    sym_id left = multiply(pool, number_numerator(pool, a), qb);
-    sym_id right = multiply(pool, number_numerator(pool, b), qa);
+    sym_id left = integer_mul_checked(pool, number_numerator(pool, a), qb);
+    sym_id right = integer_mul_checked(pool, number_numerator(pool, b), qa);
     if (left == SYM_NONE || right == SYM_NONE)
         return SYM_NONE;
-    return make_rational(pool, integer_add(pool, left, right), multiply(pool, qa, qb));
+    return make_rational(pool, integer_add(pool, left, right), integer_mul_checked(pool, qa, qb));
 }
 
 static sym_id rational_mul(struct sym_pool *pool, sym_id a, sym_id b)
 {
-    sym_id p = multiply(pool, number_numerator(pool, a), number_numerator(pool, b));
-    sym_id q = multiply(pool, number_denominator(pool, a), number_denominator(pool, b));
+    sym_id p = integer_mul_checked(pool, number_numerator(pool, a), number_numerator(pool, b));
+    sym_id q = integer_mul_checked(pool, number_denominator(pool, a), number_denominator(pool, b));
     return make_rational(pool, p, q);
 }
 
@@ -275,8 +275,9 @@ int number_sign(const struct sym_pool *pool, sym_id a)
     return signs == FACT_POSITIVE ? 1 : signs == FACT_NEGATIVE ? -1 : 0;
 }
 
-/* The sum where one is infinite: int_oo gives way to oo, opposite ones are nan, and -int_oo does
- * not give way to a -oo on its right (NegativeIntInfinity.__add__). */
+/* Returns the sum where at least one operand is infinite: oo prevails over int_oo, opposite
+ * infinities give nan, and -int_oo prevails over a -oo on its right (NegativeIntInfinity.__add__).
+ */
 static sym_id infinite_add(sym_id a, sym_id b)
 {
     if (!is_infinity(a))
@@ -329,7 +330,7 @@ sym_id number_mul(struct sym_pool *pool, sym_id a, sym_id b)
     if (is_infinity(a) || is_infinity(b))
         return infinite_mul(pool, a, b);
     if (a == SYM_ID_ZERO || b == SYM_ID_ZERO)
-        return SYM_ID_ZERO; /* also 0 * 2.5 */
+        return SYM_ID_ZERO; /* for 0 * 2.5, too */
     if (kind_at(pool, a) == SYM_FLOAT || kind_at(pool, b) == SYM_FLOAT)
         return sym_float(pool, sym_to_double(pool, a) * sym_to_double(pool, b));
     return rational_mul(pool, a, b);
@@ -357,8 +358,8 @@ sym_id number_div(struct sym_pool *pool, sym_id a, sym_id b)
         return number_sign(pool, a) == 0 ? SYM_ID_NAN : SYM_ID_ZOO;
     if (kind_at(pool, a) == SYM_FLOAT || kind_at(pool, b) == SYM_FLOAT)
         return sym_float(pool, sym_to_double(pool, a) / sym_to_double(pool, b));
-    sym_id p = multiply(pool, number_numerator(pool, a), number_denominator(pool, b));
-    sym_id q = multiply(pool, number_denominator(pool, a), number_numerator(pool, b));
+    sym_id p = integer_mul_checked(pool, number_numerator(pool, a), number_denominator(pool, b));
+    sym_id q = integer_mul_checked(pool, number_denominator(pool, a), number_numerator(pool, b));
     return make_rational(pool, p, q);
 }
 
@@ -436,11 +437,11 @@ int sym_number_compare(struct sym_pool *pool, sym_id a, sym_id b)
         return (x > y) - (x < y);
     }
     double x = sym_to_double(pool, a), y = sym_to_double(pool, b);
-    if (is_infinity(a) && is_infinity(b) && x == y) /* int_oo lies below oo */
+    if (is_infinity(a) && is_infinity(b) && x == y) /* int_oo compares less than oo */
         return (a == SYM_ID_OO) - (b == SYM_ID_OO) - (a == SYM_ID_MINUS_OO) +
                (b == SYM_ID_MINUS_OO);
     if (x - y != x - y || fabs(x - y) > 1e-14 * (fabs(x) + fabs(y)))
-        return (x > y) - (x < y); /* too far apart for rounding to matter */
+        return (x > y) - (x < y); /* the distance exceeds any rounding error */
     if (kind_at(pool, a) == SYM_FLOAT || kind_at(pool, b) == SYM_FLOAT)
         return (x > y) - (x < y);
     sym_id difference = number_add(pool, a, number_neg(pool, b));

@@ -1,17 +1,18 @@
 /* sympy's two orders of expressions.
  *
- * Basic.compare sorts the arguments of sums and products, and so what the guard printers show.
- * sort_key decides how str() prints sums and products, and the arguments of And, Or, Max and Min.
+ * Basic.compare sorts the arguments of sums and products, and thereby decides what the guard
+ * printers show. sort_key decides how str() prints sums and products, and the order of the
+ * arguments of And, Or, Max and Min.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "replay/shape/expr/sym_pool.h"
 
-/* --- Sorting that needs the pool: a merge sort --- */
+/* --- A merge sort whose comparison function takes the pool --- */
 
-static void merge(struct sym_pool *pool, sym_id *v, uint32_t half, uint32_t n, sym_id *spare,
-                  order_fn *order)
+static void merge_runs(struct sym_pool *pool, sym_id *v, uint32_t half, uint32_t n, sym_id *spare,
+                       order_fn *order)
 {
     memcpy(spare, v, half * sizeof *v);
     uint32_t left = 0, right = half, to = 0;
@@ -28,7 +29,7 @@ static void sort_with(struct sym_pool *pool, sym_id *v, uint32_t n, sym_id *spar
     uint32_t half = n / 2;
     sort_with(pool, v, half, spare, order);
     sort_with(pool, v + half, n - half, spare, order);
-    merge(pool, v, half, n, spare, order);
+    merge_runs(pool, v, half, n, spare, order);
 }
 
 bool order_sort(struct sym_pool *pool, sym_id *v, uint32_t n, order_fn *order)
@@ -45,7 +46,8 @@ bool order_sort(struct sym_pool *pool, sym_id *v, uint32_t n, order_fn *order)
 
 /* --- Basic.compare --- */
 
-/* Zero, One, Half and NegativeOne are classes of their own. */
+/* Returns the name and order of e's class; Zero, One, Half and NegativeOne have their own classes.
+ */
 static const char *class_name(const struct sym_pool *pool, sym_id e, unsigned *order)
 {
     static const struct {
@@ -79,8 +81,8 @@ static int compare_classes(const struct sym_pool *pool, sym_id a, sym_id b)
     return order_a == NO_ORDER ? strcmp(name_a, name_b) : 0;
 }
 
-/* The number of facts that sympy deduces from each combination of assumptions: symbols are compared
- * by that before their names (Symbol._hashable_content). */
+/* Returns the number of facts that sympy deduces from a combination of assumptions: symbols are
+ * compared by that number before their names (Symbol._hashable_content). */
 static int n_assumptions(unsigned assumptions)
 {
     bool integer = assumptions & SYM_IS_INTEGER;
@@ -100,7 +102,7 @@ static int compare_symbols(const struct sym_pool *pool, sym_id a, sym_id b)
     return c ? c : (int)x->n - (int)y->n;
 }
 
-/* A Float's content is its mantissa's sign, mantissa, exponent. */
+/* Compares Floats by their content: the sign of the mantissa, the mantissa, the exponent. */
 static int compare_floats(double a, double b)
 {
     int exponent_a, exponent_b;
@@ -160,11 +162,11 @@ static int compare_class_keys(const struct sym_pool *pool, sym_id a, sym_id b)
     if (x->subkey != y->subkey)
         return x->subkey < y->subkey ? -1 : 1;
     if (x->key == 1)
-        return 0; /* all numbers are "Number" */
+        return 0; /* all numbers have the class key "Number" */
     return strcmp(x->name, y->name);
 }
 
-/* The arguments in the order in which sort_key lists them. */
+/* Puts the arguments into `out` in the order in which sort_key lists them. */
 static bool key_args(struct sym_pool *pool, sym_id e, struct list *out)
 {
     switch (kind_at(pool, e)) {
@@ -190,7 +192,7 @@ static int compare_key_args(struct sym_pool *pool, sym_id a, sym_id b)
     return c;
 }
 
-/* What remains of e without its coefficient and exponent, which come later in the key. */
+/* Returns what remains of e without its coefficient and exponent, which come later in the key. */
 static sym_id key_base(struct sym_pool *pool, sym_id e, sym_id *coefficient, sym_id *exponent)
 {
     *exponent = SYM_ID_ONE;
@@ -223,8 +225,8 @@ static int compare_sort_keys(struct sym_pool *pool, sym_id a, sym_id b)
     return c ? c : sym_number_compare(pool, coefficient_a, coefficient_b);
 }
 
-/* Comparisons of large expressions are remembered: each sorts the parts of both, which compares
- * parts, and without that would double with every level. */
+/* Results for large expressions are memoised: each comparison sorts the arguments of both, which
+ * compares those, so that without a memo the work would double with every level. */
 int order_sort_key(struct sym_pool *pool, sym_id a, sym_id b)
 {
     enum { LARGE = 16 };
@@ -255,14 +257,14 @@ bool order_factors(struct sym_pool *pool, sym_id mul, struct list *out)
 /* --- The order of a sum's terms in str(): by powers, lexicographically --- */
 
 struct power {
-    uint32_t generator; /* first its id, then its place among the sorted ones */
+    uint32_t generator; /* first its id, then its index among the sorted ones */
     int64_t exponent;
 };
 
-struct term {
+struct order_term {
     sym_id term;
     double coefficient;
-    uint32_t first, n; /* its powers */
+    uint32_t first, n; /* its powers in `powers` */
 };
 
 struct terms {
@@ -270,11 +272,11 @@ struct terms {
     struct list generators;
     vec_of(struct power)
     powers;
-    vec_of(struct term)
+    vec_of(struct order_term)
     terms;
 };
 
-/* decompose_power: base ** exponent with a whole exponent. */
+/* decompose_power: splits a factor into base ** exponent with a whole exponent. */
 static sym_id decompose(struct sym_pool *pool, sym_id factor, int64_t *exponent)
 {
     sym_id power, base = split_power(pool, factor, &power), rest = SYM_ID_ONE;
@@ -307,7 +309,7 @@ static bool add_term(struct terms *in, sym_id e)
     sym_id coefficient = split_coefficient(pool, e, &rest);
     if (coefficient == SYM_NONE || rest == SYM_NONE)
         return false;
-    struct term term = { e, sym_to_double(pool, coefficient), (uint32_t)in->powers.n, 0 };
+    struct order_term term = { e, sym_to_double(pool, coefficient), (uint32_t)in->powers.n, 0 };
     bool product = kind_at(pool, rest) == SYM_MUL;
     uint32_t n = product ? node_at(pool, rest)->n : 1;
     for (uint32_t i = 0; i < n; i++) {
@@ -342,30 +344,32 @@ static int compare_power_place(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-struct place {
+struct generator_index {
     sym_id generator;
     uint32_t place;
 };
 
-static int compare_places(const void *a, const void *b)
+static int compare_generator_indexes(const void *a, const void *b)
 {
-    sym_id x = ((const struct place *)a)->generator, y = ((const struct place *)b)->generator;
+    sym_id x = ((const struct generator_index *)a)->generator,
+           y = ((const struct generator_index *)b)->generator;
     return (x > y) - (x < y);
 }
 
-/* Renames generators to their places in sort_key order. */
-static bool place_generators(struct terms *in)
+/* Replaces generators by their indexes in sort_key order. */
+static bool index_generators(struct terms *in)
 {
     uint32_t n = in->generators.n;
-    struct place *places = calloc(n ? n : 1, sizeof *places);
+    struct generator_index *places = calloc(n ? n : 1, sizeof *places);
     if (!places)
         return pool_nomem(in->pool), false;
     for (uint32_t i = 0; i < n; i++)
-        places[i] = (struct place){ in->generators.v[i], i };
-    qsort(places, n, sizeof *places, compare_places);
+        places[i] = (struct generator_index){ in->generators.v[i], i };
+    qsort(places, n, sizeof *places, compare_generator_indexes);
     for (size_t i = 0; i < in->powers.n; i++) {
-        struct place key = { in->powers.v[i].generator, 0 };
-        const struct place *found = bsearch(&key, places, n, sizeof *places, compare_places);
+        struct generator_index key = { in->powers.v[i].generator, 0 };
+        const struct generator_index *found =
+            bsearch(&key, places, n, sizeof *places, compare_generator_indexes);
         in->powers.v[i].generator = found->place;
     }
     for (size_t i = 0; i < in->terms.n; i++)
@@ -376,8 +380,9 @@ static bool place_generators(struct terms *in)
     return true;
 }
 
-/* Higher powers of earlier generators first. */
-static int compare_monomials(const struct terms *in, const struct term *a, const struct term *b)
+/* Compares two terms: higher powers of earlier generators come first. */
+static int compare_monomials(const struct terms *in, const struct order_term *a,
+                             const struct order_term *b)
 {
     uint32_t i = 0, j = 0;
     while (i < a->n || j < b->n) {
@@ -394,7 +399,8 @@ static int compare_monomials(const struct terms *in, const struct term *a, const
     return (a->coefficient > b->coefficient) - (a->coefficient < b->coefficient);
 }
 
-static void merge_terms(const struct terms *in, struct term *v, size_t n, struct term *spare)
+static void merge_terms(const struct terms *in, struct order_term *v, size_t n,
+                        struct order_term *spare)
 {
     if (n < 2)
         return;
@@ -408,7 +414,8 @@ static void merge_terms(const struct terms *in, struct term *v, size_t n, struct
         v[to++] = spare[left++];
 }
 
-/* `3 - 2*x` keeps its number first: one positive number, one product of two with a negative one. */
+/* Returns whether str() prints the number first, as in `3 - 2*x`: a sum of one positive number and
+ * one product of a negative number and something else. */
 static bool number_stays_first(const struct sym_pool *pool, sym_id add)
 {
     if (node_at(pool, add)->n != 2)
@@ -425,9 +432,9 @@ static bool sort_terms(struct terms *in, struct list *out)
         return false;
     keep_distinct(&in->generators);
     if (!order_sort(in->pool, in->generators.v, in->generators.n, order_sort_key) ||
-        !place_generators(in))
+        !index_generators(in))
         return false;
-    struct term *spare = malloc((in->terms.n / 2 + 1) * sizeof *spare);
+    struct order_term *spare = malloc((in->terms.n / 2 + 1) * sizeof *spare);
     if (!spare)
         return pool_nomem(in->pool), false;
     merge_terms(in, in->terms.v, in->terms.n, spare);

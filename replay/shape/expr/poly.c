@@ -12,7 +12,7 @@ int64_t whole_mod(int64_t a, int64_t b)
     return r && (r < 0) != (b < 0) ? r + b : r;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
+static int64_t gcd_i64(int64_t a, int64_t b)
 {
     while (b) {
         int64_t r = a % b;
@@ -22,8 +22,9 @@ static int64_t gcd(int64_t a, int64_t b)
     return a < 0 ? -a : a;
 }
 
-/* Numbers keep away from the ends of 64 bits, so that their sums and negatives have a place. */
-static bool fits(const struct poly *a)
+/* Limits numbers to a quarter of the range of 64 bits, so that sums and negatives do not overflow.
+ */
+static bool poly_fits(const struct poly *a)
 {
     const int64_t most = INT64_MAX / 4;
     bool ok = a->d > 0 && a->d < most;
@@ -32,13 +33,13 @@ static bool fits(const struct poly *a)
     return ok;
 }
 
-static bool reduced(struct poly a, struct poly *ret)
+static bool poly_reduce(struct poly a, struct poly *ret)
 {
-    if (!fits(&a))
+    if (!poly_fits(&a))
         return false;
     int64_t g = a.d;
     for (int i = 0; i < 3; i++)
-        g = gcd(g, a.n[i]);
+        g = gcd_i64(g, a.n[i]);
     for (int i = 0; i < 3; i++)
         a.n[i] /= g;
     a.d /= g;
@@ -58,7 +59,7 @@ bool poly_scale(struct poly a, int64_t by, int64_t divided_by, struct poly *ret)
     bool ok = !__builtin_mul_overflow(a.d, divided_by, &to.d);
     for (int i = 0; i < 3; i++)
         ok = ok && !__builtin_mul_overflow(a.n[i], by, &to.n[i]);
-    return ok && reduced(to, ret);
+    return ok && poly_reduce(to, ret);
 }
 
 bool poly_add(struct poly a, struct poly b, struct poly *ret)
@@ -70,7 +71,7 @@ bool poly_add(struct poly a, struct poly b, struct poly *ret)
         ok = ok && !__builtin_mul_overflow(a.n[i], b.d, &x) &&
              !__builtin_mul_overflow(b.n[i], a.d, &y) && !__builtin_add_overflow(x, y, &to.n[i]);
     }
-    return ok && reduced(to, ret);
+    return ok && poly_reduce(to, ret);
 }
 
 bool poly_mul(struct poly a, struct poly b, struct poly *ret)
@@ -85,10 +86,10 @@ bool poly_mul(struct poly a, struct poly b, struct poly *ret)
             ok = i + j < 3 && !__builtin_mul_overflow(a.n[i], b.n[j], &product) &&
                  !__builtin_add_overflow(to.n[i + j], product, &to.n[i + j]);
         }
-    return ok && reduced(to, ret);
+    return ok && poly_reduce(to, ret);
 }
 
-/* n(x), without the denominator. */
+/* Returns n(x), the value without the denominator. */
 static bool numerator_at(struct poly a, int64_t x, int64_t *ret)
 {
     int64_t sum = a.n[2];
@@ -117,11 +118,11 @@ static bool linear_bound(struct poly a, enum poly_side side, bool strict, bool *
     return true;
 }
 
-static bool holds(struct poly a, int64_t x, enum poly_side side, bool strict)
+static bool poly_satisfies(struct poly a, int64_t x, enum poly_side side, bool strict)
 {
     int64_t n;
     if (!numerator_at(a, x, &n))
-        return side == POLY_AT_LEAST; /* it grows */
+        return side == POLY_AT_LEAST; /* too large for 64 bits: the polynomial increases */
     if (side == POLY_AT_MOST)
         return strict ? n < 0 : n <= 0;
     return strict ? n > 0 : n >= 0;
@@ -132,15 +133,16 @@ bool poly_bound(struct poly a, enum poly_side side, bool strict, bool *upper, in
     *upper = side == POLY_AT_MOST;
     if (a.n[2] == 0)
         return a.n[1] != 0 && linear_bound(a, side, strict, upper, ret);
-    if (a.n[2] < 0 || a.n[1] < 0 || (side == POLY_AT_MOST && !holds(a, 0, side, strict)))
+    if (a.n[2] < 0 || a.n[1] < 0 || (side == POLY_AT_MOST && !poly_satisfies(a, 0, side, strict)))
         return false;
-    /* The least x that is beyond: above what is wanted, or the first that is. */
+    /* The least x past the bound: the first whose value exceeds it, or the first that satisfies it.
+     */
     int64_t low = 0, high = INT64_C(1) << 32;
     enum poly_side beyond = POLY_AT_LEAST;
     bool how = side == POLY_AT_MOST ? !strict : strict;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (holds(a, middle, beyond, how))
+        if (poly_satisfies(a, middle, beyond, how))
             high = middle;
         else
             low = middle + 1;

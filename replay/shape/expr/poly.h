@@ -15,11 +15,11 @@ static inline struct poly poly_constant(int64_t number)
     return (struct poly){ { number, 0, 0 }, 1 };
 }
 
-/* Each false where the result has no place: too large, of a higher degree. */
+/* Each returns false when the result cannot be stored: it is too large or of a higher degree. */
 bool poly_add(struct poly a, struct poly b, struct poly *ret);
 bool poly_mul(struct poly a, struct poly b, struct poly *ret);
 bool poly_scale(struct poly a, int64_t by, int64_t divided_by, struct poly *ret);
-/* The value where it is an integer. */
+/* Computes the value if it is an integer; false otherwise. */
 bool poly_at(struct poly a, int64_t x, int64_t *ret);
 
 static inline bool poly_is_constant(struct poly a)
@@ -27,11 +27,12 @@ static inline bool poly_is_constant(struct poly a)
     return a.n[1] == 0 && a.n[2] == 0;
 }
 
-/* Which integers x have a(x) <= 0 (< 0 where strict), or a(x) >= 0 (> 0): those up to *ret (upper),
- * or from there on. a is linear, or x >= 0 and a grows. False: none, or no way to tell. */
+/* Finds which integers x have a(x) <= 0 (< 0 if strict), or a(x) >= 0 (> 0): those up to *ret
+ * (*upper), or from *ret on. a is linear, or x >= 0 and a increases. False: there are none, or they
+ * cannot be determined. */
 enum poly_side { POLY_AT_MOST, POLY_AT_LEAST };
 bool poly_bound(struct poly a, enum poly_side side, bool strict, bool *upper, int64_t *ret);
-/* It is linear, or 0 at an integer beside that bound. */
+/* Returns whether a is linear, or 0 at an integer next to that bound. */
 bool poly_has_root(struct poly a, int64_t bound);
 
 int64_t whole_div(int64_t a, int64_t b); /* b != 0, and not INT64_MIN / -1 */

@@ -1,20 +1,20 @@
-/* Recorded syntax trees into the engine. */
+/* Converts recorded syntax trees into expressions of a pool. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "replay/shape/expr/sym_pool.h"
 #include "trace/graph/expr.h"
 
-struct reader {
+struct sym_reader {
     struct sym_pool *pool;
     const struct expr_pool *exprs;
     sym_resolver *symbol;
     void *user;
 };
 
-static sym_id read_expr(struct reader *r, expr_id e);
+static sym_id expr_node(struct sym_reader *r, expr_id e);
 
-/* Names that are not the class's own, as printed by str() or written by the guard printers. */
+/* Names that differ from the class's own, as str() or the guard printers write them. */
 static const struct {
     const char *name;
     enum sym_kind kind;
@@ -74,7 +74,7 @@ sym_id sym_by_name(void *user, struct sym_pool *pool, struct str name)
     return sym_symbol(pool, name, assumptions);
 }
 
-static sym_id read_float(struct reader *r, struct str text)
+static sym_id float_node(struct sym_reader *r, struct str text)
 {
     char digits[64];
     if (text.n >= sizeof digits)
@@ -84,7 +84,7 @@ static sym_id read_float(struct reader *r, struct str text)
     return sym_float(r->pool, strtod(digits, NULL));
 }
 
-static sym_id read_symbol(struct reader *r, struct str name)
+static sym_id symbol_node(struct sym_reader *r, struct str name)
 {
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         if (str_is(name, constants[i].name))
@@ -92,37 +92,33 @@ static sym_id read_symbol(struct reader *r, struct str name)
     return r->symbol(r->user, r->pool, name);
 }
 
-static bool is_op(const struct expr *e, const char *op)
+static bool is_operator(const struct expr *e, const char *op)
 {
     return e->kind == EXPR_OP && str_is(e->text, op);
 }
 
-static sym_id raise(struct reader *r, sym_id e, sym_id exponent)
-{
-    return exponent == SYM_ID_ONE ? e : sym_pow(r->pool, e, exponent);
-}
-
-/* The terms of a chain of + and -, or the factors of one of * and /, left to right. */
-static bool read_chain(struct reader *r, expr_id e, bool sum, bool inverse, struct list *out)
+/* Collects the terms of a chain of + and -, or the factors of one of * and /, from left to right.
+ */
+static bool flatten_chain(struct sym_reader *r, expr_id e, bool sum, bool inverse, struct list *out)
 {
     const struct expr *node = expr_at(r->exprs, e);
-    bool minus = is_op(node, "-") && node->n_children == 2, over = is_op(node, "/");
-    if (sum ? minus || is_op(node, "+") : over || is_op(node, "*")) {
+    bool minus = is_operator(node, "-") && node->n_children == 2, over = is_operator(node, "/");
+    if (sum ? minus || is_operator(node, "+") : over || is_operator(node, "*")) {
         bool turn = (sum ? minus : over) != inverse;
-        return read_chain(r, expr_child(r->exprs, e, 0), sum, inverse, out) &&
-               read_chain(r, expr_child(r->exprs, e, 1), sum, turn, out);
+        return flatten_chain(r, expr_child(r->exprs, e, 0), sum, inverse, out) &&
+               flatten_chain(r, expr_child(r->exprs, e, 1), sum, turn, out);
     }
-    if (!sum && is_op(node, "neg"))
+    if (!sum && is_operator(node, "neg"))
         return list_push(out, SYM_ID_MINUS_ONE) &&
-               read_chain(r, expr_child(r->exprs, e, 0), sum, inverse, out);
-    sym_id value = read_expr(r, e);
+               flatten_chain(r, expr_child(r->exprs, e, 0), sum, inverse, out);
+    sym_id value = expr_node(r, e);
     if (inverse)
-        value = sum ? sym_neg(r->pool, value) : raise(r, value, SYM_ID_MINUS_ONE);
+        value = sum ? sym_neg(r->pool, value) : sym_pow(r->pool, value, SYM_ID_MINUS_ONE);
     return list_push(out, value);
 }
 
-/* 2*(a + b) was built without multiplying out: so it stays. */
-static sym_id read_product(struct reader *r, struct list *factors)
+/* Reads a product. 2*(a + b) stays as it is, because PyTorch built it without multiplying out. */
+static sym_id read_product(struct sym_reader *r, struct list *factors)
 {
     sym_id number = SYM_ID_ONE, other = SYM_NONE;
     bool one_sum = true;
@@ -140,18 +136,18 @@ static sym_id read_product(struct reader *r, struct list *factors)
     return sym_make(r->pool, SYM_MUL, factors->v, factors->n);
 }
 
-static sym_id read_arithmetic(struct reader *r, expr_id e, bool sum)
+static sym_id read_arithmetic(struct sym_reader *r, expr_id e, bool sum)
 {
     struct list parts;
     list_init(&parts, r->pool);
     sym_id result = SYM_NONE;
-    if (read_chain(r, e, sum, false, &parts))
+    if (flatten_chain(r, e, sum, false, &parts))
         result = sum ? sym_make(r->pool, SYM_ADD, parts.v, parts.n) : read_product(r, &parts);
     list_release(&parts);
     return result;
 }
 
-static sym_id build(struct reader *r, enum sym_kind kind, const struct list *args)
+static sym_id build_node(struct sym_reader *r, enum sym_kind kind, const struct list *args)
 {
     if (is_relational(kind))
         return sym_unevaluated(r->pool, kind, args->v, args->n);
@@ -160,24 +156,24 @@ static sym_id build(struct reader *r, enum sym_kind kind, const struct list *arg
     return sym_make(r->pool, kind, args->v, args->n);
 }
 
-static sym_id read_args(struct reader *r, expr_id e, enum sym_kind kind)
+static sym_id read_args(struct sym_reader *r, expr_id e, enum sym_kind kind)
 {
     struct list args;
     list_init(&args, r->pool);
     bool ok = true;
     for (uint32_t i = 0; ok && i < expr_at(r->exprs, e)->n_children; i++)
-        ok = list_push(&args, read_expr(r, expr_child(r->exprs, e, i)));
-    sym_id result = ok ? build(r, kind, &args) : SYM_NONE;
+        ok = list_push(&args, expr_node(r, expr_child(r->exprs, e, i)));
+    sym_id result = ok ? build_node(r, kind, &args) : SYM_NONE;
     list_release(&args);
     return result;
 }
 
-static sym_id read_op(struct reader *r, expr_id e)
+static sym_id read_op(struct sym_reader *r, expr_id e)
 {
     const struct expr *node = expr_at(r->exprs, e);
-    if (is_op(node, "neg") || is_op(node, "*") || is_op(node, "/"))
+    if (is_operator(node, "neg") || is_operator(node, "*") || is_operator(node, "/"))
         return read_arithmetic(r, e, false);
-    if (is_op(node, "+") || is_op(node, "-"))
+    if (is_operator(node, "+") || is_operator(node, "-"))
         return read_arithmetic(r, e, true);
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
         if (str_is(node->text, operators[i].text))
@@ -185,7 +181,7 @@ static sym_id read_op(struct reader *r, expr_id e)
     return pool_fail(r->pool, "unknown operator \"%.*s\"", STR_ARG(node->text));
 }
 
-static sym_id read_call(struct reader *r, expr_id e)
+static sym_id call_node(struct sym_reader *r, expr_id e)
 {
     struct str name = expr_at(r->exprs, e)->text;
     for (int kind = SYM_POW; kind < SYM_KINDS; kind++)
@@ -197,21 +193,21 @@ static sym_id read_call(struct reader *r, expr_id e)
     return pool_fail(r->pool, "unknown function \"%.*s\"", STR_ARG(name));
 }
 
-static sym_id read_expr(struct reader *r, expr_id e)
+static sym_id expr_node(struct sym_reader *r, expr_id e)
 {
     const struct expr *node = expr_at(r->exprs, e);
     switch (node->kind) {
     case EXPR_INT:
         return node->fits ? sym_integer(r->pool, node->value)
                           : sym_integer_text(r->pool, node->text);
-    case EXPR_FLOAT: return read_float(r, node->text);
+    case EXPR_FLOAT: return float_node(r, node->text);
     case EXPR_BOOL: return sym_boolean(node->value != 0);
-    case EXPR_SYMBOL: return read_symbol(r, node->text);
+    case EXPR_SYMBOL: return symbol_node(r, node->text);
     case EXPR_OP: return read_op(r, e);
-    case EXPR_CALL: return read_call(r, e);
+    case EXPR_CALL: return call_node(r, e);
     case EXPR_TUPLE:
         if (node->n_children == 1)
-            return read_expr(r, expr_child(r->exprs, e, 0));
+            return expr_node(r, expr_child(r->exprs, e, 0));
         return read_args(r, e, SYM_EXPR_COND_PAIR);
     case EXPR_STRING: break;
     }
@@ -221,8 +217,8 @@ static sym_id read_expr(struct reader *r, expr_id e)
 sym_id sym_read(struct sym_pool *pool, const struct expr_pool *exprs, uint32_t e,
                 sym_resolver *symbol, void *user)
 {
-    struct reader r = { pool, exprs, symbol ? symbol : sym_by_name, user };
-    return read_expr(&r, e);
+    struct sym_reader r = { pool, exprs, symbol ? symbol : sym_by_name, user };
+    return expr_node(&r, e);
 }
 
 sym_id sym_parse(struct sym_pool *pool, struct str text, sym_resolver *symbol, void *user)

@@ -1,5 +1,5 @@
-/* Relations: is_eq and is_ge of sympy/core/relational.py. A relation that assumptions decide is
- * true or false; the others stand as they were written. */
+/* Relations: is_eq and is_ge of sympy/core/relational.py. A relation that assumptions decide
+ * becomes true or false; the others stay as they were written. */
 #include "replay/shape/expr/sym_pool.h"
 
 enum sym_kind relation_mirrored(enum sym_kind kind)
@@ -25,7 +25,7 @@ static enum sym_kind negated_kind(enum sym_kind kind)
     }
 }
 
-/* Relational.negated never evaluates. */
+/* Relational.negated, which never evaluates. */
 sym_id relation_negated(struct sym_pool *pool, sym_id e)
 {
     return pool_node2(pool, negated_kind(kind_at(pool, e)), arg_at(pool, e, 0), arg_at(pool, e, 1));
@@ -43,7 +43,8 @@ static sym_id signs_changed(struct sym_pool *pool, sym_id e)
                       sym_neg(pool, arg_at(pool, e, 1)));
 }
 
-/* Relational.canonical: numbers to the right, else in `ordered` order, then fewer minus signs. */
+/* Relational.canonical: puts numbers on the right, else sorts by `ordered`, then prefers fewer
+ * minus signs. */
 sym_id relation_canonical(struct sym_pool *pool, sym_id e)
 {
     if (e == SYM_NONE)
@@ -71,7 +72,7 @@ sym_id relation_canonical(struct sym_pool *pool, sym_id e)
     return turned == SYM_NONE ? SYM_NONE : signs_changed(pool, turned);
 }
 
-static bool is_boolean(const struct sym_pool *pool, sym_id e)
+static bool has_boolean_fact(const struct sym_pool *pool, sym_id e)
 {
     return facts_at(pool, e) & FACT_BOOLEAN;
 }
@@ -81,7 +82,7 @@ static bool is_boolean_atom(sym_id e)
     return e == SYM_ID_FALSE || e == SYM_ID_TRUE;
 }
 
-/* The least common denominator of a sum's coefficients. */
+/* Returns the least common denominator of a sum's coefficients. */
 static sym_id common_denominator(struct sym_pool *pool, sym_id e)
 {
     bool sum = kind_at(pool, e) == SYM_ADD;
@@ -101,7 +102,7 @@ static sym_id common_denominator(struct sym_pool *pool, sym_id e)
     return result;
 }
 
-/* Whether a finite difference is zero. */
+/* Returns whether a finite difference is zero. */
 static enum sym_answer difference_is_zero(struct sym_pool *pool, sym_id difference)
 {
     uint32_t f = facts_at(pool, difference);
@@ -116,13 +117,6 @@ static enum sym_answer difference_is_zero(struct sym_pool *pool, sym_id differen
     return numerator != SYM_NONE && known_nonzero(facts_at(pool, numerator)) ? SYM_NO : SYM_UNKNOWN;
 }
 
-/* A Float next to an integer: equal values are not decided, as in sympy, unless both are numbers.
- */
-static enum sym_answer numbers_are_equal(struct sym_pool *pool, sym_id a, sym_id b)
-{
-    return sym_number_compare(pool, a, b) == 0 ? SYM_YES : SYM_NO;
-}
-
 static enum sym_answer is_equal(struct sym_pool *pool, sym_id a, sym_id b)
 {
     if (a == SYM_ID_NAN || b == SYM_ID_NAN)
@@ -132,12 +126,12 @@ static enum sym_answer is_equal(struct sym_pool *pool, sym_id a, sym_id b)
     if (is_boolean_atom(a) && is_boolean_atom(b))
         return SYM_NO;
     bool symbol = kind_at(pool, a) == SYM_SYMBOL || kind_at(pool, b) == SYM_SYMBOL;
-    if (is_boolean(pool, a) != is_boolean(pool, b) && !symbol)
+    if (has_boolean_fact(pool, a) != has_boolean_fact(pool, b) && !symbol)
         return SYM_NO;
-    if (is_boolean(pool, a) || is_boolean(pool, b))
+    if (has_boolean_fact(pool, a) || has_boolean_fact(pool, b))
         return SYM_UNKNOWN;
     if (is_number(pool, a) && is_number(pool, b))
-        return numbers_are_equal(pool, a, b);
+        return sym_number_compare(pool, a, b) == 0 ? SYM_YES : SYM_NO;
     if ((facts_at(pool, a) ^ facts_at(pool, b)) & FACT_INFINITE &&
         (facts_at(pool, a) | facts_at(pool, b)) & FACT_FINITE)
         return SYM_NO;
@@ -147,7 +141,7 @@ static enum sym_answer is_equal(struct sym_pool *pool, sym_id a, sym_id b)
     return difference_is_zero(pool, difference);
 }
 
-/* a >= b. Only the sign of the difference is asked. */
+/* Returns whether a >= b, from the sign of the difference alone. */
 static enum sym_answer is_at_least(struct sym_pool *pool, sym_id a, sym_id b)
 {
     if (is_number(pool, a) && is_number(pool, b))
@@ -169,7 +163,8 @@ static enum sym_answer opposite(enum sym_answer answer)
     return answer == SYM_YES ? SYM_NO : answer == SYM_NO ? SYM_YES : SYM_UNKNOWN;
 }
 
-static enum sym_answer decide(struct sym_pool *pool, enum sym_kind kind, sym_id a, sym_id b)
+static enum sym_answer decide_relation(struct sym_pool *pool, enum sym_kind kind, sym_id a,
+                                       sym_id b)
 {
     switch (kind) {
     case SYM_EQ: return is_equal(pool, a, b);
@@ -186,11 +181,11 @@ sym_id build_relation(struct sym_pool *pool, enum sym_kind kind, const sym_id *a
     (void)n;
     sym_id a = args[0], b = args[1];
     bool order = kind != SYM_EQ && kind != SYM_NE;
-    if (order && (is_boolean(pool, a) || is_boolean(pool, b)))
+    if (order && (has_boolean_fact(pool, a) || has_boolean_fact(pool, b)))
         return pool_fail(pool, "TypeError: A Boolean argument can only be used in Eq and Ne");
     if (order && (a == SYM_ID_NAN || b == SYM_ID_NAN))
         return pool_fail(pool, "TypeError: Invalid NaN comparison");
-    enum sym_answer answer = decide(pool, kind, a, b);
+    enum sym_answer answer = decide_relation(pool, kind, a, b);
     if (pool_failed(pool))
         return SYM_NONE;
     return answer == SYM_UNKNOWN ? pool_node2(pool, kind, a, b) : sym_boolean(answer == SYM_YES);

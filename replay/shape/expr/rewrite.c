@@ -9,7 +9,7 @@ enum { MAX_PRODUCTS = 1 << 16, MAX_CLAUSES = 1 << 12 };
 
 /* --- xreplace --- */
 
-/* What each part became: an expression may hold a part many times over. */
+/* The image of each subexpression; memoised because a subexpression may occur many times. */
 struct images {
     struct sym_pair *slots; /* from is SYM_NONE where empty */
     uint32_t n_slots, n;
@@ -115,7 +115,7 @@ sym_id sym_replace(struct sym_pool *pool, sym_id e, const struct sym_pair *pairs
 
 /* --- _fast_expand --- */
 
-/* The sum of the products of each term of a with each of b. */
+/* Returns the sum of the products of each term of a with each term of b. */
 static sym_id multiply_out(struct sym_pool *pool, sym_id a, sym_id b)
 {
     if (a == SYM_NONE || b == SYM_NONE)
@@ -153,18 +153,13 @@ static sym_id expand_power(struct sym_pool *pool, sym_id e)
     return exponent < 0 ? sym_pow(pool, result, SYM_ID_MINUS_ONE) : result;
 }
 
-static bool is_reciprocal(const struct sym_pool *pool, sym_id e)
-{
-    return kind_at(pool, e) == SYM_POW && arg_at(pool, e, 1) == SYM_ID_MINUS_ONE;
-}
-
 static sym_id expand_product(struct sym_pool *pool, sym_id e)
 {
     sym_id above = SYM_ID_ONE, below = SYM_ID_ONE;
     uint32_t sums = 0, sums_below = 0;
     for (uint32_t i = 0; i < node_at(pool, e)->n; i++) {
         sym_id factor = arg_at(pool, e, i);
-        if (is_reciprocal(pool, factor)) {
+        if (kind_at(pool, factor) == SYM_POW && arg_at(pool, factor, 1) == SYM_ID_MINUS_ONE) {
             sums_below++;
             below = multiply_out(pool, below, arg_at(pool, factor, 0));
         } else {
@@ -214,7 +209,7 @@ sym_id sym_expand(struct sym_pool *pool, sym_id e)
 
 /* --- canonicalize_bool_expr --- */
 
-/* As _from_args builds: no rewriting, one term is itself. */
+/* Builds as _from_args does: without rewriting, and a single term stays itself. */
 static sym_id from_args(struct sym_pool *pool, enum sym_kind kind, struct list *args, bool sort)
 {
     uint32_t fixed = args->n && is_number(pool, args->v[0]) ? 1 : 0;
@@ -288,8 +283,8 @@ static bool is_negative_term(const struct sym_pool *pool, sym_id e)
     return is_number(pool, first) && number_sign(pool, first) < 0;
 }
 
-/* A sum's negative terms, positive, to the left; its positive ones to the right. */
-static bool part_terms(struct sym_pool *pool, sym_id sum, sym_id *left, sym_id *right)
+/* Moves a sum's negative terms, negated, to the left and its positive terms to the right. */
+static bool split_terms_by_sign(struct sym_pool *pool, sym_id sum, sym_id *left, sym_id *right)
 {
     struct list negative, positive;
     list_init(&negative, pool);
@@ -319,7 +314,7 @@ static sym_id canonical_relation(struct sym_pool *pool, sym_id e)
     if (right == SYM_NONE)
         return SYM_NONE;
     if (kind_at(pool, right) == SYM_ADD) {
-        if (!part_terms(pool, right, &left, &right))
+        if (!split_terms_by_sign(pool, right, &left, &right))
             return SYM_NONE;
     } else if (is_negative_term(pool, right)) {
         left = sym_neg(pool, right);
@@ -328,7 +323,7 @@ static sym_id canonical_relation(struct sym_pool *pool, sym_id e)
     return pool_node2(pool, turn ? relation_mirrored(kind) : kind, left, right);
 }
 
-/* Not moved inwards to the leaves. */
+/* Pushes negations inwards to the leaves. */
 static sym_id negation_inwards(struct sym_pool *pool, sym_id e, bool negate)
 {
     enum sym_kind kind = kind_at(pool, e);
@@ -349,7 +344,7 @@ static sym_id negation_inwards(struct sym_pool *pool, sym_id e, bool negate)
 
 static sym_id distribute_clauses(struct sym_pool *pool, sym_id e, uint32_t *budget);
 
-/* Each argument distributed by itself. */
+/* Distributes each argument separately. */
 static sym_id distribute_each(struct sym_pool *pool, sym_id e, uint32_t *budget)
 {
     struct list args;
@@ -362,7 +357,7 @@ static sym_id distribute_each(struct sym_pool *pool, sym_id e, uint32_t *budget)
     return result;
 }
 
-/* (p & q) | r is (p | r) & (q | r). */
+/* Distributes the argument with index `at`: (p & q) | r is (p | r) & (q | r). */
 static sym_id distribute_one(struct sym_pool *pool, sym_id e, uint32_t at, uint32_t *budget)
 {
     sym_id conjunction = arg_at(pool, e, at);

@@ -9,7 +9,7 @@ static bool is_inequality(enum sym_kind kind)
     return kind >= SYM_GT && kind <= SYM_LE;
 }
 
-/* The product or sum of e's arguments that do not hold the thing. */
+/* Returns the product or sum of those arguments of e that do not contain `thing`. */
 static sym_id without_thing(struct sym_pool *pool, sym_id e, sym_id thing)
 {
     struct list args;
@@ -46,7 +46,7 @@ static sym_id divide_factors(struct sym_pool *pool, sym_id e, sym_id thing)
     return sym_binary(pool, kind, sym_div(pool, left, other), sym_div(pool, right, other));
 }
 
-/* The rules for a//b of a positive b and a whole right side. */
+/* Applies the rules for a//b with a positive b and an integer on the right. */
 static sym_id open_floordiv(struct sym_pool *pool, sym_id e)
 {
     enum sym_kind kind = kind_at(pool, e);
@@ -118,8 +118,8 @@ struct implications {
     bool values[16];
 };
 
-/* A dict: a condition already there keeps its place and takes the new value. */
-static bool put(struct implications *to, sym_id condition, bool value)
+/* Sets a condition's value as a Python dict does: a present condition keeps its position. */
+static bool put_implication(struct implications *to, sym_id condition, bool value)
 {
     for (uint32_t i = 0; i < to->conditions.n; i++)
         if (to->conditions.v[i] == condition) {
@@ -132,31 +132,32 @@ static bool put(struct implications *to, sym_id condition, bool value)
     return true;
 }
 
-static bool put_equality(struct implications *to, sym_id e)
+static bool imply_equality(struct implications *to, sym_id e)
 {
     struct sym_pool *pool = to->pool;
     enum sym_kind kind = kind_at(pool, e), other = kind == SYM_EQ ? SYM_NE : SYM_EQ;
     sym_id a = arg_at(pool, e, 0), b = arg_at(pool, e, 1);
-    return put(to, pool_node2(pool, kind, a, b), true) &&
-           put(to, pool_node2(pool, kind, b, a), true) &&
-           put(to, pool_node2(pool, other, a, b), false) &&
-           put(to, pool_node2(pool, other, b, a), false);
+    return put_implication(to, pool_node2(pool, kind, a, b), true) &&
+           put_implication(to, pool_node2(pool, kind, b, a), true) &&
+           put_implication(to, pool_node2(pool, other, a, b), false) &&
+           put_implication(to, pool_node2(pool, other, b, a), false);
 }
 
-static bool put_condition(struct implications *to, sym_id e)
+static bool imply_condition(struct implications *to, sym_id e)
 {
     e = sym_canonical(to->pool, e);
     if (e == SYM_NONE)
         return false;
     if (kind_at(to->pool, e) == SYM_EQ || kind_at(to->pool, e) == SYM_NE)
-        return put_equality(to, e);
-    return put(to, e, true) && put(to, sym_canonical(to->pool, sym_not(to->pool, e)), false);
+        return imply_equality(to, e);
+    return put_implication(to, e, true) &&
+           put_implication(to, sym_canonical(to->pool, sym_not(to->pool, e)), false);
 }
 
 static bool put_relation(struct implications *to, enum sym_kind kind, sym_id a, sym_id b)
 {
     sym_id e = a == SYM_NONE || b == SYM_NONE ? SYM_NONE : pool_node2(to->pool, kind, a, b);
-    return e != SYM_NONE && put_condition(to, e);
+    return e != SYM_NONE && imply_condition(to, e);
 }
 
 static bool put_consequences(struct implications *to, sym_id e)
@@ -180,7 +181,7 @@ bool sym_implications(struct sym_pool *pool, sym_id condition,
 {
     struct implications found = { .pool = pool };
     list_init(&found.conditions, pool);
-    bool ok = condition != SYM_NONE && put_condition(&found, condition) &&
+    bool ok = condition != SYM_NONE && imply_condition(&found, condition) &&
               put_consequences(&found, condition);
     for (uint32_t i = 0; ok && i < found.conditions.n; i++)
         fn(user, found.conditions.v[i], found.values[i]);

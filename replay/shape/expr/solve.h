@@ -1,26 +1,27 @@
-/* Learning from a relation: isolating a part, what follows, hints put in.
+/* Solving a relation for a term, deriving its implications, substituting hints.
  *
  * All of it is as weak as PyTorch's on purpose (torch/utils/_sympy/solve.py and get_implications in
- * torch/fx/experimental/symbolic_shapes.py): knowing more would change guards. */
+ * torch/fx/experimental/symbolic_shapes.py): deriving more would change guards. */
 #ifndef SYMTAPE_REPLAY_SHAPE_EXPR_SOLVE_H
 #define SYMTAPE_REPLAY_SHAPE_EXPR_SOLVE_H
 
 #include "replay/shape/expr/sym.h"
 
-/* try_solve: the relation rewritten so that `thing` alone is its left side, or SYM_NONE (no
- * failure: ask sym_ok) where five steps do not get there. floordiv_inequality: `a//b >= c` may
- * become `a >= b*c` for a positive b. */
+/* try_solve: returns the relation rewritten so that `thing` alone is its left side, or SYM_NONE
+ * when five steps do not suffice (this is no failure; sym_ok() tells the two apart).
+ * floordiv_inequality: `a//b >= c` may become `a >= b*c` for a positive b. */
 sym_id sym_solve(struct sym_pool *pool, sym_id relation, sym_id thing, bool floordiv_inequality);
 
-/* get_implications: each condition that a true `condition` decides, with what it is then. */
+/* get_implications: calls back with each condition that a true `condition` decides, and its value.
+ */
 bool sym_implications(struct sym_pool *pool, sym_id condition,
                       void (*fn)(void *user, sym_id implied, bool value), void *user);
 
-/* b divides a for every value: a/b is known to be whole. */
+/* Returns whether b divides a for every value, i.e. a/b is known to be an integer. */
 bool sym_divides(struct sym_pool *pool, sym_id a, sym_id b);
 
-/* The number or boolean that e is with each symbol's hint put in; SYM_NONE (no failure) where a
- * symbol has none. hint returns SYM_NONE for that. */
+/* Substitutes each symbol's hint and returns the resulting number or boolean, or SYM_NONE (no
+ * failure) when a symbol has no hint, for which hint() returns SYM_NONE. */
 typedef sym_id sym_hinter(void *user, sym_id symbol);
 sym_id sym_evaluate(struct sym_pool *pool, sym_id e, sym_hinter *hint, void *user);
 

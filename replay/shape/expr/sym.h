@@ -1,6 +1,6 @@
-/* Symbolic sizes: integers, rationals, floats and booleans over symbols, kept in the canonical form
- * that sympy and torch.utils._sympy.functions give them, so that their text can be compared with
- * what PyTorch logged.
+/* Symbolic sizes: integers, rationals, floats and booleans over symbols, in the canonical form that
+ * sympy and torch.utils._sympy.functions give them, so that their text can be compared with what
+ * PyTorch logged.
  *
  *     struct sym_pool *pool = sym_pool_new(&err);
  *     sym_id s0 = sym_symbol(pool, STR("s0"), SYM_IS_INTEGER | SYM_IS_POSITIVE);
@@ -9,20 +9,20 @@
  *     if (!sym_ok(pool, &err)) ...
  *     sym_pool_free(pool);
  *
- * An expression is a small integer, valid as long as its pool: equal expressions of one pool have
- * equal ids, because construction is hash-consed and rewrites to the canonical form. A repeated
- * operation is a look-up in the pool's table of operations and allocates nothing.
+ * An expression is a small integer that is valid as long as its pool: equal expressions of one pool
+ * have equal ids, because construction is hash-consed and rewrites to the canonical form. A
+ * repeated operation is a look-up in the pool's table of operations and allocates nothing.
  *
- * Failure is sticky. Out of memory, a division by zero, a limit below: the call returns SYM_NONE
- * and the pool remembers the first reason; operations on SYM_NONE return SYM_NONE. So formulas are
- * written straight down and sym_ok() is asked once, at the end; it hands the reason over and clears
- * it. What sympy raises is named as Python names it: "ZeroDivisionError: division by zero".
+ * Failure is sticky. When memory is exhausted, on a division by zero or beyond a limit below, the
+ * call returns SYM_NONE and the pool stores the first reason; operations on SYM_NONE return
+ * SYM_NONE. So formulas need no checks, and one sym_ok() at the end returns the reason and clears
+ * it. What sympy raises has Python's name: "ZeroDivisionError: division by zero".
  *
- * Integers have no size limit short of SYM_MAX_BITS: what leaves 64 bits goes on as a BIGNUM of
+ * Integers have no size limit below SYM_MAX_BITS: those that exceed 64 bits are BIGNUMs of
  * libcrypto (which the tape's hashing links already, and which reports memory failure, where GMP
  * aborts). Floats are IEEE doubles, as sympy's are at its default precision.
  *
- * A pool is not for two threads at once; two pools share nothing. */
+ * One thread at a time may use a pool; two pools share nothing. */
 #ifndef SYMTAPE_REPLAY_SHAPE_EXPR_SYM_H
 #define SYMTAPE_REPLAY_SHAPE_EXPR_SYM_H
 
@@ -37,8 +37,8 @@ enum {
     SYM_MAX_DEPTH = 2000,    /* of nested expressions */
     SYM_MAX_BITS = 1 << 16,  /* of an integer */
     SYM_MAX_TERMS = 1 << 20, /* of a sum or a product, also while it is expanded */
-    SYM_MAX_TEXT = 1 << 18   /* bytes of an expression's text: one of shared parts may print without
-                                end. The   longest of real models have a tenth of it */
+    SYM_MAX_TEXT = 1 << 18   /* bytes of an expression's text: one with shared arguments may print
+                                without end. The longest of real models has a tenth of it */
 };
 
 enum sym_kind {
@@ -48,7 +48,7 @@ enum sym_kind {
     SYM_KINDS
 };
 
-/* These exist in every pool, under these ids. */
+/* Every pool has these expressions, under these ids. */
 enum {
     SYM_ID_FALSE,
     SYM_ID_TRUE,
@@ -65,41 +65,42 @@ enum {
     SYM_ID_FIXED
 };
 
-/* What a symbol is declared to be; sympy deduces the rest (an integer is real and finite). */
+/* The declared assumptions of a symbol; sympy deduces the rest (an integer is real and finite). */
 enum { SYM_IS_REAL = 1, SYM_IS_INTEGER = 2, SYM_IS_NONNEGATIVE = 4, SYM_IS_POSITIVE = 8 };
 
 struct sym_pool;
 
 struct sym_pool *sym_pool_new(struct err *err);
 void sym_pool_free(struct sym_pool *pool); /* NULL is fine */
-/* False, with the first failure moved to err, when something failed since the last call. */
+/* Returns false, and moves the first failure to err, when something failed since the last call. */
 bool sym_ok(struct sym_pool *pool, struct err *err);
-size_t sym_pool_count(const struct sym_pool *pool); /* distinct expressions so far */
+size_t sym_pool_count(const struct sym_pool *pool); /* the number of distinct expressions */
 bool sym_short_of_memory(
     const struct sym_pool *pool);                   /* sticky after the first failed allocation */
-size_t sym_pool_bytes(const struct sym_pool *pool); /* memory that it holds */
+size_t sym_pool_bytes(const struct sym_pool *pool); /* the memory that it uses */
 
 /* --- Making atoms --- */
 
 sym_id sym_integer(struct sym_pool *pool, int64_t value);
-sym_id sym_integer_text(struct sym_pool *pool, struct str digits); /* any length, with its sign */
-sym_id sym_float(struct sym_pool *pool, double value); /* infinities become oo, NaN nan */
+sym_id sym_integer_text(struct sym_pool *pool,
+                        struct str digits);            /* of any length, may be signed */
+sym_id sym_float(struct sym_pool *pool, double value); /* infinities become oo, NaN becomes nan */
 static inline sym_id sym_boolean(bool value)
 {
     return value ? SYM_ID_TRUE : SYM_ID_FALSE;
 }
-/* The same name with other assumptions is another symbol, as in sympy. */
+/* Makes a symbol. The same name with other assumptions is another symbol, as in sympy. */
 sym_id sym_symbol(struct sym_pool *pool, struct str name, unsigned assumptions);
-/* The latest symbol of that name, or SYM_NONE (which is no failure). */
+/* Returns the latest symbol of that name, or SYM_NONE (which is no failure). */
 sym_id sym_symbol_find(const struct sym_pool *pool, struct str name);
 
 /* --- Operations: each rewrites as sympy does on construction --- */
 
-/* Any kind that is no atom. The number of arguments is checked (TypeError). */
+/* Makes a node of any kind but atoms. The number of arguments is checked (TypeError). */
 sym_id sym_make(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n);
 sym_id sym_unary(struct sym_pool *pool, enum sym_kind kind, sym_id a);
 sym_id sym_binary(struct sym_pool *pool, enum sym_kind kind, sym_id a, sym_id b);
-/* As given, like sympy's evaluate=False. */
+/* Makes the node with the arguments as they are, like sympy's evaluate=False. */
 sym_id sym_unevaluated(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n);
 
 #define SYM_BINARY(name, kind)                                                 \
@@ -132,25 +133,26 @@ static inline sym_id sym_not(struct sym_pool *pool, sym_id a)
 sym_id sym_neg(struct sym_pool *pool, sym_id a);
 sym_id sym_sub(struct sym_pool *pool, sym_id a, sym_id b);
 sym_id sym_div(struct sym_pool *pool, sym_id a, sym_id b); /* exact: a * b**-1 */
-/* CleanDiv when b divides a, else FloorDiv(a + b - 1, b). */
+/* Returns CleanDiv when b divides a, else FloorDiv(a + b - 1, b). */
 sym_id sym_ceildiv(struct sym_pool *pool, sym_id a, sym_id b);
 
-/* --- Looking --- */
+/* --- Queries --- */
 
 enum sym_kind sym_kind_of(const struct sym_pool *pool, sym_id e);
 uint32_t sym_n_args(const struct sym_pool *pool, sym_id e);
 sym_id sym_arg(const struct sym_pool *pool, sym_id e, uint32_t i);
 struct str sym_name(const struct sym_pool *pool, sym_id symbol);
-bool sym_is_number(const struct sym_pool *pool, sym_id e);     /* one number, infinities too */
+bool sym_is_number(const struct sym_pool *pool, sym_id e);     /* a single number or infinity */
 bool sym_is_relational(const struct sym_pool *pool, sym_id e); /* Eq, Ne, Lt, Le, Gt, Ge */
-/* False when it is no integer or does not fit; *ret is untouched then. */
+/* Returns false, without changing *ret, when e is no integer or does not fit. */
 bool sym_to_i64(const struct sym_pool *pool, sym_id e, int64_t *ret);
-/* Any number as a double, as Python's float(); NAN for what is no number. */
+/* Returns any number as a double, like Python's float(); NAN for an expression that is no number.
+ */
 double sym_to_double(const struct sym_pool *pool, sym_id e);
-/* Less than 0, 0 or more; both numbers, neither nan. */
+/* Returns less than 0, 0 or more. Both are numbers, and neither is nan. */
 int sym_number_compare(struct sym_pool *pool, sym_id a, sym_id b);
 bool sym_has(struct sym_pool *pool, sym_id e, sym_id part);
-/* Each distinct symbol once, in sympy's argument order. */
+/* Calls fn for each distinct symbol once, in sympy's argument order. */
 bool sym_free_symbols(struct sym_pool *pool, sym_id e, void (*fn)(void *user, sym_id symbol),
                       void *user);
 
@@ -175,29 +177,30 @@ enum sym_answer sym_ask(const struct sym_pool *pool, sym_id e, enum sym_question
 struct sym_pair {
     sym_id from, to;
 };
-/* Every occurrence of a pair's `from` becomes its `to`, all at once, and what contains them is
- * built anew (sympy's xreplace). */
+/* Replaces every occurrence of a pair's `from` by its `to`, all at once, and rebuilds the
+ * expressions that contain them (sympy's xreplace). */
 sym_id sym_replace(struct sym_pool *pool, sym_id e, const struct sym_pair *pairs, uint32_t n);
-/* Products and natural powers of sums multiplied out (_fast_expand of symbolic_shapes.py). */
+/* Multiplies out products and natural powers of sums (_fast_expand of symbolic_shapes.py). */
 sym_id sym_expand(struct sym_pool *pool, sym_id e);
-/* canonicalize_bool_expr of symbolic_shapes.py: And of Ors of `<`, `<=`, `==`, `!=`, with positive
- * terms on both sides and no common integer factor. */
+/* canonicalize_bool_expr of symbolic_shapes.py: returns And of Ors of `<`, `<=`, `==`, `!=`, with
+ * positive terms on both sides and no common integer factor. */
 sym_id sym_canonical(struct sym_pool *pool, sym_id e);
 
 /* --- Text --- */
 
 void sym_print(struct sym_pool *pool, sym_id e, struct buf *out); /* str(): logs, graph text */
-/* sympy_str of torch/_inductor/utils.py: Sym() in Inductor's graphs, "1 + FloorDiv(-1 + s53, 2)".
+/* sympy_str of torch/_inductor/utils.py, for Sym() in Inductor's graphs: "1 + FloorDiv(-1 + s53,
+ * 2)".
  */
 void sym_print_inductor(struct sym_pool *pool, sym_id e, struct buf *out);
-/* PythonPrinter of torch.utils._sympy.printers: guards. What it cannot print (TruncToFloat) fails
- * the pool with NotImplementedError. Symbols print as `name` gives them, or under their own name.
- */
+/* PythonPrinter of torch.utils._sympy.printers, for guards. An expression that it cannot print
+ * (TruncToFloat) fails the pool with NotImplementedError. Symbols are printed as `name` returns
+ * them, or under their own name. */
 typedef struct str sym_namer(void *user, sym_id symbol);
 void sym_print_python(struct sym_pool *pool, sym_id e, sym_namer *name, void *user,
                       struct buf *out);
 void sym_print_cpp(struct sym_pool *pool, sym_id e, sym_namer *name, void *user, struct buf *out);
-/* ShapeGuardPythonPrinter of symbolic_shapes.py: as Python, floats as repr() gives them. */
+/* ShapeGuardPythonPrinter of symbolic_shapes.py: like PythonPrinter, with floats as in repr(). */
 void sym_print_shape_guard(struct sym_pool *pool, sym_id e, sym_namer *name, void *user,
                            struct buf *out);
 
@@ -205,19 +208,20 @@ void sym_print_shape_guard(struct sym_pool *pool, sym_id e, sym_namer *name, voi
 
 struct expr_pool;
 
-/* Names a symbol of a recorded text. */
+/* Returns the symbol that a name in a recorded text stands for. */
 typedef sym_id sym_resolver(void *user, struct sym_pool *pool, struct str name);
-/* The newest symbol of that name, else one with the assumptions that PyTorch gives that kind of
- * name: "s7" a positive integer, "u0" an integer, "zf3" real, others nothing. */
+/* Returns the newest symbol of that name, else makes one with the assumptions that PyTorch gives
+ * that kind of name: "s7" is a positive integer, "u0" an integer, "zf3" real, others have none. */
 sym_resolver sym_by_name;
 
-/* A recorded syntax tree (trace/graph/expr.h: str() text, guard text or srepr). Sums, products and
- * functions are built anew and so rewritten; relations, and a number times one sum, stay as they
- * were written, since PyTorch builds those unevaluated on purpose. "//" reads as FloorDiv and "%"
- * as PythonMod. symbol NULL is sym_by_name. What is no expression of sizes fails the pool. */
+/* Converts a recorded syntax tree (trace/graph/expr.h: str() text, guard text or srepr). Sums,
+ * products and functions are built anew and thereby rewritten; relations, and a number times one
+ * sum, stay as they were written, since PyTorch builds those unevaluated on purpose. "//" reads as
+ * FloorDiv and "%" as PythonMod. A `symbol` of NULL means sym_by_name. A text that is no expression
+ * of sizes fails the pool. */
 sym_id sym_read(struct sym_pool *pool, const struct expr_pool *exprs, uint32_t e,
                 sym_resolver *symbol, void *user);
-/* Parses and reads; the text need not outlive the call. */
+/* Parses and converts; the text may be freed after the call. */
 sym_id sym_parse(struct sym_pool *pool, struct str text, sym_resolver *symbol, void *user);
 
 #endif

@@ -99,7 +99,7 @@ void list_release(struct list *list)
 
 /* --- Nodes --- */
 
-static bool grow_slots(struct sym_pool *pool)
+static bool grow_node_slots(struct sym_pool *pool)
 {
     size_t n = pool->n_slots ? pool->n_slots * 2 : 1024;
     uint32_t *slots = calloc(n, sizeof *slots);
@@ -128,11 +128,11 @@ static bool grow_nodes(struct sym_pool *pool)
     return true;
 }
 
-/* Room for one more node. */
+/* Makes sure that one more node fits. */
 static bool reserve_node(struct sym_pool *pool)
 {
     return (pool->n_nodes < pool->cap_nodes || grow_nodes(pool)) &&
-           ((pool->n_nodes + 1) * 4 <= pool->n_slots * 3 || grow_slots(pool));
+           ((pool->n_nodes + 1) * 4 <= pool->n_slots * 3 || grow_node_slots(pool));
 }
 
 static sym_id append_node(struct sym_pool *pool, struct sym_node node)
@@ -172,8 +172,9 @@ static sym_id find_args(const struct sym_pool *pool, enum sym_kind kind, const s
     return SYM_NONE;
 }
 
-/* Depth and weight of a node with these arguments; false when it would nest too deep. */
-static bool measure(struct sym_pool *pool, const sym_id *args, uint32_t n, struct sym_node *node)
+/* Computes depth and weight of a node with these arguments; false when it would nest too deep. */
+static bool set_depth_and_weight(struct sym_pool *pool, const sym_id *args, uint32_t n,
+                                 struct sym_node *node)
 {
     uint64_t weight = 2;
     uint32_t depth = 0;
@@ -184,7 +185,7 @@ static bool measure(struct sym_pool *pool, const sym_id *args, uint32_t n, struc
     }
     node->depth = (uint16_t)(depth + 1);
     node->weight = weight < UINT32_MAX / 2 ? (uint32_t)weight : UINT32_MAX / 2;
-    if (node->kind == SYM_RATIONAL) /* one atom to sympy */
+    if (node->kind == SYM_RATIONAL) /* which is one atom for sympy */
         node->weight = 2;
     if (depth + 1 > SYM_MAX_DEPTH)
         return pool_fail(pool, "an expression nests deeper than %d", SYM_MAX_DEPTH), false;
@@ -208,9 +209,9 @@ sym_id pool_node(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, 
     if (found != SYM_NONE)
         return found;
     struct sym_node node = { .kind = (uint8_t)kind, .hash = hash };
-    if (!measure(pool, args, n, &node))
+    if (!set_depth_and_weight(pool, args, n, &node))
         return SYM_NONE;
-    node.facts = facts_of(pool, kind, args, n); /* may make nodes of its own */
+    node.facts = facts_of(pool, kind, args, n); /* which may add nodes itself */
     if (pool_failed(pool))
         return SYM_NONE;
     if (!reserve_node(pool) || !vec_reserve(&pool->args, n))
@@ -248,14 +249,14 @@ static uint32_t integer_facts(int sign, bool odd)
 static uint32_t float_facts(double x)
 {
     uint32_t facts = REAL | FACT_CONSTANT | sign_facts((x > 0) - (x < 0)) | FACT_PARITY;
-    /* Float._eval_is_integer: 0.0 is one, 2.0 may be one, 2.5 is none */
+    /* Float._eval_is_integer: true for 0.0, undecided for 2.0, false for 2.5 */
     if (x == 0)
         return facts | FACT_INTEGER;
     bool fraction = x > -9e18 && x < 9e18 && x != (double)(int64_t)x;
     return fraction ? facts | FACT_NOT_INTEGER : facts;
 }
 
-/* Adds an atom that is not there yet; its hash is set. */
+/* Adds an atom that is not in the pool yet; its hash is set. */
 static sym_id append_atom(struct sym_pool *pool, struct sym_node node)
 {
     if (!reserve_node(pool))
@@ -265,8 +266,8 @@ static sym_id append_atom(struct sym_pool *pool, struct sym_node node)
     return append_node(pool, node);
 }
 
-/* An atom whose payload is eight bytes. */
-static sym_id atom(struct sym_pool *pool, struct sym_node node)
+/* Returns the atom whose payload has these eight bytes. */
+static sym_id intern_atom(struct sym_pool *pool, struct sym_node node)
 {
     if (pool_failed(pool))
         return SYM_NONE;
@@ -284,10 +285,10 @@ static sym_id atom(struct sym_pool *pool, struct sym_node node)
 
 static sym_id any_integer(struct sym_pool *pool, int64_t value)
 {
-    return atom(pool, (struct sym_node){
-                          .kind = SYM_INTEGER,
-                          .facts = integer_facts((value > 0) - (value < 0), (value & 1) != 0),
-                          .integer = value });
+    return intern_atom(pool, (struct sym_node){ .kind = SYM_INTEGER,
+                                                .facts = integer_facts((value > 0) - (value < 0),
+                                                                       (value & 1) != 0),
+                                                .integer = value });
 }
 
 sym_id sym_integer(struct sym_pool *pool, int64_t value)
@@ -312,9 +313,9 @@ sym_id sym_float(struct sym_pool *pool, double value)
         return value > 0 ? SYM_ID_OO : SYM_ID_MINUS_OO;
     if (value == 0)
         value = 0; /* sympy's Float has no -0.0 */
-    return atom(pool,
-                (struct sym_node){
-                    .kind = SYM_FLOAT, .weight = 1, .facts = float_facts(value), .real = value });
+    return intern_atom(
+        pool, (struct sym_node){
+                  .kind = SYM_FLOAT, .weight = 1, .facts = float_facts(value), .real = value });
 }
 
 static bool same_big(const struct sym_pool *pool, const struct sym_node *node, struct big_bytes big)
@@ -376,7 +377,7 @@ sym_id sym_symbol(struct sym_pool *pool, struct str name, unsigned assumptions)
     struct sym_node node = { .kind = SYM_SYMBOL, .facts = symbol_facts(assumptions) };
     node.first = at;
     node.n = assumptions & 15;
-    sym_id symbol = atom(pool, node);
+    sym_id symbol = intern_atom(pool, node);
     pool->latest.v[at] = symbol;
     return symbol;
 }
@@ -389,7 +390,7 @@ sym_id sym_symbol_find(const struct sym_pool *pool, struct str name)
 
 /* --- The pool --- */
 
-/* In the order of their fixed ids. */
+/* Makes the expressions with fixed ids, in the order of those ids. */
 static bool make_fixed(struct sym_pool *pool)
 {
     static const struct {
@@ -415,7 +416,7 @@ static bool make_fixed(struct sym_pool *pool)
         struct sym_node node = { .kind = (uint8_t)fixed[i].kind,
                                  .facts = fixed[i].facts | FACT_CONSTANT,
                                  .integer = fixed[i].value };
-        if (atom(pool, node) != i)
+        if (intern_atom(pool, node) != i)
             return false;
     }
     return true;

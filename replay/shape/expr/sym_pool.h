@@ -1,8 +1,8 @@
-/* Inside of a pool, for the files of replay/shape/expr and its neighbours in replay/shape; the
- * manual is sym.h.
+/* The inside of an expression pool, for the files of replay/shape/expr and its sibling rooms in
+ * replay/shape; the manual is sym.h.
  *
- * A node is 32 bytes. Arguments lie together in one array; numbers that do not fit a node lie there
- * too (a rational's numerator and denominator are nodes) or among the big integers. */
+ * A node has 32 bytes. Arguments are stored together in one array; so are the numerator and
+ * denominator of a rational, which are nodes. Big integers have an array of their own. */
 #ifndef SYMTAPE_REPLAY_SHAPE_EXPR_SYM_POOL_H
 #define SYMTAPE_REPLAY_SHAPE_EXPR_SYM_POOL_H
 
@@ -11,7 +11,7 @@
 #include "trace/base/intern.h"
 #include "trace/base/vec.h"
 
-/* What is known of a value. Signs and parity are kept as the set of those still possible. */
+/* The facts that hold for a value. Signs and parity are stored as the set of the possible ones. */
 enum {
     FACT_NEGATIVE = 1,
     FACT_ZERO = 2,
@@ -24,12 +24,12 @@ enum {
     FACT_NOT_INTEGER = 64,
     FACT_RATIONAL = 128,
     FACT_NOT_RATIONAL = 256,
-    FACT_REAL = 512, /* extended_real: infinities count */
+    FACT_REAL = 512, /* sympy's extended_real, which includes infinities */
     FACT_FINITE = 1024,
     FACT_INFINITE = 2048,
-    FACT_CONSTANT = 4096, /* no free symbol: sympy's is_number */
+    FACT_CONSTANT = 4096, /* it has no free symbol: sympy's is_number */
     FACT_BOOLEAN = 8192,
-    DECLARED_NONNEGATIVE = 1 << 30 /* in sym.def only */
+    DECLARED_NONNEGATIVE = 1 << 30 /* only in sym.def */
 };
 
 struct sym_node {
@@ -38,31 +38,31 @@ struct sym_node {
     uint16_t depth;
     uint32_t facts;
     uint32_t hash;
-    uint32_t weight; /* twice sympy's node count: a Float counts a half */
+    uint32_t weight; /* twice sympy's node count, because a Float counts a half */
     union {
         struct {
-            uint32_t first, n; /* in pool->args; a symbol: name and assumptions; a big integer: its
-                                  place among pool->bigs */
+            uint32_t first, n; /* in pool->args; for a symbol its name and assumptions; for a big
+                                  integer its index in pool->bigs */
         };
         int64_t integer;
         double real;
     };
 };
 
-/* A remembered operation. */
+/* A memoised operation. */
 struct sym_memo {
     uint32_t code_plus_1; /* a kind, or one of MEMO_*; 0 where empty */
     sym_id a, b, result;
 };
 
-/* An integer beyond 64 bits. */
+/* An integer that needs more than 64 bits. */
 struct big_bytes {
     const unsigned char *p; /* big-endian magnitude */
     uint32_t n;
     bool negative;
 };
 
-/* Integers that sizes are made of: found without hashing. */
+/* Small integers, which are found without hashing. */
 enum { LEAST_SMALL_INTEGER = -64, SMALL_INTEGERS = 1088 };
 
 struct sym_pool {
@@ -76,19 +76,19 @@ struct sym_pool {
     size_t n_memo, memo_used;
     struct intern names;
     vec_of(sym_id)
-    latest; /* of each name: its newest symbol */
+    latest; /* the newest symbol of each name */
     vec_of(struct big_bytes)
     bigs;
     struct arena arena;
-    uint32_t *marks; /* of each node: the walk that last saw it */
+    uint32_t *marks; /* for each node the number of the walk that visited it last */
     size_t n_marks;
     uint32_t walk;
-    sym_id small[SMALL_INTEGERS]; /* of LEAST_SMALL_INTEGER on; 0 (false) where not made yet */
+    sym_id small[SMALL_INTEGERS]; /* from LEAST_SMALL_INTEGER; 0 (false) for those not made yet */
     struct err failure;
     bool short_of_memory; /* sticky after the first failed allocation */
 };
 
-/* How a kind looks: a row of sym.def. */
+/* The description of a kind: a row of sym.def. */
 struct sym_class {
     const char *name;
     uint8_t order;
@@ -124,7 +124,7 @@ static inline bool is_integer(const struct sym_pool *pool, sym_id e)
 {
     return is_int_kind(kind_at(pool, e));
 }
-/* sympy's is_Number: infinities and nan too, zoo not. */
+/* sympy's is_Number: includes infinities and nan, but not zoo. */
 static inline bool is_number(const struct sym_pool *pool, sym_id e)
 {
     return kind_at(pool, e) <= SYM_NAN;
@@ -146,7 +146,7 @@ static inline bool has_args(enum sym_kind kind)
     return kind > SYM_SYMBOL;
 }
 
-/* Known sign and so on, of facts. */
+/* Predicates over facts. */
 static inline bool known_positive(uint32_t f)
 {
     return (f & FACT_REAL) && (f & FACT_SIGNS) == FACT_POSITIVE;
@@ -180,14 +180,15 @@ static inline bool known_odd(uint32_t f)
     return (f & FACT_INTEGER) && (f & FACT_PARITY) == FACT_ODD;
 }
 
-/* Shared parts counted as often as they occur; what looks at every occurrence stops above a limit.
- */
+/* Returns whether e is large when shared subexpressions count as often as they occur. Algorithms
+ * that visit every occurrence stop above this limit. */
 static inline bool is_heavy(const struct sym_pool *pool, sym_id e)
 {
     return pool->nodes[e].weight > 1u << 14;
 }
 
-/* A list of expressions on the stack, in the heap when it grows. A failed push fails the pool. */
+/* A list of expressions on the stack, which moves to the heap when it grows. A failed push fails
+ * the pool. */
 enum { LIST_INLINE = 16 };
 struct list {
     struct sym_pool *pool;
@@ -200,7 +201,7 @@ bool list_push(struct list *list, sym_id e);
 bool list_push_args(struct list *list, sym_id e);
 void list_release(struct list *list);
 
-/* Each returns SYM_NONE. */
+/* Each of these returns SYM_NONE. */
 sym_id pool_nomem(struct sym_pool *pool);
 sym_id pool_fail(struct sym_pool *pool, const char *fmt, ...) ERR_PRINTF(2, 3);
 static inline bool pool_failed(const struct sym_pool *pool)
@@ -208,28 +209,29 @@ static inline bool pool_failed(const struct sym_pool *pool)
     return pool->failure.kind != ERR_NONE;
 }
 
-/* The node with these arguments as they stand. */
+/* Returns the node with these arguments as they are. */
 sym_id pool_node(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n);
 sym_id pool_node1(struct sym_pool *pool, enum sym_kind kind, sym_id a);
 sym_id pool_node2(struct sym_pool *pool, enum sym_kind kind, sym_id a, sym_id b);
 sym_id pool_big(struct sym_pool *pool, const unsigned char *magnitude, uint32_t n, bool negative);
 sym_id pool_rational(struct sym_pool *pool, sym_id p, sym_id q); /* in lowest terms, q > 1 */
 
-/* Begins a walk that visits each node once: pool_seen() is false the first time. */
+/* Begins a walk that visits each node once: pool_seen() returns false for the first visit. */
 bool pool_walk(struct sym_pool *pool);
 bool pool_seen(struct sym_pool *pool, sym_id e);
 
-/* assumptions.c: what a new node's arguments say about it. The node need not exist yet. */
+/* assumptions.c: returns the facts that follow from a new node's arguments. The node need not exist
+ * yet. */
 uint32_t facts_of(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n);
 
 /* order.c: the order of arguments (Basic.compare), and that of sorting and printing. */
 int order_arguments(struct sym_pool *pool, sym_id a, sym_id b);
 int order_sort_key(struct sym_pool *pool, sym_id a, sym_id b);
-/* `ordered`: fewer nodes first, then sort_key. */
+/* sympy's `ordered`: fewer nodes first, then sort_key. */
 int order_ordered(struct sym_pool *pool, sym_id a, sym_id b);
 typedef int order_fn(struct sym_pool *pool, sym_id a, sym_id b);
 bool order_sort(struct sym_pool *pool, sym_id *v, uint32_t n, order_fn *order);
-/* Add's and Mul's arguments in the order in which str() prints them. */
+/* Puts the arguments of Add or Mul into `out`, in the order in which str() prints them. */
 bool order_terms(struct sym_pool *pool, sym_id add, struct list *out);
 bool order_factors(struct sym_pool *pool, sym_id mul, struct list *out);
 
@@ -251,7 +253,7 @@ sym_id number_numerator(const struct sym_pool *pool, sym_id a);   /* of a ration
 sym_id number_denominator(const struct sym_pool *pool, sym_id a); /* 1 of an integer */
 void number_print_integer(const struct sym_pool *pool, sym_id a, struct buf *out);
 
-/* The constructors, one a file. Arguments are checked: none is SYM_NONE. */
+/* The constructors, one in each file. None of the arguments is SYM_NONE. */
 typedef sym_id build_fn(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n);
 build_fn build_add, build_mul, build_pow, build_relation, build_and_or, build_not, build_min_max,
     build_floordiv, build_mod, build_modular_indexing, build_where, build_piecewise, build_pair,
@@ -259,11 +261,11 @@ build_fn build_add, build_mul, build_pow, build_relation, build_and_or, build_no
     build_pow_by_natural, build_float_pow, build_bitwise, build_opaque, build_identity,
     build_non_overlapping, build_abs;
 
-/* e as coefficient * rest: 3*x*y gives 3 and x*y. */
+/* Splits e into coefficient * rest: 3*x*y gives 3 and x*y. */
 sym_id split_coefficient(struct sym_pool *pool, sym_id e, sym_id *rest);
-/* e as constant + rest. */
+/* Splits e into constant + rest. */
 sym_id split_constant(struct sym_pool *pool, sym_id e, sym_id *rest);
-/* e as base ** exponent. */
+/* Splits e into base ** exponent. */
 sym_id split_power(struct sym_pool *pool, sym_id e, sym_id *exponent);
 /* gcd.c */
 sym_id divide_gcd(struct sym_pool *pool, sym_id a, sym_id b);        /* sympy.gcd */
@@ -271,7 +273,7 @@ sym_id divide_simple_gcd(struct sym_pool *pool, sym_id a, sym_id b); /* simple_f
 sym_id divide_exactly(struct sym_pool *pool, sym_id a, sym_id b);    /* b divides a */
 sym_id divide_simplify(struct sym_pool *pool, sym_id e);             /* sympy.simplify */
 
-/* make.c: results remembered under codes that are no kind. SYM_NONE when not there. */
+/* make.c: results memoised under codes that are no kind. SYM_NONE when there is none. */
 enum { MEMO_EXPAND = SYM_KINDS, MEMO_CANONICAL, MEMO_GCD, MEMO_SIMPLIFY, MEMO_SORT_KEY };
 sym_id memo_find(const struct sym_pool *pool, uint32_t code, sym_id a, sym_id b);
 sym_id memo_put(struct sym_pool *pool, uint32_t code, sym_id a, sym_id b, sym_id result);

@@ -11,7 +11,7 @@ void dims_release(struct dim_solver *dims)
     vec_release(&dims->equalities);
 }
 
-static struct dim_symbol *symbol_of(struct dim_solver *dims, sym_id symbol)
+static struct dim_symbol *dim_symbol_of(struct dim_solver *dims, sym_id symbol)
 {
     for (size_t i = 0; i < dims->symbols.n; i++)
         if (dims->symbols.v[i].symbol == symbol)
@@ -25,14 +25,14 @@ static struct dim_symbol *symbol_of(struct dim_solver *dims, sym_id symbol)
 
 /* --- rewrite_with_congruences --- */
 
-static bool hint_of(struct dim_solver *dims, sym_id symbol, int64_t *ret)
+static bool dim_hint(struct dim_solver *dims, sym_id symbol, int64_t *ret)
 {
     return sym_to_i64(dims->env->pool, env_hint(dims->env, symbol), ret);
 }
 
 static void add_congruence(struct dim_solver *dims, struct congruence c)
 {
-    /* As sympy's Mod has it. */
+    /* sympy's Mod normalises the coefficients. */
     c.mul = whole_mod(c.mul, c.divisor);
     c.add = whole_mod(c.add, c.divisor);
     if (c.mul == 0 && c.add == 0)
@@ -45,19 +45,19 @@ static void add_congruence(struct dim_solver *dims, struct congruence c)
     dims->failed |= !vec_push(&dims->congruences, c);
 }
 
-static bool rewrite(struct dim_solver *dims, sym_id e, sym_id symbol, unsigned depth,
-                    struct poly *ret);
+static bool rewrite_to_poly(struct dim_solver *dims, sym_id e, sym_id symbol, unsigned depth,
+                            struct poly *ret);
 
-/* b % d is its value k at the hint, and b // d is (b - k)/d, provided that b % d == k. */
+/* Rewrites b % d as its value k at the hint, and b // d as (b - k)/d, provided that b % d == k. */
 static bool rewrite_division(struct dim_solver *dims, sym_id e, sym_id symbol, unsigned depth,
                              struct poly *ret)
 {
     struct sym_pool *pool = dims->env->pool;
     struct poly base, by;
     int64_t hint, value;
-    if (!rewrite(dims, arg_at(pool, e, 0), symbol, depth, &base) ||
-        !rewrite(dims, arg_at(pool, e, 1), symbol, depth, &by) || !poly_is_constant(by) ||
-        by.d != 1 || by.n[0] == 0 || base.n[2] || base.d != 1 || !hint_of(dims, symbol, &hint) ||
+    if (!rewrite_to_poly(dims, arg_at(pool, e, 0), symbol, depth, &base) ||
+        !rewrite_to_poly(dims, arg_at(pool, e, 1), symbol, depth, &by) || !poly_is_constant(by) ||
+        by.d != 1 || by.n[0] == 0 || base.n[2] || base.d != 1 || !dim_hint(dims, symbol, &hint) ||
         !poly_at(base, hint, &value))
         return false;
     int64_t divisor = by.n[0], rest = whole_mod(value, divisor);
@@ -76,7 +76,7 @@ static bool rewrite_power(struct dim_solver *dims, sym_id e, sym_id symbol, unsi
     struct poly base;
     int64_t exponent;
     if (!sym_to_i64(dims->env->pool, arg_at(dims->env->pool, e, 1), &exponent) || exponent < 0 ||
-        exponent > 2 || !rewrite(dims, arg_at(dims->env->pool, e, 0), symbol, depth, &base))
+        exponent > 2 || !rewrite_to_poly(dims, arg_at(dims->env->pool, e, 0), symbol, depth, &base))
         return false;
     *ret = poly_constant(1);
     for (int64_t i = 0; i < exponent; i++)
@@ -85,8 +85,8 @@ static bool rewrite_power(struct dim_solver *dims, sym_id e, sym_id symbol, unsi
     return true;
 }
 
-static bool rewrite(struct dim_solver *dims, sym_id e, sym_id symbol, unsigned depth,
-                    struct poly *ret)
+static bool rewrite_to_poly(struct dim_solver *dims, sym_id e, sym_id symbol, unsigned depth,
+                            struct poly *ret)
 {
     struct sym_pool *pool = dims->env->pool;
     enum sym_kind kind = kind_at(pool, e);
@@ -114,7 +114,7 @@ static bool rewrite(struct dim_solver *dims, sym_id e, sym_id symbol, unsigned d
     *ret = poly_constant(kind == SYM_MUL);
     for (uint32_t i = 0; i < sym_n_args(pool, e); i++) {
         struct poly part;
-        if (!rewrite(dims, arg_at(pool, e, i), symbol, depth + 1, &part) ||
+        if (!rewrite_to_poly(dims, arg_at(pool, e, i), symbol, depth + 1, &part) ||
             !(kind == SYM_ADD ? poly_add(*ret, part, ret) : poly_mul(*ret, part, ret)))
             return false;
     }
@@ -123,12 +123,12 @@ static bool rewrite(struct dim_solver *dims, sym_id e, sym_id symbol, unsigned d
 
 bool dims_poly(struct dim_solver *dims, sym_id e, sym_id symbol, struct poly *ret)
 {
-    return rewrite(dims, e, symbol, 0, ret);
+    return rewrite_to_poly(dims, e, symbol, 0, ret);
 }
 
 /* --- add() --- */
 
-/* Of two bounds at the same integer the one that is a number itself counts. */
+/* Stores a bound. Of two bounds at the same integer, one that is a number itself prevails. */
 static void add_bound(struct dim_symbol *s, bool upper, int64_t bound, bool root)
 {
     bool *has = upper ? &s->has_upper : &s->has_lower, *raw = upper ? &s->raw_upper : &s->raw_lower;
@@ -140,7 +140,7 @@ static void add_bound(struct dim_symbol *s, bool upper, int64_t bound, bool root
     *has = true;
 }
 
-static void add_value(struct dim_symbol *s, struct poly f)
+static void set_value_from(struct dim_symbol *s, struct poly f)
 {
     if (f.n[2] || f.n[1] == 0 || f.n[0] % f.n[1] || s->has_value)
         return;
@@ -148,7 +148,8 @@ static void add_value(struct dim_symbol *s, struct poly f)
     s->has_value = s->pending = true;
 }
 
-static void add_one(struct dim_solver *dims, sym_id condition, sym_id symbol, bool *trivial)
+static void add_condition_in(struct dim_solver *dims, sym_id condition, sym_id symbol,
+                             bool *trivial)
 {
     struct sym_pool *pool = dims->env->pool;
     enum sym_kind kind = kind_at(pool, condition);
@@ -164,11 +165,11 @@ static void add_one(struct dim_solver *dims, sym_id condition, sym_id symbol, bo
         *trivial = dims->congruences.n == n_congruences;
         return;
     }
-    struct dim_symbol *s = symbol_of(dims, symbol);
+    struct dim_symbol *s = dim_symbol_of(dims, symbol);
     if (!s)
         return;
     if (kind == SYM_EQ) {
-        add_value(s, f);
+        set_value_from(s, f);
         return;
     }
     bool upper, strict = kind == SYM_LT || kind == SYM_GT;
@@ -187,13 +188,13 @@ void dims_add(struct dim_solver *dims, sym_id condition, bool *trivial)
     enum sym_kind kind = kind_at(dims->env->pool, condition);
     if (condition <= SYM_ID_TRUE || !is_relational(kind) || kind == SYM_NE)
         return;
-    const struct known *k = env_known(dims->env, condition);
+    const struct expr_info *k = env_known(dims->env, condition);
     if (!k || k->n_symbols == 0)
         return;
     if (k->n_symbols > 1)
         dims->failed |= !vec_push(&dims->others, condition);
     else
-        add_one(dims, condition, env_symbol_of(dims->env, k, 0)->id, trivial);
+        add_condition_in(dims, condition, env_symbol_of(dims->env, k, 0)->id, trivial);
 }
 
 void dims_add_equality(struct dim_solver *dims, struct str source, sym_id expr)
@@ -203,7 +204,7 @@ void dims_add_equality(struct dim_solver *dims, struct str source, sym_id expr)
 
 /* --- solve() --- */
 
-static sym_id put_value(struct dim_solver *dims, sym_id e, const struct dim_symbol *s)
+static sym_id substitute_value(struct dim_solver *dims, sym_id e, const struct dim_symbol *s)
 {
     struct sym_pool *pool = dims->env->pool;
     sym_id ret =
@@ -211,7 +212,7 @@ static sym_id put_value(struct dim_solver *dims, sym_id e, const struct dim_symb
     return ret == SYM_NONE ? e : ret;
 }
 
-/* Each value may turn conditions in two symbols into conditions in one. */
+/* Substitutes the known values, which may turn conditions in two symbols into conditions in one. */
 static bool use_value(struct dim_solver *dims)
 {
     size_t i = 0;
@@ -226,14 +227,14 @@ static bool use_value(struct dim_solver *dims)
     dims->others.v = NULL;
     dims->others.n = dims->others.cap = 0;
     for (size_t k = 0; k < n; k++)
-        dims_add(dims, put_value(dims, others[k], &s), NULL);
+        dims_add(dims, substitute_value(dims, others[k], &s), NULL);
     free(others);
     for (size_t k = 0; k < dims->equalities.n; k++)
-        dims->equalities.v[k].expr = put_value(dims, dims->equalities.v[k].expr, &s);
+        dims->equalities.v[k].expr = substitute_value(dims, dims->equalities.v[k].expr, &s);
     return true;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
+static int64_t gcd_i64(int64_t a, int64_t b)
 {
     while (b) {
         int64_t r = a % b;
@@ -243,23 +244,24 @@ static int64_t gcd(int64_t a, int64_t b)
     return a < 0 ? -a : a;
 }
 
-/* x == remainder modulo `divisor`: of a*x + b == 0 modulo m where a divides both. What all three
- * have in common sympy's Mod takes out, which PyTorch then does not know for a congruence. */
+/* Solves a*x + b == 0 modulo m for x == remainder modulo `divisor`, when a divides both. sympy's
+ * Mod takes out a common factor of all three, so that PyTorch does not recognise that congruence.
+ */
 static bool solve_one(const struct congruence *c, int64_t *remainder, int64_t *divisor)
 {
     int64_t a = c->mul, b = c->add, m = c->divisor;
-    if (a == 0 || gcd(gcd(a, m), b) != 1 || m % a || b % a)
+    if (a == 0 || gcd_i64(gcd_i64(a, m), b) != 1 || m % a || b % a)
         return false;
     *divisor = m / a < 0 ? -(m / a) : m / a;
     *remainder = whole_mod(-(b / a), *divisor);
     return true;
 }
 
-/* solve_congruence: x == r modulo m and x == s modulo n. Small numbers only: by trying. */
-static bool combine(int64_t *r, int64_t *m, int64_t s, int64_t n)
+/* solve_congruence: solves x == r modulo m and x == s modulo n, for small numbers, by trying. */
+static bool combine_congruences(int64_t *r, int64_t *m, int64_t s, int64_t n)
 {
     enum { MOST = 1 << 20 };
-    int64_t g = gcd(*m, n), steps = n / g, both;
+    int64_t g = gcd_i64(*m, n), steps = n / g, both;
     if (steps > MOST || __builtin_mul_overflow(*m, steps, &both) || both > INT64_MAX / 4)
         return false;
     for (int64_t i = 0; i < steps; i++)
@@ -299,7 +301,7 @@ static void reduce_congruences(struct dim_solver *dims)
             const struct congruence *c = &dims->congruences.v[k];
             int64_t s, by;
             if (c->symbol == first.symbol && solve_one(c, &s, &by))
-                any |= combine(&r, &m, s, by);
+                any |= combine_congruences(&r, &m, s, by);
         }
         if (any && m > 1 && !is_checked(dims, first.symbol, r, m))
             dims->congruences.v[kept++] = (struct congruence){ first.symbol, 1, -r, m };

@@ -1,39 +1,39 @@
-/* From what a solver found to the fixes that PyTorch suggests (DimConstraints.prettify_results,
+/* The fixes that PyTorch suggests for a solver's results (DimConstraints.prettify_results,
  * _process_derived_dim_roots). */
 #include "replay/shape/guards/dims.h"
 
 #include <stdlib.h>
 
-/* mul*root + add; of a number root is "". */
+/* mul*root + add; for a number, root is "". */
 struct linear {
     struct str root;
     int64_t mul, add;
 };
 
-/* What is known of a Dim, or of a size without one. */
+/* The result for a Dim, or for a size without a Dim. */
 struct fix {
     struct str name;
     bool has_eq, has_min, has_max;
     bool gone;
     struct linear eq;
-    int64_t min, max; /* max INT64_MAX: infinite, and said so */
+    int64_t min, max; /* max INT64_MAX: infinite, and printed */
 };
 
-struct suggesting {
+struct suggester {
     struct production *p;
     struct dim_solver *dims;
     vec_of(struct fix)
     fixes;
     vec_of(struct env_dim)
-    introduced; /* roots that no Dim is */
+    introduced; /* the roots that are no Dims */
     struct arena arena;
     bool failed;
 };
 
 /* --- Names --- */
 
-/* source_name_to_debug_name; "" where it has none. */
-static struct str debug_name(const struct production *p, struct str source)
+/* source_name_to_debug_name; returns "" when the source has no name. */
+static struct str dim_name_of(const struct production *p, struct str source)
 {
     for (size_t i = 0; i < p->tracked.n; i++) {
         const struct tracked *t = &p->tracked.v[i];
@@ -43,19 +43,19 @@ static struct str debug_name(const struct production *p, struct str source)
     return STR("");
 }
 
-static struct str name_of(const struct production *p, struct str source)
+static struct str dim_name_or_source(const struct production *p, struct str source)
 {
-    struct str name = debug_name(p, source);
+    struct str name = dim_name_of(p, source);
     return name.n ? name : source;
 }
 
-static struct str source_of(const struct production *p, sym_id symbol)
+static struct str symbol_source(const struct production *p, sym_id symbol)
 {
     const struct tracked_symbol *t = production_symbol(p, symbol);
     return t ? p->tracked.v[t->first].source : env_source(p->env, symbol);
 }
 
-static const struct env_dim *find_dim(const struct suggesting *s, struct str name)
+static const struct env_dim *find_dim(const struct suggester *s, struct str name)
 {
     const struct env_produce *what = s->p->what;
     for (uint32_t i = 0; i < what->n_dims; i++)
@@ -67,8 +67,8 @@ static const struct env_dim *find_dim(const struct suggesting *s, struct str nam
     return NULL;
 }
 
-/* What a Dim's name says: "2*dx + 1". */
-static struct linear linear_of(const struct suggesting *s, struct str name)
+/* Parses the name of a derived Dim: "2*dx + 1". */
+static struct linear linear_of(const struct suggester *s, struct str name)
 {
     const struct env_dim *dim = find_dim(s, name);
     if (dim && dim->root.n)
@@ -76,7 +76,7 @@ static struct linear linear_of(const struct suggesting *s, struct str name)
     return (struct linear){ name, 1, 0 };
 }
 
-static struct fix *fix_of(struct suggesting *s, struct str name)
+static struct fix *fix_of(struct suggester *s, struct str name)
 {
     for (size_t i = 0; i < s->fixes.n; i++)
         if (str_eq(s->fixes.v[i].name, name))
@@ -88,43 +88,43 @@ static struct fix *fix_of(struct suggesting *s, struct str name)
     return &s->fixes.v[s->fixes.n - 1];
 }
 
-/* --- What was found --- */
+/* --- Collecting the solver's results --- */
 
-static void put_number(struct suggesting *s, struct str source, int64_t number)
+static void fix_number(struct suggester *s, struct str source, int64_t number)
 {
-    struct fix *fix = debug_name(s->p, source).n ? fix_of(s, debug_name(s->p, source)) : NULL;
+    struct fix *fix = dim_name_of(s->p, source).n ? fix_of(s, dim_name_of(s->p, source)) : NULL;
     if (!fix)
         return;
     fix->has_eq = true;
     fix->eq = (struct linear){ STR(""), 0, number };
 }
 
-static void put_linear(struct suggesting *s, struct str source, struct linear eq)
+static void put_linear(struct suggester *s, struct str source, struct linear eq)
 {
-    struct fix *fix = fix_of(s, name_of(s->p, source));
+    struct fix *fix = fix_of(s, dim_name_or_source(s->p, source));
     if (!fix)
         return;
     fix->has_eq = true;
     fix->eq = eq;
 }
 
-/* x == 3*_x - 2 of (x + 2) % 3 == 0. */
-static void put_congruence(struct suggesting *s, const struct congruence *c)
+/* Adds x == 3*_x - 2 for (x + 2) % 3 == 0. */
+static void fix_congruence(struct suggester *s, const struct congruence *c)
 {
-    struct str source = source_of(s->p, c->symbol), name = name_of(s->p, source);
+    struct str source = symbol_source(s->p, c->symbol), name = dim_name_or_source(s->p, source);
     struct buf root = BUF_INIT;
     buf_printf(&root, "_%.*s", STR_ARG(name));
     struct str kept = arena_copy(&s->arena, buf_str(&root));
     s->failed |= root.failed || !kept.p;
     buf_release(&root);
-    /* sympy writes the remainder as a number that is added, between 0 and the modulus. */
-    if (!s->failed && debug_name(s->p, source).n)
+    /* sympy prints the remainder as an added number between 0 and the modulus. */
+    if (!s->failed && dim_name_of(s->p, source).n)
         put_linear(s, source, (struct linear){ kept, c->divisor, -whole_mod(c->add, c->divisor) });
 }
 
-static void put_bounds(struct suggesting *s, const struct dim_symbol *symbol)
+static void fix_bounds(struct suggester *s, const struct dim_symbol *symbol)
 {
-    struct str name = debug_name(s->p, source_of(s->p, symbol->symbol));
+    struct str name = dim_name_of(s->p, symbol_source(s->p, symbol->symbol));
     struct fix *fix = name.n ? fix_of(s, name) : NULL;
     if (!fix)
         return;
@@ -134,19 +134,19 @@ static void put_bounds(struct suggesting *s, const struct dim_symbol *symbol)
     fix->max = symbol->has_upper ? symbol->upper : fix->max;
 }
 
-static void put_equality(struct suggesting *s, const struct dim_equality *e)
+static void put_equality(struct suggester *s, const struct dim_equality *e)
 {
     int64_t number;
     struct poly f;
-    const struct known *k = env_known(s->p->env, e->expr);
+    const struct expr_info *k = env_known(s->p->env, e->expr);
     if (sym_to_i64(s->p->env->pool, e->expr, &number)) {
-        put_number(s, e->source, number);
+        fix_number(s, e->source, number);
         return;
     }
     if (!k || k->n_symbols != 1)
         return;
     sym_id symbol = env_symbol_of(s->p->env, k, 0)->id;
-    struct str root = debug_name(s->p, source_of(s->p, symbol));
+    struct str root = dim_name_of(s->p, symbol_source(s->p, symbol));
     size_t n = s->dims->congruences.n;
     bool plain = dims_poly(s->dims, e->expr, symbol, &f) && s->dims->congruences.n == n &&
                  f.d == 1 && f.n[2] == 0;
@@ -154,12 +154,13 @@ static void put_equality(struct suggesting *s, const struct dim_equality *e)
     struct linear eq = linear_of(s, root);
     if (!plain || !root.n || __builtin_mul_overflow(eq.mul, f.n[1], &eq.mul) ||
         __builtin_mul_overflow(eq.add, f.n[1], &eq.add) ||
-        __builtin_add_overflow(eq.add, f.n[0], &eq.add) || str_eq(root, name_of(s->p, e->source)))
+        __builtin_add_overflow(eq.add, f.n[0], &eq.add) ||
+        str_eq(root, dim_name_or_source(s->p, e->source)))
         return;
     put_linear(s, e->source, eq);
 }
 
-static void replace_all(struct buf *text, struct str from, struct str to)
+static void replace_all_text(struct buf *text, struct str from, struct str to)
 {
     struct buf out = BUF_INIT;
     struct str rest = buf_str(text);
@@ -176,14 +177,14 @@ static void replace_all(struct buf *text, struct str from, struct str to)
     }
 }
 
-/* transform(): sources by the names of their Dims, or the other way round. */
-static struct str transformed(struct suggesting *s, struct buf *text, bool inverse)
+/* transform(): replaces sources by the names of their Dims, or names by sources. */
+static struct str transformed(struct suggester *s, struct buf *text, bool inverse)
 {
     for (size_t i = 0; i < s->p->tracked.n; i++) {
         const struct tracked *t = &s->p->tracked.v[i];
         if (t->is_size && t->constraint && t->constraint->name.n)
-            replace_all(text, inverse ? t->constraint->name : t->source,
-                        inverse ? t->source : t->constraint->name);
+            replace_all_text(text, inverse ? t->constraint->name : t->source,
+                             inverse ? t->source : t->constraint->name);
     }
     struct str ret = arena_copy(&s->arena, buf_str(text));
     s->failed |= text->failed || !ret.p;
@@ -191,13 +192,13 @@ static struct str transformed(struct suggesting *s, struct buf *text, bool inver
     return ret;
 }
 
-static enum sym_kind flipped(enum sym_kind kind)
+static enum sym_kind flip_relation(enum sym_kind kind)
 {
     return kind == SYM_LE ? SYM_GE : kind == SYM_GE ? SYM_LE : kind == SYM_LT ? SYM_GT : SYM_LT;
 }
 
-/* relation_with_digit: "dx*dx < 100" speaks of "dx*dx". */
-static void put_condition(struct suggesting *s, sym_id condition)
+/* relation_with_digit: adds a condition to the fix of its left side, "dx*dx" for "dx*dx < 100". */
+static void fix_condition(struct suggester *s, sym_id condition)
 {
     struct sym_pool *pool = s->p->env->pool;
     sym_id what = arg_at(pool, condition, 0), number = arg_at(pool, condition, 1);
@@ -208,7 +209,7 @@ static void put_condition(struct suggesting *s, sym_id condition)
         sym_id swap = what;
         what = number;
         number = swap;
-        kind = flipped(kind);
+        kind = flip_relation(kind);
     }
     if (!sym_to_i64(pool, number, &value) || value < 0)
         return;
@@ -226,35 +227,35 @@ static void put_condition(struct suggesting *s, sym_id condition)
     }
 }
 
-static void put_conditions(struct suggesting *s, sym_id symbol)
+static void fix_conditions(struct suggester *s, sym_id symbol)
 {
     for (size_t i = 0; i < s->dims->conditions.n; i++)
         if (s->dims->conditions.v[i].symbol == symbol)
-            put_condition(s, s->dims->conditions.v[i].condition);
+            fix_condition(s, s->dims->conditions.v[i].condition);
 }
 
-static void put_inequalities(struct suggesting *s, const struct dim_symbol *symbol)
+static void fix_inequalities(struct suggester *s, const struct dim_symbol *symbol)
 {
     if (symbol->has_value)
         return;
     if (symbol->raw_lower || symbol->raw_upper)
-        put_conditions(s, symbol->symbol);
+        fix_conditions(s, symbol->symbol);
     else
-        put_bounds(s, symbol);
+        fix_bounds(s, symbol);
 }
 
-static void gather(struct suggesting *s)
+static void collect_fixes(struct suggester *s)
 {
     struct dim_solver *dims = s->dims;
     for (size_t i = 0; i < dims->symbols.n; i++) {
         const struct dim_symbol *symbol = &dims->symbols.v[i];
         if (symbol->has_value)
-            put_number(s, source_of(s->p, symbol->symbol), symbol->value);
+            fix_number(s, symbol_source(s->p, symbol->symbol), symbol->value);
     }
     for (size_t i = 0; i < dims->congruences.n; i++)
-        put_congruence(s, &dims->congruences.v[i]);
+        fix_congruence(s, &dims->congruences.v[i]);
     for (size_t i = 0; i < dims->symbols.n; i++)
-        put_inequalities(s, &dims->symbols.v[i]);
+        fix_inequalities(s, &dims->symbols.v[i]);
     for (size_t i = 0; i < dims->equalities.n; i++)
         put_equality(s, &dims->equalities.v[i]);
 }
@@ -266,13 +267,13 @@ static bool is_expr(const struct fix *fix)
     return fix->has_eq && fix->eq.root.n;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
+static int64_t whole_ceil_div(int64_t a, int64_t b)
 {
     return -whole_div(-a, b);
 }
 
-/* A root that no Dim is takes the bounds of what it stands in. */
-static void introduce_roots(struct suggesting *s, size_t *n_old, struct str *old)
+/* Gives a root that is no Dim the bounds of the Dim that is derived from it. */
+static void introduce_roots(struct suggester *s, size_t *n_old, struct str *old)
 {
     for (size_t i = 0, n = s->fixes.n; i < n; i++) {
         struct fix fix = s->fixes.v[i];
@@ -283,7 +284,7 @@ static void introduce_roots(struct suggesting *s, size_t *n_old, struct str *old
         if (!root)
             return;
         root->has_min = root->has_max = true;
-        root->min = ceil_div(min - fix.eq.add, mul);
+        root->min = whole_ceil_div(min - fix.eq.add, mul);
         root->max = fix.has_max ? whole_div(fix.max - fix.eq.add, mul) : INT64_MAX;
         struct env_dim dim = { .name = fix.eq.root, .mul = 1, .min = root->min, .max = root->max };
         s->failed |= !vec_push(&s->introduced, dim);
@@ -292,7 +293,7 @@ static void introduce_roots(struct suggesting *s, size_t *n_old, struct str *old
     }
 }
 
-static void unify_roots(struct suggesting *s, size_t n_old, const struct str *old)
+static void unify_roots(struct suggester *s, size_t n_old, const struct str *old)
 {
     for (size_t k = 0; k < n_old; k++) {
         struct linear to = fix_of(s, old[k])->eq;
@@ -310,7 +311,7 @@ static void unify_roots(struct suggesting *s, size_t n_old, const struct str *ol
     }
 }
 
-/* _check_same_range */
+/* _check_same_range. */
 static bool same_range(const struct fix *fix, const struct env_dim *dim)
 {
     if (!dim || dim->root.n || !(fix->has_min || fix->has_max))
@@ -319,8 +320,8 @@ static bool same_range(const struct fix *fix, const struct env_dim *dim)
     return ((dim->min < 2 && min == 2) || dim->min == min) && dim->max == max;
 }
 
-/* The range of a root whose place a Dim took that derives from it. */
-static bool swapped_range(const struct suggesting *s, struct str root, struct fix *ret)
+/* Computes the range of a root that was replaced by a Dim derived from it. */
+static bool swapped_range(const struct suggester *s, struct str root, struct fix *ret)
 {
     for (size_t i = 0; i < s->fixes.n; i++) {
         const struct fix *fix = &s->fixes.v[i];
@@ -331,7 +332,7 @@ static bool swapped_range(const struct suggesting *s, struct str root, struct fi
             (struct fix){ .name = root,
                           .has_min = true,
                           .has_max = true,
-                          .min = ceil_div(fix->min - dim->add, dim->mul),
+                          .min = whole_ceil_div(fix->min - dim->add, dim->mul),
                           .max = fix->max == INT64_MAX ? INT64_MAX
                                                        : whole_div(fix->max - dim->add, dim->mul) };
         if (!same_range(ret, find_dim(s, root)))
@@ -340,7 +341,7 @@ static bool swapped_range(const struct suggesting *s, struct str root, struct fi
     return false;
 }
 
-static const struct fix *find_fix(const struct suggesting *s, struct str name)
+static const struct fix *find_fix(const struct suggester *s, struct str name)
 {
     for (size_t i = 0; i < s->fixes.n; i++)
         if (str_eq(s->fixes.v[i].name, name) && !s->fixes.v[i].gone)
@@ -348,8 +349,8 @@ static const struct fix *find_fix(const struct suggesting *s, struct str name)
     return NULL;
 }
 
-/* What becomes of a root that a fix speaks of: false where it stays as it was. */
-static bool modified_value(const struct suggesting *s, struct str root, struct fix *ret)
+/* Computes the new value of a root that a fix modifies; false when it keeps its value. */
+static bool modified_value(const struct suggester *s, struct str root, struct fix *ret)
 {
     const struct fix *fix = find_fix(s, root);
     if (fix && (fix->has_min || fix->has_max || (fix->has_eq && !fix->eq.root.n))) {
@@ -359,7 +360,7 @@ static bool modified_value(const struct suggesting *s, struct str root, struct f
     return swapped_range(s, root, ret);
 }
 
-static bool is_root_of(const struct suggesting *s, const struct fix *fix, struct str root)
+static bool is_root_of(const struct suggester *s, const struct fix *fix, struct str root)
 {
     const struct env_dim *dim = find_dim(s, fix->name);
     if (fix->gone || !dim)
@@ -369,7 +370,7 @@ static bool is_root_of(const struct suggesting *s, const struct fix *fix, struct
     return is_expr(fix) && str_eq(fix->eq.root, root);
 }
 
-static bool is_modified(const struct suggesting *s, struct str root)
+static bool is_modified(const struct suggester *s, struct str root)
 {
     for (size_t i = 0; i < s->introduced.n; i++)
         if (str_eq(s->introduced.v[i].name, root))
@@ -380,7 +381,7 @@ static bool is_modified(const struct suggesting *s, struct str root)
     return false;
 }
 
-static void swap_roots(struct suggesting *s)
+static void swap_roots(struct suggester *s)
 {
     const struct env_produce *what = s->p->what;
     vec_of(struct fix)
@@ -411,7 +412,7 @@ static void swap_roots(struct suggesting *s)
     vec_release(&values);
 }
 
-static void process_roots(struct suggesting *s)
+static void process_roots(struct suggester *s)
 {
     size_t n_old = 0;
     struct str *old = calloc(s->fixes.n + 1, sizeof *old);
@@ -427,15 +428,15 @@ static void process_roots(struct suggesting *s)
 
 /* --- Printing --- */
 
-/* Where a name stands among the inputs. */
-static struct str sort_key(struct suggesting *s, struct str name)
+/* Returns the source of a name, by which the fixes are sorted. */
+static struct str sort_key(struct suggester *s, struct str name)
 {
     struct buf text = BUF_INIT;
     buf_put(&text, name);
     return transformed(s, &text, true);
 }
 
-static void print_linear(struct suggesting *s, struct linear eq, struct buf *out)
+static void print_linear(struct suggester *s, struct linear eq, struct buf *out)
 {
     struct sym_pool *pool = s->p->env->pool;
     sym_id e = sym_integer(pool, eq.add);
@@ -446,7 +447,7 @@ static void print_linear(struct suggesting *s, struct linear eq, struct buf *out
     sym_print(pool, e, out);
 }
 
-static void print_range(const struct fix *fix, struct buf *out)
+static void print_dim_call(const struct fix *fix, struct buf *out)
 {
     buf_printf(out, "\n  %.*s = Dim('%.*s'", STR_ARG(fix->name), STR_ARG(fix->name));
     if (fix->has_min && fix->min != 2)
@@ -458,7 +459,7 @@ static void print_range(const struct fix *fix, struct buf *out)
     buf_puts(out, ")");
 }
 
-static void print_fixes(struct suggesting *s, struct buf *out)
+static void print_fixes(struct suggester *s, struct buf *out)
 {
     size_t n = s->fixes.n, before = out->n, heading;
     struct str *keys = calloc(n + 1, sizeof *keys);
@@ -482,7 +483,7 @@ static void print_fixes(struct suggesting *s, struct buf *out)
                 buf_printf(out, "\n  %.*s = ", STR_ARG(fix->name));
                 print_linear(s, fix->eq, out);
             } else {
-                print_range(fix, out);
+                print_dim_call(fix, out);
             }
         }
     if (out->n == heading)
@@ -491,7 +492,7 @@ static void print_fixes(struct suggesting *s, struct buf *out)
     free(order);
 }
 
-static bool is_marked(const struct production *p, sym_id symbol)
+static bool is_constrained_symbol(const struct production *p, sym_id symbol)
 {
     for (size_t i = 0; i < p->constraints.n; i++)
         if (p->constraints.v[i].symbol == symbol)
@@ -502,29 +503,30 @@ static bool is_marked(const struct production *p, sym_id symbol)
 bool dims_forces(const struct production *p, const struct dim_solver *dims)
 {
     for (size_t i = 0; i < dims->symbols.n; i++)
-        if (dims->symbols.v[i].has_value && is_marked(p, dims->symbols.v[i].symbol))
+        if (dims->symbols.v[i].has_value && is_constrained_symbol(p, dims->symbols.v[i].symbol))
             return true;
     return false;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-static void print_forced(struct suggesting *s, struct buf *out)
+static void print_forced(struct suggester *s, struct buf *out)
 {
     struct dim_solver *dims = s->dims;
     struct str *roots = calloc(dims->symbols.n + 1, sizeof *roots);
     size_t n = 0;
     s->failed |= !roots;
     for (size_t i = 0; i < dims->symbols.n && !s->failed; i++)
-        if (dims->symbols.v[i].has_value && is_marked(s->p, dims->symbols.v[i].symbol)) {
-            struct str source = source_of(s->p, dims->symbols.v[i].symbol);
-            roots[n++] = linear_of(s, name_of(s->p, source)).root;
+        if (dims->symbols.v[i].has_value &&
+            is_constrained_symbol(s->p, dims->symbols.v[i].symbol)) {
+            struct str source = symbol_source(s->p, dims->symbols.v[i].symbol);
+            roots[n++] = linear_of(s, dim_name_or_source(s->p, source)).root;
         }
     if (n)
-        qsort(roots, n, sizeof *roots, by_name);
+        qsort(roots, n, sizeof *roots, compare_names);
     buf_puts(out, "Specializations unexpectedly required (");
     for (size_t i = 0; i < n; i++)
         if (i == 0 || !str_eq(roots[i], roots[i - 1]))
@@ -534,10 +536,10 @@ static void print_forced(struct suggesting *s, struct buf *out)
         const struct tracked *t = &s->p->tracked.v[i];
         for (size_t k = 0; k < dims->symbols.n && t->is_size; k++) {
             const struct dim_symbol *symbol = &dims->symbols.v[k];
-            if (!symbol->has_value || !is_marked(s->p, symbol->symbol) ||
-                !str_eq(source_of(s->p, symbol->symbol), t->source))
+            if (!symbol->has_value || !is_constrained_symbol(s->p, symbol->symbol) ||
+                !str_eq(symbol_source(s->p, symbol->symbol), t->source))
                 continue;
-            struct str name = name_of(s->p, t->source);
+            struct str name = dim_name_or_source(s->p, t->source);
             buf_printf(out,
                        "  - solving the guards generated for %.*s = %.*s resulted in a "
                        "specialized value of %lld.\n",
@@ -557,10 +559,10 @@ static bool has_names(const struct production *p)
 
 void dims_suggest(struct production *p, struct dim_solver *dims, struct buf *out)
 {
-    struct suggesting s = { .p = p, .dims = dims };
+    struct suggester s = { .p = p, .dims = dims };
     if (!has_names(p))
         return;
-    gather(&s);
+    collect_fixes(&s);
     if (!s.failed && dims_forces(p, dims))
         print_forced(&s, out);
     if (!s.failed)

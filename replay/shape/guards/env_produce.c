@@ -1,14 +1,14 @@
-/* From an environment to the guards that protect a compiled graph
+/* Produces the guards of a compiled graph from an environment
  * (ShapeEnv.produce_guards_verbose). */
 #include "replay/shape/guards/dims.h"
 
 #include <stdlib.h>
 
-/* --- Tracking what the inputs are: track_symint, track_symfloat --- */
+/* --- Tracking the inputs' expressions: track_symint, track_symfloat --- */
 
 struct tracked_symbol *production_symbol(const struct production *p, sym_id symbol)
 {
-    const struct known *known = p->env->known;
+    const struct expr_info *known = p->env->known;
     uint32_t index = symbol < p->env->n_known ? known[symbol].symbol_plus_1 : 0;
     uint32_t place = index && index <= p->n_places ? p->place_of[index - 1] : 0;
     return place ? &p->symbols.v[place - 1] : NULL;
@@ -110,9 +110,9 @@ static bool track_input(struct production *p, const struct env_input *input)
     return track_property(p, input, "storage_offset", UINT32_MAX, input->offset, NULL);
 }
 
-/* --- Emitting --- */
+/* --- Output --- */
 
-static bool emit(struct production *p, uint32_t guard)
+static bool emit_conjunct(struct production *p, uint32_t guard)
 {
     if (p->text.failed)
         return env_no_memory(p->env);
@@ -122,7 +122,7 @@ static bool emit(struct production *p, uint32_t guard)
     return true;
 }
 
-static void print(struct production *p, sym_id e)
+static void print_condition(struct production *p, sym_id e)
 {
     sym_print_shape_guard(p->env->pool, e, production_name, p, &p->text);
 }
@@ -132,7 +132,7 @@ static bool is_verbose(const struct production *p)
     return p->what->language == GUARDS_VERBOSE_PYTHON;
 }
 
-static void print_comment(struct production *p, const struct place *place)
+static void print_comment(struct production *p, const struct source_location *place)
 {
     buf_puts(&p->text, "  # ");
     env_print_place(p->env, place, &p->text);
@@ -146,7 +146,7 @@ static const struct env_replacement *replacement_of(const struct shape_env *env,
     return NULL;
 }
 
-/* Why an input must be what it is. */
+/* Prints why an input must have its value. */
 static void explain_input(struct production *p, struct str source)
 {
     struct shape_env *env = p->env;
@@ -164,14 +164,14 @@ static void explain_input(struct production *p, struct str source)
         buf_puts(&p->text, " (to avoid this specialization, set "
                            "torch.fx.experimental._config.use_duck_shape = False)");
     } else if (replacement) {
-        print_comment(p, &(struct place){ .origin = replacement->origin });
+        print_comment(p, &(struct source_location){ .origin = replacement->origin });
     } else {
         struct str name = sym_name(env->pool, symbol);
         buf_printf(&p->text, "  # (unknown var %.*s, please file a bug)", STR_ARG(name));
     }
 }
 
-/* 1. Each input is the expression that it became. */
+/* 1. Guards that each input equals its expression. */
 static bool produce_inputs(struct production *p)
 {
     struct sym_pool *pool = p->env->pool;
@@ -187,18 +187,18 @@ static bool produce_inputs(struct production *p)
         buf_clear(&p->text);
         buf_put(&p->text, t.source);
         buf_puts(&p->text, " == ");
-        print(p, t.expr);
+        print_condition(p, t.expr);
         if (is_verbose(p))
             explain_input(p, t.source);
-        if (!emit(p, UINT32_MAX) || !violation_of_equality(p, &t))
+        if (!emit_conjunct(p, UINT32_MAX) || !violation_of_equality(p, &t))
             return false;
     }
     return true;
 }
 
-static bool speaks_of_sizes(const struct production *p, sym_id e)
+static bool has_size_symbol(const struct production *p, sym_id e)
 {
-    const struct known *k = env_known(p->env, e);
+    const struct expr_info *k = env_known(p->env, e);
     for (uint32_t i = 0; k && i < k->n_symbols; i++) {
         const struct tracked_symbol *t = production_symbol(p, env_symbol_of(p->env, k, i)->id);
         if (t && t->any_size)
@@ -211,16 +211,16 @@ static bool issue(struct production *p, uint32_t number, sym_id e)
 {
     struct env_guard guard = p->env->guards.v[number];
     bool trivial = false;
-    if (p->dims && speaks_of_sizes(p, e))
+    if (p->dims && has_size_symbol(p, e))
         dims_add(p->dims, e, &trivial);
     buf_clear(&p->text);
-    print(p, e);
+    print_condition(p, e);
     if (is_verbose(p))
-        print_comment(p, &(struct place){ .origin = guard.origin });
-    return emit(p, number) && violation_of_guard(p, e, trivial);
+        print_comment(p, &(struct source_location){ .origin = guard.origin });
+    return emit_conjunct(p, number) && violation_of_guard(p, e, trivial);
 }
 
-/* 2. Each guard that does not follow from ranges. */
+/* 2. The guards that do not follow from ranges. */
 static bool produce_guards(struct production *p)
 {
     struct shape_env *env = p->env;
@@ -254,7 +254,7 @@ static bool produce_guards(struct production *p)
     return ok && env_ok(env);
 }
 
-static void print_verbose_range(struct production *p, const struct symbol *s, struct str source,
+static void print_verbose_range(struct production *p, const struct env_symbol *s, struct str source,
                                 bool below, bool above)
 {
     struct sym_pool *pool = p->env->pool;
@@ -277,7 +277,8 @@ static void print_verbose_range(struct production *p, const struct symbol *s, st
     }
 }
 
-static void print_range(struct production *p, const struct symbol *s, bool below, bool above)
+static void print_range_guard(struct production *p, const struct env_symbol *s, bool below,
+                              bool above)
 {
     struct sym_pool *pool = p->env->pool;
     const sym_id lower[] = { s->range.lower, s->id }, upper[] = { s->id, s->range.upper };
@@ -287,7 +288,7 @@ static void print_range(struct production *p, const struct symbol *s, bool below
         bounds[n++] = sym_unevaluated(pool, SYM_LE, lower, 2);
     if (above)
         bounds[n++] = sym_unevaluated(pool, SYM_LE, upper, 2);
-    print(p, n == 2 ? sym_unevaluated(pool, SYM_AND, bounds, n) : bounds[0]);
+    print_condition(p, n == 2 ? sym_unevaluated(pool, SYM_AND, bounds, n) : bounds[0]);
 }
 
 static bool produce_not_nan(struct production *p, struct str source)
@@ -297,10 +298,10 @@ static bool produce_not_nan(struct production *p, struct str source)
     if (is_verbose(p))
         buf_puts(&p->text, "  # implicit guard for float input due to NaN specialization in the "
                            "framework");
-    return emit(p, UINT32_MAX);
+    return emit_conjunct(p, UINT32_MAX);
 }
 
-/* Asserts of no unbacked symbol stay in the graph, and tell the solver all the same. */
+/* Asserts without unbacked symbols stay in the graph, but the solver uses them, too. */
 static bool add_asserts(struct production *p)
 {
     struct shape_env *env = p->env;
@@ -316,7 +317,7 @@ static bool add_asserts(struct production *p)
     return env_ok(env);
 }
 
-static void add_bounds(struct dim_solver *dims, const struct symbol *s)
+static void add_bounds(struct dim_solver *dims, const struct env_symbol *s)
 {
     struct sym_pool *pool = dims->env->pool;
     if (s->range.lower != SYM_ID_MINUS_INT_OO)
@@ -325,13 +326,13 @@ static void add_bounds(struct dim_solver *dims, const struct symbol *s)
         dims_add(dims, sym_le(pool, s->id, s->range.upper), NULL);
 }
 
-/* 3. Each symbol lies in its range; a float is a number. */
+/* 3. Guards that each symbol is in its range, and that a float is not NaN. */
 static bool produce_ranges(struct production *p)
 {
     struct shape_env *env = p->env;
     for (size_t i = 0; i < p->symbols.n; i++) {
         const struct tracked_symbol t = p->symbols.v[i];
-        const struct symbol s = *env_symbol(env, t.symbol);
+        const struct env_symbol s = *env_symbol(env, t.symbol);
         struct str source = p->tracked.v[t.first].source;
         if (!sym_range_ok(s.range))
             continue;
@@ -343,8 +344,9 @@ static bool produce_ranges(struct production *p)
         if ((below || above) && is_verbose(p))
             print_verbose_range(p, &s, source, below, above);
         else if (below || above)
-            print_range(p, &s, below, above);
-        if ((below || above) && (!emit(p, UINT32_MAX) || !violation_of_range(p, t.symbol, s.range)))
+            print_range_guard(p, &s, below, above);
+        if ((below || above) &&
+            (!emit_conjunct(p, UINT32_MAX) || !violation_of_range(p, t.symbol, s.range)))
             return false;
         if (s.kind == SYMBOL_FLOAT && !produce_not_nan(p, source))
             return false;
@@ -352,12 +354,12 @@ static bool produce_ranges(struct production *p)
     return true;
 }
 
-static bool run(struct production *p)
+static bool produce(struct production *p)
 {
     struct shape_env *env = p->env;
     const struct env_produce *what = p->what;
     bool ok = production_check_equalities(p);
-    /* Every symbol has a place before pointers to them are kept. */
+    /* Every symbol is added before pointers to them are taken. */
     for (uint32_t i = 0; ok && i < what->n_inputs; i++) {
         const struct env_input *input = &what->inputs[i];
         for (uint32_t j = 0; ok && input->size && j < input->ndim; j++)
@@ -375,7 +377,7 @@ static bool run(struct production *p)
     return ok && production_raise_violations(p);
 }
 
-static void release(struct production *p)
+static void production_release(struct production *p)
 {
     free(p->place_of);
     vec_release(&p->tracked);
@@ -390,12 +392,12 @@ bool env_produce_guards(struct shape_env *env, const struct env_produce *what,
                         void (*fn)(void *user, struct str text, uint32_t guard), void *user)
 {
     struct production p = { .env = env, .what = what, .fn = fn, .user = user };
-    bool ok = run(&p);
-    release(&p);
+    bool ok = produce(&p);
+    production_release(&p);
     return ok && env_ok(env);
 }
 
-static void ignore(void *user, struct str text, uint32_t guard)
+static void ignore_conjunct(void *user, struct str text, uint32_t guard)
 {
     (void)user;
     (void)text;
@@ -405,19 +407,19 @@ static void ignore(void *user, struct str text, uint32_t guard)
 bool env_check_dims(struct shape_env *env, const struct env_produce *what, struct buf *ret)
 {
     struct dim_solver dims = { .env = env };
-    struct production p = { .env = env, .what = what, .fn = ignore, .dims = &dims };
-    bool held = run(&p) && env_ok(env), ok = true;
-    if (!held && env->raising == ENV_RAISED_CONSTRAINT)
+    struct production p = { .env = env, .what = what, .fn = ignore_conjunct, .dims = &dims };
+    bool satisfied = produce(&p) && env_ok(env), ok = true;
+    if (!satisfied && env->raising == ENV_RAISED_CONSTRAINT)
         buf_put(ret, env_raised(env).text);
     else
-        ok = held;
+        ok = satisfied;
     if (ok && p.began) {
         dims_solve(&dims);
-        if (!held || dims_forces(&p, &dims))
+        if (!satisfied || dims_forces(&p, &dims))
             dims_suggest(&p, &dims, ret);
     }
     ok = ok && ((!dims.failed && !ret->failed) || env_no_memory(env)) && env_ok(env);
     dims_release(&dims);
-    release(&p);
+    production_release(&p);
     return ok;
 }

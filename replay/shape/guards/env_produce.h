@@ -1,21 +1,21 @@
-/* Inside of env_produce.c and env_violation.c: the walk that turns an environment into guards. */
+/* The state of produce_guards, for the files of replay/shape/guards only. */
 #ifndef SYMTAPE_REPLAY_SHAPE_GUARDS_ENV_PRODUCE_H
 #define SYMTAPE_REPLAY_SHAPE_GUARDS_ENV_PRODUCE_H
 
 #include "replay/shape/env/env_inside.h"
 
-/* Something of an input that has an expression. */
+/* A part of an input that has an expression: a size, a stride, an offset or a number. */
 struct tracked {
-    struct str source; /* in the arena */
+    struct str source; /* allocated in the arena */
     sym_id expr;
     bool of_tensor, is_size;
-    const struct dim_constraint *constraint; /* NULL: none */
+    const struct dim_constraint *constraint; /* NULL for none */
 };
 
-/* A symbol that some input is: its sources in order are those of `tracked` with it. */
+/* A symbol that equals a part of an input: its sources in order are the items of `tracked`. */
 struct tracked_symbol {
     sym_id symbol;
-    uint32_t first; /* in tracked */
+    uint32_t first; /* index of tracked */
     bool any_size;
 };
 
@@ -40,27 +40,27 @@ struct production {
     tracked;
     vec_of(struct tracked_symbol)
     symbols;            /* symbol_to_source */
-    uint32_t *place_of; /* of a symbol of the environment: its place in symbols + 1 */
+    uint32_t *place_of; /* for each symbol of the environment its index in `symbols`, plus 1 */
     uint32_t n_places;
     vec_of(struct symbol_constraint)
     constraints; /* symbol_to_constraints */
     vec_of(struct violation)
     violations;
-    bool began;              /* the equalities hold */
-    struct dim_solver *dims; /* NULL: nobody asks what Dims would have to be */
+    bool began;              /* the equalities are satisfied */
+    struct dim_solver *dims; /* NULL when the values of Dims are not needed */
 };
 
-/* The source that prints a symbol. */
+/* Returns the source that prints a symbol. */
 struct str production_name(void *user, sym_id symbol);
 struct tracked_symbol *production_symbol(const struct production *p, sym_id symbol);
 
-/* env_violation.c. Each false: out of memory. */
+/* env_violation.c. Each of these returns false when out of memory. */
 bool violation_of_number(struct production *p, const struct tracked *t);
 bool violation_of_expression(struct production *p, const struct tracked *t);
 bool violation_of_guard(struct production *p, sym_id guard, bool trivial);
 bool violation_of_range(struct production *p, sym_id symbol, struct sym_range range);
 bool violation_of_equality(struct production *p, const struct tracked *t);
-/* EqualityConstraint: guards on each given pair, or raises. */
+/* EqualityConstraint: adds guards for each given pair, or raises. */
 bool production_check_equalities(struct production *p);
 bool production_raise_violations(struct production *p);
 

@@ -1,23 +1,22 @@
-/* Constraints that users gave and guards broke (produce_guards_verbose, ConstraintViolationError).
- */
+/* Constraints of users that guards violate (produce_guards_verbose, ConstraintViolationError). */
 #include "replay/shape/guards/env_produce.h"
 
 #include <stdlib.h>
 
 /* --- Texts --- */
 
-/* _debug_name: what the user calls the size, where it has a name. */
-static struct str debug_name(const struct tracked *t)
+/* _debug_name: returns the user's name for the size, or its source. */
+static struct str tracked_name(const struct tracked *t)
 {
     return t->constraint && t->constraint->name.n ? t->constraint->name : t->source;
 }
 
-/* _render_range_for_constraint_violation */
+/* _render_range_for_constraint_violation. */
 static void print_constraint(struct production *p, const struct tracked *t,
                              const struct dim_constraint *c)
 {
     struct sym_pool *pool = p->env->pool;
-    struct str name = debug_name(t);
+    struct str name = tracked_name(t);
     if (c->kind != CONSTRAINT_STRICT_MIN_MAX) {
         buf_printf(&p->text, "RelaxedUnspecConstraint(%.*s)", STR_ARG(t->source));
         return;
@@ -40,8 +39,8 @@ static void print_constraint(struct production *p, const struct tracked *t,
     }
 }
 
-/* Of the text so far. */
-static bool record(struct production *p, bool warn_only, struct str name)
+/* Records a violation, whose text is the text printed so far. */
+static bool record_violation(struct production *p, bool warn_only, struct str name)
 {
     struct violation new = { .warn_only = warn_only,
                              .name = arena_copy(&p->arena, name),
@@ -51,7 +50,7 @@ static bool record(struct production *p, bool warn_only, struct str name)
     return true;
 }
 
-/* --- Inputs that are no symbol any more --- */
+/* --- Inputs that are no longer symbols --- */
 
 static void print_user_stack(struct production *p, struct str source)
 {
@@ -81,7 +80,7 @@ bool violation_of_number(struct production *p, const struct tracked *t)
                     : t->expr == SYM_ID_ZERO || t->expr == SYM_ID_ONE;
     if (fine)
         return true;
-    struct str name = debug_name(t);
+    struct str name = tracked_name(t);
     buf_clear(&p->text);
     buf_printf(&p->text,
                "You marked %.*s as dynamic but your code specialized it to be a constant (",
@@ -91,13 +90,13 @@ bool violation_of_number(struct production *p, const struct tracked *t)
                        "maybe_mark_dynamic. If you're using Dim.DYNAMIC, replace it with either "
                        "Dim.STATIC or Dim.AUTO.");
     print_user_stack(p, t->source);
-    return record(p, c->warn_only, name);
+    return record_violation(p, c->warn_only, name);
 }
 
 bool violation_of_expression(struct production *p, const struct tracked *t)
 {
     struct shape_env *env = p->env;
-    const struct known *k = env_known(env, t->expr);
+    const struct expr_info *k = env_known(env, t->expr);
     bool violated = false;
     if (!k)
         return false;
@@ -105,14 +104,14 @@ bool violation_of_expression(struct production *p, const struct tracked *t)
         violated |= !sym_range_ok(env_symbol_of(env, k, i)->range);
     if (!violated || t->constraint->kind != CONSTRAINT_STRICT_MIN_MAX)
         return true;
-    struct str name = debug_name(t);
+    struct str name = tracked_name(t);
     buf_clear(&p->text);
     buf_puts(&p->text, "Not all values of ");
     print_constraint(p, t, t->constraint);
     buf_printf(&p->text, " are valid because %.*s was inferred to be equal to ", STR_ARG(name));
     sym_print_shape_guard(env->pool, t->expr, production_name, p, &p->text);
     buf_puts(&p->text, ".");
-    return record(p, t->constraint->warn_only, name);
+    return record_violation(p, t->constraint->warn_only, name);
 }
 
 /* --- Guards and ranges on constrained symbols --- */
@@ -120,7 +119,7 @@ bool violation_of_expression(struct production *p, const struct tracked *t)
 bool violation_of_guard(struct production *p, sym_id guard, bool trivial)
 {
     struct shape_env *env = p->env;
-    const struct known *k = env_known(env, guard);
+    const struct expr_info *k = env_known(env, guard);
     if (!k || k->n_symbols != 1 || guard == SYM_ID_TRUE || trivial)
         return k != NULL;
     sym_id symbol = env_symbol_of(env, k, 0)->id;
@@ -136,7 +135,7 @@ bool violation_of_guard(struct production *p, sym_id guard, bool trivial)
         buf_puts(&p->text, " satisfy the generated guard ");
         sym_print_shape_guard(env->pool, guard, production_name, p, &p->text);
         buf_puts(&p->text, ".");
-        if (!record(p, c.constraint->warn_only, debug_name(t)))
+        if (!record_violation(p, c.constraint->warn_only, tracked_name(t)))
             return false;
     }
     return true;
@@ -164,7 +163,7 @@ bool violation_of_range(struct production *p, sym_id symbol, struct sym_range ra
         print_constraint(p, t, c.constraint);
         buf_puts(&p->text, " satisfy the generated guard ");
         sym_print_shape_guard(pool, guard, production_name, p, &p->text);
-        if (!record(p, c.constraint->warn_only, debug_name(t)))
+        if (!record_violation(p, c.constraint->warn_only, tracked_name(t)))
             return false;
     }
     return true;
@@ -172,8 +171,9 @@ bool violation_of_range(struct production *p, sym_id symbol, struct sym_range ra
 
 /* --- Equalities that were given --- */
 
-/* Union-find over the given pairs: two sources of one class are equal. */
-static struct str class_of(const struct env_produce *what, struct str source)
+/* Union-find over the given pairs: two sources of one class are equal. Returns the
+ * representative. */
+static struct str equality_class(const struct env_produce *what, struct str source)
 {
     for (uint32_t steps = 0; steps <= what->n_equalities; steps++) {
         uint32_t i = 0;
@@ -194,15 +194,16 @@ static bool is_constrained(const struct production *p, sym_id symbol)
     return false;
 }
 
-/* EqualityConstraint._rewrite: a source as an expression of the root that it derives from. */
+/* EqualityConstraint._rewrite: returns a source as an expression of the root from which it
+ * derives. */
 static sym_id rewritten(struct production *p, struct str source, unsigned depth)
 {
     const struct env_produce *what = p->what;
     struct sym_pool *pool = p->env->pool;
-    struct str class = class_of(what, source);
+    struct str class = equality_class(what, source);
     for (uint32_t i = what->n_derived; i-- > 0 && depth < 64;) {
         const struct env_derived *d = &what->derived[i];
-        if (!str_eq(class_of(what, d->source), class))
+        if (!str_eq(equality_class(what, d->source), class))
             continue;
         sym_id root = rewritten(p, d->root, depth + 1);
         return sym_add(pool, sym_mul(pool, sym_integer(pool, d->dim->mul), root),
@@ -211,9 +212,9 @@ static sym_id rewritten(struct production *p, struct str source, unsigned depth)
     return sym_symbol(pool, class, SYM_IS_INTEGER);
 }
 
-/* is_derived, and is_equal where expr is the root's symbol. */
-static bool is_derived(struct production *p, const struct tracked *t, sym_id symbol,
-                       const struct tracked *root)
+/* is_derived, and is_equal where the expression is the root's symbol. */
+static bool is_derived_from(struct production *p, const struct tracked *t, sym_id symbol,
+                            const struct tracked *root)
 {
     sym_id of_root = rewritten(p, root->source, 0);
     return rewritten(p, t->source, 0) ==
@@ -232,13 +233,13 @@ static void print_related(struct production *p, const struct tracked *t, sym_id 
                           const struct tracked *root)
 {
     struct sym_pool *pool = p->env->pool;
-    sym_id renamed = parsed_name(pool, debug_name(root));
+    sym_id renamed = parsed_name(pool, tracked_name(root));
     sym_id e = sym_replace(pool, t->expr, &(struct sym_pair){ symbol, renamed }, 1);
     buf_printf(&p->text,
                "The values of %.*s = %.*s must always be related to the values of "
                "%.*s = %.*s by %.*s = ",
-               STR_ARG(debug_name(t)), STR_ARG(t->source), STR_ARG(debug_name(root)),
-               STR_ARG(root->source), STR_ARG(debug_name(t)));
+               STR_ARG(tracked_name(t)), STR_ARG(t->source), STR_ARG(tracked_name(root)),
+               STR_ARG(root->source), STR_ARG(tracked_name(t)));
     sym_print(pool, e, &p->text);
     buf_puts(&p->text, ".");
 }
@@ -246,7 +247,7 @@ static void print_related(struct production *p, const struct tracked *t, sym_id 
 bool violation_of_equality(struct production *p, const struct tracked *t)
 {
     struct shape_env *env = p->env;
-    const struct known *k = env_known(env, t->expr);
+    const struct expr_info *k = env_known(env, t->expr);
     if (!p->what->has_equalities || !t->is_size || !k || k->n_symbols != 1)
         return k != NULL;
     sym_id symbol = env_symbol_of(env, k, 0)->id;
@@ -254,20 +255,20 @@ bool violation_of_equality(struct production *p, const struct tracked *t)
     if (!place || !is_constrained(p, symbol))
         return true;
     const struct tracked *root = &p->tracked.v[place->first];
-    if (is_derived(p, t, symbol, root))
+    if (is_derived_from(p, t, symbol, root))
         return true;
     buf_clear(&p->text);
     if (symbol != t->expr)
         print_related(p, t, symbol, root);
     else
         buf_printf(&p->text, "The values of %.*s = %.*s and %.*s = %.*s must always be equal.",
-                   STR_ARG(debug_name(t)), STR_ARG(t->source), STR_ARG(debug_name(root)),
+                   STR_ARG(tracked_name(t)), STR_ARG(t->source), STR_ARG(tracked_name(root)),
                    STR_ARG(root->source));
-    return record(p, false, debug_name(t));
+    return record_violation(p, false, tracked_name(t));
 }
 
-/* The expression of "L['x'].size()[1]". */
-static sym_id expression_of(const struct env_produce *what, struct str source)
+/* Returns the expression of a source such as "L['x'].size()[1]". */
+static sym_id source_expression(const struct env_produce *what, struct str source)
 {
     for (uint32_t i = 0; i < what->n_inputs; i++) {
         const struct env_input *input = &what->inputs[i];
@@ -304,7 +305,7 @@ static sym_id derived_of(struct sym_pool *pool, const struct env_dim *dim, sym_i
                    sym_integer(pool, dim->add));
 }
 
-/* The symbol whose source is the root's name: no input has it. */
+/* Returns the symbol whose source is the root's name, if no input has it. */
 static sym_id phantom_of(struct shape_env *env, struct str name)
 {
     uint32_t number = intern_find(&env->source_names, name);
@@ -315,7 +316,7 @@ static bool check_derived(struct production *p, const struct env_derived *d)
 {
     struct shape_env *env = p->env;
     struct sym_pool *pool = env->pool;
-    sym_id have = expression_of(p->what, d->source), root = expression_of(p->what, d->root);
+    sym_id have = source_expression(p->what, d->source), root = source_expression(p->what, d->root);
     bool phantom = root == SYM_NONE, equal;
     root = phantom ? phantom_of(env, d->root) : root;
     if (have == SYM_NONE || root == SYM_NONE)
@@ -345,7 +346,7 @@ bool production_check_equalities(struct production *p)
     const struct env_produce *what = p->what;
     for (uint32_t i = 0; i < what->n_equalities; i++) {
         const struct env_equality *pair = &what->equalities[i];
-        sym_id a = expression_of(what, pair->a), b = expression_of(what, pair->b);
+        sym_id a = source_expression(what, pair->a), b = source_expression(what, pair->b);
         if (a == SYM_NONE || b == SYM_NONE)
             return env_raise(env, ENV_RAISED_OTHER, "KeyError", "%.*s",
                              STR_ARG(a == SYM_NONE ? pair->a : pair->b));
@@ -365,7 +366,7 @@ bool production_check_equalities(struct production *p)
 
 /* --- Raising them together --- */
 
-static int by_name(const void *a, const void *b)
+static int compare_violations(const void *a, const void *b)
 {
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
@@ -379,7 +380,7 @@ bool production_raise_violations(struct production *p)
     for (size_t i = 0; i < p->violations.n; i++)
         if (!p->violations.v[i].warn_only)
             names[n++] = p->violations.v[i].name;
-    qsort(names, n, sizeof *names, by_name);
+    qsort(names, n, sizeof *names, compare_violations);
     buf_clear(&p->text);
     buf_puts(&p->text, "Constraints violated (");
     for (size_t i = 0; i < n; i++)

@@ -10,14 +10,14 @@ enum {
     BELOW_ATOM = 999
 };
 
-struct printer {
+struct str_printer {
     struct sym_pool *pool;
     struct buf *out;
-    size_t from;    /* where in `out` it starts */
-    unsigned level; /* of nesting: a Float on the outermost keeps its zeros */
+    size_t from;    /* the offset in `out` at which the text starts */
+    unsigned level; /* nesting level: a Float on the outermost keeps its zeros */
 };
 
-static void print(struct printer *p, sym_id e);
+static void str_expr(struct str_printer *p, sym_id e);
 
 bool could_extract_minus_sign(struct sym_pool *pool, sym_id e)
 {
@@ -36,7 +36,7 @@ bool could_extract_minus_sign(struct sym_pool *pool, sym_id e)
     return minus != SYM_NONE && order_sort_key(pool, e, minus) < 0;
 }
 
-/* sympy.printing.precedence. */
+/* Returns the precedence of sympy.printing.precedence. */
 unsigned print_precedence(struct sym_pool *pool, sym_id e)
 {
     enum sym_kind kind = kind_at(pool, e);
@@ -52,37 +52,37 @@ unsigned print_precedence(struct sym_pool *pool, sym_id e)
     return could_extract_minus_sign(pool, e) ? PRECEDENCE_ADD : PRECEDENCE_MUL;
 }
 
-static void parenthesize(struct printer *p, sym_id e, unsigned level)
+static void str_parenthesize(struct str_printer *p, sym_id e, unsigned level)
 {
     if (e == SYM_NONE)
         return;
     bool parens = print_precedence(p->pool, e) <= level;
     if (parens)
         buf_putc(p->out, '(');
-    print(p, e);
+    str_expr(p, e);
     if (parens)
         buf_putc(p->out, ')');
 }
 
-static void print_joined(struct printer *p, const sym_id *v, uint32_t n, const char *separator,
-                         unsigned level)
+static void str_joined(struct str_printer *p, const sym_id *v, uint32_t n, const char *separator,
+                       unsigned level)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (i)
             buf_puts(p->out, separator);
-        parenthesize(p, v[i], level);
+        str_parenthesize(p, v[i], level);
     }
 }
 
-/* Every term is printed, then its leading minus, if any, becomes the operator before it. */
-static void print_term(struct printer *p, sym_id term, bool first)
+/* Prints a term, then turns its leading minus, if any, into the operator before it. */
+static void str_term(struct str_printer *p, sym_id term, bool first)
 {
     struct buf *out = p->out;
     struct buf text = BUF_INIT;
     size_t from = p->from;
     p->out = &text;
     p->from = 0;
-    print(p, term);
+    str_expr(p, term);
     p->out = out;
     p->from = from;
     struct str t = buf_str(&text);
@@ -100,18 +100,18 @@ static void print_term(struct printer *p, sym_id term, bool first)
     buf_release(&text);
 }
 
-static void print_add(struct printer *p, sym_id e)
+static void str_add(struct str_printer *p, sym_id e)
 {
     struct list terms;
     list_init(&terms, p->pool);
     if (order_terms(p->pool, e, &terms))
         for (uint32_t i = 0; i < terms.n; i++)
-            print_term(p, terms.v[i], i == 0);
+            str_term(p, terms.v[i], i == 0);
     list_release(&terms);
 }
 
-/* The factors above and below the line. */
-struct fraction {
+/* The factors of numerator and denominator. */
+struct printed_fraction {
     struct list above, below;
 };
 
@@ -123,7 +123,7 @@ static bool is_negative_power(struct sym_pool *pool, sym_id e)
     return coefficient != SYM_NONE && number_sign(pool, coefficient) < 0;
 }
 
-static bool put_factor(struct sym_pool *pool, struct fraction *to, sym_id e)
+static bool add_printed_factor(struct sym_pool *pool, struct printed_fraction *to, sym_id e)
 {
     if (is_negative_power(pool, e)) {
         sym_id base = arg_at(pool, e, 0), exponent = sym_neg(pool, arg_at(pool, e, 1));
@@ -137,8 +137,8 @@ static bool put_factor(struct sym_pool *pool, struct fraction *to, sym_id e)
            (q == SYM_ID_ONE || list_push(&to->below, q));
 }
 
-/* The factors in print order, with the sign of the coefficient gone. */
-static bool printed_factors(struct printer *p, sym_id e, struct list *factors, bool *minus)
+/* Puts the factors into print order and removes the sign of the coefficient. */
+static bool printed_factors(struct str_printer *p, sym_id e, struct list *factors, bool *minus)
 {
     sym_id rest, coefficient = split_coefficient(p->pool, e, &rest);
     if (coefficient == SYM_NONE)
@@ -153,22 +153,22 @@ static bool printed_factors(struct printer *p, sym_id e, struct list *factors, b
     return ok && order_sort(p->pool, factors->v, factors->n, order_sort_key);
 }
 
-static void print_mul(struct printer *p, sym_id e)
+static void str_mul(struct str_printer *p, sym_id e)
 {
     struct list factors;
-    struct fraction parts;
+    struct printed_fraction parts;
     list_init(&factors, p->pool);
     list_init(&parts.above, p->pool);
     list_init(&parts.below, p->pool);
     bool minus = false, ok = printed_factors(p, e, &factors, &minus);
     for (uint32_t i = 0; ok && i < factors.n; i++)
-        ok = put_factor(p->pool, &parts, factors.v[i]);
+        ok = add_printed_factor(p->pool, &parts, factors.v[i]);
     unsigned level = print_precedence(p->pool, e);
     if (ok && (parts.above.n || list_push(&parts.above, SYM_ID_ONE))) {
         buf_puts(p->out, minus ? "-" : "");
-        print_joined(p, parts.above.v, parts.above.n, "*", level);
+        str_joined(p, parts.above.v, parts.above.n, "*", level);
         buf_puts(p->out, parts.below.n == 0 ? "" : parts.below.n == 1 ? "/" : "/(");
-        print_joined(p, parts.below.v, parts.below.n, "*", level);
+        str_joined(p, parts.below.v, parts.below.n, "*", level);
         buf_puts(p->out, parts.below.n > 1 ? ")" : "");
     }
     list_release(&factors);
@@ -176,7 +176,7 @@ static void print_mul(struct printer *p, sym_id e)
     list_release(&parts.below);
 }
 
-static void print_pow(struct printer *p, sym_id e)
+static void str_pow(struct str_printer *p, sym_id e)
 {
     sym_id base = arg_at(p->pool, e, 0), exponent = arg_at(p->pool, e, 1);
     bool half = kind_at(p->pool, exponent) == SYM_RATIONAL &&
@@ -184,95 +184,95 @@ static void print_pow(struct printer *p, sym_id e)
                 arg_at(p->pool, exponent, 1) == SYM_ID_TWO;
     if (half) {
         buf_puts(p->out, "sqrt(");
-        print(p, base);
+        str_expr(p, base);
         buf_putc(p->out, ')');
         return;
     }
     if (exponent == SYM_ID_MINUS_ONE) {
         buf_puts(p->out, "1/");
-        parenthesize(p, base, PRECEDENCE_POW);
+        str_parenthesize(p, base, PRECEDENCE_POW);
         return;
     }
-    parenthesize(p, base, PRECEDENCE_POW);
+    str_parenthesize(p, base, PRECEDENCE_POW);
     buf_puts(p->out, "**");
-    parenthesize(p, exponent, PRECEDENCE_POW);
+    str_parenthesize(p, exponent, PRECEDENCE_POW);
 }
 
-static void print_call(struct printer *p, const char *name, const sym_id *v, uint32_t n)
+static void str_call(struct str_printer *p, const char *name, const sym_id *v, uint32_t n)
 {
     buf_puts(p->out, name);
     buf_putc(p->out, '(');
-    print_joined(p, v, n, ", ", 0);
+    str_joined(p, v, n, ", ", 0);
     buf_putc(p->out, ')');
 }
 
-static void print_order_relation(struct printer *p, sym_id e, const char *operator)
+static void str_order_relation(struct str_printer *p, sym_id e, const char *operator)
 {
     unsigned level = sym_classes[kind_at(p->pool, e)].precedence;
-    parenthesize(p, arg_at(p->pool, e, 0), level);
+    str_parenthesize(p, arg_at(p->pool, e, 0), level);
     buf_puts(p->out, operator);
-    parenthesize(p, arg_at(p->pool, e, 1), level);
+    str_parenthesize(p, arg_at(p->pool, e, 1), level);
 }
 
-static void print_floordiv(struct printer *p, sym_id e)
+static void str_floordiv(struct str_printer *p, sym_id e)
 {
     buf_putc(p->out, '(');
-    parenthesize(p, arg_at(p->pool, e, 0), BELOW_ATOM);
+    str_parenthesize(p, arg_at(p->pool, e, 0), BELOW_ATOM);
     buf_puts(p->out, "//");
-    parenthesize(p, arg_at(p->pool, e, 1), BELOW_ATOM);
+    str_parenthesize(p, arg_at(p->pool, e, 1), BELOW_ATOM);
     buf_putc(p->out, ')');
 }
 
-/* Everything that has arguments in a list. */
-static void print_with_args(struct printer *p, sym_id e, struct list *args)
+/* Prints a function with its arguments. */
+static void str_with_args(struct str_printer *p, sym_id e, struct list *args)
 {
     enum sym_kind kind = kind_at(p->pool, e);
     switch (kind) {
-    case SYM_EQ: print_call(p, "Eq", args->v, args->n); break;
-    case SYM_NE: print_call(p, "Ne", args->v, args->n); break;
+    case SYM_EQ: str_call(p, "Eq", args->v, args->n); break;
+    case SYM_NE: str_call(p, "Ne", args->v, args->n); break;
     case SYM_AND:
-        print_joined(p, args->v, args->n, " & ", sym_classes[SYM_BITWISE_AND].precedence);
+        str_joined(p, args->v, args->n, " & ", sym_classes[SYM_BITWISE_AND].precedence);
         break;
     case SYM_OR:
-        print_joined(p, args->v, args->n, " | ", sym_classes[SYM_BITWISE_OR].precedence);
+        str_joined(p, args->v, args->n, " | ", sym_classes[SYM_BITWISE_OR].precedence);
         break;
     case SYM_MAX:
     case SYM_MIN:
         if (order_sort(p->pool, args->v, args->n, order_sort_key))
-            print_call(p, sym_classes[kind].name, args->v, args->n);
+            str_call(p, sym_classes[kind].name, args->v, args->n);
         break;
-    case SYM_EXPR_COND_PAIR: print_call(p, "", args->v, args->n); break;
-    case SYM_IDENTITY: print_call(p, "", args->v, args->n); break;
-    default: print_call(p, sym_classes[kind].name, args->v, args->n);
+    case SYM_EXPR_COND_PAIR: str_call(p, "", args->v, args->n); break;
+    case SYM_IDENTITY: str_call(p, "", args->v, args->n); break;
+    default: str_call(p, sym_classes[kind].name, args->v, args->n);
     }
 }
 
-static void print_compound(struct printer *p, sym_id e)
+static void str_compound(struct str_printer *p, sym_id e)
 {
     switch (kind_at(p->pool, e)) {
-    case SYM_ADD: print_add(p, e); return;
-    case SYM_MUL: print_mul(p, e); return;
-    case SYM_POW: print_pow(p, e); return;
-    case SYM_LT: print_order_relation(p, e, " < "); return;
-    case SYM_LE: print_order_relation(p, e, " <= "); return;
-    case SYM_GT: print_order_relation(p, e, " > "); return;
-    case SYM_GE: print_order_relation(p, e, " >= "); return;
+    case SYM_ADD: str_add(p, e); return;
+    case SYM_MUL: str_mul(p, e); return;
+    case SYM_POW: str_pow(p, e); return;
+    case SYM_LT: str_order_relation(p, e, " < "); return;
+    case SYM_LE: str_order_relation(p, e, " <= "); return;
+    case SYM_GT: str_order_relation(p, e, " > "); return;
+    case SYM_GE: str_order_relation(p, e, " >= "); return;
     case SYM_NOT:
         buf_putc(p->out, '~');
-        parenthesize(p, arg_at(p->pool, e, 0), PRECEDENCE_NOT);
+        str_parenthesize(p, arg_at(p->pool, e, 0), PRECEDENCE_NOT);
         return;
     case SYM_FLOORDIV:
-    case SYM_CLEANDIV: print_floordiv(p, e); return;
+    case SYM_CLEANDIV: str_floordiv(p, e); return;
     default: break;
     }
     struct list args;
     list_init(&args, p->pool);
     if (list_push_args(&args, e))
-        print_with_args(p, e, &args);
+        str_with_args(p, e, &args);
     list_release(&args);
 }
 
-static void print_atom(struct printer *p, sym_id e)
+static void str_atom(struct str_printer *p, sym_id e)
 {
     switch (kind_at(p->pool, e)) {
     case SYM_INTEGER:
@@ -295,7 +295,7 @@ static void print_atom(struct printer *p, sym_id e)
     }
 }
 
-static void print(struct printer *p, sym_id e)
+static void str_expr(struct str_printer *p, sym_id e)
 {
     if (pool_failed(p->pool))
         return;
@@ -305,15 +305,15 @@ static void print(struct printer *p, sym_id e)
     }
     p->level++;
     if (has_args(kind_at(p->pool, e)))
-        print_compound(p, e);
+        str_compound(p, e);
     else
-        print_atom(p, e);
+        str_atom(p, e);
     p->level--;
 }
 
 void sym_print(struct sym_pool *pool, sym_id e, struct buf *out)
 {
-    struct printer p = { .pool = pool, .out = out, .from = out->n };
+    struct str_printer p = { .pool = pool, .out = out, .from = out->n };
     if (e != SYM_NONE)
-        print(&p, e);
+        str_expr(&p, e);
 }

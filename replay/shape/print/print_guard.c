@@ -1,69 +1,70 @@
 /* The guard printers: PythonPrinter and CppPrinter of torch/utils/_sympy/printers.py. They print
- * arguments in the order in which they are kept, and repeat a factor instead of raising it. */
+ * arguments in the order in which they are stored, and repeat factors instead of printing powers.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "replay/shape/expr/float_text.h"
 #include "replay/shape/expr/sym_pool.h"
 
-struct printer {
+struct guard_printer {
     struct sym_pool *pool;
     struct buf *out;
-    size_t from; /* where in `out` it starts */
+    size_t from; /* the offset in `out` at which the text starts */
     sym_namer *name;
     void *user;
-    bool cpp, repr; /* repr: floats as Python's repr() */
+    bool cpp, repr; /* repr: prints floats like Python's repr() */
 };
 
 enum { BELOW_ATOM = 999, MAX_FACTORS = 4096 };
 
-static void print(struct printer *p, sym_id e);
+static void guard_expr(struct guard_printer *p, sym_id e);
 
-static sym_id arg(const struct printer *p, sym_id e, uint32_t i)
+static sym_id guard_arg(const struct guard_printer *p, sym_id e, uint32_t i)
 {
     return arg_at(p->pool, e, i);
 }
 
-static void parenthesize(struct printer *p, sym_id e, unsigned level)
+static void guard_parenthesize(struct guard_printer *p, sym_id e, unsigned level)
 {
     bool parens = print_precedence(p->pool, e) <= level;
     if (parens)
         buf_putc(p->out, '(');
-    print(p, e);
+    guard_expr(p, e);
     if (parens)
         buf_putc(p->out, ')');
 }
 
-static void print_joined(struct printer *p, sym_id e, const char *separator, unsigned level)
+static void guard_joined(struct guard_printer *p, sym_id e, const char *separator, unsigned level)
 {
     for (uint32_t i = 0; i < node_at(p->pool, e)->n; i++) {
         if (i)
             buf_puts(p->out, separator);
-        parenthesize(p, arg(p, e, i), level);
+        guard_parenthesize(p, guard_arg(p, e, i), level);
     }
 }
 
-/* before, the first argument, between, the second, after. */
-static void print_around(struct printer *p, sym_id e, const char *before, const char *between,
+/* Prints two arguments between three texts. */
+static void guard_around(struct guard_printer *p, sym_id e, const char *before, const char *between,
                          const char *after)
 {
     buf_puts(p->out, before);
-    print(p, arg(p, e, 0));
+    guard_expr(p, guard_arg(p, e, 0));
     buf_puts(p->out, between);
     if (node_at(p->pool, e)->n > 1)
-        print(p, arg(p, e, 1));
+        guard_expr(p, guard_arg(p, e, 1));
     buf_puts(p->out, after);
 }
 
-static void print_call(struct printer *p, sym_id e, const char *name)
+static void guard_call(struct guard_printer *p, sym_id e, const char *name)
 {
     buf_puts(p->out, name);
     buf_putc(p->out, '(');
-    print_joined(p, e, ", ", 0);
+    guard_joined(p, e, ", ", 0);
     buf_putc(p->out, ')');
 }
 
-/* --- What a kind is called: NULL where it is refused or printed by a function of its own --- */
+/* --- The name of each kind: NULL when it is refused or printed by a function of its own --- */
 
 struct call_name {
     enum sym_kind kind;
@@ -93,7 +94,7 @@ static const struct call_name call_names[] = {
     { SYM_LOG2, "math.log2", "std::log2" },
 };
 
-static const char *call_name(const struct printer *p, enum sym_kind kind)
+static const char *call_name(const struct guard_printer *p, enum sym_kind kind)
 {
     for (size_t i = 0; i < sizeof call_names / sizeof *call_names; i++)
         if (call_names[i].kind == kind)
@@ -101,7 +102,7 @@ static const char *call_name(const struct printer *p, enum sym_kind kind)
     return NULL;
 }
 
-static void refuse(struct printer *p, sym_id e)
+static void guard_refuse(struct guard_printer *p, sym_id e)
 {
     pool_fail(p->pool, "NotImplementedError: _print_%s not implemented for %s",
               sym_classes[kind_at(p->pool, e)].name, p->cpp ? "CppPrinter" : "PythonPrinter");
@@ -109,7 +110,7 @@ static void refuse(struct printer *p, sym_id e)
 
 /* --- Numbers and names --- */
 
-static void print_cpp_integer(struct printer *p, sym_id e)
+static void guard_cpp_integer(struct guard_printer *p, sym_id e)
 {
     int64_t value;
     if (!sym_to_i64(p->pool, e, &value))
@@ -120,26 +121,26 @@ static void print_cpp_integer(struct printer *p, sym_id e)
         buf_printf(p->out, "%" PRId64 "L", value);
 }
 
-static void print_rational(struct printer *p, sym_id e)
+static void guard_rational(struct guard_printer *p, sym_id e)
 {
-    number_print_integer(p->pool, arg(p, e, 0), p->out);
+    number_print_integer(p->pool, guard_arg(p, e, 0), p->out);
     buf_puts(p->out, p->cpp ? ".0/" : "/");
-    number_print_integer(p->pool, arg(p, e, 1), p->out);
+    number_print_integer(p->pool, guard_arg(p, e, 1), p->out);
     buf_puts(p->out, p->cpp ? ".0" : "");
 }
 
-static void print_atom(struct printer *p, sym_id e)
+static void guard_atom(struct guard_printer *p, sym_id e)
 {
     static const char infinity[] = "std::numeric_limits<double>::infinity()";
     switch (kind_at(p->pool, e)) {
     case SYM_INTEGER:
     case SYM_BIG:
         if (p->cpp)
-            print_cpp_integer(p, e);
+            guard_cpp_integer(p, e);
         else
             number_print_integer(p->pool, e, p->out);
         break;
-    case SYM_RATIONAL: print_rational(p, e); break;
+    case SYM_RATIONAL: guard_rational(p, e); break;
     case SYM_FLOAT:
         if (p->repr)
             float_repr(node_at(p->pool, e)->real, p->out);
@@ -162,19 +163,19 @@ static void print_atom(struct printer *p, sym_id e)
 
 /* --- Powers, divisions, choices --- */
 
-static void print_repeated(struct printer *p, sym_id base, int64_t times)
+static void guard_repeated(struct guard_printer *p, sym_id base, int64_t times)
 {
     for (int64_t i = 0; i < times; i++) {
         if (i)
             buf_putc(p->out, '*');
-        parenthesize(p, base, sym_classes[SYM_MUL].precedence);
+        guard_parenthesize(p, base, sym_classes[SYM_MUL].precedence);
     }
 }
 
-static void print_pow(struct printer *p, sym_id e)
+static void guard_pow(struct guard_printer *p, sym_id e)
 {
     int64_t exponent;
-    bool whole = sym_to_i64(p->pool, arg(p, e, 1), &exponent);
+    bool whole = sym_to_i64(p->pool, guard_arg(p, e, 1), &exponent);
     if (!whole || exponent > MAX_FACTORS || exponent < -MAX_FACTORS || (!p->cpp && exponent < 0)) {
         pool_fail(p->pool, "AssertionError: exponent must be non-negative");
         return;
@@ -183,98 +184,99 @@ static void print_pow(struct printer *p, sym_id e)
     buf_puts(p->out, cast ? "static_cast<int64_t>(" : "");
     if (exponent == -1) {
         buf_puts(p->out, "1.0/");
-        print(p, arg(p, e, 0));
+        guard_expr(p, guard_arg(p, e, 0));
     } else {
         buf_puts(p->out, exponent < 0 ? "1.0/(" : "");
-        print_repeated(p, arg(p, e, 0), exponent < 0 ? -exponent : exponent);
+        guard_repeated(p, guard_arg(p, e, 0), exponent < 0 ? -exponent : exponent);
         buf_puts(p->out, exponent < 0 ? ")" : "");
     }
     buf_puts(p->out, cast ? ")" : "");
 }
 
-static void print_floordiv(struct printer *p, sym_id e)
+static void guard_floordiv(struct guard_printer *p, sym_id e)
 {
     if (!p->cpp)
-        print_joined(p, e, " // ", BELOW_ATOM);
+        guard_joined(p, e, " // ", BELOW_ATOM);
     else
-        print_around(p, e, "c10::div_floor_integer(static_cast<int64_t>(",
+        guard_around(p, e, "c10::div_floor_integer(static_cast<int64_t>(",
                      "), static_cast<int64_t>(", "))");
 }
 
-static void print_modular_indexing(struct printer *p, sym_id e)
+static void print_modular_indexing(struct guard_printer *p, sym_id e)
 {
-    bool divides = arg(p, e, 1) != SYM_ID_ONE;
+    bool divides = guard_arg(p, e, 1) != SYM_ID_ONE;
     if (!p->cpp) {
         buf_puts(p->out, divides ? "((" : "(");
-        parenthesize(p, arg(p, e, 0), BELOW_ATOM);
+        guard_parenthesize(p, guard_arg(p, e, 0), BELOW_ATOM);
         if (divides) {
             buf_puts(p->out, " // ");
-            parenthesize(p, arg(p, e, 1), BELOW_ATOM);
+            guard_parenthesize(p, guard_arg(p, e, 1), BELOW_ATOM);
             buf_putc(p->out, ')');
         }
         buf_puts(p->out, " % ");
-        parenthesize(p, arg(p, e, 2), BELOW_ATOM);
+        guard_parenthesize(p, guard_arg(p, e, 2), BELOW_ATOM);
         buf_putc(p->out, ')');
         return;
     }
     buf_puts(p->out, "(static_cast<int64_t>(");
     if (divides)
-        print_floordiv(p, e);
+        guard_floordiv(p, e);
     else
-        print(p, arg(p, e, 0));
+        guard_expr(p, guard_arg(p, e, 0));
     buf_puts(p->out, ") % static_cast<int64_t>(");
-    print(p, arg(p, e, 2));
+    guard_expr(p, guard_arg(p, e, 2));
     buf_puts(p->out, "))");
 }
 
-static void print_where(struct printer *p, sym_id e)
+static void print_where(struct guard_printer *p, sym_id e)
 {
     if (!p->cpp) {
-        print_call(p, e, "Where");
+        guard_call(p, e, "Where");
         return;
     }
-    parenthesize(p, arg(p, e, 0), BELOW_ATOM);
+    guard_parenthesize(p, guard_arg(p, e, 0), BELOW_ATOM);
     buf_puts(p->out, " ? ");
-    parenthesize(p, arg(p, e, 1), BELOW_ATOM);
+    guard_parenthesize(p, guard_arg(p, e, 1), BELOW_ATOM);
     buf_puts(p->out, " : ");
-    parenthesize(p, arg(p, e, 2), BELOW_ATOM);
+    guard_parenthesize(p, guard_arg(p, e, 2), BELOW_ATOM);
 }
 
-/* Nested ternaries from the arm at `i` on; the last arm needs no condition. */
-static void print_arms(struct printer *p, sym_id e, uint32_t i)
+/* Prints nested ternaries from the branch `i` on; the last branch needs no condition. */
+static void print_arms(struct guard_printer *p, sym_id e, uint32_t i)
 {
-    sym_id value = arg(p, arg(p, e, i), 0), condition = arg(p, arg(p, e, i), 1);
+    sym_id value = guard_arg(p, guard_arg(p, e, i), 0),
+           condition = guard_arg(p, guard_arg(p, e, i), 1);
     unsigned level = p->cpp ? BELOW_ATOM : 0;
     bool last = i + 1 == node_at(p->pool, e)->n || condition == SYM_ID_TRUE;
     if (last) {
-        parenthesize(p, value, level);
+        guard_parenthesize(p, value, level);
         return;
     }
     if (p->cpp) {
-        parenthesize(p, condition, level);
+        guard_parenthesize(p, condition, level);
         buf_puts(p->out, " ? ");
-        parenthesize(p, value, level);
+        guard_parenthesize(p, value, level);
         buf_puts(p->out, " : ");
         print_arms(p, e, i + 1);
         return;
     }
     buf_putc(p->out, '(');
-    print(p, value);
+    guard_expr(p, value);
     buf_puts(p->out, " if ");
-    print(p, condition);
+    guard_expr(p, condition);
     buf_puts(p->out, " else ");
     print_arms(p, e, i + 1);
     buf_putc(p->out, ')');
 }
 
-static void print_cpp_rounding(struct printer *p, sym_id e, const char *name)
+static void print_cpp_rounding(struct guard_printer *p, sym_id e, const char *name)
 {
     buf_printf(p->out, "static_cast<int64_t>(%s(", name);
-    print(p, arg(p, e, 0));
+    guard_expr(p, guard_arg(p, e, 0));
     buf_puts(p->out, "))");
 }
 
-static void print_cpp_min_max(struct printer *p, sym_id e)
+static void print_cpp_min_max(struct guard_printer *p, sym_id e)
 {
     const char *name = kind_at(p->pool, e) == SYM_MAX ? "max" : "min";
     const char *type = facts_at(p->pool, e) & FACT_INTEGER ? "int64_t" : "double";
@@ -288,88 +290,88 @@ static void print_cpp_min_max(struct printer *p, sym_id e)
         buf_puts(p->out, i ? ", " : "");
         if (cast)
             buf_printf(p->out, "static_cast<%s>(", type);
-        print(p, arg(p, e, i));
+        guard_expr(p, guard_arg(p, e, i));
         buf_puts(p->out, cast ? ")" : "");
     }
     buf_puts(p->out, n == 2 ? ")" : "})");
 }
 
-/* --- One row a kind --- */
+/* --- One row for each kind --- */
 
-static void print_relation(struct printer *p, sym_id e)
+static void guard_relation(struct guard_printer *p, sym_id e)
 {
     static const char *const operators[] = {
         [SYM_EQ - SYM_EQ] = " == ", [SYM_NE - SYM_EQ] = " != ", [SYM_GT - SYM_EQ] = " > ",
         [SYM_LT - SYM_EQ] = " < ",  [SYM_GE - SYM_EQ] = " >= ", [SYM_LE - SYM_EQ] = " <= ",
     };
     enum sym_kind kind = kind_at(p->pool, e);
-    print_joined(p, e, operators[kind - SYM_EQ], sym_classes[kind].precedence);
+    guard_joined(p, e, operators[kind - SYM_EQ], sym_classes[kind].precedence);
 }
 
-static bool print_infix(struct printer *p, sym_id e)
+static bool guard_infix(struct guard_printer *p, sym_id e)
 {
     enum sym_kind kind = kind_at(p->pool, e);
     unsigned level = print_precedence(p->pool, e);
     switch (kind) {
-    case SYM_ADD: print_joined(p, e, " + ", level); return true;
-    case SYM_MUL: print_joined(p, e, "*", level); return true;
-    case SYM_AND: print_joined(p, e, p->cpp ? " & " : " and ", p->cpp ? 38 : level); return true;
-    case SYM_OR: print_joined(p, e, p->cpp ? " || " : " or ", level); return true;
-    case SYM_BITWISE_AND: print_joined(p, e, " & ", level); return true;
-    case SYM_BITWISE_OR: print_joined(p, e, " | ", level); return true;
-    case SYM_BITWISE_XOR: print_joined(p, e, " ^ ", level); return true;
-    case SYM_MOD: print_joined(p, e, " % ", BELOW_ATOM); return true;
+    case SYM_ADD: guard_joined(p, e, " + ", level); return true;
+    case SYM_MUL: guard_joined(p, e, "*", level); return true;
+    case SYM_AND: guard_joined(p, e, p->cpp ? " & " : " and ", p->cpp ? 38 : level); return true;
+    case SYM_OR: guard_joined(p, e, p->cpp ? " || " : " or ", level); return true;
+    case SYM_BITWISE_AND: guard_joined(p, e, " & ", level); return true;
+    case SYM_BITWISE_OR: guard_joined(p, e, " | ", level); return true;
+    case SYM_BITWISE_XOR: guard_joined(p, e, " ^ ", level); return true;
+    case SYM_MOD: guard_joined(p, e, " % ", BELOW_ATOM); return true;
     case SYM_FLOAT_TRUE_DIV:
         buf_putc(p->out, '(');
-        print_joined(p, e, " / ", BELOW_ATOM);
+        guard_joined(p, e, " / ", BELOW_ATOM);
         buf_putc(p->out, ')');
         return true;
     default:
         if (is_relational(kind))
-            print_relation(p, e);
+            guard_relation(p, e);
         return is_relational(kind);
     }
 }
 
-static bool print_python_only(struct printer *p, sym_id e)
+static bool guard_python_only(struct guard_printer *p, sym_id e)
 {
     switch (kind_at(p->pool, e)) {
-    case SYM_PYTHON_MOD: print_joined(p, e, " % ", BELOW_ATOM); return true;
-    case SYM_INT_TRUE_DIV: print_joined(p, e, " / ", BELOW_ATOM); return true;
+    case SYM_PYTHON_MOD: guard_joined(p, e, " % ", BELOW_ATOM); return true;
+    case SYM_INT_TRUE_DIV: guard_joined(p, e, " / ", BELOW_ATOM); return true;
     case SYM_FLOAT_POW:
     case SYM_POW_BY_NATURAL:
-        print_joined(p, e, " ** ", sym_classes[SYM_POW].precedence);
+        guard_joined(p, e, " ** ", sym_classes[SYM_POW].precedence);
         return true;
-    case SYM_TRUNC_TO_FLOAT: refuse(p, e); return true;
+    case SYM_TRUNC_TO_FLOAT: guard_refuse(p, e); return true;
     case SYM_PIECEWISE: print_arms(p, e, 0); return true;
     default: return false;
     }
 }
 
-static bool print_cpp_only(struct printer *p, sym_id e)
+static bool guard_cpp_only(struct guard_printer *p, sym_id e)
 {
     switch (kind_at(p->pool, e)) {
-    case SYM_PYTHON_MOD: print_around(p, e, "c10::div_mod(", ", ", ")"); return true;
+    case SYM_PYTHON_MOD: guard_around(p, e, "c10::div_mod(", ", ", ")"); return true;
     case SYM_INT_TRUE_DIV:
-        print_around(p, e, "static_cast<double>(", ") / static_cast<double>(", ")");
+        guard_around(p, e, "static_cast<double>(", ") / static_cast<double>(", ")");
         return true;
-    case SYM_FLOAT_POW: print_around(p, e, "std::pow(", ", ", ")"); return true;
+    case SYM_FLOAT_POW: guard_around(p, e, "std::pow(", ", ", ")"); return true;
     case SYM_POW_BY_NATURAL:
-        if (arg(p, e, 0) != SYM_ID_TWO) {
-            refuse(p, e);
+        if (guard_arg(p, e, 0) != SYM_ID_TWO) {
+            guard_refuse(p, e);
             return true;
         }
         buf_puts(p->out, "(1 << (");
-        print(p, arg(p, e, 1));
+        guard_expr(p, guard_arg(p, e, 1));
         buf_puts(p->out, "))");
         return true;
-    case SYM_TRUNC_TO_FLOAT: print_call(p, e, "std::trunc"); return true;
+    case SYM_TRUNC_TO_FLOAT: guard_call(p, e, "std::trunc"); return true;
     case SYM_FLOOR_TO_INT: print_cpp_rounding(p, e, "std::floor"); return true;
     case SYM_CEIL_TO_INT: print_cpp_rounding(p, e, "std::ceil"); return true;
     case SYM_TRUNC_TO_INT: print_cpp_rounding(p, e, "std::trunc"); return true;
     case SYM_MAX:
     case SYM_MIN: print_cpp_min_max(p, e); return true;
-    case SYM_ROUND_DECIMAL: refuse(p, e); return true;
+    case SYM_ROUND_DECIMAL: guard_refuse(p, e); return true;
     case SYM_PIECEWISE:
         buf_putc(p->out, '(');
         print_arms(p, e, 0);
@@ -379,54 +381,54 @@ static bool print_cpp_only(struct printer *p, sym_id e)
     }
 }
 
-static void print_compound(struct printer *p, sym_id e)
+static void guard_compound(struct guard_printer *p, sym_id e)
 {
-    if (print_infix(p, e) || (p->cpp ? print_cpp_only(p, e) : print_python_only(p, e)))
+    if (guard_infix(p, e) || (p->cpp ? guard_cpp_only(p, e) : guard_python_only(p, e)))
         return;
     switch (kind_at(p->pool, e)) {
-    case SYM_POW: print_pow(p, e); return;
-    case SYM_NOT: print_call(p, e, "not "); return;
+    case SYM_POW: guard_pow(p, e); return;
+    case SYM_NOT: guard_call(p, e, "not "); return;
     case SYM_FLOORDIV:
-    case SYM_CLEANDIV: print_floordiv(p, e); return;
+    case SYM_CLEANDIV: guard_floordiv(p, e); return;
     case SYM_MODULAR_INDEXING: print_modular_indexing(p, e); return;
     case SYM_WHERE: print_where(p, e); return;
-    case SYM_IDENTITY: print(p, arg(p, e, 0)); return;
+    case SYM_IDENTITY: guard_expr(p, guard_arg(p, e, 0)); return;
     default: break;
     }
     const char *name = call_name(p, kind_at(p->pool, e));
-    print_call(p, e, name ? name : sym_classes[kind_at(p->pool, e)].name);
+    guard_call(p, e, name ? name : sym_classes[kind_at(p->pool, e)].name);
 }
 
-static void print(struct printer *p, sym_id e)
+static void guard_expr(struct guard_printer *p, sym_id e)
 {
     if (pool_failed(p->pool))
         return;
     if (p->out->n - p->from > SYM_MAX_TEXT)
         pool_fail(p->pool, "an expression's text is longer than %d bytes", SYM_MAX_TEXT);
     else if (has_args(kind_at(p->pool, e)))
-        print_compound(p, e);
+        guard_compound(p, e);
     else
-        print_atom(p, e);
+        guard_atom(p, e);
 }
 
 void sym_print_python(struct sym_pool *pool, sym_id e, sym_namer *name, void *user, struct buf *out)
 {
-    struct printer p = { pool, out, out->n, name, user, false, false };
+    struct guard_printer p = { pool, out, out->n, name, user, false, false };
     if (e != SYM_NONE)
-        print(&p, e);
+        guard_expr(&p, e);
 }
 
 void sym_print_cpp(struct sym_pool *pool, sym_id e, sym_namer *name, void *user, struct buf *out)
 {
-    struct printer p = { pool, out, out->n, name, user, true, false };
+    struct guard_printer p = { pool, out, out->n, name, user, true, false };
     if (e != SYM_NONE)
-        print(&p, e);
+        guard_expr(&p, e);
 }
 
 void sym_print_shape_guard(struct sym_pool *pool, sym_id e, sym_namer *name, void *user,
                            struct buf *out)
 {
-    struct printer p = { pool, out, out->n, name, user, false, true };
+    struct guard_printer p = { pool, out, out->n, name, user, false, true };
     if (e != SYM_NONE)
-        print(&p, e);
+        guard_expr(&p, e);
 }

@@ -1,4 +1,4 @@
-/* The range of each operation: SymPyValueRangeAnalysis. */
+/* The range of each operation's result: SymPyValueRangeAnalysis. */
 #include <math.h>
 
 #include "replay/shape/expr/sym_pool.h"
@@ -8,22 +8,22 @@ typedef struct sym_range apply_fn(struct sym_pool *pool, enum sym_kind kind,
                                   const struct sym_range *args, uint32_t n);
 typedef sym_id binary_fn(struct sym_pool *pool, sym_id a, sym_id b);
 
-static int compare(struct sym_pool *pool, sym_id a, sym_id b)
+static int compare_bounds(struct sym_pool *pool, sym_id a, sym_id b)
 {
     return sym_number_compare(pool, a, b);
 }
 
-static int sign_of(const struct sym_pool *pool, sym_id a)
+static int bound_sign(const struct sym_pool *pool, sym_id a)
 {
     return number_sign(pool, a);
 }
 
 static bool has_zero(const struct sym_pool *pool, struct sym_range r)
 {
-    return sign_of(pool, r.lower) <= 0 && sign_of(pool, r.upper) >= 0;
+    return bound_sign(pool, r.lower) <= 0 && bound_sign(pool, r.upper) >= 0;
 }
 
-static bool is_boolean(struct sym_range r)
+static bool has_boolean_bounds(struct sym_range r)
 {
     return r.lower <= SYM_ID_TRUE;
 }
@@ -34,7 +34,7 @@ static struct sym_range assertion(struct sym_pool *pool)
     return SYM_RANGE_FAILED;
 }
 
-/* _keep_float: a Float among the operands makes the result one. */
+/* _keep_float: makes the result a Float when an operand is one. */
 static sym_id keep_float(struct sym_pool *pool, sym_id a, sym_id b, sym_id result)
 {
     bool is_float = kind_at(pool, a) == SYM_FLOAT || kind_at(pool, b) == SYM_FLOAT;
@@ -43,7 +43,7 @@ static sym_id keep_float(struct sym_pool *pool, sym_id a, sym_id b, sym_id resul
     return sym_float(pool, sym_to_double(pool, result));
 }
 
-/* The least and the greatest of the four corners. */
+/* Returns the range from the least to the greatest value at the four corners. */
 static struct sym_range corners(struct sym_pool *pool, struct sym_range a, struct sym_range b,
                                 binary_fn *fn)
 {
@@ -52,9 +52,9 @@ static struct sym_range corners(struct sym_pool *pool, struct sym_range a, struc
         sym_id corner = fn(pool, i & 2 ? a.upper : a.lower, i & 1 ? b.upper : b.lower);
         if (corner == SYM_NONE)
             return SYM_RANGE_FAILED;
-        if (lower == SYM_NONE || compare(pool, corner, lower) < 0)
+        if (lower == SYM_NONE || compare_bounds(pool, corner, lower) < 0)
             lower = corner;
-        if (upper == SYM_NONE || compare(pool, corner, upper) > 0)
+        if (upper == SYM_NONE || compare_bounds(pool, corner, upper) > 0)
             upper = corner;
     }
     return sym_range(pool, lower, upper);
@@ -68,16 +68,18 @@ static struct sym_range apply_add(struct sym_pool *pool, enum sym_kind kind,
     (void)kind;
     (void)n;
     struct sym_range a = args[0], b = args[1];
-    if (is_boolean(a) || is_boolean(b))
+    if (has_boolean_bounds(a) || has_boolean_bounds(b))
         return assertion(pool);
     return sym_range(pool, keep_float(pool, a.lower, b.lower, number_add(pool, a.lower, b.lower)),
                      keep_float(pool, a.upper, b.upper, number_add(pool, a.upper, b.upper)));
 }
 
-/* 0 times an infinity is 0: unknown * 0 is 0. */
+/* Multiplies; 0 times an infinity is 0, so that unknown * 0 is 0. */
 static sym_id safe_mul(struct sym_pool *pool, sym_id a, sym_id b)
 {
-    sym_id product = sign_of(pool, a) == 0 ? a : sign_of(pool, b) == 0 ? b : number_mul(pool, a, b);
+    sym_id product = bound_sign(pool, a) == 0   ? a
+                     : bound_sign(pool, b) == 0 ? b
+                                                : number_mul(pool, a, b);
     return keep_float(pool, a, b, product);
 }
 
@@ -86,7 +88,7 @@ static struct sym_range apply_mul(struct sym_pool *pool, enum sym_kind kind,
 {
     (void)kind;
     (void)n;
-    if (is_boolean(args[0]) || is_boolean(args[1]))
+    if (has_boolean_bounds(args[0]) || has_boolean_bounds(args[1]))
         return assertion(pool);
     return corners(pool, args[0], args[1], safe_mul);
 }
@@ -96,7 +98,7 @@ static sym_id divide_corner(struct sym_pool *pool, sym_id a, sym_id b)
     sym_id quotient = sym_floordiv(pool, a, b);
     if (quotient != SYM_ID_NAN)
         return quotient;
-    return sign_of(pool, a) * sign_of(pool, b) > 0 ? SYM_ID_INT_OO : SYM_ID_MINUS_INT_OO;
+    return bound_sign(pool, a) * bound_sign(pool, b) > 0 ? SYM_ID_INT_OO : SYM_ID_MINUS_INT_OO;
 }
 
 static struct sym_range apply_floordiv(struct sym_pool *pool, enum sym_kind kind,
@@ -105,12 +107,12 @@ static struct sym_range apply_floordiv(struct sym_pool *pool, enum sym_kind kind
     (void)kind;
     (void)n;
     struct sym_range a = args[0], b = args[1];
-    if (is_boolean(a) || is_boolean(b))
+    if (has_boolean_bounds(a) || has_boolean_bounds(b))
         return assertion(pool);
     if (!has_zero(pool, b))
         return corners(pool, a, b, divide_corner);
-    bool b_up = sign_of(pool, b.lower) >= 0, b_down = sign_of(pool, b.upper) <= 0;
-    bool a_up = sign_of(pool, a.lower) >= 0, a_down = sign_of(pool, a.upper) <= 0;
+    bool b_up = bound_sign(pool, b.lower) >= 0, b_down = bound_sign(pool, b.upper) <= 0;
+    bool a_up = bound_sign(pool, a.lower) >= 0, a_down = bound_sign(pool, a.upper) <= 0;
     if ((b_up && a_up) || (b_down && a_down))
         return sym_range(pool, SYM_ID_ZERO, SYM_ID_INT_OO);
     if ((b_down && a_up) || (b_up && a_down))
@@ -118,21 +120,21 @@ static struct sym_range apply_floordiv(struct sym_pool *pool, enum sym_kind kind
     return SYM_RANGE_UNKNOWN_INT;
 }
 
-/* C's remainder, with the sign of a. */
+/* Returns the remainder of C, which has the sign of a. */
 static sym_id c_mod(struct sym_pool *pool, sym_id a, sym_id b)
 {
     sym_id rest = number_mod(pool, number_abs(pool, a), number_abs(pool, b));
-    return sign_of(pool, a) < 0 ? number_neg(pool, rest) : rest;
+    return bound_sign(pool, a) < 0 ? number_neg(pool, rest) : rest;
 }
 
-/* C's quotient; an infinity stays one. */
+/* Returns the quotient of C; the quotient of an infinity is infinite. */
 static sym_id c_div(struct sym_pool *pool, sym_id a, sym_id b)
 {
     sym_id quotient = number_div(pool, a, b);
     if (quotient == SYM_NONE || is_infinity(quotient) || quotient == SYM_ID_NAN)
         return quotient;
     sym_id magnitude = number_floor(pool, number_abs(pool, quotient));
-    return sign_of(pool, quotient) < 0 ? number_neg(pool, magnitude) : magnitude;
+    return bound_sign(pool, quotient) < 0 ? number_neg(pool, magnitude) : magnitude;
 }
 
 static struct sym_range mod_by(struct sym_pool *pool, struct sym_range x, sym_id y)
@@ -143,9 +145,9 @@ static struct sym_range mod_by(struct sym_pool *pool, struct sym_range x, sym_id
     if (low == high && low != SYM_ID_NAN)
         return sym_range(pool, c_mod(pool, x.lower, y), c_mod(pool, x.upper, y));
     sym_id most = number_add(pool, y, SYM_ID_MINUS_ONE), least = number_neg(pool, most);
-    if (sign_of(pool, x.upper) < 0)
+    if (bound_sign(pool, x.upper) < 0)
         return sym_range(pool, least, SYM_ID_ZERO);
-    if (sign_of(pool, x.lower) > 0)
+    if (bound_sign(pool, x.lower) > 0)
         return sym_range(pool, SYM_ID_ZERO, most);
     return sym_range(pool, sym_max(pool, least, x.lower), sym_min(pool, most, x.upper));
 }
@@ -156,7 +158,7 @@ static struct sym_range apply_mod(struct sym_pool *pool, enum sym_kind kind,
     (void)kind;
     (void)n;
     struct sym_range x = args[0], y = args[1];
-    if (is_boolean(x) || is_boolean(y))
+    if (has_boolean_bounds(x) || has_boolean_bounds(y))
         return assertion(pool);
     if (has_zero(pool, y))
         return SYM_RANGE_UNKNOWN_INT;
@@ -172,13 +174,14 @@ static struct sym_range apply_python_mod(struct sym_pool *pool, enum sym_kind ki
                                          const struct sym_range *args, uint32_t n)
 {
     struct sym_range x = args[0], y = args[1];
-    if (is_boolean(x) || is_boolean(y))
+    if (has_boolean_bounds(x) || has_boolean_bounds(y))
         return assertion(pool);
-    if (sign_of(pool, x.lower) >= 0 && sign_of(pool, y.lower) >= 0)
+    if (bound_sign(pool, x.lower) >= 0 && bound_sign(pool, y.lower) >= 0)
         return apply_mod(pool, kind, args, n);
-    sym_id lower = sign_of(pool, y.lower) < 0 ? number_add(pool, y.lower, SYM_ID_ONE) : SYM_ID_ZERO;
+    sym_id lower =
+        bound_sign(pool, y.lower) < 0 ? number_add(pool, y.lower, SYM_ID_ONE) : SYM_ID_ZERO;
     sym_id upper =
-        sign_of(pool, y.upper) > 0 ? number_add(pool, y.upper, SYM_ID_MINUS_ONE) : SYM_ID_ZERO;
+        bound_sign(pool, y.upper) > 0 ? number_add(pool, y.upper, SYM_ID_MINUS_ONE) : SYM_ID_ZERO;
     return sym_range(pool, lower, upper);
 }
 
@@ -209,7 +212,7 @@ static struct sym_range apply_true_div(struct sym_pool *pool, enum sym_kind kind
 {
     (void)n;
     struct sym_range a = args[0], b = args[1];
-    if (is_boolean(a) || is_boolean(b))
+    if (has_boolean_bounds(a) || has_boolean_bounds(b))
         return assertion(pool);
     if (has_zero(pool, b) || (reaches_infinity(a) && reaches_infinity(b)))
         return SYM_RANGE_UNKNOWN;
@@ -223,7 +226,7 @@ static sym_id safe_power(struct sym_pool *pool, sym_id base, sym_id exponent)
     if (exponent == SYM_ID_ZERO)
         return SYM_ID_ONE;
     bool odd = known_odd(facts_at(pool, exponent));
-    return sign_of(pool, base) < 0 && odd ? SYM_ID_MINUS_INT_OO : SYM_ID_INT_OO;
+    return bound_sign(pool, base) < 0 && odd ? SYM_ID_MINUS_INT_OO : SYM_ID_INT_OO;
 }
 
 static struct sym_range power_of_unknown_sign(struct sym_pool *pool, struct sym_range a,
@@ -250,13 +253,13 @@ static struct sym_range apply_power(struct sym_pool *pool, enum sym_kind kind,
     (void)kind;
     (void)n;
     struct sym_range a = args[0], b = args[1];
-    if (is_boolean(a) || is_boolean(b))
+    if (has_boolean_bounds(a) || has_boolean_bounds(b))
         return assertion(pool);
     if (a.lower == a.upper && b.lower == b.upper) {
         sym_id power = safe_power(pool, a.lower, b.lower);
         return sym_range(pool, power, power);
     }
-    if (compare(pool, a.lower, SYM_ID_ONE) >= 0) {
+    if (compare_bounds(pool, a.lower, SYM_ID_ONE) >= 0) {
         b = sym_range_intersect(pool, b, (struct sym_range){ SYM_ID_ZERO, SYM_ID_INT_OO });
         if (!sym_range_ok(b))
             return SYM_RANGE_FAILED;
@@ -276,7 +279,7 @@ static struct sym_range apply_abs(struct sym_pool *pool, enum sym_kind kind,
     (void)kind;
     (void)n;
     struct sym_range x = args[0];
-    if (is_boolean(x))
+    if (has_boolean_bounds(x))
         return assertion(pool);
     sym_id low = number_abs(pool, x.lower), high = number_abs(pool, x.upper);
     sym_id least = sym_min(pool, low, high), most = sym_max(pool, low, high);
@@ -290,7 +293,7 @@ static struct sym_range apply_min_max(struct sym_pool *pool, enum sym_kind kind,
                                       const struct sym_range *args, uint32_t n)
 {
     (void)n;
-    if (is_boolean(args[0]) || is_boolean(args[1]))
+    if (has_boolean_bounds(args[0]) || has_boolean_bounds(args[1]))
         return assertion(pool);
     return sym_range(pool, sym_binary(pool, kind, args[0].lower, args[1].lower),
                      sym_binary(pool, kind, args[0].upper, args[1].upper));
@@ -311,24 +314,25 @@ static struct sym_range negate(struct sym_range r)
 
 static struct sym_range ranges_equal(struct sym_pool *pool, struct sym_range a, struct sym_range b)
 {
-    bool booleans = is_boolean(a) && is_boolean(b);
-    if (is_boolean(a) != is_boolean(b))
+    bool booleans = has_boolean_bounds(a) && has_boolean_bounds(b);
+    if (has_boolean_bounds(a) != has_boolean_bounds(b))
         return assertion(pool);
     if (a.lower == a.upper && b.lower == b.upper && a.lower == b.lower)
         return boolean_range(false, true);
     if (booleans ? a.lower > b.upper || b.lower > a.upper
-                 : compare(pool, a.lower, b.upper) > 0 || compare(pool, b.lower, a.upper) > 0)
+                 : compare_bounds(pool, a.lower, b.upper) > 0 ||
+                       compare_bounds(pool, b.lower, a.upper) > 0)
         return boolean_range(true, false);
     return SYM_RANGE_UNKNOWN_BOOL;
 }
 
 static struct sym_range ranges_less(struct sym_pool *pool, struct sym_range a, struct sym_range b)
 {
-    if (is_boolean(a) || is_boolean(b))
+    if (has_boolean_bounds(a) || has_boolean_bounds(b))
         return assertion(pool);
-    if (compare(pool, a.upper, b.lower) < 0)
+    if (compare_bounds(pool, a.upper, b.lower) < 0)
         return boolean_range(false, true);
-    if (compare(pool, a.lower, b.upper) >= 0)
+    if (compare_bounds(pool, a.lower, b.upper) >= 0)
         return boolean_range(true, false);
     return SYM_RANGE_UNKNOWN_BOOL;
 }
@@ -354,7 +358,7 @@ static struct sym_range apply_logic(struct sym_pool *pool, enum sym_kind kind,
 {
     (void)n;
     struct sym_range a = args[0], b = args[1];
-    if (!is_boolean(a) || !is_boolean(b))
+    if (!has_boolean_bounds(a) || !has_boolean_bounds(b))
         return assertion(pool);
     bool both = kind == SYM_AND || kind == SYM_BITWISE_AND;
     return (struct sym_range){ both == (a.lower < b.lower) ? a.lower : b.lower,
@@ -366,18 +370,18 @@ static struct sym_range apply_not(struct sym_pool *pool, enum sym_kind kind,
 {
     (void)kind;
     (void)n;
-    return is_boolean(args[0]) ? negate(args[0]) : assertion(pool);
+    return has_boolean_bounds(args[0]) ? negate(args[0]) : assertion(pool);
 }
 
 static struct sym_range as_integers(struct sym_range r)
 {
-    if (!is_boolean(r))
+    if (!has_boolean_bounds(r))
         return r;
     return (struct sym_range){ r.lower == SYM_ID_TRUE ? SYM_ID_ONE : SYM_ID_ZERO,
                                r.upper == SYM_ID_TRUE ? SYM_ID_ONE : SYM_ID_ZERO };
 }
 
-/* 2**bits - 1 where that covers n >= 0. */
+/* Returns the least 2**bits - 1 that is not below n >= 0. */
 static sym_id all_ones(struct sym_pool *pool, sym_id n)
 {
     int64_t value;
@@ -392,7 +396,7 @@ static sym_id all_ones(struct sym_pool *pool, sym_id n)
 static struct sym_range apply_bitwise(struct sym_pool *pool, enum sym_kind kind,
                                       const struct sym_range *args, uint32_t n)
 {
-    if (is_boolean(args[0]) && is_boolean(args[1]) && kind != SYM_BITWISE_XOR)
+    if (has_boolean_bounds(args[0]) && has_boolean_bounds(args[1]) && kind != SYM_BITWISE_XOR)
         return apply_logic(pool, kind, args, n);
     struct sym_range a = as_integers(args[0]), b = as_integers(args[1]);
     sym_id lower = sym_min(pool, a.lower, b.lower), upper = sym_max(pool, a.upper, b.upper);
@@ -405,7 +409,7 @@ static struct sym_range apply_bitwise(struct sym_pool *pool, enum sym_kind kind,
         return sym_range(pool, value, value);
     }
     if (kind == SYM_BITWISE_AND) {
-        if (sign_of(pool, lower) >= 0)
+        if (bound_sign(pool, lower) >= 0)
             lower = SYM_ID_ZERO;
         else if (!is_infinity(lower))
             lower =
@@ -413,10 +417,10 @@ static struct sym_range apply_bitwise(struct sym_pool *pool, enum sym_kind kind,
                                             all_ones(pool, number_add(pool, number_neg(pool, lower),
                                                                       SYM_ID_MINUS_ONE))));
         else
-            lower = SYM_ID_ZERO; /* as in PyTorch, though not right */
+            lower = SYM_ID_ZERO; /* as in PyTorch, although it is wrong */
         return sym_range(pool, lower, upper);
     }
-    if (sign_of(pool, upper) < 0)
+    if (bound_sign(pool, upper) < 0)
         upper = SYM_ID_MINUS_ONE;
     else if (!is_infinity(upper))
         upper = all_ones(pool, upper);
@@ -431,9 +435,9 @@ static struct sym_range apply_where(struct sym_pool *pool, enum sym_kind kind,
     (void)kind;
     (void)n;
     struct sym_range b = args[1], c = args[2];
-    if (is_boolean(b) != is_boolean(c))
+    if (has_boolean_bounds(b) != has_boolean_bounds(c))
         return assertion(pool);
-    if (is_boolean(b))
+    if (has_boolean_bounds(b))
         return boolean_range(b.lower == SYM_ID_FALSE || c.lower == SYM_ID_FALSE,
                              b.upper == SYM_ID_TRUE || c.upper == SYM_ID_TRUE);
     return sym_range(pool, sym_min(pool, b.lower, c.lower), sym_max(pool, b.upper, c.upper));
@@ -459,18 +463,18 @@ static struct sym_range apply_piecewise(struct sym_pool *pool, enum sym_kind kin
 
 /* --- Functions of one number --- */
 
-/* Rising: the bounds' images. */
-static struct sym_range apply_rising(struct sym_pool *pool, enum sym_kind kind,
-                                     const struct sym_range *args, uint32_t n)
+/* The range of a nondecreasing function: the images of the bounds. */
+static struct sym_range apply_nondecreasing(struct sym_pool *pool, enum sym_kind kind,
+                                            const struct sym_range *args, uint32_t n)
 {
     (void)n;
-    if (is_boolean(args[0]))
+    if (has_boolean_bounds(args[0]))
         return assertion(pool);
     return sym_range(pool, sym_unary(pool, kind, args[0].lower),
                      sym_unary(pool, kind, args[0].upper));
 }
 
-/* floor and ceiling of sympy, exact. */
+/* Returns floor or ceiling as sympy computes them, exactly. */
 static sym_id exact_floor(struct sym_pool *pool, enum sym_kind kind, sym_id e)
 {
     sym_id x = e == SYM_ID_OO ? SYM_ID_INT_OO : e == SYM_ID_MINUS_OO ? SYM_ID_MINUS_INT_OO : e;
@@ -486,7 +490,7 @@ static struct sym_range apply_floor(struct sym_pool *pool, enum sym_kind kind,
                                     const struct sym_range *args, uint32_t n)
 {
     (void)n;
-    if (is_boolean(args[0]))
+    if (has_boolean_bounds(args[0]))
         return assertion(pool);
     return sym_range(pool, exact_floor(pool, kind, args[0].lower),
                      exact_floor(pool, kind, args[0].upper));
@@ -495,12 +499,12 @@ static struct sym_range apply_floor(struct sym_pool *pool, enum sym_kind kind,
 static struct sym_range apply_positive_only(struct sym_pool *pool, enum sym_kind kind,
                                             const struct sym_range *args, uint32_t n)
 {
-    if (is_boolean(args[0]))
+    if (has_boolean_bounds(args[0]))
         return assertion(pool);
-    int sign = sign_of(pool, args[0].lower);
+    int sign = bound_sign(pool, args[0].lower);
     if (kind == SYM_SQRT ? sign < 0 : sign <= 0)
         return SYM_RANGE_UNKNOWN;
-    return apply_rising(pool, kind, args, n);
+    return apply_nondecreasing(pool, kind, args, n);
 }
 
 static struct sym_range apply_unit(struct sym_pool *pool, enum sym_kind kind,
@@ -560,7 +564,7 @@ static struct sym_range apply_round_decimal(struct sym_pool *pool, enum sym_kind
                      sym_binary(pool, kind, args[0].upper, args[1].lower));
 }
 
-/* A row a kind. `pairwise`: n arguments are folded two by two. */
+/* A row for each kind. `pairwise`: more than two arguments are folded from the left. */
 static const struct {
     apply_fn *apply;
     bool pairwise;
@@ -590,10 +594,10 @@ static const struct {
     [SYM_PIECEWISE] = { apply_piecewise, false },
     [SYM_INT_TRUE_DIV] = { apply_true_div, false },
     [SYM_FLOAT_TRUE_DIV] = { apply_true_div, false },
-    [SYM_TO_FLOAT] = { apply_rising, false },
-    [SYM_TRUNC_TO_INT] = { apply_rising, false },
-    [SYM_ROUND_TO_INT] = { apply_rising, false },
-    [SYM_TRUNC_TO_FLOAT] = { apply_rising, false },
+    [SYM_TO_FLOAT] = { apply_nondecreasing, false },
+    [SYM_TRUNC_TO_INT] = { apply_nondecreasing, false },
+    [SYM_ROUND_TO_INT] = { apply_nondecreasing, false },
+    [SYM_TRUNC_TO_FLOAT] = { apply_nondecreasing, false },
     [SYM_FLOOR_TO_INT] = { apply_floor, false },
     [SYM_CEIL_TO_INT] = { apply_floor, false },
     [SYM_ROUND_DECIMAL] = { apply_round_decimal, false },
@@ -604,7 +608,7 @@ static const struct {
     [SYM_SQRT] = { apply_positive_only, false },
     [SYM_LOG] = { apply_positive_only, false },
     [SYM_LOG2] = { apply_positive_only, false },
-    [SYM_EXP] = { apply_rising, false },
+    [SYM_EXP] = { apply_nondecreasing, false },
     [SYM_COS] = { apply_unit, false },
     [SYM_SIN] = { apply_unit, false },
     [SYM_COSH] = { apply_cosh, false },
