@@ -5,16 +5,16 @@
 
 enum { MAX_JOBS = 64 };
 
-struct sharing {
+struct parallel_job {
     atomic_size_t next;
     size_t n;
     void (*fn)(void *user, size_t i);
     void *user;
 };
 
-static void *work(void *arg)
+static void *run_worker(void *arg)
 {
-    struct sharing *s = arg;
+    struct parallel_job *s = arg;
     for (size_t i; (i = atomic_fetch_add(&s->next, 1)) < s->n;)
         s->fn(s->user, i);
     return NULL;
@@ -22,13 +22,13 @@ static void *work(void *arg)
 
 void parallel_for(size_t n, uint32_t jobs, void (*fn)(void *user, size_t i), void *user)
 {
-    struct sharing s = { .n = n, .fn = fn, .user = user };
+    struct parallel_job s = { .n = n, .fn = fn, .user = user };
     pthread_t threads[MAX_JOBS];
     size_t n_threads = 0, wanted = jobs < n ? jobs : n;
     while (n_threads + 1 < wanted && n_threads < MAX_JOBS &&
-           pthread_create(&threads[n_threads], NULL, work, &s) == 0)
+           pthread_create(&threads[n_threads], NULL, run_worker, &s) == 0)
         n_threads++;
-    work(&s);
+    run_worker(&s);
     for (size_t i = 0; i < n_threads; i++)
         pthread_join(threads[i], NULL);
 }

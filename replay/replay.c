@@ -7,28 +7,28 @@
 #include "replay/attempt/merge.h"
 #include "replay/parallel.h"
 
-struct loading {
+struct replay_loader {
     struct trace *trace;
     const struct replay_options *options;
     const struct graph_list *graphs;
     const struct guard_list *guards;
     const struct symbol_table *symbols;
-    size_t n_marks, n_sets; /* that some attempt has */
-    uint32_t only;          /* the one graph that the selector names; TRACE_NONE */
+    size_t n_marks, n_sets; /* the numbers that apply to some attempt */
+    uint32_t only;          /* the single graph that the selector names, or TRACE_NONE */
     struct arena arena;
     vec_of(struct attempt_load *)
     loads;
 };
 
-/* Graphs as such, not a form of one before or after passes; those that a failed compile left too.
- */
-static bool stands_for_itself(const struct graph_ref *ref)
+/* Returns whether a graph is replayed: not one that is printed before or after passes; graphs of a
+ * failed compile are included. */
+static bool is_replayed_graph(const struct graph_ref *ref)
 {
     return ref->is_event || ref->kind == GRAPH_EXPORTED || ref->kind == GRAPH_PARTIAL_DYNAMO ||
            ref->kind == GRAPH_PARTIAL_AOT;
 }
 
-/* A partial graph is walked as what it would have become; make_fx traced it, tangents or not. */
+/* Returns the kind that a partial graph would have become; make_fx traced it in either case. */
 static enum graph_kind kind_to_walk(enum graph_kind kind)
 {
     return kind == GRAPH_PARTIAL_DYNAMO ? GRAPH_DYNAMO
@@ -36,7 +36,7 @@ static enum graph_kind kind_to_walk(enum graph_kind kind)
                                         : kind;
 }
 
-static bool is_shown(const struct loading *l, uint32_t i)
+static bool is_shown(const struct replay_loader *l, uint32_t i)
 {
     const struct graph_ref *ref = &l->graphs->refs[i];
     const struct selector *s = &l->options->selector;
@@ -44,11 +44,11 @@ static bool is_shown(const struct loading *l, uint32_t i)
         return i == l->only;
     return selector_has_recording(l->trace, s, l->trace->records[ref->record].recording) &&
            selector_has_attempt(l->trace, s, ref->attempt) &&
-           (stands_for_itself(ref) || l->options->all);
+           (is_replayed_graph(ref) || l->options->all);
 }
 
-static bool add_graph(struct loading *l, struct attempt_load *load, uint32_t i, bool shown,
-                      struct err *err)
+static bool load_graph(struct replay_loader *l, struct attempt_load *load, uint32_t i, bool shown,
+                       struct err *err)
 {
     const struct graph_ref *ref = &l->graphs->refs[i];
     struct err why = { 0 };
@@ -57,7 +57,7 @@ static bool add_graph(struct loading *l, struct attempt_load *load, uint32_t i, 
         .kind = kind_to_walk(ref->kind),
         .record = ref->record,
         .shown = shown,
-        .counted = stands_for_itself(ref),
+        .counted = is_replayed_graph(ref),
     };
     g.graph = trace_graph(l->trace, i, &why);
     if (!g.graph) {
@@ -69,8 +69,8 @@ static bool add_graph(struct loading *l, struct attempt_load *load, uint32_t i, 
     return true;
 }
 
-/* Only Inductor records graphs of these kinds. */
-static bool went_to_inductor(const struct loading *l, uint32_t attempt)
+/* Returns whether Inductor compiled the attempt: only Inductor records graphs of these kinds. */
+static bool went_to_inductor(const struct replay_loader *l, uint32_t attempt)
 {
     bool ret = false;
     for (uint32_t i = 0; i < l->graphs->n && !ret; i++) {
@@ -81,7 +81,7 @@ static bool went_to_inductor(const struct loading *l, uint32_t attempt)
     return ret;
 }
 
-static struct attempt_load *new_load(struct loading *l, uint32_t attempt, size_t room)
+static struct attempt_load *new_load(struct replay_loader *l, uint32_t attempt, size_t room)
 {
     struct attempt_load *load = arena_new(&l->arena, struct attempt_load);
     if (!load)
@@ -94,7 +94,7 @@ static struct attempt_load *new_load(struct loading *l, uint32_t attempt, size_t
     return load->graphs && vec_push(&l->loads, load) ? load : NULL;
 }
 
-static bool change_inputs(struct loading *l, struct attempt_load *load, struct err *err)
+static bool change_inputs(struct replay_loader *l, struct attempt_load *load, struct err *err)
 {
     const struct input_changes *changes = &l->options->changes;
     load->by_hint = changes_dims(changes);
@@ -103,8 +103,9 @@ static bool change_inputs(struct loading *l, struct attempt_load *load, struct e
                          err);
 }
 
-/* An attempt's graphs are all walked, up to the last that is shown, for what they ask. */
-static bool load_attempt(struct loading *l, uint32_t attempt, struct err *err)
+/* Loads an attempt. All its graphs up to the last selected one are walked, because of their
+ * guards. */
+static bool load_attempt(struct replay_loader *l, uint32_t attempt, struct err *err)
 {
     size_t room = 0;
     bool any = false;
@@ -125,14 +126,14 @@ static bool load_attempt(struct loading *l, uint32_t attempt, struct err *err)
         const struct graph_ref *ref = &l->graphs->refs[i];
         bool shown = is_shown(l, i);
         if (ref->attempt == attempt && (shown || ref->is_event) &&
-            !add_graph(l, load, i, shown, err))
+            !load_graph(l, load, i, shown, err))
             return false;
     }
     return true;
 }
 
-/* A program of a .pt2 belongs to no attempt and has symbols of its own. */
-static bool load_program(struct loading *l, uint32_t i, struct err *err)
+/* Loads a program of a .pt2, which belongs to no attempt and has its own symbols. */
+static bool load_program(struct replay_loader *l, uint32_t i, struct err *err)
 {
     const struct symbol_table *table = l->symbols;
     struct attempt_load *load = new_load(l, TRACE_NONE, 1);
@@ -145,10 +146,10 @@ static bool load_program(struct loading *l, uint32_t i, struct err *err)
                 load->symbols = &table->symbols[s];
             load->n_symbols = (uint32_t)(&table->symbols[s] - load->symbols) + 1;
         }
-    return add_graph(l, load, i, true, err);
+    return load_graph(l, load, i, true, err);
 }
 
-static bool load_all(struct loading *l, struct err *err)
+static bool load_selected(struct replay_loader *l, struct err *err)
 {
     l->graphs = trace_graphs(l->trace, err);
     l->guards = l->graphs ? trace_guards(l->trace, err) : NULL;
@@ -175,7 +176,7 @@ static bool load_all(struct loading *l, struct err *err)
     return true;
 }
 
-struct work {
+struct replay_job {
     const struct replay_options *options;
     struct attempt_load **loads;
     struct attempt_result *results;
@@ -187,10 +188,10 @@ static uint64_t disagreements(const struct attempt_result *result)
     return ret + result->differences.n;
 }
 
-/* What PyTorch left to the order of a set, the record tells: it is the order that agrees with it.
- */
-static void try_other_order(const struct replay_options *options, struct attempt_load *load,
-                            struct attempt_result *result)
+/* Where PyTorch's choice depends on the order of a set, tries both orders and keeps the one that
+ * agrees with the record. */
+static void retry_other_order(const struct replay_options *options, struct attempt_load *load,
+                              struct attempt_result *result)
 {
     struct attempt_result other;
     if (load->by_hint || options->changes.n_sets || result->err.kind != ERR_NONE ||
@@ -209,16 +210,16 @@ static void try_other_order(const struct replay_options *options, struct attempt
 
 static void do_attempt(void *user, size_t i)
 {
-    struct work *work = user;
+    struct replay_job *work = user;
     attempt_replay(work->options, work->loads[i], &work->results[i]);
-    try_other_order(work->options, work->loads[i], &work->results[i]);
+    retry_other_order(work->options, work->loads[i], &work->results[i]);
 }
 
-static struct replay *run_all(struct loading *l, struct err *err)
+static struct replay *run_attempts(struct replay_loader *l, struct err *err)
 {
     size_t n = l->loads.n;
     struct attempt_result *results = calloc(n + 1, sizeof *results);
-    struct work work = { l->options, l->loads.v, results };
+    struct replay_job work = { l->options, l->loads.v, results };
     struct replay *ret = NULL;
     if (!results)
         return err_nomem(err), NULL;
@@ -240,8 +241,8 @@ static struct replay *run_all(struct loading *l, struct err *err)
 struct replay *replay_trace(struct trace *trace, const struct replay_options *options,
                             struct err *err)
 {
-    struct loading l = { .trace = trace, .options = options, .only = TRACE_NONE };
-    struct replay *ret = load_all(&l, err) ? run_all(&l, err) : NULL;
+    struct replay_loader l = { .trace = trace, .options = options, .only = TRACE_NONE };
+    struct replay *ret = load_selected(&l, err) ? run_attempts(&l, err) : NULL;
     for (size_t i = 0; i < l.loads.n; i++)
         inputs_release(&l.loads.v[i]->inputs);
     vec_release(&l.loads);

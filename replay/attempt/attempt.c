@@ -19,37 +19,37 @@ struct attempt_run {
     struct guard_log log;
     struct walker walker;
     vec_of(struct program *)
-    programs; /* by number; NULL once nothing needs it any more */
+    programs; /* by number; NULL when it is no longer needed */
     vec_of(uint32_t)
-    refs; /* the graph of each */
+    refs; /* the graph of each program */
     vec_of(uint32_t)
-    first_stack; /* by program: what its locations count from */
+    first_stack; /* by program: the number of its first location */
     vec_of(const struct graph *)
     stack_graph;
     vec_of(uint32_t)
     stack_location;
-    uint32_t record;         /* of the graph that is being walked */
+    uint32_t record;         /* the record of the graph being walked */
     uint64_t *could_be_fast; /* by operator */
     struct traced traced;
     vec_of(bool)
     walked;      /* by program */
-    bool traces; /* the graph being walked is one whose results were asked about */
-    struct collecting collecting;
+    bool traces; /* layouts of the results of the graph being walked are evaluated (traced.h) */
+    struct result_collector collecting;
 };
 
-static bool give_input(void *user, const struct program *program, const struct step *step,
-                       struct value *ret, struct err *err)
+static bool attempt_input(void *user, const struct program *program, const struct step *step,
+                          struct value *ret, struct err *err)
 {
     struct attempt_run *run = user;
     if (step->expected->unbacked)
         know_unbacked(&run->walker.unbound, run->state.ops, step->expected);
     *ret =
         replay_state_placeholder(&run->state, &program->graph->nodes[step->node], step->expected);
-    return !run->traces || traced_ask(&run->traced, run->state.ops, *ret) || err_nomem(err);
+    return !run->traces || traced_evaluate(&run->traced, run->state.ops, *ret) || err_nomem(err);
 }
 
-static bool before_call(void *user, const struct program *program, const struct step *step,
-                        struct err *err)
+static bool attempt_before_call(void *user, const struct program *program, const struct step *step,
+                                struct err *err)
 {
     struct attempt_run *run = user;
     uint32_t location = program->graph->nodes[step->node].location;
@@ -60,21 +60,21 @@ static bool before_call(void *user, const struct program *program, const struct 
     return guard_log_apply(&run->log, run->record, false) || err_nomem(err);
 }
 
-static bool after_call(void *user, const struct program *program, const struct step *step,
-                       struct value result, struct err *err)
+static bool attempt_after_call(void *user, const struct program *program, const struct step *step,
+                               struct value result, struct err *err)
 {
     struct attempt_run *run = user;
     (void)program;
     if (run->could_be_fast && could_be_fast(run->state.ops, step, result))
         run->could_be_fast[op_index(step->op)]++;
     if (run->traces)
-        traced_ask_view(&run->traced, run->state.ops, step, result);
-    if (run->traces && !traced_ask(&run->traced, run->state.ops, result))
+        traced_evaluate_view(&run->traced, run->state.ops, step, result);
+    if (run->traces && !traced_evaluate(&run->traced, run->state.ops, result))
         return err_nomem(err);
     return guard_log_gather(&run->log) || err_nomem(err);
 }
 
-static bool add_stacks(struct attempt_run *run, const struct graph *graph)
+static bool add_graph_locations(struct attempt_run *run, const struct graph *graph)
 {
     for (uint32_t i = 0; i < graph->n_locations; i++)
         if (!vec_push(&run->stack_graph, graph) || !vec_push(&run->stack_location, i))
@@ -84,10 +84,10 @@ static bool add_stacks(struct attempt_run *run, const struct graph *graph)
 
 static bool add_tree_stacks(struct attempt_run *run, const struct program *program)
 {
-    /* In the order in which the program counts its tree's locations. */
+    /* Children are added in the order in which the program numbers its tree's locations. */
     if (run->stack_graph.n != run->first_stack.v[program->number] + program->first_location)
         return false;
-    if (!add_stacks(run, program->graph))
+    if (!add_graph_locations(run, program->graph))
         return false;
     for (uint32_t i = 0; i < program->n_children; i++)
         if (!add_tree_stacks(run, program->children[i]))
@@ -95,8 +95,8 @@ static bool add_tree_stacks(struct attempt_run *run, const struct program *progr
     return true;
 }
 
-static struct program *prepare(struct attempt_run *run, const struct attempt_graph *g,
-                               struct err *err)
+static struct program *make_program(struct attempt_run *run, const struct attempt_graph *g,
+                                    struct err *err)
 {
     struct program *p = program_new(run->state.ops, g->graph, (uint32_t)run->programs.n,
                                     replay_state_resolve, &run->state, err);
@@ -113,19 +113,14 @@ static struct program *prepare(struct attempt_run *run, const struct attempt_gra
     return p;
 }
 
-static struct str node_error(struct attempt_run *run, const struct err *err)
-{
-    return arena_copy(&run->result->arena, str_of(err->text));
-}
-
-/* Warm walks take all programs, passes those that they are made of. */
+/* Returns whether a program is walked again: warm walks use all, passes all but these two kinds. */
 static bool is_needed(const struct attempt_run *run, enum graph_kind kind)
 {
     return run->options->warm ||
            (run->options->passes && kind != GRAPH_FORWARD && kind != GRAPH_BACKWARD);
 }
 
-/* False only when memory ran out; what else is wrong with a graph is told in its row. */
+/* Returns false only when memory ran out; other failures of a graph are stored in its row. */
 static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
                        struct replay_graph *row, struct err *err)
 {
@@ -133,7 +128,7 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     run->record = g->record;
     run->traces = traces_results(g->kind);
     run->traced.decomposes = run->load->inductor;
-    struct program *p = prepare(run, g, &why);
+    struct program *p = make_program(run, g, &why);
     ops_set_recall(run->state.ops, run->traces ? 2 : g->kind == GRAPH_DYNAMO);
     uint64_t start = clock_ns();
     bool ok = p && walk_program(&run->walker, p);
@@ -145,9 +140,9 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     if (!ok && why.kind == ERR_ENV)
         return *err = why, false;
     if (!ok)
-        row->error = node_error(run, &why);
+        row->error = arena_copy(&run->result->arena, str_of(why.text));
     else if (g->kind == GRAPH_FORWARD || g->kind == GRAPH_INFERENCE)
-        traced_ask_outputs(&run->traced, run->state.ops, p);
+        traced_evaluate_outputs(&run->traced, run->state.ops, p);
     if (!guard_log_gather(&run->log) || !guard_log_apply(&run->log, g->record, true))
         return err_nomem(err);
     if (!ok)
@@ -167,7 +162,7 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     return !run->collecting.failed || err_nomem(err);
 }
 
-/* Each of the programs once more, so often, on the environment as it is by now. */
+/* Walks each program again, as often as requested, in the environment as it is now. */
 static bool walk_warm(struct attempt_run *run, struct err *err)
 {
     const struct replay_options *options = run->options;
@@ -220,7 +215,7 @@ struct printed {
     const struct attempt_load *load;
 };
 
-static bool pool_names(const struct graph *graph, struct str symbol)
+static bool graph_has_symbol(const struct graph *graph, struct str symbol)
 {
     const struct expr_pool *exprs = &graph->pool->exprs;
     for (size_t i = 0; i < exprs->exprs.n; i++)
@@ -229,11 +224,12 @@ static bool pool_names(const struct graph *graph, struct str symbol)
     return false;
 }
 
-static bool is_printed(void *user, struct str symbol)
+static bool is_printed_symbol(void *user, struct str symbol)
 {
     const struct printed *printed = user;
     for (size_t i = 0; i < printed->load->n_graphs; i++)
-        if (printed->load->graphs[i].graph && pool_names(printed->load->graphs[i].graph, symbol))
+        if (printed->load->graphs[i].graph &&
+            graph_has_symbol(printed->load->graphs[i].graph, symbol))
             return true;
     return false;
 }
@@ -259,7 +255,7 @@ static void count_recorded(struct replay_guard_counts *n, const struct guard_ent
     }
 }
 
-/* The node that an origin names: nodes are counted over a graph and then its children. */
+/* Returns the node of an origin; nodes are numbered over a graph and then its children. */
 static const struct node *node_in(const struct graph *graph, uint32_t *node)
 {
     if (*node < graph->n_nodes)
@@ -271,7 +267,8 @@ static const struct node *node_in(const struct graph *graph, uint32_t *node)
     return ret;
 }
 
-static const struct node *node_of(const struct attempt_run *run, uint32_t program, uint32_t node)
+static const struct node *origin_node(const struct attempt_run *run, uint32_t program,
+                                      uint32_t node)
 {
     for (size_t g = 0; g < run->load->n_graphs; g++)
         if (run->load->graphs[g].ref == run->refs.v[program] && run->load->graphs[g].graph)
@@ -289,7 +286,7 @@ static bool keep_guard(struct attempt_run *run, const struct guard_entry *entry)
                                 .ref = TRACE_NONE,
                                 .expr = entry->guard ? entry->guard->expr : entry->text };
     if (entry->asked && entry->graph < run->refs.n)
-        node = node_of(run, entry->graph, entry->node);
+        node = origin_node(run, entry->graph, entry->node);
     if (node) {
         row.ref = run->refs.v[entry->graph];
         row.node = node->name;
@@ -302,10 +299,10 @@ static bool keep_guard(struct attempt_run *run, const struct guard_entry *entry)
 static bool collect_guards(struct attempt_run *run)
 {
     struct printed printed = { run->load };
-    guard_log_finish(&run->log, is_printed, &printed, (uint32_t)run->load->n_graphs);
+    guard_log_finish(&run->log, is_printed_symbol, &printed, (uint32_t)run->load->n_graphs);
     for (size_t i = 0; i < run->log.entries.n; i++) {
         const struct guard_entry *entry = &run->log.entries.v[i];
-        /* A program of a .pt2 has no record of guards to be held to. */
+        /* A program of a .pt2 has no recorded guards to compare with. */
         if (!entry->guard && run->load->attempt == TRACE_NONE)
             continue;
         if (entry->guard)
@@ -322,7 +319,7 @@ static bool collect_guards(struct attempt_run *run)
     return true;
 }
 
-/* ---- The whole ---- */
+/* ---- The attempt ---- */
 
 static struct env_settings settings_of(const struct attempt_load *load)
 {
@@ -332,7 +329,7 @@ static struct env_settings settings_of(const struct attempt_load *load)
     return ret;
 }
 
-static bool names_op(struct str name, struct str op)
+static bool matches_operator(struct str name, struct str op)
 {
     return str_eq(name, op) || (str_starts(name, op) && name.n > op.n && name.p[op.n] == '.');
 }
@@ -345,7 +342,7 @@ static void set_switch(struct ops *ops, const struct replay_switch *s)
         ops_set_cache(ops, false);
     for (size_t i = 0; i < ops_count(ops) && s->op.n; i++) {
         const struct op *op = ops_at(ops, i);
-        if (!names_op(op_name(op), s->op))
+        if (!matches_operator(op_name(op), s->op))
             continue;
         if (s->kind == SWITCH_FAST_PATH_OF)
             op_set_fast_path(ops, op, false);
@@ -368,7 +365,7 @@ static bool set_switches(struct attempt_run *run)
     ops_set_layers(run->state.ops, !has_switch(options, SWITCH_MODEL),
                    !has_switch(options, SWITCH_MEMO));
     ops_set_timing(run->state.ops, options->timing);
-    ops_set_export(run->state.ops, run->load->attempt == TRACE_NONE); /* a program of a .pt2 */
+    ops_set_export(run->state.ops, run->load->attempt == TRACE_NONE); /* for programs of a .pt2 */
     for (size_t i = 0; i < options->n_switches; i++)
         set_switch(run->state.ops, &options->switches[i]);
     if (options->audit)
@@ -387,14 +384,14 @@ static bool open_run(struct attempt_run *run, struct err *err)
         return false;
     run->walker = (struct walker){ .ops = run->state.ops,
                                    .env = run->state.env,
-                                   .input = give_input,
-                                   .before = before_call,
-                                   .after = after_call,
+                                   .input = attempt_input,
+                                   .before = attempt_before_call,
+                                   .after = attempt_after_call,
                                    .user = run,
                                    .exported = run->load->attempt == TRACE_NONE,
                                    .by_hint = run->load->by_hint };
     run->walker.unbound.seen = env_n_symbols(run->state.env);
-    run->collecting = (struct collecting){ .result = run->result,
+    run->collecting = (struct result_collector){ .result = run->result,
                                            .ops = run->state.ops,
                                            .digests = run->options->digests };
     if (calls && !set_switches(run))
@@ -468,7 +465,7 @@ static bool model_passes(struct attempt_run *run, struct err *err)
     return ok;
 }
 
-/* It asks, so it comes last. */
+/* Comes last, because it adds guards. */
 static bool check_constraints(struct attempt_run *run)
 {
     const struct attempt_load *load = run->load;

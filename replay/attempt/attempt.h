@@ -1,4 +1,4 @@
-/* One attempt's replay: the environment it starts from, its graphs, its guards. Inside the room. */
+/* One attempt's replay: its initial environment, its graphs, its guards. Only for this room. */
 #ifndef SYMTAPE_REPLAY_ATTEMPT_ATTEMPT_H
 #define SYMTAPE_REPLAY_ATTEMPT_ATTEMPT_H
 
@@ -6,31 +6,31 @@
 #include "replay/program/walk.h"
 #include "replay/replay.h"
 
-/* What is loaded from the trace before, so that the replay itself touches it no more. */
+/* What is loaded from the trace before the replay, which does not access the trace. */
 struct attempt_load {
-    uint32_t attempt; /* TRACE_NONE: graphs that belong to none (one program of a .pt2) */
+    uint32_t attempt; /* TRACE_NONE: graphs that belong to no attempt (one program of a .pt2) */
     struct inputs inputs;
     const struct trace *trace; /* for stacks of frames */
-    bool by_hint;              /* inputs are not as recorded: sizes of equal hints are equal */
+    bool by_hint; /* inputs differ from the recorded ones: equal hints count as equal */
     const struct guard_list *guards;
-    const struct symbol *symbols; /* of an exported program */
+    const struct symbol *symbols; /* those of an exported program */
     uint32_t n_symbols;
     struct attempt_graph *graphs;
     size_t n_graphs;
     bool scalar_outputs;
-    bool inductor;   /* the attempt went to it, which decomposes what others leave */
+    bool inductor;   /* Inductor compiled it, and decomposes operators that others leave */
     bool inner_mods; /* of env_settings */
 };
 
 struct attempt_graph {
     uint32_t ref, record;
     enum graph_kind kind;
-    bool counted, shown; /* shown: the selector names it; others are walked for what they ask */
-    const struct graph *graph; /* NULL: error */
+    bool counted, shown; /* shown: the selector names it; others are walked for their guards */
+    const struct graph *graph; /* NULL after an error */
     struct str error;
 };
 
-/* What comes of it; texts belong to the arena. */
+/* The result of an attempt; its texts belong to the arena. */
 struct attempt_result {
     struct attempt_load *load;
     vec_of(struct replay_graph)
@@ -46,23 +46,23 @@ struct attempt_result {
     operators;
     vec_of(struct replay_trail)
     trails;
-    struct str violation; /* of constraints; "" */
+    struct str violation; /* the text of a violated constraint, or "" */
     struct replay_costs costs;
-    uint64_t choices; /* that inner_mods decided */
+    uint64_t choices; /* the number of decisions that depended on inner_mods */
     struct pass_counts passes[PASSES];
-    struct pass_operators pass_operators; /* names are the operators' context's until kept */
+    struct pass_operators pass_operators; /* names belong to the operators' context until merged */
     uint64_t digest;
     size_t expression_bytes;
     struct arena arena;
-    struct err err; /* of kind ERR_NONE: done */
+    struct err err; /* of kind ERR_NONE after success */
 };
 
 void attempt_replay(const struct replay_options *options, struct attempt_load *load,
                     struct attempt_result *result);
 void attempt_result_release(struct attempt_result *result);
 
-/* collect.c: what a walked program comes to. */
-struct collecting {
+/* collect.c: adds the results of a walked program. */
+struct result_collector {
     struct attempt_result *result;
     struct ops *ops;
     struct replay_graph *graph; /* its row */
@@ -71,9 +71,9 @@ struct collecting {
     const uint64_t *could_be_fast; /* by operator, or NULL */
     bool failed;
 };
-void collect_program(struct collecting *c, const struct program *program);
-void collect_trails(struct collecting *c, struct shape_env *env);
-void collect_operators(struct collecting *c, const struct graph *const *stack_graph,
+void collect_program(struct result_collector *c, const struct program *program);
+void collect_trails(struct result_collector *c, struct shape_env *env);
+void collect_operators(struct result_collector *c, const struct graph *const *stack_graph,
                        const uint32_t *stack_location, uint32_t n_stacks);
 
 #endif

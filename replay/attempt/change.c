@@ -25,7 +25,7 @@ bool policy_by_name(struct str name, enum policy *ret)
 
 /* ---- Reading marks and sets ---- */
 
-static bool read_range(struct str text, struct dim_change *ret)
+static bool parse_range(struct str text, struct dim_change *ret)
 {
     size_t dots = str_find(text, STR(".."));
     struct str upper = str_from(text, dots + 2);
@@ -35,16 +35,16 @@ static bool read_range(struct str text, struct dim_change *ret)
            (upper.n == 0 || str_to_i64(upper, &ret->max)) && ret->min <= ret->max;
 }
 
-static bool read_change(struct str text, struct dim_change *ret)
+static bool parse_change(struct str text, struct dim_change *ret)
 {
     *ret = (struct dim_change){ .kind = str_is(text, "dynamic")    ? DIM_FORCED_DYNAMIC
                                         : str_is(text, "static")   ? DIM_FORCED_STATIC
                                         : str_is(text, "unbacked") ? DIM_FORCED_UNBACKED
                                                                    : DIM_AS_RECORDED };
-    return ret->kind != DIM_AS_RECORDED || read_range(text, ret);
+    return ret->kind != DIM_AS_RECORDED || parse_range(text, ret);
 }
 
-static bool is_name(struct str name)
+static bool is_dim_name(struct str name)
 {
     bool ok = name.n && name.n < DIM_NAME_MAX / 2 && !isdigit((unsigned char)name.p[0]);
     for (size_t i = 0; i < name.n; i++)
@@ -52,8 +52,8 @@ static bool is_name(struct str name)
     return ok;
 }
 
-/* "2*Dim(dx)+1": named as _DerivedDim names it, "2*dx + 1". */
-static bool read_dim(struct str text, struct input_mark *mark)
+/* Parses "2*Dim(dx)+1" and names it as _DerivedDim does, "2*dx + 1". */
+static bool parse_dim(struct str text, struct input_mark *mark)
 {
     struct dim_change *ret = &mark->change;
     const int64_t most = 1 << 20;
@@ -66,7 +66,7 @@ static bool read_dim(struct str text, struct input_mark *mark)
     struct str range = str_trim(str_from(inside, name.n + 1));
     struct dim_change bounds = { .min = 0, .max = INT64_MAX };
     int64_t mul = 1, add = 0;
-    if (!is_name(name) || (range.n && !read_range(range, &bounds)) ||
+    if (!is_dim_name(name) || (range.n && !parse_range(range, &bounds)) ||
         (before.n &&
          (!str_ends(before, STR("*")) || !str_to_i64(str_first(before, before.n - 1), &mul))) ||
         (after.n && !str_to_i64(str_from(after, after.p[0] == '+'), &add)) || mul < 1 ||
@@ -95,14 +95,14 @@ bool input_mark_parse(struct input_mark *mark, char *text, struct err *err)
         *p = *p == '"' ? '\'' : *p;
     size_t equals = whole.n, colon = whole.n;
     for (size_t i = 0; i < whole.n; i++)
-        equals = whole.p[i] == '=' ? i : equals; /* the last one: a source may hold others */
+        equals = whole.p[i] == '=' ? i : equals; /* the last one, as a source may contain others */
     for (size_t i = 0; i < equals && equals < whole.n; i++)
         colon = whole.p[i] == ':' ? i : colon;
     struct str dim = { whole.p + colon + 1, equals > colon ? equals - colon - 1 : 0 };
     uint64_t number;
     if (colon == whole.n || colon == 0 || !str_to_u64(dim, &number) || number >= TENSOR_MAX_DIM ||
-        !(read_change(str_from(whole, equals + 1), &mark->change) ||
-          read_dim(str_from(whole, equals + 1), mark)))
+        !(parse_change(str_from(whole, equals + 1), &mark->change) ||
+          parse_dim(str_from(whole, equals + 1), mark)))
         return err_set(
             err, ERR_USAGE,
             "%s: a dynamic shape is SOURCE:DIM=dynamic|static|unbacked|MIN..MAX|Dim(NAME)", text);
@@ -111,8 +111,8 @@ bool input_mark_parse(struct input_mark *mark, char *text, struct err *err)
     return true;
 }
 
-/* Whole, or of a symbol that stands for a float. */
-static bool is_number(struct str text)
+/* Returns whether the text is a number: an integer, or a float for a symbol that is one. */
+static bool is_number_text(struct str text)
 {
     char copy[64], *end = copy;
     int64_t whole;
@@ -131,7 +131,7 @@ bool input_set_parse(struct input_set *set, struct str text, struct err *err)
     size_t equals = str_find_char(text, '=');
     set->symbol = str_trim(str_first(text, equals));
     set->value = str_trim(str_from(text, equals + 1));
-    if (set->symbol.n == 0 || set->value.n == 0 || !is_number(set->value))
+    if (set->symbol.n == 0 || set->value.n == 0 || !is_number_text(set->value))
         return err_set(err, ERR_USAGE, "%.*s: a hint has the form SYMBOL=NUMBER", STR_ARG(text));
     return true;
 }
@@ -143,7 +143,7 @@ struct policy_run {
     uint32_t attempt;
     const struct guard_list *guards;
     struct inputs *inputs;
-    struct intern names; /* partial: symbols that Python looked at; auto: "source dim value" */
+    struct intern names; /* partial: symbols in guards of Python code; auto: "source dim value" */
     bool failed;
 };
 
@@ -172,7 +172,7 @@ static void keep_batch(struct inputs *inputs)
     }
 }
 
-static void note_name(void *user, struct str symbol)
+static void intern_symbol(void *user, struct str symbol)
 {
     struct policy_run *p = user;
     p->failed |= intern(&p->names, symbol) == INTERN_NONE;
@@ -190,7 +190,7 @@ static void keep_unused(struct policy_run *p)
         if (g->attempt == p->attempt && g->kind == GUARD_EVAL &&
             (g->asked_by == GUARD_BY_USER || g->asked_by == GUARD_BY_DYNAMO ||
              g->asked_by == GUARD_BY_TORCH_FUNCTION))
-            guard_symbols(g->expr, note_name, p);
+            guard_symbols(g->expr, intern_symbol, p);
     }
     for (size_t i = 0; i < p->inputs->list.n; i++) {
         struct input *input = &p->inputs->list.v[i];
@@ -201,7 +201,7 @@ static void keep_unused(struct policy_run *p)
     }
 }
 
-static void put_dim(struct buf *out, const struct input_tensor *t, uint32_t d, bool value)
+static void print_dim_key(struct buf *out, const struct input_tensor *t, uint32_t d, bool value)
 {
     buf_clear(out);
     buf_printf(out, "%.*s %u", STR_ARG(t->source), d);
@@ -209,8 +209,8 @@ static void put_dim(struct buf *out, const struct input_tensor *t, uint32_t d, b
         buf_printf(out, " %lld", (long long)t->size[d]);
 }
 
-/* Of the same frame: "3/0" comes before "3/1". */
-static bool is_earlier(const struct trace *trace, uint32_t a, uint32_t b)
+/* Returns whether a is an earlier compile of the frame of b: "3/0" comes before "3/1". */
+static bool is_earlier_compile(const struct trace *trace, uint32_t a, uint32_t b)
 {
     const struct attempt *x = &trace->attempts[a], *y = &trace->attempts[b];
     struct str fx = str_first(x->compile, str_find_char(x->compile, '/'));
@@ -223,16 +223,16 @@ static bool note_earlier(struct policy_run *p, struct buf *key, struct err *err)
 {
     for (uint32_t a = 0; a < p->attempt; a++) {
         struct inputs earlier = { 0 };
-        if (!is_earlier(p->trace, a, p->attempt))
+        if (!is_earlier_compile(p->trace, a, p->attempt))
             continue;
         bool ok = inputs_read(p->trace, a, &earlier, err);
         for (size_t i = 0; i < earlier.list.n && ok; i++) {
             const struct input_tensor *t = &earlier.list.v[i].tensor;
             for (uint32_t d = 0; earlier.list.v[i].kind == INPUT_TENSOR && d < t->ndim; d++) {
-                put_dim(key, t, d, false);
-                note_name(p, buf_str(key));
-                put_dim(key, t, d, true);
-                note_name(p, buf_str(key));
+                print_dim_key(key, t, d, false);
+                intern_symbol(p, buf_str(key));
+                print_dim_key(key, t, d, true);
+                intern_symbol(p, buf_str(key));
             }
         }
         inputs_release(&earlier);
@@ -242,7 +242,7 @@ static bool note_earlier(struct policy_run *p, struct buf *key, struct err *err)
     return true;
 }
 
-/* A size that had another value before: seen under another value, never under this one alone. */
+/* auto: keeps symbolic only the sizes that had another value in an earlier compile. */
 static bool keep_changed(struct policy_run *p, struct err *err)
 {
     struct buf key = BUF_INIT;
@@ -252,9 +252,9 @@ static bool keep_changed(struct policy_run *p, struct err *err)
         struct input_tensor *t = &input->tensor;
         input->fixed = true;
         for (uint32_t d = 0; input->kind == INPUT_TENSOR && d < t->ndim; d++) {
-            put_dim(&key, t, d, false);
+            print_dim_key(&key, t, d, false);
             bool known = noted(p, buf_str(&key));
-            put_dim(&key, t, d, true);
+            print_dim_key(&key, t, d, true);
             if (!known || noted(p, buf_str(&key)))
                 force(t, d);
         }
@@ -264,7 +264,7 @@ static bool keep_changed(struct policy_run *p, struct err *err)
     return ok;
 }
 
-/* Sizes of inputs that are neither 0 nor 1, no symbol, and equal to no symbol's value. */
+/* Fails when a size other than 0 and 1 was recorded as a number, which a policy cannot change. */
 static bool check_all(const struct inputs *inputs, bool first_only, enum policy policy,
                       struct err *err)
 {
@@ -308,8 +308,8 @@ static void apply_mark(struct inputs *inputs, const struct input_mark *mark, siz
     }
 }
 
-/* A Dim's range is said once, wherever it is named; others say what it is in all. */
-static void give_range(const struct input_changes *changes, struct env_dim *dim)
+/* A Dim's range may be written at any of its uses; all uses get the intersection. */
+static void copy_range(const struct input_changes *changes, struct env_dim *dim)
 {
     struct str root = dim->root.n ? dim->root : dim->name;
     for (size_t i = 0; i < changes->n_marks; i++) {
@@ -334,7 +334,7 @@ bool inputs_change(struct trace *trace, uint32_t attempt, const struct guard_lis
     for (size_t i = 0; i < changes->n_marks; i++) {
         struct input_mark mark = changes->marks[i];
         if (mark.change.kind == DIM_NAMED)
-            give_range(changes, &mark.change.dim);
+            copy_range(changes, &mark.change.dim);
         apply_mark(inputs, &mark, found);
     }
     intern_release(&p.names);

@@ -1,14 +1,14 @@
-/* Other inputs than the recorded ones: a policy, marks on sizes, other hints.
+/* Inputs that differ from the recorded ones: a policy, marks on sizes, other hints.
  *
- * A policy says which of the recorded symbols stay:
+ * A policy says which of the recorded symbols remain:
  *   recorded  all of them, as they were
  *   static    none
  *   batch     the first size of each tensor
- *   partial   those that no code in Python looked at: sizes in recorded guards of the user's code,
- *             of dynamo and of torch functions become numbers
- *   auto      those whose values differ from an earlier compile of the same frame
- *   all       all of them, and each size is one: what was recorded as a number is an error
- * It invents none: sizes that were recorded as numbers cannot become symbols that way. */
+ *   partial   those without guards from Python code: sizes in recorded guards of the user's code,
+ * of dynamo and of torch functions become numbers auto      those whose values differ from an
+ * earlier compile of the same frame all       all of them, and every size must be one: a size that
+ * was recorded as a number is an error A policy creates no symbols: it cannot turn sizes that were
+ * recorded as numbers into symbols. */
 #ifndef SYMTAPE_REPLAY_ATTEMPT_CHANGE_H
 #define SYMTAPE_REPLAY_ATTEMPT_CHANGE_H
 
@@ -26,10 +26,10 @@ bool policy_by_name(struct str name, enum policy *ret);
 
 enum { DIM_NAME_MAX = 96 };
 struct input_mark {
-    struct str source; /* "L['x']" */
+    struct str source; /* such as "L['x']" */
     uint32_t dim;
     struct dim_change change;
-    char name[DIM_NAME_MAX]; /* of a derived Dim, as PyTorch names it */
+    char name[DIM_NAME_MAX]; /* PyTorch's name of a derived Dim */
 };
 struct input_set {
     struct str symbol, value;
@@ -48,14 +48,15 @@ static inline bool changes_dims(const struct input_changes *changes)
     return changes->policy != POLICY_RECORDED || changes->n_marks;
 }
 
-/* "L['x']:1=dynamic", quotes of either kind; =static, =unbacked, =4..64; =Dim(dx), =Dim(dx,4..64),
- * =2*Dim(dx)+1. ERR_USAGE. Points into text, whose quotes are made PyTorch's, and into the mark. */
+/* Parses "L['x']:1=dynamic", with quotes of either kind; =static, =unbacked, =4..64; =Dim(dx),
+ * =Dim(dx,4..64), =2*Dim(dx)+1. Failures are of kind ERR_USAGE. The mark points into itself and
+ * into text, whose quotes are changed to PyTorch's. */
 bool input_mark_parse(struct input_mark *mark, char *text, struct err *err);
-/* "s77=31". */
+/* Parses "s77=31". */
 bool input_set_parse(struct input_set *set, struct str text, struct err *err);
 
-/* Policy and marks; marks of sources that the attempt does not have are passed over, *found counts
- * those that it has. ERR_USAGE: a policy that would have to invent. */
+/* Applies policy and marks. Marks of sources that the attempt does not have are ignored; *found
+ * counts the others. ERR_USAGE: a policy would have to create symbols. */
 bool inputs_change(struct trace *trace, uint32_t attempt, const struct guard_list *guards,
                    const struct input_changes *changes, struct inputs *inputs, size_t *found,
                    struct err *err);

@@ -1,21 +1,22 @@
-/* What came of a walked program, as plain data. */
+/* Collects the results of a walked program as data. */
 #include "replay/attempt/attempt.h"
 #include "replay/ops/model/stats.h"
 
-static struct str keep(struct collecting *c, struct str text)
+static struct str copy_text(struct result_collector *c, struct str text)
 {
     struct str ret = arena_copy(&c->result->arena, text);
     c->failed |= !ret.p;
     return ret;
 }
 
-static struct str keep_text(struct collecting *c)
+static struct str copy_buffer(struct result_collector *c)
 {
     c->failed |= c->text.failed;
-    return keep(c, buf_str(&c->text));
+    return copy_text(c, buf_str(&c->text));
 }
 
-/* An item of a tuple is the work of the call that gave the tuple. */
+/* Returns the operator of a call; for an item of a tuple, that of the call that returned the
+ * tuple. */
 static const char *producer(const struct program *p, const struct step *step)
 {
     for (unsigned i = 0; i < PROGRAM_MAX_NESTING && step->kind == STEP_GETITEM; i++) {
@@ -29,22 +30,22 @@ static const char *producer(const struct program *p, const struct step *step)
     return step->name;
 }
 
-static bool differs(const struct outcome_note *note)
+static bool has_differed(const struct outcome_note *note)
 {
     return note->outcome >= OUTCOME_MISMATCH;
 }
 
-static bool is_derived(const struct program *p, const struct step *step)
+static bool has_differing_argument(const struct program *p, const struct step *step)
 {
     for (uint32_t i = 0; i < step->n_patches; i++) {
         node_id from = p->patches[step->first_patch + i].from;
-        if (from < p->n_steps && differs(&p->notes[from]))
+        if (from < p->n_steps && has_differed(&p->notes[from]))
             return true;
     }
     return false;
 }
 
-static void add_unsupported(struct collecting *c, const char *op)
+static void add_unsupported(struct result_collector *c, const char *op)
 {
     struct attempt_result *r = c->result;
     for (size_t i = 0; i < r->unsupported.n; i++)
@@ -52,22 +53,23 @@ static void add_unsupported(struct collecting *c, const char *op)
             r->unsupported.v[i].calls++;
             return;
         }
-    struct replay_unsupported row = { keep(c, str_of(op)), 1 };
+    struct replay_unsupported row = { copy_text(c, str_of(op)), 1 };
     c->failed |= !vec_push(&r->unsupported, row);
 }
 
-static void add_difference(struct collecting *c, const struct program *p, const struct step *step)
+static void collect_difference(struct result_collector *c, const struct program *p,
+                               const struct step *step)
 {
     const struct outcome_note *note = &p->notes[step->node];
     const struct node *node = &p->graph->nodes[step->node];
     struct replay_difference d = {
         .ref = c->graph->ref,
         .outcome = note->outcome,
-        .derived = is_derived(p, step),
+        .derived = has_differing_argument(p, step),
         .graph = p->first_node ? p->graph->name : STR(""),
         .node = node->name,
-        .op = keep(c, str_of(step->name)),
-        .rule = keep(c, str_of(producer(p, step))),
+        .op = copy_text(c, str_of(step->name)),
+        .rule = copy_text(c, str_of(producer(p, step))),
         .recorded = step->expected->text,
         .of = p->graph,
         .location = node->location,
@@ -77,12 +79,12 @@ static void add_difference(struct collecting *c, const struct program *p, const 
         print_value_now(c->ops, program_got(p, step->node), &c->text);
     else
         buf_put(&c->text, program_why(p, step->node));
-    d.replayed = keep_text(c);
+    d.replayed = copy_buffer(c);
     c->failed |= !vec_push(&c->result->differences, d);
 }
 
-/* FNV-1a, one byte after the other: order counts. */
-static void add_digest(struct collecting *c, const struct program *p, node_id node)
+/* FNV-1a over the results, byte by byte, so that their order counts. */
+static void add_digest(struct result_collector *c, const struct program *p, node_id node)
 {
     const struct outcome_note *note = &p->notes[node];
     uint64_t hash = c->result->digest ? c->result->digest : 14695981039346656037u;
@@ -96,7 +98,8 @@ static void add_digest(struct collecting *c, const struct program *p, node_id no
     c->result->digest = hash;
 }
 
-static void collect_call(struct collecting *c, const struct program *p, const struct step *step)
+static void collect_call(struct result_collector *c, const struct program *p,
+                         const struct step *step)
 {
     const struct outcome_note *note = &p->notes[step->node];
     struct replay_counts *counts = &c->graph->counts;
@@ -108,24 +111,24 @@ static void collect_call(struct collecting *c, const struct program *p, const st
     counts->adopted += note->adopted;
     if (note->outcome == OUTCOME_UNSUPPORTED || note->outcome == OUTCOME_NONE)
         add_unsupported(c, producer(p, step));
-    if (differs(note))
-        add_difference(c, p, step);
+    if (has_differed(note))
+        collect_difference(c, p, step);
     if (c->digests)
         add_digest(c, p, step->node);
 }
 
-void collect_program(struct collecting *c, const struct program *program)
+void collect_program(struct result_collector *c, const struct program *program)
 {
     for (uint32_t i = 0; i < program->n_steps; i++)
         if (node_is_call(&program->graph->nodes[i]))
             collect_call(c, program, &program->steps[i]);
         else if (program->notes[i].outcome == OUTCOME_MISMATCH)
-            add_difference(c, program, &program->steps[i]);
+            collect_difference(c, program, &program->steps[i]);
     for (uint32_t i = 0; i < program->n_children; i++)
         collect_program(c, program->children[i]);
 }
 
-static size_t count_stacks(struct collecting *c, uint32_t op)
+static size_t count_operator_stacks(struct result_collector *c, uint32_t op)
 {
     size_t n = 0;
     const struct op_stack_stats *row;
@@ -134,10 +137,11 @@ static size_t count_stacks(struct collecting *c, uint32_t op)
     return n;
 }
 
-static void add_stacks(struct collecting *c, struct replay_operator *operator_, uint32_t op,
-                       const struct graph *const *graphs, const uint32_t *locations, uint32_t n)
+static void collect_stacks(struct result_collector *c, struct replay_operator *operator_,
+                           uint32_t op, const struct graph *const *graphs,
+                           const uint32_t *locations, uint32_t n)
 {
-    size_t n_rows = count_stacks(c, op);
+    size_t n_rows = count_operator_stacks(c, op);
     struct replay_stack *stacks = arena_array(&c->result->arena, struct replay_stack, n_rows + 1);
     const struct op_stack_stats *row;
     c->failed |= !stacks;
@@ -170,13 +174,13 @@ static void add_costs(struct replay_costs *costs, const struct op_stats *stats)
         stats->fast[OP_COUNTER_FAST_CONTIGUOUS] + stats->fast[OP_COUNTER_FAST_CHANNELS_LAST];
 }
 
-static bool add_trail(struct collecting *c, bool replacement)
+static bool add_trail(struct result_collector *c, bool replacement)
 {
-    struct replay_trail row = { c->result->load->attempt, replacement, keep_text(c) };
+    struct replay_trail row = { c->result->load->attempt, replacement, copy_buffer(c) };
     return !c->failed && vec_push(&c->result->trails, row);
 }
 
-void collect_trails(struct collecting *c, struct shape_env *env)
+void collect_trails(struct result_collector *c, struct shape_env *env)
 {
     for (uint32_t i = 0; i < env_n_guards(env) && !c->failed; i++) {
         buf_clear(&c->text);
@@ -193,7 +197,7 @@ void collect_trails(struct collecting *c, struct shape_env *env)
     }
 }
 
-void collect_operators(struct collecting *c, const struct graph *const *stack_graph,
+void collect_operators(struct result_collector *c, const struct graph *const *stack_graph,
                        const uint32_t *stack_location, uint32_t n_stacks)
 {
     for (size_t i = 0; i < ops_count(c->ops); i++) {
@@ -202,12 +206,12 @@ void collect_operators(struct collecting *c, const struct graph *const *stack_gr
         if (!stats || (stats->calls == 0 && stats->dispatches == 0))
             continue;
         struct replay_operator row = {
-            .op = keep(c, op_name(op)),
+            .op = copy_text(c, op_name(op)),
             .stats = *stats,
             .could_be_fast = c->could_be_fast ? c->could_be_fast[op_index(op)] : 0,
         };
         add_costs(&c->result->costs, stats);
-        add_stacks(c, &row, op_index(op), stack_graph, stack_location, n_stacks);
+        collect_stacks(c, &row, op_index(op), stack_graph, stack_location, n_stacks);
         c->failed |= !vec_push(&c->result->operators, row);
     }
 }

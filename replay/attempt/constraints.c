@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-struct checking {
+struct constraint_checker {
     struct replay_state *state;
     const struct inputs *inputs;
     vec_of(struct env_input)
@@ -13,10 +13,10 @@ struct checking {
     pairs;
     vec_of(struct env_derived)
     derived;
-    bool any, failed; /* any: a constraint */
+    bool any, failed; /* any: there is a constraint */
 };
 
-static bool push_input(struct checking *c, const struct replay_input *state_input,
+static bool push_input(struct constraint_checker *c, const struct replay_input *state_input,
                        const struct input *input)
 {
     struct env_input new = { .source = input->tensor.source,
@@ -30,7 +30,7 @@ static bool push_input(struct checking *c, const struct replay_input *state_inpu
     return vec_push(&c->list, new);
 }
 
-static struct str size_source(struct checking *c, struct str tensor, uint32_t dim)
+static struct str size_source(struct constraint_checker *c, struct str tensor, uint32_t dim)
 {
     struct buf text = BUF_INIT;
     buf_printf(&text, "%.*s.size()[%u]", STR_ARG(tensor), dim);
@@ -40,7 +40,7 @@ static struct str size_source(struct checking *c, struct str tensor, uint32_t di
     return ret;
 }
 
-static bool has_dim(const struct checking *c, struct str name)
+static bool has_dim(const struct constraint_checker *c, struct str name)
 {
     for (size_t i = 0; i < c->dims.n; i++)
         if (str_eq(c->dims.v[i].name, name))
@@ -48,14 +48,15 @@ static bool has_dim(const struct checking *c, struct str name)
     return false;
 }
 
-static void add_dim(struct checking *c, struct env_dim dim)
+static void add_dim(struct constraint_checker *c, struct env_dim dim)
 {
     if (!has_dim(c, dim.name))
         c->failed |= !vec_push(&c->dims, dim);
 }
 
-/* The first size that was given as that Dim; the name itself where no size was. */
-static struct str first_of(struct checking *c, struct str name)
+/* Returns the source of the first size that was marked with the Dim, or its name if there is
+ * none. */
+static struct str first_source(struct constraint_checker *c, struct str name)
 {
     for (size_t i = 0; i < c->inputs->list.n; i++) {
         const struct input *input = &c->inputs->list.v[i];
@@ -67,27 +68,28 @@ static struct str first_of(struct checking *c, struct str name)
     return name;
 }
 
-/* EqualityConstraint, as torch/export/dynamic_shapes.py makes it (_process_equalities). */
-static void relate(struct checking *c, const struct input_tensor *t, uint32_t d)
+/* Adds an EqualityConstraint as _process_equalities of torch/export/dynamic_shapes.py does. */
+static void add_equality(struct constraint_checker *c, const struct input_tensor *t, uint32_t d)
 {
     const struct env_dim *dim = &t->change[d].dim;
     struct str source = size_source(c, t->source, d);
-    struct str root = first_of(c, dim->root.n ? dim->root : dim->name);
+    struct str root = first_source(c, dim->root.n ? dim->root : dim->name);
     if (dim->root.n)
         c->failed |= !vec_push(&c->derived, (struct env_derived){ source, root, dim });
     else if (!str_eq(root, source))
         c->failed |= !vec_push(&c->pairs, (struct env_equality){ source, root });
 }
 
-/* A root that no size is has a symbol of its own: of such a hint that the first size fits. */
-static void make_root(struct checking *c, const struct input_tensor *t, uint32_t d)
+/* Creates the symbol of a root that no size has, with a hint that is consistent with the first
+ * size. */
+static void make_root(struct constraint_checker *c, const struct input_tensor *t, uint32_t d)
 {
     const struct env_dim *dim = &t->change[d].dim;
     struct env_dim root = { dim->root, STR(""), 1, 0, dim->min, dim->max };
     if (!dim->root.n || has_dim(c, dim->root))
         return;
     add_dim(c, root);
-    if (!str_eq(first_of(c, dim->root), dim->root))
+    if (!str_eq(first_source(c, dim->root), dim->root))
         return;
     struct sym_pool *pool = env_pool(c->state->env);
     struct symbol_request request = { .value =
@@ -98,7 +100,7 @@ static void make_root(struct checking *c, const struct input_tensor *t, uint32_t
     env_create_symbol(c->state->env, &request);
 }
 
-static void gather(struct checking *c)
+static void gather_constraints(struct constraint_checker *c)
 {
     for (size_t i = 0; i < c->inputs->list.n && !c->failed; i++) {
         const struct input *input = &c->inputs->list.v[i];
@@ -109,7 +111,7 @@ static void gather(struct checking *c)
         for (uint32_t d = 0; d < input->tensor.ndim && !c->failed; d++)
             if (input->tensor.change[d].kind == DIM_NAMED) {
                 add_dim(c, input->tensor.change[d].dim);
-                relate(c, &input->tensor, d);
+                add_equality(c, &input->tensor, d);
             }
     }
     for (size_t i = 0; i < c->inputs->list.n && !c->failed; i++) {
@@ -122,7 +124,7 @@ static void gather(struct checking *c)
 
 /* --- The user's stack --- */
 
-static stack_id stack_of(const struct constraint_places *places, struct env_origin origin)
+static stack_id guard_stack(const struct constraint_places *places, struct env_origin origin)
 {
     const struct guard_log *log = places->log;
     for (uint32_t i = 0; i < log->n_recorded && !origin.user_stack; i++) {
@@ -133,8 +135,8 @@ static stack_id stack_of(const struct constraint_places *places, struct env_orig
     return origin.user_stack;
 }
 
-/* As format_list() of traceback has it, outermost first. */
-static void put_stack(const struct constraint_places *places, stack_id stack, struct buf *out)
+/* Prints a stack as format_list() of traceback does, outermost frame first. */
+static void print_stack(const struct constraint_places *places, stack_id stack, struct buf *out)
 {
     enum { DEEPEST = 256 };
     stack_id stacks[DEEPEST];
@@ -154,17 +156,17 @@ static void locate(void *user, struct env_origin origin, enum env_locate what, s
 {
     const struct constraint_places *places = user;
     if (what == ENV_LOCATE_STACK && places->trace)
-        put_stack(places, stack_of(places, origin), out);
+        print_stack(places, guard_stack(places, origin), out);
 }
 
-static void ignore(void *user, struct str text, uint32_t guard)
+static void ignore_guard_text(void *user, struct str text, uint32_t guard)
 {
     (void)user;
     (void)text;
     (void)guard;
 }
 
-static void check(struct checking *c, struct buf *ret)
+static void check_all_constraints(struct constraint_checker *c, struct buf *ret)
 {
     struct shape_env *env = c->state->env;
     const struct env_produce what = { .inputs = c->list.v,
@@ -177,8 +179,8 @@ static void check(struct checking *c, struct buf *ret)
                                       .dims = c->dims.v,
                                       .n_dims = (uint32_t)c->dims.n,
                                       .guard_static = c->dims.n > 0 };
-    bool held =
-        c->dims.n ? env_check_dims(env, &what, ret) : env_produce_guards(env, &what, ignore, NULL);
+    bool held = c->dims.n ? env_check_dims(env, &what, ret)
+                          : env_produce_guards(env, &what, ignore_guard_text, NULL);
     struct env_raised raised = env_raised(env);
     c->failed |= !held && raised.kind == ENV_RAISED_MEMORY;
     if (!held && raised.kind == ENV_RAISED_CONSTRAINT)
@@ -188,15 +190,15 @@ static void check(struct checking *c, struct buf *ret)
 bool constraints_check(struct replay_state *state, const struct inputs *inputs,
                        struct constraint_places places, struct buf *ret)
 {
-    struct checking c = { .state = state, .inputs = inputs };
-    if (state->refused.n) { /* a size was not what its constraint says: there is no more to check */
+    struct constraint_checker c = { .state = state, .inputs = inputs };
+    if (state->refused.n) { /* a size violated its constraint, so no further check is possible */
         buf_put(ret, state->refused);
         return !ret->failed;
     }
-    gather(&c);
+    gather_constraints(&c);
     env_set_locator(state->env, locate, &places);
     if (c.any && !c.failed)
-        check(&c, ret);
+        check_all_constraints(&c, ret);
     env_set_locator(state->env, NULL, NULL);
     vec_release(&c.list);
     vec_release(&c.dims);

@@ -37,29 +37,30 @@ void graph_replay_free(struct graph_replay *replay)
 
 /* ---- Symbols ---- */
 
-static sym_id bound_of(struct sym_pool *pool, int64_t bound)
+static sym_id bound_expr(struct sym_pool *pool, int64_t bound)
 {
     return bound == INT64_MIN   ? SYM_ID_MINUS_INT_OO
            : bound == INT64_MAX ? SYM_ID_INT_OO
                                 : sym_integer(pool, bound);
 }
 
-static sym_id hint_of(struct sym_pool *pool, const struct graph_replay_symbol *symbol)
+static sym_id hint_expr(struct sym_pool *pool, const struct graph_replay_symbol *symbol)
 {
     if (!symbol->has_hint)
         return SYM_NONE;
     return symbol->is_float ? sym_float(pool, symbol->float_hint) : sym_integer(pool, symbol->hint);
 }
 
-static sym_id symbol_of(struct graph_replay *replay, const struct graph_replay_symbol *symbol)
+static sym_id make_graph_symbol(struct graph_replay *replay,
+                                const struct graph_replay_symbol *symbol)
 {
     struct sym_pool *pool = env_pool(replay->env);
     struct sym_range range = SYM_RANGE_UNKNOWN;
-    sym_id hint = hint_of(pool, symbol);
+    sym_id hint = hint_expr(pool, symbol);
     if (replay->graph->concrete && hint != SYM_NONE)
         return hint;
     if (!symbol->is_float)
-        range = (struct sym_range){ bound_of(pool, symbol->min), bound_of(pool, symbol->max) };
+        range = (struct sym_range){ bound_expr(pool, symbol->min), bound_expr(pool, symbol->max) };
     return env_adopt_symbol(replay->env, symbol->name, symbol->backed ? hint : SYM_NONE, range,
                             symbol->source);
 }
@@ -70,14 +71,14 @@ static bool make_symbols(struct graph_replay *replay)
     arena_reset(&replay->arena);
     replay->symbols = arena_array(&replay->arena, sym_id, (size_t)graph->n_symbols + 1);
     for (uint32_t i = 0; replay->symbols && i < graph->n_symbols; i++) {
-        replay->symbols[i] = symbol_of(replay, &graph->symbols[i]);
+        replay->symbols[i] = make_graph_symbol(replay, &graph->symbols[i]);
         if (replay->symbols[i] == SYM_NONE)
             env_raised(replay->env);
     }
     return replay->symbols != NULL;
 }
 
-static sym_id resolve(void *user, struct sym_pool *pool, struct str name)
+static sym_id resolve_symbol(void *user, struct sym_pool *pool, struct str name)
 {
     const struct graph_replay *replay = user;
     for (uint32_t i = 0; i < replay->graph->n_symbols; i++)
@@ -86,7 +87,7 @@ static sym_id resolve(void *user, struct sym_pool *pool, struct str name)
     return sym_by_name(NULL, pool, name);
 }
 
-/* ---- Facts ---- */
+/* ---- Guards ---- */
 
 static void keep_error(struct graph_replay *replay)
 {
@@ -106,7 +107,7 @@ static void apply_guard(struct graph_replay *replay, const struct graph_replay_g
     struct env_origin none = { .graph = UINT32_MAX, .node = ENV_NODE_NONE, .rule = "" };
     struct err ignored = { 0 };
     bool holds;
-    sym_id expr = sym_parse(env_pool(replay->env), guard->expr, resolve, replay);
+    sym_id expr = sym_parse(env_pool(replay->env), guard->expr, resolve_symbol, replay);
     uint32_t before = env_n_guards(replay->env);
     sym_ok(env_pool(replay->env), &ignored);
     if (expr == SYM_NONE)
@@ -131,19 +132,19 @@ static void apply_guards(struct graph_replay *replay, uint32_t node)
 
 /* ---- Walking ---- */
 
-static bool give_input(void *user, const struct program *program, const struct step *step,
-                       struct value *ret, struct err *err)
+static bool graph_input(void *user, const struct program *program, const struct step *step,
+                        struct value *ret, struct err *err)
 {
     struct graph_replay *replay = user;
     (void)program;
     if (step->expected->unbacked)
         know_unbacked(&replay->walker.unbound, replay->ops, step->expected);
     *ret = expected_value(replay->ops, step->expected);
-    return !replay->traces || traced_ask(&replay->traced, replay->ops, *ret) || err_nomem(err);
+    return !replay->traces || traced_evaluate(&replay->traced, replay->ops, *ret) || err_nomem(err);
 }
 
-static bool before_call(void *user, const struct program *program, const struct step *step,
-                        struct err *err)
+static bool graph_before_call(void *user, const struct program *program, const struct step *step,
+                              struct err *err)
 {
     struct graph_replay *replay = user;
     (void)err;
@@ -152,19 +153,19 @@ static bool before_call(void *user, const struct program *program, const struct 
     return true;
 }
 
-static bool after_call(void *user, const struct program *program, const struct step *step,
-                       struct value result, struct err *err)
+static bool graph_after_call(void *user, const struct program *program, const struct step *step,
+                             struct value result, struct err *err)
 {
     struct graph_replay *replay = user;
     if (replay->traces)
-        traced_ask_view(&replay->traced, replay->ops, step, result);
-    if (replay->traces && !traced_ask(&replay->traced, replay->ops, result))
+        traced_evaluate_view(&replay->traced, replay->ops, step, result);
+    if (replay->traces && !traced_evaluate(&replay->traced, replay->ops, result))
         return err_nomem(err);
     return program != program->root || !replay->more ||
            replay->more(replay->more_user, replay, step);
 }
 
-static bool restart(struct graph_replay *replay, struct err *err)
+static bool restart_environment(struct graph_replay *replay, struct err *err)
 {
     struct shape_env *env = shape_env_new(NULL, err);
     if (!env)
@@ -178,9 +179,9 @@ static bool restart(struct graph_replay *replay, struct err *err)
     replay->guard_error = STR("");
     replay->walker = (struct walker){ .ops = replay->ops,
                                       .env = env,
-                                      .input = give_input,
-                                      .before = before_call,
-                                      .after = after_call,
+                                      .input = graph_input,
+                                      .before = graph_before_call,
+                                      .after = graph_after_call,
                                       .user = replay };
     replay->traced = (struct traced){ 0 };
     return true;
@@ -189,7 +190,7 @@ static bool restart(struct graph_replay *replay, struct err *err)
 bool graph_replay_walk(struct graph_replay *replay, const struct graph_replay_input *graph,
                        struct err *err)
 {
-    if (!restart(replay, err))
+    if (!restart_environment(replay, err))
         return false;
     replay->graph = graph;
     replay->traces = traces_results(graph->kind) && !graph->concrete;
@@ -200,7 +201,7 @@ bool graph_replay_walk(struct graph_replay *replay, const struct graph_replay_in
     if (!make_symbols(replay))
         return err_nomem(err);
     replay->walker.unbound.seen = env_n_symbols(replay->env);
-    replay->program = program_new(replay->ops, graph->graph, 0, resolve, replay, err);
+    replay->program = program_new(replay->ops, graph->graph, 0, resolve_symbol, replay, err);
     if (!replay->program)
         return false;
     bool ok = walk_program(&replay->walker, replay->program);

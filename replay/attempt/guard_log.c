@@ -24,8 +24,8 @@ void guard_log_release(struct guard_log *log)
     vec_release(&log->entries);
 }
 
-/* Products are multiplied out first: 4*(a + 1) and 4*a + 4 say the same. */
-static sym_id canonical(struct guard_log *log, sym_id expr)
+/* Returns the canonical form. Products are multiplied out first: 4*(a + 1) equals 4*a + 4. */
+static sym_id canonical_guard(struct guard_log *log, sym_id expr)
 {
     struct err ignored = { 0 };
     struct sym_pool *pool = env_pool(log->env);
@@ -35,8 +35,8 @@ static sym_id canonical(struct guard_log *log, sym_id expr)
     return ret == SYM_NONE ? expr : ret;
 }
 
-/* Reads a recorded guard when it is first looked at. */
-static void read_entry(struct guard_log *log, struct guard_entry *entry)
+/* Parses a recorded guard, when it is needed for the first time. */
+static void parse_entry(struct guard_log *log, struct guard_entry *entry)
 {
     struct err ignored = { 0 };
     struct sym_pool *pool = env_pool(log->env);
@@ -44,7 +44,7 @@ static void read_entry(struct guard_log *log, struct guard_entry *entry)
         return;
     entry->expr = sym_parse(pool, entry->guard->expr, log->symbol, log->user);
     sym_ok(pool, &ignored);
-    entry->canonical = canonical(log, entry->expr);
+    entry->canonical = canonical_guard(log, entry->expr);
 }
 
 static bool is_kernel(const struct guard_entry *entry)
@@ -52,10 +52,10 @@ static bool is_kernel(const struct guard_entry *entry)
     return entry->guard->asked_by == GUARD_BY_KERNEL;
 }
 
-/* True where the environment would not ask any more. */
-static bool is_known(struct guard_log *log, struct guard_entry *entry)
+/* Returns whether the environment would evaluate the guard without adding it. */
+static bool is_known_guard(struct guard_log *log, struct guard_entry *entry)
 {
-    read_entry(log, entry);
+    parse_entry(log, entry);
     if (entry->expr == SYM_NONE)
         return true;
     sym_id ret = env_evaluate_static(log->env, entry->expr);
@@ -63,14 +63,14 @@ static bool is_known(struct guard_log *log, struct guard_entry *entry)
     return ret == SYM_ID_TRUE;
 }
 
-static void apply(struct guard_log *log, struct guard_entry *entry)
+static void apply_entry(struct guard_log *log, struct guard_entry *entry)
 {
     struct env_origin none = { .graph = UINT32_MAX,
                                .node = ENV_NODE_NONE,
                                .user_stack = entry->guard->user_stack,
                                .rule = "" };
     bool ignored;
-    read_entry(log, entry);
+    parse_entry(log, entry);
     entry->fate = FATE_APPLIED;
     if (entry->expr == SYM_NONE)
         return;
@@ -82,13 +82,13 @@ static void apply(struct guard_log *log, struct guard_entry *entry)
     env_raised(log->env);
 }
 
-/* A kernel guard holds back what was recorded after it, unless it came by itself. Deferred asserts
- * of kernels are asked for by rules too, and hold nothing back. */
-static bool holds_back(struct guard_log *log, struct guard_entry *entry)
+/* Returns whether a kernel guard delays those that were recorded after it: it does until it is
+ * known. Deferred asserts of kernels, which rules add, too, delay nothing. */
+static bool delays_others(struct guard_log *log, struct guard_entry *entry)
 {
     if (entry->fate != FATE_PENDING || entry->guard->kind != GUARD_EVAL)
         return false;
-    return !is_known(log, entry);
+    return !is_known_guard(log, entry);
 }
 
 static uint64_t knowledge(const struct shape_env *env)
@@ -107,12 +107,12 @@ bool guard_log_apply(struct guard_log *log, uint32_t record, bool all)
         if (entry->guard->record >= record)
             break;
         if (is_kernel(entry)) {
-            if (!all && holds_back(log, entry))
+            if (!all && delays_others(log, entry))
                 break;
         } else if (entry->fate == FATE_PENDING) {
             if (!guard_log_gather(log))
                 return false;
-            apply(log, entry);
+            apply_entry(log, entry);
             log->seen = env_n_guards(log->env);
         }
         log->head++;
@@ -121,23 +121,23 @@ bool guard_log_apply(struct guard_log *log, uint32_t record, bool all)
     return true;
 }
 
-/* The first recorded guard that says the same and was not met yet. */
+/* Returns the first equal recorded guard that no replayed guard has matched yet. */
 static struct guard_entry *find_entry(struct guard_log *log, sym_id expr, sym_id form)
 {
     for (uint32_t i = 0; i < log->n_recorded; i++) {
         struct guard_entry *entry = &log->entries.v[i];
         if (entry->fate != FATE_PENDING || entry->guard->kind != GUARD_EVAL)
             continue;
-        read_entry(log, entry);
+        parse_entry(log, entry);
         if (entry->expr != SYM_NONE && (entry->expr == expr || entry->canonical == form))
             return entry;
     }
     return NULL;
 }
 
-/* One that says the same and was met: PyTorch may ask again for what it forgot that it knew (its
- * caches are small), and guards count as a set. */
-static struct guard_entry *find_met(struct guard_log *log, sym_id expr, sym_id form)
+/* Returns an equal guard that was matched already: PyTorch may add a guard again that its small
+ * caches have evicted, and guards count as a set. */
+static struct guard_entry *find_matched(struct guard_log *log, sym_id expr, sym_id form)
 {
     for (uint32_t i = 0; i < log->n_recorded; i++) {
         struct guard_entry *entry = &log->entries.v[i];
@@ -164,22 +164,22 @@ static bool add_extra(struct guard_log *log, const struct env_guard *guard, sym_
                                                          .rule = guard->origin.rule });
 }
 
-/* Those in between were recorded before the one that just came. */
+/* Applies the guards before `to`, which were recorded before the one that was just replayed. */
 static void move_head(struct guard_log *log, uint32_t to)
 {
     for (; log->head < to; log->head++) {
         struct guard_entry *entry = &log->entries.v[log->head];
         if (entry->fate == FATE_PENDING && !is_kernel(entry))
-            apply(log, entry);
+            apply_entry(log, entry);
     }
 }
 
-static bool take(struct guard_log *log, uint32_t i)
+static bool match_guard(struct guard_log *log, uint32_t i)
 {
     struct env_guard guard = *env_guard_at(log->env, i);
-    sym_id form = canonical(log, guard.expr);
+    sym_id form = canonical_guard(log, guard.expr);
     struct guard_entry *entry = find_entry(log, guard.expr, form);
-    if (!entry && find_met(log, guard.expr, form))
+    if (!entry && find_matched(log, guard.expr, form))
         return true;
     if (!entry)
         return guard.origin.node == ENV_NODE_NONE || add_extra(log, &guard, form);
@@ -198,9 +198,9 @@ bool guard_log_gather(struct guard_log *log)
 {
     uint32_t n = env_n_guards(log->env);
     for (; log->seen < n; log->seen++)
-        if (!take(log, log->seen))
+        if (!match_guard(log, log->seen))
             return false;
-    /* What was applied on the way is no kernel's. */
+    /* Guards that were applied above are not kernel guards. */
     log->seen = env_n_guards(log->env);
     return true;
 }
@@ -213,25 +213,25 @@ bool guard_log_concede(struct guard_log *log, uint32_t record)
         if (entry->fate != FATE_PENDING || !is_kernel(entry) || entry->guard->kind != GUARD_EVAL ||
             entry->guard->record >= record)
             continue;
-        read_entry(log, entry);
+        parse_entry(log, entry);
         if (entry->expr == SYM_NONE || sym_kind_of(pool, entry->expr) != SYM_EQ)
             continue;
-        apply(log, entry);
+        apply_entry(log, entry);
         entry->fate = FATE_PENDING;
     }
     log->seen = env_n_guards(log->env);
     return true;
 }
 
-struct looking {
+struct visibility_search {
     bool (*visible)(void *user, struct str symbol);
     void *user;
     bool found, any;
 };
 
-static void look(void *user, struct str symbol)
+static void look_at_symbol(void *user, struct str symbol)
 {
-    struct looking *l = user;
+    struct visibility_search *l = user;
     l->any = true;
     l->found |= l->visible(l->user, symbol);
 }
@@ -241,12 +241,12 @@ void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct 
 {
     for (uint32_t i = 0; i < log->n_recorded; i++) {
         struct guard_entry *entry = &log->entries.v[i];
-        struct looking l = { visible, user, false, false };
+        struct visibility_search l = { visible, user, false, false };
         if (entry->fate != FATE_PENDING)
             continue;
-        read_entry(log, entry);
+        parse_entry(log, entry);
         if (entry->guard->kind == GUARD_EVAL && entry->expr != SYM_NONE) {
-            const struct guard_entry *met = find_met(log, entry->expr, entry->canonical);
+            const struct guard_entry *met = find_matched(log, entry->expr, entry->canonical);
             if (met) {
                 entry->fate = FATE_REPRODUCED;
                 entry->asked = met->asked;
@@ -256,7 +256,7 @@ void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct 
                 continue;
             }
         }
-        guard_symbols(entry->guard->expr, look, &l);
+        guard_symbols(entry->guard->expr, look_at_symbol, &l);
         entry->fate = n_graphs == 0 ? FATE_NO_GRAPH : l.found ? FATE_MISSING : FATE_INVISIBLE;
     }
 }

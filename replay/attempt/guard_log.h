@@ -1,8 +1,8 @@
-/* The guards of an attempt: those that the record tells, beside those that the replay added.
+/* The guards of an attempt: the recorded ones, matched with those that the replay added.
  *
- * Recorded guards that no node can ask for (dynamo, torch function, backend, user) are applied at
- * their place in time: right after the kernel guards that were recorded before them have come.
- * Kernel guards are never applied; the operators' rules have to ask for them. */
+ * Recorded guards that no node adds (dynamo, torch function, backend, user) are applied at their
+ * position in time: right after the kernel guards that were recorded before them were replayed.
+ * Kernel guards are never applied; the operators' rules have to add them. */
 #ifndef SYMTAPE_REPLAY_ATTEMPT_GUARD_LOG_H
 #define SYMTAPE_REPLAY_ATTEMPT_GUARD_LOG_H
 
@@ -11,21 +11,21 @@
 
 enum guard_fate {
     FATE_PENDING,
-    FATE_APPLIED,    /* of a class that no node asks for */
-    FATE_REPRODUCED, /* a kernel guard that a rule asked for */
+    FATE_APPLIED,    /* of a class that no node adds */
+    FATE_REPRODUCED, /* a kernel guard that a rule added */
     FATE_MISSING,
-    FATE_INVISIBLE, /* all its symbols were gone before a graph was printed */
-    FATE_NO_GRAPH,  /* its attempt holds none */
-    FATE_EXTRA      /* asked for by a rule, and not recorded */
+    FATE_INVISIBLE, /* none of its symbols occurs in a printed graph */
+    FATE_NO_GRAPH,  /* its attempt has no graph */
+    FATE_EXTRA      /* added by a rule, and not recorded */
 };
 
 struct guard_entry {
-    const struct guard *guard; /* NULL: extra */
-    struct str text;           /* of an extra one */
-    sym_id canonical;          /* SYM_NONE: does not read */
+    const struct guard *guard; /* NULL for an extra guard */
+    struct str text;           /* only for an extra guard */
+    sym_id canonical;          /* SYM_NONE when its text cannot be parsed */
     sym_id expr;
     enum guard_fate fate;
-    bool asked; /* by a node: graph and node tell which */
+    bool asked; /* a node added it: graph and node identify it */
     uint32_t graph, node;
     const char *rule;
 };
@@ -33,31 +33,31 @@ struct guard_entry {
 struct guard_log {
     struct shape_env *env;
     vec_of(struct guard_entry)
-    entries; /* recorded ones in order, then extra ones */
+    entries; /* the recorded ones in order, then the extra ones */
     uint32_t n_recorded, head;
-    uint32_t seen;        /* of env_n_guards() */
-    uint64_t last_change; /* of what decides whether a guard is known, when it was last asked */
+    uint32_t seen;        /* how many of env_n_guards() were matched */
+    uint64_t last_change; /* the state at the last check whether a guard is known */
     sym_resolver *symbol;
     void *user;
     bool failed;
 };
 
-/* Those of the attempt; nothing is read into the environment until it is needed. */
+/* Takes the attempt's guards; none is parsed until it is needed. */
 bool guard_log_init(struct guard_log *log, const struct guard_list *list, uint32_t attempt,
                     struct shape_env *env, sym_resolver *symbol, void *user);
 void guard_log_release(struct guard_log *log);
 
-/* Applies what is due: records before `record`, as far as kernel guards in between have come, or
- * all of them with `all`. False: out of memory. */
+/* Applies guards that are due: those recorded before `record`, as far as the kernel guards among
+ * them were replayed, or all of them with `all`. False: out of memory. */
 bool guard_log_apply(struct guard_log *log, uint32_t record, bool all);
-/* Applies kernel guards before `record` that no rule asked for. They count as missing all the same:
- * it is for sizes of inputs that could not be compared otherwise (an equality may have renamed a
- * symbol in all of a graph, the call that asked for it included). */
+/* Applies kernel guards before `record` that no rule added. They still count as missing. This is
+ * for sizes of inputs that could not be compared otherwise (an equality may have renamed a symbol
+ * in all of a graph, including the call that added it). */
 bool guard_log_concede(struct guard_log *log, uint32_t record);
-/* Takes in what the environment gained since. */
+/* Matches the guards that the environment added since the last call. */
 bool guard_log_gather(struct guard_log *log);
-/* The fates of what is left. visible: a symbol of that name was printed in a graph; n_graphs: of
- * the attempt. */
+/* Sets the status of the remaining guards. visible: returns whether a symbol of that name was
+ * printed in a graph; n_graphs: the number of graphs of the attempt. */
 void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct str symbol),
                       void *user, uint32_t n_graphs);
 

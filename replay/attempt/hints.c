@@ -2,13 +2,13 @@
 
 #include "replay/shape/expr/solve.h"
 
-struct hinting {
+struct hint_changer {
     struct replay_state state;
     const struct input_set *sets;
     size_t n;
 };
 
-static const struct input_set *set_of(const struct hinting *h, struct str name)
+static const struct input_set *set_of(const struct hint_changer *h, struct str name)
 {
     for (size_t i = 0; i < h->n; i++)
         if (str_eq(h->sets[i].symbol, name))
@@ -18,13 +18,13 @@ static const struct input_set *set_of(const struct hinting *h, struct str name)
 
 static sym_id hint(void *user, sym_id symbol)
 {
-    struct hinting *h = user;
+    struct hint_changer *h = user;
     struct sym_pool *pool = env_pool(h->state.env);
     const struct input_set *set = set_of(h, sym_name(pool, symbol));
     return set ? sym_parse(pool, set->value, NULL, NULL) : env_hint(h->state.env, symbol);
 }
 
-static void evaluate(struct hinting *h, sym_id e, int64_t *value)
+static void evaluate_size(struct hint_changer *h, sym_id e, int64_t *value)
 {
     struct err ignored = { 0 };
     struct sym_pool *pool = env_pool(h->state.env);
@@ -34,35 +34,35 @@ static void evaluate(struct hinting *h, sym_id e, int64_t *value)
         sym_to_i64(pool, ret, value);
 }
 
-static void count_names(const struct hinting *h, const struct recorded_symbol *symbols, uint32_t n,
-                        size_t *found)
+static void count_names(const struct hint_changer *h, const struct recorded_symbol *symbols,
+                        uint32_t n, size_t *found)
 {
     for (uint32_t i = 0; i < n; i++)
         *found += symbols[i].name.n && set_of(h, symbols[i].name);
 }
 
-static bool set_tensor(struct hinting *h, struct input_tensor *t, const struct replay_input *s,
+static bool set_tensor(struct hint_changer *h, struct input_tensor *t, const struct replay_input *s,
                        size_t *found, struct err *err)
 {
     count_names(h, t->size_symbol, t->ndim, found);
     count_names(h, t->stride_symbol, t->ndim, found);
     count_names(h, t->offset_symbol, 1, found);
     for (uint32_t d = 0; d < t->ndim; d++) {
-        evaluate(h, s->meta.size[d], &t->size[d]);
-        evaluate(h, s->meta.stride[d], &t->stride[d]);
+        evaluate_size(h, s->meta.size[d], &t->size[d]);
+        evaluate_size(h, s->meta.stride[d], &t->stride[d]);
         if (t->size[d] < 0)
             return err_set(err, ERR_USAGE,
                            "size %u of %.*s would be %lld: a size cannot be negative", d,
                            STR_ARG(t->source), (long long)t->size[d]);
     }
-    evaluate(h, s->meta.offset, &t->offset);
+    evaluate_size(h, s->meta.offset, &t->offset);
     return true;
 }
 
 bool inputs_set_hints(struct inputs *inputs, const struct input_set *sets, size_t n, size_t *found,
                       struct err *err)
 {
-    struct hinting h = { .sets = sets, .n = n };
+    struct hint_changer h = { .sets = sets, .n = n };
     struct env_settings settings = ENV_SETTINGS_DEFAULT;
     if (n == 0)
         return true;

@@ -3,33 +3,33 @@
 #include <stdlib.h>
 
 struct description {
-    int64_t describer, id, base; /* base: of a view, -1 otherwise */
+    int64_t describer, id, base; /* base: for a view, else -1 */
     struct input_tensor tensor;
 };
 
-struct reading {
+struct input_reader {
     struct trace *trace;
     struct inputs *inputs;
     struct json doc;
-    struct intern sources; /* of tensors */
+    struct intern sources; /* the sources of tensors */
     vec_of(uint32_t)
-    tensor; /* input by source */
+    tensor; /* the input of each source */
     vec_of(struct description)
     descriptions;
 };
 
-static json_id get(const struct reading *r, const char *key)
+static json_id get(const struct input_reader *r, const char *key)
 {
     return json_get(&r->doc, JSON_ROOT, str_of(key));
 }
 
-static bool is_true(const struct reading *r, const char *key)
+static bool is_true_member(const struct input_reader *r, const char *key)
 {
     return json_kind_of(&r->doc, get(r, key)) == JSON_TRUE;
 }
 
-/* "device(type='cuda', index=0)" */
-static struct device device_of(struct str text)
+/* Parses "device(type='cuda', index=0)". */
+static struct device parse_device(struct str text)
 {
     struct device ret = { DEVICE_NONE, -1 };
     char name[40];
@@ -44,7 +44,7 @@ static struct device device_of(struct str text)
     return ret;
 }
 
-static bool read_numbers(struct reading *r, const char *key, uint32_t n, int64_t *ret)
+static bool read_integers(struct input_reader *r, const char *key, uint32_t n, int64_t *ret)
 {
     uint32_t i = 0;
     json_id list = get(r, key);
@@ -54,7 +54,7 @@ static bool read_numbers(struct reading *r, const char *key, uint32_t n, int64_t
     return i == n;
 }
 
-static void read_marks(struct reading *r, struct input_tensor *tensor)
+static void read_dynamic_marks(struct input_reader *r, struct input_tensor *tensor)
 {
     json_id list = get(r, "dynamo_dynamic_indices");
     for (json_id at = json_first(&r->doc, list); at != JSON_NONE; at = json_next(&r->doc, at)) {
@@ -64,7 +64,7 @@ static void read_marks(struct reading *r, struct input_tensor *tensor)
     }
 }
 
-/* Most tensors are parameters, without symbols: they share these. */
+/* Parameters without symbols, which are most tensors, share this array. */
 static const struct recorded_symbol no_symbols[TENSOR_MAX_DIM + 1];
 
 static struct recorded_symbol *
@@ -91,7 +91,7 @@ static bool room_for_dims(struct arena *arena, struct input_tensor *t)
     return t->size && t->stride && t->marked && t->duck && t->change;
 }
 
-static bool read_description(struct reading *r)
+static bool read_description(struct input_reader *r)
 {
     struct description d = { 0 };
     struct input_tensor *t = &d.tensor;
@@ -104,39 +104,40 @@ static bool read_description(struct reading *r)
     if (!room_for_dims(&r->inputs->arena, t))
         return false;
     t->dtype = dtype_by_python_name(json_str(&r->doc, get(r, "dtype")));
-    t->device = device_of(json_str(&r->doc, get(r, "device")));
+    t->device = parse_device(json_str(&r->doc, get(r, "device")));
     t->layout = json_is(&r->doc, get(r, "layout"), "torch.jagged") ? LAYOUT_JAGGED : LAYOUT_STRIDED;
-    t->requires_grad = is_true(r, "requires_grad");
-    t->of_module = is_true(r, "is_parameter");
-    t->plain = read_numbers(r, "size", t->ndim, t->size) &&
-               read_numbers(r, "stride", t->ndim, t->stride) && t->layout == LAYOUT_STRIDED;
+    t->requires_grad = is_true_member(r, "requires_grad");
+    t->of_module = is_true_member(r, "is_parameter");
+    t->plain = read_integers(r, "size", t->ndim, t->size) &&
+               read_integers(r, "stride", t->ndim, t->stride) && t->layout == LAYOUT_STRIDED;
     json_i64(&r->doc, get(r, "storage_offset"), &t->offset);
     d.base = -1;
-    if (is_true(r, "is_view") && t->plain)
+    if (is_true_member(r, "is_view") && t->plain)
         json_i64(&r->doc, get(r, "base"), &d.base);
-    read_marks(r, t);
+    read_dynamic_marks(r, t);
     return vec_push(&r->descriptions, d);
 }
 
-static bool has(struct str source, struct str part)
+static bool has_part(struct str source, struct str part)
 {
     return str_find(source, part) < source.n;
 }
 
-static bool add_tensor(struct reading *r, const struct description *d, struct str source)
+static bool add_tensor(struct input_reader *r, const struct description *d, struct str source)
 {
     struct input input = { .kind = INPUT_TENSOR, .tensor = d->tensor };
     if (intern_find(&r->sources, source) != INTERN_NONE)
         return true;
     uint32_t id = intern(&r->sources, source);
     input.tensor.source = source;
-    input.tensor.of_module |= has(source, STR("._parameters[")) || has(source, STR("._buffers["));
-    input.tensor.attribute = has(source, STR("._modules["));
+    input.tensor.of_module |=
+        has_part(source, STR("._parameters[")) || has_part(source, STR("._buffers["));
+    input.tensor.attribute = has_part(source, STR("._modules["));
     return id != INTERN_NONE && vec_push(&r->tensor, (uint32_t)r->inputs->list.n) &&
            vec_push(&r->inputs->list, input);
 }
 
-static const struct description *find_description(const struct reading *r, int64_t describer,
+static const struct description *find_description(const struct input_reader *r, int64_t describer,
                                                   int64_t id)
 {
     for (size_t i = r->descriptions.n; i-- > 0;)
@@ -145,9 +146,9 @@ static const struct description *find_description(const struct reading *r, int64
     return NULL;
 }
 
-/* A view is made from its base, which is made first (view_from_base of
+/* A view is created from its base, which is created first (view_from_base of
  * torch/_subclasses/meta_utils.py). */
-static bool add_base(struct reading *r, const struct description *view, struct str source)
+static bool add_base(struct input_reader *r, const struct description *view, struct str source)
 {
     struct buf name = BUF_INIT;
     const struct description *base =
@@ -161,7 +162,7 @@ static bool add_base(struct reading *r, const struct description *view, struct s
     return ok;
 }
 
-static bool read_source(struct reading *r)
+static bool read_source(struct input_reader *r)
 {
     int64_t id, describer;
     struct str source = json_decoded(&r->doc, get(r, "source"), &r->inputs->arena);
@@ -174,16 +175,18 @@ static bool read_source(struct reading *r)
     return !d || (add_base(r, d, source) && add_tensor(r, d, source));
 }
 
-static struct recorded_symbol *own_part(struct reading *r, const struct recorded_symbol **symbols,
-                                        uint32_t ndim, uint32_t dim, bool *failed)
+static struct recorded_symbol *own_part(struct input_reader *r,
+                                        const struct recorded_symbol **symbols, uint32_t ndim,
+                                        uint32_t dim, bool *failed)
 {
     struct recorded_symbol *ret = own_symbol(&r->inputs->arena, symbols, ndim, dim);
     *failed = !ret;
     return ret;
 }
 
-/* "L['x'].size()[1]" is a part of the tensor "L['x']"; NULL for what belongs to none. */
-static struct recorded_symbol *part_of(struct reading *r, struct str source, bool *failed)
+/* Finds the symbol of a part of a tensor: "L['x'].size()[1]" is a part of "L['x']". Returns NULL
+ * for a source that is no part of one. */
+static struct recorded_symbol *find_part(struct input_reader *r, struct str source, bool *failed)
 {
     static const struct str parts[] = { { ".size()[", 8 }, { ".stride()[", 10 } };
     for (int i = 0; i < 3; i++) {
@@ -192,7 +195,7 @@ static struct recorded_symbol *part_of(struct reading *r, struct str source, boo
         for (size_t from = 0, hit;
              (hit = str_find(str_from(source, from), part)) < str_from(source, from).n;
              from += hit + 1)
-            at = from + hit; /* the last one */
+            at = from + hit; /* the last match */
         uint32_t id = at < source.n ? intern_find(&r->sources, str_first(source, at)) : INTERN_NONE;
         if (id == INTERN_NONE)
             continue;
@@ -210,7 +213,7 @@ static struct recorded_symbol *part_of(struct reading *r, struct str source, boo
     return NULL;
 }
 
-static bool read_symbol(struct reading *r)
+static bool read_symbol_record(struct input_reader *r)
 {
     struct arena *arena = &r->inputs->arena;
     struct recorded_symbol symbol = {
@@ -222,7 +225,7 @@ static bool read_symbol(struct reading *r)
     if (!symbol.name.p || !symbol.value.p || !symbol.range.p || !symbol.source.p)
         return false;
     bool failed = false;
-    struct recorded_symbol *part = part_of(r, symbol.source, &failed);
+    struct recorded_symbol *part = find_part(r, symbol.source, &failed);
     if (failed)
         return false;
     if (part && part->name.n == 0) {
@@ -232,21 +235,21 @@ static bool read_symbol(struct reading *r)
     return vec_push(&r->inputs->list, (struct input){ .kind = INPUT_SYMBOL, .symbol = symbol });
 }
 
-/* A size's value, and which of the sizes of that value the others share. */
+/* A value that sizes have, and which sizes with that value share a symbol. */
 struct shared_value {
     int64_t value;
-    bool *last;  /* the latest recorded symbol of the value */
-    bool *owner; /* the one that a size without a symbol of its own has hit */
+    bool *last;  /* points to the latest recorded symbol of the value */
+    bool *owner; /* points to the symbol that a size without a symbol of its own uses */
     uint32_t recorded;
 };
 
-struct sharing {
+struct shared_sizes {
     vec_of(struct shared_value)
     values;
     bool static_by_default;
 };
 
-static struct shared_value *value_of(struct sharing *s, int64_t value)
+static struct shared_value *find_shared_value(struct shared_sizes *s, int64_t value)
 {
     for (size_t i = 0; i < s->values.n; i++)
         if (s->values.v[i].value == value)
@@ -256,9 +259,9 @@ static struct shared_value *value_of(struct sharing *s, int64_t value)
                : NULL;
 }
 
-static bool see_size(struct sharing *s, const struct input_tensor *t, uint32_t d)
+static bool see_size(struct shared_sizes *s, const struct input_tensor *t, uint32_t d)
 {
-    struct shared_value *v = value_of(s, t->size[d]);
+    struct shared_value *v = find_shared_value(s, t->size[d]);
     if (!v)
         return false;
     if (t->size_symbol[d].name.n) {
@@ -272,13 +275,13 @@ static bool see_size(struct sharing *s, const struct input_tensor *t, uint32_t d
     return true;
 }
 
-/* Under duck shaping every size that is no symbol has a value that was seen before; one that has
- * not, of a tensor that no module holds, says that sizes are static unless told otherwise. Of
- * several symbols of one value, the one that was made last before a size was found to be the same
- * is the one that is shared: the others were marked dynamic. */
+/* With duck shaping every size without a symbol has a value that occurred before. A size that has
+ * not, in a tensor of no module, means that sizes are static by default. Of several symbols with
+ * one value, the shared one is that which was created last before a size was found to have its
+ * value: the others were marked dynamic. */
 static bool guess_sharing(struct inputs *inputs)
 {
-    struct sharing s = { .static_by_default = false };
+    struct shared_sizes s = { .static_by_default = false };
     bool ok = true;
     for (size_t i = 0; i < inputs->list.n && ok; i++) {
         const struct input_tensor *t = &inputs->list.v[i].tensor;
@@ -298,7 +301,7 @@ static bool guess_sharing(struct inputs *inputs)
     return ok;
 }
 
-static bool read_record(struct reading *r, uint32_t record, struct err *err)
+static bool read_input_record(struct input_reader *r, uint32_t record, struct err *err)
 {
     struct err why = { 0 };
     enum event event = r->trace->records[record].event;
@@ -309,17 +312,17 @@ static bool read_record(struct reading *r, uint32_t record, struct err *err)
         return why.kind == ERR_INPUT || (*err = why, false);
     bool ok = event == EVENT_DESCRIBE_TENSOR   ? read_description(r)
               : event == EVENT_DESCRIBE_SOURCE ? read_source(r)
-                                               : read_symbol(r);
+                                               : read_symbol_record(r);
     return ok || err_nomem(err);
 }
 
 bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, struct err *err)
 {
-    struct reading r = { .trace = trace, .inputs = inputs };
+    struct input_reader r = { .trace = trace, .inputs = inputs };
     bool ok = true;
     const struct attempt *a = &trace->attempts[attempt];
     for (uint32_t i = 0; i < a->n_records && ok; i++)
-        ok = read_record(&r, a->records[i], err);
+        ok = read_input_record(&r, a->records[i], err);
     ok = ok && (guess_sharing(inputs) || err_nomem(err));
     struct input *fit = inputs->list.n && ok
                             ? realloc(inputs->list.v, inputs->list.n * sizeof *inputs->list.v)

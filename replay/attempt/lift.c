@@ -4,12 +4,12 @@
 #include "replay/attempt/replay_state.h"
 #include "replay/ops/layers.h"
 
-struct lifting {
+struct lifter {
     struct trace *trace;
     struct lifted *ret;
     const struct graph_ref *ref;
     const struct graph *graph;
-    const struct graph *dynamo; /* the graph that this one was made from, or NULL */
+    const struct graph *dynamo; /* the graph from which this one was made, or NULL */
     uint32_t dynamo_record;
     struct inputs inputs;
     struct replay_state state;
@@ -32,8 +32,8 @@ static const struct node *placeholder_at(const struct graph *graph, uint64_t ind
     return NULL;
 }
 
-/* "PlainAOTInput(idx=3)" is the fourth input of the dynamo graph. */
-static const struct node *dynamo_input(const struct lifting *l, const struct node *node)
+/* Returns the input of the dynamo graph: "PlainAOTInput(idx=3)" is the fourth. */
+static const struct node *dynamo_placeholder(const struct lifter *l, const struct node *node)
 {
     struct str before = STR("PlainAOTInput(idx="), rest;
     uint64_t index;
@@ -45,12 +45,12 @@ static const struct node *dynamo_input(const struct lifting *l, const struct nod
     return placeholder_at(l->dynamo, index);
 }
 
-static bool give_input(void *user, const struct program *program, const struct step *step,
+static bool lift_input(void *user, const struct program *program, const struct step *step,
                        struct value *ret, struct err *err)
 {
-    struct lifting *l = user;
+    struct lifter *l = user;
     struct node node = program->graph->nodes[step->node];
-    const struct node *origin = program == program->root ? dynamo_input(l, &node) : NULL;
+    const struct node *origin = program == program->root ? dynamo_placeholder(l, &node) : NULL;
     if (step->expected->unbacked)
         know_unbacked(&l->walker.unbound, l->state.ops, step->expected);
     if (origin)
@@ -60,10 +60,10 @@ static bool give_input(void *user, const struct program *program, const struct s
     return true;
 }
 
-/* ---- Facts ---- */
+/* ---- Guards ---- */
 
-/* Those that were applied since; a guard that a node asked for needs no telling. */
-static bool note_guards(struct lifting *l, uint32_t node)
+/* Notes the guards that were applied since the last call; guards that a node added need no note. */
+static bool note_guards(struct lifter *l, uint32_t node)
 {
     for (uint32_t i = 0; i < l->log.n_recorded; i++) {
         const struct guard_entry *entry = &l->log.entries.v[i];
@@ -79,10 +79,10 @@ static bool note_guards(struct lifting *l, uint32_t node)
     return true;
 }
 
-static bool before_call(void *user, const struct program *program, const struct step *step,
-                        struct err *err)
+static bool lift_before_call(void *user, const struct program *program, const struct step *step,
+                             struct err *err)
 {
-    struct lifting *l = user;
+    struct lifter *l = user;
     uint32_t record = l->ref->record;
     uint64_t head = l->log.head;
     if (program != program->root)
@@ -92,10 +92,10 @@ static bool before_call(void *user, const struct program *program, const struct 
            err_nomem(err);
 }
 
-static bool after_call(void *user, const struct program *program, const struct step *step,
-                       struct value result, struct err *err)
+static bool lift_after_call(void *user, const struct program *program, const struct step *step,
+                            struct value result, struct err *err)
 {
-    struct lifting *l = user;
+    struct lifter *l = user;
     uint32_t head = l->log.head;
     (void)program;
     (void)result;
@@ -103,8 +103,8 @@ static bool after_call(void *user, const struct program *program, const struct s
            err_nomem(err);
 }
 
-/* What was asked while Dynamo traced is known before later graphs are. */
-static bool guards_before(struct lifting *l)
+/* Applies the guards that Dynamo added while tracing, which later graphs start with. */
+static bool apply_dynamo_guards(struct lifter *l)
 {
     for (uint32_t i = 0; i < l->log.n_recorded; i++)
         if (!vec_push(&l->noted, false))
@@ -120,7 +120,7 @@ static bool bound(struct sym_pool *pool, sym_id bound, int64_t *ret)
     return bound != SYM_NONE && sym_to_i64(pool, bound, ret);
 }
 
-static struct graph_replay_symbol symbol_of(struct sym_pool *pool, const struct symbol *symbol)
+static struct graph_replay_symbol lifted_symbol(struct sym_pool *pool, const struct symbol *symbol)
 {
     struct graph_replay_symbol ret = { .name = symbol->name,
                                        .source = symbol->source,
@@ -140,7 +140,7 @@ static struct graph_replay_symbol symbol_of(struct sym_pool *pool, const struct 
     return ret;
 }
 
-static bool is_marked(const struct lifting *l, struct str name)
+static bool is_marked(const struct lifter *l, struct str name)
 {
     for (size_t i = 0; i < l->inputs.list.n; i++) {
         const struct input *input = &l->inputs.list.v[i];
@@ -153,13 +153,13 @@ static bool is_marked(const struct lifting *l, struct str name)
     return false;
 }
 
-static bool belongs(const struct lifting *l, const struct symbol *symbol)
+static bool is_own_symbol(const struct lifter *l, const struct symbol *symbol)
 {
     return symbol->attempt == l->ref->attempt &&
            (symbol->attempt != TRACE_NONE || symbol->record == l->ref->record);
 }
 
-static bool read_symbols(struct lifting *l, struct err *err)
+static bool lift_symbols(struct lifter *l, struct err *err)
 {
     struct lifted *ret = l->ret;
     const struct symbol_table *table = trace_symbols(l->trace, err);
@@ -171,16 +171,17 @@ static bool read_symbols(struct lifting *l, struct err *err)
     if (!ret->symbols || !ret->marked)
         return err_nomem(err);
     for (uint32_t i = 0; i < table->n_symbols; i++)
-        if (belongs(l, &table->symbols[i])) {
-            ret->symbols[ret->n_symbols] = symbol_of(env_pool(l->state.env), &table->symbols[i]);
+        if (is_own_symbol(l, &table->symbols[i])) {
+            ret->symbols[ret->n_symbols] =
+                lifted_symbol(env_pool(l->state.env), &table->symbols[i]);
             ret->marked[ret->n_symbols++] = is_marked(l, table->symbols[i].name);
         }
     return true;
 }
 
-/* ---- What nodes gave ---- */
+/* ---- Results of nodes ---- */
 
-static bool print_value(struct lifting *l, struct value value, struct str *ret)
+static bool print_lifted_value(struct lifter *l, struct value value, struct str *ret)
 {
     struct buf text = BUF_INIT;
     if (value.kind == VALUE_TENSOR || value_is_number(value))
@@ -191,13 +192,9 @@ static bool print_value(struct lifting *l, struct value value, struct str *ret)
     return ok;
 }
 
-static bool is_symbolic_number(struct lifting *l, struct value value)
-{
-    return value_is_number(value) && !sym_is_number(ops_pool(l->state.ops), value.u.sym);
-}
-
-/* A node's first value stands, printed as it was made, unless it is not what was recorded. */
-static bool keep_node(struct lifting *l, const struct program *p, node_id id)
+/* Keeps a node's first value, printed as it was created, unless it differs from the recorded one.
+ */
+static bool keep_node(struct lifter *l, const struct program *p, node_id id)
 {
     struct lifted *ret = l->ret;
     uint32_t at = p->first_node + id;
@@ -212,17 +209,18 @@ static bool keep_node(struct lifting *l, const struct program *p, node_id id)
     bool right = note->outcome == OUTCOME_MATCH || p->steps[id].kind == STEP_INPUT;
     if (!right || note->outcome == OUTCOME_MISMATCH || p->steps[id].kind == STEP_OUTPUT)
         return true;
-    if (value.kind != VALUE_TENSOR && !is_symbolic_number(l, value))
+    if (value.kind != VALUE_TENSOR &&
+        !(value_is_number(value) && !sym_is_number(ops_pool(l->state.ops), value.u.sym)))
         return true;
-    if (!print_value(l, value, &ret->metas[at]))
+    if (!print_lifted_value(l, value, &ret->metas[at]))
         return false;
-    /* An item that became a number by its tensor's symbol is that symbol. */
+    /* An item that became a number by its tensor's symbol is printed as that symbol. */
     if (value.kind != VALUE_TENSOR && !str_starts(ret->metas[at], STR("Sym(")))
         ret->metas[at] = STR("");
     return true;
 }
 
-static bool keep_nodes(struct lifting *l, const struct program *p)
+static bool keep_nodes(struct lifter *l, const struct program *p)
 {
     for (node_id id = 0; id < p->n_steps; id++)
         if (!keep_node(l, p, id))
@@ -233,9 +231,9 @@ static bool keep_nodes(struct lifting *l, const struct program *p)
     return true;
 }
 
-/* ---- The whole ---- */
+/* ---- Lifting ---- */
 
-static bool find_dynamo(struct lifting *l, const struct graph_list *list, struct err *err)
+static bool find_dynamo(struct lifter *l, const struct graph_list *list, struct err *err)
 {
     for (uint32_t i = 0; i < list->n && l->ref->attempt != TRACE_NONE; i++)
         if (list->refs[i].attempt == l->ref->attempt && list->refs[i].kind == GRAPH_DYNAMO) {
@@ -246,7 +244,7 @@ static bool find_dynamo(struct lifting *l, const struct graph_list *list, struct
     return true;
 }
 
-static bool open_state(struct lifting *l, struct err *err)
+static bool open_state(struct lifter *l, struct err *err)
 {
     struct env_settings settings = ENV_SETTINGS_DEFAULT;
     const struct symbol_table *table = trace_symbols(l->trace, err);
@@ -258,20 +256,20 @@ static bool open_state(struct lifting *l, struct err *err)
         !replay_state_make_ops(&l->state, NULL, err))
         return false;
     for (uint32_t i = 0; i < table->n_symbols && l->ref->attempt == TRACE_NONE; i++)
-        if (belongs(l, &table->symbols[i]) &&
+        if (is_own_symbol(l, &table->symbols[i]) &&
             !replay_state_symbols(&l->state, &table->symbols[i], 1, err))
             return false;
     return true;
 }
 
-static bool open_walk(struct lifting *l, struct err *err)
+static bool open_walk(struct lifter *l, struct err *err)
 {
     const struct guard_list *guards = trace_guards(l->trace, err);
     l->walker = (struct walker){ .ops = l->state.ops,
                                  .env = l->state.env,
-                                 .input = give_input,
-                                 .before = before_call,
-                                 .after = after_call,
+                                 .input = lift_input,
+                                 .before = lift_before_call,
+                                 .after = lift_after_call,
                                  .user = l,
                                  .by_hint = true };
     l->walker.unbound.seen = env_n_symbols(l->state.env);
@@ -280,15 +278,15 @@ static bool open_walk(struct lifting *l, struct err *err)
         return false;
     if (!guard_log_init(&l->log, guards, l->ref->attempt, l->state.env, replay_state_resolve,
                         &l->state) ||
-        !guards_before(l))
+        !apply_dynamo_guards(l))
         return err_nomem(err);
     l->program = program_new(l->state.ops, l->graph, 0, replay_state_resolve, &l->state, err);
     return l->program != NULL;
 }
 
-/* What a compile that failed had traced may end in a condition that its code then asked for, which
- * no log tells of: it could not be answered. */
-static bool note_last_branch(struct lifting *l)
+/* A failed compile may end in a condition that its code evaluated after the traced calls. No log
+ * has this condition, because it could not be evaluated. */
+static bool note_last_branch(struct lifter *l)
 {
     const struct graph *graph = l->graph;
     node_id at = graph->n_nodes;
@@ -309,7 +307,7 @@ static bool note_last_branch(struct lifting *l)
                                     .node = graph->n_nodes });
 }
 
-static bool walk(struct lifting *l, struct err *err)
+static bool walk(struct lifter *l, struct err *err)
 {
     struct lifted *ret = l->ret;
     if (!walk_program(&l->walker, l->program))
@@ -333,7 +331,7 @@ static bool walk(struct lifting *l, struct err *err)
 bool lift_graph(struct trace *trace, uint32_t ref, struct lifted *ret, struct err *err)
 {
     const struct graph_list *list = trace_graphs(trace, err);
-    struct lifting l = { .trace = trace, .ret = ret };
+    struct lifter l = { .trace = trace, .ret = ret };
     *ret = (struct lifted){ .arena = ARENA_INIT };
     if (!list)
         return false;
@@ -341,7 +339,7 @@ bool lift_graph(struct trace *trace, uint32_t ref, struct lifted *ret, struct er
     l.graph = ret->graph = trace_graph(trace, ref, err);
     ret->kind = l.ref->kind;
     bool ok = l.graph && find_dynamo(&l, list, err) && open_state(&l, err) &&
-              read_symbols(&l, err) && open_walk(&l, err) && walk(&l, err);
+              lift_symbols(&l, err) && open_walk(&l, err) && walk(&l, err);
     program_free(l.program);
     walker_release(&l.walker);
     guard_log_release(&l.log);

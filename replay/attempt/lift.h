@@ -1,10 +1,10 @@
 /* One recorded graph by itself, as it was before its own calls specialized it.
  *
- * A log prints a graph when its attempt is over: a size that a call made the number 24 is printed
- * as 24 in the inputs, too. To be walked alone the graph has to start from its inputs as they were
- * described, so that its calls ask again what they asked. Lifting walks it once that way, in an
- * environment of its own, and notes what each node gave; and it notes the recorded guards that no
- * node asks for, with the node before which each came. */
+ * A log prints a graph at the end of its attempt: a size that a call specialized to 24 is printed
+ * as 24 in the inputs, too. A graph that is to be walked alone has to start from its inputs as
+ * they were described, so that its calls add the same guards. Lifting walks it once that way, in
+ * its own environment, and stores the result of each node, and the recorded guards that no node
+ * adds, with the node before which each occurred. */
 #ifndef SYMTAPE_REPLAY_ATTEMPT_LIFT_H
 #define SYMTAPE_REPLAY_ATTEMPT_LIFT_H
 
@@ -12,22 +12,22 @@
 #include "trace/graphs.h"
 
 struct lifted {
-    const struct graph *graph; /* of the trace */
+    const struct graph *graph; /* that of the trace */
     enum graph_kind kind;
-    struct str *metas;     /* by node of the tree: its annotation as lifted, "" where none */
+    struct str *metas;     /* by node of the tree: its lifted annotation, "" for none */
     uint32_t *storages;    /* by node of the tree: equal ones share memory; STORAGE_FRESH: none */
     uint32_t n_tree_nodes; /* the root's nodes come first, then those of its children, in order */
     struct graph_replay_symbol
-        *symbols; /* of the attempt or program, in the order of their records */
+        *symbols; /* those of the attempt or program, in the order of their records */
     bool *marked; /* by symbol: mark_dynamic */
     uint32_t n_symbols;
     struct graph_replay_guard
-        *guards; /* node: of the root; n_nodes where it came after all of them */
+        *guards; /* node: one of the root; n_nodes for a guard after all of them */
     uint32_t n_guards;
     struct arena arena;
 };
 
-/* ref: of trace_graphs(). False: it cannot be read or walked. Borrows from the trace. */
+/* ref: index in trace_graphs(). False: it cannot be read or walked. Borrows from the trace. */
 bool lift_graph(struct trace *trace, uint32_t ref, struct lifted *ret, struct err *err);
 void lifted_release(struct lifted *lifted);
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-struct merging {
+struct merger {
     struct replay *replay;
     const struct graph_list *list;
     vec_of(struct replay_graph)
@@ -31,12 +31,12 @@ struct merging {
     struct intern pass_operator_names; /* pass and name */
 };
 
-static void fail_if(struct merging *m, bool failed)
+static void fail_if(struct merger *m, bool failed)
 {
     m->failed |= failed;
 }
 
-static struct str keep(struct merging *m, struct str text)
+static struct str copy_to_replay(struct merger *m, struct str text)
 {
     struct str ret = arena_copy(&m->replay->arena, text);
     fail_if(m, !ret.p);
@@ -55,28 +55,28 @@ static void add_counts(struct replay_counts *to, const struct replay_counts *fro
     to->ns += from->ns;
 }
 
-static void merge_graphs(struct merging *m, const struct attempt_result *r)
+static void merge_graphs(struct merger *m, const struct attempt_result *r)
 {
     for (size_t i = 0; i < r->graphs.n; i++) {
         struct replay_graph row = r->graphs.v[i];
-        row.error = keep(m, row.error);
+        row.error = copy_to_replay(m, row.error);
         add_counts(row.counted ? &m->replay->totals : &m->replay->others, &row.counts);
         fail_if(m, !vec_push(&m->graphs, row));
     }
 }
 
-static void merge_differences(struct merging *m, const struct attempt_result *r)
+static void merge_differences(struct merger *m, const struct attempt_result *r)
 {
     for (size_t i = 0; i < r->differences.n; i++) {
         struct replay_difference row = r->differences.v[i];
-        row.op = keep(m, row.op);
-        row.rule = keep(m, row.rule);
-        row.replayed = keep(m, row.replayed);
+        row.op = copy_to_replay(m, row.op);
+        row.rule = copy_to_replay(m, row.rule);
+        row.replayed = copy_to_replay(m, row.replayed);
         fail_if(m, !vec_push(&m->differences, row));
     }
 }
 
-static void merge_guards(struct merging *m, const struct attempt_result *r)
+static void merge_guards(struct merger *m, const struct attempt_result *r)
 {
     uint64_t *to = (uint64_t *)&m->replay->guard_counts;
     const uint64_t *from = (const uint64_t *)&r->guard_counts;
@@ -84,13 +84,13 @@ static void merge_guards(struct merging *m, const struct attempt_result *r)
         to[i] += from[i];
     for (size_t i = 0; i < r->guards.n; i++) {
         struct replay_guard row = r->guards.v[i];
-        row.expr = keep(m, row.expr);
-        row.rule = keep(m, row.rule);
+        row.expr = copy_to_replay(m, row.expr);
+        row.rule = copy_to_replay(m, row.rule);
         fail_if(m, !vec_push(&m->guards, row));
     }
 }
 
-static void merge_costs(struct merging *m, const struct attempt_result *r)
+static void merge_costs(struct merger *m, const struct attempt_result *r)
 {
     uint64_t *to = (uint64_t *)&m->replay->costs;
     const uint64_t *from = (const uint64_t *)&r->costs;
@@ -103,23 +103,24 @@ static void merge_costs(struct merging *m, const struct attempt_result *r)
     for (size_t i = 0; i < PASSES * (sizeof *r->passes / sizeof(uint64_t)); i++)
         to[i] += from[i];
     m->replay->digest = m->replay->digest * 1099511628211u + r->digest;
-    struct replay_violation violation = { r->load->attempt, keep(m, r->violation) };
+    struct replay_violation violation = { r->load->attempt, copy_to_replay(m, r->violation) };
     if (r->violation.n)
         fail_if(m, !vec_push(&m->violations, violation));
     for (size_t i = 0; i < r->trails.n; i++) {
         struct replay_trail row = r->trails.v[i];
-        row.text = keep(m, row.text);
+        row.text = copy_to_replay(m, row.text);
         fail_if(m, !vec_push(&m->trails, row));
     }
 }
 
-static void merge_unsupported(struct merging *m, const struct attempt_result *r)
+static void merge_unsupported(struct merger *m, const struct attempt_result *r)
 {
     for (size_t i = 0; i < r->unsupported.n; i++) {
         uint32_t id = intern(&m->unsupported_names, r->unsupported.v[i].op);
         if (id == m->unsupported.n)
-            fail_if(m, !vec_push(&m->unsupported, (struct replay_unsupported){
-                                                      keep(m, r->unsupported.v[i].op), 0 }));
+            fail_if(m,
+                    !vec_push(&m->unsupported, (struct replay_unsupported){
+                                                   copy_to_replay(m, r->unsupported.v[i].op), 0 }));
         if (id < m->unsupported.n)
             m->unsupported.v[id].calls += r->unsupported.v[i].calls;
         else
@@ -127,8 +128,8 @@ static void merge_unsupported(struct merging *m, const struct attempt_result *r)
     }
 }
 
-/* struct op_stats is counters only. */
-static void add_stats(struct op_stats *to, const struct op_stats *from)
+/* Adds the counters; struct op_stats consists of counters only. */
+static void add_op_stats(struct op_stats *to, const struct op_stats *from)
 {
     uint64_t *t = (uint64_t *)to;
     const uint64_t *f = (const uint64_t *)from;
@@ -136,7 +137,7 @@ static void add_stats(struct op_stats *to, const struct op_stats *from)
         t[i] += f[i];
 }
 
-static void put_place(const struct replay_stack *stack, struct buf *out)
+static void print_stack_location(const struct replay_stack *stack, struct buf *out)
 {
     if (!stack->of || stack->location >= stack->of->n_locations)
         return;
@@ -144,11 +145,11 @@ static void put_place(const struct replay_stack *stack, struct buf *out)
     buf_printf(out, "%.*s:%u %.*s", STR_ARG(place->file), place->line, STR_ARG(place->function));
 }
 
-static void merge_stack(struct merging *m, uint32_t operator_, const struct replay_stack *stack)
+static void merge_stack(struct merger *m, uint32_t operator_, const struct replay_stack *stack)
 {
     struct buf key = BUF_INIT;
     buf_le32(&key, operator_);
-    put_place(stack, &key);
+    print_stack_location(stack, &key);
     uint32_t id = key.failed ? INTERN_NONE : intern(&m->stack_names, buf_str(&key));
     buf_release(&key);
     if (id == m->stacks.n) {
@@ -166,25 +167,25 @@ static void merge_stack(struct merging *m, uint32_t operator_, const struct repl
     m->stacks.v[id].ns += stack->ns;
 }
 
-static void merge_operators(struct merging *m, const struct attempt_result *r)
+static void merge_operators(struct merger *m, const struct attempt_result *r)
 {
     for (size_t i = 0; i < r->operators.n && !m->failed; i++) {
         const struct replay_operator *from = &r->operators.v[i];
         uint32_t id = intern(&m->operator_names, from->op);
         if (id == m->operators.n)
-            fail_if(m,
-                    !vec_push(&m->operators, (struct replay_operator){ .op = keep(m, from->op) }));
+            fail_if(m, !vec_push(&m->operators,
+                                 (struct replay_operator){ .op = copy_to_replay(m, from->op) }));
         fail_if(m, id >= m->operators.n);
         if (m->failed)
             return;
-        add_stats(&m->operators.v[id].stats, &from->stats);
+        add_op_stats(&m->operators.v[id].stats, &from->stats);
         m->operators.v[id].could_be_fast += from->could_be_fast;
         for (size_t s = 0; s < from->n_stacks; s++)
             merge_stack(m, id, &from->stacks[s]);
     }
 }
 
-static void merge_pass_operators(struct merging *m, const struct attempt_result *r)
+static void merge_pass_operators(struct merger *m, const struct attempt_result *r)
 {
     for (size_t i = 0; i < r->pass_operators.rows.n && !m->failed; i++) {
         const struct pass_operator *from = &r->pass_operators.rows.v[i];
@@ -195,7 +196,7 @@ static void merge_pass_operators(struct merging *m, const struct attempt_result 
         buf_release(&key);
         struct pass_operator row = { from->pass, STR(""), { 0 } };
         if (id == m->pass_operators.n) {
-            row.op = keep(m, from->op);
+            row.op = copy_to_replay(m, from->op);
             fail_if(m, !vec_push(&m->pass_operators, row));
         }
         fail_if(m, id >= m->pass_operators.n);
@@ -222,13 +223,13 @@ static int by_pass(const void *a, const void *b)
     return str_cmp(x->op, y->op);
 }
 
-static int by_calls(const void *a, const void *b)
+static int compare_stack_calls(const void *a, const void *b)
 {
     const struct replay_stack *x = a, *y = b;
     return (x->calls < y->calls) - (x->calls > y->calls);
 }
 
-static int by_frequency(const void *a, const void *b)
+static int compare_unsupported(const void *a, const void *b)
 {
     const struct replay_unsupported *x = a, *y = b;
     if (x->calls != y->calls)
@@ -236,20 +237,20 @@ static int by_frequency(const void *a, const void *b)
     return str_cmp(x->op, y->op);
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_operator_names(const void *a, const void *b)
 {
     return str_cmp(((const struct replay_operator *)a)->op,
                    ((const struct replay_operator *)b)->op);
 }
 
-/* In the log's order, whichever attempt they came from. */
-static int by_ref(const void *a, const void *b)
+/* Compares by the log's order, regardless of the attempts. */
+static int compare_graph_refs(const void *a, const void *b)
 {
     const struct replay_graph *x = a, *y = b;
     return (x->ref > y->ref) - (x->ref < y->ref);
 }
 
-static void give_stacks(struct merging *m)
+static void give_stacks(struct merger *m)
 {
     for (size_t o = 0; o < m->operators.n && !m->failed; o++) {
         size_t n = 0;
@@ -262,7 +263,7 @@ static void give_stacks(struct merging *m)
             if (m->stack_owner.v[i] == o)
                 stacks[n++] = m->stacks.v[i];
         if (stacks)
-            qsort(stacks, n, sizeof *stacks, by_calls);
+            qsort(stacks, n, sizeof *stacks, compare_stack_calls);
         m->operators.v[o].stacks = stacks;
         m->operators.v[o].n_stacks = n;
     }
@@ -277,7 +278,7 @@ static void give_stacks(struct merging *m)
             memcpy((m)->replay->field, (m)->field.v, (m)->field.n * sizeof(type));     \
     } while (0)
 
-static void keep_all(struct merging *m)
+static void keep_all(struct merger *m)
 {
     struct replay *r = m->replay;
     give_stacks(m);
@@ -291,13 +292,13 @@ static void keep_all(struct merging *m)
     KEEP(m, pass_operators, struct pass_operator);
     if (m->failed)
         return;
-    qsort(r->graphs, r->n_graphs, sizeof *r->graphs, by_ref);
-    qsort(r->unsupported, r->n_unsupported, sizeof *r->unsupported, by_frequency);
-    qsort(r->operators, r->n_operators, sizeof *r->operators, by_name);
+    qsort(r->graphs, r->n_graphs, sizeof *r->graphs, compare_graph_refs);
+    qsort(r->unsupported, r->n_unsupported, sizeof *r->unsupported, compare_unsupported);
+    qsort(r->operators, r->n_operators, sizeof *r->operators, compare_operator_names);
     qsort(r->pass_operators, r->n_pass_operators, sizeof *r->pass_operators, by_pass);
 }
 
-static void release(struct merging *m)
+static void merger_release(struct merger *m)
 {
     vec_release(&m->graphs);
     vec_release(&m->differences);
@@ -318,7 +319,7 @@ static void release(struct merging *m)
 struct replay *replay_merge(const struct graph_list *list, const struct attempt_result *results,
                             size_t n, struct err *err)
 {
-    struct merging m = { .list = list, .replay = calloc(1, sizeof *m.replay) };
+    struct merger m = { .list = list, .replay = calloc(1, sizeof *m.replay) };
     if (!m.replay)
         return err_nomem(err), NULL;
     for (size_t i = 0; i < n && !m.failed; i++) {
@@ -331,7 +332,7 @@ struct replay *replay_merge(const struct graph_list *list, const struct attempt_
         merge_pass_operators(&m, &results[i]);
     }
     keep_all(&m);
-    release(&m);
+    merger_release(&m);
     if (m.failed) {
         replay_free(m.replay);
         return err_nomem(err), NULL;

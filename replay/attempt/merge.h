@@ -1,10 +1,10 @@
-/* The results of all attempts as one report. Inside the room. */
+/* Merges the results of all attempts into one replay. Only for this room. */
 #ifndef SYMTAPE_REPLAY_ATTEMPT_MERGE_H
 #define SYMTAPE_REPLAY_ATTEMPT_MERGE_H
 
 #include "replay/attempt/attempt.h"
 
-/* In the order of results, whatever thread made them. NULL: out of memory. */
+/* Merges in the order of `results`, on whichever threads they were made. NULL: out of memory. */
 struct replay *replay_merge(const struct graph_list *list, const struct attempt_result *results,
                             size_t n, struct err *err);
 

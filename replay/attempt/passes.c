@@ -10,17 +10,16 @@
 #include "replay/ops/model/stats.h"
 #include "replay/program/walk.h"
 
-/* lift_fresh of the states' constants: six each time that PhiloxStateTracker is entered or left,
- * one for the tokens of effects (handle_effect_tokens_fn). */
+/* lift_fresh of the constants of random states: six each time that PhiloxStateTracker is entered or
+ * left, and one for the tokens of effects (handle_effect_tokens_fn). */
 enum { RNG_RESETS = 2, RNG_CONSTANTS = 6, EFFECT_TOKENS = 1 };
-/* Each call with a SymFloat is run on tensors: both converted, then the call. */
+/* Each call with a SymFloat is run on tensors: two conversions, then the call. */
 enum { TENSORIFY_DISPATCHES = 3 };
 
-/* copy_ of a changed input at a graph's end (apply_in_graph_mutations) asks both for their device.
- */
+/* copy_ of a changed input at a graph's end (apply_in_graph_mutations) gets the device of both. */
 enum { COPY_DEVICES = 2 };
-/* What is kept of a call in place is unpacked by four detaches; two have no use and are not
- * printed. */
+/* The result of an in-place call that is saved for backward is unpacked by four detaches; two of
+ * them are unused and are not printed. */
 enum { UNPRINTED_DETACHES = 2 };
 
 static const struct {
@@ -55,7 +54,7 @@ static uint64_t tensor_inputs(const struct program *p, bool tangents)
     return n;
 }
 
-/* The first step that hangs on a tangent; n_steps where none does. False: out of memory. */
+/* Finds the first step that depends on a tangent; n_steps when none does. False: out of memory. */
 static bool first_backward(const struct program *p, uint32_t *ret)
 {
     bool *hangs = calloc((size_t)p->n_steps + 1, sizeof *hangs);
@@ -75,7 +74,7 @@ static bool first_backward(const struct program *p, uint32_t *ret)
     return hangs != NULL;
 }
 
-/* Inputs that the graph changes at its end. */
+/* Counts the inputs that the graph changes at its end. */
 static uint64_t changed_inputs(const struct program *p)
 {
     uint64_t n = 0;
@@ -104,8 +103,8 @@ static void mark_leaf(const struct pass_run *run, const struct program *dynamo,
         ops_model_leaf(run->walker->ops, value, run->gradients);
 }
 
-static struct value dynamo_input(void *user, const struct program *program, const struct step *step,
-                                 struct value value)
+static struct value leaf_input(void *user, const struct program *program, const struct step *step,
+                               struct value value)
 {
     mark_leaf(user, program, step, value);
     return value;
@@ -117,7 +116,7 @@ static sym_id settled(struct shape_env *env, sym_id size)
     return known != SYM_NONE && sym_is_number(env_pool(env), known) ? known : size;
 }
 
-/* AOTAutograd makes its inputs anew: sizes that are numbers by now are that. */
+/* AOTAutograd creates its inputs anew, after sizes may have become numbers. */
 static struct value settled_input(const struct pass_run *run, struct value value)
 {
     struct ops *ops = run->walker->ops;
@@ -136,7 +135,7 @@ static struct value settled_input(const struct pass_run *run, struct value value
     return x.meta ? value_tensor(x) : value;
 }
 
-/* Dynamo's graph as AOTAutograd runs it. */
+/* Returns an input of Dynamo's graph as AOTAutograd runs it. */
 static struct value traced_input(void *user, const struct program *program, const struct step *step,
                                  struct value value)
 {
@@ -146,7 +145,7 @@ static struct value traced_input(void *user, const struct program *program, cons
     return value;
 }
 
-/* primals_K of a joint graph are the inputs of Dynamo's graph in their order. */
+/* Returns an input of a joint graph: primals_K are the inputs of Dynamo's graph in their order. */
 static struct value joint_input(void *user, const struct program *program, const struct step *step,
                                 struct value value)
 {
@@ -177,7 +176,7 @@ struct pass_walk {
     bool proxied;
 };
 
-static bool add_operators(struct pass_run *run, enum pass pass)
+static bool collect_operators(struct pass_run *run, enum pass pass)
 {
     struct ops *ops = run->walker->ops;
     for (size_t i = 0; i < ops_count(ops); i++) {
@@ -189,7 +188,7 @@ static bool add_operators(struct pass_run *run, enum pass pass)
     return true;
 }
 
-/* Walks a program and adds what it counted. */
+/* Walks a program and adds its counters. */
 static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
 {
     struct pass_counts *to = &run->counts[walk->pass];
@@ -212,12 +211,12 @@ static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
     to->fake_tensor += totals.fake_tensor;
     for (size_t i = 0; i < OP_COUNTERS; i++)
         to->fast[i] += totals.fast[i];
-    if (!add_operators(run, walk->pass))
+    if (!collect_operators(run, walk->pass))
         return false;
     return ok && (!above->failed || err_nomem(&run->walker->err));
 }
 
-static uint64_t dispatches_of(struct ops *ops, const char *name)
+static uint64_t count_dispatches(struct ops *ops, const char *name)
 {
     const struct op *op = ops_find(ops, str_of(name));
     return op ? ops_stats(ops, op)->dispatches : 0;
@@ -225,7 +224,7 @@ static uint64_t dispatches_of(struct ops *ops, const char *name)
 
 static bool run_dynamo(struct pass_run *run, size_t i)
 {
-    struct pass_walk walk = { PASS_DYNAMO, run->programs[i], MODEL_FAKE, dynamo_input, 0, false };
+    struct pass_walk walk = { PASS_DYNAMO, run->programs[i], MODEL_FAKE, leaf_input, 0, false };
     struct pass_counts *dynamo = &run->counts[PASS_DYNAMO];
     uint64_t floats = 0;
     if (!walk_pass(run, &walk))
@@ -233,8 +232,8 @@ static bool run_dynamo(struct pass_run *run, size_t i)
     for (size_t k = 0; k < run->inputs->list.n; k++)
         floats += run->inputs->list.v[k].kind == INPUT_SYMBOL &&
                   str_starts(run->inputs->list.v[k].symbol.name, STR("zf"));
-    /* item() of a float stands in the graph, too, until the float is specialized. */
-    uint64_t walked = dispatches_of(run->walker->ops, "aten._local_scalar_dense.default");
+    /* item() of a float is in the graph, too, until the float is specialized. */
+    uint64_t walked = count_dispatches(run->walker->ops, "aten._local_scalar_dense.default");
     dynamo->fake_mode -= walked < floats ? walked : floats;
     run->counts[PASS_FLOATS].fake_mode += floats;
     return true;
@@ -251,7 +250,7 @@ static bool run_aot(struct pass_run *run, size_t aot)
     };
     counts[PASS_RNG].fake_mode += RNG_RESETS * RNG_CONSTANTS + EFFECT_TOKENS;
     counts[PASS_INPUTS].fake_mode += inputs;
-    counts[PASS_METADATA].fake_mode += forward; /* prim.device, as each is wrapped */
+    counts[PASS_METADATA].fake_mode += forward; /* prim.device, as each result is wrapped */
     add_outside(&counts[PASS_TRACE], inputs);
     add_outside(&counts[joint ? PASS_BACKWARD : PASS_TRACE],
                 (joint ? COPY_DEVICES : COPY_DEVICES + 1) * changed_inputs(p));
@@ -274,7 +273,8 @@ static bool run_aot(struct pass_run *run, size_t aot)
     return walk_pass(run, &walk);
 }
 
-/* The joint or inference graph that AOTAutograd made of a Dynamo graph: the next one; n: none. */
+/* Returns the joint or inference graph that AOTAutograd made of a Dynamo graph: the next one, or
+ * n. */
 static size_t aot_of(const struct pass_run *run, size_t dynamo)
 {
     for (size_t i = dynamo + 1; i < run->n && run->kinds[i] != GRAPH_DYNAMO; i++)
@@ -286,7 +286,7 @@ static size_t aot_of(const struct pass_run *run, size_t dynamo)
 bool passes_run(struct pass_run *run)
 {
     struct walker *w = run->walker;
-    bool ok = true; /* memory; a walk that fails for less leaves its pass short */
+    bool ok = true; /* false when out of memory; other failures only leave a pass incomplete */
     w->user = run;
     w->counts = true;
     ops_forget_calls(w->ops);

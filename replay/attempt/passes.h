@@ -1,14 +1,14 @@
-/* What PyTorch counted while it made the recorded graphs (torch.utils._stats.simple_call_counter):
- * it runs each program more often than it prints it. Estimated by walking the graphs once more in
- * PyTorch's order, with what is dispatched around the calls (replay/ops/model/dispatch_model.h).
- * What the operator cache leaves to be done within the calls is that of the first walks, since the
- * cache answers more often once all guards are known.
+/* PyTorch's counts while it made the recorded graphs (torch.utils._stats.simple_call_counter),
+ * which are higher than printed graphs suggest, because it runs each program more than once. They
+ * are estimated by walking the graphs again in PyTorch's order, with the dispatches around the
+ * calls (replay/ops/model/dispatch_model.h). Operator-cache misses within the calls are those of
+ * the first walks, since the cache has more hits once all guards are known.
  *
  * Dynamo runs each call once while it traces. AOTAutograd wraps the inputs for functionalization
- * and runs Dynamo's graph twice: for its metadata, and under make_fx, where every dispatch goes by
- * ProxyTorchDispatchMode first; then comes the part of the joint graph that hangs on the tangents.
- * What was never printed is not there: attempts that ended before a graph was logged, calls that
- * no result depends on, decompositions that a backend asks for. */
+ * and runs Dynamo's graph twice: for its metadata, and under make_fx, where every dispatch goes
+ * through ProxyTorchDispatchMode first; then it runs the part of the joint graph that depends on
+ * the tangents. What was never printed is not counted: attempts that ended before a graph was
+ * logged, calls on which no result depends, decompositions that a backend requests. */
 #ifndef SYMTAPE_REPLAY_ATTEMPT_PASSES_H
 #define SYMTAPE_REPLAY_ATTEMPT_PASSES_H
 
@@ -22,13 +22,13 @@ enum pass {
     PASSES
 };
 
-/* Under the names of simple_call_counter: FakeTensorMode.__torch_dispatch__, FakeTensor..., and
+/* The names are those of simple_call_counter: FakeTensorMode.__torch_dispatch__, FakeTensor..., and
  * ProxyTorchDispatchMode...; then those of the fast path. Counters only. */
 struct pass_counts {
     uint64_t fake_mode, fake_tensor, proxy, fast[OP_COUNTERS];
 };
 
-/* One operator's part in it: calls that no other operator made. */
+/* The counts of one operator: calls that no other operator made. */
 struct pass_operator {
     enum pass pass;
     struct str op;
@@ -38,7 +38,7 @@ struct pass_operator {
 const char *pass_name(enum pass pass);
 const char *pass_function(enum pass pass);
 
-/* --- Inside the room --- */
+/* --- Only for this room --- */
 
 struct pass_operators {
     vec_of(struct pass_operator)
@@ -51,21 +51,21 @@ struct inputs;
 struct program;
 
 struct pass_run {
-    struct walker *walker; /* its callbacks are taken over */
+    struct walker *walker; /* its callbacks are replaced */
     const struct replay_state *state;
     const struct inputs *inputs;
-    struct program *const *programs; /* in the order of their records; NULL: of no pass */
+    struct program *const *programs; /* in the order of their records; NULL: not part of a pass */
     const enum graph_kind *kinds;
     size_t n;
-    struct pass_counts *counts;       /* PASSES; added to */
-    struct pass_operators *operators; /* likewise */
-    /* Inside. */
-    struct program *dynamo; /* the graph of the compile that is at work */
+    struct pass_counts *counts;       /* of PASSES items; they are added to */
+    struct pass_operators *operators; /* is added to */
+    /* Private. */
+    struct program *dynamo; /* the Dynamo graph of the current compile */
     bool gradients;         /* AOTAutograd traces it with its gradients */
 };
 
-/* The last thing that is done with an attempt: clears its counters and its cache. False: the
- * walker's err. */
+/* Must be the last use of an attempt: clears its counters and its cache. False: the error is that
+ * of the walker. */
 bool passes_run(struct pass_run *run);
 
 #endif

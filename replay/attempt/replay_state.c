@@ -4,7 +4,7 @@
 #include <ctype.h>
 
 #define NESTED_INT_HINT ((int64_t)1 << 40)
-/* "[2, int_oo]"; the range of what the name says where it does not read. */
+/* Parses "[2, int_oo]"; returns the range that the name implies when the text is no range. */
 struct sym_range replay_state_range(struct sym_pool *pool, struct str name, struct str text)
 {
     struct err ignored = { 0 };
@@ -30,7 +30,7 @@ sym_id replay_state_number(struct sym_pool *pool, struct str text)
     return ret != SYM_NONE && sym_is_number(pool, ret) ? ret : SYM_NONE;
 }
 
-/* "j1": a ragged size, which compares as something larger than any number. */
+/* Returns whether the value is "j1": a ragged size, which compares greater than any number. */
 static bool is_nested_int(struct str value)
 {
     uint64_t ignored;
@@ -46,8 +46,8 @@ static sym_id adopt(struct replay_state *state, const struct recorded_symbol *sy
                             replay_state_range(pool, symbol->name, symbol->range), symbol->source);
 }
 
-/* The placeholder's name of a source (torch/_dynamo/output_graph.py): runs of what is no letter or
- * digit become one underscore. A float is read from the tensor that it was wrapped in. */
+/* Returns the placeholder's name for a source (torch/_dynamo/output_graph.py): runs of characters
+ * that are no letters or digits become one underscore. A float is read from its wrapping tensor. */
 static struct str placeholder_name(struct str source, struct arena *arena)
 {
     if (str_starts(source, STR("___as_tensor(")) && str_ends(source, STR(")")))
@@ -72,7 +72,7 @@ struct state_builder {
     struct replay_state *state;
     const struct inputs *inputs;
     vec_of(int64_t)
-    duck; /* sizes that are symbols by now */
+    duck; /* sizes that are symbols already */
 };
 
 static bool is_duck(const struct state_builder *s, int64_t value)
@@ -102,7 +102,7 @@ static enum dim_dynamic dynamic_of(struct state_builder *s, const struct input_t
     return zero_one || is_duck(s, t->size[d]) ? DIM_DUCK : DIM_STATIC;
 }
 
-/* Of a Dim that derives from another: what becomes of the root's. */
+/* Returns the range of a Dim; that of a derived Dim follows from its root's. */
 static struct sym_range range_of_dim(struct sym_pool *pool, const struct env_dim *dim)
 {
     int64_t min = dim->min, max = dim->max;
@@ -144,9 +144,9 @@ static struct dim_constraint constraint_of(struct state_builder *s, const struct
     return ret;
 }
 
-/* Does what the environment made carry the recorded names? */
-static bool as_recorded(struct state_builder *s, const struct input_tensor *t,
-                        const struct replay_input *made)
+/* Returns whether the environment gave the tensor's symbols the recorded names. */
+static bool has_recorded_names(struct state_builder *s, const struct input_tensor *t,
+                               const struct replay_input *made)
 {
     struct sym_pool *pool = env_pool(s->state->env);
     bool ok =
@@ -165,7 +165,8 @@ static sym_id adopt_or(struct replay_state *state, const struct recorded_symbol 
     return symbol->name.n ? adopt(state, symbol) : otherwise;
 }
 
-/* By hand: recorded symbols under their names, strides as products where the numbers are. */
+/* Builds a tensor from recorded symbols under their names; strides that are numbers become
+ * products. */
 static void adopt_tensor(struct state_builder *s, const struct input_tensor *t, sym_id *size,
                          sym_id *stride, sym_id *offset)
 {
@@ -247,7 +248,7 @@ static bool replay_state_tensor(struct state_builder *s, const struct input_tens
         return add_aliases(s->state, t, ret);
     if (made && s->inputs->rehinted)
         return true;
-    if (!made || !as_recorded(s, t, ret)) {
+    if (!made || !has_recorded_names(s, t, ret)) {
         env_raised(s->state->env);
         ret->constraints = NULL;
         adopt_tensor(s, t, size, stride, &ret->meta.offset);
@@ -260,7 +261,7 @@ static void replay_state_symbol(struct replay_state *state, const struct recorde
 {
     struct sym_pool *pool = env_pool(state->env);
     sym_id value = replay_state_number(pool, symbol->value);
-    /* Sizes of what was not described come here too; only a number has no bounds. */
+    /* Sizes of tensors that were not described come here, too; only a number has no bounds. */
     if (value != SYM_NONE && str_starts(symbol->range, STR("[-")))
         ret->number = env_create_unspecified_symbol(state->env, value, symbol->source, DIM_DYNAMIC);
     if (!named(pool, ret->number, symbol->name)) {
@@ -289,9 +290,9 @@ static bool replay_state_input(struct state_builder *s, const struct input *inpu
     return ret->name.p;
 }
 
-/* The latest symbol before `end` whose source is `of` and `property`; SYM_NONE. */
-static sym_id part_before(const struct state_builder *s, size_t end, struct str of,
-                          struct str property)
+/* Returns the latest symbol before `end` whose source is `of` and `property`, or SYM_NONE. */
+static sym_id find_part_before(const struct state_builder *s, size_t end, struct str of,
+                               struct str property)
 {
     for (size_t i = end; i-- > 0;) {
         const struct input *input = &s->inputs->list.v[i];
@@ -302,9 +303,9 @@ static sym_id part_before(const struct state_builder *s, size_t end, struct str 
     return SYM_NONE;
 }
 
-/* A jagged tensor that is a view is put together again from its parts, whose sizes are held against
- * its own: `sub.shape != outer_size` of empty_create_subclass (torch/_subclasses/meta_utils.py).
- * `at` is the symbol of its offsets' length. */
+/* A jagged tensor that is a view is rebuilt from its parts, whose sizes are compared with its own:
+ * `sub.shape != outer_size` of empty_create_subclass (torch/_subclasses/meta_utils.py). `at` is the
+ * symbol of its offsets' length. */
 static void compare_jagged(struct state_builder *s, size_t at)
 {
     const struct str end = STR("._offsets.size()[0]");
@@ -317,9 +318,9 @@ static void compare_jagged(struct state_builder *s, size_t at)
         return;
     struct str of = str_first(source, source.n - end.n);
     sym_id made[] = { sym_sub(pool, s->state->inputs[at].number, SYM_ID_ONE),
-                      part_before(s, at, of, STR("._values.size()[1]")) };
-    sym_id outer[] = { part_before(s, at, of, STR(".size()[0]")),
-                       part_before(s, at, of, STR(".size()[2]")) };
+                      find_part_before(s, at, of, STR("._values.size()[1]")) };
+    sym_id outer[] = { find_part_before(s, at, of, STR(".size()[0]")),
+                       find_part_before(s, at, of, STR(".size()[2]")) };
     bool differs = false;
     for (int i = 0; i < 2 && !differs; i++)
         if (made[i] != SYM_NONE && outer[i] != SYM_NONE &&
@@ -391,7 +392,7 @@ sym_id replay_state_resolve(void *user, struct sym_pool *pool, struct str name)
     return sym_by_name(NULL, pool, name);
 }
 
-/* "l_x_1" for a second input of the name "l_x_". */
+/* Removes the number of a repeated name: "l_x_1" is the second input named "l_x_". */
 static struct str without_number(struct str name)
 {
     size_t n = name.n;
@@ -414,8 +415,8 @@ static bool same_hint(struct replay_state *state, sym_id a, sym_id b)
     return a == b || x == y || x == SYM_NONE || y == SYM_NONE;
 }
 
-static bool agrees(struct replay_state *state, const struct replay_input *input,
-                   const struct expected *e)
+static bool agrees_with_meta(struct replay_state *state, const struct replay_input *input,
+                             const struct expected *e)
 {
     const struct tensor_meta *meta = &input->meta;
     if (!input->is_tensor)
@@ -432,7 +433,7 @@ static bool agrees(struct replay_state *state, const struct replay_input *input,
     return true;
 }
 
-static struct value value_of(struct replay_state *state, const struct replay_input *input)
+static struct value input_value(struct replay_state *state, const struct replay_input *input)
 {
     if (input->is_tensor)
         return value_tensor(ops_new_tensor(state->ops, &input->meta));
@@ -448,9 +449,9 @@ struct value replay_state_placeholder(struct replay_state *state, const struct n
     const struct replay_input *input = find_input(state, node->name);
     if (!input)
         input = find_input(state, without_number(node->name));
-    if (input && agrees(state, input, expected))
-        return value_of(state, input);
-    /* A symbol passed by itself keeps its name when it is a number by now: s27: "Sym(16)". */
+    if (input && agrees_with_meta(state, input, expected))
+        return input_value(state, input);
+    /* A symbol passed as an input keeps its name after it became a number: s27: "Sym(16)". */
     sym_id symbol = sym_symbol_find(env_pool(state->env), node->name);
     if (expected->kind == EXPECT_NUMBER && symbol != SYM_NONE &&
         env_range(state->env, symbol, &ignored))

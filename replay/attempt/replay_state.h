@@ -1,4 +1,4 @@
-/* An attempt's environment and its inputs as values. */
+/* An attempt's initial environment and its inputs as values. */
 #ifndef SYMTAPE_REPLAY_ATTEMPT_REPLAY_STATE_H
 #define SYMTAPE_REPLAY_ATTEMPT_REPLAY_STATE_H
 
@@ -7,17 +7,17 @@
 
 struct custom_rules; /* replay/ops/decomp/custom.h */
 
-/* An input in the environment's terms. */
+/* An input whose sizes are expressions of the environment. */
 struct replay_input {
-    struct str name; /* as a dynamo graph names its placeholder: "L_x_" */
+    struct str name; /* its placeholder's name in a dynamo graph: "L_x_" */
     bool is_tensor;
     bool requires_grad;
     struct tensor_meta meta;
-    const struct dim_constraint *constraints; /* of a tensor that the environment made; NULL */
+    const struct dim_constraint *constraints; /* set for a tensor of the environment, or NULL */
     sym_id number;
 };
 
-/* A recorded name that stands for something else here: a symbol that a policy made a number. */
+/* A recorded name with another meaning here: a symbol that a policy turned into a number. */
 struct replay_state_alias {
     struct str name;
     sym_id expr;
@@ -30,39 +30,40 @@ struct replay_state {
     vec_of(struct replay_state_alias)
     aliases;
     size_t n_inputs;
-    struct str refused; /* what PyTorch says of a size that its constraint does not allow; "" */
+    struct str refused; /* PyTorch's error for a size that violates its constraint, or "" */
     struct arena arena;
 };
 
-/* Creates the symbols of the inputs in their order. A symbol that the environment names otherwise
- * than the record does is adopted under its recorded name. */
+/* Creates the symbols of the inputs in their order. A symbol to which the environment gives another
+ * name than the record is adopted under its recorded name. */
 bool replay_state_open(struct replay_state *state, const struct inputs *inputs,
                        const struct env_settings *settings, struct err *err);
-/* Makes `ops`, NULL until then: its table of operators takes longer than what an attempt without a
- * graph has to do. */
+/* Creates `ops`, which is NULL until then, because its table of operators takes more time than the
+ * rest of an attempt without a graph. */
 bool replay_state_make_ops(struct replay_state *state, const struct custom_rules *rules,
                            struct err *err);
 void replay_state_close(struct replay_state *state);
 
-/* The symbols of an exported program. */
+/* Creates the symbols of an exported program. */
 bool replay_state_symbols(struct replay_state *state, const struct symbol *symbols, uint32_t n,
                           struct err *err);
 
-/* What a recorded name stands for: the environment's symbol. Names that it does not know are taken
- * in as logs name them: "s7" a size, "zf3" a float, "u0" as unbacked. user is the replay_state. */
+/* Returns the environment's symbol for a recorded name. Unknown names are adopted with the kind
+ * that they imply: "s7" a size, "zf3" a float, "u0" an unbacked symbol. user is the replay_state.
+ */
 sym_id replay_state_resolve(void *user, struct sym_pool *pool, struct str name);
 
-/* The value of a placeholder: of the input that it names where that agrees with the printed meta,
- * else of the printed meta. VALUE_NONE where neither tells. */
+/* Returns the value of a placeholder: that of the input with its name if it agrees with the printed
+ * meta, else that of the printed meta. VALUE_NONE when there is neither. */
 struct value replay_state_placeholder(struct replay_state *state, const struct node *node,
                                       const struct expected *expected);
 
-/* What a number is as its symbol's record tells it: "24", "1e-05". SYM_NONE: none. */
+/* Parses a number of a symbol's record: "24", "1e-05". Returns SYM_NONE for another text. */
 sym_id replay_state_number(struct sym_pool *pool, struct str text);
-/* "[2, int_oo]"; what the name stands for where it does not read. */
+/* Parses "[2, int_oo]"; returns the range that the name implies when the text is no range. */
 struct sym_range replay_state_range(struct sym_pool *pool, struct str name, struct str text);
 
-/* Whether the input that it names requires a gradient. */
+/* Returns whether the named input requires a gradient. */
 bool replay_state_requires_grad(const struct replay_state *state, struct str placeholder);
 
 #endif

@@ -12,7 +12,8 @@ static bool is_contiguous_now(struct ops *ops, const struct tensor_meta *meta)
     return true;
 }
 
-static bool same_shape(struct ops *ops, const struct tensor_meta *a, const struct tensor_meta *b)
+static bool has_same_sizes(struct ops *ops, const struct tensor_meta *a,
+                           const struct tensor_meta *b)
 {
     if (a->ndim != b->ndim)
         return false;
@@ -37,7 +38,7 @@ bool could_be_fast(struct ops *ops, const struct step *step, struct value result
             continue;
         const struct tensor_meta *x = step->args[i].u.tensor.meta;
         tensors++;
-        if (!same_shape(ops, x, meta) || !is_contiguous_now(ops, x))
+        if (!has_same_sizes(ops, x, meta) || !is_contiguous_now(ops, x))
             return false;
     }
     return symbolic && tensors && is_contiguous_now(ops, meta);

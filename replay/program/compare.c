@@ -2,9 +2,9 @@
 
 enum { BIND_DEPTH = 50, BURN_LIMIT = 100000 };
 
-/* Two expressions, replacements applied. Unevaluated relations may be equal and built apart: their
- * text decides, as it would for a reader. */
-static bool same_text(struct sym_pool *pool, sym_id a, sym_id b)
+/* Returns whether two expressions have the same text after replacements. Unevaluated relations
+ * may be equal although they are different expressions, and a reader would take them for equal. */
+static bool has_same_text(struct sym_pool *pool, sym_id a, sym_id b)
 {
     struct buf x = BUF_INIT, y = BUF_INIT;
     sym_print(pool, a, &x);
@@ -25,9 +25,9 @@ static enum likeness compare_syms(struct ops *ops, sym_id recorded, sym_id got)
     if (a == SYM_NONE || b == SYM_NONE)
         return LIKE_OTHER;
     if (a == b)
-        return LIKE_SAME; /* A float was recorded with 15 digits. */
+        return LIKE_SAME; /* because a float was recorded with 15 digits */
     if ((sym_kind_of(pool, a) != SYM_INTEGER || sym_kind_of(pool, b) != SYM_INTEGER) &&
-        same_text(pool, a, b))
+        has_same_text(pool, a, b))
         return LIKE_SAME;
     sym_id x = env_hint(env, a), y = env_hint(env, b);
     if (x == SYM_NONE || y == SYM_NONE)
@@ -40,8 +40,8 @@ static enum likeness worse(enum likeness a, enum likeness b)
     return a > b ? a : b;
 }
 
-/* A device without an index is the current one. */
-static bool same_device(struct device recorded, struct device got)
+/* Compares devices; one without an index is the current device. */
+static bool is_same_device(struct device recorded, struct device got)
 {
     if (recorded.type == DEVICE_NONE || device_equal(recorded, got))
         return true;
@@ -52,7 +52,7 @@ static enum likeness compare_tensor(struct ops *ops, const struct expected *e,
                                     const struct tensor_meta *got)
 {
     enum likeness ret = LIKE_SAME;
-    if (e->dtype != got->dtype || e->ndim != got->ndim || !same_device(e->device, got->device))
+    if (e->dtype != got->dtype || e->ndim != got->ndim || !is_same_device(e->device, got->device))
         return LIKE_OTHER;
     for (uint32_t i = 0; i < e->ndim && ret != LIKE_OTHER; i++) {
         ret = worse(ret, compare_syms(ops, e->size[i], got->size[i]));
@@ -88,7 +88,7 @@ bool unbound_gather(struct unbound *unbound, struct shape_env *env)
     return true;
 }
 
-static size_t find_unbound(const struct unbound *unbound, sym_id symbol)
+static size_t unbound_index(const struct unbound *unbound, sym_id symbol)
 {
     for (size_t i = 0; i < unbound->symbols.n; i++)
         if (unbound->symbols.v[i] == symbol)
@@ -96,9 +96,9 @@ static size_t find_unbound(const struct unbound *unbound, sym_id symbol)
     return unbound->symbols.n;
 }
 
-/* PyTorch numbers more symbols than graphs show (a call may be traced twice, and the first result
- * thrown away): numbers are used up until the recorded one exists. */
-static bool make_known(struct unbound *unbound, struct shape_env *env, sym_id symbol)
+/* PyTorch creates more symbols than graphs show (a call may be traced twice, and the first result
+ * dropped). So this creates symbols until the recorded one exists. */
+static bool create_until(struct unbound *unbound, struct shape_env *env, sym_id symbol)
 {
     struct sym_range range;
     struct str name = sym_name(env_pool(env), symbol);
@@ -127,11 +127,11 @@ static void bind_symbol(struct unbound *unbound, struct ops *ops, sym_id recorde
     if (recorded != fresh) {
         bool number = sym_is_number(ops_pool(ops), recorded);
         if (!number && (sym_kind_of(ops_pool(ops), recorded) != SYM_SYMBOL ||
-                        !make_known(unbound, env, recorded)))
+                        !create_until(unbound, env, recorded)))
             return;
         if (!number && env_is_unbacked(env, recorded))
             env_rename_unbacked(env, fresh, recorded);
-        else /* the item of a tensor that holds a float of the program */
+        else /* the item of a tensor that stores a float of the program */
             env_set_replacement(env, fresh, recorded, "rename_unbacked_to");
     }
     unbound->symbols.v[at] = unbound->symbols.v[--unbound->symbols.n];
@@ -144,7 +144,7 @@ static void bind_syms(struct unbound *unbound, struct ops *ops, sym_id recorded,
     if (depth > BIND_DEPTH || recorded == SYM_NONE || got == SYM_NONE || sym_is_number(pool, got))
         return;
     if (sym_kind_of(pool, got) == SYM_SYMBOL) {
-        size_t at = find_unbound(unbound, got);
+        size_t at = unbound_index(unbound, got);
         if (at < unbound->symbols.n)
             bind_symbol(unbound, ops, recorded, at);
         return;
@@ -156,8 +156,8 @@ static void bind_syms(struct unbound *unbound, struct ops *ops, sym_id recorded,
         bind_syms(unbound, ops, sym_arg(pool, recorded, i), sym_arg(pool, got, i), depth + 1);
 }
 
-void bind_unbacked(struct unbound *unbound, struct ops *ops, const struct expected *expected,
-                   struct value got)
+void bind_unbacked_symbols(struct unbound *unbound, struct ops *ops,
+                           const struct expected *expected, struct value got)
 {
     if (unbound->symbols.n == 0)
         return;
@@ -173,22 +173,22 @@ void bind_unbacked(struct unbound *unbound, struct ops *ops, const struct expect
         bind_syms(unbound, ops, expected->stride[i], meta->stride[i], 0);
 }
 
-struct knowing {
+struct unbound_adopter {
     struct unbound *unbound;
     struct shape_env *env;
 };
 
 static void know_symbol(void *user, sym_id symbol)
 {
-    struct knowing *k = user;
+    struct unbound_adopter *k = user;
     struct str name = sym_name(env_pool(k->env), symbol);
     if (str_starts(name, STR("u")) || str_starts(name, STR("zuf")))
-        make_known(k->unbound, k->env, symbol);
+        create_until(k->unbound, k->env, symbol);
 }
 
 void know_unbacked(struct unbound *unbound, struct ops *ops, const struct expected *e)
 {
-    struct knowing k = { unbound, ops_env(ops) };
+    struct unbound_adopter k = { unbound, ops_env(ops) };
     if (e->kind == EXPECT_NUMBER)
         sym_free_symbols(ops_pool(ops), e->number, know_symbol, &k);
     for (uint32_t i = 0; e->kind == EXPECT_TENSOR && i < e->ndim; i++) {
@@ -198,30 +198,30 @@ void know_unbacked(struct unbound *unbound, struct ops *ops, const struct expect
     }
 }
 
-struct naming {
+struct unbacked_search {
     struct shape_env *env;
     bool unbacked;
 };
 
-static void look_at_symbol(void *user, sym_id symbol)
+static void check_unbacked(void *user, sym_id symbol)
 {
-    struct naming *naming = user;
+    struct unbacked_search *naming = user;
     naming->unbacked |= env_is_unbacked(naming->env, symbol);
 }
 
-/* As it was made, whatever became of its symbols. */
-static bool names_unbacked(struct shape_env *env, sym_id e)
+/* Returns whether e, before replacements, contains an unbacked symbol. */
+static bool has_unbacked_symbol(struct shape_env *env, sym_id e)
 {
-    struct naming naming = { env, false };
+    struct unbacked_search naming = { env, false };
     if (!sym_is_number(env_pool(env), e))
-        sym_free_symbols(env_pool(env), e, look_at_symbol, &naming);
+        sym_free_symbols(env_pool(env), e, check_unbacked, &naming);
     return naming.unbacked;
 }
 
 static void replace_all(struct shape_env *env, const sym_id *from, uint32_t n, bool all, sym_id *to)
 {
     for (uint32_t i = 0; i < n; i++)
-        to[i] = all || names_unbacked(env, from[i]) ? env_replace(env, from[i]) : from[i];
+        to[i] = all || has_unbacked_symbol(env, from[i]) ? env_replace(env, from[i]) : from[i];
 }
 
 static void print_replaced(struct ops *ops, struct value value, bool all, struct buf *out)

@@ -1,4 +1,4 @@
-/* The replayed result beside the recorded one. */
+/* Comparison of a replayed result with the recorded one. */
 #ifndef SYMTAPE_REPLAY_PROGRAM_COMPARE_H
 #define SYMTAPE_REPLAY_PROGRAM_COMPARE_H
 
@@ -6,34 +6,34 @@
 
 enum likeness {
     LIKE_SAME,
-    LIKE_LATER, /* not the same yet: sizes of equal hints may become equal by a later guard */
+    LIKE_LATER, /* not yet equal: sizes with equal hints may become equal by a later guard */
     LIKE_OTHER
 };
 
-/* As things stand now; sizes are read through the environment's replacements on both sides. */
+/* Compares in the environment's present state, after replacements on both sides. */
 enum likeness compare_value(struct ops *ops, const struct expected *expected, struct value got);
 
-/* Unbacked symbols that a rule made and that no record named yet. */
+/* Unbacked symbols that a rule created and that no recorded meta has named yet. */
 struct unbound {
     vec_of(sym_id)
     symbols;
-    uint32_t seen; /* of env_n_symbols() */
+    uint32_t seen; /* how many of env_n_symbols() were examined */
 };
 void unbound_release(struct unbound *unbound);
-/* Takes in what was made since; false: out of memory. */
+/* Adds the unbacked symbols that were created since the last call. False: out of memory. */
 bool unbound_gather(struct unbound *unbound, struct shape_env *env);
-/* Gives those symbols of `got` the names that the record shows in their places: a retrace makes new
+/* Renames those symbols in `got` to the recorded ones at the same positions: a retrace creates new
  * symbols, which PyTorch renames to the first ones (rebind_unbacked). */
-void bind_unbacked(struct unbound *unbound, struct ops *ops, const struct expected *expected,
-                   struct value got);
+void bind_unbacked_symbols(struct unbound *unbound, struct ops *ops,
+                           const struct expected *expected, struct value got);
 
-/* Makes the unbacked symbols that a record names known to the environment: of an input, which no
- * call makes, or of a call that could not be replayed. */
+/* Adds the unbacked symbols of a recorded meta to the environment: those of an input, which no call
+ * creates, and those of a call that could not be replayed. */
 void know_unbacked(struct unbound *unbound, struct ops *ops, const struct expected *expected);
 
-/* The value as it would be printed now. */
+/* Prints the value in the environment's present state. */
 void print_value_now(struct ops *ops, struct value value, struct buf *out);
-/* The value as it was made: only what became of unbacked symbols is read. */
+/* Prints the value as it was created; only replacements of unbacked symbols are applied. */
 void print_value_then(struct ops *ops, struct value value, struct buf *out);
 
 #endif

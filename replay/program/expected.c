@@ -1,4 +1,4 @@
-/* Recorded metas, read into the environment's expressions. */
+/* Converts recorded metas into the environment's expressions. */
 #include "replay/program/program.h"
 
 static bool is_unbacked_name(struct str name)
@@ -9,26 +9,26 @@ static bool is_unbacked_name(struct str name)
            str_to_u64(rest, &number);
 }
 
-struct search {
+struct unbacked_name_search {
     struct sym_pool *pool;
     bool found;
 };
 
-static void look_at(void *user, sym_id symbol)
+static void find_unbacked_name(void *user, sym_id symbol)
 {
-    struct search *search = user;
+    struct unbacked_name_search *search = user;
     search->found |= is_unbacked_name(sym_name(search->pool, symbol));
 }
 
-static bool names_unbacked(struct sym_pool *pool, sym_id e)
+static bool has_unbacked_name(struct sym_pool *pool, sym_id e)
 {
-    struct search search = { pool, false };
+    struct unbacked_name_search search = { pool, false };
     if (!sym_is_number(pool, e))
-        sym_free_symbols(pool, e, look_at, &search);
+        sym_free_symbols(pool, e, find_unbacked_name, &search);
     return search.found;
 }
 
-struct reading {
+struct meta_reader {
     struct sym_pool *pool;
     const struct graph *graph;
     sym_resolver *symbol;
@@ -37,7 +37,7 @@ struct reading {
     bool failed, no_memory;
 };
 
-static sym_id read_expr(struct reading *r, expr_id expr)
+static sym_id read_meta_expr(struct meta_reader *r, expr_id expr)
 {
     struct err why = { 0 };
     sym_id ret = sym_read(r->pool, &r->graph->pool->exprs, expr, r->symbol, r->user);
@@ -46,22 +46,22 @@ static sym_id read_expr(struct reading *r, expr_id expr)
         r->failed = true;
         r->no_memory |= why.kind == ERR_ENV;
     } else if (!r->expected->unbacked) {
-        r->expected->unbacked = names_unbacked(r->pool, ret);
+        r->expected->unbacked = has_unbacked_name(r->pool, ret);
     }
     return ret;
 }
 
-static const sym_id *read_exprs(struct reading *r, const expr_id *exprs, uint32_t n,
+static const sym_id *read_exprs(struct meta_reader *r, const expr_id *exprs, uint32_t n,
                                 struct arena *arena)
 {
     sym_id *ret = arena_array(arena, sym_id, (size_t)n + 1);
     for (uint32_t i = 0; ret && i < n; i++)
-        ret[i] = read_expr(r, exprs[i]);
+        ret[i] = read_meta_expr(r, exprs[i]);
     r->no_memory |= !ret;
     return ret;
 }
 
-static void read_tensor(struct reading *r, const struct meta *meta, struct arena *arena)
+static void read_tensor_meta(struct meta_reader *r, const struct meta *meta, struct arena *arena)
 {
     struct expected *e = r->expected;
     e->kind = EXPECT_TENSOR;
@@ -79,16 +79,16 @@ const struct expected *expected_read(struct ops *ops, const struct graph *graph,
                                      sym_resolver *symbol, void *user, struct arena *arena)
 {
     struct expected *ret = arena_new(arena, struct expected);
-    struct reading r = { ops_pool(ops), graph, symbol, user, ret, false, false };
+    struct meta_reader r = { ops_pool(ops), graph, symbol, user, ret, false, false };
     if (!ret || meta_id == META_NONE)
         return ret;
     const struct meta *meta = &graph->pool->metas[meta_id];
     ret->text = meta->text;
     if (meta->kind == META_TENSOR && meta->n_sizes <= TENSOR_MAX_DIM) {
-        read_tensor(&r, meta, arena);
+        read_tensor_meta(&r, meta, arena);
     } else if (meta->kind == META_SYM) {
         ret->kind = EXPECT_NUMBER;
-        ret->number = read_expr(&r, meta->sizes[0]);
+        ret->number = read_meta_expr(&r, meta->sizes[0]);
     }
     if (r.no_memory)
         return NULL;

@@ -46,7 +46,7 @@ bool injection_hits(const struct injection *injection, struct str target)
     return str_starts(target, op) && (target.n == op.n || target.p[op.n] == '.');
 }
 
-/* The strides of the reversed order of dimensions, dense. */
+/* Computes the strides of a dense tensor whose dimensions are in reversed order. */
 static void reverse_strides(struct sym_pool *pool, const struct tensor_meta *meta, sym_id *stride)
 {
     sym_id next = SYM_ID_ONE;
@@ -73,7 +73,7 @@ static struct value with_fault(const struct injection *injection, struct ops *op
     return value_tensor(ops_new_tensor(ops, &meta));
 }
 
-static bool is_symbolic(struct ops *ops, const struct tensor_meta *meta)
+static bool has_symbolic_size(struct ops *ops, const struct tensor_meta *meta)
 {
     for (uint32_t d = 0; d < meta->ndim; d++)
         if (!sym_is_number(ops_pool(ops), meta->size[d]))
@@ -84,10 +84,10 @@ static bool is_symbolic(struct ops *ops, const struct tensor_meta *meta)
 static bool can_inject(struct ops *ops, struct value value)
 {
     return value.kind == VALUE_TENSOR && value.u.tensor.meta->ndim <= TENSOR_MAX_DIM &&
-           is_symbolic(ops, value.u.tensor.meta);
+           has_symbolic_size(ops, value.u.tensor.meta);
 }
 
-/* Puts the fault into the first result that has a symbolic size. */
+/* Injects the fault into the first result that has a symbolic size. */
 static enum op_outcome inject_first(const struct injection *injection, struct ops *ops,
                                     struct value *result)
 {

@@ -1,17 +1,17 @@
-/* Faults for tests and demonstrations: an engine that is wrong on purpose.
+/* Faults for tests and demonstrations: the engine makes a chosen mistake.
  *
- *     flip-equality:N   from the N-th equality on that is evaluated (1: all of them) the answer is
- *                       the other one, as inject_EVALUATE_EXPR_flip_equality_TESTING_ONLY of
+ *     flip-equality:N   from the N-th evaluated equality on (1: all of them) the result is
+ *                       negated, as inject_EVALUATE_EXPR_flip_equality_TESTING_ONLY of
  *                       torch.fx.experimental._config does
- *     OP=size           the operator's results have a last size that is one too many
- *     OP=dtype          they are float64, float32 where they were
- *     OP=strides        they have the strides of the reversed order
- *     OP=refuse         it raises
+ *     OP=size           the last size of the operator's results is one too large
+ *     OP=dtype          the results are float64, or float32 if they were float64
+ *     OP=strides        the results have the strides of the reversed order
+ *     OP=refuse         the operator raises
  *
- * A rule goes wrong where a size of the result is symbolic, so that the bug is one of dynamic
- * shapes; of several results the first is wrong.
+ * A fault affects only results with a symbolic size, so that the bug is one of dynamic shapes, and
+ * only the first of several results.
  *
- * Never on unless asked for. */
+ * No fault is injected unless it is requested. */
 #ifndef SYMTAPE_REPLAY_PROGRAM_INJECT_H
 #define SYMTAPE_REPLAY_PROGRAM_INJECT_H
 
@@ -28,16 +28,16 @@ enum injection_kind {
 
 struct injection {
     enum injection_kind kind;
-    struct str op; /* "aten.relu.default", "aten.relu", "torch.relu"; borrowed from the text */
-    uint64_t from; /* of INJECT_FLIP_EQUALITY */
+    struct str op; /* "aten.relu.default", "aten.relu" or "torch.relu"; borrowed from the text */
+    uint64_t from; /* the N of INJECT_FLIP_EQUALITY */
 };
 
-/* ERR_USAGE. */
+/* Parses a fault. Failures are of kind ERR_USAGE. */
 bool injection_parse(struct injection *injection, struct str text, struct err *err);
 
-/* Does it mean the call of that target ("torch.ops.aten.relu.default", "torch.relu")? */
+/* Returns whether the fault affects calls of the target ("torch.ops.aten.relu.default"). */
 bool injection_hits(const struct injection *injection, struct str target);
-/* What becomes of the call's result; OP_REFUSED for INJECT_REFUSE. */
+/* Changes the call's result and returns its outcome: OP_REFUSED for INJECT_REFUSE. */
 enum op_outcome injection_apply(const struct injection *injection, struct ops *ops,
                                 struct value *result);
 

@@ -1,4 +1,4 @@
-/* Arguments of a graph as values. */
+/* Converts arguments of a graph into values. */
 #include <stdlib.h>
 
 #include "replay/program/program.h"
@@ -9,8 +9,8 @@ static struct value text_value(enum value_kind kind, struct str text)
 }
 
 static struct value items_value(struct ops *ops, const struct graph *graph, const struct arg *arg,
-                                enum value_kind kind, struct arena *arena, struct patches *patches,
-                                unsigned depth)
+                                enum value_kind kind, struct arena *arena,
+                                struct program_patches *patches, unsigned depth)
 {
     uint32_t n = arg->u.items.n;
     struct value *items = arena_array(arena, struct value, (size_t)n + 1);
@@ -24,8 +24,9 @@ static struct value items_value(struct ops *ops, const struct graph *graph, cons
     return value_items(kind, items, n);
 }
 
-/* An integer that is too large to be read is its text, which no operator takes. */
-static struct value int_value(struct sym_pool *pool, const struct arg *arg, struct patches *patches)
+/* Converts an integer. One that is too large becomes its text, which no operator accepts. */
+static struct value integer_literal(struct sym_pool *pool, const struct arg *arg,
+                                    struct program_patches *patches)
 {
     int64_t small;
     struct err why = { .kind = ERR_NONE };
@@ -39,7 +40,8 @@ static struct value int_value(struct sym_pool *pool, const struct arg *arg, stru
     return text_value(VALUE_OPAQUE, arg->text);
 }
 
-/* "(1+2j)", "2j", "(-0-1.5j)": the sign that divides the parts belongs to no exponent. */
+/* Converts "(1+2j)", "2j", "(-0-1.5j)"; the sign between the two parts is not that of an
+ * exponent. */
 static struct value complex_value(struct str text)
 {
     struct value ret = { .kind = VALUE_COMPLEX };
@@ -99,9 +101,9 @@ static struct value named_value(const struct arg *arg)
     return ret;
 }
 
-/* torch.Size([2, 3]) and named tuples are the tuples that they hold. */
+/* Converts torch.Size([2, 3]) and named tuples into tuples. */
 static struct value call_value(struct ops *ops, const struct graph *graph, const struct arg *arg,
-                               struct arena *arena, struct patches *patches, unsigned depth)
+                               struct arena *arena, struct program_patches *patches, unsigned depth)
 {
     const struct arg *items = &graph->args[arg->u.items.first];
     if (str_is(arg->text, "torch.Size") && arg->u.items.n == 1 &&
@@ -113,7 +115,7 @@ static struct value call_value(struct ops *ops, const struct graph *graph, const
 }
 
 struct value literal_value(struct ops *ops, const struct graph *graph, const struct arg *arg,
-                           struct value *at, struct arena *arena, struct patches *patches,
+                           struct value *at, struct arena *arena, struct program_patches *patches,
                            unsigned depth)
 {
     struct sym_pool *pool = ops_pool(ops);
@@ -123,7 +125,7 @@ struct value literal_value(struct ops *ops, const struct graph *graph, const str
         if (!vec_push(&patches->list, (struct patch){ at, arg->u.node }))
             patches->failed = true;
         return value_none();
-    case ARG_INT: return int_value(pool, arg, patches);
+    case ARG_INT: return integer_literal(pool, arg, patches);
     case ARG_FLOAT: return value_sym(VALUE_FLOAT, sym_float(pool, arg->u.number));
     case ARG_BOOL: return value_sym(VALUE_BOOL, sym_boolean(arg->u.integer != 0));
     case ARG_STRING: return text_value(VALUE_STRING, arg->text);

@@ -7,18 +7,18 @@ struct builder {
     struct ops *ops;
     sym_resolver *symbol;
     void *user;
-    const struct expected **metas; /* n_metas + 1 by number of the meta, the last for nodes without
-                                    * one; the whole tree shares them */
+    const struct expected **metas; /* n_metas + 1, by number of the meta, the last for nodes without
+                                    * one; all programs of the tree share them */
     uint32_t n_metas;
-    uint32_t n_nodes, n_locations; /* of the tree so far */
-    struct patches patches;
+    uint32_t n_nodes, n_locations; /* those of the tree so far */
+    struct program_patches patches;
 };
 
-static bool build(struct builder *b, struct program *p, const struct graph *graph, unsigned depth,
-                  struct err *err);
+static bool build_program(struct builder *b, struct program *p, const struct graph *graph,
+                          unsigned depth, struct err *err);
 
-/* "add_" of "torch.ops.aten.add_.Tensor", "relu_" of "torch.relu_". */
-static struct str base_name(struct str target)
+/* Returns "add_" for "torch.ops.aten.add_.Tensor", and "relu_" for "torch.relu_". */
+static struct str target_base_name(struct str target)
 {
     size_t last = target.n, before = target.n;
     for (size_t i = 0; i < target.n; i++)
@@ -31,13 +31,13 @@ static struct str base_name(struct str target)
     return str_from(target, last < target.n ? last + 1 : 0);
 }
 
-/* Functions whose name ends in exactly one underscore work in place and return their first
- * argument, by Python's convention. */
+/* Returns whether a call returns its first argument: by Python's convention functions whose name
+ * ends in exactly one underscore work in place. */
 static bool returns_self(const struct graph *graph, const struct node *node)
 {
     if (node->op != NODE_CALL_FUNCTION && node->op != NODE_CALL_METHOD)
         return false;
-    struct str name = base_name(node->target);
+    struct str name = target_base_name(node->target);
     return node->n_args && graph->args[node->first_arg].kind == ARG_NODE && name.n > 1 &&
            name.p[name.n - 1] == '_' && name.p[name.n - 2] != '_';
 }
@@ -58,7 +58,8 @@ static bool is_tuple_getitem(const struct graph *graph, const struct node *node)
            args[0].kind == ARG_NODE && args[1].kind == ARG_INT;
 }
 
-static enum step_kind kind_of(const struct program *p, struct step *step, const struct node *node)
+static enum step_kind step_kind_of(const struct program *p, struct step *step,
+                                   const struct node *node)
 {
     switch (node->op) {
     case NODE_PLACEHOLDER: return STEP_INPUT;
@@ -77,8 +78,8 @@ static enum step_kind kind_of(const struct program *p, struct step *step, const 
     return step->op ? STEP_OPERATOR : STEP_FUNCTION;
 }
 
-static bool read_arguments(struct builder *b, struct program *p, struct step *step,
-                           const struct node *node)
+static bool convert_arguments(struct builder *b, struct program *p, struct step *step,
+                              const struct node *node)
 {
     struct arena *arena = &b->root->arena;
     const struct arg *args = node_args(p->graph, node);
@@ -104,7 +105,7 @@ static bool read_arguments(struct builder *b, struct program *p, struct step *st
     return !b->patches.failed;
 }
 
-static const char *shown_name(struct builder *b, const struct node *node)
+static const char *operator_name(struct builder *b, const struct node *node)
 {
     struct buf name = BUF_INIT;
     if (!node_is_call(node))
@@ -115,7 +116,8 @@ static const char *shown_name(struct builder *b, const struct node *node)
     return kept;
 }
 
-static const struct expected *meta_of(struct builder *b, const struct graph *graph, uint32_t meta)
+static const struct expected *meta_expected(struct builder *b, const struct graph *graph,
+                                            uint32_t meta)
 {
     const struct expected **known = &b->metas[meta < b->n_metas ? meta : b->n_metas];
     if (!*known)
@@ -130,15 +132,15 @@ static bool read_step(struct builder *b, struct program *p, node_id id)
     struct step *step = &p->steps[id];
     step->node = id;
     step->target = node->target;
-    step->kind = kind_of(p, step, node);
+    step->kind = step_kind_of(p, step, node);
     step->object = object_of(p, node, id);
-    step->expected = meta_of(b, p->graph, node->meta);
-    step->name = shown_name(b, node);
-    return step->expected && step->name && read_arguments(b, p, step, node);
+    step->expected = meta_expected(b, p->graph, node->meta);
+    step->name = operator_name(b, node);
+    return step->expected && step->name && convert_arguments(b, p, step, node);
 }
 
-/* Patches refer to the node that owns the object, not to an alias, so that changes in place are
- * seen under every name. */
+/* Changes patches to refer to the node that owns the object instead of an alias, so that in-place
+ * changes are seen under every name. */
 static bool finish_patches(struct builder *b, struct program *p)
 {
     size_t n = b->patches.list.n;
@@ -166,15 +168,15 @@ static bool build_children(struct builder *b, struct program *p, unsigned depth,
         if (!child)
             return err_nomem(err);
         child->number = p->number;
-        if (!build(b, child, graph->children[i], depth + 1, err))
+        if (!build_program(b, child, graph->children[i], depth + 1, err))
             return false;
         p->children[p->n_children++] = child;
     }
     return true;
 }
 
-static bool build(struct builder *b, struct program *p, const struct graph *graph, unsigned depth,
-                  struct err *err)
+static bool build_program(struct builder *b, struct program *p, const struct graph *graph,
+                          unsigned depth, struct err *err)
 {
     struct arena *arena = &b->root->arena;
     if (depth > PROGRAM_MAX_NESTING)
@@ -213,7 +215,7 @@ struct program *program_new(struct ops *ops, const struct graph *graph, uint32_t
         return err_nomem(err), NULL;
     root->number = number;
     b.metas = calloc((size_t)b.n_metas + 1, sizeof *b.metas);
-    bool ok = b.metas ? build(&b, root, graph, 0, err) : err_nomem(err);
+    bool ok = b.metas ? build_program(&b, root, graph, 0, err) : err_nomem(err);
     free(b.metas);
     vec_release(&b.patches.list);
     if (!ok) {

@@ -1,9 +1,9 @@
-/* A graph made ready to be walked: literals converted once, operators looked up once, recorded
- * metas read once. Walking it again looks nothing up by name and converts nothing.
+/* A graph prepared for walks: literals are converted, operators looked up and recorded metas read
+ * once. Walking it again looks nothing up by name and converts nothing.
  *
  * A program belongs to one operators' context (and its environment), and borrows the graph. Its
- * nodes keep their ids: current[id] is what a node's name stands for while walking, first[id] what
- * its statement gave when it was walked first, which is what is compared. */
+ * nodes keep their ids: current[id] is the value to which a node's name refers during a walk,
+ * first[id] the result of its statement in the first walk, which is compared. */
 #ifndef SYMTAPE_REPLAY_PROGRAM_PROGRAM_H
 #define SYMTAPE_REPLAY_PROGRAM_PROGRAM_H
 
@@ -13,52 +13,52 @@
 
 enum { PROGRAM_MAX_NESTING = 64 };
 
-/* What was recorded of a result, in the environment's terms. */
+/* The recorded meta of a result, converted to expressions of the environment. */
 enum expected_kind { EXPECT_NOTHING, EXPECT_TENSOR, EXPECT_NUMBER };
 struct expected {
     enum expected_kind kind;
     enum dtype dtype;
     enum layout layout;
-    struct device device; /* DEVICE_NONE: not printed */
+    struct device device; /* DEVICE_NONE when it was not printed */
     uint32_t ndim;
-    const sym_id *size, *stride; /* stride NULL: not printed */
+    const sym_id *size, *stride; /* stride is NULL when it was not printed */
     sym_id number;
-    bool unreadable; /* a tensor or number that is none: no result can be it */
-    bool unbacked;   /* names an unbacked symbol */
+    bool unreadable; /* the text is no valid tensor or number: no result equals it */
+    bool unbacked;   /* it contains an unbacked symbol */
     struct str text; /* as recorded */
 };
 
 enum step_kind {
     STEP_INPUT,
-    STEP_OPERATOR, /* op */
-    STEP_FUNCTION, /* target */
+    STEP_OPERATOR, /* calls `op` */
+    STEP_FUNCTION, /* calls `target` */
     STEP_METHOD,
-    STEP_MODULE,  /* a call that nothing can replay */
-    STEP_GETITEM, /* of a tuple or list by a number; anything else goes to STEP_FUNCTION */
+    STEP_MODULE,  /* a call that cannot be replayed */
+    STEP_GETITEM, /* of a tuple or list by a number; other getitems are a STEP_FUNCTION */
     STEP_ATTRIBUTE,
-    STEP_SUBGRAPH, /* a get_attr that names a child */
+    STEP_SUBGRAPH, /* a get_attr that names a subgraph */
     STEP_ALIAS,
     STEP_OPAQUE,
     STEP_OUTPUT
 };
 
-/* Where a node's value goes before the step runs. */
+/* The place in a step's arguments where a node's value is stored before the step runs. */
 struct patch {
     struct value *at;
     node_id from;
 };
 
 struct step {
-    uint8_t kind; /* enum step_kind */
+    uint8_t kind; /* an enum step_kind */
     uint32_t n_args, n_keywords;
     node_id node;
     node_id
-        object; /* the node whose object this result is: in-place calls and aliases give theirs */
+        object; /* the node that owns the result's object: in-place calls and aliases share one */
     uint32_t first_patch, n_patches;
     const struct op *op;
     struct str target;
-    const char
-        *name; /* the operator's, "placeholder" of inputs; as long as the operators' context */
+    const char *name; /* the operator's, "placeholder" for inputs; lives as long as the operators'
+                       * context */
     struct value *args;
     struct keyword *keywords;
     const struct expected *expected;
@@ -82,92 +82,93 @@ enum outcome {
     OUTCOME_UNSUPPORTED
 };
 
-/* What there is to say of a node that did not come out as recorded. */
+/* Details about a node whose result differs from the recorded one. */
 struct note_detail {
-    struct str text;  /* of a refusal or an unsupported call */
-    struct value got; /* of a mismatch: what the rule gave */
+    struct str text;  /* why the call was refused or is not supported */
+    struct value got; /* the result of the rule, for a mismatch */
 };
 
-/* What came of a node. */
+/* The outcome of a node. */
 struct outcome_note {
-    uint8_t outcome; /* enum outcome */
-    bool adopted;    /* its result is the recorded one from here on */
-    bool pending;    /* to be compared once more when the graph is done */
-    bool fresh;      /* the call made unbacked symbols, or found them remembered: a warm walk takes
-                        the result as it was */
-    const struct note_detail *detail; /* NULL: nothing */
+    uint8_t outcome; /* an enum outcome */
+    bool adopted;    /* the recorded meta replaces its result from here on */
+    bool pending;    /* it is compared again at the end of the graph */
+    bool fresh; /* the call created unbacked symbols, or got them from a cache: a warm walk uses
+                   its result as it was */
+    const struct note_detail *detail; /* NULL for none */
 };
 
 struct program {
     const struct graph *graph;
     struct program *root;
     struct ops *ops;
-    uint32_t number; /* for origins: root graphs count up, children share their root's */
-    uint32_t first_node, first_location; /* added to ids, so that they are unique in a tree */
+    uint32_t number; /* for origins: root graphs are numbered, children have their root's number */
+    uint32_t first_node, first_location; /* are added to ids, so that these are unique in a tree */
     struct step *steps;
     uint32_t n_steps;
     struct patch *patches;
     struct value *current, *first;
-    struct outcome_note *notes; /* by node */
-    bool *valid;                /* current[] is set */
+    struct outcome_note *notes; /* indexed by node */
+    bool *valid;                /* whether current[] is set */
     struct program **children;
     uint32_t n_children;
     bool walked;
-    uint32_t n_tree_nodes, n_tree_locations; /* of the root: over all of its tree */
-    struct arena arena;                      /* of the root; children use it */
+    uint32_t n_tree_nodes, n_tree_locations; /* only in the root: the sums over its tree */
+    struct arena arena;                      /* that of the root; children use it */
 };
 
-/* symbol: what a recorded name stands for (sym_read). NULL: out of memory or hostile beyond use;
- * err is set. The graph must outlive it. */
+/* symbol: returns the symbol of a recorded name (sym_read). Returns NULL with err set when out of
+ * memory or when the graph is unusable. The graph must outlive the program. */
 struct program *program_new(struct ops *ops, const struct graph *graph, uint32_t number,
                             sym_resolver *symbol, void *user, struct err *err);
-void program_free(struct program *program); /* only for the root; NULL is fine */
+void program_free(struct program *program); /* only for the root; accepts NULL */
 
-/* Why a call was refused or is not supported. */
+/* Returns why a call was refused or is not supported. */
 static inline struct str program_why(const struct program *program, node_id id)
 {
     const struct note_detail *detail = program->notes[id].detail;
     return detail ? detail->text : STR("");
 }
 
-/* What the rule gave in the first walk, or who passed the input. */
+/* Returns the result of the rule in the first walk, or the passed input. */
 static inline struct value program_got(const struct program *program, node_id id)
 {
     const struct note_detail *detail = program->notes[id].detail;
     return detail ? detail->got : program->first[id];
 }
 
-/* The child that a get_attr names; NULL. */
+/* Returns the subgraph that a get_attr names, or NULL. */
 struct program *program_child(const struct program *program, struct str name);
 
-/* The node that an origin names, in the root's tree; NULL. *in is the program that holds it. */
+/* Returns the node of an origin in the root's tree, or NULL. *in is set to the program that has
+ * it. */
 const struct node *program_node(const struct program *root, uint32_t node,
                                 const struct program **in);
 
-/* The recorded meta as a value, on a storage of its own; VALUE_NONE where there is none. */
+/* Returns the recorded meta as a value with its own storage, or VALUE_NONE when there is none. */
 struct value expected_value(struct ops *ops, const struct expected *expected);
 
-/* One recorded meta, read; never NULL except out of memory. */
+/* Converts one recorded meta. Returns NULL only when out of memory. */
 const struct expected *expected_read(struct ops *ops, const struct graph *graph, uint32_t meta,
                                      sym_resolver *symbol, void *user, struct arena *arena);
 
-/* While walking. A step's arguments from the values that its nodes stand for; false: one of them
- * does not exist. */
+/* Fills in a step's arguments from the current values during a walk. False: one of them does not
+ * exist. */
 bool program_fill(struct program *program, const struct step *step);
-/* What its node stands for from here on. */
+/* Sets the value to which the names of the step's node refer from here on. */
 void program_set(struct program *program, const struct step *step, struct value value);
-/* What the last call wrote in place beyond values stands for its argument (ops_written()). */
+/* Stores what the last call wrote in place into the value of its argument (ops_written()). */
 void program_take_written(struct program *program, const struct step *step);
 
-/* Inside: the converted form of an argument (literals.c). A reference to a node becomes a
- * patch. False: out of memory. */
-struct patches {
+/* Only for this room: the converted form of an argument (literals.c). A reference to a node becomes
+ * a patch. False: out of memory. */
+struct program_patches {
     vec_of(struct patch)
     list;
     bool failed;
 };
 struct value literal_value(struct ops *ops, const struct graph *graph, const struct arg *arg,
-                           struct value *at, struct arena *arena, struct patches *patches,
+                           struct value *at, struct arena *arena, struct program_patches *patches,
                            unsigned depth);
 
 #endif

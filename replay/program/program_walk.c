@@ -1,4 +1,4 @@
-/* What walks of a program share: values go from node to node. */
+/* The values of nodes during a walk, for all users of the interpreter. */
 #include "replay/program/program.h"
 
 bool program_fill(struct program *p, const struct step *step)

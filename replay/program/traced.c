@@ -10,7 +10,7 @@ bool traces_results(enum graph_kind kind)
     return kind == GRAPH_JOINT || kind == GRAPH_INFERENCE;
 }
 
-static bool is_symbolic(struct ops *ops, const struct tensor_meta *meta)
+static bool has_symbolic_layout(struct ops *ops, const struct tensor_meta *meta)
 {
     bool ret = false;
     for (uint32_t d = 0; d < meta->ndim && !ret; d++)
@@ -19,19 +19,20 @@ static bool is_symbolic(struct ops *ops, const struct tensor_meta *meta)
     return ret;
 }
 
-static bool was_asked(struct traced *traced, uint32_t meta, bool *failed)
+/* Returns whether the layout of this meta was evaluated before, and notes that it was. */
+static bool mark_evaluated(struct traced *traced, uint32_t meta, bool *failed)
 {
-    while (traced->asked.n <= meta)
-        if (!vec_push(&traced->asked, false))
+    while (traced->evaluated.n <= meta)
+        if (!vec_push(&traced->evaluated, false))
             return *failed = true;
-    bool ret = traced->asked.v[meta];
-    traced->asked.v[meta] = true;
+    bool ret = traced->evaluated.v[meta];
+    traced->evaluated.v[meta] = true;
     return ret;
 }
 
-/* A functional wrapper (torch/_subclasses/functional_tensor.py) has a storage of so many bytes,
- * none where a size is 0 (computeStorageNbytes in aten/src/ATen/EmptyTensor.cpp). */
-static void ask_storage(struct call *c, const struct tensor_meta *meta)
+/* A functional wrapper (torch/_subclasses/functional_tensor.py) computes the bytes of its storage,
+ * 0 when a size is 0 (computeStorageNbytes in aten/src/ATen/EmptyTensor.cpp). */
+static void evaluate_storage_size(struct call *c, const struct tensor_meta *meta)
 {
     for (uint32_t d = 0; d < meta->ndim; d++)
         if (guard_or_false(c, eq(c, meta->size[d], num(c, 0))))
@@ -42,7 +43,7 @@ static void ask_formats(struct ops *ops, struct tensor x)
 {
     struct err ignored = { 0 };
     struct call c = { .ops = ops, .env = ops_env(ops), .pool = ops_pool(ops), .symbolic = true };
-    ask_storage(&c, x.meta);
+    evaluate_storage_size(&c, x.meta);
     bool found = contiguous_or_false(&c, x) ||
                  channels_last_or_false(&c, x, FORMAT_CHANNELS_LAST) ||
                  channels_last_or_false(&c, x, FORMAT_CHANNELS_LAST_3D);
@@ -51,9 +52,9 @@ static void ask_formats(struct ops *ops, struct tensor x)
     sym_ok(c.pool, &ignored);
 }
 
-/* One run of dimensions that lie densely in memory: view dimensions from *view_d down have to make
- * up its `numel`. */
-static bool ask_run(struct call *c, const sym_id *shape, uint32_t *view_d, sym_id numel)
+/* Evaluates the conditions for one run of dimensions that are contiguous in memory: the view's
+ * dimensions from *view_d down must have `numel` elements together. */
+static bool evaluate_dense_run(struct call *c, const sym_id *shape, uint32_t *view_d, sym_id numel)
 {
     sym_id made = num(c, 1);
     while (*view_d > 0 && !c->failed &&
@@ -63,9 +64,10 @@ static bool ask_run(struct call *c, const sym_id *shape, uint32_t *view_d, sym_i
     return !guard_or_true(c, ne(c, made, numel));
 }
 
-/* computeStride_impl of aten/src/ATen/TensorUtils.cpp: as long as it finds strides. */
-static void ask_strides(struct call *c, const struct tensor_meta *from, const sym_id *shape,
-                        uint32_t n)
+/* The conditions of computeStride_impl of aten/src/ATen/TensorUtils.cpp, until it finds no
+ * strides. */
+static void evaluate_strides(struct call *c, const struct tensor_meta *from, const sym_id *shape,
+                             uint32_t n)
 {
     sym_id numel = num(c, 1), base = from->stride[from->ndim - 1];
     for (uint32_t d = from->ndim; d-- > 0 && !c->failed;) {
@@ -73,15 +75,15 @@ static void ask_strides(struct call *c, const struct tensor_meta *from, const sy
         if (d > 0 && !(guard_or_true(c, ne(c, from->size[d - 1], num(c, 1))) &&
                        guard_or_true(c, ne(c, from->stride[d - 1], mul(c, numel, base)))))
             continue;
-        if (!ask_run(c, shape, &n, numel) || d == 0)
+        if (!evaluate_dense_run(c, shape, &n, numel) || d == 0)
             return;
         base = from->stride[d - 1];
         numel = num(c, 1);
     }
 }
 
-/* The sizes that a view is asked for, as C++ reads them. */
-static bool asked_shape(struct call *c, struct tensor from, struct value list, sym_id *shape)
+/* Reads the sizes that were passed to a view, as C++ reads them. */
+static bool requested_shape(struct call *c, struct tensor from, struct value list, sym_id *shape)
 {
     sym_id given[TENSOR_MAX_DIM];
     if ((list.kind != VALUE_LIST && list.kind != VALUE_TUPLE) || list.n > TENSOR_MAX_DIM)
@@ -114,8 +116,8 @@ static bool views_copy(const struct traced *traced, const struct step *step)
            step->args[0].u.tensor.storage == traced->clone;
 }
 
-void traced_ask_view(struct traced *traced, struct ops *ops, const struct step *step,
-                     struct value result)
+void traced_evaluate_view(struct traced *traced, struct ops *ops, const struct step *step,
+                          struct value result)
 {
     struct err ignored = { 0 };
     struct call c = { .ops = ops, .env = ops_env(ops), .pool = ops_pool(ops), .symbolic = true };
@@ -125,9 +127,10 @@ void traced_ask_view(struct traced *traced, struct ops *ops, const struct step *
     if (step->n_args >= 2 && step->args[0].kind == VALUE_TENSOR && views_copy(traced, step)) {
         struct tensor from = step->args[0].u.tensor;
         if (from.meta->ndim &&
-            (is_symbolic(ops, from.meta) || is_symbolic(ops, result.u.tensor.meta)) &&
-            asked_shape(&c, from, step->args[1], shape))
-            ask_strides(&c, from.meta, shape, step->args[1].n);
+            (has_symbolic_layout(ops, from.meta) ||
+             has_symbolic_layout(ops, result.u.tensor.meta)) &&
+            requested_shape(&c, from, step->args[1], shape))
+            evaluate_strides(&c, from.meta, shape, step->args[1].n);
         env_raised(c.env);
         sym_ok(c.pool, &ignored);
     }
@@ -152,14 +155,15 @@ static void ask_dense(struct ops *ops, const struct program *program, const stru
         const struct value *value = &program->first[node];
         if (program->valid[node] && value->kind == VALUE_TENSOR && value->u.tensor.meta->ndim &&
             value->u.tensor.meta->layout == LAYOUT_STRIDED &&
-            is_symbolic(ops, value->u.tensor.meta) && is_patch(program, output, node))
+            has_symbolic_layout(ops, value->u.tensor.meta) && is_patch(program, output, node))
             (void)non_overlapping_and_dense_or_false(&c, value->u.tensor);
     }
     env_raised(c.env);
     sym_ok(c.pool, &ignored);
 }
 
-void traced_ask_outputs(const struct traced *traced, struct ops *ops, const struct program *program)
+void traced_evaluate_outputs(const struct traced *traced, struct ops *ops,
+                             const struct program *program)
 {
     struct env_origin none = { .graph = UINT32_MAX, .node = ENV_NODE_NONE, .rule = "" };
     if (!traced->decomposes)
@@ -170,27 +174,28 @@ void traced_ask_outputs(const struct traced *traced, struct ops *ops, const stru
             ask_dense(ops, program, &program->steps[i]);
 }
 
-static bool ask(struct traced *traced, struct ops *ops, const struct value *value, unsigned depth)
+static bool evaluate_layouts(struct traced *traced, struct ops *ops, const struct value *value,
+                             unsigned depth)
 {
     bool failed = false;
     if (value->kind == VALUE_LIST || value->kind == VALUE_TUPLE) {
         for (uint32_t i = 0; i < value->n && depth < NESTING; i++)
-            if (!ask(traced, ops, &value->u.items[i], depth + 1))
+            if (!evaluate_layouts(traced, ops, &value->u.items[i], depth + 1))
                 return false;
     } else if (value->kind == VALUE_TENSOR && value->u.tensor.meta->layout == LAYOUT_STRIDED &&
-               is_symbolic(ops, value->u.tensor.meta) &&
-               !was_asked(traced, value->u.tensor.meta->id, &failed)) {
+               has_symbolic_layout(ops, value->u.tensor.meta) &&
+               !mark_evaluated(traced, value->u.tensor.meta->id, &failed)) {
         ask_formats(ops, value->u.tensor);
     }
     return !failed;
 }
 
-bool traced_ask(struct traced *traced, struct ops *ops, struct value result)
+bool traced_evaluate(struct traced *traced, struct ops *ops, struct value result)
 {
-    return ask(traced, ops, &result, 0);
+    return evaluate_layouts(traced, ops, &result, 0);
 }
 
 void traced_release(struct traced *traced)
 {
-    vec_release(&traced->asked);
+    vec_release(&traced->evaluated);
 }

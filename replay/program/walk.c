@@ -10,16 +10,15 @@ struct call_result {
     bool by_arithmetic; /* refused for what sizes ran into: walker->arithmetic */
 };
 
-/* What a further walk makes anew is given by warm_*(), what the first one finds out by first_*().
- */
+/* The functions warm_*() handle a further walk, first_*() the first one. */
 
 static bool fail_memory(struct walker *w)
 {
     return err_nomem(&w->err);
 }
 
-/* before() or after() said no. */
-static bool end_early(struct walker *w)
+/* Handles false from before() or after(). */
+static bool stop_walk(struct walker *w)
 {
     w->stopped |= !err_is_set(&w->err);
     return false;
@@ -27,13 +26,13 @@ static bool end_early(struct walker *w)
 
 /* ---- Arguments and results ---- */
 
-/* What an unsupported call gave: its getitems have recorded metas of their own. */
+/* The result of an unsupported call, whose getitems have recorded metas of their own. */
 static struct value unknown_value(void)
 {
     return (struct value){ .kind = VALUE_OPAQUE, .u.text = STR("unknown") };
 }
 
-static bool is_unknown(struct value value)
+static bool is_unknown_call(struct value value)
 {
     return value.kind == VALUE_OPAQUE && str_is(value.u.text, "unknown");
 }
@@ -43,14 +42,14 @@ static struct value recorded_value(struct walker *w, const struct step *step)
     const struct expected *e = step->expected;
     if (e->kind == EXPECT_NOTHING)
         return unknown_value();
-    know_unbacked(&w->unbound, w->ops, e); /* what the call would have made */
+    know_unbacked(&w->unbound, w->ops, e); /* the call would have created them */
     return expected_value(w->ops, e);
 }
 
 enum { KEEP_NESTING = 8 };
 
-/* A value of the walk before, on storages of this one. */
-static struct value same_again(struct walker *w, struct value value, unsigned depth)
+/* Returns a value of the previous walk with storages of this one. */
+static struct value value_again(struct walker *w, struct value value, unsigned depth)
 {
     if (value.kind == VALUE_TENSOR)
         return value_tensor(ops_new_tensor(w->ops, value.u.tensor.meta));
@@ -60,11 +59,11 @@ static struct value same_again(struct walker *w, struct value value, unsigned de
     if (!items)
         return fail_memory(w), value_none();
     for (uint32_t i = 0; i < value.n; i++)
-        items[i] = same_again(w, value.u.items[i], depth + 1);
+        items[i] = value_again(w, value.u.items[i], depth + 1);
     return value_items(value.kind, items, value.n);
 }
 
-/* A copy that outlives ops_reset(): metas do anyway. */
+/* Returns a copy that outlives ops_reset(), which keeps metas anyway. */
 static struct value kept_value(struct walker *w, struct program *p, struct value value,
                                unsigned depth)
 {
@@ -92,7 +91,7 @@ static struct call_result call_getitem(struct walker *w, const struct step *step
 static bool has_unknown(const struct step *step)
 {
     for (uint32_t i = 0; i < step->n_args; i++)
-        if (is_unknown(step->args[i]))
+        if (is_unknown_call(step->args[i]))
             return true;
     return false;
 }
@@ -117,10 +116,10 @@ static struct call_result call_step(struct walker *w, const struct step *step)
     return ret;
 }
 
-/* run_decompositions() runs operators again, without what torch.export makes of min() and max(),
- * but where the operator cache knows a call from the export itself it answers as then. The archive
- * does not tell what the export ran, so a call that differs is made the other way, too; of the two,
- * which ask and answer otherwise, the record has one. */
+/* run_decompositions() runs operators again, without torch.export's handling of min() and max(),
+ * but when the operator cache has a call from the export itself, it returns that result. The
+ * archive does not say which calls the export made, so a call that differs is made in the other
+ * way, too. Where the two add different guards and results, the record matches one of them. */
 static void call_after_export(struct walker *w, const struct step *step, struct call_result *result)
 {
     if (!w->exported || result->outcome != OP_DONE ||
@@ -136,7 +135,7 @@ static void call_after_export(struct walker *w, const struct step *step, struct 
         ops_forget_calls(w->ops);
 }
 
-/* ---- Judging ---- */
+/* ---- Comparison ---- */
 
 static void set_detail(struct walker *w, struct program *p, node_id node, struct str text,
                        struct value got)
@@ -167,8 +166,8 @@ static void note_error(struct walker *w, struct program *p, const struct step *s
     buf_release(&text);
 }
 
-static void judge(struct walker *w, struct program *p, const struct step *step,
-                  struct call_result *result)
+static void compare_result(struct walker *w, struct program *p, const struct step *step,
+                           struct call_result *result)
 {
     struct outcome_note *note = &p->notes[step->node];
     const struct expected *e = step->expected;
@@ -179,7 +178,7 @@ static void judge(struct walker *w, struct program *p, const struct step *step,
         return;
     }
     if (w->unbound.symbols.n)
-        bind_unbacked(&w->unbound, w->ops, e, result->value);
+        bind_unbacked_symbols(&w->unbound, w->ops, e, result->value);
     note->outcome = OUTCOME_MATCH;
     note->pending = true;
     if (compare_value(w->ops, e, result->value) == LIKE_OTHER) {
@@ -191,8 +190,9 @@ static void judge(struct walker *w, struct program *p, const struct step *step,
     }
 }
 
-/* A failure of sizes is sticky until it is asked for; a rule that refused anyway has said why. */
-static bool settle_arithmetic(struct walker *w, struct call_result *result)
+/* A failure of size arithmetic is sticky until it is read; a rule that refused has its own
+ * reason. */
+static bool take_arithmetic_failure(struct walker *w, struct call_result *result)
 {
     w->arithmetic.kind = ERR_NONE;
     if (sym_ok(ops_pool(w->ops), &w->arithmetic))
@@ -203,13 +203,13 @@ static bool settle_arithmetic(struct walker *w, struct call_result *result)
     return w->arithmetic.kind != ERR_ENV;
 }
 
-static bool has_ended(const struct walker *w)
+static bool walk_has_ended(const struct walker *w)
 {
     return w->stopped || err_is_set(&w->err);
 }
 
-/* The operators say why, or a subgraph has. */
-static bool fail_call(struct walker *w, const struct program *p, const struct step *step)
+/* Reports a failed call; the operators have the reason, or a subgraph has set it. */
+static bool report_failed_call(struct walker *w, const struct program *p, const struct step *step)
 {
     if (ops_failed(w->ops, &w->err) && err_is_set(&w->err))
         return false;
@@ -217,7 +217,7 @@ static bool fail_call(struct walker *w, const struct program *p, const struct st
                    STR_ARG(p->graph->nodes[step->node].name));
 }
 
-/* Says where the environment's guards come from until the next call. */
+/* Sets the origin of the environment's guards until the next call. */
 static void set_origin(struct walker *w, const struct program *p, const struct step *step)
 {
     env_set_origin(w->env, (struct env_origin){ .graph = p->number,
@@ -225,20 +225,20 @@ static void set_origin(struct walker *w, const struct program *p, const struct s
                                                 .rule = step->name });
 }
 
-/* False: the walk cannot go on. */
-static bool settle(struct walker *w, const struct program *p, const struct step *step,
-                   struct call_result *result)
+/* Handles failures of a call. False: the walk cannot continue. */
+static bool check_call(struct walker *w, const struct program *p, const struct step *step,
+                       struct call_result *result)
 {
-    if (has_ended(w))
+    if (walk_has_ended(w))
         return false;
-    if (!settle_arithmetic(w, result))
+    if (!take_arithmetic_failure(w, result))
         return fail_memory(w);
-    return result->outcome != OP_FAILED || fail_call(w, p, step);
+    return result->outcome != OP_FAILED || report_failed_call(w, p, step);
 }
 
-/* A call whose arguments are not all known: the recorded meta takes the place of its result. */
-static void adopt(struct walker *w, struct program *p, const struct step *step, bool ready,
-                  struct call_result *result)
+/* For a call whose arguments are not all known: uses the recorded meta as its result. */
+static void adopt_recorded(struct walker *w, struct program *p, const struct step *step, bool ready,
+                           struct call_result *result)
 {
     struct outcome_note *note = &p->notes[step->node];
     note->outcome = ready ? OUTCOME_UNSUPPORTED : OUTCOME_REFUSED;
@@ -263,23 +263,23 @@ static bool first_call(struct interpreter *in, struct program *p, const struct s
     struct walker *w = in->user;
     struct call_result result = { .outcome = OP_UNSUPPORTED };
     if (w->before && !w->before(w->user, p, step, &w->err))
-        return end_early(w);
+        return stop_walk(w);
     set_origin(w, p, step);
     uint32_t n_symbols = env_n_symbols(w->env);
     uint64_t memo_uses = ops_memo_uses(w->ops);
     bool known = ready && !has_unknown(step);
     if (known)
         result = call_step(w, step);
-    if (!settle(w, p, step, &result))
+    if (!check_call(w, p, step, &result))
         return false;
     if (known)
         call_after_export(w, step, &result);
     if (!unbound_gather(&w->unbound, w->env))
         return fail_memory(w);
     if (known)
-        judge(w, p, step, &result);
+        compare_result(w, p, step, &result);
     else
-        adopt(w, p, step, ready, &result);
+        adopt_recorded(w, p, step, ready, &result);
     take_written(p, step, &result);
     *ret = p->first[step->node] = result.value;
     if (env_n_symbols(w->env) != n_symbols || ops_memo_uses(w->ops) != memo_uses) {
@@ -300,8 +300,8 @@ static bool warm_call(struct interpreter *in, struct program *p, const struct st
     if (known && (!note->fresh || w->counts))
         result = call_step(w, step);
     if (note->fresh)
-        result = (struct call_result){ OP_DONE, same_again(w, p->first[step->node], 0), false };
-    if (!settle(w, p, step, &result))
+        result = (struct call_result){ OP_DONE, value_again(w, p->first[step->node], 0), false };
+    if (!check_call(w, p, step, &result))
         return false;
     if (note->adopted || result.outcome != OP_DONE)
         result.value = recorded_value(w, step);
@@ -333,7 +333,7 @@ static bool first_input(struct interpreter *in, struct program *p, const struct 
         *ret = *passed;
     else if (!w->input(w->user, p, step, ret, &w->err))
         return false;
-    if (has_ended(w))
+    if (walk_has_ended(w))
         return false;
     if (ret->kind == VALUE_NONE && step->expected->kind == EXPECT_TENSOR)
         return fail_input(w, p, step, passed != NULL);
@@ -347,8 +347,8 @@ static bool warm_input(struct interpreter *in, struct program *p, const struct s
 {
     struct walker *w = in->user;
     (void)number;
-    *ret = passed ? *passed : same_again(w, p->first[step->node], 0);
-    if (has_ended(w))
+    *ret = passed ? *passed : value_again(w, p->first[step->node], 0);
+    if (walk_has_ended(w))
         return false;
     if (ret->kind == VALUE_NONE && step->expected->kind == EXPECT_TENSOR)
         return fail_input(w, p, step, passed != NULL);
@@ -374,7 +374,7 @@ static bool walk_other(struct interpreter *in, struct program *p, const struct s
     return true;
 }
 
-/* Something that is not there is returned: nobody used it here. */
+/* An output or alias of a value that does not exist, which no other node of the graph uses. */
 static bool walk_missing(struct interpreter *in, struct program *p, const struct step *step,
                          struct value *ret)
 {
@@ -386,13 +386,13 @@ static bool first_end(struct interpreter *in, struct program *p, const struct st
 {
     struct walker *w = in->user;
     if (step_is_call(step))
-        return !w->after || w->after(w->user, p, step, value, &w->err) || end_early(w);
+        return !w->after || w->after(w->user, p, step, value, &w->err) || stop_walk(w);
     if (step->kind != STEP_INPUT && step->kind != STEP_OUTPUT)
         p->first[step->node] = value;
     return true;
 }
 
-/* A walk for its counts counts from a node of the root on. */
+/* A walk that only counts starts to count at a given node of the root. */
 static bool walk_begin(struct interpreter *in, struct program *p, const struct step *step)
 {
     struct walker *w = in->user;
@@ -421,8 +421,8 @@ static const struct interpreter_callbacks warm_walk = {
     .missing = walk_missing,
 };
 
-static bool run(struct walker *w, struct program *p, const struct value *inputs, uint32_t n,
-                struct value *ret)
+static bool walk_nested(struct walker *w, struct program *p, const struct value *inputs, uint32_t n,
+                        struct value *ret)
 {
     const struct interpreter_callbacks *walk = p->walked ? &warm_walk : &first_walk;
     p->walked = true;
@@ -432,9 +432,9 @@ static bool run(struct walker *w, struct program *p, const struct value *inputs,
     return interpret(&w->interpreter, walk, p, inputs, n, ret);
 }
 
-/* A higher-order operator runs a child of the graph that it stands in. */
-static enum op_outcome run_subgraph(void *user, struct str graph, const struct value *args,
-                                    uint32_t n, struct value *ret)
+/* A higher-order operator runs a subgraph of the graph in which it is called. */
+static enum op_outcome walk_subgraph(void *user, struct str graph, const struct value *args,
+                                     uint32_t n, struct value *ret)
 {
     struct walker *w = user;
     struct program *at_work = w->interpreter.program;
@@ -443,7 +443,7 @@ static enum op_outcome run_subgraph(void *user, struct str graph, const struct v
     if (!child || w->depth >= PROGRAM_MAX_NESTING)
         return OP_UNSUPPORTED;
     w->depth++;
-    bool ok = run(w, child, args, n, ret);
+    bool ok = walk_nested(w, child, args, n, ret);
     w->depth--;
     env_set_origin(w->env, none);
     return ok ? OP_DONE : OP_FAILED;
@@ -454,7 +454,7 @@ static bool run_children(struct walker *w, struct program *p)
     struct value ignored;
     for (uint32_t i = 0; i < p->n_children; i++) {
         struct program *child = p->children[i];
-        if (!child->walked && !run(w, child, NULL, 0, &ignored))
+        if (!child->walked && !walk_nested(w, child, NULL, 0, &ignored))
             return false;
         if (!run_children(w, child))
             return false;
@@ -465,15 +465,15 @@ static bool run_children(struct walker *w, struct program *p)
 bool walk_program(struct walker *w, struct program *p)
 {
     struct value ignored;
-    ops_set_subgraph(w->ops, run_subgraph, w);
-    return run(w, p, NULL, 0, &ignored) && run_children(w, p);
+    ops_set_subgraph(w->ops, walk_subgraph, w);
+    return walk_nested(w, p, NULL, 0, &ignored) && run_children(w, p);
 }
 
 bool walk_again(struct walker *w, struct program *p)
 {
     struct value ignored;
-    ops_set_subgraph(w->ops, run_subgraph, w);
-    return run(w, p, NULL, 0, &ignored);
+    ops_set_subgraph(w->ops, walk_subgraph, w);
+    return walk_nested(w, p, NULL, 0, &ignored);
 }
 
 bool walk_inputs_differ(struct walker *w, const struct program *p)
