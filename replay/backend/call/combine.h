@@ -1,5 +1,5 @@
-/* How an entry that is scattered joins what is there; the numbers are known to kernel texts
- * (replay/backend/cuda/device/index/combine.cu). */
+/* How an entry that is scattered is combined with the element at its index. The texts of kernels
+ * use these numbers, too (replay/backend/cuda/device/index/combine.cu). */
 #ifndef SYMTAPE_REPLAY_BACKEND_CALL_COMBINE_H
 #define SYMTAPE_REPLAY_BACKEND_CALL_COMBINE_H
 
@@ -7,7 +7,7 @@
 
 enum combine { COMBINE_SET, COMBINE_ADD, COMBINE_MULTIPLY, COMBINE_MAX, COMBINE_MIN, COMBINE_MEAN };
 
-/* By the names of scatter's and scatter_reduce's `reduce`; "" sets. */
+/* Returns the value for the `reduce` argument of scatter and scatter_reduce; "" is COMBINE_SET. */
 static inline enum combine combine_named(struct str name)
 {
     return str_is(name, "add") || str_is(name, "sum")         ? COMBINE_ADD

@@ -1,6 +1,6 @@
-/* Operators that PyTorch itself writes with others (CompositeImplicitAutograd), as graphs before
- * their decomposition hold them; and those that are a view and a copy. What they are made of runs
- * on the backend that they run on. */
+/* Operators that PyTorch itself implements with others (CompositeImplicitAutograd), which graphs
+ * contain before their decomposition, and operators that are a view and a copy. The operators that
+ * they call run on the same backend. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static struct kernel_value pass(const struct kernel *k, const char *name)
     return value_arg(k, name);
 }
 
-/* Writes into the call's own result. */
+/* Runs the operator and writes into the call's own result. */
 static void run_for_result(struct kernel *k, const char *name, const struct kernel_value *args,
                            uint32_t n)
 {
@@ -20,7 +20,7 @@ static void run_for_result(struct kernel *k, const char *name, const struct kern
 
 /* ---- Products ---- */
 
-/* A product written where the result lies, seen under other sizes. */
+/* Runs a matmul that writes into the memory of the result, viewed under other sizes. */
 static void product_into(struct kernel *k, const char *name, const struct kernel_value *args,
                          uint32_t n, const int64_t *size, uint32_t ndim)
 {
@@ -39,7 +39,7 @@ static struct kernel_tensor turned(struct kernel *k, struct kernel_tensor w)
     return run_tensor(k, "aten.t.default", args, 1);
 }
 
-/* input @ weight.T + bias, the dimensions before the last one folded into one. */
+/* Computes input @ weight.T + bias; the dimensions before the last one are folded into one. */
 void composite_linear(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "input"), w = tensor_arg(k, "weight");
@@ -70,8 +70,8 @@ static void first_of(struct kernel *k, const char *name, const struct kernel_val
         copy_results(k, all.u.items[0]);
 }
 
-/* dropout: evaluated it is the identity. PARAM: whole channels are dropped, which is a mask of the
- * first two dimensions. */
+/* dropout is the identity in evaluation. PARAM: whole channels are dropped by a mask of the first
+ * two dimensions. */
 void composite_dropout(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "input");
@@ -99,7 +99,7 @@ void composite_dropout(struct kernel *k)
     }
 }
 
-/* circular: what is missing at one end is taken from the other (_pad_circular in PadNd.cpp). */
+/* Pads with values from the opposite end (_pad_circular in PadNd.cpp). */
 static void pad_circular(struct kernel *k, const int64_t *pad, uint32_t n)
 {
     struct kernel_tensor x = tensor_arg(k, "self");
@@ -130,7 +130,7 @@ static void pad_circular(struct kernel *k, const int64_t *pad, uint32_t n)
     copy_elements(k, x, result(k, 0));
 }
 
-/* _trilinear: the sum over some dimensions of a product of three, each with dimensions added. */
+/* _trilinear: sums a product of three tensors, each with added dimensions, over some dimensions. */
 void composite_trilinear(struct kernel *k)
 {
     static const char *const names[][2] = { { "i1", "expand1" },
@@ -152,7 +152,7 @@ void composite_trilinear(struct kernel *k)
     copy_elements(k, run_tensor(k, "aten.sum.dim_IntList", args, 2), result(k, 0));
 }
 
-/* pad: by its mode. */
+/* pad: calls the operator of the mode. */
 void composite_pad(struct kernel *k)
 {
     struct str mode = text_arg(k, "mode");
@@ -179,7 +179,7 @@ void composite_pad(struct kernel *k)
 
 /* ---- Copies of views ---- */
 
-/* aten.permute_copy.out is aten.permute, copied; so is narrow_copy. */
+/* Copies the view: aten.permute_copy.out is aten.permute and a copy; narrow_copy is like it. */
 void composite_view_copy(struct kernel *k)
 {
     struct str base = k->call->op->base, overload = k->call->op->overload;
@@ -193,7 +193,7 @@ void composite_view_copy(struct kernel *k)
     copy_results(k, run_same_args(k, name, 0));
 }
 
-/* The elements in order under other sizes. */
+/* Copies the elements in order under other sizes. */
 void composite_copy_in_order(struct kernel *k)
 {
     copy_elements(k, tensor_arg(k, "self"), result(k, 0));
@@ -201,8 +201,8 @@ void composite_copy_in_order(struct kernel *k)
 
 /* ---- Views of copies ---- */
 
-/* The view of x that the operator whose name begins like this one's gives, by the call's arguments
- * behind the first two. */
+/* Returns the view of x that the operator with the same base name gives; its arguments are those of
+ * the call behind the first two. */
 static struct kernel_tensor view_of_result(struct kernel *k, struct kernel_tensor x,
                                            size_t name_length)
 {
@@ -220,7 +220,7 @@ static struct kernel_tensor view_of_result(struct kernel *k, struct kernel_tenso
     return run_tensor(k, name, args, n);
 }
 
-/* slice_scatter and its like: a copy of self whose view is src. */
+/* slice_scatter and similar operators: a copy of self, into whose view src is copied. */
 void composite_view_scatter(struct kernel *k)
 {
     struct kernel_tensor to = result(k, 0);
@@ -229,7 +229,7 @@ void composite_view_scatter(struct kernel *k)
                   view_of_result(k, to, str_find(k->call->op->base, STR("_scatter"))));
 }
 
-/* slice_backward and select_backward: zeros, and the gradient in that view of them. */
+/* slice_backward and select_backward: zeros, into whose view the gradient is copied. */
 void composite_view_backward(struct kernel *k)
 {
     struct kernel_tensor to = result(k, 0);
@@ -238,7 +238,7 @@ void composite_view_backward(struct kernel *k)
                   view_of_result(k, to, k->call->op->base.n - strlen("_backward")));
 }
 
-/* diag_embed: zeros, and x on a diagonal of them. */
+/* diag_embed: zeros, and x on one of their diagonals. */
 void composite_diag_embed(struct kernel *k)
 {
     struct kernel_tensor to = result(k, 0);

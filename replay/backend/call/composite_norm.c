@@ -1,4 +1,4 @@
-/* linalg_matrix_norm by norms of vectors and singular values
+/* linalg_matrix_norm, computed with vector norms and singular values
  * (aten/src/ATen/native/LinearAlgebra.cpp). */
 #include <math.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static struct kernel_tensor extreme(struct kernel *k, struct kernel_tensor x, in
     return run_tensor(k, most ? "aten.amax.default" : "aten.amin.default", args, 3);
 }
 
-/* The two dimensions last, their singular values. */
+/* Returns the singular values of the matrices in the two dimensions, which are moved last. */
 static struct kernel_tensor singular_values(struct kernel *k, const struct norm *n)
 {
     int64_t size[TENSOR_MAX_DIM], order[TENSOR_MAX_DIM];

@@ -74,7 +74,7 @@ static bool find_arg(const struct kernel *k, const char *name, struct kernel_val
     return false;
 }
 
-/* What schemas of _foreach_ operators call their numbers. */
+/* The names that schemas of _foreach_ operators have for their numbers. */
 static const char *const foreach_names[] = { "scalar", "scalars", "weights", "exponent", "other" };
 
 struct kernel_value value_arg(const struct kernel *k, const char *name)
@@ -203,7 +203,7 @@ uint32_t n_results(const struct kernel *k)
 struct kernel_tensor result(const struct kernel *k, uint32_t i)
 {
     struct kernel_value v = k->call->result;
-    if (k->foreach) /* in place there is no result */
+    if (k->foreach) /* an in-place call has no result */
         v = item_of(k, v.kind == KERNEL_NONE ? k->call->args[0] : v);
     else if ((v.kind == KERNEL_LIST || v.kind == KERNEL_TUPLE) && i < v.n)
         v = v.u.items[i];

@@ -1,11 +1,11 @@
-/* What a backend is given of a call: numbers, tensors whose sizes are numbers, lists of them.
+/* The values of a call as a backend gets them: numbers, tensors whose sizes are numbers, and lists.
  *
- * Rules (replay/ops) compute with symbols. The caller of a backend makes numbers of them once
- * (replay/backend/run/concrete.h), so that neither a backend nor a kernel knows an expression.
+ * Rules (replay/ops) compute with symbols. The caller of a backend converts them to numbers once
+ * (replay/backend/run/concrete.h), so that no backend and no kernel deals with expressions.
  *
  * Metas are shared: tensors of one run with equal metas point to the same one, which lives as long
- * as the run's struct exec. Items of lists live until the call that the backend was given returns,
- * those of a result of run_op() as well. */
+ * as the run's struct exec. Items of lists, also those of a result of run_op(), live until the call
+ * of the backend returns. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CALL_KERNEL_VALUE_H
 #define SYMTAPE_REPLAY_BACKEND_CALL_KERNEL_VALUE_H
 
@@ -13,22 +13,22 @@
 
 struct kernel_meta {
     enum dtype dtype;
-    bool conj, neg;               /* the memory holds the conjugate, or the negative */
+    bool conj, neg;               /* the memory contains the conjugate, or the negative */
     bool countable;               /* `bytes` is known; false: more than 2^63, or a size below 0 */
     bool addressable;             /* `reach` is known; false: no strides, or one is below 0 */
     uint32_t ndim;                /* at most TENSOR_MAX_DIM */
-    const int64_t *size, *stride; /* in elements; stride is NULL where there are none */
+    const int64_t *size, *stride; /* in elements; stride is NULL if there are none */
     int64_t offset;               /* elements from the start of the storage */
     size_t bytes;                 /* of all elements */
-    size_t reach;       /* bytes from the start of the storage to behind the last element */
-    const void *origin; /* what the caller made it of; backends do not look into it */
+    size_t reach;       /* bytes from the start of the storage to the end of the last element */
+    const void *origin; /* the caller's meta; backends do not look into it */
 };
 
 struct kernel_tensor {
-    const struct kernel_meta *meta; /* NULL: None, where Tensor? is allowed */
+    const struct kernel_meta *meta; /* NULL: None, if Tensor? is allowed */
     uint32_t storage;               /* its number (storages.h); equal numbers share memory */
-    /* What the operator's rule was given of the elements (struct tensor in
-     * replay/ops/dispatch/value.h). A kernel passes it on to the operators that it calls. */
+    /* The elements that the operator's rule was given (struct tensor in
+     * replay/ops/dispatch/value.h). A kernel passes this on to the operators that it calls. */
     bool counted;
     const unsigned char *data;
 };
@@ -44,7 +44,7 @@ enum kernel_value_kind {
     KERNEL_DTYPE,
     KERNEL_LIST,
     KERNEL_TUPLE,
-    KERNEL_OTHER /* devices, layouts ...: can only be passed on */
+    KERNEL_OTHER /* devices, layouts ...: backends can only pass them on */
 };
 
 struct kernel_value {
@@ -55,7 +55,7 @@ struct kernel_value {
         struct {
             double real;     /* of an int, float or bool */
             int64_t integer; /* of an int or bool */
-            bool fits;       /* false: an int beyond 64 bits, which only `real` has */
+            bool fits;       /* false: an int of more than 64 bits; only `real` has its value */
         } number;
         struct {
             double re, im;

@@ -1,5 +1,5 @@
-/* Views that kernels make, and copies from one place to another: what operators that are made of
- * others are written with. */
+/* Views that kernels make, and copies of elements: the base of operators that are made of
+ * others. */
 #include <string.h>
 
 #include "replay/backend/call/kernel.h"
@@ -60,8 +60,9 @@ struct kernel_tensor narrowed(struct kernel *k, struct kernel_tensor x, uint32_t
     return view_from(k, x, skip, size, stride, kept);
 }
 
-/* Dimensions of x whose elements lie one behind the other are one run; each run takes the new
- * dimensions that fill it (aten/src/ATen/TensorUtils.cpp, computeStride). */
+/* Computes the strides of a view with other sizes; false: a copy is needed. Dimensions of x whose
+ * elements are contiguous form a run, and each run is split into the new dimensions that fill it
+ * (aten/src/ATen/TensorUtils.cpp, computeStride). */
 static bool strides_of_view(const int64_t *size, const int64_t *stride, uint32_t ndim,
                             const int64_t *to, uint32_t to_ndim, int64_t *ret)
 {
@@ -102,7 +103,7 @@ struct kernel_tensor reshaped_view(struct kernel *k, struct kernel_tensor x, con
     return strided_view(k, x, size, ret, ndim);
 }
 
-/* A tensor of its own with x's elements, one after the other. */
+/* Returns a new contiguous tensor with x's elements. */
 static struct kernel_tensor contiguous_copy(struct kernel *k, struct kernel_tensor x)
 {
     int64_t size[TENSOR_MAX_DIM];

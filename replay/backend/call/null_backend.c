@@ -1,5 +1,5 @@
-/* Nothing: calls are counted, and the memory that they would take. What it is asked to read is
- * invented: every element is one. */
+/* The null backend computes nothing: it counts calls and the memory that they would need. Values
+ * that are read are invented: every element is one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static void null_close(struct backend *backend)
     free(backend);
 }
 
-/* There is some behind every number, of any size, and none of it. */
+/* Succeeds for any size and allocates nothing. */
 static bool null_allocate(struct backend *backend, size_t bytes, struct memory *ret,
                           struct err *err)
 {

@@ -26,7 +26,7 @@ static bool storage_number(struct storages *s, uint32_t number, struct err *err)
     return true;
 }
 
-/* A storage that grows keeps what it held. */
+/* Copies the contents of a storage that grows. */
 static bool move_over(struct storages *s, struct memory *from, struct memory *to, struct err *err)
 {
     const struct backend_kind *kind = s->backend->kind;
@@ -79,7 +79,7 @@ void storage_free(struct storages *s, uint32_t number)
     struct memory *m = &s->by_number.v[number];
     if (!m->borrowed) {
         s->bytes -= m->bytes;
-        note(s, number, -(int64_t)m->bytes); /* what is lost of it makes the peak look larger */
+        note(s, number, -(int64_t)m->bytes); /* if this event is lost, the peak looks larger */
         s->backend->kind->release(s->backend, m);
     }
     *m = (struct memory){ 0 };

@@ -48,7 +48,7 @@ void backend_pair_close(struct backend_pair *pair)
 
 /* ---- Outputs ---- */
 
-/* Is output i one that the user gets? Its number among those. */
+/* Returns whether the user gets output i, and sets *number to its number among those. */
 static bool user_output(const struct graph *graph, uint32_t i, uint32_t *number)
 {
     const struct graph_signature *signature = graph->signature;
@@ -66,7 +66,8 @@ struct both {
     struct comparison *comparison;
 };
 
-/* An output of the reference is kept, one of the tested run is compared and observed. */
+/* Saves an output of the reference; compares one of the tested run and passes it to the
+ * observer. */
 static bool look_at_output(const struct both *b, struct run *run, uint32_t i, bool reference,
                            struct err *err)
 {
@@ -100,7 +101,7 @@ static bool look_at_outputs(const struct both *b, struct run *run, bool referenc
 
 /* ---- Runs ---- */
 
-/* Guards that do not hold are reported by the tested run only. */
+/* Discards violated guards of the reference; the tested run reports them. */
 static void keep_quiet(void *user, struct str text)
 {
     (void)user, (void)text;
@@ -129,7 +130,7 @@ static bool run_reference(const struct both *b, struct err *err)
                   err_at(err, "on %s", pair->reference_kind->name));
 }
 
-/* How large the values are on the way to the outputs that a file has. */
+/* Runs the graph to measure the values on the way to the outputs that a file contains. */
 static bool run_to_look(const struct both *b, struct err *err)
 {
     struct run_options options = options_before(b);

@@ -21,7 +21,7 @@ struct tolerance tolerance_of(enum dtype dtype)
     }
 }
 
-/* Floats of one sign are ordered as their bits are. */
+/* Returns the bits as an integer, so that floats of one sign are ordered like their integers. */
 static int64_t ordered_bits(enum dtype dtype, const void *p, uint64_t i)
 {
     uint64_t bits = 0;
@@ -48,7 +48,7 @@ static void note_odd(struct difference *d, uint64_t at, bool nan, bool in_got)
     d->infs += !nan;
 }
 
-/* One component; true where it is beyond the tolerance. */
+/* Compares one component; returns whether the difference is beyond the tolerance. */
 static bool compare_one(struct difference *d, uint64_t at, double x, double y, struct tolerance t)
 {
     if (isnan(x) != isnan(y))
@@ -98,7 +98,9 @@ struct difference compare_arrays(const struct array *expected, const struct arra
         bool bad = compare_one(&d, i, creal(x), creal(y), tolerance);
         bad |= compare_one(&d, i, cimag(x), cimag(y), tolerance);
         d.both_nan += isnan(creal(x) + cimag(x)) && isnan(creal(y) + cimag(y));
-        if (bad && dense_kind_of(dtype) == DENSE_COMPLEX) /* by their distance, as PyTorch does */
+        if (bad &&
+            dense_kind_of(dtype) ==
+                DENSE_COMPLEX) /* compares the distance of complex numbers, as PyTorch does */
             bad = !(cabs(x - y) <= tolerance.absolute + tolerance.relative * cabs(x));
         if (dense_kind_of(dtype) == DENSE_INT)
             bad = load_int(dtype, expected->p, (int64_t)i) != load_int(dtype, got->p, (int64_t)i);

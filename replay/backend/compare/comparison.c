@@ -176,10 +176,10 @@ static bool find_part(const struct comparison *c, struct str name, const char *p
 
 /* ---- Holding one against the other ---- */
 
-/* What the reference has of a name. */
+/* The values that the reference has for a name. */
 struct held {
-    struct array values; /* p NULL: nothing */
-    int64_t step;        /* of its elements; 1: it has the whole; 0: of another shape */
+    struct array values; /* p NULL: none */
+    int64_t step;        /* between its elements; 1: it has all of them; 0: its shape differs */
     uint64_t hash;
 };
 
@@ -214,7 +214,7 @@ static bool hold(struct comparison *c, const struct held *expected, const struct
         return false;
     to->difference = compare_arrays(&expected->values, &part, to->tolerance);
     if (to->sampled && difference_is_none(&to->difference) && samples_hash(got) != expected->hash)
-        to->difference.max_absolute = 0x1p-1074; /* other bits somewhere between the samples */
+        to->difference.max_absolute = 0x1p-1074; /* elements between the samples differ */
     return true;
 }
 
@@ -309,7 +309,7 @@ bool comparison_check(void *user, struct run *run, const struct step *step,
     return keep(c, &one, err);
 }
 
-/* The node that output i is. */
+/* Returns the node that output i is. */
 static node_id output_node(const struct run *run, uint32_t i)
 {
     const struct program *p = run->program;

@@ -111,7 +111,7 @@ struct extent {
     const struct sym_pool *pool;
     double least, most;
     uint32_t storage;
-    bool shares; /* a tensor of that storage is among them */
+    bool shares; /* one of the tensors has that storage */
 };
 
 static void look_at_value(struct extent *e, const struct value *v, unsigned depth)
@@ -142,7 +142,8 @@ static uint32_t storage_of(const struct value *v)
     return v->kind == VALUE_TENSOR ? v->u.tensor.storage : STORAGE_FRESH;
 }
 
-/* "add_" is add's. A result on an argument's storage that the call does not write is a view. */
+/* Returns the row for the step's operator; "add_" uses that of add. A result on an argument's
+ * storage that the call does not write is a view. */
 static const struct rule *rule_of(const struct run *run, const struct step *step)
 {
     if (step->kind == STEP_ALIAS)
@@ -167,8 +168,8 @@ static double for_each_of(const struct sym_pool *pool, struct tensor x, uint32_t
     return there && size > 0 ? elements(pool, x) / (double)size : 1;
 }
 
-/* Of convolution_backward(grad_output, input, weight, ...): which gradient it is, its sizes tell.
- */
+/* Returns the terms of a gradient of convolution_backward(grad_output, input, weight, ...); its
+ * sizes determine which gradient it is. */
 static double gradient_terms(const struct sym_pool *pool, const struct step *call,
                              const struct value *result)
 {
@@ -184,8 +185,8 @@ static double gradient_terms(const struct sym_pool *pool, const struct step *cal
     return for_each_of(pool, call->args[of_input ? 2 : 0].u.tensor, 1);
 }
 
-/* Entries of an index that may all name one place: the largest argument's elements for each of the
- * result's, times the places of its longest dimension. */
+/* Returns how many entries of an index may refer to one place: the elements of the largest argument
+ * for each element of the result, times its longest dimension. */
 static double entries(const struct sym_pool *pool, const struct extent *args,
                       const struct value *result)
 {
@@ -198,7 +199,8 @@ static double entries(const struct sym_pool *pool, const struct extent *args,
     return args->most / fmax(elements(pool, result->u.tensor), 1) * (double)most;
 }
 
-/* `result` is the call's, or the one of its results that is meant. */
+/* Returns the number of terms that an element sums; `result` is the call's result, or one of
+ * several. */
 static uint64_t terms_of(const struct run *run, const struct step *step, const struct value *result,
                          const struct rule *rule)
 {
@@ -230,15 +232,15 @@ static uint64_t terms_of(const struct run *run, const struct step *step, const s
 
 /* ---- Carrying errors on ---- */
 
-/* What the arguments bring. Squares are summed, or the greatest taken. */
+/* The errors of a step's arguments, combined: squares are summed, or the maximum is taken. */
 struct brought {
-    double relative, absolute, moved, ratio, sum_ratio2,
-        exponent;         /* moved: without relative's share */
-    double first, second; /* the two greatest scales */
-    double most;          /* of any element */
-    double gradient, input,
-        row;    /* of the first argument: its scale, error, last dimension's size */
-    bool known; /* all of them have moments */
+    double relative, absolute, ratio, sum_ratio2, exponent;
+    double moved;           /* the absolute error without the relative part */
+    double first, second;   /* the two greatest scales */
+    double most;            /* the greatest element */
+    double gradient, input; /* of the first argument: scale, error */
+    double row;             /* the size of the first argument's last dimension */
+    bool known;             /* all arguments have moments */
 };
 
 static struct brought brought_by(const struct error_model *model, const struct run *run,
@@ -295,7 +297,8 @@ static void carry_on(struct value_error *e, const struct brought *b, enum carry 
         e->relative = own;
         e->absolute = hypot(sqrt(n) * b->absolute, 4 * n * v * b->first);
         break;
-    case CARRY_NORM: /* a result smaller than the gradient is a sum of it, times what is near 1 */
+    case CARRY_NORM: /* a result smaller than the gradient is a sum of its elements, times factors
+                        near 1 */
         e->relative = own;
         e->absolute = e->terms > 1 ? b->gradient * hypot(sqrt(n * b->sum_ratio2), 4 * n * v)
                                    : e->scale * hypot(sqrt(b->sum_ratio2), 4 * sqrt(b->row) * v);
@@ -317,14 +320,14 @@ static void carry_on(struct value_error *e, const struct brought *b, enum carry 
         e->relative = own;
         e->absolute = b->first * b->second * hypot(sqrt(n * b->sum_ratio2), 4 * n * v);
         break;
-    case CARRY_FILTERED: /* Winograd multiplies sums of elements, and sums up their products: 4
-                            times */
+    case CARRY_FILTERED: /* Winograd multiplies sums of elements and sums their products: 4 times */
         e->relative = own;
         e->absolute = b->first * b->second * hypot(sqrt(n * b->sum_ratio2), 4 * 4 * n * v);
         break;
-    case CARRY_EXPONENT: /* where exp() is not 0, its argument is within 104, and rounded */
+    case CARRY_EXPONENT: /* exp() is 0 unless its argument is within 104; the argument is rounded */
         e->relative = hypot(own + u * fmin(2 * b->most, 104), hypot(b->exponent, b->relative));
-        e->absolute = b->exponent < 1 ? 0 : e->most; /* any of softmax's may be the greatest one */
+        e->absolute =
+            b->exponent < 1 ? 0 : e->most; /* each element of a softmax may be the greatest one */
         break;
     default:
         e->relative = hypot(own, b->relative);
@@ -340,8 +343,8 @@ static double moved_by(const struct value_error *x)
     return hypot(x->absolute, x->relative * x->scale);
 }
 
-/* Scores are products over `depth`, divided by its root; their errors are relative ones of the
- * weights, which sum up to 1. Kernels hold weights in the values' dtype. */
+/* Returns the relative error of the weights, which sum to 1: that of the scores, which are dot
+ * products over `depth` divided by its root. Kernels store weights in the values' dtype. */
 static double error_of_weights(const struct value_error *q, const struct value_error *k,
                                double depth, double u, double v)
 {
@@ -350,8 +353,8 @@ static double error_of_weights(const struct value_error *q, const struct value_e
     return 2 * u + hypot(own, brought);
 }
 
-/* Forward: query, key, value; the second result is the logarithm of the scores' sum. Backward: the
- * gradient stands before them. */
+/* Propagates errors through attention. Forward: query, key, value; the second result is the
+ * logarithm of the sum of scores. Backward: the gradient stands before them. */
 static void attend(struct value_error *e, const struct value_error *args[4], enum carry carry,
                    uint32_t result, double depth, double u, double v)
 {
@@ -362,8 +365,9 @@ static void attend(struct value_error *e, const struct value_error *args[4], enu
     if (result > 0 && !back)
         e->absolute = weights;
     else if (!back)
-        e->absolute = weights < 1 ? hypot(moved_by(args[2]), weights * args[2]->scale)
-                                  : 2 * args[2]->most; /* another key may weigh most */
+        e->absolute = weights < 1
+                          ? hypot(moved_by(args[2]), weights * args[2]->scale)
+                          : 2 * args[2]->most; /* another key may have the greatest weight */
     else
         e->absolute = 4 * e->scale * (own + fmin(weights, 1) + moved_by(args[0]) / args[0]->scale);
 }
@@ -433,7 +437,7 @@ void error_model_step(struct error_model *model, const struct run *run, const st
     bool rounds = model->tf32 && (rule->carry == CARRY_PRODUCT || rule->carry == CARRY_FILTERED) &&
                   dtype == DTYPE_F32;
     if (rounds)
-        b.sum_ratio2 += 2 * 16 * TF32_ROUNDOFF * TF32_ROUNDOFF; /* as what the arguments bring */
+        b.sum_ratio2 += 2 * 16 * TF32_ROUNDOFF * TF32_ROUNDOFF; /* like errors of the arguments */
     b.gradient = error_of_argument(model, run, origin, 0)->scale;
     b.input = moved_by(error_of_argument(model, run, origin, 0));
     b.row = last_size(run, origin, 0);

@@ -1,4 +1,4 @@
-/* A drill: a value that is changed on purpose, as a wrong kernel would. */
+/* Changes a value on purpose, as a wrong kernel would, to test the comparison. */
 #ifndef SYMTAPE_REPLAY_BACKEND_COMPARE_PERTURB_H
 #define SYMTAPE_REPLAY_BACKEND_COMPARE_PERTURB_H
 

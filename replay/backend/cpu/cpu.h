@@ -9,7 +9,7 @@
 struct cpu {
     struct backend base;
     struct kernel_table kernels;
-    struct cpu_threads *threads; /* NULL: none but the caller's */
+    struct cpu_threads *threads; /* NULL: only the caller's */
 };
 
 static inline struct cpu *cpu_of(const struct kernel *k)

@@ -1,4 +1,4 @@
-/* The CPU: a reference to hold other backends to. */
+/* The CPU backend, the reference that other backends are compared with. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,7 +71,8 @@ static bool cpu_call(struct backend *backend, const struct backend_call *call, s
     backend->lacks_kernel = !k.row;
     if (!k.row)
         return err_set(err, ERR_USAGE, "%.*s: backend cpu has no kernel", STR_ARG(call->op->name));
-    bool told = backend->log.on && call->caller->depth <= 1; /* others are part of one that is */
+    bool told = backend->log.on &&
+                call->caller->depth <= 1; /* calls inside another one are part of its launch */
     double start = told ? clock_us() : 0;
     if (str_starts(call->op->base, STR("_foreach_")))
         run_foreach(&k);

@@ -1,8 +1,9 @@
-/* Dense arrays: what the CPU's kernels compute with.
+/* Dense arrays, which the CPU's kernels compute with.
  *
- * A tensor of any dtype and any strides is loaded into a contiguous array of float64, int64 or
- * complex128, and results are rounded once, when they are stored: straightforward, and at least as
- * exact as any kernel that works in the tensor's own dtype. Loops over them go in one order. */
+ * A tensor of any dtype and strides is loaded into a contiguous array of float64, int64 or
+ * complex128, and results are rounded once, when they are stored. This is simple, and at least as
+ * exact as a kernel that computes in the tensor's own dtype. Loops over arrays have a fixed
+ * order. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CPU_DENSE_H
 #define SYMTAPE_REPLAY_BACKEND_CPU_DENSE_H
 
@@ -22,11 +23,11 @@ struct dense {
         int64_t *i;
         double *r;
         cdouble *c;
-        void *p; /* NULL: failed */
+        void *p; /* NULL: out of memory, or the kernel failed before */
     } u;
 };
 
-/* Both arrays are of one kind. */
+/* Copies an element; both arrays have one kind. */
 static inline void copy_element(struct dense *to, int64_t i, const struct dense *from, int64_t j)
 {
     if (to->kind == DENSE_COMPLEX)

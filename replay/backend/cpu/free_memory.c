@@ -1,4 +1,4 @@
-/* How much memory the machine, and the container, would still give. */
+/* The memory that the machine and the container still have. */
 #include "replay/backend/cpu/free_memory.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes that can still be had; 0: not known. */
+/* Returns the bytes that can still be allocated; 0: unknown. */
 uint64_t cpu_free_memory(void);
 
 #endif

@@ -45,7 +45,7 @@ struct dense like_result(struct kernel *k, uint32_t i, enum dense_kind kind)
     return dense_new(k, kind, size, ndim);
 }
 
-/* A tensor's elements in order, their places in its memory. */
+/* Iterates over a tensor's elements in order, as offsets in its memory. */
 struct cursor {
     uint32_t ndim;
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], at[TENSOR_MAX_DIM], place, n;
@@ -78,7 +78,7 @@ static void cursor_next(struct cursor *c)
     }
 }
 
-/* Most of what comes: elements one after the other, of the commonest dtypes. */
+/* Copies contiguous elements of the most common dtypes, which is the most common case. */
 static bool dense_in_memory(const struct cursor *c)
 {
     int64_t step = 1;
@@ -174,7 +174,7 @@ struct dense load_value(struct kernel *k, struct kernel_value value, enum dense_
     return ret;
 }
 
-/* Elements of x at the places that strides name. */
+/* Gathers the elements of x for sizes and strides. */
 static struct dense gather_strided(struct kernel *k, struct dense x, const int64_t *size,
                                    const int64_t *stride, uint32_t ndim)
 {

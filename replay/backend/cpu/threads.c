@@ -18,7 +18,7 @@ struct cpu_threads {
     pthread_mutex_t lock;
     pthread_cond_t more, done;
     pthread_t ids[MOST_THREADS];
-    unsigned n; /* without the caller */
+    unsigned n; /* without the calling thread */
     bool started, stops;
     cpu_work *work;
     void *user;
@@ -61,7 +61,7 @@ void cpu_threads_free(struct cpu_threads *t)
     free(t);
 }
 
-/* One piece after the other, as long as there are any; locked before and after. */
+/* Runs pieces until none is left; the lock is held before and after. */
 static void take_pieces(struct cpu_threads *t)
 {
     while (t->next < t->end) {
@@ -89,7 +89,8 @@ static void *serve(void *user)
     return NULL;
 }
 
-/* Signals stay with the threads that were there. Fewer than wanted do, too. */
+/* Starts threads. They block all signals, which the other threads handle. Fewer threads than wanted
+ * are enough. */
 static void start(struct cpu_threads *t, unsigned wanted)
 {
     sigset_t all, before;

@@ -7,7 +7,7 @@
 #include "replay/shape/env/env.h"
 #include "trace/base/clock.h"
 
-/* Sizes double until one takes so long. */
+/* sizes are doubled until a call takes this long */
 #define LONG_US 4000.0
 enum { REPEATS = 3 };
 
@@ -61,7 +61,7 @@ static bool new_tensor(struct bench *b, enum dtype dtype, const int64_t *size, u
                         (size_t)stride * dtype_size(dtype), err);
 }
 
-/* The best of some, as the backend's log tells it; what its result took goes back. */
+/* Returns the shortest time of several calls from the backend's log, and frees their results. */
 static bool time_call(struct bench *b, const char *name, const struct value *args, uint32_t n,
                       double *best, struct err *err)
 {

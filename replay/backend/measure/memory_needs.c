@@ -7,7 +7,7 @@ static void ignore(void *user, struct str text)
     (void)user, (void)text;
 }
 
-/* The first node at which more is held than there is; its memory is not at hand. */
+/* Returns the first node at which the memory in use exceeds the available memory. */
 static uint32_t too_much_at(const struct storages *s, uint64_t room)
 {
     int64_t now = 0;
@@ -37,7 +37,7 @@ bool run_fits(const struct graph *graph, const struct run_options *options, stru
     struct run *run = run_new(graph, &counting, &ignored);
     if (run) {
         run->exec.storages.noting = true;
-        run_execute(run, &ignored); /* what it got to is needed in any case */
+        run_execute(run, &ignored); /* memory that is needed until it fails is needed in any case */
         const struct storages *s = &run->exec.storages;
         if (s->peak > room) {
             const struct node *node = &graph->nodes[too_much_at(s, room)];

@@ -24,7 +24,7 @@ static size_t find_peak(const struct storages *s, struct peak *ret)
     return at;
 }
 
-/* A storage that grew is its last owner's. */
+/* Attributes each storage to the node that last allocated it. */
 static void add_up(const struct storages *s, size_t n, struct peak_holder *by_storage,
                    struct peak_holder *by_node)
 {

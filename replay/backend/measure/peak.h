@@ -1,5 +1,5 @@
-/* Which nodes hold the memory when a run has most of it: storages whose events were noted
- * (struct storages, `noting`). */
+/* The nodes that hold memory at the peak of a run, computed from the storages' events (struct
+ * storages, `noting`). */
 #ifndef SYMTAPE_REPLAY_BACKEND_MEASURE_PEAK_H
 #define SYMTAPE_REPLAY_BACKEND_MEASURE_PEAK_H
 
@@ -7,18 +7,18 @@
 #include "trace/base/arena.h"
 
 struct peak_holder {
-    uint32_t node; /* that the memory was taken for */
+    uint32_t node; /* the node that the memory was allocated for */
     uint64_t bytes;
 };
 
 struct peak {
     uint64_t bytes;
-    uint32_t node;               /* the one that was run then */
-    struct peak_holder *holders; /* most bytes first */
+    uint32_t node;               /* the node that was run at the peak */
+    struct peak_holder *holders; /* in descending order of bytes */
     uint32_t n_holders;
 };
 
-/* Texts and arrays are the arena's. */
+/* Computes the peak; its texts and arrays are in the arena. */
 bool peak_of(const struct storages *s, struct arena *arena, struct peak *ret, struct err *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include "trace/base/clock.h"
 
 enum { DEFAULT_RUNS = 5, MOST_RUNS = 1000, MOST_REPEATS = 9 };
-#define REPEAT_US 20000.0 /* a call is repeated no longer */
+#define REPEAT_US 20000.0 /* calls are not repeated for longer */
 
 bool timing_explains(const struct timing *t)
 {
@@ -40,7 +40,7 @@ struct timer {
     struct run_options options;
     struct backend *backend;
     struct timed_node *nodes;
-    struct run *run; /* of the first run: the others are the same again */
+    struct run *run; /* of the first run; later runs reuse it */
 };
 
 static void forget_log(struct backend *backend)
@@ -102,7 +102,7 @@ static bool writes(const struct backend_op *op)
     return false;
 }
 
-/* The same call again, alone: results are written where they were. */
+/* Repeats the call by itself; its results are written to the same memory. */
 static bool repeat_call(void *watcher, const struct backend_call *call, struct err *err)
 {
     struct timer *m = watcher;
@@ -172,7 +172,8 @@ static bool wall_runs(struct timer *m, struct err *err)
     return true;
 }
 
-/* From the first launch to the end of the last, without the launches. */
+/* Returns the time from the first launch to the end of the last one in which nothing was
+ * launched. */
 static double idle_in(const struct backend_log *log)
 {
     double first = 0, last = 0, busy = 0;
@@ -185,7 +186,7 @@ static double idle_in(const struct backend_log *log)
     return last - first > busy ? last - first - busy : 0;
 }
 
-/* Times of launches by their number; a run that launched other ones than the first is left out. */
+/* Measures the launches by their number; a run with other launches than the first is ignored. */
 static bool logged_runs(struct timer *m, struct launches *all, struct err *err)
 {
     struct backend_log *log = &m->backend->log;
@@ -217,7 +218,7 @@ static bool logged_runs(struct timer *m, struct launches *all, struct err *err)
     return ok;
 }
 
-/* A run from the start, for what it asks and what it holds. */
+/* Runs the graph from the start to count calls and to record memory. */
 static bool watched_run(struct timer *m, struct launches *all, struct err *err)
 {
     if (!begin(m, err))

@@ -1,10 +1,9 @@
-/* Where the time of a run goes: a graph run several times on a backend, at one set of sizes.
+/* The times of a graph's run: the graph is run several times on a backend, at one set of sizes.
  *
- * The first run finds out what the sizes lead to; the others do not ask again (run_execute()).
- * First once, as it comes; then some times without a log, which is the wall time; then as often
- * with the log, which is each launch's time in place; then once more where each call is repeated by
- * itself, which is its time isolated. Figures are medians. Calls that write their arguments are not
- * repeated. */
+ * The first run computes shapes; the others reuse these (run_execute()). The first one is timed
+ * once. Several runs without a log then measure the wall time, as many with a log measure the time
+ * of each launch in place, and one run that repeats each call by itself measures its isolated time.
+ * Figures are medians. Calls that write their arguments are not repeated. */
 #ifndef SYMTAPE_REPLAY_BACKEND_MEASURE_TIMING_H
 #define SYMTAPE_REPLAY_BACKEND_MEASURE_TIMING_H
 
@@ -14,47 +13,48 @@
 #include "replay/backend/run/run.h"
 #include "replay/ops/model/stats.h"
 
-/* A node in all its launches; of a fused one its equal part. */
+/* The times of a node, over all its launches; of a fused launch it gets an equal share. */
 struct timed_node {
     double us, isolated_us;
     struct call_work work;
-    uint32_t calls; /* that computed something; a subgraph's count for the node that calls it */
+    uint32_t calls; /* calls that computed something; those of a subgraph count for the node that
+                       calls it */
     bool isolated;
 };
 
-/* An operator, or calls that were fused into one kernel: those of the same operators in the same
- * order are one. */
+/* An operator, or calls that were fused into one kernel: those with the same operators in the same
+ * order form one group. */
 struct timed_group {
     struct str name; /* "aten.mm.default"; "mul + add + relu" */
     bool fused;
     uint32_t calls, launches, on_host;
     double us, isolated_us;
-    uint32_t isolated; /* calls of which isolated_us is */
+    uint32_t isolated; /* number of calls in isolated_us */
     uint64_t bytes, flops;
-    double ceiling; /* share of the measured ceilings in place: the greater one; 0: not known */
-    uint32_t most;  /* the node that took most of it */
-    const uint32_t *nodes; /* with `us` each, most first */
+    double ceiling; /* share of the measured ceilings in place, the greater one; 0: unknown */
+    uint32_t most;  /* the node with the greatest time */
+    const uint32_t *nodes; /* and the time `us` of each, in descending order */
     uint32_t n_nodes;
-    struct op_stats stats; /* what its rule did in one run; of an operator */
+    struct op_stats stats; /* of an operator: what its rule did in one run */
 };
 
 struct timing {
     const struct graph *graph;
     const struct timed_node *nodes; /* by node */
-    struct timed_group *groups;     /* most time first */
+    struct timed_group *groups;     /* in descending order of time */
     size_t n_groups;
     double first_us, wall_us, logged_us; /* the first run; without the log; with it */
-    double sum_us;                       /* of launches: what the device was busy */
-    /* Without the log: until the host had made all calls; with it, the device between two launches.
-     */
+    double sum_us;                       /* of launches: the time in which the device was busy */
+    /* host_us: until the host had made all calls, without the log; idle_us: time of the device
+     * between launches, with the log. */
     double host_us, idle_us;
     bool queues; /* calls return before they are done: host_us may be less than wall_us */
     uint32_t runs, calls, launches;
-    struct backend_log once; /* its counters of what is done once: in the first run */
-    uint64_t compiled_later; /* kernels in the others: should be none */
+    struct backend_log once; /* counters of work that is done once, in the first run */
+    uint64_t compiled_later; /* kernels that later runs compiled; should be 0 */
     struct peak peak;
     struct ceilings ceilings;
-    struct run_size *sizes; /* what symbols were */
+    struct run_size *sizes; /* the values of symbols */
     size_t n_sizes;
     struct arena arena;
 };
@@ -64,15 +64,17 @@ struct timing_options {
     bool isolated;
 };
 
-/* Does the sum explain the wall time, within 10 %? Shares of it mean nothing where it does not. */
+/* Returns whether the sum of launches is within 10 % of the wall time; otherwise shares of it mean
+ * nothing. */
 bool timing_explains(const struct timing *t);
-/* Where it does not: is it the host, whose calls the device waits for? Within 10 %, too. */
+/* Returns whether the time of the host's calls is within 10 % of the wall time, so that the device
+ * waits for the host. */
 bool timing_host_bound(const struct timing *t);
 
-/* NULL: as run_execute() fails. */
+/* Runs the graph and measures. NULL: fails as run_execute() does. */
 struct timing *timing_new(const struct graph *graph, const struct run_options *options,
                           const struct timing_options *how, struct err *err);
-/* Ceilings that `known` lacks are measured and kept there; shares of them are filled in. */
+/* Measures ceilings that `known` lacks, adds them to it, and sets the shares. */
 bool timing_measure_ceilings(struct timing *t, struct backend *backend, struct ceilings *known,
                              struct err *err);
 void timing_free(struct timing *t); /* NULL is fine */

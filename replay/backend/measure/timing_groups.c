@@ -7,7 +7,7 @@
 #include "trace/base/buf.h"
 #include "trace/base/intern.h"
 
-enum { NAME_PARTS = 12 }; /* of a fused kernel's; the others are counted */
+enum { NAME_PARTS = 12 }; /* of a fused kernel's name; further operators are counted */
 
 bool launches_copy(struct launches *ret, const struct backend_log *log, struct arena *arena,
                    struct err *err)
@@ -32,7 +32,7 @@ static struct str operator_of(const struct graph *graph, uint32_t node)
     return str_starts(name, STR("torch.ops.")) ? str_from(name, 10) : name;
 }
 
-/* "relu" of "aten.relu.default". */
+/* Returns "relu" for "aten.relu.default". */
 static struct str base_of(struct str name)
 {
     size_t dot = str_find_char(name, '.');
@@ -57,7 +57,7 @@ static void name_launch(const struct graph *graph, const uint32_t *nodes, uint32
 struct member {
     uint32_t group, node;
     double us;
-    bool told; /* its launches tell bytes and operations themselves */
+    bool told; /* its launches contain bytes and operations */
 };
 
 struct grouping {
@@ -124,7 +124,7 @@ static int by_time(const void *a, const void *b)
     return x->us != y->us ? (x->us < y->us ? 1 : -1) : str_cmp(x->name, y->name);
 }
 
-/* Several launches of one node in one group are one. */
+/* Merges launches of one node in one group. */
 static void merge_members(struct grouping *g)
 {
     size_t n = 0;

@@ -6,7 +6,7 @@
 
 enum { WORK_NESTING = 4 };
 
-/* An expanded tensor is read once. */
+/* Adds the bytes of a value; an expanded tensor is read once. */
 static void add_bytes(const struct kernel_value *v, uint64_t *bytes, unsigned depth)
 {
     const struct kernel_meta *meta = v->kind == KERNEL_TENSOR ? v->u.tensor.meta : NULL;
@@ -20,8 +20,8 @@ static void add_bytes(const struct kernel_value *v, uint64_t *bytes, unsigned de
 
 enum flops_formula {
     FLOPS_NONE,
-    FLOPS_PRODUCT, /* each element of the result is a sum over the argument's last dimension */
-    FLOPS_BATCHES, /* and over its first */
+    FLOPS_PRODUCT, /* each element of the result sums over the argument's last dimension */
+    FLOPS_BATCHES, /* and over its first one */
     FLOPS_CONVOLUTION,
     FLOPS_CONVOLUTION_BACKWARD,
     FLOPS_ATTENTION,
@@ -47,7 +47,7 @@ static const struct flops_row *row_of(struct str base)
     return NULL;
 }
 
-/* The product of sizes from `first`; saturates by floating point. */
+/* Returns the product of the sizes from dimension `first` on, as a float, which cannot overflow. */
 static double elements(struct kernel_tensor x, uint32_t first)
 {
     int64_t size[TENSOR_MAX_DIM];
@@ -67,15 +67,15 @@ static double size_at(struct kernel_tensor x, int32_t dim)
     return dim >= 0 && (uint32_t)dim < ndim ? (double)size[dim] : 1;
 }
 
-/* conv_flop: each element of the output, or of the input where that is scattered, meets a filter.
- */
+/* Like conv_flop: each element of the output, or of the input of a transposed convolution, is
+ * multiplied with a filter. */
 static double convolution(struct kernel *k, struct kernel_tensor weight, bool transposed)
 {
     struct kernel_tensor input = tensor_arg(k, "input");
     return 2 * elements(transposed ? input : result(k, 0), 0) * elements(weight, 1);
 }
 
-/* One product for each gradient that is asked for. */
+/* Counts one convolution for each requested gradient. */
 static double convolution_backward(struct kernel *k, struct kernel_tensor weight, bool transposed)
 {
     const struct kernel_value *mask;
@@ -87,7 +87,8 @@ static double convolution_backward(struct kernel *k, struct kernel_tensor weight
     return all;
 }
 
-/* sdpa_flop_count: query by key, and that by value; backward does five such products. */
+/* Like sdpa_flop_count: the matmuls of query and key, and of weights and value; backward has
+ * five. */
 static double attention(struct kernel *k, struct kernel_tensor query, bool backward)
 {
     struct kernel_tensor key = tensor_arg(k, "key"), value = tensor_arg(k, "value");

@@ -1,5 +1,5 @@
-/* What a call has to do, from its sizes: bytes that it reads and writes at least once, and floating
- * point operations by formula (flops.def; 0 where there is none). */
+/* The work of a call, computed from its sizes: the bytes that it reads and writes at least once,
+ * and floating point operations by a formula (flops.def; 0 if there is none). */
 #ifndef SYMTAPE_REPLAY_BACKEND_MEASURE_WORK_H
 #define SYMTAPE_REPLAY_BACKEND_MEASURE_WORK_H
 
@@ -10,7 +10,7 @@ struct call_work {
     enum dtype dtype; /* of the first result */
 };
 
-/* False: nothing is computed, as for views. */
+/* False: the call computes nothing, as views do. */
 bool call_work(const struct backend_call *call, struct call_work *ret);
 
 #endif

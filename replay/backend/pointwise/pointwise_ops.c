@@ -10,7 +10,7 @@ const struct point_row point_rows[POINTS] = {
 #undef POINT
 };
 
-/* The next of names separated by blanks; false after the last. */
+/* Reads the next of several names separated by blanks; false after the last one. */
 static bool next_name(const char **names, char *name, size_t size)
 {
     size_t n = strcspn(*names, " ");
@@ -22,13 +22,13 @@ static bool next_name(const char **names, char *name, size_t size)
     return true;
 }
 
-/* "tanh" of gelu, rounding modes: words that stand for numbers. */
+/* Returns the number for a word: gelu's "tanh", rounding modes. */
 static double number_of_word(struct str word)
 {
     return str_is(word, "tanh") || str_is(word, "trunc") ? 1 : str_is(word, "floor") ? 2 : 0;
 }
 
-/* The kind of the numbers, which counts where there is nothing else. */
+/* Returns the kind of the numbers, which determines the result if there are no tensors. */
 static enum dense_kind read_numbers(const struct kernel *k, struct point_call *call)
 {
     struct point_numbers *q = &call->numbers;
@@ -62,8 +62,8 @@ static bool has_kind(const struct point_row *row, char kind)
     return strchr(row->kinds, kind) != NULL;
 }
 
-/* In what it computes: the widest among its values, or what the row has. A condition or mask does
- * not count. */
+/* Returns the kind that the call computes in: the widest of its values, or the one that the row
+ * has. Conditions and masks do not count. */
 static enum dense_kind compute_kind(const struct point_call *call, enum dense_kind kind)
 {
     const struct point_row *row = call->row;
@@ -78,7 +78,7 @@ static enum dense_kind compute_kind(const struct point_call *call, enum dense_ki
         kind = has_kind(row, 'r') ? DENSE_REAL : DENSE_COMPLEX;
     if (kind == DENSE_REAL && !has_kind(row, 'r'))
         kind = has_kind(row, 'c') ? DENSE_COMPLEX : DENSE_INT;
-    /* An integer tensor whose result is real by promotion (x + 0.5 has told already). */
+    /* an integer tensor whose result is real by promotion; x + 0.5 is real already */
     if (kind == DENSE_INT && call->to.meta && dense_kind_of(call->to.meta->dtype) == DENSE_REAL &&
         has_kind(row, 'r'))
         kind = DENSE_REAL;

@@ -1,5 +1,5 @@
-/* Calls of pointwise operators, whichever backend computes them: the rows of pointwise.def, what a
- * call gives their expressions, and the functions that they use. */
+/* Calls of pointwise operators on any backend: the rows of pointwise.def, the values of a call for
+ * their expressions, and the functions that these use. */
 #ifndef SYMTAPE_REPLAY_BACKEND_POINTWISE_POINTWISE_OPS_H
 #define SYMTAPE_REPLAY_BACKEND_POINTWISE_POINTWISE_OPS_H
 
@@ -11,7 +11,7 @@
 
 enum { POINT_MAX_TENSORS = 4, POINT_MAX_NUMBERS = 4 };
 
-/* Rows of pointwise.def by number. */
+/* The rows of pointwise.def by number. */
 enum {
 #define POINT(base, kinds, tensors, numbers, real, integer, complex_) POINT_##base,
 #include "replay/backend/pointwise/pointwise.def"
@@ -21,11 +21,11 @@ enum {
 
 struct point_row {
     const char *base, *kinds, *tensors, *numbers;
-    const char *real, *integer, *complex_; /* the expressions' text */
+    const char *real, *integer, *complex_; /* the texts of the expressions */
 };
 extern const struct point_row point_rows[POINTS];
 
-/* What an expression sees beside the tensors' values. */
+/* The numbers that an expression uses besides the tensors' values. */
 struct point_numbers {
     double p[POINT_MAX_NUMBERS];
     int64_t n[POINT_MAX_NUMBERS];
@@ -43,12 +43,12 @@ struct point_call {
     struct kernel_value values[POINT_MAX_TENSORS]; /* x y z w: tensors and numbers */
     uint32_t n_values, n_numbers;
     struct point_numbers numbers;
-    enum dense_kind kind; /* what it is computed in: one that the row has */
+    enum dense_kind kind; /* the kind that it computes in, which the row has */
 };
-/* The kernel's call by that row, its result `to`. */
+/* Prepares the kernel's call for that row, with the result `to`. */
 void point_call_of(struct kernel *k, int row, struct kernel_tensor to, struct point_call *ret);
 
-/* The functions, in float64. */
+/* The functions for float64. */
 #define real                                  double
 #define FUNCTION(type, name, parameters, ...) static inline type name parameters __VA_ARGS__
 #include "replay/backend/pointwise/pointwise_functions.def"

@@ -54,7 +54,7 @@ static bool count_reach(struct kernel_meta *m)
     return true;
 }
 
-/* False: some of them are no numbers. */
+/* Converts expressions to numbers; false: some of them are not numbers. */
 static bool numbers_of(const struct sym_pool *pool, const sym_id *from, uint32_t n, int64_t *ret)
 {
     bool all = true;
@@ -133,7 +133,7 @@ static bool concrete_items(struct concrete *c, const struct value *from, struct 
     return items && concrete_values(c, from->u.items, from->n, items);
 }
 
-/* A number that 64 bits do not hold goes along as it is, for rules. */
+/* An int of more than 64 bits keeps the caller's value, for rules. */
 static struct kernel_value concrete_int(const struct sym_pool *pool, sym_id sym)
 {
     struct kernel_value ret = { .kind = KERNEL_INT };

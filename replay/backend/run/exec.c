@@ -53,7 +53,7 @@ void exec_put_number(enum dtype dtype, void *p, size_t i, double number, bool bi
 
 /* ---- Elements in contiguous order ---- */
 
-/* Walks a tensor's elements in order, a run of the last dimension at a time. */
+/* Iterates over a tensor's elements in order. */
 struct walk {
     uint32_t ndim;
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], at[TENSOR_MAX_DIM];
@@ -74,7 +74,7 @@ static bool walk_start(const struct kernel_meta *meta, struct walk *w)
     return true;
 }
 
-/* Do the elements lie one after the other, as they are? */
+/* Returns whether the elements are contiguous and stored without the conjugate or negative bit. */
 static bool in_memory_order(const struct kernel_meta *meta, const struct walk *w)
 {
     int64_t step = 1;
@@ -84,7 +84,7 @@ static bool in_memory_order(const struct kernel_meta *meta, const struct walk *w
     return !meta->conj && !meta->neg && w->offset >= 0;
 }
 
-/* The next element's place; false after the last. */
+/* Moves to the next element; false after the last one. */
 static bool walk_next(struct walk *w)
 {
     for (uint32_t i = w->ndim; i-- > 0;) {
@@ -97,7 +97,7 @@ static bool walk_next(struct walk *w)
     return false;
 }
 
-/* A copy of a storage, for elements that do not lie one after the other. */
+/* A copy of a storage, for elements that are not contiguous. */
 struct whole {
     unsigned char *p;
     size_t bytes;
@@ -121,8 +121,8 @@ static bool read_whole(struct exec *exec, struct kernel_tensor x, struct whole *
     return false;
 }
 
-/* Memory of a tensor with the conjugate or negative bit holds what it is the conjugate or negative
- * of. */
+/* Changes the sign of an element of a tensor with the conjugate or negative bit, whose memory
+ * contains the conjugate or the negative of its values. */
 static void flip_sign(unsigned char *element, size_t bytes)
 {
     element[bytes - 1] ^= 0x80;
@@ -212,7 +212,7 @@ static struct op_properties properties_of(struct exec *exec, const struct op *op
     return ret;
 }
 
-/* The operator's place in the table, made if it is not there. NULL: out of memory. */
+/* Returns the operator's entry in the table, which it adds if needed. NULL: out of memory. */
 static struct op_properties *properties_at(struct exec *exec, const struct op *op)
 {
     uint32_t index = op_index(op);
@@ -313,7 +313,7 @@ static bool run_backend(struct exec *exec, struct backend_call *call, struct err
     return done;
 }
 
-/* Memory for all that a rule has answered with. */
+/* Allocates memory for the tensors of a rule's result and for those that the call writes. */
 static bool give_results(struct exec *exec, struct value result, struct err *err)
 {
     for (size_t i = 0; i < ops_n_written(exec->ops); i++) {

@@ -20,7 +20,7 @@ static uint32_t count_inputs(const struct graph *graph)
     return n;
 }
 
-/* A tensor of the file stands for a tensor of that dtype and rank, and each of these has one. */
+/* Checks that the file's tensor has the dtype and rank of the graph's input. */
 static bool check_given(const struct given_inputs *given, const struct node *node, const char *name,
                         const struct array *array, struct err *err)
 {

@@ -1,5 +1,5 @@
-/* Inputs of a graph that come from files: the user's inputs by their number from a .safetensors
- * file, parameters and buffers of an exported program by their name from its archive. The other
+/* Inputs of a graph that come from files: the user's inputs, by their number, from a .safetensors
+ * file; parameters and buffers of an exported program, by their name, from its archive. The other
  * inputs stay random (replay/backend/run/run.h). */
 #ifndef SYMTAPE_REPLAY_BACKEND_RUN_GIVEN_INPUTS_H
 #define SYMTAPE_REPLAY_BACKEND_RUN_GIVEN_INPUTS_H
@@ -8,7 +8,7 @@
 #include "replay/backend/values/weights.h"
 #include "trace/graph/graph.h"
 
-/* All of it is borrowed. */
+/* All members are borrowed. */
 struct given_inputs {
     const struct graph *graph;
     const struct safetensors *file; /* NULL: no file */
@@ -16,13 +16,14 @@ struct given_inputs {
     struct weights *weights;        /* NULL: the archive is not available */
 };
 
-/* run_options.input: the values of input i. ERR_INPUT: the file has none for a tensor, or of
- * another dtype or rank than the graph takes. */
+/* For run_options.input: sets *ret to the values of input i. ERR_INPUT: the file has no values for
+ * a tensor, or values of another dtype or rank than the graph's. */
 bool given_input(const struct given_inputs *given, uint32_t i, const struct node *node,
                  struct array *ret, struct err *err);
-/* ERR_INPUT: the file holds an input whose number is too large for the graph. */
+/* ERR_INPUT: the file contains an input whose number is too large for the graph. */
 bool given_inputs_check(const struct given_inputs *given, struct err *err);
-/* Parameters, buffers and constants of an exported program whose values are not available. */
+/* Returns the number of parameters, buffers and constants of an exported program whose values are
+ * not available. */
 uint32_t given_inputs_missing(const struct given_inputs *given);
 
 #endif

@@ -1,17 +1,17 @@
-/* Values of what has no kernel: of the calls that its rule makes.
+/* Values of operators and functions without a kernel: those of the calls that their rules make.
  *
  * A composite operator's rule calls what PyTorch's C++ calls, and a Python function's what Python
- * calls; each of these is run on the backend as it is called. Nothing is taken for granted: where a
- * rule makes a tensor by no call that was run, there are no values, and that is an error. */
+ * calls; each of these calls is run on the backend when it is made. A tensor that a rule makes by
+ * other means has no values, which is an error. */
 #ifndef SYMTAPE_REPLAY_BACKEND_RUN_NESTED_CALLS_H
 #define SYMTAPE_REPLAY_BACKEND_RUN_NESTED_CALLS_H
 
 #include "replay/backend/run/exec.h"
 
-/* Does the backend compute calls of that operator by itself? */
+/* Returns whether the backend itself computes calls of that operator. */
 bool nested_calls_has_kernel(struct exec *exec, const struct op *op);
 
-/* Around a call of a rule: what it calls is run. */
+/* Calls that a rule makes between begin and end are run. */
 struct nested_calls {
     struct exec *exec;
     struct nested_observer told;
@@ -21,10 +21,10 @@ struct nested_calls {
 void nested_calls_begin(struct nested_calls *parts, struct exec *exec);
 void nested_calls_end(struct nested_calls *parts);
 
-/* Is each tensor in it one that a call has computed, or without elements? */
+/* Returns whether each tensor in the value was computed by a call or has no elements. */
 bool nested_calls_computed(struct exec *exec, const struct value *v);
-/* False, ERR_USAGE: some tensor of the result is nobody's; backend->lacks_kernel. Empty ones get
- * their memory. */
+/* Allocates memory for empty tensors of the result. False, ERR_USAGE: no call computed a tensor of
+ * the result; sets backend->lacks_kernel. */
 bool nested_calls_finish(struct exec *exec, struct str name, struct value result, struct err *err);
 
 #endif

@@ -18,7 +18,8 @@
 static bool refused(struct run *run, struct err *err)
 {
     const struct ops_error *error = ops_error(run->ops);
-    if (ops_short_of_memory(run->ops)) /* whatever a rule made of it */
+    if (ops_short_of_memory(
+            run->ops)) /* checked first, since the rule may have reported it differently */
         return err_nomem(err);
     return err_set(err, ERR_USAGE, "%.*s%s%.*s", STR_ARG(error->type), error->type.n ? ": " : "",
                    STR_ARG(error->text));
@@ -38,7 +39,8 @@ static bool run_operator(struct run *run, const struct step *step, struct value 
     }
 }
 
-/* Kernels that only Python knows (Triton's), and functions whose rules know no more than sizes. */
+/* Fails with the name of a function without a kernel: one that is only known to Python (Triton's),
+ * or one whose rule computes sizes only. */
 static bool nothing_computes(struct run *run, struct str target, struct err *err)
 {
     run->unsupported = true;
@@ -50,14 +52,15 @@ static bool nothing_computes(struct run *run, struct str target, struct err *err
                    STR_ARG(target));
 }
 
-/* Triton's kernels that write their arguments give nothing back. */
+/* Triton's kernels that write their arguments return nothing. */
 static bool is_opaque_kernel(struct str target)
 {
     return str_find(target, STR("triton_kernel_wrapper")) < target.n;
 }
 
-/* Arithmetic of sizes, getitem and the like: nothing of a backend's. Python's functions of tensors,
- * whose calls are run as they are made, and higher-order operators, whose subgraphs are. */
+/* Runs a function: arithmetic of sizes, getitem and similar ones need no backend, Python's
+ * functions of tensors make calls, which are run, and higher-order operators have subgraphs, which
+ * are run. */
 static bool run_function(struct run *run, const struct step *step, struct value *ret,
                          struct err *err)
 {
@@ -148,7 +151,8 @@ bool run_missing(struct interpreter *in, struct program *p, const struct step *s
 
 /* ---- The whole ---- */
 
-/* " (aten.mul.Tensor of f32[4, 16], f32[16])": the machine failed at it, so its sizes matter. */
+/* Appends the operator and its arguments, as in " (aten.mul.Tensor of f32[4, 16], f32[16])". Errors
+ * of the environment contain it, since sizes often explain them. */
 static void describe_call(const struct run *run, node_id id, struct buf *out)
 {
     const struct step *step = &run->program->steps[id];
@@ -173,8 +177,8 @@ static void describe_call(const struct run *run, node_id id, struct buf *out)
     buf_putc(out, ')');
 }
 
-/* "node mul_7 at model.py:12 `x = a * b`" in front of what went wrong. A device tells late: then it
- * is an earlier node's. */
+/* Prepends the place, "node mul_7 at model.py:12 `x = a * b`", to the error. A device may report
+ * late; then it is an earlier node's. */
 static bool place_error(const struct run *run, node_id id, struct err *err)
 {
     struct backend *backend = run->options.backend;
@@ -198,7 +202,7 @@ static bool place_error(const struct run *run, node_id id, struct err *err)
     return false;
 }
 
-/* An input or a constant is no work of the graph's: the time that it takes is not counted. */
+/* Returns whether the step is an input or a constant, whose time does not count as the graph's. */
 static bool is_given(const struct step *step)
 {
     return step->kind == STEP_INPUT || step->kind == STEP_ATTRIBUTE;
@@ -235,7 +239,7 @@ static bool keep_outputs(struct run *run, const struct step *step, struct err *e
     return true;
 }
 
-/* Waits for what was given, so that its time is known. */
+/* Waits for the copies of inputs, so that their time is measured. */
 static bool wait_for_given(struct run *run, struct err *err)
 {
     struct backend *backend = run->options.backend;
@@ -300,7 +304,7 @@ static void reset_program(struct program *p)
         reset_program(p->children[i]);
 }
 
-/* As it was when it was made, but for what calls of these sizes gave. */
+/* Resets the run to its start, but keeps what is known about calls of these sizes. */
 static void begin_again(struct run *run)
 {
     struct exec *exec = &run->exec;
@@ -327,7 +331,7 @@ bool run_execute(struct run *run, struct err *err)
     run->executed = true;
     if (execute_steps(run, err))
         return true;
-    /* What its calls still have to tell is not the next run's. */
+    /* Late errors of this run's calls must not appear in the next run. */
     struct backend *backend = run->options.backend;
     struct err ignored = { 0 };
     backend->kind->wait(backend, &ignored);

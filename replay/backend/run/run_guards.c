@@ -35,7 +35,7 @@ static sym_id hinter(void *user, sym_id symbol)
     return value_of(run, sym_name(ops_pool(run->ops), symbol));
 }
 
-/* Is one of the symbols another number than it was when the guard held? */
+/* Detects whether a symbol of an expression differs from its recorded value. */
 struct changes {
     const struct run *run;
     bool any;
@@ -86,7 +86,7 @@ static enum answer guard_answer(struct run *run, const struct run_guard *p)
         return UNTOLD;
     sym_id e = sym_parse(pool, p->expr, NULL, NULL);
     sym_id told = e != SYM_NONE ? sym_evaluate(pool, e, hinter, run) : SYM_NONE;
-    if (!sym_ok(pool, &ignored)) /* a division by zero, or an expression of another kind */
+    if (!sym_ok(pool, &ignored)) /* a division by zero, or an expression of an unknown kind */
         return UNTOLD;
     return told == SYM_ID_TRUE ? HOLDS : told == SYM_ID_FALSE ? VIOLATED : UNTOLD;
 }
@@ -111,7 +111,8 @@ static void say_symbol(void *user, struct str name)
         buf_printf(s->out, " (recorded: %lld)", (long long)symbol->hint);
 }
 
-/* "guard Eq(Mod(s27, 8), 0) does not hold: s27 = 31 (recorded: 24), at a.py:25 `if n % 8:`" */
+/* Appends the message: "guard Eq(Mod(s27, 8), 0) does not hold: s27 = 31 (recorded: 24), at a.py:25
+ * `if n % 8:`". */
 static void say(struct run *run, const struct run_guard *p, struct buf *out)
 {
     struct saying s = { run, out };
@@ -137,7 +138,7 @@ static void say(struct run *run, const struct run_guard *p, struct buf *out)
         buf_printf(out, ", at %.*s", STR_ARG(p->place));
 }
 
-/* The first one is the error's text; with it, how many there are. */
+/* Reports a violation. The text of the first one becomes the error's. */
 static bool violate(struct run *run, const struct run_guard *p, struct err *err)
 {
     struct buf text = BUF_INIT;
@@ -154,7 +155,7 @@ static bool violate(struct run *run, const struct run_guard *p, struct err *err)
     return !err_is_set(err);
 }
 
-/* The same was asked for before, maybe elsewhere. */
+/* Returns whether the same condition stands earlier in the list, perhaps from another place. */
 static bool is_repeated(const struct run *run, const struct run_guard *p)
 {
     for (const struct run_guard *q = run->options.guards; q < p; q++)
@@ -163,7 +164,8 @@ static bool is_repeated(const struct run *run, const struct run_guard *p)
     return false;
 }
 
-/* Ranges and specializations say why before the guards that follow from them do. */
+/* Checks specializations and ranges before the guards that follow from them, since their messages
+ * name the cause. */
 static bool check(struct run *run, bool asserts, struct str symbol, struct err *err)
 {
     static const enum run_guard_kind order[] = { RUN_GUARD_SPECIALIZED, RUN_GUARD_RANGE,
@@ -215,7 +217,7 @@ static void sort_symbol(void *user, sym_id symbol)
     }
 }
 
-/* Eq(a, b) with one symbol that is not known: what it must be. */
+/* Solves Eq(a, b) for its only unknown symbol, and adds its value. */
 static bool solve(struct run *run, const struct run_guard *p, bool *more, struct err *err)
 {
     struct sym_pool *pool = ops_pool(run->ops);
@@ -266,7 +268,8 @@ static struct str symbol_at(const struct run *run, uint32_t expr)
     return e->kind == EXPR_SYMBOL ? e->text : STR("");
 }
 
-/* Of a call that gives several results, that of the first item that has an unbacked size. */
+/* Returns the meta of a step's result; of several results, that of the first one with an unbacked
+ * size. */
 static const struct meta *unbacked_meta(const struct run *run, const struct step *step)
 {
     const struct program *p = run->program;
@@ -283,7 +286,7 @@ static const struct meta *unbacked_meta(const struct run *run, const struct step
     return meta;
 }
 
-/* Sizes and numbers that unbacked symbols stand for. */
+/* Returns whether the meta contains unbacked symbols. */
 static bool names_unbacked(const struct run *run, const struct meta *meta)
 {
     for (uint32_t i = 0; meta && i < meta->n_sizes; i++)

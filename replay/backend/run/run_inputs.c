@@ -17,7 +17,8 @@ static uint64_t mixed(uint64_t z)
     return z ^ z >> 31;
 }
 
-/* Near to a normal distribution of variance 1: the sum of four uniform values of 16 bits. */
+/* Returns a number of a nearly normal distribution of variance 1: the sum of four uniform values of
+ * 16 bits. */
 static double normal(uint64_t bits)
 {
     uint64_t pairs = (bits & 0xffff0000ffffu) + (bits >> 16 & 0xffff0000ffffu);
@@ -28,7 +29,8 @@ static double normal(uint64_t bits)
 static void fill_random(enum dtype dtype, void *p, size_t n, uint64_t seed)
 {
     float *reals = p;
-    for (size_t i = 0; i < n && dtype == DTYPE_F32; i++) /* most are, and there may be many */
+    for (size_t i = 0; i < n && dtype == DTYPE_F32;
+         i++) /* a loop of its own, since most inputs are f32 and large */
         reals[i] = (float)normal(mixed(seed + i));
     for (size_t i = 0; i < n && dtype != DTYPE_F32; i++) {
         uint64_t bits = mixed(seed + i);
@@ -38,7 +40,7 @@ static void fill_random(enum dtype dtype, void *p, size_t n, uint64_t seed)
 
 /* ---- Variances ---- */
 
-/* The number of "running_var" among the operator's arguments; UINT32_MAX: it has none. */
+/* Returns the number of "running_var" among the operator's arguments; UINT32_MAX: there is none. */
 static uint32_t variance_argument(struct ops *ops, const struct op *op)
 {
     const struct schema *schema = ops_prepare(ops, op);
@@ -48,7 +50,8 @@ static uint32_t variance_argument(struct ops *ops, const struct op *op)
     return UINT32_MAX;
 }
 
-/* What a batch norm takes the root of: of a negative one nothing but NaN would come out. */
+/* Returns whether the input is a variance of a batch norm, which must not be negative: its root
+ * would be NaN. */
 static bool is_variance(const struct run *run, node_id input)
 {
     const struct program *p = run->program;
@@ -92,9 +95,9 @@ static const struct run_symbol *recorded_symbol(const struct run *run, const str
     return NULL;
 }
 
-/* Floats are handed over as tensors without dimensions, and read into symbols by the graph
- * (torch/_dynamo/variables/builder.py, wrap_symfloat): such an input is what was recorded of its
- * symbol, an epsilon for instance, and no random number. */
+/* Returns the symbol that the graph reads from the input. Dynamo passes floats as tensors without
+ * dimensions (torch/_dynamo/variables/builder.py, wrap_symfloat): such an input, an epsilon for
+ * instance, gets its recorded value instead of a random number. */
 static const struct run_symbol *symbol_read_from(const struct run *run, node_id input)
 {
     const struct program *p = run->program;
@@ -107,7 +110,7 @@ static const struct run_symbol *symbol_read_from(const struct run *run, node_id 
     return NULL;
 }
 
-/* False: no number was recorded of it. */
+/* Returns false if no number was recorded for the input. */
 static bool recorded_number(const struct run *run, node_id input, double *ret)
 {
     char digits[64];
@@ -181,7 +184,7 @@ void run_drop_inputs(struct run *run)
     }
 }
 
-/* True: the tensor's values are there as they were. */
+/* Returns whether the tensor still has its values from the run before. */
 static bool is_kept(struct run *run, const struct step *step, struct tensor x)
 {
     struct run_kept *kept = &run->kept[step->node];
@@ -195,7 +198,7 @@ static bool is_kept(struct run *run, const struct step *step, struct tensor x)
     return true;
 }
 
-/* From now on a call that writes it is noticed. */
+/* Records that the values are set; a call that writes them later clears this. */
 static bool filled(struct run *run, struct tensor x, bool ok)
 {
     struct memory *m = storage_at(&run->exec.storages, x.storage);

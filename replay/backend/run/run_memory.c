@@ -4,7 +4,7 @@
 
 enum { HELD_NESTING = 8 };
 
-/* The last node that a node's value is needed by; itself where nothing needs it. */
+/* Computes the last node that uses each node's value, or the node itself if it has no user. */
 static bool find_users(struct run *run)
 {
     struct program *p = run->program;
@@ -58,7 +58,7 @@ static void count(struct run *run, const struct value *v, bool more, unsigned de
         count(run, &v->u.items[i], more, depth + 1);
 }
 
-/* The new value is held before the old one is let go. */
+/* Counts the new value before it releases the old one, since both may use the same storage. */
 static void hold_value(struct run *run, node_id node, struct value value)
 {
     struct value old = run->lifetimes.held[node];
@@ -67,7 +67,7 @@ static void hold_value(struct run *run, node_id node, struct value value)
     count(run, &old, false, 0);
 }
 
-/* Values that the step changed under their names (set_, resize_). */
+/* Updates the values that the step changed in place (set_, resize_). */
 static void hold_written(struct run *run, const struct step *step)
 {
     struct program *p = run->program;

@@ -1,16 +1,17 @@
-/* Memory of a run: what no value holds any more goes back at once, in the order of the graph, so
- * that a run of sizes only knows what a real one takes. Private to run*.c. */
+/* Memory of a run: a storage is freed as soon as no value uses it, in the graph's order, so that a
+ * run on the null backend needs as much as a real one. Private to run*.c. */
 #ifndef SYMTAPE_REPLAY_BACKEND_RUN_RUN_MEMORY_H
 #define SYMTAPE_REPLAY_BACKEND_RUN_RUN_MEMORY_H
 
 #include "replay/backend/run/run.h"
 
 bool run_find_lifetimes(struct run *run, struct err *err);
-/* The step is done: its results are held, what it made besides is not, nor what it was the last to
- * need. first: the number that the step's first new storage had. */
+/* Called after a step: counts its results as users of their storages, and frees the step's other
+ * new storages and those of values without later users. first: the number of the step's first new
+ * storage. */
 bool run_hold(struct run *run, node_id at, uint32_t first, struct err *err);
 
-/* Nothing is held any more; no memory is given back by this. */
+/* Forgets all values, without freeing memory. */
 void run_forget_values(struct run *run);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A loop whose condition random values never end is told. */
+/* A loop that does not end, because of random values, is reported after LOOP_MOST iterations. */
 enum { LOOP_MOST = 1 << 20, OPERANDS_MOST = 1024 };
 
 static bool pass_input(struct interpreter *in, struct program *p, const struct step *step,
@@ -116,7 +116,9 @@ static bool run_loop(struct run *run, const struct step *step, struct value *ret
             more = more.u.items[0];
         if (!is_true(run, more, &on, err))
             return false;
-        if (!on || (turn && run->options.backend->kind->shapes_only)) { /* one turn tells sizes */
+        if (!on ||
+            (turn &&
+             run->options.backend->kind->shapes_only)) { /* one iteration determines the sizes */
             *ret = carried;
             return true;
         }
@@ -129,11 +131,11 @@ static bool run_loop(struct run *run, const struct step *step, struct value *ret
 /* ---- Subgraphs that are run for each slice: scan, map_impl, associative_scan ---- */
 
 struct slices {
-    struct value carried[OPERANDS_MOST]; /* what a turn hands to the next one */
+    struct value carried[OPERANDS_MOST]; /* passed from one iteration to the next */
     uint32_t n_carried;
     struct value xs, more;
     int64_t turns;
-    struct value *results; /* [turn][n_results]: to be stacked */
+    struct value *results; /* [iteration][n_results]: to be stacked */
     uint32_t n_results;
 };
 
@@ -146,7 +148,7 @@ static bool call_named(struct run *run, const char *name, const struct value *ar
     return err_set(err, ERR_USAGE, "%s: %.*s", name, STR_ARG(ops_error(run->ops)->text));
 }
 
-/* Turn i of all xs, appended. */
+/* Appends slice i of all xs. */
 static bool append_slices(struct run *run, const struct slices *s, int64_t i, struct value *to,
                           uint32_t *n, struct err *err)
 {
@@ -161,7 +163,8 @@ static bool append_slices(struct run *run, const struct slices *s, int64_t i, st
     return true;
 }
 
-/* What a turn gave: carried on, and kept. scan carries its first results, associative_scan all. */
+/* Stores the results of an iteration. scan passes its first results on to the next one,
+ * associative_scan passes all. */
 static bool take_results(struct run *run, struct slices *s, struct str name, int64_t turn,
                          struct value got, struct err *err)
 {

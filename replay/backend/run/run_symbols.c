@@ -51,7 +51,7 @@ static bool bind(struct run *run, struct str name, int64_t value, const char *by
     return known || run_add_size(run, name, value) || err_nomem(err);
 }
 
-/* A size of an input that was given, where the graph prints a symbol and nothing else. */
+/* Sets a symbol to the size of a given input, if the graph's size is nothing but a symbol. */
 static bool bind_input(struct run *run, const struct node *node, const struct array *given,
                        struct err *err)
 {
@@ -94,7 +94,8 @@ static bool bind_inputs(struct run *run, struct err *err)
     return true;
 }
 
-/* What the forward graph would have made: a graph that takes it (a backward one) runs at any. */
+/* The size that replaces an unbacked symbol of an input: its value comes from another graph (the
+ * forward graph of a backward graph), and the graph runs at any. */
 enum { UNKNOWN_SIZE = 4 };
 
 static bool bind_unknown(struct run *run, struct err *err)
@@ -141,8 +142,8 @@ bool run_bind_symbols(struct run *run, struct err *err)
     return bind_unknown(run, err) && run_check_guards(run, err);
 }
 
-/* Unbacked symbols, and others without a value, stay symbols: what is read of them is not needed.
- */
+/* Returns the value of a symbol. Unbacked symbols, and others without a value, stay symbols; the
+ * results that contain them are not used. */
 sym_id run_symbol(void *user, struct sym_pool *pool, struct str name)
 {
     const struct run_size *known = run_size_of(user, name);

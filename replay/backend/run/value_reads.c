@@ -6,16 +6,17 @@
 
 enum { READ_NESTING = 4 };
 
-/* What an operator's rule reads of its arguments, and what can be invented for it. */
+/* How an operator's rule uses the values of its arguments, which determines the values to
+ * invent. */
 enum read_kind {
     READ_NOTHING,
-    READ_MASK,     /* how many are not zero */
-    READ_VALUES,   /* themselves */
-    READ_MASKS,    /* the same, of arguments that are bool or uint8: others are indices */
+    READ_MASK,     /* the number of elements that are not zero */
+    READ_VALUES,   /* all values */
+    READ_MASKS,    /* the same, of arguments that are bool or uint8; others are indices */
     READ_NUMBER,   /* the first element */
-    READ_DISTINCT, /* how many there are */
-    READ_COUNTS,   /* their sum */
-    READ_GREATEST, /* and one more */
+    READ_DISTINCT, /* the number of different elements */
+    READ_COUNTS,   /* the sum of the elements */
+    READ_GREATEST, /* the greatest element plus one */
 };
 
 enum { EVERY = -1 };
@@ -23,10 +24,11 @@ enum { EVERY = -1 };
 struct value_read {
     const char *base;
     enum read_kind kind;
-    int arg; /* whose values; EVERY: all of them */
+    int arg; /* the number of the argument; EVERY: all of them */
 };
 
-/* Operators whose rules read values (replay/ops/rules/index/data_dependent.c and others). */
+/* Returns the row of an operator whose rule reads values (replay/ops/rules/index/data_dependent.c
+ * and others). */
 static const struct value_read *row_of(struct str base, uint32_t n)
 {
     static const struct value_read rows[] = {
@@ -49,7 +51,7 @@ static const struct value_read *row_of(struct str base, uint32_t n)
             return &rows[i];
     if (str_is(base, of_repeats.base))
         return n > 1 ? &of_self_by_repeats : &of_repeats;
-    return str_is(base, places.base) && n == 1 ? &places : NULL; /* nonzero in other words */
+    return str_is(base, places.base) && n == 1 ? &places : NULL; /* where(condition) is nonzero */
 }
 
 static void put(enum dtype dtype, void *p, size_t i, int64_t value)
@@ -60,7 +62,7 @@ static void put(enum dtype dtype, void *p, size_t i, int64_t value)
         store_complex(dtype, p, (int64_t)i, (double)value);
 }
 
-/* Values of which the rule finds `guess`: of a mask the first so many, and so on. */
+/* Invents values for which the rule finds `guess`: a mask gets `guess` ones, and so on. */
 static void invent(enum read_kind kind, enum dtype dtype, void *p, size_t n, int64_t guess)
 {
     size_t most = guess < 0 ? n : (size_t)guess;
@@ -77,16 +79,16 @@ static void invent(enum read_kind kind, enum dtype dtype, void *p, size_t n, int
 struct value_reader {
     struct exec *exec;
     enum read_kind kind;
-    const struct backend_call *call; /* NULL: the backend is not asked to count */
+    const struct backend_call *call; /* NULL: the backend does not count */
     struct err *err;
 };
 
-/* Counted where they are, the elements stay there. */
+/* Lets the backend count, so that the elements are not copied to the host. */
 static bool count_there(struct value_reader *r, struct tensor *x, bool *known)
 {
     struct backend *backend = r->exec->caller.backend;
     int64_t count;
-    *known = x->counted; /* by the call that this one is part of */
+    *known = x->counted; /* counted by the call that contains this one */
     if (*known || !r->call || r->kind == READ_NUMBER || r->kind == READ_VALUES)
         return true;
     struct kernel_tensor tensor = concrete_tensor(&r->exec->concrete, *x);

@@ -27,8 +27,9 @@ enum dense_kind dense_kind_of(enum dtype dtype)
 struct small_float {
     unsigned exponent_bits, fraction_bits;
     int bias;
-    bool infinities;    /* the greatest exponent is infinity and NaN; else NaN is all ones */
-    bool unsigned_zero; /* "fnuz": one zero, and NaN is where the other would be */
+    bool infinities;    /* the greatest exponent means infinity or NaN; otherwise only all ones mean
+                           NaN */
+    bool unsigned_zero; /* "fnuz": there is one zero, and the bits of the other mean NaN */
 };
 
 static const struct small_float FLOAT16 = { 5, 10, 15, true, false };
@@ -54,7 +55,8 @@ static double small_to_double(const struct small_float *f, unsigned bits)
     return sign ? -x : x;
 }
 
-/* To nearest, ties to even. Beyond the greatest: infinity, or NaN where there is none. */
+/* Rounds to nearest, ties to even. Beyond the greatest value the result is infinity, or NaN if the
+ * format has no infinity. */
 static unsigned small_from_double(const struct small_float *f, double x)
 {
     unsigned top = (1u << f->exponent_bits) - 1, sign_at = f->exponent_bits + f->fraction_bits;
@@ -98,7 +100,7 @@ static double bfloat16_to_double(uint16_t bits)
     return (double)x;
 }
 
-/* Rounded once, from float64: through float32 it would be twice. */
+/* Rounds once, from float64; a conversion through float32 would round twice. */
 static uint16_t bfloat16_from_double(double x)
 {
     float nearest = (float)x;
@@ -114,7 +116,7 @@ static uint16_t bfloat16_from_double(double x)
 
 /* ---- Elements ---- */
 
-/* Arrays of files (safetensors, archives) lie at any address. */
+/* Arrays in files (safetensors, archives) have any alignment. */
 #define UNALIGNED(type) \
     struct at_##type {  \
         type x;         \
@@ -156,7 +158,7 @@ double load_real(enum dtype dtype, const void *p, int64_t i)
     }
 }
 
-/* As C++ casts, at the ends as x86 does: what does not fit is the least integer. */
+/* Converts as a C++ cast does on x86: values that do not fit become the smallest integer. */
 static int64_t int_of(double x)
 {
     return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN;

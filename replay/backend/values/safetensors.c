@@ -8,7 +8,7 @@
 #include "trace/base/text/json_write.h"
 #include "trace/base/vec.h"
 
-enum { HEADER_MAX = 100 << 20 }; /* the format's own limit */
+enum { HEADER_MAX = 100 << 20 }; /* the limit of the format */
 
 struct entry {
     struct str name;
@@ -17,7 +17,7 @@ struct entry {
 
 struct safetensors {
     struct str bytes;
-    struct buf own; /* those that were read; else they are borrowed */
+    struct buf own; /* bytes that were read; empty if they are borrowed */
     vec_of(struct entry)
     entries;
     struct arena arena;
@@ -196,7 +196,8 @@ bool safetensors_print_header(const struct str *names, const struct array *array
         at += arrays[i].bytes;
     }
     buf_putc(&header, '}');
-    for (size_t pad = (8 - header.n % 8) % 8; pad > 0; pad--) /* a failed buffer does not grow */
+    for (size_t pad = (8 - header.n % 8) % 8; pad > 0;
+         pad--) /* a buffer that failed does not grow */
         buf_putc(&header, ' ');
     for (int i = 0; i < 8; i++)
         buf_putc(out, (char)((uint64_t)header.n >> 8 * i & 0xff));

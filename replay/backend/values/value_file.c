@@ -22,13 +22,13 @@ struct place {
 
 struct value_file {
     char *folder;
-    int fd; /* -1: all is in memory */
+    int fd; /* -1: everything is in memory */
     struct buf unwritten;
     uint64_t written;
     vec_of(struct place)
     places;
-    struct intern names; /* numbers are those of places */
-    const char *all;     /* when sealed */
+    struct intern names; /* their numbers are indices of `places` */
+    const char *all;     /* the file's contents once it is sealed */
     void *mapped;
 };
 
@@ -87,8 +87,8 @@ static bool spill(struct value_file *file, struct err *err)
     return ok;
 }
 
-/* Each starts at a multiple of 8, as what reads it wants. Gaps are no part of the format, so they
- * are left out again when it is written. */
+/* Writes the array at a multiple of 8, as readers expect. The gaps are no part of the format and
+ * are left out when the file is written. */
 static bool append(struct value_file *file, const struct array *array, struct err *err)
 {
     static const char zeros[ALIGN];

@@ -61,7 +61,7 @@ static bool is_contiguous(const struct pt2_weight *weight)
     return true;
 }
 
-/* In contiguous order, from the storage's bytes. */
+/* Copies the elements in contiguous order from the storage's bytes. */
 static bool gather(const struct pt2_weight *weight, const char *from, char *to, size_t n,
                    struct err *err)
 {
@@ -78,7 +78,7 @@ static bool gather(const struct pt2_weight *weight, const char *from, char *to, 
     return true;
 }
 
-/* Its elements lie in its storage (pt2_weight.readable). */
+/* Copies the elements of a weight that lie within its storage (pt2_weight.readable). */
 static bool read_elements(struct weights *w, const struct pt2_weight *weight, struct array *ret,
                           struct err *err)
 {

@@ -7,11 +7,12 @@
 
 struct weights;
 
-/* Of the archive that `recording` was imported from; NULL and no error where the file is gone or is
- * none that holds weights: inputs are random then. */
+/* Opens the weights of the archive that `recording` was imported from. NULL without an error: the
+ * file does not exist or contains no weights; then inputs are random. */
 struct weights *weights_open(struct trace *trace, uint32_t recording, struct err *err);
 void weights_close(struct weights *weights); /* NULL is fine */
-/* By fully qualified name ("encoder.0.weight"); contiguous, made so where it has other strides. */
+/* Finds a weight by its fully qualified name ("encoder.0.weight"). It is made contiguous if
+ * needed. */
 bool weights_find(struct weights *weights, struct str fqn, struct array *ret, struct err *err);
 
 #endif

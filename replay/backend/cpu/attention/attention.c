@@ -51,13 +51,13 @@ static bool attention_of(struct kernel *k, struct attention *a)
     return !k->failed;
 }
 
-/* Fewer heads of keys than of queries serve several each. */
+/* Returns the head of keys for a head of queries; a head of keys may serve several of them. */
 static int64_t key_head_of(const struct attention *a, int64_t head)
 {
     return head / a->heads * a->key_heads + head % a->heads * a->key_heads / a->heads;
 }
 
-/* The weights of query i over the keys, and the logarithm of what they were divided by. */
+/* Computes the weights of query i over the keys. Returns the logarithm of their divisor. */
 static double weights_of(const struct attention *a, int64_t head, int64_t i, double *weight)
 {
     int64_t key_head = key_head_of(a, head);
@@ -94,7 +94,7 @@ static void attend(struct kernel *k, const struct attention *a, struct dense out
     }
 }
 
-/* Kernels pad the rows of the logarithms. */
+/* Stores the logarithms. Kernels of PyTorch pad their rows. */
 static void store_logarithms(struct kernel *k, struct kernel_tensor to, const struct attention *a,
                              struct dense lse)
 {
@@ -122,7 +122,7 @@ void kernel_attention(struct kernel *k)
         store_logarithms(k, second, &a, lse);
 }
 
-/* Gradients of query, key, value and, where there was one, bias. */
+/* Computes the gradients of query, key, value and, if there is one, bias. */
 void kernel_attention_backward(struct kernel *k)
 {
     struct attention a;
@@ -164,8 +164,8 @@ void kernel_attention_backward(struct kernel *k)
             store(k, result(k, i), all[i]);
 }
 
-/* _efficient_attention_forward: [batch, n, heads, depth], or sequences one after the other whose
- * bounds cu_seqlens_q and _k tell. */
+/* _efficient_attention_forward: [batch, n, heads, depth], or sequences stored one after the other
+ * with the bounds cu_seqlens_q and _k. */
 void kernel_sequences_attention(struct kernel *k)
 {
     struct dense q = load_real_arg(k, "query"), x = load_real_arg(k, "key");
@@ -196,7 +196,7 @@ void kernel_sequences_attention(struct kernel *k)
         for (int64_t row = q0 * heads; row < q1 * heads; row++) {
             int64_t h = row % heads, i = row / heads - q0;
             double most = -INFINITY, sum = 0;
-            for (int64_t d = 0; d < n_out; d++) /* sequences may overlap: the last one stands */
+            for (int64_t d = 0; d < n_out; d++) /* sequences may overlap: the last one is stored */
                 out.u.r[row * n_out + d] = 0;
             for (int64_t j = 0; j < k1 - k0; j++) {
                 double dot = 0;

@@ -1,4 +1,4 @@
-/* Collectives of a world of one: what a rank sends is what it gets. */
+/* Collectives of a world of one rank, which receives what it sends. */
 #include <string.h>
 
 #include "replay/backend/cpu/kernel.h"
@@ -11,8 +11,8 @@ static struct kernel_tensor input_of(const struct kernel *k, uint32_t i)
     return v.kind == KERNEL_TENSOR ? v.u.tensor : (struct kernel_tensor){ 0 };
 }
 
-/* Elements of x, again and again where more ranks would give some, cut off where they would take.
- */
+/* Returns the elements of x, repeated if more ranks would send some, or cut off if they would
+ * receive some. */
 static struct dense as_many(struct kernel *k, struct dense x, const int64_t *size, uint32_t ndim)
 {
     struct dense out = dense_new(k, x.kind, size, ndim);

@@ -1,9 +1,9 @@
-/* Convolutions of any number of dimensions, their transposes, and what differentiates them.
+/* Convolutions of any number of dimensions, transposed ones, and their gradients.
  *
- * All go by one walk over the pairs of places that a weight's element joins: output place o, kernel
- * place w, input place i = o * stride - padding + w * dilation, by dimension. A transposed
- * convolution swaps the parts of input and output. Which way the walk goes, and so the order of the
- * sums, depends on sizes alone. */
+ * All iterate over the pairs of positions that an element of the weight connects: output position
+ * o, kernel position w, input position i = o * stride - padding + w * dilation, in each dimension.
+ * A transposed convolution exchanges input and output. The direction of the iteration, and so the
+ * order of the sums, depends on sizes alone. */
 #include <string.h>
 
 #include "replay/backend/cpu/linalg/matmul.h"
@@ -13,7 +13,7 @@ enum { CONV_MAX_DIM = 3 };
 
 struct conv {
     uint32_t dims;
-    int64_t batch, groups, in_channels, out_channels; /* of the walk's input and output */
+    int64_t batch, groups, in_channels, out_channels; /* of the iteration's input and output */
     int64_t in[CONV_MAX_DIM], out[CONV_MAX_DIM], window[CONV_MAX_DIM];
     int64_t stride[CONV_MAX_DIM], padding[CONV_MAX_DIM], dilation[CONV_MAX_DIM];
     int64_t in_size, out_size, window_size;
@@ -29,7 +29,7 @@ static void per_dim(const struct kernel *k, const char *name, uint32_t dims, int
         ret[i] = n == 0 ? otherwise : given[i < n ? i : n - 1];
 }
 
-/* x is the convolution's input, y its output, as the schema sees them. */
+/* Sets up the iteration. x is the convolution's input, y its output, as in the schema. */
 static bool conv_of(struct kernel *k, const struct dense *x, const struct dense *y,
                     const struct dense *weight, struct conv *c)
 {
@@ -56,7 +56,8 @@ static bool conv_of(struct kernel *k, const struct dense *x, const struct dense 
     return c->groups > 0;
 }
 
-/* The input places that a kernel place w meets, one an output place; -1 outside. */
+/* Computes the input positions for a kernel position w, one for each output position; -1
+ * outside. */
 static void meet(const struct conv *c, int64_t w, int64_t *places)
 {
     int64_t at[CONV_MAX_DIM];
@@ -77,7 +78,8 @@ static void meet(const struct conv *c, int64_t w, int64_t *places)
 
 enum conv_part { TO_OUTPUT, TO_INPUT, TO_WEIGHT };
 
-/* weight is [out_channels, in_channels / groups, window]: the walk's, that is. */
+/* Iterates over all pairs. weight is [out_channels, in_channels / groups, window] for the
+ * iteration. */
 static void walk_pairs(struct kernel *k, const struct conv *c, enum conv_part part, double *in,
                        double *out, double *weight)
 {
@@ -107,12 +109,12 @@ static void walk_pairs(struct kernel *k, const struct conv *c, enum conv_part pa
     }
 }
 
-/* ---- Where groups have many channels: as products of matrices ---- */
+/* ---- As matmuls, if groups have many channels ---- */
 
-/* A part of the output's places [from, from + n) of one group of one sample: what the weight is
- * multiplied with is a column for each. Small enough to stay in the cache. */
+/* The columns for output positions [from, from + n) of one group of one sample, which the weight is
+ * multiplied with (im2col). They are few enough to stay in the cache. */
 struct patches {
-    double *columns; /* [in_group * window, most], or turned */
+    double *columns; /* [in_group * window, most], or transposed */
     double *turned, *part;
     int64_t from, n;
 };
@@ -121,25 +123,26 @@ enum {
     PATCH_ELEMENTS = 1 << 15,
     LEAST_PLACES = 32,
     LEAST_CHANNELS = 4,
-    WEIGHT_ROWS = 32, /* output channels of a piece of work, where the weight is what comes out */
+    WEIGHT_ROWS = 32, /* output channels of a work item that computes the gradient of the weight */
     MOST_SLOTS = 16,
     SLOT_ROOM = 64 << 20
 };
 
-/* Items that do not depend on one another, shared out to slots that have patches of their own. */
+/* Independent work items; each thread has its own patches. */
 struct conv_work {
     const struct conv *c;
     enum conv_part part;
     double *in, *out, *weight;
-    double *turned;  /* the weight turned over, by group: [inner, out_group] */
+    double *turned;  /* the transposed weight, by group: [inner, out_group] */
     int64_t *places; /* [window, out_size] */
     int64_t inner, out_group, in_group;
-    int64_t most, chunks, blocks; /* places at once, and so many parts; blocks of output channels */
+    int64_t most, chunks; /* positions in one item; items per sample */
+    int64_t blocks;       /* of output channels */
     int64_t items, n_slots;
     struct patches slots[MOST_SLOTS];
 };
 
-/* Columns of the input's values; by_place: a row for each place instead. */
+/* Gathers columns of the input's values, or, with by_place, a row for each position. */
 static void gather_patches(const struct conv_work *w, const struct patches *p, const double *x,
                            bool by_place)
 {
@@ -181,7 +184,7 @@ static void patches_to_input(const struct conv_work *w, const struct patches *p,
     }
 }
 
-/* Of `rows` output channels from the first of y and weight. */
+/* Adds to the gradient of the weight for `rows` output channels from the first of y and weight. */
 static void patches_to_weight(const struct conv_work *w, const struct patches *p, const double *x,
                               const double *y, double *weight, int64_t rows)
 {
@@ -207,7 +210,7 @@ static double *output_of(const struct conv_work *w, int64_t i)
     return w->out + i * w->out_group * w->c->out_size;
 }
 
-/* All samples in order, so that sums are in one. */
+/* Goes over all samples in order, so that sums do not depend on threads. */
 static void weight_item(const struct conv_work *w, struct patches *p, int64_t item)
 {
     const struct conv *c = w->c;
@@ -318,7 +321,7 @@ static void walk_conv(struct kernel *k, const struct conv *c, enum conv_part par
         walk_pairs(k, c, part, in, out, weight);
 }
 
-/* An input without a batch is one of a batch of one. */
+/* Returns an input without a batch as a batch of one. */
 static struct dense batched(struct dense x, uint32_t ndim)
 {
     if (x.ndim + 1 != ndim)
@@ -336,7 +339,7 @@ static struct dense sized(struct kernel *k, struct kernel_tensor x)
     return dense_new(k, DENSE_REAL, size, ndim);
 }
 
-/* Complex: by parts. */
+/* Returns the real or imaginary parts: complex convolutions are computed from both. */
 static struct dense part_of(struct kernel *k, struct dense x, bool imaginary)
 {
     struct dense ret = dense_new(k, DENSE_REAL, x.size, x.ndim);
@@ -399,7 +402,7 @@ void kernel_convolution(struct kernel *k)
     store(k, result(k, 0), y);
 }
 
-/* Results: the gradients of input, weight, bias, each where output_mask wants it. */
+/* Results: the gradients of input, weight and bias, each if output_mask requests it. */
 void kernel_convolution_backward(struct kernel *k)
 {
     struct dense g = load_as(k, tensor_arg(k, "grad_output"), DENSE_REAL);

@@ -1,4 +1,4 @@
-/* Fractional max pooling: windows of one size at places that random numbers choose
+/* Fractional max pooling: windows of one size at positions that random numbers determine
  * (aten/src/ATen/native/FractionalMaxPooling.h, generate_intervals). */
 #include <math.h>
 
@@ -12,7 +12,7 @@ struct fractional {
     int64_t in_plane, out_plane;
 };
 
-/* Where window i of a dimension begins; the last one ends with the input. */
+/* Returns the start of window i in a dimension; the last window ends with the input. */
 static int64_t window_start(const struct fractional *f, uint32_t d, double sample, int64_t i)
 {
     int64_t room = f->in[d] - f->window[d];
@@ -39,7 +39,7 @@ static bool fractional_of(struct kernel *k, const struct dense *in, const struct
     return f->in_plane > 0 && f->out_plane > 0;
 }
 
-/* The greatest of a window, or a NaN; its place in the plane. */
+/* Returns the position in the plane of the greatest element of a window, or of a NaN. */
 static int64_t greatest(const struct fractional *f, const double *plane, const int64_t *start)
 {
     int64_t all = 1, best = -1;
@@ -60,7 +60,7 @@ static int64_t greatest(const struct fractional *f, const double *plane, const i
     return best;
 }
 
-/* PARAM: dimensions. Samples are [batch, channels, dims]: of two dimensions the width's is first
+/* PARAM: dimensions. Samples are [batch, channels, dims]; with two dimensions the width's is first
  * (fractional_max_pool2d_out_frame). */
 void kernel_fractional_max_pool(struct kernel *k)
 {

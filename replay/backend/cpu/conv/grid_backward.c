@@ -1,4 +1,4 @@
-/* Backward of grid_sampler_2d and grid_sampler_3d: to the input and to the grid
+/* Backward of grid_sampler_2d and grid_sampler_3d: gradients of the input and of the grid
  * (aten/src/ATen/native/GridSampler.h, the functions with _set_grad). */
 #include <math.h>
 
@@ -7,7 +7,7 @@
 enum { GRID_DIMS = 3, GRID_LINEAR = 0, GRID_NEAREST, GRID_CUBIC };
 enum { PAD_ZEROS, PAD_BORDER, PAD_REFLECTION };
 
-/* A coordinate in pixels, and how it moves with the grid's. */
+/* A coordinate in pixels, and its derivative by the grid's coordinate. */
 struct coordinate {
     double at, slope;
 };
@@ -69,7 +69,8 @@ struct sampler {
     bool corners;
 };
 
-/* Of one dimension: the tap's place, its share, and how that moves with the coordinate. */
+/* A tap in one dimension: its position, its weight, and the derivative of the weight by the
+ * coordinate. */
 struct tap {
     int64_t at; /* -1: outside */
     double share, slope;
@@ -94,7 +95,7 @@ static struct tap tap_of(const struct sampler *s, uint32_t d, struct coordinate 
     return t;
 }
 
-/* One place of the output, all channels. */
+/* Processes one position of the output, for all channels. */
 static void visit(const struct sampler *s, const struct coordinate *c, const double *x,
                   const double *g, double *to_x, double *to_grid)
 {

@@ -15,10 +15,10 @@ struct pool {
     bool adaptive;
 };
 
-/* Where a window lies in one dimension. */
+/* The extent of a window in one dimension. */
 struct span {
     int64_t from, to, step; /* clipped to the input */
-    int64_t whole;          /* with the padding on both sides counted in */
+    int64_t whole;          /* with the padding on both sides */
 };
 
 static void pool_numbers(const struct kernel *k, const char *name, uint32_t dims, int64_t *ret,
@@ -101,7 +101,7 @@ static void window_next(const struct pool *p, struct window *w)
     }
 }
 
-/* avg_pool*: what the sum is divided by. */
+/* Returns the divisor of avg_pool*. */
 static double divisor(const struct kernel *k, const struct window *w)
 {
     if (has_arg(k, "divisor_override"))
@@ -109,7 +109,7 @@ static double divisor(const struct kernel *k, const struct window *w)
     return (double)(bool_arg(k, "count_include_pad", true) ? w->whole : w->inside);
 }
 
-/* PARAM: dimensions; 10 more for adaptive. */
+/* PARAM: dimensions, plus 10 for adaptive pooling. */
 void kernel_avg_pool(struct kernel *k)
 {
     struct pool p;
@@ -153,8 +153,8 @@ void kernel_avg_pool_backward(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
-/* The place within window o, padding and all, of a place in the plane (_low_memory_max_pool of
- * torch/_inductor/inductor_prims.py), or the other way round. */
+/* Converts a position in the plane to the offset within window o, with padding
+ * (_low_memory_max_pool of torch/_inductor/inductor_prims.py); place_of() does the opposite. */
 static int64_t offset_of(const struct pool *p, int64_t o, int64_t place)
 {
     int64_t offset = 0, each = 1;
@@ -175,7 +175,8 @@ static int64_t place_of(const struct pool *p, int64_t o, int64_t offset)
     return place;
 }
 
-/* Of prims._low_memory_max_pool_*, which have one name for both. */
+/* Returns the dimensions of prims._low_memory_max_pool_*, which have one name for 2 and 3
+ * dimensions. */
 static uint32_t listed_dims(const struct kernel *k)
 {
     int64_t window[POOL_MAX_DIM];
@@ -183,8 +184,8 @@ static uint32_t listed_dims(const struct kernel *k)
     return dims ? dims : ints_arg(k, "kernel_size", window, POOL_MAX_DIM);
 }
 
-/* The greatest of each window, and where: NaN wins, then the first. PARAM 20: where in the window.
- */
+/* Computes the greatest element of each window and its index: a NaN is the greatest; of equal
+ * elements the first counts. PARAM 20: the offset in the window instead of the index. */
 void kernel_max_pool(struct kernel *k)
 {
     struct pool p;
@@ -245,8 +246,8 @@ static bool is_in_window(const struct pool *p, int64_t o, int64_t place)
     return false;
 }
 
-/* An index outside its window counts for nothing, as in PyTorch's kernels for CUDA, which go
- * through the windows of each input (max_pool_backward_nchw in DilatedMaxPool2d.cu). */
+/* An index outside its window has no effect, as in PyTorch's kernels for CUDA, which iterate over
+ * the windows of each input (max_pool_backward_nchw in DilatedMaxPool2d.cu). */
 void kernel_max_pool_backward(struct kernel *k)
 {
     struct pool p;

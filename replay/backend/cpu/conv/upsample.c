@@ -1,4 +1,4 @@
-/* Interpolation of one to three dimensions, and grids of places to read at. */
+/* Interpolation of one to three dimensions, and sampling at the positions of a grid. */
 #include <math.h>
 
 #include "replay/backend/cpu/kernel.h"
@@ -6,8 +6,8 @@
 enum upsample { NEAREST, NEAREST_EXACT, LINEAR, CUBIC };
 enum { MAX_TAPS = 4, UPSAMPLE_MAX_DIM = 3 };
 
-/* Which places of the input one place of the output takes, in one dimension, and how much of each.
- */
+/* The positions of the input that one position of the output reads, in one dimension, and their
+ * weights. */
 struct taps {
     int64_t at[MAX_TAPS];
     double share[MAX_TAPS];
@@ -45,7 +45,7 @@ static struct taps taps_of(enum upsample how, double scale, bool corners, int64_
 {
     struct taps t = { .n = 1, .share = { 1 } };
     double from = corners ? scale * (double)o : scale * ((double)o + 0.5) - 0.5;
-    if (how == NEAREST || how == NEAREST_EXACT) { /* PyTorch computes these in float32 */
+    if (how == NEAREST || how == NEAREST_EXACT) { /* PyTorch computes these positions in float32 */
         float s = (float)scale, place = how == NEAREST ? (float)o * s : ((float)o + 0.5f) * s;
         t.at[0] = clamped((int64_t)floorf(place), in);
         return t;
@@ -63,7 +63,8 @@ static struct taps taps_of(enum upsample how, double scale, bool corners, int64_
     return t;
 }
 
-/* PARAM: dimensions times ten plus the kind. forward: out from in; else in from out. */
+/* PARAM: dimensions times ten plus the kind. forward: computes out from in, otherwise in from
+ * out. */
 static void interpolate(struct kernel *k, struct dense in, struct dense out, bool forward)
 {
     uint32_t dims = (uint32_t)k->row->param / 10;
@@ -139,7 +140,7 @@ static double grid_place(double x, int64_t n, int64_t padding, bool corners)
     return padding ? fmin(fmax(x, 0), (double)(n - 1)) : x;
 }
 
-/* Modes: 0 linear, 1 nearest, 2 cubic (of two dimensions); paddings: 0 zeros, 1 border, 2
+/* Modes: 0 linear, 1 nearest, 2 cubic (in two dimensions); paddings: 0 zeros, 1 border, 2
  * reflection. */
 void kernel_grid_sampler(struct kernel *k)
 {

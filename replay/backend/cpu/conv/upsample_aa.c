@@ -1,19 +1,20 @@
-/* Interpolation that averages over what an output pixel covers (aten/src/ATen/native/cpu/
- * UpSampleKernel.cpp, HelperInterpBase::_compute_indices_weights_aa). */
+/* Interpolation with antialiasing: it averages over the area of an output pixel
+ * (aten/src/ATen/native/cpu/UpSampleKernel.cpp, HelperInterpBase::_compute_indices_weights_aa). */
 #include <math.h>
 
 #include "replay/backend/cpu/kernel.h"
 
 enum { AA_DIMS = 2 };
 
-/* Of one dimension: from where on each output place reads, and its weights, `most` a place. */
+/* One dimension: the first position that each output position reads, and its weights, at most
+ * `most`. */
 struct spread {
     int64_t in, out, most;
     int64_t *from, *n;
     double *weight;
 };
 
-/* A triangle, or the cubic curve with -0.5. */
+/* Returns the filter's value: a triangle, or the cubic curve with -0.5. */
 static double filter(double x, bool cubic)
 {
     const double a = -0.5;
@@ -76,7 +77,7 @@ static void spread_plane(const struct spread *y, const struct spread *x, double 
     }
 }
 
-/* PARAM: 1 cubic; 2 backward, whose result is what forward read. */
+/* PARAM: 1 cubic; 2 backward, which computes forward's input. */
 void kernel_upsample_aa(struct kernel *k)
 {
     bool back = (k->row->param & 2) != 0, cubic = (k->row->param & 1) != 0;

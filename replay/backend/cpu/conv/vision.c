@@ -1,10 +1,11 @@
-/* torchvision's operators on boxes: regions aligned to a grid, and which boxes to keep. */
+/* torchvision's operators on boxes: regions aligned to a grid (roi_align), and the choice of boxes
+ * (nms). */
 #include <math.h>
 
 #include "replay/backend/cpu/kernel.h"
 #include "replay/ops/rules/conv/nms.h"
 
-/* A value between four pixels; `from` is what a place adds to. */
+/* Bilinear interpolation between four pixels. */
 struct between {
     int64_t at[4];
     double share[4];
@@ -54,7 +55,7 @@ static struct region region_of(const struct kernel *k, const double *roi, const 
     return r;
 }
 
-/* One bin of one plane: its mean, or (back) its gradient given to the pixels. */
+/* Computes the mean of one bin of one plane, or, with back, adds its gradient to the pixels. */
 static double visit_bin(const struct region *r, int64_t y, int64_t x, double *plane, int64_t h,
                         int64_t w, bool back, double gradient)
 {
@@ -123,14 +124,14 @@ void kernel_nms(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
-/* ---- roi_pool: the greatest value of each bin of whole pixels, and where it stands ---- */
+/* ---- roi_pool: the greatest value of each bin of whole pixels, and its index ---- */
 
 static int64_t clamped(double x, int64_t most)
 {
     return x < 0 ? 0 : x > (double)most ? most : (int64_t)x;
 }
 
-/* Where a bin begins and ends in one dimension. */
+/* Computes the start and end of a bin in one dimension. */
 static void bin_of(int64_t start, double size, int64_t bin, int64_t in, int64_t *from, int64_t *to)
 {
     *from = clamped(floor((double)bin * size) + (double)start, in);

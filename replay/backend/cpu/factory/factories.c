@@ -1,17 +1,17 @@
-/* New tensors that are no rows of replay/backend/pointwise/pointwise.def: of nothing in particular,
- * of ends, permuted. */
+/* Operators that make new tensors and are no rows of replay/backend/pointwise/pointwise.def. */
 #include <math.h>
 
 #include "replay/backend/cpu/pointwise/pointwise.h"
 #include "replay/backend/cpu/pointwise/special.h"
 
-/* empty: whatever the memory holds, which is zeros here. */
+/* empty: memory with any contents, here zeros. */
 void kernel_nothing(struct kernel *k)
 {
     (void)k;
 }
 
-/* From both ends, as PyTorch does (aten/src/ATen/native/RangeFactories.cpp). PARAM: logspace. */
+/* Computes from both ends, as PyTorch does (aten/src/ATen/native/RangeFactories.cpp). PARAM:
+ * logspace. */
 void kernel_linspace(struct kernel *k)
 {
     struct kernel_tensor to = result(k, 0);
@@ -31,7 +31,7 @@ void kernel_linspace(struct kernel *k)
         end = trunc(creal(end));
     }
     cdouble step = out.n > 1 ? (end - start) / (double)(out.n - 1) : 0;
-    if (is_int && !k->row->param) /* PyTorch's step is a float there */
+    if (is_int && !k->row->param) /* the step is a float in PyTorch */
         step = (double)(float)creal(step);
     for (int64_t i = 0; i < out.n; i++) {
         cdouble x = i < out.n / 2 || out.n == 1 ? start + step * (double)i
@@ -60,7 +60,7 @@ void kernel_triangle_indices(struct kernel *k)
     store(k, to, out);
 }
 
-/* A permutation of n numbers, by Fisher and Yates. */
+/* Computes a random permutation of n numbers with the Fisher-Yates shuffle. */
 void kernel_randperm(struct kernel *k)
 {
     struct kernel_tensor to = result(k, 0);
@@ -75,7 +75,7 @@ void kernel_randperm(struct kernel *k)
     store(k, to, out);
 }
 
-/* native_dropout: the values that were kept, scaled, and the mask. */
+/* native_dropout: the scaled values that are kept, and the mask. */
 void kernel_dropout(struct kernel *k)
 {
     run_point(k, POINT_native_dropout, result(k, 0));
@@ -101,7 +101,8 @@ static double window_at(const struct kernel *k, double i, double last)
            bessel_i(0, beta, false);
 }
 
-/* hann_window and its like; a periodic one is that of one more, without its end. */
+/* hann_window and similar ones; a periodic window is a symmetric one of n + 1 elements without its
+ * last. */
 void kernel_window(struct kernel *k)
 {
     int64_t n = int_arg(k, "window_length", 0);
@@ -124,7 +125,8 @@ void kernel_frequencies(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
-/* affine_grid_generator: a place of the grid [N, .., H, W, dims] is theta times (x, y, .., 1). */
+/* affine_grid_generator: a position of the grid [N, .., H, W, dims] is theta times (x, y, ..,
+ * 1). */
 void kernel_affine_grid(struct kernel *k)
 {
     struct dense theta = load_as(k, tensor_arg(k, "theta"), DENSE_REAL);
@@ -155,7 +157,8 @@ void kernel_affine_grid(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
-/* rrelu: a slope for each negative element, the mean one outside of training; the noise is told. */
+/* rrelu: each negative element has a random slope in training, otherwise the mean one; `noise`
+ * returns the slopes. */
 void kernel_rrelu(struct kernel *k)
 {
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
@@ -177,7 +180,7 @@ void kernel_rrelu(struct kernel *k)
         store(k, tensor_arg(k, "noise"), noise);
 }
 
-/* ---- Inductor's random numbers: of a seed that is a value ---- */
+/* ---- Inductor's random numbers, whose seed is an argument ---- */
 
 void kernel_inductor_seeds(struct kernel *k)
 {

@@ -1,4 +1,4 @@
-/* Bags of embeddings: rows of a table, reduced bag by bag, and their gradients. */
+/* Embedding bags: rows of a table, reduced for each bag, and their gradients. */
 #include "replay/backend/cpu/kernel.h"
 
 enum bag_mode { BAG_SUM, BAG_MEAN, BAG_MAX };
@@ -64,7 +64,8 @@ void kernel_embedding_bag(struct kernel *k)
             out.u.r[i * width + d] /= (double)sizes.u.i[i];
     }
     store(k, result(k, 0), out);
-    if (k->row->param == 1 && mode != BAG_MAX) { /* forward only: what no backward will look at */
+    if (k->row->param == 1 &&
+        mode != BAG_MAX) { /* without a backward, which would need these results */
         for (int64_t i = 0; mode == BAG_SUM && i < sizes.n && !k->failed; i++)
             sizes.u.i[i] = 0;
         most = sizes;
@@ -107,7 +108,7 @@ void kernel_embedding_bag_backward(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
-/* Each index's row of the weight times its bag's gradient. */
+/* Multiplies the row of the weight of each index with the gradient of its bag. */
 void kernel_bag_weights_backward(struct kernel *k)
 {
     struct dense g = load_optional(k, "grad"), w = load_optional(k, "weight");

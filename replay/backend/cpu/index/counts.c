@@ -1,9 +1,10 @@
-/* Numbers that say how many: repeat_interleave, bincount. */
+/* repeat_interleave and bincount. */
 #include <string.h>
 
 #include "replay/backend/cpu/kernel.h"
 
-/* repeat_interleave(repeats): i, repeats[i] times; or elements of self along a dimension. */
+/* repeat_interleave(repeats): the number i, repeats[i] times; or elements of self along a
+ * dimension. */
 void kernel_repeat_interleave(struct kernel *k)
 {
     struct kernel_value repeats = value_arg(k, "repeats");

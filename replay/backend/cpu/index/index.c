@@ -1,11 +1,11 @@
-/* Reading and writing where indices say. Indices out of bounds are named, and nothing is written.
- */
+/* Reads and writes at indices. An error contains the index that is out of bounds, and nothing is
+ * written then. */
 #include <string.h>
 
 #include "replay/backend/call/combine.h"
 #include "replay/backend/cpu/kernel.h"
 
-/* [0, n), negative ones from the end; false: the kernel has failed. */
+/* Converts an index to [0, n); negative ones count from the end. False: the kernel has failed. */
 static bool in_bounds(struct kernel *k, int64_t *index, int64_t n)
 {
     int64_t i = *index < 0 ? *index + n : *index;
@@ -54,7 +54,7 @@ void kernel_index_select(struct kernel *k)
     store(k, to, out);
 }
 
-/* embedding_dense_backward: rows of the gradient added where they came from. */
+/* embedding_dense_backward: adds rows of the gradient to the rows that were read. */
 void kernel_embedding_backward(struct kernel *k)
 {
     struct dense g = load_as(k, tensor_arg(k, "grad_output"), DENSE_REAL);
@@ -81,7 +81,7 @@ void kernel_embedding_backward(struct kernel *k)
     store(k, to, out);
 }
 
-/* gather: out[..i..] = x[..index[i]..]; index may be smaller than x in the other dimensions. */
+/* gather: out[..i..] = x[..index[i]..]; index may be smaller than x in other dimensions. */
 void kernel_gather(struct kernel *k)
 {
     struct dense x = load(k, tensor_arg(k, "self"));
@@ -170,8 +170,8 @@ void kernel_scatter(struct kernel *k)
     store(k, result(k, 0), x);
 }
 
-/* index_add, index_copy, index_fill, index_reduce: rows of a dimension. PARAM: 0 add, 1 copy, 2
- * fill, 3 reduce. */
+/* index_add, index_copy, index_fill, index_reduce along a dimension. PARAM: 0 add, 1 copy, 2 fill,
+ * 3 reduce. */
 void kernel_index_rows(struct kernel *k)
 {
     struct dense x = load(k, tensor_arg(k, "self"));
@@ -212,7 +212,7 @@ void kernel_index_rows(struct kernel *k)
     store(k, result(k, 0), x);
 }
 
-/* take, put: x as if it had one dimension. */
+/* take and put: x is treated as one-dimensional. */
 void kernel_take(struct kernel *k)
 {
     struct dense x = load(k, tensor_arg(k, "self"));
@@ -241,15 +241,15 @@ void kernel_put(struct kernel *k)
 enum { INDEX_MAX = TENSOR_MAX_DIM };
 
 struct indexed {
-    uint32_t n_dims;                   /* of x, as far as it is indexed */
-    bool by[INDEX_MAX];                /* this dimension has an index */
+    uint32_t n_dims;                   /* the dimensions of x that have been matched */
+    bool by[INDEX_MAX];                /* whether the dimension has an index */
     struct dense index[INDEX_MAX];     /* broadcast to `common` */
     int64_t common[TENSOR_MAX_DIM], n; /* elements of an index */
     uint32_t common_dims;
-    uint32_t at; /* where the indices' dimensions stand in the result */
+    uint32_t at; /* the position of the indices' dimensions in the result */
 };
 
-/* A mask is the indices of what it holds, one for each of its dimensions. */
+/* Converts a mask to the indices of its true elements, one array for each of its dimensions. */
 static bool add_mask(struct kernel *k, struct indexed *x, struct dense mask)
 {
     int64_t n = 0;
@@ -311,7 +311,8 @@ static void common_sizes(struct kernel *k, struct indexed *x)
             x->index[i] = dense_broadcast(k, x->index[i], x->common, x->common_dims);
 }
 
-/* Neighbouring indices keep their place; else theirs are the first dimensions. */
+/* Returns the position of the indices' dimensions in the result: adjacent indices keep their
+ * position, others come first. */
 static uint32_t place_of_indices(const struct indexed *x)
 {
     uint32_t first = 0, last = 0;
@@ -327,8 +328,8 @@ static uint32_t place_of_indices(const struct indexed *x)
     return gap ? 0 : first;
 }
 
-/* For each element of x[indices] in order, its place in x; sizes of the result in size. clamp:
- * _unsafe_masked_index, whose mask leaves out what lies outside. */
+/* Returns the position in x of each element of x[indices], in order, and the result's sizes in
+ * size. clamp: for _unsafe_masked_index, whose mask excludes indices out of bounds. */
 static int64_t *places_of(struct kernel *k, const struct dense *self, int64_t *size, uint32_t *ndim,
                           int64_t *n, bool clamp)
 {
@@ -415,7 +416,7 @@ static struct dense mask_for(struct kernel *k, const int64_t *size, uint32_t ndi
     return dense_broadcast(k, load_as(k, tensor_arg(k, "mask"), DENSE_INT), size, ndim);
 }
 
-/* _unsafe_masked_index: x[indices] where the mask holds, else `fill`. */
+/* _unsafe_masked_index: x[indices] if the mask is true, else `fill`. */
 void kernel_masked_index(struct kernel *k)
 {
     int64_t size[2 * TENSOR_MAX_DIM], n;
@@ -434,7 +435,7 @@ void kernel_masked_index(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
-/* Its gradient: what the mask holds is added. */
+/* Its gradient: adds the values if the mask is true. */
 void kernel_masked_index_put(struct kernel *k)
 {
     int64_t size[2 * TENSOR_MAX_DIM], n;
@@ -452,7 +453,7 @@ void kernel_masked_index_put(struct kernel *k)
     store(k, result(k, 0), x);
 }
 
-/* ---- Where something is true ---- */
+/* ---- nonzero and masks ---- */
 
 void kernel_nonzero(struct kernel *k)
 {
@@ -476,7 +477,7 @@ void kernel_nonzero(struct kernel *k)
     store(k, to, out);
 }
 
-/* The sizes that two tensors broadcast to. */
+/* Computes the sizes that two tensors broadcast to. */
 static uint32_t both_sizes(const struct dense *a, const struct dense *b, int64_t *size)
 {
     uint32_t ndim = a->ndim > b->ndim ? a->ndim : b->ndim;

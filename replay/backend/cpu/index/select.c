@@ -1,7 +1,7 @@
-/* What a condition or a set of values chooses: where, isin. */
+/* where and isin. */
 #include "replay/backend/cpu/pointwise/pointwise.h"
 
-/* where(condition, self, other); where(condition) is a list of coordinates. */
+/* where(condition, self, other); where(condition) returns coordinates. */
 void kernel_where(struct kernel *k)
 {
     if (has_arg(k, "self")) {

@@ -15,7 +15,8 @@ static bool before(const struct dense *x, int64_t i, int64_t j)
     return x->u.r[i] < x->u.r[j] || (!isnan(x->u.r[i]) && isnan(x->u.r[j]));
 }
 
-/* Positions in order of their values, by heap sort: no recursion, no spare memory. */
+/* Sorts positions by their values with heap sort, which needs no recursion and no further
+ * memory. */
 static void sort_positions(const struct dense *x, int64_t *p, int64_t n)
 {
     for (int64_t root = n / 2, end = n; end > 1;) {
@@ -38,8 +39,8 @@ static void sort_positions(const struct dense *x, int64_t *p, int64_t n)
     }
 }
 
-/* _unique2 (values in order) and unique_consecutive (PARAM 1): values, where each element's went,
- * how often. */
+/* _unique2 (sorted values) and unique_consecutive (PARAM 1): the values, the index of each
+ * element's value, and counts. */
 void kernel_unique(struct kernel *k)
 {
     if (k->row->param == 1 && has_arg(k, "dim")) {
@@ -89,7 +90,7 @@ static int compare_rows(const struct dense *x, const struct around *a, int64_t i
     return 0;
 }
 
-/* Slices of a dimension, in order (unique_dim) or as they come. */
+/* Slices of a dimension, sorted (unique_dim) or consecutive. */
 void kernel_unique_dim(struct kernel *k)
 {
     struct dense x = load(k, tensor_arg(k, "self"));
@@ -101,7 +102,7 @@ void kernel_unique_dim(struct kernel *k)
                  counts = dense_new(k, DENSE_INT, &kept, 1);
     int64_t *order = workspace(k, a.n, sizeof *order);
     for (int64_t i = 0; i < a.n && !k->failed; i++) {
-        int64_t j = i; /* insertion: few slices */
+        int64_t j = i; /* insertion sort, since slices are few */
         for (; k->row->param == 0 && j > 0 && compare_rows(&x, &a, order[j - 1], i) > 0; j--)
             order[j] = order[j - 1];
         order[j] = i;

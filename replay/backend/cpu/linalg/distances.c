@@ -1,4 +1,4 @@
-/* Distances, histograms, and joined or combined tensors that fit nowhere else. */
+/* Distances, histograms, and tensors that are joined or combined. */
 #include <math.h>
 #include <string.h>
 
@@ -40,7 +40,8 @@ void kernel_cdist(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
-/* Of every pair of rows, the first one's before the second's. */
+/* Computes the distance of every pair of rows, in the order of the first row and then the
+ * second. */
 void kernel_pdist(struct kernel *k)
 {
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
@@ -76,7 +77,8 @@ void kernel_dist(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
-/* histc: equal bins from min to max, or between the extremes where both are the same. */
+/* histc: bins of equal width from min to max, or from the least to the greatest element if both are
+ * equal. */
 void kernel_histc(struct kernel *k)
 {
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
@@ -102,7 +104,7 @@ void kernel_histc(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
-/* block_diag: each on the diagonal behind the one before. */
+/* block_diag: places the matrices along the diagonal. */
 void kernel_block_diag(struct kernel *k)
 {
     const struct kernel_value *items;
@@ -120,7 +122,7 @@ void kernel_block_diag(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
-/* renorm: slices whose norm is greater than the most are scaled down to it. */
+/* renorm: scales slices whose norm is above the maximum down to it. */
 void kernel_renorm(struct kernel *k)
 {
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_COMPLEX);
@@ -139,7 +141,7 @@ void kernel_renorm(struct kernel *k)
     store(k, result(k, 0), x);
 }
 
-/* embedding_renorm_: the rows that are used, in place. */
+/* embedding_renorm_: does so for the rows that are used, in place. */
 void kernel_embedding_renorm(struct kernel *k)
 {
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
@@ -175,7 +177,8 @@ void kernel_frexp(struct kernel *k)
     store(k, result(k, 1), exponent);
 }
 
-/* max_unpool2d, max_unpool3d: values where the pooling found them (PARAM: dimensions). */
+/* max_unpool2d, max_unpool3d: writes values to the positions that the pooling found (PARAM:
+ * dimensions). */
 void kernel_max_unpool(struct kernel *k)
 {
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);

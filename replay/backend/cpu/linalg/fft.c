@@ -1,4 +1,4 @@
-/* Discrete Fourier transforms, a dimension at a time, in O(n log n) for any length n. The bits of
+/* Discrete Fourier transforms, one dimension at a time, in O(n log n) for any length n. The bits of
  * the results do not depend on the processor. */
 #include <math.h>
 
@@ -6,8 +6,8 @@
 
 enum { MOST_RADIX = 31 }; /* lengths with a greater prime factor go by Bluestein's algorithm */
 
-/* exp(2 pi i j / n), 0 <= j < n, by the series of cosine and sine between 0 and pi / 4: the C
- * library's own differ in the last bit between processors with and without FMA. */
+/* Returns exp(2 pi i j / n), 0 <= j < n, from the series of cosine and sine between 0 and pi / 4:
+ * the results of the C library differ in the last bit between processors with and without FMA. */
 static cdouble root_of_unity(int64_t j, int64_t n)
 {
     if (2 * j > n)
@@ -27,7 +27,7 @@ static cdouble root_of_unity(int64_t j, int64_t n)
     return complex_of((double)re, (double)(im * angle));
 }
 
-/* The n-th roots of unity, those of a forward transform clockwise. NULL after a failure. */
+/* Returns the n-th roots of unity, clockwise for a forward transform. NULL after a failure. */
 static cdouble *roots_of_unity(struct kernel *k, int64_t n, bool forward)
 {
     cdouble *ret = workspace(k, n, sizeof *ret);
@@ -36,7 +36,7 @@ static cdouble *roots_of_unity(struct kernel *k, int64_t n, bool forward)
     return ret;
 }
 
-/* The factor that a transform of length n is divided by; 0: none is small enough. */
+/* Returns the factor that a transform of length n is divided by; 0: none is small enough. */
 static int64_t radix_of(int64_t n)
 {
     if (n % 4 == 0)
@@ -60,8 +60,8 @@ struct roots {
     const cdouble *at;
 };
 
-/* Cooley and Tukey's algorithm, decimation in time, in radix 4 and small primes: the transform of
- * n numbers that lie `step` apart. n divides roots.n. */
+/* Transforms n numbers that are `step` apart with Cooley and Tukey's algorithm, decimation in time,
+ * in radix 4 and small primes. n divides roots.n. */
 static void mixed_radix(struct roots roots, const cdouble *x, int64_t step, cdouble *out, int64_t n)
 {
     if (n == 1) {
@@ -84,14 +84,15 @@ static void mixed_radix(struct roots roots, const cdouble *x, int64_t step, cdou
     }
 }
 
-/* Bluestein's algorithm: as jf = (j^2 + f^2 - (f - j)^2) / 2, a transform of any length n is a
- * convolution with a chirp, which is done by transforms of length `roots.n`, a power of two. */
+/* Bluestein's algorithm: since jf = (j^2 + f^2 - (f - j)^2) / 2, a transform of any length n is a
+ * convolution with a chirp, which is computed with transforms of length `roots.n`, a power of
+ * two. */
 struct bluestein {
     int64_t n;
     struct roots roots;
     cdouble *chirp;          /* n of them: exp(-+ pi i j^2 / n) */
     cdouble *kernel;         /* the transform of the chirp's conjugate */
-    cdouble *padded, *spare; /* roots.n of each */
+    cdouble *padded, *spare; /* roots.n numbers each */
 };
 
 static bool bluestein_init(struct kernel *k, struct bluestein *b, int64_t n, bool forward)
@@ -122,7 +123,8 @@ static void bluestein_run(const struct bluestein *b, const cdouble *x, cdouble *
     for (int64_t j = 0; j < m; j++)
         b->padded[j] = j < b->n ? x[j] * b->chirp[j] : 0;
     mixed_radix(b->roots, b->padded, 1, b->spare, m);
-    for (int64_t j = 0; j < m; j++) /* the inverse is the conjugate's transform's conjugate */
+    for (int64_t j = 0; j < m;
+         j++) /* the inverse is the conjugate of the transform of the conjugate */
         b->spare[j] = conj(b->spare[j] * b->kernel[j]);
     mixed_radix(b->roots, b->spare, 1, b->padded, m);
     for (int64_t j = 0; j < b->n; j++)
@@ -151,7 +153,7 @@ static void transform(struct kernel *k, struct dense *x, uint32_t dim, bool forw
     }
 }
 
-/* 0 none, 1 by the square root of n, 2 by n. */
+/* Returns the divisor: 0 none, 1 the square root of n, 2 n. */
 static double factor(int64_t normalization, double n)
 {
     return normalization == 1 ? 1 / sqrt(n) : normalization == 2 ? 1 / n : 1;
@@ -163,7 +165,7 @@ static void scale(struct dense *x, double by)
         x->u.c[i] *= by;
 }
 
-/* The half that is there and its mirror image. */
+/* Returns the whole spectrum from its half, whose mirror image is the rest. */
 static struct dense whole_spectrum(struct kernel *k, struct dense half, const uint32_t *dims,
                                    uint32_t n_dims, int64_t last)
 {

@@ -1,12 +1,12 @@
-/* Singular values of bidiagonal matrices, the way of LAPACK's bdsqr: QR steps with or without a
- * shift, from that end on where the values are greater. Signs of vectors are what these steps give,
- * so they are done in its order. */
+/* Singular values of bidiagonal matrices with the algorithm of LAPACK's bdsqr: QR steps with or
+ * without a shift, from the end with the greater values. The signs of vectors depend on the steps,
+ * so their order is LAPACK's. */
 #include <float.h>
 #include <math.h>
 
 #include "replay/backend/cpu/linalg/linalg.h"
 
-/* Rows j and j + 1 of vh. */
+/* Rotates rows j and j + 1 of vh. */
 static void rotate_rows(struct matrix vh, int64_t j, double c, double s)
 {
     for (int64_t i = 0; i < vh.columns; i++) {
@@ -27,7 +27,8 @@ static void rotate_columns(struct matrix u, int64_t j, double c, double s)
 
 /* ---- [[f, g], [0, h]] ---- */
 
-/* lasv2: [[cl, sl], [-sl, cl]] [[f, g], [0, h]] [[cr, -sr], [sr, cr]] = diag(most, least) */
+/* The results of lasv2: [[cl, sl], [-sl, cl]] [[f, g], [0, h]] [[cr, -sr], [sr, cr]] = diag(most,
+ * least). */
 struct svd_2x2 {
     double least, most, sr, cr, sl, cl;
 };
@@ -77,7 +78,7 @@ static struct svd_2x2 svd_2x2(double f, double g, double h, double eps)
     return x;
 }
 
-/* The smaller singular value: las2. */
+/* Returns the smaller singular value, as las2 does. */
 static double least_of_2x2(double f, double g, double h)
 {
     double fa = fabs(f), ga = fabs(g), ha = fabs(h), small = fmin(fa, ha), big = fmax(fa, ha);
@@ -99,10 +100,11 @@ static double least_of_2x2(double f, double g, double h)
 
 struct block {
     int64_t first, last;
-    bool down; /* from the first on */
+    bool down; /* from the first row on */
 };
 
-/* From i to its neighbour: the two directions are mirror images. */
+/* Returns the index of the element between i and its neighbour; the two directions are mirror
+ * images. */
 static int64_t coupling(const struct block *k, int64_t i)
 {
     return k->down ? i : i - 1;
@@ -185,7 +187,8 @@ static double threshold_of(const struct bidiagonal *b)
     return fmax(tolerance_of(b) * (least / sqrt(n)), 6 * n * n * DBL_MIN);
 }
 
-/* Sets what is as good as 0 to it: true. Else the least value that there can be. */
+/* Returns true if an element is negligible and was set to 0; otherwise computes a lower bound of
+ * the values. */
 static bool splits(struct bidiagonal *b, const struct block *k, double tolerance, double *least)
 {
     int64_t way = k->down ? 1 : -1, start = k->down ? k->first : k->last;
@@ -253,7 +256,7 @@ static void order(struct bidiagonal *b)
     }
 }
 
-/* The block that ends at `last`; false: it is one value, and done. */
+/* Finds the block that ends at `last`; false: it is a single value, which has converged. */
 static bool find_block(struct bidiagonal *b, int64_t last, double threshold, struct block *k,
                        double *most)
 {

@@ -3,7 +3,7 @@
 
 #include "replay/backend/cpu/linalg/linalg.h"
 
-/* In place, L of L L^H from the lower triangle. Returns info. */
+/* Computes L of L L^H from the lower triangle, in place. Returns info. */
 static int64_t cholesky_lower(struct matrix a)
 {
     for (int64_t j = 0; j < a.rows; j++) {
@@ -40,7 +40,7 @@ static struct matrices factor_all(struct kernel *k, struct matrices a, bool uppe
     return a;
 }
 
-/* linalg_cholesky_ex (L, info); cholesky and linalg_cholesky (PARAM 1) raise. */
+/* linalg_cholesky_ex (L, info); cholesky and linalg_cholesky (PARAM 1) raise errors. */
 void kernel_cholesky(struct kernel *k)
 {
     struct dense info;
@@ -58,7 +58,7 @@ void kernel_cholesky(struct kernel *k)
         store_result(k, 1, info);
 }
 
-/* L L^H x = b, or U^H U x = b. */
+/* Solves L L^H x = b, or U^H U x = b. */
 static void solve_factors(struct matrix l, struct matrix b, bool upper)
 {
     struct triangle t = { .upper = upper, .turned = upper, .conjugated = upper };

@@ -1,5 +1,5 @@
-/* Eigenvalues and eigenvectors of hermitian matrices, the way of LAPACK's syevd on small ones:
- * reflections make the matrix tridiagonal, then implicit QL or QR steps make it diagonal. */
+/* Eigenvalues and eigenvectors of hermitian matrices with the algorithm of LAPACK's syevd for small
+ * ones: reflections make the matrix tridiagonal, then implicit QL or QR steps make it diagonal. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -25,7 +25,8 @@ void rotation_of(double f, double g, double *c, double *s, double *r)
     }
 }
 
-/* The lartg that steqr is built with: another sign than rotation_of()'s where g outweighs f. */
+/* The version of lartg that steqr uses: its sign differs from rotation_of()'s if g is greater than
+ * f. */
 static void older_rotation(double f, double g, double *c, double *s, double *r)
 {
     rotation_of(f, g, c, s, r);
@@ -37,7 +38,7 @@ static void older_rotation(double f, double g, double *c, double *s, double *r)
     }
 }
 
-/* Of [[a, b], [b, c]]: the value of greater size, the other, and the first one's vector. */
+/* Computes the eigenvalues of [[a, b], [b, c]], the one of greater size first, and its vector. */
 static void eigen_2x2(double a, double b, double c, double value[2], double *cs, double *sn)
 {
     double sum = a + c, half = a - c, twice = b + b;
@@ -70,7 +71,7 @@ static void eigen_2x2(double a, double b, double c, double value[2], double *cs,
     }
 }
 
-/* Columns j and j + 1 of z. */
+/* Rotates columns j and j + 1 of z. */
 static void rotate_columns(struct matrix z, int64_t j, double c, double s)
 {
     for (int64_t i = 0; i < z.rows; i++) {
@@ -82,7 +83,7 @@ static void rotate_columns(struct matrix z, int64_t j, double c, double s)
 
 struct tridiagonal {
     int64_t n;
-    double *d, *e, *c, *s; /* c and s: rotations of a step, done when all are known */
+    double *d, *e, *c, *s; /* c and s: the rotations of a step, which are applied together */
     struct matrix z;
     double eps;
 };
@@ -93,7 +94,7 @@ static bool negligible(const struct tridiagonal *t, int64_t i)
     return e <= limit + DBL_MIN;
 }
 
-/* A step from the far end m towards l; way 1: QL, l above m; -1: QR, l below. */
+/* Does a step from the far end m towards l; way 1: QL, l above m; -1: QR, l below. */
 static void implicit_step(struct tridiagonal *t, int64_t l, int64_t m, int way)
 {
     double *d = t->d, *e = t->e + (way > 0 ? 0 : -1); /* e[i] couples i and i + way */
@@ -119,7 +120,8 @@ static void implicit_step(struct tridiagonal *t, int64_t l, int64_t m, int way)
     e[l] = g;
 }
 
-/* The block from l to `end`, in the direction that begins at the smaller end. */
+/* Iterates until the block from l to `end` is diagonal, in the direction that begins at the smaller
+ * end. */
 static void settle_block(struct tridiagonal *t, int64_t l, int64_t end, int64_t *left)
 {
     int way = end > l ? 1 : -1;
@@ -167,7 +169,7 @@ static void sort_ascending(struct tridiagonal *t)
     }
 }
 
-/* Returns how many elements did not become 0. */
+/* Returns how many off-diagonal elements did not become 0. */
 static int64_t diagonalise(struct tridiagonal *t)
 {
     int64_t left = 30 * t->n, info = 0;
@@ -191,8 +193,8 @@ static int64_t diagonalise(struct tridiagonal *t)
     return info;
 }
 
-/* The part of a below and right of `at`, less v w^H + w v^H; v lies behind the diagonal of column
- * at - 1 and the reflection is I - tau v v^H. */
+/* Subtracts v w^H + w v^H from the part of a below and right of `at`; v is stored below the
+ * diagonal of column at - 1 and the reflection is I - tau v v^H. */
 static void reflect_both_sides(struct matrix a, int64_t from, int64_t n, const cdouble *v,
                                cdouble tau, cdouble *w)
 {
@@ -210,7 +212,7 @@ static void reflect_both_sides(struct matrix a, int64_t from, int64_t n, const c
             *cell(a, from + i, from + j) -= v[i] * conj(w[j]) + w[i] * conj(v[j]);
 }
 
-/* z := (I - tau v v^H) z, of rows from `from` on. */
+/* Computes z := (I - tau v v^H) z for the rows from `from` on. */
 static void reflect(struct matrix z, int64_t from, int64_t n, const cdouble *v, cdouble tau)
 {
     for (int64_t j = 0; j < z.columns; j++) {
@@ -222,7 +224,7 @@ static void reflect(struct matrix z, int64_t from, int64_t n, const cdouble *v, 
     }
 }
 
-/* One triangle is what the matrix is made from. */
+/* Copies one triangle to the other one. */
 static void fill_other_triangle(struct matrix a, bool upper)
 {
     for (int64_t i = 0; i < a.rows; i++) {
@@ -233,8 +235,8 @@ static void fill_other_triangle(struct matrix a, bool upper)
     }
 }
 
-/* Step i of hetd2: from the first column on, or from the last one back. Its v goes into row i of
- * `v`, its one first (lower) or last (upper). */
+/* Does step i of hetd2: from the first column on, or from the last one back. Stores its v in row i
+ * of `v`, with its one first (lower) or last (upper). */
 static void tridiagonal_step(struct tridiagonal *t, struct matrix a, struct matrix v, cdouble *tau,
                              cdouble *w, int64_t i, bool upper)
 {

@@ -1,4 +1,5 @@
-/* The exponential of matrices: its series of a small fraction of the matrix, squared again. */
+/* Matrix exponentials by scaling and squaring: the Taylor series of a small fraction of the matrix,
+ * squared repeatedly. */
 #include <math.h>
 
 #include "replay/backend/cpu/linalg/linalg.h"

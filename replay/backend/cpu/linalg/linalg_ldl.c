@@ -1,4 +1,5 @@
-/* Bunch and Kaufman's L D L^T (L D L^H) of symmetric (hermitian) matrices: sytf2, hetf2, sytrs. */
+/* Bunch and Kaufman's factors L D L^T (L D L^H) of symmetric (hermitian) matrices: sytf2, hetf2,
+ * sytrs. */
 #include <math.h>
 
 #include "replay/backend/cpu/linalg/linalg.h"
@@ -20,7 +21,7 @@ static double diagonal_size(const struct ldl *f, int64_t i)
     return f->hermitian ? fabs(creal(x)) : size1(x);
 }
 
-/* Rows and columns p and q of the trailing matrix; k is its first one. */
+/* Exchanges rows and columns p and q of the trailing matrix, which begins at k. */
 static void interchange(struct ldl *f, int64_t k, int64_t q, int64_t p, bool two)
 {
     struct matrix a = f->a;
@@ -40,7 +41,7 @@ static void interchange(struct ldl *f, int64_t k, int64_t q, int64_t p, bool two
 #undef SWAP
 }
 
-/* The pivot of column k, and whether it is one of two. */
+/* Returns the pivot of column k, and whether its block is 2 by 2. */
 static int64_t choose(const struct ldl *f, int64_t k, bool *two, bool *zero)
 {
     const double alpha = (1 + sqrt(17)) / 8;
@@ -79,7 +80,7 @@ static void eliminate_one(struct ldl *f, int64_t k)
         *cell(a, i, k) *= inverse;
 }
 
-/* [[p, conj(q)], [q, r]] x = y, for a pair. */
+/* Solves [[p, conj(q)], [q, r]] x = y for a 2 by 2 block. */
 static void solve_pair(const struct ldl *f, int64_t k, cdouble *x, cdouble *y)
 {
     cdouble q = *cell(f->a, k + 1, k), top = mirrored(f, q);
@@ -89,12 +90,12 @@ static void solve_pair(const struct ldl *f, int64_t k, cdouble *x, cdouble *y)
     *y = (p * w - u) / t;
 }
 
-/* Columns k and k + 1 times the inverse of their block. */
+/* Multiplies columns k and k + 1 with the inverse of their block. */
 static void eliminate_two(struct ldl *f, int64_t k)
 {
     struct matrix a = f->a;
     for (int64_t j = k + 2; j < a.rows; j++) {
-        /* rows of L solve L D = A: the mirrored system, whose solution is mirrored back */
+        /* rows of L solve L D = A, which is the transposed system */
         cdouble x = mirrored(f, *cell(a, j, k)), y = mirrored(f, *cell(a, j, k + 1));
         solve_pair(f, k, &x, &y);
         for (int64_t i = j; i < a.rows; i++)
@@ -145,7 +146,7 @@ void kernel_ldl_factor(struct kernel *k)
     store_result(k, 2, info);
 }
 
-/* b -= L's column k times b's row k, below row `from`. */
+/* Subtracts L's column k times b's row k from b, below row `from`. */
 static void forward(const struct ldl *f, struct matrix b, int64_t k, int64_t from)
 {
     for (int64_t i = from; i < b.rows; i++)

@@ -1,4 +1,4 @@
-/* LU with partial pivoting, and what is made with it: solutions, inverses, determinants. */
+/* LU with partial pivoting, and solutions, inverses and determinants computed with it. */
 #include <math.h>
 
 #include "replay/backend/cpu/linalg/linalg.h"
@@ -25,7 +25,7 @@ int64_t lu_factor(struct matrix a, int64_t *pivots)
     return info;
 }
 
-/* Factors of every matrix of a batch. */
+/* The factors of each matrix of a batch. */
 struct lu {
     struct matrices a;
     struct dense pivots, info;
@@ -47,7 +47,7 @@ static struct lu factor_all(struct kernel *k, struct matrices a)
     return ret;
 }
 
-/* P L U x = b, or with the adjoint of P L U. */
+/* Solves P L U x = b, or the same with the adjoint of P L U. */
 static void solve_lu(struct matrix lu, const int64_t *pivots, struct matrix b, bool adjointly)
 {
     struct triangle lower = { .unit = true, .turned = adjointly, .conjugated = adjointly };
@@ -84,8 +84,8 @@ static bool pivots_fit(struct kernel *k, const int64_t *pivots, int64_t n, int64
     return true;
 }
 
-/* Real matrices whose rows lie one after the other have their determinant from what
- * LAPACK sees: turned over (linalg_det_out of LinearAlgebra.cpp). */
+/* Returns whether LAPACK gets the transposed matrix for the determinant, which is so for real
+ * matrices with contiguous rows (linalg_det_out of LinearAlgebra.cpp). */
 static bool seen_turned(struct kernel_tensor x)
 {
     int64_t size[TENSOR_MAX_DIM], step = 1;
@@ -116,7 +116,7 @@ void kernel_lu_factor(struct kernel *k)
         store_result(k, 2, lu.info);
 }
 
-/* P, L, U of factors. */
+/* Computes P, L and U from the factors. */
 static void unpack(struct kernel *k, struct matrices lu, const int64_t *pivots)
 {
     int64_t least = lu.rows < lu.columns ? lu.rows : lu.columns;
@@ -172,7 +172,7 @@ void kernel_lu_solve(struct kernel *k)
     struct dense given = load_as(k, tensor_arg(k, "pivots"), DENSE_INT);
     if (k->failed || !pivots_fit(k, given.u.i, given.n, lu.rows))
         return;
-    given.size[given.ndim++] = 1; /* as a column, so that it broadcasts as the matrices do */
+    given.size[given.ndim++] = 1; /* a column, so that it broadcasts as the matrices do */
     struct matrices pivots = matrices_of(k, given), same = b;
     broadcast_batches(k, &lu, &b);
     broadcast_batches(k, &pivots, &same);
@@ -182,7 +182,7 @@ void kernel_lu_solve(struct kernel *k)
     store(k, result(k, 0), b.all);
 }
 
-/* _linalg_solve_ex: solution, LU, pivots, info. */
+/* _linalg_solve_ex: the solution, LU, pivots, info. */
 void kernel_linalg_solve(struct kernel *k)
 {
     struct lu lu = factor_all(k, load_matrices(k, "A"));

@@ -1,4 +1,4 @@
-/* Householder's QR with LAPACK's signs, and what is made of its reflections. */
+/* Householder's QR with LAPACK's signs, and operators that use its reflections. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +22,8 @@ cdouble reflection(cdouble *x, int64_t n, int64_t step)
     return complex_of((beta - re) / beta, -im / beta);
 }
 
-/* c := (I - factor v v^H) c, of the rows from `from` on; v is column `from` of a, below its one. */
+/* Computes c := (I - factor v v^H) c for the rows from `from` on; v is column `from` of a, below
+ * its one. */
 static void reflect_rows(struct matrix a, int64_t from, cdouble factor, struct matrix c,
                          int64_t first_column)
 {
@@ -113,7 +114,7 @@ void kernel_householder_product(struct kernel *k)
     store_result(k, 0, q.all);
 }
 
-/* Q c, Q^H c, c Q, c Q^H. */
+/* Computes Q c, Q^H c, c Q or c Q^H. */
 void kernel_ormqr(struct kernel *k)
 {
     struct matrices a = load_matrices(k, "self"), c = load_matrices(k, "input3");

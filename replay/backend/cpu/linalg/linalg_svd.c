@@ -1,5 +1,5 @@
-/* Singular values, the way of LAPACK's gesdd on small matrices, and what is made with them: pseudo
- * inverses and least squares. */
+/* Singular values with the algorithm of LAPACK's gesdd for small matrices, pseudo inverses and
+ * least squares. */
 #include <float.h>
 #include <math.h>
 
@@ -10,7 +10,8 @@ struct bidiagonal_form {
     double *d, *e;
 };
 
-/* x := (I - factor v v^H) x: rows from `from` on of the columns from `column` on. */
+/* Computes x := (I - factor v v^H) x for the rows from `from` on of the columns from `column`
+ * on. */
 static void reflect_left(struct matrix x, const cdouble *v, cdouble factor, int64_t from,
                          int64_t column)
 {
@@ -23,7 +24,7 @@ static void reflect_left(struct matrix x, const cdouble *v, cdouble factor, int6
     }
 }
 
-/* Columns from `from` on of the rows from `row` on: x := x (I - factor v v^H). */
+/* Computes x := x (I - factor v v^H) for the columns from `from` on of the rows from `row` on. */
 static void reflect_right(struct matrix x, const cdouble *v, cdouble factor, int64_t from,
                           int64_t row)
 {
@@ -36,7 +37,8 @@ static void reflect_right(struct matrix x, const cdouble *v, cdouble factor, int
     }
 }
 
-/* Of a, which has at least as many rows as columns; it is overwritten. gebd2. */
+/* Makes a, which has at least as many rows as columns, bidiagonal, as gebd2 does; a is
+ * overwritten. */
 static void make_bidiagonal(struct kernel *k, struct matrix a, struct bidiagonal_form *f)
 {
     cdouble *v = workspace(k, a.rows + a.columns, sizeof *v);
@@ -62,8 +64,8 @@ static void make_bidiagonal(struct kernel *k, struct matrix a, struct bidiagonal
     }
 }
 
-/* A lower bidiagonal matrix (that of a wide one) is made an upper one by rotations from the left,
- * which u gets once all is done: bdsdc. */
+/* Makes a lower bidiagonal matrix (that of a wide matrix) an upper one by rotations from the left,
+ * which are applied to u at the end, as in bdsdc. */
 static void make_upper(struct bidiagonal *b, double *c, double *s)
 {
     for (int64_t i = 0; i + 1 < b->n; i++) {
@@ -109,7 +111,7 @@ static void sign_as_divided(const struct bidiagonal *b)
     }
 }
 
-/* q times [[x, 0], [0, I]] */
+/* Returns q times [[x, 0], [0, I]]. */
 static struct matrix times_corner(struct kernel *k, struct matrix q, struct matrix x)
 {
     struct matrix whole = identity(k, q.columns, q.columns);
@@ -119,8 +121,8 @@ static struct matrix times_corner(struct kernel *k, struct matrix q, struct matr
     return product_of_matrices(k, q, whole);
 }
 
-/* Does gesdd begin with QR (LQ)? MKL's does for real matrices that have at least three rows for two
- * columns, and never for real wide ones. */
+/* Returns whether gesdd begins with QR (LQ). MKL's does for real matrices with at least 3 rows for
+ * 2 columns, and never for real wide ones. */
 static bool begins_with_qr(struct matrix a, bool wide, bool complex_values)
 {
     if (complex_values)
@@ -128,7 +130,8 @@ static bool begins_with_qr(struct matrix a, bool wide, bool complex_values)
     return !wide && a.columns && a.rows >= a.columns * 3 / 2;
 }
 
-/* a has at least as many rows as columns, and is the adjoint of what was given where `wide`. */
+/* Decomposes a, which has at least as many rows as columns, and is the adjoint of the argument if
+ * `wide`. */
 static bool svd_tall(struct kernel *k, struct matrix a, bool wide, bool complex_values, double eps,
                      struct svd *ret)
 {
@@ -147,7 +150,7 @@ static bool svd_tall(struct kernel *k, struct matrix a, bool wide, bool complex_
         copy_corner(a, body);
         keep_triangle(body, true);
         apply_reflections(a, tau, n, full, false);
-        if (wide) /* L of LQ is square and gets an upper bidiagonal form */
+        if (wide) /* the square L of LQ gets an upper bidiagonal form */
             body = adjoint(k, body);
     }
     if (k->failed)
@@ -206,7 +209,7 @@ static bool svd_or_fail(struct kernel *k, struct matrix a, enum dtype dtype, str
     return false;
 }
 
-/* U, S, Vh; U and Vh may be square, or not wanted. */
+/* Computes U, S, Vh; U and Vh may be square, or not requested. */
 void kernel_linalg_svd(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "A");
@@ -230,7 +233,7 @@ void kernel_linalg_svd(struct kernel *k)
     store_result(k, 2, vh.all);
 }
 
-/* A value for each matrix, of a tensor that broadcasts to them, or a number. */
+/* Returns an argument's value for each matrix: of a tensor that broadcasts to them, or a number. */
 static double limit_of(struct kernel *k, const char *name, const struct matrices *a, int64_t i,
                        double otherwise)
 {
@@ -242,7 +245,7 @@ static double limit_of(struct kernel *k, const char *name, const struct matrices
     return k->failed ? otherwise : x.u.r[i];
 }
 
-/* v S^-1 u^H of the values above the limit. */
+/* Computes v S^-1 u^H from the values above the limit. */
 static struct matrix pseudo_inverse(struct kernel *k, struct svd s, double limit, int64_t *rank)
 {
     struct matrix ret = matrix_new(k, s.vh.columns, s.u.rows);
@@ -258,7 +261,7 @@ static struct matrix pseudo_inverse(struct kernel *k, struct svd s, double limit
     return ret;
 }
 
-/* get_atol_rtol() of LinearAlgebra.cpp. */
+/* Reads the tolerances, as get_atol_rtol() of LinearAlgebra.cpp does. */
 void kernel_linalg_pinv(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "self");

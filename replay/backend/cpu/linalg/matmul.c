@@ -1,4 +1,4 @@
-/* Matrix products. Each element sums over the inner dimension in order, in float64 (product.c). */
+/* Matmuls. Each element sums over the inner dimension in order, in float64 (product.c). */
 #include "replay/backend/cpu/linalg/matmul.h"
 
 struct product {
@@ -22,7 +22,7 @@ static void multiply_int(const int64_t *a, const int64_t *b, int64_t *c, struct 
                                            (uint64_t)a[i * p.inner + l] * (uint64_t)b[l * p.n + j]);
 }
 
-/* a [batch, m, inner] times b [batch, inner, n] */
+/* Multiplies a [batch, m, inner] with b [batch, inner, n]. */
 static struct dense multiply(struct kernel *k, struct dense a, struct dense b, struct product p)
 {
     int64_t size[3] = { p.batch, p.m, p.n };
@@ -39,7 +39,7 @@ static struct dense multiply(struct kernel *k, struct dense a, struct dense b, s
     return c;
 }
 
-/* The sizes of a product of vectors, matrices or batches of matrices. */
+/* Returns the sizes of a matmul of vectors, matrices or batches of matrices. */
 static struct product product_of(const struct dense *a, const struct dense *b)
 {
     struct product p = { 1, 1, 1, 1 };
@@ -55,7 +55,7 @@ static cdouble at(const struct dense *x, int64_t i)
     return x->kind == DENSE_REAL ? x->u.r[i] : x->kind == DENSE_INT ? (double)x->u.i[i] : x->u.c[i];
 }
 
-/* beta * self + alpha * product; self is not looked at where beta is 0. */
+/* Returns beta * self + alpha * product; self is not read if beta is 0. */
 static struct dense scaled_sum(struct kernel *k, struct dense self, struct dense product)
 {
     cdouble alpha = complex_arg(k, "alpha", 1), beta = complex_arg(k, "beta", 1);
@@ -83,7 +83,7 @@ static enum dense_kind common_kind(const struct kernel *k, struct kernel_tensor 
     return x > y ? x : y;
 }
 
-/* mm, bmm, mv, dot: PARAM 0; vdot 1, which conjugates its first. */
+/* mm, bmm, mv, dot: PARAM 0; vdot: 1, which conjugates its first argument. */
 void kernel_multiply(struct kernel *k)
 {
     const char *second = has_arg(k, "mat2")     ? "mat2"

@@ -1,9 +1,9 @@
-/* Products of real matrices by blocks.
+/* Matmuls of real matrices in blocks.
  *
- * Every element's sum goes in the order of the inner dimension, as three plain loops have it: what
- * is blocked, vectorised and shared out to threads are elements that do not depend on one another.
- * Products are rounded before they are added (no FMA), so that all processors give the same bits.
- */
+ * Every element's sum has the order of the inner dimension, as in three nested loops: only elements
+ * that do not depend on one another are blocked, vectorised and distributed to threads. Factors are
+ * multiplied and rounded before they are added (no FMA), so that all processors give the same
+ * bits. */
 #include <string.h>
 
 #include "replay/backend/cpu/linalg/matmul.h"
@@ -11,18 +11,18 @@
 
 enum {
     TILE_ROWS = 8,
-    TILE_COLUMNS = 16, /* that are summed up in registers */
+    TILE_COLUMNS = 16, /* columns whose sums stay in registers */
     BLOCK_ROWS = 128,
     BLOCK_COLUMNS = 64,
     BLOCK_INNER = 256,
     TILE = TILE_ROWS * TILE_COLUMNS,
     ROW_TILES = BLOCK_ROWS / TILE_ROWS,
     COLUMN_TILES = BLOCK_COLUMNS / TILE_COLUMNS,
-    SMALL = 1 << 16, /* multiplications that no thread is woken for */
+    SMALL = 1 << 16, /* with fewer multiplications no thread is started */
 };
 
-/* sum[8][16] += rows a[8][inner] times panel [inner][16]. As much of it at once as a processor's
- * registers hold: `rows` by two vectors. */
+/* Computes sum[8][16] += rows a[8][inner] times panel [inner][16], `rows` by two vectors at a time,
+ * as many as a processor's registers hold. */
 typedef void multiply_tile(const double *const *a, const double *panel, double *sum, int64_t inner);
 
 #define MULTIPLY_TILE(name, target, rows, bytes)                                         \
@@ -83,8 +83,8 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Columns [column, column + 16) of rows [l, l + inner) of b, one row behind the other; zeros where
- * there are none. */
+/* Copies columns [column, column + 16) of rows [l, l + inner) of b contiguously, with zeros beyond
+ * the last column. */
 static void pack(const struct product *p, int64_t l, int64_t inner, int64_t column, double *panel)
 {
     int64_t n = least(p->n - column, TILE_COLUMNS);
@@ -101,7 +101,8 @@ static void pack(const struct product *p, int64_t l, int64_t inner, int64_t colu
     }
 }
 
-/* Rows from `row` on, from column l on; what is beyond the last is the last again, for nobody. */
+/* Sets pointers to the rows from `row` on, from column l on. Beyond the last row they point to the
+ * last row again, and their results are not used. */
 static void rows_at(const struct product *p, int64_t row, int64_t l, const double **ret)
 {
     for (int64_t r = 0; r < TILE_ROWS; r++)
@@ -116,7 +117,7 @@ static void add_tile(const struct product *p, int64_t row, int64_t column, const
             p->c[(row + r) * p->n + column + j] += sum[r * TILE_COLUMNS + j];
 }
 
-/* The elements of one block. */
+/* Computes the elements of one block. */
 static void multiply_block(void *user, int64_t block)
 {
     const struct product *p = user;

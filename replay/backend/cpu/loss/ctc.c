@@ -1,5 +1,5 @@
-/* _ctc_loss: the logarithm of all ways to read a target from a sequence of symbols and blanks
- * (aten/src/ATen/native/LossCTC.cpp). */
+/* _ctc_loss: the logarithm of the probability of all alignments of a target with a sequence of
+ * symbols and blanks (aten/src/ATen/native/LossCTC.cpp). */
 #include <math.h>
 
 #include "replay/backend/cpu/kernel.h"
@@ -12,17 +12,18 @@ static double log_sum(double a, double b)
 
 struct ctc {
     struct dense log_probs, targets;
-    int64_t steps, batch, symbols, blank, targets_in_row; /* 0: one after the other */
+    int64_t steps, batch, symbols, blank;
+    int64_t targets_in_row; /* 0: targets are concatenated */
 };
 
-/* Place s of a target with a blank before, between and behind its symbols. */
+/* Returns symbol s of a target that has a blank before, between and after its symbols. */
 static int64_t symbol_at(const struct ctc *c, int64_t first, int64_t s)
 {
     int64_t i = first + s / 2;
     return s % 2 == 0 ? c->blank : i < c->targets.n ? c->targets.u.i[i] : c->blank;
 }
 
-/* One sequence: alpha [steps, places]. */
+/* Computes the loss of one sequence; alpha is [steps, positions]. */
 static double forward(const struct ctc *c, int64_t b, int64_t first, int64_t steps, int64_t n,
                       double *alpha, int64_t places)
 {

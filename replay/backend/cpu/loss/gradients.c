@@ -1,4 +1,4 @@
-/* Backward of operators that have a family of their own: what forward read is given its share. */
+/* Gradients of operators that are in no other family. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ void kernel_glu_backward(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
-/* Both gradients have self's sizes: the weight's is not summed yet. */
+/* Both gradients have self's sizes: the weight's is summed by another call. */
 void kernel_prelu_backward(struct kernel *k)
 {
     struct dense g = load_optional(k, "grad_output"), x = load_optional(k, "self");
@@ -40,7 +40,7 @@ void kernel_prelu_backward(struct kernel *k)
 
 enum { REDUCE_NONE, REDUCE_MEAN };
 
-/* What each row's loss is given of the gradient. */
+/* Returns the part of the gradient for a row's loss. */
 static double share_of(const struct kernel *k, const struct dense *g, int64_t row, int64_t rows)
 {
     int64_t reduction = int_arg(k, "reduction", REDUCE_MEAN);
@@ -99,7 +99,8 @@ void kernel_multilabel_margin_loss_backward(struct kernel *k)
 
 /* ---- Distances ---- */
 
-/* Of the distance's p-th root of sums, by one coordinate's difference. */
+/* Returns the derivative of the distance, the p-th root of a sum, by the difference of one
+ * coordinate. */
 static double slope_of(double difference, double distance, double p)
 {
     double sign = (difference > 0) - (difference < 0);
@@ -108,13 +109,14 @@ static double slope_of(double difference, double distance, double p)
     if (p == 1)
         return sign;
     if (isinf(p))
-        return (float)fabs(difference) == (float)distance ? sign : 0; /* it was rounded */
+        return (float)fabs(difference) == (float)distance ? sign : 0; /* the distance was rounded */
     if (p == 2)
         return difference / distance;
     return sign * pow(fabs(difference), p - 1) * pow(distance, 1 - p);
 }
 
-/* To the first argument, [.., rows, n]; both are broadcast by their batches. */
+/* Computes the gradient of the first argument, [.., rows, n]; both arguments are broadcast by their
+ * batches. */
 void kernel_cdist_backward(struct kernel *k)
 {
     struct dense out = like_result(k, 0, DENSE_REAL), g = load_optional(k, "grad"),
@@ -158,7 +160,7 @@ void kernel_pdist_backward(struct kernel *k)
 
 /* ---- Chosen elements ---- */
 
-/* The gradient's elements where the mask is, in order, then zeros. */
+/* Copies the gradient's elements for which the mask is true, in order, followed by zeros. */
 void kernel_masked_scatter_backward(struct kernel *k)
 {
     struct dense g = load_optional(k, "grad_output"), out = like_result(k, 0, DENSE_REAL);

@@ -1,11 +1,11 @@
-/* Losses: a value a pair, then none, mean or sum of them; and what differentiates them. */
+/* Losses of pairs of values, with the reductions none, mean and sum, and their gradients. */
 #include <math.h>
 
 #include "replay/backend/cpu/kernel.h"
 
 enum { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM };
 
-/* Stores the losses, or what `reduction` makes of them; weight is what the mean divides by. */
+/* Stores the losses, or their sum or mean by `reduction`; weight is the mean's divisor. */
 static void store_reduced(struct kernel *k, struct dense losses, double weight)
 {
     int64_t reduction = int_arg(k, "reduction", REDUCE_MEAN);
@@ -79,7 +79,7 @@ void kernel_pair_loss(struct kernel *k)
     store_reduced(k, out, (double)out.n);
 }
 
-/* ---- Of classes ---- */
+/* ---- Losses of classes ---- */
 
 struct classes {
     int64_t batch, classes, inner;
@@ -149,7 +149,7 @@ void kernel_nll_loss_backward(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
-/* multi_margin_loss: how far the other classes come within the margin of the right one. */
+/* multi_margin_loss: sums how far other classes are within the margin of the target class. */
 void kernel_multi_margin_loss(struct kernel *k)
 {
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
@@ -174,7 +174,7 @@ void kernel_multi_margin_loss(struct kernel *k)
     store_reduced(k, out, (double)out.n);
 }
 
-/* multilabel_margin_loss_forward: the labels of a row end at the first negative one. */
+/* multilabel_margin_loss_forward: the labels of a row end at the first negative number. */
 void kernel_multilabel_margin_loss(struct kernel *k)
 {
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
@@ -198,7 +198,7 @@ void kernel_multilabel_margin_loss(struct kernel *k)
         store(k, result(k, 1), is);
 }
 
-/* log_sigmoid_forward: the values and what backward needs, which is nothing on some devices. */
+/* log_sigmoid_forward: the values, and a buffer for backward, which is empty on some devices. */
 void kernel_log_sigmoid_forward(struct kernel *k)
 {
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
@@ -214,7 +214,7 @@ void kernel_log_sigmoid_forward(struct kernel *k)
         store(k, result(k, 1), kept);
 }
 
-/* ---- Backward of the pairs ---- */
+/* ---- Gradients of losses of pairs ---- */
 
 void kernel_pair_loss_backward(struct kernel *k)
 {

@@ -3,12 +3,12 @@
 
 #include "replay/backend/cpu/kernel.h"
 
-/* A tensor that may be None; .u.p NULL then. */
+/* The mean and variance of a row. */
 struct moments {
     double mean, variance; /* of the population */
 };
 
-/* Of n runs of `length` values, `step` apart. */
+/* Returns the moments of n runs of `length` values, `step` apart. */
 static struct moments moments_of(const double *x, int64_t n, int64_t length, int64_t step)
 {
     struct moments m = { 0, 0 };
@@ -58,7 +58,7 @@ void kernel_layer_norm(struct kernel *k)
     }
 }
 
-/* The gradient of the normalised values: g minus its mean and its projection on them. */
+/* Computes the gradient of the normalised values: g minus its mean and its projection on them. */
 static void normalised_backward(const double *g, const double *normal, double *out, int64_t n,
                                 double rstd)
 {
@@ -103,7 +103,7 @@ void kernel_layer_norm_backward(struct kernel *k)
         store(k, result(k, 2), grad_bias);
 }
 
-/* native_group_norm: N, C, HxW and group come as numbers. */
+/* native_group_norm: N, C, HxW and group are arguments. */
 void kernel_group_norm(struct kernel *k)
 {
     struct dense x = load_as(k, tensor_arg(k, "input"), DENSE_REAL);
@@ -170,9 +170,9 @@ static void write_running(struct kernel *k, const char *name, int64_t channel,
         running->u.r[channel] = (1 - momentum) * running->u.r[channel] + momentum * value;
 }
 
-/* All of PyTorch's forms: native_batch_norm, _native_batch_norm_legit (no_training too),
- * _batch_norm_with_update, cudnn_batch_norm. save_mean and save_invstd are the batch's in training.
- * In the _functional form the updated running statistics are results 3 and 4. */
+/* All of PyTorch's forms: native_batch_norm, _native_batch_norm_legit (also no_training),
+ * _batch_norm_with_update, cudnn_batch_norm. save_mean and save_invstd are those of the batch in
+ * training. In the _functional form the updated running statistics are results 3 and 4. */
 void kernel_batch_norm(struct kernel *k)
 {
     struct kernel_tensor input = tensor_arg(k, "input");

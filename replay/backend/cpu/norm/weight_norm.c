@@ -1,4 +1,4 @@
-/* _weight_norm_interface: v scaled so that its slices along a dimension have the norms g. */
+/* _weight_norm_interface: scales v so that its slices along a dimension have the norms g. */
 #include <math.h>
 
 #include "replay/backend/cpu/kernel.h"
@@ -37,7 +37,7 @@ void kernel_weight_norm(struct kernel *k)
     store(k, result(k, 1), s.norm);
 }
 
-/* To v and to g, from the norms that forward saved. */
+/* Computes the gradients of v and g from the norms that forward saved. */
 void kernel_weight_norm_backward(struct kernel *k)
 {
     struct slices s = slices_of(k, "saved_v", "saved_g");

@@ -1,10 +1,10 @@
-/* Operators that are a few calls of others: glu, trace, cross. A kernel of their own rounds once.
- */
+/* Operators that could be written with a few others: glu, trace, cross. Kernels of their own round
+ * once. */
 #include <math.h>
 
 #include "replay/backend/cpu/kernel.h"
 
-/* The first half times the sigmoid of the second. */
+/* glu: the first half times the sigmoid of the second. */
 void kernel_glu(struct kernel *k)
 {
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);

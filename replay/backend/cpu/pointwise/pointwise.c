@@ -1,4 +1,5 @@
-/* Pointwise operators: one loop for the rows of replay/backend/pointwise/pointwise.def. */
+/* Pointwise operators: a loop over elements for the rows of
+ * replay/backend/pointwise/pointwise.def. */
 #include "replay/backend/cpu/pointwise/pointwise.h"
 
 #include "replay/backend/cpu/pointwise/special.h"

@@ -10,8 +10,8 @@ static const double PI_ = 3.14159265358979323846264338327950288;
 
 /* ---- Bessel functions ---- */
 
-/* The power series, whose terms are all positive; beyond 40 the asymptotic one (Abramowitz and
- * Stegun 9.6.10, 9.7.1). */
+/* Uses the power series, whose terms are all positive; above 40 the asymptotic series (Abramowitz
+ * and Stegun 9.6.10, 9.7.1). */
 double bessel_i(unsigned order, double x, bool scaled)
 {
     double a = fabs(x), sum = 0, sign = order && x < 0 ? -1 : 1;
@@ -33,8 +33,8 @@ double bessel_i(unsigned order, double x, bool scaled)
     return sign * sum / sqrt(2 * PI_ * a) * (scaled ? 1 : exp(a));
 }
 
-/* The integral of exp(-x cosh t) cosh(order t) (ibid. 9.6.24) by the trapezoidal rule, which
- * converges exponentially here. */
+/* Integrates exp(-x cosh t) cosh(order t) (ibid. 9.6.24) with the trapezoidal rule, which converges
+ * exponentially here. */
 double bessel_k(double order, double x, bool scaled)
 {
     const double step = 1.0 / 32;
@@ -66,8 +66,8 @@ double spherical_j0(double x)
     return fabs(x) < 1e-4 ? 1 - x * x / 6 : sin(x) / x;
 }
 
-/* Maclaurin's series (ibid. 10.4.2) where it cancels little, else K of order 1/3 (10.4.14), or the
- * asymptotic one (10.4.60). */
+/* Uses Maclaurin's series (ibid. 10.4.2) if it cancels little, otherwise K of order 1/3 (10.4.14),
+ * or the asymptotic series (10.4.60). */
 double airy_ai(double x)
 {
     if (isnan(x))
@@ -144,8 +144,8 @@ double entropy_of(double x)
 
 /* ---- Gamma and zeta ---- */
 
-/* Euler's and Maclaurin's summation: terms up to where the rest is smooth, then its integral with
- * corrections by Bernoulli numbers. As in PyTorch, negative q goes term by term. */
+/* Uses Euler and Maclaurin's summation: terms until the rest is smooth, then its integral with
+ * corrections by Bernoulli numbers. As in PyTorch, terms of negative q are summed directly. */
 double hurwitz_zeta(double s, double q)
 {
     static const double bernoulli[] = { 1. / 6,  -1. / 30,     1. / 42, -1. / 30,
@@ -236,7 +236,7 @@ double incomplete_gamma(double a, double x, bool upper)
 /* ---- Polynomials ---- */
 
 struct recurrence {
-    double first, at; /* p1, and the x that the recurrence goes by */
+    double first, at; /* p1, and the argument of the recurrence */
 };
 
 static struct recurrence start_of(enum polynomial which, double given)

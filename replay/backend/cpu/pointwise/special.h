@@ -15,10 +15,10 @@ double log_normal_cdf(double x);
 double entropy_of(double x); /* -x log(x) */
 double hurwitz_zeta(double s, double q);
 double polygamma_of(double n, double x);
-double log_gamma_of(double x, double p);                 /* the multivariate one */
+double log_gamma_of(double x, double p);                 /* the multivariate function */
 double incomplete_gamma(double a, double x, bool upper); /* regularized */
 
-/* Of the degree int(n); 0 for negative ones. */
+/* Polynomials of degree int(n); 0 for negative degrees. */
 enum polynomial {
 #define POLYNOMIAL(base, first, next, at) P_##base,
 #include "replay/backend/cpu/pointwise/polynomials.def"

@@ -1,4 +1,4 @@
-/* Windows of an image as columns (im2col), and overlapping windows added up again (col2im and the
+/* Windows of an image as columns (im2col), and the sum of overlapping windows (col2im and the
  * gradient of unfold). */
 #include "replay/backend/cpu/kernel.h"
 
@@ -26,7 +26,7 @@ static void columns_of(const struct kernel *k, struct columns *c)
                     1;
 }
 
-/* The pixel that element i of the columns stands for; -1: padding. */
+/* Returns the pixel of element i of the columns; -1: padding. */
 static int64_t pixel_of(const struct columns *c, int64_t i)
 {
     int64_t places = c->out[0] * c->out[1], place = i % places, row = i / places;
@@ -71,7 +71,7 @@ void kernel_col2im(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
-/* unfold's windows overlap, so their gradients add up. */
+/* Sums gradients, since unfold's windows overlap. */
 void kernel_unfold_backward(struct kernel *k)
 {
     struct dense g = load_as(k, tensor_arg(k, "grad_in"), DENSE_REAL);

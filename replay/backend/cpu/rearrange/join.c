@@ -1,4 +1,4 @@
-/* Joining, padding, rolling, flipping, repeating, shuffling: elements put elsewhere. */
+/* Operators that move elements: cat, pad, roll, flip, repeat, shuffles. */
 #include <string.h>
 
 #include "replay/backend/cpu/kernel.h"
@@ -28,7 +28,7 @@ void kernel_cat(struct kernel *k)
     store(k, to, out);
 }
 
-/* Each element of the result from a place of x that `from` tells by dimension. */
+/* Returns the position in x of position `at` of the result, in one dimension; -1: none. */
 typedef int64_t source_place(const void *how, uint32_t dim, int64_t at, int64_t size);
 
 static struct dense rearranged(struct kernel *k, struct dense x, struct dense out,
@@ -92,7 +92,7 @@ static int64_t clamped(const void *how, uint32_t dim, int64_t at, int64_t size)
     return from < 0 ? 0 : from >= size ? size - 1 : from;
 }
 
-/* Pairs from the last dimension on: what stands before counts. */
+/* Reads pairs of padding from the last dimension on; the first of a pair shifts positions. */
 static void pad_shifts(const struct kernel *k, const char *name, uint32_t ndim, struct shifts *s)
 {
     int64_t pad[2 * TENSOR_MAX_DIM];
@@ -125,7 +125,7 @@ void kernel_pad(struct kernel *k)
                      false));
 }
 
-/* What was padded gives its gradient back to where it came from. */
+/* Adds the gradient of the padding to the elements that were copied there. */
 void kernel_pad_backward(struct kernel *k)
 {
     struct dense g = load_as(k, tensor_arg(k, "grad_output"), DENSE_REAL);
@@ -153,7 +153,7 @@ void kernel_roll(struct kernel *k)
     uint32_t n = ints_arg(k, "shifts", shifts, TENSOR_MAX_DIM);
     uint32_t n_dims = ints_arg(k, "dims", dims, TENSOR_MAX_DIM), ndim = x.ndim;
     memcpy(size, x.size, sizeof size);
-    if (n_dims == 0) { /* as if it had one dimension */
+    if (n_dims == 0) { /* without dims the tensor is treated as one-dimensional */
         x = dense_reshape(x, &x.n, 1);
         s.by[0] = n ? shifts[0] : 0;
     }
@@ -184,8 +184,8 @@ void kernel_repeat(struct kernel *k)
     store(k, result(k, 0), rearranged(k, x, out, repeated, NULL, false));
 }
 
-/* _chunk_cat: every tensor, padded with zeros, in num_chunks pieces along a dimension; pieces of
- * all of them, flattened, side by side. */
+/* _chunk_cat: pads every tensor with zeros, splits it into num_chunks pieces along a dimension, and
+ * concatenates the flattened pieces of all tensors. */
 void kernel_chunk_cat(struct kernel *k)
 {
     const struct kernel_value *items;

@@ -1,4 +1,4 @@
-/* Recurrent layers as nn.LSTM, GRU and RNN call them: all steps, layers and directions
+/* Recurrent layers as nn.LSTM, GRU and RNN call them, with all steps, layers and directions
  * (aten/src/ATen/native/RNN.cpp). */
 #include <math.h>
 #include <string.h>
@@ -9,9 +9,8 @@ enum cell { CELL_LSTM, CELL_GRU, CELL_TANH, CELL_RELU };
 
 struct layer {
     enum cell cell;
-    int64_t steps, batch, in, hidden,
-        out; /* out: of what is handed on; less where it is projected */
-    int64_t gates;
+    int64_t steps, batch, in, hidden, gates;
+    int64_t out; /* the width of the output; less than `hidden` if it is projected */
     const double *w_in, *w_hidden, *b_in, *b_hidden, *w_out; /* transposed; NULL: none */
 };
 
@@ -21,7 +20,7 @@ struct weights {
     bool biased;
 };
 
-/* [rows, columns] as [columns, rows]. */
+/* Returns the transposed matrix [rows, columns]. */
 static double *turned(struct kernel *k, struct dense w)
 {
     int64_t rows = w.ndim == 2 ? w.size[0] : 0, columns = w.ndim == 2 ? w.size[1] : 0;
@@ -67,7 +66,7 @@ static void gates_of(const double *x, const double *w, const double *bias, doubl
     multiply_matrices(x, w, to, rows, n, inner);
 }
 
-/* One step of one row: x, h: the gates of the input and of the hidden state. */
+/* Computes one step of one row. x, h: the gates of the input and of the hidden state. */
 static void cell_step(const struct layer *l, const double *x, const double *h, double *state,
                       double *memory)
 {
@@ -88,8 +87,8 @@ static void cell_step(const struct layer *l, const double *x, const double *h, d
     }
 }
 
-/* All steps of one direction: x [steps, batch, in] to columns of y [steps, batch, width]. h and c
- * are left as the last step leaves them. */
+/* Runs all steps of one direction, from x [steps, batch, in] to columns of y [steps, batch, width].
+ * h and c are updated to the state after the last step. */
 static void run_layer(struct kernel *k, const struct layer *l, const double *x, double *y,
                       int64_t width, double *h, double *c, bool back)
 {
@@ -112,7 +111,7 @@ static void run_layer(struct kernel *k, const struct layer *l, const double *x, 
     }
 }
 
-/* Between layers, in training: PyTorch's distribution, not its values. */
+/* Applies dropout between layers, in training, with PyTorch's distribution but not its values. */
 static void drop(struct kernel *k, double *x, int64_t n, double p, struct random *r)
 {
     for (int64_t i = 0; i < n && !k->failed; i++)
@@ -124,7 +123,8 @@ static struct dense time_first(struct kernel *k, struct dense x)
     return dense_permute(k, x, (const uint32_t[]){ 1, 0, 2 });
 }
 
-/* PARAM: enum cell. hx: the hidden states of all layers and directions; an LSTM's memory beside. */
+/* PARAM: enum cell. hx: the hidden states of all layers and directions, for an LSTM also the cell
+ * states. */
 void kernel_recurrent(struct kernel *k)
 {
     enum cell cell = (enum cell)k->row->param;

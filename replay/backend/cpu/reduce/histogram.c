@@ -4,7 +4,7 @@
 
 #include "replay/backend/cpu/kernel.h"
 
-/* One dimension's bins: edges ascend, the last bin has its right edge, too. */
+/* The bins of one dimension: edges ascend, the last bin includes its right edge. */
 struct axis {
     double *edges;
     int64_t bins;
@@ -25,7 +25,8 @@ static int64_t bin_of(const struct axis *a, double x)
     return low;
 }
 
-/* x is [rows, width]. select_outer_bin_edges() of HistogramKernel.cpp. */
+/* Computes edges of equal bins, as select_outer_bin_edges() of HistogramKernel.cpp does. x is
+ * [rows, width]. */
 static void equal_bins(struct kernel *k, const struct dense *x, int64_t width, int64_t at,
                        enum dtype dtype, struct axis *a)
 {
@@ -46,14 +47,14 @@ static void equal_bins(struct kernel *k, const struct dense *x, int64_t width, i
         high += 0.5;
     }
     a->edges = workspace(k, a->bins + 1, sizeof *a->edges);
-    for (int64_t i = 0; a->edges && i <= a->bins; i++) /* from both ends, as linspace */
+    for (int64_t i = 0; a->edges && i <= a->bins; i++) /* from both ends, as linspace does */
         a->edges[i] =
             round_real(dtype, i <= a->bins / 2
                                   ? low + (high - low) / (double)a->bins * (double)i
                                   : high - (high - low) / (double)a->bins * (double)(a->bins - i));
 }
 
-/* Of `bins`: numbers of bins, or tensors of edges. */
+/* Reads `bins`: numbers of bins, or tensors of edges. Returns the number of all bins. */
 static int64_t axes_of(struct kernel *k, const struct dense *x, int64_t width, struct axis *axes)
 {
     struct kernel_value bins = value_arg(k, "bins");
@@ -142,7 +143,7 @@ void kernel_histogram(struct kernel *k)
     }
 }
 
-/* hash_tensor: exclusive or of the bits of values as 64-bit integers, or as float64. */
+/* hash_tensor: exclusive or of the bits of the values as 64-bit integers or float64. */
 void kernel_hash(struct kernel *k)
 {
     struct dense x = load(k, tensor_arg(k, "self"));

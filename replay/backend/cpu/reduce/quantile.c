@@ -1,4 +1,4 @@
-/* quantile and nanquantile: places between sorted values. */
+/* quantile and nanquantile: interpolation between sorted values. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ static double between(double low, double high, double rest, struct str how)
     return rest < 0.5 ? low + rest * (high - low) : high - (high - low) * (1 - rest);
 }
 
-/* Of a sorted row, NaNs last. */
+/* Returns the quantile of a sorted row whose NaNs are last. */
 static double quantile_of(const struct kernel *k, const double *row, int64_t n, double q)
 {
     bool skip = k->row->param == 1;
@@ -42,7 +42,8 @@ static double quantile_of(const struct kernel *k, const double *row, int64_t n, 
     return between(row[low], row[high], place - (double)low, how);
 }
 
-/* PARAM 1: NaNs do not count. One q has no dimension of its own; several come first. */
+/* PARAM 1: NaNs are ignored. A single q adds no dimension to the result; several add the first
+ * one. */
 void kernel_quantile(struct kernel *k)
 {
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);

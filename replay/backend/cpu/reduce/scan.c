@@ -1,4 +1,4 @@
-/* Along a dimension: running sums, extremes with their places, sorting. */
+/* Operators along a dimension: cumulative sums and extremes, sorting, medians, searches. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ void kernel_cumulate(struct kernel *k)
     store(k, to, x);
 }
 
-/* An order of the elements of either kind: NaN is the greatest. */
+/* Compares two elements of either kind: NaN is the greatest. */
 static int order_of(const struct dense *x, int64_t i, int64_t j)
 {
     if (x->kind == DENSE_INT)
@@ -50,7 +50,7 @@ static int order_of(const struct dense *x, int64_t i, int64_t j)
     return (a > b) - (a < b);
 }
 
-/* cummax, cummin (PARAM 1): values and the last place of each. */
+/* cummax, cummin (PARAM 1): values and the last index of each. */
 void kernel_cumulate_extreme(struct kernel *k)
 {
     struct dense x = load(k, tensor_arg(k, "self"));
@@ -66,22 +66,22 @@ void kernel_cumulate_extreme(struct kernel *k)
             bool take = is_nan || (!was_nan && (k->row->param ? sign <= 0 : sign >= 0));
             index.u.i[here] = take ? i : index.u.i[last];
             if (!take)
-                x.u.i[here] = x.u.i[last]; /* its bits, of either kind */
+                x.u.i[here] = x.u.i[last]; /* copies the bits, of either kind */
         }
     }
     store(k, result(k, 0), x);
     store(k, result(k, 1), index);
 }
 
-/* ---- Places in order ---- */
+/* ---- Sorting ---- */
 
 struct ordered {
     const struct dense *x;
-    int64_t at, step; /* of the row */
+    int64_t at, step; /* of the row's elements in x */
     bool descending;
 };
 
-/* Merge sort: stable, and no global state to compare by. */
+/* Sorts indices with merge sort, which is stable and, unlike qsort(), needs no global state. */
 static void sort_places(const struct ordered *o, int64_t *places, int64_t *spare, int64_t n)
 {
     for (int64_t width = 1; width < n; width *= 2) {
@@ -156,7 +156,7 @@ enum pick {
     PICK_MODE
 };
 
-/* Which place of an ordered row is meant. */
+/* Returns the index of the requested element of a sorted row. */
 static int64_t picked(const struct kernel *k, enum pick what, const struct ordered *o,
                       const int64_t *places, int64_t n)
 {
@@ -191,7 +191,8 @@ static int64_t picked(const struct kernel *k, enum pick what, const struct order
         return good ? places[(good - 1) / 2] : places[0];
     default: break;
     }
-    int64_t best = 0, most = 0; /* mode: the least of the commonest, its last place */
+    int64_t best = 0,
+            most = 0; /* mode: the least of the most frequent values, and its last index */
     for (int64_t i = 0; i < n;) {
         int64_t j = i;
         while (j < n && order_of(x, o->at + places[i] * o->step, o->at + places[j] * o->step) == 0)
@@ -205,7 +206,7 @@ static int64_t picked(const struct kernel *k, enum pick what, const struct order
     return places[best];
 }
 
-/* max, min, argmax ... over a dimension, or over everything where no `dim` is given. */
+/* max, min, argmax and others over a dimension, or over everything without `dim`. */
 void kernel_pick(struct kernel *k)
 {
     enum pick what = (enum pick)k->row->param;
@@ -241,7 +242,7 @@ void kernel_pick(struct kernel *k)
         store(k, result(k, 1), index);
 }
 
-/* searchsorted and bucketize (PARAM 1): where a value would stand. */
+/* searchsorted and bucketize (PARAM 1): the index at which a value would be inserted. */
 void kernel_searchsorted(struct kernel *k)
 {
     bool buckets = k->row->param == 1;

@@ -1,4 +1,4 @@
-/* softmax, log_softmax, logsumexp and what differentiates them. */
+/* softmax, log_softmax, logsumexp and their gradients. */
 #include <math.h>
 
 #include "replay/backend/cpu/kernel.h"

@@ -1,4 +1,4 @@
-/* Reductions that need a second look: variance, norms, logsumexp, counting. */
+/* Reductions in two passes: variance, norms, logsumexp; counting. */
 #include <math.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static double norm_of(const double *x, int64_t n, double p)
     return isinf(p) || p == 0 ? ret : p == 2 ? sqrt(ret) : pow(ret, 1 / p);
 }
 
-/* norm and linalg_vector_norm, of absolute values. */
+/* norm and linalg_vector_norm: norms of absolute values. */
 void kernel_norm(struct kernel *k)
 {
     int64_t n;
@@ -72,7 +72,7 @@ void kernel_norm(struct kernel *k)
     store(k, result(k, 0), out);
 }
 
-/* Of complex numbers, shifted by the greatest real part. */
+/* logsumexp of complex numbers, shifted by the greatest real part. */
 static void logsumexp_complex(struct kernel *k)
 {
     int64_t n, size[TENSOR_MAX_DIM];
