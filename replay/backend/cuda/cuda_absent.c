@@ -1,4 +1,4 @@
-/* What stands for the CUDA backend in a program that was built without it. */
+/* Replaces the CUDA backend in a program that was built without it. */
 #include "replay/backend/call/backend.h"
 
 static bool absent_probe(struct buf *found)

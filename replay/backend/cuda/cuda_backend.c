@@ -37,7 +37,7 @@ struct cuda *cuda_of(const struct kernel *k)
 
 /* ---- The device ---- */
 
-/* What a driver says that does not start, in words that tell what to do. */
+/* Turns the return code of a driver that does not start into an explanation. */
 static bool does_not_start(struct cuda *cuda, int rc, struct err *err)
 {
     int major = cuda->driver_version / 1000, minor = cuda->driver_version % 1000 / 10;
@@ -71,7 +71,8 @@ static bool does_not_start(struct cuda *cuda, int rc, struct err *err)
     }
 }
 
-/* The version first: an old driver has not all symbols, and its age says more than a name. */
+/* Checks the version first: an old driver lacks symbols, and its version explains more than a
+ * symbol's name. */
 static bool open_driver(struct cuda *cuda, struct err *err)
 {
     static const struct library_symbol version = { "cuDriverGetVersion",
@@ -173,7 +174,7 @@ static void probe_library(struct buf *found, enum library_id id)
         return;
     }
     size_t v = library_version(&library);
-    size_t major = v >= 10000 ? v / 10000 : v / 1000; /* 90100: 9.1.0 of cuDNN, 9000: 9.0.0 */
+    size_t major = v >= 10000 ? v / 10000 : v / 1000; /* 90100 is 9.1.0 of cuDNN, 9000 is 9.0.0 */
     size_t minor = v >= 10000 ? v / 100 % 100 : v / 100 % 10;
     buf_printf(found, "%s %zu.%zu.%zu: %s\n", library_name(id), major, minor, v % 100,
                library.path);
@@ -221,7 +222,7 @@ static bool cuda_probe(struct buf *found)
     probe_compiler(cuda, found);
     probe_library(found, LIBRARY_CUBLASLT);
     probe_library(found, LIBRARY_CUDNN);
-    if (!usable) /* why not comes last */
+    if (!usable) /* the reason comes last */
         buf_put(found, buf_str(&device));
     buf_release(&device);
     free(cuda);
@@ -235,7 +236,7 @@ static struct cuda *of(struct backend *backend)
     return (struct cuda *)backend;
 }
 
-/* What the pool has and nobody uses counts as free. */
+/* Returns the device's free memory and the free memory of the pool. */
 static uint64_t cuda_free_memory_of(struct backend *backend)
 {
     struct cuda *cuda = of(backend);
@@ -314,10 +315,10 @@ void cuda_decline(struct kernel *k)
     if (cuda_of(k)->now->launched)
         kernel_fail(k, "its kernel does not support this case, and found it too late to use "
                        "another one");
-    k->failed = true; /* what it asks for from now on does nothing */
+    k->failed = true; /* functions that the kernel calls from now on do nothing */
 }
 
-/* One kernel; where it declines, the CPU. */
+/* Runs one kernel, or the CPU's if it declines. */
 static bool run_row(struct cuda *cuda, struct kernel *k, uint32_t item)
 {
     struct cuda_call now;
@@ -333,7 +334,7 @@ static bool run_row(struct cuda *cuda, struct kernel *k, uint32_t item)
     return declined ? cuda_host_call(cuda, k->call, item, k->err) : !k->failed;
 }
 
-/* Item by item: one of them may be the CPU's. */
+/* Runs a _foreach_ operator item by item, since the CPU may have to compute some of them. */
 static bool run_items(struct cuda *cuda, struct kernel *k)
 {
     const struct kernel_value *self = &k->call->args[0];
@@ -358,7 +359,7 @@ static bool cuda_call(struct backend *backend, const struct backend_call *call, 
     arena_release(&k.arena);
     if (!cuda->now)
         cuda_founds_forget(cuda);
-    /* A failure of the machine names its kernel, which may be an earlier call's. */
+    /* An error of the device already contains its kernel, which may belong to an earlier call. */
     return ok || (err->kind != ERR_ENV && err_at(err, "%.*s", STR_ARG(call->op->name)));
 }
 

@@ -11,7 +11,7 @@ bool planes_of(struct kernel *k, struct kernel_tensor x, uint32_t dims, i64 *siz
         stride[i] = 0;
     }
     for (uint32_t i = 0; i < ndim; i++) {
-        bool plane = i + dims < ndim; /* a channel, or before it a batch */
+        bool plane = i + dims < ndim; /* a channel, or the batch before it */
         uint32_t at = plane ? 2 - (ndim - dims) + i : PLANE_STRIDES - ndim + i;
         size[at] = of_x[i];
         stride[at] = own[i];
@@ -25,7 +25,7 @@ void plane_numbers(const struct kernel *k, const char *name, uint32_t dims, i64 
     int64_t given[PLANE_DIMS];
     uint32_t n = ints_arg(k, name, given, PLANE_DIMS);
     for (uint32_t i = 0; i < PLANE_DIMS; i++) {
-        uint32_t d = i + dims - PLANE_DIMS; /* wraps around for what stands in front */
+        uint32_t d = i + dims - PLANE_DIMS; /* wraps around for the first dimensions */
         bool own = i + dims >= PLANE_DIMS;
         ret[i] = !own ? plain : n ? given[d < n ? d : n - 1] : otherwise ? otherwise[i] : plain;
     }

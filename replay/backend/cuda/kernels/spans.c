@@ -31,7 +31,7 @@ static bool start_operand(struct kernel *k, struct kernel_tensor x, struct opera
     ret->dtype = x.meta->dtype;
     ret->type = cuda_type(x.meta->dtype);
     if (!ret->type || x.meta->conj || x.meta->neg) {
-        ret->type = "f32"; /* of a text that is not launched */
+        ret->type = "f32"; /* for a text that is not launched */
         cuda_decline(k);
         return false;
     }
@@ -91,7 +91,7 @@ struct operand operand_along(struct kernel *k, struct kernel_tensor x, uint32_t 
 
 /* ---- Spans ---- */
 
-/* Where a dimension lies: by the first tensor that has a stride along it. */
+/* Returns the step of a dimension: that of the first tensor with a stride along it. */
 static int64_t step_along(const struct operand *x, uint32_t n, uint32_t dim)
 {
     for (uint32_t t = 0; t < n; t++)
@@ -147,7 +147,7 @@ static bool span_of(const struct dims *d, const struct operand *x, uint32_t n, b
     return true;
 }
 
-/* The furthest offset of a tensor along a span, in elements. */
+/* Returns the greatest offset of a tensor along a span, in elements. */
 static int64_t furthest(const struct span *s, uint32_t t)
 {
     int64_t at = 0;
@@ -156,7 +156,7 @@ static int64_t furthest(const struct span *s, uint32_t t)
     return at;
 }
 
-/* Do its elements lie one behind the other? */
+/* Returns whether its elements are contiguous. */
 static bool in_order(const struct span *s, uint32_t t)
 {
     int64_t step = 1;
@@ -182,7 +182,7 @@ bool spans_of(struct kernel *k, const struct dims *d, const struct operand *x, u
         cuda_decline(k);
         return false;
     }
-    int64_t most = INT32_MAX - 65536; /* what loops step over the end by */
+    int64_t most = INT32_MAX - 65536; /* loops step beyond the end by this much */
     ret->wide = cuda_always_wide(k) || ret->rows.n > most || ret->cols.n > most;
     for (uint32_t t = 0; t < n; t++) {
         ret->wide |= furthest(&ret->rows, t) + furthest(&ret->cols, t) > most;

@@ -1,5 +1,5 @@
-/* Tensors that a kernel walks together, dimension by dimension: what
- * replay/backend/cuda/device/strided.h is given.
+/* Tensors that a kernel iterates over together, dimension by dimension: the arguments of
+ * replay/backend/cuda/device/strided.h.
  *
  *     struct strided_set set;
  *     strided_start(k, &set, result(k, 0));
@@ -18,37 +18,38 @@ struct strided_set {
     uint32_t ndim, n_tensors;
     int64_t size[TENSOR_MAX_DIM], n; /* n: elements */
     int64_t stride[STRIDED_MAX_TENSORS][TENSOR_MAX_DIM];
-    bool wide; /* 64-bit indices whatever the sizes */
+    bool wide; /* always uses 64-bit indices */
 };
 
 void strided_of_sizes(struct strided_set *set, const int64_t *size, uint32_t ndim);
-/* The sizes of x, which becomes tensor 0. */
+/* Starts a set with the sizes of x, which is tensor 0. */
 void strided_start(struct kernel *k, struct strided_set *set, struct kernel_tensor x);
-/* Its number; broadcast to the set's sizes. */
+/* Adds a tensor, broadcast to the set's sizes; returns its number. */
 uint32_t strided_add(struct kernel *k, struct strided_set *set, struct kernel_tensor x);
-/* By its own strides, one a dimension. */
+/* Adds a tensor with given strides, one for each dimension. */
 uint32_t strided_add_strides(struct kernel *k, struct strided_set *set, const int64_t *stride);
-/* Drops dimensions of size 1, merges neighbours that lie one behind the other in every tensor. */
+/* Drops dimensions of size 1 and merges neighbours that are contiguous in every tensor. */
 void strided_merge(struct strided_set *set);
-/* Elements of tensors 0 and 1 taken by more bytes at once, where the last dimension allows it and
- * the other tensors do not change along it: bytes of the new elements. */
+/* Moves elements of tensors 0 and 1 by more bytes at once, if the last dimension allows it and the
+ * other tensors do not change along it. Returns the bytes of the new elements. */
 uint32_t strided_widen(struct strided_set *set, uint32_t bytes, uint64_t address0,
                        uint64_t address1);
-/* At most STRIDED_MAX_DIM dimensions are left, otherwise the call is declined. */
+/* Declines if more than STRIDED_MAX_DIM dimensions are left. */
 bool strided_fits(struct kernel *k, const struct strided_set *set);
-/* Strides of tensor `i`, and sizes, for a kernel's arguments. */
+/* Copies the strides of tensor `i`, or the sizes, to a kernel's arguments. */
 void strided_give(const struct strided_set *set, uint32_t i, i64 *stride);
 void strided_give_sizes(const struct strided_set *set, i64 *size);
-/* The type I for these sizes, "i32" or "i64"; beyond: elements that another tensor reaches at most.
- * And DIMS. */
+/* Returns the defines of the type I for these sizes, "i32" or "i64", and of DIMS. beyond: the
+ * greatest extent of another tensor, in elements. */
 const char *strided_index(const struct strided_set *set, int64_t beyond);
 int strided_dims(const struct strided_set *set);
 
-/* Elements from the tensor's first one to its last, and one more; 0: there are none. */
+/* Returns the number of elements from the tensor's first one to its last one in memory; 0: there
+ * are none. */
 int64_t tensor_extent(struct kernel_tensor x);
-/* The type that moves elements of so many bytes: "u32". NULL: there is none. */
+/* Returns the type for elements of that size: "u32". NULL: there is none. */
 const char *cuda_bits_type(uint32_t bytes);
-/* Not plain: the conjugate or negative bit, complex where numbers are computed. */
+/* Returns false for tensors with the conjugate or negative bit, and for complex ones. */
 bool is_plain(struct kernel_tensor x);
 
 #endif

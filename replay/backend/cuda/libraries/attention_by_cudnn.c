@@ -1,4 +1,4 @@
-/* Our attention as problems of cuDNN's. */
+/* Converts our attention problems to those of cuDNN. */
 #include <float.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@ struct attending {
     float scale;
 };
 
-/* Columns lie in order. Room of our own that is not there yet is as aligned as can be. */
+/* Adds a tensor with contiguous columns. A workspace that is allocated later has the greatest
+ * alignment. */
 static bool put(struct attending *t, enum cudnn_attention_part part,
                 const struct attention_tensor *x, int64_t heads, int64_t rows, int64_t columns)
 {
@@ -56,7 +57,7 @@ static void put_number(struct attending *t, enum cudnn_attention_part part)
                                                    .by_value = true };
 }
 
-/* A bias is broadcast along its first two dimensions only. */
+/* Adds a bias, which is broadcast along its first two dimensions only. */
 static bool put_bias(struct attending *t, const struct cuda_attention *a)
 {
     const struct attention_args *x = &a->args;
@@ -124,7 +125,7 @@ static struct cudnn_job job_of(const struct attending *t, const char *name)
     return job;
 }
 
-/* For the parts that have none. */
+/* Allocates workspaces for the parts that have none. */
 static void take_room(struct kernel *k, struct attending *t)
 {
     for (int i = 0; i < ATTENTION_PARTS; i++) {
@@ -176,7 +177,7 @@ static bool put_gradients(struct attending *t, const struct cuda_attention *a)
     return true;
 }
 
-/* The forward anew, and then back. */
+/* Computes the forward again, and then the backward. */
 bool cudnn_attend_back(struct kernel *k, const struct cuda_attention *a)
 {
     static const char forward[] = "cudnn attention forward", back[] = "cudnn attention backward";

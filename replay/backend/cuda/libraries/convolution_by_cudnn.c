@@ -1,4 +1,4 @@
-/* Our convolutions as problems of cuDNN's. */
+/* Converts our convolutions to problems of cuDNN. */
 #include <string.h>
 
 #include "replay/backend/cuda/libraries/cudnn.h"
@@ -6,7 +6,7 @@
 #include "replay/backend/cuda/libraries/cudnn_run.h"
 #include "replay/backend/cuda/runtime/cuda.h"
 
-/* Strides of the sizes without gaps; a dimension of size 1 has whatever the others make it. */
+/* Computes the strides of contiguous sizes. */
 static void packed(const int64_t *size, int n, bool channels_last, int64_t *ret)
 {
     int64_t behind = 1;
@@ -17,7 +17,8 @@ static void packed(const int64_t *size, int n, bool channels_last, int64_t *ret)
             ret[d] = behind, behind *= size[d];
 }
 
-/* cuDNN takes two dimensions or more: one gains a first of size 1. False: there are gaps. */
+/* Converts a tensor. cuDNN needs two dimensions or more: a single one gets a first one of size 1.
+ * False: it is not contiguous. */
 static bool tensor_of(const struct conv_side *x, int places, bool channels_last,
                       struct cudnn_tensor *ret)
 {
@@ -37,7 +38,7 @@ static bool tensor_of(const struct conv_side *x, int places, bool channels_last,
     return x->at.p != 0;
 }
 
-/* All in one order where they allow it, otherwise each in its own. */
+/* Converts all tensors, in one memory format if possible, or else each in its own. */
 static bool tensors_of(const struct cuda_conv *c, struct cudnn_convolution *p)
 {
     const struct conv_side *from[] = { &c->weight, &c->in, &c->out };

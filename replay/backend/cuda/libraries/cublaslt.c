@@ -10,17 +10,17 @@
 #include "replay/backend/cuda/runtime/library.h"
 #include "trace/base/hash.h"
 
-/* What PyTorch gives it on Hopper (getChosenWorkspaceSize in aten/src/ATen/cuda/CUDABlas.cpp). */
+/* PyTorch's size on Hopper (getChosenWorkspaceSize in aten/src/ATen/cuda/CUDABlas.cpp). */
 enum { WORKSPACE_BYTES = 32 << 20, MOST_CHOICES = 8 };
 
-/* One of its matrices: by columns, each `leading` elements behind the one before. */
+/* One of the matrices: in column-major order, columns are `leading` elements apart. */
 struct layout_key {
     uint64_t rows, columns, leading;
-    int64_t batch; /* stride */
+    int64_t batch; /* stride of batches */
     uint32_t type, turned, alignment, unused;
 };
 
-/* Everything that the choice of an algorithm depends on; compared by its bytes. */
+/* All properties that the choice of an algorithm depends on; compared by its bytes. */
 struct plan_key {
     struct layout_key a, b, c;
     uint64_t batches;
@@ -32,7 +32,7 @@ struct plan {
     void *op, *a, *b, *c;
     struct cublaslt_algorithm algorithm;
     size_t workspace;
-    bool refused; /* no algorithm takes it */
+    bool refused; /* no algorithm supports it */
 };
 
 struct cublaslt {
@@ -41,7 +41,7 @@ struct cublaslt {
     void *handle, *preference;
     vec_of(struct plan)
     plans;
-    struct key_table keys; /* of them */
+    struct key_table keys; /* their keys */
 };
 
 /* ---- Opening ---- */
@@ -125,15 +125,15 @@ static bool type_of(enum dtype dtype, uint32_t *ret)
     return false;
 }
 
-/* The largest power of two up to 256 that divides the address. */
+/* Returns the largest power of two up to 256 that divides the address. */
 static uint32_t alignment_of(uint64_t address)
 {
     uint64_t bit = address & (~address + 1);
     return bit == 0 || bit > 256 ? 256 : (uint32_t)bit;
 }
 
-/* Of a matrix of `rows` and `columns` as we see it. cuBLASLt goes by columns, so it sees the
- * transpose, unless our own columns lie in order: then it turns the matrix. */
+/* Describes a matrix of `rows` and `columns`. cuBLASLt uses column-major order, so it gets the
+ * transpose, unless the columns are contiguous: then it transposes the matrix. */
 static bool layout_of(const struct cuda_matrix *x, int64_t rows, int64_t columns, int64_t batches,
                       struct layout_key *ret)
 {
@@ -153,7 +153,7 @@ static bool layout_of(const struct cuda_matrix *x, int64_t rows, int64_t columns
     return true;
 }
 
-/* What is added comes as the vector of an epilogue, or lies in c already. */
+/* Makes the key. self is the vector of an epilogue, or is in c already. */
 static bool key_of(const struct cuda_product *p, bool tf32, bool bias, struct plan_key *ret)
 {
     memset(ret, 0, sizeof *ret);
@@ -162,7 +162,7 @@ static bool key_of(const struct cuda_product *p, bool tf32, bool bias, struct pl
     if (p->batch[0] != 1 || p->batch[1] != 1 || p->sums != 1 || p->inner == 0 ||
         batches > INT32_MAX || (!same && (p->c.dtype != DTYPE_F32 || p->a.dtype == DTYPE_F64)))
         return false;
-    /* c = a b by rows is c = b a by columns: b is the left one */
+    /* c = a b in row-major order is c = b a in column-major order, so b is the left one */
     if (!layout_of(&p->b, p->inner, p->n, batches, &ret->a) ||
         !layout_of(&p->a, p->m, p->inner, batches, &ret->b) ||
         !layout_of(&p->c, p->m, p->n, batches, &ret->c) || ret->c.turned ||
@@ -229,7 +229,8 @@ static int run_plan(const struct cublaslt *lt, const struct plan *plan,
         (void *)(uintptr_t)workspace, plan->workspace, stream);
 }
 
-/* The bias must be known to the heuristic: its pointer's alignment counts. Returns how many. */
+/* Asks the heuristic for algorithms and returns their number. It needs the bias, whose pointer's
+ * alignment counts. */
 static int ask(const struct cublaslt *lt, const struct plan_key *key, const void *bias,
                struct plan *plan, struct cublaslt_choice *choices)
 {
@@ -268,14 +269,14 @@ static bool try_choice(void *user, uint32_t i)
     return run_plan(t->lt, &plan, &p, t->workspace, t->stream) == CUBLAS_OK;
 }
 
-/* Bytes that the result reaches. */
+/* Returns the bytes that the result extends over. */
 static size_t reach_of(const struct plan_key *key, const struct cuda_product *p)
 {
     uint64_t batches = (key->batches - 1) * (uint64_t)(key->c.batch < 0 ? 0 : key->c.batch);
     return (size_t)(batches + key->c.leading * key->c.columns) * dtype_size(p->c.dtype);
 }
 
-/* Where something is added to what lies there, trials go elsewhere. */
+/* Chooses an algorithm. If the result is added to memory, trials write to other memory. */
 static uint32_t choose(struct kernel *k, const struct cublaslt *lt, const struct plan_key *key,
                        const struct cuda_product *p, const struct plan *plan,
                        const struct cublaslt_choice *choices, uint32_t n)
@@ -319,7 +320,8 @@ static void make_plan(struct kernel *k, const struct cublaslt *lt, const struct 
     plan->workspace = choices[best].workspace;
 }
 
-/* NULL: memory ran out. Plans are kept, refused ones too. */
+/* Returns the plan of a key; NULL: out of memory. Plans are stored, also those that were
+ * refused. */
 static struct plan *plan_of(struct kernel *k, struct cublaslt *lt, const struct plan_key *key,
                             const struct cuda_product *p, const void *bias)
 {
@@ -341,7 +343,7 @@ static struct plan *plan_of(struct kernel *k, struct cublaslt *lt, const struct 
     return NULL;
 }
 
-/* ---- Products ---- */
+/* ---- Matmuls ---- */
 
 static void close_state(struct cuda *cuda)
 {
@@ -349,7 +351,7 @@ static void close_state(struct cuda *cuda)
     cuda->library_state[LIBRARY_CUBLASLT] = NULL;
 }
 
-/* Opened when it is first asked for; NULL where it cannot be. */
+/* Returns the state, which is opened at first use; NULL: it cannot be opened. */
 static struct cublaslt *state_of(struct kernel *k)
 {
     struct cuda *cuda = cuda_of(k);
@@ -378,7 +380,7 @@ static bool in_place(const struct cuda_product *p)
            p->self.batch[PRODUCT_BATCH_DIMS - 1] == p->c.batch[PRODUCT_BATCH_DIMS - 1];
 }
 
-/* Not what was asked for, but the library or the device: an error of the machine's. */
+/* Fails with an error of the library or device. */
 static void library_failed(struct kernel *k, int status)
 {
     static const struct {
@@ -398,7 +400,7 @@ static void library_failed(struct kernel *k, int status)
     k->failed = true;
 }
 
-/* False: refused before anything was launched. */
+/* Multiplies. False: refused, nothing was launched. */
 static bool multiply(struct kernel *k, struct cublaslt *lt, const struct cuda_product *p, bool bias)
 {
     const void *vector = bias ? (const void *)(uintptr_t)p->self.address : NULL;
@@ -424,7 +426,7 @@ static bool multiply(struct kernel *k, struct cublaslt *lt, const struct cuda_pr
     return !plan->refused;
 }
 
-/* self is copied to c first, unless it is a bias or c itself. */
+/* Copies self to c first, unless it is a bias or c itself. */
 bool cublaslt_multiply(struct kernel *k, const struct cuda_product *p)
 {
     struct cublaslt *lt = state_of(k);

@@ -1,6 +1,6 @@
-/* What is used of cuBLASLt, declared here so that no header of it is needed to build; a test holds
- * it to the headers where there are some. Numbers are those of cublasLt.h, cublas_api.h and
- * library_types.h, which CUDA 12 and 13 share. */
+/* The part of cuBLASLt that is used, declared here so that the build needs no headers of it; a test
+ * compares it with the headers if there are some. The numbers are those of cublasLt.h, cublas_api.h
+ * and library_types.h, which CUDA 12 and 13 share. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_CUBLASLT_ABI_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_CUBLASLT_ABI_H
 
@@ -21,7 +21,7 @@ enum {
 
 /* cudaDataType */
 enum { CUBLAS_F32 = 0, CUBLAS_F64 = 1, CUBLAS_F16 = 2, CUBLAS_BF16 = 14 };
-/* cublasComputeType_t: the first two do not round f32 to TF32 */
+/* cublasComputeType_t: the first two do not convert f32 to TF32 */
 enum { CUBLAS_COMPUTE_F32 = 68, CUBLAS_COMPUTE_F64 = 70, CUBLAS_COMPUTE_TF32 = 77 };
 /* cublasOperation_t */
 enum { CUBLAS_AS_IS = 0, CUBLAS_TURNED = 1 };
@@ -32,7 +32,7 @@ enum { MATMUL_TURN_A = 3, MATMUL_TURN_B = 4, MATMUL_EPILOGUE = 7, MATMUL_BIAS = 
 /* cublasLtEpilogue_t */
 enum { EPILOGUE_NONE = 1, EPILOGUE_BIAS = 4 };
 /* cublasLtMatmulPreferenceAttributes_t */
-enum { PREFERENCE_ROOM = 1, PREFERENCE_ALIGNMENT_A = 5 /* then of B, C, D */ };
+enum { PREFERENCE_ROOM = 1, PREFERENCE_ALIGNMENT_A = 5 /* and those of B, C, D */ };
 
 /* cublasLtMatmulAlgo_t, cublasLtMatmulHeuristicResult_t */
 struct cublaslt_algorithm {

@@ -74,8 +74,8 @@ void cudnn_close(struct cudnn *dnn)
     free(dnn);
 }
 
-/* A handle and plans of a context that is lost are left behind: to destroy them it would be used.
- */
+/* Closes the state. The handle and plans of a lost context are leaked, since destroying them would
+ * use it. */
 static void close_state(struct cuda *cuda)
 {
     struct cudnn *dnn = cuda->library_state[LIBRARY_CUDNN];
@@ -88,7 +88,7 @@ static void close_state(struct cuda *cuda)
     cuda->library_state[LIBRARY_CUDNN] = NULL;
 }
 
-/* Opened when it is first asked for; NULL where it cannot be. */
+/* Returns the state, which is opened at first use; NULL: it cannot be opened. */
 static struct cudnn *state_of(struct kernel *k)
 {
     struct cuda *cuda = cuda_of(k);
@@ -183,7 +183,8 @@ static uint32_t choose(struct kernel *k, struct cudnn *dnn, const struct cudnn_j
     return best;
 }
 
-/* As chosen before; or chosen now; or, of little to do, the first. */
+/* Makes a plan: the one that was chosen before, or one that is chosen now, or the first one if
+ * there is little work. */
 static struct cudnn_plan make_plan(struct kernel *k, struct cudnn *dnn, const struct cudnn_job *job)
 {
     struct plan_problem problem = { &dnn->library, job->key, dnn->plans[job->kind].keys.key_bytes };
@@ -213,7 +214,7 @@ static struct cudnn_plan make_plan(struct kernel *k, struct cudnn *dnn, const st
     return chosen;
 }
 
-/* NULL: memory ran out. Refused ones are kept, too. */
+/* Returns the plan of a problem; NULL: out of memory. Refused problems are stored, too. */
 static const struct cudnn_plan *plan_of(struct kernel *k, struct cudnn *dnn,
                                         const struct cudnn_job *job)
 {
@@ -242,7 +243,7 @@ bool cudnn_takes(struct kernel *k, const struct cudnn_job *job)
     return plan && plan->plan;
 }
 
-/* cudnnStatus_t by its thousands, since version 9. */
+/* Names the kind of a cudnnStatus_t, which is its thousands since version 9. */
 static const char *meaning_of(int status)
 {
     switch (status / 1000) {

@@ -1,13 +1,13 @@
-/* What is used of cuDNN's backend API, declared here so that no header of it is needed to build; a
- * test holds it to the headers where there are some. Numbers are those of cudnn_graph.h and
- * cudnn_ops.h of version 9. */
+/* The part of cuDNN's backend API that is used, declared here so that the build needs no headers of
+ * it; a test compares it with the headers if there are some. The numbers are those of cudnn_graph.h
+ * and cudnn_ops.h of version 9. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_CUDNN_ABI_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_CUDNN_ABI_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* cudnnStatus_t: thousands tell the kind */
+/* cudnnStatus_t: its thousands are the kind */
 enum { CUDNN_OK = 0, CUDNN_NOT_SUPPORTED = 3000, CUDNN_INTERNAL = 4000, CUDNN_EXECUTION = 5000 };
 
 /* cudnnDataType_t */
@@ -90,7 +90,7 @@ enum {
     POINT_T = 758,
     GRAPH_HANDLE = 800,
     GRAPH_OPERATIONS = 801,
-    GRAPH_ENGINES = 802, /* how many there are */
+    GRAPH_ENGINES = 802, /* their number */
     TENSOR_ALIGNMENT = 900,
     TENSOR_TYPE = 901,
     TENSOR_SIZES = 902,

@@ -9,7 +9,7 @@ struct attending {
 
 /* ---- Tensors ---- */
 
-/* Between operations. */
+/* Adds a tensor between two operations. */
 static void *between(struct attending *x, int32_t type, int64_t heads, int64_t rows,
                      int64_t columns, bool turned)
 {
@@ -35,7 +35,7 @@ static void *column(struct attending *x)
     return between(x, CUDNN_F32, x->heads, x->rows, 1, false);
 }
 
-/* The last two dimensions swapped. */
+/* Returns the tensor with its last two dimensions swapped. */
 static struct cudnn_tensor turned(const struct cudnn_tensor *t)
 {
     struct cudnn_tensor ret = *t;
@@ -44,7 +44,7 @@ static struct cudnn_tensor turned(const struct cudnn_tensor *t)
     return ret;
 }
 
-/* Keys, and in the backward values, lie in products as their transposes. */
+/* Describes the parts; keys, and in the backward values, are transposed for matmuls. */
 static void describe_parts(struct attending *x)
 {
     const struct cudnn_attention *a = x->a;
@@ -68,7 +68,7 @@ static void *point(struct attending *x, int32_t mode, void *a, void *b)
     return y;
 }
 
-/* What row i does not see behind column i. */
+/* Masks the columns after column i in row i. */
 static void *hide_later(struct attending *x, void *scores)
 {
     void *row = weights(x, CUDNN_I32), *at = weights(x, CUDNN_I32), *sees = weights(x, CUDNN_BOOL);
@@ -105,7 +105,7 @@ static void attend(struct attending *x)
 
 /* ---- The backward ---- */
 
-/* The transpose of weights times `b`; heads that share a key or value are summed. */
+/* Multiplies the transposed weights with `b`; heads that share a key or value are summed. */
 static void multiply_turned(struct attending *x, void *of, void *b, int64_t width,
                             const struct cudnn_tensor *to, void *result)
 {
@@ -120,7 +120,7 @@ static void multiply_turned(struct attending *x, void *of, void *b, int64_t widt
     cudnn_graph_reduce(x->g, REDUCTION_SUM, each, result);
 }
 
-/* part[ATTENTION_SUMS] = of each row the sum of grad_out * out. */
+/* Computes part[ATTENTION_SUMS], the sum of grad_out * out for each row. */
 static void sum_rows(struct attending *x)
 {
     int64_t width = x->a->part[ATTENTION_OUT].size[3];

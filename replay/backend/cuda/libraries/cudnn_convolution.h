@@ -1,4 +1,4 @@
-/* Convolutions as cuDNN's backend API describes them. */
+/* Convolutions as graphs of cuDNN's backend API. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_CUDNN_CONVOLUTION_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_CUDNN_CONVOLUTION_H
 
@@ -6,12 +6,12 @@
 
 enum { CUDNN_PLACES = CUDNN_DIMS - 2, CUDNN_TENSORS = 3 };
 
-/* Everything that a plan depends on: compared by its bytes. Tensors by batch (of a weight: output
- * channels), channels, places. */
+/* All properties that a plan depends on, compared by its bytes. Tensors are [batch, channels,
+ * positions], a weight [output channels, channels, positions]. */
 struct cudnn_convolution {
     struct cudnn_tensor weight, in, out;
     int64_t stride[CUDNN_PLACES], padding[CUDNN_PLACES], dilation[CUDNN_PLACES];
-    int32_t type, places, operation, exact; /* operation: CUDNN_FORWARD and its like */
+    int32_t type, places, operation, exact; /* operation: CUDNN_FORWARD and similar ones */
 };
 
 /* In the order of `struct cudnn_convolution`. */

@@ -3,7 +3,7 @@
 #include "replay/backend/cuda/libraries/cudnn_graph.h"
 #include "trace/base/hash.h"
 
-/* Of float32 the first few dozen may all be for tensor cores. */
+/* For float32, the first dozens may all be for tensor cores. */
 enum { MOST_CONFIGS = 96, MOST_ENGINES = 256 };
 
 struct search {
@@ -81,7 +81,7 @@ static void take(struct search *s, void *config, struct cudnn_plan plan)
 
 /* ---- The heuristics ---- */
 
-/* Of the slower ones, engines that are there already are the same again. */
+/* Adds the engines of a heuristic; the slower ones repeat some that were added. */
 static void take_all(struct search *s, void **configs, int64_t n, int32_t mode)
 {
     for (int64_t i = 0; i < n && i < MOST_CONFIGS && s->n < s->most; i++) {
@@ -117,7 +117,7 @@ static void ask(struct search *s, void *graph, int32_t mode)
     cudnn_drop(t, heuristic);
 }
 
-/* ---- Engines that no heuristic offers ---- */
+/* ---- Engines without a heuristic ---- */
 
 static void try_engine(struct search *s, void *graph, int64_t index)
 {

@@ -1,4 +1,4 @@
-/* Descriptors of cuDNN's backend API: one in the making, and graphs of operations.
+/* Builders of descriptors of cuDNN's backend API, and of graphs of operations.
  *
  *     struct cudnn_graph g;
  *     cudnn_graph_open(&g, table);
@@ -9,8 +9,8 @@
  *     ...                                            plans are made of it (cudnn_engines.h)
  *     cudnn_graph_close(&g);
  *
- * Failure is sticky: g.status is the first status that was not CUDNN_OK, and what follows does
- * nothing. Nothing here needs a device. */
+ * Failure is sticky: g.status is the first status that is not CUDNN_OK, and later calls do nothing.
+ * No device is needed. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_CUDNN_GRAPH_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_CUDNN_GRAPH_H
 
@@ -18,7 +18,7 @@
 
 #include "replay/backend/cuda/libraries/cudnn_abi.h"
 
-/* --- A descriptor in the making: the first failure stays --- */
+/* --- The builder of a descriptor: the first failure is sticky --- */
 
 struct cudnn_making {
     const struct cudnn_table *t;
@@ -27,7 +27,7 @@ struct cudnn_making {
 };
 struct cudnn_making cudnn_make(const struct cudnn_table *t, int kind);
 void cudnn_set(struct cudnn_making *m, int attribute, int type, int64_t n, const void *values);
-void *cudnn_made(struct cudnn_making *m, int *status); /* NULL: it failed, and is dropped */
+void *cudnn_made(struct cudnn_making *m, int *status); /* NULL: it failed, and was dropped */
 void cudnn_drop(const struct cudnn_table *t, void *descriptor); /* NULL is fine */
 
 /* --- Graphs --- */
@@ -38,9 +38,10 @@ enum { CUDNN_DIMS = 5, CUDNN_GRAPH_PARTS = 96, CUDNN_GRAPH_OPERATIONS = 32 };
 struct cudnn_tensor {
     int64_t size[CUDNN_DIMS], stride[CUDNN_DIMS];
     int64_t alignment; /* bytes */
-    int64_t id;        /* its pointer's in a pack; 0: it gets one of its own */
+    int64_t id;        /* of its pointer; 0: the graph assigns one */
     int32_t type, ndim;
-    bool virtual, by_value; /* between operations, without memory; a number of the host's */
+    bool virtual,
+        by_value; /* virtual: between operations, without memory; by_value: a number on the host */
 };
 
 struct cudnn_graph {
@@ -55,22 +56,22 @@ struct cudnn_graph {
 void cudnn_graph_open(struct cudnn_graph *g, const struct cudnn_table *t);
 void cudnn_graph_close(struct cudnn_graph *g);
 
-/* A descriptor that operations refer to, or an operation: the graph's own from now on. */
+/* Finishes a descriptor or operation, which the graph owns from now on. */
 void *cudnn_graph_part(struct cudnn_graph *g, struct cudnn_making *m);
 void *cudnn_graph_operation(struct cudnn_graph *g, struct cudnn_making *m);
 
 void *cudnn_graph_tensor(struct cudnn_graph *g, const struct cudnn_tensor *x);
-/* y = mode(x), mode(x, b), or of POINT_SELECT t ? x : b. */
+/* Adds y = mode(x), mode(x, b), or for POINT_SELECT t ? x : b. */
 void cudnn_graph_point(struct cudnn_graph *g, int32_t mode, int32_t compute, void *x, void *b,
                        void *t, void *y);
-/* y[i] = the index along dimension `axis` of x's element i. */
+/* Adds y[i] = the index of x's element i along dimension `axis`. */
 void cudnn_graph_index(struct cudnn_graph *g, int64_t axis, void *x, void *y);
-/* Over the dimensions that y has 1 of. */
+/* Adds a reduction over the dimensions that have size 1 in y. */
 void cudnn_graph_reduce(struct cudnn_graph *g, int32_t mode, void *x, void *y);
 void cudnn_graph_multiply(struct cudnn_graph *g, void *a, void *b, void *c); /* c = a b */
 void cudnn_graph_reshape(struct cudnn_graph *g, void *x, void *y);
 
-/* NULL: g.status. handle NULL: of no device. */
+/* NULL: see g.status. handle NULL: for no device. */
 void *cudnn_graph_finish(struct cudnn_graph *g, void *handle);
 
 #endif

@@ -8,7 +8,8 @@
 #include "replay/backend/cuda/runtime/cubin_cache.h"
 #include "trace/base/hash.h"
 
-/* The last run of each counts as its best; what is less than 3 % faster is as fast. */
+/* runs of each plan, of which the best of the later ones counts; a difference of less than 3 % is
+ * ignored */
 enum { TIMES = 4 };
 #define FASTER 0.97
 
@@ -66,7 +67,7 @@ static void keep(struct cuda *cuda, const struct plan_problem *problem, uint64_t
     buf_release(&text);
 }
 
-/* Milliseconds; INFINITY: it does not run. */
+/* Returns the time in ms; INFINITY: the plan does not run. */
 static float time_once(struct cuda *cuda, const struct plan_trial *trial, uint32_t i,
                        cu_event start, cu_event end)
 {
@@ -85,7 +86,7 @@ static uint32_t fastest(struct cuda *cuda, const struct plan_trial *trial, cu_ev
     uint32_t best = 0;
     float best_ms = INFINITY;
     for (uint32_t i = 0; i < trial->n; i++) {
-        float ms = time_once(cuda, trial, i, start, end); /* with what loads and compiles */
+        float ms = time_once(cuda, trial, i, start, end); /* includes loading and compiling */
         bool runs = isfinite(ms);
         ms = INFINITY;
         for (int t = 1; runs && t < TIMES; t++)

@@ -1,11 +1,11 @@
-/* Products of matrices, for the operators that are made of one.
+/* A matmul, for cuBLASLt and for our own kernels.
  *
  *     c = beta * self + alpha * (a times b, summed over `sums` pairs of matrices)
  *
- * Matrices lie by any strides. cuBLASLt computes what it takes; a plain kernel
- * (replay/backend/cuda/device/linalg/matmul.cu) everything else: integers, a few rows or columns,
- * strides that no leading dimension tells. A product of complex matrices is four of real ones over
- * the same memory. */
+ * Matrices have any strides. cuBLASLt computes the cases that it supports; our own kernel
+ * (replay/backend/cuda/device/linalg/matmul.cu) computes all others: integers, few rows or columns,
+ * strides without a leading dimension. A matmul of complex matrices is four real ones on the same
+ * memory. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_PRODUCT_PROBLEM_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_PRODUCT_PROBLEM_H
 
@@ -13,7 +13,7 @@
 
 enum { PRODUCT_BATCH_DIMS = 3 };
 
-/* Strides in elements; 0 where a matrix stands for several. */
+/* Strides are in elements; they are 0 if a matrix is used several times. */
 struct cuda_matrix {
     uint64_t address; /* 0: none */
     enum dtype dtype;
@@ -25,11 +25,11 @@ struct cuda_product {
     struct cuda_matrix a, b, c, self;
     int64_t m, n, inner, batch[PRODUCT_BATCH_DIMS]; /* outermost first */
     int64_t sums, a_sum, b_sum;                     /* strides from one pair to the next */
-    double alpha, beta;                             /* of integers, whole numbers below 2^53 */
+    double alpha, beta;                             /* for integers, whole numbers below 2^53 */
 };
 
 void cuda_multiply(struct kernel *k, const struct cuda_product *p);
-/* c = self: for a routine that adds to what lies there. */
+/* Copies self to c, for a routine that adds to c. */
 void cuda_put_self(struct kernel *k, const struct cuda_product *p);
 
 #endif

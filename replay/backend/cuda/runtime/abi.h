@@ -1,5 +1,5 @@
-/* What is used of CUDA's driver API and of NVRTC, declared here so that no header of theirs is
- * needed to build. The ABI is public and stable; a test holds these to the headers where there are
+/* The part of CUDA's driver API and of NVRTC that is used, declared here so that the build needs no
+ * headers of CUDA. The ABI is public and stable; a test compares it with the headers if there are
  * some. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_RUNTIME_ABI_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_RUNTIME_ABI_H

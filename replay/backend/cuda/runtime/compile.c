@@ -81,7 +81,8 @@ static bool keep_file(const char *folder, const char *name, struct str text)
     return ok;
 }
 
-/* The source and what it includes, so that a compiler can be called by hand. */
+/* Writes the source and the texts that it includes to a directory, so that a compiler can be run by
+ * hand. */
 static bool keep_source(const struct program_text *program, struct str source, int architecture,
                         char *ret, size_t n)
 {
@@ -89,7 +90,7 @@ static bool keep_source(const struct program_text *program, struct str source, i
     struct cubin_key key = program_key(source, architecture);
     if (!cubin_cache_folder(folder, sizeof folder))
         return false;
-    char *last = strrchr(folder, '/'); /* beside the folder of what worked */
+    char *last = strrchr(folder, '/'); /* beside the directory of the cubins */
     snprintf(last, sizeof folder - (size_t)(last - folder), "/failed/%.100s-%016llx", program->name,
              (unsigned long long)key.low);
     for (const struct device_text *text = device_texts; text->name; text++)
@@ -100,7 +101,7 @@ static bool keep_source(const struct program_text *program, struct str source, i
     return (size_t)snprintf(ret, n, "%s/program.cu", folder) < n;
 }
 
-/* The first line that says "error"; the first otherwise. */
+/* Returns the first line that contains "error", or else the first one. */
 static struct str telling_line(struct str log)
 {
     struct str first = str_trim(str_first(log, str_find_char(log, '\n')));
@@ -135,7 +136,7 @@ static bool did_not_compile(const struct compiler *c, const struct program_text 
 
 /* ---- Compiling ---- */
 
-/* The newest architecture that the compiler knows, up to `wanted`. */
+/* Returns the newest architecture that the compiler supports, up to `wanted`. */
 static int known_architecture(const struct compiler *c, int wanted)
 {
     int n = 0, best = 0, list[256];
@@ -166,7 +167,7 @@ bool compiler_run(const struct compiler *c, const struct program_text *program, 
     enum { MAX_HEADERS = 256 };
     const char *names[MAX_HEADERS], *texts[MAX_HEADERS];
     char option[64];
-    /* A generated kernel rounds between its nodes, as kernels of their own would. */
+    /* A generated kernel rounds after each node, as separate kernels would. */
     const char *options[] = { option, "--fmad=false" };
     nvrtc_program p = NULL;
     int n = 0, known = known_architecture(c, architecture);

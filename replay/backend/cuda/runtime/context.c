@@ -1,6 +1,5 @@
-/* The device's primary context, and what is made in it. A kernel that goes wrong takes all of it
- * along: then it is made anew, once nobody holds memory of the old one any more, and what is run
- * next does not notice. */
+/* The device's primary context and its contents. An invalid access by a kernel breaks the context;
+ * it is created again once no memory of the old one is in use, so that the next run works. */
 #include "replay/backend/cuda/runtime/cuda.h"
 
 static bool is_busy(const struct cuda *cuda, struct err *err)
@@ -37,8 +36,9 @@ bool cuda_context_open(struct cuda *cuda, struct err *err)
     return retain(cuda, err) && cuda_memory_open(cuda, err) && cuda_failures_open(cuda, err);
 }
 
-/* What a broken context does not destroy any more goes with its reset: others of the process (the
- * libraries' runtime) hold it, too, so that letting go of it does not end it. */
+/* Closes the context. The contents of a broken one cannot be destroyed and are freed by its reset:
+ * other code of the process (the libraries' runtime) retains the primary context, too, so that
+ * releasing it does not end it. */
 void cuda_context_close(struct cuda *cuda)
 {
     bool lost = err_is_set(&cuda->failures.lost);
@@ -49,7 +49,7 @@ void cuda_context_close(struct cuda *cuda)
     for (size_t i = 0; i < LIBRARIES; i++) {
         if (cuda->library_close[i])
             cuda->library_close[i](cuda);
-        cuda->library_close[i] = NULL; /* so that it is opened when it is needed again */
+        cuda->library_close[i] = NULL; /* so that it is opened again when it is needed */
     }
     cuda_founds_forget(cuda);
     cuda_times_close(cuda);
@@ -74,7 +74,7 @@ static bool remake(struct cuda *cuda, struct err *err)
     if (cuda_context_open(cuda, &why))
         return true;
     cuda_context_close(cuda);
-    cuda->failures.lost = lost; /* it is tried again for what is run next */
+    cuda->failures.lost = lost; /* the next run tries again */
     return err_set(err, ERR_ENV,
                    "the device was lost (%.400s), and a new context cannot be made: %s", lost.text,
                    why.text);

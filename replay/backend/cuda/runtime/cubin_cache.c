@@ -44,7 +44,7 @@ static bool make_folders(const char *path)
     return true;
 }
 
-/* ERR_USAGE: it is there and may not be used. */
+/* ERR_USAGE: the directory exists and must not be used. */
 static bool check_folder(const char *path, const struct stat *info, struct err *err)
 {
     const char *why = S_ISLNK(info->st_mode)                ? "is a symbolic link"
@@ -70,7 +70,8 @@ int cubin_cache_open(const char *path, bool make, struct err *err)
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &info) != 0)
         err_errno(err, "%s", path);
-    else if (check_folder(path, &info, err)) /* what was opened may be another by now */
+    else if (check_folder(path, &info,
+                          err)) /* another process may have replaced it since it was opened */
         return fd;
     if (fd >= 0)
         close(fd);
@@ -94,7 +95,7 @@ static void put_name(struct cubin_key key, const char *version, char ret[NAME])
     snprintf(ret, NAME, "%016" PRIx64 "%016" PRIx64 "-%.40s", key.high, key.low, version);
 }
 
-/* The content behind the name that the file was made under. */
+/* Checks the file and returns the contents after its name. */
 static bool check_file(struct str file, const char *name, struct str *ret)
 {
     unsigned char hash[SHA256_BYTES];

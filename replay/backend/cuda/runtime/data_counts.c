@@ -16,7 +16,7 @@ static int64_t tell_number(struct kernel *k, const struct cuda_found *found)
     return n;
 }
 
-/* -1: one of them is below zero. */
+/* Returns -1 if one of the numbers is below zero. */
 static int64_t tell_sum(struct kernel *k, const struct cuda_found *found)
 {
     int64_t sum[2] = { 0, 0 };
@@ -25,7 +25,7 @@ static int64_t tell_sum(struct kernel *k, const struct cuda_found *found)
     return sum[1] ? -1 : sum[0];
 }
 
-/* -1: there is none; below that: one is below zero. */
+/* Returns -1 if there is no element, and a smaller number if one is below zero. */
 static int64_t tell_greatest(struct kernel *k, const struct cuda_found *found)
 {
     int64_t greatest = -1, *all = workspace(k, 2 * found->n, sizeof *all);
@@ -63,7 +63,7 @@ static const struct counter *counter_of(const struct backend_call *call)
     return NULL;
 }
 
-/* ---- Kept until the call is done ---- */
+/* ---- Counts that are stored until the call is done ---- */
 
 static bool keep(struct cuda *cuda, struct cuda_call *now, struct cuda_kept_found kept)
 {
@@ -120,7 +120,7 @@ bool cuda_count(struct backend *backend, const struct backend_call *call, struct
     if (call->caller->depth == 0)
         cuda_founds_forget(cuda);
     cuda_begin_call(cuda, &now, call);
-    /* A call from outside has its number only when it is run. */
+    /* a call from outside gets its number only when it is run */
     struct cuda_kept_found kept = { .find = counter->find,
                                     .storage = x.storage,
                                     .meta = x.meta,

@@ -1,5 +1,5 @@
-/* The texts of kernels (device/NAME.cu, device/NAME.h, prologue.h), made part of the program when
- * it is built. */
+/* The texts of kernels (device/NAME.cu, device/NAME.h, prologue.h), which are embedded in the
+ * program when it is built. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_RUNTIME_DEVICE_TEXT_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_RUNTIME_DEVICE_TEXT_H
 
@@ -9,7 +9,7 @@ struct device_text {
 };
 extern const struct device_text device_texts[]; /* ends with a NULL name */
 
-/* By its last part: "copy.cu". NULL: there is none. */
+/* Finds a text by the last part of its name: "copy.cu". NULL: there is none. */
 const struct device_text *device_text_find(const char *name);
 
 #endif

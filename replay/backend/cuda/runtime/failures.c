@@ -58,7 +58,8 @@ bool cuda_usable(struct cuda *cuda, struct err *err)
     return !err_is_set(lost) || err_set(err, lost->kind, "%s", lost->text);
 }
 
-/* What a kernel did wrong comes out at a later call: the last one launched is the nearest place. */
+/* Stores the error that broke the context. It may belong to an earlier call; the last kernel that
+ * was launched is the best guess. */
 static void lose(struct cuda *cuda, const struct err *why)
 {
     struct cuda_failures *f = &cuda->failures;
@@ -96,7 +97,7 @@ bool cuda_check(struct cuda *cuda, int rc, struct err *err, const char *format, 
     return cuda_usable(cuda, err);
 }
 
-/* ---- Words ---- */
+/* ---- Error words ---- */
 
 uint64_t cuda_error_word(struct kernel *k)
 {
@@ -122,7 +123,7 @@ static bool look_at_words(struct cuda *cuda, uint32_t n, struct err *err)
             continue;
         cuda->base.late = true;
         cuda->base.late_node = f->nodes[i];
-        /* Others may have told, too: their words are cleared with it. */
+        /* clears all words, also those of other calls */
         cuda_check(
             cuda,
             cuda->driver.fill_bytes(f->device, 0, (size_t)n * 2 * sizeof *f->host, cuda->stream),

@@ -1,5 +1,5 @@
 /* Calls without a CUDA kernel: the CPU backend computes them on copies of the storages that they
- * read, and what they write goes back to the device. */
+ * read, and the storages that it writes are copied back to the device. */
 #include <string.h>
 
 #include "replay/backend/cuda/runtime/cuda.h"
@@ -49,7 +49,7 @@ static bool each_storage(struct host_call *h, const struct kernel_value *v, unsi
     return true;
 }
 
-/* A result on a storage of its own need not be read: nothing has written it. */
+/* Returns whether a storage belongs to a new result, whose contents need not be copied. */
 static bool new_result(struct host_call *h, uint32_t storage)
 {
     struct memory *device = storage_at(h->call->storages, storage);
@@ -76,7 +76,7 @@ static bool all_out(struct host_call *h)
 
 /* ---- One item of a list ---- */
 
-/* The call on the lists' item alone: lists of one. */
+/* Makes the call for one item: its lists become lists of one. */
 static bool one_item(struct kernel *scratch, struct backend_call *call, uint32_t item,
                      struct err *err)
 {

@@ -1,5 +1,5 @@
-/* A table by keys that are compared by their bytes (all of them: padding is zero). Entries are
- * numbered from 0 in the order that they came. */
+/* A hash table of keys that are compared by their bytes, including padding, which must be zero.
+ * Entries are numbered from 0 in the order in which they were added. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_RUNTIME_KEY_TABLE_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_RUNTIME_KEY_TABLE_H
 
@@ -13,13 +13,14 @@ struct key_table {
     vec_of(unsigned char)
     keys;
     vec_of(uint32_t)
-    slots; /* entry + 1; a power of two of them */
+    slots; /* entry + 1; their number is a power of two */
 };
 
 #define KEY_NONE UINT32_MAX
 
-uint32_t key_table_find(const struct key_table *table, const void *key); /* KEY_NONE: not there */
-/* Of one that is not there; false: memory ran out, and nothing changed. */
+uint32_t key_table_find(const struct key_table *table,
+                        const void *key); /* KEY_NONE: there is none */
+/* Adds a key that is not there; false: out of memory, nothing has changed. */
 bool key_table_add(struct key_table *table, const void *key);
 void key_table_release(struct key_table *table);
 

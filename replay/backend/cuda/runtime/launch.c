@@ -4,10 +4,10 @@
 #include "replay/backend/cuda/runtime/cuda.h"
 
 struct cuda_times {
-    cu_event base;  /* when the log was switched on ... */
-    double base_us; /* ... by the host's clock */
+    cu_event base;  /* recorded when the log was switched on ... */
+    double base_us; /* ... at this time of the host's clock */
     vec_of(struct cuda_timed)
-    pairs; /* whose times are not known yet */
+    pairs; /* whose times have not been read yet */
     vec_of(cu_event)
     unused;
 };
@@ -31,7 +31,7 @@ static bool new_event(struct cuda *cuda, cu_event *ret, struct err *err)
     return cuda_check(cuda, cuda->driver.event_create(ret, 0), err, "making an event");
 }
 
-/* Events are compared with one that was recorded when the log was switched on. */
+/* Records the event that others are compared with, when the log was switched on. */
 static bool times_open(struct cuda *cuda, struct err *err)
 {
     if (cuda->times)
@@ -76,7 +76,7 @@ static void give_event_back(struct cuda *cuda, cu_event event)
         cuda->driver.event_destroy(event);
 }
 
-/* Nobody asks for the times of a launch that failed. */
+/* Releases the events of a launch that failed. */
 static void drop_pair(struct cuda *cuda, struct cuda_timed *timed)
 {
     if (cuda->times) {
@@ -95,7 +95,7 @@ static bool resolve(struct cuda *cuda, const struct cuda_timed *pair, struct err
         !cuda_check(cuda, cuda->driver.event_between(&during, pair->start, pair->end), err,
                     "reading a time"))
         return false;
-    if (pair->launch < cuda->base.log.launches.n) { /* a log can be emptied by its reader */
+    if (pair->launch < cuda->base.log.launches.n) { /* the reader of a log can empty it */
         cuda->base.log.launches.v[pair->launch].start = (double)from * 1e3;
         cuda->base.log.launches.v[pair->launch].us = (double)during * 1e3;
     }
@@ -192,7 +192,7 @@ static bool within_limits(struct cuda_function *f, struct cuda_grid g, struct er
                    f->name, g.x, g.y, g.z, g.threads);
 }
 
-/* More than 48 KiB a block is had only where it was asked for. */
+/* A block may use more than 48 KiB only after this attribute is set. */
 static bool allow_shared(struct cuda *cuda, struct cuda_function *f, uint32_t bytes,
                          struct err *err)
 {
@@ -250,7 +250,7 @@ void cuda_launch(struct kernel *k, struct cuda_function *f, struct cuda_grid gri
                  size_t bytes)
 {
     struct cuda *cuda = cuda_of(k);
-    (void)bytes; /* the driver knows the size of the one parameter */
+    (void)bytes; /* the driver knows the size of the only parameter */
     if (k->failed || !f)
         return;
     if (!cuda_flush(cuda, k->err) || !cuda_launch_work(cuda, f, grid, args, work_of(k), k->err))

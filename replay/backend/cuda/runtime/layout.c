@@ -42,7 +42,7 @@ const char *cuda_sum_type(enum dtype dtype)
 
 /* ---- Layouts ---- */
 
-/* All dimensions, before any is dropped. */
+/* All dimensions of the tensors, before merging. */
 struct plain {
     uint32_t ndim;
     int64_t size[TENSOR_MAX_DIM], stride[4][TENSOR_MAX_DIM];
@@ -82,7 +82,7 @@ static bool plain_of(struct kernel *k, const struct kernel_tensor *x, uint32_t n
     return true;
 }
 
-/* Does dimension i of every tensor lie right behind the last one of *ret? */
+/* Returns whether dimension i of every tensor is contiguous with the last one of *ret. */
 static bool continues(const struct plain *p, uint32_t i, uint32_t n, const struct cuda_layout *ret)
 {
     uint32_t last = ret->ndim - 1;
@@ -124,7 +124,8 @@ static bool is_wide(const struct cuda_layout *l, const struct kernel_tensor *x, 
     return false;
 }
 
-/* Elements that one access of every tensor can take: rows begin and end at multiples of them. */
+/* Returns whether one access can take `bytes` of every tensor: rows begin and end at multiples of
+ * them. */
 static bool takes(struct kernel *k, const struct cuda_layout *l, const struct kernel_tensor *x,
                   uint32_t n, int64_t elements)
 {
@@ -172,7 +173,7 @@ bool cuda_layout_of(struct kernel *k, const struct kernel_tensor *x, uint32_t n,
     return !k->failed;
 }
 
-/* ---- Copies in order ---- */
+/* ---- Contiguous copies ---- */
 
 static bool lies_in_order(const struct cuda_layout *l)
 {

@@ -13,11 +13,13 @@
 
 enum { MAX_NAMES = 4 };
 
-/* Sonames by major version, newest first; how the file is called where versions are told by it. */
+/* The sonames by major version, newest first, and how the name of the file is written if the
+ * version is part of it. */
 static const struct {
     const char *name, *stem;
-    int majors[MAX_NAMES];      /* 0 ends them; -1: the plain .so */
-    const char *hint, *version; /* version: the function that tells it; NULL: none of that kind */
+    int majors[MAX_NAMES]; /* ends with 0; -1: the .so without a version */
+    const char *hint,
+        *version; /* version: the function that returns it; NULL: there is none of that kind */
 } libraries[LIBRARIES] = {
     [LIBRARY_DRIVER] = { "driver",
                          "libcuda.so",
@@ -46,7 +48,7 @@ const char *library_name(enum library_id id)
     return libraries[id].name;
 }
 
-/* ---- Folders ---- */
+/* ---- Directories ---- */
 
 static void put_folder(struct buf *ret, const char *path)
 {
@@ -57,8 +59,8 @@ static void put_folder(struct buf *ret, const char *path)
     buf_putc(ret, '\n');
 }
 
-/* Parts of the path that hold "*" stand for any name. Newer versions, which sort behind older ones,
- * come first. */
+/* Appends the paths that match a pattern. A part with "*" matches any name; newer versions, which
+ * sort after older ones, come first. */
 static void put_pattern(struct buf *ret, const char *pattern)
 {
     char folder[1200], part[256], path[1200];
@@ -80,11 +82,12 @@ static void put_pattern(struct buf *ret, const char *pattern)
         if ((size_t)snprintf(path, sizeof path, "%s/%s%s", folder, found.names[i]->d_name, end) <
                 sizeof path &&
             !strchr(found.names[i]->d_name, '*'))
-            put_pattern(ret, path); /* with one "*" less */
+            put_pattern(ret, path); /* has one "*" less */
     matching_release(&found);
 }
 
-/* `below` a folder that a variable names; "*" in `below` stands for any name. */
+/* Appends the paths `below` a directory from an environment variable; "*" in `below` matches any
+ * name. */
 static void put_below(struct buf *ret, const char *variable, const char *below)
 {
     const char *root = getenv(variable);
@@ -151,7 +154,7 @@ void library_folders(struct buf *ret)
 struct search {
     struct library *ret;
     char name[64];
-    char why[400]; /* a file that was there and could not be opened */
+    char why[400]; /* the error of a file that exists and could not be opened */
 };
 
 static void note_path(struct library *library, const char *otherwise)
@@ -174,8 +177,8 @@ static bool try_open(struct search *s, const char *path)
     return false;
 }
 
-/* NVRTC opens its builtins by their soname, which the loader may not find: a library of that soname
- * that is open already is taken. */
+/* NVRTC opens its builtins library by its soname, which the loader may not find. An open library
+ * with that soname is used. */
 static void open_builtins(const char *folder)
 {
     char path[1200];
@@ -220,8 +223,8 @@ static void name_of(enum library_id id, int major, char *ret, size_t n)
         snprintf(ret, n, "%s.%d", libraries[id].stem, major);
 }
 
-/* The folders that the user named for all sonames, then all places for one soname after the other.
- */
+/* Searches the user's directories for all sonames, then all places for one soname after the
+ * other. */
 static bool find(struct search *s, const int *majors, size_t n, const struct buf *named,
                  const struct buf *usual)
 {
@@ -238,7 +241,7 @@ static bool find(struct search *s, const int *majors, size_t n, const struct buf
     return false;
 }
 
-/* The one wanted, if it is known, before the others. */
+/* Puts the wanted version, if it is known, before the others. */
 static size_t order_majors(enum library_id id, int wanted, int *ret)
 {
     const int *majors = libraries[id].majors;
@@ -260,7 +263,8 @@ static bool not_found(const struct search *s, enum library_id id, int major, str
                    libraries[id].name, name, libraries[id].hint);
 }
 
-/* $SYMTAPE_CUDA_WITHOUT: names, divided by ',': "cublaslt,cudnn". */
+/* Returns whether $SYMTAPE_CUDA_WITHOUT contains the library; its names are separated by ',':
+ * "cublaslt,cudnn". */
 static bool switched_off(enum library_id id)
 {
     struct str rest = str_of(getenv("SYMTAPE_CUDA_WITHOUT"));

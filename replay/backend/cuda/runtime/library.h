@@ -1,14 +1,15 @@
-/* NVIDIA's libraries, found and opened when they are needed: nothing of CUDA is linked.
+/* Finds and opens NVIDIA's libraries when they are needed: nothing of CUDA is linked.
  *
- * Looked for by their sonames, newest first, in this order: the folders of $SYMTAPE_CUDA_LIB
- * (divided by ':'), wherever the dynamic loader looks, $CUDA_HOME and $CUDA_PATH, the prefixes that
- * CUDA's packages install to, and the folders of Python wheels (site-packages/nvidia/NAME/lib)
- * below $VIRTUAL_ENV, $CONDA_PREFIX, the user's site and the system's.
+ * They are searched by their sonames, newest first, in this order: the directories of
+ * $SYMTAPE_CUDA_LIB (separated by ':'), those of the dynamic loader, $CUDA_HOME and $CUDA_PATH, the
+ * prefixes that CUDA's packages install to, and the folders of Python wheels
+ * (site-packages/nvidia/NAME/lib) below $VIRTUAL_ENV, $CONDA_PREFIX, the user's site and the
+ * system's.
  *
- * Those that $SYMTAPE_CUDA_WITHOUT lists, divided by ',' ("cublaslt,cudnn"), are not opened: what
- * they would compute goes by kernels of our own.
+ * Libraries that $SYMTAPE_CUDA_WITHOUT lists, separated by ',' ("cublaslt,cudnn"), are not opened:
+ * our own kernels compute instead of them.
  *
- * What was opened stays in the process: the driver and cuDNN do not bear being unloaded. */
+ * Libraries are never unloaded, which the driver and cuDNN do not support. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_RUNTIME_LIBRARY_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_RUNTIME_LIBRARY_H
 
@@ -20,29 +21,29 @@ enum library_id { LIBRARY_DRIVER, LIBRARY_NVRTC, LIBRARY_CUBLASLT, LIBRARY_CUDNN
 struct library {
     enum library_id id;
     void *handle;    /* NULL: not open */
-    char path[1024]; /* of its file; the soname where that cannot be told */
+    char path[1024]; /* of its file; the soname if the path is unknown */
 };
 
 /* "NVRTC", "cuDNN" ... */
 const char *library_name(enum library_id id);
 
-/* `major`: the version wanted first, 0 for the newest. ERR_ENV: what was looked for and where, and
- * why a file that was found could not be opened. */
+/* Opens a library. major: the preferred version, 0 for the newest. ERR_ENV contains the names and
+ * places that were searched, and why a file that was found could not be opened. */
 bool library_open(enum library_id id, int major, struct library *ret, struct err *err);
 
-/* A table of its functions: a struct of function pointers. */
+/* An entry of a table of functions, a struct of function pointers. */
 struct library_symbol {
     const char *name;
     size_t offset; /* of the pointer in the struct */
-    bool needed;   /* NULL stays where others are not there */
+    bool needed;   /* otherwise the pointer stays NULL if the library lacks it */
 };
 bool library_load(const struct library *library, const struct library_symbol *symbols, size_t n,
                   void *table, struct err *err);
 
-/* As its own function tells it: 91400, 130100; 0: it does not. */
+/* Returns the version that the library reports: 91400, 130100; 0: it reports none. */
 size_t library_version(const struct library *library);
 
-/* The folders that are looked through besides the loader's, one a line, existing ones only. */
+/* Appends the existing directories that are searched besides the loader's, one per line. */
 void library_folders(struct buf *ret);
 
 #endif

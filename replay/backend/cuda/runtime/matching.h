@@ -1,4 +1,5 @@
-/* Names in a folder that a pattern matches. (glob(3) of glibc frees twice when memory runs out.) */
+/* Finds the names in a directory that match a pattern. (glob(3) of glibc frees memory twice when
+ * memory runs out.) */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_RUNTIME_MATCHING_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_RUNTIME_MATCHING_H
 
@@ -6,11 +7,11 @@
 
 struct matching {
     struct dirent **names;
-    int n; /* in the order of the alphabet; 0 where nothing matches or can be read */
+    int n; /* in alphabetical order; 0 if nothing matches or the directory cannot be read */
 };
 
-/* folder: from `parent`, a folder's descriptor or AT_FDCWD. pattern: of fnmatch(3); names that
- * begin with a point are not matched by "*". */
+/* folder: relative to `parent`, a descriptor or AT_FDCWD. pattern: of fnmatch(3); "*" does not
+ * match names that begin with a dot. */
 struct matching matching_find(int parent, const char *folder, const char *pattern);
 void matching_release(struct matching *matching);
 

@@ -3,7 +3,7 @@
 
 #include "replay/backend/cuda/runtime/cuda.h"
 
-/* ---- The pool ---- */
+/* ---- The memory pool ---- */
 
 static bool get_chunk(void *user, size_t bytes, uint64_t *ret)
 {
@@ -60,7 +60,8 @@ bool cuda_take(struct cuda *cuda, size_t bytes, uint64_t *ret, struct err *err)
     if (!cuda_usable(cuda, err))
         return false;
     int outcome = pool_get(&cuda->pool, bytes, ret);
-    if (outcome != POOL_DONE && cuda->held.flush) { /* what is held back keeps what it reads */
+    if (outcome != POOL_DONE &&
+        cuda->held.flush) { /* pending work keeps the memory that it reads */
         if (!cuda_flush(cuda, err))
             return false;
         outcome = pool_get(&cuda->pool, bytes, ret);

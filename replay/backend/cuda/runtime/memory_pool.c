@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part, used or free. Its neighbours in the chunk are `before` and `after`; a chunk's first part
- * is in the list of chunks, a free part in the list of its class. */
+/* A block of memory, used or free. `before` and `after` are its neighbours in the chunk; the first
+ * block of a chunk is in the list of chunks, a free block in the list of its class. */
 struct pool_part {
     uint64_t address;
     size_t bytes;
     bool used;
     struct pool_part *before, *after;
     struct pool_part *next_free, *previous_free;
-    struct pool_part *next_chunk, *previous_chunk; /* of a chunk's first */
+    struct pool_part *next_chunk, *previous_chunk; /* of the first block of a chunk */
 };
 
 enum { MOST_AT_ONCE = 256 << 20 };
@@ -21,7 +21,7 @@ void pool_init(struct pool *pool, struct pool_source source)
     *pool = (struct pool){ .source = source, .next_chunk = POOL_CHUNK };
 }
 
-/* ---- Descriptions ---- */
+/* ---- Descriptors ---- */
 
 static struct pool_part *part_new(struct pool *pool)
 {
@@ -38,10 +38,10 @@ static void part_free(struct pool *pool, struct pool_part *part)
     pool->unused = part;
 }
 
-/* ---- Free parts by size ---- */
+/* ---- Free blocks by size ---- */
 
-/* Four classes a power of two: 256, 320, 384, 448, 512, 640 ... Each holds what is below the next.
- */
+/* Returns the size class; there are four for each power of two: 256, 320, 384, 448, 512, 640 ...
+ * Each contains the sizes below the next one. */
 static unsigned class_of(size_t bytes)
 {
     size_t units = bytes / POOL_ALIGNMENT;
@@ -72,7 +72,8 @@ static void unlink_free(struct pool *pool, struct pool_part *part)
         pool->free[class_of(part->bytes)] = part->next_free;
 }
 
-/* The smallest that fits; of equal ones the lowest address, so that a run repeats itself. */
+/* Returns the smallest block that fits; of equal ones that with the lowest address, so that runs
+ * are reproducible. */
 static struct pool_part *best_free(struct pool *pool, size_t bytes)
 {
     for (unsigned c = class_of(bytes); c < POOL_CLASSES; c++) {
@@ -87,7 +88,7 @@ static struct pool_part *best_free(struct pool *pool, size_t bytes)
     return NULL;
 }
 
-/* ---- Used parts by address ---- */
+/* ---- Used blocks by address ---- */
 
 static size_t slot_of(const struct pool *pool, uint64_t address)
 {
@@ -130,7 +131,7 @@ static struct pool_part *take_used(struct pool *pool, uint64_t address)
         return NULL;
     pool->used[i] = NULL;
     pool->n_used--;
-    /* Those behind it that it kept from their own place. */
+    /* entries behind the gap that collided may have to move into it */
     for (size_t j = (i + 1) & mask; pool->used[j]; j = (j + 1) & mask) {
         struct pool_part *moved = pool->used[j];
         pool->used[j] = NULL;
@@ -188,7 +189,8 @@ size_t pool_trim(struct pool *pool)
     return before - pool->reserved;
 }
 
-/* Chunks grow, so that their number stays small; what does not fit into such a one gets its own. */
+/* Chunks grow, so that their number stays small; a block that does not fit into such a chunk gets
+ * its own. */
 static bool more_room(struct pool *pool, size_t bytes)
 {
     if (bytes > SIZE_MAX - POOL_CHUNK)
@@ -205,9 +207,9 @@ static bool more_room(struct pool *pool, size_t bytes)
     return pool_trim(pool) && add_chunk(pool, exact);
 }
 
-/* ---- Parts ---- */
+/* ---- Blocks ---- */
 
-/* What lies behind the first `bytes` becomes a free part. */
+/* Splits the block: the memory after the first `bytes` becomes a free block. */
 static bool cut(struct pool *pool, struct pool_part *part, size_t bytes)
 {
     if (part->bytes == bytes)
@@ -253,7 +255,7 @@ enum pool_outcome pool_get(struct pool *pool, size_t bytes, uint64_t *ret)
     return POOL_DONE;
 }
 
-/* The part behind it, which is in no list, becomes part of it. */
+/* Merges the block with the one after it, which is in no list. */
 static void absorb(struct pool *pool, struct pool_part *part)
 {
     struct pool_part *after = part->after;

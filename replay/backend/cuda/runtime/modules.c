@@ -1,4 +1,4 @@
-/* Functions of compiled kernels, by what they were asked for with: made at first use. */
+/* Functions of compiled kernels by their text, name and defines; they are loaded at first use. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { BUCKETS = 1024 };
 
-/* A module holds all kernels of one program. */
+/* A module contains all kernels of one program. */
 struct module {
     struct module *next;
     struct cubin_key key;
@@ -19,7 +19,8 @@ struct module {
 struct entry {
     struct entry *next;
     uint64_t hash;
-    struct str file, name, defines; /* of generated text: no file, and the text as defines */
+    struct str file, name,
+        defines; /* for a generated text, `file` is empty and `defines` is the text */
     struct cuda_function function;
 };
 
@@ -40,7 +41,7 @@ void cuda_modules_close(struct cuda *cuda)
     cuda->modules = NULL;
 }
 
-/* Looked for once; without it what the cache has still runs. */
+/* Opens the compiler once; without it, kernels in the cache still run. */
 bool cuda_need_compiler(struct cuda *cuda, struct err *err)
 {
     if (!cuda->compiler.library.handle && !err_is_set(&cuda->no_compiler)) {
@@ -89,8 +90,8 @@ static bool load(struct cuda *cuda, const struct program_text *program, struct s
         *log ? ": " : "", log);
 }
 
-/* From the cache on disk, and otherwise from the compiler; what the driver does not take from the
- * cache is compiled anew. */
+/* Loads the module from the cache on disk or from the compiler; if the driver refuses the cached
+ * one, it is compiled again. */
 static bool make_module(struct cuda *cuda, const struct program_text *program, struct str source,
                         struct cubin_key key, cu_module *ret, struct err *err)
 {
@@ -167,7 +168,8 @@ static struct entry *entry_new(struct cuda *cuda, const struct program_text *pro
         return NULL;
     e->hash = hash;
     e->file = arena_copy(arena, str_of(program->file ? program->file : ""));
-    e->name = str_of(cuda_keep_name(cuda, str_of(program->name))); /* logs have it until the end */
+    e->name = str_of(
+        cuda_keep_name(cuda, str_of(program->name))); /* logs use it until the backend is closed */
     e->defines = arena_copy(arena, defines);
     e->function.name = e->name.p;
     return e->file.p && e->name.p && e->defines.p ? e : NULL;
@@ -195,7 +197,7 @@ static struct cuda_function *find(struct cuda *cuda, const struct program_text *
         err_nomem(err);
     if (!e || !find_function(cuda, module, program->name, &e->function, err))
         return NULL;
-    /* Without being asked, a launch may use 48 KiB together with what is static. */
+    /* by default, a launch may use 48 KiB including static memory */
     int most = 48 << 10;
     e->function.shared_allowed =
         e->function.shared < most ? (uint32_t)(most - e->function.shared) : 0;

@@ -1,8 +1,8 @@
 /* Scaled dot product attention in all the forms that PyTorch has kernels for, and its backward.
  *
- * cuDNN computes what it takes, our own kernels everything else. Dropout is not applied, as on the
- * CPU: its values would not be PyTorch's. The backward computes the weights anew from queries and
- * keys: it does not lean on the forward's output, which may come from another kernel. */
+ * cuDNN computes the cases that it supports, our own kernels all others. Dropout is not applied, as
+ * on the CPU: its values would not be PyTorch's. The backward computes the weights again from
+ * queries and keys and does not use the forward's output, which may come from another kernel. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum { ATTENTION_WARPS = 8, ATTENTION_DEPTHS = 512, FOUR = 4 };
 
-/* [batch, heads, rows, columns]; one of less dimensions has none of the first. Where `size` is
+/* Reads a tensor as [batch, heads, rows, columns]; missing first dimensions are 1. If `size` is
  * given it is broadcast to that. */
 static bool tensor_of(struct kernel *k, struct kernel_tensor x, int64_t *size, bool broadcast,
                       struct attention_tensor *ret)
@@ -43,7 +43,7 @@ static void swap_rows_and_heads(int64_t *size, struct attention_tensor *x)
     x->head = x->row, x->row = stride;
 }
 
-/* rows_first: [batch, rows, heads, columns] */
+/* Reads the call's tensors. rows_first: [batch, rows, heads, columns]. */
 static bool attention_of(struct kernel *k, bool rows_first, struct cuda_attention *ret)
 {
     struct attention_args *a = &ret->args;
@@ -88,7 +88,7 @@ static bool bias_of(struct kernel *k, struct cuda_attention *a)
 
 /* ---- Launches ---- */
 
-/* Rows of a warp: as many as its registers hold sums for. */
+/* Returns the rows of a warp: as many as have space for their sums in its registers. */
 static int rows_of(const struct cuda_attention *a, int depths)
 {
     if (a->dtype == DTYPE_F64)
@@ -127,7 +127,7 @@ static void launch(struct kernel *k, struct cuda_attention *a, const char *name,
                 sizeof a->args);
 }
 
-/* Products with keys and values: `times` the forward's two. */
+/* Sets the log's bytes and operations: `times` the forward's two matmuls with keys and values. */
 static void tell_traffic(struct kernel *k, const struct cuda_attention *a, double times)
 {
     const struct attention_args *x = &a->args;
@@ -142,7 +142,8 @@ static void tell_traffic(struct kernel *k, const struct cuda_attention *a, doubl
 
 /* ---- Forward ---- */
 
-/* The logarithms' rows may be padded; cuDNN's have a last dimension of size 1. */
+/* Reads the result for the logarithms. Its rows may be padded; cuDNN's have a last dimension of
+ * size 1. */
 static bool logarithms_of(struct kernel *k, struct cuda_attention *a, struct kernel_tensor to)
 {
     struct attention_args *x = &a->args;
@@ -171,7 +172,7 @@ static bool out_of(struct kernel *k, struct cuda_attention *a, bool rows_first)
            size[3] == a->args.value_depth;
 }
 
-/* Seeds and the like, which no kernel of ours has. */
+/* Sets further results (seeds and others) to zero; our kernels have none. */
 static void zero_others(struct kernel *k, uint32_t from)
 {
     struct cuda *cuda = cuda_of(k);
@@ -206,7 +207,7 @@ static void attend(struct kernel *k, struct cuda_attention *a, uint32_t others)
 void cuda_attention(struct kernel *k)
 {
     struct kernel_tensor second = result(k, 1);
-    /* It has no elements where the call does not want them (compute_log_sumexp). */
+    /* it has no elements if the call does not request them (compute_log_sumexp) */
     bool logarithms = n_results(k) > 1 && second.meta &&
                       dense_kind_of(second.meta->dtype) == DENSE_REAL && second.meta->countable &&
                       second.meta->bytes > 0;
@@ -218,7 +219,7 @@ void cuda_attention(struct kernel *k)
         attend(k, &a, logarithms ? 2 : 1);
 }
 
-/* Where sequences begin that lie one behind the other; none are given: fine. */
+/* Reads the bounds of concatenated sequences; returns true if there are none. */
 static bool bounds_of(struct kernel *k, struct cuda_attention *a, int64_t *sequences)
 {
     struct kernel_tensor q = tensor_arg(k, "cu_seqlens_q"), x = tensor_arg(k, "cu_seqlens_k");
@@ -235,7 +236,7 @@ static bool bounds_of(struct kernel *k, struct cuda_attention *a, int64_t *seque
     return true;
 }
 
-/* Each sequence is a batch; rows of none are 0. */
+/* Each sequence is a batch; rows outside of sequences are 0. */
 static void attend_sequences(struct kernel *k, struct cuda_attention *a, int64_t sequences)
 {
     int64_t longest = int_arg(k, "max_seqlen_q", 0);
@@ -248,7 +249,7 @@ static void attend_sequences(struct kernel *k, struct cuda_attention *a, int64_t
            longest > 0 && longest < a->args.n ? longest : a->args.n, sequences * a->args.heads);
 }
 
-/* _efficient_attention_forward: [batch, n, heads, depth], or sequences one behind the other. */
+/* _efficient_attention_forward: [batch, n, heads, depth], or concatenated sequences. */
 void cuda_sequences_attention(struct kernel *k)
 {
     struct cuda_attention a;
@@ -268,7 +269,7 @@ void cuda_sequences_attention(struct kernel *k)
 
 /* ---- Backward ---- */
 
-/* The result `i` as a gradient of something of those sizes; none is asked for: fine. */
+/* Reads result `i` as a gradient with those sizes; returns true if it is not requested. */
 static bool gradient_of(struct kernel *k, uint32_t i, int64_t heads, int64_t rows, int64_t columns,
                         const struct cuda_attention *a, struct attention_tensor *ret)
 {
@@ -295,7 +296,7 @@ static bool backward_of(struct kernel *k, struct cuda_attention *a)
            (!x->grad_bias.p || a->bias == 1);
 }
 
-/* What the forward would give, in room of our own. */
+/* Computes the forward into a workspace. */
 static void attend_again(struct kernel *k, struct cuda_attention *a)
 {
     struct attention_args *x = &a->args;
@@ -311,7 +312,7 @@ static void attend_again(struct kernel *k, struct cuda_attention *a)
     launch(k, a, "attention", cuda_sum_type(a->dtype), x->n, x->batch * x->heads);
 }
 
-/* Gradients of query, key, value and, where there was one, bias. */
+/* Computes the gradients of query, key, value and, if there is one, bias. */
 void cuda_attention_backward(struct kernel *k)
 {
     struct cuda_attention a;

@@ -1,5 +1,5 @@
-/* Convolutions of one to three dimensions, their transposes, and what differentiates them: by cuDNN
- * where it takes them, otherwise by a plain kernel (replay/backend/cuda/device/conv/conv.cu). */
+/* Convolutions of one to three dimensions, transposed ones, and their gradients: cuDNN computes the
+ * cases that it supports, our own kernel all others (replay/backend/cuda/device/conv/conv.cu). */
 #include "replay/backend/cuda/libraries/convolution_problem.h"
 
 #include <stdio.h>
@@ -20,7 +20,8 @@ static void per_dim(const struct kernel *k, const char *name, uint32_t dims, int
         ret[CONV_DIMS - dims + i] = given[i < n ? i : n - 1];
 }
 
-/* `dims` places are the last of CONV_DIMS; an input without a batch is one of a batch of one. */
+/* Reads a tensor. `dims` positions are the last of CONV_DIMS; an input without a batch has a batch
+ * of one. */
 static bool tensor_of(struct kernel *k, struct kernel_tensor x, uint32_t dims,
                       struct conv_side *ret)
 {
@@ -36,7 +37,7 @@ static bool tensor_of(struct kernel *k, struct kernel_tensor x, uint32_t dims,
     ret->channels = size[1 - first];
     ret->at.channel = stride[1 - first];
     for (uint32_t d = 0; d < CONV_DIMS; d++) {
-        uint32_t from = ndim + d - CONV_DIMS; /* wraps where there is none */
+        uint32_t from = ndim + d - CONV_DIMS; /* wraps around if there is none */
         bool is = d + dims >= CONV_DIMS;
         ret->size[d] = is ? size[from] : 1;
         ret->at.place[d] = is ? stride[from] : 0;
@@ -44,7 +45,7 @@ static bool tensor_of(struct kernel *k, struct kernel_tensor x, uint32_t dims,
     return true;
 }
 
-/* x and y are the convolution's input and output as the schema sees them. */
+/* Reads the convolution. x and y are its input and output, as in the schema. */
 static bool conv_of(struct kernel *k, struct kernel_tensor x, struct kernel_tensor y,
                     struct kernel_tensor weight, struct cuda_conv *c)
 {
@@ -67,7 +68,7 @@ static bool conv_of(struct kernel *k, struct kernel_tensor x, struct kernel_tens
            cuda_type(x.meta->dtype) && dense_kind_of(x.meta->dtype) == DENSE_REAL;
 }
 
-/* ---- The plain kernels ---- */
+/* ---- Our own kernels ---- */
 
 static int64_t product3(const int64_t *size)
 {
@@ -107,7 +108,7 @@ static struct conv_args args_of(const struct cuda_conv *c, enum conv_part part, 
     return a;
 }
 
-/* Long sums of few elements are split, so that there is work for the whole device. */
+/* Splits long sums of few elements, so that the whole device has work. */
 static void split_inner(struct kernel *k, struct conv_args *a, int64_t work, int64_t least)
 {
     int64_t wanted = 2 * (int64_t)cuda_multiprocessors(k);
@@ -156,7 +157,7 @@ static void launch_plain(struct kernel *k, const struct cuda_conv *c, enum conv_
     }
 }
 
-/* ---- Which way ---- */
+/* ---- The choice of a kernel ---- */
 
 static uint64_t side_bytes(const struct conv_side *x)
 {
@@ -201,7 +202,7 @@ static void compute(struct kernel *k, const struct cuda_conv *c, enum conv_part 
 
 /* ---- Operators ---- */
 
-/* A bias or its gradient, or none. */
+/* Returns whether x is a bias, the gradient of one, or absent. */
 static bool is_vector(struct kernel_tensor x, const struct cuda_conv *c, int64_t n)
 {
     int64_t size[TENSOR_MAX_DIM];
@@ -242,7 +243,7 @@ static bool put_result(struct kernel *k, struct kernel_tensor to, uint32_t dims,
     return !to.meta || (to.meta->dtype == ret->dtype && tensor_of(k, to, dims, ret));
 }
 
-/* Results: the gradients of input, weight, bias, each where output_mask wants it. */
+/* Results: the gradients of input, weight and bias, each if output_mask requests it. */
 void cuda_convolution_backward(struct kernel *k)
 {
     struct kernel_tensor g = tensor_arg(k, "grad_output"), x = tensor_arg(k, "input");

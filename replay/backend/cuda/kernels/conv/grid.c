@@ -88,7 +88,7 @@ void cuda_grid_sampler(struct kernel *k)
 
 /* ---- Backward ---- */
 
-/* Where gradients of x are added up: float32 at least. */
+/* Returns the tensor in which gradients of x are summed: float32 or float64. */
 static struct kernel_tensor sums_of(struct kernel *k, struct kernel_tensor x,
                                     struct kernel_tensor to)
 {

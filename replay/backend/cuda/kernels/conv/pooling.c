@@ -1,5 +1,5 @@
-/* Pooling of one to three dimensions, and its backward: every place of the result gathers what it
- * is made of, in a defined order. */
+/* Pooling of one to three dimensions and its backward: every position of the result gathers its
+ * values in a fixed order. */
 #include "replay/backend/cuda/device/conv/pooling.h"
 
 #include <stdio.h>
@@ -7,7 +7,8 @@
 
 #include "replay/backend/cuda/kernels/planes.h"
 
-/* Of prims._low_memory_max_pool_*, which have one name for two and three. */
+/* Returns the dimensions of prims._low_memory_max_pool_*, which have one name for 2 and 3
+ * dimensions. */
 static uint32_t listed_dims(const struct kernel *k)
 {
     int64_t window[PLANE_DIMS];
@@ -15,7 +16,7 @@ static uint32_t listed_dims(const struct kernel *k)
     return dims ? dims : ints_arg(k, "kernel_size", window, PLANE_DIMS);
 }
 
-/* inner is as large as the input, outer as the output. */
+/* Reads the sizes; `inner` has those of the input, `outer` those of the output. */
 static bool pool_of(struct kernel *k, struct kernel_tensor inner, struct kernel_tensor outer,
                     struct kernel_tensor indices, struct pool_args *a)
 {
@@ -45,7 +46,7 @@ static bool pool_of(struct kernel *k, struct kernel_tensor inner, struct kernel_
     return !k->failed;
 }
 
-/* fractional_max_pool's, PARAM 30 more: of each plane. False: failed or declined. */
+/* Adds the samples of fractional_max_pool (PARAM plus 30), by plane. False: failed or declined. */
 static bool add_samples(struct kernel *k, struct pool_args *a, struct kernel_tensor inner)
 {
     struct kernel_tensor samples = tensor_arg(k, "random_samples");
@@ -68,7 +69,7 @@ static bool add_samples(struct kernel *k, struct pool_args *a, struct kernel_ten
     return true;
 }
 
-/* One thread for each element of `written`. */
+/* Launches one thread for each element of `written`. */
 static void launch(struct kernel *k, const char *name, struct kernel_tensor inner,
                    struct kernel_tensor outer, struct kernel_tensor indices,
                    struct kernel_tensor written)
@@ -114,7 +115,7 @@ static void launch(struct kernel *k, const char *name, struct kernel_tensor inne
     cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, a.n, 256), 1, 1, 256, 0 }, &a, sizeof a);
 }
 
-/* PARAM: dimensions; 10 more for adaptive. */
+/* PARAM: dimensions, plus 10 for adaptive pooling. */
 void cuda_avg_pool(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0), none = { 0 };
@@ -139,7 +140,7 @@ void cuda_max_pool_backward(struct kernel *k)
     launch(k, "pool_max_backward", to, g, tensor_arg(k, "indices"), to);
 }
 
-/* prims._low_memory_max_pool_offsets_to_indices: of planes that are no argument. */
+/* prims._low_memory_max_pool_offsets_to_indices: the planes are no argument. */
 void cuda_pool_indices(struct kernel *k)
 {
     struct kernel_tensor offsets = tensor_arg(k, "self"), to = result(k, 0);

@@ -6,7 +6,8 @@
 
 #include "replay/backend/cuda/kernels/planes.h"
 
-/* Places of the input to one of the output (area_pixel_compute_scale, ATen/native/UpSample.h). */
+/* Returns the positions of the input per position of the output (area_pixel_compute_scale,
+ * ATen/native/UpSample.h). */
 static double scale_of(const struct kernel *k, uint32_t d, uint32_t dims, int64_t in, int64_t out)
 {
     static const char *const by_dims[][PLANE_DIMS] = { { "scales", "", "" },
@@ -40,7 +41,7 @@ static bool args_of(struct kernel *k, struct kernel_tensor in, struct kernel_ten
     return !k->failed;
 }
 
-/* PARAM: dimensions times ten, and how (UPSAMPLE_...). One thread an element of `written`. */
+/* PARAM: dimensions times ten, plus UPSAMPLE_... One thread computes an element of `written`. */
 static void launch(struct kernel *k, const char *name, struct kernel_tensor in,
                    struct kernel_tensor out, struct kernel_tensor written)
 {

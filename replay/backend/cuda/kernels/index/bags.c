@@ -13,7 +13,7 @@ static int64_t length_of(struct kernel_tensor x)
     return x.meta ? n : 0;
 }
 
-/* A result that lies in order and has so many elements; 0: it is not wanted. */
+/* Returns the address of a contiguous result with that many elements; 0: it is not requested. */
 static uint64_t wanted(struct kernel *k, struct kernel_tensor x, int64_t n)
 {
     return x.meta && n && length_of(x) == n ? cuda_address(k, x) : 0;
@@ -39,7 +39,7 @@ static bool takes(struct kernel *k, struct kernel_tensor weight, struct kernel_t
     return ok;
 }
 
-/* PARAM 1: forward only, whose counts no gradient will look at. */
+/* PARAM 1: without a backward, which would need the counts. */
 void cuda_embedding_bag(struct kernel *k)
 {
     struct kernel_tensor weight = tensor_arg(k, "weight"), indices = tensor_arg(k, "indices");
@@ -68,7 +68,7 @@ void cuda_embedding_bag(struct kernel *k)
     if (a.bags <= 0)
         return;
     bool only = k->row->param == 1 && a.mode != BAG_MAX;
-    zero_elements(k, result(k, 1)); /* of what is in no bag */
+    zero_elements(k, result(k, 1)); /* of indices in no bag */
     if (a.mode != BAG_MAX && !only)
         zero_elements(k, result(k, 3));
     a.weight = cuda_address(k, weight);

@@ -1,12 +1,12 @@
-/* Writing where indices say. Where several entries have one place, they are combined in an order
- * that only their number and places decide: the same bits at every run. Sums are kept in float64
+/* Writes at indices. Entries with the same position are combined in an order that depends only on
+ * their number and positions, so that every run gives the same bits. Sums are computed in float64
  * (int64).
  *
- * An entry is what one index moves: a row where rows are added. Few entries are one launch, in
- * which every block has all keys (places) in shared memory and a warp looks through them for those
- * of its own. Of many, keys are sorted with their entries' numbers, chunks of the sorted ones are
- * combined, and then the runs of one key that go over several chunks. Where the last entry of a key
- * stands, nothing is sorted: the greatest number wins. */
+ * An entry is the data of one index: a row if rows are added. Few entries need one launch, in which
+ * every block has all keys (positions) in shared memory and a warp searches them for its own key.
+ * If there are many, keys are sorted with their entries' numbers, chunks of the sorted entries are
+ * combined, and then the runs of one key that extend over several chunks. If the last entry of a
+ * key determines the value, nothing is sorted: the greatest number wins. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static int64_t divisor_of_both(int64_t a, int64_t b)
     return a < 0 ? -a : a;
 }
 
-/* All places are multiples of it. */
+/* Returns a number that divides all positions. */
 static int64_t unit_of(const struct indexing *ix)
 {
     int64_t unit = 0;
@@ -37,7 +37,7 @@ static int64_t unit_of(const struct indexing *ix)
     return unit ? unit : 1;
 }
 
-/* The last dimension, if it has no index: what an entry moves as one. */
+/* Removes the last dimension if it has no index: an entry moves it as a whole. */
 static int64_t take_inner(struct scattered *s, struct combine_args *args)
 {
     struct strided_set *set = &s->ix.set;
@@ -63,7 +63,7 @@ static unsigned bits_of(int64_t n)
     return bits;
 }
 
-/* Each entry's key, in memory of the call; false: there is nothing to do, or it failed. */
+/* Computes the key of each entry, in a workspace; false: there is nothing to do, or it failed. */
 static bool write_keys(struct kernel *k, const struct indexing *ix, struct combine_args *args)
 {
     struct index_args keys;
@@ -82,8 +82,8 @@ static bool write_keys(struct kernel *k, const struct indexing *ix, struct combi
     return !k->failed;
 }
 
-/* Types that the texts compute in; false: they do not take the dtype. Bits are moved as they are
- * where nothing is combined or converted. */
+/* Chooses the types of the kernel; false: it does not support the dtype. Bits are copied if nothing
+ * is combined or converted. */
 static bool types_of(const struct scattered *s, const char **to, const char **value,
                      const char **sum)
 {
@@ -131,7 +131,7 @@ static void tell_traffic(struct kernel *k, const struct scattered *s,
 
 /* ---- Few entries ---- */
 
-enum { MOST_LOOKS = 1 << 22 }; /* of a warp at as many keys, in all */
+enum { MOST_LOOKS = 1 << 22 }; /* limit of the comparisons of a warp's keys in one launch */
 
 static bool is_small(const struct combine_args *args)
 {
@@ -140,7 +140,7 @@ static bool is_small(const struct combine_args *args)
            args->n * (args->n / 32 + 1) * tiles <= MOST_LOOKS;
 }
 
-/* index: NULL: the keys are in memory. */
+/* index NULL: the keys are in memory. */
 static void combine_small(struct kernel *k, const struct scattered *s, struct combine_args *args,
                           const struct indexing *index)
 {
@@ -162,7 +162,7 @@ static void combine_small(struct kernel *k, const struct scattered *s, struct co
 
 /* ---- Many ---- */
 
-/* Sorted by their keys, entries that share one are neighbours. */
+/* Combines entries sorted by their keys, in which those with equal keys are adjacent. */
 static void combine_sorted(struct kernel *k, const struct scattered *s, struct combine_args *args)
 {
     int64_t chunks = (args->n + COMBINE_CHUNK - 1) / COMBINE_CHUNK;

@@ -1,11 +1,11 @@
-/* Numbers that say how many: repeat_interleave, and how far bincount goes. */
+/* repeat_interleave, and the greatest number for bincount. */
 #include <stdio.h>
 
 #include "replay/backend/cuda/device/index/count.h"
 #include "replay/backend/cuda/kernels/strided.h"
 #include "replay/backend/cuda/runtime/data_counts.h"
 
-/* A vector of integers. False: failed or declined. */
+/* Reads a vector of integers. False: failed or declined. */
 static bool vector_of(struct kernel *k, struct kernel_tensor x, int64_t *n, int64_t *step,
                       char *defines, size_t room)
 {
@@ -51,7 +51,7 @@ void find_extremes(struct kernel *k, struct kernel_tensor x, struct cuda_found *
     cuda_launch(k, cuda_function(k, "count", "extremes", defines), grid, &args, sizeof args);
 }
 
-/* i, repeats[i] times. */
+/* Writes the number i repeats[i] times. */
 static void repeat_places(struct kernel *k, struct kernel_tensor repeats, struct kernel_tensor to)
 {
     char defines[64];
@@ -77,7 +77,7 @@ static void repeat_places(struct kernel *k, struct kernel_tensor repeats, struct
                 sizeof args);
 }
 
-/* Each slice of x so many times: a dimension beside it that does not move. */
+/* Repeats each slice of x equally often, by adding a dimension with stride 0. */
 static void repeat_evenly(struct kernel *k, struct kernel_tensor x, uint32_t dim, int64_t times,
                           struct kernel_tensor to)
 {
@@ -108,7 +108,7 @@ static void repeat_slices(struct kernel *k, struct kernel_tensor x, uint32_t dim
     run_into(k, "aten.index_select.default", select, 3, value_of_tensor(to));
 }
 
-/* repeat_interleave: of places; of slices, all as often or each by its own number. */
+/* repeat_interleave: numbers, or slices with equal or individual repeats. */
 void cuda_repeat_interleave(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0);

@@ -1,10 +1,10 @@
-/* Reading where indices say: index_select, embedding, gather, take, index. */
+/* Reads at indices: index_select, embedding, gather, take, index. */
 #include <stdio.h>
 #include <string.h>
 
 #include "replay/backend/cuda/kernels/index/indexing.h"
 
-/* Dtypes are one, and the sizes are those of the entries. */
+/* Copies the entries; both tensors have one dtype, and `to` has the entries' sizes. */
 static void read_indexed(struct kernel *k, struct indexing *ix, struct kernel_tensor to,
                          const uint64_t *fill)
 {
@@ -25,7 +25,7 @@ static void read_indexed(struct kernel *k, struct indexing *ix, struct kernel_te
     if (!index_give(k, ix, &args) || ix->set.n == 0)
         return;
     int64_t times = bytes / (int64_t)dtype_size(to.meta->dtype);
-    for (uint32_t i = 0; i < ix->n_tensors; i++) /* a dimension's step, in wider elements */
+    for (uint32_t i = 0; i < ix->n_tensors; i++) /* steps of dimensions, in wider elements */
         args.tensor[i].step /= times;
     args.to = at_to;
     args.from = at_x;
@@ -86,7 +86,7 @@ void cuda_index(struct kernel *k)
         read_indexed(k, &ix, result(k, 0), NULL);
 }
 
-/* _unsafe_masked_index: x[indices] where the mask holds, else `fill`. */
+/* _unsafe_masked_index: x[indices] if the mask is true, else `fill`. */
 void cuda_masked_index(struct kernel *k)
 {
     struct indexing ix;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Where the indices' own dimensions stand among the entries'. */
+/* Adds an index tensor whose dimensions are among those of the entries. */
 static void add_index(struct kernel *k, struct indexing *ix, struct kernel_tensor index,
                       uint32_t at, int64_t bound, int64_t step)
 {
@@ -24,7 +24,8 @@ static void add_index(struct kernel *k, struct indexing *ix, struct kernel_tenso
     ix->step[ix->n_tensors++] = step;
 }
 
-/* The set of the entries, with what x's own strides add; tensors 0 and 2 come later. */
+/* Starts the set of tensors with the entries and x's own strides; tensors 0 and 2 are added
+ * later. */
 static void start(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
                   const int64_t *size, const int64_t *x_stride, uint32_t ndim)
 {
@@ -104,13 +105,13 @@ void index_of_view(struct kernel *k, struct indexing *ix, struct kernel_tensor x
 /* ---- Several indices ---- */
 
 struct listed {
-    uint32_t n_dims; /* of x, as far as it is indexed */
+    uint32_t n_dims; /* the dimensions of x that have been matched */
     struct kernel_tensor by[TENSOR_MAX_DIM];
-    int64_t common[TENSOR_MAX_DIM]; /* what the indices broadcast to */
-    uint32_t common_dims, at;       /* where their dimensions stand in the result */
+    int64_t common[TENSOR_MAX_DIM]; /* the sizes that the indices broadcast to */
+    uint32_t common_dims, at;       /* at: position of the indices' dimensions in the result */
 };
 
-/* A mask is the indices of what it holds, one for each of its dimensions. */
+/* Converts a mask to the indices of its true elements, one tensor for each of its dimensions. */
 static void list_mask(struct kernel *k, struct listed *l, struct kernel_tensor mask)
 {
     struct kernel_value args[] = { value_of_tensor(mask) };
@@ -143,7 +144,7 @@ static void list_indices(struct kernel *k, struct listed *l)
         last = i;
         any = true;
     }
-    l->at = gap ? 0 : l->at; /* neighbours keep their place; else theirs are the first dimensions */
+    l->at = gap ? 0 : l->at; /* adjacent indices keep their position, others come first */
 }
 
 static void common_sizes(struct listed *l)
@@ -178,7 +179,7 @@ bool index_by_list(struct kernel *k, struct indexing *ix, struct kernel_tensor x
         return false;
     common_sizes(&l);
     for (uint32_t d = 0; d <= x_ndim; d++) {
-        if (n == l.at && !placed) { /* as many dimensions without an index are before them */
+        if (n == l.at && !placed) { /* after `at` dimensions without an index */
             for (uint32_t c = 0; c < l.common_dims; c++)
                 size[n++] = l.common[c];
             placed = true;

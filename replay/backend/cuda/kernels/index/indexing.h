@@ -1,16 +1,16 @@
-/* What an operator's indices say, the same for all of them: entries in their order, each with a
- * place in x that is so much by its own coordinates and so much by what stands in index tensors. */
+/* The indices of an operator in one form for all operators: entries in order, each with a position
+ * in x that is the sum of a part for its coordinates and a part from index tensors. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_KERNELS_INDEX_INDEXING_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_KERNELS_INDEX_INDEXING_H
 
 #include "replay/backend/cuda/device/index/index.h"
 #include "replay/backend/cuda/kernels/strided.h"
 
-/* Tensors of the set. */
+/* The tensors of the set. */
 enum { INDEXED_ENTRIES, INDEXED_X, INDEXED_MASK, INDEXED_FIRST };
 
 struct indexing {
-    struct strided_set set;       /* sizes: of the entries */
+    struct strided_set set;       /* sizes: those of the entries */
     struct kernel_tensor x, mask; /* mask.meta NULL: none */
     struct kernel_tensor tensor[INDEX_MAX_TENSORS];
     int64_t bound[INDEX_MAX_TENSORS], step[INDEX_MAX_TENSORS];
@@ -19,26 +19,26 @@ struct indexing {
     int64_t skip;
 };
 
-/* x[.., index, ..] along dim: x's sizes with the indices' in the place of one. */
+/* x[.., index, ..] along dim: the entries have x's sizes with those of the index instead of one. */
 void index_rows(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
                 struct kernel_tensor index, uint32_t dim);
-/* gather's: as many entries as there are indices, each along dim. */
+/* gather: as many entries as there are indices, along dim. */
 void index_along(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
                  struct kernel_tensor index, uint32_t dim);
-/* take's: places in x as if it had one dimension; x is contiguous. */
+/* take: positions in x as if it had one dimension; x is contiguous. */
 void index_flat(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
                 struct kernel_tensor index);
-/* Places that a view of x has: no indices. */
+/* The positions of a view of x, without indices. */
 void index_of_view(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
                    struct kernel_tensor view);
-/* x[indices], by the call's `indices`: tensors and None. False: failed or declined. */
+/* x[indices], with the call's `indices`: tensors and None. False: failed or declined. */
 bool index_by_list(struct kernel *k, struct indexing *ix, struct kernel_tensor x);
 
-/* The entries' own tensor, of their sizes (before any is merged); then the mask, if there is one.
- */
+/* Adds the entries' tensor, with their sizes (before any are merged), and then the mask, if there
+ * is one. */
 void index_entries(struct kernel *k, struct indexing *ix, struct kernel_tensor entries);
-/* Fills in what a kernel is given, but for addresses of entries. The set is merged before. False:
- * failed or declined. */
+/* Sets a kernel's arguments except for addresses of entries. The set must be merged. False: failed
+ * or declined. */
 bool index_give(struct kernel *k, const struct indexing *ix, struct index_args *args);
 
 #endif

@@ -15,7 +15,7 @@ static int64_t numel(struct kernel_tensor x)
     return n;
 }
 
-/* A tensor, or a number as one element. */
+/* Returns a tensor, or a number as one element. */
 static bool side(struct kernel *k, const char *name, const char *other, struct kernel_tensor *x,
                  double *number, const char **type)
 {

@@ -1,8 +1,8 @@
-/* Operators that write where indices say (combine.c): scatter, index_add, index_put, put, and
- * gradients of what reads by indices. */
+/* Operators that write at indices (combine.c): scatter, index_add, index_put, put, and gradients of
+ * operators that read at indices. */
 #include "replay/backend/cuda/kernels/index/scatter.h"
 
-/* The result, holding what self holds. */
+/* Returns the result after copying self to it. */
 static struct kernel_tensor result_from_self(struct kernel *k)
 {
     struct kernel_tensor self = tensor_arg(k, "self"), to = result(k, 0);
@@ -11,7 +11,7 @@ static struct kernel_tensor result_from_self(struct kernel *k)
     return to;
 }
 
-/* The tensor of that name, or a number as a tensor without dimensions. */
+/* Returns the tensor of that name, or a number as a tensor without dimensions. */
 static struct kernel_tensor values_arg(struct kernel *k, const char *name,
                                        struct kernel_tensor like)
 {
@@ -22,7 +22,7 @@ static struct kernel_tensor values_arg(struct kernel *k, const char *name,
     return run_tensor(k, "aten.new_full.default", args, 3);
 }
 
-/* The first elements of src, as many as there are indices. */
+/* Returns the first elements of src, as many as there are indices. */
 static struct kernel_tensor part_for(struct kernel *k, struct kernel_tensor src,
                                      struct kernel_tensor index)
 {
@@ -49,8 +49,8 @@ void cuda_scatter(struct kernel *k)
     scatter_entries(k, &s);
 }
 
-/* index_add, index_copy, index_fill, index_reduce: rows of a dimension. PARAM: 0 add, 1 copy, 2
- * fill, 3 reduce. */
+/* index_add, index_copy, index_fill, index_reduce along a dimension. PARAM: 0 add, 1 copy, 2 fill,
+ * 3 reduce. */
 void cuda_index_rows(struct kernel *k)
 {
     struct scattered s = { 0 };
@@ -73,7 +73,7 @@ void cuda_index_rows(struct kernel *k)
     scatter_entries(k, &s);
 }
 
-/* put: places as if there were one dimension. */
+/* put: positions as if there were one dimension. */
 void cuda_put_elements(struct kernel *k)
 {
     struct scattered s = { .alpha = 1, .include_self = true };
@@ -104,7 +104,7 @@ void cuda_index_put(struct kernel *k)
         scatter_entries(k, &s);
 }
 
-/* The gradient of _unsafe_masked_index: what the mask holds is added. */
+/* The gradient of _unsafe_masked_index: adds values if the mask is true. */
 void cuda_masked_index_put(struct kernel *k)
 {
     struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
@@ -120,14 +120,14 @@ void cuda_masked_index_put(struct kernel *k)
         scatter_entries(k, &s);
 }
 
-/* embedding_dense_backward: rows of the gradient added where they came from. */
+/* embedding_dense_backward: adds rows of the gradient to the rows that were read. */
 void cuda_embedding_backward(struct kernel *k)
 {
     struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
     struct kernel_tensor to = result(k, 0);
     if (!to.meta)
         return;
-    if (bool_arg(k, "scale_grad_by_freq", false)) { /* divided by how many there are */
+    if (bool_arg(k, "scale_grad_by_freq", false)) { /* divided by the number of equal indices */
         s.how = COMBINE_MEAN;
         s.include_self = false;
     }
@@ -139,8 +139,8 @@ void cuda_embedding_backward(struct kernel *k)
     scatter_entries(k, &s);
 }
 
-/* Of each entry its bag's gradient: shared by the bag's entries (mean), scaled by its own weight.
- */
+/* Returns the gradient of each entry's bag, divided by the bag's size (mean), or multiplied with
+ * the entry's weight. */
 static struct kernel_tensor spread_gradient(struct kernel *k, struct kernel_tensor grad,
                                             struct kernel_tensor bags)
 {
@@ -166,8 +166,8 @@ static struct kernel_tensor spread_gradient(struct kernel *k, struct kernel_tens
     return rows;
 }
 
-/* _embedding_bag's gradient: of the greatest (mode 2) to where each was, otherwise to all of a bag.
- */
+/* The gradient of _embedding_bag: for max (mode 2) it is added to the greatest elements, otherwise
+ * to all of a bag. */
 void cuda_embedding_bag_backward(struct kernel *k)
 {
     struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
@@ -196,7 +196,7 @@ void cuda_embedding_bag_backward(struct kernel *k)
     scatter_entries(k, &s);
 }
 
-/* bincount: ones, or weights, added where x says. */
+/* bincount: adds ones or weights at the positions in x. */
 void cuda_bincount(struct kernel *k)
 {
     struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
@@ -211,8 +211,8 @@ void cuda_bincount(struct kernel *k)
     scatter_entries(k, &s);
 }
 
-/* unfold's windows overlap, so their gradients add up: each entry's place is where unfold's view of
- * the result has it. */
+/* Sums gradients, since unfold's windows overlap. The position of an entry is that in unfold's view
+ * of the result. */
 void cuda_unfold_backward(struct kernel *k)
 {
     struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };

@@ -1,4 +1,4 @@
-/* segment_reduce: segments by offsets, or by lengths, whose sums tell where each ends. */
+/* segment_reduce: segments by offsets, or by lengths, whose sums are the ends of segments. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
-/* What a mask holds: nonzero, where it alone, masked_select, masked_scatter. Each tile of the mask
- * counts what it holds; once those counts are sums, every tile knows where its own go, in order. */
+/* The true elements of a mask: nonzero, where(condition), masked_select, masked_scatter. Each tile
+ * of the mask counts its elements; the sums of these counts are the positions at which tiles write
+ * theirs, in order. */
 #include <stdio.h>
 
 #include "replay/backend/cuda/device/index/select.h"
@@ -8,12 +9,12 @@
 #include "replay/backend/cuda/runtime/data_counts.h"
 
 struct selecting {
-    struct strided_set set; /* tensor 0: the mask; 1: what is walked beside it, if anything is */
+    struct strided_set set; /* tensor 0: the mask; 1: the tensor beside it, if there is one */
     struct select_args a;
     char defines[160];
 };
 
-/* A complex number is zero where both of its parts are. */
+/* Returns the mask's type. A complex number is zero if both of its parts are. */
 static const char *mask_type(struct kernel_tensor mask, int *parts)
 {
     enum dtype dtype = mask.meta->dtype;
@@ -25,7 +26,8 @@ static const char *mask_type(struct kernel_tensor mask, int *parts)
                                  : "f16";
 }
 
-/* beside: of as many elements; bytes: of those that are moved. False: failed or declined. */
+/* Starts. beside: a tensor with the mask's elements; bytes: the size of elements that are moved.
+ * False: failed or declined. */
 static bool start(struct kernel *k, struct selecting *s, struct kernel_tensor mask,
                   struct kernel_tensor beside, uint32_t bytes)
 {
@@ -79,7 +81,7 @@ void find_ones(struct kernel *k, struct kernel_tensor x, struct cuda_found *ret)
         cuda_offsets(k, s.a.tiles, tiles_of(&s), false, s.a.total);
 }
 
-/* The kernel that goes on from the counts. */
+/* Launches the kernel that uses the counts. */
 static void select_by(struct kernel *k, struct selecting *s, struct kernel_tensor mask,
                       const char *name)
 {
@@ -91,7 +93,7 @@ static void select_by(struct kernel *k, struct selecting *s, struct kernel_tenso
     launch(k, s, name);
 }
 
-/* ---- Places ---- */
+/* ---- Indices ---- */
 
 static void give_places(struct kernel *k, struct kernel_tensor x, struct kernel_tensor to,
                         int64_t rows, const int64_t *step, bool fill)
@@ -125,7 +127,7 @@ static void give_places(struct kernel *k, struct kernel_tensor x, struct kernel_
                 sizeof s.a);
 }
 
-/* nonzero; nonzero_static (PARAM 1), whose rows behind the last one found are filled. */
+/* nonzero; nonzero_static (PARAM 1), which fills further rows. */
 void cuda_nonzero(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0);
@@ -135,7 +137,8 @@ void cuda_nonzero(struct kernel *k)
     give_places(k, x, to, size[0], step, k->row->param == 1);
 }
 
-/* where(condition), nonzero_numpy: a result a dimension, all of them columns of one tensor. */
+/* where(condition), nonzero_numpy: each dimension has a result; all results are columns of one
+ * tensor. */
 void cuda_places(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, k->row->param ? "self" : "condition"), to = result(k, 0);
@@ -153,7 +156,7 @@ void cuda_places(struct kernel *k)
 
 /* ---- Values ---- */
 
-/* x under the sizes that both broadcast to. */
+/* Returns x with the sizes that both broadcast to. */
 static struct kernel_tensor broadcast(struct kernel *k, struct kernel_tensor x, const int64_t *size,
                                       uint32_t ndim)
 {
@@ -207,7 +210,7 @@ void cuda_masked_select(struct kernel *k)
     select_by(k, &s, mask, "select_values");
 }
 
-/* The mask's elements become those of `source`, in order. */
+/* Copies the elements of `source`, in order, to the true elements of the mask. */
 void cuda_masked_scatter(struct kernel *k)
 {
     struct kernel_tensor self = tensor_arg(k, "self"), mask = tensor_arg(k, "mask");

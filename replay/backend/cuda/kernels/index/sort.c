@@ -1,6 +1,7 @@
-/* sort, topk, argsort, kthvalue, median, mode, searchsorted. Rows up to a tile are sorted by one
- * launch, several short ones to a block. Of longer ones, tiles are: where a few are wanted, each
- * tile gives its first and these are sorted in turn; where all are, runs are merged. */
+/* sort, topk, argsort, kthvalue, median, mode, searchsorted. Rows up to the size of a tile are
+ * sorted by one launch, several short ones in a block. Longer rows are sorted in tiles: if only a
+ * few elements are requested, the first elements of all tiles are sorted in turn; otherwise sorted
+ * runs are merged. */
 #include "replay/backend/cuda/device/index/sort.h"
 #include "replay/backend/cuda/kernels/index/sort_keys.h"
 #include "replay/backend/cuda/kernels/reduce/reduce.h"
@@ -21,7 +22,7 @@ static void launch(struct kernel *k, const struct sorting *s, const char *name,
     cuda_launch(k, cuda_function(k, "sort", name, s->text.text), grid, a, sizeof *a);
 }
 
-/* n elements of each row, tile by tile. */
+/* Sorts n elements of each row, in tiles. */
 static void launch_tiles(struct kernel *k, const struct sorting *s, struct sort_args *a, int64_t n)
 {
     a->n = n;
@@ -45,7 +46,7 @@ static void take_runs(struct sort_args *a)
     a->to_keys = a->to_ids = 0;
 }
 
-/* The first `keep`, which are a small part of a tile. */
+/* Computes the first `keep` elements, which are a small part of a tile. */
 static void sort_few(struct kernel *k, struct sorting *s)
 {
     struct sort_args a = s->a;
@@ -149,7 +150,7 @@ void cuda_sort(struct kernel *k)
     sort_rows(k, &s);
 }
 
-/* Room for the places of each row, in order. */
+/* Allocates the index of each row's element, contiguously. */
 static struct operand places_room(struct kernel *k, const struct dims *d)
 {
     struct operand ret = { .dtype = DTYPE_I64, .type = "i64" };
@@ -164,8 +165,8 @@ static struct operand places_room(struct kernel *k, const struct dims *d)
     return ret;
 }
 
-/* kthvalue, median (PARAM 1), nanmedian (2), mode (3): rows are sorted, and one place of each is
- * given; of all elements where no `dim` is given. */
+/* kthvalue, median (PARAM 1), nanmedian (2), mode (3): sorts rows and picks one element of each, or
+ * one of all elements without `dim`. */
 void cuda_sorted_pick(struct kernel *k)
 {
     struct kernel_tensor self = tensor_arg(k, "self");
@@ -186,7 +187,7 @@ void cuda_sorted_pick(struct kernel *k)
     struct operand x[5] = {
         operand_of(k, self, &d), { 0 }, places_room(k, &d), operand_kept(k, result(k, 0), &d)
     };
-    if (n_results(k) > 1) /* of all elements, the place is not told */
+    if (n_results(k) > 1) /* without dim the index is not returned */
         x[4] = operand_kept(k, result(k, 1), &d);
     if (!spans_of(k, &d, x, 5, true, &s.spans) || s.spans.rows.n == 0)
         return;
@@ -211,7 +212,7 @@ void cuda_sorted_pick(struct kernel *k)
     cuda_launch(k, cuda_function(k, "sort", "sort_pick", s.text.text), grid, &a, sizeof a);
 }
 
-/* searchsorted and bucketize (PARAM 1): where a value would stand. */
+/* searchsorted and bucketize (PARAM 1): the index at which a value would be inserted. */
 void cuda_searchsorted(struct kernel *k)
 {
     struct kernel_tensor edges = tensor_arg(k, k->row->param ? "boundaries" : "sorted_sequence"),

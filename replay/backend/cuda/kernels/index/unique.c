@@ -1,5 +1,5 @@
-/* Values that differ: sorted places (or, of slices, their places by comparing each with each), then
- * a mark wherever one is not as the one before it, and sums of the marks. */
+/* Distinct values: sorts the values (or, for slices, computes their order by comparing all pairs),
+ * marks those that differ from the one before them, and sums the marks. */
 #include <stdio.h>
 
 #include "replay/backend/cuda/device/index/unique.h"
@@ -7,7 +7,7 @@
 #include "replay/backend/cuda/kernels/strided.h"
 #include "replay/backend/cuda/runtime/data_counts.h"
 
-enum { MOST_SLICES = 1 << 16 }; /* that are compared each with each */
+enum { MOST_SLICES = 1 << 16 }; /* the limit for comparing all pairs */
 
 struct differing {
     struct unique_args a;
@@ -16,7 +16,7 @@ struct differing {
     char defines[64];
 };
 
-/* What the call asks for of x. False: failed or declined. */
+/* Reads the request about x. False: failed or declined. */
 static bool differing_of(struct kernel *k, struct kernel_tensor x, struct differing *d)
 {
     int64_t size[TENSOR_MAX_DIM];
@@ -66,7 +66,8 @@ void find_distinct(struct kernel *k, struct kernel_tensor x, struct cuda_found *
     cuda_offsets(k, d.a.heads, d.a.n, false, d.a.total);
 }
 
-/* Lies in order, whatever its sizes, and has so many elements; 0: it does not, or is not wanted. */
+/* Returns the address of a contiguous result with that many elements; 0: it is not so, or not
+ * requested. */
 static uint64_t whole(struct kernel *k, struct kernel_tensor x, int64_t n)
 {
     struct cuda_layout l;
@@ -75,7 +76,7 @@ static uint64_t whole(struct kernel *k, struct kernel_tensor x, int64_t n)
     return l.ndim == 0 || (l.ndim == 1 && l.stride[0][0] == 1) ? cuda_address(k, x) : 0;
 }
 
-/* Are the result's slices one behind the other, each in order? */
+/* Returns whether the result's slices are contiguous, and also one after the other. */
 static bool slices_in_order(struct kernel_tensor to, const struct differing *d)
 {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], step = 1;
@@ -92,7 +93,8 @@ static bool slices_in_order(struct kernel_tensor to, const struct differing *d)
     return !d->slices || size[d->dim] <= 1 || stride[d->dim] == step;
 }
 
-/* _unique2, unique_consecutive, unique_dim: values, where each went, how often each was. */
+/* _unique2, unique_consecutive, unique_dim: values, the index of each element's value, and
+ * counts. */
 void cuda_unique(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0);

@@ -1,4 +1,4 @@
-/* cdist: the distance of each row to each other one. */
+/* cdist: the distance of each pair of rows. */
 #include "replay/backend/cuda/device/linalg/distance.h"
 
 #include <math.h>
@@ -9,8 +9,7 @@
 
 enum { DISTANCE_THREADS = 256, DISTANCE_SHORT = 16 };
 
-/* Strides of x's rows over the distances, of which `beside` is the dimension that it does not have.
- */
+/* Computes the strides of x's rows over the distances; `beside` is the dimension that x lacks. */
 static bool row_strides(struct kernel_tensor x, const struct strided_set *set, uint32_t beside,
                         int64_t *ret, i64 *inner)
 {

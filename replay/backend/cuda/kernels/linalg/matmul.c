@@ -1,4 +1,4 @@
-/* Operators that are products of matrices. */
+/* Operators that are matmuls. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 enum { MATMUL_DOT_CONJ = 2 };
 enum { MATMUL_TILE = 64, MATMUL_THIN = 8, MATMUL_TINY = 1 << 18 };
 
-/* ---- The plain kernels ---- */
+/* ---- Our own kernels ---- */
 
 static struct matmul_operand operand_of(const struct cuda_matrix *x)
 {
@@ -26,7 +26,7 @@ static void turn(struct cuda_matrix *x)
     x->column = row;
 }
 
-/* The same by its transpose: rows become columns. */
+/* Transposes the problem: rows become columns. */
 static void turn_product(struct cuda_product *p)
 {
     struct cuda_matrix a = p->a;
@@ -37,8 +37,7 @@ static void turn_product(struct cuda_product *p)
     turn(&p->a), turn(&p->b), turn(&p->c), turn(&p->self);
 }
 
-/* Rows of batches that lie one behind the other are rows of one matrix where b is the same for all.
- */
+/* Merges batches into rows if they are contiguous and b is the same for all. */
 static void merge_rows(struct cuda_product *p)
 {
     for (int d = PRODUCT_BATCH_DIMS; d-- > 0;) {
@@ -55,8 +54,8 @@ static void merge_rows(struct cuda_product *p)
     }
 }
 
-/* Dimensions of batches of 1 have stride 0; two that lie one behind the other become one, the last.
- */
+/* Dimensions of batches of size 1 get stride 0; two that are contiguous are merged into the last
+ * one. */
 static void merge_batches(struct cuda_product *p)
 {
     struct cuda_matrix *x[] = { &p->a, &p->b, &p->c, &p->self };
@@ -109,8 +108,8 @@ static int64_t batches(const struct cuda_product *p)
     return p->batch[0] * p->batch[1] * p->batch[2];
 }
 
-/* Of x, whose rows lie along `stride` 1: are all of them multiples of 16 bytes from an address that
- * is? */
+/* Returns whether rows of x, contiguous along `stride` 1, begin at multiples of 16 bytes and have
+ * such sizes. */
 static bool by_16(const struct cuda_matrix *x, int64_t stride, int64_t sum)
 {
     int64_t all = stride | sum | x->batch[0] | x->batch[1] | x->batch[2];
@@ -124,7 +123,7 @@ static bool is_vector(const struct cuda_product *p)
            by_16(&p->b, p->n == 1 ? 0 : p->b.column, p->b_sum);
 }
 
-/* A product of a few rows or columns is turned to one of a few rows; false: it has many of both. */
+/* Transposes a matmul of few columns to one of few rows; false: it has many of both. */
 static bool orient(struct cuda_product *p)
 {
     if (p->m > MATMUL_THIN && p->n > MATMUL_THIN)
@@ -134,8 +133,8 @@ static bool orient(struct cuda_product *p)
     return true;
 }
 
-/* A few rows, where reading the other side is all there is to do, and it is read 16 bytes at a
- * time; or so little work that starting it takes longer. */
+/* Returns whether our own kernel is faster: a few rows whose time is that of reading the other
+ * matrix, 16 bytes at a time; or so little work that starting cuBLASLt takes longer. */
 static bool prefers_plain(struct cuda_product p)
 {
     double work = (double)p.m * (double)p.n * (double)p.inner * (double)batches(&p);
@@ -166,7 +165,7 @@ static void launch_plain(struct kernel *k, struct cuda_product p)
     };
     int rows = p.m <= 1 ? 1 : p.m <= 2 ? 2 : p.m <= 4 ? 4 : 8;
     if (thin) {
-        /* a whole block a column where columns alone do not keep the device busy */
+        /* a whole block for each column if there are too few columns for the device */
         args.columns = p.b.row != 1                                               ? 32
                        : ceil_div(p.n, 8) * batches(&p) < cuda_multiprocessors(k) ? 1
                                                                                   : 8;
@@ -184,7 +183,7 @@ static void launch_plain(struct kernel *k, struct cuda_product p)
     cuda_launch(k, f, (struct cuda_grid){ (uint32_t)blocks, 1, 1, 256, 0 }, &args, sizeof args);
 }
 
-/* ---- Which way ---- */
+/* ---- The choice of a kernel ---- */
 
 static uint64_t matrix_bytes(const struct cuda_product *p, const struct cuda_matrix *x,
                              int64_t rows, int64_t columns)
@@ -235,7 +234,7 @@ static void multiply_reals(struct kernel *k, const struct cuda_product *given)
         launch_plain(k, p);
 }
 
-/* Its real or imaginary parts. */
+/* Returns its real or imaginary parts. */
 static struct cuda_matrix part_of(struct cuda_matrix x, bool imaginary)
 {
     x.dtype = x.dtype == DTYPE_C128 ? DTYPE_F64 : DTYPE_F32;
@@ -252,7 +251,7 @@ static double sign_of(const struct cuda_matrix *x, bool imaginary)
     return imaginary && x->conj ? -1 : 1;
 }
 
-/* re = re re - im im, im = re im + im re */
+/* Computes re = re re - im im, im = re im + im re. */
 static void multiply_complex(struct kernel *k, const struct cuda_product *p)
 {
     for (int i = 0; i < 4; i++) {
@@ -299,7 +298,7 @@ static struct view view_of(struct kernel_tensor x)
     return v;
 }
 
-/* A vector gains the dimension in front, or behind. */
+/* Adds a dimension of size 1 to a vector, in front or behind. */
 static void raise(struct view *v, bool behind)
 {
     if (v->ndim == 1 && !behind) {
@@ -314,7 +313,7 @@ static void raise(struct view *v, bool behind)
     v->ndim = v->ndim < 2 ? 2 : v->ndim;
 }
 
-/* Stretched to the product's batches, rows and columns. */
+/* Broadcasts a matrix to the result's batches, rows and columns. */
 static struct cuda_matrix matrix_of(struct kernel *k, const struct cuda_product *p,
                                     struct kernel_tensor x, const struct view *v)
 {
@@ -331,7 +330,7 @@ static struct cuda_matrix matrix_of(struct kernel *k, const struct cuda_product 
     return ret;
 }
 
-/* The batches of one tensor, broadcast with those that are there. */
+/* Broadcasts the batches of one tensor with the previous ones. */
 static bool add_batches(struct cuda_product *p, const struct view *v)
 {
     for (uint32_t i = 0; i + 2 < v->ndim; i++) {
@@ -349,7 +348,8 @@ static double sign_of_bit(struct kernel_tensor x)
     return x.meta && x.meta->neg ? -1 : 1;
 }
 
-/* self: broadcast to the result; .meta NULL: none. `over`: of the first dimension is summed. */
+/* Multiplies. self is broadcast to the result; .meta NULL: none. `over`: sums over the first
+ * dimension. */
 static void multiply(struct kernel *k, struct kernel_tensor x, struct kernel_tensor y,
                      struct kernel_tensor self, struct kernel_tensor to, bool over)
 {
@@ -366,7 +366,7 @@ static void multiply(struct kernel *k, struct kernel_tensor x, struct kernel_ten
         p.sums = a.size[0], p.a_sum = a.stride[0], p.b_sum = b.stride[0];
         a.size[0] = b.size[0] = 1;
     }
-    /* What the result has not: rows of a vector, columns of a vector. */
+    /* dimensions that the result lacks: rows or columns of a vector */
     if (left || right) {
         uint32_t n = c.ndim + left + right;
         if (right)
@@ -402,7 +402,7 @@ static void multiply(struct kernel *k, struct kernel_tensor x, struct kernel_ten
     cuda_multiply(k, &p);
 }
 
-/* PARAM 2: vdot, of the first one's conjugate. */
+/* PARAM 2: vdot, which conjugates its first argument. */
 void cuda_matmul(struct kernel *k)
 {
     const char *second = has_arg(k, "mat2")     ? "mat2"

@@ -1,5 +1,4 @@
-/* Losses: of pairs, which are reductions whose elements are made of several tensors, and of
- * classes. */
+/* Losses of pairs, which are reductions over several tensors, and losses of classes. */
 #include "replay/backend/cuda/device/loss/nll.h"
 #include "replay/backend/cuda/kernels/reduce/reduce.h"
 
@@ -29,7 +28,7 @@ static double elements(const struct dims *d)
     return n;
 }
 
-/* Sizes that both broadcast to. */
+/* Returns the sizes that both broadcast to. */
 static struct dims dims_of_pair(struct kernel_tensor x, struct kernel_tensor y)
 {
     struct dims a = dims_of(x), b = dims_of(y), ret = a.ndim > b.ndim ? a : b;
@@ -63,7 +62,7 @@ void cuda_pair_loss(struct kernel *k)
     run_reduction(k, &r);
 }
 
-/* Nothing is reduced: an element each. */
+/* Without a reduction: one value for each element. */
 void cuda_pair_loss_backward(struct kernel *k)
 {
     static const char *const ops[] = {
@@ -87,7 +86,7 @@ void cuda_pair_loss_backward(struct kernel *k)
 
 /* ---- Classes ---- */
 
-/* What forward and backward share: the classes' dimension, and what a class weighs. */
+/* Sets the arguments that forward and backward share: the classes' dimension and weights. */
 static uint32_t start_nll(struct kernel *k, struct kernel_tensor x, struct nll_args *a,
                           struct operand *weight)
 {
@@ -111,7 +110,7 @@ static struct cuda_function *nll_function(struct kernel *k, const char *name, co
     return cuda_function(k, "nll", name, d.text);
 }
 
-/* The sums of losses and weights, in room until then. */
+/* Sums losses and weights in workspaces. */
 static void reduce_nll(struct kernel *k, const char *acc, const struct nll_args *a, bool mean)
 {
     enum dtype dtype = *acc && acc[1] == '6' ? DTYPE_F64 : DTYPE_F32;
@@ -149,7 +148,7 @@ void cuda_nll_loss(struct kernel *k)
     if (reduction == REDUCE_NONE)
         o[2] = operand_of(k, result(k, 0), &d);
     if (reduction == REDUCE_NONE && whole.ndim == 1) {
-        cuda_decline(k); /* one sample, whose weight is told nevertheless */
+        cuda_decline(k); /* a single sample also returns its weight */
         return;
     }
     if (!spans_of(k, &d, o, 3, false, &s))
@@ -170,7 +169,7 @@ void cuda_nll_loss(struct kernel *k)
         reduce_nll(k, acc, &a, reduction == REDUCE_MEAN);
         return;
     }
-    a.span.n = 0; /* no weight: the sum of nothing */
+    a.span.n = 0; /* no weight: the sum is 0 */
     struct reduction r = { .op = "OP_SUM", .acc = acc, .n_inputs = 1 };
     r.dims = (struct dims){ .ndim = 1, .reduced = { true } };
     r.x[0] = (struct operand){ .at = a.weights, .type = acc, .dtype = DTYPE_F32 };

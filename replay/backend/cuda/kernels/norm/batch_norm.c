@@ -1,8 +1,8 @@
-/* Batch normalisation under all its names: a reduction for each channel, what its mean and variance
- * become, then one pass over the elements. */
+/* Batch normalisation under all its names: a reduction for each channel, a launch that computes
+ * scales from its statistics, and one pass over the elements. */
 #include "replay/backend/cuda/kernels/norm/norm.h"
 
-/* All dimensions but the channels'. */
+/* Returns all dimensions, with those that are not channels reduced. */
 static struct dims dims_of_channels(struct kernel_tensor x)
 {
     struct dims d = dims_of(x);
@@ -19,7 +19,7 @@ static int64_t elements(const struct dims *d)
     return n;
 }
 
-/* A vector of channels whose elements lie one behind the other; 0: not there. */
+/* Returns the address of a contiguous vector of channels; 0: there is none. */
 static uint64_t channels(struct kernel *k, struct kernel_tensor x, const char **type)
 {
     struct dims d = { .ndim = 1 };
@@ -32,14 +32,14 @@ static uint64_t channels(struct kernel *k, struct kernel_tensor x, const char **
     return o.at;
 }
 
-/* One of the results where the schema has it: of a whole batch_norm there is only the first. */
+/* Returns a result if the schema has it: batch_norm has only the first one. */
 static struct kernel_tensor result_or_none(const struct kernel *k, uint32_t i)
 {
     return i < n_results(k) ? result(k, i) : (struct kernel_tensor){ 0 };
 }
 
-/* The batch's statistics are saved and move the running ones, in place or, of functional forms, as
- * the last two results. */
+/* Uses the batch's statistics, saves them, and updates the running ones, in place or, for
+ * functional forms, in the last two results. */
 static void train(struct kernel *k, struct norm *n, struct norm_stats_args *a)
 {
     const char *types[3] = { n->acc, NULL, NULL };
@@ -71,7 +71,7 @@ static void train(struct kernel *k, struct norm *n, struct norm_stats_args *a)
     norm_stats(k, a, n->acc, types);
 }
 
-/* With the running statistics. */
+/* Uses the running statistics. */
 static void evaluate(struct kernel *k, struct norm *n, struct norm_stats_args *a)
 {
     struct operand mean = operand_room(k, norm_acc_dtype(n->acc), &n->dims);
@@ -110,7 +110,7 @@ static bool start(struct kernel *k, struct kernel_tensor x, struct norm *n,
     return true;
 }
 
-/* PARAM 1: always of the batch; 2: never. */
+/* PARAM 1: always uses the batch's statistics; 2: never. */
 void cuda_batch_norm(struct kernel *k)
 {
     struct norm n;
@@ -129,7 +129,7 @@ void cuda_batch_norm(struct kernel *k)
 
 /* ---- Backward ---- */
 
-/* Room of sums becomes a result of another type. */
+/* Copies sums from a workspace to a result of another type. */
 static void copy_sums(struct kernel *k, const struct norm *n, struct operand from,
                       struct kernel_tensor to)
 {

@@ -1,15 +1,15 @@
 /* Normalisation: layer, group, RMS, batch; forward and backward.
  *
- * Rows that a block can have each are done by one launch. Where they are few and long, and for
- * channels of batches, their statistics are a reduction, which is spread over the device, and a
- * second launch applies them to all elements. */
+ * One launch normalises rows if there is a block for each. For few and long rows, and for channels
+ * of batches, a reduction over the whole device computes the statistics, and a second launch
+ * applies them to all elements. */
 #include "replay/backend/cuda/kernels/norm/norm.h"
 
 #include <string.h>
 
 enum {
     KEPT_BYTES = 32 * 1024
-}; /* of shared memory, so that several blocks share a multiprocessor */
+}; /* of shared memory, so that a multiprocessor can have several blocks */
 
 enum dtype norm_acc_dtype(const char *acc)
 {
@@ -25,7 +25,7 @@ const char *norm_start(struct kernel *k, struct kernel_tensor x)
     return cuda_sum_type(x.meta->dtype);
 }
 
-/* Statistics in the order of the kept dimensions. */
+/* Returns statistics in the order of the kept dimensions. */
 static struct operand packed(struct kernel *k, struct kernel_tensor x, const struct dims *d)
 {
     struct operand ret = operand_kept(k, x, d);
@@ -86,7 +86,8 @@ static void define_norm(const struct norm *n, const struct spans *s, bool vector
            vector ? "#define VECTOR\n" : "", n->backward ? "#define BACKWARD\n" : "");
 }
 
-/* x, the result and, backward, the gradient: of one type, as vectors are read. */
+/* Returns whether x, the result and, in backward, the gradient have one type, which vectors
+ * need. */
 static bool same_types(const struct norm *n)
 {
     return n->x[NORM_TO].dtype == n->x[NORM_X].dtype &&
@@ -117,7 +118,7 @@ static void launch_rows(struct kernel *k, const struct norm *n, const struct spa
     cuda_launch(k, cuda_function(k, "norm", name, d.text), grid, &a, sizeof a);
 }
 
-/* Can runs of 16 bytes along the innermost dimension be read and written? */
+/* Returns whether runs of 16 bytes along the innermost dimension can be read and written. */
 static bool runs_of_16(const struct spans *s, const struct operand *x, uint32_t i)
 {
     int64_t each = 16 / (int64_t)dtype_size(x[i].dtype), last = s->rows.ndim - 1;
@@ -222,7 +223,8 @@ static void normalise(struct kernel *k, struct norm *n)
         launch_rows(k, n, &s);
 }
 
-/* Sums of the gradient g * w and of it along the values, in room, then the gradient of x. */
+/* Sums the gradient g * w, and its product with the values, in workspaces, and then computes the
+ * gradient of x. */
 static void differentiate_apart(struct kernel *k, struct norm *n)
 {
     enum dtype dtype = norm_acc_dtype(n->acc);
@@ -255,7 +257,7 @@ static void differentiate(struct kernel *k, struct norm *n)
         launch_rows(k, n, &s);
 }
 
-/* The gradients of weight and bias: over what shares a weight. */
+/* Computes the gradients of weight and bias: sums over the elements that share a weight. */
 static void weight_gradients(struct kernel *k, const struct norm *n, const struct dims *d,
                              struct operand weight, struct operand bias)
 {
@@ -271,7 +273,7 @@ static void weight_gradients(struct kernel *k, const struct norm *n, const struc
         run_reduction(k, &r);
 }
 
-/* The last dimensions, as many as normalized_shape has. */
+/* Returns the dimensions, with the last ones reduced, as many as normalized_shape has. */
 static struct dims dims_of_layer(struct kernel *k, struct kernel_tensor x)
 {
     int64_t shape[TENSOR_MAX_DIM];
@@ -380,7 +382,7 @@ static bool dims_of_groups(struct kernel *k, struct kernel_tensor x, struct dims
     return true;
 }
 
-/* A tensor's operand with its dimension of channels, `at`, split in two. */
+/* Returns a tensor's operand whose dimension of channels, `at`, is split in two. */
 static struct operand split_channels(struct kernel *k, struct kernel_tensor x, uint32_t at,
                                      const struct dims *d)
 {

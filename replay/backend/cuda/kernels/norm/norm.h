@@ -1,4 +1,4 @@
-/* What the files of normalisation share. */
+/* Functions that the files of normalisation share. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_KERNELS_NORM_NORM_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_KERNELS_NORM_NORM_H
 
@@ -6,7 +6,7 @@
 #include "replay/backend/cuda/kernels/reduce/reduce.h"
 
 struct norm {
-    struct dims dims; /* reduced: what shares a mean */
+    struct dims dims; /* reduced: the dimensions that share a mean */
     struct operand x[NORM_TENSORS];
     const char *acc, *stats_type;
     uint64_t mean, rstd, sum, along;
@@ -15,15 +15,15 @@ struct norm {
 };
 
 enum dtype norm_acc_dtype(const char *acc);
-/* What x is computed in. NULL: it declined. */
+/* Returns the type to compute x in. NULL: declined. */
 const char *norm_start(struct kernel *k, struct kernel_tensor x);
-/* Mean and variance of the population, in room. */
+/* Computes mean and variance of the population in workspaces. */
 void norm_moments(struct kernel *k, const struct norm *n, struct operand *mean,
                   struct operand *var);
-/* types: of what is read, saved, and of the running statistics. */
+/* types: those that are read, saved, and of the running statistics. */
 void norm_stats(struct kernel *k, const struct norm_stats_args *a, const char *acc,
                 const char *const *types);
-/* All elements. n->mean and n->rstd are there, by x[NORM_STATS]'s strides. */
+/* Normalises all elements with n->mean and n->rstd, by the strides of x[NORM_STATS]. */
 void norm_apply(struct kernel *k, const struct norm *n);
 
 #endif

@@ -1,4 +1,4 @@
-/* im2col and col2im: windows as columns, and back. */
+/* im2col and col2im: windows as columns, and the sum of windows. */
 #include "replay/backend/cuda/device/rearrange/columns.h"
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ static bool args_of(struct kernel *k, struct kernel_tensor image, struct kernel_
     return !k->failed;
 }
 
-/* back: columns are added up to the image; otherwise they are its elements' bits. */
+/* back: sums the columns; otherwise copies the bits of elements. */
 static void launch(struct kernel *k, struct kernel_tensor image, struct kernel_tensor columns,
                    bool back)
 {

@@ -1,4 +1,4 @@
-/* Joining, padding, rolling, flipping, repeating, shuffling. */
+/* Operators that move elements: cat, pad, roll, flip, repeat, shuffles. */
 #include "replay/backend/cuda/device/rearrange/rearrange.h"
 
 #include <stdio.h>
@@ -25,25 +25,27 @@ void cuda_cat(struct kernel *k)
             copy_elements(k, x, narrowed(k, to, dim, at++, 0));
             continue;
         }
-        if (!x.meta || ndim != to.meta->ndim || size[dim] == 0) /* an empty vector joins anything */
+        if (!x.meta || ndim != to.meta->ndim ||
+            size[dim] == 0) /* empty vectors are allowed and skipped */
             continue;
         copy_elements(k, x, narrowed(k, to, dim, at, size[dim]));
         at += size[dim];
     }
 }
 
-/* ---- Places that follow a rule in each dimension ---- */
+/* ---- Positions that follow a rule in each dimension ---- */
 
 struct rules {
     uint32_t how[TENSOR_MAX_DIM];
     int64_t by[TENSOR_MAX_DIM];
 };
 
-/* Dimensions that follow a rule must not merge, nor be taken by more elements at once: tensor 2 has
- * their numbers from 1 on as strides there, 0 elsewhere. */
+/* Dimensions with a rule must not be merged or moved by several elements at once. Tensor 2 prevents
+ * this: there, its strides are their numbers from 1 on, elsewhere 0. */
 enum { RULED_TO, RULED_FROM, RULED_DIMS };
 
-/* A dimension of the result in one place comes from one place: `skip` is what lies before it. */
+/* Treats a dimension of the result of size 1, whose source position is constant: `skip` is the
+ * number of elements before it. */
 static bool settle(struct rules *r, const int64_t *size, int64_t *from_size, int64_t *from_stride,
                    uint32_t ndim, int64_t *skip)
 {
@@ -70,7 +72,7 @@ static bool settle(struct rules *r, const int64_t *size, int64_t *from_size, int
     return true;
 }
 
-/* x under the sizes that the result's places are told by. False: failed or declined. */
+/* Prepares x with the sizes that rules use. False: failed or declined. */
 static bool ruled(struct kernel *k, struct kernel_tensor to, struct kernel_tensor x, struct rules r,
                   struct strided_set *set, struct rearrange_args *args, int64_t *skip)
 {
@@ -144,7 +146,7 @@ static void rearrange(struct kernel *k, struct kernel_tensor to, struct kernel_t
                 sizeof args);
 }
 
-/* Pairs from the last dimension on: what stands before counts. */
+/* Reads pairs of padding from the last dimension on; the first of a pair shifts positions. */
 static struct rules padded(const struct kernel *k, const char *name, uint32_t ndim,
                            enum rearrange how)
 {
@@ -183,7 +185,7 @@ void cuda_pad(struct kernel *k)
         rearrange(k, result(k, 0), x, padded(k, "padding", x.meta->ndim, how), NULL);
 }
 
-/* What was padded gives its gradient back to where it came from. */
+/* Adds the gradient of the padding to the elements that were copied there. */
 void cuda_pad_backward(struct kernel *k)
 {
     struct kernel_tensor g = tensor_arg(k, "grad_output"), to = result(k, 0);
@@ -225,7 +227,7 @@ void cuda_roll(struct kernel *k)
     uint32_t n_dims = ints_arg(k, "dims", dims, TENSOR_MAX_DIM), ndim = tensor_sizes(x, size);
     for (uint32_t d = 0; d < ndim; d++)
         all *= size[d];
-    if (n_dims == 0) { /* as if it had one dimension */
+    if (n_dims == 0) { /* without dims the tensor is treated as one-dimensional */
         x = reshaped(k, x, &all, 1);
         to = reshaped_view(k, to, &all, 1);
         r.how[0] = REARRANGE_ROLL;
@@ -264,7 +266,7 @@ void cuda_repeat(struct kernel *k)
 
 /* ---- Dimensions in another order ---- */
 
-/* Copies x, seen under `size` and turned, to where the result is seen under the turned sizes. */
+/* Copies x, viewed under `size` and permuted, to the result, viewed under the permuted sizes. */
 static void copy_turned(struct kernel *k, const int64_t *size, const uint32_t *order, uint32_t ndim)
 {
     struct kernel_tensor x = reshaped(k, tensor_arg(k, "self"), size, ndim);

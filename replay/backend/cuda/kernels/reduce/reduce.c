@@ -1,7 +1,6 @@
-/* Reductions. How the rows are gone over is decided for each launch by how many there are and how
- * long they are: several to a warp, a warp or a block for each, or, where that leaves the device
- * idle, many blocks whose states a second launch joins. Rows that lie side by side are read 32 at a
- * time. */
+/* Reductions. Each launch chooses how rows are distributed by their number and length: several rows
+ * to a warp, a warp or a block for each, or, if that leaves the device idle, many blocks for each,
+ * whose states a second launch combines. Rows that are adjacent in memory are read 32 at a time. */
 #include "replay/backend/cuda/kernels/reduce/reduce.h"
 
 #include <math.h>
@@ -20,7 +19,7 @@ const char *sum_type_of(struct kernel *k, struct kernel_tensor x)
 
 /* ---- Launches ---- */
 
-/* Blocks a row, so that all of them keep the device busy and each has enough to do. */
+/* Returns the blocks for a row, so that the whole device is busy and each block has enough work. */
 static void split_rows(struct kernel *k, const struct spans *s, struct reduce_args *a)
 {
     int64_t n = s->cols.n, rows = (int64_t)TEAM_THREADS / a->team.lanes;
@@ -103,7 +102,7 @@ void run_reduction(struct kernel *k, const struct reduction *r)
 
 /* ---- Operators ---- */
 
-/* Of `self` over the dimensions that `dim` lists. */
+/* Reduces `self` over the dimensions in `dim`. */
 static struct reduction reduction_of(struct kernel *k, const char *op)
 {
     struct kernel_tensor self = tensor_arg(k, "self");
@@ -149,7 +148,8 @@ static bool is_complex(struct kernel_tensor x)
     return x.meta && dense_kind_of(x.meta->dtype) == DENSE_COMPLEX;
 }
 
-/* The same of what `name` gives of a complex tensor: of magnitudes, or of what is not zero. */
+/* Reduces the result of operator `name` for a complex tensor: its magnitudes, or whether elements
+ * are zero. */
 static void reduce_of(struct kernel *k, const char *name)
 {
     struct kernel_value args[8], of[2] = { value_arg(k, "self"), value_of_int(0) };
@@ -187,7 +187,7 @@ void cuda_reduce(struct kernel *k)
     else
         r.acc = sum_type_of(k, result(k, 0));
     if (real && r.acc && what < 5 && dense_kind_of(r.x[REDUCE_INPUTS].dtype) == DENSE_INT)
-        cuda_decline(k); /* sums of floats, told as integers */
+        cuda_decline(k); /* sums of floats, converted to integers */
     else
         run_reduction(k, &r);
 }
@@ -250,12 +250,12 @@ void cuda_aminmax(struct kernel *k)
     run_reduction(k, &r);
 }
 
-/* max, min, argmax, argmin of a dimension or of everything, the first of several. */
+/* max, min, argmax, argmin of a dimension or of everything; of equal elements the first counts. */
 void cuda_pick(struct kernel *k)
 {
     static const char *const ops[] = { "OP_MAX", "OP_MIN", "OP_ARGMAX", "OP_ARGMIN" };
     if (has_arg(k, "other")) {
-        cuda_decline(k); /* max.other is maximum under another name */
+        cuda_decline(k); /* max.other is maximum */
         return;
     }
     struct reduction r = reduction_of(k, ops[k->row->param]);

@@ -1,4 +1,4 @@
-/* Rows made into one value each: what reductions, norms and losses launch. */
+/* Reductions of rows to one value each, which also norms and losses launch. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_KERNELS_REDUCE_REDUCE_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_KERNELS_REDUCE_REDUCE_H
 
@@ -7,16 +7,16 @@
 
 struct reduction {
     const char *op;  /* of reduce.cu: "OP_SUM" */
-    const char *acc; /* what it is computed in: "f32", "f64", "i64" */
+    const char *acc; /* the type of states: "f32", "f64", "i64" */
     struct dims dims;
     uint32_t n_inputs;
-    struct operand x[SPAN_TENSORS]; /* inputs, and from REDUCE_INPUTS on the outputs */
+    struct operand x[SPAN_TENSORS]; /* inputs, and from REDUCE_INPUTS on outputs */
     double p, scale;
-    bool places; /* tells of places along the columns, which therefore stay in order */
+    bool places; /* computes indices along the columns, which must stay in order */
 };
 
 void run_reduction(struct kernel *k, const struct reduction *r);
-/* A type to compute it in; NULL: there is none, and it declined. */
+/* Returns the type to compute x in; NULL: declined. */
 const char *sum_type_of(struct kernel *k, struct kernel_tensor x);
 
 #endif

@@ -1,5 +1,5 @@
-/* Running sums, products and extremes: a row is a thread's where rows lie side by side, a warp's, a
- * block's, or, where rows are few and long, many blocks'. */
+/* Cumulative sums, products and extremes: a row belongs to a thread if rows are adjacent in memory,
+ * or else to a warp, a block, or, if rows are few and long, to many blocks. */
 #include "replay/backend/cuda/device/reduce/scan.h"
 #include "replay/backend/cuda/kernels/reduce/reduce.h"
 

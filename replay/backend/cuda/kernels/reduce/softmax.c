@@ -1,11 +1,11 @@
-/* softmax, log_softmax and what differentiates them, along one dimension: a row is a warp's, a
- * block's, or, where rows lie side by side, one of 32 that a block reads together. */
+/* softmax, log_softmax and their gradients along one dimension: a row belongs to a warp or a block,
+ * or, if rows are adjacent in memory, is one of 32 that a block reads together. */
 #include "replay/backend/cuda/device/reduce/softmax.h"
 #include "replay/backend/cuda/kernels/spans.h"
 
 enum {
     KEPT_BYTES = 32 * 1024
-}; /* of shared memory, so that several blocks share a multiprocessor */
+}; /* of shared memory, so that a multiprocessor can have several blocks */
 
 static const char *const forms[] = { "SOFTMAX", "LOG_SOFTMAX", "SAFE_SOFTMAX" };
 
