@@ -1,3 +1,23 @@
+/* The CUDA backend: opening, memory and calls.
+ *
+ * A call of a graph reaches a launch in this order:
+ *
+ *     run_call_step()   run/run.c: the interpreter is at a call of the graph
+ *     exec_call()       run/exec.c: binds arguments, evaluates the rule, allocates the results
+ *     cuda_call()       here: finds the operator's row in cuda_kernels.def
+ *     run_row()         here: calls the row's function; if that declines, cuda_host_call()
+ *                       (runtime/host_call.c) computes the call on the CPU
+ *     cuda_FUNCTION()   kernels/FAMILY/: chooses a kernel and its defines by the call's sizes
+ *     cuda_function()   runtime/modules.c: loads the kernel from the cache, or compiles it
+ *     cuda_launch()     runtime/launch.c: launches pending work (cuda_flush()), then this kernel
+ *
+ * cuda_launch_work() of runtime/launch.c is the only caller of cuLaunchKernel.
+ *
+ * Pointwise operators differ in the last three steps: cuda_point() (pointwise/pointwise.c) adds the
+ * call to a pending group, and cuda_flush() launches a generated kernel for each group. Matmuls,
+ * convolutions and attention that a library supports are launched by the library, between
+ * cuda_library_begin() and cuda_library_end() of launch.c. Nothing waits for the device until a
+ * value is read (cuda_read()) or the run ends (cuda_wait()). */
 #include "replay/backend/cuda/runtime/cuda.h"
 
 #include <stdlib.h>

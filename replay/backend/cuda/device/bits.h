@@ -1,4 +1,4 @@
-/* Bits of a word, as ballots give them. */
+/* Bits of a word, such as a ballot. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_BITS_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_BITS_H
 
@@ -12,7 +12,7 @@ DEVICE u32 popcount32(u32 x)
     return ((x + (x >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
 }
 
-/* Index of the lowest set bit; 32 if none is set. */
+/* Returns the index of the lowest set bit; 32 if none is set. */
 DEVICE u32 lowest_bit(u32 x)
 {
     return popcount32((x & (0u - x)) - 1);

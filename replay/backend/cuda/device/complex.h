@@ -1,6 +1,6 @@
-/* Complex numbers: c64 and c128, two floats each. On the host they are C's, on the device a struct
- * with operators, so that one expression serves both. Functions are named as C's library names
- * them, with an f behind those of c64. */
+/* Complex numbers: c64 and c128, two floats each. On the host they are C's types, on the device a
+ * struct with operators, so that the same expression compiles for both. Functions have the names of
+ * C's library, with a suffix f for c64. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_COMPLEX_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_COMPLEX_H
 
@@ -29,7 +29,7 @@ __device__ __forceinline__ c128::c128(const c64 &x) : re(x.re), im(x.im)
 {
 }
 
-/* F(name): the name of a function of this type; M(name): of the floats'. */
+/* F(name): the name of a function of this type; M(name): of the type of its parts. */
 #define COMPLEX_ARITHMETIC(T, R, M)                                           \
     DEVICE T operator+(T a, T b)                                              \
     {                                                                         \
@@ -49,7 +49,7 @@ __device__ __forceinline__ c128::c128(const c64 &x) : re(x.re), im(x.im)
     }                                                                         \
     DEVICE T operator/(T a, T b)                                              \
     {                                                                         \
-        /* Scaled by the divisor's greater part (Smith, 1962). */             \
+        /* Scaled by the greater part of the divisor (Smith, 1962). */        \
         if (M(fabs)(b.re) >= M(fabs)(b.im)) {                                 \
             if (b.re == 0 && b.im == 0)                                       \
                 return T(a.re / M(fabs)(b.re), a.im / M(fabs)(b.re));         \
@@ -159,7 +159,7 @@ __device__ __forceinline__ c128::c128(const c64 &x) : re(x.re), im(x.im)
         return F(by_minus_i)(F(ctanh)(F(by_i)(x)));                                    \
     }
 
-/* Kahan, 1987: branch cuts as C's. */
+/* Kahan, 1987: branch cuts as in C. */
 #define COMPLEX_INVERSES(T, R, F, M)                                                   \
     DEVICE T F(casin)(T x)                                                             \
     {                                                                                  \

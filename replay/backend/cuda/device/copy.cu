@@ -1,5 +1,6 @@
-/* Defines: FROM, TO (dtypes), INDEX (i32 or i64: what offsets in elements fit); SAME 1: the dtypes
- * are one, and both addresses multiples of 16. TURNED: T (elements by their bits) and INDEX instead. */
+/* Copies. Defines: FROM, TO (dtypes), INDEX (i32 or i64, for offsets in elements); SAME 1: the
+ * dtypes are equal and both addresses multiples of 16. TURNED: T (elements by their bits) and INDEX
+ * instead. */
 #include "replay/backend/cuda/device/copy.h"
 
 #ifndef TURNED
@@ -21,7 +22,7 @@ KERNEL(copy_strided, struct copy_args)
     }
 }
 
-/* Both in order without gaps. */
+/* Both are contiguous. */
 KERNEL(copy_dense, struct copy_args)
 {
     TO *to = PTR(TO, a.to);
@@ -45,8 +46,8 @@ KERNEL(copy_dense, struct copy_args)
 MOVES16(copy_dense, 1, 1)
 #endif
 #else
-/* Tiles are read along their rows and written along their columns, and lie in shared memory in
- * between, one element apart from what would be a common bank. */
+/* Tiles are read along their rows and written along their columns. Between these they are in shared
+ * memory, with a padding of one element that avoids bank conflicts. */
 KERNEL(copy_turned, struct copy_turned_args)
 {
     enum { PITCH = COPY_TILE + 1, LINES = 256 / COPY_TILE };

@@ -1,4 +1,4 @@
-/* Copies between any strides, and dtypes. */
+/* Copies between tensors of any strides and dtypes. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_COPY_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_COPY_H
 
@@ -14,14 +14,15 @@ struct copy_args {
     i64 to_stride[COPY_MAX_DIM], from_stride[COPY_MAX_DIM]; /* in elements */
 };
 
-/* Matrices whose rows lie along `from` and whose columns lie along `to`, so many as the other
- * dimensions tell. */
+/* Matrices whose rows are contiguous in `from` and whose columns are contiguous in `to`; the other
+ * dimensions are their batch. */
 enum { COPY_TILE = 32 };
 struct copy_turned_args {
     u64 to, from;
     i64 rows, columns, matrices;
-    i64 to_row, from_column; /* strides in elements; of a column of `to` and a row of `from` 1 */
-    u32 ndim, unused;        /* of the matrices */
+    i64 to_row,
+        from_column;  /* strides in elements; those of a column of `to` and a row of `from` are 1 */
+    u32 ndim, unused; /* of the matrices */
     i64 size[COPY_MAX_DIM], to_stride[COPY_MAX_DIM], from_stride[COPY_MAX_DIM];
 };
 

@@ -1,4 +1,5 @@
-/* Functions by the type that is computed in: OF(EXP, x) is expf or exp as the define ACC says. */
+/* Functions by the type of the computation: OF(EXP, x) is expf or exp, depending on the define
+ * ACC. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_MATH_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_MATH_H
 
@@ -28,7 +29,7 @@
 
 #define IS_NAN(x) ((x) != (x))
 #define ABS(x)    ((x) < 0 ? -(x) : (x))
-/* NaN where one is. */
+/* Returns NaN if one of them is NaN. */
 #define GREATER_OF(p, q) (IS_NAN(p) || (p) > (q) ? (p) : (q))
 #define LESS_OF(p, q)    (IS_NAN(p) || (p) < (q) ? (p) : (q))
 #define SUM_OF(p, q)     ((p) + (q))

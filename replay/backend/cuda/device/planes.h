@@ -1,14 +1,14 @@
-/* Tensors of batches and channels of planes, of up to three dimensions each. */
+/* Tensors of batches and channels of planes with up to three dimensions. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_PLANES_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_PLANES_H
 
 #include "replay/backend/cuda/device/prologue.h"
 
-/* Sizes in front of those that an operator has are 1. Strides: batch, channel, then the three. */
+/* Missing first dimensions have size 1. Strides: batch, channel, then the three dimensions. */
 enum { PLANE_DIMS = 3, PLANE_STRIDES = 5 };
 
 #ifdef KERNEL
-/* Texts define I, which offsets and numbers of elements fit: i32 or i64. */
+/* Texts define I, the type of offsets and numbers of elements: i32 or i64. */
 
 /* Element i of planes of those sizes. */
 struct element {

@@ -1,13 +1,11 @@
-/* The words that kernel texts are written with: the common subset of C17 and CUDA C, no templates,
- * no overloads, no header of CUDA. The same text is compiled for three ends:
+/* The macros and types of kernel texts, which are written in the common subset of C17 and CUDA C:
+ * no templates, no overloads, no header of CUDA. The same text is compiled in three ways:
  *
  *     by NVRTC                     for the device
- *     with SYMTAPE_SHIM defined    for the host, by tests: its value names the header that says how
- *     otherwise                    for the struct of a kernel's arguments, by the C file that
- * launches
+ *     with SYMTAPE_SHIM defined    for the host, by tests: its value names the header to include
+ *     otherwise                    by the C file that launches, for the struct of the arguments
  *
- *     #include ".../device/scale.h"                         struct scale_args { u64 to, from; i64
- * n; };
+ *     #include ".../device/scale.h"       struct scale_args { u64 to, from; i64 n; };
  *
  *     KERNEL(scale, struct scale_args)                     T is a define: f32, bf16, i64 ...
  *     {
@@ -19,22 +17,23 @@
  *     }
  *
  * Types of elements: i8 i16 i32 i64 u8 u16 u32 u64 b8 f64 f32 f16 bf16 f8e4m3 f8e5m2; the last four
- * by their bits: there is no arithmetic on them. LOAD(T, p, i) gives COMPUTE(T): f32 for f32 and
- * smaller floats, f64, u64 for u64, i64 for other integers, 0 or 1 for b8; STORE(T, p, i, v) rounds
- * to nearest even, wraps integers, and stores v != 0 as b8.
+ * are only bits, without arithmetic. LOAD(T, p, i) returns COMPUTE(T): f32 for f32 and smaller
+ * floats, f64, u64 for u64, i64 for other integers, 0 or 1 for b8; STORE(T, p, i, v) rounds to
+ * nearest even, wraps integers, and stores v != 0 as b8.
  *
  * VEC(T) is 16 bytes with the elements .v[PER16(T)]; LOAD16(T, p, i) and STORE16(T, p, i, x) move
  * it from and to the elements that start at p + i, an address that is a multiple of 16. AT(T, x, j)
  * is element j in COMPUTE(T), PUT(T, x, j, v) sets it.
  *
- * MOVES16(kernel, loads, stores), behind a kernel, promises so many loads and stores of 16 bytes,
- * or more, in its code; tests hold the compiler to it (tests/cuda/nvrtc_programs.py, with
- * SYMTAPE_CHECKED defined), and it is nothing otherwise.
+ * MOVES16(kernel, loads, stores), after a kernel, states the least number of loads and stores of 16
+ * bytes in its code; a test checks the compiled code (tests/cuda/nvrtc_programs.py, with
+ * SYMTAPE_CHECKED defined), and otherwise it has no effect.
  *
- * KERNEL_OF(name, struct, threads) says how many threads a block has at most; more than 256 want it
- * (registers). SYNC(), SHUFFLE_...() and BALLOT() are for all threads of the block or warp, and
- * blocks that shuffle have whole warps. ATOMIC_...(p, v) give the value before. REPORT(error,
- * index): `error` is the address of two u64, how many were reported and the first of them. */
+ * KERNEL_OF(name, struct, threads) declares the maximum number of threads of a block; more than 256
+ * need it, because of registers. All threads of the block or warp must call SYNC(), SHUFFLE_...()
+ * and BALLOT(), and blocks that shuffle must have whole warps. ATOMIC_...(p, v) return the previous
+ * value. REPORT(error, index): `error` is the address of two u64, the number of reports and the
+ * first index. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_PROLOGUE_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_PROLOGUE_H
 
@@ -200,12 +199,12 @@ DEVICE f32 f32_of_bf16(bf16 x)
     return f32_of_bits((u32)x << 16);
 }
 
-/* A float of eight bits: `mantissa` bits, exponents biased by `bias`. */
+/* Converts a float of eight bits: `mantissa` bits, exponents biased by `bias`. */
 DEVICE f32 f32_of_f8(u8 x, u32 mantissa, i32 bias)
 {
     u32 magnitude = x & 0x7fu, m = magnitude & ((1u << mantissa) - 1);
     i32 e = (i32)(magnitude >> mantissa);
-    /* 2^(e - bias - mantissa), of a normal f32 in either case */
+    /* 2^(e - bias - mantissa), which is a normal f32 in either case */
     f32 unit = f32_of_bits((u32)((e ? e : 1) - bias - (i32)mantissa + 127) << 23);
     f32 y = (f32)(e ? m + (1u << mantissa) : m) * unit;
     return x & 0x80 ? -y : y;
@@ -218,8 +217,8 @@ DEVICE f32 f32_of_f8e5m2(f8e5m2 x)
 {
     return f32_of_f16((f16)(x << 8));
 }
-/* Rounds to nearest even; `over` is the first magnitude beyond the largest, `otherwise` what it
- * gives. */
+/* Rounds to nearest even; `over` is the first magnitude beyond the largest, `otherwise` the result
+ * for it. */
 DEVICE u8 f8_of_f32(f32 x, u32 mantissa, i32 bias, u32 over, u8 otherwise)
 {
     u32 bits = bits_of_f32(x), sign = bits >> 24 & 0x80, magnitude = bits & 0x7fffffffu;
@@ -230,7 +229,7 @@ DEVICE u8 f8_of_f32(f32 x, u32 mantissa, i32 bias, u32 over, u8 otherwise)
         u32 rounded = magnitude + (1u << (drop - 1)) - 1 + (magnitude >> drop & 1);
         y = (rounded >> drop) - ((u32)(127 - bias) << mantissa);
     } else {
-        /* In units of the smallest: the sum drops the bits below, rounding to even. */
+        /* In units of the smallest number: the addition drops the bits below, rounding to even. */
         f32 big = f32_of_bits((u32)(127 + 23 + 1 - bias - (i32)mantissa) << 23);
         y = bits_of_f32(f32_of_bits(magnitude) + big) - bits_of_f32(big);
     }
@@ -307,8 +306,7 @@ ELEMENT(u32, i64, x, (u32)x)
 ELEMENT(u16, i64, x, (u16)x)
 ELEMENT(u8, i64, x, (u8)x)
 ELEMENT(b8, i64, x != 0, x != 0)
-/* Numbers of any type are converted; of a bool they ask whether they are zero, which a half is not.
- */
+/* Numbers of any type are converted; a conversion to bool tests for zero, which a half is not. */
 #define to_store_f64(v)    (f64)(v)
 #define to_store_f32(v)    (f32)(v)
 #define to_store_f16(v)    (f32)(v)
@@ -351,7 +349,7 @@ DEVICE f64 ATOMIC_ADD_f64(f64 *p, f64 v)
 {
     return atomicAdd(p, v);
 }
-/* An element of less than 4 bytes goes by the word around it. */
+/* An element of less than 4 bytes is changed within the word that contains it. */
 #define ATOMIC_BY_WORD(NAME, T, EXPRESSION)                                                   \
     DEVICE T NAME##_##T(T *p, compute_##T v)                                                  \
     {                                                                                         \

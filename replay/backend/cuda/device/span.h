@@ -1,4 +1,4 @@
-/* Dimensions over which a kernel goes, and where its tensors' elements lie along them. A span
+/* The dimensions that a kernel iterates over, and the strides of its tensors along them. A span
  * without dimensions has one element. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_SPAN_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_SPAN_H
@@ -11,13 +11,13 @@ struct span {
     i64 n; /* elements: the product of the sizes */
     i64 ndim;
     i64 size[SPAN_DIMS];
-    i64 stride[SPAN_TENSORS][SPAN_DIMS]; /* in elements; 0 where a tensor is broadcast */
+    i64 stride[SPAN_TENSORS][SPAN_DIMS]; /* in elements; 0 if a tensor is broadcast */
 };
 
 #ifdef KERNEL
-/* INDEX is what elements are counted in: u32 where every offset fits. */
+/* INDEX is the type of offsets: u32 if every offset fits. */
 
-/* Offset of element i of one tensor. */
+/* Returns the offset of element i of one tensor. */
 DEVICE INDEX span_at(const struct span *s, u32 tensor, INDEX i)
 {
     INDEX at = 0;
@@ -30,7 +30,7 @@ DEVICE INDEX span_at(const struct span *s, u32 tensor, INDEX i)
     return at + i * (INDEX)s->stride[tensor][0];
 }
 
-/* Of the first `n` tensors, which the compiler knows: at[t] += its offset. */
+/* Adds the offsets of the first `n` tensors, a constant, to at[t]. */
 #define SPAN_PLACES(s, n, i, at)                                       \
     do {                                                               \
         INDEX left_ = (i);                                             \

@@ -1,4 +1,4 @@
-/* Elements of several tensors that are walked together, by their number in order. */
+/* Iterations over the elements of several tensors, by their number in order. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_STRIDED_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_STRIDED_H
 
@@ -6,11 +6,12 @@
 
 enum { STRIDED_MAX_DIM = 8 };
 
-/* Texts define I, which offsets and numbers of elements fit (i32 or i64), and DIMS, how many
- * dimensions there are at most (4 or 8). */
+/* Texts define I, the type of offsets and numbers of elements (i32 or i64), and DIMS, the maximum
+ * number of dimensions (4 or 8). */
 #ifdef DIMS
 
-/* Where element i is, by dimension. Loops of DIMS rounds, so that `at` stays in registers. */
+/* Computes the coordinates of element i. Loops have DIMS iterations, so that `at` stays in
+ * registers. */
 DEVICE void coordinates(const i64 *size, u32 ndim, I i, I *at)
 {
     UNROLL

@@ -1,9 +1,9 @@
-/* Teams: the threads that go over one row together, and what they make of their parts.
+/* Teams: the threads that process one row together, and the combination of their results.
  *
- * A block holds THREADS / lanes teams. Along a row, neighbours read neighbours: a team is a part of
- * a warp, a warp or the whole block. Across, for rows that lie side by side, the threads of a warp
- * have a row each, and a team is one thread of each warp. All threads take part in joining, whether
- * they have a row or not. */
+ * A block has THREADS / lanes teams. Along a row, adjacent threads read adjacent elements: a team
+ * is a part of a warp, a warp or the whole block. Across, for rows that are adjacent in memory,
+ * each thread of a warp has a row, and a team is one thread of each warp. All threads take part in
+ * combining, whether they have a row or not. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_TEAM_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_TEAM_H
 
@@ -14,7 +14,7 @@ struct team_shape {
     u32 across;
 };
 
-enum { TEAM_THREADS = 256 }; /* of a block, at most */
+enum { TEAM_THREADS = 256 }; /* the maximum of a block */
 
 #ifdef KERNEL
 struct team {
@@ -32,8 +32,9 @@ DEVICE struct team team_of(struct team_shape shape)
     return t;
 }
 
-/* name(team, v, room): `join` of the lanes' values in one fixed order, for all of them. `exchange`
- * gives another lane's value (SHUFFLE_XOR_f32 ...); room: TEAM_THREADS values of shared memory. */
+/* name(team, v, room): combines the lanes' values with `join` in a fixed order, and returns the
+ * result to all lanes. `exchange` returns another lane's value (SHUFFLE_XOR_f32 ...); room:
+ * TEAM_THREADS values of shared memory. */
 #define TEAM_JOIN(name, type, exchange, join)                                        \
     DEVICE type name(struct team t, type v, type *room)                              \
     {                                                                                \

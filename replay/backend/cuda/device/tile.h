@@ -1,5 +1,5 @@
-/* A block of 256 threads makes a tile of 64 by 64 sums, 4 by 4 a thread, from DEPTH rows of left
- * and right at a time: [DEPTH][PITCH] in shared memory. Defines: ACC. */
+/* A block of 256 threads computes a tile of 64 by 64 sums, 4 by 4 for each thread, from DEPTH rows
+ * of left and right at a time: [DEPTH][PITCH] in shared memory. Defines: ACC. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_TILE_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_TILE_H
 
@@ -8,7 +8,7 @@
 #ifdef KERNEL
 enum { TILE = 64, DEPTH = 16, PITCH = TILE + 4 };
 
-/* sum[i][j] += the products of rows y + i of left and x + j of right. */
+/* Adds the products of rows y + i of left and x + j of right to sum[i][j]. */
 DEVICE void add_products(ACC (*sum)[4], const ACC *left, const ACC *right, int y, int x)
 {
     UNROLL for (int d = 0; d < DEPTH; d++)

@@ -1,5 +1,5 @@
-/* Operators that are few calls of others here: what they are made of joins groups of pointwise
- * operators, or has a kernel. The CPU backend has kernels of their own for them. */
+/* Operators that call a few others on this backend, which join pending pointwise operators or have
+ * kernels. The CPU backend has kernels of its own for them. */
 #include "replay/backend/cuda/kernels/strided.h"
 #include "replay/backend/pointwise/pointwise_ops.h"
 
@@ -18,7 +18,7 @@ void cuda_glu(struct kernel *k)
     run_into(k, "aten.mul.Tensor", args, 2, value_of_tensor(result(k, 0)));
 }
 
-/* The values, and what backward needs, which is nothing on some devices. */
+/* Returns the values, and a buffer for backward, which is empty on some devices. */
 void cuda_log_sigmoid_forward(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "self"), kept = result(k, 1);
@@ -30,7 +30,7 @@ void cuda_log_sigmoid_forward(struct kernel *k)
         cuda_point_row(k, POINT_log_sigmoid_kept, kept);
 }
 
-/* linspace of plain numbers. */
+/* linspace between numbers. */
 void cuda_linspace(struct kernel *k)
 {
     struct kernel_value start = value_arg(k, "start"), end = value_arg(k, "end");
@@ -44,8 +44,8 @@ void cuda_linspace(struct kernel *k)
         cuda_point_row(k, ints ? POINT_linspace_whole : POINT_linspace_real, to);
 }
 
-/* Values at the places of their planes that `indices` tells: max_unpool (PARAM: dimensions), or the
- * backward of fractional_max_pool (PARAM 10 more), where those of one place are added. */
+/* Writes values at the positions `indices` of their planes: max_unpool (PARAM: dimensions), or the
+ * backward of fractional_max_pool (PARAM plus 10), which adds those of one position. */
 void cuda_max_unpool(struct kernel *k)
 {
     bool adds = k->row->param > 10;
@@ -71,7 +71,7 @@ void cuda_max_unpool(struct kernel *k)
     run_into(k, adds ? "aten.scatter_add_.default" : "aten.scatter_.src", args, 4, args[0]);
 }
 
-/* Each of three places is the others' determinant. */
+/* Each of the three components is a determinant of the others. */
 void cuda_cross(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "self"), y = tensor_arg(k, "other"), to = result(k, 0);
@@ -108,7 +108,7 @@ void cuda_dist(struct kernel *k)
     run_into(k, "aten.linalg_vector_norm.default", norm, 2, value_of_tensor(result(k, 0)));
 }
 
-/* Each on the diagonal behind the one before. */
+/* Places each matrix on the diagonal after the one before. */
 void cuda_block_diag(struct kernel *k)
 {
     const struct kernel_value *items;

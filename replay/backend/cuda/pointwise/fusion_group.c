@@ -5,12 +5,13 @@
 
 /* ---- Views ---- */
 
-/* Strides of the same elements under other sizes of equal product; false: there are none. */
+/* Computes the strides of the same elements under other sizes of equal product; false: there are
+ * none. */
 static bool view_strides(const int64_t *size, const int64_t *stride, uint32_t ndim,
                          const int64_t *to, int64_t *to_stride, uint32_t to_ndim)
 {
     uint32_t j = to_ndim;
-    int64_t run = 1, step = ndim ? stride[ndim - 1] : 0; /* elements one `step` apart */
+    int64_t run = 1, step = ndim ? stride[ndim - 1] : 0; /* adjacent elements are `step` apart */
     for (uint32_t i = ndim; i-- > 0;) {
         run *= size[i];
         if (i > 0 && stride[i - 1] == stride[i] * size[i])
@@ -36,7 +37,7 @@ static bool same_sizes(const struct fusion_group *g, const struct point_joining 
     return g->ndim == j->ndim && memcmp(g->size, j->size, g->ndim * sizeof *g->size) == 0;
 }
 
-/* Its views in the group's sizes. */
+/* Converts its views to the group's sizes. */
 static bool in_sizes_of(const struct fusion_group *g, struct point_joining *j)
 {
     bool ok = g->n == j->n;
@@ -51,7 +52,7 @@ static bool overlap(const struct point_view *a, const struct point_view *b)
     return a->low < b->high && b->low < a->high;
 }
 
-/* The same elements at the same places. */
+/* Returns whether both views have the same elements in the same order. */
 static bool same_view(const struct fusion_group *g, const struct point_view *a,
                       const struct point_view *b)
 {
@@ -59,7 +60,7 @@ static bool same_view(const struct fusion_group *g, const struct point_view *a,
            memcmp(a->stride, b->stride, g->ndim * sizeof *a->stride) == 0;
 }
 
-/* ---- Who may join ---- */
+/* ---- Conditions of joining ---- */
 
 static bool touches(const struct fusion_group *g, const struct point_joining *j)
 {
@@ -76,7 +77,7 @@ static bool touches(const struct fusion_group *g, const struct point_joining *j)
     return false;
 }
 
-/* Must the group be launched before the node is? */
+/* Returns whether the group must be launched before the node is. */
 static bool conflicts(const struct fusion_group *g, const struct point_joining *j)
 {
     for (uint32_t s = 0; s < g->n_streams; s++) {
@@ -110,10 +111,11 @@ static bool fits(const struct fusion_group *g, const struct point_joining *j)
     return true;
 }
 
-/* Small kernels cost their launch: they may be one, whatever they share. */
+/* Launching small kernels costs more than running them, so they may be fused even if they share no
+ * memory. */
 enum { POINT_SMALL = 1 << 16 };
 
-/* The group that it joins; NULL: a new one. */
+/* Returns the group that the node joins; NULL: a new one. */
 static struct fusion_group *choose(struct points *points, struct point_joining *j)
 {
     struct fusion_group *small = NULL;
@@ -168,7 +170,8 @@ static void add(struct fusion_group *g, const struct point_joining *j)
         *slots[i] += *slots[i] == POINT_NO_SLOT ? 0 : first;
     memcpy(&g->slots[first], j->numbers, j->n_numbers * sizeof *j->numbers);
     g->n_slots += j->n_numbers;
-    for (uint32_t s = 0; s < g->n_streams; s++) /* written in place: only the last value is seen */
+    for (uint32_t s = 0; s < g->n_streams;
+         s++) /* a stream written in place: only the last value is visible */
         g->streams[s].dead |= g->streams[s].written && overlap(&g->streams[s].view, &j->to);
     node.stream = stream_of(g, &j->to, true);
     g->streams[node.stream].writer = (uint8_t)g->n_nodes;
@@ -244,7 +247,7 @@ bool points_flush(struct points *points, struct err *err)
     return ok;
 }
 
-/* Launches what the node must not meet. */
+/* Launches the groups that conflict with the node. */
 static bool make_way(struct points *points, const struct fusion_group *but,
                      const struct point_joining *j, struct err *err)
 {
@@ -282,7 +285,7 @@ bool point_join(struct points *points, struct point_joining *j, struct err *err)
     return true;
 }
 
-/* ---- Memory that is given back ---- */
+/* ---- Memory that is freed ---- */
 
 static bool flush_held(struct cuda *cuda, struct err *err)
 {

@@ -1,11 +1,11 @@
-/* Launches of groups: what of them is alive, how the sizes at hand are best gone through, and the
- * kernel for that, which is compiled at its first use. */
+/* Launches groups: removes nodes whose results are not needed, chooses how to iterate over the
+ * sizes, and compiles the kernel for that at its first use. */
 #include <string.h>
 
 #include "replay/backend/cuda/pointwise/fusion_group.h"
 #include "trace/base/hash.h"
 
-/* ---- What is alive ---- */
+/* ---- Nodes whose results are needed ---- */
 
 static void mark_alive(const struct fusion_group *g, bool *node, bool *stream)
 {
@@ -33,12 +33,12 @@ static void move_slots(const struct fusion_group *g, struct fusion_group *to, ui
     to->n_slots += n;
 }
 
-/* Only what is alive, numbered anew: equal work gives equal text. */
+/* Copies only the needed nodes and numbers them again, so that equal work has an equal text. */
 static void compact(const struct fusion_group *g, struct fusion_group *to)
 {
     bool node[POINT_NODES] = { false }, stream[POINT_STREAMS] = { false };
     uint8_t new_node[POINT_NODES] = { 0 }, new_stream[POINT_STREAMS] = { 0 };
-    to->ndim = g->ndim; /* of the arrays only what counts: they are long */
+    to->ndim = g->ndim; /* copies only the used elements of arrays, which are long */
     to->n = g->n;
     to->placed = false;
     to->n_streams = to->n_nodes = to->n_slots = 0;
@@ -77,7 +77,7 @@ static void compact(const struct fusion_group *g, struct fusion_group *to)
     }
 }
 
-/* ---- How its space is gone through ---- */
+/* ---- The iteration over the space ---- */
 
 static const struct point_view *first_written(const struct fusion_group *g)
 {
@@ -99,8 +99,8 @@ static void swap_dims(struct fusion_group *g, uint32_t a, uint32_t b)
     }
 }
 
-/* Dimensions in the order of the memory that is written, unless an element's place counts; those
- * that lie one behind the other in all streams become one. */
+/* Sorts the dimensions by the strides of the written memory, unless a node uses positions, and
+ * merges those that are contiguous in all streams. */
 static void simplify(struct fusion_group *g)
 {
     const int64_t *by = first_written(g)->stride;
@@ -138,7 +138,7 @@ static int64_t inner_stride(const struct fusion_group *g, uint32_t s)
     return g->streams[s].view.stride[g->ndim - 1];
 }
 
-/* Can chunks of `width` elements be moved at once, 16 bytes or less at a time? */
+/* Returns whether chunks of `width` elements can be moved at once, 16 bytes or less at a time. */
 static bool takes_width(const struct fusion_group *g, int64_t width)
 {
     if (g->ndim > 1 && g->size[g->ndim - 1] % width != 0)
@@ -157,7 +157,8 @@ static bool takes_width(const struct fusion_group *g, int64_t width)
     return true;
 }
 
-/* 16 bytes of the smallest elements, unless those of the largest would fill the registers. */
+/* Returns 16 bytes of the smallest elements, or fewer if those of the largest would fill the
+ * registers. */
 static uint32_t width_of(const struct fusion_group *g)
 {
     int64_t least = 16, sum = 0, width;
@@ -190,12 +191,12 @@ static bool is_wide(const struct fusion_group *g)
     return g->n > INT32_MAX;
 }
 
-/* At least four times 16 bytes of what is read in flight, in a thread. */
+/* Returns the chunks of a thread, so that at least 4 times 16 bytes are being read. */
 static uint32_t unroll_of(const struct fusion_group *g, const struct point_plan *plan)
 {
     uint64_t bytes = 0;
     uint32_t unroll = 4;
-    for (uint32_t i = 0; i < g->n_nodes; i++) { /* complex functions fill the registers */
+    for (uint32_t i = 0; i < g->n_nodes; i++) { /* complex functions need many registers */
         const struct point_node *node = &g->nodes[i];
         unroll = point_node_is_complex(node) && strchr(point_node_text(node), '(') ? 1 : unroll;
     }
@@ -225,13 +226,13 @@ static void make_plan(const struct cuda *cuda, struct fusion_group *g, struct po
                            : plan->width > 1 && inner_stride(g, s) == 0 ? 'b'
                            : plan->width > 1                            ? 'v'
                                                                         : 'g';
-    plan->wide &= !plan->flat; /* which has them anyway */
+    plan->wide &= !plan->flat; /* flat kernels have them anyway */
     plan->unroll = unroll_of(g, plan);
 }
 
 /* ---- Kernels ---- */
 
-/* "point_mul_add_relu": what the log shows. */
+/* Names a kernel in the log: "point_mul_add_relu". */
 static void name_of(const struct fusion_group *g, char *ret, size_t n)
 {
     struct buf name = BUF_INIT;
@@ -295,7 +296,7 @@ static struct cuda_function *function_of(struct points *points, const struct fus
 enum { POINT_WORDS = 1 + POINT_STREAMS * (1 + POINT_DIM) + POINT_SLOTS + 3 * POINT_DIM };
 _Static_assert(POINT_WORDS * 8 <= 4096, "a kernel's arguments are 4 KiB at most");
 
-/* n / size as (n * multiplier / 2^32 + n) >> shift (Granlund and Montgomery, 1994). */
+/* Divides n by size as (n * multiplier / 2^32 + n) >> shift (Granlund and Montgomery, 1994). */
 static void divider_of(uint64_t size, uint64_t *multiplier, uint64_t *shift)
 {
     *shift = 0;
@@ -326,7 +327,7 @@ static void write_arguments(const struct fusion_group *g, const struct point_pla
             words[n++] = (uint64_t)(g->streams[s].view.stride[d] * (d == last ? plan->width : 1));
 }
 
-/* Bytes read and written, each element once. */
+/* Returns the bytes read and written, each element once. */
 static uint64_t traffic_of(const struct fusion_group *g)
 {
     uint64_t bytes = 0;
@@ -339,7 +340,8 @@ static uint64_t traffic_of(const struct fusion_group *g)
     return bytes;
 }
 
-/* Blocks that are resident at once, at most; by registers and threads. */
+/* Returns the number of blocks, at most those that are resident at once by registers and
+ * threads. */
 static uint32_t blocks_of(const struct cuda *cuda, const struct cuda_function *f, int64_t work)
 {
     int64_t by_registers = f->registers > 0 ? 65536 / (f->registers * 256) : 8;

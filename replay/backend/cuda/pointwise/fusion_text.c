@@ -1,5 +1,5 @@
-/* Texts of groups' kernels: a function that computes one place of the space, which loops over
- * elements, vectors of them, or strided places call. */
+/* Writes texts of groups' kernels: a function computes one position of the space; loops over
+ * elements, vectors, or strided positions call it. */
 #include "replay/backend/cuda/pointwise/fusion_group.h"
 
 struct writer {
@@ -30,7 +30,7 @@ static const char *class_name(enum dtype dtype)
     return point_type_name(class_of(dtype));
 }
 
-/* complex_of_c64(re, im), from two slots. */
+/* Writes complex_of_c64(re, im) for two slots. */
 static void put_complex_slot(struct writer *w, enum point_type type, uint8_t slot)
 {
     const char *real = point_type_name(point_real_type(type));
@@ -38,7 +38,7 @@ static void put_complex_slot(struct writer *w, enum point_type type, uint8_t slo
                real, slot + 1);
 }
 
-/* A value of the dtype as the node computes. */
+/* Writes a value of the dtype, converted to the node's type. */
 static void put_operand(struct writer *w, const struct point_node *node, struct point_operand x)
 {
     const struct fusion_group *g = w->group;
@@ -68,7 +68,7 @@ static void put_operand(struct writer *w, const struct point_node *node, struct 
                x.kind == POINT_NODE ? 'v' : 'x', x.i, conj ? ")" : "");
 }
 
-/* Around an expression: rounded to the dtype, as it would be in memory. */
+/* Returns the text around an expression that rounds it to the dtype, as storing it would. */
 static const char *rounding(enum dtype dtype, const char **end)
 {
     *end = "))";
@@ -96,7 +96,7 @@ static const char *greatest(enum dtype dtype)
                                  : "F32_MAX";
 }
 
-/* ---- One place ---- */
+/* ---- One position ---- */
 
 static void put_slots(struct writer *w, const char *type, const char *name, uint8_t first,
                       uint32_t n)
@@ -125,7 +125,7 @@ static void put_variable(struct writer *w, const char *text, const char *type, c
         buf_printf(w->out, "        const %s %s = (%s)a->s%u;\n", type, name, type, slot);
 }
 
-/* Divisions of 64 bits cost a hundred instructions, and registers. */
+/* A division of 64 bits costs a hundred instructions, and registers. */
 static const char *place_type(const struct writer *w)
 {
     return w->plan->far ? "i64" : "i32";
@@ -208,7 +208,7 @@ static void put_compute(struct writer *w)
     buf_puts(w->out, "}\n\n");
 }
 
-/* ---- Arguments and places ---- */
+/* ---- Arguments and positions ---- */
 
 static void put_arguments(struct writer *w)
 {
@@ -240,7 +240,7 @@ static void put_arguments(struct writer *w)
     buf_puts(w->out, "};\n\n");
 }
 
-/* Where a chunk's first element is in each stream. */
+/* Writes the code that computes the position of a chunk's first element in each stream. */
 static void put_places(struct writer *w)
 {
     const struct point_plan *plan = w->plan;
@@ -281,7 +281,8 @@ static void put_places(struct writer *w)
 
 /* ---- Chunks ---- */
 
-/* How a chunk of a stream is moved: 16 bytes at once, less, or an element. */
+/* Returns the bytes that one access to a chunk of a stream moves: 16, fewer, or those of an
+ * element. */
 static uint32_t chunk_bytes(const struct writer *w, uint32_t s)
 {
     return w->plan->width * (uint32_t)dtype_size(w->group->streams[s].view.dtype);
@@ -311,7 +312,7 @@ static void put_vector_type(struct writer *w, uint32_t s)
         buf_printf(w->out, "union part_%s", stream_type(w, s));
 }
 
-/* Vectors of less than 16 bytes. */
+/* Writes the types of vectors of less than 16 bytes. */
 static void put_parts(struct writer *w)
 {
     bool done[64] = { false };
@@ -343,7 +344,7 @@ static void put_chunk(struct writer *w)
     buf_puts(w->out, "};\n\n");
 }
 
-/* "c * 4 + 8", "p.o3 + 8": elements behind the stream's address. */
+/* Writes "c * 4 + 8", "p.o3 + 8": an offset from the stream's address. */
 static void put_offset(struct writer *w, uint32_t s, uint32_t element)
 {
     if (w->plan->flat)
@@ -385,7 +386,7 @@ static void put_read(struct writer *w)
     buf_puts(w->out, "    return k;\n}\n\n");
 }
 
-/* Values that all elements share, as parameters or arguments. */
+/* Writes the values that all elements share, as parameters or arguments. */
 static void put_shared(struct writer *w, bool parameters)
 {
     for (uint32_t s = 0; s < w->group->n_streams; s++)
@@ -472,7 +473,7 @@ static void put_finish(struct writer *w)
 
 /* ---- The kernel ---- */
 
-/* What is left behind the last whole chunk, element by element. */
+/* Writes the loop over elements after the last whole chunk. */
 static void put_tail(struct writer *w)
 {
     struct point_plan one = *w->plan;
@@ -530,7 +531,7 @@ static void put_loop(struct writer *w)
     buf_puts(w->out, ");\n    }\n");
 }
 
-/* 16 bytes at once: how often a turn of the loop reads, and writes. */
+/* Writes the number of 16-byte accesses of one iteration, for MOVES16. */
 static void put_promise(struct writer *w, const char *name)
 {
     uint32_t moves[2] = { 0 };

@@ -1,5 +1,4 @@
-/* Copies whose neighbouring elements lie along one dimension where they are read, and along another
- * where they are written. */
+/* Copies whose adjacent elements are read along one dimension and written along another. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,9 +6,9 @@
 #include "replay/backend/cuda/kernels/strided.h"
 #include "replay/backend/cuda/pointwise/fusion_group.h"
 
-enum { LEAST_SIDE = 16 }; /* of a matrix: below, lines are read whole in either order */
+enum { LEAST_SIDE = 16 }; /* of a matrix; lines of smaller ones are read whole in either order */
 
-/* The same bits, of one stream. */
+/* Returns whether the group copies the bits of one stream. */
 static bool is_copy(const struct fusion_group *g)
 {
     const struct point_node *node = &g->nodes[0];
@@ -19,7 +18,8 @@ static bool is_copy(const struct fusion_group *g)
            cuda_bits_type((uint32_t)dtype_size(node->dtype)) != NULL;
 }
 
-/* The dimension along which neighbours are read; the last: there is nothing to be turned. */
+/* Returns the dimension along which adjacent elements are read; if it is the last one, no transpose
+ * is needed. */
 static uint32_t read_along(const struct fusion_group *g, const struct point_view *from)
 {
     uint32_t last = g->ndim - 1;

@@ -15,7 +15,7 @@ static const struct function functions[] = {
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 _Static_assert(FUNCTIONS <= 64, "a bit each in struct point_functions_used");
 
-/* Of C's library, with an f behind them in float32. */
+/* Functions of C's library, which have a suffix f in float32. */
 static const char *const math[] = {
     "acos",  "acosh", "asin",      "asinh",     "atan", "atan2", "atanh",  "ceil", "copysign",
     "cos",   "cosh",  "erf",       "erfc",      "exp",  "exp2",  "expm1",  "fabs", "floor",
@@ -23,7 +23,7 @@ static const char *const math[] = {
     "log1p", "log2",  "nearbyint", "nextafter", "pow",  "rint",  "sin",    "sinh", "sqrt",
     "tan",   "tanh",  "tgamma",    "trunc",     "y0",   "y1",
 };
-/* Of complex numbers, in the same way. */
+/* Functions of complex numbers, named in the same way. */
 static const char *const complex_math[] = {
     "cabs",   "cacos", "cacosh", "carg",  "casin", "casinh", "catan",
     "catanh", "ccos",  "ccosh",  "cexp",  "cimag", "clog",   "conj",
@@ -76,7 +76,7 @@ static bool in_name(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* A name, a number, or one other character. */
+/* Reads a name, a number, or one other character. */
 static struct str next_token(const char **at)
 {
     const char *p = *at, *start = p;
@@ -212,7 +212,7 @@ unsigned point_asks(const char *expression)
 
 /* ---- Definitions ---- */
 
-/* A line for each statement. */
+/* Writes a line for each statement. */
 static void put_body(struct buf *out, const char *text)
 {
     int depth = 0, parentheses = 0;
@@ -254,7 +254,7 @@ static void put_function(struct buf *out, size_t i, enum point_type type,
     buf_release(&body);
 }
 
-/* What functions use stands before them in the table, so one way back finds it all. */
+/* Functions stand in the table after those that they use, so that one backward pass finds all. */
 static void find_used(struct point_functions_used *used)
 {
     struct buf ignored = BUF_INIT;

@@ -1,5 +1,5 @@
-/* Pointwise operators: the rows of replay/backend/pointwise/pointwise.def, gathered into groups
- * (fusion_group.h). */
+/* Pointwise operators: collects the calls of rows of replay/backend/pointwise/pointwise.def in
+ * groups (fusion_group.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 
 /* ---- Tensors as views of the result's space ---- */
 
-/* The result's sizes without those of 1; what is left of them by `kept`. */
+/* The result's sizes without those of 1, selected by `kept`. */
 struct space {
-    uint32_t ndim, whole; /* dimensions kept, and all */
+    uint32_t ndim, whole; /* kept dimensions, and all */
     uint32_t kept[TENSOR_MAX_DIM];
     int64_t size[TENSOR_MAX_DIM];
 };
@@ -59,15 +59,15 @@ static bool space_of(struct kernel *k, struct kernel_tensor to, struct space *sp
     return space->ndim <= POINT_DIM;
 }
 
-/* ---- What it is computed in ---- */
+/* ---- The type of the computation ---- */
 
 static bool is_wide(enum dtype dtype)
 {
     return dtype == DTYPE_F64 || dtype == DTYPE_C128;
 }
 
-/* As PyTorch does: in the result's dtype, or where that tells nothing (x < y) in the arguments',
- * among which those without dimensions only count if there are no others. */
+/* Returns PyTorch's type: that of the result, or, if it depends on the arguments (x < y), theirs;
+ * arguments without dimensions count only if there are no others. */
 static enum point_type type_of(const struct point_call *call)
 {
     enum dtype dtype = call->to.meta->dtype;
@@ -159,7 +159,7 @@ static void add_numbers(struct point_joining *j, const struct point_call *call)
 
 /* ---- Joining ---- */
 
-/* A number in a tensor's place. */
+/* Adds a number as an operand. */
 static uint8_t add_operand(struct point_joining *j, struct kernel_value v)
 {
     if (j->node.type == POINT_I64)
@@ -192,7 +192,8 @@ static bool add_operands(struct kernel *k, struct point_joining *j, const struct
     return true;
 }
 
-/* Is one read where another one is written? PyTorch refuses that, unless ranges only interleave. */
+/* Returns whether a tensor that is read overlaps another one that is written. PyTorch refuses that
+ * unless only their ranges interleave. */
 static bool reads_elsewhere(const struct point_joining *j)
 {
     for (uint32_t i = 0; i < j->n_views; i++) {
@@ -270,14 +271,14 @@ void cuda_dropout(struct kernel *k)
     cuda_point_row(k, POINT_native_dropout_mask, result(k, 1));
 }
 
-/* empty and its like: whatever the memory holds. */
+/* empty and similar operators: memory with any contents. */
 void cuda_nothing(struct kernel *k)
 {
     (void)k;
 }
 
-/* Zeroes, as on the CPU: a run repeats itself, and what is never written compares equal. Those that
- * kernels make for themselves are written by them. */
+/* Zeroes memory, as the CPU does, so that runs are reproducible and unwritten memory is equal.
+ * Memory that kernels allocate for themselves is written by them. */
 void cuda_empty(struct kernel *k)
 {
     struct cuda *cuda = cuda_of(k);

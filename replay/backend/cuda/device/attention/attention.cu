@@ -1,7 +1,8 @@
-/* Scaled dot product attention without the matrix of scores: a block takes 8 * ROWS rows of one head
- * and passes by the other side's rows 32 at a time, one a lane. Defines: T, ACC, TB (bias; BIAS 0:
- * none, 1: added, 2: a mask that keeps), TO (out), TL (given logarithms), EXP, LOG, DEPTHS (columns, a multiple of 64), ROWS (a warp's), X (bounds of
- * sequences; SEQUENCES 0: none). */
+/* Scaled dot product attention without the matrix of scores: a block computes 8 * ROWS rows of one
+ * head and iterates over the other side's rows, 32 at a time, one for each lane. Defines: T, ACC,
+ * TB (bias; BIAS 0: none, 1: added, 2: a boolean mask), TO (out), TL (given logarithms), EXP, LOG,
+ * DEPTHS (columns, a multiple of 64), ROWS (of a warp), X (bounds of sequences; SEQUENCES 0:
+ * none). */
 #include "replay/backend/cuda/device/attention/attention.h"
 
 enum { LANES = 32, WARPS = 8, CHUNK = 64, PITCH = CHUNK + 1 };
@@ -13,7 +14,7 @@ DEVICE i64 element_at(const struct attention_tensor *x, i64 batch, i64 head, i64
     return batch * x->batch + head * x->head + row * x->row + column * x->column;
 }
 
-/* [rows, CHUNK] of one head from a row and a column on; 0 outside. */
+/* Loads [rows, CHUNK] of one head from a row and a column on; 0 outside. */
 DEVICE void load_rows(ACC *to, int pitch, int rows, const struct attention_tensor *x, i64 batch,
                       i64 head, i64 row, i64 n, i64 column, i64 columns)
 {
@@ -26,7 +27,7 @@ DEVICE void load_rows(ACC *to, int pitch, int rows, const struct attention_tenso
     }
 }
 
-/* sum[r] += the warp's row r times the lane's. */
+/* Adds the warp's row r times the lane's row to sum[r]. */
 DEVICE void multiply_rows(ACC *sum, const ACC *rows, const ACC *lanes, int warp, int lane)
 {
     ROLLED for (int c = 0; c < CHUNK; c += 8)
@@ -37,7 +38,7 @@ DEVICE void multiply_rows(ACC *sum, const ACC *rows, const ACC *lanes, int warp,
         }
 }
 
-/* What is added to a score, or NEVER. */
+/* Returns the score with its bias, or NEVER. */
 DEVICE ACC score_of(const struct attention_args *a, i64 n, i64 m, i64 batch, i64 head, i64 i, i64 j,
                     ACC dot)
 {
@@ -52,7 +53,7 @@ DEVICE ACC score_of(const struct attention_args *a, i64 n, i64 m, i64 batch, i64
 #else
     (void)batch, (void)head;
 #endif
-    return score > NEVER ? score : score <= NEVER ? NEVER : score; /* NaN stays */
+    return score > NEVER ? score : score <= NEVER ? NEVER : score; /* keeps NaN */
 }
 
 DEVICE ACC most_of_warp(ACC x)
@@ -71,7 +72,7 @@ DEVICE ACC sum_of_warp(ACC x)
     return x;
 }
 
-/* The weights' share of one chunk of a result: to[r][lane + ...] += weights times rows. */
+/* Adds the weights of one chunk times its rows to a result: to[r][lane + ...]. */
 DEVICE void add_weighted(ACC *to0, ACC *to1, const ACC *weights, const ACC *rows, int warp, int lane)
 {
     ROLLED for (int j = 0; j < LANES; j++) {
@@ -84,7 +85,8 @@ DEVICE void add_weighted(ACC *to0, ACC *to1, const ACC *weights, const ACC *rows
     }
 }
 
-/* sum[r] += the warp's row r of one head times the lane's row of another, all columns of both. */
+/* Adds the product of the warp's row r of one head and the lane's row of another to sum[r], over
+ * all columns. */
 DEVICE void multiply_heads(ACC *sum, ACC *own, ACC *other, i64 batch, i64 columns,
                            const struct attention_tensor *x, i64 x_head, i64 x_row, i64 x_rows,
                            const struct attention_tensor *y, i64 y_head, i64 y_row, i64 y_rows)
@@ -98,7 +100,7 @@ DEVICE void multiply_heads(ACC *sum, ACC *own, ACC *other, i64 batch, i64 column
     }
 }
 
-/* sum += the weights of the warp's rows times LANES rows of a head, all columns. */
+/* Adds the weights of the warp's rows times LANES rows of a head to sum, for all columns. */
 DEVICE void add_head(ACC *sum, const ACC *weights, ACC *other, const struct attention_tensor *x,
                      i64 batch, i64 head, i64 row, i64 rows, i64 columns)
 {
@@ -122,7 +124,7 @@ DEVICE i64 bound_at(u64 bounds, i64 sequence)
     return (i64)LOAD(X, PTR(const X, bounds), sequence);
 }
 
-/* Its rows of each side; of a sequence that lies outside there are none. */
+/* Limits the rows of both sides to a sequence; rows outside of all sequences are skipped. */
 DEVICE void take_sequence(const struct attention_args *a, i64 sequence, struct side *q,
                           struct side *keys, struct side *values, struct side *out)
 {
@@ -142,7 +144,7 @@ DEVICE void take_sequence(const struct attention_args *a, i64 sequence, struct s
 }
 #endif
 
-/* Logarithms that lie in order go to the result that wants them; rows that it has more are 0. */
+/* Copies contiguous logarithms to the result for them; its further rows are 0. */
 KERNEL(attention_logarithms, struct attention_args)
 {
     i64 rows = WARPS * ROWS, head = BLOCK_X / a.tiles, first = BLOCK_X % a.tiles * rows;
@@ -217,7 +219,7 @@ KERNEL(attention, struct attention_args)
     }
 }
 
-/* The weight of a key for a query. */
+/* Returns the weight of a key for a query. */
 DEVICE ACC weight_of(const struct attention_args *a, i64 batch, i64 head, i64 i, i64 j, ACC dot)
 {
     ACC score = score_of(a, a->n, a->m, batch, head, i, j, dot);
@@ -225,7 +227,7 @@ DEVICE ACC weight_of(const struct attention_args *a, i64 batch, i64 head, i64 i,
                           : EXP(score - PTR(ACC, a->logarithms)[(batch * a->heads + head) * a->n + i]);
 }
 
-/* sums[i]: the output's row times its gradient's. */
+/* Computes sums[i]: the output's row times its gradient. */
 KERNEL(attention_sums, struct attention_args)
 {
     i64 block = (i64)BLOCK_X, head = block / a.tiles, batch = head / a.heads;
@@ -245,7 +247,7 @@ KERNEL(attention_sums, struct attention_args)
     }
 }
 
-/* Gradients of the queries and the bias. */
+/* Computes the gradients of the queries and the bias. */
 KERNEL(attention_query_gradient, struct attention_args)
 {
     SHARED(ACC, own, WARPS * ROWS * CHUNK);
@@ -291,7 +293,8 @@ KERNEL(attention_query_gradient, struct attention_args)
                       sum[r * (DEPTHS / LANES) + c]);
 }
 
-/* Gradients of the keys and values: rows are keys, lanes queries of all heads that the key serves. */
+/* Computes the gradients of the keys and values: rows are keys, lanes are queries of all heads that
+ * use the key. */
 KERNEL(attention_key_gradient, struct attention_args)
 {
     SHARED(ACC, own, WARPS * ROWS * CHUNK);

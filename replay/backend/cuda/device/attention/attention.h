@@ -1,4 +1,4 @@
-/* Arguments of replay/backend/cuda/device/attention/attention.cu. Strides in elements; rows are
+/* Arguments of replay/backend/cuda/device/attention/attention.cu. Strides are in elements; rows are
  * queries or keys. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_ATTENTION_ATTENTION_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_ATTENTION_ATTENTION_H
@@ -13,14 +13,14 @@ struct attention_tensor {
 struct attention_args {
     struct attention_tensor q, k, v, out, grad_out, grad_q, grad_k, grad_v;
     struct attention_tensor bias, grad_bias; /* [batch, heads, n, m] */
-    u64 logarithms;                /* [batch, heads, n] of ACC: of what weights were divided by */
+    u64 logarithms;                          /* [batch, heads, n] of ACC: the divisors of weights */
     u64 sums;                      /* [batch, heads, n] of ACC: weights times their gradients */
-    struct attention_tensor given; /* the result that the logarithms go to, of TL: no columns */
+    struct attention_tensor given; /* the result for the logarithms, of TL, without columns */
     i64 padded;                    /* rows of `given` */
     i64 batch, heads, key_heads, n, m, depth, value_depth;
-    i64 tiles;              /* of rows for each head */
-    u64 bounds_q, bounds_k; /* of X: where sequences begin, one behind the other, and the last ends:
-                             * each is a batch of its own, and n and m are those of all of them */
+    i64 tiles;              /* tiles of rows for each head */
+    u64 bounds_q, bounds_k; /* of X: the starts of concatenated sequences and the end of the last;
+                               each sequence is a batch, n and m count the rows of all */
     u64 error;
     f64 scale;
     i64 causal;

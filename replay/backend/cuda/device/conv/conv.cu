@@ -1,8 +1,8 @@
-/* Convolutions of one to three dimensions and what differentiates them, as products of matrices whose
- * right side is gathered on the way. Defines: T, ACC, PART:
- *   0 to the output:  [out_group, in_group * window] times the places [.., batch * out_size]
- *   1 to the input:   [in_group, out_group * window] times the places [.., batch * in_size]
- *   2 to the weight:  [out_group, batch * out_size] times [.., in_group * window]  */
+/* Convolutions of one to three dimensions and their gradients, as matmuls whose right matrix is
+ * gathered while it is used. Defines: T, ACC, PART: 0 to the output:  [out_group, in_group *
+ * window] times the places [.., batch * out_size] 1 to the input:   [in_group, out_group * window]
+ * times the places [.., batch * in_size] 2 to the weight:  [out_group, batch * out_size] times [..,
+ * in_group * window] */
 #include "replay/backend/cuda/device/conv/conv.h"
 #include "replay/backend/cuda/device/tile.h"
 
@@ -11,7 +11,7 @@ struct place {
     int inside;
 };
 
-struct tap { /* a channel of the group and a place of the window */
+struct tap { /* a channel of the group and a position in the window */
     i64 channel, at[CONV_DIMS];
     int inside;
 };
@@ -52,7 +52,7 @@ DEVICE ACC weight_at(const struct conv_args *a, i64 group, i64 out_channel, cons
                      element_at(&a->weight, group * a->out_group + out_channel, t->channel, t->at));
 }
 
-/* The input's element that an output place meets through a tap; 0 outside. */
+/* Returns the input's element for an output position and a tap; 0 outside. */
 DEVICE ACC input_at(const struct conv_args *a, i64 group, const struct place *o, const struct tap *t)
 {
     i64 at[CONV_DIMS];
@@ -66,7 +66,7 @@ DEVICE ACC input_at(const struct conv_args *a, i64 group, const struct place *o,
                   : (ACC)0;
 }
 
-/* The output's element that meets an input place through a tap; 0 where there is none. */
+/* Returns the output's element for an input position and a tap; 0 if there is none. */
 DEVICE ACC output_at(const struct conv_args *a, i64 group, const struct place *i,
                      const struct tap *t)
 {
@@ -132,7 +132,7 @@ DEVICE void finish_or_part(const struct conv_args *a, i64 split, i64 group, i64 
         finish(a, group, row, column, sum);
 }
 
-/* One split of one tile of one group a block. */
+/* A block computes one split of one tile of one group. */
 KERNEL(conv_tile, struct conv_args)
 {
     SHARED(ACC, left, DEPTH * PITCH);
@@ -176,7 +176,7 @@ KERNEL(conv_tile, struct conv_args)
             finish_or_part(&a, split, group, row + y + i, column + x + j, sum[i][j]);
 }
 
-/* Where groups have few channels: a thread an element, which sums one split. */
+/* For groups with few channels: a thread computes one split of an element. */
 KERNEL(conv_element, struct conv_args)
 {
     i64 total = a.splits * a.groups * a.m * a.n;
@@ -204,7 +204,7 @@ KERNEL(conv_element, struct conv_args)
     }
 }
 
-/* The splits of each element, in order. */
+/* Sums the splits of each element, in order. */
 KERNEL(conv_sum, struct conv_args)
 {
     i64 total = a.groups * a.m * a.n, step = (i64)GRID_X * THREADS;
@@ -216,7 +216,7 @@ KERNEL(conv_sum, struct conv_args)
     }
 }
 
-/* A block a channel. */
+/* A block computes one channel. */
 KERNEL(conv_bias, struct conv_bias_args)
 {
     SHARED(ACC, part, 256);

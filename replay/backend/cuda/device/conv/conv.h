@@ -1,5 +1,5 @@
-/* Arguments of replay/backend/cuda/device/conv/conv.cu. Strides in elements; the places of dims
- * that are not there are 1. */
+/* Arguments of replay/backend/cuda/device/conv/conv.cu. Strides are in elements; sizes of missing
+ * dimensions are 1. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_CONV_CONV_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_CONV_CONV_H
 
@@ -12,21 +12,22 @@ struct conv_tensor {
     i64 batch, channel, place[CONV_DIMS]; /* of the weight: output channel, input channel, window */
 };
 
-/* Input place i = output place * stride - padding + window place * dilation, by dimension. A
- * transposed convolution has input and output swapped. */
+/* Input position i = output position * stride - padding + window position * dilation, in each
+ * dimension. A transposed convolution has input and output exchanged. */
 struct conv_args {
     struct conv_tensor in, out, weight;
-    u64 bias;                               /* of what is computed, contiguous; 0: none */
+    u64 bias;                               /* of the result, contiguous; 0: none */
     i64 batch, groups, in_group, out_group; /* channels of a group */
     i64 in_size[CONV_DIMS], out_size[CONV_DIMS], window[CONV_DIMS];
     i64 stride[CONV_DIMS], padding[CONV_DIMS], dilation[CONV_DIMS];
-    /* as a product [m, inner] times [inner, n] for each group */
+    /* the matmul [m, inner] times [inner, n] for each group */
     i64 m, n, inner, row_tiles, column_tiles;
-    i64 splits, split; /* of the inner dimension, elements of each; sums go to `part` */
-    u64 part;          /* [splits, groups, m, n] of ACC; 0: one split, straight to the result */
+    i64 splits, split; /* splits of the inner dimension and the elements of each; their sums are in
+                          `part` */
+    u64 part; /* [splits, groups, m, n] of ACC; 0: there is one split, which writes the result */
 };
 
-/* The bias added to an output, and its gradient from that of the output. */
+/* The bias that is added to an output, and its gradient. */
 struct conv_bias_args {
     struct conv_tensor out;
     u64 to; /* the bias or its gradient, contiguous */

@@ -1,5 +1,5 @@
-/* Defines: T, ACC (f32, f64), I (i32 or i64), DIMS (2 or 3), MODE, PADDING (GRID_...), CORNERS (0
- * or 1). Places are computed in float64, as the reference does. */
+/* grid_sampler. Defines: T, ACC (f32, f64), I (i32 or i64), DIMS (2 or 3), MODE, PADDING
+ * (GRID_...), CORNERS (0 or 1). Positions are computed in float64, as in the reference. */
 #include "replay/backend/cuda/device/conv/grid.h"
 
 #define TAPS (MODE == GRID_NEAREST ? 1 : MODE == GRID_CUBIC ? 4 : 2)
@@ -13,7 +13,7 @@ DEVICE f64 reflected(f64 x, f64 low, f64 high)
     return from > span ? 2 * span - from + low : from + low;
 }
 
-/* Where a place outside is read. */
+/* Returns the position that is read for a position outside. */
 DEVICE f64 padded(f64 x, i64 n)
 {
     if (PADDING == GRID_REFLECTION)
@@ -21,7 +21,7 @@ DEVICE f64 padded(f64 x, i64 n)
     return PADDING ? fmin(fmax(x, 0.0), (f64)(n - 1)) : x;
 }
 
-/* From -1 to 1 along the plane. */
+/* Converts a coordinate between -1 and 1 to a position in the plane. */
 DEVICE f64 place_along(f64 x, i64 n)
 {
     x = CORNERS ? (x + 1) / 2 * (f64)(n - 1) : ((x + 1) * (f64)n - 1) / 2;
@@ -39,7 +39,8 @@ DEVICE f64 cubic(f64 x)
     return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/* Tap j of place `at` in one dimension: its share, and where it is; -1: outside. */
+/* Returns the weight of tap j of position `at` in one dimension, and the tap's position; -1:
+ * outside. */
 DEVICE f64 tap_of(f64 at, i32 j, i64 n, I *place)
 {
     f64 first = floor(at), rest = at - first;

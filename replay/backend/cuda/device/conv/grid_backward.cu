@@ -1,10 +1,10 @@
-/* Defines: T, ACC (f32, f64), I (i32 or i64), DIMS (2 or 3), MODE, PADDING (GRID_...), CORNERS (0
- * or 1). Places are computed in float64, as the reference does. */
+/* The backward of grid_sampler. Defines: T, ACC (f32, f64), I (i32 or i64), DIMS (2 or 3), MODE,
+ * PADDING (GRID_...), CORNERS (0 or 1). Positions are computed in float64, as in the reference. */
 #include "replay/backend/cuda/device/conv/grid.h"
 
 #define TAPS (MODE == GRID_NEAREST ? 1 : MODE == GRID_CUBIC ? 4 : 2)
 
-/* A coordinate in pixels, and how it moves with the grid's. */
+/* A coordinate in pixels, and its derivative by the grid's coordinate. */
 struct coordinate {
     f64 at, slope;
 };
@@ -59,7 +59,8 @@ DEVICE f64 cubic_slope(f64 x)
     return x < 2 ? sign * ((3 * a * x - 10 * a) * x + 8 * a) : 0;
 }
 
-/* Of one dimension: where it reads, its share, and how that moves with the coordinate. */
+/* A tap in one dimension: its position, its weight, and the derivative of the weight by the
+ * coordinate. */
 struct tap {
     I at; /* -1: outside */
     f64 share, slope;
@@ -84,8 +85,8 @@ DEVICE struct tap tap_of(struct coordinate c, i32 j, i64 n)
     return t;
 }
 
-/* Combination j of taps; false: it lies outside. Dimensions in front are as if they were not there.
- */
+/* Combines the taps of all dimensions; false: combination j is outside. Missing first dimensions
+ * are ignored. */
 DEVICE i32 taps_of(const struct grid_args *a, const struct coordinate *c, i32 j, struct tap *t)
 {
     i32 inside = 1;
@@ -121,7 +122,7 @@ DEVICE void coordinates_of(const struct grid_args *a, const struct element *e, s
             a->in_size[d]);
 }
 
-/* Each place of the grid, over all channels. */
+/* Computes the gradient of each position of the grid, over all channels. */
 KERNEL(grid_to_grid, struct grid_args)
 {
     ROLLED
@@ -155,7 +156,7 @@ KERNEL(grid_to_grid, struct grid_args)
     }
 }
 
-/* Every gradient is added where it was read: in any order, as PyTorch does. */
+/* Adds every gradient to the elements that were read, in any order, as PyTorch does. */
 KERNEL(grid_to_input, struct grid_args)
 {
     ROLLED

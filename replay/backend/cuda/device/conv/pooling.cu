@@ -1,7 +1,7 @@
-/* Defines: T, ACC (f32, f64, i64), I (i32 or i64). */
+/* Pooling. Defines: T, ACC (f32, f64, i64), I (i32 or i64). */
 #include "replay/backend/cuda/device/conv/pooling.h"
 
-/* What a window takes in one dimension: from, from + step ... below to; `whole` with padding. */
+/* A window in one dimension: from, from + step ... below to; `whole` with padding. */
 struct span {
     I from, to, step, n, whole;
 };
@@ -28,7 +28,7 @@ DEVICE struct span span_of(const struct pool_args *a, u32 d, I o)
     return s;
 }
 
-/* The windows that hold place i: from, to inclusive. */
+/* Returns the windows that contain position i: from `from` to `to`, inclusive. */
 DEVICE struct span windows_of(const struct pool_args *a, u32 d, I i)
 {
     struct span s;
@@ -47,7 +47,7 @@ DEVICE struct span windows_of(const struct pool_args *a, u32 d, I i)
     return s;
 }
 
-/* What a sum over the window is divided by. */
+/* Returns the divisor of the window's sum. */
 DEVICE i64 divisor_of(const struct pool_args *a, const struct span *s)
 {
     if (a->divisor)
@@ -106,7 +106,7 @@ KERNEL(pool_avg_backward, struct pool_args)
     }
 }
 
-/* The place in its window of place `at` of the plane. */
+/* Returns the position in its window of position `at` of the plane. */
 DEVICE I in_window(const struct pool_args *a, u32 d, I o, I at)
 {
     return (at + (I)a->padding[d] - o * (I)a->stride[d]) / (I)a->dilation[d];
@@ -126,7 +126,7 @@ DEVICE void store_where(const struct pool_args *a, const struct element *e, i64 
                                    in_window(a, 2, e->at[2], w));
 }
 
-/* Places in the plane from those in the window. */
+/* Computes positions in the plane from those in the window. */
 KERNEL(pool_indices, struct pool_args)
 {
     ROLLED
@@ -148,7 +148,8 @@ KERNEL(pool_indices, struct pool_args)
     }
 }
 
-/* The greatest of each window, and where: NaN wins, then the first. */
+/* Computes the greatest element of each window and its position: a NaN is the greatest; of equal
+ * elements the first counts. */
 KERNEL(pool_max, struct pool_args)
 {
     ROLLED
@@ -179,7 +180,7 @@ KERNEL(pool_max, struct pool_args)
     }
 }
 
-/* Each place takes the gradients of the windows that chose it, in their order. */
+/* Each position sums the gradients of the windows that chose it, in their order. */
 KERNEL(pool_max_backward, struct pool_args)
 {
     ROLLED
@@ -206,8 +207,8 @@ KERNEL(pool_max_backward, struct pool_args)
     }
 }
 
-/* Where window o of a dimension begins; the last one ends with the input (generate_intervals,
- * aten/src/ATen/native/FractionalMaxPooling.h). */
+/* Returns the start of window o of a dimension; the last one ends with the input
+ * (generate_intervals, aten/src/ATen/native/FractionalMaxPooling.h). */
 DEVICE I fractional_start(const struct pool_args *a, u32 d, I o, f64 sample)
 {
     i64 room = a->in[d] - a->window[d], last = a->out[d] - 1;
@@ -217,8 +218,8 @@ DEVICE I fractional_start(const struct pool_args *a, u32 d, I o, f64 sample)
     return (I)((i64)(((f64)o + sample) * alpha) - (i64)(sample * alpha));
 }
 
-/* Windows at places that random numbers choose: in a plane, the width's comes first. `adaptive` is how
- * many dimensions there are. */
+/* Windows at positions that random numbers determine; of a plane's samples the width's is first.
+ * `adaptive` is the number of dimensions. */
 KERNEL(pool_fractional, struct pool_args)
 {
     ROLLED

@@ -1,5 +1,5 @@
-/* Defines: T, ACC (f32, f64), I (i32 or i64). Places are computed in float64, as the reference
- * does. */
+/* roi_align. Defines: T, ACC (f32, f64), I (i32 or i64). Positions are computed in float64, as in
+ * the reference. */
 #include "replay/backend/cuda/device/conv/regions.h"
 
 struct region {
@@ -33,10 +33,10 @@ DEVICE ACC places_of(const struct region *r)
     return (ACC)MAX((i64)r->grid[0] * r->grid[1], 1);
 }
 
-/* A place between two pixels of one dimension. */
+/* A position between two pixels of one dimension. */
 struct between {
     I low, high;
-    f64 rest; /* of the way from low to high */
+    f64 rest; /* the fraction of the way from low to high */
     i32 inside;
 };
 
@@ -98,7 +98,7 @@ KERNEL(roi_align, struct regions_args)
     }
 }
 
-/* How much of pixel `at` a bin takes in one dimension. */
+/* Returns the weight of pixel `at` in a bin, in one dimension. */
 DEVICE ACC taken(const struct region *r, i32 d, I bin, I at, I n)
 {
     f64 sum = 0;
@@ -113,8 +113,8 @@ DEVICE ACC taken(const struct region *r, i32 d, I bin, I at, I n)
     return (ACC)sum;
 }
 
-/* Bins that may take pixel `at`: those that come within a pixel of it; outermost pixels stand for
- * what lies outside, too. */
+/* Returns the bins that may use pixel `at`: those within a pixel of it; outermost pixels also
+ * replace those outside. */
 DEVICE void bins_near(const struct regions_args *a, const struct region *r, i32 d, I at, I *from,
                       I *to)
 {
@@ -158,7 +158,7 @@ DEVICE ACC gradient_from(const struct regions_args *a, I row, const struct eleme
     return sum / places_of(&r);
 }
 
-/* Each pixel takes its part of every bin's gradient, in the regions' order. */
+/* Each pixel sums its part of every bin's gradient, in the regions' order. */
 KERNEL(roi_align_backward, struct regions_args)
 {
     const i64 size[PLANE_DIMS] = { 1, a.size[0], a.size[1] };

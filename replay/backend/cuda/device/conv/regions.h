@@ -7,12 +7,12 @@
 enum { REGION_NUMBERS = 5 }; /* a row: image, x1, y1, x2, y2 */
 
 struct regions_args {
-    u64 images, bins, rois; /* forward from images to bins, backward from bins to images */
+    u64 images, bins, rois; /* forward reads images and writes bins, backward the opposite */
     u64 error;
-    i64 n, regions, channels, n_images; /* n: elements of what is written */
+    i64 n, regions, channels, n_images; /* n: elements of the result */
     i64 size[2], pooled[2];             /* of an image, of a region's bins */
     i64 image_stride[PLANE_STRIDES], bin_stride[PLANE_STRIDES], roi_stride[2];
-    i64 ratio; /* places a bin is read at, in each dimension; 0 or less: as many as it has pixels */
+    i64 ratio; /* samples of a bin in each dimension; 0 or less: as many as it has pixels */
     f64 scale;
     u32 aligned, unused;
 };

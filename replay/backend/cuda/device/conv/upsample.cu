@@ -1,17 +1,17 @@
-/* Defines: T, ACC (f32, f64, i64), I (i32 or i64), HOW (UPSAMPLE_...), DIMS (1 to 3). Places are
- * computed in float64, as the reference does. */
+/* Interpolation. Defines: T, ACC (f32, f64, i64), I (i32 or i64), HOW (UPSAMPLE_...), DIMS (1 to
+ * 3). Positions are computed in float64, as in the reference. */
 #include "replay/backend/cuda/device/conv/upsample.h"
 
 #define NEAREST (HOW <= UPSAMPLE_NEAREST_EXACT)
 #define SMOOTH  (HOW >= UPSAMPLE_SMOOTH_LINEAR)
 #define CUBIC   (HOW == UPSAMPLE_CUBIC || HOW == UPSAMPLE_SMOOTH_CUBIC)
 
-/* Places of the input that one of the output takes, in one dimension: n from `first` on, where
- * those outside stand for the nearest inside. */
+/* The positions of the input that one position of the output reads, in one dimension: n from
+ * `first` on; positions outside are replaced by the nearest inside. */
 struct taps {
     I first;
     i32 n;
-    f64 rest; /* from `first` to the place itself */
+    f64 rest; /* the distance from `first` to the position */
     f64 unit; /* of the filter */
     f64 total;
 };
@@ -41,7 +41,7 @@ DEVICE I tap_place(const struct taps *t, i32 j, I in)
     return at < 0 ? 0 : at >= in ? in - 1 : at;
 }
 
-/* The filter lies where it is cut at the edges, and is made whole again. */
+/* The filter is cut at the edges and its weights are normalised again. */
 DEVICE struct taps smooth_taps(f64 scale, I o, I in)
 {
     struct taps t = { 0, 0, 0, 1, 1 };
@@ -65,7 +65,7 @@ DEVICE struct taps taps_of(const struct upsample_args *a, u32 d, I o)
     I in = (I)a->in_size[d];
     if (SMOOTH)
         return smooth_taps(a->scale[d], o, in);
-    if (NEAREST) { /* PyTorch computes these in float32 */
+    if (NEAREST) { /* PyTorch computes these positions in float32 */
         f32 s = (f32)a->scale[d];
         t.first = (I)floorf(HOW == UPSAMPLE_NEAREST ? (f32)o * s : ((f32)o + 0.5f) * s);
         return t;
@@ -79,7 +79,7 @@ DEVICE struct taps taps_of(const struct upsample_args *a, u32 d, I o)
     return t;
 }
 
-/* Places of the output that may take place i of the input. */
+/* Returns the range of positions of the output that may read position i of the input. */
 DEVICE void takers_of(const struct upsample_args *a, u32 d, I i, I *from, I *to)
 {
     f64 scale = a->scale[d], shift = a->corners && !SMOOTH ? 0 : 0.5;
@@ -96,7 +96,7 @@ DEVICE void takers_of(const struct upsample_args *a, u32 d, I i, I *from, I *to)
         *to = high < 0 ? 0 : (I)high;
 }
 
-/* How much of place i the place o of the output takes. */
+/* Returns the weight of position i of the input for position o of the output. */
 DEVICE ACC taken(const struct upsample_args *a, u32 d, I o, I i)
 {
     struct taps t = taps_of(a, d, o);
@@ -140,7 +140,8 @@ KERNEL(upsample, struct upsample_args)
     }
 }
 
-/* Each place of the input takes its part of every gradient that it had one in, in their order. */
+/* Each position of the input sums its part of every gradient for which it was read, in their
+ * order. */
 KERNEL(upsample_backward, struct upsample_args)
 {
     ROLLED

@@ -1,4 +1,4 @@
-/* Interpolation: planes of one to three dimensions under other sizes. */
+/* Interpolation of planes of one to three dimensions to other sizes. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_CONV_UPSAMPLE_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_CONV_UPSAMPLE_H
 
@@ -9,16 +9,16 @@ enum {
     UPSAMPLE_NEAREST_EXACT,
     UPSAMPLE_LINEAR,
     UPSAMPLE_CUBIC,
-    UPSAMPLE_SMOOTH_LINEAR, /* antialias: a filter as wide as what an output place stands for */
+    UPSAMPLE_SMOOTH_LINEAR, /* antialias: the filter covers the area of an output position */
     UPSAMPLE_SMOOTH_CUBIC
 };
 
 struct upsample_args {
-    u64 in, out;     /* forward from in to out, backward from out to in */
-    i64 n, channels; /* elements of what is written */
+    u64 in, out;     /* forward reads in and writes out, backward the opposite */
+    i64 n, channels; /* n: elements of the result */
     i64 in_size[PLANE_DIMS], out_size[PLANE_DIMS];
     i64 in_stride[PLANE_STRIDES], out_stride[PLANE_STRIDES];
-    f64 scale[PLANE_DIMS]; /* places of the input to one of the output */
+    f64 scale[PLANE_DIMS]; /* positions of the input per position of the output */
     u32 corners, unused;
 };
 

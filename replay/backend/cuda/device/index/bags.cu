@@ -1,4 +1,5 @@
-/* Defines: T (of the weight), X (of indices), ACC. A thread has one column of a bag. */
+/* Embedding bags. Defines: T (of the weight), X (of indices), ACC. A thread computes one column of
+ * a bag. */
 #include "replay/backend/cuda/device/index/bags.h"
 
 struct bag {

@@ -1,7 +1,7 @@
-/* Defines: T and V (dtypes of what is written and of the values), ACC (f64, or i64 and IS_INT 1), HOW,
- * I, DIMS.
+/* Combines values by their keys. Defines: T and V (dtypes of the result and of the values), ACC
+ * (f64, or i64 and IS_INT 1), HOW, I, DIMS.
  *
- * Which values are combined in which order is fixed by the number of entries and what each moves, so
+ * The order in which values are combined depends only on the number of entries and their sizes, so
  * the bits are the same at every run; it need not be the entries' own order. */
 #include "replay/backend/cuda/device/bits.h"
 #include "replay/backend/cuda/device/index/combine.h"
@@ -37,7 +37,7 @@ DEVICE ACC combined(ACC x, ACC v)
 #endif
 }
 
-/* x is made of `count` values. */
+/* Writes x, which combines `count` values. */
 DEVICE void give(const struct combine_args *a, u32 key, i64 j, ACC x, i64 count)
 {
     i64 place = (i64)key * a->unit + j * a->to_inner;
@@ -52,9 +52,9 @@ DEVICE void give(const struct combine_args *a, u32 key, i64 j, ACC x, i64 count)
     STORE(T, PTR(T, a->to), place, x);
 }
 
-/* ---- Few entries: every block has all keys ---- */
+/* ---- Few entries: every block reads all keys ---- */
 
-/* A bit a lane: does the entry there have the key? */
+/* Returns a bit for each lane: whether the entry there has the key. */
 DEVICE u32 alike(const u32 *keys, i64 n, i64 from, u32 key)
 {
     return BALLOT(from + LANE < n && keys[from + LANE] == key);
@@ -78,7 +78,7 @@ DEVICE i32 is_last(const u32 *keys, i64 n, i64 p)
     return 1;
 }
 
-/* Lanes that share a column take the entries of a warp's width in turns, four at once. */
+/* Lanes that share a column process the entries of a warp's width in turn, four at once. */
 DEVICE ACC take(const struct combine_args *a, const u32 *keys, i64 p, i64 j, i64 *count)
 {
     const u32 row = LANE / a->columns, rows = WARP / a->columns;
@@ -121,7 +121,7 @@ DEVICE ACC take(const struct combine_args *a, const u32 *keys, i64 p, i64 j, i64
     return x;
 }
 
-/* A warp has an entry; the first one of a key takes all of that key. */
+/* A warp processes an entry; that of the first entry of a key combines all entries of the key. */
 KERNEL(combine_small, struct combine_small_args)
 {
     SHARED(u32, keys, COMBINE_SMALL);
@@ -152,7 +152,7 @@ KERNEL(combine_small, struct combine_small_args)
     }
 }
 
-/* ---- Many: the last one of each key ---- */
+/* ---- Many entries: the last one of each key ---- */
 
 KERNEL(combine_clear, struct combine_args)
 {
@@ -185,10 +185,10 @@ KERNEL(combine_set, struct combine_args)
     }
 }
 
-/* ---- Many, sorted by their keys: runs of one key ---- */
+/* ---- Many entries, sorted by their keys: runs of one key ---- */
 
-/* A thread goes over a chunk, for one of the elements. Runs within it are given; what begins before
- * it or goes on behind it is kept for combine_joins. */
+/* A thread processes one element of the entries of a chunk. It writes the results of runs inside
+ * the chunk; runs that begin before it or continue after it are stored for combine_joins. */
 KERNEL(combine_chunks, struct combine_args)
 {
     const u32 *keys = PTR(const u32, a.keys), *order = PTR(const u32, a.order);
@@ -227,7 +227,7 @@ KERNEL(combine_chunks, struct combine_args)
     }
 }
 
-/* The first entry that has a greater key, behind p. */
+/* Returns the first entry after p that has a greater key. */
 DEVICE i64 end_of_run(const u32 *keys, i64 n, i64 p)
 {
     i64 low = p + 1, high = n;
@@ -241,8 +241,8 @@ DEVICE i64 end_of_run(const u32 *keys, i64 n, i64 p)
     return low;
 }
 
-/* Runs over several chunks: a block adds up what the chunks have of one, for `columns` elements at a
- * time; its other threads are rows that take the chunks in turns. */
+/* Combines runs over several chunks: a block sums the parts of one run, for `columns` elements at a
+ * time; its other threads are rows that process the chunks in turn. */
 KERNEL(combine_joins, struct combine_args)
 {
     SHARED(ACC, sums, COMBINE_THREADS);
@@ -256,7 +256,7 @@ KERNEL(combine_joins, struct combine_args)
         u32 key = keys[last];
         b8 whole = keys[start] == key, from_before = whole && start > 0 && keys[start - 1] == key;
         if (key >= a.limit || keys[last + 1] != key || from_before)
-            continue; /* none begins here and goes on */
+            continue; /* no run begins here and continues */
         i64 end = end_of_run(keys, a.n, last), first = last, n = (end - 1) / COMBINE_CHUNK - chunk;
         ROLLED
         while (first > start && keys[first - 1] == key)

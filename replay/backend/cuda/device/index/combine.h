@@ -1,25 +1,25 @@
-/* Entries written where their keys say: the last one of a key, or all that share one combined. */
+/* Writes entries at their keys: the last one of a key, or all of one key combined. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_INDEX_COMBINE_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_INDEX_COMBINE_H
 
 #include "replay/backend/cuda/device/index/index.h"
 
-/* Keys that a block looks through, in shared memory; sorted entries that are combined as one. */
+/* SMALL: keys that a block searches in shared memory; CHUNK: sorted entries of a chunk. */
 enum { COMBINE_SMALL = 4096, COMBINE_THREADS = 256, COMBINE_CHUNK = 32 };
 
-/* HOW: as COMBINE_ADD ... of replay/backend/call/combine.h. */
+/* HOW: the values of COMBINE_ADD ... of replay/backend/call/combine.h. */
 struct combine_args {
     u64 to, values;
     u64 keys, order; /* u32 by entry; sorted by key for combine_chunks and combine_joins */
-    u64 winner;      /* u32 by key: the last entry that has it, plus 1 */
-    u64 partial;     /* ACC [chunk][2][inner]: of the run that goes on from the chunk before, and of
-                      * the one that goes on in the next */
-    i64 n, inner;    /* entries, and elements that each moves */
-    i64 unit, limit; /* key k is at element k * unit; from `limit` on there is no place */
+    u64 winner;      /* u32 by key: the last entry with that key, plus 1 */
+    u64 partial;  /* ACC [chunk][2][inner]: the runs that continue from the chunk before, and into
+                     the next one */
+    i64 n, inner; /* entries, and the elements of each */
+    i64 unit, limit;           /* key k is at element k * unit; keys from `limit` on are not used */
     i64 to_inner, value_inner; /* strides of an entry's elements */
-    f64 alpha;                 /* what values are multiplied by, for HOW 1 */
+    f64 alpha;                 /* multiplies values, for HOW 1 */
     u32 ndim, include_self;
-    u32 columns; /* lanes of a warp that stand for an entry's elements: a power of two */
+    u32 columns; /* lanes of a warp for an entry's elements: a power of two */
     u32 unused;
     i64 size[STRIDED_MAX_DIM], value_stride[STRIDED_MAX_DIM]; /* of the entries */
 };

@@ -1,9 +1,9 @@
-/* Defines: T (an integer), O (of repeat_places' result). */
+/* repeat_interleave and bincount. Defines: T (an integer), O (of repeat_places' result). */
 #define N i64
 #include "replay/backend/cuda/device/reduce/block_scan.h"
 #include "replay/backend/cuda/device/index/count.h"
 
-/* One block. */
+/* It runs in one block. */
 KERNEL_OF(repeat_sums, struct repeat_args, COUNT_THREADS)
 {
     SHARED(i64, shared, BLOCK_SCAN_WARPS);
@@ -33,7 +33,7 @@ KERNEL_OF(repeat_sums, struct repeat_args, COUNT_THREADS)
     }
 }
 
-/* The number whose repeat it is, for each of the result. */
+/* Writes the number that each element of the result repeats. */
 KERNEL(repeat_places, struct repeat_args)
 {
     const i64 *sums = PTR(const i64, a.sums), total = *PTR(const i64, a.total);

@@ -1,4 +1,5 @@
-/* Defines: T (elements by their bits: u8, u16, u32, u64, struct words16), I, DIMS. */
+/* Reads at indices. Defines: T (elements by their bits: u8, u16, u32, u64, struct words16), I,
+ * DIMS. */
 #include "replay/backend/cuda/device/index/places.h"
 
 KERNEL(index_read, struct index_args)
@@ -20,7 +21,7 @@ KERNEL(index_read, struct index_args)
 }
 MOVES16(index_read, sizeof(T) == 16, sizeof(T) == 16)
 
-/* Where each entry goes. */
+/* Writes the key of each entry. */
 KERNEL(index_keys, struct index_args)
 {
     ROLLED

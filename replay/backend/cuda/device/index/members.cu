@@ -1,4 +1,4 @@
-/* Defines: T, E (of elements and of those they are looked for among), O (of the triangle). */
+/* isin and triangle indices. Defines: T, E (of elements and of the set), O (of the triangle). */
 #include "replay/backend/cuda/device/index/members.h"
 
 KERNEL(members, struct member_args)
@@ -19,7 +19,7 @@ DEVICE i64 within(i64 x, i64 columns)
     return x < 0 ? 0 : x > columns ? columns : x;
 }
 
-/* The sum of within(u) for u up to v. */
+/* Returns the sum of within(u) for u up to v. */
 DEVICE i64 sum_within(i64 v, i64 columns)
 {
     if (v <= 0)
@@ -29,7 +29,7 @@ DEVICE i64 sum_within(i64 v, i64 columns)
     return columns * (columns + 1) / 2 + (v - columns) * columns;
 }
 
-/* Each place of the matrix that is in the triangle knows how many are before it, row by row. */
+/* Each position inside the triangle computes how many are before it, row by row. */
 KERNEL(triangle, struct triangle_args)
 {
     const i64 all = a.rows * a.columns;

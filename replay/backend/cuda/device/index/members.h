@@ -1,11 +1,11 @@
-/* isin, the indices of a triangle: a thread an element of the result. */
+/* isin and the indices of a triangle: a thread computes an element of the result. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_INDEX_MEMBERS_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_INDEX_MEMBERS_H
 
 #include "replay/backend/cuda/device/prologue.h"
 
 struct member_args {
-    u64 elements, among, to; /* in order; elements, among: 0: the numbers here */
+    u64 elements, among, to; /* contiguous; elements, among: 0: the numbers here */
     f64 element, other;
     i64 n, n_among;
     u32 invert, unused;

@@ -1,4 +1,4 @@
-/* Defines: N (u32 or i64). */
+/* Prefix sums. Defines: N (u32 or i64). */
 #include "replay/backend/cuda/device/reduce/block_scan.h"
 #include "replay/backend/cuda/device/index/offsets.h"
 
@@ -17,7 +17,7 @@ KERNEL(offsets_sum, struct offsets_args)
         PTR(N, a.sums)[BLOCK_X] = all;
 }
 
-/* What a thread has of the numbers, which lie one behind the other, and their sum. */
+/* Loads the contiguous numbers of a thread and returns their sum. */
 DEVICE N take_each(const struct offsets_args *a, i64 first, N *x)
 {
     const N *numbers = PTR(const N, a->numbers);
@@ -40,7 +40,7 @@ DEVICE void give_each(const struct offsets_args *a, i64 first, const N *x, N at)
     }
 }
 
-/* One block goes over all of them. */
+/* One block processes all of them. */
 KERNEL_OF(offsets_one, struct offsets_args, 1024)
 {
     SHARED(N, shared, BLOCK_SCAN_WARPS);
@@ -56,7 +56,7 @@ KERNEL_OF(offsets_one, struct offsets_args, 1024)
         *PTR(N, a.total) = done;
 }
 
-/* The sums before each tile are known: they are offsets_one's of the tiles' sums. */
+/* The sums before each tile were computed by offsets_one from the tiles' sums. */
 KERNEL(offsets_write, struct offsets_args)
 {
     SHARED(N, shared, BLOCK_SCAN_WARPS);

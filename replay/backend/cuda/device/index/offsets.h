@@ -1,4 +1,4 @@
-/* Sums of all numbers before each: where what they count begins. */
+/* Exclusive prefix sums: the offsets at which counted elements begin. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_INDEX_OFFSETS_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_INDEX_OFFSETS_H
 
@@ -9,13 +9,13 @@ enum {
     OFFSETS_EACH = 8,
     OFFSETS_TILE = OFFSETS_THREADS * OFFSETS_EACH,
     OFFSETS_ONE = 1 << 16
-}; /* so many are one block's */
+}; /* of a block */
 
 struct offsets_args {
-    u64 numbers; /* become their offsets */
+    u64 numbers; /* replaced by their offsets */
     u64 sums;    /* of each tile */
     i64 n;
-    u64 total; /* the sum of all is written there; 0: it is not */
+    u64 total; /* the address for the sum of all; 0: none */
 };
 
 #endif

@@ -1,11 +1,11 @@
-/* What indices say, entry by entry. Defines: I, DIMS. */
+/* Evaluates the indices of an entry. Defines: I, DIMS. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_INDEX_PLACES_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_INDEX_PLACES_H
 
 #include "replay/backend/cuda/device/index/index.h"
 
 #ifdef DIMS
-/* Adds what the indices say to the place; false: there is no such place. Negative ones count from
+/* Adds the indices' parts to the position; false: it is out of range. Negative indices count from
  * the end. */
 DEVICE i32 add_indices(const struct index_args *a, const I *at, I *place, i32 *skipped)
 {
@@ -30,7 +30,7 @@ DEVICE i32 add_indices(const struct index_args *a, const I *at, I *place, i32 *s
     return 1;
 }
 
-/* The key of an entry's place; index_args.limit: it has none. */
+/* Returns the key of an entry; index_args.limit: it has none. */
 DEVICE u32 key_of(const struct index_args *a, i64 entry)
 {
     const u8 *mask = PTR(const u8, a->mask);

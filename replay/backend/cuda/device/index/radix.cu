@@ -1,4 +1,4 @@
-/* Defines: K (u32 or u64). A block takes a tile, in rounds of a key a thread. */
+/* Radix sort. Defines: K (u32 or u64). A block sorts a tile, in rounds of a key for each thread. */
 #include "replay/backend/cuda/device/bits.h"
 #include "replay/backend/cuda/device/index/radix.h"
 
@@ -23,7 +23,7 @@ KERNEL(radix_count, struct radix_args)
     PTR(u32, a.counts)[(i64)THREAD * GRID_X + BLOCK_X] = count[THREAD];
 }
 
-/* The lanes of the warp whose digit is this one's. */
+/* Returns the lanes of the warp that have the same digit. */
 DEVICE u32 lanes_alike(u32 digit)
 {
     u32 alike = 0xffffffffu;
@@ -52,7 +52,7 @@ KERNEL(radix_place, struct radix_args)
         if (rank == 0 && digit < RADIX_DIGITS)
             of_warp[warp * RADIX_DIGITS + digit] = popcount32(alike);
         SYNC();
-        u32 before = base[THREAD]; /* here a thread stands for a digit */
+        u32 before = base[THREAD]; /* here a thread represents a digit */
         ROLLED
         for (u32 w = 0; w < RADIX_THREADS / WARP; w++) {
             u32 n = of_warp[w * RADIX_DIGITS + THREAD];

@@ -1,4 +1,4 @@
-/* A stable sort of keys with the numbers of their entries, eight bits after eight. */
+/* A stable radix sort of keys with the numbers of their entries, eight bits at a time. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_INDEX_RADIX_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_INDEX_RADIX_H
 
@@ -13,7 +13,7 @@ enum {
 
 struct radix_args {
     u64 keys, order, to_keys, to_order; /* keys: K; order: u32 */
-    u64 counts; /* u32 [RADIX_DIGITS][blocks]; when scanned, where each block's go */
+    u64 counts; /* u32 [RADIX_DIGITS][blocks]; after the scan, the first position of each block's */
     i64 n;
     u32 shift, unused;
 };

@@ -1,4 +1,4 @@
-/* Defines: T, X (of bounds), ACC. A thread has one element of the result. */
+/* segment_reduce. Defines: T, X (of bounds), ACC. A thread computes one element of the result. */
 #include "replay/backend/cuda/device/index/segments.h"
 
 DEVICE ACC joined(u32 how, ACC r, ACC v)

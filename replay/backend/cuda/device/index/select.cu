@@ -1,5 +1,5 @@
-/* Defines: T (of the mask), PARTS (2: complex, whose parts are T), V (elements by their bits), I,
- * DIMS. A thread has SELECT_EACH elements that follow each other. */
+/* True elements of a mask. Defines: T (of the mask), PARTS (2: complex, with parts of T), V
+ * (elements by their bits), I, DIMS. A thread has SELECT_EACH adjacent elements. */
 #define N u32
 #include "replay/backend/cuda/device/reduce/block_scan.h"
 #include "replay/backend/cuda/device/index/select.h"
@@ -9,7 +9,7 @@ DEVICE i64 first_of(void)
     return (i64)BLOCK_X * SELECT_TILE + (i64)THREAD * SELECT_EACH;
 }
 
-/* A bit for each of the thread's elements. */
+/* Returns a bit for each of the thread's elements. */
 DEVICE u32 held(const struct select_args *a, u32 *count)
 {
     u32 bits = 0;
@@ -29,7 +29,7 @@ DEVICE u32 held(const struct select_args *a, u32 *count)
     return bits;
 }
 
-/* Of one tile, this is all there is to count. */
+/* If there is one tile, its count is the total. */
 KERNEL(select_count, struct select_args)
 {
     SHARED(u32, shared, BLOCK_SCAN_WARPS);
@@ -65,13 +65,13 @@ DEVICE void give_coordinates(const struct select_args *a, i64 i, i64 rank)
     }
 }
 
-/* Where each is, a coordinate a dimension. */
+/* Writes the indices of each element, one for each dimension. */
 KERNEL(select_places, struct select_args)
 {
     EACH_HELD(i, rank, if (rank < a.limit) give_coordinates(&a, i, rank))
 }
 
-/* Rows behind the last one found. */
+/* Fills the rows after the last element. */
 KERNEL(select_fill, struct select_args)
 {
     i64 found = *PTR(const u32, a.total), all = a.limit * a.n_coordinates;
@@ -90,14 +90,14 @@ DEVICE i64 other_place(const struct select_args *a, i64 i)
     return (i64)offset_of(a->other_stride, a->ndim, at);
 }
 
-/* The values there, one behind the other. */
+/* Writes the selected values contiguously. */
 KERNEL(select_values, struct select_args)
 {
     EACH_HELD(i, rank, if (rank < a.limit) PTR(V, a.to)[rank * a.to_step] =
                            PTR(const V, a.values)[other_place(&a, i)])
 }
 
-/* Values that lie one behind the other, put there. */
+/* Copies contiguous values to the selected elements. */
 KERNEL(select_put, struct select_args)
 {
     EACH_HELD(i, rank, if (rank < a.limit) PTR(V, a.to)[other_place(&a, i)] =

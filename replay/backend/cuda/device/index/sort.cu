@@ -1,15 +1,16 @@
-/* Sorting along a dimension, stable; the first few of that order; places in what is sorted.
+/* Stable sorting along a dimension, the first elements of that order, and searches in sorted rows.
  *
- * Defines: T: the input; KEY: u32 or u64, in which the order of T is that of unsigned numbers; INDEX;
+ * Defines: T: the input; KEY: u32 or u64, whose order as unsigned numbers is that of T; INDEX;
  * SEARCH for search alone (E: edges, S: sorter, T: values, O: the result).
  *
- * Rows that fit a block are sorted in shared memory, as are tiles of longer ones; runs are merged in
- * launches that double them. Equal keys go by their places, so any order of comparing is stable. */
+ * Rows that fit in a block are sorted in shared memory, as are tiles of longer rows, whose runs are
+ * merged by launches that double their length. Equal keys are ordered by their indices, which makes
+ * the sort stable. */
 #include "replay/backend/cuda/device/index/sort.h"
 
 #ifndef SEARCH
 
-/* Of a float's bits. NaN is the greatest, and there is one zero. */
+/* Keys from a float's bits. NaN is the greatest, and both zeros are equal. */
 #define SIGN ((KEY)1 << (sizeof(KEY) * 8 - 1))
 #define OF_BITS(bits) ((bits) & SIGN ? ~(bits) : (bits) | SIGN)
 #define FLOAT_BITS(x) \
@@ -32,7 +33,7 @@
 #define KEY_OF_u8(x) KEY_OF_INT(x)
 #define KEY_OF_b8(x) KEY_OF_INT(x)
 
-/* The result at `to` of a row: the element that was at `id`. */
+/* Writes element `id` at position `to` of a row of the result. */
 DEVICE void give(const struct sort_args *a, INDEX row, INDEX to, u32 id)
 {
     INDEX at[3] = { 0 };
@@ -51,7 +52,7 @@ DEVICE KEY key_at(const struct sort_args *a, INDEX row, INDEX i)
     return a->descending ? ~key : key;
 }
 
-/* A bitonic network over each segment of the tile. */
+/* Sorts each segment of the tile with a bitonic network. */
 DEVICE void sort_shared(KEY *keys, u32 *ids, u32 segment)
 {
     ROLLED
@@ -119,8 +120,8 @@ KERNEL(sort_tiles, struct sort_args)
     }
 }
 
-/* Pairs of runs become one: where an element goes is its place in its run and how many of the other run
- * are in front of it. */
+/* Merges pairs of runs: the position of an element is its index in its run plus the number of
+ * elements of the other run before it. */
 KERNEL(sort_merge, struct sort_args)
 {
     INDEX n = (INDEX)a.n, width = (INDEX)a.width, all = (INDEX)a.rows.n * n;
@@ -145,7 +146,7 @@ KERNEL(sort_merge, struct sort_args)
     }
 }
 
-/* The first `keep` of each sorted row. */
+/* Writes the first `keep` elements of each sorted row. */
 KERNEL(sort_give, struct sort_args)
 {
     INDEX keep = (INDEX)a.keep, all = (INDEX)a.rows.n * keep;
@@ -166,7 +167,7 @@ DEVICE b8 is_nan_at(const struct sort_args *s, INDEX row, INDEX row_ids, INDEX i
     return x != x;
 }
 
-/* How many are numbers: the others are last. */
+/* Returns the number of elements that are not NaN; those are last. */
 DEVICE INDEX numbers_of(const struct sort_args *s, INDEX row, INDEX row_ids)
 {
     INDEX low = 0, high = (INDEX)s->n;
@@ -180,7 +181,7 @@ DEVICE INDEX numbers_of(const struct sort_args *s, INDEX row, INDEX row_ids)
     return low;
 }
 
-/* The last place of the commonest; of several, of the least. */
+/* Returns the last index of the most frequent value; of several, of the least. */
 DEVICE INDEX mode_of(const struct sort_args *s, INDEX row, INDEX row_ids)
 {
     INDEX n = (INDEX)s->n, best = 0, most = 0, run = 0;

@@ -1,4 +1,4 @@
-/* Defines: T (compared as numbers), V (the same by its bits). */
+/* Distinct values. Defines: T (compared as numbers), V (the same by its bits). */
 #include "replay/backend/cuda/device/index/unique.h"
 
 DEVICE i64 slice_at(const struct unique_args *a, i64 p)
@@ -23,8 +23,7 @@ DEVICE i32 differ(const struct unique_args *a, i64 p, i64 q)
     return 0;
 }
 
-/* Does slice p stand before q? What is no number is greater than all others; among equals the first
- * is first. */
+/* Returns whether slice p is before q. NaN is the greatest; of equal slices the first is first. */
 DEVICE i32 stands_before(const struct unique_args *a, i64 p, i64 q)
 {
     const i64 width = a->outer * a->inner;
@@ -39,7 +38,7 @@ DEVICE i32 stands_before(const struct unique_args *a, i64 p, i64 q)
     return p < q;
 }
 
-/* A block finds a slice's place: how many stand before it. */
+/* A block computes a slice's position: the number of slices before it. */
 KERNEL(unique_order, struct unique_args)
 {
     SHARED(u32, before, 1);

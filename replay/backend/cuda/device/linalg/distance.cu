@@ -1,5 +1,5 @@
-/* Defines: T, ACC (f32, f64), I, DIMS, NORM (DISTANCE_...), LANES (1, or WARP: threads of a row).
- */
+/* Distances of rows. Defines: T, ACC (f32, f64), I, DIMS, NORM (DISTANCE_...), LANES (1, or WARP:
+ * threads of a row). */
 #include "replay/backend/cuda/device/linalg/distance.h"
 #include "replay/backend/cuda/device/math.h"
 
@@ -23,7 +23,7 @@ KERNEL(distance, struct distance_args)
     const ACC p = (ACC)a.p;
     ROLLED
     for (i64 first = (i64)BLOCK_X * (THREADS / LANES); first < a.n; first += step) {
-        const i64 i = first + THREAD / LANES; /* a warp has one, or none of its threads shuffles */
+        const i64 i = first + THREAD / LANES; /* a whole warp agrees, since all of its threads shuffle */
         I at[DIMS];
         ACC sum = 0;
         coordinates(a.size, a.ndim, (I)MIN(i, a.n - 1), at);

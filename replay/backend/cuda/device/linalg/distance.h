@@ -4,7 +4,7 @@
 
 #include "replay/backend/cuda/device/strided.h"
 
-/* Which norm of the difference. */
+/* The norm of the difference. */
 enum { DISTANCE_COUNT, DISTANCE_SUM, DISTANCE_ROOT, DISTANCE_MOST, DISTANCE_POWER };
 
 struct distance_args {

@@ -1,5 +1,5 @@
-/* Products of matrices of any strides. Defines: TA, TC, TS (a and b, c, self), ACC (sums), INTEGERS;
- * ROWS (matmul_thin). Each element's sum goes in one order, whatever the grid. */
+/* Matmuls of matrices with any strides. Defines: TA, TC, TS (a and b, c, self), ACC (sums),
+ * INTEGERS; ROWS (matmul_thin). The order of each element's sum does not depend on the grid. */
 #include "replay/backend/cuda/device/linalg/matmul.h"
 #include "replay/backend/cuda/device/tile.h"
 
@@ -29,7 +29,7 @@ DEVICE void finish(const struct matmul_args *a, i64 z, i64 i, i64 j, ACC sum)
 #endif
 }
 
-/* TILE rows of DEPTH elements, [DEPTH][PITCH]; neighbours in memory go to neighbouring threads. */
+/* Loads TILE rows of DEPTH elements, [DEPTH][PITCH]; adjacent threads read adjacent memory. */
 DEVICE void load_tile(ACC *to, u64 p, i64 at, i64 row, i64 rows, i64 row_stride, i64 inner,
                       i64 inners, i64 inner_stride)
 {
@@ -73,8 +73,8 @@ KERNEL(matmul_tile, struct matmul_args)
                 finish(&a, z, row + y + i, column + x + j, sum[i][j]);
 }
 
-/* At most ROWS rows: a block sums a few columns, each by slices of the inner dimension. Threads lie
- * along whichever of the two b's memory does. */
+/* For at most ROWS rows: a block sums a few columns, each by slices of the inner dimension.
+ * Adjacent threads read along the dimension in which b is contiguous. */
 KERNEL(matmul_thin, struct matmul_args)
 {
     SHARED(ACC, part, 256 * ROWS);

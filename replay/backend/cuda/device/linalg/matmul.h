@@ -1,4 +1,4 @@
-/* Arguments of replay/backend/cuda/device/linalg/matmul.cu. Strides in elements. */
+/* Arguments of replay/backend/cuda/device/linalg/matmul.cu. Strides are in elements. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_LINALG_MATMUL_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_LINALG_MATMUL_H
 
@@ -11,7 +11,7 @@ struct matmul_operand {
     i64 row, column, batch[MATMUL_BATCH_DIMS];
 };
 
-/* c = beta * self + alpha * (a times b, summed over `sums` pairs of matrices) */
+/* Computes c = beta * self + alpha * (a times b, summed over `sums` pairs of matrices). */
 struct matmul_args {
     struct matmul_operand a, b, c, self;
     i64 m, n, inner;
@@ -21,7 +21,8 @@ struct matmul_args {
     i64 alpha_int, beta_int; /* of integers */
     i64 row_tiles, column_tiles;
     i64 columns; /* of a block of matmul_thin: 1, 8 or 32 */
-    i64 vector;  /* both lie along the inner dimension, and 16 bytes of it can be read at once */
+    i64 vector;  /* both are contiguous along the inner dimension, and 16 bytes of it can be read at
+                    once */
 };
 
 #endif

@@ -1,8 +1,8 @@
 /* Normalisation, forward and backward.
  *
- * Defines: T: type of x and the result; W: of the weight; B: of the bias, or of the gradient; S: of the
- * statistics that are read or saved; M, R: of norm_stats; ACC; INDEX; VECTOR where x, the result and
- * the gradient are gone over 16 bytes at a time; BACKWARD. */
+ * Defines: T: type of x and the result; W: of the weight; B: of the bias, or of the gradient; S: of
+ * the statistics that are read or saved; M, R: of norm_stats; ACC; INDEX; VECTOR if x, the result
+ * and the gradient are read and written 16 bytes at a time; BACKWARD. */
 #include "replay/backend/cuda/device/math.h"
 #include "replay/backend/cuda/device/norm/norm.h"
 
@@ -16,8 +16,8 @@ DEVICE ACC weight_at(const struct norm_args *a, INDEX i)
 #ifdef ROWS
 #include "replay/backend/cuda/device/rows.h"
 
-/* Rows, each its own statistics. Where they are long they are gone over again: for the mean, for the
- * squares of what differs from it, for the result. */
+/* Each row has its own statistics. A long row is read several times: for the mean, for the sum of
+ * squared differences from the mean, and for the result. */
 struct moments {
     ACC sum, along;
 };
@@ -37,7 +37,8 @@ DEVICE struct moments moments_join(struct moments p, struct moments q)
 
 TEAM_JOIN(team_join, struct moments, moments_exchange, moments_join)
 
-/* Places of column i in the first tensors and, where they are vectors, of weight and bias. */
+/* Computes the positions of column i in the first tensors and, if they are vectors, in weight and
+ * bias. */
 DEVICE void places(const struct norm_args *a, const INDEX *row, INDEX i, INDEX *at)
 {
     UNROLL
@@ -52,7 +53,7 @@ DEVICE ACC bias_at(const struct norm_args *a, INDEX i)
     return a->other ? (ACC)LOAD(B, PTR(B, a->other), i) : 0;
 }
 
-/* Element i, kept if it is seen for the first time. */
+/* Returns element i; it is stored in shared memory when it is read for the first time. */
 DEVICE ACC element(const struct norm_args *a, struct team t, ACC *kept, const INDEX *row, INDEX i, b8 first)
 {
     u32 at = kept_at(t, (INDEX)a->cols.n, i);
@@ -65,7 +66,7 @@ DEVICE ACC element(const struct norm_args *a, struct team t, ACC *kept, const IN
     return x;
 }
 
-/* The sum over this lane's elements: of them, or of the squares of what differs from the mean. */
+/* Sums this lane's elements, or the squares of their differences from the mean. */
 DEVICE ACC sum_of(const struct norm_args *a, struct team t, ACC *kept, const INDEX *row, INDEX n, b8 first,
                   b8 squares, ACC mean)
 {
@@ -155,7 +156,7 @@ DEVICE ACC gradient_at(const struct norm_args *a, INDEX i)
     return (ACC)LOAD(B, PTR(B, a->other), i);
 }
 
-/* A row's statistics, and where it is in each tensor. */
+/* A row's statistics, and its position in each tensor. */
 struct row {
     INDEX n, at[NORM_TENSORS];
     ACC mean, rstd;
@@ -174,7 +175,7 @@ DEVICE struct row row_of(const struct norm_args *a, INDEX i)
     return r;
 }
 
-/* Sums of this lane's gradients g * w, and of them along the values. */
+/* Sums this lane's gradients g * w, and their products with the values. */
 DEVICE struct moments gradient_sums(const struct norm_args *a, struct team t, const struct row *r)
 {
     struct moments m = { 0, 0 };
@@ -232,7 +233,7 @@ DEVICE void write_gradients(const struct norm_args *a, struct team t, const stru
     }
 }
 
-/* The gradient of x: rstd times what is left of the gradient g * w without its mean and without its
+/* Computes the gradient of x: rstd times the gradient g * w without its mean and without its
  * projection on the normalised values. */
 KERNEL(norm_rows_backward, struct norm_args)
 {
@@ -252,7 +253,8 @@ MOVES16(norm_rows_backward, 4, 1)
 #endif
 #endif
 #elif defined APPLY
-/* All elements, their statistics being there. STEPS neighbours at a time: 16 bytes, or one. */
+/* Normalises all elements with given statistics, STEPS neighbours at a time: 16 bytes, or one
+ * element. */
 #ifdef VECTOR
 #define STEPS PER16(T)
 #define READ(p, at, x) x = LOAD16(T, p, at)
@@ -268,7 +270,7 @@ MOVES16(norm_rows_backward, 4, 1)
 #define SET_Y(y, j, v) (y = (v))
 #define LOT ACC
 #endif
-/* Of weight and statistics along the innermost dimension. */
+/* The strides of weight and statistics along the innermost dimension. */
 #define NEXT(tensor) (a.rows.ndim ? (INDEX)a.rows.stride[tensor][a.rows.ndim - 1] : 0)
 
 #ifndef BACKWARD
@@ -334,7 +336,7 @@ MOVES16(norm_apply_backward, 2, 1)
 #endif
 #endif
 #else
-/* Means and variances become what normalising takes, are saved, and move the running ones. */
+/* Computes the scales from means and variances, saves these, and updates the running ones. */
 KERNEL(norm_stats, struct norm_stats_args)
 {
     ROLLED

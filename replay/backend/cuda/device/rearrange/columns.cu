@@ -1,4 +1,4 @@
-/* Defines: T, ACC, I (i32 or i64). im2col takes elements by their bits. */
+/* im2col and col2im. Defines: T, ACC, I (i32 or i64). im2col copies elements by their bits. */
 #include "replay/backend/cuda/device/rearrange/columns.h"
 
 DEVICE I in_columns(const struct columns_args *a, I batch, I row, I window)
@@ -30,7 +30,8 @@ KERNEL(im2col, struct columns_args)
 }
 
 #ifdef ACC
-/* The window in one dimension that has place `at` of the image at its own place; -1: none has. */
+/* Returns the window, in one dimension, that has position `at` of the image at its position
+ * `place`; -1: none. */
 DEVICE I window_of(const struct columns_args *a, u32 d, I at, I place)
 {
     I from = at + (I)a->padding[d] - place * (I)a->dilation[d], stride = (I)a->stride[d];
@@ -39,7 +40,7 @@ DEVICE I window_of(const struct columns_args *a, u32 d, I at, I place)
     return from / stride < (I)a->windows[d] ? from / stride : -1;
 }
 
-/* Each pixel adds what the windows hold of it, in the order of its places in them. */
+/* Each pixel sums its elements of the windows, in the order of its positions in them. */
 KERNEL(col2im, struct columns_args)
 {
     const i64 size[PLANE_DIMS] = { 1, a.size[0], a.size[1] };

@@ -1,4 +1,4 @@
-/* Defines: T (elements by their bits), I, DIMS. */
+/* Moves elements by a rule. Defines: T (elements by their bits), I, DIMS. */
 #include "replay/backend/cuda/device/rearrange/rearrange.h"
 
 DEVICE I source_of(u32 how, I at, I by, I n)
@@ -15,7 +15,7 @@ DEVICE I source_of(u32 how, I at, I by, I n)
     }
 }
 
-/* The place in `from` that belongs to this one; -1: none. */
+/* Returns the position in `from` of a position of the result; -1: none. */
 DEVICE I place_in_source(const struct rearrange_args *a, const I *at)
 {
     I place = 0;
@@ -44,7 +44,7 @@ KERNEL(rearrange, struct rearrange_args)
 }
 MOVES16(rearrange, sizeof(T) == 16, sizeof(T) == 16)
 
-/* Backward: where each element of the result came from. */
+/* For the backward: writes the source of each element of the result as its key. */
 KERNEL(rearrange_keys, struct rearrange_args)
 {
     ROLLED

@@ -1,4 +1,4 @@
-/* Sums over a block's threads: what each begins at. Defines: N. */
+/* Prefix sums over the threads of a block. Defines: N. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_REDUCE_BLOCK_SCAN_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_REDUCE_BLOCK_SCAN_H
 
@@ -7,8 +7,8 @@
 enum { BLOCK_SCAN_WARPS = 32 };
 
 #ifdef KERNEL
-/* The sum of what the block's threads before this one have; of all in *all. Blocks of whole warps;
- * shared: BLOCK_SCAN_WARPS. */
+/* Returns the sum of the values of the block's threads before this one; *all is the sum of all.
+ * Blocks must have whole warps; shared has BLOCK_SCAN_WARPS elements. */
 DEVICE N sum_before(N *shared, N mine, N *all)
 {
     N sum = mine, before = 0, total = 0;

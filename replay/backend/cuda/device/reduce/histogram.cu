@@ -1,8 +1,9 @@
-/* Defines: T, ACC (f64). Counts are integers, so that the order of adding does not show. */
+/* histc. Defines: T, ACC (f64). Counts are integers, so that the order of additions does not
+ * matter. */
 #include "replay/backend/cuda/device/reduce/histogram.h"
 #include "replay/backend/cuda/device/math.h"
 
-/* One block: empties the bins, and finds the range. What is no number has no part in it. */
+/* One block clears the bins and computes the range. NaN is ignored. */
 KERNEL_OF(histogram_begin, struct histogram_args, 1024)
 {
     SHARED(f64, least, WARP);

@@ -1,11 +1,11 @@
 /* Reductions: rows of elements become one value each, or two.
  *
- * Defines: one of OP_...; T, U, V, W: types of the inputs; ACC: what is summed in; O, P: types of the
- * outputs; INDEX; VECTOR where the first input's rows are read 16 bytes at a time.
+ * Defines: one of OP_...; T, U, V, W: types of the inputs; ACC: type of sums; O, P: types of the
+ * outputs; INDEX; VECTOR if the first input's rows are read 16 bytes at a time.
  *
- * A state stands for the elements seen so far. one() is the state of an element, join() that of two
- * lots; states of several elements are joined as a tree, which keeps the error of long sums small, and
- * always in the same order, so that a repeat gives the same bits. */
+ * A state represents the elements that were read so far. one() returns the state of an element,
+ * join() combines two states. States are combined as a tree, which keeps the error of long sums
+ * small, and always in the same order, so that a repetition gives the same bits. */
 #include "replay/backend/cuda/device/math.h"
 #include "replay/backend/cuda/device/reduce/reduce.h"
 
@@ -28,7 +28,7 @@
 #define INPUTS 1
 #endif
 
-/* What an input is converted by: a half is not false. */
+/* How an input is converted: a half is not false. */
 #if defined OP_ANY || defined OP_ALL || defined OP_COUNT
 #define TO_ACC(x) ((x) != 0)
 #else
@@ -63,7 +63,7 @@ DEVICE struct state state_exchange(struct state s, u32 mask)
     return s;
 }
 
-/* --- No element --- */
+/* --- The state of no element --- */
 
 DEVICE struct state nothing(void)
 {
@@ -84,7 +84,7 @@ DEVICE struct state nothing(void)
     return s;
 }
 
-/* --- One element: x of each input, those that are not there 1 --- */
+/* --- The state of one element: x of each input; missing inputs are 1 --- */
 
 DEVICE struct state one(const struct reduce_args *a, const ACC *x, i64 at)
 {
@@ -100,15 +100,15 @@ DEVICE struct state one(const struct reduce_args *a, const ACC *x, i64 at)
 #elif defined OP_NORM
     s.a = OF(POW, ABS(x[0]), (ACC)a->p);
 #elif defined OP_VARIANCE
-    s.a = 1; /* how many; their mean; the sum of the squares of what they differ from it */
+    s.a = 1; /* their number; their mean; the sum of squared differences from it */
     s.b = x[0];
 #elif defined OP_AMINMAX
     s.a = s.b = x[0];
 #elif defined OP_LOGSUMEXP
-    s.a = x[0]; /* the greatest; the sum of exp(each - it) */
+    s.a = x[0]; /* the greatest; the sum of exp(x - greatest) */
     s.b = 1;
 #elif defined OP_GRADIENT
-    s.a = x[0] * (a->p != 0 ? x[3] : 1); /* gradients; along the normalised values */
+    s.a = x[0] * (a->p != 0 ? x[3] : 1); /* gradients; their products with the normalised values */
     s.b = x[0] * (x[1] - x[2]) * x[3];
 #elif defined OP_MSE
     s.a = (x[0] - x[1]) * (x[0] - x[1]);
@@ -151,7 +151,7 @@ DEVICE struct state one(const struct reduce_args *a, const ACC *x, i64 at)
     return s;
 }
 
-/* --- Two lots --- */
+/* --- Two states combined --- */
 
 DEVICE struct state join(struct state p, struct state q)
 {
@@ -192,9 +192,9 @@ DEVICE struct state join(struct state p, struct state q)
     return p;
 }
 
-/* --- What comes of all --- */
+/* --- The results of a state --- */
 
-/* Stores the second result, which not all callers want. */
+/* Stores the second result if it is requested. */
 #define SECOND(v) \
     do { \
         if (a->to[1]) \
@@ -237,11 +237,11 @@ DEVICE void finish(const struct reduce_args *a, struct state s, INDEX row)
 #endif
 }
 
-/* --- Over the rows --- */
+/* --- Iterations over rows --- */
 
 TEAM_JOIN(team_join, struct state, state_exchange, join)
 
-/* The element at those places of the inputs. */
+/* Returns the state of the element at those positions of the inputs. */
 DEVICE struct state element(const struct reduce_args *a, const INDEX *place, i64 at)
 {
     ACC x[REDUCE_INPUTS] = { 1, 1, 1, 1 };
@@ -268,7 +268,7 @@ DEVICE struct state element_at(const struct reduce_args *a, const INDEX *row_pla
     return element(a, place, (i64)i);
 }
 
-/* Elements [begin, end) of a row, of which this lane has its share. */
+/* Returns this lane's state of elements [begin, end) of a row. */
 DEVICE struct state share(const struct reduce_args *a, struct team t, INDEX row, INDEX begin, INDEX end)
 {
     struct state s = nothing();
@@ -329,7 +329,7 @@ KERNEL(reduce, struct reduce_args)
 MOVES16(reduce, 1, 0)
 #endif
 
-/* The states of a row's chunks become one. */
+/* Combines the states of a row's chunks. */
 KERNEL(reduce_splits, struct reduce_args)
 {
     SHARED(struct state, room, TEAM_THREADS);

@@ -1,10 +1,10 @@
-/* Running sums, products and extremes along a dimension.
+/* Cumulative sums, products and extremes along a dimension.
  *
  * Defines: one of OP_...; T: the input; O: the values; ACC; INDEX.
  *
- * Lanes take some neighbouring elements each, scan these, and are scanned among themselves; what came
- * before is carried along the row. Rows that are split over blocks are gone over twice: for what each
- * chunk comes to, then with what all chunks in front of it come to. */
+ * Each lane scans some adjacent elements, and then the lanes' results are scanned; the result of
+ * previous elements is carried along the row. Rows that are split over blocks are read twice: first
+ * for the result of each chunk, and then with the result of all chunks before it. */
 #include "replay/backend/cuda/device/math.h"
 #include "replay/backend/cuda/device/reduce/scan.h"
 
@@ -33,7 +33,7 @@ DEVICE struct state nothing(void)
     return s;
 }
 
-/* Of extremes the order is known by the places: the last of equal ones wins. */
+/* The positions give the order of extremes: the last of equal ones counts. */
 DEVICE struct state join(struct state p, struct state q)
 {
 #if defined OP_PROD
@@ -108,7 +108,7 @@ DEVICE void put(const struct scan_args *a, const INDEX *place, INDEX i, struct s
 #endif
 }
 
-/* What the lanes in front come to, and in *all what all of them do. */
+/* Returns the state of all lanes before this one, and in *all that of all lanes. */
 DEVICE struct state lanes_before(struct team t, struct state mine, struct state *all, struct state *room)
 {
     struct state s = mine, before;
@@ -143,7 +143,7 @@ DEVICE struct state lanes_before(struct team t, struct state mine, struct state 
     return join(front, before);
 }
 
-/* Elements [begin, end) of a row behind `carry`; what they come to with it. */
+/* Scans elements [begin, end) of a row after `carry`; returns the state with them. */
 DEVICE struct state scan_row(const struct scan_args *a, struct team t, const INDEX *place, INDEX begin,
                              INDEX end, struct state carry, b8 store, struct state *room)
 {
@@ -177,7 +177,7 @@ KERNEL(scan, struct scan_args)
     for (INDEX first = (INDEX)BLOCK_X * t.rows; first < rows; first += (INDEX)GRID_X * t.rows) {
         INDEX row = first + t.row, place[3] = { 0 };
         struct state carry = nothing();
-        if (a.splits > 1) { /* the row is the block's */
+        if (a.splits > 1) { /* the row belongs to the block */
             const struct state *from = PTR(struct state, a.partial) + (i64)row * a.splits;
             ROLLED
             for (u32 i = t.lane; i < BLOCK_Y; i += t.lanes)
@@ -185,7 +185,7 @@ KERNEL(scan, struct scan_args)
             carry = team_join(t, carry, room);
         }
         if (row >= rows)
-            continue; /* of blocks, warps or threads as a whole */
+            continue; /* for blocks, warps or threads as a whole */
         SPAN_PLACES(&a.rows, 3, row, place);
         scan_row(&a, t, place, begin, end, carry, 1, room);
     }

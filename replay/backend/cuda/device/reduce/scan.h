@@ -5,7 +5,7 @@
 #include "replay/backend/cuda/device/span.h"
 #include "replay/backend/cuda/device/team.h"
 
-/* Tensors: the input, the values, the places. cols: the one dimension. */
+/* Tensors: the input, the values, the indices. cols: the only dimension. */
 struct scan_args {
     struct span rows, cols;
     u64 from, to, places; /* places: of extremes */

@@ -1,11 +1,11 @@
-/* softmax, log_softmax and what differentiates them.
+/* softmax, log_softmax and their gradients.
  *
  * Defines: T, U: types of the inputs; O: of the result; ACC; INDEX; one of SOFTMAX, LOG_SOFTMAX,
- * SAFE_SOFTMAX (zeros where there is nothing but -inf); VECTOR where all rows are read and written 16
- * bytes at a time, of one type.
+ * SAFE_SOFTMAX (zeros for rows of nothing but -inf); VECTOR if all rows have one type and are read
+ * and written 16 bytes at a time.
  *
- * Forward: the greatest and the sum of exp(x - it) come from one pass, as a state that is rescaled when
- * a greater one is met. */
+ * Forward: one pass computes the greatest element and the sum of exp(x - greatest), as a state that
+ * is rescaled when a greater element is read. */
 #include "replay/backend/cuda/device/math.h"
 #include "replay/backend/cuda/device/rows.h"
 #include "replay/backend/cuda/device/reduce/softmax.h"
@@ -30,7 +30,7 @@ DEVICE struct state join(struct state p, struct state q)
     return p;
 }
 
-/* One more element: rescaled only when it is the greatest yet. */
+/* Adds an element: the state is rescaled only if it is the greatest so far. */
 DEVICE struct state with(struct state s, ACC x)
 {
     if (IS_NAN(x) || x > s.most) {
@@ -56,7 +56,7 @@ DEVICE ACC soft(struct state s, ACC log_sum, ACC x)
 
 TEAM_JOIN(team_join, struct state, state_exchange, join)
 
-/* What a team meets of the row: kept, where rows fit the shared memory. */
+/* Returns a team's state of a row, which is stored if rows fit in shared memory. */
 DEVICE struct state state_of(const struct softmax_args *a, struct team t, const T *from, INDEX size,
                              ACC *kept)
 {
@@ -136,7 +136,7 @@ MOVES16(softmax, 2, 1)
 #else
 TEAM_JOIN(team_sum, ACC, XOR_LANE, SUM_OF)
 
-/* from: the gradient; other: what the forward gave. */
+/* from: the gradient; other: the forward's result. */
 DEVICE ACC gradient(ACC sum, ACC g, ACC y)
 {
 #ifdef LOG_SOFTMAX

@@ -7,10 +7,10 @@
 
 /* Tensors of the spans: the first input, the second one, the result. */
 struct softmax_args {
-    struct span rows, cols; /* cols: the one dimension */
+    struct span rows, cols; /* cols: the only dimension */
     u64 from, other, to;
     struct team_shape team;
-    u32 kept; /* rows of inputs fit the shared memory, so that they are read once */
+    u32 kept; /* rows of inputs fit in shared memory, so that they are read once */
 };
 
 #endif
