@@ -63,6 +63,8 @@ bool err_at(struct err *err, const char *fmt, ...)
     err_setv(&outer, err->kind, fmt, args);
     va_end(args);
     size_t n = strlen(outer.text);
+    if (n == 0) /* the text of the place could not be made, as when memory runs out */
+        return false;
     int m = snprintf(outer.text + n, sizeof outer.text - n, ": %s", err->text);
     trim_partial_utf8(outer.text + n, sizeof outer.text - n, m);
     memcpy(err->text, outer.text, sizeof err->text);

@@ -37,7 +37,8 @@ bool err_setv(struct err *err, enum err_kind kind, const char *fmt, va_list args
 bool err_errno(struct err *err, const char *fmt, ...) ERR_PRINTF(2, 3); /* adds strerror(errno) */
 bool err_nomem(struct err *err);
 
-/* Puts a place in front of a set error's text: err_at(err, "%s:%zu", file, line). */
+/* Puts a place in front of a set error's text: err_at(err, "%s:%zu", file, line). An empty place
+ * adds nothing. */
 bool err_at(struct err *err, const char *fmt, ...) ERR_PRINTF(2, 3);
 
 static inline bool err_is_set(const struct err *err)

@@ -90,6 +90,15 @@ static void test_a_place_longer_than_the_text_fits(void **state)
     assert_int_equal(strlen(err.text), sizeof err.text - 1);
 }
 
+static void test_an_empty_place_adds_nothing(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    err_nomem(&err);
+    assert_false(err_at(&err, "%s", ""));
+    assert_string_equal(err.text, "out of memory");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -97,6 +106,7 @@ int main(void)
         cmocka_unit_test(test_errno_adds_the_reason),
         cmocka_unit_test(test_nomem),
         cmocka_unit_test(test_places_go_in_front),
+        cmocka_unit_test(test_an_empty_place_adds_nothing),
         cmocka_unit_test(test_long_texts_are_cut_between_characters),
         cmocka_unit_test(test_a_place_longer_than_the_text_fits),
     };
