@@ -1,6 +1,6 @@
 #include "trace/log/envelope.h"
 
-/* Keys beside the event's; reserved by trace_structured(). */
+/* The keys that stand beside the event's key; trace_structured() reserves them. */
 static const char *const context_keys[] = {
     "rank",  "compiled_autograd_id", "frame_id", "frame_compile_id", "attempt",
     "stack", "has_payload",
@@ -20,7 +20,8 @@ static bool no_marks(struct str text, struct err *err)
     return true;
 }
 
-/* A digit right behind a stack would become a part of its reference. */
+/* Returns false when a digit follows a stack, since it would become a part of the reference's
+ * number. */
 static bool no_digit(struct str rest, struct err *err)
 {
     if (rest.n && rest.p[0] >= '0' && rest.p[0] <= '9')
@@ -28,8 +29,8 @@ static bool no_digit(struct str rest, struct err *err)
     return true;
 }
 
-/* Copies `json`, each stack replaced. Inside a JSON string every quote has a backslash in front, so
- * the text looked for cannot be part of one. */
+/* Copies `json` with each stack replaced by a reference. Inside a JSON string every quote
+ * follows a backslash, so the text that is searched for cannot be part of a string. */
 static bool cut_stacks(struct envelope_reader *reader, struct stack_table *stacks, struct str json,
                        struct err *err)
 {
@@ -70,7 +71,7 @@ static bool is_context_key(struct str key)
     return false;
 }
 
-/* The key of the event: the first that is not a context key. */
+/* Returns the value of the event's key, which is the first that is not a context key. */
 static json_id event_key(const struct json *doc)
 {
     for (json_id k = json_first(doc, JSON_ROOT); k != JSON_NONE; k = json_next(doc, k + 1))
@@ -79,7 +80,7 @@ static json_id event_key(const struct json *doc)
     return JSON_NONE;
 }
 
-/* ', "key": value' for every member but the event, and '}'. */
+/* Returns the text ', "key": value' for every member but the event, followed by '}'. */
 static struct str collect_context(struct envelope_reader *reader, json_id event)
 {
     const struct json *doc = &reader->doc;
@@ -100,7 +101,7 @@ static struct str collect_context(struct envelope_reader *reader, json_id event)
     return buf_str(out);
 }
 
-/* Quotes and reference marks are not part of a node's text. */
+/* Returns the value's text with its quotes and reference marks, which node text excludes. */
 static struct str whole_text(const struct json *doc, json_id id)
 {
     struct str text = json_text(doc, id);
@@ -141,7 +142,8 @@ bool envelope_read(struct envelope_reader *reader, struct stack_table *stacks, s
     return !reader->context.failed || err_nomem(err);
 }
 
-/* Wherever in the context the text stands first: printing puts the same text there again. */
+/* Replaces the first occurrence of the checksum in the context: printing puts the same text back
+ * there. */
 void envelope_mark_checksum(const struct envelope *envelope, struct buf *out)
 {
     size_t at = str_find(envelope->context, envelope->checksum);

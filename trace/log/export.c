@@ -15,9 +15,9 @@ struct exporting {
     struct buf out;
     struct export_sink sink;
     const struct recording *recording;
-    uint32_t next;     /* record of it */
-    uint64_t bytes;    /* that the records so far took in the log */
-    struct err damage; /* the first that was met */
+    uint32_t next;     /* index of the next record */
+    uint64_t bytes;    /* length in the log of the records so far */
+    struct err damage; /* the first damage */
 };
 
 static bool send(struct exporting *ex, struct err *err)
@@ -51,8 +51,8 @@ static bool put_raw(struct exporting *ex, const struct tape_record *row, struct 
     return true;
 }
 
-/* A row knows how long its record was. What would become longer is not written out: a few bytes can
- * refer to any number of stacks. */
+/* Fails when a record became longer than its row says. Such a record is not written, because a
+ * few bytes can refer to any number of stacks. */
 static bool too_long(const struct tape_record *row, struct err *err)
 {
     return err_set(err, ERR_INPUT,
@@ -61,7 +61,7 @@ static bool too_long(const struct tape_record *row, struct err *err)
                    (unsigned long long)row->bytes);
 }
 
-/* The header put together from its parts. */
+/* Prints the header from its parts. */
 static bool put_parts(struct exporting *ex, const struct tape_record *row, const char *md5_hex,
                       struct err *err)
 {
@@ -92,7 +92,7 @@ static bool put_header(struct exporting *ex, const struct tape_record *row, stru
     char hex[MD5_HEX];
     if (row->flags & TAPE_RECORD_ODD_HEADER)
         return put_stored(ex, row->header_id, err);
-    /* Most checksums are not stored: a right one is the payload's. */
+    /* Most checksums are not stored, because they are those of the payload. */
     md5_update(&ex->md5, payload);
     if (!md5_final(&ex->md5, digest, err))
         return false;
@@ -128,7 +128,8 @@ static bool put_record(struct exporting *ex, const struct tape_record *row, stru
     return true;
 }
 
-/* What reads as another length than the row's refers to something that is lost. */
+/* Prints the whole record. It fails when the length differs from the row's, because then the
+ * record refers to something that is lost. */
 static bool put_whole_record(struct exporting *ex, const struct tape_record *row, struct err *err)
 {
     size_t before = ex->out.n;
@@ -139,7 +140,7 @@ static bool put_whole_record(struct exporting *ex, const struct tape_record *row
     return !err_is_set(err);
 }
 
-/* Records that are gone altogether. */
+/* Fails when records are missing altogether, so that the log is shorter than the recording says. */
 static bool check_size(const struct recording *recording, uint64_t bytes, struct err *err)
 {
     if (bytes == recording->bytes)
@@ -149,8 +150,8 @@ static bool check_size(const struct recording *recording, uint64_t bytes, struct
                    (unsigned long long)recording->bytes);
 }
 
-/* The next record, if there is one. Goes on after one that is damaged on the tape, and remembers
- * the first. */
+/* Prints the next record, if there is one. It continues after a record that is damaged on the
+ * tape, and stores the first such damage. */
 static bool put_next(struct exporting *ex, struct err *err)
 {
     const struct recording *recording = ex->recording;
@@ -213,7 +214,7 @@ bool export_log(struct trace *trace, uint32_t recording, struct export_sink sink
 
 struct export_reader {
     struct exporting ex;
-    size_t taken; /* of ex.out */
+    size_t taken; /* number of bytes already handed out from ex.out */
 };
 
 struct export_reader *export_open(struct trace *trace, uint32_t recording, struct err *err)

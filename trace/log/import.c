@@ -42,7 +42,7 @@ void import_result_release(struct import_result *result)
     result->n_damage = 0;
 }
 
-/* A name may not hold what ends it in a selector. */
+/* Returns the name without the characters that end a name in a selector. */
 static struct str clean_name(struct importing *in, struct str wanted, unsigned n)
 {
     struct buf *out = &in->scratch;
@@ -100,7 +100,7 @@ static bool import_source(struct importing *in, struct source *source, struct er
     }
 }
 
-/* Side files are known before the logs that they go with are read. */
+/* Adds all side files, before the logs that they belong to are read. */
 static bool add_sides(struct importing *in, const struct source_list *list, struct err *err)
 {
     bool ok = true;
@@ -122,7 +122,7 @@ static bool import_path(struct importing *in, const char *path, struct err *err)
     return ok;
 }
 
-/* What there is to import: paths, or one source that is open already. */
+/* The inputs of an import: paths, or one source that is open already. */
 struct inputs {
     const char *const *paths;
     size_t n;
@@ -215,7 +215,7 @@ bool import_paths(const char *const *paths, size_t n, const char *output,
     struct inputs inputs = { .paths = paths, .n = n };
     bool ok = import_to(&inputs, options, (struct tape_sink){ write_to_output, out }, ret, err);
     if (ok && ret->interrupted &&
-        ret->log_bytes == 0) /* an empty tape would replace one that is there */
+        ret->log_bytes == 0) /* an empty tape would replace an existing one */
         ok = err_set(err, ERR_INTERRUPTED, "interrupted before anything was read");
     if (ok)
         return output_commit(out, err);

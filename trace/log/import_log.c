@@ -3,11 +3,11 @@
 #include "trace/graph/graph.h"
 #include "trace/open.h"
 
-/* Event names and contexts longer than this are not PyTorch's. */
+/* Longer event names and contexts do not come from PyTorch. */
 enum { EVENT_LIMIT = 1000, CONTEXT_LIMIT = TAPE_INLINE_LIMIT };
 
-/* The checksum of a payload whose lines were given \r\n ends on the way; its last line's \n is not
- * part of the text. */
+/* Computes the checksum of a payload whose lines got \r\n ends after it was logged; the last
+ * line's \n is not part of the text. */
 static bool digest_without_cr(struct importing *in, struct str text, char hex[MD5_HEX],
                               struct err *err)
 {
@@ -43,7 +43,7 @@ static const char *damage_of(uint32_t flags)
                                              : NULL;
 }
 
-/* Fills in payload and context, and the flags that say how the two agree. */
+/* Fills in payload and context, and the flags that say whether the checksum matches. */
 static bool check_payload(struct importing *in, const struct log_piece *piece,
                           const struct envelope *envelope, struct tape_record *row, struct err *err)
 {
@@ -78,7 +78,7 @@ static bool check_payload(struct importing *in, const struct log_piece *piece,
     return true;
 }
 
-/* Takes the rank that stands behind `key` in a text, unless one is known. */
+/* Reads the rank that follows `key` in a text, unless the rank is already known. */
 static void note_rank(struct importing *in, struct str text, struct str key)
 {
     struct str value = str_from(text, str_find(text, key) + key.n);
@@ -107,7 +107,7 @@ static bool add_raw(struct importing *in, struct str bytes, uint64_t lines, stru
     return tape_add_record(in->tape, &row, TAPE_LANE_OTHER, err);
 }
 
-/* Whether the parts print as the line was; if not, the line itself is kept beside them. */
+/* Stores the line itself beside its parts when printing the parts would not give the line. */
 static bool keep_odd_header(struct importing *in, struct str header, size_t prefix,
                             const struct envelope *envelope, struct tape_record *row,
                             struct err *err)
@@ -127,7 +127,7 @@ static bool keep_odd_header(struct importing *in, struct str header, size_t pref
     return true;
 }
 
-/* Stacks are read in the space of the process that logged them. */
+/* Reads the envelope. Its stacks belong to the space of the process that logged them. */
 static bool read_envelope(struct importing *in, const struct glog *glog, struct str json,
                           struct envelope *ret, struct err *err)
 {
@@ -139,14 +139,15 @@ static bool read_envelope(struct importing *in, const struct glog *glog, struct 
 
 enum outcome { IS_RECORD, IS_NONE, FAILED };
 
-/* A header line, taken apart. */
+/* A parsed header line. */
 struct header {
     struct tape_record row;
     struct envelope envelope;
-    size_t prefix; /* bytes in front of the JSON */
+    size_t prefix; /* number of bytes before the JSON */
 };
 
-/* Writes nothing. IS_NONE, with `why` set, when the line is not a header. */
+/* Parses the header without writing anything. It returns IS_NONE, and sets `why`, when the line
+ * is not a header. */
 static enum outcome read_header(struct importing *in, struct str line, struct header *ret,
                                 struct err *why, struct err *err)
 {
@@ -187,7 +188,7 @@ static bool add_record(struct importing *in, const struct log_piece *piece, stru
     return tape_add_record(in->tape, row, lane_of(row->event, row->payload), err);
 }
 
-/* Keeps bytes that are no record. Blank lines are no damage; see record_damage() too. */
+/* Stores bytes that are no record. Blank lines are no damage; see record_damage() too. */
 static bool add_unreadable(struct importing *in, const struct log_piece *piece, struct str bytes,
                            uint64_t lines, const struct err *why, struct err *err)
 {
@@ -199,9 +200,10 @@ static bool add_unreadable(struct importing *in, const struct log_piece *piece, 
     return add_raw(in, bytes, lines, err);
 }
 
-/* A line that was cut, with the next one behind it: processes that share a file write like that.
- * `from` is where in the piece a record may start. Its JSON is checked as it stands first, which
- * stops at the first fault and so keeps a line of many beginnings from being copied for each. */
+/* Finds a record inside of a line that was cut and runs into the next one, which happens when
+ * processes share a file. `from` is where in the piece a record may start. The JSON is checked
+ * in place first, which stops at the first error, so that a line with many beginnings is not
+ * copied for each of them. */
 static enum outcome add_later_record(struct importing *in, const struct log_piece *piece,
                                      size_t from, const struct err *why, struct err *err)
 {
@@ -223,7 +225,7 @@ static enum outcome add_later_record(struct importing *in, const struct log_piec
                : FAILED;
 }
 
-/* A line that is no header: there may be one further on in it. */
+/* Handles a line that is no header: a header may stand further on in it. */
 static bool add_cut_line(struct importing *in, const struct log_piece *piece, const struct err *why,
                          struct err *err)
 {
@@ -265,7 +267,7 @@ static bool add_piece(struct importing *in, struct log_piece *piece, struct buf 
     return outcome == IS_RECORD && add_record(in, piece, &header, err);
 }
 
-/* The line at the front of `text`, and the TAB lines behind it. */
+/* Returns the line at the front of `text` with the TAB lines that follow it. */
 static struct log_piece piece_of(struct importing *in, struct str text)
 {
     size_t header = str_find_char(text, '\n'), end = header + 1;
@@ -286,7 +288,7 @@ bool import_text(struct importing *in, struct str text, struct err *err)
 {
     struct buf redacted = BUF_INIT;
     bool ok = true;
-    if (in->unterminated && text.n) /* a log that was cut: ours begin on a line of their own */
+    if (in->unterminated && text.n) /* the log was cut; our records begin on a line of their own */
         ok = add_piece(in, &(struct log_piece){ .whole = STR("\n"), .lines = 1 }, &redacted, err);
     while (ok && text.n > 0 && !importing_stopped(in)) {
         struct log_piece piece = piece_of(in, text);
@@ -297,7 +299,8 @@ bool import_text(struct importing *in, struct str text, struct err *err)
     return ok;
 }
 
-/* Damage of the compressed file itself: what came before it is kept, the rest is lost. */
+/* Ends the log when the compressed file itself is damaged: what came before the damage is kept,
+ * the rest is lost. */
 static bool end_early(struct importing *in, const struct log_split *split, struct err *why,
                       struct err *err)
 {
@@ -319,7 +322,7 @@ static bool read_pieces(struct importing *in, struct log_split *split, struct er
     uint64_t told = 0;
     bool ok = true;
     in->recording.complete = true;
-    /* What a pipe gave cannot be read again: all of it is taken, up to where the source ends. */
+    /* What a pipe gave cannot be read again: it is read until the source ends. */
     while (ok && (split->source->once || !importing_stopped(in))) {
         struct log_piece piece;
         struct err why = { 0 };
@@ -342,9 +345,9 @@ static bool read_pieces(struct importing *in, struct log_split *split, struct er
     return ok;
 }
 
-/* "rank3" where its records or its file's name, dedicated_log_torch_trace_rank_3_x8k2j1fq.log, say
- * so; otherwise the file's name less its endings, and less PyTorch's prefix when something is left.
- */
+/* Returns the recording's name: "rank3" where the records or the file's name
+ * (dedicated_log_torch_trace_rank_3_x8k2j1fq.log) give the rank; otherwise the file's name
+ * without its endings, and without PyTorch's prefix when something is left. */
 static struct str log_name(struct importing *in)
 {
     static const char *const endings[] = { ".zst", ".gz", ".log" };

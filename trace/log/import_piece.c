@@ -37,7 +37,8 @@ bool import_digest(struct importing *in, struct str text, char hex[MD5_HEX], str
     return true;
 }
 
-/* A header is a prefix and JSON, which is rewritten string by string. */
+/* Returns the JSON of a header, which is a prefix and JSON. The JSON is rewritten string by
+ * string. */
 static struct str json_of(struct str header)
 {
     struct glog ignored;
@@ -55,7 +56,7 @@ bool import_learn_log(struct importing *in, struct source *source, struct err *e
 {
     struct log_split split = { .source = source };
     struct log_piece piece;
-    struct err damage = { 0 }; /* is told when the log is imported */
+    struct err damage = { 0 }; /* the damage is reported when the log is imported */
     bool ok = true;
     while (ok && !importing_stopped(in) && log_split_next(&split, &piece, &damage) && piece.whole.n)
         ok = learn_piece(in, &piece, err);
@@ -87,8 +88,7 @@ static void redact_header(struct importing *in, const struct log_piece *piece, s
     redact_text(&in->redact, json, out);
 }
 
-/* Writes the payload's lines anew and corrects the checksum in `storage`, which holds the header.
- */
+/* Rewrites the payload's lines and corrects the checksum in `storage`, which has the header. */
 static bool redact_payload(struct importing *in, struct str payload, struct buf *storage,
                            struct err *err)
 {

@@ -4,9 +4,9 @@
 
 #include "trace/base/buf.h"
 
-/* The payload of TAB lines, without the TABs; `out` is cleared first. */
+/* Writes the payload of TAB lines to `out`, without the TABs; `out` is cleared first. */
 void import_strip_tabs(struct str lines, struct buf *out);
-/* The other way round: a TAB in front of each line. Appends. */
+/* Appends the payload with a TAB in front of each line. */
 void import_put_tabs(struct str payload, struct buf *out);
 
 #endif

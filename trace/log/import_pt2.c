@@ -4,8 +4,8 @@
 #include "trace/base/text/json_write.h"
 #include "trace/pt2/pt2.h"
 
-/* The program and what describes the archive go onto the tape; weights, pickles and code stay where
- * they are and are named by their place. */
+/* Returns whether a member goes onto the tape: the program and the members that describe the
+ * archive do; weights, pickles and code stay in the archive and are named by their offset. */
 static bool is_kept(const struct pt2 *pt2, struct str name)
 {
     static const char *const files[] = { "version", "byteorder", "archive_format",
@@ -17,7 +17,7 @@ static bool is_kept(const struct pt2 *pt2, struct str name)
     return kept && str_find(str_from(name, pt2->root.n), STR("extra/")) != 0;
 }
 
-/* What the record says of a member; sizes in bytes, offset in the archive. */
+/* Writes the record of a member; sizes are in bytes, the offset is that in the archive. */
 static void describe_member(const struct zip_member *member, struct str torch_version,
                             struct buf *out)
 {
@@ -64,8 +64,8 @@ static bool is_program(const struct pt2 *pt2, const struct zip_member *member)
     return false;
 }
 
-/* Of the torch that exported the program; "" when the program does not say, or is too large to be
- * laid out for that alone. */
+/* Reads the version of the torch that exported the program; "" when the program does not have
+ * it, or is too large to be parsed for the version alone. */
 static bool read_torch_version(struct importing *in, struct str program, struct str *ret,
                                struct err *err)
 {

@@ -1,4 +1,4 @@
-/* Side files of deep recordings go behind the records of their process's log. */
+/* Appends the side files of deep recordings to the records of their process's log. */
 #include <sys/stat.h>
 
 #include "trace/log/deep/deep_pack.h"
@@ -24,8 +24,8 @@ bool import_side_add(struct importing *in, const char *path, struct err *err)
     return vec_push(&in->sides, side) || err_nomem(err);
 }
 
-/* By the name that the recorder knew; a log that was renamed since, or that it never saw the name
- * of, by the process. */
+/* Returns whether a side file belongs to the log: by the log's name that the recorder saw, or by
+ * the process where the log was renamed since or the recorder never saw its name. */
 static bool belongs(const struct importing *in, const struct import_side *side)
 {
     if (side->used)
@@ -41,7 +41,7 @@ static bool belongs(const struct importing *in, const struct import_side *side)
     return false;
 }
 
-/* Damage is told at the side file's own name. */
+/* Reports damage under the side file's own name. */
 static bool tell_damage(struct importing *in, const char *path, const char *what, struct err *err)
 {
     struct str log = in->recording.source;
@@ -94,7 +94,7 @@ bool import_learn_side(struct importing *in, const char *path, struct err *err)
     struct source *source = ok ? source_of_reader(path, read_text, &rest, err) : NULL;
     if (ok)
         ok = source && import_learn_log(in, source, err);
-    else if (!(ok = why.kind == ERR_INPUT)) /* is told when its turn comes */
+    else if (!(ok = why.kind == ERR_INPUT)) /* reported when this file is imported */
         *err = why;
     source_close(source);
     buf_release(&text);

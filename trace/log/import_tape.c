@@ -1,4 +1,4 @@
-/* A tape that is to be redacted: each of its recordings is read as the log that it was. */
+/* Imports a tape that is to be redacted: each of its recordings is read as the log that it was. */
 #include <sys/stat.h>
 
 #include "trace/log/export.h"
@@ -10,7 +10,7 @@ static struct tape *tape_of(const struct trace *trace)
     return trace->tables->tape;
 }
 
-/* Damage that the tape has told of before is told again. */
+/* Reports damage again that the tape has recorded. */
 static bool keep_state(struct importing *in, const struct tape_recording *was, struct err *err)
 {
     buf_clear(&in->scratch);
@@ -38,7 +38,7 @@ static bool import_tape_log(struct importing *in, struct trace *trace, uint32_t 
     return ok;
 }
 
-/* A member of a .pt2 archive. */
+/* Imports a member of a .pt2 archive. */
 static bool import_tape_row(struct importing *in, struct trace *trace,
                             const struct tape_record *from, struct err *err)
 {
@@ -89,7 +89,7 @@ static bool import_tape_archive(struct importing *in, struct trace *trace, uint3
     return ok && importing_end(in, import_archive_name(in), err);
 }
 
-/* Does fn for each recording; fn gets the name of what it was read from. */
+/* Calls `fn` for each recording, with the name of the file that it was imported from. */
 static bool for_each(struct importing *in, const char *path,
                      bool (*fn)(struct importing *in, struct trace *trace, uint32_t recording,
                                 const char *name, struct err *err),

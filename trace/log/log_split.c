@@ -5,7 +5,7 @@ void log_split_release(struct log_split *split)
     buf_release(&split->data);
 }
 
-/* Reads more behind `end`; at_end is set when there is no more. */
+/* Reads more bytes after `end`; sets at_end when there are no more. */
 static bool fill(struct log_split *split, struct err *err)
 {
     struct buf *data = &split->data;
@@ -25,14 +25,15 @@ static bool fill(struct log_split *split, struct err *err)
     return true;
 }
 
-/* Positions are relative to `start`, since the bytes move when more are read. */
+/* A position in the buffer. It is relative to `start`, because the bytes move when more are
+ * read. */
 struct cursor {
     struct log_split *split;
     size_t at;
     struct err *err;
 };
 
-/* The byte at the cursor, -1 at the end of the log, -2 on failure. */
+/* Returns the byte at the cursor, -1 at the end of the log, -2 on failure. */
 static int peek(struct cursor *c)
 {
     while (c->split->start + c->at >= c->split->end) {
@@ -44,7 +45,7 @@ static int peek(struct cursor *c)
     return (unsigned char)c->split->data.p[c->split->start + c->at];
 }
 
-/* Past the line's end, to the end of the log, or to where the piece has `most` bytes. */
+/* Moves past the line's end, to the end of the log, or to where the piece has `most` bytes. */
 static bool skip_line(struct cursor *c, uint64_t most)
 {
     struct log_split *split = c->split;
@@ -60,7 +61,7 @@ static bool skip_line(struct cursor *c, uint64_t most)
     }
 }
 
-/* Over blank lines, if a TAB line follows; stays where it is otherwise. */
+/* Skips blank lines if a TAB line follows; otherwise the cursor does not move. */
 static bool skip_blank_lines(struct cursor *c, uint64_t *lines)
 {
     struct cursor ahead = *c;
@@ -117,8 +118,8 @@ bool log_split_next(struct log_split *split, struct log_piece *ret, struct err *
         return true;
     if (first == -2)
         return false;
-    /* A failing source has handed out all it had: the piece so far is the last one, and the failure
-     * comes again with the next call. */
+    /* A source fails only after it has handed out all its bytes: the piece so far is the last
+     * one, and the next call returns the failure again. */
     c.err = &damage;
     bool headless = first == '\t' && !split->inside;
     bool ok = headless || skip_line(&c, LOG_LINE_LIMIT);

@@ -16,22 +16,23 @@ enum { INPUT_SIZE = 256 * 1024 };
 struct source_state {
     int fd;
     bool owns_fd;
-    const volatile sig_atomic_t *stop; /* NULL, or looked at while nothing comes */
-    source_reader *reader;             /* in place of the file; NULL */
+    const volatile sig_atomic_t *stop; /* NULL, or checked while no bytes arrive */
+    source_reader *reader;             /* reads instead of the file; NULL */
     void *reader_user;
 
     bool bounded;  /* a regular file: read up to `limit`, in file_bytes */
-    bool extended; /* its growth was taken into account, once */
+    bool extended; /* its growth was already included, which happens once */
     uint64_t limit;
-    uint64_t start; /* where in it we began: standard input may be half read */
+    uint64_t start; /* offset where reading began: standard input may be half read */
     bool at_end;
 
-    struct source_meter *meter; /* NULL: nobody counts */
+    struct source_meter *meter; /* NULL when there is no observer */
     bool windows_only;
-    const struct source_codec *codec; /* NULL: handed out as it is */
+    const struct source_codec *codec; /* NULL for input that is not compressed */
     void *decoder;
-    struct source_input input; /* read, not yet handed out or decoded; in `buffer` */
-    struct err failure;        /* sticky */
+    struct source_input
+        input; /* bytes that were read and are not handed out or decoded yet; in `buffer` */
+    struct err failure; /* sticky */
     unsigned char buffer[INPUT_SIZE];
 };
 
@@ -43,7 +44,8 @@ static bool is_digits(const char *p, size_t n)
     return true;
 }
 
-/* "V1120 07:39:42." (torch/_logging/_internal.py, TorchLogsFormatter.format). */
+/* Returns whether the text begins like "V1120 07:39:42." (torch/_logging/_internal.py,
+ * TorchLogsFormatter.format). */
 static bool begins_like_log(struct str s)
 {
     return s.n >= 15 && memchr("VIWEC", s.p[0], 5) && is_digits(s.p + 1, 4) && s.p[5] == ' ' &&
@@ -51,7 +53,7 @@ static bool begins_like_log(struct str s)
            is_digits(s.p + 12, 2);
 }
 
-/* A zstd frame, or one of the sixteen skippable kinds; a tape is one of those. */
+/* Distinguishes a zstd frame from the sixteen kinds of skippable frames; a tape is one of those. */
 static enum source_kind zstd_kind(struct str s)
 {
     if (str_starts(s, STR("\x28\xB5\x2F\xFD")))
@@ -86,7 +88,8 @@ const char *source_kind_name(enum source_kind kind)
     return names[kind];
 }
 
-/* How much may still be read. At the first end, the file's size is looked up once more. */
+/* Returns how many bytes may still be read. At the first end of the file, its size is queried
+ * once more. */
 static uint64_t room(struct source *source)
 {
     struct source_state *state = source->state;
@@ -99,13 +102,13 @@ static uint64_t room(struct source *source)
     return state->limit > source->file_bytes ? state->limit - source->file_bytes : 0;
 }
 
-/* Whether to wait for bytes in a way that `stop` ends. */
+/* Returns whether reading can block, so that it must wait in a way that `stop` ends. */
 static bool waits(const struct source *source)
 {
     return source->once && source->state->stop;
 }
 
-/* A signal may come just before we wait, hence the time-out. */
+/* Waits for bytes. A signal may arrive just before the wait begins, hence the time-out. */
 static bool wait_for_bytes(struct source *source, struct err *err)
 {
     enum { LOOK_MS = 100 };
@@ -121,7 +124,7 @@ static bool wait_for_bytes(struct source *source, struct err *err)
     return n > 0 || err_set(err, ERR_INTERRUPTED, "%s: interrupted", source->path);
 }
 
-/* From the file as it is; *ret_n is 0 at its end. */
+/* Reads bytes of the file without decoding; *ret_n is 0 at its end. */
 static bool read_raw(struct source *source, void *to, size_t size, size_t *ret_n, struct err *err)
 {
     struct source_state *state = source->state;
@@ -162,7 +165,7 @@ static bool fill_input(struct source *source, struct err *err)
     return read_raw(source, source->state->buffer, INPUT_SIZE, &input->n, err);
 }
 
-/* A pipe may deliver the first bytes one by one. */
+/* Reads the first bytes, which a pipe may deliver one by one. */
 static bool read_first_bytes(struct source *source, struct err *err)
 {
     struct source_state *state = source->state;
@@ -183,7 +186,7 @@ static bool read_first_bytes(struct source *source, struct err *err)
     return true;
 }
 
-/* A FIFO that nobody writes to yet is not waited for here if that could not be ended. */
+/* Opens the file. It does not wait for a writer of a FIFO, since that could not be ended. */
 static bool open_file(struct source *source, const char *path)
 {
     struct source_state *state = source->state;
@@ -194,7 +197,7 @@ static bool open_file(struct source *source, const char *path)
     return state->fd >= 0;
 }
 
-/* A file without a name that holds the bytes. */
+/* Writes the bytes to a file without a name, which becomes the source. */
 static bool open_bytes(struct source *source, struct str bytes)
 {
     struct source_state *state = source->state;
@@ -220,7 +223,7 @@ static bool look_at_file(struct source *source, bool opened, struct err *err)
     source->once = !S_ISREG(info.st_mode);
     off_t start = lseek(state->fd, 0, SEEK_CUR);
     state->start = start > 0 ? (uint64_t)start : 0;
-    /* Files of /proc say that they are empty and are not. */
+    /* Files of /proc report a size of 0, but are not empty. */
     state->bounded = S_ISREG(info.st_mode) && (uint64_t)info.st_size > state->start;
     state->limit = state->bounded ? (uint64_t)info.st_size - state->start : 0;
     if (state->bounded)
@@ -353,7 +356,7 @@ static bool fail(struct source *source, enum source_step step, const char *why, 
                    why);
 }
 
-/* Fills `to` unless the end or a failure comes first. */
+/* Fills `to` with decoded bytes, unless the end or a failure comes first. */
 static bool read_decoded(struct source *source, char *to, size_t size, size_t *ret_n,
                          struct err *err)
 {
@@ -388,7 +391,8 @@ bool source_read(struct source *source, void *buffer, size_t size, size_t *ret_n
             read_plain(source, buffer, size, ret_n, &state->failure);
         source->offset += *ret_n;
     }
-    /* What was decoded before the failure goes first; the next call tells of the failure. */
+    /* Bytes that were decoded before the failure are returned first; the next call returns the
+     * failure. */
     if (err_is_set(&state->failure) && *ret_n == 0)
         return err_set(err, state->failure.kind, "%s", state->failure.text);
     return true;

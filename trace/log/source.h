@@ -29,68 +29,71 @@
 enum { SOURCE_READ_SIZE = 1 << 20, SOURCE_MAX_WINDOW_LOG = 27 };
 
 enum source_kind {
-    SOURCE_EMPTY, /* no bytes at all */
+    SOURCE_EMPTY, /* no bytes */
     SOURCE_LOG,   /* plain text that begins with a header line of TORCH_TRACE */
     SOURCE_ZSTD,
     SOURCE_GZIP,
     SOURCE_TAPE,  /* a skippable zstd frame whose content begins with "symtape" and a NUL */
     SOURCE_ZIP,   /* .pt2 archives */
-    SOURCE_OTHER, /* anything else; a log whose beginning is lost looks like this */
+    SOURCE_OTHER, /* anything else, also a log whose beginning is lost */
 };
 
-/* What source_kind_of needs to see to be sure, where the input is that long. */
+/* The number of bytes that source_kind_of() needs to decide, if the input is that long. */
 enum { SOURCE_KIND_BYTES = 64 };
 
 enum source_kind source_kind_of(struct str first_bytes);
-/* "gzip data", "zip archive" ...; for messages */
+/* Returns the name of a kind for messages: "gzip data", "zip archive" ... */
 const char *source_kind_name(enum source_kind kind);
 
 struct source_state;
 
-/* Who wants to know what is read, to allow memory in proportion to it: told as the file is read,
- * and in front of each zstd frame, before memory for its window is taken. */
+/* An observer of what is read, which allows memory in proportion to it. It is called as the file
+ * is read, and before each zstd frame, before memory for the frame's window is allocated. */
 struct source_meter {
-    void (*stored)(struct source_meter *meter,
-                   uint64_t bytes); /* so many more, compressed as they are */
+    void (*stored)(
+        struct source_meter *meter,
+        uint64_t bytes); /* that many more bytes were read, counted before decompression */
     void (*window)(struct source_meter *meter, uint64_t bytes);
-    /* Returns the memory that may be allocated for all bytes reported so far; UINT64_MAX: no
-     * limit. */
+    /* Returns the memory that may be allocated for all bytes reported so far; UINT64_MAX means
+     * no limit. */
     uint64_t (*allowed)(const struct source_meter *meter);
 };
 
 struct source {
     const char *path;      /* as given; "standard input" for "-"; owned by the source */
     enum source_kind kind; /* of the file itself, before decompression */
-    bool once;             /* a pipe, a terminal: what was read cannot be read again */
-    uint64_t offset;       /* of the next byte that source_read hands out */
-    uint64_t file_bytes;   /* taken from the file so far, compressed if it is */
+    bool once;             /* a pipe or a terminal, which cannot be read again */
+    uint64_t offset;       /* offset of the next byte that source_read() hands out */
+    uint64_t file_bytes;   /* bytes read from the file so far, before decompression */
 
-    /* NULL, or why compressed data could not be read to its end ("zstd: ends inside a frame"), and
-     * where, counted in the file's own bytes. Set when source_read fails for that reason. */
+    /* NULL, or why compressed data could not be read to its end ("zstd: ends inside a frame")
+     * and the offset in the file. It is set when source_read() fails for that reason. */
     const char *damage;
     uint64_t damage_offset;
 
     struct source_state *state; /* private */
 };
 
-/* Opens `path`, or standard input for "-", and looks at its first bytes. NULL on failure: it does
- * not exist, is a folder, ... The text names the path. */
+/* Opens `path`, or standard input for "-", and reads its first bytes. Returns NULL on failure:
+ * it does not exist, is a folder, ... The error's text names the path. */
 struct source *source_open(const char *path, struct err *err);
-/* As source_open(), but input that would block (a pipe, a terminal, a FIFO without a writer) checks
- * `stop` meanwhile and ends once it is set: with ERR_INTERRUPTED when source_read() waits, and here
- * with a source of the bytes read until then. */
+/* As source_open(), but input that would block (a pipe, a terminal, a FIFO without a writer)
+ * checks `stop` meanwhile and ends once it is set: source_read() then fails with
+ * ERR_INTERRUPTED, and this function returns a source of the bytes read until then. */
 struct source *source_open_until(const char *path, const volatile sig_atomic_t *stop,
                                  struct err *err);
-/* Over bytes in memory, which are copied; `name` is what the path would be. */
+/* Opens a copy of bytes in memory; `name` stands where a path would. */
 struct source *source_of_bytes(const char *name, struct str bytes, struct err *err);
-/* Over what `read` hands out: up to `size` bytes, none at the end, false with err set. A log in
- * plain text, whatever it begins with. */
+/* Opens the bytes that `read` hands out: up to `size` bytes a call, 0 at the end, false with err
+ * set. It is taken for an uncompressed log, whatever it begins with. */
 typedef bool source_reader(void *user, void *buffer, size_t size, size_t *ret_n, struct err *err);
 struct source *source_of_reader(const char *name, source_reader *read, void *user, struct err *err);
-void source_close(struct source *source); /* NULL is fine */
-/* Tells `meter` (borrowed; NULL: nobody) what was read so far and what will be. */
+void source_close(struct source *source); /* NULL is allowed */
+/* Sets the observer of reading (borrowed; NULL: none). It is notified at once of what was read
+ * so far. */
 void source_set_meter(struct source *source, struct source_meter *meter);
-/* For a first pass over an input that is read again later: `meter` is notified of windows only. */
+/* Sets the observer for a first pass over an input that is read again later: `meter` is notified
+ * of windows only. */
 void source_set_window_meter(struct source *source, struct source_meter *meter);
 
 /* Up to `size` bytes; true with *ret_n == 0 is the end. Everything that could be decoded is handed

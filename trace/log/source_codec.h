@@ -5,7 +5,7 @@
 
 #include "trace/log/source.h"
 
-/* Bytes of the file that wait to be decoded. */
+/* Bytes of the file that are not decoded yet. */
 struct source_input {
     const unsigned char *p;
     size_t n;
@@ -13,14 +13,14 @@ struct source_input {
 
 enum source_step {
     STEP_MORE,   /* continue, with more input when the input is empty */
-    STEP_DAMAGE, /* the data is damaged; *why says how */
-    STEP_REFUSE, /* the data is intact and not supported; *why has the reason */
+    STEP_DAMAGE, /* the data is damaged; *why has the reason */
+    STEP_REFUSE, /* the data is intact but not supported; *why has the reason */
     STEP_NOMEM,
 };
 
 struct source_codec {
     void *(*open)(void); /* NULL when memory ran out */
-    /* Memory that the frame takes which starts at the input; 0 inside of one. */
+    /* Returns the memory for the frame that starts at the input; 0 inside of a frame. */
     uint64_t (*window)(const void *decoder, const struct source_input *in);
     /* Consumes bytes of `in`, writes at most `size` bytes to `out` and sets *made to their number.
      * It is called with an empty input only at the end of the file, to find out whether the data is

@@ -9,7 +9,7 @@ enum { WINDOW_BITS_GZIP = MAX_WBITS + 16 }; /* 16: a gzip header, not a zlib one
 struct gzip_decoder {
     z_stream stream;
     bool inside;  /* a member has begun and has not ended */
-    bool padding; /* a member ended; zeros after it are padding, as gzip(1) takes them */
+    bool padding; /* a member ended; zeros after it are padding, which gzip(1) accepts */
 };
 
 static void gzip_close(void *decoder)
@@ -19,7 +19,7 @@ static void gzip_close(void *decoder)
     free(gzip);
 }
 
-/* The window of gzip is 32 KiB: too small to be counted. */
+/* Returns 0: the window of gzip is 32 KiB, which is too small to count. */
 static uint64_t gzip_window(const void *decoder, const struct source_input *in)
 {
     (void)decoder;
@@ -64,7 +64,7 @@ static enum source_step end_of_file(const struct gzip_decoder *gzip, const char 
     return STEP_DAMAGE;
 }
 
-/* False when no member begins in this input. */
+/* Starts a member. Returns false when no member begins in this input. */
 static bool begin_member(struct gzip_decoder *gzip, struct source_input *in)
 {
     skip_padding(gzip, in);

@@ -45,7 +45,7 @@ static enum name_says what_name_says(struct str name)
     return str_starts(stem, STR("dedicated_log_torch_trace")) ? NAME_DEDICATED_LOG : NAME_LOG;
 }
 
-/* A header line at the start of any line. */
+/* Returns whether a header line stands at the start of any line. */
 static bool holds_log(struct str text)
 {
     while (text.n > 0) {
@@ -56,7 +56,8 @@ static bool holds_log(struct str text)
     return false;
 }
 
-/* True as well for what cannot be read: it stays in the list and fails where it is opened. */
+/* Returns whether the file looks like a log. It is true for unreadable files as well: they stay
+ * in the list, and opening them reports the error. */
 static bool looks_like_log(const struct folder *folder, const char *path)
 {
     struct err ignored = { 0 };
@@ -114,7 +115,7 @@ static bool take_entry(struct folder *folder, const char *parent, const char *na
     if (!kept.p)
         return err_nomem(err);
     if (stat(kept.p, &info) != 0)
-        return true; /* a dangling link, or gone since */
+        return true; /* a dangling link, or a file that was removed meanwhile */
     if (S_ISREG(info.st_mode))
         return take_file(folder, kept.p, depth, &info, err);
     if (S_ISDIR(info.st_mode) && depth < MAX_DEPTH && name[0] != '.')
@@ -154,7 +155,8 @@ static int by_file(const void *a, const void *b)
     return by_path(a, b);
 }
 
-/* One file under several names keeps the first of the least deep ones. */
+/* Sorts the entries. A file with several names keeps the first name among those that are least
+ * deep. */
 static void sort_entries(struct folder *folder)
 {
     struct entry *v = folder->entries.v;

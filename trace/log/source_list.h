@@ -24,16 +24,18 @@
 struct source_meter;
 
 struct source_list {
-    struct source_meter *meter; /* NULL, or is given the zstd window of each file that is probed */
+    struct source_meter
+        *meter; /* NULL, or notified of the zstd window of each file that is probed */
     vec_of(const char *)
     paths;                /* owned by the list */
-    size_t n_passed_over; /* files with a log's name that are no TORCH_TRACE logs: stdout.log */
+    size_t n_passed_over; /* number of files with a log's name that are no TORCH_TRACE logs:
+                             stdout.log */
     struct arena arena;
 };
 
-/* Adds what `input` stands for: itself, unopened, unless it is a folder. False and ERR_INPUT for a
- * folder in which nothing counts, ERR_ENV for one that cannot be read; the text names the folder.
- */
+/* Adds what `input` names: itself, unopened, or the recordings in it if it is a folder. It fails
+ * with ERR_INPUT for a folder without recordings and with ERR_ENV for an unreadable one; the
+ * text names the folder. */
 bool source_list_add(struct source_list *list, const char *input, struct err *err);
 void source_list_release(struct source_list *list);
 

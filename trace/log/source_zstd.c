@@ -9,9 +9,9 @@ enum { FIRST_BYTES = 5, BLOCK_HEADER = 3 };
 
 struct zstd_decoder {
     ZSTD_DCtx *context;
-    size_t wanted; /* zstd's hint: bytes of the next block and of the header after it; never 0 */
+    size_t wanted; /* zstd's hint: length of the next block and of the header after it; never 0 */
     bool inside;   /* a frame has begun and has not ended */
-    bool pending;  /* the output was too small for what is decoded */
+    bool pending;  /* the output was too small for the decoded bytes */
 };
 
 static void zstd_close(void *decoder)
@@ -35,8 +35,9 @@ static void *zstd_open(void)
     return NULL;
 }
 
-/* RFC 8878, 3.1.1.1: a descriptor, then the window, or the content's size for a frame of one
- * segment. A header that is not whole could ask for as much as is allowed. */
+/* Returns the window's size from the frame's header (RFC 8878, 3.1.1.1): a descriptor, then the
+ * window, or the content's size for a frame of one segment. An incomplete header counts as the
+ * largest window that is allowed. */
 static uint64_t zstd_window(const void *decoder, const struct source_input *in)
 {
     const struct zstd_decoder *zstd = decoder;
@@ -78,8 +79,9 @@ static enum source_step explain(size_t code, const char **why)
     }
 }
 
-/* A failing ZSTD_decompressStream forgets what it decoded before in the same call. So that nothing
- * is lost, a call gets a block or a header, and nothing while output is pending. */
+/* Returns how much of the input the next call may see. A ZSTD_decompressStream() that fails
+ * loses what it decoded before in the same call, so each call gets one block or header, and
+ * nothing while output is pending. */
 static size_t next_piece(const struct zstd_decoder *zstd, const struct source_input *in)
 {
     size_t piece = zstd->wanted > BLOCK_HEADER ? zstd->wanted - BLOCK_HEADER : zstd->wanted;

@@ -1,4 +1,5 @@
-/* Calls into ShapeEnv, in the rows of tests/conform_env: one record for each environment. */
+/* Writes calls into ShapeEnv as the rows that tests/conform_env reads: one record for each
+ * environment. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,7 +39,7 @@ static void gather(struct packing *pack, struct envs *envs)
             struct env env = { number, (uint32_t)e.numbers[1], e.texts[2], STR("") };
             pack->failed |= !vec_push(&envs->envs, env);
         } else if (e.type == DEEP_FINAL && number < envs->envs.n) {
-            envs->envs.v[number].final = e.texts[1]; /* the last one told counts */
+            envs->envs.v[number].final = e.texts[1]; /* the last one that was recorded counts */
         } else if (e.type == DEEP_CALL && number < envs->envs.n) {
             pack->failed |= !vec_push(&envs->calls, (struct call){ number, e });
         }
@@ -47,7 +48,7 @@ static void gather(struct packing *pack, struct envs *envs)
         qsort(envs->calls.v, envs->calls.n, sizeof *envs->calls.v, by_env);
 }
 
-/* The members of a JSON object behind those that a row begins with. */
+/* Prints the members of a JSON object after those that a row begins with. */
 static void put_members(struct packing *pack, struct str object)
 {
     object = str_trim(object);
@@ -74,7 +75,7 @@ static void put_value(struct packing *pack, struct json_writer *row, const char 
     case DEEP_TAG_INT: json_put_i64(row, key, (int64_t)value); break;
     case DEEP_TAG_FLOAT: {
         memcpy(&real, &value, sizeof real);
-        /* An integral double keeps its point: 2.0 is a float. */
+        /* An integral double is printed with its point: 2.0 is a float. */
         char text[40];
         if (real > -1e15 && real < 1e15 && real == (double)(int64_t)real) {
             int n = snprintf(text, sizeof text, "%lld.0", (long long)real);
@@ -89,7 +90,7 @@ static void put_value(struct packing *pack, struct json_writer *row, const char 
     }
 }
 
-/* The floats of all arguments, as one object: {"0.5": "0.5", ...}. */
+/* Prints the floats of all arguments as one object: {"0.5": "0.5", ...}. */
 static void put_floats(struct packing *pack, struct json_writer *row, struct str arguments)
 {
     struct bytes in = bytes_of(arguments);
@@ -111,7 +112,8 @@ static void put_floats(struct packing *pack, struct json_writer *row, struct str
         json_put_raw(row, "floats", buf_str(all));
 }
 
-/* Fields: env, context, method, suppressed, exception, ns, arguments. */
+/* Prints a call. The event's fields are env, context, method, suppressed, exception, ns,
+ * arguments. */
 static void put_call(struct packing *pack, const struct deep_event *e)
 {
     const uint64_t *f = e->numbers;

@@ -47,7 +47,8 @@ static bool read_side_file(int fd, uint64_t size, struct buf *out, const char *p
     return true;
 }
 
-/* A pipe is not opened: its writer would be told that the reader has gone. */
+/* Returns whether a file begins like a side file. A pipe is not opened, because its writer would
+ * notice that the reader closes it. */
 bool deep_file_is(const char *path)
 {
     char magic[8] = "";
@@ -166,7 +167,7 @@ const struct deep_file_frame *deep_frame(const struct deep_file *file, uint64_t 
     return &file->frames.v[id < file->frames.n ? id : 0];
 }
 
-/* Line of the last pair at or before the offset; 0 when there is none. */
+/* Returns the line of the last pair at or before the offset; 0 when there is none. */
 static uint32_t line_at(struct str lines, uint64_t offset)
 {
     struct bytes in = bytes_of(lines);
@@ -230,14 +231,14 @@ static bool add_stack(struct deep_file *file, const struct deep_event *e)
     if (e->type == DEEP_STACK_TEXT) {
         stack.text = e->texts[1];
     } else {
-        /* A caller comes first: there is no way round in a circle. */
+        /* A caller is recorded before its callees, so stacks have no cycles. */
         stack.parent = e->numbers[1] < file->stacks.n ? (uint32_t)e->numbers[1] : 0;
         stack.frame = (uint32_t)e->numbers[2];
     }
     return ADD(stacks, e, stack);
 }
 
-/* Attempts of one compile come in their order. */
+/* Adds a context. The attempts of one compile are recorded in order. */
 static bool add_context(struct deep_file *file, const struct deep_event *e)
 {
     struct deep_context context = { (int64_t)e->numbers[1], (int64_t)e->numbers[2],

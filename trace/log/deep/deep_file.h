@@ -20,13 +20,13 @@ enum { DEEP_MOST_FIELDS = 13 };
 struct deep_event {
     enum deep_event_type type;
     uint64_t at;                        /* offset in the file */
-    uint64_t numbers[DEEP_MOST_FIELDS]; /* by field; texts have theirs below */
+    uint64_t numbers[DEEP_MOST_FIELDS]; /* by field; texts are in `texts` */
     struct str texts[DEEP_MOST_FIELDS];
 };
 
 struct deep_code {
-    struct str file, function, lines, source; /* lines: pairs of u32 */
-    uint32_t first_line;                      /* of source */
+    struct str file, function, lines, source; /* `lines` has pairs of u32 */
+    uint32_t first_line;                      /* first line of `source` */
 };
 
 struct deep_file_frame {
@@ -37,7 +37,8 @@ struct deep_file_frame {
 struct deep_file_stack {
     uint32_t parent, frame; /* or: */
     struct str text;        /* a traceback; .p NULL */
-    uint32_t number;        /* of its content: equal stacks have one; UINT32_MAX: not yet known */
+    uint32_t
+        number; /* number of its content, which equal stacks share; UINT32_MAX: not yet known */
 };
 
 struct deep_context {
@@ -57,7 +58,7 @@ struct deep_file {
     uint64_t events, passed_over;
     bool ended;
     struct str process; /* JSON; "" */
-    /* What has an id, by id; 0 is none and empty. */
+    /* The things that have an id, by id; the one with id 0 is empty. */
     vec_of(struct str)
     strings;
     vec_of(struct deep_code)
@@ -70,33 +71,36 @@ struct deep_file {
     contexts;
     vec_of(struct deep_value)
     values;
-    struct intern stack_texts; /* JSON of stacks by number */
+    struct intern stack_texts; /* JSON of stacks, by number */
     struct intern compiles;    /* ids of compiles */
     vec_of(uint32_t)
     latest; /* by compile: the context of its latest attempt */
     struct buf scratch;
 };
 
-/* Does a file begin like one? */
+/* Returns whether a file begins like a side file. */
 bool deep_file_is(const char *path);
-/* False when it cannot be read (ERR_ENV), or is none (ERR_INPUT). Release it in any case. */
+/* Opens and reads a side file. It fails with ERR_ENV when it cannot be read and with ERR_INPUT
+ * when it is no side file. Release it in any case. */
 bool deep_file_open(struct deep_file *file, const char *path, struct err *err);
-/* The same of bytes; they are copied. */
+/* Reads a side file from bytes, which are copied. */
 bool deep_file_read(struct deep_file *file, struct str bytes, struct err *err);
 void deep_file_release(struct deep_file *file);
 
-/* From the first event on, those that tell ids included. False at the end. */
+/* Reads the next event, from the first one on, events that define ids included. Returns false at
+ * the end. */
 bool deep_file_next(struct deep_file *file, struct deep_event *event);
 void deep_file_rewind(struct deep_file *file);
 
-/* "" for ids that were not told. */
+/* Returns the string with this id; "" for ids that were not defined. */
 struct str deep_string(const struct deep_file *file, uint64_t id);
 const struct deep_value *deep_value(const struct deep_file *file, uint64_t id);
 const struct deep_context *deep_context(const struct deep_file *file, uint64_t id);
 const struct deep_file_frame *deep_frame(const struct deep_file *file, uint64_t id);
 
-/* Number of a stack's content, UINT32_MAX for none (or without memory: file->scratch.failed). Its
- * text, [[FILE, LINE, FUNCTION, CODE], ...], is intern_text(&file->stack_texts, number). */
+/* Returns the number of a stack's content, UINT32_MAX for none (or when memory ran out:
+ * file->scratch.failed). Its text, [[FILE, LINE, FUNCTION, CODE], ...], is
+ * intern_text(&file->stack_texts, number). */
 uint32_t deep_stack_number(struct deep_file *file, uint64_t id);
 
 #endif

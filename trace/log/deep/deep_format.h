@@ -1,11 +1,12 @@
-/* The side file of a deep recording: man/symtape-deep.5.scd, SIDE FILE. Shared by the writer, which
- * runs inside the program's Python, and the reader; it includes nothing of either. */
+/* The format of the side file of a deep recording: man/symtape-deep.5.scd, SIDE FILE. The
+ * writer, which runs inside the program's Python, and the reader share it; it includes nothing
+ * of either. */
 #ifndef SYMTAPE_TRACE_LOG_DEEP_DEEP_FORMAT_H
 #define SYMTAPE_TRACE_LOG_DEEP_DEEP_FORMAT_H
 
 #include <stdint.h>
 
-#define DEEP_MAGIC      "symdeep" /* and its zero byte */
+#define DEEP_MAGIC      "symdeep" /* followed by its zero byte */
 #define DEEP_BYTE_ORDER 0x01020304u
 
 enum { DEEP_VERSION = 1, DEEP_ALIGN = 8, DEEP_EVENT_HEADER = 8 };
@@ -14,10 +15,10 @@ struct deep_header {
     char magic[8];
     uint32_t version, byte_order;
     uint64_t pid;
-    uint64_t start_ns;    /* CLOCK_MONOTONIC */
-    uint64_t start_us;    /* since 1970 */
+    uint64_t start_ns;    /* of CLOCK_MONOTONIC */
+    uint64_t start_us;    /* microseconds since 1970 */
     int64_t east;         /* seconds east of UTC */
-    uint64_t overhead_ns; /* so far; these two are counted up in place */
+    uint64_t overhead_ns; /* so far; overhead_ns and lost are updated in place */
     uint64_t lost;
 };
 
@@ -42,7 +43,7 @@ enum deep_node { DEEP_NODE_PLACEHOLDER, DEEP_NODE_STATEMENT, DEEP_NODE_OUTPUT };
 enum deep_graph_state {
     DEEP_GRAPH_OPEN,
     DEEP_GRAPH_RETURNED, /* its trace came to an end */
-    DEEP_GRAPH_LOGGED,   /* PyTorch logged it: it is whole, on the tape */
+    DEEP_GRAPH_LOGGED,   /* PyTorch logged it, so the tape has all of it */
     DEEP_GRAPH_RAISED,
 };
 

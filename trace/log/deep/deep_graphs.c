@@ -1,12 +1,13 @@
-/* Graphs that a compile had begun when it raised or was killed, as print_readable prints graphs
- * (torch/fx/graph.py, CodeGen). */
+/* Writes graphs that a compile had begun when it raised or was killed, as print_readable prints
+ * graphs (torch/fx/graph.py, CodeGen). */
 
 #include "trace/events/user_line.h"
 #include "trace/graph/traceback.h"
 #include "trace/log/deep/deep_packing.h"
 
 struct part {
-    struct str name, value, annotation; /* value: the right-hand side, or a placeholder's target */
+    struct str name, value,
+        annotation; /* `value` is the right-hand side, or a placeholder's target */
     uint32_t stack;
     uint8_t role;
     bool erased, used;
@@ -17,13 +18,13 @@ struct partial {
     uint64_t ns;
     struct str error;
     vec_of(struct part)
-    parts; /* by number, less 1 */
+    parts; /* by number - 1 */
 };
 
 typedef vec_of(struct partial)
 partials;
 
-enum { LONGEST_NAME = 200 }; /* FX cuts longer ones too */
+enum { LONGEST_NAME = 200 }; /* FX truncates longer names, too */
 
 /* ------------------------------------------------------------------------------------------------
  * Gathering. */
@@ -105,8 +106,9 @@ static bool is_size(const struct part *part)
            (str_starts(part->annotation, STR("Sym(")) || str_ends(part->value, STR(".size()")));
 }
 
-/* Texts name other nodes by number, between bytes 1 and 2. Takes what is in front of the next such
- * name to *plain, and the node to *node; NULL at the end, or for a number that is none. */
+/* Finds the next name of a node in a text, in which nodes are named by number between bytes 1
+ * and 2. It sets *plain to the text before the name and *node to the node, which is NULL at the
+ * end and for an invalid number. */
 enum { NAME_BEGINS = 1, NAME_ENDS = 2 };
 
 static bool next_name(const struct partial *graph, struct str *text, struct str *plain,
@@ -163,7 +165,7 @@ static void put_annotation(struct buf *out, const struct part *part)
         buf_printf(out, ": \"%.*s\"", STR_ARG(part->annotation));
 }
 
-/* Innermost frame of the user's, or of all: what the comment names. */
+/* Finds the innermost frame of the user's code, or else of all, which the comment names. */
 static bool frame_of(const struct deep_file *file, uint64_t stack, struct deep_file_frame *ret)
 {
     const struct deep_file_stack *stacks = file->stacks.v;
@@ -222,7 +224,7 @@ static void put_inputs(struct packing *pack, const struct partial *graph)
     }
 }
 
-/* How many nodes there were. */
+/* Prints the graph and returns the number of its nodes. */
 static uint64_t put_graph(struct packing *pack, const struct partial *graph)
 {
     uint64_t n = 0, stack = 0;
@@ -255,7 +257,8 @@ static uint64_t put_graph(struct packing *pack, const struct partial *graph)
     return n;
 }
 
-/* NULL when the graph is whole on the tape, or of an attempt that was restarted. */
+/* Returns why the graph is partial; NULL when it is complete on the tape, or belongs to an
+ * attempt that was restarted. */
 static const char *why_partial(const struct packing *pack, const struct partial *graph)
 {
     const struct deep_file *file = pack->file;

@@ -7,7 +7,7 @@
 #include "trace/log/import_piece.h"
 #include "trace/tape/glog.h"
 
-/* A text comes out some three times as long as the side file was. */
+/* The text is about three times as long as the side file. */
 enum { SMALLEST_LIMIT = 64 << 20, MOST_FROM_A_BYTE = 16 };
 
 /* ------------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ void packing_frame(struct json_writer *row, const char *key, const struct deep_f
 /* ------------------------------------------------------------------------------------------------
  * The process, and totals. */
 
-/* A JSON object on one line, as the recorder writes them; "" for anything else. */
+/* Returns a JSON object on one line, as the recorder writes them; "" for anything else. */
 static struct str one_object(struct str text)
 {
     struct json doc = { 0 };
@@ -171,7 +171,7 @@ static struct str one_object(struct str text)
     return ok ? str_trim(text) : STR("");
 }
 
-/* What the recorder told of itself, and what the file tells of how it ended. */
+/* Writes what the recorder reported of itself, and how the file ended. */
 static void pack_process(struct packing *pack)
 {
     const struct deep_file *file = pack->file;
@@ -222,7 +222,7 @@ bool deep_pack(struct deep_file *file, struct buf *out, struct err *err)
     buf_release(&pack.rows);
     vec_release(&pack.local);
     vec_release(&pack.shown);
-    if (pack.too_long) /* the records until then are whole */
+    if (pack.too_long) /* the records until then are complete */
         return file->passed_over++, true;
     return !pack.failed || err_nomem(err);
 }

@@ -1,4 +1,4 @@
-/* Inside the packing of a deep recording: what its parts share. */
+/* Declarations that the files which pack a deep recording share. */
 #ifndef SYMTAPE_TRACE_LOG_DEEP_DEEP_PACKING_H
 #define SYMTAPE_TRACE_LOG_DEEP_DEEP_PACKING_H
 
@@ -9,36 +9,37 @@
 struct packing {
     struct deep_file *file;
     struct buf *out;       /* the log */
-    struct buf meta, rows; /* of the record that is being written */
+    struct buf meta, rows; /* of the current record */
     struct md5 md5;
     bool failed;   /* memory ran out, or: */
-    bool too_long; /* the text came out longer than any that a recorder causes */
+    bool too_long; /* the text became longer than a recorder's events can make it */
     size_t limit;
-    /* Stacks that the rows so far name: number of the content -> number in the payload. */
+    /* The stacks that the rows so far refer to: number of the content -> number in the payload +
+     * 1. */
     vec_of(uint32_t)
-    local; /* + 1 */
+    local; /* 0: not yet */
     vec_of(uint32_t)
     shown;
 };
 
-/* Starts a record: its metadata is then written to pack->meta, its payload to pack->rows. */
+/* Starts a record: the caller writes its metadata to pack->meta and its payload to pack->rows. */
 void packing_begin(struct packing *pack);
-/* Writes it to the log: one of the context at `ns` since the start. */
+/* Writes the record to the log, with the context and the time `ns` since the start. */
 void packing_end(struct packing *pack, const char *event, uint64_t context, uint64_t ns);
 
-/* A row of the payload: between these, write its fields. */
+/* Starts a row of the payload; the caller writes the row's fields. */
 struct json_writer packing_row(struct packing *pack);
 void packing_row_end(struct packing *pack, struct json_writer *row);
-/* Ends the packing when the text has become too long; rows ask it by themselves. */
+/* Ends the packing when the text has become too long; rows call it themselves. */
 void packing_check(struct packing *pack);
-/* The number of a stack in this payload, written in front of the row if it is new; -1 for none.
- * To be called before packing_row(). */
+/* Returns the number of a stack in this payload; -1 for none. A new stack is written before the
+ * row, so this must be called before packing_row(). */
 int64_t packing_stack(struct packing *pack, uint64_t stack);
-/* A text or null when it is "". */
+/* Writes a text, or null when it is "". */
 void packing_text(struct json_writer *row, const char *key, struct str text);
 void packing_frame(struct json_writer *row, const char *key, const struct deep_file_frame *frame);
 
-/* One a file: */
+/* Each of these is defined in a file of its own: */
 void pack_dispatches(struct packing *pack); /* deep_rows.c */
 void pack_costs(struct packing *pack);
 void pack_uses(struct packing *pack);

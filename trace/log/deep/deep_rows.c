@@ -1,18 +1,18 @@
-/* Dispatches, costs, uses and phases of a side file, as rows: equal ones together, one record for
- * each context. */
+/* Writes dispatches, costs, uses and phases of a side file as rows: equal events are merged, and
+ * there is one record for each context. */
 #include <stdlib.h>
 
 #include "trace/log/deep/deep_packing.h"
 
 struct row {
     uint32_t context;
-    uint64_t order; /* of the first event that it stands for */
+    uint64_t order; /* of the first event in this row */
     uint64_t count, ns, own_ns;
     struct deep_event event;
 };
 
 struct rows {
-    struct intern keys; /* context and what makes rows equal */
+    struct intern keys; /* the context and the fields in which a row's events are equal */
     vec_of(struct row)
     rows;
 };
@@ -25,7 +25,7 @@ static int by_context_and_order(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Adds an event to the row of its key, numbers[first .. first + n). */
+/* Adds an event to the row of its key, which is numbers[first .. first + n). */
 static struct row *add(struct packing *pack, struct rows *rows, const struct deep_event *event,
                        const uint64_t *key, size_t n, uint64_t order)
 {
@@ -47,7 +47,7 @@ static void release_rows(struct rows *rows)
     vec_release(&rows->rows);
 }
 
-/* A record for each context. */
+/* Writes a record for each context. */
 static void write_records(struct packing *pack, struct rows *rows, const char *name,
                           void (*write)(struct packing *, const struct row *),
                           void (*sum_up)(struct packing *, const struct row *, size_t))
@@ -190,7 +190,7 @@ static void write_use(struct packing *pack, const struct row *r)
     if (expr->json.n && expr->json.p[0] == '"')
         json_put_raw(&row, "expr", expr->json);
     else
-        json_put_str(&row, "expr", expr->json); /* a number, or true, as text */
+        json_put_str(&row, "expr", expr->json); /* a number or true becomes a text */
     packing_text(&row, "source", deep_string(pack->file, f[3]));
     packing_frame(&row, "asker", deep_frame(pack->file, f[4]));
     json_put_i64(&row, "stack", stack);
@@ -203,7 +203,7 @@ void pack_uses(struct packing *pack)
     struct rows rows = { 0 };
     struct intern texts = {
         0
-    }; /* expressions are written once an object: equal ones have one text */
+    }; /* each object is a new expression: equal ones have the same text */
     struct deep_event e;
     for (deep_file_rewind(pack->file); deep_file_next(pack->file, &e) && !pack->failed;) {
         if (e.type != DEEP_USE)
@@ -232,7 +232,7 @@ static void put_bytes(struct json_writer *row, const char *key, uint64_t bytes)
         json_put_u64(row, key, bytes);
 }
 
-/* The beginning is kept in the row's spare fields: ns, host, device. */
+/* The beginning is stored in the row's unused fields: ns, host, device. */
 enum { BEGAN_NS = 9, BEGAN_HOST, BEGAN_DEVICE };
 
 static void write_phase(struct packing *pack, const struct row *r)
@@ -254,7 +254,7 @@ static void write_phase(struct packing *pack, const struct row *r)
 typedef vec_of(struct deep_event)
 open_phases;
 
-/* Index of the innermost open phase of this name, or open->n. */
+/* Returns the index of the innermost open phase of this name, or open->n. */
 static size_t find_open(const open_phases *open, uint64_t name)
 {
     for (size_t i = open->n; i-- > 0;)
@@ -282,7 +282,7 @@ void pack_memory(struct packing *pack)
                 .context = (uint32_t)open.v[i].numbers[0], .order = e.at, .count = 1, .event = e
             };
             pack->failed |= !vec_push(&rows.rows, row);
-            open.n = i; /* those inside it that have no end of their own */
+            open.n = i; /* phases inside it that have no end of their own */
         }
     }
     write_records(pack, &rows, "symtape_memory", write_phase, count_rows);

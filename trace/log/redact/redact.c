@@ -94,7 +94,7 @@ static bool is_file(struct str word)
     return str_find_char(word, '/') < word.n || str_ends(word, STR(".py"));
 }
 
-/* --name=value, NAME=value, value. */
+/* Learns from a word of the command: --name=value, NAME=value, value. */
 static void learn_argument(struct redact *redact, struct str word)
 {
     size_t equals = str_find_char(word, '=');
@@ -152,7 +152,7 @@ static void rewrite(struct redact *redact, struct str in, struct buf *out)
         buf_put(out, in);
 }
 
-/* Rows of a deep recording: each line is JSON. */
+/* Returns whether a text consists of rows of a deep recording, in which each line is JSON. */
 static bool is_rows(struct redact *redact, struct str in)
 {
     struct str first = str_first(in, str_find_char(in, '\n'));

@@ -68,89 +68,90 @@
 #define REDACT_VALUE "redacted"
 
 enum {
-    REDACT_MAX_NESTED = 4, /* JSON in strings of JSON in strings ... */
+    REDACT_MAX_NESTED = 4, /* depth of JSON in strings of JSON */
     REDACT_KEY = 32
 };
 
-/* What a user or host name becomes. */
+/* The replacement of a user or host name. */
 struct redact_name {
     struct str replacement; /* "user1" */
-    bool everywhere;        /* each whole word, or only at places that show what it is */
+    bool everywhere; /* each whole word is replaced, or only where the place shows that it is a name
+                      */
 };
 
-/* Where a text that is known to be secret is replaced, in any case. */
+/* Where a text that is known to be secret is replaced; case is ignored. */
 enum redact_reach {
-    REDACT_PART, /* where no letter is beside it */
+    REDACT_PART, /* where no letter is next to it */
     REDACT_ANYWHERE
 };
 
 struct redact_pattern {
     struct str text, replacement;
     enum redact_reach reach;
-    uint32_t next; /* with the same block; see redact_values.c */
+    uint32_t next; /* index of the next pattern with the same block; see redact_values.c */
 };
 
 struct redact_container;
 struct redact_finder;
 
-/* One level of JSON: the text inside a string of the level above. */
+/* One level of JSON: text that is inside of a string of the level above. */
 struct redact_level {
     struct json doc;
     vec_of(struct redact_container)
-    open; /* arrays and objects around the value at hand */
+    open; /* arrays and objects around the current value */
     struct buf decoded, rewritten;
 };
 
 struct redact {
-    struct intern names; /* users and hosts */
+    struct intern names; /* names of users and hosts */
     vec_of(struct redact_name)
-    found;                /* by their id in names */
-    struct intern common; /* redact_words.def */
+    found;                /* by the name's id */
+    struct intern common; /* words of redact_words.def */
     struct arena arena;
     uint32_t n_users, n_hosts, n_values;
-    struct intern values; /* that are secret wherever they stand */
+    struct intern values; /* texts that are secret everywhere */
     vec_of(struct redact_pattern)
-    patterns; /* of values and names, in all their forms */
+    patterns; /* of values and names, in all their spellings */
     struct redact_finder *finder;
-    bool stale;                    /* the finder does not know all patterns */
-    bool learning;                 /* what is written is not looked at */
-    unsigned char key[REDACT_KEY]; /* of folders' hashes */
-    struct intern folders;         /* as they are hashed: without users */
+    bool stale;                    /* the search tables lack some patterns */
+    bool learning;                 /* the output is not used */
+    unsigned char key[REDACT_KEY]; /* of the hashes of folders */
+    struct intern folders;         /* folders in the form that is hashed, without users */
     vec_of(uint64_t)
-    hashes;             /* by their id in folders */
-    struct intern seen; /* folders as they were met */
+    hashes;             /* by the folder's id */
+    struct intern seen; /* folders in the form in which they occurred */
     vec_of(uint64_t)
     seen_hashes;
     struct redact_level levels[REDACT_MAX_NESTED];
     struct buf scratch, discarded, found_values;
-    bool failed; /* memory ran out; the next redact_text says so */
+    bool failed; /* memory ran out; the next redact_text() reports it */
 };
 
-/* Needs redact_release() only when it succeeded. */
+/* Initializes a context. It needs redact_release() only when this succeeded. */
 bool redact_init(struct redact *redact, struct err *err);
 void redact_release(struct redact *redact);
 
-/* Names known beforehand. Empty ones are passed over. */
+/* Adds names that are known beforehand. Empty ones are ignored. */
 bool redact_add_user(struct redact *redact, struct str name, struct err *err);
 bool redact_add_host(struct redact *redact, struct str name, struct err *err);
 
-/* What is known of the program that was recorded; each may be NULL. */
+/* What is known of the recorded program; each member may be NULL. */
 struct redact_known {
-    const char *const *environment; /* NAME=VALUE, NULL at the end */
-    const char *const *command;     /* its words, NULL at the end */
-    struct str set;                 /* NAME=VALUE that it set itself, each with a NUL behind it */
+    const char *const *environment; /* NAME=VALUE, ended by NULL */
+    const char *const *command;     /* its words, ended by NULL */
+    struct str set;                 /* NAME=VALUE that the program set itself, each ended by NUL */
     const char *user, *host;
 };
 bool redact_add_known(struct redact *redact, const struct redact_known *known, struct err *err);
 
-/* A variable of the environment that the recorded program had, and the words of its command. What
- * they hold is replaced wherever it stands, unless it is harmless. */
+/* Adds a variable of the environment of the recorded program, or the words of its command. Their
+ * values are replaced everywhere, unless they are harmless. */
 bool redact_add_variable(struct redact *redact, struct str name, struct str value, struct err *err);
 bool redact_add_command(struct redact *redact, const char *const *argv, size_t n, struct err *err);
 
-/* Appends `in`, rewritten. Sets out->failed when memory ran out. */
+/* Appends `in`, rewritten. It sets out->failed when memory ran out. */
 void redact_text(struct redact *redact, struct str in, struct buf *out);
-/* Takes the names from `in` and writes nothing. */
+/* Learns the names in `in` and writes nothing. */
 bool redact_learn(struct redact *redact, struct str in, struct err *err);
 
 #endif

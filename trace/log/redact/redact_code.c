@@ -1,8 +1,8 @@
-/* Comments in lines of the user's code, which graphs, guards and tracebacks quote. */
+/* Finds comments in lines of the user's code, which graphs, guards and tracebacks quote. */
 #include "trace/log/redact/redact_parts.h"
 
-/* Where the comment of a line of code begins; its end when there is none. A string that began on
- * an earlier line is not seen. */
+/* Returns where the comment of a line of code begins, or the line's length. A string that began
+ * on an earlier line is not recognized. */
 static size_t comment_of(struct str line)
 {
     char quote = '\0';
@@ -29,7 +29,7 @@ struct str redact_code(struct str line)
     return code;
 }
 
-/* "demo/x.py:3 in forward", which ends a guard's line. */
+/* Returns whether a text is "demo/x.py:3 in forward", which ends a guard's line. */
 static bool is_place(struct str s)
 {
     size_t in = str_find(s, STR(" in ")), colon = in;
@@ -38,7 +38,7 @@ static bool is_place(struct str s)
     return in < s.n && colon > 0 && colon < in && s.p[colon - 1] == ':';
 }
 
-/* A guard's line is EXPRESSION  # CODE  # PLACE: where PLACE's '#' is. */
+/* Returns the offset of PLACE's '#' in a guard's line, EXPRESSION # CODE # PLACE. */
 static size_t place_of(struct str line)
 {
     size_t at = line.n;
@@ -47,7 +47,8 @@ static size_t place_of(struct str line)
     return at > 0 && is_place(str_from(line, at)) ? at - 1 : line.n;
 }
 
-/* Longer lines of code are looked at around the '#' only: a line may be all of them. */
+/* In longer lines of code only the text around the '#' is examined, since a line may have any
+ * length. */
 enum { MOST_CODE = 1000 };
 
 static size_t line_begin(struct str in, size_t at)

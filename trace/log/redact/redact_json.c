@@ -3,7 +3,7 @@
 #include "trace/base/text/json_write.h"
 #include "trace/log/redact/redact_parts.h"
 
-/* What a member's value is, by its key. */
+/* What a member's value is, according to its key. */
 enum field { FIELD_PLAIN, FIELD_ENVIRONMENT, FIELD_HOST, FIELD_USER, FIELD_CODE, FIELD_SECRET };
 
 static enum field field_of(struct str key)
@@ -33,13 +33,13 @@ static enum field field_of(struct str key)
 }
 
 struct redact_container {
-    json_id after; /* the first node behind it */
+    json_id after; /* the first node after it */
     bool object;
     bool key_next;
-    bool environment; /* its strings are values of variables */
+    bool environment; /* its strings are values of environment variables */
     enum field field; /* of the last key; FIELD_PLAIN in arrays */
-    uint32_t index;   /* in an array: of the value at hand */
-    bool frame;       /* so far it is ["FILE", LINE, "FUNCTION", "CODE"] of a deep recording */
+    uint32_t index;   /* index of the current value, in an array */
+    bool frame; /* so far it looks like ["FILE", LINE, "FUNCTION", "CODE"] of a deep recording */
     struct str key;
 };
 
@@ -50,7 +50,7 @@ struct json_walk {
     struct edit edit;
 };
 
-/* NAME=VALUE in an array; in an object, the key is the name. */
+/* Rewrites NAME=VALUE in an array; in an object, the key is the name. */
 static bool rewrite_variable(struct redact *redact, const struct redact_container *in,
                              struct str value, struct buf *out)
 {
@@ -78,7 +78,7 @@ static bool rewrite_name(struct redact *redact, enum field field, struct str val
     return true;
 }
 
-/* A source line of a stack, without its comment. */
+/* Copies a source line of a stack without its comment. */
 static bool rewrite_code(struct redact *redact, struct str line, struct buf *out)
 {
     struct str code = redact_code(line);

@@ -2,7 +2,10 @@
 
 #include "trace/log/redact/redact_parts.h"
 
-enum { MAX_SEGMENTS = 4, MAX_WORD = 64 }; /* of a name such as ann-marie.o-neill */
+enum {
+    MAX_SEGMENTS = 4,
+    MAX_WORD = 64
+}; /* parts of a name such as ann-marie.o-neill, and their length */
 
 bool redact_is_common(const struct redact *redact, struct str word)
 {
@@ -14,7 +17,7 @@ bool redact_is_common(const struct redact *redact, struct str word)
     return intern_find(&redact->common, (struct str){ lower, word.n }) != INTERN_NONE;
 }
 
-/* s77, u0, zs3, zuf12; f32, i64, bf16, c64. */
+/* Returns whether a word looks like a symbol or dtype: s77, u0, zs3, zuf12; f32, i64, bf16, c64. */
 static bool looks_like_symbol(struct str word)
 {
     size_t letters = str_starts(word, STR("zuf")) ? 3 : is_letter(char_at(word, 1)) ? 2 : 1;
@@ -29,7 +32,8 @@ static bool is_joint(char c)
     return c == '.' || c == '-';
 }
 
-/* May each word that equals it be taken for it? Not if that would change what other text means. */
+/* Returns whether each word that equals the name may be replaced, which must not change what
+ * other text means. */
 static bool is_distinctive(const struct redact *redact, struct str name)
 {
     size_t joints = 0;
@@ -61,7 +65,7 @@ static struct str learn(struct redact *redact, struct str name, const char *kind
         .replacement = arena_copy(&redact->arena, (struct str){ text, (size_t)n }),
         .everywhere = is_distinctive(redact, name),
     };
-    /* The ids of both tables must stay the same: room first, then the name. */
+    /* The ids of both tables must stay the same, so memory is reserved before the name is added. */
     if (!entry.replacement.p || !vec_reserve(&redact->found, 1) ||
         intern(&redact->names, name) == INTERN_NONE)
         return give_up(redact);

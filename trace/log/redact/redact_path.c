@@ -5,21 +5,21 @@
 enum { MAX_QUOTED_PATH = 4096, MAX_EXTENSION = 5, HASH_DIGITS = 10 };
 
 enum tail {
-    TAIL_LAST,     /* the last component, behind the hash of the rest */
-    TAIL_TORCH,    /* from torch/ on, behind the hash of what is before */
+    TAIL_LAST,     /* the last component; the rest becomes a hash */
+    TAIL_TORCH,    /* from torch/ on; what precedes it becomes a hash */
     TAIL_PYTHON,   /* from python3.11/ on */
     TAIL_PACKAGES, /* what follows site-packages/ */
 };
 
 struct path {
     struct str text;
-    bool windows;     /* both slashes separate; the text begins with the drive's letter, or is a
-                         share: \\server\share */
-    size_t n;         /* components */
-    struct str first; /* component */
+    bool windows; /* both slashes separate; the text begins with the drive's letter, or is a share:
+                     \\server\share */
+    size_t n;     /* number of components */
+    struct str first; /* the first component */
     enum tail tail;
-    size_t keep; /* where the tail begins */
-    size_t user; /* where a user's name begins, and ends; equal when there is none */
+    size_t keep; /* offset of the tail */
+    size_t user; /* start and end of a user's name; equal when there is none */
     size_t user_end;
 };
 
@@ -28,7 +28,8 @@ static bool is_separator(char c, bool windows)
     return c == '/' || (windows && c == '\\');
 }
 
-/* In text without quotes; a path's end is guessed there. */
+/* Returns whether a character can belong to a path in text without quotes, where the path's end
+ * is guessed. */
 static bool is_path_char(char c, bool windows)
 {
     return is_word_char(c) || (unsigned char)c >= 0x80 || (c && strchr("./-+~@%#=", c)) ||
@@ -44,8 +45,8 @@ static size_t unquoted_end(struct str in, size_t at, bool windows)
     return at;
 }
 
-/* "/home/Ann Lee/train.py": one path with spaces, or a sentence? It is a path if nothing in it is
- * foreign to paths and its last component ends like a file's name. */
+/* Returns whether a text with spaces, such as "/home/Ann Lee/train.py", is one path: all its
+ * characters occur in paths and its last component ends like a file's name. */
 static bool is_spaced_path(struct str s)
 {
     size_t dot = s.n;
@@ -61,7 +62,7 @@ static bool is_spaced_path(struct str s)
     return dot + 1 < s.n && s.n - dot - 1 <= MAX_EXTENSION;
 }
 
-/* What surrounds the path may say where it ends, spaces or not: 0 if it does not. */
+/* Returns where the path ends if the text around it shows that, spaces or not; otherwise 0. */
 static size_t enclosed_end(struct str in, size_t start)
 {
     struct str before = str_first(in, start);
@@ -70,7 +71,7 @@ static size_t enclosed_end(struct str in, size_t start)
     if (str_ends(before, STR("'")) || str_ends(before, STR("\"")))
         line.n = str_find_char(line, before.p[before.n - 1]);
     else if (str_ends(before, STR("File: ")) || str_ends(before, STR("Filename: ")))
-        line.n = str_find_char(str_from(line, 2), ':') + 2; /* not the colon of C:\ */
+        line.n = str_find_char(str_from(line, 2), ':') + 2; /* skips the colon of C:\ */
     else if (start > 0 || line.n < in.n)
         return 0;
     line = str_first(str_from(in, start), line.n);
@@ -91,7 +92,7 @@ static bool is_packages(struct str part)
     return IS_ANY(part, packages);
 }
 
-/* python3 or python3.11, below lib, lib64 or Lib. */
+/* Returns whether the component is python3 or python3.11, below lib, lib64 or Lib. */
 static bool is_python_library(struct str parent, struct str part)
 {
     static const char *const libraries[] = { "lib", "lib64", "Lib" };
@@ -114,7 +115,7 @@ static size_t offset_of(const struct path *path, struct str part)
     return (size_t)(part.p - path->text.p);
 }
 
-/* Nobody is called what follows home/ deep in a package, or home/index.html. */
+/* Finds the user's name. What follows home/ deep in a package, or in home/index.html, is none. */
 static void look_for_user(struct path *path, struct str parent, struct str part, bool more)
 {
     static const char inductor[] =
@@ -164,7 +165,8 @@ static void take_apart(struct path *path)
 
 /* --- what it becomes --- */
 
-/* path->text[from .. to), its user replaced or, without one there, every word that is a name. */
+/* Prints path->text[from .. to) with its user replaced or, without a user there, every word that
+ * is a name. */
 static void put_part(const struct redact *redact, const struct path *path, size_t from, size_t to,
                      struct str user, struct buf *out)
 {
@@ -189,7 +191,7 @@ static void use_slashes(struct buf *out, size_t from)
     out->n = to;
 }
 
-/* Of nobody who does not know the key: a guessed folder cannot be confirmed by its hash. */
+/* Computes a keyed hash, so that nobody without the key can confirm a guessed folder. */
 static uint64_t make_hash(const struct redact *redact, struct str folder)
 {
     unsigned char digest[SHA256_BYTES];
@@ -206,7 +208,8 @@ static uint64_t keyed_hash(struct redact *redact, struct str folder)
     if (id != INTERN_NONE)
         return redact->hashes.v[id];
     uint64_t hash = make_hash(redact, folder);
-    /* The ids of both tables must stay the same: room first, then the folder. */
+    /* The ids of both tables must stay the same, so memory is reserved before the folder is
+     * added. */
     if (!vec_reserve(&redact->hashes, 1) || intern(&redact->folders, folder) == INTERN_NONE)
         redact->failed = true;
     else
@@ -230,8 +233,8 @@ static void put_hash(uint64_t hash, struct buf *out)
     buf_printf(out, "%0*llx/", HASH_DIGITS, (unsigned long long)hash);
 }
 
-/* Names that were learnt elsewhere stay in what is hashed: the hash must not depend on what was
- * read before. */
+/* Prints the hash of a folder. Names that were learnt elsewhere are not replaced in what is
+ * hashed, because the hash must not depend on what was read before. */
 static void put_folder_hash(struct redact *redact, const struct path *path, struct str user,
                             struct buf *out)
 {
@@ -252,8 +255,8 @@ static void put_folder_hash(struct redact *redact, const struct path *path, stru
     put_hash(hash, out);
 }
 
-/* PyTorch cuts off as much of a path as torch's own folder is long: what is left of a folder that
- * was met whole is known by its end. */
+/* PyTorch removes as many characters from a path as torch's own folder has, so a folder that was
+ * seen whole is recognized by its end. */
 bool redact_cut_folder(const struct redact *redact, struct str folder, struct buf *out)
 {
     for (size_t i = 0; i < redact->seen_hashes.n; i++) {
@@ -265,8 +268,8 @@ bool redact_cut_folder(const struct redact *redact, struct str folder, struct bu
     return false;
 }
 
-/* A path that others were met in, or that a variable names, is a folder: it is its hash, and keeps
- * no component. */
+/* Prints a path that is a folder, because others lie in it or a variable names it: only its
+ * hash, and no component. */
 static bool put_folder(struct redact *redact, const struct path *path, struct buf *out)
 {
     struct buf *folder = &redact->scratch;
@@ -317,7 +320,7 @@ size_t redact_path(struct redact *redact, struct edit *edit, size_t at)
         end = unquoted_end(edit->in, path.windows ? at + 2 : at, path.windows);
     path.text = str_between(edit->in, at, end);
     take_apart(&path);
-    /* /tmp tells nothing; x /2/y divides. */
+    /* /tmp has nothing to hide; x /2/y is a division. */
     if (path.n < 2 || is_number(path.first))
         return 0;
     if (!str_is(path.first, REDACT_VALUE))

@@ -1,15 +1,15 @@
 #include "trace/log/redact/redact_parts.h"
 
-/* May an absolute path begin at the slash behind in[0 .. at)? Not behind what it continues: a
- * relative path, a division, a template. But "\n" in a quoted text ends what was before, and -I,
- * -L, -B and -F of compilers take a path without a space. */
+/* Returns whether an absolute path may begin at the slash after in[0 .. at). It may not where it
+ * continues a relative path, a division or a template. But "\n" in a quoted text ends what
+ * precedes it, and -I, -L, -B and -F of compilers are followed by a path without a space. */
 static bool path_may_follow(struct str in, size_t at, bool two_slashes)
 {
     char before = at > 0 ? in.p[at - 1] : '\0', two_before = at > 1 ? in.p[at - 2] : '\0';
     if (before == '\0')
         return true;
     if (before == ':')
-        return !two_slashes; /* not http:// */
+        return !two_slashes; /* http:// is no path */
     if (two_before == '\\' && strchr("nrt", before))
         return true;
     if (two_before == '-' && strchr("ILBF", before))
@@ -17,7 +17,7 @@ static bool path_may_follow(struct str in, size_t at, bool two_slashes)
     return !is_word_char(before) && !strchr(".~-+@%)]}$", before);
 }
 
-/* Returns where to go on. */
+/* Returns the offset at which scanning continues. */
 static size_t scan_slashes(struct redact *redact, struct edit *edit, size_t at)
 {
     size_t last = at, end = 0;
@@ -28,14 +28,15 @@ static size_t scan_slashes(struct redact *redact, struct edit *edit, size_t at)
     return end > 0 ? end : last + 1;
 }
 
-/* C:\Users\ann or C:/Users/ann */
+/* Returns whether the text is a drive: C:\Users\ann or C:/Users/ann. */
 static bool is_drive(struct str in, size_t at, size_t end)
 {
     return end == at + 1 && in.p[at] >= 'A' && in.p[at] <= 'Z' && char_at(in, end) == ':' &&
            (char_at(in, end + 1) == '\\' || char_at(in, end + 1) == '/');
 }
 
-/* torch.ops.aten.add.Tensor: none of its words is anybody. */
+/* Returns the end of a dotted name such as torch.ops.aten.add.Tensor, whose words are no names
+ * of users. */
 static size_t dotted_end(struct str in, size_t end)
 {
     while (char_at(in, end) == '.' && is_word_char(char_at(in, end + 1)))
@@ -44,7 +45,8 @@ static size_t dotted_end(struct str in, size_t end)
     return end;
 }
 
-/* torchinductor_ann, outside of a path: many settings begin like that, so it takes a known name. */
+/* Rewrites torchinductor_ann outside of a path. Many settings begin like that, so only known
+ * names are replaced. */
 static size_t scan_inductor_folder(const struct redact *redact, struct edit *edit, size_t at)
 {
     struct str prefix = STR("torchinductor_"), user;
@@ -80,7 +82,8 @@ static size_t scan_word(struct redact *redact, struct edit *edit, size_t at)
     return end;
 }
 
-/* \\server\share, also with its backslashes doubled: where to go on. */
+/* Rewrites \\server\share, also with doubled backslashes. It returns the offset at which
+ * scanning continues. */
 static size_t scan_backslashes(struct redact *redact, struct edit *edit, size_t at)
 {
     struct str in = edit->in;

@@ -1,10 +1,10 @@
-/* Secrets that are known by how they look, or by the word in front of them. */
+/* Finds secrets that their form or the word before them shows. */
 #include <strings.h>
 
 #include "trace/log/redact/redact_parts.h"
 
 enum {
-    MIXED_WITHIN = 40,   /* characters, in which a token has a digit or a capital */
+    MIXED_WITHIN = 40,   /* number of characters in which a token has a digit or a capital */
     MOST_PASSWORD = 1000 /* characters of one without quotes */
 };
 
@@ -15,12 +15,13 @@ static bool is_token_char(char c)
     return is_word_char(c) || c == '-';
 }
 
-/* AKIA..., ghp_..., eyJ... .eyJ... .... : by how a service's tokens begin. */
+/* Returns where a token ends that begins like a service's tokens: AKIA..., ghp_..., eyJ...
+ * .eyJ... .... ; otherwise 0. */
 static size_t token_end(struct str in, size_t at)
 {
     static const struct {
         struct str prefix;
-        size_t least; /* characters behind it */
+        size_t least; /* number of characters after the prefix */
     } tokens[] = {
 #define TOKEN(prefix, least) { { prefix, sizeof prefix - 1 }, least },
 #include "trace/log/redact/redact_tokens.def"
@@ -31,7 +32,7 @@ static size_t token_end(struct str in, size_t at)
         struct str prefix = tokens[i].prefix;
         if (rest.p[0] != prefix.p[0] || !str_starts(rest, prefix))
             continue;
-        /* Names of functions are long as well, but without digits and capitals. */
+        /* Names of functions can be as long, but lack digits and capitals. */
         bool mixed = false, dotted = str_is(prefix, "eyJ");
         size_t n = prefix.n;
         for (size_t k = n; k < n + MIXED_WITHIN && is_token_char(char_at(rest, k)); k++)
@@ -46,7 +47,7 @@ static size_t token_end(struct str in, size_t at)
     return 0;
 }
 
-/* Bearer TOKEN */
+/* Rewrites the token after "Bearer". */
 static size_t after_bearer(struct redact *redact, struct edit *edit, size_t end)
 {
     struct str in = edit->in;
@@ -67,7 +68,8 @@ static bool is_address_char(char c)
     return c && !strchr(" \t\r\n\"'<>|\\^`{}()[],;", c);
 }
 
-/* docs.python.org and the like: PyTorch's own messages name them. */
+/* Returns whether an address is public, such as docs.python.org, which PyTorch's own messages
+ * name. */
 static bool is_public(struct str address)
 {
     static const char *const urls[] = {
@@ -96,7 +98,8 @@ static size_t host_end(struct str in, size_t at)
     return at > 0 && in.p[at - 1] == '.' ? at - 1 : at;
 }
 
-/* A name without a dot is that of a bucket, or a word: it is replaced here only. */
+/* Prints the replacement of a host. A name without a dot is a bucket's, or a word: it is
+ * replaced here only. */
 static void put_host(struct redact *redact, struct str host, struct buf *out)
 {
     bool known =
@@ -109,7 +112,8 @@ static void put_host(struct redact *redact, struct str host, struct buf *out)
         buf_puts(out, REDACT_VALUE);
 }
 
-/* SCHEME://[USER[:PASSWORD]@]HOST[:PORT][/PATH], behind SCHEME. A file's is a path. */
+/* Rewrites what follows SCHEME in SCHEME://[USER[:PASSWORD]@]HOST[:PORT][/PATH]. A file's URL is
+ * a path. */
 static size_t after_scheme(struct redact *redact, struct edit *edit, size_t at, size_t end)
 {
     struct str in = edit->in;
@@ -120,7 +124,7 @@ static size_t after_scheme(struct redact *redact, struct edit *edit, size_t at, 
         to++;
     struct str address = str_between(in, from, to);
     while (address.n > 0 && strchr(".:?!", address.p[address.n - 1]))
-        address.n--; /* a sentence's end */
+        address.n--; /* the end of a sentence */
     struct str authority = str_first(address, str_find_char(address, '/'));
     size_t sign = str_find_char(authority, '@');
     struct str host = sign < authority.n ? str_from(authority, sign + 1) : authority;
@@ -158,8 +162,8 @@ static bool is_domain(struct str host)
            is_word_char(host.p[0]);
 }
 
-/* USER:PASSWORD@HOST, USER@HOST:PATH as git, ssh and scp take it; not the product of two tensors.
- */
+/* Rewrites USER:PASSWORD@HOST and USER@HOST:PATH, as git, ssh and scp use them, but not the
+ * matmul of two tensors. */
 static size_t before_host(struct redact *redact, struct edit *edit, size_t at, size_t end)
 {
     struct str in = edit->in;
@@ -191,7 +195,7 @@ static size_t before_host(struct redact *redact, struct edit *edit, size_t at, s
 
 /* --- passwords --- */
 
-/* The letters that names of secrets end in: nearly all words end otherwise. */
+/* Returns whether a name ends in letters that names of secrets end in, which few words do. */
 static bool may_end_secret_name(struct str name)
 {
     return name.n >= 6 && memchr("dDtTsSyYnNeElL", name.p[name.n - 1], 14);
@@ -216,7 +220,7 @@ bool redact_is_secret_name(struct str name)
     return false;
 }
 
-/* PASSWORD = 'VALUE', 'PASSWORD': 'VALUE', --password VALUE, password=VALUE. */
+/* Rewrites PASSWORD = 'VALUE', 'PASSWORD': 'VALUE', --password VALUE, password=VALUE. */
 static size_t after_password(struct redact *redact, struct edit *edit, size_t at, size_t end)
 {
     struct str in = edit->in, name = str_between(in, at, end), value;

@@ -1,8 +1,8 @@
-/* Texts that are known to be secret (values of environment variables, arguments, passwords that the
- * log gives away, names of users) wherever they stand: within words, in other case, escaped.
+/* Replaces texts that are known to be secret (values of environment variables, arguments, passwords
+ * in the log, names of users) everywhere: within words, in other case, escaped.
  *
- * All are looked for at once, by Wu's and Manber's algorithm: blocks of two bytes say how far the
- * next place is at which one may begin. */
+ * All are searched for at once with the algorithm of Wu and Manber: a table of blocks of two
+ * bytes gives the distance to the next place at which one may begin. */
 #include <stdio.h>
 
 #include "trace/base/text/json_write.h"
@@ -11,18 +11,20 @@
 enum {
     BLOCK = 2,
     TABLE = 1 << 12,
-    LEAST_VALUE = 6,  /* bytes; shorter ones would be found by chance */
-    STRONG_VALUE = 8, /* from here on within words, if it does not look like a word */
-    LONG_VALUE = 16,  /* in any case */
-    LEAST_PART = 4,   /* bytes of a name that is found within words */
+    LEAST_VALUE = 6,  /* bytes; shorter ones would occur by chance */
+    STRONG_VALUE = 8, /* values from this length on are replaced within words if they do not look
+                         like a word */
+    LONG_VALUE = 16,  /* values from this length on are replaced within words in any case */
+    LEAST_PART = 4,   /* bytes of a name that is replaced within words */
     MOST_VALUES = 1000,
     MOST_BYTES = 8 << 10,
 };
 
 struct redact_finder {
-    uint32_t heads[TABLE]; /* pattern + 1 whose window ends with the block; 0 is none */
-    uint8_t skips[TABLE];  /* from the window's end */
-    size_t window;         /* bytes: of the shortest pattern */
+    uint32_t
+        heads[TABLE]; /* index + 1 of the pattern whose window ends with the block; 0 means none */
+    uint8_t skips[TABLE]; /* counted from the window's end */
+    size_t window;        /* length in bytes of the shortest pattern */
 };
 
 static char lower(char c)
@@ -56,7 +58,8 @@ static bool is_harmless_name(struct str name)
     return IS_ANY(name, names) || str_find(name, STR("VERSION")) < name.n;
 }
 
-/* Words that logs are made of with numbers between them: "cuda:0", "float32", "2.13.0+cpu". */
+/* Returns whether a text consists of words that are common in logs and of numbers: "cuda:0",
+ * "float32", "2.13.0+cpu". */
 static bool is_made_of_common_words(const struct redact *redact, struct str value)
 {
     size_t letters = 0;
@@ -117,13 +120,13 @@ static void add_pattern(struct redact *redact, struct str text, struct str repla
                                       .replacement = replacement,
                                       .reach = reach };
     redact->stale = true;
-    if (text.n < LEAST_PART) /* cut off where memory ran out */
+    if (text.n < LEAST_PART) /* cut where memory ran out */
         return;
     if (!pattern.text.p || !vec_push(&redact->patterns, pattern))
         redact->failed = true;
 }
 
-/* As Python's repr() writes it between quotes, without them. */
+/* Prints a text as Python's repr() writes it between quotes, without the quotes. */
 static void put_repr(struct str text, struct buf *out)
 {
     for (size_t i = 0; i < text.n; i++) {
@@ -139,7 +142,8 @@ static void put_repr(struct str text, struct buf *out)
     }
 }
 
-/* repr() prefers the quotes that are not in the text, and then escapes none. */
+/* As put_repr() with the other quotes: repr() prefers quotes that do not occur in the text, and
+ * then escapes none. */
 static void put_repr_in_double_quotes(struct str text, struct buf *out)
 {
     for (size_t i = 0; i < text.n; i++)
@@ -158,7 +162,7 @@ static void put_json(struct str text, struct buf *out)
     buf_release(&quoted);
 }
 
-/* The ways in which it may be written. */
+/* Adds a pattern for each way in which the value may be written. */
 static void add_forms(struct redact *redact, struct str value, struct str replacement)
 {
     void (*const forms[])(struct str, struct buf *) = { put_repr, put_repr_in_double_quotes,
@@ -201,14 +205,15 @@ static void add_one(struct redact *redact, struct str name, struct str value)
     }
     struct str replacement = number_value(redact);
     add_forms(redact, value, replacement);
-    struct buf seen = BUF_INIT; /* what the other rules make of it before it is looked for */
+    struct buf seen =
+        BUF_INIT; /* the value after the other rules were applied, which precede the search */
     if (redact_rules(redact, value, &seen) && is_secret(redact, name, buf_str(&seen)))
         add_forms(redact, buf_str(&seen), replacement);
     redact->failed |= seen.failed;
     buf_release(&seen);
 }
 
-/* ann:hunter2 of postgres://ann:hunter2@db.example.org/x */
+/* Adds user and password of a URL: ann:hunter2 of postgres://ann:hunter2@db.example.org/x */
 static void add_of_url(struct redact *redact, struct str name, struct str value)
 {
     size_t at = str_find(value, STR("://"));
@@ -224,7 +229,7 @@ void redact_value(struct redact *redact, struct str name, struct str value)
     size_t line = str_find_char(value, '\n');
     add_one(redact, name, value);
     add_of_url(redact, name, value);
-    for (struct str rest = value; line < value.n && rest.n > 0;) { /* a key's lines */
+    for (struct str rest = value; line < value.n && rest.n > 0;) { /* a key has several lines */
         struct str one = str_trim(str_first(rest, str_find_char(rest, '\n')));
         if (reach_of(one) == REDACT_ANYWHERE)
             add_one(redact, name, one);
@@ -280,7 +285,8 @@ static bool stands_at(const struct redact_pattern *pattern, struct str in, size_
     return pattern->reach == REDACT_ANYWHERE || (!is_letter(before) && !is_letter(after));
 }
 
-/* Names of operators stay: torch.ops.aten.add.Tensor. */
+/* Returns whether the text belongs to an operator's name, which is not replaced:
+ * torch.ops.aten.add.Tensor. */
 static bool is_in_torch(struct str in, size_t at)
 {
     size_t from = at;

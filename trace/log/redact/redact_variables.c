@@ -1,7 +1,7 @@
 #include "trace/log/redact/redact_parts.h"
 
-/* Code that sets environment variables, as torch/_dynamo/debug_utils.py and torch/_inductor write
- * it into fx_graph_runnable, and as tracebacks and dumps show it. */
+/* Rewrites code that sets environment variables, as torch/_dynamo/debug_utils.py and
+ * torch/_inductor write it into fx_graph_runnable, and as tracebacks and dumps show it. */
 
 static size_t skip_space(struct str in, size_t at)
 {
@@ -38,7 +38,7 @@ static void learn_paths(struct redact *redact, struct str value)
 {
     while (value.n > 0) {
         struct str one = str_first(value, str_find_char(value, ':'));
-        struct buf file = BUF_INIT; /* in the folder that it is */
+        struct buf file = BUF_INIT; /* a file in that folder */
         buf_put(&file, one);
         buf_puts(&file, str_ends(one, STR("/")) ? "x" : "/x");
         struct edit edit = edit_of(buf_str(&file), &redact->discarded);
@@ -51,7 +51,7 @@ static void learn_paths(struct redact *redact, struct str value)
     }
 }
 
-/* /data/people/ann */
+/* Learns the user of a home folder such as /data/people/ann. */
 static void learn_home(struct redact *redact, struct str folder)
 {
     struct str user = str_basename(folder);
@@ -85,7 +85,7 @@ void redact_replace_value(struct redact *redact, struct edit *edit, struct str n
     buf_puts(edit_replace(edit, at, at + value.n), REDACT_VALUE);
 }
 
-/* 'NAME' between 'VALUE'; `between` is one or two marks. */
+/* Rewrites the VALUE of 'NAME' between 'VALUE'; `between` is one or two marks. */
 static size_t name_and_value(struct redact *redact, struct edit *edit, size_t at,
                              const char *between)
 {
@@ -100,7 +100,7 @@ static size_t name_and_value(struct redact *redact, struct edit *edit, size_t at
     return at;
 }
 
-/* NAME='VALUE', ... of a call. */
+/* Rewrites NAME='VALUE', ... of a call. */
 static size_t keywords(struct redact *redact, struct edit *edit, size_t at)
 {
     size_t end = 0;
@@ -119,7 +119,8 @@ static size_t keywords(struct redact *redact, struct edit *edit, size_t at)
     return end;
 }
 
-/* {'NAME': 'VALUE', ...} after the brace: where the last pair that could be read ends, or 0. */
+/* Rewrites {'NAME': 'VALUE', ...} after the brace. It returns where the last readable pair ends,
+ * or 0. */
 static size_t map(struct redact *redact, struct edit *edit, size_t at)
 {
     size_t end = 0;
@@ -130,7 +131,7 @@ static size_t map(struct redact *redact, struct edit *edit, size_t at)
     return end;
 }
 
-/* |= {'X': 'Y'}   = {'X': 'Y'} */
+/* Rewrites |= {'X': 'Y'} and = {'X': 'Y'}. */
 static size_t after_assignment(struct redact *redact, struct edit *edit, size_t at)
 {
     at = skip_space(edit->in, at);
@@ -140,7 +141,8 @@ static size_t after_assignment(struct redact *redact, struct edit *edit, size_t 
     return brace ? map(redact, edit, brace) : 0;
 }
 
-/* ['X'] = 'Y'   .setdefault('X', 'Y')   .update({'X': 'Y'})   ({'X': 'Y'})   .update(X='Y') */
+/* Rewrites ['X'] = 'Y', .setdefault('X', 'Y'), .update({'X': 'Y'}), ({'X': 'Y'}) and
+ * .update(X='Y'). */
 static size_t after_environ(struct redact *redact, struct edit *edit, size_t at)
 {
     if (char_at(edit->in, at) == '[')
@@ -158,7 +160,8 @@ static size_t after_environ(struct redact *redact, struct edit *edit, size_t at)
     return end || !inside ? end : keywords(redact, edit, inside);
 }
 
-/* Behind what may stand in front of a command: the line's begin, a prompt, another command. */
+/* Returns whether a command may begin here: at the begin of a line, after a prompt or another
+ * command. */
 static bool begins_command(struct str in, size_t at)
 {
     while (at > 0 && (in.p[at - 1] == ' ' || in.p[at - 1] == '\t'))
@@ -166,7 +169,7 @@ static bool begins_command(struct str in, size_t at)
     return at == 0 || strchr("\n;&|'\"$>(", in.p[at - 1]);
 }
 
-/* A value that a shell would take: where it ends. */
+/* Reads a value as a shell would and returns where it ends. */
 static size_t shell_value(struct str in, size_t from, struct str *value)
 {
     size_t to = redact_literal(in, from, value);
@@ -178,8 +181,8 @@ static size_t shell_value(struct str in, size_t from, struct str *value)
     return to;
 }
 
-/* export NAME=VALUE of a shell, set NAME=VALUE of another; messages that advise to set a variable
- * stay. */
+/* Rewrites export NAME=VALUE and set NAME=VALUE of shells. Messages that advise to set a
+ * variable are not changed. */
 static size_t after_export(struct redact *redact, struct edit *edit, size_t at)
 {
     struct str in = edit->in, value;
@@ -194,7 +197,7 @@ static size_t after_export(struct redact *redact, struct edit *edit, size_t at)
     return to;
 }
 
-/* $env:NAME = 'VALUE' of PowerShell, behind "env". */
+/* Rewrites $env:NAME = 'VALUE' of PowerShell, after "env". */
 static size_t after_dollar_env(struct redact *redact, struct edit *edit, size_t at)
 {
     struct str in = edit->in, value;
@@ -219,7 +222,7 @@ static bool is_variable_name(struct str name)
     return letters;
 }
 
-/* NAME=VALUE COMMAND: a value that stands alone and is followed by a word. */
+/* Rewrites NAME=VALUE COMMAND, in which a word follows the value. */
 static size_t before_command(struct redact *redact, struct edit *edit, size_t at, size_t end)
 {
     static const char *const python[] = { "if", "else", "for", "in", "and", "or", "is", "not" };
@@ -243,7 +246,7 @@ static size_t before_command(struct redact *redact, struct edit *edit, size_t at
     return to;
 }
 
-/* 'hostname': 'X', hostname="X" */
+/* Rewrites 'hostname': 'X' and hostname="X". */
 static size_t after_hostname(struct redact *redact, struct edit *edit, size_t at)
 {
     struct str in = edit->in, value;
