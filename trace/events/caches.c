@@ -4,10 +4,10 @@
 #include "trace/base/vec.h"
 
 struct cache_reader {
-    struct cache_list list; /* first: what the caller sees and frees */
+    struct cache_list list; /* first, because it is what the caller sees and frees */
     vec_of(struct cache_event)
     events;
-    uint32_t *unpaired; /* artifacts that no instant event has claimed: by attempt, kind, state */
+    uint32_t *unpaired; /* artifacts that no instant event matched yet: by attempt, kind, state */
     struct arena arena;
     struct json doc;
 };
@@ -17,14 +17,14 @@ struct cache_reader {
         literal, sizeof literal - 1 \
     }
 
-/* Names begin with the cache and end with what it did. */
+/* Names begin with the cache and end with its state. */
 static const struct {
     struct str start;
     enum cache_kind kind;
 } CACHES[] = {
     { TEXT("fx_graph_cache_"), CACHE_FX_GRAPH },
     { TEXT("aotautograd_cache_"), CACHE_AOTAUTOGRAD },
-    { TEXT("autograd_cache_"), CACHE_AOTAUTOGRAD }, /* the instant events' name for it */
+    { TEXT("autograd_cache_"), CACHE_AOTAUTOGRAD }, /* the name in instant events */
     { TEXT("dynamo_cache_"), CACHE_DYNAMO },
     { TEXT("precompile_cache_"), CACHE_PRECOMPILE },
     { TEXT("get_local_code_state"), CACHE_DYNAMO },
@@ -45,7 +45,7 @@ static const struct {
 
 #undef TEXT
 
-/* False when `name` is no cache's. */
+/* Returns false when `name` is not that of a cache. */
 static bool classify(struct str name, enum cache_kind *kind, enum cache_state *state)
 {
     *kind = CACHE_KINDS;
@@ -56,7 +56,7 @@ static bool classify(struct str name, enum cache_kind *kind, enum cache_state *s
     for (size_t i = 0; i < sizeof STATES / sizeof *STATES; i++)
         if (str_ends(name, STATES[i].end))
             *state = STATES[i].state;
-    if (str_starts(name, STR("get_"))) /* code state is logged only when it was found */
+    if (str_starts(name, STR("get_"))) /* code state is logged only on a hit */
         *state = CACHE_HIT;
     if (*kind == CACHE_KINDS && *state != CACHE_UNKNOWN && str_find(name, STR("cache")) < name.n)
         *kind = CACHE_OTHER;
@@ -71,7 +71,8 @@ static bool add_cache(struct cache_reader *r, struct cache_event event)
     return true;
 }
 
-/* Copied: a payload does not stay. "" for what is no string; .p is NULL when memory ran out. */
+/* Copies a text, because a payload is not kept. It returns "" for what is no string; .p is NULL
+ * when memory ran out. */
 static struct str keep_text(struct cache_reader *r, json_id object, struct str key)
 {
     json_id id = json_get(&r->doc, object, key);
@@ -92,7 +93,8 @@ static bool keep_number(struct cache_reader *r, json_id object, struct str key, 
            decimal_scaled(json_text(&r->doc, id), scale, ret);
 }
 
-/* CompiledFxGraph and AOTAutograd entries write the same keys; see compile_fx.py. */
+/* Adds an artifact. CompiledFxGraph and AOTAutograd entries have the same keys; see
+ * compile_fx.py. */
 static bool add_artifact(struct cache_reader *r, struct cache_event event, struct str payload)
 {
     event.key = event.reason = event.detail = STR("");
@@ -113,7 +115,8 @@ static bool add_artifact(struct cache_reader *r, struct cache_event event, struc
     return event.key.p && event.reason.p && event.detail.p && add_cache(r, event);
 }
 
-/* triton_kernel_info: {kernel: {"autotune_cache_state": "miss", "compile_time_us": 108367}}. */
+/* Adds the kernels of triton_kernel_info: {kernel: {"autotune_cache_state": "miss",
+ * "compile_time_us": 108367}}. */
 static bool add_kernels(struct cache_reader *r, struct cache_event event, struct str payload)
 {
     struct err unreadable = { 0 };
@@ -154,7 +157,7 @@ static bool read_artifact(struct cache_reader *r, struct trace *trace, uint32_t 
         event.kind = CACHE_TRITON;
     else if (!classify(name, &event.kind, &event.state))
         return true;
-    event.name = name; /* of the record's metadata, which stays */
+    event.name = name; /* a text of the record's metadata, which is kept */
     struct str payload = STR("");
     if (!trace_payload(trace, record, &payload, &unreadable) && unreadable.kind == ERR_ENV)
         return err_set(err, ERR_ENV, "%s", unreadable.text);
@@ -202,7 +205,7 @@ static int by_record(const void *a, const void *b)
 {
     const struct cache_event *x = a, *y = b;
     int order = (x->record > y->record) - (x->record < y->record);
-    return order ? order : str_cmp(x->name, y->name); /* kernels of one record */
+    return order ? order : str_cmp(x->name, y->name); /* both are kernels of one record */
 }
 
 static bool read_caches(struct cache_reader *r, struct trace *trace,

@@ -3,9 +3,8 @@
  * (torch/_inductor/codecache.py, torch/_functorch/_aot_autograd/autograd_cache.py,
  * torch/_dynamo/pgo.py).
  *
- * An artifact and an instant event report one and the same look-up and are listed once: an instant
- * event is left out when an artifact of the same attempt, cache and state is there to go with it.
- */
+ * An artifact and an instant event report the same look-up and are listed once: an instant event
+ * is omitted when an artifact of the same attempt, cache and state matches it. */
 #ifndef SYMTAPE_TRACE_EVENTS_CACHES_H
 #define SYMTAPE_TRACE_EVENTS_CACHES_H
 
@@ -18,7 +17,7 @@ enum cache_kind {
     CACHE_DYNAMO,      /* code state (profile-guided), and Dynamo's guarded code */
     CACHE_PRECOMPILE,
     CACHE_TRITON, /* autotuning results of one kernel (triton_kernel_info) */
-    CACHE_OTHER,  /* some other "..._cache_..." artifact: `name` tells */
+    CACHE_OTHER,  /* another "..._cache_..." artifact, see `name` */
     CACHE_KINDS
 };
 
@@ -27,7 +26,7 @@ enum cache_state {
     CACHE_MISS,
     CACHE_BYPASS,   /* not looked up, for a reason */
     CACHE_DISABLED, /* switched off */
-    CACHE_UNKNOWN,  /* something else: `name` tells ("hash", "put") */
+    CACHE_UNKNOWN,  /* another state, see `name` ("hash", "put") */
     CACHE_STATES
 };
 
@@ -36,10 +35,11 @@ struct cache_event {
     enum cache_kind kind;
     enum cache_state state;
     struct str name;   /* as recorded: "aotautograd_cache_bypass"; for CACHE_TRITON the kernel's */
-    struct str key;    /* "" when not told */
+    struct str key;    /* "" when not recorded */
     struct str reason; /* of a bypass; "" */
     struct str detail; /* cache_status_detailed: "full_miss"; exception type of a bypass; "" */
-    int64_t taken_ns;  /* what the compile took (miss) or had taken (hit: saved); -1: not told */
+    int64_t
+        taken_ns; /* time that the compile took (miss) or that was saved (hit); -1: not recorded */
 };
 
 struct cache_list {
@@ -48,10 +48,11 @@ struct cache_list {
     uint32_t counts[CACHE_KINDS][CACHE_STATES];
 };
 
-/* `events` may be NULL (they are read then). Caller frees; strings live as long as the list. */
+/* Reads the events of caches. `events` may be NULL (they are read then). The caller frees the
+ * list; strings live as long as the list. */
 struct cache_list *caches_read(struct trace *trace, const struct chromium_list *events,
                                struct err *err);
-void caches_free(struct cache_list *list); /* NULL is fine */
+void caches_free(struct cache_list *list); /* NULL is allowed */
 
 const char *cache_kind_name(enum cache_kind kind);    /* "FX graph", "AOTAutograd", "Dynamo", ... */
 const char *cache_state_name(enum cache_state state); /* "hit", "miss", "bypass", ... */

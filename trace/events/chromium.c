@@ -4,19 +4,19 @@
 #include "trace/base/text/decimal.h"
 
 struct chromium_reader {
-    struct chromium_list list; /* first: what the caller sees and frees */
+    struct chromium_list list; /* first, because it is what the caller sees and frees */
     vec_of(struct chromium_event)
     events;
     struct intern strings;
 };
 
-/* Microseconds, with a fraction, to nanoseconds. */
+/* Converts microseconds with a fraction to nanoseconds. */
 static bool microseconds(const struct json *doc, json_id id, int64_t *ret)
 {
     return json_kind_of(doc, id) == JSON_NUMBER && decimal_scaled(json_text(doc, id), 3, ret);
 }
 
-/* The string under `id`, decoded and kept; anything that is no string is "". */
+/* Decodes and keeps the string under `id`; any other value gives "". */
 static bool keep_string(struct chromium_reader *r, const struct json *doc, json_id id,
                         struct str *ret)
 {
@@ -33,7 +33,7 @@ static bool keep_string(struct chromium_reader *r, const struct json *doc, json_
     return true;
 }
 
-/* Ids of asynchronous events are strings or numbers. */
+/* Reads the id of an asynchronous event, which is a string or a number. */
 static bool keep_id(struct chromium_reader *r, const struct json *doc, json_id id, struct str *ret)
 {
     if (json_kind_of(doc, id) != JSON_NUMBER)
@@ -75,7 +75,8 @@ static bool keep_event(struct chromium_reader *r, const struct json *doc,
            vec_push(&r->events, *event);
 }
 
-/* A payload that cannot be read is counted, not an error: the rest of the story stands. */
+/* Reads one record. An unreadable payload is counted and is no error, because the other records
+ * are still valid. */
 static bool read_record(struct chromium_reader *r, struct trace *trace, uint32_t record,
                         struct json *doc, struct err *err)
 {

@@ -18,7 +18,7 @@ struct chromium_event {
     uint32_t record, attempt; /* attempt may be TRACE_NONE */
     char phase;               /* 'B', 'E', 'X', 'i', 'b', 'e', ...; 0 when it is missing */
     bool backward;            /* its argument is_backward is true */
-    bool timed;               /* ts is there and is a number; else time_ns is 0 */
+    bool timed;               /* ts is present and a number; otherwise time_ns is 0 */
     int64_t time_ns;          /* since the epoch */
     int64_t duration_ns;      /* of an X event; 0 otherwise */
     uint64_t pid, tid;
@@ -35,9 +35,9 @@ struct chromium_list {
     uint32_t n_unreadable; /* records whose payload is missing or no JSON object */
 };
 
-/* Reads them all; the caller frees. Strings in it live as long as the list. NULL with err set when
- * memory ran out or the tape could not be read. */
+/* Reads all chromium events; the caller frees them. Strings live as long as the list. It returns
+ * NULL with err set when memory ran out or the tape could not be read. */
 struct chromium_list *chromium_read(struct trace *trace, struct err *err);
-void chromium_free(struct chromium_list *list); /* NULL is fine */
+void chromium_free(struct chromium_list *list); /* NULL is allowed */
 
 #endif

@@ -5,12 +5,12 @@
 #include "trace/tables.h"
 
 struct deep_reader {
-    struct deep deep; /* first: what the caller sees and frees */
+    struct deep deep; /* first, because it is what the caller sees and frees */
     struct trace *trace;
     struct arena arena;
     struct json doc;
     uint32_t record, attempt;
-    uint32_t first_stack; /* of the record's payload, in stacks */
+    uint32_t first_stack; /* index in stacks of the payload's first stack */
     vec_of(struct deep_process)
     processes;
     vec_of(struct deep_stack)
@@ -43,7 +43,7 @@ static json_id field(const struct deep_reader *r, const char *key)
     return json_get(&r->doc, JSON_ROOT, str_of(key));
 }
 
-/* "" for null and for what is missing; .p is NULL when memory ran out. */
+/* Returns a text; "" for null and for what is missing; .p is NULL when memory ran out. */
 static struct str text_at(struct deep_reader *r, json_id id)
 {
     return json_kind_of(&r->doc, id) == JSON_STRING ? json_decoded(&r->doc, id, &r->arena)
@@ -72,14 +72,15 @@ static uint32_t number32(const struct deep_reader *r, const char *key)
     return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* A row names only stacks of its own payload. */
+/* Returns the stack of a row, which can name only stacks of its own payload. */
 static uint32_t stack_of_row(const struct deep_reader *r)
 {
     uint64_t value = number_or(r, "stack", UINT64_MAX);
     return value < r->stacks.n - r->first_stack ? r->first_stack + (uint32_t)value : DEEP_NO_STACK;
 }
 
-/* [FILE, LINE, FUNCTION, CODE]; the last may be missing. False when memory ran out. */
+/* Reads [FILE, LINE, FUNCTION, CODE]; the last may be missing. Returns false when memory ran
+ * out. */
 static bool read_frame(struct deep_reader *r, json_id frame, struct deep_frame *ret)
 {
     json_id file = json_first(&r->doc, frame), line = json_next(&r->doc, file);

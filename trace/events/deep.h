@@ -19,8 +19,8 @@ struct deep_frame {
     uint32_t line;
 };
 
-/* A user stack, outermost frame first. Each record's payload has its own: two that are equal may
- * have two numbers. */
+/* A user stack, outermost frame first. Each record's payload has its own stacks, so two equal
+ * stacks may have two numbers. */
 struct deep_stack {
     const struct deep_frame *frames;
     uint32_t n_frames;
@@ -35,9 +35,9 @@ struct deep_dispatch {
     uint32_t record, attempt; /* attempt may be TRACE_NONE */
     enum deep_mode mode;
     struct str op;         /* "aten.add.Tensor" */
-    uint32_t depth;        /* dispatches of the mode that it was inside of */
-    uint32_t stack;        /* into deep.stacks, or DEEP_NO_STACK */
-    struct str fast, slow; /* label of the fast path, why it was given up; "" */
+    uint32_t depth;        /* number of the mode's dispatches that enclose it */
+    uint32_t stack;        /* index into deep.stacks, or DEEP_NO_STACK */
+    struct str fast, slow; /* label of the fast path, and why it was not taken; "" */
     enum deep_cache cache;
     struct str bypass; /* reason; "" */
     struct str raised; /* type of the exception; "" */
@@ -51,7 +51,7 @@ struct deep_cost {
     uint64_t count, ns, self_ns;
 };
 
-/* Python used a size as a number. */
+/* A use of a size as a number in Python. */
 struct deep_use {
     uint32_t record, attempt;
     struct str use, expr; /* "__int__", "s77*s27" */
@@ -74,7 +74,7 @@ struct deep_phase {
 struct deep_total {
     uint32_t record, attempt;
     struct str label;           /* "FakeTensorMode.__torch_dispatch__", "attempt fast" */
-    uint64_t pytorch, recorded; /* of the process, until this record */
+    uint64_t pytorch, recorded; /* totals of the process, until this record */
 };
 
 /* One process that was recorded. */
@@ -83,7 +83,7 @@ struct deep_process {
     struct str level, python, torch;
     uint64_t events, bytes, lost, overhead_ns;
     uint32_t wrapped, not_wrapped;
-    bool ended; /* false: killed, or left by exec or os._exit */
+    bool ended; /* false: the process was killed, or ended by exec or os._exit */
 };
 
 struct deep {
@@ -101,12 +101,13 @@ struct deep {
     uint32_t n_phases;
     const struct deep_total *totals;
     uint32_t n_totals;
-    uint64_t unreadable; /* rows that were passed over */
+    uint64_t unreadable; /* number of rows that were skipped */
 };
 
-/* NULL when memory ran out or the tape is damaged there. */
+/* Reads the records. It returns NULL with err set when memory ran out or the tape is damaged
+ * there. */
 struct deep *deep_read(struct trace *trace, struct err *err);
-void deep_free(struct deep *deep); /* NULL is fine */
+void deep_free(struct deep *deep); /* NULL is allowed */
 
 const char *deep_mode_name(enum deep_mode mode); /* "FakeTensorMode", ... as in the records */
 

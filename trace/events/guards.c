@@ -28,7 +28,7 @@ static const struct {
 #undef GUARD_FILE
 };
 
-/* Is a path torch's own? Its packages lie in a folder called torch, and so do its guarded rows. */
+/* Returns whether `part` occurs in the path at the beginning of a component. */
 static bool has_component(struct str path, struct str part)
 {
     for (size_t at = 0; at < path.n; at++) {
@@ -55,11 +55,12 @@ struct guard_builder {
     struct trace *trace;
     struct json doc;
     struct guard *guards;
-    uint8_t *classes; /* by frame, class + 1; of one recording, its first process */
+    uint8_t *classes; /* class + 1 by frame, for one recording's first process */
     uint32_t recording;
 };
 
-/* Processes that share a log number their files apart: a frame's text alone does not tell. */
+/* Returns the class of a frame. Processes that share a log number their files independently, so
+ * a frame's text alone does not determine its class. */
 static uint8_t class_of_frame(struct guard_builder *b, stack_id stack)
 {
     if (b->trace->tables->tape->stacks.nodes.v[stack].space)
@@ -83,8 +84,9 @@ static void find_asker(struct guard_builder *b, struct guard *guard)
     }
 }
 
-/* What the frame that calls _log_guard passes first. Where its line was recorded without the
- * arguments (a call over several lines), the method that it stands in tells asserts apart. */
+/* Returns the kind by the first argument that the frame passes to _log_guard. Where its line was
+ * recorded without the arguments (a call over several lines), the enclosing method's name shows
+ * asserts. */
 static enum guard_kind kind_of_frame(const struct frame *frame)
 {
     struct str call = str_from(frame->code, str_find(frame->code, STR("_log_guard")));
@@ -166,7 +168,8 @@ const struct guard_list *trace_guards(struct trace *trace, struct err *err)
     return tables->guards = list;
 }
 
-/* Names of symbols: s, u, zf, zuf and i of SymT (torch/utils/_sympy/symbol.py), then digits. */
+/* Returns whether a word is a symbol's name: s, u, zf, zuf and i of SymT
+ * (torch/utils/_sympy/symbol.py), then digits. */
 static bool is_symbol_name(struct str word)
 {
     static const char *const prefixes[] = { "zuf", "zf", "s", "u", "i" };
@@ -194,7 +197,7 @@ void guard_symbols(struct str expr, void (*fn)(void *user, struct str symbol), v
         struct str word = { expr.p + at, n };
         if (n && is_symbol_name(word) && intern_find(&seen, word) == INTERN_NONE) {
             fn(user, word);
-            (void)intern(&seen, word); /* without memory a symbol may be told twice */
+            (void)intern(&seen, word); /* when memory ran out a symbol may be reported twice */
         }
         at += n ? n : 1;
     }

@@ -1,12 +1,12 @@
-/* Guard records, told apart.
+/* Guard records by kind.
  *
  * A guard_added_fast record is a guard only when the frame that calls _log_guard passes "eval";
- * "eval [guard suppressed]" was asked while guards were suppressed and "runtime_assert" is a
+ * "eval [guard suppressed]" was evaluated while guards were suppressed and "runtime_assert" is a
  * deferred assert (ShapeEnv.evaluate_expr, guard_or_defer_runtime_assert and _log_guard in
  * torch/fx/experimental/symbolic_shapes.py). guard_added (TORCH_DTRACE) repeats a guard_added_fast
  * with more detail and names the same thing in its `prefix`; it is not listed again.
  *
- * Who asked: the innermost recorded frame outside symbolic_shapes, sym_node, recording,
+ * The asker is the innermost recorded frame outside symbolic_shapes, sym_node, recording,
  * torch/_logging and torch/__init__. */
 #ifndef SYMTAPE_TRACE_EVENTS_GUARDS_H
 #define SYMTAPE_TRACE_EVENTS_GUARDS_H
@@ -39,13 +39,14 @@ struct guard_list {
     uint32_t by_kind[GUARD_KINDS];
 };
 
-/* Built once per trace on first use; belongs to it. NULL with err set when memory ran out. */
+/* Returns the guards, which are read once per trace on first use and belong to it; NULL with err
+ * set when memory ran out. */
 const struct guard_list *trace_guards(struct trace *trace, struct err *err);
 
 const char *guard_kind_name(enum guard_kind kind);     /* "guard", "suppressed", "assert" */
 const char *guard_class_name(enum guard_class class_); /* "kernel", "torch function", ... */
 
-/* Calls fn for each distinct symbol named in a recorded expression ("s97", "u0", "zf1"). */
+/* Calls `fn` for each distinct symbol in a recorded expression ("s97", "u0", "zf1"). */
 void guard_symbols(struct str expr, void (*fn)(void *user, struct str symbol), void *user);
 
 #endif

@@ -1,9 +1,9 @@
 #include "trace/events/incident_reading.h"
 #include "trace/events/incident_text.h"
 
-/* Calls between the compiled frame and the line that broke the graph. Both stacks begin with
- * callers of the compiled frame that may carry its name, so it is the one with as many of that name
- * above it as in the dynamo_start stack. */
+/* Returns the number of calls between the compiled frame and the line that broke the graph. Both
+ * stacks begin with callers of the compiled frame, which may have its name, so the compiled
+ * frame is the one with as many frames of that name above it as in the dynamo_start stack. */
 static int break_depth(struct incident_reading *r, uint32_t record, struct str traceback)
 {
     const struct record *where = &r->trace->records[record];
@@ -55,12 +55,12 @@ bool incident_read_break(struct incident_reading *r, uint32_t record, struct err
     return vec_push(&r->breaks, graph_break) || err_nomem(err);
 }
 
-/* Who is to blame for a compile. `latest` holds, for each stack node, the latest break of a frame
- * that was called from there, as index + 1. */
+/* Finds the graph break that caused a compile. `latest` has, for each stack node, the latest
+ * break of a frame that was called from there, as index + 1. */
 struct blame {
     struct incident_reading *r;
     uint32_t *latest;
-    uint32_t *blamed; /* by attempt: index of the break + 1, or 0 */
+    uint32_t *blamed; /* by attempt: index + 1 of the break that caused it, or 0 */
 };
 
 static bool resumes(struct str function, struct str broken)
@@ -69,8 +69,9 @@ static bool resumes(struct str function, struct str broken)
     return str_starts(function, PREFIX) && str_starts(str_from(function, PREFIX.n), broken);
 }
 
-/* A function called right where the broken frame was is only its continuation if it says so; one
- * called further down is inside the region that broke. */
+/* Returns whether an attempt is inside of the region that broke. A function that was called
+ * where the broken frame was is its continuation only if its name says so; one that was called
+ * further down is inside. */
 static bool is_inside(const struct blame *b, uint32_t attempt, uint32_t graph_break, bool directly)
 {
     const struct trace *trace = b->r->trace;
@@ -101,8 +102,8 @@ static void blame_for(struct blame *b, uint32_t attempt)
     }
 }
 
-/* In the order in which things happened, over attempts and breaks at once: both are in the order of
- * their records. */
+/* Goes through attempts and breaks at once, in the order of their records, which is the order of
+ * time. */
 static void blame_all(struct blame *b)
 {
     const struct trace *trace = b->r->trace;
@@ -121,7 +122,7 @@ static void blame_all(struct blame *b)
     }
 }
 
-/* Each break's share of one array of blamed compiles. */
+/* Gives each break its part of one array of caused compiles. */
 static bool collect(struct blame *b)
 {
     struct incident_reading *r = b->r;

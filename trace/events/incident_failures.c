@@ -1,7 +1,8 @@
 #include "trace/events/incident_reading.h"
 #include "trace/events/incident_text.h"
 
-/* The user's frame, from the metrics where they name it, else from a traceback in `text`. */
+/* Sets the user's frame, from the metrics where they name it, otherwise from a traceback in
+ * `text`. */
 static void place(struct failure *failure, struct str text)
 {
     struct traceback_frame frame;
@@ -15,7 +16,7 @@ static void place(struct failure *failure, struct str text)
         failure->code = frame.code;
 }
 
-/* The text of the dynamo_error artifact of an attempt, to keep; "" without one. */
+/* Returns the text of an attempt's dynamo_error artifact, in the arena; "" without one. */
 static bool error_text(struct incident_reading *r, uint32_t attempt, struct str *ret,
                        struct err *err)
 {
@@ -59,7 +60,7 @@ static bool add_from_metrics(struct incident_reading *r, const struct metrics *m
     return vec_push(&r->failures, failure) || err_nomem(err);
 }
 
-/* A process that died with its error has no metrics. */
+/* Adds the failure of a process that died with its error, and so has no metrics. */
 static bool add_from_error(struct incident_reading *r, uint32_t attempt, struct err *err)
 {
     struct failure failure = {

@@ -12,7 +12,7 @@ static struct recompile_reason reason_of(struct str text)
     };
 }
 
-/* A JSON list of strings, or the one reason as it is. */
+/* Reads a JSON list of strings; any other text is one reason. */
 static bool read_reasons(struct incident_reading *r, struct str payload, struct recompile *ret)
 {
     struct err not_json = { 0 };
@@ -29,7 +29,8 @@ static bool read_reasons(struct incident_reading *r, struct str payload, struct 
         reasons[ret->n_reasons++] = reason_of(payload);
     for (json_id id = list ? json_first(&r->doc, JSON_ROOT) : JSON_NONE; id != JSON_NONE;
          id = json_next(&r->doc, id)) {
-        struct str text = json_decoded(&r->doc, id, &r->arena); /* or inside the payload's copy */
+        struct str text =
+            json_decoded(&r->doc, id, &r->arena); /* or a part of the payload's copy */
         if (!text.p)
             return false;
         reasons[ret->n_reasons++] = reason_of(text);
@@ -37,8 +38,8 @@ static bool read_reasons(struct incident_reading *r, struct str payload, struct 
     return true;
 }
 
-/* Compiles after torch._dynamo.reset() are told apart by what stands behind their ids: a guard's
- * text has PyTorch's id only. */
+/* Names the compiles of a recompile's reasons. A guard's text has PyTorch's id only; compiles
+ * after torch._dynamo.reset() have the same ids with a suffix. */
 static bool name_compiles(struct incident_reading *r, struct recompile *recompile)
 {
     struct str name = STR("");

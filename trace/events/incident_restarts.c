@@ -3,7 +3,8 @@
 
 #define DAY_US (UINT64_C(86400) * 1000000)
 
-/* From an attempt's first record to the next one's; log times begin again at midnight. */
+/* Returns the time from an attempt's first record to the next one's; log times begin again at
+ * midnight. */
 static int64_t span_ns(const struct trace *trace, uint32_t attempt, uint32_t next)
 {
     const struct attempt *a = &trace->attempts[attempt], *b = &trace->attempts[next];
@@ -16,8 +17,9 @@ static int64_t span_ns(const struct trace *trace, uint32_t attempt, uint32_t nex
     return to >= from && to - from < DAY_US ? (int64_t)(to - from) * 1000 : 0;
 }
 
-/* PyTorch keeps a compile's reasons as a set, so they do not line up with its attempts. An attempt
- * that broke its graph was restarted for that; the others for a reason that is no break. */
+/* Returns the reason of a restart. PyTorch keeps a compile's reasons as a set, so their order is
+ * not that of its attempts. An attempt with a graph break was restarted because of that; the
+ * others for another reason. */
 static struct str reason_of(const struct incident_reading *r, uint32_t attempt)
 {
     const struct metrics *m = r->attempts[incident_last_attempt(r->trace, attempt)].metrics;

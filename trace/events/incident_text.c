@@ -1,6 +1,6 @@
 #include "trace/events/incident_text.h"
 
-/* What stands between two marks; to the end of the text where the second is missing. */
+/* Returns the text between two marks; up to the end when the second one is missing. */
 static struct str between(struct str text, struct str from, struct str to)
 {
     size_t start = str_find(text, from);
@@ -35,7 +35,8 @@ struct str text_summary(struct str text)
     return STR("");
 }
 
-/* The cause is a paragraph of its own in versions that explain; it follows "Reason:" before. */
+/* Returns the cause of a graph break. It is a paragraph of its own in versions that explain
+ * breaks; in older ones it follows "Reason:". */
 static struct str break_summary(struct str reason)
 {
     struct str explained = str_from(reason, str_find(reason, STR("\n\n")));
@@ -74,7 +75,7 @@ static bool is_compile_id(struct str text)
     return slash;
 }
 
-/* A guard's comment ends in "# FILE:LINE in FUNCTION". */
+/* Reads the end of a guard's comment, "# FILE:LINE in FUNCTION". */
 static void place_in_comment(struct str text, struct recompile_text *ret)
 {
     for (size_t hash = str_find_char(text, '#'); hash < text.n; hash = str_find_char(text, '#')) {
@@ -117,7 +118,7 @@ struct str restart_summary(struct str reason)
     return str_from(class_, dot);
 }
 
-/* torch/_dynamo/exc.py and who raises them. */
+/* The exceptions of torch/_dynamo/exc.py. */
 static const struct {
     struct str exception, meaning;
 } RESTARTS[] = {
@@ -143,7 +144,8 @@ struct str restart_meaning(struct str summary)
     return STR("");
 }
 
-/* "torch._dynamo.exc.UserError: message": a dotted name, nothing else, then a colon or the end. */
+/* Returns whether a line is "torch._dynamo.exc.UserError: message": a dotted name alone, then a
+ * colon or the end. */
 static bool is_exception_line(struct str line, size_t *name_end)
 {
     size_t n = 0;

@@ -1,15 +1,15 @@
-/* What the texts say that PyTorch writes about graph breaks, recompiles, restarts and errors.
+/* Parses the texts that PyTorch writes about graph breaks, recompiles, restarts and errors.
  *
  * They are meant for people and change between versions; a part that is not found is "" and the
- * whole text is kept beside it. Everything points into the text that was given.
- * Sources: torch/_dynamo/symbolic_convert.py (log_graph_break), torch/_dynamo/exc.py
- * (unimplemented, format_error_msg), torch/_dynamo/guards.py (get_guard_fail_reason). */
+ * whole text is kept beside it. All parts point into the text that was given. Sources:
+ * torch/_dynamo/symbolic_convert.py (log_graph_break), torch/_dynamo/exc.py (unimplemented,
+ * format_error_msg), torch/_dynamo/guards.py (get_guard_fail_reason). */
 #ifndef SYMTAPE_TRACE_EVENTS_INCIDENT_TEXT_H
 #define SYMTAPE_TRACE_EVENTS_INCIDENT_TEXT_H
 
 #include "trace/graph/traceback.h"
 
-/* Payload of a dynamo_graph_break_reason artifact. */
+/* The payload of a dynamo_graph_break_reason artifact. */
 struct break_text {
     struct str file; /* "Graph break in user code at FILE:LINE" */
     uint32_t line;
@@ -17,7 +17,7 @@ struct break_text {
     struct str summary;     /* "Failed to trace builtin operator" */
     struct str explanation; /* "Dynamo does not know how to ..." */
     struct str hint;
-    struct str traceback; /* the user's; frames by traceback_next() */
+    struct str traceback; /* the user's; traceback_next() reads its frames */
     bool skipped;         /* the whole frame runs eagerly */
 };
 struct break_text break_text_parse(struct str text);
@@ -26,22 +26,23 @@ struct break_text break_text_parse(struct str text);
 struct recompile_text {
     struct str compile; /* "0/0" */
     struct str guard;   /* the guard alone */
-    struct str file;    /* where the value that it guards was used */
+    struct str file;    /* file of the line where the guarded value was used */
     uint32_t line;
 };
 struct recompile_text recompile_text_parse(struct str text);
 
-/* "<class 'torch._dynamo.exc.TensorifyScalarRestartAnalysis'>" -> "TensorifyScalarRestartAnalysis";
- * of anything else the first line that is not empty. */
+/* Returns "TensorifyScalarRestartAnalysis" for "<class
+ * 'torch._dynamo.exc.TensorifyScalarRestartAnalysis'>"; for other texts the first line that is
+ * not empty. */
 struct str restart_summary(struct str reason);
-/* What a restart's exception stands for, in words; "" for a summary that is not one we know. */
+/* Describes a restart's exception in words; "" for an unknown one. */
 struct str restart_meaning(struct str summary);
 
-/* The first line that is not empty, trimmed. */
+/* Returns the first line that is not empty, trimmed. */
 struct str text_summary(struct str text);
 
-/* The exception at the end of a printed Python traceback: "UserError" and its message (all lines,
- * to the end). False when there is none. */
+/* Parses the exception at the end of a printed Python traceback: "UserError" and its message
+ * (all lines, to the end). Returns false when there is none. */
 bool exception_parse(struct str text, struct str *type, struct str *message);
 
 #endif

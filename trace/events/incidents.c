@@ -81,7 +81,7 @@ static bool read_artifact(struct incident_reading *r, uint32_t record, struct er
     return true;
 }
 
-/* Records that name no compile are nobody's incident. */
+/* Reads the records. Those that name no compile belong to no incident. */
 static bool read_records(struct incident_reading *r, struct err *err)
 {
     bool ok = true;
@@ -125,7 +125,7 @@ static bool read_incidents(struct incident_reading *r, struct err *err)
            incident_find_restarts(r, err) && incident_find_failures(r, err);
 }
 
-/* The arrays in what the caller sees. */
+/* Sets the arrays in the result to those of the reader. */
 static void publish(struct incident_reading *r)
 {
     struct incidents *all = &r->incidents;

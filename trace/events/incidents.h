@@ -12,30 +12,32 @@
 #include "trace/events/chromium.h"
 #include "trace/open.h"
 
-/* An attempt that was thrown away. It has no end of its own: that a later attempt of the same
- * compile exists tells it (torch/_dynamo/convert_frame.py, the attempts of compile_frame). */
+/* An attempt that was discarded. No record says so: it is known because a later attempt of the
+ * same compile exists (torch/_dynamo/convert_frame.py, the attempts of compile_frame). */
 struct restart {
-    uint32_t attempt;   /* the one that was thrown away */
-    uint32_t next;      /* the one that replaced it */
+    uint32_t attempt;   /* the attempt that was discarded */
+    uint32_t next;      /* the attempt that replaced it */
     struct str reason;  /* restart_reasons[] of the compile's metrics; "" when none was recorded */
     struct str summary; /* "TensorifyScalarRestartAnalysis", or the reason's first line */
-    struct str meaning; /* what that exception stands for, in words; "" when we do not know it */
-    int64_t ns;         /* its compile_attempt_N phase, or to the next attempt's first record */
-    uint32_t n_records, n_graphs, n_symbols, n_guards; /* what was thrown away with it */
+    struct str meaning; /* description of that exception; "" for an unknown one */
+    int64_t ns; /* duration of its compile_attempt_N phase, or the time to the next attempt's first
+                   record */
+    uint32_t n_records, n_graphs, n_symbols,
+        n_guards; /* number of things that were discarded with it */
 };
 
 /* A compile of a frame that had been compiled before, and the guards that did not hold. */
 struct recompile_reason {
-    struct str compile; /* whose guard failed: "0/0"; "" when not told */
+    struct str compile; /* the compile whose guard failed: "0/0"; "" when not recorded */
     struct str guard;   /* "tensor 'x' size mismatch at index 1. expected 24, actual 30" */
-    struct str file;    /* the user line in its comment or stack; "" when not told */
+    struct str file;    /* the user line in its comment or stack; "" when not recorded */
     uint32_t line;
 };
 struct recompile {
     uint32_t record, attempt;               /* the attempt of the compile that became necessary */
     const struct recompile_reason *reasons; /* the newest compile first, as PyTorch tried them */
     uint32_t n_reasons;
-    int64_t ns; /* what that compile took, all its attempts; -1 when it never ended */
+    int64_t ns; /* time of all attempts of that compile; -1 when it never ended */
 };
 
 struct graph_break {
@@ -47,23 +49,25 @@ struct graph_break {
     struct str file, code;  /* the user line that broke the graph; code may be "" */
     uint32_t line;
     struct str function; /* of that line; "" when there was no traceback */
-    int depth;           /* calls between the compiled frame (0) and that line; -1 when not known */
-    bool skipped;        /* Dynamo gave up on the whole frame and ran it eagerly */
-    /* By rule: a compile that starts later, inside the broken frame (its dynamo_start stack extends
-     * the broken frame's callers; the innermost, latest break gets it) is there because of it. */
+    int depth; /* number of calls between the compiled frame (0) and that line; -1 when not known */
+    bool skipped; /* Dynamo gave up on the whole frame and ran it eagerly */
+    /* Derived: a compile that starts later, inside the broken frame (its dynamo_start stack
+     * extends the broken frame's callers), was caused by this break. The innermost, latest break
+     * is taken. */
     const uint32_t *caused; /* last attempts of these compiles */
     uint32_t n_caused;
-    uint32_t n_graphs; /* dynamo graphs of those, and of the broken frame's own last attempt */
+    uint32_t n_graphs; /* number of Dynamo's graphs of those, and of the broken frame's own last
+                          attempt */
 };
 
 struct failure {
     uint32_t record, attempt; /* attempt may be TRACE_NONE */
     struct str type;          /* "UserError" */
     struct str reason, summary;
-    struct str file; /* the user's frame; "" when not told */
+    struct str file; /* the user's frame; "" when not recorded */
     uint32_t line;
     struct str code; /* "" when not found */
-    bool is_break;   /* of a frame that was given up after a graph break: the program went on */
+    bool is_break; /* Dynamo gave up on the frame after a graph break, and the program continued */
 };
 
 struct incidents {
@@ -77,10 +81,10 @@ struct incidents {
     uint32_t n_failures;
 };
 
-/* `events` may be NULL (they are read then). Caller frees. NULL with err set when memory ran out or
- * the tape could not be read. */
+/* Reads the incidents. `events` may be NULL (they are read then). The caller frees the result,
+ * which is NULL with err set when memory ran out or the tape could not be read. */
 struct incidents *incidents_read(struct trace *trace, const struct chromium_list *events,
                                  struct err *err);
-void incidents_free(struct incidents *incidents); /* NULL is fine */
+void incidents_free(struct incidents *incidents); /* NULL is allowed */
 
 #endif

@@ -4,7 +4,7 @@
 #include "trace/base/vec.h"
 
 struct metrics_reader {
-    struct metrics_list list; /* first: what the caller sees and frees */
+    struct metrics_list list; /* first, because it is what the caller sees and frees */
     vec_of(struct metrics)
     metrics;
     struct arena arena;
@@ -21,7 +21,7 @@ static const struct {
 #undef METRIC
 };
 
-/* Power of ten from the unit to what is kept. */
+/* Returns the power of ten that converts the unit to that of the stored value. */
 static int unit_scale(enum unit unit)
 {
     switch (unit) {

@@ -10,10 +10,11 @@ struct symbol_builder {
     struct symbol *symbols;
     struct specialization *specializations;
     uint32_t n_symbols, n_specializations, n_unreadable;
-    const struct graph_list *graphs; /* NULL: no recording is an archive */
+    const struct graph_list *graphs; /* NULL when no recording is an archive */
 };
 
-/* A string member, decoded; "" when absent or null. Numbers as they are written. */
+/* Returns a decoded string member; "" when absent or null. Numbers are copied as they are
+ * written. */
 static bool take_text(struct symbol_builder *b, const char *key, struct str *ret)
 {
     json_id id = json_get(&b->doc, JSON_ROOT, str_of(key));
@@ -73,7 +74,8 @@ static bool read_symbols(struct symbol_builder *b, struct err *err)
 
 /* ---- programs ------------------------------------------------------------------------------ */
 
-/* Logs are not asked for their graphs, which takes reading the name of every artifact. */
+/* Lists the programs of archives. The graphs of logs are not listed, because that would read the
+ * name of every artifact. */
 static bool list_programs(struct symbol_builder *b, struct err *err)
 {
     for (uint32_t i = 0; i < b->trace->n_recordings && !b->graphs; i++)
@@ -84,7 +86,7 @@ static bool list_programs(struct symbol_builder *b, struct err *err)
     return true;
 }
 
-/* Sets *ret to the graph of a .pt2, to NULL for others and for what cannot be read. */
+/* Sets *ret to the graph of a .pt2, and to NULL for others and for unreadable ones. */
 static bool read_program(struct symbol_builder *b, uint32_t ref, const struct graph **ret,
                          struct err *err)
 {
@@ -143,7 +145,8 @@ static bool allocate(struct symbol_builder *b, struct err *err)
     return (b->symbols && b->specializations) || err_nomem(err);
 }
 
-/* The slot of the specialization of `name` in `attempt`, or the free one where it goes. */
+/* Returns the slot of the specialization of `name` in `attempt`, or the free one where it
+ * belongs. */
 static size_t find_slot(const struct symbol_builder *b, const uint32_t *slots, size_t n,
                         struct str name, uint32_t attempt)
 {
@@ -156,14 +159,14 @@ static size_t find_slot(const struct symbol_builder *b, const uint32_t *slots, s
     return at;
 }
 
-/* Joins symbols to the first specialization of their name in their attempt, by a small hash table
- * over the specializations. */
+/* Links symbols to the first specialization of their name in their attempt, with a small hash
+ * table over the specializations. */
 static bool link_specializations(struct symbol_builder *b, struct err *err)
 {
     size_t n = 64;
     while (n < (size_t)b->n_specializations * 2)
         n *= 2;
-    uint32_t *slots = calloc(n, sizeof *slots); /* specialization + 1 */
+    uint32_t *slots = calloc(n, sizeof *slots); /* index of a specialization + 1 */
     if (!slots)
         return err_nomem(err);
     for (uint32_t i = 0; i < b->n_specializations; i++) {

@@ -1,13 +1,13 @@
 /* Symbols and their specializations, as recorded.
  *
- * Built once per trace on first use from create_symbol, create_unbacked_symbol and
+ * They are read once per trace on first use from create_symbol, create_unbacked_symbol and
  * symbolic_shape_specialization records (torch/fx/experimental/symbolic_shapes.py, ShapeEnv), and
- * from the programs of .pt2 archives. The arrays belong to the trace. NULL with err set only when
- * memory ran out.
+ * from the programs of .pt2 archives. The arrays belong to the trace. The result is NULL with err
+ * set only when memory ran out.
  *
- * A symbol of a program has its record and no attempt, no stacks and no specialization; its range
- * is that of range_constraints ("" where those do not name it), its source the first size of a
- * user's input, or the input itself, that is this symbol and nothing else. */
+ * A symbol of a program has a record and no attempt, no stacks and no specialization; its range
+ * is that of range_constraints ("" where those do not name it), its source the first user's
+ * input, or size of one, that consists of this symbol only. */
 #ifndef SYMTAPE_TRACE_EVENTS_SYMBOLS_H
 #define SYMTAPE_TRACE_EVENTS_SYMBOLS_H
 
@@ -19,7 +19,7 @@ struct symbol {
     struct str value;         /* the hint, as printed; "" for an unbacked symbol */
     struct str range;         /* "[2, int_oo]" */
     struct str source;        /* "L['x'].size()[0]"; "" for an unbacked symbol */
-    bool unbacked;            /* by the record's event; in a program by its name: u0, zuf0 */
+    bool unbacked; /* from the record's event; in a program from the symbol's name: u0, zuf0 */
     stack_id user_stack, stack;
     uint32_t specialization; /* index of the first one of this symbol, or TRACE_NONE */
 };
@@ -38,7 +38,7 @@ struct symbol_table {
     uint32_t n_symbols;
     const struct specialization *specializations;
     uint32_t n_specializations;
-    uint32_t n_unreadable; /* programs whose symbols are not here, since they could not be read */
+    uint32_t n_unreadable; /* number of unreadable programs, whose symbols are missing here */
 };
 
 const struct symbol_table *trace_symbols(struct trace *trace, struct err *err);

@@ -10,19 +10,20 @@ struct gathering {
     const struct graph *program;
     struct arena *arena;
     struct symbol *symbols;
-    struct intern names; /* their ids are indices into symbols */
+    struct intern names; /* the ids are indices into symbols */
     uint32_t record;
     struct buf text;
 };
 
-/* u0, zuf0: prefixes of SymT.UNBACKED_INT and UNBACKED_FLOAT (torch/utils/_sympy/symbol.py). */
+/* Returns whether a symbol is unbacked: u0, zuf0 have the prefixes of SymT.UNBACKED_INT and
+ * UNBACKED_FLOAT (torch/utils/_sympy/symbol.py). */
 static bool is_unbacked(struct str name)
 {
     size_t prefix = str_starts(name, STR("zuf")) ? 3 : str_starts(name, STR("u")) ? 1 : name.n;
     return prefix < name.n && name.p[prefix] >= '0' && name.p[prefix] <= '9';
 }
 
-/* The index of a symbol, new or known; INTERN_NONE when memory ran out. */
+/* Returns the index of a symbol, which is added if it is new; INTERN_NONE when memory ran out. */
 static uint32_t add_symbol(struct gathering *g, struct str name, struct str hint)
 {
     size_t n = g->names.texts.n;
@@ -39,14 +40,14 @@ static uint32_t add_symbol(struct gathering *g, struct str name, struct str hint
     return id;
 }
 
-/* What was printed into g->text, to keep. */
+/* Keeps the text that was printed into g->text. */
 static bool keep_text(struct gathering *g, struct str *ret)
 {
     *ret = g->text.failed ? (struct str){ 0 } : arena_copy(g->arena, buf_str(&g->text));
     return ret->p != NULL;
 }
 
-/* As ValueRanges prints: integers are unbounded with int_oo. */
+/* Prints the range as ValueRanges does: integers are unbounded with int_oo. */
 static bool set_range(struct gathering *g, const struct range_constraint *range)
 {
     uint32_t id = add_symbol(g, range->symbol, STR(""));
@@ -62,7 +63,7 @@ static bool set_range(struct gathering *g, const struct range_constraint *range)
     return id != INTERN_NONE && keep_text(g, &g->symbols[id].range);
 }
 
-/* The symbol that an expression is as a whole, when it has no source yet. */
+/* Returns the symbol that is the whole expression, if it has no source yet; otherwise NULL. */
 static struct symbol *unplaced_symbol(struct gathering *g, expr_id id)
 {
     const struct expr *expr = expr_at(&g->program->pool->exprs, id);

@@ -44,7 +44,7 @@ static bool take_expr(struct reader *in, expr_id *ret)
     return true;
 }
 
-/* "[s77, 64]" into an array of the pool's arena. */
+/* Reads "[s77, 64]" into an array of the pool's arena. */
 static bool take_dimensions(struct reader *in, const expr_id **ret, uint32_t *ret_n)
 {
     vec_of(expr_id)
@@ -69,7 +69,7 @@ static bool take_dimensions(struct reader *in, const expr_id **ret, uint32_t *re
     return good;
 }
 
-/* f32[s77, 64][64, 1]cuda:0, of which the strides and the device may be missing. */
+/* Reads f32[s77, 64][64, 1]cuda:0, in which the strides and the device may be missing. */
 static bool take_tensor(struct reader *in, struct meta *meta)
 {
     meta->kind = META_TENSOR;
@@ -101,7 +101,7 @@ static bool take_symbol(struct reader *in, struct meta *meta)
     return in->rest.n == 0;
 }
 
-/* The inside of CLASS( ... ), up to the text's end. */
+/* Reads the inside of CLASS( ... ), up to the text's end. */
 static bool take_wrapped(struct reader *in, struct meta *meta)
 {
     if (in->rest.n == 0 || in->rest.p[in->rest.n - 1] != ')')

@@ -14,7 +14,7 @@ enum dtype {
 
 const char *dtype_short_name(enum dtype dtype);  /* "f32" */
 const char *dtype_python_name(enum dtype dtype); /* "torch.float32" */
-unsigned dtype_size(enum dtype dtype);           /* bytes an element */
+unsigned dtype_size(enum dtype dtype);           /* bytes of one element */
 enum dtype dtype_by_short_name(struct str name); /* DTYPE_NONE when unknown */
 enum dtype dtype_by_python_name(struct str name);
 enum dtype dtype_by_scalar_type(int64_t number);

@@ -1,4 +1,4 @@
-/* The grammar that sympy's str() and the "fast" print share. */
+/* Parses the grammar that sympy's str() and the "fast" print share. */
 #include "trace/graph/expr.h"
 
 #include "trace/graph/expr_build.h"
@@ -14,7 +14,7 @@ struct operator_row {
         { text, sizeof text - 1 }, { op, sizeof op - 1 }, precedence \
     }
 
-/* A longer operator stands before those that it begins with. */
+/* A longer operator precedes those that are its prefixes. */
 static const struct operator_row binary[] = {
     ROW("**", "**", PRECEDENCE_POWER),   ROW("*", "*", PRECEDENCE_PRODUCT),
     ROW("+", "+", PRECEDENCE_SUM),       ROW("-", "-", PRECEDENCE_SUM),
@@ -49,7 +49,7 @@ static const struct operator_row *binary_at(struct expr_reader *in)
 
 static struct term read_expr(struct expr_reader *in, enum expr_precedence loosest);
 
-/* Arguments or items up to `close`, opened on in->open. */
+/* Reads arguments or items up to `close` and pushes them on in->open. */
 static bool read_items(struct expr_reader *in, char close, bool *trailing_comma)
 {
     *trailing_comma = false;
@@ -73,7 +73,7 @@ static bool read_items(struct expr_reader *in, char close, bool *trailing_comma)
     }
 }
 
-/* A parenthesised expression, or a tuple or list. */
+/* Reads a parenthesised expression, or a tuple or list. */
 static struct term read_bracket(struct expr_reader *in, char close)
 {
     size_t mark = in->open.n;
@@ -133,7 +133,7 @@ static struct term read_atom(struct expr_reader *in)
     return read_named(in);
 }
 
-/* "-2" and "-oo" are leaves, unless a power follows: -2**x is -(2**x). */
+/* Reads "-2" and "-oo" as leaves, unless a power follows: -2**x is -(2**x). */
 static bool read_negative_leaf(struct expr_reader *in, const char *minus, struct term *ret)
 {
     const char *from = in->p;
@@ -186,7 +186,7 @@ static struct term read_operand(struct expr_reader *in)
     return read_atom(in);
 }
 
-/* Operands joined by operators that bind no looser than `loosest`. */
+/* Reads operands that are joined by operators whose precedence is at least `loosest`. */
 static struct term read_chain(struct expr_reader *in, enum expr_precedence loosest)
 {
     struct term left = read_operand(in);
@@ -203,7 +203,7 @@ static struct term read_chain(struct expr_reader *in, enum expr_precedence loose
             return expr_fail(in, "chained comparisons are not supported");
         compared = row->precedence == PRECEDENCE_COMPARE;
         in->p += row->text.n;
-        /* A power's right side may be signed (x**-2), and powers group from the right. */
+        /* The right side of a power may be signed (x**-2), and powers are right-associative. */
         bool power = row->precedence == PRECEDENCE_POWER;
         struct term right = read_expr(in, power ? PRECEDENCE_UNARY : row->precedence + 1);
         left = right.id == EXPR_NONE ? right : expr_op2(in, row->op, left, right);
@@ -211,7 +211,8 @@ static struct term read_chain(struct expr_reader *in, enum expr_precedence loose
     return left;
 }
 
-/* A text nests deeper than its tree, by a pair of parentheses a node: what was printed is read. */
+/* Reads an expression. A printed tree nests deeper than the tree by one pair of parentheses a
+ * node, and the limit allows for that. */
 static struct term read_expr(struct expr_reader *in, enum expr_precedence loosest)
 {
     enum { MAX_NESTING = 2 * EXPR_MAX_DEPTH + 1 };

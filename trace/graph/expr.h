@@ -16,21 +16,22 @@
 typedef uint32_t expr_id;
 #define EXPR_NONE UINT32_MAX
 
-/* Of any tree. Chains (a + b + c) count too, being trees of two children a node. */
+/* The greatest depth of a tree. Chains (a + b + c) count as well, because they are trees with
+ * two children a node. */
 enum { EXPR_MAX_DEPTH = 500 };
 
 enum expr_kind {
     EXPR_INT,    /* text holds the digits (any length), with the sign; value holds them when they
                     fit, else fits is false */
     EXPR_FLOAT,  /* text as printed, with the sign */
-    EXPR_BOOL,   /* value 0 or 1 */
+    EXPR_BOOL,   /* value is 0 or 1 */
     EXPR_SYMBOL, /* text is its name; int_oo, -int_oo, oo, -oo, zoo and nan are symbols too */
     EXPR_STRING, /* text as printed, with its quotes */
     EXPR_OP,     /* text is the operator ("+", "-", "*", "/", "//", "%", "**", "==", "!=", "<",
                     "<=", ">", ">=", "&", "|", "^", "~", "<<", ">>", "neg" for unary minus); two
                     children, or one for "~" and "neg". "and", "or" and "not" are read as "&", "|"
                     and "~" */
-    EXPR_CALL,   /* text is the function: "Mod", "Max", "CeilToInt", "math.trunc" ... */
+    EXPR_CALL,   /* text is the function's name: "Mod", "Max", "CeilToInt", "math.trunc" ... */
     EXPR_TUPLE   /* "(x, c)" inside Piecewise; "(x,)"; a list */
 };
 
@@ -49,13 +50,16 @@ struct expr_pool {
     children;
 };
 
-/* `text` must outlive the pool: the nodes point into it. EXPR_NONE with err set ("offset N: ...",
- * ERR_INPUT) when it is not an expression or nests deeper than EXPR_MAX_DEPTH. */
+/* Parses an expression. `text` must outlive the pool, because the nodes point into it. It
+ * returns EXPR_NONE with err set ("offset N: ...", ERR_INPUT) when the text is not an expression
+ * or nests deeper than EXPR_MAX_DEPTH. */
 expr_id expr_parse(struct expr_pool *pool, struct str text, struct err *err);
-/* The expression at the start of text; *used is where it ends (a ',' or ')' of whoever calls). */
+/* Parses the expression at the start of the text; *used is the offset of its end, where a ',' or
+ * ')' of the caller's grammar may stand. */
 expr_id expr_parse_start(struct expr_pool *pool, struct str text, size_t *used, struct err *err);
-/* The srepr() spelling, into the same kind of tree: Add and Mul become "+" and "*" chains, Pow
- * "**", Integer, Rational ("/" of two integers), Symbol, relational classes their operators. */
+/* Parses the srepr() spelling into the same kind of tree: Add and Mul become "+" and "*" chains,
+ * Pow "**", Integer, Rational ("/" of two integers), Symbol, and relational classes their
+ * operators. */
 expr_id expr_parse_srepr(struct expr_pool *pool, struct str text, struct err *err);
 void expr_pool_release(struct expr_pool *pool);
 
@@ -70,7 +74,8 @@ static inline expr_id expr_child(const struct expr_pool *pool, expr_id id, uint3
 }
 
 struct buf;
-/* In Python's syntax, with the parentheses that precedence asks for; parses to the same tree. */
+/* Prints in Python's syntax, with the parentheses that precedence requires; the result parses to
+ * the same tree. */
 void expr_print(const struct expr_pool *pool, expr_id id, struct buf *out);
 bool expr_equal(const struct expr_pool *a, expr_id x, const struct expr_pool *b, expr_id y);
 

@@ -1,11 +1,12 @@
-/* Building expression trees: the parts that the readers of both spellings share. Private to
+/* Functions that build expression trees, which the readers of both spellings share. Private to
  * trace/graph/expr.c, expr_srepr.c and expr_build.c. */
 #ifndef SYMTAPE_TRACE_GRAPH_EXPR_BUILD_H
 #define SYMTAPE_TRACE_GRAPH_EXPR_BUILD_H
 
 #include "trace/graph/expr.h"
 
-/* Python's operators, loosest first (the Python Language Reference, "Operator precedence"). */
+/* Precedences of Python's operators, loosest first (the Python Language Reference, "Operator
+ * precedence"). */
 enum expr_precedence {
     PRECEDENCE_OR = 1,
     PRECEDENCE_AND,
@@ -22,9 +23,9 @@ enum expr_precedence {
     PRECEDENCE_ATOM
 };
 
-/* A tree in the making. */
+/* A subtree that was read. */
 struct term {
-    expr_id id; /* EXPR_NONE: failed, the reader's error is set */
+    expr_id id; /* EXPR_NONE: reading failed and the reader's error is set */
     uint32_t depth;
 };
 
@@ -34,29 +35,29 @@ struct expr_reader {
     struct expr_pool *pool;
     const char *start, *p, *end;
     struct err *err;
-    uint32_t nesting; /* of calls of the reader */
+    uint32_t nesting; /* depth of the reader's calls */
     vec_of(struct term)
     open; /* arguments of calls that are not closed yet */
 };
 
 struct term expr_fail(struct expr_reader *in, const char *what);
 void expr_skip_space(struct expr_reader *in);
-/* An identifier, dots included ("math.trunc"); empty when there is none. Moves past it. */
+/* Reads an identifier, dots included ("math.trunc"), and moves past it; "" when there is none. */
 struct str expr_name(struct expr_reader *in);
-/* A run of digits with fraction and exponent, from `from` (its sign) on; moves past it. */
+/* Reads digits with fraction and exponent, whose sign is at `from`, and moves past them. */
 struct term expr_number(struct expr_reader *in, const char *from);
-/* Names that a minus sign in front makes another symbol: int_oo and -int_oo. */
+/* Returns whether a minus sign before the name makes another symbol: int_oo and -int_oo. */
 bool expr_is_infinity(struct str name);
-/* 'text' or "text", quotes included; empty when it does not end. Moves past it. */
+/* Reads 'text' or "text", quotes included, and moves past it; "" when it does not end. */
 struct str expr_quoted(struct expr_reader *in);
 
 struct term expr_leaf(struct expr_reader *in, struct expr expr);
 struct term expr_op1(struct expr_reader *in, struct str op, struct term a);
 struct term expr_op2(struct expr_reader *in, struct str op, struct term a, struct term b);
-/* A call or tuple of what was opened since `mark`. */
+/* Makes a call or tuple of the arguments that were pushed since `mark`. */
 struct term expr_group(struct expr_reader *in, enum expr_kind kind, struct str text, size_t mark);
 
-/* The operators of an infix or prefix EXPR_OP, for the printer. */
+/* Returns the precedence of an infix or prefix EXPR_OP, for the printer. */
 enum expr_precedence expr_op_precedence(struct str op, bool unary);
 
 #endif

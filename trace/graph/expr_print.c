@@ -6,7 +6,7 @@
 static void print(const struct expr_pool *pool, expr_id id, enum expr_precedence loosest,
                   struct buf *out);
 
-/* A leaf with a sign of its own binds like one: (-2)**x. */
+/* Returns the precedence of an expression. A leaf with a sign has that of a negation: (-2)**x. */
 static enum expr_precedence precedence_of(const struct expr *expr)
 {
     if (expr->kind == EXPR_OP)
@@ -15,7 +15,7 @@ static enum expr_precedence precedence_of(const struct expr *expr)
     return sign ? PRECEDENCE_UNARY : PRECEDENCE_ATOM;
 }
 
-/* -2 reads as a number, not as an operator on one. */
+/* Returns whether a minus before the operand would be read as a part of a number: -2. */
 static bool would_fuse(const struct expr *operand)
 {
     bool number = operand->kind == EXPR_INT || operand->kind == EXPR_FLOAT;

@@ -1,10 +1,11 @@
-/* sympy's srepr(): a Python expression that builds the expression, one call a node (sympy,
- * printing/repr.py; torch/_export/serde/serialize.py writes it as expr_str). */
+/* Parses sympy's srepr(), a Python expression that builds the expression, one call a node
+ * (sympy, printing/repr.py; torch/_export/serde/serialize.py writes it as expr_str). */
 #include "trace/graph/expr.h"
 
 #include "trace/graph/expr_build.h"
 
-/* What a class is in the tree: an operator over its arguments, folded from the left, or a leaf. */
+/* What a class becomes in the tree: an operator over its arguments, folded from the left, or a
+ * leaf. */
 struct class_row {
     struct str name, text;
     enum {
@@ -45,8 +46,8 @@ static const struct class_row classes[] = {
 
 static struct term read_value(struct expr_reader *in);
 
-/* Arguments up to the closing parenthesis, opened on in->open; keyword ones (assumptions of a
- * Symbol, precision of a Float) are read and dropped. */
+/* Reads arguments up to the closing parenthesis and pushes them on in->open; keyword arguments
+ * (assumptions of a Symbol, precision of a Float) are read and dropped. */
 static bool read_arguments(struct expr_reader *in)
 {
     for (;;) {
@@ -72,7 +73,8 @@ static bool read_arguments(struct expr_reader *in)
     }
 }
 
-/* As mpmath writes a number: digits, a point, an exponent; or an infinity. */
+/* Returns whether a text is a number as mpmath prints it: digits, a point, an exponent; or an
+ * infinity. */
 static bool is_decimal(struct str text)
 {
     static const char *const words[] = { "inf", "+inf", "-inf", "nan" };
@@ -89,7 +91,8 @@ static bool is_decimal(struct str text)
     return digits > 0;
 }
 
-/* Symbol('s77'), Integer(-1), Float('0.5'): the class says what its one argument is. */
+/* Makes the leaf for Symbol('s77'), Integer(-1) or Float('0.5'), whose class says what its one
+ * argument is. */
 static struct term unwrap(struct expr_reader *in, struct str class_, size_t mark)
 {
     struct term only = in->open.n == mark + 1 ? in->open.v[mark] : TERM_NONE;

@@ -16,7 +16,7 @@ static bool floor_div(int64_t a, int64_t b, int64_t *ret)
     return true;
 }
 
-/* Python's: the sign of b. */
+/* Computes Python's modulo, which has the sign of b. */
 static bool modulo(int64_t a, int64_t b, int64_t *ret)
 {
     int64_t q;
@@ -33,7 +33,7 @@ static bool power(int64_t a, int64_t n, int64_t *ret)
     if (n < 0 || (!small && n > 63))
         return false;
     if (small && n > 2)
-        n = 2 - n % 2; /* 3, 5 ... as 1; 4, 6 ... as 2 */
+        n = 2 - n % 2; /* only the parity matters: 3, 5 ... become 1; 4, 6 ... become 2 */
     for (; n; n--)
         if (__builtin_mul_overflow(*ret, a, ret))
             return false;
@@ -97,7 +97,8 @@ COMPARE(at_least, >=)
 COMPARE(both, &&)
 COMPARE(either, ||)
 
-/* Operators and functions of two integers; torch/utils/_sympy/functions.py has the latter. */
+/* Operators and functions of two integers; the functions are those of
+ * torch/utils/_sympy/functions.py. */
 static const struct {
     const char *name;
     bool (*fn)(int64_t, int64_t, int64_t *);
@@ -135,7 +136,8 @@ static bool rounds_up(struct str name)
     return str_is(name, "CeilToInt") || str_is(name, "ceiling");
 }
 
-/* CeilToInt(IntTrueDiv(a, b)), floor(a/b): the quotient need not be whole. */
+/* Returns whether the expression rounds a quotient, as CeilToInt(IntTrueDiv(a, b)) and
+ * floor(a/b) do; the quotient need not be an integer. */
 static bool is_rounded_quotient(const struct value_reader *in, expr_id expr)
 {
     const struct expr *e = expr_at(in->pool, expr);
@@ -169,7 +171,7 @@ static bool eval_children(const struct value_reader *in, expr_id expr, int64_t *
             return difference(0, *ret, ret);
         if (str_is(e->text, "~"))
             return *ret = !*ret, true;
-        /* Integers already. */
+        /* The argument of these is an integer already. */
         return str_ends(e->text, STR("ToInt")) || str_is(e->text, "Identity") ||
                str_is(e->text, "Max") || str_is(e->text, "Min") || str_is(e->text, "ceiling") ||
                str_is(e->text, "floor");

@@ -26,19 +26,19 @@
 typedef uint32_t node_id;
 #define NODE_NONE UINT32_MAX
 
-/* What was recorded of a result: f32[s77, 64][64, 1]cuda:0, or Sym(s77), or nothing. */
+/* The kind of a recorded meta: f32[s77, 64][64, 1]cuda:0, or Sym(s77), or nothing. */
 enum meta_kind {
     META_TENSOR,
     META_SYM,  /* sizes[0] is the expression */
-    META_OTHER /* an annotation that is neither (a Python type, say); text tells */
+    META_OTHER /* another annotation (a Python type, say), see `text` */
 };
 
 struct meta {
     enum meta_kind kind;
     enum dtype dtype;
-    struct str text;      /* the annotation as printed; equal texts are one meta */
-    struct str wrapper;   /* "Parameter", "DTensor" or another class around the tensor; "" */
-    struct str placement; /* what followed the tensor inside the wrapper: "S(0)"; "" */
+    struct str text;    /* the annotation as printed; annotations with equal texts share one meta */
+    struct str wrapper; /* "Parameter", "DTensor" or another class around the tensor; "" */
+    struct str placement; /* what follows the tensor inside the wrapper: "S(0)"; "" */
     struct str device;    /* "cuda:0", "cpu"; "" when not printed */
     bool has_strides;
     uint32_t n_sizes;
@@ -75,7 +75,7 @@ struct arg {
     struct str text;
     union {
         node_id node;
-        int64_t integer; /* ARG_INT beyond 64 bits saturates; text is right */
+        int64_t integer; /* ARG_INT beyond 64 bits saturates; `text` is exact */
         double number;
         struct {
             uint32_t first, n; /* in graph->args */
@@ -86,15 +86,16 @@ struct arg {
 enum node_op {
     NODE_PLACEHOLDER,
     NODE_CALL_FUNCTION, /* target "torch.ops.aten.mm.default", "torch.addmm", "operator.getitem" */
-    NODE_CALL_METHOD,   /* target is the method; args[0] its self */
+    NODE_CALL_METHOD,   /* target is the method; args[0] is self */
     NODE_CALL_MODULE,   /* target is the path below self */
     NODE_GET_ATTR,      /* target is the path below self */
     NODE_ALIAS,         /* "l_x_ = L_x_": another name for args[0]; no call */
     NODE_OUTPUT,        /* args are the outputs, in order; one only, last */
-    NODE_OPAQUE         /* text of the statement in `target`; name and meta where it has them */
+    NODE_OPAQUE /* `target` has the text of the statement; name and meta are set where it has them
+                 */
 };
 
-/* How a call was printed, when not as target(args). */
+/* How a call was printed, if not as target(args). */
 enum node_form {
     FORM_PLAIN,
     FORM_INFIX,    /* a + b;    target operator.add; +, -, ~ with one operand are prefix */
@@ -109,12 +110,12 @@ enum node_form {
 /* A user line. */
 struct location {
     struct str file, function, code;
-    struct str annotation; /* "Annotation: {...}" or other meta in front of File:, or "" */
+    struct str annotation; /* "Annotation: {...}" or other metadata before "File:", or "" */
     uint32_t line;
     uint32_t caller; /* the location that called this one (in .pt2), or LOCATION_NONE */
 };
 
-/* False of one that has an annotation only: no stack trace was found. */
+/* Returns false for a location that has only an annotation, because no stack trace was found. */
 static inline bool location_has_place(const struct location *location)
 {
     return location->file.n || location->function.n || location->code.n || location->line;
@@ -130,7 +131,7 @@ struct node {
     uint32_t location;                 /* index into graph->locations, or LOCATION_NONE */
     uint32_t first_arg, n_args;        /* in graph->args; keyword ones come last */
     uint32_t first_deleted, n_deleted; /* in graph->deleted: names set to None after this node */
-    uint32_t line;                     /* of the statement in the text, from 1; 0 in .pt2 */
+    uint32_t line;                     /* line of the statement in the text, from 1; 0 in .pt2 */
 };
 #define META_NONE UINT32_MAX
 
@@ -158,49 +159,54 @@ struct graph {
     struct str *output_descriptors; /* "PlainAOTOutput(idx=0)" by output; NULL if none printed */
     struct graph **children;
     uint32_t n_children;
-    uint32_t n_opaque;  /* here, children not included */
-    bool returns_tuple; /* "return (x,)", a list or a pytree, against "return x" */
+    uint32_t n_opaque;  /* of this graph, children not included */
+    bool returns_tuple; /* whether the text has "return (x,)", a list or a pytree instead of "return
+                           x" */
     const struct graph_signature *signature; /* NULL when read from text */
 };
 
-/* `text` is copied where it is kept. Frees as a whole, children too; only for the root. */
+/* Parses a graph and copies the texts that it keeps. graph_free() frees the graph with its
+ * children; it may be called for the root only. */
 struct graph *graph_parse(struct str text, struct err *err);
 void graph_free(struct graph *graph);
 
-/* Does a payload look like one of the texts that graph_parse takes? Cheap; looks at its start. */
+/* Returns whether a payload looks like a text that graph_parse() accepts. It is cheap, because
+ * it examines only the start. */
 bool graph_looks_like(struct str text);
 
 struct buf;
-/* The readable text again, one statement a line; parses to an equal graph (unless it has opaque
- * nodes, which are printed as they stood). */
+/* Prints the readable text, one statement a line; it parses to an equal graph (unless it has
+ * opaque nodes, which are printed unchanged). */
 void graph_print(const struct graph *graph, struct buf *out);
-/* Structure, names, arguments, metas, locations: all but spelling, line numbers and what a text
- * does not tell (callers of a location, signature). On a difference *node (may be NULL) is the
- * first node of the root that differs, or NODE_NONE when something else does. */
+/* Compares structure, names, arguments, metas and locations: everything but spelling, line
+ * numbers and what a text does not have (callers of a location, signature). On a difference
+ * *node (may be NULL) is the first node of the root that differs, or NODE_NONE when something
+ * else does. */
 bool graph_equal(const struct graph *a, const struct graph *b, node_id *node);
 
-/* A node's arguments; NULL when it has none. */
+/* Returns a node's arguments; NULL when it has none. */
 static inline const struct arg *node_args(const struct graph *graph, const struct node *node)
 {
     return node->n_args ? &graph->args[node->first_arg] : NULL;
 }
 
-/* call_function, call_method, call_module; getitem and infix included. */
+/* Returns whether a node is call_function, call_method or call_module; getitem and infix
+ * included. */
 static inline bool node_is_call(const struct node *node)
 {
     return node->op == NODE_CALL_FUNCTION || node->op == NODE_CALL_METHOD ||
            node->op == NODE_CALL_MODULE;
 }
 
-/* What profiles and dispatch tables call it: "aten.mm.default" without "torch.ops.", methods as
- * "Tensor.sum", modules as "module conv1". Appended to out. */
+/* Appends the name that profiles and dispatch tables use: "aten.mm.default" without
+ * "torch.ops.", methods as "Tensor.sum", modules as "module conv1". */
 void node_op_name(const struct node *node, struct buf *out);
 
 struct graph_counts {
     uint32_t inputs, nodes, calls, outputs, opaque, graphs;
 };
-/* Inputs and outputs of the root; the rest over the whole tree, each subgraph once. Aliases are not
- * nodes of the FX graph and are not counted. */
+/* Counts inputs and outputs of the root, and everything else over the whole tree, each subgraph
+ * once. Aliases are not nodes of the FX graph and are not counted. */
 struct graph_counts graph_counts(const struct graph *graph);
 
 #endif

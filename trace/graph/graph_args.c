@@ -1,9 +1,10 @@
-/* Argument reprs (CodeGen._gen_python_code._get_repr in torch/fx/graph.py). */
+/* Reads argument reprs (CodeGen._gen_python_code._get_repr in torch/fx/graph.py). */
 #include "trace/base/buf.h"
 #include "trace/graph/graph_read.h"
 #include "trace/graph/python_name.h"
 
-/* Of one statement, nested ones included; a graph that PyTorch made has thousands at most. */
+/* The most arguments of one statement, nested ones included; a graph that PyTorch made has a few
+ * thousand. */
 enum { MAX_ARGUMENTS = 1 << 20 };
 
 static struct str text_since(const struct graph_reader *in, const char *from)
@@ -57,8 +58,8 @@ static bool push_target(struct graph_reader *in, struct str text)
 
 /* ---- reprs that look like calls ---- */
 
-/* device(type='cuda', index=0) becomes "cuda:0"; false when the arguments are others, or no device.
- */
+/* Turns device(type='cuda', index=0) into "cuda:0"; returns false when the arguments differ, or
+ * describe no device. */
 static bool device_text(struct graph_builder *b, size_t mark, struct str *ret)
 {
     size_t n = b->stack.n - mark;
@@ -89,7 +90,7 @@ static bool no_keys(const struct graph_builder *b, size_t mark)
     return true;
 }
 
-/* From behind the opening parenthesis. */
+/* Reads a call's repr after its opening parenthesis. */
 static bool read_call_repr(struct graph_reader *in, struct str name)
 {
     struct graph_builder *b = in->b;
@@ -108,7 +109,7 @@ static bool read_call_repr(struct graph_reader *in, struct str name)
 
 /* ---- names ---- */
 
-/* A name that stands alone: a node, a constant of Python's, or something global. */
+/* Pushes a name that stands alone: a node, a constant of Python, or something global. */
 static bool push_name(struct graph_reader *in, struct str name)
 {
     node_id node = build_find(in->b, name);
@@ -132,7 +133,7 @@ static bool push_name(struct graph_reader *in, struct str name)
     return true;
 }
 
-/* From behind `name`, on which the value begins. */
+/* Reads the rest of a value that begins with `name`. */
 static bool read_named(struct graph_reader *in, struct str name)
 {
     while (*in->p == '.') {
@@ -144,13 +145,14 @@ static bool read_named(struct graph_reader *in, struct str name)
     if (lex_char(in, '('))
         return read_call_repr(in, name);
     if (*in->p == '\'' || *in->p == '"')
-        return false; /* b'...' */
+        return false; /* bytes: b'...' */
     return memchr(name.p, '.', name.n) ? push_target(in, name) : push_name(in, name);
 }
 
 /* ---- containers ---- */
 
-/* (1+2j): a complex number's repr. Its imaginary part is one again, without its sign. */
+/* Reads a complex number's repr, (1+2j). Its imaginary part is read as another one, without its
+ * sign. */
 static bool read_complex(struct graph_reader *in)
 {
     const char *from = in->p++;
@@ -268,7 +270,7 @@ bool read_items(struct graph_reader *in, char close, bool *comma)
     return true;
 }
 
-/* A value, or "dim = " of a call's keyword arguments or "index=" of a repr's in front of one. */
+/* Reads a value, with "dim = " of a call's keyword arguments or "index=" of a repr before it. */
 static bool read_argument(struct graph_reader *in)
 {
     lex_skip_indent(in);

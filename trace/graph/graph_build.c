@@ -118,7 +118,7 @@ bool graph_builder_init(struct graph_builder *b, struct tree_builder *tree, stru
     return true;
 }
 
-/* The graph takes the arrays over. */
+/* Moves the builder's arrays to the graph. */
 static void hand_over(struct graph_builder *b)
 {
     struct graph *graph = b->graph;
@@ -170,7 +170,7 @@ struct str build_keep(struct graph_builder *b, struct str text)
     return copy;
 }
 
-/* Moves what is above `mark` from the stack to graph->args. */
+/* Moves the arguments above `mark` from the stack to graph->args. */
 static bool settle(struct graph_builder *b, size_t mark, uint32_t *first, uint32_t *n)
 {
     size_t count = b->stack.n - mark;
@@ -207,7 +207,7 @@ node_id build_find(const struct graph_builder *b, struct str name)
     return find_hashed(b, name, (uint32_t)hash_str(name));
 }
 
-/* Makes `id`, whose name is `name`, what the name finds. */
+/* Makes `name` find the node `id`. */
 static bool add_name(struct graph_builder *b, struct str name, node_id id)
 {
     uint32_t hash = (uint32_t)hash_str(name);

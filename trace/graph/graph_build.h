@@ -25,10 +25,10 @@
 
 enum { GRAPH_MAX_DEPTH = 100 }; /* of graphs in graphs, and of arguments in arguments */
 
-/* A hash table of numbers of things that are kept elsewhere. */
+/* A hash table of indices into another array. */
 struct index_slot {
     uint32_t hash;
-    uint32_t value; /* plus one; 0 is a free slot */
+    uint32_t value; /* plus one; 0 marks a free slot */
 };
 
 struct index_table {
@@ -43,11 +43,11 @@ struct tree_builder {
     size_t cap_metas;
 };
 
-/* One graph of the tree. Arguments are pushed on a stack, innermost first, and leave it when their
- * container or node is made. */
+/* The builder of one graph of the tree. Arguments are pushed on a stack, innermost first, and
+ * leave it when their container or node is made. */
 struct graph_builder {
     struct tree_builder *tree;
-    struct graph *graph; /* name, returns_tuple, signature are the caller's to set */
+    struct graph *graph; /* the caller sets name, returns_tuple and signature */
     vec_of(struct node)
     nodes;
     vec_of(struct arg)
@@ -62,28 +62,28 @@ struct graph_builder {
     descriptors;
     vec_of(struct graph *)
     children;
-    struct index_table names;  /* of nodes; the latest of equal ones */
+    struct index_table names;  /* of nodes; the latest one of equal names */
     struct index_table places; /* of locations */
     bool failed;               /* memory ran out */
 };
 
 bool tree_builder_init(struct tree_builder *tree, struct err *err);
-/* Releases the builder, and the pool too unless `root` (NULL on failure) has taken it over. */
+/* Releases the builder, and the pool as well unless `root` (NULL on failure) owns it. */
 void tree_builder_finish(struct tree_builder *tree, struct graph *root);
 
-/* A terminated copy that lives as long as the graphs. */
+/* Returns a NUL-terminated copy that lives as long as the graphs. */
 struct str build_keep(struct graph_builder *b, struct str text);
 
 bool graph_builder_init(struct graph_builder *b, struct tree_builder *tree, struct str name,
                         struct err *err);
-/* The graph, or NULL and err set when memory ran out on the way. Releases the builder either way,
- * and on failure the children that it was given. */
+/* Returns the graph, or NULL with err set when memory ran out. It releases the builder in both
+ * cases, and on failure the children that were added. */
 struct graph *graph_builder_finish(struct graph_builder *b, struct err *err);
-/* Gives up: as finish, without a graph. */
+/* Releases the builder without making a graph. */
 void graph_builder_abandon(struct graph_builder *b);
 
-/* Arguments. build_wrap() moves what was pushed since `mark` behind `container` (ARG_LIST,
- * ARG_TUPLE, ARG_DICT, ARG_SLICE, ARG_CALL), which is pushed in their place. */
+/* Arguments. build_wrap() moves the arguments that were pushed since `mark` into `container`
+ * (ARG_LIST, ARG_TUPLE, ARG_DICT, ARG_SLICE, ARG_CALL), which is pushed in their place. */
 static inline size_t build_mark(const struct graph_builder *b)
 {
     return b->stack.n;
@@ -95,25 +95,27 @@ static inline void build_push(struct graph_builder *b, struct arg arg)
 }
 void build_wrap(struct graph_builder *b, struct arg container, size_t mark);
 
-/* Appends a node whose arguments are what was pushed since `mark`; sets first_arg, n_args, and
- * first_deleted and n_deleted to none. Its name can be found from then on. NODE_NONE on failure. */
+/* Appends a node whose arguments are those pushed since `mark`; sets first_arg and n_args, and
+ * clears first_deleted and n_deleted. build_find() then finds its name. It returns NODE_NONE on
+ * failure. */
 node_id build_node(struct graph_builder *b, struct node node, size_t mark);
-/* The latest node of that name, or NODE_NONE. */
+/* Returns the latest node of that name, or NODE_NONE. */
 node_id build_find(const struct graph_builder *b, struct str name);
-/* `deleted` is set to None after the latest node. */
+/* Adds `deleted` to the names that are set to None after the latest node. */
 void build_delete(struct graph_builder *b, node_id deleted);
-/* Takes the first n nodes away again; nothing may refer to them. */
+/* Removes the first n nodes, to which nothing may refer. */
 void build_drop_first(struct graph_builder *b, uint32_t n);
 
-/* The meta of an annotation ("f32[s77, 64][64, 1]cuda:0"), parsed once for equal texts; `text` is
- * copied where it is new. META_NONE for "" and on failure. A reader without annotations (.pt2)
- * prints one; dimensions go through expr_print(). */
+/* Returns the meta of an annotation ("f32[s77, 64][64, 1]cuda:0"), which is parsed once for
+ * equal texts; a new text is copied. It returns META_NONE for "" and on failure. A reader
+ * without annotations (.pt2) prints one; dimensions go through expr_print(). */
 uint32_t build_meta(struct graph_builder *b, struct str text);
 
-/* Appends a location, or finds the equal one. A caller is given before what it called. */
+/* Appends a location, or finds an equal one. A caller must be added before the locations that it
+ * called. */
 uint32_t build_location(struct graph_builder *b, struct location location);
 
-/* By output, in order; all or none. */
+/* Appends the descriptor of the next output; either all outputs have one or none has. */
 void build_output_descriptor(struct graph_builder *b, struct str descriptor);
 void build_child(struct graph_builder *b, struct graph *child);
 

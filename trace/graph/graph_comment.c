@@ -5,7 +5,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The first ":LINE in " of `text`, at *at; *ret is the line, *after where what follows begins. */
+/* Finds the first ":LINE in " in `text` and sets *at to its offset, *ret to the line and *after
+ * to the offset of what follows. */
 static bool find_line(struct str text, size_t *at, uint32_t *ret, size_t *after)
 {
     for (size_t i = 0; i < text.n; i++) {
@@ -26,7 +27,8 @@ static bool find_line(struct str text, size_t *at, uint32_t *ret, size_t *after)
     return false;
 }
 
-/* "PATH:LINE in FUNCTION, code: TEXT" (_ParsedStackTrace.get_summary_str in torch/fx/graph.py). */
+/* Parses "PATH:LINE in FUNCTION, code: TEXT" (_ParsedStackTrace.get_summary_str in
+ * torch/fx/graph.py). */
 static bool parse_place(struct str text, struct location *ret)
 {
     size_t colon, function;
@@ -34,7 +36,7 @@ static bool parse_place(struct str text, struct location *ret)
     if (!find_line(text, &colon, &line, &function))
         return false;
     struct str rest = str_from(text, function);
-    size_t code = str_find(rest, STR(", code:")); /* where the source is unknown, nothing follows */
+    size_t code = str_find(rest, STR(", code:")); /* no text follows where the source is unknown */
     if (code == rest.n)
         return false;
     ret->file = str_first(text, colon);

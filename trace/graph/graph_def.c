@@ -1,9 +1,10 @@
-/* A graph's signature and its return statement, in all the layouts that torch/fx/graph.py has
- * (gen_fn_def and generate_output of CodeGen and its subclasses). */
+/* Reads a graph's signature and its return statement, in all the layouts that torch/fx/graph.py
+ * writes (gen_fn_def and generate_output of CodeGen and its subclasses). */
 #include "trace/graph/graph_read.h"
 #include "trace/graph/python_name.h"
 
-/* Over spaces, comments and line ends. *comment (may be NULL) is the first comment on the way. */
+/* Skips spaces, comments and line ends. It sets *comment (may be NULL) to the first comment that
+ * it skips. */
 static bool skip_to_token(struct graph_reader *in, struct str *comment)
 {
     for (;;) {
@@ -19,7 +20,7 @@ static bool skip_to_token(struct graph_reader *in, struct str *comment)
 
 /* ---- def ---- */
 
-/* a: "f32[2]" = DEFAULT; "*args" and "**kwargs" too. */
+/* Reads a: "f32[2]" = DEFAULT, and also "*args" and "**kwargs". */
 static bool read_parameter(struct graph_reader *in)
 {
     struct node node = { .op = NODE_PLACEHOLDER,
@@ -40,7 +41,7 @@ static bool read_parameter(struct graph_reader *in)
     return true;
 }
 
-/* "self", as the first parameter and without an annotation, is no input. */
+/* Skips "self", which is no input if it is the first parameter and has no annotation. */
 static bool take_self(struct graph_reader *in)
 {
     const char *from = in->p;
@@ -50,7 +51,7 @@ static bool take_self(struct graph_reader *in)
     return false;
 }
 
-/* Parameters up to the closing parenthesis, and over it. */
+/* Reads parameters up to the closing parenthesis, and skips that. */
 static bool read_parameters(struct graph_reader *in)
 {
     struct graph_builder *b = in->b;
@@ -84,7 +85,8 @@ bool read_def(struct graph_reader *in)
 
 /* ---- return ---- */
 
-/* One output a line, with its descriptor, up to the line with the closing bracket and over that. */
+/* Reads one output a line, with its descriptor, up to and including the line with the closing
+ * bracket. */
 static bool read_expanded_outputs(struct graph_reader *in)
 {
     bool described = false;
@@ -106,7 +108,7 @@ static bool read_expanded_outputs(struct graph_reader *in)
     return false;
 }
 
-/* (a, b), [a, b] or a; the first two also over several lines. */
+/* Reads (a, b), [a, b] or a; the first two may extend over several lines. */
 static bool read_outputs(struct graph_reader *in, bool *tuple)
 {
     struct graph_builder *b = in->b;
@@ -137,7 +139,7 @@ static bool read_outputs(struct graph_reader *in, bool *tuple)
     return true;
 }
 
-/* self._out_shuffle_graph(inputs..., outputs...) of an exported program. */
+/* Reads self._out_shuffle_graph(inputs..., outputs...) of an exported program. */
 static bool read_shuffled_outputs(struct graph_reader *in)
 {
     struct graph_builder *b = in->b;
@@ -151,7 +153,7 @@ static bool read_shuffled_outputs(struct graph_reader *in)
     return true;
 }
 
-/* From behind "return ". */
+/* Reads the value of a return statement, after "return ". */
 static bool read_returned(struct graph_reader *in, bool *tuple)
 {
     bool unflatten = lex_take(in, STR("pytree.tree_unflatten("));

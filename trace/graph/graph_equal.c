@@ -24,7 +24,7 @@ static bool meta_equal(struct pair g, uint32_t x, uint32_t y)
     return true;
 }
 
-/* Of the user line itself: callers are not printed. */
+/* Compares two user lines without their callers, which are not printed. */
 static bool location_equal(struct pair g, uint32_t x, uint32_t y)
 {
     if (x == LOCATION_NONE || y == LOCATION_NONE)
@@ -44,7 +44,7 @@ static bool args_equal(struct pair g, uint32_t x, uint32_t y, uint32_t n)
     return true;
 }
 
-/* Bitwise, so that nan equals nan. */
+/* Compares bits, so that nan equals nan. */
 static bool same_number(double a, double b)
 {
     return memcmp(&a, &b, sizeof a) == 0;

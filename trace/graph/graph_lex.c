@@ -1,11 +1,12 @@
 #include "trace/graph/graph_read.h"
 
-/* How often the bytes of a line may be read again by lex_opaque(), on average. */
+/* The number of times that lex_opaque() may read the bytes of a line, on average. */
 enum { OPAQUE_EFFORT = 8 };
 
 enum { NAME = 1, DIGIT = 2 };
 
-/* Any byte of a character beyond ASCII may be in a name: Python allows letters of all scripts. */
+/* Any byte of a character beyond ASCII may belong to a name, because Python allows letters of
+ * all scripts. */
 #define NAME_16 \
     NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME, NAME
 #define DIGITS (NAME | DIGIT)
@@ -101,7 +102,7 @@ static int hex_digits(const char *p, const char *end, int n, uint32_t *ret)
     return n;
 }
 
-/* UTF-8; lone surrogates as three bytes each. */
+/* Writes UTF-8; lone surrogates take three bytes each. */
 static size_t put_character(uint32_t c, char *out)
 {
     if (c < 0x80) {
@@ -115,8 +116,8 @@ static size_t put_character(uint32_t c, char *out)
     return n;
 }
 
-/* One escape, from behind its backslash; returns how many bytes it is long. One that Python's
- * repr() does not write stands for itself. */
+/* Decodes one escape, after its backslash, and returns its length. An escape that Python's
+ * repr() does not write is copied unchanged. */
 static size_t unescape(const char *p, const char *end, char *out, size_t *n_out)
 {
     static const char letters[] = "nrt\\'\"", meant[] = "\n\r\t\\'\"";
@@ -137,7 +138,7 @@ static size_t unescape(const char *p, const char *end, char *out, size_t *n_out)
 
 static struct str unescape_all(struct graph_builder *b, struct str raw)
 {
-    /* No escape is shorter than what it stands for. */
+    /* No escape is shorter than its value. */
     struct str copy = build_keep(b, raw);
     char *out = (char *)copy.p;
     size_t n = 0;
@@ -155,7 +156,8 @@ static struct str unescape_all(struct graph_builder *b, struct str raw)
     return (struct str){ out, n };
 }
 
-/* From the opening quote over the closing one. *ret is the text between them, as written. */
+/* Reads from the opening quote through the closing one. *ret is the text between them, as
+ * written. */
 static bool scan_string(struct graph_reader *in, struct str *ret, bool *escaped)
 {
     char quote = *in->p;
@@ -192,8 +194,8 @@ static void set_integer(struct arg *arg)
         arg->u.integer = arg->text.p[0] == '-' ? INT64_MIN : INT64_MAX;
 }
 
-/* Digits, a fraction, an exponent. The text goes on with another byte or its NUL, so strtod() stops
- * where the number does. */
+/* Reads digits, a fraction and an exponent. Another byte or a NUL follows the text, so strtod()
+ * stops at the number's end. */
 static bool scan_decimal(const char **cursor, bool *is_float)
 {
     const char *p = *cursor, *from = p;
@@ -248,8 +250,8 @@ bool lex_number(struct graph_reader *in, struct arg *ret)
 
 /* ---- anything ---- */
 
-/* To a comma, colon or closing bracket that no bracket and no <> encloses; false when one of them
- * or a quote stays open. */
+/* Moves to a comma, colon or closing bracket that no bracket and no <> encloses; returns false
+ * when one of them or a quote stays open. */
 static bool scan_opaque(struct graph_reader *in)
 {
     size_t brackets = 0, angles = 0;

@@ -1,5 +1,5 @@
 /* Functions of Python's operator module that graphs print as operators (magic_methods and
- * inplace_methods in torch/fx/graph.py). For who reads or prints graphs. */
+ * inplace_methods in torch/fx/graph.py), for readers and printers of graphs. */
 #ifndef SYMTAPE_TRACE_GRAPH_GRAPH_OPERATOR_H
 #define SYMTAPE_TRACE_GRAPH_GRAPH_OPERATOR_H
 
@@ -8,13 +8,13 @@
 struct graph_operator {
     struct str sign;
     struct str infix;   /* "operator.add";  "" where there is none */
-    struct str inplace; /* "operator.iadd", printed with '=' behind the sign */
+    struct str inplace; /* "operator.iadd", printed with '=' after the sign */
     struct str prefix;  /* "operator.neg" */
 };
 
-/* NULL when there is no such operator. */
+/* Returns the operator with this sign; NULL when there is none. */
 const struct graph_operator *graph_operator_by_sign(struct str sign);
-/* By one of its three targets. */
+/* Returns the operator with this target, which may be any of its three. */
 const struct graph_operator *graph_operator_by_target(struct str target);
 
 #endif

@@ -1,9 +1,10 @@
-/* The lines of print_readable() (torch/fx/graph_module.py, _print_readable): classes by their
- * indentation, and in each a def, statements and comments. */
+/* Reads the lines of print_readable() (torch/fx/graph_module.py, _print_readable): classes by
+ * their indentation, and in each a def, statements and comments. */
 #include "trace/graph/graph_read.h"
 #include "trace/graph/python_name.h"
 
-/* Far above what PyTorch compiles; a text of a gigabyte may hold more, which memory does not. */
+/* Far more than PyTorch compiles; a text of a gigabyte may have more, but memory does not
+ * suffice for them. */
 enum { MAX_NODES = 1 << 24, MAX_ARGS = 1 << 26 };
 
 struct open_class {
@@ -16,11 +17,12 @@ struct parser {
     struct tree_builder tree;
     vec_of(struct open_class)
     open;               /* the innermost last */
-    struct graph *root; /* once it is closed */
+    struct graph *root; /* set once it is closed */
     struct err *err;
 };
 
-/* "GraphModule", "<lambda>", "demo.Model.<locals>.inner" */
+/* Returns whether a text is a class name: "GraphModule", "<lambda>",
+ * "demo.Model.<locals>.inner". */
 static bool is_class_name(struct str name)
 {
     for (size_t i = 0; i < name.n; i++) {
@@ -42,7 +44,7 @@ static bool is_class_line(struct str line, struct str *name)
     return is_class_name(*name);
 }
 
-/* Over blank lines, comments and the title of an exported program. */
+/* Skips blank lines, comments and the title of an exported program. */
 static bool next_interesting(struct str *rest, struct str *line)
 {
     while (rest->n) {
@@ -57,7 +59,7 @@ static bool next_interesting(struct str *rest, struct str *line)
 
 bool graph_looks_like(struct str text)
 {
-    enum { ENOUGH = 1 << 20 }; /* a comment in front may be long */
+    enum { ENOUGH = 1 << 20 }; /* a comment before the graph may be long */
     struct str rest = str_first(text, ENOUGH), line, name;
     return next_interesting(&rest, &line) && is_class_line(line, &name);
 }
@@ -76,7 +78,7 @@ static bool close_class(struct parser *p)
     return graph;
 }
 
-/* A class belongs to the nearest one before it that is indented less. */
+/* Opens a class, which belongs to the nearest preceding one that is indented less. */
 static bool open_class(struct parser *p, struct str name, size_t indent)
 {
     while (p->open.n > 1 &&
@@ -101,7 +103,8 @@ static bool open_class(struct parser *p, struct str name, size_t indent)
 
 /* ---- lines ---- */
 
-/* A statement that is not understood keeps its text, and its name for those that refer to it. */
+/* Adds a statement that could not be parsed, with its text, and its name for nodes that refer to
+ * it. */
 static void add_opaque(struct graph_reader *in, const char *from, size_t n_nodes)
 {
     struct graph_builder *b = in->b;
@@ -135,14 +138,14 @@ static void parse_comment(struct graph_reader *in)
     struct str comment = lex_rest(in);
     while (comment.n && (comment.p[0] == '#' || comment.p[0] == ' ' ||
                          (comment.p[0] >= '\t' && comment.p[0] <= '\r')))
-        comment = str_from(comment, 1); /* but nothing from its end: the code may be "" */
+        comment = str_from(comment, 1); /* only at its start: the code at the end may be "" */
     if (!location_parse(comment, &location))
         return;
     bool known = location_has_place(&location) || location.annotation.n;
     in->location = known ? build_location(in->b, location) : LOCATION_NONE;
 }
 
-/* The block of metadata that FX_GRAPH_SHOW_META=1 puts between nodes. */
+/* Skips the block of metadata that FX_GRAPH_SHOW_META=1 prints between nodes. */
 static void skip_block(struct graph_reader *in)
 {
     while (lex_next_line(in)) {
@@ -152,7 +155,8 @@ static void skip_block(struct graph_reader *in)
     }
 }
 
-/* A def or return over several lines that goes wrong is opaque up to the line where it does. */
+/* Parses a line of a function's body. A def or return over several lines that fails to parse is
+ * opaque up to the line that fails. */
 static void parse_body_line(struct graph_reader *in)
 {
     const char *from = in->p;

@@ -1,6 +1,6 @@
-/* The text again, in one layout: what print_readable() writes with strides and devices. Signatures
- * and returns are expanded where there are descriptors; inputs and outputs that the text took from
- * or put into a pytree or a list are plain ones. */
+/* Prints the text in one layout: that of print_readable() with strides and devices. Signatures
+ * and returns are expanded where there are descriptors; inputs and outputs that the text packed
+ * into a pytree or a list are printed one by one. */
 #include "trace/base/buf.h"
 #include "trace/graph/graph.h"
 #include "trace/graph/graph_operator.h"
@@ -65,7 +65,8 @@ static void put_quoted(struct buf *out, struct str text, char quote)
     buf_putc(out, quote);
 }
 
-/* As Python's repr(): single quotes unless that would need an escape and double ones would not. */
+/* Prints a string as Python's repr() does: in single quotes unless those would need an escape
+ * and double ones would not. */
 static void put_string(struct buf *out, struct str text)
 {
     bool single = str_find_char(text, '\'') < text.n, twofold = str_find_char(text, '"') < text.n;
@@ -152,7 +153,7 @@ static void put_arg(const struct printer *p, const struct arg *arg)
 
 /* ---- nodes ---- */
 
-/* int, typing.List[torch.Tensor]. */
+/* Returns whether a text is a Python type: int, typing.List[torch.Tensor]. */
 static bool is_python_type(struct str text)
 {
     size_t brackets = 0;
@@ -188,7 +189,7 @@ static struct str next_part(struct str *path)
     return part;
 }
 
-/* "layers.0.weight" below self: getattr(self.layers, "0").weight. */
+/* Prints the path "layers.0.weight" below self as getattr(self.layers, "0").weight. */
 static void put_path(struct buf *out, struct str path)
 {
     for (struct str rest = path; rest.n;)
@@ -280,7 +281,7 @@ static void put_rhs(const struct printer *p, const struct node *node)
     }
 }
 
-/* a[b] = c;  name = a   and   a += b;  name = a */
+/* Prints a[b] = c; name = a and a += b; name = a. */
 static void put_mutation(const struct printer *p, const struct node *node)
 {
     if (node->form == FORM_SETITEM) {

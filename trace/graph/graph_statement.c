@@ -1,4 +1,4 @@
-/* Statements of a function's body (emit_node and delete_unused_values of
+/* Reads statements of a function's body (emit_node and delete_unused_values of
  * CodeGen._gen_python_code in torch/fx/graph.py). */
 #include "trace/base/buf.h"
 #include "trace/graph/graph_operator.h"
@@ -12,7 +12,7 @@ static struct str text_since(const struct graph_reader *in, const char *from)
 
 /* ---- annotations ---- */
 
-/* A Python type, up to " = " or to what ends a parameter. */
+/* Reads a Python type, up to " = " or to the end of a parameter. */
 static struct str read_type(struct graph_reader *in, bool parameter)
 {
     const char *from = in->p;
@@ -58,7 +58,7 @@ bool read_annotation(struct graph_reader *in, bool parameter, uint32_t *ret)
 
 /* ---- right-hand sides ---- */
 
-/* Where a right-hand side may end. */
+/* Returns whether a right-hand side may end here. */
 static bool at_rhs_end(const struct graph_reader *in)
 {
     return *in->p == ';' || in->p == in->eol || (in->p[0] == ' ' && in->p[1] == ' ');
@@ -76,7 +76,7 @@ static bool read_prefix(struct graph_reader *in, struct node *node)
     return read_value(in) && at_rhs_end(in);
 }
 
-/* From the space in front of the operator on. */
+/* Reads the operator, from the space before it, and the right operand. */
 static bool read_infix(struct graph_reader *in, struct node *node)
 {
     struct str rest = str_from(lex_rest(in), 1);
@@ -91,14 +91,14 @@ static bool read_infix(struct graph_reader *in, struct node *node)
     return read_value(in) && at_rhs_end(in);
 }
 
-/* From the opening bracket on; the closing one is read too. */
+/* Reads a subscript from the opening through the closing bracket. */
 static bool read_subscript(struct graph_reader *in)
 {
     in->p++;
     return read_item(in) && lex_char(in, ']');
 }
 
-/* A value, and what may be done with it: a + b, a[b], or another name for it. */
+/* Reads a value and an operation on it: a + b, a[b], or another name for it. */
 static bool read_operation(struct graph_reader *in, struct node *node)
 {
     size_t mark = build_mark(in->b);
@@ -125,7 +125,7 @@ static bool finish_call(struct graph_reader *in, struct node *node, enum node_op
     return read_call_arguments(in) && at_rhs_end(in);
 }
 
-/* x.sum(), x.shape, self.conv1(x), self.weight, torch.ops.aten.mm.default(x, y): from behind
+/* Reads x.sum(), x.shape, self.conv1(x), self.weight, torch.ops.aten.mm.default(x, y) after
  * `head`, at the dot. */
 static bool read_dotted(struct graph_reader *in, struct str head, struct node *node)
 {
@@ -167,8 +167,8 @@ static bool put_part(struct buf *path, struct str part)
     return true;
 }
 
-/* getattr(self.layers, "0").weight: a path with parts that are no identifiers (_format_target).
- * From "getattr(" on; the path's parts are appended to `path`. */
+/* Reads getattr(self.layers, "0").weight, a path with parts that are no identifiers
+ * (_format_target), from "getattr(" on; the path's parts are appended to `path`. */
 static bool read_getattr_path(struct graph_reader *in, struct buf *path, unsigned depth)
 {
     if (lex_take(in, STR("getattr("))) {
@@ -202,7 +202,7 @@ static bool read_getattr(struct graph_reader *in, struct node *node)
     return at_rhs_end(in);
 }
 
-/* Goes back to `from`, forgetting the arguments read since. */
+/* Moves back to `from` and drops the arguments that were read since. */
 static void rewind_to(struct graph_reader *in, const char *from, size_t mark, size_t n_args)
 {
     in->p = from;
@@ -210,7 +210,7 @@ static void rewind_to(struct graph_reader *in, const char *from, size_t mark, si
     in->b->args.n = n_args;
 }
 
-/* Sets the node's operation and pushes its arguments. */
+/* Reads a right-hand side: sets the node's operation and pushes its arguments. */
 static bool read_rhs(struct graph_reader *in, struct node *node)
 {
     const char *from = in->p;
@@ -238,7 +238,7 @@ static bool read_rhs(struct graph_reader *in, struct node *node)
 
 /* ---- what follows a node ---- */
 
-/* ";  a = b = None", maybe, and the end. */
+/* Reads an optional ";  a = b = None", and the end of the line. */
 static bool read_deletions(struct graph_reader *in)
 {
     if (*in->p == ';') {
@@ -282,8 +282,8 @@ static bool add_input(struct graph_reader *in, struct node input, struct str nam
     return true;
 }
 
-/* args_iter = iter(args_list), x = next(args_iter): graphs that take their inputs as one list
- * (_BoxedCodeGen). From behind " = ". */
+/* Reads args_iter = iter(args_list) and x = next(args_iter), of graphs that take their inputs as
+ * one list (_BoxedCodeGen), after " = ". */
 static bool read_boxed(struct graph_reader *in, struct node node)
 {
     struct graph_builder *b = in->b;
@@ -306,9 +306,9 @@ static bool read_boxed(struct graph_reader *in, struct node node)
     return false;
 }
 
-/* Inputs that come out of a pytree (_PyTreeCodeGen, _ExportCodeGen): "a, b, = ...". The function's
- * parameters were containers; the inputs' annotations may stand on lines of their own before. From
- * behind the first name. */
+/* Reads the inputs that are unpacked from a pytree (_PyTreeCodeGen, _ExportCodeGen), "a, b, =
+ * ...", after the first name. The function's parameters were containers; the inputs' annotations
+ * may stand on earlier lines of their own. */
 static bool read_unpacking(struct graph_reader *in, struct node node)
 {
     static const char *const sources[] = { "fx_pytree.tree_flatten_spec(", "pytree.tree_leaves(",
@@ -331,8 +331,8 @@ static bool read_unpacking(struct graph_reader *in, struct node node)
     return known;
 }
 
-/* 'x: "f32[2]"', 'x: "f32[2]"; y: "f32[2]"; ' and 'x: "f32[2]"  # PlainAOTInput(idx=0)'. From
- * behind the first annotation. */
+/* Reads 'x: "f32[2]"', 'x: "f32[2]"; y: "f32[2]"; ' and 'x: "f32[2]" # PlainAOTInput(idx=0)',
+ * after the first annotation. */
 static bool read_annotated_inputs(struct graph_reader *in, struct node input)
 {
     for (;;) {
@@ -354,7 +354,7 @@ static bool read_annotated_inputs(struct graph_reader *in, struct node input)
 
 /* ---- statements ---- */
 
-/* a[b] = c;  setitem = a;  ...: from the bracket on. */
+/* Reads a[b] = c; setitem = a; ... from the bracket on. */
 static bool read_setitem(struct graph_reader *in, struct str base, struct node *node)
 {
     node_id id = build_find(in->b, base);
@@ -366,7 +366,7 @@ static bool read_setitem(struct graph_reader *in, struct str base, struct node *
     return read_subscript(in) && lex_take(in, STR(" = ")) && read_value(in);
 }
 
-/* a += b;  c = a;  ...: from behind `a`. */
+/* Reads a += b; c = a; ... after `a`. */
 static bool read_augmented(struct graph_reader *in, struct str base, struct node *node)
 {
     struct str rest = str_from(lex_rest(in), 1);
@@ -384,7 +384,7 @@ static bool read_augmented(struct graph_reader *in, struct str base, struct node
     return read_value(in);
 }
 
-/* A statement that changes `base` and then gives it a new name. */
+/* Reads a statement that changes `base` and then gives it a new name. */
 static bool read_mutation(struct graph_reader *in, struct str base, struct node node)
 {
     size_t mark = build_mark(in->b);
@@ -400,7 +400,7 @@ static bool read_mutation(struct graph_reader *in, struct str base, struct node 
     return add_node(in, node, mark);
 }
 
-/* pass, wrap("fn"), args_list.clear(): statements that make no node. */
+/* Reads a statement that makes no node: pass, wrap("fn"), args_list.clear(). */
 static bool read_bare(struct graph_reader *in, struct str name)
 {
     if (str_is(name, "pass"))

@@ -1,6 +1,6 @@
 #include "trace/graph/python_name.h"
 
-/* keyword.kwlist */
+/* The words of keyword.kwlist. */
 #define K(word)               \
     {                         \
         word, sizeof word - 1 \
@@ -25,7 +25,7 @@ static bool is_digit(char c)
 
 enum { LETTER = 1, OTHER = 2 };
 
-/* What characters of a word are: letters, which keywords are made of, and others. */
+/* The class of each character of a word: keywords consist of letters only. */
 static const uint8_t classes[256] = {
     ['0'] = OTHER,  ['1'] = OTHER,  ['2'] = OTHER,  ['3'] = OTHER,  ['4'] = OTHER,  ['5'] = OTHER,
     ['6'] = OTHER,  ['7'] = OTHER,  ['8'] = OTHER,  ['9'] = OTHER,  ['_'] = OTHER,  ['A'] = LETTER,
@@ -45,7 +45,7 @@ static bool is_word_char(char c)
     return classes[(unsigned char)c];
 }
 
-/* A word, and of which kinds of characters; 0 where it is none. */
+/* Returns the kinds of characters in a word, as bits; 0 if the text is no word. */
 static unsigned kinds_in(struct str text)
 {
     unsigned kinds = 0;
@@ -91,7 +91,7 @@ bool python_is_name(struct str text)
     return kinds && ((kinds & OTHER) || !python_is_keyword(text));
 }
 
-/* How many words with dots between them the text is; 0 where it is something else. */
+/* Returns the number of words with dots between them; 0 if the text is something else. */
 static size_t count_words(struct str text)
 {
     size_t n = 0;

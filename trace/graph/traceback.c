@@ -10,7 +10,7 @@ bool text_next_line(struct str *text, struct str *line)
     return true;
 }
 
-/* `File "model.py", line 34, in forward`; the function is missing where Python knows none. */
+/* Parses `File "model.py", line 34, in forward`; the function is missing where Python has none. */
 static bool parse_frame(struct str line, struct traceback_frame *ret)
 {
     static const struct str OPEN = { "File \"", 6 }, MIDDLE = { "\", line ", 8 };

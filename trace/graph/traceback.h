@@ -16,19 +16,21 @@ struct traceback_frame {
     uint32_t line;
 };
 
-/* Takes the next frame from the front of *text, passing over whatever is not one. False at the end.
- * Only lines indented alike are one traceback; see traceback_section() for where one ends. */
+/* Reads the next frame from the front of *text and skips lines that are none. Returns false at
+ * the end. Only lines with the same indentation are one traceback; see traceback_section() for
+ * where one ends. */
 bool traceback_next(struct str *text, struct traceback_frame *ret);
 
-/* The user's traceback inside a text: what follows "User code traceback:", "User stack:", "User
- * Stack (most recent call last):" or "from user code:", up to the next line that is neither
- * indented nor empty. "" when there is none; the last one when there are several. */
+/* Returns the user's traceback inside a text: what follows "User code traceback:", "User
+ * stack:", "User Stack (most recent call last):" or "from user code:", up to the next line that
+ * is neither indented nor empty. It is "" when there is none, and the last one when there are
+ * several. */
 struct str traceback_of_user(struct str text);
 
-/* The innermost frame of a traceback; false when it has none. */
+/* Returns the innermost frame of a traceback in *ret; false when it has none. */
 bool traceback_last(struct str text, struct traceback_frame *ret);
 
-/* Takes one line from the front, without its newline. False at the end. */
+/* Reads one line from the front, without its newline. Returns false at the end. */
 bool text_next_line(struct str *text, struct str *line);
 
 #endif

@@ -1,6 +1,6 @@
 #include "trace/tape/glog.h"
 
-/* Reads exactly `n` digits at s.p[*at], or fails by returning false. */
+/* Reads exactly `n` digits at s.p[*at]; returns false if there are fewer. */
 static bool digits(struct str s, size_t *at, size_t n, uint64_t *ret)
 {
     if (s.n < *at + n || !str_to_u64((struct str){ s.p + *at, n }, ret))
@@ -56,7 +56,7 @@ size_t glog_parse(struct str line, struct glog *ret)
     return at;
 }
 
-/* `n` digits, leading zeros included. */
+/* Prints `n` digits, leading zeros included. */
 static void put_padded(struct buf *out, uint64_t value, size_t n)
 {
     char text[20];
@@ -65,7 +65,8 @@ static void put_padded(struct buf *out, uint64_t value, size_t n)
     buf_put(out, (struct str){ text, n });
 }
 
-/* By hand, not by printf: it is printed once a record on import, to see that it prints back. */
+/* The digits are printed without printf, which is slow: import prints the prefix of each record
+ * to check that it prints as it was read. */
 void glog_print(const struct glog *glog, struct buf *out)
 {
     uint64_t second = glog->time_us / 1000000;
@@ -92,7 +93,8 @@ size_t glog_find(struct str line, size_t from)
 {
     struct glog ignored;
     for (size_t i = from; i + 24 < line.n; i++) {
-        /* The blank between date and time is rarer than the level letter. */
+        /* The search is for the space between date and time, which is rarer than the level
+         * letter. */
         const char *blank = memchr(line.p + i + 5, ' ', line.n - i - 5);
         if (!blank)
             return line.n;

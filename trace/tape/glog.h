@@ -17,15 +17,18 @@ struct glog {
     uint16_t month_day; /* 1120 */
     uint64_t time_us;   /* since midnight */
     uint64_t pid;
-    struct str path; /* may hold spaces, no ':' */
+    struct str path; /* may have spaces, but no ':' */
     uint32_t path_line;
 };
 
-/* Length of the prefix at the start of `line`, through "] "; 0 when there is none. */
+/* Parses the prefix at the start of `line` and returns its length, through "] "; 0 when there is
+ * none. */
 size_t glog_parse(struct str line, struct glog *ret);
-/* The prefix again. It equals what was read unless that had leading zeros or other oddities. */
+/* Prints the prefix. It equals the one that was read unless that had leading zeros or other
+ * irregularities. */
 void glog_print(const struct glog *glog, struct buf *out);
-/* Where in `line` a prefix starts, looking from byte `from` on; line.n when nowhere. */
+/* Returns the offset in `line`, at `from` or later, at which a prefix starts; line.n when there
+ * is none. */
 size_t glog_find(struct str line, size_t from);
 
 #endif

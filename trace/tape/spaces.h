@@ -1,9 +1,9 @@
-/* Processes that share one log, each with a string table of its own (see trace/tape/stacks.h). A
- * string space is the number of a process's string table.
+/* Processes that share one log, each with its own string table (see trace/tape/stacks.h). A string
+ * space is the number of a process's string table.
  *
- * Spaces are numbered as their processes first log a "str" record; the importer and the reader of a
- * tape both count this way. A process that logs none reads with the first one's table, which it
- * inherited. */
+ * Spaces are numbered in the order in which their processes log the first "str" record; the
+ * importer and the reader of a tape both count this way. A process that logs none uses the first
+ * one's table, which it inherited. */
 #ifndef SYMTAPE_TRACE_TAPE_SPACES_H
 #define SYMTAPE_TRACE_TAPE_SPACES_H
 
@@ -16,7 +16,7 @@ struct spaces {
     pids;
 };
 
-/* The process's space; 0, the first process's, for a process that has no table. */
+/* Returns the process's space; 0, the first process's, for a process that has no table. */
 static inline uint16_t spaces_of(const struct spaces *spaces, uint64_t pid)
 {
     for (size_t i = 0; i < spaces->pids.n; i++)
@@ -27,7 +27,7 @@ static inline uint16_t spaces_of(const struct spaces *spaces, uint64_t pid)
 
 enum { SPACES_LIMIT = 1000 };
 
-/* Gives the process of a "str" record its space. False when memory ran out. */
+/* Assigns a space to the process of a "str" record. Returns false when memory ran out. */
 static inline bool spaces_add(struct spaces *spaces, uint64_t pid)
 {
     bool known = spaces->pids.n && (spaces_of(spaces, pid) || spaces->pids.v[0] == pid);

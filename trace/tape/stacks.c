@@ -4,7 +4,7 @@
 
 #include "trace/base/hash.h"
 
-/* Walks one text; every take_* leaves `p` alone when it does not match. */
+/* A position in a text; a take_* function that does not match leaves `p` unchanged. */
 struct scan {
     const char *p, *end;
 };
@@ -31,7 +31,7 @@ static bool take_number(struct scan *in, int64_t limit, int64_t *ret)
     return true;
 }
 
-/* The inside of a JSON string and its closing quote. */
+/* Reads the inside of a JSON string and its closing quote. */
 static bool take_string(struct scan *in, struct str *ret)
 {
     const char *p = in->p;
@@ -76,7 +76,7 @@ static bool take_frame(struct scan *in, struct frame_text *ret)
     return true;
 }
 
-/* A frame that a tape can hold as a row: the rest stays text. */
+/* The longest frame that becomes a row of a tape; a longer one stays text. */
 enum { FRAME_LIMIT = 64 << 10 };
 
 static bool has_control(struct str text)
@@ -92,7 +92,7 @@ bool stacks_add_frame(struct stack_table *table, struct stack_frame_row row)
     return vec_push(&table->frames, row);
 }
 
-/* Id of the frame whose text is [from, in->p). */
+/* Returns the id of the frame whose text is [from, in->p). */
 static uint32_t frame_of(struct stack_table *table, struct str text, const struct frame_text *parts)
 {
     uint32_t known = intern_find(&table->texts, text);
@@ -188,7 +188,8 @@ void stacks_release(struct stack_table *table)
     *table = (struct stack_table){ 0 };
 }
 
-/* One frame below `node`: the guess first. False with err untouched when the text is no frame. */
+/* Moves one frame below `node` and tries the guess first. Returns false, with err unchanged,
+ * when the text is no frame. */
 static bool step(struct stack_table *table, struct scan *in, uint32_t *node, struct err *err)
 {
     uint32_t guess = table->nodes.v[*node].recent;

@@ -43,65 +43,65 @@ enum tape_lane {
     TAPE_LANES
 };
 
-/* tape_lanes.def, column by column. */
+/* The columns of tape_lanes.def: */
 char tape_lane_letter(enum tape_lane lane);
 bool tape_lane_is_stream(enum tape_lane lane);
 bool tape_lane_by_letter(char letter, enum tape_lane *ret); /* false: a lane of a later version */
 
-/* How a record is stored: the first number of its row. */
+/* How a record is stored, which is the first number of its row. */
 enum tape_record_flag {
-    TAPE_RECORD_RAW = 1 << 0,          /* no header: `meta` holds the bytes as they were */
+    TAPE_RECORD_RAW = 1 << 0,          /* no header: `meta` has the bytes as they were */
     TAPE_RECORD_PAYLOAD = 1 << 1,      /* a payload number follows */
-    TAPE_RECORD_BAD_CHECKSUM = 1 << 2, /* has_payload is another text's MD5 */
+    TAPE_RECORD_BAD_CHECKSUM = 1 << 2, /* has_payload is the MD5 of another text */
     TAPE_RECORD_NO_PAYLOAD = 1 << 3,   /* has_payload without a payload */
-    TAPE_RECORD_ODD_HEADER = 1 << 4,   /* the header line as it was follows, as a payload number */
-    TAPE_RECORD_ODD_PAYLOAD = 1 << 5,  /* the payload is stored with its TABs, as it was */
+    TAPE_RECORD_ODD_HEADER = 1 << 4,   /* the header line follows as it was, as a payload number */
+    TAPE_RECORD_ODD_PAYLOAD = 1 << 5,  /* the payload is stored as it was, with its TABs */
     TAPE_RECORD_CRLF = 1 << 6,         /* the header line ended in \r\n */
     TAPE_RECORD_NO_NEWLINE = 1 << 7,   /* the log ended without one */
     TAPE_RECORD_META_STORED = 1 << 8,  /* meta is a payload number, not bytes */
-    TAPE_RECORD_UNANNOUNCED = 1 << 9,  /* a payload, but no has_payload */
+    TAPE_RECORD_UNANNOUNCED = 1 << 9,  /* a payload without has_payload */
     TAPE_RECORD_FLAGS = (1 << 10) - 1  /* all of them */
 };
 
-/* A record on its way to or from a tape. On a tape: flags, recording, then unless raw: level (1
- * byte), month_day, time_us and pid (zigzag, each the difference to the row before in the block),
- * path (string), path_line, event (string), context; then meta (length and bytes, or a payload
- * number), payload number if any, header's payload number if odd, lines, bytes. */
+/* A record that is written to or read from a tape. On a tape it is: flags, recording, then
+ * unless raw: level (1 byte), month_day, time_us and pid (zigzag, each the difference to the
+ * preceding row of the block), path (string), path_line, event (string), context; then meta
+ * (length and bytes, or a payload number), payload number if any, header's payload number if
+ * odd, lines, bytes. */
 struct tape_record {
     uint32_t flags;
     uint32_t recording;
     struct glog glog; /* path is not used when reading: path_id is */
     uint32_t path_id, event_id, context_id;
-    struct str event;                        /* writing only */
+    struct str event;                        /* only for writing */
     struct str meta;                         /* stacks as references; bytes of a raw record */
-    struct str context;                      /* writing only */
-    struct str payload;                      /* writing only */
-    struct str header;                       /* writing only: the line, when odd */
-    uint32_t meta_id, payload_id, header_id; /* payload numbers; reading only */
-    uint64_t lines, bytes;                   /* that it took in its log, payload included */
+    struct str context;                      /* only for writing */
+    struct str payload;                      /* only for writing */
+    struct str header;                       /* only for writing: the line, when odd */
+    uint32_t meta_id, payload_id, header_id; /* payload numbers; only for reading */
+    uint64_t lines, bytes;                   /* length in the log, payload included */
 };
 
-/* A row of the recordings lane. Rows with the same `index` follow each other: the last one holds.
- */
+/* A row of the recordings lane. Of several rows with the same `index` the last one is valid. */
 struct tape_recording {
     uint32_t index;
     uint32_t kind; /* enum recording_kind */
     bool complete; /* the input was read to its end */
     struct str name, source;
-    uint64_t bytes;       /* of the log */
-    uint64_t input_bytes; /* as it lay there, maybe compressed */
-    struct str damage;    /* why it is not complete, "" otherwise */
+    uint64_t bytes;       /* length of the log */
+    uint64_t input_bytes; /* length of the input file, which may be compressed */
+    struct str damage;    /* why it is not complete; "" otherwise */
 };
 
-/* One payload's place. */
+/* The place of one payload. */
 struct tape_payload {
     uint8_t lane;
     uint64_t offset, size; /* in the lane's stream */
 };
 
-/* Numbers of the tape's parts, for info. */
+/* Figures of one part of the tape, for info. */
 struct tape_part {
-    uint64_t blocks, stored, content; /* bytes compressed and not */
+    uint64_t blocks, stored, content; /* `stored` is compressed, `content` is not */
 };
 
 #endif

@@ -5,7 +5,8 @@
 
 enum {
     LEVEL = 3,
-    MOST_STORED = TAPE_BLOCK_LIMIT + (1 << 20), /* of a zstd frame: at worst it grows a little */
+    MOST_STORED = TAPE_BLOCK_LIMIT + (1 << 20), /* length of a zstd frame, which in the worst case
+                                                   is a little longer than its content */
 };
 
 struct frame_codec {

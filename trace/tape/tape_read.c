@@ -8,8 +8,9 @@
 #include "trace/tape/tape_rows.h"
 
 enum {
-    MOST_DAMAGE = 10000, /* places that are noted */
-    MOST_RESYNCS = 1000, /* beginnings of a frame tried that were none, before giving up */
+    MOST_DAMAGE = 10000, /* places that are stored */
+    MOST_RESYNCS = 1000, /* offsets that looked like the beginning of a frame and were not, before
+                            the reader gives up */
 };
 
 bool tape_recognise(struct str bytes)
@@ -42,7 +43,7 @@ static bool check_header(struct str bytes, struct err *err)
     return true;
 }
 
-/* Notes a place that could not be read; false when memory ran out. */
+/* Stores a place that could not be read; returns false when memory ran out. */
 static bool note(struct tape *tape, uint64_t offset, const char *what)
 {
     if (tape->damage.n >= MOST_DAMAGE)
@@ -51,7 +52,7 @@ static bool note(struct tape *tape, uint64_t offset, const char *what)
     return copy.p && vec_push(&tape->damage, (struct tape_damage){ offset, copy });
 }
 
-/* Turns an input error into a note; any other stays. */
+/* Turns an input error into a damaged place; other errors remain. */
 static bool forgive(struct tape *tape, uint64_t offset, struct err *err)
 {
     struct err damage = *err;
@@ -66,7 +67,8 @@ static bool add_stream_block(struct tape *tape, enum tape_lane lane, struct stre
     return vec_push(&tape->streams[lane], block);
 }
 
-/* What a row of a table takes here and where the trace is laid out, beside its bytes. */
+/* The memory for a row of a table, here and in the trace that is built from it, in addition to
+ * the row's bytes. */
 static const uint16_t row_sizes[TAPE_LANES] = {
     [TAPE_LANE_STRINGS] = sizeof(struct str),
     [TAPE_LANE_FRAMES] = sizeof(struct stack_frame_row) + 2 * sizeof(struct str),
@@ -77,8 +79,8 @@ static const uint16_t row_sizes[TAPE_LANES] = {
     [TAPE_LANE_RECORDS] = sizeof(struct tape_record) + sizeof(struct record),
 };
 
-/* Tables are held in memory, so a small file must not claim that they are huge. Streams are read
- * block by block and are not counted. */
+/* Checks whether memory for a table may be allocated: a small file must not declare huge tables.
+ * Streams are read block by block and are not counted. */
 static bool may_take(struct tape *tape, uint64_t bytes, struct err *err)
 {
     bytes = bytes > UINT64_MAX - tape->taken ? UINT64_MAX - tape->taken : bytes;
@@ -94,7 +96,7 @@ static bool may_take(struct tape *tape, uint64_t bytes, struct err *err)
         (unsigned long long)(tape->most >> 20));
 }
 
-/* Rows of at least a byte each. */
+/* Returns the memory for rows, each of which has at least one byte. */
 static uint64_t rows_take(enum tape_lane lane, uint64_t count, uint64_t content)
 {
     return content + (count < content ? count : content) * row_sizes[lane];
@@ -133,7 +135,8 @@ static bool forgiving_block(struct tape *tape, struct str frame, uint64_t offset
     return read_block(tape, frame, offset, err) || forgive(tape, offset, err);
 }
 
-/* No index, or a wrong one: frame by frame, stepping over what is none. */
+/* Reads a tape whose index is missing or wrong: frame by frame, and skips bytes that are no
+ * frame. */
 static bool read_by_scanning(struct tape *tape, struct err *err)
 {
     struct str bytes = tape->bytes;
@@ -154,7 +157,8 @@ static bool read_by_scanning(struct tape *tape, struct err *err)
     return true;
 }
 
-/* The index is the frame in front of the seek table, whose size the file's last bytes tell. */
+/* Finds the index, which is the frame before the seek table; the file's last bytes give the size
+ * of that. */
 static bool find_index(struct str bytes, struct str *ret)
 {
     if (bytes.n < 17)
@@ -164,7 +168,7 @@ static bool find_index(struct str bytes, struct str *ret)
     uint8_t flags = bytes_u8(&foot);
     if (bytes_le32(&foot) != UINT32_C(0x8F92EAB1) || flags != 0 || table > bytes.n)
         return false;
-    /* The seek table's last rows but one is the index frame. */
+    /* The index frame is the last but one of the seek table's rows. */
     struct bytes row = bytes_of(str_from(bytes, bytes.n - 17));
     uint64_t size = bytes_le32(&row);
     struct frame_place place;
@@ -210,7 +214,8 @@ static bool read_indexed_frame(struct tape *tape, const struct index_row *row, s
     return add_stream_block(tape, row->lane, block) || err_nomem(err);
 }
 
-/* Frames are named in the order in which they lie there, so none can be read twice. */
+/* Reads the tables by the index. Frames are listed in the order in which they are in the file,
+ * so none can be read twice. */
 static bool read_by_index(struct tape *tape, struct str index, struct err *err)
 {
     struct bytes in = bytes_of(index);
@@ -227,7 +232,7 @@ static bool read_by_index(struct tape *tape, struct str index, struct err *err)
     return true;
 }
 
-/* By what the index tells of them, so that the sum is known before any is read. */
+/* Checks the size of all tables by the index, so that the sum is known before any is read. */
 static bool tables_fit(struct tape *tape, struct str index, struct err *err)
 {
     struct bytes in = bytes_of(index);
@@ -347,7 +352,8 @@ static bool decode_block(struct tape *tape, uint8_t lane, const struct stream_bl
     return true;
 }
 
-/* A block that cannot be read is damage of the tape, whether or not the caller can do without. */
+/* Reads a block. If it cannot be read, that is damage of the tape, even if the caller can
+ * continue without it. */
 static bool load_block(struct tape *tape, uint8_t lane, const struct stream_block *block,
                        struct cached_block *slot, struct err *err)
 {
@@ -360,7 +366,8 @@ static bool load_block(struct tape *tape, uint8_t lane, const struct stream_bloc
     return err_set(err, why.kind, "%s", why.text);
 }
 
-/* The slot that holds the block, or else the one used longest ago, among slots [low, high). */
+/* Returns the slot that has the block, or else the least recently used one, among slots [low,
+ * high). */
 static struct cached_block *choose_slot(struct tape *tape, int low, int high,
                                         const struct stream_block *block)
 {
@@ -374,7 +381,7 @@ static struct cached_block *choose_slot(struct tape *tape, int low, int high,
     return oldest;
 }
 
-/* The bytes of the stream from `at` to the end of the block that holds it, in slots [low, high). */
+/* Returns the bytes of the stream from `at` to the end of that block, in slots [low, high). */
 static bool stream_at(struct tape *tape, int low, int high, uint8_t lane, uint64_t at,
                       struct str *ret, struct err *err)
 {
@@ -389,8 +396,8 @@ static bool stream_at(struct tape *tape, int low, int high, uint8_t lane, uint64
     return true;
 }
 
-/* A payload that no one block holds. It passes through the last slot, so that it cannot push out
- * what the call before handed out. */
+/* Assembles a payload that spans several blocks. It uses the last slot only, so that what the
+ * previous call returned stays valid. */
 static bool join(struct tape *tape, const struct tape_payload *row, struct str *ret,
                  struct err *err)
 {

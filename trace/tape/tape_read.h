@@ -22,22 +22,22 @@ enum { TAPE_CACHED_BLOCKS = 5 };
 
 struct cached_block {
     const struct stream_block *block; /* NULL: empty */
-    uint64_t used;                    /* when, for the least recent */
+    uint64_t used; /* time of the last use, to find the least recently used one */
     struct buf content;
-    size_t skip; /* bytes of the block's head */
+    size_t skip; /* number of bytes of the block's head */
 };
 
 struct tape {
-    struct str bytes; /* borrowed: the whole file */
+    struct str bytes; /* borrowed; the whole file */
     struct arena arena;
-    struct intern strings; /* texts only: not for look-ups */
+    struct intern strings; /* only for reading texts, not for look-ups */
     struct stack_table stacks;
     vec_of(struct str)
     contexts;
     vec_of(struct tape_payload)
     payloads;
     vec_of(struct tape_recording)
-    recordings; /* one an index, the last row of each */
+    recordings; /* one for each index: its last row */
     vec_of(struct tape_record)
     records;
     vec_of(struct stream_block)
@@ -45,29 +45,30 @@ struct tape {
     vec_of(struct tape_damage)
     damage;
     struct tape_part parts[TAPE_LANES];
-    uint64_t most;      /* that its tables may take */
-    uint64_t taken;     /* by table blocks, decompressed, and by their rows */
-    bool refused;       /* they would take more */
-    uint64_t lost_rows; /* places filled in for what damaged blocks held */
+    uint64_t most;      /* limit on the memory for its tables */
+    uint64_t taken;     /* memory for decompressed table blocks and their rows */
+    bool refused;       /* they would need more than the limit */
+    uint64_t lost_rows; /* number of rows that replace those of damaged blocks */
     struct frame_codec *codec;
     struct cached_block cache[TAPE_CACHED_BLOCKS];
     uint64_t clock;
-    struct buf joined[2]; /* payloads that go over a block's end */
+    struct buf joined[2]; /* payloads that span several blocks */
 };
 
-/* Do these bytes (at least the first 32 of a file) start a tape? */
+/* Returns whether these bytes (at least the first 32 of a file) start a tape. */
 bool tape_recognise(struct str bytes);
 
-/* What a tape may take where nobody says: so much, and a multiple of its file. */
+/* The default limit on memory for a tape: a constant, plus a multiple of the file's size. */
 #define TAPE_MEMORY_BASE  (UINT64_C(64) << 20)
 #define TAPE_MEMORY_TIMES UINT64_C(1000)
 
-/* `bytes` must outlive the tape. NULL on failure; ERR_INPUT, too, when its tables would take more
- * than `most` bytes: those that its index tells, before any is read, and those that are there. */
+/* Reads a tape. `bytes` must outlive it. It returns NULL on failure, also with ERR_INPUT when
+ * its tables would need more than `most` bytes: those that the index lists, which is checked
+ * before any is read, and those that are in the file. */
 struct tape *tape_read(struct str bytes, uint64_t most, struct err *err);
 void tape_close(struct tape *tape);
 
-/* A payload by its number, valid until the second next call. */
+/* Returns a payload by its number; it is valid until the second next call. */
 bool tape_payload(struct tape *tape, uint32_t id, struct str *ret, struct err *err);
 uint64_t tape_payload_size(const struct tape *tape, uint32_t id);
 struct str tape_string(const struct tape *tape, uint32_t id); /* "" when there is none */

@@ -1,7 +1,7 @@
 #include "trace/tape/tape_rows.h"
 
-/* Rows that damaged blocks held are filled in, so that later numbers keep their meaning; never more
- * than this, whatever a block's head claims. */
+/* Rows that damaged blocks had are replaced, so that later numbers keep their meaning; there are
+ * never more than this, whatever a block's head claims. */
 enum { MOST_LOST_ROWS = 4 << 20 };
 
 bool tape_block_head(struct bytes *in, enum tape_lane *lane, uint64_t *first, uint64_t *count)
@@ -115,7 +115,7 @@ static bool read_record(struct tape *tape, struct bytes *in, struct tape_record 
     return in->failed || vec_push(&tape->records, row);
 }
 
-/* How many rows the lane's table has, counted as the tape numbers them. */
+/* Returns the number of rows of the lane's table, counted as the tape numbers them. */
 static uint64_t rows_of(const struct tape *tape, enum tape_lane lane)
 {
     switch (lane) {
@@ -142,7 +142,7 @@ static bool read_row(struct tape *tape, enum tape_lane lane, struct bytes *in,
     }
 }
 
-/* A row of which nothing is known: empty, and in front of nothing that exists. */
+/* Returns an empty row that refers to nothing. */
 static struct str lost_row(enum tape_lane lane)
 {
     switch (lane) {
@@ -178,7 +178,8 @@ bool tape_read_rows(struct tape *tape, enum tape_lane lane, uint64_t first, uint
     struct tape_record last = { 0 };
     if (!fill_gap(tape, lane, first, err))
         return false;
-    /* The largest table: its rows are reserved at once, as far as the block can hold them. */
+    /* Memory for the largest table is reserved at once, as far as the block's bytes can have
+     * that many rows. */
     if (lane == TAPE_LANE_RECORDS && count <= bytes_left(in) / 5 &&
         !vec_reserve(&tape->records, (size_t)count))
         return err_nomem(err);

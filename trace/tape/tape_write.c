@@ -5,15 +5,15 @@
 #include "trace/base/hash.h"
 #include "trace/tape/tape_frame.h"
 
-/* Blocks of tables leave together once they hold this much. */
+/* Blocks of tables are written together once they have this many bytes. */
 enum { COMMIT_SIZE = 4 << 20 };
 
 struct lane {
     struct buf items;
-    uint64_t first, count; /* of the block being filled */
+    uint64_t first, count; /* of the block that is being filled */
 };
 
-/* A payload that is on the tape already, by content. */
+/* A payload that is already on the tape, by content. */
 struct known {
     uint64_t hash[2];
     uint64_t size;
@@ -31,12 +31,13 @@ struct tape_writer {
     struct frame_codec *codec;
     struct intern strings, contexts;
     struct stack_table stacks;
-    uint32_t strings_out, frames_out, stacks_out, contexts_out; /* rows in the lanes so far */
+    uint32_t strings_out, frames_out, stacks_out,
+        contexts_out; /* number of rows already in the lanes */
     uint32_t n_payloads, n_recordings;
     struct known *known;
     size_t n_slots;
     struct lane lanes[TAPE_LANES];
-    struct tape_record last; /* rows hold differences to it */
+    struct tape_record last; /* rows store differences to it */
     vec_of(struct frame_entry)
     frames;
     struct buf block, out;
@@ -122,7 +123,7 @@ uint64_t tape_written(const struct tape_writer *tape)
     return tape->written;
 }
 
-/* Sends what the lane holds as one frame. */
+/* Writes the lane's rows as one frame. */
 static bool flush_lane(struct tape_writer *tape, enum tape_lane id, struct err *err)
 {
     struct lane *lane = &tape->lanes[id];
@@ -164,7 +165,7 @@ bool tape_flush(struct tape_writer *tape, struct err *err)
     return true;
 }
 
-/* The lane's buffer, with one more row counted. */
+/* Returns the lane's buffer after adding one to the number of its rows. */
 static struct buf *add_row(struct tape_writer *tape, enum tape_lane id)
 {
     tape->lanes[id].count++;
@@ -204,8 +205,8 @@ static void put_stack(struct buf *out, uint32_t id, const struct stack_node *nod
     buf_varint(out, node->frame);
 }
 
-/* Tables grow in memory as records are read; here their new rows follow on the tape, a row in a
- * later lane only after what it refers to. One record may bring any number of them. */
+/* Writes new rows of the tables to the tape, a row of a later lane only after what it refers to.
+ * Tables grow in memory as records are read, and one record may add any number of rows. */
 static bool write_new_rows(struct tape_writer *tape, struct err *err)
 {
     const struct stack_table *stacks = &tape->stacks;
@@ -219,7 +220,7 @@ static bool write_new_rows(struct tape_writer *tape, struct err *err)
         put_frame(add_row(tape, TAPE_LANE_FRAMES), &stacks->frames.v[tape->frames_out++]);
         ok = flush_when_full(tape, err);
     }
-    while (ok && tape->stacks_out + 1 < stacks->nodes.n) { /* node 0 is everybody's */
+    while (ok && tape->stacks_out + 1 < stacks->nodes.n) { /* node 0 exists in every table */
         uint32_t id = ++tape->stacks_out;
         put_stack(add_row(tape, TAPE_LANE_STACKS), id, &stacks->nodes.v[id]);
         ok = flush_when_full(tape, err);
@@ -258,7 +259,7 @@ static bool grow_known(struct tape_writer *tape)
     return true;
 }
 
-/* Appends bytes to a stream, cutting blocks at TAPE_BLOCK_SIZE. */
+/* Appends bytes to a stream and ends a block at TAPE_BLOCK_SIZE. */
 static bool append_stream(struct tape_writer *tape, enum tape_lane id, struct str bytes,
                           struct err *err)
 {
@@ -274,7 +275,8 @@ static bool append_stream(struct tape_writer *tape, enum tape_lane id, struct st
     return !lane->items.failed || err_nomem(err);
 }
 
-/* Number of the payload with this content, stored now unless it was before. */
+/* Returns the number of the payload with this content, which is stored now unless it is there
+ * already. */
 static bool store(struct tape_writer *tape, enum tape_lane id, struct str bytes, uint32_t *ret,
                   struct err *err)
 {
@@ -410,7 +412,8 @@ static void put_index(const struct tape_writer *tape, struct buf *out)
     buf_release(&content);
 }
 
-/* zstd's seekable format, every frame of the file, skippable ones with no content. */
+/* Writes the seek table of zstd's seekable format: each frame of the file, skippable ones with
+ * no content. */
 static void put_seek_table(const struct tape_writer *tape, uint64_t index_size, struct buf *out)
 {
     struct buf content = BUF_INIT;
@@ -424,7 +427,7 @@ static void put_seek_table(const struct tape_writer *tape, uint64_t index_size, 
     buf_le32(&content, (uint32_t)index_size);
     buf_le32(&content, 0);
     buf_le32(&content, (uint32_t)tape->frames.n + 2);
-    buf_putc(&content, 0); /* no checksums here: every frame has its own */
+    buf_putc(&content, 0); /* no checksums here, since every frame has its own */
     buf_le32(&content, UINT32_C(0x8F92EAB1));
     frame_skippable(TAPE_SEEK_TABLE_MAGIC, buf_str(&content), out);
     out->failed |= content.failed;

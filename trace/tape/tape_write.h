@@ -15,7 +15,7 @@
 
 #include "trace/tape/tape.h"
 
-/* Where the bytes go. */
+/* Receives the tape's bytes. */
 struct tape_sink {
     bool (*write)(void *user, struct str bytes, struct err *err);
     void *user;
@@ -26,17 +26,18 @@ struct tape_writer;
 struct tape_writer *tape_create(struct tape_sink sink, struct err *err);
 void tape_free(struct tape_writer *tape);
 
-/* The tape's stack table, for whoever reads headers. */
+/* Returns the tape's stack table, for readers of headers. */
 struct stack_table *tape_writer_stacks(struct tape_writer *tape);
 
-/* row->index is set to the new recording's. */
+/* Adds a recording and sets row->index to its index. */
 bool tape_add_recording(struct tape_writer *tape, struct tape_recording *row, struct err *err);
 bool tape_update_recording(struct tape_writer *tape, const struct tape_recording *row,
                            struct err *err);
-/* The lane says where the payload goes. */
+/* Adds a record; the lane says where the payload goes. */
 bool tape_add_record(struct tape_writer *tape, const struct tape_record *record,
                      enum tape_lane lane, struct err *err);
-/* Writes all that is held back: what follows a kill right after can be read. */
+/* Writes everything that is buffered, so that a tape of a process which is killed afterwards can
+ * be read. */
 bool tape_flush(struct tape_writer *tape, struct err *err);
 /* Flushes, and writes the index and the seek table. */
 bool tape_finish(struct tape_writer *tape, struct err *err);

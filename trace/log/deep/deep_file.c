@@ -141,7 +141,7 @@ bool deep_file_next(struct deep_file *file, struct deep_event *event)
 }
 
 /* ------------------------------------------------------------------------------------------------
- * What has an id. Ids come in order; one that does not is no id of ours. */
+ * Things that have an id. Ids are ascending, and others are ignored. */
 
 #define ADD(list, event, ...)                                              \
     ((event)->numbers[0] != (file)->list.n ? ((file)->passed_over++, true) \

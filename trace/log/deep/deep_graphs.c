@@ -97,8 +97,9 @@ static bool take(partials *graphs, const struct deep_event *e)
 }
 
 /* ------------------------------------------------------------------------------------------------
- * What is left out: erased nodes, and arithmetic on sizes that nothing uses, which PyTorch drops as
- * dead code when a graph is whole. The last node stays: it may be the one that failed. */
+ * Nodes that are omitted: erased ones, and unused arithmetic on sizes, which PyTorch removes as
+ * dead code when a graph is complete. The last node stays, because it may be the one that failed.
+ */
 
 static bool is_size(const struct part *part)
 {
