@@ -4,8 +4,8 @@
 #include "replay/ops/dispatch/context.h"
 
 static const char *const texts[] = {
-#define BODY(id, schema, text)         text,
-#define POINTWISE_BODY(id, cast, text) text,
+#define BODY(id, schema, text)        text,
+#define DECOMPOSITION(id, cast, text) text,
 #include "replay/ops/decomp/all_bodies.def"
 };
 

@@ -7,8 +7,8 @@
 #include "replay/ops/dispatch/rule.h"
 
 enum body {
-#define BODY(id, schema, text)         BODY_##id,
-#define POINTWISE_BODY(id, cast, text) BODY_##id,
+#define BODY(id, schema, text)        BODY_##id,
+#define DECOMPOSITION(id, cast, text) BODY_##id,
 #include "replay/ops/decomp/all_bodies.def"
     BODIES
 };

@@ -174,8 +174,10 @@ static bool is_constant(struct str name)
 
 static bool is_function(struct str name)
 {
-    static const char *const functions[] = { "check", "unbacked", "len",   "sum",  "prod", "max",
-                                             "min",   "int",      "float", "bool", "abs" };
+    static const char *const functions[] = {
+        "check", "unbacked", "len",  "sum", "prod",  "max",           "min",
+        "int",   "float",    "bool", "abs", "range", "maybe_convert", "computation_dtype"
+    };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (str_is(name, functions[i]))
             return true;
@@ -551,14 +553,95 @@ static uint32_t assigned(struct parser *p, uint32_t target)
     return tree_of(p, made, &value, 1);
 }
 
+static uint32_t block(struct parser *p, uint32_t column);
+
+/* if CONDITION, elif CONDITION or else, and its block; a TREE_IF without an else has an empty one.
+ */
+static uint32_t branch(struct parser *p)
+{
+    struct tree tree = { .kind = TREE_IF, .line = p->token_line, .column = p->token_column };
+    uint32_t column = p->token_column, items[3];
+    token_advance(p);
+    items[0] = expression(p);
+    items[1] = block(p, column);
+    if (p->token_column == column && token_at_name(p, "elif")) {
+        items[2] = enter(p) ? branch(p) : NO_TREE;
+        p->depth--;
+    } else if (p->token_column == column && token_at_name(p, "else")) {
+        token_advance(p);
+        items[2] = block(p, column);
+    } else {
+        items[2] = new_tree(p, (struct tree){ .kind = TREE_NONE });
+    }
+    return tree_of(p, tree, items, 3);
+}
+
+/* for NAME in LIST, and its block. */
+static uint32_t loop(struct parser *p)
+{
+    struct tree tree = { .kind = TREE_LOOP, .line = p->token_line, .column = p->token_column };
+    uint32_t column = p->token_column, items[2];
+    token_advance(p);
+    if (p->token != TOKEN_NAME)
+        return FAIL(p, "a name is expected after 'for'");
+    struct str name = kept(p, p->value);
+    token_advance(p);
+    if (!p->failed && !token_at_name(p, "in"))
+        return FAIL(p, "'in' is expected");
+    token_advance(p);
+    items[0] = expression(p);
+    tree.integer = p->failed ? NO_TREE : new_name(p, name);
+    items[1] = block(p, column);
+    return tree_of(p, tree, items, 2);
+}
+
 static uint32_t statement(struct parser *p)
 {
+    if (token_at_name(p, "if"))
+        return branch(p);
+    if (token_at_name(p, "for"))
+        return loop(p);
     if (token_at_name(p, "return"))
         return returned(p);
     uint32_t made = expression(p);
     if (!p->failed && token_at_sign(p, "="))
         return assigned(p, made);
     return made;
+}
+
+/* A statement alone, up to the end of its line. */
+static uint32_t whole_statement(struct parser *p)
+{
+    bool has_block = token_at_name(p, "if") || token_at_name(p, "for");
+    uint32_t made = statement(p);
+    if (!p->failed && !has_block && p->token != TOKEN_NEWLINE && p->token != TOKEN_END)
+        FAIL(p, "the end of the line is expected");
+    while (p->token == TOKEN_NEWLINE)
+        token_advance(p);
+    return made;
+}
+
+/* ":", the end of the line, and the statements that stand further to the right than `column`. */
+static uint32_t block(struct parser *p, uint32_t column)
+{
+    struct tree tree = { .kind = TREE_BLOCK, .line = p->token_line, .column = p->token_column };
+    uint32_t statements[MAX_ITEMS];
+    size_t n = 0;
+    if (!token_expect(p, ":"))
+        return NO_TREE;
+    if (p->token != TOKEN_NEWLINE)
+        return FAIL(p, "the end of the line is expected");
+    while (p->token == TOKEN_NEWLINE)
+        token_advance(p);
+    if (!enter(p))
+        return NO_TREE;
+    while (!p->failed && p->token != TOKEN_END && p->token_column > column) {
+        if (n == MAX_ITEMS)
+            return FAIL(p, "more than %d statements", MAX_ITEMS);
+        statements[n++] = whole_statement(p);
+    }
+    p->depth--;
+    return n ? tree_of(p, tree, statements, n) : FAIL(p, "an indented statement is expected");
 }
 
 /* --- Rules --- */
@@ -632,16 +715,12 @@ static bool read_statements(struct parser *p, struct custom_rule rule)
 {
     uint32_t statements[MAX_STATEMENTS];
     token_advance(p);
-    for (;;) {
-        while (p->token == TOKEN_NEWLINE)
-            token_advance(p);
-        if (p->failed || !at_statement(p))
-            break;
+    while (p->token == TOKEN_NEWLINE)
+        token_advance(p);
+    while (!p->failed && at_statement(p)) {
         if (rule.n == MAX_STATEMENTS)
             return FAIL(p, "more than %d statements", MAX_STATEMENTS) != NO_TREE;
-        statements[rule.n++] = statement(p);
-        if (!p->failed && p->token != TOKEN_NEWLINE && p->token != TOKEN_END)
-            FAIL(p, "the end of the line is expected");
+        statements[rule.n++] = whole_statement(p);
     }
     if (!rule.n)
         FAIL(p, "a rule without statements: at least 'return' is expected");

@@ -9,8 +9,10 @@ struct run {
     const struct custom_rules *rules;
     struct value names[CUSTOM_MAX_NAMES];
     bool returned;
-    unsigned depth;
+    uint32_t turns; /* of loops */
 };
+
+enum { MAX_TURNS = 1 << 20 };
 
 static struct value eval(struct run *r, uint32_t i);
 
@@ -110,9 +112,51 @@ static struct value checked(struct run *r, const struct value *args, uint32_t n)
     return value_none();
 }
 
-static struct value product_of(struct run *r, struct value list)
+enum { MAX_RANGE = 1 << 16 };
+
+/* range(stop), range(start, stop) */
+static struct value integers(struct run *r, const struct value *args, uint32_t n)
 {
-    struct value product = py_int(r->c, 1);
+    int64_t bounds[2] = { 0, 0 };
+    for (uint32_t i = 0; i < n && i < 2; i++)
+        bounds[n == 1 ? 1 : i] = args[i].kind == VALUE_INT ? guard_int(r->c, args[i].u.sym) : 0;
+    if (bounds[1] < bounds[0])
+        bounds[1] = bounds[0];
+    if (r->c->failed || (uint64_t)bounds[1] - (uint64_t)bounds[0] > MAX_RANGE) {
+        unsupported(r->c, "range() of that many numbers");
+        return value_none();
+    }
+    uint32_t count = (uint32_t)(bounds[1] - bounds[0]);
+    struct value *items = ops_values(r->c->ops, count);
+    if (!items && count)
+        python_no_memory(r->c);
+    for (uint32_t i = 0; items && i < count; i++)
+        items[i] = py_int(r->c, bounds[0] + i);
+    return value_items(VALUE_LIST, items, items ? count : 0);
+}
+
+/* _maybe_convert_to_dtype of torch/_prims_common: maybe_convert(x, dtype) */
+static struct value converted(struct run *r, const struct value *args, uint32_t n)
+{
+    if (n != 2 || args[1].kind != VALUE_DTYPE || args[0].kind != VALUE_TENSOR ||
+        args[0].u.tensor.meta->dtype == args[1].u.dtype)
+        return n ? args[0] : value_none();
+    return call_op(r->c, "prims.convert_element_type.default", args, 2);
+}
+
+/* get_computation_dtype of torch/_prims_common: computation_dtype(dtype) */
+static struct value computation(struct run *r, const struct value *args, uint32_t n)
+{
+    if (n != 1 || args[0].kind != VALUE_DTYPE) {
+        refuse(r->c, "TypeError", "expected a dtype");
+        return value_none();
+    }
+    return (struct value){ .kind = VALUE_DTYPE, .u.dtype = computation_dtype(args[0].u.dtype) };
+}
+
+static struct value product_of(struct run *r, const struct value *args, uint32_t n)
+{
+    struct value product = py_int(r->c, 1), list = n ? args[0] : value_none();
     bool found;
     for (uint32_t i = 0; value_is_sequence(list) && i < list.n && !r->c->failed; i++) {
         struct value pair[] = { product, list.u.items[i] }, next = value_none();
@@ -138,6 +182,15 @@ static struct str full_name(struct str name)
     return name;
 }
 
+/* Functions that only this language has, or that it computes itself. */
+static const struct {
+    const char *name;
+    struct value (*run)(struct run *r, const struct value *args, uint32_t n);
+} own_functions[] = {
+    { "check", checked },  { "unbacked", unbacked },       { "prod", product_of },
+    { "range", integers }, { "maybe_convert", converted }, { "computation_dtype", computation },
+};
+
 static struct value call_named(struct run *r, const struct tree *tree)
 {
     uint32_t n, n_keywords;
@@ -145,12 +198,9 @@ static struct value call_named(struct run *r, const struct tree *tree)
     struct keyword *keywords = args ? eval_keywords(r, tree, 0, &n_keywords) : NULL;
     if (!keywords)
         return ret;
-    if (str_is(tree->text, "unbacked"))
-        return unbacked(r, args, n);
-    if (str_is(tree->text, "check"))
-        return checked(r, args, n);
-    if (str_is(tree->text, "prod") && n == 1)
-        return product_of(r, args[0]);
+    for (size_t i = 0; i < sizeof own_functions / sizeof *own_functions; i++)
+        if (str_is(tree->text, own_functions[i].name))
+            return own_functions[i].run(r, args, n);
     python_function(r->c, full_name(tree->text),
                     &(struct arguments){ args, n, keywords, n_keywords }, &ret);
     return ret;
@@ -204,6 +254,29 @@ static struct value eval_for(struct run *r, const struct tree *tree)
     return value_items(VALUE_LIST, items, list.n);
 }
 
+/* The statements of a block until one returns: what that returns, else None. */
+static struct value eval_block(struct run *r, const struct tree *tree)
+{
+    struct value ret = value_none();
+    for (uint32_t i = 0; i < tree->n && !r->returned && !r->c->failed; i++)
+        ret = eval(r, item_at(r, tree, i));
+    return r->returned ? ret : value_none();
+}
+
+static struct value eval_loop(struct run *r, const struct tree *tree)
+{
+    struct value ret = value_none(), list = eval(r, item_at(r, tree, 0));
+    if (!r->c->failed && !value_is_sequence(list))
+        refuse(r->c, "TypeError", "object is not iterable");
+    for (uint32_t i = 0; !r->c->failed && !r->returned && i < list.n; i++) {
+        if (r->turns++ == MAX_TURNS)
+            unsupported(r->c, "a rule with that many turns of a loop");
+        r->names[tree->integer] = list.u.items[i];
+        ret = eval(r, item_at(r, tree, 1));
+    }
+    return ret;
+}
+
 static struct value eval_kind(struct run *r, const struct tree *tree)
 {
     struct value ret = value_none();
@@ -245,6 +318,8 @@ static struct value eval_kind(struct run *r, const struct tree *tree)
     case TREE_IF:
         ret = eval(r, item_at(r, tree, 0));
         return r->c->failed ? ret : eval(r, item_at(r, tree, py_truth(r->c, ret) ? 1 : 2));
+    case TREE_BLOCK: return eval_block(r, tree);
+    case TREE_LOOP: return eval_loop(r, tree);
     case TREE_ASSIGN: return r->names[tree->integer] = eval(r, item_at(r, tree, 0));
     case TREE_RETURN:
         r->returned = true;

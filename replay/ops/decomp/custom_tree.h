@@ -33,7 +33,9 @@ enum tree_kind {
     TREE_OPERATOR,  /* text, of the operator module, over its items */
     TREE_AND,
     TREE_OR,
-    TREE_IF,     /* items: condition, then, else */
+    TREE_IF,     /* items: condition, then, else: expressions, or blocks */
+    TREE_BLOCK,  /* items: statements */
+    TREE_LOOP,   /* integer: slot; items: list, block */
     TREE_ASSIGN, /* integer: slot; item */
     TREE_RETURN  /* items */
 };

@@ -19,212 +19,17 @@ struct tensor where_number(struct call *c, struct tensor condition, struct tenso
     return CALL(c, "aten.where.ScalarOther", T(condition), T(x), number);
 }
 
-static struct tensor where(struct call *c, struct tensor condition, struct tensor a,
-                           struct tensor b)
-{
-    return CALL(c, "aten.where.self", T(condition), T(a), T(b));
-}
-
-/* 1.0 / x.numel() where the mean is taken, else `otherwise`. */
-static struct value norm_of(struct call *c, struct tensor x, int64_t reduction, double whole)
-{
-    if (reduction != LOSS_MEAN)
-        return F(c, whole);
-    return true_divide(c, F(c, whole), N(numel(c, x)));
-}
-
-/* --- Of a difference --- */
-
-/* self, target, reduction */
-bool rule_mse_loss(struct call *c)
-{
-    struct tensor x = arg_tensor(c, 0), y = arg_tensor(c, 1);
-    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &x, &y }, 2);
-    struct tensor loss = CALL(c, "aten.pow.Tensor_Scalar", T(minus(c, T(x), T(y))), I(c, 2));
-    return ret_tensor(c, to_dtype(c, loss_reduced(c, loss, arg_int(c, 2)), result));
-}
-
-/* grad, self, target, reduction */
-bool rule_mse_loss_backward(struct call *c)
-{
-    struct tensor g = arg_tensor(c, 0), x = arg_tensor(c, 1), y = arg_tensor(c, 2);
-    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &g, &x, &y }, 3);
-    struct value norm = norm_of(c, x, arg_int(c, 3), 2);
-    struct tensor out = times(c, T(times(c, T(minus(c, T(x), T(y))), norm)), T(g));
-    return ret_tensor(c, to_dtype(c, out, result));
-}
-
-/* self, target, reduction, beta */
-bool rule_smooth_l1_loss(struct call *c)
-{
-    struct tensor x = arg_tensor(c, 0), y = arg_tensor(c, 1);
-    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &x, &y }, 2);
-    struct value beta = arg(c, 3);
-    struct tensor loss = CALL(c, "aten.abs.default", T(minus(c, T(x), T(y))));
-    struct tensor small = CALL(c, "aten.lt.Scalar", T(loss), beta);
-    struct tensor square = CALL(c, "aten.pow.Tensor_Scalar", T(loss), I(c, 2));
-    square = over(c, T(times(c, T(square), F(c, 0.5))), beta);
-    struct tensor linear = minus(c, T(loss), F(c, 0.5 * arg_double(c, 3)));
-    loss = where(c, small, square, linear);
-    return ret_tensor(c, to_dtype(c, loss_reduced(c, loss, arg_int(c, 2)), result));
-}
-
-/* grad, self, target, reduction, beta */
-bool rule_smooth_l1_loss_backward(struct call *c)
-{
-    struct tensor g = arg_tensor(c, 0), x = arg_tensor(c, 1), y = arg_tensor(c, 2);
-    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &g, &x, &y }, 3);
-    struct value norm = norm_of(c, x, arg_int(c, 3), 1);
-    struct tensor d = minus(c, T(x), T(y));
-    struct tensor size = CALL(c, "aten.abs.default", T(d));
-    struct tensor scaled = times(c, T(g), norm);
-    struct tensor small = CALL(c, "aten.lt.Scalar", T(size), arg(c, 4));
-    struct tensor a = over(c, T(times(c, T(scaled), T(d))), arg(c, 4));
-    struct tensor b = times(c, T(scaled), T(CALL(c, "aten.sign.default", T(d))));
-    return ret_tensor(c, to_dtype(c, where(c, small, a, b), result));
-}
-
-/* self, target, reduction, delta: torch/_refs/nn/functional */
-bool rule_huber_loss(struct call *c)
-{
-    struct tensor x = arg_tensor(c, 0), y = arg_tensor(c, 1);
-    double delta = arg_double(c, 3);
-    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &x, &y }, 2);
-    require(c, delta > 0, "RuntimeError",
-            "huber_loss does not support non-positive values for delta.");
-    struct tensor z = CALL(c, "aten.abs.default", T(minus(c, T(x), T(y))));
-    struct tensor small = CALL(c, "aten.lt.Scalar", T(z), arg(c, 3));
-    struct tensor square = times(c, T(times(c, T(z), F(c, 0.5))), T(z));
-    struct tensor linear = times(c, T(minus(c, T(z), F(c, 0.5 * delta))), arg(c, 3));
-    struct tensor loss = where(c, small, square, linear);
-    return ret_tensor(c, to_dtype(c, loss_reduced(c, loss, arg_int(c, 2)), result));
-}
-
-/* grad, self, target, reduction, delta */
-bool rule_huber_loss_backward(struct call *c)
-{
-    struct tensor g = arg_tensor(c, 0), x = arg_tensor(c, 1), y = arg_tensor(c, 2);
-    double delta = arg_double(c, 4);
-    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &g, &x, &y }, 3);
-    struct value norm = norm_of(c, x, arg_int(c, 3), 1);
-    struct tensor d = minus(c, T(x), T(y));
-    struct tensor low = CALL(c, "aten.lt.Scalar", T(d), F(c, -delta));
-    struct tensor a = times(c, T(times(c, T(g), norm)), arg(c, 4));
-    struct tensor high = CALL(c, "aten.gt.Scalar", T(d), arg(c, 4));
-    struct tensor b = times(c, T(times(c, T(g), norm)), arg(c, 4));
-    struct tensor middle = times(c, T(times(c, T(d), norm)), T(g));
-    struct tensor out = where(c, low, a, where(c, high, b, middle));
-    return ret_tensor(c, to_dtype(c, out, result));
-}
-
-/* l1_loss: CompositeImplicit. */
-bool rule_l1_loss(struct call *c)
-{
-    struct tensor loss = CALL(c, "aten.abs.default", T(minus(c, arg(c, 0), arg(c, 1))));
-    return ret_tensor(c, loss_reduced(c, loss, arg_int(c, 2)));
-}
-
-/* --- Of probabilities --- */
-
-static struct tensor floor_log(struct call *c, const char *name, struct tensor x)
-{
-    struct tensor log = CALL(c, name, T(x));
-    struct tensor least = CALL(c, "aten.new_full.default", T(x), ints(c, NULL, 0), I(c, -100));
-    return CALL(c, "aten.maximum.default", T(log), T(least));
-}
-
-/* self, target, weight, reduction */
+/* self, target, weight, reduction: each loss by itself is the kernel's. */
 bool rule_binary_cross_entropy(struct call *c)
 {
+    if (!eager(c) || arg_int(c, 3) != LOSS_NONE)
+        return rule_decomposition(c);
     struct tensor x = arg_tensor(c, 0), y = arg_tensor(c, 1), w = arg_tensor(c, 2);
     enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &x, &y, &w }, 3);
-    if (eager(c) && arg_int(c, 3) == LOSS_NONE)
-        return ret_tensor(c, new_like_dtype(c, x, result));
-    struct tensor negative = CALL(c, "aten.neg.default", T(x));
-    struct tensor a = minus(c, T(y), I(c, 1));
-    a = times(c, T(a), T(floor_log(c, "aten.log1p.default", negative)));
-    struct tensor b = times(c, T(y), T(floor_log(c, "aten.log.default", x)));
-    struct tensor loss = minus(c, T(a), T(b));
-    if (some(w))
-        loss = times(c, T(loss), T(w));
-    return ret_tensor(c, to_dtype(c, loss_reduced(c, loss, arg_int(c, 3)), result));
-}
-
-/* grad, self, target, weight, reduction */
-bool rule_binary_cross_entropy_backward(struct call *c)
-{
-    struct tensor g = arg_tensor(c, 0), x = arg_tensor(c, 1), y = arg_tensor(c, 2);
-    struct tensor w = arg_tensor(c, 3);
-    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &g, &x, &y, &w }, 4);
-    struct tensor top = times(c, T(g), T(minus(c, T(x), T(y))));
-    struct tensor rest = CALL(c, "aten.rsub.Scalar", T(x), I(c, 1));
-    struct tensor bottom = CALL(c, "aten.clamp.default", T(times(c, T(x), T(rest))), F(c, 1e-12));
-    struct tensor out = over(c, T(top), T(bottom));
-    if (some(w))
-        out = times(c, T(out), T(w));
-    if (arg_int(c, 4) == LOSS_MEAN)
-        out = over(c, T(out), N(numel(c, x)));
-    return ret_tensor(c, to_dtype(c, out, result));
-}
-
-/* self, target, weight, pos_weight, reduction */
-bool rule_bce_with_logits(struct call *c)
-{
-    struct tensor x = arg_tensor(c, 0), y = arg_tensor(c, 1), w = arg_tensor(c, 2);
-    struct tensor positive = arg_tensor(c, 3), log_weight = no_tensor();
-    if (some(positive))
-        log_weight = plus(c, T(times(c, T(minus(c, T(positive), I(c, 1))), T(y))), I(c, 1));
-    struct tensor rest = CALL(c, "aten.rsub.Scalar", T(y), I(c, 1));
-    struct tensor a = times(c, T(rest), T(x));
-    struct value log = CALL_VALUE(c, "aten.log_sigmoid_forward.default", T(x));
-    struct tensor b = item_tensor(c, log, 0);
-    if (some(positive))
-        b = times(c, T(log_weight), T(b));
-    struct tensor loss = minus(c, T(a), T(b));
-    if (some(w))
-        loss = times(c, T(loss), T(w));
-    loss = to_dtype(c, loss, dtype_of(y));
-    return ret_tensor(c, loss_reduced(c, loss, arg_int(c, 4)));
-}
-
-/* kl_div: CompositeImplicit. self, target, reduction, log_target */
-bool rule_kl_div(struct call *c)
-{
-    struct tensor x = arg_tensor(c, 0), y = arg_tensor(c, 1), out;
-    if (arg_bool(c, 3)) {
-        struct tensor scale = CALL(c, "aten.exp.default", T(y));
-        out = times(c, T(scale), T(minus(c, T(y), T(x))));
-    } else {
-        struct tensor entropy = CALL(c, "aten.xlogy.Tensor", T(y), T(y));
-        out = minus(c, T(entropy), T(times(c, T(y), T(x))));
-    }
-    return ret_tensor(c, loss_reduced(c, out, arg_int(c, 2)));
+    return ret_tensor(c, new_like_dtype(c, x, result));
 }
 
 /* --- Margins --- */
-
-/* self, target, reduction */
-bool rule_soft_margin_loss(struct call *c)
-{
-    struct tensor x = arg_tensor(c, 0), y = arg_tensor(c, 1);
-    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &x, &y }, 2);
-    struct tensor z = times(c, T(CALL(c, "aten.neg.default", T(x))), T(y));
-    struct tensor loss = CALL(c, "aten.log1p.default", T(CALL(c, "aten.exp.default", T(z))));
-    return ret_tensor(c, to_dtype(c, loss_reduced(c, loss, arg_int(c, 2)), result));
-}
-
-/* grad, self, target, reduction */
-bool rule_soft_margin_loss_backward(struct call *c)
-{
-    struct tensor g = arg_tensor(c, 0), x = arg_tensor(c, 1), y = arg_tensor(c, 2);
-    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &g, &x, &y }, 3);
-    struct tensor a = times(c, T(y), T(g));
-    struct tensor b = CALL(c, "aten.sigmoid.default", T(times(c, T(y), T(x))));
-    struct tensor out = times(c, T(a), T(minus(c, T(b), I(c, 1))));
-    if (arg_int(c, 3) == LOSS_MEAN)
-        out = over(c, T(out), N(numel(c, x)));
-    return ret_tensor(c, to_dtype(c, out, result));
-}
 
 static const char *shape_text(struct call *c, struct tensor x)
 {
@@ -283,13 +88,6 @@ bool rule_multilabel_margin_loss_forward(struct call *c)
     out[0] = new_tensor(c, dtype_of(x), device_of(x), &frames, each ? 1 : 0);
     out[1] = new_tensor(c, dtype_of(x), device_of(x), sizes_of(y), ndim_of(y));
     return ret_tensors(c, out, 2);
-}
-
-bool rule_multilabel_margin_loss(struct call *c)
-{
-    struct value out = CALL_VALUE(c, "aten.multilabel_margin_loss_forward.default", arg(c, 0),
-                                  arg(c, 1), arg(c, 2));
-    return ret_tensor(c, item_tensor(c, out, 0));
 }
 
 /* grad, self ...: like self, the result of kernels that have no decomposition. */

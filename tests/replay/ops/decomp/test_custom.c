@@ -60,6 +60,12 @@ static void errors_have_places(void **state)
     assert_error("my::f(Tensor x) -> Tensor\n  x.y = 2\n",
                  "a.rules:2:7: only a name can be assigned "
                  "to");
+    assert_error("my::f(Tensor x) -> Tensor\n  if x.ndim:\n  return x\n",
+                 "a.rules:3:3: an indented statement is expected");
+    assert_error("my::f(Tensor x) -> Tensor\n  if x.ndim: return x\n",
+                 "a.rules:2:14: the end of the line is expected");
+    assert_error("my::f(Tensor x) -> Tensor\n  for 2 in x.shape:\n    return x\n",
+                 "a.rules:2:7: a name is expected after 'for'");
     assert_error("nonsense\n  return 2\n", "a.rules:1:1: schema: not a name: 'nonsense'");
 }
 
@@ -134,12 +140,45 @@ static void rules_answer(void **state)
     custom_rules_free(rules);
 }
 
+static const char blocks[] = "my::pick(int n) -> int\n"
+                             "    sum = 0\n"
+                             "    for i in range(1, n):\n"
+                             "        if i == 3:\n"
+                             "            sum = sum + 100\n"
+                             "        elif i > 4:\n"
+                             "            return sum\n"
+                             "        else:\n"
+                             "            # a comment\n"
+                             "\n"
+                             "            sum = sum + 1\n"
+                             "    return -1\n";
+
+static void blocks_run(void **state)
+{
+    (void)state;
+    static const int64_t expected[][2] = { { 0, -1 }, { 5, -1 }, { 6, 103 } };
+    struct err err = { 0 };
+    struct custom_rules *rules = rules_of(blocks, &err);
+    assert_non_null(rules);
+    struct shape_env *env = shape_env_new(NULL, &err);
+    struct ops *ops = ops_new_with_rules(env, rules, &err);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        struct value n = value_int(sym_integer(env_pool(env), expected[i][0])), ret;
+        assert_int_equal(
+            ops_call(ops, STR("my::pick"), &(struct arguments){ &n, 1, NULL, 0 }, &ret), OP_DONE);
+        assert_int_equal(ret.u.sym, sym_integer(env_pool(env), expected[i][1]));
+    }
+    ops_free(ops);
+    shape_env_free(env);
+    custom_rules_free(rules);
+}
+
 /* Our own decompositions are written the same way. */
 static void assert_body(const struct op *op, enum body body, bool *seen)
 {
     static const char *const texts[] = {
-#define BODY(id, schema, text)         text,
-#define POINTWISE_BODY(id, cast, text) text,
+#define BODY(id, schema, text)        text,
+#define DECOMPOSITION(id, cast, text) text,
 #include "replay/ops/decomp/all_bodies.def"
     };
     struct err err = { 0 };
@@ -156,6 +195,7 @@ static void bodies_are_rules(void **state)
 {
     (void)state;
     op_rule rule_pointwise_body, rule_gelu, rule_softshrink, rule_round_decimals, rule_div_mode;
+    op_rule rule_decomposition, rule_binary_cross_entropy;
     struct err err = { 0 };
     bool seen[BODIES] = { 0 };
     struct shape_env *env = shape_env_new(NULL, &err);
@@ -167,7 +207,8 @@ static void bodies_are_rules(void **state)
         if (op->rule == rule_body)
             assert_body(op, (enum body)op->param, seen);
         if (op->rule == rule_pointwise_body || op->rule == rule_softshrink ||
-            op->rule == rule_round_decimals || op->rule == rule_gelu)
+            op->rule == rule_round_decimals || op->rule == rule_gelu ||
+            op->rule == rule_decomposition || op->rule == rule_binary_cross_entropy)
             assert_body(op, (enum body)body, seen);
         if (op->rule == rule_gelu)
             assert_body(op, (enum body)(body + 1), seen);
@@ -230,6 +271,7 @@ int main(void)
         cmocka_unit_test(errors_have_places),
         cmocka_unit_test(nesting_is_bounded),
         cmocka_unit_test(rules_answer),
+        cmocka_unit_test(blocks_run),
         cmocka_unit_test(bodies_are_rules),
         cmocka_unit_test(any_text_is_read),
         cmocka_unit_test(shipped_rules_survive_failing_memory),

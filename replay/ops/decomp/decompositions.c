@@ -1,6 +1,7 @@
 /* Pointwise operators whose references are texts: what references do around one (conversion,
  * broadcasting, numbers as tensors), and the rules that choose between texts. */
 #include "replay/ops/decomp/bodies.h"
+#include "replay/ops/decomp/custom_tree.h"
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/compose.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
@@ -11,7 +12,7 @@ enum cast { CAST_NONE, CAST_CONVERT, CAST_BINARY, CAST_WRAP, CAST_BINARY_WRAP, C
 
 static const uint8_t casts[BODIES] = {
 #define BODY(id, schema, text)
-#define POINTWISE_BODY(id, cast, text) [BODY_##id] = CAST_##cast,
+#define DECOMPOSITION(id, cast, text) [BODY_##id] = CAST_##cast,
 #include "replay/ops/decomp/all_bodies.def"
 };
 
@@ -107,6 +108,30 @@ static bool ret_body(struct call *c, enum body body)
 bool rule_pointwise_body(struct call *c)
 {
     return ret_body(c, (enum body)(c->param >> POINTWISE_BODY_SHIFT));
+}
+
+/* Converts a result, or each of several, to the dtype of the arguments that were cast. */
+static struct value results_converted(struct call *c, struct value ret, enum dtype dtype)
+{
+    if (!value_is_sequence(ret))
+        return converted(c, ret, dtype);
+    struct value *items = values(c, ret.n);
+    for (uint32_t i = 0; items && i < ret.n; i++)
+        items[i] = converted(c, ret.u.items[i], dtype);
+    return value_items(ret.kind, items, items ? ret.n : 0);
+}
+
+/* An operator that is no pointwise one, by the text that its row names. */
+bool rule_decomposition(struct call *c)
+{
+    enum body body = (enum body)(c->param >> POINTWISE_BODY_SHIFT);
+    enum dtype result = DTYPE_NONE;
+    bool cast = casts[body] == CAST_TO;
+    const struct value *args = cast ? cast_args(c, CAST_TO, &result) : c->args;
+    struct value ret;
+    if (!args || c->failed || !body_run(c, body, args, &ret))
+        return false;
+    return ret_custom(c, cast ? results_converted(c, ret, result) : ret);
 }
 
 /* --- Rules that choose --- */
